@@ -1,0 +1,76 @@
+# One environment, made once: `make lab` opens the course in it, `make test` tests it. Other targets: `make help`.
+# Variables, with their defaults:   make test VENV=.venv PYTHON=python3 NBVAL=--nbval WORKERS=2
+VENV    ?= .venv
+PYTHON  ?= python3
+NBVAL   ?= --nbval
+WORKERS ?= 2
+
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+ROOT_USER := $(filter 0,$(shell id -u))
+endif
+PY    := $(BIN)/python
+READY := $(VENV)/.installed
+NOTEBOOK_TESTS := $(NBVAL) --nbval-cell-timeout=120
+# Models this small are quickest on one thread a worker.
+ONE_THREAD := OMP_NUM_THREADS=1
+PARALLEL := -n $(WORKERS) --dist loadfile
+
+.PHONY: help setup lab test quick thorough offline lint format notebooks figures benchmarks clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "%-12s%s\n", $$1, $$2 }' Makefile
+
+setup: $(READY)  ## make the environment (done by all other targets)
+
+$(READY): requirements.txt pyproject.toml setup.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "The course needs Python 3.11 or newer, $(PYTHON) is %d.%d; give another by: make lab PYTHON=python3.12" % sys.version_info[:2])'
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --disable-pip-version-check -r requirements.txt
+	@touch $(READY)
+
+lab: $(READY)  ## open the course in JupyterLab
+	$(PY) -m jupyter trust notebooks/*.ipynb  # else drawings stay hidden until their cells are run
+	$(PY) -m jupyterlab --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(if $(ROOT_USER),--allow-root) $(LAB)
+
+test: $(READY) lint  ## every test: lint, unit tests, every notebook executed and compared
+	$(ONE_THREAD) $(PY) -m pytest $(PARALLEL) $(NOTEBOOK_TESTS) tests notebooks
+
+quick: $(READY) lint  ## for every commit: lint and unit tests
+	$(ONE_THREAD) $(PY) -m pytest $(PARALLEL) -m "not slow and not thorough" tests
+
+lint: $(READY)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m codespell_lib
+
+format: $(READY)  ## let ruff format and mend what it can
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+thorough: $(READY) lint  ## before a release: notebooks three times with one and with two threads, all tests, no network
+	for threads in 1 2; do for round in 1 2 3; do \
+	  echo "== notebooks, $$threads thread(s), round $$round"; \
+	  OMP_NUM_THREADS=$$threads $(PY) -m pytest $(NOTEBOOK_TESTS) notebooks || exit 1; \
+	done; done
+	OMP_NUM_THREADS=2 $(PY) -m pytest -m "" tests
+	$(MAKE) offline
+
+offline: $(READY)  ## the whole suite without a network (Linux: unshare)
+	@if unshare -rn true 2>/dev/null; then \
+	  $(ONE_THREAD) unshare -rn sh -c 'ip link set lo up; exec "$$@"' - $(PY) -m pytest $(PARALLEL) $(NOTEBOOK_TESTS) tests notebooks; \
+	else echo "offline: not run, this system has no 'unshare -rn'"; fi
+
+notebooks: $(READY)  ## execute the notebooks and write their outputs:  make notebooks ONLY="08 10"
+	$(PY) tools/refresh_notebooks.py $(ONLY)
+
+figures: $(READY)  ## draw the drawings again:  make figures ONLY="architecture"
+	$(PY) tools/draw_figures.py $(ONLY)
+
+benchmarks:  ## which benchmarks there are
+	@for file in tools/bench_*.py; do printf '%s  ' "$(PY) $$file"; sed -n '1s/"""//gp' "$$file"; done
+
+clean:  ## remove the environment and what the tools made
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis *.egg-info

@@ -1,0 +1,117 @@
+"""Which notebook builds which part of the model: figures/course_map.svg"""
+
+from canvas import (
+    BLUE,
+    BLUE_SHADE,
+    BLUE_TINT,
+    GOLD,
+    GOLD_SHADE,
+    GOLD_TINT,
+    GREEN,
+    GREEN_SHADE,
+    GREEN_TINT,
+    INK,
+    MUTED,
+    PINK,
+    PINK_SHADE,
+    PINK_TINT,
+    RED,
+    RED_SHADE,
+    RED_TINT,
+    SMALL,
+    Canvas,
+    save,
+)
+
+TITLE = "The map of the course: which notebook builds which part of the Transformer"
+DESCRIPTION = (
+    "Each notebook is a number on the part of the model that it builds. First come 00 Start here and 01 The "
+    "limits of recurrence. On the left the parts, from the words downward: 02 Tokens and embeddings, 03 "
+    "Positional encodings, and within the block, which is repeated N times, 05 Multi-head attention with 04 "
+    "Self-attention and 06 Masking inside it, then 07 Feed-forward, residuals, normalisation. On the right the "
+    "whole: 08 The full model, an encoder and a decoder joined by the memory; 09 Training, a loss that falls; 10 "
+    "Generation, word after word. Below, what lies beyond: 11 Families, 12 Modern Transformers, 13 Scaling up, 14"
+    " Inside the model, 15 Reference."
+)
+YELLOW = dict(fill=GOLD_TINT, stroke=GOLD, colour=GOLD_SHADE)
+BLUISH = dict(fill=BLUE_TINT, stroke=BLUE, colour=BLUE_SHADE)
+GREENISH = dict(fill=GREEN_TINT, stroke=GREEN, colour=GREEN_SHADE)
+REDDISH = dict(fill=RED_TINT, stroke=RED, colour=RED_SHADE)
+PINKISH = dict(fill=PINK_TINT, stroke=PINK, colour=PINK_SHADE)
+
+
+def draw() -> Canvas:
+    canvas = Canvas("course_map", 612, title=TITLE, description=DESCRIPTION)
+    canvas.heading("The map of the course", "Each number is a notebook, on the part of the model that it builds.")
+    stop(canvas, 24, 76, 368, 50, 0, ["Start here", "a translator within seconds"], YELLOW)
+    stop(canvas, 408, 76, 368, 50, 1, ["The limits of recurrence", "the world before attention"], YELLOW)
+    draw_parts(canvas)
+    draw_whole(canvas)
+    canvas.text(28, 524, "Beyond", bold=True)
+    beyond = [["Families"], ["Modern", "Transformers"], ["Scaling up"], ["Inside", "the model"], ["Reference"]]
+    for place, lines in enumerate(beyond):
+        stop(canvas, 24 + 152 * place, 536, 144, 54, 11 + place, lines, PINKISH, bold=False)
+    return canvas
+
+
+def stop(canvas, x, y, width, height, number, lines, look, *, top=None, bold=True) -> None:
+    """A part and, at its left, the number of its notebook; top: how far down number and words stand, if not halfway."""
+    canvas.box(x, y, width, height, fill=look["fill"], stroke=look["stroke"], radius=8)
+    middle = y + (height / 2 if top is None else top)
+    canvas.circle(x + 23, middle, 13, fill=look["colour"])
+    canvas.text(x + 23, middle + 4.5, f"{number:02}", size=SMALL, colour="#FFFFFF", anchor="middle", bold=True)
+    baseline = middle + 5 - 8.5 * (len(lines) - 1)
+    for row, line in enumerate(lines):
+        plain = row > 0 and line[0].islower() and bold
+        size = SMALL if plain or not bold else 13
+        shade = MUTED if plain else look["colour"]
+        canvas.text(x + 42, baseline + 17 * row, line, size=size, colour=shade, bold=bold and not plain)
+
+
+def draw_parts(canvas: Canvas) -> None:
+    canvas.box(24, 142, 368, 356, fill="#FFFFFF", stroke="#CBD2D9", radius=10)
+    canvas.text(40, 166, "The parts", bold=True)
+    canvas.box(32, 292, 352, 178, stroke=BLUE, dash="5 4", radius=10)
+    canvas.text(378, 488, "a block, repeated N times", size=SMALL, colour=BLUE_SHADE, anchor="end")
+    rail = 60
+    canvas.line((rail, 214), (rail, 236), colour=BLUE, thickness=3)
+    canvas.line((rail, 274), (rail, 492), colour=BLUE, thickness=3)
+    stop(canvas, 40, 178, 336, 38, 2, ["Tokens and embeddings"], BLUISH)
+    stop(canvas, 40, 236, 336, 38, 3, ["Positional encodings"], BLUISH)
+    for into, out in ((324, 374), (414, 446)):
+        canvas.line((rail, into), (96, into), colour=BLUE)
+        canvas.line((96, out), (rail + 8, out), colour=BLUE)
+        canvas.plus(rail, out, BLUE)
+    stop(canvas, 96, 302, 280, 90, 5, ["Multi-head attention"], GREENISH, top=22)
+    white = GREENISH | dict(fill="#FFFFFF")
+    stop(canvas, 100, 346, 156, 38, 4, ["Self-attention"], white)
+    stop(canvas, 260, 346, 112, 38, 6, ["Masking"], white)
+    stop(canvas, 96, 404, 280, 54, 7, ["Feed-forward", "residuals, normalisation"], BLUISH)
+
+
+def draw_whole(canvas: Canvas) -> None:
+    canvas.box(408, 142, 368, 356, fill="#FFFFFF", stroke="#CBD2D9", radius=10)
+    canvas.text(424, 166, "The whole", bold=True)
+    stop(canvas, 424, 178, 336, 142, 8, ["The full model"], REDDISH | dict(fill="#FFFFFF"), top=22)
+    canvas.box(440, 222, 120, 50, "encoder", **BLUISH)
+    canvas.box(624, 222, 120, 50, "decoder", **REDDISH)
+    canvas.line((560, 247), (624, 247), colour=GREEN, thickness=2.4)
+    canvas.text(590, 238, "memory", size=SMALL, colour=GREEN_SHADE, anchor="middle")
+    canvas.line((500, 294), (500, 272), colour=BLUE)
+    canvas.line((684, 272), (684, 294), colour=RED)
+    canvas.text(500, 308, "twenty-one", size=SMALL, colour=BLUE_SHADE, anchor="middle")
+    canvas.text(684, 308, "ein und zwanzig", size=SMALL, colour=RED_SHADE, anchor="middle")
+    stop(canvas, 424, 332, 336, 70, 9, ["Training", "the loss falls"], REDDISH | dict(fill="#FFFFFF"))
+    canvas.line((600, 344), (600, 390), (744, 390), colour=MUTED, thickness=1.2, arrow=False)
+    fall = [(600, 346), (616, 352), (630, 368), (648, 377), (672, 382), (704, 385), (740, 386)]
+    canvas.line(*fall, colour=RED, thickness=2.4, arrow=False)
+    stop(canvas, 424, 414, 336, 70, 10, ["Generation", "word after word"], REDDISH | dict(fill="#FFFFFF"))
+    for place, (word, width) in enumerate((("ein", 36), ("und", 38), ("…", 30))):
+        x = 606 + 54 * place
+        canvas.box(x, 437, width, 24, word, **REDDISH, size=SMALL, bold=False)
+        if place:
+            canvas.line((x - 54 + (36, 38)[place - 1], 449), (x, 449), colour=INK, thickness=1.3)
+
+
+if __name__ == "__main__":
+    save(draw())

@@ -1,0 +1,322 @@
+"""The notebooks keep their form; and every guard that says so is seen to fail on a small bad notebook."""
+
+import copy
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+import notebook_guards as guards
+from notebook_comparison import compared_share, is_compared
+from notebook_frame import ROOT, badge_line, repository_address, setup_cell
+
+PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NAME = "07_good.ipynb"
+HEADER = """# 07 Good
+
+{badge}
+
+What it is about.
+
+**You will be able to**
+
+- see;
+- say, over
+  two lines;
+- do.
+
+**You need first:** nothing
+
+**Time:** about 2 minutes on a two-core CPU (measured)"""
+
+
+def stream(text: str, name: str = "stdout"):
+    return new_output("stream", name=name, text=text)
+
+
+def shown(metadata: dict | None = None, **data: str):
+    mime = {"png": "image/png", "plain": "text/plain", "html": "text/html", "svg": "image/svg+xml"}
+    return new_output("display_data", {mime[kind]: value for kind, value in data.items()}, metadata=metadata or {})
+
+
+def code(source: str, *outputs, tags: tuple = ()):
+    metadata = {"tags": list(tags)} if tags else {}
+    return new_code_cell(source, outputs=list(outputs), execution_count=2, metadata=metadata)
+
+
+def notebook(*cells):
+    """A notebook that keeps every rule, with the given cells behind its header and set-up cell."""
+    header = new_markdown_cell(HEADER.format(badge=badge_line(NAME, repository_address())))
+    setup = new_code_cell(setup_cell(repository_address()))
+    metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    made = new_notebook(cells=[header, setup, *cells], metadata=metadata)
+    for count, cell in enumerate(guards.code_cells(made), 1):
+        cell.execution_count = count
+    return made
+
+
+# --- the course ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_notebook_of_the_course_keeps_the_rules(path):
+    assert guards.course_guards(path, nbformat.read(path, as_version=4)) == []
+
+
+def test_the_course_is_really_compared():
+    compared, bearing = compared_share([nbformat.read(path, as_version=4) for path in PATHS])
+    assert compared >= 0.8 * bearing, f"strict nbval really compares only {compared} of {bearing} cells with an output"
+
+
+def test_the_course_is_told_in_small_cells():
+    if PATHS:
+        assert guards.median_lines([nbformat.read(path, as_version=4) for path in PATHS]) <= 6
+
+
+# --- the guards themselves -------------------------------------------------------------------------------------------
+
+
+def test_a_good_notebook_has_no_findings(tmp_path):
+    (tmp_path / "06_neighbour.ipynb").write_text("{}")
+    good = notebook(
+        new_markdown_cell("See [06](06_neighbour.ipynb#part), [a paper](https://example.org), [below](#below)."),
+        code("import math\nmath.pi", new_output("execute_result", {"text/plain": "3.14"}, execution_count=2)),
+        code("draw()", shown({"alt": "A curve that falls from left to right"}, png="iVBO", plain="from 3 to 1")),
+        code("svg()", shown(svg='<svg role="img" aria-label="Two boxes joined by an arrow"><path/></svg>')),
+    )
+    path = tmp_path / NAME
+    nbformat.write(good, path)
+    assert guards.course_guards(path, good) == []
+
+
+def changed_header(old: str, new: str):
+    bad = notebook()
+    assert old in bad.cells[0].source
+    bad.cells[0].source = bad.cells[0].source.replace(old, new)
+    return bad
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "finding"),
+    [
+        ("# 07 Good", "# 08 Good", "'# 07 '"),
+        ("<!-- colab -->", "", "lacks the line '<!-- colab -->"),
+        ("- see;\n", "", "followed by 2 points"),
+        ("- do.", "- do.\n- a\n- b\n- c", "followed by 6 points"),
+        ("**You need first:**", "You need", "lacks '**You need first:**'"),
+        ("about 2 minutes on a two-core CPU (measured)", "not measured yet", "lacks the measured time"),
+        ("about 2 minutes", "two minutes", "lacks the measured time"),
+    ],
+)
+def test_header_guard(old, new, finding):
+    (found,) = guards.header(changed_header(old, new), NAME)
+    assert finding in found
+
+
+def test_setup_guard():
+    assert guards.setup(notebook()) == []
+    bad = notebook()
+    bad.cells[1].source = "import torch\n" + bad.cells[1].source
+    assert len(guards.setup(bad)) == 1
+    assert len(guards.setup(new_notebook(cells=[new_markdown_cell("# 07")]))) == 1
+
+
+def spoil(change):
+    bad = notebook(code("f()", stream("1\n")))
+    change(bad)
+    return bad
+
+
+@pytest.mark.parametrize(
+    ("change", "finding"),
+    [
+        (lambda nb: nb.cells[2].update(execution_count=3), "[1, 3], expected 1 to 2"),
+        (lambda nb: nb.cells[2].update(execution_count=None), "[1, None], expected 1 to 2"),
+        (lambda nb: nb.cells[2].pop("id"), "a cell has no id"),
+        (lambda nb: nb.metadata.kernelspec.update(name="conda-env"), "kernelspec is"),
+        (lambda nb: nb.metadata.update(widgets={"state": {}}), "metadata holds"),
+        (lambda nb: nb.cells[2].metadata.update(execution={}), "cell 3: metadata holds ['execution']"),
+        (lambda nb: nb.cells[2].outputs.append(widget_view()), "cell 3: the output names a widget model"),
+    ],
+)
+def test_stored_form_guard(change, finding):
+    assert guards.stored_form(notebook(code("f()", stream("1\n")))) == []
+    (found,) = guards.stored_form(spoil(change))
+    assert finding in found
+
+
+def widget_view():
+    return new_output("display_data", {guards.WIDGET_VIEW: {"model_id": "a"}, "text/plain": "0%"})
+
+
+@pytest.mark.parametrize(
+    ("output", "finding"),
+    [
+        (
+            new_output("error", ename="ValueError", evalue="no", traceback=[]),
+            "code cell 2 ends in an error: ValueError: no",
+        ),
+        (stream("careful\n", "stderr"), "code cell 2 prints to stderr: 'careful\\n'"),
+        (shown(html="<p><script>1</script>"), "code cell 2 stores a script in its output"),
+    ],
+)
+def test_output_guard(output, finding):
+    assert guards.clean_outputs(notebook(code("f()", output))) == [finding]
+
+
+@pytest.mark.parametrize(
+    "path", ["/home/ada/x", "/root/x", "/tmp/x", "/work/x", "/Users/ada", r"C:\Users\ada", str(ROOT / "x")]
+)
+def test_machine_path_guard(path):
+    for cell in (
+        code(f"open({path!r})"),
+        code("f()", stream(f"saved in {path}\n")),
+        code("f()", shown(html=f"<p>{path}")),
+    ):
+        assert guards.machine_paths(notebook(cell)), path
+    for fine in ("~/x", "and/or", "notebooks/x", "https://example.org/work/x", "B/T"):
+        assert guards.machine_paths(notebook(code(f"open({fine!r})"))) == []
+
+
+def test_size_guard(tmp_path):
+    path = tmp_path / NAME
+    path.write_bytes(b"x" * 999_999)
+    assert guards.size(path) == []
+    path.write_bytes(b"x" * 1_000_000)
+    assert guards.size(path) == ["1.00 MB, expected less than 1"]
+
+
+LONG = "A curve that falls from left to right"
+
+
+@pytest.mark.parametrize(
+    ("cell", "good"),
+    [
+        (new_markdown_cell(f"![{LONG}](https://example.org/a.png)"), True),
+        (new_markdown_cell("![](https://example.org/a.png)"), False),
+        (new_markdown_cell("![plot](https://example.org/a.png)"), False),
+        (new_markdown_cell(f'<img src="a" alt="{LONG}">'), True),
+        (new_markdown_cell('<img src="a">'), False),
+        (code("f()", shown({"alt": LONG}, png="iVBO")), True),
+        (code("f()", shown({"image/png": {"alt": LONG}}, png="iVBO")), True),
+        (code("f()", shown(png="iVBO", plain="<Figure size 640x480 with 1 Axes>")), False),
+        (code("f()", shown(html=f"<img alt='{LONG}' src='data:'>")), True),
+        (code("f()", shown(html="<img src='data:'>")), False),
+        (code("f()", shown(html=f'<svg role="img" aria-label="{LONG}"></svg>')), True),
+        (code("f()", shown(html="<svg><path/></svg>")), False),
+        (code("f()", shown(html='<svg aria-hidden="true"><path/></svg>')), True),
+        (code("f()", shown(svg=f"<svg><title>{LONG}</title></svg>")), True),
+        (code("f()", shown(svg=f'<svg aria-label="{LONG}"></svg>')), False),
+        (code("f()", shown(svg="<svg><path/></svg>")), False),
+    ],
+)
+def test_alt_text_guard(cell, good):
+    assert len(guards.alt_texts(notebook(cell))) == (0 if good else 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        ("[next](09_absent.ipynb)", "cell 3: the link to 09_absent.ipynb leads nowhere"),
+        (f"![{LONG}](../figures/a.svg)", "cell 3: the picture ../figures/a.svg is a neighbour's file"),
+    ],
+)
+def test_link_guard(text, finding, tmp_path):
+    (found,) = guards.links(notebook(new_markdown_cell(text)), tmp_path)
+    assert finding in found
+
+
+def test_length_guards():
+    full = "\n\n".join(["x = 1"] * 25)
+    assert guards.short_cells(notebook(code(full))) == []
+    assert guards.short_cells(notebook(code(full + "\ny = 1"))) == ["code cell 2 has 26 lines, expected at most 25"]
+    assert guards.median_lines([notebook(code("a"), code("a\nb")), notebook(code("a\nb\nc"))]) == 2
+
+
+@pytest.mark.parametrize(
+    ("cell", "finding"),
+    [
+        (code("f()", tags=("nbval-skip",)), "is skipped by nbval"),
+        (code("# NBVAL_SKIP\nf()"), "is skipped by nbval"),
+        (code("f()", tags=("raises-exception",)), "is marked to raise"),
+        (code("%matplotlib inline\nf()"), "has the magic '%matplotlib inline'"),
+        (code("if x:\n    !ls"), "has the magic '!ls'"),
+        (code("from ipywidgets import interact"), "uses interact,"),
+        (code("widgets.interact_manual(f)"), "uses interact_manual,"),
+        (code("widgets.Output()"), "uses Output,"),
+        (code("from IPython.display import clear_output as wipe"), "uses clear_output,"),
+        (code("display(1, display_id=True)"), "uses display_id,"),
+        (code("plot(x);"), "has a trailing ';'"),
+        (code("plot(x);  # quiet\ny = 1"), "has a trailing ';'"),
+    ],
+)
+def test_forbidden_code_guard(cell, finding):
+    (found,) = guards.forbidden_code(notebook(cell))
+    assert finding in found
+
+
+def test_what_the_guard_lets_pass():
+    fine = "a = 1; b = 2\nprint('interact; Output %s' % a)  # no clear_output here;\ntext = '''\nx;\n'''"
+    assert guards.forbidden_code(notebook(code(fine))) == []
+
+
+def test_unused_import_guard():
+    one, other = code("import torch\nfrom math import pi as p"), code("print(p)")
+    assert guards.unused_imports(notebook(one, other)) == ["code cell 2 imports torch for nothing"]
+
+
+TEXT = stream("3.14\n")
+
+
+@pytest.mark.parametrize(
+    ("cell", "compared"),
+    [
+        (code("print(f(x))", TEXT), True),
+        (code("x", TEXT), True),
+        (code("def f():\n    return 3\nf()", TEXT), True),
+        (code("run = fit(model)", TEXT), True),
+        (code("for a in [1, 2]:\n    print(a, f(a))", TEXT), True),
+        (code("gap = f()\nprint('below 1e-5:', bool(gap < 1e-5))", TEXT), True),
+        (code("show(figure, 'alt')", shown(png="iVBO", plain="curve from 3 to 1")), True),
+        (code("show(figure, 'alt')", shown(html="<b>3</b>", plain="<IPython.core.display.HTML object>")), True),
+        (code("f()", shown(plain="  0%|          | 0/3 [00:00<?, ?it/s]"), stream("loss 0.1\n")), True),
+        # ignored
+        (code("print(f(x))", TEXT, tags=("nbval-ignore-output",)), False),
+        (code("# NBVAL_IGNORE_OUTPUT\nprint(f(x))", TEXT), False),
+        # never compared by nbval, or without news
+        (code("show(figure)", shown(png="iVBO")), False),
+        (code("show(figure)", shown(png="iVBO", plain="<Figure size 640x480 with 1 Axes>")), False),
+        (code("model.hook()", shown(plain="<torch.utils.Handle at 0x7f6bc5ad67d0>")), False),
+        (code("plt.plot(x)", shown(plain="[<matplotlib.lines.Line2D at 0x7f6bc5ad67d0>]")), False),
+        (code("fit(model)", shown(plain="  0%|          | 0/600 [00:00<?, ?it/s]")), False),
+        # constant
+        (code("3.14", TEXT), False),
+        (code("print('done')", TEXT), False),
+        (code("check(model)\nassert f(x)\nprint('all equal')", stream("all equal\n")), False),
+        (code("check(model)\nassert f(x)\nprint('all equal')", stream("row 1\nall equal\n")), True),
+        (code("assert f(x)\nprint('all equal')", TEXT), False),
+        (code("show(figure, 'a curve ' 'falls')", shown(png="iVBO", plain="a curve falls")), False),
+        (code("x = 3.14\nprint(f'{x:.2f}', '=' * 9)", TEXT), False),
+        (code("for word in ['a', 'b']:\n    print(word)", TEXT), False),
+        (code("model = build()\nprint('built')", TEXT), False),
+        (code("[n for n in (1, 2)]", TEXT), False),
+        (code("drawing('architecture')", shown(svg="<svg/>", plain="boxes and arrows")), False),
+    ],
+)
+def test_what_counts_as_compared(cell, compared):
+    assert is_compared(cell) is compared
+
+
+def test_a_cell_without_a_count_is_not_compared():
+    cell = copy.deepcopy(code("print(f(x))", TEXT))
+    cell.execution_count = None
+    assert not is_compared(cell)
+
+
+def test_share_is_of_cells_with_an_output():
+    cells = [code("print(f())", TEXT), code("print('done')", TEXT), code("x = 1"), code("f()", shown(png="iVBO"))]
+    assert compared_share([notebook(*cells), notebook(code("f()", TEXT))]) == (2, 4)
+    assert compared_share([]) == (0, 0)

@@ -1,0 +1,252 @@
+"""The tool that executes notebooks: what it writes, what it leaves alone, and what it says when a cell fails."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+import notebook_guards as guards
+import refresh_notebooks
+from notebook_frame import (
+    BADGE_MARK,
+    ROOT,
+    badge_line,
+    frame,
+    https_address,
+    repository_address,
+    setup_cell,
+    stamp_address,
+    time_line,
+)
+
+HEADER = """# 07 Raw
+
+**You will be able to**
+
+- see;
+- say;
+- do.
+
+**You need first:** nothing
+
+**Time:** not measured yet"""
+
+
+def raw(folder, *sources: str, name: str = "07_raw.ipynb"):
+    """A notebook as an author leaves it: no counts, no ids, an old format, metadata of some front end."""
+    cells = [new_markdown_cell(HEADER), new_code_cell("# Set-up"), *map(new_code_cell, sources)]
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": {"name": "mine", "display_name": "Mine"}, "colab": {}})
+    notebook.cells[1].metadata["executionInfo"] = {"elapsed": 7}
+    for cell in notebook.cells:
+        del cell["id"]
+    path = folder / name
+    path.write_text(json.dumps({**notebook, "nbformat_minor": 4}), encoding="utf-8")
+    return path
+
+
+def refresh(path, *options: str) -> int:
+    return refresh_notebooks.main(["--folder", str(path.parent), *options])
+
+
+@pytest.mark.slow
+def test_outputs_counts_time_and_frame_are_written(tmp_path, capsys):
+    path = raw(
+        tmp_path,
+        "import sys\nfor word in 'ab':\n    print(word, flush=True)",
+        "import os\nos.path.basename(os.getcwd()), os.listdir(os.environ['TX_CACHE'])",
+        "import ipywidgets\nipywidgets.IntSlider(3)",
+        "import tqdm.auto\nfor _ in tqdm.auto.tqdm(range(3)):\n    sys.stdout.flush()",
+    )
+    assert refresh(path) == 0
+    written = nbformat.read(path, as_version=4)
+    assert guards.course_guards(path, written) == []  # form, frame, time line, ids, kernelspec: one by one there
+    first, where, slider, bar = guards.code_cells(written)[1:]
+    assert first.outputs == [new_output("stream", name="stdout", text="a\nb\n")]
+    assert where.outputs[0].data["text/plain"] == f"({tmp_path.name!r}, [])"
+    assert where.outputs[0].execution_count == where.execution_count == 3
+    assert list(slider.outputs[0].data) == list(bar.outputs[0].data) == ["text/plain"]
+    assert "**Time:** under 1 minute on a two-core CPU (measured)" in written.cells[0].source
+    assert "changed: 07_raw.ipynb" in capsys.readouterr().out
+
+    text = path.read_text(encoding="utf-8")
+    assert refresh(path) == 0
+    assert path.read_text(encoding="utf-8") == text, "a second run changes the file"
+    assert refresh(path, "--check") == 0
+
+
+@pytest.mark.slow
+def test_a_failing_cell_is_named_and_nothing_written(tmp_path, capsys):
+    bad = raw(tmp_path, "1", "1 / 0", "2", name="07_bad.ipynb")
+    good = raw(tmp_path, "1", name="08_good.ipynb")
+    before = bad.read_text(), good.read_text()
+    assert refresh(bad, "--check") == 1
+    output = capsys.readouterr()
+    assert "FAILED 07_bad.ipynb, code cell 3 (id " in output.err
+    assert "ZeroDivisionError" in output.err
+    assert "would change: 08_good.ipynb" in output.out
+    assert (bad.read_text(), good.read_text()) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["07_bad.ipynb", "08_good.ipynb"]
+
+    assert refresh(bad) == 1
+    assert bad.read_text() == before[0]
+    assert good.read_text() != before[1]
+
+
+@pytest.mark.slow
+def test_a_cell_that_takes_too_long_is_named(tmp_path, capsys):
+    path = raw(tmp_path, "import time\ntime.sleep(60)")
+    assert refresh(path, "--timeout", "2") == 1
+    assert "FAILED 07_raw.ipynb, code cell 2 (id " in capsys.readouterr().err
+
+
+def test_frame_alone_executes_nothing(tmp_path):
+    path = raw(tmp_path, "1 / 0")
+    assert refresh(path, "--frame") == 0
+    written = nbformat.read(path, as_version=4)
+    assert written.cells[0].source.split("\n")[:3] == ["# 07 Raw", "", BADGE_MARK]
+    assert written.cells[1].source == setup_cell(repository_address())
+    text = path.read_text()
+    assert refresh(path, "--frame") == 0
+    assert path.read_text() == text
+
+
+def test_ids_are_kept_or_made_the_same_way_each_time(tmp_path):
+    path = raw(tmp_path, "1", "1")
+    ids = [cell.id for cell in refresh_notebooks.load(path).cells]
+    assert ids == [cell.id for cell in refresh_notebooks.load(path).cells]
+    assert len(set(ids)) == 4
+    content = json.loads(path.read_text())
+    content["cells"][2]["id"] = "mine"
+    path.write_text(json.dumps(content))
+    assert [cell.id for cell in refresh_notebooks.load(path).cells] == [*ids[:2], "mine", ids[3]]
+
+
+def test_neighbouring_streams_become_one():
+    def stream(text, name="stdout"):
+        return new_output("stream", name=name, text=text)
+
+    shown = new_output("display_data", {"text/plain": "x"})
+    pieces = [stream("a\n"), stream("b\n"), stream("w", "stderr"), shown, stream("c"), stream("d")]
+    expected = [stream("a\nb\n"), stream("w", "stderr"), shown, stream("cd")]
+    assert refresh_notebooks.merged_streams(pieces) == expected
+
+
+def test_notebooks_are_chosen_by_number_name_or_path(tmp_path):
+    one, two = (raw(tmp_path, name=name) for name in ("07_a.ipynb", "08_b.ipynb"))
+    assert refresh_notebooks.selected([], tmp_path) == [one, two]
+    assert refresh_notebooks.selected(["08"], tmp_path) == [two]
+    assert refresh_notebooks.selected([str(two), "07_a"], tmp_path) == [two, one]
+    with pytest.raises(ValueError, match=r"no notebook begins with '09'; there are 07_a, 08_b"):
+        refresh_notebooks.selected(["09"], tmp_path)
+
+
+UNKNOWN = "**Time:** not measured yet"
+
+
+def measured(claim: str) -> str:
+    return f"**Time:** {claim} on a two-core CPU (measured)"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "old", "new"),
+    [
+        (3, UNKNOWN, "under 1 minute"),
+        (53, UNKNOWN, "under 1 minute"),
+        (55, UNKNOWN, "about 1 minute"),
+        (100, UNKNOWN, "about 2 minutes"),
+        (100, measured("about 1 minute"), "about 1 minute"),  # still true enough
+        (106, measured("about 1 minute"), "about 2 minutes"),
+        (70, measured("under 1 minute"), "under 1 minute"),
+        (80, measured("under 1 minute"), "about 1 minute"),
+        (160, measured("about 2 minutes"), "about 2 minutes"),
+        (20, measured("about 2 minutes"), "under 1 minute"),
+    ],
+)
+def test_measured_minutes_do_not_follow_every_noise(seconds, old, new):
+    assert time_line(seconds, old) == measured(new)
+
+
+# --- the repository's address ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("remote", "address"),
+    [
+        ("git@github.com:a/b.git\n", "https://github.com/a/b"),
+        ("ssh://git@github.com/a/b.git", "https://github.com/a/b"),
+        ("ssh://git@gitlab.example.org:2222/a/b/c", "https://gitlab.example.org/a/b/c"),
+        ("https://github.com/a/b.git", "https://github.com/a/b"),
+        ("https://github.com/a/b.js/", "https://github.com/a/b.js"),
+        ("https://someone:secret@github.com/a/b", "https://github.com/a/b"),
+        ("file:///srv/course", "file:///srv/course"),
+    ],
+)
+def test_remotes_become_addresses_anybody_can_open(remote, address):
+    assert https_address(remote) == address
+
+
+@pytest.mark.parametrize("remote", ["/srv/course", "../course", "", "C:/course"])
+def test_a_remote_that_nobody_else_can_open_is_refused(remote):
+    with pytest.raises(ValueError, match=r"https_address: .* is no address of a public repository"):
+        https_address(remote)
+
+
+def test_badge_only_on_github():
+    link = "https://colab.research.google.com/github/a/b/blob/main/notebooks/07_raw.ipynb"
+    assert f'<a href="{link}">' in badge_line("07_raw.ipynb", "https://github.com/a/b")
+    assert badge_line("07_raw.ipynb", "https://gitlab.com/a/b") == badge_line("07_raw.ipynb", "") == BADGE_MARK
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ([], "x.ipynb: the first cell is not a markdown cell that begins with '# '"),
+        ([new_code_cell("# Set-up")], "x.ipynb: the first cell is not a markdown cell"),
+        ([new_markdown_cell("# 07 Raw")], "x.ipynb: the first cell has no line '**Time:** not measured yet'"),
+        (
+            [new_markdown_cell(HEADER), new_code_cell("import torch")],
+            "x.ipynb: the first code cell is not the set-up cell",
+        ),
+    ],
+)
+def test_a_notebook_without_the_frame_is_named(cells, message):
+    with pytest.raises(ValueError) as error:
+        frame(cells, "x.ipynb", "")
+    assert message in str(error.value)
+
+
+def test_the_address_is_written_in_its_one_place(tmp_path):
+    pyproject = tmp_path / "pyproject.toml"
+    pyproject.write_text('[project]\nname = "x"\n\n[tool.a]\nb = 1\n')
+    assert repository_address(pyproject) == ""
+    assert stamp_address(pyproject, "https://github.com/a/b")
+    assert repository_address(pyproject) == "https://github.com/a/b"
+    assert not stamp_address(pyproject, "https://github.com/a/b")
+    assert stamp_address(pyproject, "https://github.com/c/d")
+    assert pyproject.read_text() == (
+        '[project]\nname = "x"\n\n[project.urls]\nRepository = "https://github.com/c/d"\n\n[tool.a]\nb = 1\n'
+    )
+
+
+@pytest.mark.slow
+def test_stamping_a_checkout(tmp_path):
+    shutil.copytree(ROOT / "tools", tmp_path / "tools")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    path = raw(tmp_path / "notebooks", "1 / 0")
+    for command in (["init", "-q"], ["remote", "add", "origin", "git@github.com:someone/course.git"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    stamped = []
+    for _ in range(2):
+        subprocess.run([sys.executable, "tools/refresh_notebooks.py", "--stamp"], cwd=tmp_path, check=True)
+        stamped.append((path.read_text(), (tmp_path / "pyproject.toml").read_text()))
+    assert stamped[0] == stamped[1]
+    header, setup = nbformat.read(path, as_version=4).cells[:2]
+    assert repository_address(tmp_path / "pyproject.toml") == "https://github.com/someone/course"
+    assert header.source.split("\n")[2] == badge_line("07_raw.ipynb", "https://github.com/someone/course")
+    assert setup.source == setup_cell("https://github.com/someone/course")
+    assert '    address = "https://github.com/someone/course"\n' in setup.source

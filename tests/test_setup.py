@@ -1,0 +1,362 @@
+"""Everything between a fresh clone and the first cell: versions, README, `check`, set-up cell, wheel."""
+
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from notebook_frame import ROOT, setup_cell
+from tx_helpers import environment
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+RANGES = {r.name: r for r in map(Requirement, [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["data"]])}
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
+
+
+def repository_files() -> list[str]:
+    """What git tracks, and what it does not track yet but would not ignore."""
+    git = ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard"]
+    listed = subprocess.run(git, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
+
+
+# --- versions --------------------------------------------------------------------------------------------------------
+
+COLAB = {  # preinstalled there in August 2026; the ranges must take them as they are
+    "torch": "2.11.0",
+    "numpy": "2.1.3",
+    "matplotlib": "3.10.0",
+    "ipywidgets": "7.7.1",
+}
+
+
+@pytest.mark.parametrize("name", COLAB)
+def test_colab_keeps_its_own_version(name):
+    assert RANGES[name].specifier.contains(COLAB[name])
+    assert SpecifierSet(PROJECT["requires-python"]).contains("3.13.0")
+
+
+def pins() -> dict[str, str]:
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    wanted = [line for line in lines if line and not line.startswith("#")]
+    assert wanted[0] == "-e .", "requirements.txt installs the course itself first"
+    assert all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in wanted[1:]), wanted
+    return dict(line.split("==") for line in wanted[1:])
+
+
+def test_the_pins_are_within_the_ranges_and_name_all_that_is_needed():
+    assert set(RANGES) <= set(pins())
+    for name, requirement in RANGES.items():
+        assert requirement.specifier.contains(pins()[name]), f"{name}=={pins()[name]} is outside {requirement}"
+
+
+def test_what_is_tested_is_what_is_pinned():
+    found = {name: importlib.metadata.version(name).split("+")[0] for name in pins()}
+    assert found == pins()
+
+
+def test_conda_installs_the_same_ranges():
+    text = (ROOT / "environment.yml").read_text(encoding="utf-8")
+    conda = {"torch": "pytorch-cpu", "matplotlib": "matplotlib-base"}
+    listed = dict(re.findall(r"^  - ([\w-]+)([<>=].*)?$", text, re.MULTILINE))
+    for name, requirement in RANGES.items():
+        if name != "ipywidgets":  # the lab of 2026 needs version 8; 7 is only for Colab
+            assert SpecifierSet(listed[conda.get(name, name)]) == requirement.specifier, name
+    assert "    - -e ." in text
+
+
+# --- README ----------------------------------------------------------------------------------------------------------
+
+
+def readme_tree() -> list[str]:
+    """The paths in the README's tree; two spaces of indentation mean "in the folder above"."""
+    block = re.search(r"^## How the repository is laid out\n\n```\n(.*?)```", README, re.DOTALL | re.MULTILINE)[1]
+    paths, folder = [], ""
+    for line in block.splitlines():
+        name = line.split()[0]
+        if line.startswith("  "):
+            paths.append(folder + name)
+        else:
+            folder = name if name.endswith("/") else ""
+            paths.append(name)
+    return paths
+
+
+def test_the_readmes_tree_is_the_repositorys():
+    tree = readme_tree()
+    opened = {
+        path for path in tree if path.endswith("/") and any(other != path and other.startswith(path) for other in tree)
+    }
+    shown = set()
+    for name in repository_files():
+        parts = name.split("/")
+        if any(name.startswith(folder) for folder in opened):
+            folder = next(folder for folder in opened if name.startswith(folder))
+            rest = name.removeprefix(folder).split("/")
+            shown |= {folder, folder + rest[0] + ("/" if len(rest) > 1 else "")}
+        else:
+            shown.add(parts[0] + "/" if len(parts) > 1 and name not in tree else name)
+    assert len(tree) == len(set(tree))
+    assert {"not in the tree": shown - set(tree), "only in the tree": set(tree) - shown} == {
+        "not in the tree": set(),
+        "only in the tree": set(),
+    }
+
+
+def test_the_readmes_links_and_pictures_exist():
+    for alt, target in re.findall(r"\[([^\]]*)\]\(([^)#\s]+)[^)]*\)", README):
+        assert target.startswith("https://") or (ROOT / target).exists(), f"[{alt[:40]}]({target}) leads nowhere"
+    for anchor in re.findall(r"\]\(#([^)]+)\)", README):
+        headings = [re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-") for line in README.splitlines()]
+        assert anchor in headings, f"#{anchor} is no heading of the README"
+
+
+def test_the_map_says_which_notebooks_exist():
+    rows = re.findall(r"^\| (\d\d) \| (.*?) \| (ready|planned) \|$", README, re.MULTILINE)
+    assert [number for number, _, _ in rows] == [f"{n:02}" for n in range(16)]
+    ready = [re.search(r"\(notebooks/(.*?)\)", title)[1] for _, title, state in rows if state == "ready"]
+    existing = sorted(Path(name).name for name in repository_files() if re.fullmatch(r"notebooks/.*\.ipynb", name))
+    assert ready == existing
+
+
+def test_every_make_target_that_is_spoken_of_exists():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for document in ("README.md", "CONTRIBUTING.md"):
+        text = (ROOT / document).read_text(encoding="utf-8")
+        spoken = set(re.findall(r"^make ([a-z]+)|`make ([a-z]+)", text, re.MULTILINE))
+        assert {a or b for a, b in spoken} <= targets
+    assert {"lab", "test", "quick", "thorough", "notebooks", "benchmarks", "help"} <= targets
+
+
+def test_the_two_commands_come_first():
+    assert re.search(r"```\n(.*?)```", README, re.DOTALL)[1].split("\n")[:2] == [
+        "make lab     # makes an environment, installs the course, opens the first notebook",
+        "make test    # the same environment, and every test",
+    ]
+
+
+def test_continuous_integration_runs_the_same_command_everywhere():
+    workflow = (ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8")
+    assert "run: bash .ci/run" in workflow
+    assert "permissions:\n  contents: read\n" in workflow
+    assert "make test" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert os.access(ROOT / ".ci/run", os.X_OK)
+    for action in re.findall(r"uses: (\S+)", workflow):
+        assert re.fullmatch(r"actions/[\w-]+@(v\d+|[0-9a-f]{40})", action), f"{action} is not pinned"
+
+
+# --- check -----------------------------------------------------------------------------------------------------------
+
+
+def check(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "tx_helpers", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | variables)
+
+
+def test_check_when_all_is_well(tmp_path):
+    done = check("check", TX_CACHE=str(tmp_path), OMP_NUM_THREADS="1", TX_TINYSHAKESPEARE="")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"tx_helpers {importlib.metadata.version('tx-helpers')}, Python {sys.version.split()[0]}"
+    assert re.fullmatch(r"  ok       torch +2\.\d+\.\S+ +\(>=2\.9,<3\)", lines[3])
+    assert [line.split()[1] for line in lines[3 : 3 + len(PROJECT["dependencies"])]] == [
+        Requirement(dependency).name for dependency in PROJECT["dependencies"]
+    ]
+    assert "Text       tinyshakespeare is not at hand; stories of our own stand in" in lines
+    assert f"Cache      {tmp_path}" in lines
+    assert "           OMP_NUM_THREADS is 1" in lines
+    assert lines[-1] == environment.summary() == "all 7 packages the course needs are here"
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "line", "remedy"),
+    [
+        ("torch", "1.13.1", "  too old  torch        1.13.1", 'python -m pip install "torch>=2.9,<3"'),
+        ("numpy", "3.0.0", "  too new  numpy        3.0.0", 'python -m pip install "numpy>=2.0,<3"'),
+        ("num2words", None, "  missing  num2words    -", 'python -m pip install "num2words>=0.5.13,<0.6"'),
+    ],
+)
+def test_check_names_what_is_wrong_and_how_to_mend_it(name, version, line, remedy, monkeypatch):
+    true = environment.installed
+    monkeypatch.setattr(environment, "installed", lambda other: version if other == name else true(other))
+    text, well = environment.report()
+    assert not well
+    assert line in text
+    assert f"           mend it by: {remedy}" in text.splitlines()
+    assert environment.summary() == f"{name} is {line[2:10].strip()}: {remedy}"
+
+
+def test_check_does_not_mind_a_missing_tool(monkeypatch):
+    true = environment.installed
+    monkeypatch.setattr(environment, "installed", lambda other: None if other == "nbval" else true(other))
+    text, well = environment.report()
+    assert well
+    assert "  missing  nbval" in text
+
+
+def test_check_of_a_course_that_is_not_installed(monkeypatch):
+    def absent(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "requires", absent)
+    with pytest.raises(ValueError, match=r"the course itself is not installed; in its folder run: python -m pip"):
+        environment.report()
+
+
+@pytest.mark.parametrize("arguments", [[], ["look"], ["check", "more"]])
+def test_a_wrong_call_of_check(arguments):
+    done = check(*arguments)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "usage: python -m tx_helpers check\n")
+
+
+@pytest.mark.parametrize("needed", [">=2.9,<3", ">=7.7.1,<9", ">=4.66", ">=0.5.13,<0.6"])
+@pytest.mark.parametrize(
+    "version", ["0.5.12", "0.5.13", "0.6", "2.9", "2.9.0", "2.13.0+cpu", "3.0", "4.66.1", "7.7.1", "10"]
+)
+def test_versions_are_compared_as_pip_does(needed, version):
+    fine = environment.Finding("x", needed, version).verdict == "ok"
+    assert fine == SpecifierSet(needed).contains(version)
+
+
+# --- the set-up cell and the wheel -----------------------------------------------------------------------------------
+
+
+def test_the_set_up_cell_says_how_to_install_while_the_address_is_unknown():
+    code = setup_cell("").replace("%pip", "#").replace("import tx_helpers", "import tx_helpers_that_is_not_there")
+    with pytest.raises(ModuleNotFoundError, match=r"tx_helpers is not installed for this kernel\. .* make lab "):
+        exec(code, {})
+
+
+def test_the_set_up_cell_imports_the_course_before_anything_else():
+    first = next(line for line in setup_cell("").split("\n") if "import" in line)
+    assert first.strip() == "import tx_helpers"
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """The working tree as it is now, committed to a git repository of its own."""
+    folder = tmp_path / "clone"
+    for name in repository_files():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    author = ["-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false"]
+    for command in (["init", "-q"], ["add", "-A"], [*author, "commit", "-q", "-m", "all"]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def bare_environment(tmp_path):
+    """An environment with all that is installed here but the course itself, as on Colab; its python."""
+    folder = tmp_path / "environment"
+    venv.create(folder, with_pip=True)
+    scripts, site = (
+        ("Scripts", "Lib") if os.name == "nt" else ("bin", f"lib/python{sys.version_info[0]}.{sys.version_info[1]}")
+    )
+    shadow = tmp_path / "preinstalled"
+    shadow.mkdir()
+    for entry in SITE_PACKAGES.iterdir():
+        if "tx_helpers" not in entry.name and not entry.name.startswith(("pip", "_virtualenv")):
+            (shadow / entry.name).symlink_to(entry)
+    for old in (folder / site / "site-packages").glob("setuptools*"):  # Python 3.11 brings one, too old to build with
+        shutil.rmtree(old)
+    (folder / site / "site-packages" / "preinstalled.pth").write_text(str(shadow))
+    return folder / scripts / "python"
+
+
+def versions(python: Path) -> dict[str, str]:
+    code = "import importlib.metadata as m, json; print(json.dumps({d.name: d.version for d in m.distributions()}))"
+    done = subprocess.run([str(python), "-c", code], capture_output=True, text=True, check=True, cwd=python.parent)
+    return json.loads(done.stdout)
+
+
+LONE = """
+import nbclient, nbformat, sys
+notebook = nbformat.read(sys.argv[1], 4)
+nbclient.NotebookClient(notebook, kernel_name="python3").execute()
+nbformat.write(notebook, sys.argv[1])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs symbolic links")
+def test_a_lone_notebook_installs_the_course_and_replaces_nothing(clone, bare_environment, tmp_path):
+    before = versions(bare_environment)
+    assert "tx-helpers" not in before
+    assert "torch" in before
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    path = alone / "08_lone.ipynb"
+    look = "import os, sys\nprint(tx_helpers.__file__, 'torch' in sys.modules, os.environ['OMP_WAIT_POLICY'])"
+    cells = [new_code_cell(setup_cell(clone.as_uri())), new_code_cell(look)]
+    nbformat.write(new_notebook(cells=cells), path)
+    # Without a network: pip builds with the setuptools that is here, and may look nowhere else.
+    offline = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_CONFIG_FILE": os.devnull}
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PIP_", "VIRTUAL_ENV", "JUPYTER"))}
+    done = subprocess.run(
+        [str(bare_environment), "-c", LONE, str(path)], cwd=alone, env=clean | offline, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    after = versions(bare_environment)
+    assert {name: version for name, version in after.items() if name != "tx-helpers"} == before
+    (shown,) = nbformat.read(path, 4).cells[1].outputs
+    file, torch_is_there, policy = shown.text.split()
+    assert Path(file).is_relative_to(bare_environment.parent.parent)
+    assert (torch_is_there, policy) == ("False", "PASSIVE")
+
+
+@pytest.mark.slow
+def test_the_wheel_alone_carries_all_it_needs(clone, tmp_path):
+    wheels = tmp_path / "wheels"
+    (clone / "figures").mkdir(exist_ok=True)
+    (clone / "figures" / "probe.svg").write_text("<svg/>")
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-index",
+        "--no-build-isolation",
+        "-w",
+        str(wheels),
+    ]
+    subprocess.run([*build, str(clone)], check=True, capture_output=True)
+    (wheel,) = wheels.iterdir()
+    names = zipfile.ZipFile(wheel).namelist()
+    sources = {name for name in repository_files() if name.startswith("tx_helpers/")}
+    drawings = {f"tx_helpers/{name}" for name in repository_files() if re.fullmatch(r"figures/.*\.svg", name)}
+    drawings.add("tx_helpers/figures/probe.svg")
+    assert {name for name in names if ".dist-info/" not in name} == sources | drawings
+    assert any(name.endswith("licenses/LICENSE-text.md") for name in names)
+
+    target = tmp_path / "installed"
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", str(target)]
+    subprocess.run([*install, str(wheel)], check=True, capture_output=True)
+    code = (
+        f"import sys; sys.path.insert(0, {str(target)!r}); import pkgutil, importlib, tx_helpers;"
+        f"assert tx_helpers.__file__.startswith({str(target)!r}), tx_helpers.__file__;"
+        "[importlib.import_module(m.name) for m in pkgutil.walk_packages(tx_helpers.__path__, 'tx_helpers.')"
+        " if not m.name.endswith('__main__')];"
+        "from tx_helpers.environment import summary; print(summary())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout == "all 7 packages the course needs are here\n", done.stderr

@@ -1,0 +1,115 @@
+"""What every notebook has in common: the set-up cell, the badge line, the line of the measured time.
+
+The one home of these texts. The repository's address stands in pyproject.toml (`[project.urls] Repository`) and nowhere
+else; it is unknown until `python tools/refresh_notebooks.py --stamp` has read it from `git remote get-url origin`.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BRANCH = "main"
+
+_SETUP = """\
+# Set-up: does nothing where the course is installed; on Colab it installs it.
+try:
+    import tx_helpers
+except ModuleNotFoundError:
+    address = "{address}"
+    if not address:
+        raise ModuleNotFoundError(
+            "The course's package tx_helpers is not installed for this kernel. "
+            "In the course's folder run: make lab   (or: python -m pip install -e .)"
+        ) from None
+    %pip install -q git+{{address}}
+    import tx_helpers
+print("tx_helpers", tx_helpers.__version__)
+"""
+
+BADGE_MARK = "<!-- colab -->"
+TIME_UNKNOWN = "**Time:** not measured yet"
+TIME_LINE = re.compile(
+    r"^\*\*Time:\*\* (?:not measured yet"
+    r"|(?P<bound>under|about) (?P<minutes>\d+) minutes? on a two-core CPU \(measured\))$",
+    re.MULTILINE,
+)
+
+
+def repository_address(pyproject: Path = ROOT / "pyproject.toml") -> str:
+    """The address written in pyproject.toml, or "" while it is unknown."""
+    project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
+    return project.get("urls", {}).get("Repository", "")
+
+
+def https_address(remote: str) -> str:
+    """What `git remote get-url` printed, as an address pip and a browser can open without a key or a password.
+
+    "git@github.com:a/b.git" and "ssh://git@github.com/a/b" become "https://github.com/a/b"; file:// stays as it is.
+    """
+    remote = remote.strip()
+    if remote.startswith("file://"):
+        return remote
+    parts = re.fullmatch(r"(?:(?:https?|ssh|git)://)?(?:[^@/]+@)?([\w.-]+)(?::\d+(?=/))?[:/](.+?)(?:\.git)?/?", remote)
+    if parts is None or "." not in parts[1].strip("."):
+        raise ValueError(f"https_address: {remote!r} is no address of a public repository (https://… or git@host:…)")
+    return f"https://{parts[1]}/{parts[2].lstrip('/')}"
+
+
+def stamp_address(pyproject: Path, address: str) -> bool:
+    """Write the address into `[project.urls]`; tells whether the file changed."""
+    old = pyproject.read_text(encoding="utf-8")
+    line = f'Repository = "{address}"'
+    if repository_address(pyproject):
+        new = re.sub(r"^Repository = .*$", lambda _: line, old, count=1, flags=re.MULTILINE)
+    else:
+        new = re.sub(r"^\[tool\.", lambda m: f"[project.urls]\n{line}\n\n{m[0]}", old, count=1, flags=re.MULTILINE)
+    pyproject.write_text(new, encoding="utf-8")
+    return new != old
+
+
+def setup_cell(address: str) -> str:
+    """Source of the first code cell; tx_helpers is the first import, so that it comes before torch."""
+    return _SETUP.format(address=address).rstrip("\n")
+
+
+def badge_line(name: str, address: str) -> str:
+    """The line below the title: the mark alone, or with Colab's badge where the address is one of GitHub."""
+    repository = re.fullmatch(r"https://github\.com/([^/]+/[^/]+)", address)
+    if repository is None:
+        return BADGE_MARK
+    link = f"https://colab.research.google.com/github/{repository[1]}/blob/{BRANCH}/notebooks/{name}"
+    picture = "https://colab.research.google.com/assets/colab-badge.svg"
+    return f'{BADGE_MARK}<a href="{link}"><img src="{picture}" alt="Open this notebook in Colab"></a>'
+
+
+def time_line(seconds: float, old: str) -> str:
+    """The measured time in whole minutes; the old claim stays while it is still true, so that noise changes no file."""
+    minutes = seconds / 60
+    match = TIME_LINE.search(old)
+    if match and match["bound"]:
+        claimed = 0.5 if match["bound"] == "under" else int(match["minutes"])
+        if abs(minutes - claimed) <= 0.75:
+            return match[0]
+    if minutes < 0.9:
+        return "**Time:** under 1 minute on a two-core CPU (measured)"
+    whole = max(1, round(minutes))
+    return f"**Time:** about {whole} minute{'s' if whole > 1 else ''} on a two-core CPU (measured)"
+
+
+def frame(cells: list[dict], name: str, address: str) -> None:
+    """Put the current badge line and set-up cell into a notebook's cells (sources as strings)."""
+    header = cells[0] if cells else None
+    if header is None or header["cell_type"] != "markdown" or not header["source"].startswith("# "):
+        raise ValueError(f"{name}: the first cell is not a markdown cell that begins with '# ' and the title")
+    lines = header["source"].split("\n")
+    if not any(line.startswith(BADGE_MARK) for line in lines):
+        lines[1:1] = ["", BADGE_MARK]
+    badge = badge_line(name, address)
+    header["source"] = "\n".join(badge if line.startswith(BADGE_MARK) else line for line in lines)
+    if not TIME_LINE.search(header["source"]):
+        raise ValueError(f"{name}: the first cell has no line {TIME_UNKNOWN!r} for the tool to fill in")
+    code = next((cell for cell in cells if cell["cell_type"] == "code"), None)
+    if code is None or not code["source"].startswith("# Set-up"):
+        raise ValueError(f"{name}: the first code cell is not the set-up cell (it begins with '# Set-up')")
+    code["source"] = setup_cell(address)

@@ -1,0 +1,195 @@
+"""Execute the notebooks and write their outputs, set-up cells and measured minutes.
+
+    python tools/refresh_notebooks.py             all notebooks
+    python tools/refresh_notebooks.py 08 10       these
+    python tools/refresh_notebooks.py --check     execute, and say which files would change, without writing
+    python tools/refresh_notebooks.py --frame     set-up cells and badges only, nothing executed
+    python tools/refresh_notebooks.py --stamp     the same, after reading the repository's address from git
+
+Each notebook runs in a fresh kernel, in its own folder, on two cores and with an empty cache, so that the outputs are
+those of a first run and the minutes are honest. What changes from run to run (widget state, timings, versions) is
+dropped. A notebook whose cell fails is left as it was; the exit code is then 1.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+from notebook_frame import ROOT, TIME_LINE, frame, https_address, repository_address, stamp_address, time_line
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # names a model that dies with its kernel
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+
+class CellError(Exception):
+    """A notebook's cell failed; the message names notebook and cell."""
+
+
+def load(path: Path) -> nbformat.NotebookNode:
+    """Read a notebook; cells without an id get one made of their place and text, the same at every reading."""
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    for index, cell in enumerate(raw["cells"]):
+        text = f"{index}:{''.join(cell['source'])}"
+        cell.setdefault("id", hashlib.sha256(text.encode()).hexdigest()[:8])
+    raw["nbformat"], raw["nbformat_minor"] = 4, 5
+    return nbformat.from_dict(nbformat.reads(json.dumps(raw), as_version=4))
+
+
+def execute(notebook: nbformat.NotebookNode, folder: Path, name: str, timeout: int) -> float:
+    """Run all cells in a fresh kernel, outputs into the notebook; returns the seconds it took."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TX_")}
+        environment["TX_CACHE"] = cache
+        client = NotebookClient(
+            notebook, kernel_name="python3", timeout=timeout, store_widget_state=False, record_timing=False
+        )
+        start = time.perf_counter()
+        try:
+            client.execute(cwd=str(folder), env=environment, stderr=subprocess.DEVNULL)
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            raise CellError(f"{name}, {_last_cell(notebook)}: {error}") from error
+        return time.perf_counter() - start
+
+
+def _last_cell(notebook: nbformat.NotebookNode) -> str:
+    """Which code cell was the last to be started."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    started = [n for n, cell in enumerate(code, 1) if cell.execution_count is not None or cell.outputs]
+    number = started[-1] if started else 1
+    return f"code cell {number} (id {code[number - 1].id})"
+
+
+def clean(notebook: nbformat.NotebookNode) -> None:
+    """Drop what differs from run to run or from machine to machine; counts become 1..N."""
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    count = 0
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict({key: cell.metadata[key] for key in ("tags",) if cell.metadata.get(key)})
+        if cell.cell_type != "code":
+            continue
+        count += 1
+        cell.execution_count = count
+        cell.outputs = merged_streams(cell.outputs)
+        for output in cell.outputs:
+            output.get("data", {}).pop(WIDGET_VIEW, None)
+            if output.output_type == "execute_result":
+                output.execution_count = count
+
+
+def merged_streams(outputs: list) -> list:
+    """Neighbouring pieces of one stream as one output: how print's text is cut into pieces is a matter of chance."""
+    merged: list = []
+    for output in outputs:
+        last = merged[-1] if merged else None
+        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
+            last.text += output.text
+        else:
+            merged.append(output)
+    return merged
+
+
+def refreshed(path: Path, address: str, *, run: bool, timeout: int) -> str:
+    """The text the notebook's file should have."""
+    notebook = load(path)
+    frame(notebook.cells, path.name, address)
+    if run:
+        seconds = execute(notebook, path.parent, path.name, timeout)
+        header = notebook.cells[0]
+        header.source = TIME_LINE.sub(lambda old: time_line(seconds, old[0]), header.source)
+        clean(notebook)
+        print(f"{path.name}: {seconds:.0f} s", flush=True)
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook) + "\n"
+
+
+def write(path: Path, text: str) -> None:
+    """Replace the file whole or not at all."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n", dir=path.parent, delete=False) as file:
+        file.write(text)
+    shutil.copymode(path, file.name)  # a temporary file is its owner's alone
+    os.replace(file.name, path)
+
+
+def selected(names: list[str], folder: Path) -> list[Path]:
+    """The notebooks meant by "08", "08_full_model" or a path; all of the folder's where none is named."""
+    found = sorted(folder.glob("*.ipynb"))
+    if not names:
+        return found
+    chosen = []
+    for name in names:
+        matches = [path for path in found if path.name.startswith(Path(name).name)]
+        if not matches:
+            raise ValueError(f"no notebook begins with {name!r}; there are {', '.join(p.stem for p in found)}")
+        chosen += matches
+    return chosen
+
+
+@contextmanager
+def two_cores() -> Iterator[None]:
+    """The header speaks of two cores, so at most two are used, where the system lets a process choose."""
+    if not hasattr(os, "sched_setaffinity"):
+        if (os.cpu_count() or 2) > 2:
+            print("note: measured on more than two cores; the minutes in the headers will be too small")
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(cores)[:2])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Command line; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("notebooks", nargs="*", help="number, name or path; all where none is given")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a file would change")
+    parser.add_argument("--frame", action="store_true", help="set-up cells and badges only, nothing executed")
+    parser.add_argument("--stamp", action="store_true", help="read the address from `git remote`, then as --frame")
+    parser.add_argument("--timeout", type=int, default=300, help="seconds a cell may take (default %(default)s)")
+    parser.add_argument("--folder", type=Path, default=ROOT / "notebooks", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+
+    if options.stamp:
+        git = ["git", "-C", str(ROOT), "remote", "get-url", "origin"]
+        address = https_address(subprocess.run(git, capture_output=True, text=True, check=True).stdout)
+        stamp_address(ROOT / "pyproject.toml", address)
+        print(f"the address is {address}")
+    run = not (options.frame or options.stamp)
+    changed, failed = [], []
+    for path in selected(options.notebooks, options.folder):
+        try:
+            with two_cores():
+                text = refreshed(path, repository_address(), run=run, timeout=options.timeout)
+        except (CellError, ValueError) as failure:
+            failed.append(str(failure))
+            continue
+        if text != path.read_text(encoding="utf-8"):
+            changed.append(path.name)
+            if not options.check:
+                write(path, text)
+    for failure in failed:
+        print(f"FAILED {failure}", file=sys.stderr)
+    print(f"{'would change' if options.check else 'changed'}: {', '.join(changed) or 'nothing'}")
+    return 1 if failed or (options.check and changed) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,11 @@
+"""Helpers of the course on the Transformer: every part of the model, small, tested and told in the order of the maths.
+
+Import from the named modules (`from tx_helpers.attention import MultiHeadAttention`). This file imports nothing heavy.
+"""
+
+import os
+
+__version__ = "0.1.0"
+
+# Must stand before torch is imported: spinning threads collapse when a core is shared, waiting ones do not.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

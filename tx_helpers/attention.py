@@ -1,0 +1,267 @@
+"""Attention: softmax(Q Kᵀ / √K) V, and its multi-head form. Vaswani et al. 2017, section 3.2.
+
+The function comes first, in two forms that agree: written out, so that scores and weights can be watched, and
+PyTorch's fused kernel, which never holds the (T, S) matrix in memory. `MultiHeadAttention` adds the projections: self-
+or cross-attention, all heads with keys of their own or groups of heads sharing them (Ainslie et al. 2023).
+
+Shapes: q (B, H, T, K), k and v (B, G, S, K) with G key–value heads, H a multiple of G; mask boolean, True = may attend,
+broadcastable to (B, H, T, S); bias a term of the scores, likewise. A query that may attend to nothing gets zeros.
+"""
+
+import math
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tx_helpers.layers import RMSNorm
+from tx_helpers.masks import additive_mask, causal_mask, combine_masks
+from tx_helpers.observe import observe, observed
+
+
+def written_out_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    causal: bool = False,
+    scale: float | None = None,
+    dropout: float = 0.0,
+) -> Tensor:
+    """The formula, step by step; reports "scores" (before the mask) and "weights". -> (B, H, T, K)"""
+    _check_shapes(q, k, v, mask, bias)
+    k, v = _one_for_each_query_head(q, k, v)
+    scores = q @ k.transpose(-2, -1) * _scale(q, scale)
+    if bias is not None:
+        scores = scores + bias.to(scores.dtype)
+    scores = observe("scores", scores)
+    allowed = _with_causal(mask, causal, q, k)
+    if allowed is not None:
+        scores = scores.masked_fill(~allowed, float("-inf"))
+    weights = torch.softmax(scores, dim=-1)
+    if mask is not None:  # then a row may be fully masked, and its softmax 0/0; under causality alone none is
+        weights = weights.masked_fill(~allowed, 0.0)
+    weights = F.dropout(observe("weights", weights), dropout)
+    return weights @ v
+
+
+def fused_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    causal: bool = False,
+    scale: float | None = None,
+    dropout: float = 0.0,
+) -> Tensor:
+    """The same by PyTorch's kernel, which keeps no weights: memory grows with T, not T². -> (B, H, T, K)"""
+    _check_shapes(q, k, v, mask, bias)
+    k, v = _one_for_each_query_head(q, k, v)
+    if causal and mask is None and bias is None and q.shape[-2] == k.shape[-2]:
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=_scale(q, scale), dropout_p=dropout)
+    mask = _with_causal(mask, causal, q, k)
+    if bias is not None:
+        bias = bias.to(q.dtype)
+        mask = bias if mask is None else bias + additive_mask(mask, q.dtype)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=_scale(q, scale), dropout_p=dropout)
+
+
+def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, **options) -> Tensor:
+    """softmax(q kᵀ · scale + bias, where mask allows) v; scale is 1/√K unless given. -> (B, H, T, K)
+
+    One rule chooses the form. Somebody watches, or the precision is reduced on a CPU and there are at most 512 keys:
+    written out, which is what can be watched, and what trains faster there. Else: the fused kernel.
+    `tools/bench_attention.py` measures both.
+    """
+    reduced_on_cpu = v.device.type == "cpu" and v.dtype in (torch.bfloat16, torch.float16) and v.shape[-2] <= 512
+    attend = written_out_attention if observed() or reduced_on_cpu else fused_attention
+    return attend(q, k, v, **options)
+
+
+class KVCache:
+    """The keys and values one attention layer has computed so far, (B, G, S, K) each; empty at first."""
+
+    def __init__(self):
+        self.keys: Tensor | None = None
+        self.values: Tensor | None = None
+
+    def __len__(self) -> int:
+        return 0 if self.keys is None else self.keys.shape[-2]
+
+    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Add new positions (B, G, T, K) at the end; all that is known comes back."""
+        if self.keys is not None:
+            if keys.shape[0] != self.keys.shape[0]:
+                raise ValueError(f"KVCache: {keys.shape[0]} rows, but it holds {self.keys.shape[0]}")
+            keys = torch.cat([self.keys, keys], dim=-2)
+            values = torch.cat([self.values, values], dim=-2)
+        self.keys, self.values = keys, values
+        return keys, values
+
+    def select(self, rows: Tensor) -> None:
+        """Keep, repeat or reorder the rows of the batch: rows (N,) of indices."""
+        if self.keys is not None:
+            self.keys, self.values = self.keys[rows], self.values[rows]
+
+
+class MultiHeadAttention(nn.Module):
+    """MultiHead(X, M) = Concat(head_1 … head_H) W_O,  head_h = Attention(X W_Q, M W_K, M W_V) with its own K columns.
+
+    width         D, of the input and of the output
+    n_heads       H query heads; n_kv_heads of keys and values: H (default), 1 (multi-query) or between (grouped-query)
+    head_width    K, by default D/H
+    qk_norm       RMSNorm on every query and key before they meet (Henry et al. 2020; Dehghani et al. 2023)
+    scale         of the scores, by default 1/√K
+    attend        the attention function, of `scaled_dot_product_attention`'s signature
+    Source: Vaswani et al. 2017, section 3.2.2; Ainslie et al. 2023 for the groups.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        n_heads: int,
+        *,
+        n_kv_heads: int | None = None,
+        head_width: int | None = None,
+        bias: bool = True,
+        output_bias: bool | None = None,
+        qk_norm: bool = False,
+        norm_eps: float = 1e-6,
+        scale: float | None = None,
+        dropout: float = 0.0,
+        attend: Callable[..., Tensor] = scaled_dot_product_attention,
+    ):
+        super().__init__()
+        n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+        if min(n_heads, n_kv_heads, 1 if head_width is None else head_width) < 1:
+            raise ValueError(
+                f"MultiHeadAttention: n_heads={n_heads}, n_kv_heads={n_kv_heads}, head_width={head_width}; "
+                "each must be at least 1"
+            )
+        if head_width is None and width % n_heads:
+            raise ValueError(f"MultiHeadAttention: width={width} is not divisible by n_heads={n_heads}")
+        if n_heads % n_kv_heads:
+            raise ValueError(f"MultiHeadAttention: n_heads={n_heads} is not divisible by n_kv_heads={n_kv_heads}")
+        self.n_heads, self.n_kv_heads = n_heads, n_kv_heads
+        self.width, self.head_width = width, head_width or width // n_heads
+        self.scale, self.dropout, self.attend = scale, dropout, attend
+        self.query = nn.Linear(width, n_heads * self.head_width, bias=bias)
+        self.key = nn.Linear(width, n_kv_heads * self.head_width, bias=bias)
+        self.value = nn.Linear(width, n_kv_heads * self.head_width, bias=bias)
+        self.output = nn.Linear(n_heads * self.head_width, width, bias=bias if output_bias is None else output_bias)
+        self.query_norm = RMSNorm(self.head_width, eps=norm_eps) if qk_norm else nn.Identity()
+        self.key_norm = RMSNorm(self.head_width, eps=norm_eps) if qk_norm else nn.Identity()
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        causal: bool = False,
+        rotate: Callable[[Tensor], Tensor] | None = None,
+        cache: KVCache | None = None,
+    ) -> Tensor:
+        """x (B, T, D) attends to itself, or to memory (B, S, D). -> (B, T, D)
+
+        rotate  what `Rotary.at(positions)` gives, applied to the queries and keys of x
+        cache   self-attention: x are new positions after those in the cache; cross-attention: the keys and values of
+                the memory are computed once and kept
+        """
+        self._check(x, memory)
+        q = self.query_norm(self._split(self.query(x), self.n_heads))
+        q = observe("queries", q if rotate is None else rotate(q))
+        if memory is not None and cache is not None and len(cache):
+            k, v = cache.keys, cache.values
+        else:
+            k, v = self._keys_and_values(x if memory is None else memory, rotate)
+            if cache is not None:
+                k, v = cache.append(k, v)
+        dropout = self.dropout if self.training else 0.0
+        heads = self.attend(q, k, v, mask=mask, bias=bias, causal=causal, scale=self.scale, dropout=dropout)
+        heads = observe("heads", heads)
+        joined = heads.transpose(1, 2).flatten(-2)  # (B, H, T, K) -> (B, T, H·K)
+        return observe("output", self.output(joined))
+
+    def _keys_and_values(self, source: Tensor, rotate: Callable[[Tensor], Tensor] | None) -> tuple[Tensor, Tensor]:
+        k = self.key_norm(self._split(self.key(source), self.n_kv_heads))
+        v = self._split(self.value(source), self.n_kv_heads)
+        return observe("keys", k if rotate is None else rotate(k)), observe("values", v)
+
+    def _split(self, x: Tensor, n_heads: int) -> Tensor:
+        return x.unflatten(-1, (n_heads, self.head_width)).transpose(1, 2)  # (B, T, H·K) -> (B, H, T, K)
+
+    def _check(self, x: Tensor, memory: Tensor | None) -> None:
+        for name, tensor in (("x", x), ("memory", memory)):
+            if tensor is not None and (tensor.dim() != 3 or tensor.shape[-1] != self.width):
+                raise ValueError(
+                    f"MultiHeadAttention: {name} of shape {tuple(tensor.shape)}, expected (B, T, {self.width})"
+                )
+        if memory is not None and memory.shape[0] != x.shape[0]:
+            raise ValueError(f"MultiHeadAttention: x has {x.shape[0]} rows, but memory has {memory.shape[0]}")
+
+
+def additive_attention(q: Tensor, k: Tensor, v: Tensor, *, weight: Tensor, mask: Tensor | None = None) -> Tensor:
+    """softmax_s(weightᵀ tanh(q_t + k_s)) v: scores by a small network instead of a dot product.
+
+    q (B, T, A) and k (B, S, A) are already projected to the width A of the network, weight (A,), v (B, S, D), mask
+    broadcastable to (B, T, S). -> (B, T, D). Source: Bahdanau et al. 2015, section 3.1 and appendix A.1.2.
+    """
+    scores = observe("scores", torch.tanh(q.unsqueeze(-2) + k.unsqueeze(-3)) @ weight)
+    _check_term("additive_attention: a mask", mask, scores.shape, torch.bool)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(scores, dim=-1)
+    if mask is not None:
+        weights = weights.masked_fill(~mask, 0.0)
+    return observe("weights", weights) @ v
+
+
+def _check_shapes(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> None:
+    if not (q.dim() == k.dim() == v.dim() >= 3 and q.shape[:-3] == k.shape[:-3] == v.shape[:-3]) or (
+        q.shape[-1] != k.shape[-1] or k.shape[-3:-1] != v.shape[-3:-1]
+    ):
+        raise ValueError(
+            f"attention: q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}; "
+            "expected (B, H, T, K), (B, G, S, K), (B, G, S, K)"
+        )
+    scores = (*q.shape[:-1], k.shape[-2])
+    _check_term("attention: a mask", mask, scores, torch.bool)
+    _check_term("attention: a bias", bias, scores)
+
+
+def _check_term(name: str, term: Tensor | None, scores: tuple[int, ...], dtype: torch.dtype | None = None) -> None:
+    if term is None:
+        return
+    if dtype is not None and term.dtype != dtype:
+        raise ValueError(f"{name} of {term.dtype}, expected torch.bool with True = may attend")
+    fits = (n in (1, m) for n, m in zip(reversed(term.shape), reversed(scores), strict=False))
+    if len(term.shape) > len(scores) or not all(fits):
+        raise ValueError(f"{name} of shape {tuple(term.shape)} for scores of shape {tuple(scores)}")
+
+
+def _scale(q: Tensor, scale: float | None) -> float:
+    return 1.0 / math.sqrt(q.shape[-1]) if scale is None else scale
+
+
+def _one_for_each_query_head(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Repeat the G heads of keys and values to H, neighbours sharing one: (B, G, S, K) -> (B, H, S, K)."""
+    H, G = q.shape[-3], k.shape[-3]
+    if H == G:
+        return k, v
+    if H % G:
+        raise ValueError(f"attention: {H} query heads are not divisible by {G} key–value heads")
+    return k.repeat_interleave(H // G, dim=-3), v.repeat_interleave(H // G, dim=-3)
+
+
+def _with_causal(mask: Tensor | None, causal: bool, q: Tensor, k: Tensor) -> Tensor | None:
+    T, S = q.shape[-2], k.shape[-2]
+    if not causal or T == 1:  # one query: the last position, which sees all there is
+        return mask
+    return combine_masks(mask, causal_mask(T, S, device=q.device))

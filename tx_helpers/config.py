@@ -1,0 +1,299 @@
+"""What a model is made of, as data: one frozen, validated `TransformerConfig` for all three classes of `models`.
+
+Grouped by part, so that a change reads as what it is:
+
+    config = TransformerConfig(vocabulary=64, positions=PositionConfig("rotary"))
+    replace(config, norm=NormConfig("rms"))
+
+The presets at the end are published models, down to the last detail; `models.count_parameters` counts them.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from tx_helpers.layers import ACTIVATIONS
+
+
+@dataclass(frozen=True)
+class AttentionConfig:
+    """H heads of width K; see `attention.MultiHeadAttention`."""
+
+    n_heads: int = 4
+    n_kv_heads: int | None = None  # n_heads
+    head_width: int | None = None  # width / n_heads
+    bias: bool = True
+    qk_norm: bool = False
+    scale: float | None = None  # 1 / √head_width
+
+    def __post_init__(self):
+        _at_least_one("AttentionConfig", n_heads=self.n_heads, n_kv_heads=self.n_kv_heads, head_width=self.head_width)
+        if self.n_heads % (self.n_kv_heads or self.n_heads):
+            raise ValueError(
+                f"AttentionConfig: n_heads={self.n_heads} is not divisible by n_kv_heads={self.n_kv_heads}"
+            )
+
+
+@dataclass(frozen=True)
+class FeedForwardConfig:
+    """See `layers.FeedForward` and, if gated, `layers.GatedFeedForward`."""
+
+    hidden: int | None = None  # 4 · width
+    activation: str = "relu"
+    gated: bool = False
+    bias: bool = True
+
+    def __post_init__(self):
+        _at_least_one("FeedForwardConfig", hidden=self.hidden)
+        _one_of("FeedForwardConfig", activation=self.activation, choices=tuple(ACTIVATIONS))
+
+
+@dataclass(frozen=True)
+class PositionConfig:
+    """How positions are told: see `positions`."""
+
+    kind: str = "sinusoidal"
+    base: float = 10000.0  # sinusoidal, rotary
+    layout: str = "half"  # rotary
+    interpolation: float = 1.0  # rotary
+    buckets: int = 32  # t5
+    max_distance: int = 128  # t5
+
+    def __post_init__(self):
+        kinds = ("none", "sinusoidal", "learned", "rotary", "t5", "alibi")
+        _one_of("PositionConfig", kind=self.kind, choices=kinds)
+        _one_of("PositionConfig", layout=self.layout, choices=("half", "interleaved"))
+        _at_least_one("PositionConfig", base=self.base)
+
+
+@dataclass(frozen=True)
+class NormConfig:
+    """LayerNorm or RMSNorm, before or after the sub-layers, and once more at the end of a stack or not."""
+
+    kind: str = "layer"
+    placement: str = "pre"
+    final: bool | None = None  # after pre-norm blocks, not after post-norm ones
+    eps: float = 1e-5
+
+    def __post_init__(self):
+        _one_of("NormConfig", kind=self.kind, choices=("layer", "rms"))
+        _one_of("NormConfig", placement=self.placement, choices=("pre", "post"))
+
+
+@dataclass(frozen=True)
+class EmbeddingConfig:
+    """Vectors at the way in and, if tied, at the way out (Press and Wolf 2017)."""
+
+    tied: bool = True
+    scale: bool = True  # times √width at the way in, as in 2017
+    norm: bool = False  # a norm on the sum of token and position, as in BERT
+    segments: int = 0  # segment types, as in BERT
+    shift: bool = False  # a learned share of the token before, as in RWKV
+    output_bias: bool = False
+    output_scale: float = 1.0  # of the last hidden states, before the output: width^−½ in T5
+
+    def __post_init__(self):
+        if self.segments < 0:
+            raise ValueError(f"EmbeddingConfig: segments={self.segments}, expected 0 (none) or more")
+
+
+@dataclass(frozen=True)
+class InitConfig:
+    """First values of the matrices. Embeddings: normal with deviation width^−½ ("xavier") or `std` (the others).
+
+    kind: "xavier" uniform; "normal" with deviation `std`, as in GPT-2 and BERT; "fan_in", normal with deviation
+    inputs^−½, as in T5, queries smaller where attention does not divide by √head_width.
+    residual: what becomes of the matrices that write into the residual stream (attention output and FFN contraction):
+    "plain", "scaled" by 1/√(2·layers) as in GPT-2, or "zero", so that every block starts as the identity.
+    """
+
+    kind: str = "xavier"
+    std: float = 0.02
+    residual: str = "plain"
+
+    def __post_init__(self):
+        _one_of("InitConfig", kind=self.kind, choices=("xavier", "normal", "fan_in"))
+        _one_of("InitConfig", residual=self.residual, choices=("plain", "scaled", "zero"))
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """All of a model.
+
+    vocabulary         V, ids 0 … V−1; source_vocabulary where the encoder's ids are others (else embeddings are shared)
+    width              D
+    n_layers           blocks in the stack; n_encoder_layers where the encoder's number differs
+    context            the longest sequence; None: no limit (learned positions need one)
+    pad_id             the id that is no token: masked everywhere; None: there is none
+    residual           False leaves the shortcuts out, to show what they are for
+    """
+
+    vocabulary: int
+    width: int = 64
+    n_layers: int = 2
+    n_encoder_layers: int | None = None
+    source_vocabulary: int | None = None
+    context: int | None = None
+    pad_id: int | None = None
+    dropout: float = 0.0
+    residual: bool = True
+    attention: AttentionConfig = field(default_factory=AttentionConfig)
+    feed_forward: FeedForwardConfig = field(default_factory=FeedForwardConfig)
+    positions: PositionConfig = field(default_factory=PositionConfig)
+    norm: NormConfig = field(default_factory=NormConfig)
+    embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
+    init: InitConfig = field(default_factory=InitConfig)
+
+    def __post_init__(self):
+        _at_least_one(
+            "TransformerConfig",
+            vocabulary=self.vocabulary,
+            width=self.width,
+            n_layers=self.n_layers,
+            n_encoder_layers=self.n_encoder_layers,
+            source_vocabulary=self.source_vocabulary,
+            context=self.context,
+        )
+        if self.attention.head_width is None and self.width % self.attention.n_heads:
+            raise ValueError(
+                f"TransformerConfig: width={self.width} is not divisible by n_heads={self.attention.n_heads}"
+            )
+        if self.positions.kind == "sinusoidal" and self.width % 2:
+            raise ValueError(f"TransformerConfig: width={self.width}, but sinusoidal positions need an even one")
+        if self.positions.kind == "rotary" and self.head_width % 2:
+            raise ValueError(f"TransformerConfig: head width {self.head_width}, but rotary positions need an even one")
+        if self.positions.kind == "learned" and self.context is None:
+            raise ValueError("TransformerConfig: positions are learned, so context must say how many; it is None")
+        if not 0.0 <= self.dropout < 1.0:
+            raise ValueError(f"TransformerConfig: dropout={self.dropout}, expected 0 <= dropout < 1")
+        smallest = min(self.vocabulary, self.source_vocabulary or self.vocabulary)
+        if self.pad_id is not None and not 0 <= self.pad_id < smallest:
+            raise ValueError(f"TransformerConfig: pad_id={self.pad_id} is outside the vocabulary of {smallest}")
+
+    @property
+    def head_width(self) -> int:
+        """K."""
+        return self.attention.head_width or self.width // self.attention.n_heads
+
+    @property
+    def hidden(self) -> int:
+        """F."""
+        return self.feed_forward.hidden or 4 * self.width
+
+    @property
+    def final_norm(self) -> bool:
+        """Is there a norm after the last block of a stack?"""
+        return self.norm.placement == "pre" if self.norm.final is None else self.norm.final
+
+
+def transformer_2017(vocabulary: int = 37000, size: str = "base", **changes) -> TransformerConfig:
+    """The encoder–decoder of Vaswani et al. 2017, table 3: "base" (65M) or "big" (213M)."""
+    _one_of("transformer_2017", size=size, choices=("base", "big"))
+    width, heads, dropout = (512, 8, 0.1) if size == "base" else (1024, 16, 0.3)
+    config = TransformerConfig(
+        vocabulary,
+        width,
+        n_layers=6,
+        dropout=dropout,
+        attention=AttentionConfig(heads, bias=False),
+        norm=NormConfig(placement="post"),
+    )
+    return replace(config, **changes)
+
+
+GPT_SIZES = {  # name: (layers, width, heads, context)
+    "gpt2": (12, 768, 12, 1024),
+    "gpt2-medium": (24, 1024, 16, 1024),
+    "gpt2-large": (36, 1280, 20, 1024),
+    "gpt2-xl": (48, 1600, 25, 1024),
+    "gpt3-175b": (96, 12288, 96, 2048),
+}
+
+
+def gpt2(size: str = "gpt2", **changes) -> TransformerConfig:
+    """The decoder-only models of Radford et al. 2019, and GPT-3 175B (Brown et al. 2020, table 2.1)."""
+    _one_of("gpt2", size=size, choices=tuple(GPT_SIZES))
+    layers, width, heads, context = GPT_SIZES[size]
+    config = TransformerConfig(
+        50257,
+        width,
+        layers,
+        context=context,
+        dropout=0.1,
+        attention=AttentionConfig(heads),
+        feed_forward=FeedForwardConfig(activation="gelu_tanh"),
+        positions=PositionConfig("learned"),
+        embedding=EmbeddingConfig(scale=False),
+        init=InitConfig("normal", residual="scaled"),
+    )
+    return replace(config, **changes)
+
+
+def bert(size: str = "base", **changes) -> TransformerConfig:
+    """The encoder of Devlin et al. 2019, "base" or "large", without the pooler and the task's own head."""
+    _one_of("bert", size=size, choices=("base", "large"))
+    layers, width, heads = (12, 768, 12) if size == "base" else (24, 1024, 16)
+    config = TransformerConfig(
+        30522,
+        width,
+        layers,
+        context=512,
+        pad_id=0,
+        dropout=0.1,
+        attention=AttentionConfig(heads),
+        feed_forward=FeedForwardConfig(activation="gelu"),
+        positions=PositionConfig("learned"),
+        norm=NormConfig(placement="post", eps=1e-12),
+        embedding=EmbeddingConfig(scale=False, norm=True, segments=2, output_bias=True),
+        init=InitConfig("normal"),
+    )
+    return replace(config, **changes)
+
+
+def t5(size: str = "small", **changes) -> TransformerConfig:
+    """The encoder–decoder of Raffel et al. 2020, sizes "small" (60M) and "base" (220M)."""
+    _one_of("t5", size=size, choices=("small", "base"))
+    layers, width, heads = (6, 512, 8) if size == "small" else (12, 768, 12)
+    config = TransformerConfig(
+        32128,
+        width,
+        layers,
+        pad_id=0,
+        dropout=0.1,
+        attention=AttentionConfig(heads, head_width=64, bias=False, scale=1.0),
+        feed_forward=FeedForwardConfig(bias=False),
+        positions=PositionConfig("t5"),
+        norm=NormConfig("rms", eps=1e-6),
+        embedding=EmbeddingConfig(scale=False, output_scale=width**-0.5),
+        init=InitConfig("fan_in", std=1.0),
+    )
+    return replace(config, **changes)
+
+
+def llama(size: str = "7b", **changes) -> TransformerConfig:
+    """The decoder-only models of Touvron et al. 2023, "7b", and of Llama 3 (Dubey et al. 2024), "8b"."""
+    _one_of("llama", size=size, choices=("7b", "8b"))
+    third = size == "8b"
+    config = TransformerConfig(
+        128256 if third else 32000,
+        4096,
+        32,
+        context=8192 if third else 2048,
+        attention=AttentionConfig(32, n_kv_heads=8 if third else None, bias=False),
+        feed_forward=FeedForwardConfig(14336 if third else 11008, "silu", gated=True, bias=False),
+        positions=PositionConfig("rotary", base=500000.0 if third else 10000.0),
+        norm=NormConfig("rms", eps=1e-5 if third else 1e-6),
+        embedding=EmbeddingConfig(scale=False, tied=False),
+        init=InitConfig("normal"),
+    )
+    return replace(config, **changes)
+
+
+def _at_least_one(operation: str, **numbers: int | None) -> None:
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise ValueError(f"{operation}: {name}={number}, expected at least 1")
+
+
+def _one_of(operation: str, *, choices: tuple[str, ...], **value: str) -> None:
+    ((name, given),) = value.items()
+    if given not in choices:
+        raise ValueError(f"{operation}: {name}={given!r}, expected one of {', '.join(choices)}")

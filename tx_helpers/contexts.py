@@ -1,0 +1,80 @@
+"""Working with a model without leaving a trace: its mode, the random numbers and Ctrl-C are as before afterwards."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+
+@contextmanager
+def in_mode(model: nn.Module, *, training: bool) -> Iterator[None]:
+    """Inside the block all of the model is in training mode (dropout works), or none of it is."""
+    others = [module for module in model.modules() if module.training != training]
+    _set_mode(others, training)
+    try:
+        yield
+    finally:
+        _set_mode(others, not training)
+
+
+class RandomStream:
+    """Random numbers of one's own: inside `with stream.on(device):` torch draws from here, outside as before.
+
+    A block that ends in an exception has drawn nothing. The stream covers the CPU and, where it is used, CUDA; it
+    swaps torch's global generators, so it is not for several threads at once.
+    """
+
+    def __init__(self, seed: int):
+        self.seed = seed
+        self.states: dict[str, Tensor] = {}  # of the generator of each kind of device
+
+    @contextmanager
+    def on(self, device: torch.device) -> Iterator[None]:
+        generators = {"cpu": torch.default_generator}
+        if device.type == "cuda":
+            index = torch.cuda.current_device() if device.index is None else device.index
+            generators["cuda"] = torch.cuda.default_generators[index]
+        outside = {kind: generator.get_state() for kind, generator in generators.items()}
+        try:
+            for kind, generator in generators.items():
+                if kind in self.states:
+                    generator.set_state(self.states[kind])
+                else:
+                    generator.manual_seed(self.seed)
+            yield
+            self.states |= {kind: generator.get_state() for kind, generator in generators.items()}
+        finally:
+            for kind, generator in generators.items():
+                generator.set_state(outside[kind])
+
+
+@contextmanager
+def interrupts() -> Iterator[list[bool]]:
+    """Inside the block a Ctrl-C (SIGINT, a notebook's stop button) is not raised but noted in the list that comes back.
+
+    The block looks at the list where it can stop in good order. A second Ctrl-C is raised as KeyboardInterrupt at once.
+    Outside of the main thread, where Python delivers none, the list stays empty.
+    """
+    noted: list[bool] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+
+    def note(signal_number, frame):
+        if noted:
+            raise KeyboardInterrupt
+        noted.append(True)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
+def _set_mode(modules: list[nn.Module], training: bool) -> None:
+    for module in modules:
+        object.__setattr__(module, "training", training)  # nn.Module's own is five times slower; generation feels it

@@ -1,0 +1,53 @@
+"""Feeding a decoder piece by piece, with a cache or without.
+
+A `DecodingState` is what `model.start` gives and what `generation` works with: `step` feeds new ids and gives their
+logits, `select` rearranges the rows.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from tx_helpers.blocks import BlockCache
+
+
+class DecodingState:
+    """A sequence that grows: all ids so far, and, if cached, the keys and values computed for them.
+
+    Without the cache every step computes the whole prefix again, to the same logits.
+    """
+
+    def __init__(
+        self,
+        stack: nn.Module,
+        logits: Callable[[Tensor], Tensor],
+        *,
+        batch: int,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        cached: bool = True,
+    ):
+        self.stack, self.logits = stack, logits
+        self.memory, self.memory_mask = memory, memory_mask
+        self.ids = torch.empty(batch, 0, dtype=torch.long, device=next(stack.parameters()).device)
+        self.caches = [BlockCache() for _ in stack.blocks] if cached else None
+
+    def step(self, ids: Tensor) -> Tensor:
+        """Feed new ids (B, t); their logits (B, t, V) come back."""
+        if ids.dim() != 2 or ids.shape[0] != self.ids.shape[0] or ids.shape[1] == 0:
+            raise ValueError(f"step: ids of shape {tuple(ids.shape)}, expected ({self.ids.shape[0]}, t) with t >= 1")
+        so_far = torch.cat([self.ids, ids.to(self.ids.device)], dim=1)
+        hidden = self.stack(so_far, memory=self.memory, memory_mask=self.memory_mask, caches=self.caches)
+        self.ids = so_far
+        return self.logits(hidden[:, -ids.shape[1] :])
+
+    def select(self, rows: Tensor) -> None:
+        """Keep, repeat or reorder the rows of the batch: rows (N,) of indices."""
+        self.ids = self.ids[rows]
+        if self.memory is not None:
+            self.memory = self.memory[rows]
+        if self.memory_mask is not None:
+            self.memory_mask = self.memory_mask[rows]
+        for cache in self.caches or ():
+            cache.select(rows)

@@ -1,0 +1,118 @@
+"""Is everything here that the course needs, and if not, how is it mended? (`python -m tx_helpers check` prints it.)
+
+Reads what is installed from the packages' metadata and imports none of them, so it answers at once and also where torch
+is missing or broken.
+"""
+
+import importlib.metadata
+import os
+import re
+import sys
+from typing import NamedTuple
+
+TOOLS = {
+    "jupyterlab": "opens the notebooks",
+    "nbval": "tests the notebooks",
+    "pooch": "downloads a text, when asked to",
+}
+
+
+class Finding(NamedTuple):
+    """One package: its name, the range needed ("" = any version), the version installed (None = not installed)."""
+
+    name: str
+    needed: str
+    installed: str | None
+
+    @property
+    def verdict(self) -> str:
+        """One of "ok", "missing", "too old", "too new"."""
+        if self.installed is None:
+            return "missing"
+        for bound in filter(None, self.needed.split(",")):
+            operator, version = re.fullmatch(r"(>=|<)(.*)", bound.strip()).groups()
+            if operator == ">=" and release(self.installed) < release(version):
+                return "too old"
+            if operator == "<" and release(self.installed) >= release(version):
+                return "too new"
+        return "ok"
+
+    @property
+    def remedy(self) -> str:
+        """The line that mends it."""
+        return f'python -m pip install "{self.name}{self.needed}"'
+
+
+def release(version: str) -> tuple[int, ...]:
+    """The numbers of a version: "2.13.0+cpu" -> (2, 13); trailing zeros mean nothing, so that 2.0 equals 2."""
+    numbers = [int(part) for part in re.match(r"\d+(?:\.\d+)*", version)[0].split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def requirements() -> list[Finding]:
+    """What the installed course declares to need, each beside what is there.
+
+    Raises ValueError if the course itself is not installed, only lying in the folder Python was started in.
+    """
+    try:
+        declared = importlib.metadata.requires("tx-helpers") or []
+    except importlib.metadata.PackageNotFoundError:
+        raise ValueError("the course itself is not installed; in its folder run: python -m pip install -e .") from None
+    findings = []
+    for requirement in declared:
+        if "extra ==" not in requirement:
+            name, needed = re.match(r"([\w.-]+)\s*(.*)", requirement).groups()
+            needed = ",".join(sorted(needed.replace(" ", "").split(","), reverse=True))  # lower bound first
+            findings.append(Finding(name, needed, installed(name)))
+    return findings
+
+
+def installed(name: str) -> str | None:
+    """Version of a package, None where it is missing."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def summary() -> str:
+    """One line, the same on every machine where all is well: "all 7 packages the course needs are here"."""
+    findings = requirements()
+    faults = [f"{found.name} is {found.verdict}: {found.remedy}" for found in findings if found.verdict != "ok"]
+    return "; ".join(faults) or f"all {len(findings)} packages the course needs are here"
+
+
+def report() -> tuple[str, bool]:
+    """The whole report, and whether all is well."""
+    findings = requirements()
+    lines = [f"tx_helpers {installed('tx-helpers')}, Python {sys.version.split()[0]}", "", "The course needs"]
+    for found in findings:
+        lines += line(found, f"({found.needed or 'any'})")
+    lines += ["", "Not needed by the package, but useful"]
+    for name, use in TOOLS.items():
+        lines += line(Finding(name, "", installed(name)), use)
+    lines += ["", *surroundings(), "", summary()]
+    return "\n".join(lines), all(found.verdict == "ok" for found in findings)
+
+
+def line(found: Finding, remark: str) -> list[str]:
+    """A package's line of the report, and below it how to mend what is wrong."""
+    text = f"  {found.verdict:<8} {found.name:<12} {found.installed or '-':<12} {remark}"
+    return [text] if found.verdict == "ok" else [text, f"{'':11}mend it by: {found.remedy}"]
+
+
+def surroundings() -> list[str]:
+    """Texts at hand, the processor, and the variables that rule how torch uses it."""
+    lines = []
+    if installed("platformdirs"):
+        from tx_helpers.corpora import cache_folder
+
+        text = os.environ.get("TX_TINYSHAKESPEARE") or cache_folder() / "tinyshakespeare.txt"
+        state = "at hand" if os.path.isfile(text) else "not at hand; stories of our own stand in"
+        lines += [f"Text       tinyshakespeare is {state}", f"Cache      {cache_folder()}"]
+    lines.append(f"Processor  {os.cpu_count()} cores")
+    for variable in ("OMP_NUM_THREADS", "OMP_WAIT_POLICY"):
+        lines.append(f"{'':11}{variable} is {os.environ.get(variable, 'not set')}")
+    return lines

@@ -1,0 +1,194 @@
+"""Random texts whose entropy is known exactly.
+
+A grammar draws a *cast* first (a hero, a number of apples), then writes a text by its rules, choice after choice. What
+belongs to the cast may come back anywhere in the text. With p the probability of a text, its entropy H = E[−ln p], in
+nats, is a sum over the choices that make it,
+
+    H(rule) = Σᵢ pᵢ (−ln pᵢ + Σ H(slots of alternative i)),        H(text) = H(cast) + H(first rule),
+
+and the mean length follows by the same recursion. That is exact on two conditions. No choice depends on another one:
+the cast changes what is written, never a probability. And no two draws give the same text: `Grammar` proves this when
+it is made. No alternative of a rule begins like another one of it, so a reader who knows the grammar can tell from the
+text alone, from left to right, what was drawn; nor is any text then the beginning of another one.
+"""
+
+import math
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, combinations, product
+from typing import NamedTuple
+
+Part = str | tuple[str, ...]  # literal text, or a slot: (rule,) or (member, field)
+Record = Mapping[str, str]
+
+
+class Facts(NamedTuple):
+    """What holds of all the texts that a part may become."""
+
+    openings: frozenset[str]  # each text begins with one of these
+    entropy: float  # nats, the cast left out
+    length: float  # mean number of characters
+    told: frozenset[Part]  # the fields of the cast that each text mentions
+
+
+class Alternative(NamedTuple):
+    """One of the texts that a rule may become."""
+
+    probability: float
+    parts: list[Part]
+    openings: tuple[str, ...]
+
+
+class Grammar:
+    """Texts drawn by rules, their entropy and mean length, and the probability of a given text.
+
+    rules: name → alternatives, equally likely if in a list, by weight if in a dict {alternative: weight}. A slot {rule}
+        in an alternative is written anew each time; a slot {member.field} repeats what the cast holds.
+    cast: member → records (dicts of the same fields), one of which is drawn for a text, all being equally likely.
+    start: the rule of the whole text.
+
+    Raises ValueError, naming the rule, if a slot leads nowhere or in a circle or if two draws could give the same text.
+    """
+
+    def __init__(
+        self,
+        rules: Mapping[str, Sequence[str] | Mapping[str, float]],
+        cast: Mapping[str, Sequence[Record]] | None = None,
+        start: str = "story",
+    ):
+        self.start: Part = (start,)
+        self.cast = {member: list(records) for member, records in (cast or {}).items()}
+        self.rules: dict[Part, list[Alternative]] = {}
+        self._facts: dict[Part, Facts] = {}
+        for member, records in self.cast.items():
+            if not records or any(record.keys() != records[0].keys() for record in records):
+                raise ValueError(f"Grammar: {member!r} needs records, all with the same fields")
+            for field in records[0]:
+                self._facts[member, field] = _field_facts(member, field, [record[field] for record in records])
+        self._add(start, rules, above=())
+        for member, records in self.cast.items():
+            fields = [field for field in records[0] if (member, field) in self._facts[self.start].told]
+            if len({tuple(record[field] for field in fields) for record in records}) < len(records):
+                raise ValueError(f"Grammar: not every text tells which record of {member!r} was drawn, only {fields}")
+
+    def texts(self, count: int, *, seed: int = 0) -> Iterator[str]:
+        """`count` texts, drawn independently of each other and of any global state."""
+        uniform = random.Random(f"texts {seed}").random
+        for _ in range(count):
+            cast = {member: records[int(uniform() * len(records))] for member, records in self.cast.items()}
+            text, ahead = [], [self.start]
+            while ahead:
+                part = ahead.pop()
+                if part in self.rules:
+                    ahead += reversed(_draw(self.rules[part], uniform()).parts)
+                else:
+                    text.append(part if isinstance(part, str) else cast[part[0]][part[1]])
+            yield "".join(text)
+
+    def read(self, text: str) -> tuple[int, float]:
+        """How many characters at the beginning of `text` fit the grammar, and ln p if they are a whole text, else −∞.
+
+        Reading stops before the first part (a word, mostly) that cannot follow, given what was read so far.
+        """
+        at, ahead = 0, [self.start]
+        possible = dict(self.cast)  # the records that agree with the text so far
+        log_p = -sum(math.log(len(records)) for records in self.cast.values())
+        while ahead:
+            part = ahead.pop()
+            if part in self.rules:
+                chosen = next((a for a in self.rules[part] if text.startswith(a.openings, at)), None)
+                if chosen is None:
+                    return at, -math.inf
+                log_p += math.log(chosen.probability)
+                ahead += reversed(chosen.parts)
+                continue
+            if not isinstance(part, str):
+                member, field = part
+                possible[member] = [r for r in possible[member] if text.startswith(r[field], at)]
+                part = possible[member][0][field] if possible[member] else None
+            if part is None or not text.startswith(part, at):
+                return at, -math.inf
+            at += len(part)
+        return at, log_p
+
+    def log_probability(self, text: str) -> float:
+        """ln p of a text; −∞ if the grammar does not write it."""
+        end, log_p = self.read(text)
+        return log_p if end == len(text) else -math.inf
+
+    def entropy(self, base: float = math.e) -> float:
+        """The exact mean of −log p over the texts: in nats, or with base=2 in bits."""
+        cast = sum(math.log(len(records)) for records in self.cast.values())
+        return (cast + self._facts[self.start].entropy) / math.log(base)
+
+    def mean_length(self) -> float:
+        """The exact mean number of characters of a text."""
+        return self._facts[self.start].length
+
+    def _add(self, name: str, rules: Mapping, above: tuple[str, ...]) -> None:
+        """Take up a rule, and first those that it leads to."""
+        if name in above or name not in rules:
+            raise ValueError(f"Grammar: rule {name!r} {'leads back to itself' if name in above else 'is missing'}")
+        if (name,) in self.rules:
+            return
+        weights = rules[name] if isinstance(rules[name], Mapping) else dict.fromkeys(rules[name], 1.0)
+        if not weights or len(weights) < len(rules[name]) or min(weights.values()) <= 0:
+            raise ValueError(f"Grammar: rule {name!r} needs alternatives, all different, of positive weight")
+        texts = [_parts(text) for text in weights]
+        for slot in chain.from_iterable(texts):
+            if isinstance(slot, tuple) and slot not in self._facts:
+                self._add(".".join(slot), rules, (*above, name))
+        facts = [self._sequence(parts) for parts in texts]
+        _check_openings(name, [each.openings for each in facts])
+        p = [weight / sum(weights.values()) for weight in weights.values()]
+        self.rules[(name,)] = [Alternative(q, t, tuple(f.openings)) for q, t, f in zip(p, texts, facts, strict=True)]
+        self._facts[(name,)] = Facts(
+            frozenset().union(*(f.openings for f in facts)),
+            sum(q * (f.entropy - math.log(q)) for q, f in zip(p, facts, strict=True)),
+            sum(q * f.length for q, f in zip(p, facts, strict=True)),
+            frozenset.intersection(*(f.told for f in facts)),
+        )
+
+    def _sequence(self, parts: list[Part]) -> Facts:
+        """The facts of one part after another."""
+        facts = [self._facts[part] if isinstance(part, tuple) else _literal_facts(part) for part in parts]
+        return Facts(
+            facts[0].openings if facts else frozenset([""]),
+            sum(f.entropy for f in facts),
+            sum(f.length for f in facts),
+            frozenset().union(*(f.told for f in facts)),
+        )
+
+
+def _parts(text: str) -> list[Part]:
+    """The parts of "a {colour} hat" are "a ", ("colour",) and " hat"."""
+    pieces = re.split(r"\{([\w.]+)\}", text)  # literal, slot, literal, …
+    parts = [tuple(piece.split(".")) if i % 2 else piece for i, piece in enumerate(pieces)]
+    return [part for part in parts if part]
+
+
+def _literal_facts(text: str) -> Facts:
+    return Facts(frozenset([text]), 0.0, len(text), frozenset())
+
+
+def _field_facts(member: str, field: str, values: list[str]) -> Facts:
+    _check_openings(f"{member}.{field}", [{value} for value in dict.fromkeys(values)])
+    return Facts(frozenset(values), 0.0, sum(map(len, values)) / len(values), frozenset([(member, field)]))
+
+
+def _check_openings(name: str, groups: Sequence) -> None:
+    """No text of one group may be the beginning of, or equal, a text of another."""
+    for one, other in combinations(groups, 2):
+        for a, b in product(sorted(one), sorted(other)):
+            if a.startswith(b) or b.startswith(a):
+                raise ValueError(f"Grammar: in {name!r}, {a!r} and {b!r} begin alike: a reader cannot tell them apart")
+
+
+def _draw(alternatives: list[Alternative], u: float) -> Alternative:
+    """The alternative in whose share of [0, 1) the number u lies."""
+    for alternative in alternatives:
+        u -= alternative.probability
+        if u < 0:
+            break
+    return alternative

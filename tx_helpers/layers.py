@@ -1,0 +1,101 @@
+"""The parts of a block beside attention: feed-forward networks and RMSNorm.
+
+Left out on purpose: LayerNorm, linear maps, embeddings and dropout are PyTorch's own.
+"""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tx_helpers.observe import observe
+
+
+def squared_relu(x: Tensor) -> Tensor:
+    """max(0, x)². Source: So et al. 2021 (Primer)."""
+    kept = F.relu(x)
+    return kept * kept  # a product has a cheaper gradient than a power
+
+
+def tanh_gelu(x: Tensor) -> Tensor:
+    """GELU by its tanh approximation, as GPT-2 and T5 v1.1 use it. Source: Hendrycks and Gimpel 2016."""
+    return F.gelu(x, approximate="tanh")
+
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "relu2": squared_relu,
+    "gelu": F.gelu,
+    "gelu_tanh": tanh_gelu,
+    "silu": F.silu,
+    "sigmoid": torch.sigmoid,
+}
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = f(x W₁ + b₁) W₂ + b₂, the same at every position. (B, T, D) -> (B, T, D)
+
+    hidden is F, usually 4 D; f is ReLU in Vaswani et al. 2017, eq. 2.
+    """
+
+    def __init__(self, width: int, hidden: int, *, activation: str = "relu", bias: bool = True, dropout: float = 0.0):
+        super().__init__()
+        self.activation = _activation(activation)
+        self.expand = nn.Linear(width, hidden, bias=bias)
+        self.contract = nn.Linear(hidden, width, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        _check_width("feed-forward", x, self.expand.in_features)
+        hidden = observe("activation", self.activation(self.expand(x)))
+        return observe("output", self.contract(self.dropout(hidden)))
+
+
+class GatedFeedForward(nn.Module):
+    """(f(x W_g) ⊙ x W₁) W₂: one branch decides how much of the other passes. (B, T, D) -> (B, T, D)
+
+    f = SiLU: SwiGLU; GELU: GEGLU; ReLU: ReGLU; sigmoid: the original GLU. Source: Shazeer 2020, eq. 5 and 6.
+    """
+
+    def __init__(self, width: int, hidden: int, *, activation: str = "silu", bias: bool = False, dropout: float = 0.0):
+        super().__init__()
+        self.activation = _activation(activation)
+        self.gate = nn.Linear(width, hidden, bias=bias)
+        self.expand = nn.Linear(width, hidden, bias=bias)
+        self.contract = nn.Linear(hidden, width, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        _check_width("gated feed-forward", x, self.expand.in_features)
+        hidden = observe("activation", self.activation(self.gate(x)) * self.expand(x))
+        return observe("output", self.contract(self.dropout(hidden)))
+
+
+class RMSNorm(nn.Module):
+    """x / √(mean(x²) + ε) · g: LayerNorm without the mean and without the shift. (…, D) -> (…, D)
+
+    The mean is taken in float32 at least. Source: Zhang and Sennrich 2019, eq. 4.
+    """
+
+    def __init__(self, width: int, *, eps: float = 1e-6):
+        super().__init__()
+        self.eps = eps
+        self.gain = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        _check_width("RMSNorm", x, self.gain.shape[0])
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        normed = wide * torch.rsqrt((wide * wide).mean(-1, keepdim=True) + self.eps)
+        return normed.to(x.dtype) * self.gain
+
+
+def _activation(name: str) -> Callable[[Tensor], Tensor]:
+    if name not in ACTIVATIONS:
+        raise ValueError(f"feed-forward: activation={name!r}, expected one of {', '.join(ACTIVATIONS)}")
+    return ACTIVATIONS[name]
+
+
+def _check_width(operation: str, x: Tensor, width: int) -> None:
+    if x.shape[-1] != width:
+        raise ValueError(f"{operation}: x of shape {tuple(x.shape)}, expected (…, {width})")

@@ -1,0 +1,268 @@
+"""One family: encoder-only (BERT), decoder-only (GPT), encoder–decoder (2017, T5), from one `TransformerConfig`.
+
+A `Stack` turns ids into hidden states: embedding, blocks, final norm. The three models are one or two stacks and an
+output layer. `start` begins to decode with one, piece by piece: all that `generation` knows.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from tx_helpers.attention import MultiHeadAttention
+from tx_helpers.blocks import BlockCache, DecoderBlock, EncoderBlock, InputEmbedding
+from tx_helpers.config import TransformerConfig
+from tx_helpers.decoding import DecodingState
+from tx_helpers.layers import FeedForward, GatedFeedForward, RMSNorm
+from tx_helpers.masks import combine_masks, padding_mask
+from tx_helpers.positions import ALiBi, LearnedPositions, Rotary, SinusoidalPositions, T5Bias
+
+
+class Stack(nn.Module):
+    """Ids (B, T) -> hidden states (B, T, D); with cross=True every block also looks at a memory.
+
+    Positions count real tokens: padding has none, on whichever side it stands. A stack that looks at a memory takes
+    its ids as they come: targets are padded at the right, where causality hides it, and T5's begin with the pad id.
+    """
+
+    def __init__(
+        self, config: TransformerConfig, tokens: nn.Embedding, *, n_layers: int, causal: bool, cross: bool = False
+    ):
+        super().__init__()
+        self.config, self.causal = config, causal
+        self.pad_id = None if cross else config.pad_id
+        new_norm = partial(_NORMS[config.norm.kind], config.width, eps=config.norm.eps)
+        self.input = InputEmbedding(
+            tokens,
+            _position_vectors(config),
+            scale=config.embedding.scale,
+            segments=config.embedding.segments,
+            shift=config.embedding.shift,
+            norm=new_norm() if config.embedding.norm else None,
+            dropout=config.dropout,
+        )
+        self.rotary = _rotary(config)
+        self.bias = _position_bias(config, bidirectional=not causal)
+        self.blocks = nn.ModuleList(_new_block(config, new_norm, cross) for _ in range(n_layers))
+        self.norm = new_norm() if config.final_norm else nn.Identity()
+
+    def forward(
+        self,
+        ids: Tensor,
+        *,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        mask: Tensor | None = None,
+        segments: Tensor | None = None,
+        caches: list[BlockCache] | None = None,
+    ) -> Tensor:
+        """-> (B, T, D). With caches, ids are all ids so far (B, S); only those not yet in the caches are computed."""
+        S = ids.shape[-1]
+        new = slice(len(caches[0]) if caches else 0, S)
+        _check_ids(ids, self.input.tokens.num_embeddings, self.config.context)
+        positions, padding = self._positions_and_padding(ids)
+        positions = positions[..., new]
+        x = self.input(ids[:, new], positions, segments, before=ids.roll(1, dims=-1)[:, new])
+        options = dict(
+            mask=combine_masks(padding, mask),
+            bias=None if self.bias is None else self.bias(x.shape[1], S),
+            rotate=None if self.rotary is None else self.rotary.at(positions, x.dtype),
+            causal=self.causal,
+        )
+        if memory is not None:
+            options |= dict(memory=memory, memory_mask=memory_mask)
+        for i, block in enumerate(self.blocks):
+            x = block(x, **options, cache=caches[i] if caches else None)
+        return self.norm(x)
+
+    def _positions_and_padding(self, ids: Tensor) -> tuple[Tensor, Tensor | None]:
+        if self.pad_id is None:
+            return torch.arange(ids.shape[1], device=ids.device), None
+        real = ids != self.pad_id
+        return (real.cumsum(-1) - 1).clamp(min=0), padding_mask(ids, self.pad_id)
+
+
+class _Model(nn.Module):
+    """What the three have in common: the output layer, and the first values of all parameters."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.config = config
+
+    def _finish(self, tokens: nn.Embedding) -> None:
+        config = self.config
+        self.output = nn.Linear(config.width, config.vocabulary, bias=config.embedding.output_bias)
+        initialise(self)
+        if config.embedding.tied:
+            self.output.weight = tokens.weight
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Last hidden states (B, T, D) -> one number for each word of the vocabulary (B, T, V)."""
+        return self.output(hidden * self.config.embedding.output_scale)
+
+
+class EncoderOnly(_Model):
+    """Every position sees every other: ids (B, T) -> logits (B, T, V). The shape of BERT (Devlin et al. 2019)."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__(config)
+        tokens = nn.Embedding(config.vocabulary, config.width)
+        self.encoder = Stack(config, tokens, n_layers=config.n_layers, causal=False)
+        self._finish(tokens)
+
+    def encode(self, ids: Tensor, *, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """ids (B, T) -> hidden states (B, T, D)."""
+        return self.encoder(ids, mask=mask, segments=segments)
+
+    def forward(self, ids: Tensor, *, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        return self.logits(self.encode(ids, mask=mask, segments=segments))
+
+
+class DecoderOnly(_Model):
+    """Every position sees itself and what came before: ids (B, T) -> logits (B, T, V). GPT (Radford et al. 2018)."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__(config)
+        tokens = nn.Embedding(config.vocabulary, config.width)
+        self.decoder = Stack(config, tokens, n_layers=config.n_layers, causal=True)
+        self._finish(tokens)
+
+    def forward(self, ids: Tensor, *, mask: Tensor | None = None) -> Tensor:
+        return self.logits(self.decoder(ids, mask=mask))
+
+    def start(self, batch: int = 1, *, cached: bool = True) -> DecodingState:
+        """Begin to decode `batch` rows."""
+        return DecodingState(self.decoder, self.logits, batch=batch, cached=cached)
+
+
+class EncoderDecoder(_Model):
+    """An encoder reads the source, a decoder writes the target: (B, S), (B, T) -> (B, T, V). Vaswani et al. 2017."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__(config)
+        target_tokens = nn.Embedding(config.vocabulary, config.width)
+        source_tokens = target_tokens
+        if config.source_vocabulary is not None:
+            source_tokens = nn.Embedding(config.source_vocabulary, config.width)
+        n_encoder_layers = config.n_encoder_layers or config.n_layers
+        self.encoder = Stack(config, source_tokens, n_layers=n_encoder_layers, causal=False)
+        self.decoder = Stack(config, target_tokens, n_layers=config.n_layers, causal=True, cross=True)
+        self._finish(target_tokens)
+
+    def encode(self, source: Tensor) -> Tensor:
+        """source (B, S) -> memory (B, S, D)."""
+        return self.encoder(source)
+
+    def decode(self, target: Tensor, memory: Tensor, *, memory_mask: Tensor | None = None) -> Tensor:
+        """target (B, T), memory (B, S, D) -> logits (B, T, V); memory_mask as `source_mask` gives it."""
+        return self.logits(self.decoder(target, memory=memory, memory_mask=memory_mask))
+
+    def source_mask(self, source: Tensor) -> Tensor | None:
+        """Which source positions are real: (B, 1, 1, S), or None without padding."""
+        return None if self.config.pad_id is None else padding_mask(source, self.config.pad_id)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        return self.decode(target, self.encode(source), memory_mask=self.source_mask(source))
+
+    def start(self, source: Tensor, *, cached: bool = True) -> DecodingState:
+        """Encode the source (B, S) once, and begin to decode."""
+        return DecodingState(
+            self.decoder,
+            self.logits,
+            batch=source.shape[0],
+            memory=self.encode(source),
+            memory_mask=self.source_mask(source),
+            cached=cached,
+        )
+
+
+@torch.no_grad()
+def initialise(model: _Model) -> None:
+    """Draw all parameters afresh from torch's generator, as `model.config.init` says."""
+    init, width = model.config.init, model.config.width
+    n_layers = sum(isinstance(module, EncoderBlock) for module in model.modules())
+    for module in model.modules():
+        if isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=width**-0.5 if init.kind == "xavier" else init.std)
+        elif isinstance(module, nn.Linear):
+            if init.kind == "xavier":
+                nn.init.xavier_uniform_(module.weight)
+            else:
+                nn.init.normal_(module.weight, std=init.std if init.kind == "normal" else module.in_features**-0.5)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+    for module in model.modules() if init.kind == "fan_in" else ():
+        if isinstance(module, T5Bias):
+            nn.init.normal_(module.table.weight, std=width**-0.5)
+        elif isinstance(module, MultiHeadAttention) and module.scale is not None:
+            module.query.weight.mul_(module.head_width**-0.5 / module.scale)
+    if init.residual == "plain":
+        return
+    factor = 0.0 if init.residual == "zero" else (2 * n_layers) ** -0.5
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            module.output.weight.mul_(factor)
+        elif isinstance(module, FeedForward | GatedFeedForward):
+            module.contract.weight.mul_(factor)
+
+
+def count_parameters(model: nn.Module) -> int:
+    """Parameters of a model, shared ones once."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+_NORMS: dict[str, Callable[..., nn.Module]] = {"layer": nn.LayerNorm, "rms": RMSNorm}
+
+
+def _position_vectors(config: TransformerConfig) -> nn.Module | None:
+    if config.positions.kind == "sinusoidal":
+        return SinusoidalPositions(config.width, base=config.positions.base)
+    return LearnedPositions(config.context, config.width) if config.positions.kind == "learned" else None
+
+
+def _rotary(config: TransformerConfig) -> Rotary | None:
+    kind, base, layout = config.positions.kind, config.positions.base, config.positions.layout
+    return Rotary(config.head_width, base, layout, config.positions.interpolation) if kind == "rotary" else None
+
+
+def _position_bias(config: TransformerConfig, bidirectional: bool) -> nn.Module | None:
+    kind, n_heads = config.positions.kind, config.attention.n_heads
+    if kind == "t5":
+        buckets, max_distance = config.positions.buckets, config.positions.max_distance
+        return T5Bias(n_heads, buckets=buckets, max_distance=max_distance, bidirectional=bidirectional)
+    return ALiBi(n_heads) if kind == "alibi" else None
+
+
+def _new_block(config: TransformerConfig, new_norm: Callable[[], nn.Module], cross: bool) -> EncoderBlock:
+    attention, feed = config.attention, config.feed_forward
+    new_attention = partial(
+        MultiHeadAttention,
+        config.width,
+        attention.n_heads,
+        n_kv_heads=attention.n_kv_heads,
+        head_width=attention.head_width,
+        bias=attention.bias,
+        qk_norm=attention.qk_norm,
+        norm_eps=config.norm.eps,
+        scale=attention.scale,
+        dropout=config.dropout,
+    )
+    feed_forward = (GatedFeedForward if feed.gated else FeedForward)(
+        config.width, config.hidden, activation=feed.activation, bias=feed.bias, dropout=config.dropout
+    )
+    options = dict(placement=config.norm.placement, residual=config.residual, dropout=config.dropout)
+    if cross:
+        return DecoderBlock(new_attention(), new_attention(), feed_forward, new_norm, **options)
+    return EncoderBlock(new_attention(), feed_forward, new_norm, **options)
+
+
+def _check_ids(ids: Tensor, vocabulary: int, context: int | None) -> None:
+    if ids.dim() != 2 or 0 in ids.shape:
+        raise ValueError(f"model: ids of shape {tuple(ids.shape)}, expected (B, T) with at least one of each")
+    if ids.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"model: ids of {ids.dtype}, expected torch.int64")
+    if context is not None and ids.shape[1] > context:
+        raise ValueError(f"model: a sequence of {ids.shape[1]} ids, but the context is {context}")
+    if ids.device.type != "meta" and not 0 <= int(ids.min()) <= int(ids.max()) < vocabulary:
+        raise ValueError(f"model: ids {int(ids.min())} … {int(ids.max())}, but the vocabulary has {vocabulary}")

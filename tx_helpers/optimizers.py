@@ -1,0 +1,227 @@
+"""What makes a step of training: how large it is (schedules) and where it goes (AdamW, Muon).
+
+A schedule is a pure function step -> factor, for steps 0, 1, 2 …; the learning rate of a step is the optimizer's own
+`lr` times the factor. So nothing has to be stored to resume one, and one call draws its curve.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+
+import torch
+from torch import Tensor, nn
+
+Schedule = Callable[[int], float]
+
+
+def constant(*, warmup: int = 0) -> Schedule:
+    """A linear rise to 1 over `warmup` steps, then 1."""
+    _check_steps("constant", warmup=warmup)
+    return lambda step: _rise(step, warmup)
+
+
+def warmup_inverse_sqrt(width: int, *, warmup: int = 4000) -> Schedule:
+    """2017's: D^(−½) · min(n^(−½), n · warmup^(−3/2)) with n = step + 1; the optimizer's lr is then 1.
+
+    Rises linearly for `warmup` steps, to (D · warmup)^(−½), then falls as 1/√n. Vaswani et al. 2017, eq. 3.
+    """
+    if width < 1 or warmup < 1:
+        raise ValueError(f"warmup_inverse_sqrt: width={width} and warmup={warmup}, expected at least 1")
+    return lambda step: width**-0.5 * min((step + 1) ** -0.5, (step + 1) * warmup**-1.5)
+
+
+def linear_warmup_decay(steps: int, *, warmup: int = 0) -> Schedule:
+    """A linear rise to 1 over `warmup` steps, then a straight line down to 0, reached at step `steps`."""
+    _check_steps("linear_warmup_decay", warmup=warmup, steps=steps)
+    return lambda step: _rise(step, warmup) * (1 - _progress(step, warmup, steps))
+
+
+def cosine(steps: int, *, warmup: int = 0, floor: float = 0.0) -> Schedule:
+    """A linear rise to 1 over `warmup` steps, then half a cosine down to `floor` at step `steps`.
+
+    Source: Loshchilov and Hutter 2017 (SGDR), eq. 5, without restarts.
+    """
+    _check_steps("cosine", warmup=warmup, steps=steps)
+    if not 0.0 <= floor <= 1.0:
+        raise ValueError(f"cosine: floor={floor}, expected 0 <= floor <= 1")
+
+    def factor(step: int) -> float:
+        fall = (1 + math.cos(math.pi * _progress(step, warmup, steps))) / 2
+        return _rise(step, warmup) * (floor + (1 - floor) * fall)
+
+    return factor
+
+
+def adamw(
+    model: nn.Module,
+    lr: float = 1e-3,
+    *,
+    betas: tuple[float, float] = (0.9, 0.99),
+    weight_decay: float = 0.1,
+    eps: float = 1e-8,
+) -> torch.optim.AdamW:
+    """PyTorch's AdamW; weight decay pulls on matrices only, not on biases and norm scales.
+
+    m ← β₁m + (1 − β₁)g,  v ← β₂v + (1 − β₂)g²,  w ← (1 − ηλ)w − η · m̂ / (√v̂ + ε), where ^ corrects for the start
+    at 0. Kingma and Ba 2015; Loshchilov and Hutter 2019 for the decay outside of the gradient.
+    """
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    return _adamw(trained, lr, betas, weight_decay, eps)
+
+
+def muon(
+    model: nn.Module,
+    lr: float = 0.03,
+    *,
+    momentum: float = 0.9,
+    adamw_lr: float = 1e-2,
+    output_lr: float | None = None,
+    betas: tuple[float, float] = (0.9, 0.99),
+    weight_decay: float = 0.1,
+) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices inside the blocks, AdamW for the rest: embeddings, output, biases, norms.
+
+    "Inside the blocks" is: below an `nn.ModuleList`. The rest is left to AdamW because a row of an embedding, or a
+    word of the output, has a meaning of its own, whereas Muon treats a matrix as a map as a whole. output_lr is for the
+    linear maps outside of the blocks, that is the output where it is not tied to an embedding; by default adamw_lr.
+    """
+    blocks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
+    inside = {parameter for block in blocks for parameter in block.parameters()}
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    matrices = [p for p in trained if p in inside and p.ndim == 2]
+    if not matrices:
+        raise ValueError(
+            f"muon: {type(model).__name__} has no matrix to train inside an nn.ModuleList of blocks; "
+            "expected at least one (adamw trains any model)"
+        )
+    chosen = set(matrices)
+    maps = {module.weight for module in model.modules() if isinstance(module, nn.Linear)}
+    embeddings = {module.weight for module in model.modules() if isinstance(module, nn.Embedding)}
+    output = [p for p in trained if p in maps - embeddings - chosen]
+    rest = [p for p in trained if p not in chosen.union(output)]
+    first = Muon(matrices, lr, momentum=momentum, weight_decay=weight_decay)
+    if not rest and not output:
+        return [first]
+    rates = {"params": output, "lr": adamw_lr if output_lr is None else output_lr, "weight_decay": weight_decay}
+    return [first, _adamw(rest, adamw_lr, betas, weight_decay, 1e-8, rates)]
+
+
+class Muon(torch.optim.Optimizer):
+    """Momentum, orthogonalised: every direction of a matrix moves by the same amount.
+
+    M ← μM + (1 − μ)G,  U = μM + (1 − μ)G (Nesterov: one step ahead),
+    W ← (1 − ηλ)W − η · √max(1, rows/columns) · orthogonalise(U)
+
+    G the gradient, μ momentum, η lr, λ weight_decay. The gradients of a layer point mostly in a few directions; AdamW
+    keeps that, Muon gives the weak ones as much as the strong.
+    Source: Jordan et al. 2024 (kellerjordan.github.io/posts/muon); weight decay: Liu et al. 2025 (Moonshot). The same
+    update as `torch.optim.Muon`, to which it is tested. It is there because it is faster on small models: it takes all
+    matrices of one shape at once, and leaves bfloat16 alone on processors that only emulate it.
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter],
+        lr: float = 0.02,
+        *,
+        momentum: float = 0.95,
+        weight_decay: float = 0.1,
+    ):
+        if not (lr >= 0 and 0 <= momentum < 1 and weight_decay >= 0):
+            raise ValueError(
+                f"Muon: lr={lr}, momentum={momentum}, weight_decay={weight_decay}; "
+                "expected lr >= 0, 0 <= momentum < 1, weight_decay >= 0"
+            )
+        super().__init__(parameters, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+        for parameter in (p for group in self.param_groups for p in group["params"]):
+            if parameter.ndim != 2:
+                raise ValueError(f"Muon: a parameter of shape {tuple(parameter.shape)}, expected matrices")
+
+    @torch.no_grad()
+    def step(self) -> None:
+        for group in self.param_groups:
+            lr, momentum = group["lr"], group["momentum"]
+            by_shape: dict[tuple[int, ...], list[nn.Parameter]] = {}
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    by_shape.setdefault(tuple(sorted(parameter.shape)), []).append(parameter)
+            for matrices in by_shape.values():
+                ahead = [_wide(self._nesterov(matrix, momentum)) for matrix in matrices]
+                updates = orthogonalise(torch.stack(ahead))
+                for matrix, update in zip(matrices, updates, strict=True):
+                    rows, columns = matrix.shape
+                    matrix.mul_(1 - lr * group["weight_decay"])
+                    update = update.T if rows > columns else update
+                    matrix.add_(update, alpha=-lr * math.sqrt(max(1, rows / columns)))
+
+    def _nesterov(self, matrix: nn.Parameter, momentum: float) -> Tensor:
+        state = self.state[matrix]
+        if not state:
+            state["momentum_buffer"] = torch.zeros_like(matrix)
+        state["momentum_buffer"].lerp_(matrix.grad, 1 - momentum)
+        return matrix.grad.lerp(state["momentum_buffer"], momentum)
+
+
+def orthogonalise(matrices: Tensor, *, iterations: int = 5) -> Tensor:
+    """The nearest matrices with all singular values 1, roughly: U S Vᵀ -> U S' Vᵀ with S' between 0.7 and 1.2.
+
+    matrices (N, rows, columns), rows <= columns. Instead of a singular value decomposition: Newton–Schulz iterations
+    X ← aX + bAX + cA²X with A = XXᵀ, an odd polynomial of every singular value that pulls (0, 1] towards 1. Its
+    coefficients grow small values fastest, at the price of not settling at 1 exactly. Multiplications only, in bfloat16
+    where the hardware does them fast. Source: Jordan et al. 2024.
+    """
+    a, b, c = 3.4445, -4.7750, 2.0315
+    x = matrices.to(torch.bfloat16 if fast_bfloat16(matrices.device) else torch.float32)
+    # the Frobenius norm is no smaller than the largest singular value
+    x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
+    for _ in range(iterations):
+        A = x @ x.mT
+        polynomial = torch.baddbmm(A, A, A, beta=b, alpha=c)  # bA + cA²
+        x = torch.baddbmm(x, polynomial, x, beta=a)  # ax + (bA + cA²)x
+    return x.to(matrices.dtype)
+
+
+def fast_bfloat16(device: torch.device) -> bool:
+    """Does this device multiply bfloat16 matrices in hardware? Where not, it is up to 20 times slower than float32."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    if device.type != "cpu":
+        return False
+    capabilities = getattr(torch.cpu, "get_capabilities", dict)()  # older torch: unknown, so no
+    return any(capabilities.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
+
+
+def _adamw(
+    parameters: list[nn.Parameter],
+    lr: float,
+    betas: tuple[float, float],
+    weight_decay: float,
+    eps: float,
+    *more: dict,
+) -> torch.optim.AdamW:
+    decayed = [parameter for parameter in parameters if parameter.ndim >= 2]
+    others = [parameter for parameter in parameters if parameter.ndim < 2]
+    groups = [{"params": decayed, "weight_decay": weight_decay}]
+    groups += [{"params": others, "weight_decay": 0.0}, *more]
+    groups = [group for group in groups if group["params"]]
+    fused = all(p.device.type in ("cpu", "cuda") for group in groups for p in group["params"])
+    return torch.optim.AdamW(groups, lr=lr, betas=betas, eps=eps, fused=fused)
+
+
+def _wide(matrix: Tensor) -> Tensor:
+    return matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
+
+
+def _rise(step: int, warmup: int) -> float:
+    return min(1.0, (step + 1) / warmup) if warmup else 1.0
+
+
+def _progress(step: int, warmup: int, steps: int) -> float:
+    """How much of the way from the warm-up's end to `steps` is gone, 0 … 1."""
+    return min(1.0, max(0.0, (step - warmup) / (steps - warmup)))
+
+
+def _check_steps(name: str, *, warmup: int, steps: int | None = None) -> None:
+    if warmup < 0:
+        raise ValueError(f"{name}: warmup={warmup}, expected at least 0")
+    if steps is not None and steps <= warmup:
+        raise ValueError(f"{name}: steps={steps} is not more than warmup={warmup}")

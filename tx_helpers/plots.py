@@ -1,0 +1,167 @@
+"""Pictures of the course: arrays in, picture out, and with it the words that say what is to be seen.
+
+Every function returns a `Picture`, which shows itself as the last value of a notebook's cell: the image, its alt text,
+and the same words as plain text, which is what nbval compares. The words are made from the data. No model code here.
+"""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+# Okabe and Ito 2008: eight colours that colour-blind readers tell apart; the yellow is left out, too pale on white
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+LINES = ("-", "--", "-.", ":")
+DPI = 110
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure and the words that stand for it."""
+
+    figure: Figure
+    alt: str
+
+    def png(self) -> bytes:
+        """The image, without the date or the version that would make it differ from run to run."""
+        buffer = io.BytesIO()
+        self.figure.savefig(buffer, format="png", dpi=DPI, metadata={"Software": None})
+        return buffer.getvalue()
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"image/png": self.png(), "text/plain": self.alt}, {"image/png": {"alt": self.alt}}
+
+    def __repr__(self) -> str:
+        return self.alt
+
+
+def show(figure: Figure, alt: str) -> Picture:
+    """A figure of your own (made by `new_figure`) with its alt text, which must say something."""
+    if len(alt.split()) < 4:
+        raise ValueError(f"show: alt={alt!r} says too little; expected a sentence about what is to be seen")
+    return Picture(figure, alt)
+
+
+def new_figure(width: float = 7.0, height: float = 3.0, columns: int = 1, rows: int = 1, **options):
+    """A figure in the course's style and its axes, one or an array of them; sizes in inches. No pyplot involved."""
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    axes = figure.subplots(rows, columns, **options)
+    for axis in np.ravel(axes):
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.tick_params(labelsize=9)
+    return figure, axes
+
+
+def attention_map(
+    weights: Sequence, keys: Sequence[str], queries: Sequence[str], *, title: str = "", named: int = 4
+) -> Picture:
+    """Weights (T, S) as a heatmap: a row for each query, a column for each key; brighter is more.
+
+    The alt text names what each of the first `named` queries looks at most.
+    """
+    values = _matrix("attention_map", weights, len(queries), len(keys))
+    figure, axis = new_figure(1.6 + 0.42 * len(keys), 1.2 + 0.34 * len(queries))
+    _heatmap(axis, values, keys, queries)
+    axis.set(title=title, xlabel="looks at (keys)", ylabel="query")
+    best = [
+        f"{query!r} looks most at {keys[row.argmax()]!r} ({row.max():.2f})"
+        for query, row in zip(queries[:named], values, strict=False)
+    ]
+    return Picture(figure, f"{title or 'Attention'}: {'; '.join(best)}{'; …' if len(queries) > named else '.'}")
+
+
+def attention_maps(
+    weights: Sequence, keys: Sequence[str], queries: Sequence[str], *, titles: Sequence[str], alt: str
+) -> Picture:
+    """Several maps (N, T, S) of the same words side by side, such as the heads of a layer."""
+    columns = min(4, len(titles))
+    rows = -(-len(titles) // columns)
+    figure, axes = new_figure(
+        1.0 + 2.2 * columns, 0.5 + 2.2 * rows, columns, rows, squeeze=False, sharex=True, sharey=True
+    )
+    for axis, values, title in zip(axes.flat, weights, titles, strict=False):
+        _heatmap(axis, _matrix("attention_maps", values, len(queries), len(keys)), keys, queries)
+        axis.set_title(title, fontsize=10)
+    for axis in list(axes.flat)[len(titles) :]:
+        axis.remove()
+    return show(figure, alt)
+
+
+def heatmap(values: Sequence, *, title: str, xlabel: str, ylabel: str, alt: str, diverging: bool = False) -> Picture:
+    """Any matrix (rows, columns); diverging: zero is white, and both signs have a colour."""
+    values = np.asarray(values, dtype=float)
+    figure, axis = new_figure(7.0, 3.4)
+    limit = (
+        {"vmin": -abs(values).max(), "vmax": abs(values).max(), "cmap": "RdBu_r"} if diverging else {"cmap": "cividis"}
+    )
+    image = axis.imshow(values, aspect="auto", interpolation="nearest", **limit)
+    figure.colorbar(image, ax=axis, pad=0.02)
+    axis.set(title=title, xlabel=xlabel, ylabel=ylabel)
+    return show(figure, alt)
+
+
+def curves(
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    alt: str,
+    logy: bool = False,
+    levels: Mapping[str, float] | None = None,
+) -> Picture:
+    """Named lines, name -> (x, y), told apart by colour and dash; levels are named horizontal lines."""
+    figure, axis = new_figure(7.0, 3.4)
+    for (name, (x, y)), colour, line in zip(lines.items(), cycle(COLOURS), cycle(LINES), strict=False):
+        axis.plot(x, y, line, color=colour, label=name, linewidth=1.8)
+    for name, level in (levels or {}).items():
+        axis.axhline(level, color="#555555", linewidth=1, linestyle=(0, (1, 1)))
+        axis.annotate(name, (1, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=9)
+    if logy:
+        axis.set_yscale("log")
+    axis.set(title=title, xlabel=xlabel, ylabel=ylabel)
+    axis.grid(alpha=0.3)
+    if len(lines) > 1:
+        axis.legend(fontsize=9, frameon=False)
+    return show(figure, alt)
+
+
+def bars(values: Mapping[str, float], *, title: str, xlabel: str, alt: str, form: str = "{:.2f}") -> Picture:
+    """Named horizontal bars, each with its number written at its end, the first on top."""
+    figure, axis = new_figure(7.0, 0.9 + 0.32 * len(values))
+    drawn = axis.barh(list(values), list(values.values()), color=COLOURS[0])
+    axis.bar_label(drawn, [form.format(value) for value in values.values()], padding=3, fontsize=9)
+    axis.invert_yaxis()
+    axis.margins(x=0.12)
+    axis.set(title=title, xlabel=xlabel)
+    return show(figure, alt)
+
+
+def smooth(values: Sequence[float], window: int = 20) -> np.ndarray:
+    """The mean over the last `window` values (fewer at the beginning): what of a noisy loss is to be seen."""
+    sums = np.concatenate([[0.0], np.cumsum(np.asarray(values, dtype=float))])
+    ends = np.arange(1, len(sums))
+    starts = np.maximum(0, ends - window)
+    return (sums[ends] - sums[starts]) / (ends - starts)
+
+
+def _heatmap(axis: Axes, values: np.ndarray, keys: Sequence[str], queries: Sequence[str]) -> None:
+    axis.imshow(values, cmap="cividis", vmin=0.0, vmax=max(1.0, values.max()), aspect="auto", interpolation="nearest")
+    if len(keys) <= 40 and len(queries) <= 40:
+        axis.set_xticks(range(len(keys)), keys, rotation=60, ha="right", rotation_mode="anchor")
+        axis.set_yticks(range(len(queries)), queries)
+    else:
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axis.yaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _matrix(operation: str, values: Sequence, rows: int, columns: int) -> np.ndarray:
+    matrix = np.asarray(values, dtype=float)
+    if matrix.shape != (rows, columns):
+        raise ValueError(f"{operation}: weights {matrix.shape}, but there are {rows} queries and {columns} keys")
+    return matrix

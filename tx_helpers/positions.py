@@ -1,0 +1,208 @@
+"""Telling attention where a token stands.
+
+Attention by itself is blind to order. Three families of cure, all here:
+
+* a vector added to the embedding: `sinusoidal` (Vaswani et al. 2017, section 3.5) and `LearnedPositions`;
+* a rotation of queries and keys: `Rotary` (Su et al. 2021, RoFormer), in the two layouts found in the wild;
+* a term added to the scores: `T5Bias` (Raffel et al. 2020, section 2.1) and `ALiBi` (Press et al. 2022).
+
+Positions are integer tensors (T,) or, where every row counts for itself, (B, T). Angles are computed in float32 at
+least, whatever the model's precision: in bfloat16 position 257 would already be the same as position 256.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+
+def wavelengths(width: int, *, base: float = 10000.0) -> Tensor:
+    """2π · base^(2i/width) for i = 0 … width/2 − 1, in positions: the period of each sine–cosine pair. (width/2,)"""
+    return 2 * math.pi / _frequencies(width, base, torch.device("cpu"), torch.float64)
+
+
+def sinusoidal(positions: Tensor, width: int, *, base: float = 10000.0, dtype: torch.dtype = torch.float32) -> Tensor:
+    """PE(p, 2i) = sin(p / base^(2i/D)), PE(p, 2i+1) = cos(p / base^(2i/D)).   (…,) -> (…, D)
+
+    Even dimensions hold the sine, odd ones the cosine. Source: Vaswani et al. 2017, section 3.5.
+    """
+    angles = _angles(positions, width, base, dtype)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(dtype)
+
+
+def relative_rotation(k: int, width: int, *, base: float = 10000.0) -> Tensor:
+    """The matrix M with PE(p + k) = M PE(p) for every p: rotations by k·ω_i on the diagonal. (D, D), float64.
+
+    From sin(a + b) and cos(a + b): one block [[cos kω, sin kω], [−sin kω, cos kω]] for each pair of dimensions.
+    """
+    turn = k * _frequencies(width, base, torch.device("cpu"), torch.float64)
+    blocks = torch.stack([turn.cos(), turn.sin(), -turn.sin(), turn.cos()], dim=-1).unflatten(-1, (2, 2))
+    return torch.block_diag(*blocks)
+
+
+class SinusoidalPositions(nn.Module):
+    """`sinusoidal` as a module without parameters: positions (…,) -> (…, D)."""
+
+    def __init__(self, width: int, *, base: float = 10000.0):
+        super().__init__()
+        _check_even(width)
+        self.width, self.base = width, base
+
+    def forward(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+        return sinusoidal(positions, self.width, base=self.base, dtype=dtype)
+
+
+class LearnedPositions(nn.Module):
+    """One trainable vector for each of `context` positions: positions (…,) -> (…, D). No position lies beyond."""
+
+    def __init__(self, context: int, width: int):
+        super().__init__()
+        self.table = nn.Embedding(context, width)
+
+    def forward(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+        context = self.table.num_embeddings
+        if positions.device.type != "meta" and (positions >= context).any():
+            raise ValueError(f"LearnedPositions: position {int(positions.max())}, but only {context} were learned")
+        return self.table(positions).to(dtype)
+
+
+@dataclass(frozen=True)
+class Rotary:
+    """Turn each pair of features of a query or key by position · ω_i, so that q_m · k_n depends on m − n alone.
+
+    width          the head width K (even): K/2 pairs with ω_i = base^(−2i/K)
+    layout         which features form pair i: "half" (i, i + K/2), as Llama; "interleaved" (2i, 2i + 1), as the paper
+    interpolation  positions are divided by it: trained on T positions, run on interpolation · T (Chen et al. 2023)
+
+    `Rotary(8).at(positions)` gives the function to be applied to queries and keys (B, H, T, K). Su et al. 2021, eq. 34.
+    """
+
+    width: int
+    base: float = 10000.0
+    layout: str = "half"
+    interpolation: float = 1.0
+
+    def __post_init__(self):
+        _check_even(self.width)
+        if self.layout not in ("half", "interleaved"):
+            raise ValueError(f"Rotary: layout={self.layout!r}, expected 'half' or 'interleaved'")
+        if self.interpolation <= 0:
+            raise ValueError(f"Rotary: interpolation={self.interpolation}, expected a factor > 0")
+
+    def at(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Callable[[Tensor], Tensor]:
+        """The rotation at these positions, (T,) or (B, T), as a function (B, H, T, K) -> (B, H, T, K)."""
+        angles = _angles(positions / self.interpolation, self.width, self.base, dtype)
+        angles = angles.unsqueeze(-3)  # one rotation for all heads: (1, T, K/2) or (B, 1, T, K/2)
+        cos, sin = angles.cos().to(dtype), angles.sin().to(dtype)
+        turn = _turn_halves if self.layout == "half" else _turn_neighbours
+
+        def rotate(x: Tensor) -> Tensor:
+            if x.shape[-1] != self.width:
+                raise ValueError(f"Rotary: a head width of {x.shape[-1]}, but this rotation is for {self.width}")
+            return turn(x, cos.to(x.dtype), sin.to(x.dtype))
+
+        return rotate
+
+
+def ntk_base(base: float, factor: float, width: int) -> float:
+    """The larger base that stretches the longest rotary wavelength `factor` times and leaves the shortest as it is.
+
+    base · factor^(K/(K−2)). Source: bloc97 2023 ("NTK-aware scaled RoPE"); Peng et al. 2023 (YaRN), section 3.1.
+    """
+    return base * factor ** (width / (width - 2))
+
+
+class T5Bias(nn.Module):
+    """A learned number for each head and bucket of distances, added to the scores: forward(T, S) -> (1, H, T, S).
+
+    Near distances have a bucket each, far ones share buckets that widen logarithmically up to `max_distance`;
+    bidirectional (encoder): half of the buckets for keys behind, half for keys ahead. Queries are the last T of the
+    S positions. Source: Raffel et al. 2020, section 2.1, and the bucket rule of the code published with it.
+    """
+
+    def __init__(self, n_heads: int, *, buckets: int = 32, max_distance: int = 128, bidirectional: bool = False):
+        super().__init__()
+        if buckets < 4 or buckets % 4:
+            raise ValueError(f"T5Bias: buckets={buckets}, expected a multiple of 4")
+        if max_distance <= buckets:
+            raise ValueError(f"T5Bias: max_distance={max_distance} must exceed buckets={buckets}")
+        self.buckets, self.max_distance, self.bidirectional = buckets, max_distance, bidirectional
+        self.table = nn.Embedding(buckets, n_heads)
+
+    def forward(self, T: int, S: int) -> Tensor:
+        distance = _distances(T, S, self.table.weight.device)
+        return self.table(self.bucket(distance)).permute(2, 0, 1).unsqueeze(0)
+
+    def bucket(self, distance: Tensor) -> Tensor:
+        """Bucket of each distance key − query (any shape)."""
+        buckets, offset = self.buckets, 0
+        if self.bidirectional:
+            buckets //= 2
+            offset = (distance > 0) * buckets
+            distance = distance.abs()
+        else:
+            distance = (-distance).clamp(min=0)
+        exact = buckets // 2
+        ratio = torch.log(distance.clamp(min=1) / exact) / math.log(self.max_distance / exact)
+        far = (exact + (ratio * (buckets - exact)).long()).clamp(max=buckets - 1)
+        return offset + torch.where(distance < exact, distance, far)
+
+
+class ALiBi(nn.Module):
+    """−slope_h · |query − key|, added to the scores; nothing is learned: forward(T, S) -> (1, H, T, S).
+
+    Slopes 2^(−8/H), 2^(−16/H) … for a power of two, else as in the code published with the paper: those of the power
+    of two below, filled up with every second one of the power above. Source: Press et al. 2022, section 3.
+    """
+
+    def __init__(self, n_heads: int):
+        super().__init__()
+        self.register_buffer("slopes", torch.tensor(_alibi_slopes(n_heads)), persistent=False)
+
+    def forward(self, T: int, S: int) -> Tensor:
+        distance = _distances(T, S, self.slopes.device).abs()
+        return (-self.slopes[:, None, None] * distance).unsqueeze(0)
+
+
+def _frequencies(width: int, base: float, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """ω_i = base^(−2i/width), (width/2,)."""
+    _check_even(width)
+    return base ** (-torch.arange(0, width, 2, device=device, dtype=dtype) / width)
+
+
+def _angles(positions: Tensor, width: int, base: float, dtype: torch.dtype) -> Tensor:
+    """position · ω_i, (…, width/2), in float32 or better."""
+    dtype = torch.promote_types(dtype, torch.float32)
+    return positions.to(dtype).unsqueeze(-1) * _frequencies(width, base, positions.device, dtype)
+
+
+def _turn_halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
+
+
+def _turn_neighbours(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack([a * cos - b * sin, b * cos + a * sin], dim=-1).flatten(-2)
+
+
+def _distances(T: int, S: int, device: torch.device) -> Tensor:
+    """key − query, (T, S); the queries are the last T of the S positions."""
+    if not 0 < T <= S:
+        raise ValueError(f"position bias: {T} query positions, {S} key positions; queries are the last: 0 < T <= S")
+    key = torch.arange(S, device=device)
+    return key[None, :] - key[S - T :, None]
+
+
+def _alibi_slopes(n_heads: int) -> list[float]:
+    power = 2 ** math.floor(math.log2(n_heads))
+    slopes = [2 ** (-8 * (h + 1) / power) for h in range(power)]
+    between = [2 ** (-4 * (h + 1) / power) for h in range(0, 2 * power, 2)]
+    return slopes + between[: n_heads - power]
+
+
+def _check_even(width: int) -> None:
+    if width < 2 or width % 2:
+        raise ValueError(f"positions: width={width}, but sines and cosines come in pairs: an even width is needed")

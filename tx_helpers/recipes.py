@@ -1,0 +1,216 @@
+"""The course's own models, from data to trained: the translator of number words, and the writer of characters.
+
+    translator = number_translator()                        # trained once, then kept in the user's cache
+    translator.translate("four hundred twenty-one")         # "vier hundert ein und zwanzig"
+
+What the notebooks vary (another configuration, other pairs, fewer steps) is an argument; the rest is what was found to
+work within seconds on one CPU core. `tools/bench_translator.py` and `tools/bench_decoder.py` print the figures.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import torch
+
+from tx_helpers import __version__
+from tx_helpers.config import (
+    AttentionConfig,
+    EmbeddingConfig,
+    FeedForwardConfig,
+    InitConfig,
+    PositionConfig,
+    TransformerConfig,
+)
+from tx_helpers.contexts import RandomStream, in_mode
+from tx_helpers.corpora import cache_folder
+from tx_helpers.data import (
+    BOS,
+    EOS,
+    PAD,
+    PairData,
+    TextBatches,
+    evaluation_windows,
+    pad_right,
+    word_pairs,
+)
+from tx_helpers.generation import generate
+from tx_helpers.losses import language_model_loss, translation_loss
+from tx_helpers.models import DecoderOnly, EncoderDecoder
+from tx_helpers.number_words import number_pairs
+from tx_helpers.optimizers import Schedule, adamw, fast_bfloat16, linear_warmup_decay, muon
+from tx_helpers.tokenizers import CharTokenizer
+from tx_helpers.training import Loss, Run, fit
+
+TRANSLATOR_STEPS, TRANSLATOR_BATCH, TRANSLATOR_LR, TRANSLATOR_WARMUP = 500, 64, 5e-3, 50
+WRITER_STEPS, WRITER_BATCH, WRITER_CONTEXT = 130, 16, 64
+WRITER_RATES = {"lr": 0.03, "momentum": 0.8, "adamw_lr": 2e-2, "output_lr": 6e-3}
+
+
+@dataclass(frozen=True)
+class Translator:
+    """A trained encoder–decoder with its tokenizers and the run that trained it."""
+
+    model: EncoderDecoder
+    data: PairData
+    run: Run | None = None
+
+    def translate(self, text: str, **options) -> str:
+        """The translation of one text, greedily unless `generation.generate`'s options say otherwise."""
+        return self.translate_all([text], **options)[0]
+
+    def translate_all(self, texts: Sequence[str], *, max_new_tokens: int = 32, **options) -> list[str]:
+        """The translations of several texts, in one batch."""
+        source = pad_right([self.data.source_tokenizer.encode(text) for text in texts], PAD)
+        ids = generate(self.model, BOS, source=source, max_new_tokens=max_new_tokens, end_id=EOS, pad_id=PAD, **options)
+        return [self.data.target_tokenizer.decode(row) for row in ids]
+
+    def exact_match(self, pairs: Iterable[tuple], **options) -> float:
+        """The share of pairs, (…, source, target), whose translation is the target, word for word."""
+        sources, targets = zip(*(pair[-2:] for pair in pairs), strict=True)
+        written = self.translate_all(sources, **options)
+        return sum(map(str.__eq__, written, targets)) / len(targets)
+
+
+def translator_config(data: PairData, **changes) -> TransformerConfig:
+    """The course's translator: width 64, 4 heads, 2 + 2 pre-norm blocks, sinusoidal positions; or with changes."""
+    config = TransformerConfig(
+        vocabulary=len(data.target_tokenizer), source_vocabulary=len(data.source_tokenizer), pad_id=PAD
+    )
+    return replace(config, **changes)
+
+
+def train_translator(
+    pairs: Iterable[tuple] | None = None,
+    *,
+    steps: int = TRANSLATOR_STEPS,
+    seed: int = 0,
+    changes: dict | None = None,
+    prepare: Callable[[EncoderDecoder], object] = lambda model: None,
+    loss: Loss = translation_loss,
+    schedule: Schedule | None = None,
+    evaluate: Callable[[Translator], dict[str, float]] | None = None,
+    **options,
+) -> Translator:
+    """Train on pairs (…, source, target) of texts, by default the course's number words.
+
+    changes    to the configuration: dict(norm=NormConfig(placement="post"), dropout=0.1)
+    prepare    is called with the untrained model: the place to break or replace a part of it
+    evaluate   is called with the translator each `every` steps and at the end; its figures go to `run.evaluations`
+    options    of `training.fit`: checkpoint, resume, every …
+    First values, batches and dropout depend on `seed` alone; the global random state is as before.
+    """
+    data = word_pairs(number_pairs().train if pairs is None else pairs)
+    with RandomStream(seed).on(torch.device("cpu")):
+        model = EncoderDecoder(translator_config(data, **(changes or {})))
+    prepare(model)
+    run = fit(
+        model,
+        data.batches(TRANSLATOR_BATCH, seed=seed),
+        steps=steps,
+        loss=loss,
+        optimizer=adamw(model, TRANSLATOR_LR, betas=(0.9, 0.98), weight_decay=0.01),
+        schedule=schedule or linear_warmup_decay(steps, warmup=min(TRANSLATOR_WARMUP, steps // 2)),
+        seed=seed,
+        evaluate=None if evaluate is None else lambda model: evaluate(Translator(model, data)),
+        **options,
+    )
+    return Translator(model.eval(), data, run)
+
+
+def number_translator(*, progress: bool = True) -> Translator:
+    """The course's translator: from the user's cache, or trained now (some ten seconds) and put there.
+
+    The file's name is made of recipe, data and package version; a training that was broken off goes on, a damaged file
+    is replaced.
+    """
+    pairs = number_pairs().train
+    recipe = (translator_config(word_pairs(pairs)), TRANSLATOR_STEPS, TRANSLATOR_BATCH, TRANSLATOR_LR, pairs)
+    file = _cache_file("translator", recipe)
+    train = partial(train_translator, pairs, checkpoint=file, progress=progress)
+    try:
+        return train(resume=file)
+    except (FileNotFoundError, ValueError):
+        return train()
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A trained decoder-only model over characters, with its tokenizer and the run that trained it."""
+
+    model: DecoderOnly
+    tokenizer: CharTokenizer
+    run: Run | None = None
+
+    def write(self, prompt: str = "\n", characters: int = 200, **options) -> str:
+        """What follows the prompt: drawn at temperature 1 unless `generation.stream`'s options say otherwise.
+
+        Once the context is full, only its second half is remembered, and written on from there.
+        """
+        context, text = self.model.config.context, prompt
+        options = {"temperature": 1.0} | options
+        while (missing := len(prompt) + characters - len(text)) > 0:
+            kept = self.tokenizer.encode(text)[-context // 2 :]
+            ids = generate(self.model, kept, max_new_tokens=min(missing, context - len(kept)), **options)
+            text += self.tokenizer.decode(ids[0])
+        return text[len(prompt) :]
+
+    def loss(self, text: str) -> float:
+        """Mean cross-entropy over a whole text, in nats a character, in windows of the context's length."""
+        ids = torch.tensor(self.tokenizer.encode(text))
+        total = 0.0
+        with in_mode(self.model, training=False), torch.no_grad():
+            for batch in evaluation_windows(ids, self.model.config.context):
+                total += language_model_loss(self.model, batch).item() * batch.target.numel()
+        return total / (len(ids) - 1)
+
+
+def writer_config(vocabulary: int, **changes) -> TransformerConfig:
+    """0.8 million parameters, put together from what was found since 2017 (see `config` for the sources)."""
+    config = TransformerConfig(
+        vocabulary,
+        width=128,
+        n_layers=4,
+        context=WRITER_CONTEXT,
+        attention=AttentionConfig(4, bias=False, qk_norm=True),
+        feed_forward=FeedForwardConfig(activation="relu2", bias=False),
+        positions=PositionConfig("rotary", base=1000.0),
+        embedding=EmbeddingConfig(scale=False, tied=False, shift=True),
+        init=InitConfig("normal", std=0.01, residual="zero"),
+    )
+    return replace(config, **changes)
+
+
+def train_writer(
+    text: str,
+    *,
+    tokenizer: CharTokenizer | None = None,
+    steps: int = WRITER_STEPS,
+    seed: int = 0,
+    evaluate: Callable[[Writer], dict[str, float]] | None = None,
+    **options,
+) -> Writer:
+    """Train a writer on a text, with Muon, in bfloat16 where the machine is fast at it; options of `training.fit`."""
+    tokenizer = tokenizer or CharTokenizer.train(text)
+    with RandomStream(seed).on(torch.device("cpu")):
+        model = DecoderOnly(writer_config(len(tokenizer)))
+    run = fit(
+        model,
+        TextBatches(torch.tensor(tokenizer.encode(text)), WRITER_CONTEXT, WRITER_BATCH, seed=seed),
+        steps=steps,
+        loss=language_model_loss,
+        optimizer=muon(model, **WRITER_RATES),
+        schedule=linear_warmup_decay(steps, warmup=max(1, steps // 20)),
+        autocast=torch.bfloat16 if fast_bfloat16(torch.device("cpu")) else None,
+        seed=seed,
+        evaluate=None if evaluate is None else lambda model: evaluate(Writer(model, tokenizer)),
+        **options,
+    )
+    return Writer(model.eval(), tokenizer, run)
+
+
+def _cache_file(name: str, recipe: object) -> Path:
+    fingerprint = hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]
+    return cache_folder() / f"{name}-{__version__}-{fingerprint}.pt"

@@ -1,0 +1,79 @@
+"""From logits to a token: the likeliest, or one drawn from what a filter leaves over."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+
+def filter_logits(
+    logits: Tensor,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
+) -> Tensor:
+    """The logits to draw from, (…, V) -> (…, V): sharpened or flattened, and −∞ where a token is ruled out.
+
+    In this order, each step on what the one before left over:
+    temperature  logits / temperature: below 1 the likely becomes likelier, above 1 less so
+    top_k        only the k likeliest tokens (Fan et al. 2018, section 5); k > V keeps all
+    top_p        only the likeliest tokens that together have probability p or more ("nucleus", Holtzman et al. 2020)
+    min_p        only tokens at least min_p times as likely as the likeliest (Nguyen et al. 2024)
+    At least one token stays. Among equals the lower id is taken for likelier.
+    """
+    if not temperature > 0:
+        raise ValueError(f"filter_logits: temperature={temperature}, expected temperature > 0")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"filter_logits: top_k={top_k}, expected at least 1")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"filter_logits: top_p={top_p}, expected 0 < top_p <= 1")
+    if min_p is not None and not 0 <= min_p <= 1:
+        raise ValueError(f"filter_logits: min_p={min_p}, expected 0 <= min_p <= 1")
+    logits = logits / temperature
+    if top_k is None and top_p is None and min_p is None:
+        return logits
+    ranked, ids = logits.sort(dim=-1, descending=True, stable=True)
+    if top_k is not None:
+        ranked[..., top_k:] = float("-inf")
+    if top_p is not None:
+        p = ranked.softmax(-1)
+        likelier = p.cumsum(-1) - p  # what the tokens before this one have together
+        ranked = ranked.masked_fill(likelier >= top_p, float("-inf"))
+    if min_p is not None:
+        p = ranked.softmax(-1)
+        ranked = ranked.masked_fill(p < min_p * p[..., :1], float("-inf"))
+    return torch.empty_like(ranked).scatter_(-1, ids, ranked)
+
+
+def sampler(
+    temperature: float = 0.0,
+    *,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
+    generator: torch.Generator | None = None,
+) -> Callable[[Tensor], Tensor]:
+    """A function logits (B, V) -> ids (B,). Temperature 0: the likeliest token; else drawn after `filter_logits`."""
+    filters = {
+        name: value for name, value in (("top_k", top_k), ("top_p", top_p), ("min_p", min_p)) if value is not None
+    }
+    if temperature == 0:
+        if filters:
+            raise ValueError(
+                f"sampler: temperature=0 takes the likeliest token, but {filters} is given for drawing one"
+            )
+        return lambda logits: logits.argmax(-1)
+    filter_logits(torch.zeros(1), temperature=temperature, **filters)  # complain now, not at the first token
+
+    def draw(logits: Tensor) -> Tensor:
+        p = filter_logits(precise(logits), temperature=temperature, **filters).softmax(-1)
+        return torch.multinomial(p, 1, generator=generator).squeeze(-1)
+
+    return draw
+
+
+def precise(logits: Tensor) -> Tensor:
+    """In float32 at least, for sums of exponentials."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))

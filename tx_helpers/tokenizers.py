@@ -1,0 +1,199 @@
+"""Text to ids and back.
+
+A tokenizer splits a text into pieces and numbers them by a vocabulary of V tokens: `encode` gives the ids 0 … V − 1,
+`decode` the text. Ids 0, 1 and 2 are special tokens that no text contains: padding, beginning and end. Unless the
+vocabulary was trained with `unknown=True` (id 3), a piece that it lacks is an error and is never dropped silently.
+
+Left out on purpose: lower-casing, punctuation rules and Unicode normalisation. The text goes in as it is.
+"""
+
+import json
+import operator
+import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+PAD, BOS, EOS, UNKNOWN = "<pad>", "<bos>", "<eos>", "<unk>"
+FILE_FORMAT = "tx_helpers tokenizer"
+
+
+class Tokenizer:
+    """What all tokenizers share; a kind of tokenizer adds `split`, `join` and how it is trained.
+
+    `tokens[id]` is the token of an id, special ones first; `len(tokenizer)` is V.
+    """
+
+    kind: ClassVar[str]
+    pad_id, bos_id, eos_id = 0, 1, 2
+
+    def __init__(self, pieces: Iterable[str], *, unknown: bool = False):
+        self.pieces = list(pieces)
+        special = [PAD, BOS, EOS] + [UNKNOWN] * unknown
+        self.tokens = special + self.pieces
+        self.unknown_id = special.index(UNKNOWN) if unknown else None
+        self._ids = {piece: len(special) + i for i, piece in enumerate(self.pieces)}
+        self._special_ids = frozenset(range(len(special)))
+        if not all(isinstance(piece, str) and piece for piece in self.pieces):
+            raise ValueError(f"{self._name}: every piece must be a non-empty string")
+        if len(set(self.tokens)) < len(self.tokens):
+            twice = next(token for token in self.tokens if self.tokens.count(token) > 1)
+            raise ValueError(f"{self._name}: {twice!r} stands twice in the vocabulary")
+
+    def split(self, text: str) -> list[str]:
+        """The pieces of a text, in order."""
+        raise NotImplementedError
+
+    def join(self, pieces: list[str]) -> str:
+        """The text of the pieces: the way back from `split`."""
+        raise NotImplementedError
+
+    def encode(self, text: str, *, bos: bool = False, eos: bool = False) -> list[int]:
+        """The ids of a text, on request with the special ids around it.
+
+        Raises ValueError naming the first piece that the vocabulary lacks and the pieces near it.
+        """
+        pieces = self.split(text)
+        if self.unknown_id is None:
+            try:
+                ids = [self._ids[piece] for piece in pieces]
+            except KeyError as missing:
+                raise ValueError(self._unknown(missing.args[0])) from None
+        else:
+            ids = [self._ids.get(piece, self.unknown_id) for piece in pieces]
+        return [self.bos_id] * bos + ids + [self.eos_id] * eos
+
+    def decode(self, ids: Iterable[int], *, skip_special: bool = True) -> str:
+        """The text of a flat list (or 1-D tensor) of ids; special tokens left out, or written as `<eos>`."""
+        return self.join([self.tokens[i] for i in self._checked(ids, skip_special)])
+
+    def save(self, path: str | Path) -> None:
+        """Write the tokenizer as JSON that `load` reads."""
+        content = {"format": FILE_FORMAT, "kind": self.kind, "state": self._state()}
+        text = json.dumps(content, ensure_ascii=False, indent=1)
+        Path(path).write_text(text + "\n", encoding="utf-8", newline="\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote: `WordTokenizer.load` only a word tokenizer, `Tokenizer.load` any kind.
+
+        Raises FileNotFoundError, and ValueError for a damaged file or somebody else's.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise FileNotFoundError(f"{cls.__name__}.load: there is no file {str(path)!r}")
+        kinds = {kind.kind: kind for kind in _descendants(cls) if "kind" in vars(kind)}
+        expected = f"{cls.__name__}.load: expected a {FILE_FORMAT} of kind {' or '.join(kinds)}"
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:  # neither JSON nor even UTF-8
+            raise ValueError(f"{expected}, but {path.name!r} is not JSON ({error})") from error
+        if not isinstance(content, dict) or content.get("format") != FILE_FORMAT:
+            raise ValueError(f"{expected}, but {path.name!r} is another JSON file")
+        if str(content.get("kind")) not in kinds:
+            raise ValueError(f"{expected}, but {path.name!r} is of kind {content.get('kind')}")
+        try:
+            return kinds[content["kind"]](**content["state"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{expected}, but {path.name!r} is damaged ({error})") from error
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __repr__(self) -> str:
+        return f"<{self._name}: {len(self)} tokens>"
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def _state(self) -> dict[str, Any]:
+        """The arguments, as plain JSON values, from which `__init__` makes this tokenizer again."""
+        return {"pieces": self.pieces, "unknown": self.unknown_id is not None}
+
+    def _near(self, piece: str) -> list[str]:
+        """Pieces of the vocabulary that somebody who wrote `piece` may have meant."""
+        return get_close_matches(piece, self.pieces)
+
+    def _unknown(self, piece: str) -> str:
+        near = ", ".join(repr(known) for known in self._near(piece)) or "nothing"
+        return (
+            f"{self._name}.encode: {piece!r} is not among the {len(self.pieces)} pieces of the "
+            f"vocabulary; nearest to it: {near}"
+        )
+
+    def _checked(self, ids: Iterable[int], skip_special: bool) -> list[int]:
+        """The ids as plain ints within the vocabulary."""
+        try:
+            plain = [operator.index(i) for i in ids]
+        except TypeError as error:
+            raise ValueError(f"{self._name}.decode: expected a flat list of whole numbers ({error})") from error
+        for i in plain:
+            if not 0 <= i < len(self):
+                raise ValueError(
+                    f"{self._name}.decode: id {i} is outside the vocabulary of {len(self)} tokens "
+                    f"(ids 0 to {len(self) - 1})"
+                )
+        return [i for i in plain if not (skip_special and i in self._special_ids)]
+
+    @classmethod
+    def _distinct_pieces(cls, texts: str | Iterable[str]) -> list[str]:
+        """All pieces of the texts, sorted, for tokenizers whose `split` needs no vocabulary."""
+        split = cls(()).split
+        texts = [texts] if isinstance(texts, str) else texts
+        pieces = sorted({piece for text in texts for piece in split(text)})
+        if not pieces:
+            raise ValueError(f"{cls.__name__}.train: the training texts hold not a single piece")
+        return pieces
+
+
+class CharTokenizer(Tokenizer):
+    """One token a character (a Unicode code point)."""
+
+    kind = "character"
+
+    @classmethod
+    def train(cls, texts: str | Iterable[str], *, unknown: bool = False) -> Self:
+        """The characters of the texts in the order of their code points."""
+        return cls(cls._distinct_pieces(texts), unknown=unknown)
+
+    def split(self, text: str) -> list[str]:
+        return list(text)
+
+    def join(self, pieces: list[str]) -> str:
+        return "".join(pieces)
+
+    def _near(self, piece: str) -> list[str]:
+        """The same letter in the other case, or with other accents."""
+        return [known for known in self.pieces if _bare(known) == _bare(piece)]
+
+
+class WordTokenizer(Tokenizer):
+    """One token a word. White space and hyphens separate words ("twenty-one" is two); case counts.
+
+    `decode` joins words by single spaces, so it returns the text up to its separators.
+    """
+
+    kind = "word"
+
+    @classmethod
+    def train(cls, texts: str | Iterable[str], *, unknown: bool = False) -> Self:
+        """The words of the texts in alphabetical order."""
+        return cls(cls._distinct_pieces(texts), unknown=unknown)
+
+    def split(self, text: str) -> list[str]:
+        return text.replace("-", " ").split()
+
+    def join(self, pieces: list[str]) -> str:
+        return " ".join(pieces)
+
+
+def _descendants(cls: type[Tokenizer]) -> list[type[Tokenizer]]:
+    """The class itself and every class derived from it."""
+    return [cls] + [below for child in cls.__subclasses__() for below in _descendants(child)]
+
+
+def _bare(character: str) -> str:
+    """The letter without case and accents: É → e."""
+    return unicodedata.normalize("NFKD", character)[0].casefold()

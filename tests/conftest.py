@@ -1,7 +1,8 @@
-"""What all tests share: nothing but the closing line that says how much of the notebooks is really compared."""
+"""What all tests share: the package before torch, and the closing line on how much of the notebooks is compared."""
 
 import nbformat
 
+import tx_helpers  # noqa: F401  sets how idle threads wait, which torch must see when it is imported
 from notebook_comparison import compared_share
 from notebook_frame import ROOT
 

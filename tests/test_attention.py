@@ -435,16 +435,17 @@ def test_the_layer_follows_device_and_precision(device, dtype):
 
 @all_forms
 @pytest.mark.parametrize("device", DEVICES)
-def test_half_precision_stays_close_and_masked_rows_stay_zero(device, attend):
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_stays_close_and_masked_rows_stay_zero(dtype, device, attend):
     q, k, v = (x.detach() for x in inputs())
     mask = RANDOM.clone()
     mask[1, 0, 2] = False
     expected = written_out_attention(q, k, v, mask=mask)
-    half = [x.to(device, torch.bfloat16) for x in (q, k, v)]
+    half = [x.to(device, dtype) for x in (q, k, v)]
     actual = attend(*half, mask=mask.to(device))
-    assert actual.dtype == torch.bfloat16
+    assert actual.dtype == dtype
     torch.testing.assert_close(actual.cpu().double(), expected, rtol=0.05, atol=0.05)
-    assert torch.equal(actual[1, :, 2].cpu(), torch.zeros(H, K, dtype=torch.bfloat16))
+    assert torch.equal(actual[1, :, 2].cpu(), torch.zeros(H, K, dtype=dtype))
 
 
 # ----------------------------------------------------------------------------------------------------------- bad input

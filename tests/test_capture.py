@@ -321,8 +321,8 @@ def test_an_edit_that_returns_nothing_is_named(decoder):
 
 def test_an_edit_that_matches_nothing_is_named(decoder):
     """A typing error would pass for a head that does not matter."""
-    edit = {"*.weights": lambda weights: weights, "*.wieghts": lambda weights: weights * 0}
-    with pytest.raises(ValueError, match=r"capture: nothing was observed that matches the edits '\*\.wieghts'$"):  # noqa: SIM117
+    edit = {"*.weights": lambda weights: weights, "*.heights": lambda weights: weights * 0}
+    with pytest.raises(ValueError, match=r"capture: nothing was observed that matches the edits '\*\.heights'$"):  # noqa: SIM117
         with capture(decoder, edit=edit):
             decoder(TARGET)
     assert sum(hooks(decoder)) == 0
@@ -352,6 +352,10 @@ def test_after_an_exception_that_was_caught_inside_the_names_are_still_right(mod
             model(SOURCE, torch.full((B, T), V))
         with pytest.raises(ValueError, match="shape"):
             model(SOURCE[:, :0], TARGET)
+        assert seen.names("decoder*") == []
+        other = MultiHeadAttention(D, H)
+        other(torch.ones(B, T, D))  # of no part of the model, whatever was under way when the exception came
+        assert all(len(seen.history(name)) == 1 for name in seen)
         model(SOURCE, TARGET)
     with capture(model) as expected:
         model(SOURCE, TARGET)

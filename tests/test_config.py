@@ -138,7 +138,10 @@ def test_a_config_is_frozen_and_compares_by_value():
         (lambda: TransformerConfig(V, width=-4), "TransformerConfig: width=-4, expected at least 1"),
         (lambda: TransformerConfig(V, n_layers=0), "TransformerConfig: n_layers=0, expected at least 1"),
         (lambda: TransformerConfig(V, n_encoder_layers=0), "TransformerConfig: n_encoder_layers=0, expected at least"),
-        (lambda: TransformerConfig(V, source_vocabulary=0), "TransformerConfig: source_vocabulary=0, expected at leas"),
+        (
+            lambda: TransformerConfig(V, source_vocabulary=0),
+            "TransformerConfig: source_vocabulary=0, expected at least 1",
+        ),
         (lambda: TransformerConfig(V, context=0), "TransformerConfig: context=0, expected at least 1"),
         (
             lambda: TransformerConfig(V, 10, attention=AttentionConfig(3)),

@@ -50,8 +50,8 @@ def test_a_script_draws_its_committed_drawing_again(name, tmp_path, capsys):
 
 def test_an_unknown_script_is_refused(capsys):
     with pytest.raises(SystemExit):
-        draw_figures.main(["achitecture"])
-    assert f"no script draws achitecture; there is: {', '.join(NAMES)}" in capsys.readouterr().err
+        draw_figures.main(["no_such_one"])
+    assert f"no script draws no_such_one; there is: {', '.join(NAMES)}" in capsys.readouterr().err
 
 
 # --- what a drawing may be -------------------------------------------------------------------------------------------

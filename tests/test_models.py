@@ -1,6 +1,7 @@
-"""The three models: nothing leaks, cached = uncached, every part of the config counts, bad input is named.
+"""The three models: nothing leaks, every part of the config counts, bad input is named.
 
-Parity with PyTorch and with the library `transformers` is in test_parity_torch and test_parity_transformers.
+Parity with PyTorch and with the library `transformers` is in test_parity_torch and test_parity_transformers, decoding
+piece by piece in test_decoding.
 """
 
 import copy
@@ -12,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from parity import DEVICES, TOLERANCE, B, D, F, H, S, T, V, both_precisions, normal, properties, randomise, tokens
+from parity import DEVICES, B, D, F, H, S, T, V, normal, properties, randomise, tokens
+from toy_models import CONTEXT, PAD, POSITIONS, close, config, configs, every_position, feed, model, seeds
 from tx_helpers.capture import capture
 from tx_helpers.config import (
     AttentionConfig,
@@ -21,62 +23,8 @@ from tx_helpers.config import (
     InitConfig,
     NormConfig,
     PositionConfig,
-    TransformerConfig,
 )
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly, count_parameters
-
-PAD, CONTEXT = 0, 16
-POSITIONS = {
-    "none": PositionConfig("none"),
-    "sinusoidal": PositionConfig("sinusoidal"),
-    "learned": PositionConfig("learned"),
-    "rotary, halves": PositionConfig("rotary", base=50.0),
-    "rotary, interleaved": PositionConfig("rotary", layout="interleaved", interpolation=2.0),
-    "t5": PositionConfig("t5", buckets=8, max_distance=12),
-    "alibi": PositionConfig("alibi"),
-}
-every_position = pytest.mark.parametrize("positions", POSITIONS)
-
-
-def config(positions: str | PositionConfig = "sinusoidal", **changes) -> TransformerConfig:
-    options = dict(
-        vocabulary=V,
-        width=D,
-        context=CONTEXT,
-        pad_id=PAD,
-        attention=AttentionConfig(H),
-        feed_forward=FeedForwardConfig(F),
-        positions=POSITIONS.get(positions, positions),
-    )
-    return TransformerConfig(**(options | changes))
-
-
-def model(kind: type, *args, dtype: torch.dtype = torch.float64, **changes) -> nn.Module:
-    return randomise(kind(config(*args, **changes)).to(dtype), std=0.3).eval()
-
-
-configs = st.builds(
-    lambda positions, placement, norm, n_kv_heads, qk_norm, gated, shift: config(
-        positions,
-        norm=NormConfig(norm, placement),
-        attention=AttentionConfig(H, n_kv_heads=n_kv_heads, qk_norm=qk_norm),
-        feed_forward=FeedForwardConfig(F, "gelu", gated=gated),
-        embedding=EmbeddingConfig(shift=shift),
-    ),
-    st.sampled_from(list(POSITIONS)),
-    st.sampled_from(["pre", "post"]),
-    st.sampled_from(["layer", "rms"]),
-    st.sampled_from([1, 3]),
-    st.booleans(),
-    st.booleans(),
-    st.booleans(),
-)
-seeds = st.integers(0, 10_000)
-
-
-def close(actual: Tensor, expected: Tensor, tolerance: float = 1e-9) -> None:
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-
 
 # -------------------------------------------------------------------------------------------------------- nothing leaks
 
@@ -201,103 +149,6 @@ def test_a_mask_of_one_s_own_is_obeyed_beside_the_padding(kind):
     close(own[:, 0], alone[:, 0])  # both masks at once: position 0 sees itself alone
 
 
-# ---------------------------------------------------------------------------------------------------- cached = uncached
-
-
-def feed(state, ids: Tensor, chunks: list[int]) -> Tensor:
-    assert sum(chunks) == ids.shape[1]
-    return torch.cat([state.step(part) for part in ids.split(chunks, dim=1)], dim=1)
-
-
-@both_precisions
-@every_position
-@pytest.mark.parametrize("cached", [True, False], ids=["cached", "uncached"])
-@pytest.mark.parametrize("chunks", [[1] * 7, [3, 1, 2, 1], [7]], ids=["one by one", "chunks", "at once"])
-def test_a_decoder_fed_piece_by_piece_gives_the_logits_of_the_whole(chunks, cached, positions, dtype):
-    """Rows padded at the left by 0, 1 and 3 ids: the second chunk begins inside the padding of none, or of one."""
-    ids = tokens(3, S)
-    for row, padding in enumerate((0, 1, 3)):
-        ids[row, :padding] = PAD
-    changes = dict(attention=AttentionConfig(H, n_kv_heads=1, qk_norm=True), embedding=EmbeddingConfig(shift=True))
-    built = model(DecoderOnly, positions, dtype=dtype, **changes)
-    with torch.no_grad():
-        whole = built(ids)
-        logits = feed(built.start(3, cached=cached), ids, chunks)
-        close(logits, whole, TOLERANCE[dtype])
-        for row, padding in enumerate((0, 1, 3)):
-            alone = built(ids[row : row + 1, padding:])
-            close(logits[row : row + 1, padding:], alone, TOLERANCE[dtype])
-
-
-@both_precisions
-@every_position
-@pytest.mark.parametrize("cached", [True, False], ids=["cached", "uncached"])
-@pytest.mark.parametrize("chunks", [[1] * 5, [2, 1, 2]], ids=["one by one", "chunks"])
-def test_an_encoder_decoder_fed_piece_by_piece_gives_the_logits_of_the_whole(chunks, cached, positions, dtype):
-    source, target = tokens(3, S), tokens(3, T, seed=1)
-    source[1, 4:] = source[2, :2] = PAD
-    embedding = EmbeddingConfig(shift=True)
-    built = model(EncoderDecoder, positions, dtype=dtype, n_layers=3, n_encoder_layers=1, embedding=embedding)
-    with torch.no_grad():
-        close(feed(built.start(source, cached=cached), target, chunks), built(source, target), TOLERANCE[dtype])
-
-
-@every_position
-@pytest.mark.parametrize("kind", [DecoderOnly, EncoderDecoder])
-@pytest.mark.parametrize("cached", [True, False], ids=["cached", "uncached"])
-def test_select_keeps_repeats_and_reorders_the_rows(cached, kind, positions):
-    """As beam search does: rows go, come twice, change places; what follows is as if they had always been so."""
-    ids, source, rows = tokens(3, T), tokens(3, S, seed=1), torch.tensor([2, 0, 2, 1])
-    ids[2, 0] = source[2, 5:] = PAD
-    built, more = model(kind, positions, embedding=EmbeddingConfig(shift=True)), tokens(4, 2, seed=2)
-    with torch.no_grad():
-        state = built.start(3, cached=cached) if kind is DecoderOnly else built.start(source, cached=cached)
-        feed(state, ids, [3, 2])
-        state.select(rows)
-        after = torch.cat([ids[rows], more], dim=1)
-        expected = built(after) if kind is DecoderOnly else built(source[rows], after)
-        close(state.step(more), expected[:, T:])
-        state.select(torch.tensor([1]))  # one row is left
-        last = tokens(1, 1, seed=3)
-        after = torch.cat([after[1:2], last], dim=1)
-        expected = built(after) if kind is DecoderOnly else built(source[rows][1:2], after)
-        close(state.step(last), expected[:, -1:])
-
-
-@properties
-@given(configs, seeds, st.lists(st.integers(1, 8), max_size=4, unique=True))
-def test_cached_is_uncached_for_any_model_and_any_chunks(config, seed, cuts):
-    ids = tokens(B, 9, seed=seed)
-    ids[0, : seed % 4] = PAD
-    chunks = [stop - start for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), 9], strict=True)]
-    decoder = randomise(DecoderOnly(config).double(), seed, std=0.3)
-    with torch.no_grad():
-        close(feed(decoder.start(B), ids, chunks), decoder(ids))
-
-
-def test_a_cached_step_computes_its_new_positions_alone_and_encodes_once():
-    built, computed, encoded = model(EncoderDecoder), [], []
-    built.decoder.blocks[0].register_forward_hook(lambda module, inputs, out: computed.append(out.shape[1]))
-    built.encoder.register_forward_hook(lambda *_: encoded.append(1))
-    for cached, expected in ((True, [2, 1, 2]), (False, [2, 3, 5])):
-        computed.clear()
-        encoded.clear()
-        feed(built.start(tokens(B, S), cached=cached), tokens(B, T), [2, 1, 2])
-        assert computed == expected
-        assert encoded == [1]
-
-
-def test_a_step_that_is_refused_leaves_the_state_as_it_was():
-    built, ids = model(DecoderOnly, "learned"), tokens(B, T)
-    state = built.start(B)
-    with torch.no_grad():
-        state.step(ids[:, :3])
-        for refused in (torch.full((B, 1), V), tokens(B, CONTEXT), tokens(3, 1), torch.zeros(B, 0, dtype=torch.long)):
-            with pytest.raises(ValueError, match=r"^(model|step): "):
-                state.step(refused)
-        close(state.step(ids[:, 3:]), built(ids)[:, 3:])
-
-
 # ---------------------------------------------------------------------------------------- what the config says is built
 
 
@@ -407,6 +258,24 @@ def test_first_values_are_spread_as_asked(init, kind):
         elif isinstance(module, nn.Embedding):
             expected = 96**-0.5 if init == "xavier" else 0.05
             assert module.weight.std().item() == pytest.approx(expected, rel=0.05), name
+
+
+def test_fan_in_makes_up_for_scores_that_are_not_divided_and_keeps_the_position_bias_small_as_in_t5():
+    """Queries start 1/√K times smaller where the scale is 1, and not otherwise."""
+    divided, plain = (
+        fresh(
+            positions=PositionConfig("t5", buckets=128, max_distance=256),
+            init=InitConfig("fan_in", std=1.0),
+            attention=AttentionConfig(4, scale=scale),
+        )
+        for scale in (None, 1.0)
+    )
+    one, other = divided.decoder.blocks[0].self_attention, plain.decoder.blocks[0].self_attention
+    torch.testing.assert_close(other.query.weight, one.query.weight * 24**-0.5, rtol=1e-6, atol=0)
+    torch.testing.assert_close(other.key.weight, one.key.weight, rtol=0, atol=0)
+    for built in (divided, plain):
+        assert built.decoder.bias.table.weight.std().item() == pytest.approx(96**-0.5, rel=0.1)
+        assert built.decoder.input.tokens.weight.std().item() == pytest.approx(1.0, rel=0.05)
 
 
 def test_residual_matrices_start_scaled_as_in_gpt_2():
@@ -532,13 +401,6 @@ def test_models_run_under_autocast(device, positions):
         (
             lambda: model(EncoderOnly)(tokens(B, T), segments=tokens(B, T)),
             r"InputEmbedding: segments of shape \(2, 5\) .* 0 segment types",
-        ),
-        (lambda: model(DecoderOnly).start(B).step(tokens(3, 1)), r"step: ids of shape \(3, 1\), expected \(2, t\)"),
-        (lambda: model(DecoderOnly).start(B).step(tokens(B)), r"step: ids of shape \(2,\), expected \(2, t\)"),
-        (lambda: model(DecoderOnly).start(B).step(tokens(B, 0)), r"step: ids of shape \(2, 0\), .* t >= 1"),
-        (
-            lambda: feed(model(DecoderOnly).start(B), tokens(B, CONTEXT + 1), [CONTEXT, 1]),
-            "model: a sequence of 17 ids, but the context is 16",
         ),
         (lambda: model(EncoderDecoder).start(tokens(B, 0)), r"model: ids of shape \(2, 0\)"),
         (lambda: model(EncoderDecoder).start(tokens(S)), r"model: ids of shape \(7,\)"),

@@ -176,11 +176,11 @@ def stretched_llama_pair() -> tuple[DecoderOnly, nn.Module, list[Pair]]:
 
 
 def qwen3_pair() -> tuple[DecoderOnly, nn.Module, list[Pair]]:
-    """QK-norm, and heads whose width is not D/H."""
+    """QK-norm, heads whose width is not D/H, and an epsilon that counts."""
     attention = AttentionConfig(H, n_kv_heads=G, head_width=K, bias=False, qk_norm=True)
-    ours = DecoderOnly(llama_config(attention=attention))
+    ours = DecoderOnly(llama_config(attention=attention, norm=NormConfig("rms", eps=1e-2)))
     config = transformers.Qwen3Config(
-        **llama_sizes(head_dim=K), rms_norm_eps=1e-6, rope_parameters={"rope_theta": 10000.0, "rope_type": "default"}
+        **llama_sizes(head_dim=K), rms_norm_eps=1e-2, rope_parameters={"rope_theta": 10000.0, "rope_type": "default"}
     )
     theirs = transformers.Qwen3ForCausalLM(config)
     return ours, theirs, llama_pairs(ours, theirs)

@@ -205,8 +205,8 @@ def test_a_resumed_run_is_the_run_that_never_stopped(new_optimizer, precision, t
         first.save(path)
         torch.manual_seed(stop)
         torch.rand(stop)
-        for resume in (path, str(path), first):
-            assert_same(run(translator(1), 9, resume=resume), whole)
+        resume = (path, str(path), first)[stop % 3]
+        assert_same(run(translator(1), 9, resume=resume), whole)
         assert first.step == stop
 
 

@@ -87,7 +87,7 @@ class RMSNorm(nn.Module):
         _check_width("RMSNorm", x, self.gain.shape[0])
         wide = x.to(torch.promote_types(x.dtype, torch.float32))
         normed = wide * torch.rsqrt((wide * wide).mean(-1, keepdim=True) + self.eps)
-        return normed.to(x.dtype) * self.gain
+        return (normed * self.gain).to(x.dtype)
 
 
 def _activation(name: str) -> Callable[[Tensor], Tensor]:

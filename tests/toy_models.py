@@ -1,0 +1,74 @@
+"""Toy models of every make, for the tests of `models` and `decoding`."""
+
+import pytest
+import torch
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from parity import D, F, H, V, randomise
+from tx_helpers.config import (
+    AttentionConfig,
+    EmbeddingConfig,
+    FeedForwardConfig,
+    NormConfig,
+    PositionConfig,
+    TransformerConfig,
+)
+
+PAD, CONTEXT = 0, 16
+POSITIONS = {
+    "none": PositionConfig("none"),
+    "sinusoidal": PositionConfig("sinusoidal"),
+    "learned": PositionConfig("learned"),
+    "rotary, halves": PositionConfig("rotary", base=50.0),
+    "rotary, interleaved": PositionConfig("rotary", layout="interleaved", interpolation=2.0),
+    "t5": PositionConfig("t5", buckets=8, max_distance=12),
+    "alibi": PositionConfig("alibi"),
+}
+every_position = pytest.mark.parametrize("positions", POSITIONS)
+
+
+def config(positions: str | PositionConfig = "sinusoidal", **changes) -> TransformerConfig:
+    options = dict(
+        vocabulary=V,
+        width=D,
+        context=CONTEXT,
+        pad_id=PAD,
+        attention=AttentionConfig(H),
+        feed_forward=FeedForwardConfig(F),
+        positions=POSITIONS.get(positions, positions),
+    )
+    return TransformerConfig(**(options | changes))
+
+
+def model(kind: type, *args, dtype: torch.dtype = torch.float64, **changes) -> nn.Module:
+    return randomise(kind(config(*args, **changes)).to(dtype), std=0.3).eval()
+
+
+configs = st.builds(
+    lambda positions, placement, norm, n_kv_heads, qk_norm, gated, shift: config(
+        positions,
+        norm=NormConfig(norm, placement),
+        attention=AttentionConfig(H, n_kv_heads=n_kv_heads, qk_norm=qk_norm),
+        feed_forward=FeedForwardConfig(F, "gelu", gated=gated),
+        embedding=EmbeddingConfig(shift=shift),
+    ),
+    st.sampled_from(list(POSITIONS)),
+    st.sampled_from(["pre", "post"]),
+    st.sampled_from(["layer", "rms"]),
+    st.sampled_from([1, 3]),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+seeds = st.integers(0, 10_000)
+
+
+def close(actual: Tensor, expected: Tensor, tolerance: float = 1e-9) -> None:
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def feed(state, ids: Tensor, chunks: list[int]) -> Tensor:
+    """The logits of all ids, fed to a `DecodingState` in pieces of these lengths."""
+    assert sum(chunks) == ids.shape[1]
+    return torch.cat([state.step(part) for part in ids.split(chunks, dim=1)], dim=1)

@@ -134,19 +134,21 @@ def test_the_embedding_without_scale_norm_or_positions_is_the_table():
     assert torch.equal(layer(ids, torch.arange(T)), expected)
 
 
-def test_with_token_shift_a_learned_share_of_the_token_before_is_added():
-    """At position 0 nothing is before, whatever stands there: each row counts for itself."""
-    ids, before = tokens(B, T), tokens(B, T, seed=4)
+def test_with_token_shift_learned_shares_of_the_tokens_before_are_added():
+    """Below position n there is nothing n places before, whatever stands there: each row counts for itself."""
+    ids, before = tokens(B, T), [tokens(B, T, seed=4), tokens(B, T, seed=5)]
     positions = torch.stack([torch.arange(T), torch.arange(T).sub(2).clamp(min=0)])
-    layer = embedding(shift=True, scale=True)
-    share = layer.shift * layer.tokens.weight[before]
-    share[0, 0] = share[1, :3] = 0
-    expected = layer.tokens.weight[ids] * math.sqrt(D) + share + layer.positions.table.weight[positions]
+    layer = embedding(shift=2, scale=True)
+    nn.init.normal_(layer.shift)
+    shares = [layer.shift[n] * layer.tokens.weight[earlier] for n, earlier in enumerate(before)]
+    shares[0][0, :1] = shares[0][1, :3] = 0
+    shares[1][0, :2] = shares[1][1, :4] = 0
+    expected = layer.tokens.weight[ids] * math.sqrt(D) + sum(shares) + layer.positions.table.weight[positions]
     torch.testing.assert_close(layer(ids, positions, before=before), expected, rtol=1e-12, atol=1e-12)
 
 
-def test_the_share_of_the_token_before_starts_at_zero():
-    assert torch.equal(InputEmbedding(nn.Embedding(V, D), shift=True).shift, torch.zeros(D))
+def test_the_shares_of_the_tokens_before_start_at_zero():
+    assert torch.equal(InputEmbedding(nn.Embedding(V, D), shift=3).shift, torch.zeros(3, D))
     assert InputEmbedding(nn.Embedding(V, D)).shift is None
 
 

@@ -132,6 +132,7 @@ def test_a_config_is_frozen_and_compares_by_value():
         (lambda: NormConfig("batch"), "NormConfig: kind='batch', expected one of layer, rms"),
         (lambda: NormConfig(placement="sandwich"), "NormConfig: placement='sandwich', expected one of pre, post"),
         (lambda: EmbeddingConfig(segments=-1), r"EmbeddingConfig: segments=-1, expected 0 \(none\) or more"),
+        (lambda: EmbeddingConfig(shift=-1), r"EmbeddingConfig: shift=-1, expected 0 \(none\) or more"),
         (lambda: InitConfig("kaiming"), "InitConfig: kind='kaiming', expected one of xavier, normal, fan_in"),
         (lambda: InitConfig(residual="half"), "InitConfig: residual='half', expected one of plain, scaled, zero"),
         (lambda: TransformerConfig(0), "TransformerConfig: vocabulary=0, expected at least 1"),

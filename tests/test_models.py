@@ -81,7 +81,7 @@ def test_what_stands_at_the_padding_does_not_matter(side, positions):
     ids = tokens(B, S)
     ids[1, slice(0, 3) if side == "left" else slice(S - 3, S)] = PAD
     real, target = ids != PAD, tokens(B, T, seed=1)
-    changes = dict(embedding=EmbeddingConfig(tied=False, shift=True))
+    changes = dict(embedding=EmbeddingConfig(tied=False, shift=2))
     for kind in (DecoderOnly, EncoderOnly, EncoderDecoder):
         built = model(kind, positions, **changes)
         run = (lambda: built(ids, target)) if kind is EncoderDecoder else (lambda: built(ids)[real])  # noqa: B023
@@ -193,7 +193,7 @@ CHANGES = {
     "activation": dict(feed_forward=FeedForwardConfig(F, "relu2")),
     "embedding unscaled": dict(embedding=EmbeddingConfig(scale=False)),
     "embedding normed": dict(embedding=EmbeddingConfig(norm=True)),
-    "token shift": dict(embedding=EmbeddingConfig(shift=True)),
+    "token shift": dict(embedding=EmbeddingConfig(shift=2)),
     "output scaled": dict(embedding=EmbeddingConfig(output_scale=0.5)),
     "base": dict(positions=PositionConfig(base=100.0)),
 }

@@ -59,7 +59,7 @@ configs = st.builds(
     st.sampled_from([1, 3]),
     st.booleans(),
     st.booleans(),
-    st.booleans(),
+    st.integers(0, 2),
 )
 seeds = st.integers(0, 10_000)
 

@@ -7,7 +7,7 @@ A block wraps each sub-layer in a residual connection with a norm (Vaswani et al
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -23,8 +23,8 @@ class InputEmbedding(nn.Module):
     tokens     may be shared with another part of the model
     positions  a module (…,) -> (…, D), or None where attention itself knows the positions
     segments   the number of BERT's segment types, 0 for none
-    shift      every token also brings a learned share, feature by feature, of the token before it
-               (token shift: Peng et al. 2023, RWKV, section 3.1)
+    shift      so many tokens before each one also bring a learned share, feature by feature, into its vector
+               (token shift: Peng et al. 2023, RWKV, section 3.1, of one token)
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class InputEmbedding(nn.Module):
         *,
         scale: bool = False,
         segments: int = 0,
-        shift: bool = False,
+        shift: int = 0,
         norm: nn.Module | None = None,
         dropout: float = 0.0,
     ):
@@ -43,21 +43,22 @@ class InputEmbedding(nn.Module):
         self.tokens, self.positions = tokens, positions
         self.factor = math.sqrt(width) if scale else 1.0
         self.segments = nn.Embedding(segments, width) if segments else None
-        self.shift = nn.Parameter(torch.zeros(width)) if shift else None
+        self.shift = nn.Parameter(torch.zeros(shift, width)) if shift else None
         self.norm = norm or nn.Identity()
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, ids: Tensor, positions: Tensor, segments: Tensor | None = None, *, before: Tensor | None = None
+        self, ids: Tensor, positions: Tensor, segments: Tensor | None = None, *, before: Sequence[Tensor] = ()
     ) -> Tensor:
         """ids (B, T), positions (T,) or (B, T), segments (B, T) or None for all 0. -> (B, T, D)
 
-        before (B, T), needed for `shift` alone: the id before each one; what stands there at position 0 is not used.
+        before: for each shift n = 1, 2 … the ids n places earlier (B, T); where there are none, at positions below n,
+        anything may stand.
         """
         self._check(ids, segments)
         x = self.tokens(ids) * self.factor
-        if self.shift is not None:
-            x = x + self.shift * self.tokens(before) * (positions > 0).unsqueeze(-1)
+        for n, earlier in enumerate(before, start=1):
+            x = x + self.shift[n - 1] * self.tokens(earlier) * (positions >= n).unsqueeze(-1)
         if self.positions is not None:
             x = x + self.positions(positions, x.dtype)
         if self.segments is not None:

@@ -86,13 +86,14 @@ class EmbeddingConfig:
     scale: bool = True  # times √width at the way in, as in 2017
     norm: bool = False  # a norm on the sum of token and position, as in BERT
     segments: int = 0  # segment types, as in BERT
-    shift: bool = False  # a learned share of the token before, as in RWKV
+    shift: int = 0  # how many tokens before each one also bring a share into its vector, as in RWKV
     output_bias: bool = False
     output_scale: float = 1.0  # of the last hidden states, before the output: width^−½ in T5
 
     def __post_init__(self):
-        if self.segments < 0:
-            raise ValueError(f"EmbeddingConfig: segments={self.segments}, expected 0 (none) or more")
+        for name, number in (("segments", self.segments), ("shift", self.shift)):
+            if number < 0:
+                raise ValueError(f"EmbeddingConfig: {name}={number}, expected 0 (none) or more")
 
 
 @dataclass(frozen=True)

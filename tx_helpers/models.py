@@ -63,7 +63,8 @@ class Stack(nn.Module):
         _check_ids(ids, self.input.tokens.num_embeddings, self.config.context)
         positions, padding = self._positions_and_padding(ids)
         positions = positions[..., new]
-        x = self.input(ids[:, new], positions, segments, before=ids.roll(1, dims=-1)[:, new])
+        before = [ids.roll(n, dims=-1)[:, new] for n in range(1, self.config.embedding.shift + 1)]
+        x = self.input(ids[:, new], positions, segments, before=before)
         options = dict(
             mask=combine_masks(padding, mask),
             bias=None if self.bias is None else self.bias(x.shape[1], S),

@@ -45,7 +45,7 @@ from tx_helpers.tokenizers import CharTokenizer
 from tx_helpers.training import Loss, Run, fit
 
 TRANSLATOR_STEPS, TRANSLATOR_BATCH, TRANSLATOR_LR, TRANSLATOR_WARMUP = 500, 64, 5e-3, 50
-WRITER_STEPS, WRITER_BATCH, WRITER_CONTEXT = 130, 16, 64
+WRITER_STEPS, WRITER_BATCH, WRITER_CONTEXT = 116, 16, 64
 WRITER_RATES = {"lr": 0.03, "momentum": 0.8, "adamw_lr": 2e-2, "output_lr": 6e-3}
 
 
@@ -177,7 +177,7 @@ def writer_config(vocabulary: int, **changes) -> TransformerConfig:
         attention=AttentionConfig(4, bias=False, qk_norm=True),
         feed_forward=FeedForwardConfig(activation="relu2", bias=False),
         positions=PositionConfig("rotary", base=1000.0),
-        embedding=EmbeddingConfig(scale=False, tied=False, shift=True),
+        embedding=EmbeddingConfig(scale=False, tied=False, shift=2),
         init=InitConfig("normal", std=0.01, residual="zero"),
     )
     return replace(config, **changes)

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -10,9 +10,13 @@ from torch import Tensor, nn
 
 
 @contextmanager
-def in_mode(model: nn.Module, *, training: bool) -> Iterator[None]:
-    """Inside the block all of the model is in training mode (dropout works), or none of it is."""
-    others = [module for module in model.modules() if module.training != training]
+def in_mode(model: nn.Module | Sequence[nn.Module], *, training: bool) -> Iterator[None]:
+    """Inside the block all of the model is in training mode (dropout works), or none of it is.
+
+    A list of the modules, made once, saves a loop the walk through the model at every step.
+    """
+    modules = model.modules() if isinstance(model, nn.Module) else model
+    others = [module for module in modules if module.training != training]
     _set_mode(others, training)
     try:
         yield

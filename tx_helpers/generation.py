@@ -144,11 +144,12 @@ def _steps(
     cached: bool,
 ) -> Iterator[Tensor]:
     """The loop of `stream`: feed ids (B, t), choose from the last logits (B, V), give the new ids (B,), feed them."""
-    with _working(model):
+    modules = list(model.modules())
+    with _working(modules):
         state = _start(model, ids.shape[0], source, cached)
     ended = torch.zeros(ids.shape[0], dtype=torch.bool, device=ids.device)
     for step in range(max_new_tokens):
-        with _working(model):
+        with _working(modules):
             logits = state.step(ids)[:, -1]
             if step == 0:
                 _check_vocabulary(logits, end_id, pad_id)
@@ -163,7 +164,7 @@ def _steps(
 
 
 @contextmanager
-def _working(model: nn.Module) -> Iterator[None]:
+def _working(model: nn.Module | Sequence[nn.Module]) -> Iterator[None]:
     with in_mode(model, training=False), torch.no_grad():
         yield
 

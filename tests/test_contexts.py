@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from tx_helpers.contexts import RandomStream, in_mode, interrupts
+from tx_helpers.contexts import RandomStream, cpu_threads, in_mode, interrupts
 
 CPU = torch.device("cpu")
 
@@ -87,3 +87,16 @@ def test_outside_of_the_main_thread_nothing_is_hooked():
     thread.start()
     thread.join()
     assert inside == [([], before)]
+
+
+@pytest.mark.parametrize(("count", "inside"), [(1, 1), (3, 3), (None, 2)])
+def test_the_number_of_threads_is_restored(count, inside):
+    outside = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(RuntimeError, match="inside"), cpu_threads(count):
+            assert torch.get_num_threads() == inside
+            raise RuntimeError("inside")
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(outside)

@@ -138,15 +138,17 @@ GLOBAL_CALLS = {
 SEEDS = {"torch.manual_seed", "torch.random.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all"}
 SEEDS |= {"random.seed", "np.random.seed", "numpy.random.seed", "torch.seed"}
 CONTEXTS = {"fork_rng", "catch_warnings"}
+RESTORE = {"cpu_threads"}  # tested to leave all as it was
 
 
 def global_changes(text: str) -> list[str]:
-    """Lines that change everybody's state: seeds, thread counts, precisions, the environment; not inside fork_rng."""
+    """Lines that change everybody's state (seeds, thread counts, precisions, environment) and do not restore it."""
     found = []
 
     def visit(node: ast.AST, sheltered: bool) -> None:
         if isinstance(node, (ast.With, ast.AsyncWith)):
             sheltered |= any(name in ast.unparse(item.context_expr) for item in node.items for name in CONTEXTS)
+        sheltered |= isinstance(node, ast.FunctionDef) and node.name in RESTORE
         if isinstance(node, ast.Call) and not sheltered:
             name = ast.unparse(node.func)
             if name in SEEDS or name.split(".")[-1] in GLOBAL_CALLS:

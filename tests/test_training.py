@@ -512,3 +512,24 @@ def test_another_models_or_optimizers_checkpoint_is_refused_and_changes_nothing(
 def test_a_missing_checkpoint(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"^load_checkpoint: no file '.*none.pt'; expected a tx_helpers"):
         train(toy(), 2, resume=tmp_path / "none.pt")
+
+
+@pytest.mark.parametrize(("threads", "inside"), [(1, 1), (2, 2), (None, 3)])
+def test_training_has_its_own_number_of_threads(threads, inside):
+    used, outside = [], torch.get_num_threads()
+
+    def loss(model, batch):
+        used.append(torch.get_num_threads())
+        return language_model_loss(model, batch)
+
+    torch.set_num_threads(3)
+    try:
+        train(toy(), 1, loss=loss, threads=threads)
+        assert used == [inside] and torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(outside)
+
+
+def test_no_threads_are_an_error():
+    with pytest.raises(ValueError, match="threads=0, expected at least 1"):
+        train(toy(), 1, threads=0)

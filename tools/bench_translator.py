@@ -23,13 +23,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
     pairs = number_pairs()
     print(f"torch {torch.__version__}, {arguments.threads} thread(s)")
     print("seed   steps   parameters   training   exact match on 1,000 held-out numbers")
     for seed in range(arguments.seeds):
         start, wall = time.process_time(), time.perf_counter()
-        translator = train_translator(pairs.train, seed=seed, progress=False)
+        translator = train_translator(pairs.train, seed=seed, threads=arguments.threads, progress=False)
         seconds, wall = time.process_time() - start, time.perf_counter() - wall
         exact = translator.exact_match(pairs.held_out)
         print(

@@ -84,29 +84,42 @@ def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, **options) -> 
 
 
 class KVCache:
-    """The keys and values one attention layer has computed so far, (B, G, S, K) each; empty at first."""
+    """The keys and values one attention layer has computed so far, (B, G, S, K) each; empty at first.
+
+    They stand in tensors with room to spare, doubled when full: a new position is written beside those that are known,
+    and these are not copied again at every step.
+    """
 
     def __init__(self):
-        self.keys: Tensor | None = None
-        self.values: Tensor | None = None
+        self._room: tuple[Tensor, Tensor] | None = None  # keys and values, (B, G, room, K)
+        self._length = 0
 
     def __len__(self) -> int:
-        return 0 if self.keys is None else self.keys.shape[-2]
+        return self._length
+
+    @property
+    def keys(self) -> Tensor | None:
+        return None if self._room is None else self._room[0][..., : self._length, :]
+
+    @property
+    def values(self) -> Tensor | None:
+        return None if self._room is None else self._room[1][..., : self._length, :]
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Add new positions (B, G, T, K) at the end; all that is known comes back."""
-        if self.keys is not None:
+        if self._room is None:
+            self._room = keys, values
+        else:
             if keys.shape[0] != self.keys.shape[0]:
                 raise ValueError(f"KVCache: {keys.shape[0]} rows, but it holds {self.keys.shape[0]}")
-            keys = torch.cat([self.keys, keys], dim=-2)
-            values = torch.cat([self.values, values], dim=-2)
-        self.keys, self.values = keys, values
-        return keys, values
+            self._room = _write(self._room[0], keys, self._length), _write(self._room[1], values, self._length)
+        self._length += keys.shape[-2]
+        return self.keys, self.values
 
     def select(self, rows: Tensor) -> None:
         """Keep, repeat or reorder the rows of the batch: rows (N,) of indices."""
-        if self.keys is not None:
-            self.keys, self.values = self.keys[rows], self.values[rows]
+        if self._room is not None:
+            self._room = self._room[0][rows], self._room[1][rows]
 
 
 class MultiHeadAttention(nn.Module):
@@ -265,3 +278,16 @@ def _with_causal(mask: Tensor | None, causal: bool, q: Tensor, k: Tensor) -> Ten
     if not causal or T == 1:  # one query: the last position, which sees all there is
         return mask
     return combine_masks(mask, causal_mask(T, S, device=q.device))
+
+
+def _write(room: Tensor, new: Tensor, start: int) -> Tensor:
+    """`room` (B, G, R, K) with `new` (B, G, T, K) from position `start` on; a larger one where it is too small."""
+    end = start + new.shape[-2]
+    if torch.is_grad_enabled():  # a graph may need what is there as it is
+        return torch.cat([room[..., :start, :], new], dim=-2)
+    if end > room.shape[-2]:
+        wider = room.new_empty(*room.shape[:-2], 2 * end, room.shape[-1])
+        wider[..., :start, :] = room[..., :start, :]
+        room = wider
+    room[..., start:end, :] = new
+    return room

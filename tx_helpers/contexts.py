@@ -1,4 +1,4 @@
-"""Working with a model without leaving a trace: its mode, the random numbers and Ctrl-C are as before afterwards."""
+"""Working without leaving a trace: a model's mode, random numbers, threads and Ctrl-C are as before afterwards."""
 
 import signal
 import threading
@@ -53,6 +53,18 @@ class RandomStream:
         finally:
             for kind, generator in generators.items():
                 generator.set_state(outside[kind])
+
+
+@contextmanager
+def cpu_threads(count: int | None) -> Iterator[None]:
+    """Inside the block torch computes on so many CPU threads; None: on as many as outside."""
+    outside = torch.get_num_threads()
+    if count is not None:
+        torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(outside)
 
 
 @contextmanager

@@ -95,13 +95,14 @@ class Rotary:
         """The rotation at these positions, (T,) or (B, T), as a function (B, H, T, K) -> (B, H, T, K)."""
         angles = _angles(positions / self.interpolation, self.width, self.base, dtype)
         angles = angles.unsqueeze(-3)  # one rotation for all heads: (1, T, K/2) or (B, 1, T, K/2)
-        cos, sin = angles.cos().to(dtype), angles.sin().to(dtype)
-        turn = _turn_halves if self.layout == "half" else _turn_neighbours
+        partner, spread = (_other_half, _halves) if self.layout == "half" else (_neighbour, _neighbours)
+        cos = spread(angles.cos(), angles.cos()).to(dtype)
+        sin = spread(-angles.sin(), angles.sin()).to(dtype)
 
         def rotate(x: Tensor) -> Tensor:
             if x.shape[-1] != self.width:
                 raise ValueError(f"Rotary: a head width of {x.shape[-1]}, but this rotation is for {self.width}")
-            return turn(x, cos.to(x.dtype), sin.to(x.dtype))
+            return x * cos.to(x.dtype) + partner(x) * sin.to(x.dtype)  # a cos − b sin, b cos + a sin
 
         return rotate
 
@@ -178,14 +179,22 @@ def _angles(positions: Tensor, width: int, base: float, dtype: torch.dtype) -> T
     return positions.to(dtype).unsqueeze(-1) * _frequencies(width, base, positions.device, dtype)
 
 
-def _turn_halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    a, b = x.chunk(2, dim=-1)
-    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
+def _halves(a: Tensor, b: Tensor) -> Tensor:
+    """Pairs (a_i, b_i) side by side as halves: (…, K/2) twice -> (…, K)."""
+    return torch.cat([a, b], dim=-1)
 
 
-def _turn_neighbours(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    a, b = x[..., 0::2], x[..., 1::2]
-    return torch.stack([a * cos - b * sin, b * cos + a * sin], dim=-1).flatten(-2)
+def _other_half(x: Tensor) -> Tensor:
+    return x.roll(x.shape[-1] // 2, dims=-1)
+
+
+def _neighbours(a: Tensor, b: Tensor) -> Tensor:
+    """Pairs (a_i, b_i) as neighbours: (…, K/2) twice -> (…, K)."""
+    return torch.stack([a, b], dim=-1).flatten(-2)
+
+
+def _neighbour(x: Tensor) -> Tensor:
+    return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
 
 
 def _distances(T: int, S: int, device: torch.device) -> Tensor:

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from tx_helpers.checkpoints import check_weights, load_checkpoint, load_weights, save_checkpoint
-from tx_helpers.contexts import RandomStream, in_mode, interrupts
+from tx_helpers.contexts import RandomStream, cpu_threads, in_mode, interrupts
 from tx_helpers.optimizers import Schedule, constant
 
 Optimizers = torch.optim.Optimizer | Sequence[torch.optim.Optimizer]
@@ -193,6 +193,7 @@ def fit(
     save_every: int | None = None,
     resume: Run | str | Path | None = None,
     progress: bool = True,
+    threads: int | None = 1,
 ) -> Run:
     """Train until `steps` steps are done.
 
@@ -204,12 +205,14 @@ def fit(
     evaluate    evaluate(model) -> {name: number}, each `every` steps and at the end
     checkpoint  a file, written each `save_every` steps and at the end
     resume      a run, or the checkpoint of one, to go on from
+    threads     of the CPU: one trains models as small as the course's quicker than two that wait for each other (and
+                gives the same numbers on machines with any number of cores); None: as many as torch is set to
 
     Ctrl-C (a notebook's stop button) ends it in good order after the step under way, with the checkpoint written, and
     the run comes back; `fit(…, resume=run)` goes on from there. A second Ctrl-C is raised at once: what remains is the
     model as it is at that moment, and the last checkpoint.
     """
-    for name, number in (("steps", steps), ("every", every), ("save_every", save_every)):
+    for name, number in (("steps", steps), ("every", every), ("save_every", save_every), ("threads", threads)):
         if number is not None and number < 1:
             raise ValueError(f"fit: {name}={number}, expected at least 1")
     if save_every is not None and checkpoint is None:
@@ -225,6 +228,7 @@ def fit(
     start = run.step
     quiet = not progress or start >= steps
     with (
+        cpu_threads(threads),
         interrupts() as noted,
         tqdm(total=steps, initial=start, unit="step", mininterval=0.25, disable=quiet) as bar,
     ):

@@ -182,7 +182,7 @@ def test_check_when_all_is_well(tmp_path):
     assert "Text       tinyshakespeare is not at hand; stories of our own stand in" in lines
     assert f"Cache      {tmp_path}" in lines
     assert "           OMP_NUM_THREADS is 1" in lines
-    assert lines[-1] == environment.summary() == "all 7 packages the course needs are here"
+    assert lines[-1] == environment.summary() == "all 8 packages the course needs are here"
 
 
 @pytest.mark.parametrize(
@@ -359,4 +359,4 @@ def test_the_wheel_alone_carries_all_it_needs(clone, tmp_path):
         "from tx_helpers.environment import summary; print(summary())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout == "all 7 packages the course needs are here\n", done.stderr
+    assert done.stdout == "all 8 packages the course needs are here\n", done.stderr

@@ -13,7 +13,7 @@ from notebook_frame import ROOT
 TIERS = {
     0: {"masks", "observe", "positions", "attention", "layers"},  # the maths
     1: {"config", "blocks", "decoding", "models", "recurrent"},  # the models
-    2: {"tokenizers", "number_words", "grammar", "stories", "corpora", "data"},  # text
+    2: {"tokenizers", "subwords", "number_words", "grammar", "stories", "corpora", "data"},  # text
     3: {  # work
         *("losses", "optimizers", "contexts", "checkpoints", "training"),
         *("sampling", "generation", "recipes", "pretrained", "environment"),

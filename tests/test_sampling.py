@@ -125,3 +125,8 @@ def test_bad_settings_are_refused_before_the_first_token(options, message):
         with pytest.raises(ValueError) as error:
             filter_logits(torch.zeros(5), **options)
         assert str(error.value) == message
+
+
+def test_top_p_of_one_keeps_everything():
+    logits = torch.tensor([30.0, 20.0, *[0.0] * 50])  # in float32 the first two add up to 1
+    assert filter_logits(logits, top_p=1.0).isfinite().all()

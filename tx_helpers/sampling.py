@@ -37,7 +37,7 @@ def filter_logits(
     ranked, ids = logits.sort(dim=-1, descending=True, stable=True)
     if top_k is not None:
         ranked[..., top_k:] = float("-inf")
-    if top_p is not None:
+    if top_p is not None and top_p < 1:  # a sum that rounding has brought to 1 would rule out the last ones
         p = ranked.softmax(-1)
         likelier = p.cumsum(-1) - p  # what the tokens before this one have together
         ranked = ranked.masked_fill(likelier >= top_p, float("-inf"))

@@ -4,13 +4,18 @@ Every function returns a `Picture`, which shows itself as the last value of a no
 and the same words as plain text, which is what nbval compares. The words are made from the data. No model code here.
 """
 
+import base64
 import io
-from collections.abc import Mapping, Sequence
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import cycle
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -18,6 +23,7 @@ from matplotlib.ticker import MaxNLocator
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES = ("-", "--", "-.", ":")
 DPI = 110
+_ROOT = r"""<svg\b(?:[^>"']|"[^"]*"|'[^']*')*>"""  # the opening tag; an attribute may hold a ">"
 
 
 @dataclass(frozen=True)
@@ -28,9 +34,21 @@ class Picture:
     alt: str
 
     def png(self) -> bytes:
-        """The image, without the date or the version that would make it differ from run to run."""
+        """The image, without the date or the version that would make it differ from run to run.
+
+        Straight from the canvas: `savefig` would draw twice. A letter that the font lacks is a box, without a warning,
+        which would come out in whatever cell runs at the moment.
+        """
         buffer = io.BytesIO()
-        self.figure.savefig(buffer, format="png", dpi=DPI, metadata={"Software": None})
+        dpi = self.figure.dpi
+        self.figure.set_dpi(DPI)
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="Glyph .* missing")
+                canvas = FigureCanvasAgg(self.figure)
+                canvas.print_png(buffer, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+        finally:
+            self.figure.set_dpi(dpi)
         return buffer.getvalue()
 
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -38,6 +56,54 @@ class Picture:
 
     def __repr__(self) -> str:
         return self.alt
+
+
+@dataclass(frozen=True)
+class Svg:
+    """A drawing in SVG markup and the words that stand for it; simple drawings are ready sooner than as a `Picture`.
+
+    The markup is trusted: whoever makes it puts every text that is not his own through `svg_text`. It must be the same
+    for the same numbers, since nbval compares it. ValueError if it is not one <svg> element.
+    """
+
+    svg: str
+    alt: str
+
+    def __post_init__(self):
+        if not re.fullmatch(rf"\s*{_ROOT}.*</svg>\s*", self.svg, re.DOTALL):
+            raise ValueError(f"Svg: expected one <svg …>…</svg> element, got {self.svg[:40]!r}")
+
+    def markup(self, css: str = "") -> str:
+        """The element with its role and its label, which are what a screen reader reads, and CSS classes on request."""
+        root = re.match(_ROOT, self.svg.strip())[0]
+        rest = self.svg.strip()[len(root) :]
+        root = re.sub(r"""\s(role|aria-label|aria-labelledby|class)=("[^"]*"|'[^']*')""", "", root).rstrip(">")
+        name = f' class="{css}"' if css else ""
+        space = "" if " xmlns=" in root else ' xmlns="http://www.w3.org/2000/svg"'
+        return f'{root}{space}{name} role="img" aria-label="{svg_text(self.alt)}">{rest}'
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        """As SVG, and as an <img>: nbconvert and JupyterLab take alt text from there, even in an untrusted notebook."""
+        svg = self.markup()
+        html = image("image/svg+xml", svg.encode(), self.alt)
+        data = {"text/html": html, "image/svg+xml": svg, "text/plain": self.alt}
+        return data, {"image/svg+xml": {"alt": self.alt}}
+
+    def __repr__(self) -> str:
+        return self.alt
+
+
+def svg_text(text: object) -> str:
+    """Any text, ready for SVG and HTML: markup is escaped, and the characters that XML forbids (NUL …) are left out."""
+    return escape(re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "", str(text)), quote=True)
+
+
+def image(mime: str, data: bytes, alt: str, **attributes) -> str:
+    """An <img> that holds its own data and is never wider than the page."""
+    source = f"data:{mime};base64,{base64.b64encode(data).decode()}"
+    attributes |= {"alt": svg_text(alt), "style": "max-width: 100%; height: auto", "src": source}
+    written = " ".join(f'{name}="{value}"' for name, value in attributes.items())
+    return f"<img {written}>"
 
 
 def show(figure: Figure, alt: str) -> Picture:
@@ -65,7 +131,10 @@ def attention_map(
     The alt text names what each of the first `named` queries looks at most.
     """
     values = _matrix("attention_map", weights, len(queries), len(keys))
-    figure, axis = new_figure(1.6 + 0.42 * len(keys), 1.2 + 0.34 * len(queries))
+    long_key, long_query = (min(20, max(map(len, words))) for words in (keys, queries))  # they need room of their own
+    width = 1.6 + 0.42 * len(keys) + 0.08 * max(0, long_query - 8)
+    height = 1.2 + 0.34 * len(queries) + 0.08 * max(0, long_key - 8)
+    figure, axis = new_figure(width, height)
     _heatmap(axis, values, keys, queries)
     axis.set(title=title, xlabel="looks at (keys)", ylabel="query")
     best = [
@@ -134,7 +203,8 @@ def curves(
 def bars(values: Mapping[str, float], *, title: str, xlabel: str, alt: str, form: str = "{:.2f}") -> Picture:
     """Named horizontal bars, each with its number written at its end, the first on top."""
     figure, axis = new_figure(7.0, 0.9 + 0.32 * len(values))
-    drawn = axis.barh(list(values), list(values.values()), color=COLOURS[0])
+    drawn = axis.barh(range(len(values)), list(values.values()), color=COLOURS[0])
+    _ticks(axis.set_yticks, values)
     axis.bar_label(drawn, [form.format(value) for value in values.values()], padding=3, fontsize=9)
     axis.invert_yaxis()
     axis.margins(x=0.12)
@@ -153,11 +223,17 @@ def smooth(values: Sequence[float], window: int = 20) -> np.ndarray:
 def _heatmap(axis: Axes, values: np.ndarray, keys: Sequence[str], queries: Sequence[str]) -> None:
     axis.imshow(values, cmap="cividis", vmin=0.0, vmax=max(1.0, values.max()), aspect="auto", interpolation="nearest")
     if len(keys) <= 40 and len(queries) <= 40:
-        axis.set_xticks(range(len(keys)), keys, rotation=60, ha="right", rotation_mode="anchor")
-        axis.set_yticks(range(len(queries)), queries)
+        _ticks(axis.set_xticks, keys, rotation=60, ha="right", rotation_mode="anchor")
+        _ticks(axis.set_yticks, queries)
     else:
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         axis.yaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _ticks(set_ticks: Callable, words: Iterable[str], **options) -> None:
+    """Words at 0, 1, …: as they are ("$" begins no formula), and cut where they would push the picture away."""
+    labels = [word if len(word) <= 20 else word[:19] + "…" for word in map(str, words)]
+    set_ticks(range(len(labels)), labels, parse_math=False, **options)
 
 
 def _matrix(operation: str, values: Sequence, rows: int, columns: int) -> np.ndarray:

@@ -1,0 +1,40 @@
+"""What the browser suite does in notebook 08."""
+
+from explorer_cases import Case, Move
+
+NOTEBOOK = "08_full_model"
+
+CASES = [
+    Case(
+        NOTEBOOK,
+        "parts",
+        (
+            Move(
+                "decoder block 1 › feed-forward",
+                r"^decoder block 1 › feed-forward: in goes x \(B, T, D\) = \(2, 6, 24\); .* 4,728 parameters, 13\.3%",
+                mouse="click",
+            ),
+            Move(
+                "decoder block 1 › feed-forward",  # from there on to the frame of the next block
+                r"^decoder block 2: in goes x .* memory \(B, S, D\) = \(2, 5, 24\), .* 9,672 parameters",
+                keys=("ArrowRight", "Enter"),
+            ),
+            Move(
+                "Part",
+                r"^encoder › positions: .* out comes \(B, S, D\) = \(2, 5, 24\); no parameters",
+                mouse="choose:encoder › positions",
+            ),
+            Move("Part", r"^encoder block 1: in goes x \(B, S, D\) .* 7,224 parameters", keys=("ArrowDown",)),
+        ),
+    ),
+    Case(
+        NOTEBOOK,
+        "parameters",
+        (
+            Move("Blocks", r"768, 6 blocks, .* 81,126,144 parameters .* Embedding 47\.6%", keys=("ArrowLeft",) * 6),
+            Move("Blocks", r"768, 5 blocks, .* 74,038,272 parameters .* Embedding 52\.1%", keys=("ArrowLeft",)),
+            Move("F / D", r"F = 2 D, .* attention 19\.0%, feed-forward 19\.0%", keys=("ArrowLeft",) * 2),
+            Move("Width D", r"D = 12,288, 5 blocks, .* V = 50,257", mouse="drag"),
+        ),
+    ),
+]

@@ -1,0 +1,106 @@
+"""The map of the model in Chromium, without Jupyter: its buttons by mouse and by keyboard, and hostile names."""
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed: the map is not tested in a browser")
+
+from browser_harness import chromium
+from toy_models import model as toy
+from tx_helpers.models import EncoderDecoder
+from tx_helpers.widgets.model_map import ModelMap
+from tx_helpers.widgets.model_parts import names
+
+HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"' $$"
+MOUNT = """async ({ esm, stored }) => {
+  const heard = {};
+  const model = {
+    get: (key) => stored[key], set: (key, value) => { stored[key] = value; heard["change:value"]?.(); },
+    on: (event, call) => { heard[event] = call; }, off: (event) => { delete heard[event]; },
+    save_changes: () => { window.saved = stored.value; },
+  };
+  const module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
+  window.tell = (value) => model.set("value", value);
+  window.heard = heard;
+  window.close_ = module.default.render({ model, el: document.getElementById("map") });
+}"""
+STATE = """() => [...document.querySelectorAll("[role=button]")].map((node) =>
+  [node.getAttribute("aria-label"), node.getAttribute("aria-pressed"), node.getAttribute("tabindex")])"""
+
+
+@pytest.fixture(scope="module")
+def paths():
+    return names(toy(EncoderDecoder, n_layers=2))
+
+
+@pytest.fixture
+def page(paths):
+    with chromium() as browser:
+        page = browser.new_page()
+        complaints = []
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+        page.set_content('<!DOCTYPE html><html lang="en"><title>Map</title><main id="map"></main></html>')
+        mount(page, ModelMap({**paths, "output": HOSTILE}, description="Map", value="encoder"))
+        yield page
+        assert complaints == []
+
+
+def mount(page, plan: ModelMap) -> None:
+    stored = {name: getattr(plan, name) for name in ("value", "description", "parts", "size")}
+    page.evaluate(MOUNT, {"esm": str(plan._esm), "stored": stored})
+
+
+def chosen(page) -> list[str]:
+    """The names of the pressed buttons, and that Tab reaches them and no other."""
+    state = page.evaluate(STATE)
+    assert [name for name, pressed, _ in state if pressed == "true"] == [name for name, _, tab in state if tab == "0"]
+    return [name for name, pressed, _ in state if pressed == "true"]
+
+
+def focused(page) -> str:
+    return page.evaluate("() => document.activeElement.getAttribute('aria-label')")
+
+
+def test_a_click_chooses(page):
+    assert chosen(page) == ["encoder"]
+    page.get_by_role("button", name="decoder block 2 › cross-attention", exact=True).click()
+    assert page.evaluate("window.saved") == "decoder.blocks.1.cross_attention"
+    assert chosen(page) == ["decoder block 2 › cross-attention"]
+
+
+def test_keys_walk_and_enter_or_space_chooses(page):
+    page.keyboard.press("Tab")
+    assert focused(page) == "encoder"
+    page.keyboard.press("ArrowLeft")  # there is nothing before the first
+    assert focused(page) == "encoder"
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+    assert focused(page) == "encoder › positions" and page.evaluate("window.saved") is None
+    page.keyboard.press("Enter")
+    assert page.evaluate("window.saved") == "encoder.input.positions" and chosen(page) == ["encoder › positions"]
+    page.keyboard.press("End")
+    page.keyboard.press(" ")
+    assert page.evaluate("window.saved") == "output"
+    page.keyboard.press("Home")
+    assert focused(page) == "encoder"
+
+
+def test_the_kernel_can_choose_and_an_unknown_part_is_none(page):
+    page.evaluate("tell('decoder.norm')")
+    assert chosen(page) == ["decoder › last norm"]
+    page.evaluate("tell('elsewhere')")
+    state = page.evaluate(STATE)
+    assert not [name for name, pressed, _ in state if pressed == "true"]
+    assert [name for name, _, tab in state if tab == "0"] == ["encoder"]
+
+
+def test_a_hostile_name_stays_text(page):
+    assert page.get_by_role("button", name=HOSTILE, exact=True).count() == 1
+    assert page.evaluate("document.querySelectorAll('#map img, #map script').length") == 0
+    assert page.locator("#map text").last.text_content() == HOSTILE
+
+
+def test_it_lets_go_at_the_end(page):
+    page.evaluate("close_()")
+    assert page.evaluate("Object.keys(heard)") == []

@@ -1,0 +1,154 @@
+"""Attention to keep: a page that is interactive with no kernel and no network, and static pictures of one head.
+
+What tokens say is never markup: escaped in the SVG, not parsed as mathematics in the PNG, in base64 in the page.
+"""
+
+import base64
+import hashlib
+import io
+import json
+import warnings
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.image import imsave
+
+from tx_helpers.plots import COLOURS, DPI, new_figure
+from tx_helpers.widgets.attention_data import shown
+
+ROW, LINES, LABEL = 20, 180, 150  # of the SVG, in pixels: height of a token, width of the lines and of the tokens
+FAINTEST = 0.02  # weights below are not drawn
+MOST_LABELS = 40  # tokens that still have room beside each other
+
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-{hash}'; \
+style-src 'unsafe-inline'; img-src data:">
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<title>Attention</title>
+<style>body {{ margin: 1rem; background: #fff; color: #111 }}
+@media (prefers-color-scheme: dark) {{ body {{ background: #111; color: #fff }} }}</style></head>
+<body><main id="view">{static}</main>
+<script type="text/plain" id="model">{model}</script>
+<script type="text/plain" id="data">{data}</script>
+<script type="module">{script}</script></body></html>
+"""
+# the end of the module: what a notebook's kernel does for the view, here done by the page itself
+START = """
+const bytes = (id) => Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
+const stored = JSON.parse(new TextDecoder().decode(bytes("model")));
+stored.data = new DataView(bytes("data").buffer);
+const still = {
+  get: (key) => stored[key], set: (key, value) => { stored[key] = value; }, on() {}, off() {}, save_changes() {},
+};
+render({ model: still, el: document.getElementById("view") });
+"""
+
+
+def page(esm: str, spec: dict, data: bytes, state: dict, static: str) -> str:
+    """One HTML file; its policy lets it run this one script, and load nothing."""
+    script = esm + START
+    if "</script" in script.lower():
+        raise ValueError("AttentionView: attention_view.js holds '</script', which would end the page's script early")
+    return PAGE.format(
+        hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        static=static,
+        model=base64.b64encode(json.dumps({"spec": spec, "state": state}).encode()).decode(),
+        data=base64.b64encode(data).decode(),
+        script=script,
+    )
+
+
+def svg(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict, alt: str) -> str:
+    """Tokens and lines of weight on the left, the matrix on the right; the words `alt` name it."""
+    T, S = weights.shape
+    cell = max(1.0, min(ROW, 400 / max(T, S)))
+    left = 2 * LABEL + LINES + 30
+    width, height = left + cell * S + 20, ROW * max(T, S) + 50
+    words = escape(alt, quote=True)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{words}" width="{width:.0f}" '
+        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" font-family="sans-serif" font-size="13">',
+        '<rect width="100%" height="100%" fill="#fff"/>',
+        f'<g fill="#444"><text x="{LABEL - 8}" y="18" text-anchor="end">query</text>'
+        f'<text x="{LABEL + LINES + 8}" y="18">key</text>'
+        f'<text x="{left}" y="18">matrix: a row for each query</text></g>',
+        f'<g stroke="{COLOURS[0]}">',
+    ]
+    for t, s in _lines(weights, state):
+        w = weights[t, s]
+        parts.append(
+            f'<line x1="{LABEL}" y1="{_middle(t)}" x2="{LABEL + LINES}" y2="{_middle(s)}" '
+            f'stroke-opacity="{w:.3f}" stroke-width="{0.5 + 3.5 * w:.2f}"/>'
+        )
+    parts.append('</g><g fill="#111">')
+    for tokens, x, anchor in ((queries, LABEL - 8, "end"), (keys, LABEL + LINES + 8, "start")):
+        for i, token in enumerate(tokens):
+            parts.append(f'<text x="{x}" y="{_middle(i) + 4}" text-anchor="{anchor}">{escape(shown(token))}</text>')
+    image = io.BytesIO()
+    imsave(image, weights, format="png", cmap="cividis", vmin=0, vmax=max(1.0, weights.max()), metadata={})
+    data = base64.b64encode(image.getvalue()).decode()
+    parts.append(
+        f'</g><image x="{left}" y="30" width="{cell * S:.1f}" height="{cell * T:.1f}" preserveAspectRatio="none" '
+        f'style="image-rendering:pixelated" href="data:image/png;base64,{data}"/>'
+    )
+    return "".join(parts) + "</svg>"
+
+
+def png(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict, alt: str) -> bytes:
+    """The same as an image; with many tokens the matrix alone."""
+    T, S = weights.shape
+    labelled = max(T, S) <= MOST_LABELS
+    height = 1.6 + 0.2 * max(T, S) if labelled else 5.5
+    if labelled:
+        figure, (lines, matrix) = new_figure(8.5, height, columns=2, width_ratios=(5, 4))
+        _draw_lines(lines, weights, queries, keys, state)
+    else:
+        figure, matrix = new_figure(6.5, height)
+    matrix.imshow(
+        weights, cmap="cividis", vmin=0, vmax=max(1.0, weights.max()), aspect="equal", interpolation="nearest"
+    )
+    if labelled:
+        names = {"parse_math": False, "fontsize": 8}
+        matrix.set_xticks(range(S), list(map(shown, keys)), rotation=60, ha="right", rotation_mode="anchor", **names)
+        matrix.set_yticks(range(T), list(map(shown, queries)), **names)
+    else:
+        matrix.set(xlabel=f"{S} keys", ylabel=f"{T} queries")
+    figure.suptitle(alt.split(": ")[0], fontsize=10, parse_math=False)
+    buffer = io.BytesIO()
+    with warnings.catch_warnings():  # a script that the font lacks is drawn as boxes, without a word on stderr
+        warnings.simplefilter("ignore")
+        figure.savefig(buffer, format="png", dpi=DPI, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def _draw_lines(axis, weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict) -> None:
+    pairs = _lines(weights, state)
+    strength = np.array([weights[t, s] for t, s in pairs])
+    segments = [[(0, t), (1, s)] for t, s in pairs]
+    axis.add_collection(
+        LineCollection(segments, colors=COLOURS[0], alpha=strength.clip(0, 1), linewidths=0.4 + 2.6 * strength)
+    )
+    for tokens, x, side in ((queries, -0.04, "right"), (keys, 1.04, "left")):
+        for i, token in enumerate(tokens):
+            axis.text(x, i, shown(token), ha=side, va="center", fontsize=9, parse_math=False)
+        axis.text(x, -1, "query" if side == "right" else "key", ha=side, va="center", fontsize=8, color="#444444")
+    axis.set(xlim=(-0.75, 1.75), ylim=(max(weights.shape) - 0.5, -1.5))
+    axis.axis("off")
+
+
+def _lines(weights: np.ndarray, state: dict) -> list[tuple[int, int]]:
+    """The pairs (query, key) worth a line: of the picked token, or all."""
+    strong = weights >= FAINTEST
+    if state["token"] >= 0:
+        picked = np.zeros_like(strong)
+        where = np.s_[state["token"]] if state["side"] == "query" else np.s_[:, state["token"]]
+        picked[where] = True
+        strong &= picked
+    return list(zip(*(axis.tolist() for axis in np.nonzero(strong)), strict=True))
+
+
+def _middle(i: int) -> int:
+    return 30 + i * ROW + ROW // 2

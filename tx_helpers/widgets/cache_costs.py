@@ -1,0 +1,103 @@
+"""Explorer: what a key–value cache saves for one more token, and what it keeps, for any decoder-only configuration.
+
+    cache_explorer({"GPT-2": gpt2(), "Llama 3 8B": llama("8b")})
+
+Counted are the multiplications of the matrices, per row, with S positions, the new one among them:
+
+    with the cache   L · (M + 2·H·K·S) + D·V          without   L · (S·M + 2·H·K·S²) + D·V
+
+M is the number of weights in a block's matrices. The S² counts the masked half of the scores as well, as written-out
+attention computes it. Norms, activations and the softmax are left out.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import ipywidgets as widgets
+
+from tx_helpers.config import TransformerConfig
+from tx_helpers.plots import COLOURS, Svg
+from tx_helpers.widgets.charts import Panel, side_by_side
+from tx_helpers.widgets.explore import Explore
+from tx_helpers.widgets.sampling import GREY, STYLE, rect, text
+
+BYTES = 2  # of a number, in float16 or bfloat16
+
+
+class Costs(NamedTuple):
+    """Multiplications for one row's next token, and bytes: of the cache of all rows, and of the blocks' matrices."""
+
+    with_cache: int
+    without: int
+    cache: int
+    matrices: int
+
+
+def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
+    """The costs of the token that comes after `tokens` others, for `rows` texts at once."""
+    if tokens < 0 or rows < 1:
+        raise ValueError(f"costs: tokens={tokens}, rows={rows}, expected at least 0 tokens and 1 row")
+    D, L, S = config.width, config.n_layers, tokens + 1
+    queries = config.attention.n_heads * config.head_width  # H·K
+    keys = (config.attention.n_kv_heads or config.attention.n_heads) * config.head_width  # G·K
+    M = 2 * D * queries + 2 * D * keys + (3 if config.feed_forward.gated else 2) * D * config.hidden
+    output = D * config.vocabulary
+    return Costs(
+        with_cache=L * (M + 2 * queries * S) + output,
+        without=L * (S * M + 2 * queries * S**2) + output,
+        cache=2 * L * keys * S * rows * BYTES,
+        matrices=L * M * BYTES,
+    )
+
+
+def costs_picture(name: str, config: TransformerConfig, tokens: int, rows: int) -> Svg:
+    """Two pairs of bars: multiplications without the cache and with it, memory of the matrices and of the cache."""
+    found = costs(config, tokens, rows)
+    times = found.without / found.with_cache
+    alt = (
+        f"{name}, after {tokens:,} tokens: one more takes {giga(found.with_cache)} multiplications with the cache, "
+        f"{giga(found.without)} without: {times:,.{0 if times >= 10 else 1}f} times as many; "
+        f"{rows} {'row keeps' if rows == 1 else 'rows keep'} {gibi(found.cache)}, {found.cache / found.matrices:.2f} "
+        f"times the memory of the blocks' matrices."
+    )
+    pairs = [
+        ("Multiplications for one more token", giga, {"without": found.without, "with the cache": found.with_cache}),
+        ("Memory", gibi, {"the blocks' matrices": found.matrices, "the cache": found.cache}),
+    ]
+    parts = []
+    for place, (title, unit, values) in enumerate(pairs):
+        y, longest = 24 + 92 * place, max(values.values())
+        parts.append(text(16, y, title, weight="bold"))
+        for row, ((label, value), colour) in enumerate(zip(values.items(), (GREY, COLOURS[0]), strict=True)):
+            top, length = y + 12 + 26 * row, 380 * value / longest
+            parts += [text(156, top + 14, label, anchor="end"), rect(164, top, length, 18, colour)]
+            parts.append(text(172 + length, top + 14, unit(value)))
+    return side_by_side([Panel((720, 188), "".join(parts))], alt=alt)
+
+
+def giga(count: float) -> str:
+    """A count of multiplications in units of 10⁹, with three digits or so."""
+    value = count / 1e9
+    return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f} G"
+
+
+def gibi(count: float) -> str:
+    """Bytes as MiB or GiB."""
+    return f"{count / 2**30:,.2f} GiB" if count >= 2**30 else f"{count / 2**20:,.1f} MiB"
+
+
+def cache_explorer(configs: Mapping[str, TransformerConfig], *, name: str = "cache") -> Explore:
+    """Choose a model, how many tokens it has before it, and how many rows are written at once."""
+    tokens = widgets.IntSlider(128, min=0, max=128, description="Tokens so far", style=STYLE)
+
+    def draw(model: str, tokens_so_far: int, rows: int) -> Svg:
+        tokens.max = configs[model].context - 1  # there must be room for one more
+        return costs_picture(model, configs[model], min(tokens_so_far, tokens.max), rows)
+
+    return Explore(
+        draw,
+        name=name,
+        model=widgets.Dropdown(options=list(configs), description="Model", style=STYLE),
+        tokens_so_far=tokens,
+        rows=widgets.IntSlider(1, min=1, max=256, description="Rows", style=STYLE),
+    )

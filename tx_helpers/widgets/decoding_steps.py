@@ -1,0 +1,118 @@
+"""Explorer: greedy decoding, one step at a time, for a translator of number words.
+
+    decoding_explorer({"apprentice": apprentice, "trained": translator}, translator="apprentice", number=6437)
+
+All steps of a number are computed once; moving to another step only draws.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import ipywidgets as widgets
+import torch
+
+from tx_helpers.capture import capture
+from tx_helpers.contexts import in_mode
+from tx_helpers.data import BOS, EOS
+from tx_helpers.number_words import english, german
+from tx_helpers.plots import COLOURS, Svg
+from tx_helpers.recipes import Translator
+from tx_helpers.sampling import precise
+from tx_helpers.widgets.charts import Panel, side_by_side
+from tx_helpers.widgets.explore import Explore
+from tx_helpers.widgets.sampling import GREY, STYLE, rect, text
+
+LONGEST = 12  # steps: the longest number has eleven words and the end
+
+# --- compute ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of greedy decoding."""
+
+    so_far: list[str]
+    candidates: list[tuple[str, float]]  # the likeliest words and their probabilities, likeliest first
+    attention: list[float]  # (S,) over the English words: the last layer's cross-attention, mean of its heads
+
+
+@torch.no_grad()
+def greedy_steps(translator: Translator, source: str, *, shown: int = 5, longest: int = LONGEST) -> list[Step]:
+    """Every step of the greedy translation of a text, until the end sign or for `longest` steps."""
+    model, words = translator.model, translator.data.target_tokenizer
+    name = f"decoder.blocks.{len(model.decoder.blocks) - 1}.cross_attention.weights"
+    so_far, last, steps = [], BOS, []
+    with in_mode(model, training=False), capture(model, name) as seen:
+        state = model.start(torch.tensor([translator.data.source_tokenizer.encode(source)]))
+        while last != EOS and len(steps) < longest:
+            p, ids = precise(state.step(torch.tensor([[last]]))[0, -1]).softmax(-1).topk(shown)
+            best = [words.tokens[i] for i in ids.tolist()]
+            attention = seen[name][0, :, -1].mean(0).tolist()  # (B, H, 1, S) -> (S,)
+            steps.append(Step(so_far, list(zip(best, p.tolist(), strict=True)), attention))
+            so_far, last = [*so_far, best[0]], ids[0].item()
+    return steps
+
+
+# --- draw ------------------------------------------------------------------------------------------------------------
+
+
+def step_picture(steps: Sequence[Step], step: int, source: Sequence[str], right: str) -> Svg:
+    """Step number `step` (from 1): what has been written, the candidates as bars, and where the decoder looks."""
+    if not 1 <= step <= len(steps):
+        raise ValueError(f"step_picture: step {step}, but this translation has steps 1 to {len(steps)}")
+    now = steps[step - 1]
+    (first, p), (second, p2) = now.candidates[:2]
+    so_far, (most, word) = " ".join(now.so_far), max(zip(now.attention, source, strict=True))
+    alt = (
+        f"Step {step} of {len(steps)}: {first!r} {p:.2f}, {second!r} {p2:.2f}; looks most at {word!r} ({most:.2f}); "
+        f"so far: {so_far or 'nothing'}."
+    )
+    parts = [text(16, 24, f"{so_far} → {first}".strip(), size=15), text(16, 46, f"right: {right}", colour=GREY)]
+    parts += [text(16, 76, f"Candidates of step {step}", size=13, weight="bold")]
+    parts += [text(390, 76, "It looks at (last layer, mean of the heads)", size=13, weight="bold")]
+    for row, (candidate, q) in enumerate(now.candidates):
+        parts += bar(row, 16, candidate, q, COLOURS[1] if row == 0 else COLOURS[0])
+    for row, (candidate, weight) in enumerate(zip(source, now.attention, strict=True)):
+        parts += bar(row, 390, candidate, weight, COLOURS[2])
+    height = 96 + 26 * max(len(source), len(now.candidates))
+    return side_by_side([Panel((720, height), "".join(parts))], alt=alt)
+
+
+def bar(row: int, x: float, name: str, value: float, colour: str) -> list[str]:
+    """A named bar for a number from 0 to 1, with the number at its end."""
+    y, length = 86 + 26 * row, 180 * value
+    return [
+        text(x + 76, y + 15, name, anchor="end"),
+        rect(x + 84, y + 2, length, 18, colour),
+        text(x + 90 + length, y + 15, f"{value:.2f}", size=12),
+    ]
+
+
+# --- bind ------------------------------------------------------------------------------------------------------------
+
+
+def decoding_explorer(
+    translators: Mapping[str, Translator], *, translator: str, number: int, name: str = "decoding"
+) -> Explore:
+    """Choose a number and a translator, and step through its greedy translation."""
+    steps_of = lru_cache(maxsize=8)(lambda name, number: greedy_steps(translators[name], english(number)))
+    slider = widgets.IntSlider(1, min=1, max=LONGEST, description="Step", style=STYLE)
+
+    def draw(number: int, translator: str, step: int) -> Svg:
+        steps = steps_of(translator, number)
+        slider.max = len(steps)  # the slider ends where the translation ends
+        source = translators[translator].data.source_tokenizer.split(english(number))
+        return step_picture(steps, min(step, len(steps)), source, german(number))
+
+    return Explore(draw, name=name, **choices(translators, translator, number), step=slider)
+
+
+def choices(translators: Mapping[str, Translator], translator: str, number: int) -> dict[str, widgets.Widget]:
+    """The two controls that both explorers have."""
+    return {
+        "number": widgets.IntText(number, description="Number", style=STYLE),
+        "translator": widgets.Dropdown(
+            options=list(translators), value=translator, description="Translator", style=STYLE
+        ),
+    }

@@ -1,0 +1,52 @@
+"""What a page needs so that every explorer can be used by keyboard and heard by a screen reader.
+
+JupyterLab takes arrow keys and letters away from dropdowns, and Notebook 7 even from sliders, unless the focused
+element carries `data-lm-suppress-shortcuts`. A hidden widget in each explorer listens for the focus and sets it: inside
+widgets only, and once a page, however many explorers there are. It also hands a slider's label to its handle, the
+element that takes the focus, which ipywidgets leaves without a name.
+"""
+
+import anywidget
+
+# A live region is announced if it was there before its text changed. ipywidgets replaces everything inside an HTML
+# widget, so its lasting outer element (`tx-live`) is made the region.
+_ESM = """
+const prepare = (explorer) => {
+  for (const region of explorer?.querySelectorAll(".tx-live") ?? []) region.setAttribute("aria-live", "polite");
+  for (const slider of explorer?.querySelectorAll(".widget-slider") ?? []) {
+    const name = slider.querySelector(".widget-label")?.textContent ?? "";
+    const handles = [...slider.querySelectorAll("[role=slider]")];
+    const ends = handles.length === 2 ? [" from", " to"] : [""];
+    handles.forEach((handle, i) => handle.setAttribute("aria-label", name + (ends[i] ?? "")));
+  }
+};
+
+const focused = ({ target }) => {
+  if (!target.closest?.(".jupyter-widgets, .widget-output")) return;
+  target.setAttribute("data-lm-suppress-shortcuts", "true");
+  prepare(target.closest(".tx-explorer"));
+};
+
+const render = ({ el }) => {
+  el.hidden = true;
+  const wait = (turns) => {  // the page puts an explorer together piece by piece
+    prepare(el.closest(".tx-explorer"));
+    if (turns) setTimeout(wait, 200, turns - 1);
+  };
+  wait(10);
+  if (window.txHelpersKeyboard) return;
+  window.txHelpersKeyboard = true;
+  document.addEventListener("focusin", focused, true);
+};
+
+export default { render };
+"""
+
+
+class Keyboard(anywidget.AnyWidget):
+    """The hidden widget; it shows nothing."""
+
+    _esm = _ESM
+
+    def __repr__(self) -> str:
+        return "Keyboard()"

@@ -1,0 +1,226 @@
+"""Live training: start, watch loss and attention form, stop while it runs, go on or leave out another part.
+
+    live_training(retrain, {"the right model": {}, "no causal mask": dict(prepare=…)})
+
+`retrain(steps=…, **options)` trains a translator, as `functools.partial(recipes.train_translator, pairs, …)` does; the
+dictionary names the options to choose from. Each choice has a run of its own, so one can leave it and come back.
+
+A kernel that computes sees no click, so the training is an asyncio task that rests after every step, and whatever came
+in meanwhile (a press of Stop, a cell to run) is done then. No thread is made for it. But JupyterLab 4 hands presses to
+a thread of the kernel's own (a "subshell"), so the task belongs to the event loop in which the explorer was made, the
+cells' own: cells and training never compute at the same time.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import partial
+
+import torch
+from ipywidgets import Dropdown, ToggleButton
+
+from tx_helpers.capture import capture
+from tx_helpers.contexts import cpu_threads
+from tx_helpers.data import sequence_batch
+from tx_helpers.number_words import english, german
+from tx_helpers.plots import Svg
+from tx_helpers.recipes import Translator
+from tx_helpers.widgets.charts import line_chart, message, side_by_side, weight_map
+from tx_helpers.widgets.explore import Explore
+
+REST = 0.002  # seconds between two steps: time for the kernel to take messages in
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What is to be seen at one step: all losses up to it, the last block's cross-attention, and what is written.
+
+    weights: (T, S), mean over the heads, of the true words (T) on the source's (S); None where nothing looks.
+    """
+
+    losses: Sequence[float]
+    weights: Sequence[Sequence[float]] | None
+    words: Sequence[str]
+    keys: Sequence[str]
+    written: str
+
+
+@dataclass
+class LiveRun:
+    """A training that goes step by step; `retrain` makes it, with its first step."""
+
+    retrain: Callable[..., Translator]
+    steps: int
+    number: int = 421
+    translator: Translator | None = field(default=None, repr=False)
+
+    @property
+    def step(self) -> int:
+        return 0 if self.translator is None else self.translator.run.step
+
+    @property
+    def done(self) -> bool:
+        return self.step >= self.steps
+
+    def advance(self) -> None:
+        """One step more. Errors of the training are raised; the run is then as before the step."""
+        if self.translator is None:
+            self.translator = self.retrain(steps=1)
+        else:
+            with cpu_threads(1):
+                self.translator.run.train_step()
+
+    def look(self) -> Moment:
+        """Where the model looks while it is given the true words of `number`, and what it writes by itself."""
+        model, data = self.translator.model, self.translator.data
+        source, target = english(self.number), german(self.number)
+        batch = sequence_batch(data.encode([(source, target)]))
+        with cpu_threads(1):
+            with capture(model, "decoder.*.cross_attention.weights") as seen, torch.no_grad():
+                model(batch.source, batch.decoder_input)
+            # some of the models have no causal mask: they cannot be cached, and may not know where to end
+            written = self.translator.translate(source, cached=False, max_new_tokens=len(batch.target[0]) + 2)
+        layers = list(seen.values())
+        return Moment(
+            losses=tuple(self.translator.run.losses),
+            weights=layers[-1][0].mean(dim=0).tolist() if layers else None,
+            words=[data.target_tokenizer.tokens[i] for i in batch.target[0]],
+            keys=[data.source_tokenizer.tokens[i] for i in batch.source[0]],
+            written=written,
+        )
+
+
+def moment_words(moment: Moment, number: int = 421) -> str:
+    """In words: the loss, what is written for `number` and whether that is right, where each true word looks most."""
+    truth, looks = german(number), "no cross-attention"
+    if moment.weights is not None:
+        best = [max(zip(row, moment.keys, strict=True)) for row in moment.weights]
+        pairs = [f"{word!r} at {key!r} ({weight:.2f})" for word, (weight, key) in zip(moment.words, best, strict=True)]
+        looks = "looks most: " + ", ".join(pairs[:-1])  # the last is <eos>
+    judged = "right" if moment.written == truth else f"wrong: {truth!r} would be right"
+    return f"loss {moment.losses[-1]:.3f}; for {number} it writes {moment.written!r}, {judged}; {looks}."
+
+
+def draw_moment(
+    name: str, moment: Moment | None, steps: int, words: str, others: Mapping[str, Sequence[float]] | None = None
+) -> Svg:
+    """The losses so far on an axis for all `steps`, beside them the map; None: nothing has happened yet.
+
+    others: the losses of other runs, name -> losses, drawn thin for comparison.
+    """
+    others = others or {}
+    losses = {name: () if moment is None else moment.losses, **others}
+    chart = line_chart(
+        {name: (range(1, len(values) + 1), values) for name, values in losses.items()},
+        size=(400, 290),
+        title=f"Loss: {name}",
+        xlabel="step",
+        ylabel="cross-entropy (log scale)",
+        xlim=(0, steps),
+        ylim=(0.01, 10),
+        logy=True,
+        faint=tuple(others),
+    )
+    size = (350, 290)
+    if moment is None or moment.weights is None:
+        beside = message("Press Start." if moment is None else "No cross-attention to be seen.", size=size)
+    else:
+        beside = weight_map(moment.weights, moment.keys, moment.words, size=size, title="Cross-attention, last block")
+    return side_by_side([chart, beside], alt=words)
+
+
+class LiveTraining:
+    """The state behind the explorer: a run for each choice, and which one is going.
+
+    Start goes on where the run was stopped, or begins anew if it was at its end or had failed; a choice of another
+    model stops the one that is going. Where no event loop runs (in a script), Start trains to the end at once.
+    """
+
+    def __init__(
+        self,
+        retrain: Callable[..., Translator],
+        choices: Mapping[str, Mapping],
+        *,
+        steps: int = 70,
+        every: int = 5,
+        number: int = 421,
+        name: str = "live-training",
+    ):
+        if not choices or steps < 1 or every < 1:
+            raise ValueError(
+                f"live_training: {len(choices)} choices, steps={steps}, every={every}; expected at least 1 of each"
+            )
+        self.retrain, self.choices, self.steps, self.every, self.number = retrain, dict(choices), steps, every, number
+        self.runs: dict[str, LiveRun] = {}
+        self.moments: dict[str, Moment] = {}
+        self.failures: dict[str, str] = {}
+        self.going: object | None = None  # a token of the training that may go on
+        self.busy: str | None = None  # the model whose last look is still to come
+        self.task: Future | None = None
+        try:
+            self.loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.loop = None
+        self.model = Dropdown(options=list(choices), description="Model")
+        self.button = ToggleButton(description="Start", layout={"width": "120px"})
+        self.explore = Explore(self.draw, name=name, model=self.model, training=self.button)
+        self.model.observe(lambda change: self._stop(), "value")
+        self.button.observe(lambda change: self._start() if change["new"] else self._stop(), "value")
+
+    def draw(self, model: str, training: bool) -> Svg:
+        """The chosen run as it was last looked at; the error that ended it, if one did."""
+        if model in self.failures:
+            raise ValueError(self.failures[model])
+        moment = self.moments.get(model)
+        others = {name: seen.losses for name, seen in self.moments.items() if name != model}
+        if moment is None:
+            words = f"{model}: starting" if training else f"not started: press Start to train {model!r}"
+            return draw_moment(model, None, self.steps, words, others)
+        step = len(moment.losses)
+        state = "done," if step >= self.steps else "training," if training or self.busy == model else "stopped at"
+        words = f"{model}: {state} step {step} of {self.steps}, {moment_words(moment, self.number)}"
+        return draw_moment(model, moment, self.steps, words, others)
+
+    def _start(self) -> None:
+        name, self.button.description = self.model.value, "Stop"
+        if name not in self.runs or self.runs[name].done or name in self.failures:
+            self.runs[name] = LiveRun(partial(self.retrain, **self.choices[name]), self.steps, self.number)
+            self.failures.pop(name, None)
+            self.moments.pop(name, None)
+        self.going = token = object()
+        self.busy = name
+        training = self._train(name, token)
+        if self.loop is not None and self.loop.is_running():
+            self.task = asyncio.run_coroutine_threadsafe(training, self.loop)
+        else:
+            asyncio.run(training)
+
+    def _stop(self) -> None:
+        self.going, self.button.value, self.button.description = None, False, "Start"
+
+    async def _train(self, name: str, token: object) -> None:
+        run = self.runs[name]
+        try:
+            while self.going is token and not run.done:
+                run.advance()
+                if run.step == 1 or run.step % self.every == 0:
+                    self._show(name)
+                await asyncio.sleep(REST)
+            self.busy = None
+            self._show(name)
+        except Exception as error:  # of the learner's own model, perhaps: shown in place, whatever it is
+            self.failures[name] = f"step {run.step + 1} failed: {type(error).__name__}: {error}"
+        if self.going is token:
+            self._stop()
+        self.explore.redraw()
+
+    def _show(self, name: str) -> None:
+        if self.runs[name].step:
+            self.moments[name] = self.runs[name].look()
+        self.explore.redraw()
+
+
+def live_training(retrain: Callable[..., Translator], choices: Mapping[str, Mapping], **options) -> Explore:
+    """The explorer of a `LiveTraining`: a choice of models, and a button that starts and stops."""
+    return LiveTraining(retrain, choices, **options).explore

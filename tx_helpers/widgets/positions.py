@@ -1,0 +1,247 @@
+"""The explorers of notebook 03: sinusoids as a heatmap, two positions compared, and rotary's turn in the plane.
+
+Each in three parts: compute (numbers), draw (numbers -> `Svg`), bind (a drawing function and its controls).
+"""
+
+import base64
+import math
+import struct
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from ipywidgets import Dropdown, IntSlider
+
+from tx_helpers.plots import Svg
+from tx_helpers.positions import Rotary, sinusoidal, wavelengths
+from tx_helpers.widgets.explore import Explore
+from tx_helpers.widgets.shapes import BLUE, EDGE, GREEN, INK, MUTED, RED, card, shape, words
+
+FARTHEST = 128  # the distances that the curve of `two-positions` shows
+QUERY, KEY = (1.0, 0.0), (0.8, 0.6)  # what `rotary-angle` turns: both of length 1, 36.9° apart
+LEFT, RIGHT = 116, 684  # edges of the pictures, in pixels; on the left of them stand words
+
+
+@dataclass(frozen=True)
+class Table:
+    """The sinusoidal vectors of the first T positions and how well they can be told apart."""
+
+    values: np.ndarray  # (T, D), in −1 … 1
+    turns: int  # pairs of dimensions whose wave fits at least once into the T positions
+    wavelengths: np.ndarray  # (D/2,), in positions
+    closest: int  # how far apart the two most similar of the T positions stand
+    gap: float  # length of the difference between those two
+
+
+def position_table(width: int, length: int, base: float) -> Table:
+    """The table of `length` positions (at least 2) of `width` dimensions, in float64."""
+    if length < 2:
+        raise ValueError(f"position_table: length={length}, but two positions are needed to compare")
+    values = sinusoidal(torch.arange(length), width, base=base, dtype=torch.float64).numpy()
+    waves = wavelengths(width, base=base).numpy()
+    # |PE(m) − PE(n)|² = 2 (D/2 − PE(m)·PE(n)) depends on the distance alone: position 0 against all others is enough
+    products = values[1:] @ values[0]
+    closest = int(products.argmax()) + 1
+    gap = math.sqrt(max(0.0, width - 2 * products[closest - 1]))
+    return Table(values, int((waves <= length).sum()), waves, closest, gap)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two positions m and n: their vectors, and what each pair of dimensions adds to the dot product."""
+
+    vectors: np.ndarray  # (2, D)
+    terms: np.ndarray  # (D/2,): cos((m − n) ω_i)
+    product: float
+    curve: np.ndarray  # dot product at the distances 0, 1, 2 … FARTHEST
+
+
+def compare_positions(m: int, n: int, width: int) -> Comparison:
+    """PE(m), PE(n), and their dot product pair by pair, in float64."""
+    vectors = sinusoidal(torch.tensor([m, n]), width, dtype=torch.float64).numpy()
+    along = sinusoidal(torch.arange(FARTHEST + 1), width, dtype=torch.float64).numpy()
+    terms = (vectors[0] * vectors[1]).reshape(-1, 2).sum(axis=1)
+    return Comparison(vectors, terms, float(terms.sum()), along @ along[0])
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One pair of features of a query and of a key, turned by their positions."""
+
+    query: np.ndarray  # (2,)
+    key: np.ndarray  # (2,)
+    score: float
+
+
+def turn_pair(query_position: int, key_position: int, degrees: float) -> Turn:
+    """QUERY and KEY turned by position · degrees, and their dot product; by the package's own `Rotary`."""
+    step = math.radians(degrees)  # Rotary of width 2 turns by 1 radian a position: so positions are counted in steps
+    places = torch.tensor([query_position, key_position], dtype=torch.float64) * step
+    pairs = torch.tensor([[[QUERY, KEY]]], dtype=torch.float64)
+    query, key = Rotary(2).at(places, torch.float64)(pairs)[0, 0].numpy()
+    return Turn(query, key, float(query @ key))
+
+
+def draw_table(table: Table) -> Svg:
+    """Positions downward, dimensions across; blue is −1, white 0, red 1."""
+    length, width = table.values.shape
+    alike = "neighbours" if table.closest == 1 else f"{table.closest} apart"
+    alt = (
+        f"Heatmap of {length} positions by {width} dimensions. Wavelengths run from {table.wavelengths[0]:.1f} to "
+        f"{table.wavelengths[-1]:,.1f} positions; {table.turns} of {width // 2} pairs make a full turn within "
+        f"{length} positions. The two most similar positions are {alike} (they differ by {table.gap:.2f})."
+    )
+    top, height = 34, 300
+    parts = [
+        pixels(table.values, top, height),
+        words(LEFT, 22, "blue −1, white 0, red +1", fill=MUTED),
+        beside(top + 12, "position 0"),
+        beside(top + height, str(length - 1)),
+        words(LEFT, top + height + 18, "dimension 0"),
+        words(RIGHT, top + height + 18, str(width - 1), anchor="end"),
+    ]
+    return card(700, 366, parts, alt)
+
+
+def draw_comparison(m: int, n: int, seen: Comparison) -> Svg:
+    """Above the two vectors and what each pair adds; below the dot product over the distance, with a mark."""
+    distance, pairs = abs(m - n), len(seen.terms)
+    compared = "the most there is"
+    if distance:
+        trend = "more" if seen.product > seen.curve[distance - 1] else "less"
+        compared = f"{trend} than the {seen.curve[distance - 1]:.2f} at distance {distance - 1}"
+    alt = (
+        f"Positions {m} and {n}, distance {distance}: dot product {seen.product:.2f}, {compared}. "
+        f"Of {pairs} pairs of dimensions {int((seen.terms < 0).sum())} add a negative term."
+    )
+    parts = [pixels(seen.vectors[:1], 18, 24), beside(35, f"PE({m})")]
+    parts += [pixels(seen.vectors[1:], 52, 24), beside(69, f"PE({n})")]
+    step, zero = (RIGHT - LEFT) / pairs, 124
+    for i, term in enumerate(seen.terms):
+        place = dict(x=LEFT + (i + 0.15) * step, y=zero - 32 * max(term, 0.0))
+        parts.append(
+            shape("rect", **place, width=0.7 * step, height=32 * abs(term), fill=(RED if term >= 0 else BLUE)[0])
+        )
+    parts += [line(LEFT, zero, RIGHT, zero, EDGE), beside(120, "each pair's"), beside(136, "product")]
+
+    def place(k: int) -> tuple[float, float]:
+        """A distance and its dot product on the paper: 0 … D/2 over 150 pixels."""
+        return LEFT + (RIGHT - LEFT) * k / FARTHEST, 340 - 150 * seen.curve[k] / pairs
+
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(place, range(FARTHEST + 1)))
+    x, y = place(distance)
+    parts += [
+        line(LEFT, 340, RIGHT, 340, EDGE),
+        shape("polyline", points=points, fill="none", stroke=INK, stroke_width=1.6),
+        shape("circle", cx=x, cy=y, r=6, fill=RED[0]),
+        beside(195, f"PE·PE = {pairs}"),
+        beside(344, "0"),
+        words(LEFT, 358, "distance 0"),
+        words(RIGHT, 358, str(FARTHEST), anchor="end"),
+    ]
+    return card(700, 370, parts, alt)
+
+
+def draw_turn(query_position: int, key_position: int, degrees: float, seen: Turn) -> Svg:
+    """Query and key in the plane: dashed as they are, solid as turned by their positions."""
+    distance = query_position - key_position
+    alt = (
+        f"Query at {query_position} turned by {query_position * degrees:g}°, key at {key_position} by "
+        f"{key_position * degrees:g}°. Their score is {seen.score:.3f}, the same for all positions with "
+        f"m − n = {distance}: only the difference of {distance * degrees:g}° counts."
+    )
+    x, y, radius = 190, 180, 135
+    parts = [shape("circle", cx=x, cy=y, r=radius, fill="none", stroke=EDGE)]
+    for name, plain, turned, colours in (("query", QUERY, seen.query, BLUE), ("key", KEY, seen.key, RED)):
+        tip = x + radius * turned[0], y - radius * turned[1]
+        parts += [
+            line(x, y, x + radius * plain[0], y - radius * plain[1], colours[0], stroke_dasharray="4 4"),
+            line(x, y, *tip, colours[0], stroke_width=3),
+            shape("circle", cx=tip[0], cy=tip[1], r=6, fill=colours[0]),
+            words(x + 1.16 * (tip[0] - x), y + 1.13 * (tip[1] - y) + 4, name, anchor="middle", fill=colours[2]),
+        ]
+    low, high, level = 400, 660, 180
+    parts += [
+        words(low, 70, f"query: position {query_position} · {degrees:g}°", fill=BLUE[2]),
+        words(low, 95, f"key: position {key_position} · {degrees:g}°", fill=RED[2]),
+        words(low, 140, f"score q · k = {seen.score:.3f}", size=18),
+        line(low, level, high, level, EDGE),
+        shape("circle", cx=(low + high) / 2 + (high - low) / 2 * seen.score, cy=level, r=7, fill=GREEN[0]),
+        *(words(end, level + 28, f"{sign}1", anchor="middle") for end, sign in ((low, "−"), (high, "+"))),
+        words((low + high) / 2, level + 28, "0", anchor="middle"),
+        words(low, 260, "dashed: before the turn, as at position 0", fill=MUTED),
+    ]
+    return card(700, 360, parts, alt)
+
+
+def beside(y: float, text: str) -> str:
+    """Words on the left of a picture."""
+    return words(LEFT - 8, y, text, anchor="end")
+
+
+def line(x1: float, y1: float, x2: float, y2: float, stroke: str, **style) -> str:
+    """A straight line."""
+    return shape("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **style)
+
+
+def pixels(values: np.ndarray, y: float, height: float) -> str:
+    """A matrix of −1 … 1, blue over white to red, between LEFT and RIGHT: thousands of cells in one element.
+
+    It is a PNG that is stored, not compressed: compressed bytes differ from one zlib to another, and strict
+    comparison reads this text. ValueError for more than 65,535 cells.
+    """
+    rows = np.insert(np.rint((values + 1) * 127).astype(np.uint8), 0, 0, axis=1).tobytes()  # 0: a row without filter
+    if len(rows) > 0xFFFF:
+        raise ValueError(f"pixels: {values.shape} makes {len(rows):,} bytes, expected at most {0xFFFF:,}")
+    ends = [[int(colour[0][i : i + 2], 16) for i in (1, 3, 5)] for colour in (BLUE, RED)]
+    level = np.linspace(-1, 1, 255)[:, None]
+    palette = np.rint(255 + abs(level) * (np.where(level < 0, *ends) - 255)).astype(np.uint8).tobytes()
+    stored = b"\x78\x01\x01" + struct.pack("<HH", len(rows), len(rows) ^ 0xFFFF) + rows
+    chunks = {
+        b"IHDR": struct.pack(">IIBBBBB", values.shape[1], values.shape[0], 8, 3, 0, 0, 0),
+        b"PLTE": palette,
+        b"IDAT": stored + struct.pack(">I", zlib.adler32(rows)),
+        b"IEND": b"",
+    }
+    png = b"\x89PNG\r\n\x1a\n"
+    for kind, data in chunks.items():
+        png += struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    href = "data:image/png;base64," + base64.b64encode(png).decode()
+    place = dict(x=LEFT, y=y, width=RIGHT - LEFT, height=height, preserveAspectRatio="none")
+    return shape("image", **place, style="image-rendering: pixelated", href=href)
+
+
+def heatmap_explorer() -> Explore:
+    """Width, length and base of the table of sinusoids."""
+    return Explore(
+        lambda width, length, base: draw_table(position_table(width, length, base)),
+        name="positions-heatmap",
+        width=IntSlider(64, 4, 128, 4, description="Width D"),
+        length=IntSlider(64, 8, 200, 8, description="Length T"),
+        base=Dropdown(
+            options=[(f"{base:,}", base) for base in (1, 10, 100, 1000, 10_000)], value=10_000, description="Base"
+        ),
+    )
+
+
+def two_positions_explorer() -> Explore:
+    """Two positions, their vectors and their dot product."""
+    return Explore(
+        lambda m, n, width: draw_comparison(m, n, compare_positions(m, n, width)),
+        name="two-positions",
+        m=IntSlider(10, 0, FARTHEST, description="Position m"),
+        n=IntSlider(15, 0, FARTHEST, description="Position n"),
+        width=Dropdown(options=[("64", 64), ("128", 128), ("512", 512)], value=64, description="Width D"),
+    )
+
+
+def rotary_explorer() -> Explore:
+    """Positions of a query and a key, and the angle by which every position turns them further."""
+    return Explore(
+        lambda query, key, degrees: draw_turn(query, key, degrees, turn_pair(query, key, degrees)),
+        name="rotary-angle",
+        query=IntSlider(5, 0, 40, description="Query position m"),
+        key=IntSlider(2, 0, 40, description="Key position n"),
+        degrees=IntSlider(20, 0, 90, 5, description="Angle per position"),
+    )

@@ -1,0 +1,169 @@
+"""Explorer: temperature, top-k, top-p and min-p on the distribution of one step.
+
+    sampling_explorer(next_word(translator, "four hundred"))       the next German word, after the words you type
+    sampling_explorer(next_character(writer), "Once a ")           the next character, after the text you type
+
+The model's own distribution p and the one that is drawn from, q = softmax(filter_logits(z)), stand side by side. What
+is ruled out is grey. The rules are those of `sampling.filter_logits`; nothing of them is repeated here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import ipywidgets as widgets
+import torch
+from torch import Tensor
+
+from tx_helpers.data import BOS
+from tx_helpers.plots import COLOURS, Svg, svg_text
+from tx_helpers.recipes import Translator, Writer
+from tx_helpers.sampling import filter_logits, precise
+from tx_helpers.widgets.charts import Panel, side_by_side
+from tx_helpers.widgets.explore import Explore
+
+STYLE = {"description_width": "110px"}  # of every control
+SHOWN = 12  # tokens in the picture; the rest is summed up in a line
+GREY, PALE, DARK = "#666666", "#d0d0d0", "#222222"
+
+# --- compute ---------------------------------------------------------------------------------------------------------
+
+
+class NextToken(NamedTuple):
+    """A model asked for one more token: from the text so far to its logits (V,), and what the V ids stand for."""
+
+    logits: Callable[[str], Tensor]
+    tokens: Sequence[str]
+
+
+def next_word(translator: Translator, text: str) -> NextToken:
+    """The next word of the translation of `text`, after those written so far; ValueError for words it does not know."""
+    words, model = translator.data.target_tokenizer, translator.model
+    source = torch.tensor([translator.data.source_tokenizer.encode(text)])  # (1, S)
+
+    @torch.no_grad()
+    def logits(so_far: str) -> Tensor:
+        return model(source, torch.tensor([[BOS, *words.encode(so_far)]]))[0, -1]
+
+    return NextToken(logits, words.tokens)
+
+
+def next_character(writer: Writer) -> NextToken:
+    """The next character after a text, of which the writer sees as much as its context holds."""
+
+    @torch.no_grad()
+    def logits(so_far: str) -> Tensor:
+        if not so_far:
+            raise ValueError("next_character: no text so far, expected at least one character")
+        return writer.model(torch.tensor([writer.tokenizer.encode(so_far)[-writer.model.config.context :]]))[0, -1]
+
+    return NextToken(logits, writer.tokenizer.tokens)
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """One distribution before and after a rule: p, q and which tokens stay, each (V,)."""
+
+    p: Tensor
+    q: Tensor
+    stays: Tensor
+
+    @property
+    def cut(self) -> float:
+        """The probability that the model itself gave to the tokens that are ruled out."""
+        return self.p[~self.stays].sum().item()
+
+    @property
+    def entropies(self) -> tuple[float, float]:
+        """H(p) and H(q), in nats."""
+        return torch.special.entr(self.p).sum().item(), torch.special.entr(self.q).sum().item()
+
+
+def shape(logits: Tensor, **rule) -> Shaped:
+    """What `filter_logits(logits, **rule)` makes of the softmax of logits (V,)."""
+    logits = precise(logits)
+    filtered = filter_logits(logits, **rule)
+    return Shaped(logits.softmax(-1), filtered.softmax(-1), filtered.isfinite())
+
+
+# --- draw ------------------------------------------------------------------------------------------------------------
+
+
+def distribution(shaped: Shaped, tokens: Sequence[str]) -> Svg:
+    """The likeliest tokens, each with two bars: p, pale, and q below it, in colour if the token stays."""
+    order = shaped.p.argsort(descending=True, stable=True).tolist()
+    stays, (before, after) = shaped.stays.sum().item(), shaped.entropies
+    first, p, q = order[0], shaped.p.tolist(), shaped.q.tolist()
+    alt = (
+        f"{stays} of {len(p)} tokens {'stays' if stays == 1 else 'stay'}; {shaped.cut:.2f} of the model's probability "
+        f"is cut; entropy {before:.2f} → {after:.2f} nats; the likeliest, {visible(tokens[first])!r}, "
+        f"{p[first]:.2f} → {q[first]:.2f}."
+    )
+    parts = [
+        text(96, 16, "the model's own p", colour=GREY, size=12),
+        text(236, 16, "drawn from q", colour=COLOURS[0], size=12, weight="bold"),
+        text(346, 16, "ruled out", colour=GREY, size=12),
+        rect(78, 6, 12, 10, PALE),
+        rect(218, 6, 12, 10, COLOURS[0]),
+        text(332, 16, "✗", colour=GREY, size=12),
+        text(690, 16, "p → q", anchor="end", colour=GREY, size=12),
+    ]
+    for row, i in enumerate(order[:SHOWN]):
+        y, stay = 26 + 24 * row, bool(shaped.stays[i])
+        parts += [
+            text(70, y + 15, visible(tokens[i]), anchor="end", colour=DARK if stay else GREY),
+            rect(78, y + 1, 500 * p[i], 8, PALE),
+            rect(78, y + 9, 500 * q[i], 10, COLOURS[0]) if stay else text(78, y + 19, "✗", colour=GREY, size=10),
+            text(690, y + 15, f"{p[i]:.2f} → {q[i]:.2f}" if stay else f"{p[i]:.2f} ✗", anchor="end", size=12),
+        ]
+    y = 26 + 24 * min(SHOWN, len(order))
+    if rest := order[SHOWN:]:
+        summed = f"{sum(p[i] for i in rest):.2f} → {sum(q[i] for i in rest):.2f}"
+        parts += [text(78, y + 15, f"{len(rest)} more tokens together", colour=GREY, size=12)]
+        parts += [text(690, y + 15, summed, anchor="end", colour=GREY, size=12)]
+    return side_by_side([Panel((720, 26 + y), "".join(parts))], alt=alt)
+
+
+def visible(token: str) -> str:
+    """A token as it can be read: a space is ␣, a new line ⏎."""
+    return token.replace(" ", "␣").replace("\n", "⏎")
+
+
+def text(x: float, y: float, words: str, *, anchor="start", colour=DARK, size=13, weight="normal") -> str:
+    """Words at a place of an SVG, made harmless."""
+    style = f'text-anchor="{anchor}" fill="{colour}" font-size="{size}" font-weight="{weight}"'
+    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{svg_text(words)}</text>'
+
+
+def rect(x: float, y: float, width: float, height: float, colour: str, *, edge: str = "none") -> str:
+    """A filled rectangle of an SVG; never so thin that it cannot be seen."""
+    size = f'width="{max(width, 1):.1f}" height="{height:.1f}"'
+    return f'<rect x="{x:.1f}" y="{y:.1f}" {size} rx="2" fill="{colour}" stroke="{edge}"/>'
+
+
+# --- bind ------------------------------------------------------------------------------------------------------------
+
+
+def sampling_explorer(model: NextToken, so_far: str = "", *, name: str = "sampling") -> Explore:
+    """Turn the four controls and see what is left to draw from; type another beginning and see another distribution.
+
+    At the start nothing is ruled out: temperature 1, all V tokens, p = 1, m = 0.
+    """
+    V, logits = len(model.tokens), lru_cache(maxsize=16)(model.logits)
+
+    def draw(so_far: str, top_p: float, **rule) -> Svg:
+        if top_p < 1:  # at 1 rounding alone could rule out tokens
+            rule["top_p"] = top_p
+        return distribution(shape(logits(so_far), **rule), model.tokens)
+
+    slider = widgets.FloatSlider
+    return Explore(
+        draw,
+        name=name,
+        so_far=widgets.Text(so_far, description="Written so far", continuous_update=False, style=STYLE),
+        temperature=slider(1.0, min=0.1, max=3.0, step=0.1, description="Temperature", style=STYLE),
+        top_k=widgets.IntSlider(V, min=1, max=V, description="Top-k", style=STYLE),
+        top_p=slider(1.0, min=0.05, max=1.0, step=0.05, description="Top-p", style=STYLE),
+        min_p=slider(0.0, min=0.0, max=1.0, step=0.05, description="Min-p", style=STYLE),
+    )

@@ -1,0 +1,80 @@
+"""Learning-rate schedules: the rate of every step, for any warm-up and peak."""
+
+from dataclasses import dataclass
+
+from ipywidgets import Dropdown, IntSlider
+
+from tx_helpers.optimizers import Schedule, constant, cosine, linear_warmup_decay, warmup_inverse_sqrt
+from tx_helpers.plots import Svg
+from tx_helpers.widgets.charts import line_chart, side_by_side
+from tx_helpers.widgets.explore import Explore
+
+KINDS = ("2017", "linear decay", "cosine", "constant")
+PEAKS = (0.001, 0.002, 0.005, 0.01)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The learning rate of each step; `top` is the step, counted from 1, from which on it no longer rises."""
+
+    kind: str
+    rates: list[float]
+    top: int
+
+
+def rates(kind: str, *, warmup: int, peak: float, steps: int) -> Rates:
+    """The rates of steps 1 to `steps`, the largest of them `peak` (2017's formula, too, is scaled to it).
+
+    Raises ValueError for a kind that is not in KINDS, and as the schedules themselves do.
+    """
+    makers = {
+        "2017": lambda: warmup_inverse_sqrt(1, warmup=warmup),
+        "linear decay": lambda: linear_warmup_decay(steps, warmup=warmup),
+        "cosine": lambda: cosine(steps, warmup=warmup),
+        "constant": lambda: constant(warmup=warmup),
+    }
+    if kind not in makers:
+        raise ValueError(f"rates: kind={kind!r}, expected one of {', '.join(KINDS)}")
+    schedule: Schedule = makers[kind]()
+    top = max(1, warmup)
+    largest = schedule(top - 1)
+    return Rates(kind, [peak * schedule(step) / largest for step in range(steps)], top)
+
+
+def rates_words(curve: Rates) -> str:
+    """The rate at the first step, at the end of the warm-up, at the last step, and what is left of the largest."""
+    first, largest, last = curve.rates[0], curve.rates[curve.top - 1], curve.rates[-1]
+    return (
+        f"{curve.kind}: the rate is {first:.6f} at step 1, {largest:.6f} at step {curve.top}, where it is largest, and "
+        f"{last:.6f} at step {len(curve.rates)}: {last / largest:.1%} of the largest."
+    )
+
+
+def draw_rates(curve: Rates) -> Svg:
+    """The curve over all steps; the axis reaches to the largest peak there is to choose, so that curves compare."""
+    steps = len(curve.rates)
+    chart = line_chart(
+        {curve.kind: (range(1, steps + 1), curve.rates)},
+        size=(680, 260),
+        title=f"Learning rate: {curve.kind}",
+        xlabel="step",
+        ylabel="rate",
+        xlim=(0, steps),
+        ylim=(0, 1.05 * max(PEAKS[-1], *curve.rates)),
+    )
+    return side_by_side([chart], alt=rates_words(curve))
+
+
+def schedule_explorer(steps: int = 500, *, name: str = "schedule") -> Explore:
+    """Kind of schedule, warm-up and peak of a training of `steps` steps."""
+
+    def draw(kind: str, warmup: int, peak: float) -> Svg:
+        return draw_rates(rates(kind, warmup=warmup, peak=peak, steps=steps))
+
+    return Explore(
+        draw,
+        name=name,
+        kind=Dropdown(options=KINDS, description="Schedule"),
+        warmup=IntSlider(value=50, min=0, max=steps // 2, step=25, description="Warm-up"),
+        peak=Dropdown(options=PEAKS, value=0.005, description="Peak"),
+    )

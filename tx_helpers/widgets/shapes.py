@@ -1,0 +1,66 @@
+"""Shapes and words for the explorers' drawings, on a light card that reads alike on light and on dark pages.
+
+A drawing is a list of strings made by `box`, `words` and `curve`, from back to front; `card` makes an `Svg` of it.
+Sizes are pixels. Text is escaped here, so any token may be drawn.
+"""
+
+from collections.abc import Iterable
+
+from tx_helpers.plots import Svg, svg_text
+
+# Okabe and Ito 2008, as in the course's figures: each colour with a tint to fill and a shade to write in (over 4.5 : 1)
+INK, MUTED, PAPER, EDGE = "#1F2933", "#52606D", "#FCFCFA", "#CBD2D9"
+BLUE = ("#0072B2", "#DCECF7", "#00527F")
+RED = ("#D55E00", "#FCE6D6", "#9A4400")
+GREEN = ("#009E73", "#D8F1E8", "#00664A")
+GOLD = ("#E69F00", "#FDF0D0", "#7A5400")
+PINK = ("#CC79A7", "#F8E7F0", "#8A3B66")
+GREY = ("#9AA5B1", "#ECEFF2", INK)
+MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+
+def shape(tag: str, content: str = "", **attributes) -> str:
+    """One element: shape("circle", cx=3, cy=4, r=1.5); stroke_width becomes stroke-width, None is left out."""
+    said = "".join(
+        f' {name.replace("_", "-")}="{_number(value) if isinstance(value, (int, float)) else svg_text(value)}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    return f"<{tag}{said}>{svg_text(content)}</{tag}>" if content else f"<{tag}{said}/>"
+
+
+def words(x: float, y: float, text: str, *, size: float = 13, fill: str = INK, anchor: str = "start", **style) -> str:
+    """One line of text; y is its baseline, x its "start", "middle" or "end"."""
+    return shape("text", text, x=x, y=y, font_size=size, fill=fill, text_anchor=anchor, **style)
+
+
+def box(x: float, y: float, width: float, height: float, text: str, colours: tuple[str, str, str], size=13) -> str:
+    """A rounded box with a word in its middle; colours: stroke, fill, text."""
+    stroke, fill, ink = colours
+    frame = shape("rect", x=x, y=y, width=width, height=height, rx=6, fill=fill, stroke=stroke)
+    middle, baseline = x + width / 2, y + height / 2 + 0.36 * size
+    return frame + words(middle, baseline, text, size=size, fill=ink, anchor="middle")
+
+
+def curve(x0: float, y0: float, x1: float, y1: float, *, stroke: str, weight: float) -> str:
+    """A soft S from top to bottom, the thicker and darker the greater the weight (0 … 1)."""
+    middle = _number((y0 + y1) / 2)
+    path = f"M{_number(x0)},{_number(y0)} C{_number(x0)},{middle} {_number(x1)},{middle} {_number(x1)},{_number(y1)}"
+    width, opacity = 1.5 + 6 * weight, 0.15 + 0.75 * weight
+    return shape("path", d=path, fill="none", stroke=stroke, stroke_width=width, stroke_opacity=opacity)
+
+
+def card(width: float, height: float, parts: Iterable[str], alt: str) -> Svg:
+    """The drawing on its card, with the words that stand for it."""
+    opening = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_number(width)} {_number(height)}" '
+        f'width="{_number(width)}" height="{_number(height)}" style="max-width: 100%; height: auto" '
+        f'font-family="sans-serif">'
+    )
+    ground = shape("rect", x=0.5, y=0.5, width=width - 1, height=height - 1, rx=12, fill=PAPER, stroke=EDGE)
+    return Svg("\n".join([opening, ground, *parts, "</svg>"]), alt)
+
+
+def _number(value: float) -> str:
+    """At most two decimals, and no more than needed."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,154 @@
+"""The explorer of notebook 00: translate a number and see which English word each German word looked at.
+
+    translation_explorer(number_translator())
+
+The weights are those of the translation itself, recorded by `capture` while the words were written; nothing is computed
+a second time. A number is translated once (20 to 50 ms); another block or head is a look at the same recording.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import torch
+from ipywidgets import Dropdown, IntText
+from torch import Tensor
+
+from tx_helpers.capture import capture
+from tx_helpers.data import BOS, EOS, PAD
+from tx_helpers.generation import generate
+from tx_helpers.number_words import english, german
+from tx_helpers.plots import Svg
+from tx_helpers.recipes import Translator
+from tx_helpers.widgets.explore import Explore
+from tx_helpers.widgets.shapes import BLUE, GOLD, GREEN, GREY, MUTED, RED, box, card, curve, words
+
+MEAN = "mean of all heads"
+ALL = -1  # the head that stands for all: a dropdown takes an option None for "nothing chosen"
+NO_DIGIT = {"hundert", "tausend", "und", "<eos>"}  # words that stand for no unit and no ten
+LINE_FROM = 0.05  # weaker lines are not drawn
+WIDTH, HEIGHT, TOP, BOTTOM, BOX = 800, 300, 74, 222, 34
+COLOURS = (BLUE, GOLD, GREEN, RED)  # of the English words, in turn
+
+
+class Translation(NamedTuple):
+    """A translated number: English words (S), German ones with <eos> (T), and who looked at whom.
+
+    weights (L, H, T, S): of the cross-attention in each of the L decoder blocks, with H heads.
+    """
+
+    number: int
+    source: list[str]
+    target: list[str]
+    weights: Tensor
+
+    @property
+    def text(self) -> str:
+        """The German words, without signs such as <eos>."""
+        return " ".join(word for word in self.target if not word.startswith("<"))
+
+    @property
+    def right(self) -> bool:
+        """Is every word right?"""
+        return self.text == german(self.number)
+
+
+def translated(translator: Translator, number: int) -> Translation:
+    """Translate, greedily, and keep what each word looked at.
+
+    Raises ValueError if the number is not a whole one from 0 to 999,999.
+    """
+    source, target = translator.data.source_tokenizer, translator.data.target_tokenizer
+    text = english(number)
+    options = dict(max_new_tokens=32, end_id=EOS, pad_id=PAD)
+    with capture(translator.model, "decoder.*.cross_attention.weights") as seen:
+        ids = generate(translator.model, BOS, source=torch.tensor([source.encode(text)]), **options)
+    steps = [torch.cat(seen.history(name), dim=2)[0] for name in seen]  # a (H, T, S) for each block
+    return Translation(number, source.split(text), [target.tokens[i] for i in ids[0]], torch.stack(steps))
+
+
+def looks(translation: Translation, block: int, head: int = ALL) -> Tensor:
+    """The weights (T, S) of one head of one block, both counted from 0, or the mean over the heads."""
+    L, H = translation.weights.shape[:2]
+    if not 0 <= block < L or not ALL <= head < H:
+        raise ValueError(f"looks: block={block}, head={head}, but there are {L} blocks with {H} heads, counted from 0")
+    heads = translation.weights[block]
+    return heads.mean(dim=0) if head == ALL else heads[head]
+
+
+def in_words(translation: Translation, weights: Tensor) -> str:
+    """The translation, whether it is right, and where each unit and each ten looked most."""
+    verdict = "right" if translation.right else f"wrong: it should be {german(translation.number)}"
+    strongest, best = weights.max(dim=-1)
+
+    def which(s: int) -> str:
+        return f", word {s + 1}" if translation.source.count(translation.source[s]) > 1 else ""
+
+    looked = [
+        f"'{word}' at '{translation.source[s]}'{which(s)} ({weight:.2f})"
+        for word, s, weight in zip(translation.target, best.tolist(), strongest.tolist(), strict=True)
+        if word not in NO_DIGIT
+    ]
+    said = f"{translation.number:,} → {translation.text}, {verdict}."
+    return f"{said} Looks most: {', '.join(looked)}." if looked else said
+
+
+def draw(translation: Translation, weights: Tensor, where: str) -> Svg:
+    """English words above, German ones below, and lines as strong as the weights (T, S)."""
+    source, target, rows = translation.source, translation.target, weights.tolist()
+    keys, queries = _places(len(source), 120), _places(len(target), 96)
+    wide, narrow = min(110, 752 / len(source) - 6), min(88, 752 / len(target) - 6)
+    sign = "✓ right" if translation.right else f"✗ wrong: {german(translation.number)}"
+    parts = [
+        words(24, 32, f"{translation.number:,} → {translation.text}", size=17, font_weight="bold"),
+        words(WIDTH - 24, 58, sign, fill=(GREEN if translation.right else RED)[2], anchor="end", font_weight="bold"),
+        words(24, 58, f"cross-attention, {where}", fill=MUTED),
+    ]
+    lines = sorted((weight, t, s) for t, row in enumerate(rows) for s, weight in enumerate(row) if weight >= LINE_FROM)
+    for weight, t, s in lines:  # the strongest on top
+        stroke = COLOURS[s % len(COLOURS)][0]
+        parts.append(curve(keys[s], TOP + BOX, queries[t], BOTTOM, stroke=stroke, weight=weight))
+    for s, word in enumerate(source):
+        parts.append(box(keys[s] - wide / 2, TOP, wide, BOX, word, COLOURS[s % len(COLOURS)]))
+    for t, (word, row) in enumerate(zip(target, rows, strict=True)):
+        strongest = max(row)
+        colours = COLOURS[row.index(strongest) % len(COLOURS)] if strongest > 0.5 else GREY
+        parts.append(box(queries[t] - narrow / 2, BOTTOM, narrow, BOX, word, colours, size=12))
+        parts.append(words(queries[t], BOTTOM + BOX + 18, f"{strongest:.2f}", size=12, fill=MUTED, anchor="middle"))
+    note = "below each word: its strongest weight"
+    parts.append(words(WIDTH - 24, HEIGHT - 10, note, size=11, fill=MUTED, anchor="end"))
+    return card(WIDTH, HEIGHT, parts, in_words(translation, weights))
+
+
+def translation_explorer(translator: Translator, number: int = 421, *, name: str = "translation") -> Explore:
+    """Type a number, choose block and head: the translation, and which word looked where."""
+    config = translator.model.config
+    translate = lru_cache(maxsize=64)(lambda number: translated(translator, number))
+
+    def picture(number: int, block: int, head: int) -> Svg:
+        translation = translate(number)
+        where = f"decoder block {block + 1}, {MEAN if head == ALL else f'head {head + 1}'}"
+        return draw(translation, looks(translation, block, head), where)
+
+    blocks, heads = range(config.n_layers), range(config.attention.n_heads)
+    return Explore(
+        picture,
+        name,
+        number=IntText(number, description="Number", layout={"width": "200px"}),
+        block=Dropdown(
+            options=[(f"block {i + 1}", i) for i in blocks],
+            value=blocks[-1],
+            description="Block",
+            layout={"width": "200px"},
+        ),
+        head=Dropdown(
+            options=[(MEAN, ALL), *((f"head {i + 1}", i) for i in heads)],
+            description="Head",
+            layout={"width": "280px"},
+        ),
+    )
+
+
+def _places(number: int, step: float) -> list[float]:
+    """The middles of so many words in a row, around the middle of the card."""
+    step = min(step, 752 / number)
+    return [WIDTH / 2 + step * (place - (number - 1) / 2) for place in range(number)]

@@ -18,7 +18,7 @@ NOTEBOOK_TESTS := $(NBVAL) --nbval-cell-timeout=120
 ONE_THREAD := OMP_NUM_THREADS=1
 PARALLEL := -n $(WORKERS) --dist loadfile
 
-.PHONY: help setup lab test quick thorough offline lint format notebooks figures benchmarks clean
+.PHONY: help setup lab test browser quick thorough offline lint format notebooks pages figures benchmarks clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "%-12s%s\n", $$1, $$2 }' Makefile
@@ -35,11 +35,14 @@ lab: $(READY)  ## open the course in JupyterLab
 	$(PY) -m jupyter trust notebooks/*.ipynb  # else drawings stay hidden until their cells are run
 	$(PY) -m jupyterlab --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(if $(ROOT_USER),--allow-root) $(LAB)
 
-test: $(READY) lint  ## every test: lint, unit tests, every notebook executed and compared
-	$(ONE_THREAD) $(PY) -m pytest $(PARALLEL) $(NOTEBOOK_TESTS) tests notebooks
+test: $(READY) lint  ## every test: lint, unit tests, notebooks executed and compared, explorers in Chromium if there is one
+	$(ONE_THREAD) $(PY) -m pytest -rs $(PARALLEL) $(NOTEBOOK_TESTS) tests notebooks
 
 quick: $(READY) lint  ## for every commit: lint and unit tests
 	$(ONE_THREAD) $(PY) -m pytest $(PARALLEL) -m "not slow and not thorough" tests
+
+browser: $(READY)  ## the explorers in Chromium alone, in JupyterLab and in Notebook 7
+	TX_REQUIRE_BROWSER=1 $(ONE_THREAD) $(PY) -m pytest $(PARALLEL) tests/test_browser*.py
 
 lint: $(READY)
 	$(PY) -m ruff check .
@@ -65,6 +68,9 @@ offline: $(READY)  ## the whole suite without a network (Linux: unshare)
 
 notebooks: $(READY)  ## execute the notebooks and write their outputs:  make notebooks ONLY="08 10"
 	$(PY) tools/refresh_notebooks.py $(ONLY)
+
+pages: $(READY)  ## a web page of each notebook, for places without Jupyter:  make pages ONLY="08"
+	$(PY) tools/export_html.py $(ONLY)
 
 figures: $(READY)  ## draw the drawings again:  make figures ONLY="architecture"
 	$(PY) tools/draw_figures.py $(ONLY)

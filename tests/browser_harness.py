@@ -1,0 +1,282 @@
+"""Notebooks in a real browser: a Jupyter server of their own, Chromium, and one notebook opened, run and judged.
+
+    with front_end("lab", folder) as opened, opened("x.ipynb") as sheet:
+        sheet.run_all()
+        sheet.faults()        # what no learner should see, a line each
+
+Front ends are "lab" (JupyterLab) and "notebook" (Notebook 7). Nothing is read from or written to the user's own
+Jupyter, and requests beyond this machine are refused and noted.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from notebook_frame import ROOT, frame
+from notebook_slice import needed_cells
+
+WINDOW = {"width": 1280, "height": 900}
+LAUNCH = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+# No news, no autosave, and all cells in the page even when they are not in view.
+SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+        "doNotDisturbMode": True,
+    },
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
+    "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
+}
+FRONT_ENDS = {  # module to start, its class of settings, path of a notebook
+    "lab": ("jupyterlab", "LabApp", "doc/tree"),
+    "notebook": ("notebook", "JupyterNotebookApp", "notebooks"),
+}
+# Console errors that are the front end's own and do no harm: (part of the message, why it is let pass).
+HARMLESS = (
+    ("reading 'schema'", "Notebook 7 lists its shortcuts before all its settings have come, and then lists them again"),
+)
+
+
+def find_chromium() -> str | None:
+    """Path of a Chromium: the one that TX_CHROMIUM names, else the first on the PATH."""
+    if named := os.environ.get("TX_CHROMIUM"):
+        return named
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return next((path for name in names if (path := shutil.which(name))), None)
+
+
+def require_chromium() -> str:
+    """The path, or the test is skipped; with TX_REQUIRE_BROWSER set it fails instead."""
+    if path := find_chromium():
+        return path
+    why = "no Chromium found: explorers not tested (get one by: apt install chromium, or name yours in TX_CHROMIUM)"
+    if os.environ.get("TX_REQUIRE_BROWSER"):
+        pytest.fail(why, pytrace=False)
+    pytest.skip(why)
+
+
+def copy_notebooks(folder: Path, whole: bool = True) -> None:
+    """The course's notebooks without outputs, whole or only the cells that the explorers need.
+
+    They are as before an address is stamped in: Colab's badge would be a request beyond this machine.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        frame(notebook.cells, path.name, address="")
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        for cell in code:
+            cell.outputs, cell.execution_count = [], None
+        if not whole:
+            notebook.cells = [code[index] for index in needed_cells([cell.source for cell in code])]
+        nbformat.write(notebook, folder / path.name)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A headless browser, closed at the end together with Playwright's event loop, which other tests must not meet."""
+    path = require_chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=LAUNCH)
+        yield browser
+        browser.close()
+
+
+class Server:
+    """A Jupyter server for the notebooks of `folder`; a context manager, which ends the server and its kernels."""
+
+    def __init__(self, front_end: str, folder: Path):
+        module, app, self._path = FRONT_ENDS[front_end]
+        self.front_end, self._token = front_end, secrets.token_hex(16)
+        self._home = Path(tempfile.mkdtemp(prefix="tx_browser_"))
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self._port = probe.getsockname()[1]
+        for name in ("config", "data", "runtime", "ipython", "cache", "settings"):
+            (self._home / name).mkdir()
+        (self._home / "settings" / "overrides.json").write_text(json.dumps(SETTINGS))
+        self._command = [
+            *(sys.executable, "-m", module, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+            *(f"--port={self._port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={self._token}"),
+            *(f"--ServerApp.root_dir={folder}", f"--{app}.expose_app_in_browser=True"),
+            *("--LabApp.extension_manager=readonly", f"--{app}.app_settings_dir={self._home / 'settings'}"),
+        ]
+        self._environment = os.environ | {
+            "JUPYTER_CONFIG_DIR": str(self._home / "config"),
+            "JUPYTER_DATA_DIR": str(self._home / "data"),
+            "JUPYTER_RUNTIME_DIR": str(self._home / "runtime"),
+            "IPYTHONDIR": str(self._home / "ipython"),
+            "TX_CACHE": str(self._home / "cache"),
+            "OMP_NUM_THREADS": "1",
+        }
+
+    def url(self, notebook: str) -> str:
+        """Where the front end shows a notebook of the folder, in a fresh workspace."""
+        return f"http://127.0.0.1:{self._port}/{self._path}/{notebook}?token={self._token}&reset"
+
+    def __enter__(self) -> "Server":
+        self._log = (self._home / "log").open("wb")
+        self._process = subprocess.Popen(
+            self._command,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            start_new_session=os.name == "posix",
+        )
+        try:
+            self._wait_until_it_answers(seconds=60)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _wait_until_it_answers(self, seconds: float) -> None:
+        status = f"http://127.0.0.1:{self._port}/api/status?token={self._token}"
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self._process.poll() is None:
+            try:
+                with urllib.request.urlopen(status, timeout=5):
+                    return
+            except OSError:
+                time.sleep(0.2)
+        raise RuntimeError("the Jupyter server does not answer:\n" + (self._home / "log").read_text()[-3000:])
+
+    def __exit__(self, *_) -> None:
+        for sign in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):  # asked, it ends its kernels first
+            if self._process.poll() is None:
+                os.killpg(self._process.pid, sign) if os.name == "posix" else self._process.terminate()
+                try:
+                    self._process.wait(timeout=15)
+                except subprocess.TimeoutExpired:
+                    continue
+        self._log.close()
+        shutil.rmtree(self._home, ignore_errors=True)
+
+
+class Sheet:
+    """A notebook open in a front end, and what the page complained of so far."""
+
+    def __init__(self, page: Page, notebook: str):
+        self.page, self.notebook = page, notebook
+        self._complaints: list[str] = []
+        page.on("console", lambda message: message.type == "error" and self._complain(message.text))
+        page.on("pageerror", lambda error: self._complain(str(error)))
+        page.on("request", lambda request: self._note_foreign(request.url))
+        page.on("websocket", lambda socket: self._note_foreign(socket.url))
+        page.route(is_foreign, lambda route: route.abort())
+
+    def _complain(self, text: str) -> None:
+        if not any(part in text for part, _ in HARMLESS):
+            self._complaints.append(f"console error: {text}")
+
+    def _note_foreign(self, url: str) -> None:
+        if is_foreign(url):
+            self._complaints.append(f"request beyond this machine: {url}")
+
+    def wait(self, condition: str, seconds: float, what: str) -> None:
+        """Until the JavaScript condition holds; AssertionError says what did not come."""
+        try:
+            self.page.wait_for_function(condition, timeout=1000 * seconds, polling=50)
+        except Exception as error:
+            raise AssertionError(f"{self.notebook}: {what} within {seconds} s: {error}") from None
+
+    def run_all(self, seconds: float = 600) -> None:
+        """Run all cells, and wait until the kernel is idle again and every widget is on the page."""
+        self.wait(f"{KERNEL}?.status === 'idle' && {KERNEL}.connectionStatus === 'connected'", 60, "no kernel")
+        self.page.evaluate(
+            "() => { jupyterapp.commands.execute('notebook:run-all-cells').finally(() => { window.txRan = true }) }"
+        )
+        self.wait(f"window.txRan && {KERNEL}.status === 'idle'", seconds, "the cells did not all run")
+        self.wait(WIDGETS_SHOWN, 30, "a widget is not shown")
+        self.settle()
+
+    def end_kernel(self) -> None:
+        """So that a course of notebooks does not fill the memory."""
+        self.page.evaluate("() => jupyterapp.shell.currentWidget?.sessionContext?.shutdown()")
+
+    def settle(self) -> None:
+        """Let the browser draw twice: what was decided before is then in the page."""
+        self.page.evaluate("() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+    def set_theme(self, theme: str) -> None:
+        """ "Light" or "Dark"."""
+        self.page.evaluate(
+            f"() => jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})"
+        )
+        light = str(theme == "Light").lower()
+        self.wait(f"document.body.dataset.jpThemeLight === '{light}'", 20, f"the theme is not {theme}")
+        self.settle()
+
+    def faults(self) -> list[str]:
+        """Error and stderr outputs in the page, console errors and foreign requests so far."""
+        outputs = self.page.evaluate(
+            """() => ["error", "stderr"].flatMap(kind =>
+                [...document.querySelectorAll(`[data-mime-type="application/vnd.jupyter.${kind}"]`)]
+                    .map(output => `${kind} output: ${output.innerText.trim()}`))"""
+        )
+        return [*outputs, *self._complaints]
+
+    def axe_faults(self, selector: str) -> list[str]:
+        """What axe-core finds serious or critical in the elements, a line each."""
+        found = Axe().run(self.page, context=selector, options={"resultTypes": ["violations"]})
+        return [
+            f"axe: {each['id']} ({each['impact']}): {each['help']}: {node['target'][0]}: {node['html'][:200]}"
+            for each in found.response["violations"]
+            if each["impact"] in ("serious", "critical")
+            for node in each["nodes"]
+        ]
+
+
+NOTEBOOKS = [path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+WIDGETS_SHOWN = """[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.widget-view+json"]')]
+    .every(output => output.querySelector(".jupyter-widgets"))"""
+KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel"
+
+
+def is_foreign(url: str) -> bool:
+    """Whether the address is beyond this machine."""
+    parts = urlsplit(url)
+    return parts.scheme in ("http", "https", "ws", "wss") and parts.hostname not in ("127.0.0.1", "localhost")
+
+
+@contextmanager
+def front_end(kind: str, folder: Path) -> Iterator[Callable[[str], AbstractContextManager[Sheet]]]:
+    """A server for the folder's notebooks and a browser; gives `opened`, which shows one in a fresh window.
+
+    Playwright keeps an event loop running until the end, which other tests must not meet: one use, one test file.
+    """
+    with chromium() as browser, Server(kind, folder) as server:
+
+        @contextmanager
+        def opened(notebook: str) -> Iterator[Sheet]:
+            context = browser.new_context(viewport=WINDOW)
+            try:
+                sheet = Sheet(context.new_page(), notebook)
+                sheet.page.goto(server.url(notebook), wait_until="domcontentloaded")
+                yield sheet
+                sheet.end_kernel()
+            finally:
+                context.close()
+
+        yield opened

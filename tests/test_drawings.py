@@ -17,7 +17,10 @@ from notebook_guards import MIN_ALT, svg_alt
 from tx_helpers.drawings import drawing, names
 from tx_helpers.number_words import english, german
 
-NAMES = ["architecture", "course_map", "encode_once", "shifted_target", "translator_attention"]
+NAMES = [
+    *("architecture", "bottleneck", "course_map", "encode_once", "path_lengths", "rotary_rotation", "shifted_target"),
+    *("sinusoid_wavelengths", "tokens_to_vectors", "translator_attention", "unrolled_rnn"),
+]
 MEASURED = "translator_attention"  # holds a trained model's weights, so it is not made again here
 ENGLISH, GERMAN = ["one", "hundred", "two"], ["ein", "hundert", "zwei", "<eos>"]
 SWAPPED = [[0.02, 0.08, 0.9], [0.0, 1.0, 0.0], [0.97, 0.01, 0.02], [0.4, 0.3, 0.3]]

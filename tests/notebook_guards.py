@@ -203,6 +203,30 @@ def links(notebook, folder: Path) -> list[str]:
 # --- code ------------------------------------------------------------------------------------------------------------
 
 
+def terms_learned(notebook) -> list[set[str]]:
+    """The terms that the last cell names; "KV cache (key–value cache)" is one term with two names."""
+    told = re.search(r"\*\*Terms learned:\*\*(.*?)(?:All in the|\n\n|\Z)", notebook.cells[-1].source, re.DOTALL)
+    terms = re.split(r",(?![^()]*\))", told[1]) if told else []
+    return [{_plain(name) for name in re.split(r"[()]", term)} - {""} for term in terms]
+
+
+def glossary(start) -> set[str]:
+    """All words explained in the glossary of notebook 00: the first column of its tables."""
+    text = next((cell.source for cell in start.cells if cell.source.startswith("## Glossary")), "")
+    rows = [line.split("|")[1] for line in text.split("\n") if line.startswith("|")]
+    return {_plain(word) for row in rows for word in re.split(r",| and |[()]", row)} - {""}
+
+
+def unexplained_terms(notebook, start) -> list[str]:
+    """Terms learned in a notebook that the glossary of notebook 00 does not explain."""
+    explained = glossary(start)
+    return [f"not in the glossary: {' / '.join(sorted(t))}" for t in terms_learned(notebook) if not t & explained]
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"\s+", " ", word).strip(" .*`").lower()
+
+
 def short_cells(notebook) -> list[str]:
     """No code cell over 25 lines, blank ones not counted."""
     return [

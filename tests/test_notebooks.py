@@ -66,6 +66,13 @@ def test_a_notebook_of_the_course_keeps_the_rules(path):
     assert guards.course_guards(path, nbformat.read(path, as_version=4)) == []
 
 
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_the_glossary_explains_every_term(path):
+    start = nbformat.read(PATHS[0], as_version=4)
+    assert guards.terms_learned(nbformat.read(path, as_version=4))
+    assert guards.unexplained_terms(nbformat.read(path, as_version=4), start) == []
+
+
 def test_the_course_is_really_compared():
     compared, bearing = compared_share([nbformat.read(path, as_version=4) for path in PATHS])
     assert compared >= 0.8 * bearing, f"strict nbval really compares only {compared} of {bearing} cells with an output"
@@ -227,6 +234,17 @@ def test_alt_text_guard(cell, good):
 def test_link_guard(text, finding, tmp_path):
     (found,) = guards.links(notebook(new_markdown_cell(text)), tmp_path)
     assert finding in found
+
+
+def test_glossary_guard():
+    table = "## Glossary\n\n| word | meaning |\n|---|---|\n| head | one |\n| top-k, *top-p* (nucleus) | two |"
+    start = notebook(new_markdown_cell(table))
+    learned = "**Terms learned:** head, Top-k, nucleus\nsampling, KV cache (key–value cache). All in the glossary."
+    assert guards.unexplained_terms(notebook(new_markdown_cell(learned)), start) == [
+        "not in the glossary: nucleus sampling",
+        "not in the glossary: key–value cache / kv cache",
+    ]
+    assert guards.unexplained_terms(notebook(new_markdown_cell("**Terms learned:** head, nucleus.")), start) == []
 
 
 def test_length_guards():

@@ -126,8 +126,8 @@ def perform(root: Locator, move: Move) -> list[str]:
 
 
 def text_of(root: Locator, selector: str) -> str:
-    """What stands in the first such element; "" if there is none."""
-    return " ".join((root.locator(selector).all_inner_texts() or [""])[0].split())
+    """What stands in the first such element, scrolled into view or not; "" if there is none."""
+    return " ".join((root.locator(selector).all_text_contents() or [""])[0].split())
 
 
 def act(page, control: Locator, move: Move) -> None:

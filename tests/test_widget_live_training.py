@@ -14,7 +14,14 @@ from tx_helpers.losses import translation_loss
 from tx_helpers.number_words import english, german, number_pairs
 from tx_helpers.optimizers import linear_warmup_decay
 from tx_helpers.recipes import train_translator
-from tx_helpers.widgets.live_training import LiveRun, LiveTraining, Moment, draw_moment, live_training, moment_words
+from tx_helpers.widgets.live_training import (
+    LiveRun,
+    LiveTraining,
+    Moment,
+    draw_moment,
+    live_training_explorer,
+    moment_words,
+)
 
 STEPS = 6
 PAIRS = number_pairs(train=200, held_out=10, below=1000)
@@ -139,7 +146,7 @@ def test_the_picture_has_a_point_for_each_step_of_each_run_and_all_weights():
 
 
 def test_idle_it_says_so_and_always_the_same():
-    explore = live_training(retrain, CHOICES, steps=STEPS)
+    explore = live_training_explorer(retrain, CHOICES, steps=STEPS)
     assert repr(explore) == "Explorer 'live-training': not started: press Start to train 'whole'"
     assert [control.description for control in explore.controls.values()] == ["Model", "Start"]
 
@@ -292,6 +299,6 @@ def test_an_error_of_the_training_is_shown_in_place_and_start_tries_again():
 
 def test_choices_and_numbers_that_do_not_fit():
     with pytest.raises(ValueError, match="0 choices, steps=70, every=5; expected at least 1 of each"):
-        live_training(retrain, {})
+        live_training_explorer(retrain, {})
     with pytest.raises(ValueError, match="2 choices, steps=70, every=0"):
-        live_training(retrain, CHOICES, every=0)
+        live_training_explorer(retrain, CHOICES, every=0)

@@ -1,6 +1,6 @@
 """Live training: start, watch loss and attention form, stop while it runs, go on or leave out another part.
 
-    live_training(retrain, {"the right model": {}, "no causal mask": dict(prepare=…)})
+    live_training_explorer(retrain, {"the right model": {}, "no causal mask": dict(prepare=…)})
 
 `retrain(steps=…, **options)` trains a translator, as `functools.partial(recipes.train_translator, pairs, …)` does; the
 dictionary names the options to choose from. Each choice has a run of its own, so one can leave it and come back.
@@ -221,6 +221,6 @@ class LiveTraining:
         self.explore.redraw()
 
 
-def live_training(retrain: Callable[..., Translator], choices: Mapping[str, Mapping], **options) -> Explore:
+def live_training_explorer(retrain: Callable[..., Translator], choices: Mapping[str, Mapping], **options) -> Explore:
     """The explorer of a `LiveTraining`: a choice of models, and a button that starts and stops."""
     return LiveTraining(retrain, choices, **options).explore

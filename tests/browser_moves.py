@@ -151,19 +151,23 @@ def act(page, control: Locator, move: Move) -> None:
         raise LookupError(f"{move} names neither keys nor text nor a known move of the mouse")
 
 
+TRACK = """e => {
+    const track = (e.closest("input, .noUi-target") ?? e.parentElement).getBoundingClientRect()
+    const own = e.getBoundingClientRect()
+    const share = (e.value - (e.min || 0)) / ((e.max || 100) - (e.min || 0))
+    const thumb = 8  // half the width of a native one
+    const x = e.matches("input") ? own.left + thumb + share * (own.width - 2 * thumb) : own.left + own.width / 2
+    return [x, own.top + own.height / 2, track.right]
+}"""
+
+
 def drag_to_the_right_end(page, slider: Locator) -> None:
     """Take the thumb, of a native slider or of one made of elements, and let it go at the right end of its track."""
-    slider.scroll_into_view_if_needed(timeout=3000)
-    left, y, right = slider.evaluate(
-        """e => {
-            const track = (e.closest("input, .noUi-target") ?? e.parentElement).getBoundingClientRect()
-            const own = e.getBoundingClientRect()
-            const share = (e.value - (e.min || 0)) / ((e.max || 100) - (e.min || 0))
-            const thumb = 8  // half the width of a native one
-            const x = e.matches("input") ? own.left + thumb + share * (own.width - 2 * thumb) : own.left + own.width / 2
-            return [x, own.top + own.height / 2, track.right]
-        }"""
-    )
+    place = None
+    while place != (place := slider.evaluate(TRACK)):  # a page that was scrolled may still be moving
+        slider.scroll_into_view_if_needed(timeout=3000)
+        page.wait_for_timeout(200)
+    left, y, right = place
     page.mouse.move(left, y)
     page.mouse.down()
     page.mouse.move((left + right) / 2, y, steps=4)

@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--presses", type=int, default=30)
     options = parser.parse_args()
     cases = [case for case in cases_of() if by_arrow_key(case)]
-    names = [name for name in dict.fromkeys(case.notebook for case in cases)]
+    names = dict.fromkeys(case.notebook for case in cases)
     names = [name for name in names if not options.notebooks or name.startswith(tuple(options.notebooks))]
     with tempfile.TemporaryDirectory() as folder:
         copy_notebooks(Path(folder), whole=False)

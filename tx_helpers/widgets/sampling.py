@@ -152,9 +152,7 @@ def sampling_explorer(model: NextToken, so_far: str = "", *, name: str = "sampli
     """
     V, logits = len(model.tokens), lru_cache(maxsize=16)(model.logits)
 
-    def draw(so_far: str, top_p: float, **rule) -> Svg:
-        if top_p < 1:  # at 1 rounding alone could rule out tokens
-            rule["top_p"] = top_p
+    def draw(so_far: str, **rule) -> Svg:
         return distribution(shape(logits(so_far), **rule), model.tokens)
 
     slider = widgets.FloatSlider

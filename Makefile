@@ -18,7 +18,7 @@ NOTEBOOK_TESTS := $(NBVAL) --nbval-cell-timeout=120
 ONE_THREAD := OMP_NUM_THREADS=1
 PARALLEL := -n $(WORKERS) --dist loadfile
 
-.PHONY: help setup lab test browser quick thorough offline lint format notebooks pages figures benchmarks clean
+.PHONY: help setup lab test browser quick thorough offline lint format notebooks pages handout figures benchmarks clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "%-12s%s\n", $$1, $$2 }' Makefile
@@ -53,12 +53,12 @@ format: $(READY)  ## let ruff format and mend what it can
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-thorough: $(READY) lint  ## before a release: notebooks three times with one and with two threads, all tests, no network
+thorough: $(READY) lint  ## before a release: notebooks three times with one and with two threads, from the wheel, on Colab's versions, all tests, no network
 	for threads in 1 2; do for round in 1 2 3; do \
 	  echo "== notebooks, $$threads thread(s), round $$round"; \
 	  OMP_NUM_THREADS=$$threads $(PY) -m pytest $(NOTEBOOK_TESTS) notebooks || exit 1; \
 	done; done
-	OMP_NUM_THREADS=2 $(PY) -m pytest -m "" tests
+	OMP_NUM_THREADS=2 $(PY) -m pytest -rs -m "" tests
 	$(MAKE) offline
 
 offline: $(READY)  ## the whole suite without a network (Linux: unshare)
@@ -71,6 +71,9 @@ notebooks: $(READY)  ## execute the notebooks and write their outputs:  make not
 
 pages: $(READY)  ## a web page of each notebook, for places without Jupyter:  make pages ONLY="08"
 	$(PY) tools/export_html.py $(ONLY)
+
+handout: $(READY)  ## an edition that checks the exercises without their solutions, in build/handout
+	$(PY) tools/make_handout.py
 
 figures: $(READY)  ## draw the drawings again:  make figures ONLY="architecture"
 	$(PY) tools/draw_figures.py $(ONLY)

@@ -147,7 +147,7 @@ def draw_decoder(side: Side) -> None:
     side.sublayer(374, ["causal self-attention", "q, k, v (B, H, T, K)", "weights (B, H, T, T)"], **ATTENTION)
     cross = ["cross-attention", "q (B, H, T, K)", "k, v (B, H, S, K)", "weights (B, H, T, S)"]
     side.sublayer(374 + HEIGHT + GAP, cross, height=HEIGHT + 16, **ATTENTION)
-    canvas.text(side.x(160), 471, "q", size=SMALL, colour=RED_SHADE, anchor="middle", bold=True)
+    canvas.text(side.x(160), 468, "q", size=SMALL, colour=RED_SHADE, anchor="middle", bold=True)
     side.sublayer(
         394 + 2 * HEIGHT + 2 * GAP, ["feed-forward", "each position alone", "inside (B, T, F)"], **plain(side)
     )

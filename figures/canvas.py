@@ -9,17 +9,20 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
+from tx_helpers.widgets import shapes
+from tx_helpers.widgets.shapes import number
+
 WIDTH = 800
 SMALL, NORMAL, LARGE = 12, 13, 17
 
-# Okabe and Ito 2008: colours that colour-blind readers tell apart; each with a tint to fill and a shade to write in.
-INK, MUTED, FAINT, PAPER = "#1F2933", "#52606D", "#9AA5B1", "#FCFCFA"
-BLUE, BLUE_TINT, BLUE_SHADE = "#0072B2", "#DCECF7", "#00527F"  # the source and the encoder
-RED, RED_TINT, RED_SHADE = "#D55E00", "#FCE6D6", "#9A4400"  # the target and the decoder
-GREEN, GREEN_TINT, GREEN_SHADE = "#009E73", "#D8F1E8", "#00664A"  # the memory, keys and values
-PINK, PINK_TINT, PINK_SHADE = "#CC79A7", "#F8E7F0", "#8A3B66"  # special tokens
-GOLD, GOLD_TINT, GOLD_SHADE = "#E69F00", "#FDF0D0", "#7A5400"  # what goes out: probabilities
-GREY, GREY_TINT = "#9AA5B1", "#ECEFF2"  # padding, and what rests
+# The course's palette: a colour with a tint to fill and a shade to write in.
+BLUE, BLUE_TINT, BLUE_SHADE = shapes.BLUE  # the source and the encoder
+RED, RED_TINT, RED_SHADE = shapes.RED  # the target and the decoder
+GREEN, GREEN_TINT, GREEN_SHADE = shapes.GREEN  # the memory, keys and values
+PINK, PINK_TINT, PINK_SHADE = shapes.PINK  # special tokens
+GOLD, GOLD_TINT, GOLD_SHADE = shapes.GOLD  # what goes out: probabilities
+GREY, GREY_TINT, INK = shapes.GREY  # padding, and what rests
+MUTED, PAPER, EDGE, FAINT = shapes.MUTED, shapes.PAPER, shapes.EDGE, GREY
 
 Point = tuple[float, float]
 
@@ -30,7 +33,7 @@ class Canvas:
     def __init__(self, name: str, height: float, *, title: str, description: str):
         self.name, self.height, self.title, self.description = name, height, title, description
         self.parts: list[str] = []
-        self.box(0.5, 0.5, WIDTH - 1, height - 1, fill=PAPER, stroke="#CBD2D9", radius=14)
+        self.box(0.5, 0.5, WIDTH - 1, height - 1, fill=PAPER, stroke=EDGE, radius=14)
 
     def box(
         self,
@@ -64,10 +67,10 @@ class Canvas:
         )
         lines = [lines] if isinstance(lines, str) else list(lines)
         baseline = y + height / 2 + 0.36 * size - (len(lines) - 1) * 8
-        for number, line in enumerate(lines):
-            first = number == 0
+        for row, line in enumerate(lines):
+            first = row == 0
             font = dict(size=size if first else SMALL, bold=first and bold)
-            self.text(x + width / 2, baseline + 17 * number, line, colour=colour, anchor="middle", **font)
+            self.text(x + width / 2, baseline + 17 * row, line, colour=colour, anchor="middle", **font)
 
     def text(
         self,
@@ -114,7 +117,7 @@ class Canvas:
             side = 0.48 * size
             head = [(x1, y1), (back[0] - side * v, back[1] + side * u), (back[0] + side * v, back[1] - side * u)]
             points[-1] = back
-        shade = _number(opacity) if opacity < 1 else ""
+        shade = number(opacity) if opacity < 1 else ""
         self._add(
             "polyline",
             points=_places(points),
@@ -132,7 +135,7 @@ class Canvas:
         (x0, y0), (x1, y1) = start, end
         middle = (y0 + y1) / 2
         path = f"M{_places([start])} C{_places([(x0, middle), (x1, middle), (x1, y1)])}"
-        self._add("path", d=path, fill="none", stroke=colour, stroke_width=thickness, stroke_opacity=_number(opacity))
+        self._add("path", d=path, fill="none", stroke=colour, stroke_width=thickness, stroke_opacity=number(opacity))
 
     def circle(self, x: float, y: float, radius: float, *, fill: str, stroke: str = "none", thickness=1.6) -> None:
         self._add("circle", cx=x, cy=y, r=radius, fill=fill, stroke=stroke, stroke_width=thickness)
@@ -146,15 +149,15 @@ class Canvas:
     def heading(self, words: str, *below: str) -> None:
         """The drawing's title and what to know before reading it, at the top."""
         self.text(28, 36, words, size=LARGE, bold=True)
-        for number, line in enumerate(below):
-            self.text(28, 58 + 18 * number, line, colour=MUTED)
+        for row, line in enumerate(below):
+            self.text(28, 58 + 18 * row, line, colour=MUTED)
 
     def svg(self) -> str:
         """The whole drawing as text."""
         name = self.name
         opening = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {_number(self.height)}" width="{WIDTH}" '
-            f'height="{_number(self.height)}" font-family="sans-serif" role="img" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {number(self.height)}" width="{WIDTH}" '
+            f'height="{number(self.height)}" font-family="sans-serif" role="img" '
             f'aria-labelledby="{name}-title {name}-desc">'
         )
         words = [
@@ -164,12 +167,8 @@ class Canvas:
         return "\n".join([opening, *words, *self.parts, "</svg>"]) + "\n"
 
     def _add(self, tag: str, words: str = "", **attributes) -> None:
-        said = " ".join(
-            f'{name.replace("_", "-")}="{_number(value) if isinstance(value, (int, float)) else escape(value)}"'
-            for name, value in attributes.items()
-            if value != ""
-        )
-        self.parts.append(f"<{tag} {said}>{escape(words)}</{tag}>" if words else f"<{tag} {said}/>")
+        said = {name: value for name, value in attributes.items() if value != ""}
+        self.parts.append(shapes.shape(tag, words, **said))
 
 
 def save(canvas: Canvas, folder: Path = Path(__file__).parent) -> Path:
@@ -179,10 +178,5 @@ def save(canvas: Canvas, folder: Path = Path(__file__).parent) -> Path:
     return path
 
 
-def _number(value: float) -> str:
-    """At most two decimals, and no more than needed."""
-    return f"{value:.2f}".rstrip("0").rstrip(".") if value % 1 else f"{value:.0f}"
-
-
 def _places(points: Iterable[Point]) -> str:
-    return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+    return " ".join(f"{number(x)},{number(y)}" for x, y in points)

@@ -85,7 +85,7 @@ def draw_ways_back(canvas: Canvas) -> None:
     for step in range(STEPS - 1):
         x, y = SAID[0] + SAID[1] / 2, TOP + PITCH * step + HEIGHT
         place = LEFT + NEXT * (step + 1) + CELL / 2
-        canvas.line((x, y), (x, y + 11), (place, y + 11), (place, y + 24), colour=GREY, thickness=1.3, dash="4 3")
+        canvas.line((x, y), (x, y + 11), (place, y + 11), (place, y + 24), colour=MUTED, thickness=1.3, dash="4 3")
 
 
 def draw_step(canvas: Canvas, step: int) -> None:

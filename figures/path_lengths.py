@@ -50,8 +50,8 @@ def convolution(canvas: Canvas, y: float) -> None:
     for layer in range(4):
         low, high = y - 32 * layer, y - 32 * (layer + 1)
         start = low - (6 if layer else 10)
-        canvas.line((place(layer), start), (place(layer + 1) - 5, high + 5), colour=PINK)
-        canvas.line((place(8 - layer), start), (place(7 - layer) + 5, high + 5), colour=PINK)
+        canvas.line((place(layer), start), (place(layer + 1) - 5, high + 5), colour=PINK_SHADE)
+        canvas.line((place(8 - layer), start), (place(7 - layer) + 5, high + 5), colour=PINK_SHADE)
     for layer in range(1, 5):
         for number in range(layer, COUNT - layer):
             canvas.circle(place(number), y - 32 * layer, 5, fill="#FFFFFF", stroke=PINK)

@@ -2,7 +2,7 @@
 
 import math
 
-from canvas import BLUE, BLUE_SHADE, GOLD, GOLD_SHADE, GREY, INK, MUTED, RED, RED_SHADE, SMALL, Canvas, save
+from canvas import BLUE, BLUE_SHADE, GOLD_SHADE, GREY, INK, MUTED, RED, RED_SHADE, SMALL, Canvas, save
 
 STEP = 25  # degrees for each position
 QUERY, KEY = 10, 0  # the directions of query and key before any turn, in degrees
@@ -71,7 +71,7 @@ def arrow(canvas: Canvas, x: float, degrees: float, colour: str, shade: str, nam
 def draw_pair(canvas: Canvas, x: float, m: int, n: int) -> None:
     start, end = KEY + n * STEP, QUERY + m * STEP
     steps = [start + (end - start) * i / 20 for i in range(21)]
-    canvas.line(*(point(x, degrees, 44) for degrees in steps), colour=GOLD, thickness=4, arrow=False)
+    canvas.line(*(point(x, degrees, 44) for degrees in steps), colour=GOLD_SHADE, thickness=4, arrow=False)
     arrow(canvas, x, end, BLUE, BLUE_SHADE, "q")
     arrow(canvas, x, start, RED, RED_SHADE, "k")
     label = point(x, (start + end) / 2, 64)

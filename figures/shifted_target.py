@@ -69,7 +69,7 @@ def draw_pair(canvas: Canvas, y: float, source: str, read: list[str], asked: lis
             start, end = (centre(column) - 14, top + height), (centre(column - 1) + 14, bottom)
             canvas.line(start, end, colour=RED, thickness=1.2, dash="3 4", arrow=False)
     for column in range(T):
-        shade = GREY if asked[column] == PAD else INK
+        shade = MUTED if asked[column] == PAD else INK
         canvas.line((centre(column), top + height), (centre(column), bottom), colour=shade)
         draw_word(canvas, column, top, read[column])
         draw_word(canvas, column, bottom, asked[column])

@@ -60,7 +60,7 @@ def across(position: float) -> float:
 def draw_pair(canvas: Canvas, i: int, frequency: float, y: float) -> None:
     canvas.text(28, y - 4, f"pair i = {i}", bold=True)
     canvas.text(28, y + 14, f"wavelength {2 * math.pi / frequency:,.1f}", size=SMALL, colour=MUTED)
-    canvas.line((LEFT, y), (RIGHT, y), colour=GREY, thickness=0.8, arrow=False)
+    canvas.line((LEFT, y), (RIGHT, y), colour=MUTED, thickness=0.8, arrow=False)
     fine = max(1, 4 >> i)  # points to a position: the slow waves need fewer
     steps = [step / fine for step in range(fine * (LENGTH - 1) + 1)]
     angle = POSITION * frequency
@@ -70,7 +70,7 @@ def draw_pair(canvas: Canvas, i: int, frequency: float, y: float) -> None:
         canvas.circle(across(POSITION), y - HEIGHT * wave(angle), 4, fill=colour)
     canvas.circle(DIAL, y, HEIGHT, fill="#FFFFFF", stroke=GREY)
     tip = DIAL + HEIGHT * math.cos(angle), y - HEIGHT * math.sin(angle)
-    canvas.line((DIAL, y), (DIAL + HEIGHT, y), colour=GREY, thickness=1, dash="2 2", arrow=False)
+    canvas.line((DIAL, y), (DIAL + HEIGHT, y), colour=MUTED, thickness=1, dash="2 2", arrow=False)
     canvas.line((DIAL, y), tip, colour=INK, thickness=2)
     for below, name, dimension, wave, colour in (
         (-4, "sin", 2 * i, math.sin, BLUE_SHADE),

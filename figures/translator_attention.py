@@ -9,7 +9,6 @@ from canvas import (
     BLUE,
     BLUE_SHADE,
     BLUE_TINT,
-    GOLD,
     GOLD_SHADE,
     GOLD_TINT,
     GREEN,
@@ -31,7 +30,7 @@ from canvas import (
 SENTENCE = "four hundred twenty-one"
 LOOKS = [  # of the English words, in turn: stroke, fill, colour
     (BLUE, BLUE_TINT, BLUE_SHADE),
-    (GOLD, GOLD_TINT, GOLD_SHADE),
+    (GOLD_SHADE, GOLD_TINT, GOLD_SHADE),
     (GREEN, GREEN_TINT, GREEN_SHADE),
     (RED, RED_TINT, RED_SHADE),
 ]

@@ -4,8 +4,8 @@
         sheet.run_all()
         sheet.faults()        # what no learner should see, a line each
 
-Front ends are "lab" (JupyterLab) and "notebook" (Notebook 7). Nothing is read from or written to the user's own
-Jupyter, and requests beyond this machine are refused and noted.
+Front ends are "lab" (JupyterLab, one document), "desk" (JupyterLab as `make lab` opens it) and "notebook" (Notebook 7).
+Nothing is read from or written to the user's own Jupyter, and requests beyond this machine are refused and noted.
 """
 
 import json
@@ -49,6 +49,7 @@ SETTINGS = {
 }
 FRONT_ENDS = {  # module to start, its class of settings, path of a notebook
     "lab": ("jupyterlab", "LabApp", "doc/tree"),
+    "desk": ("jupyterlab", "LabApp", "lab/tree"),
     "notebook": ("notebook", "JupyterNotebookApp", "notebooks"),
 }
 # Console errors that are the front end's own and do no harm: (part of the message, why it is let pass).
@@ -61,7 +62,7 @@ def find_chromium() -> str | None:
     """Path of a Chromium: the one that TX_CHROMIUM names, else the first on the PATH."""
     if named := os.environ.get("TX_CHROMIUM"):
         return named
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    names = Path(__file__).with_name("chromium_names.txt").read_text("utf-8").split()  # .ci/run reads it, too
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
@@ -92,6 +93,14 @@ def copy_notebooks(folder: Path, whole: bool = True) -> None:
         nbformat.write(notebook, folder / path.name)
 
 
+def shared_cache(tmp_path_factory) -> Path:
+    """One cache for all servers of a test run, of all its processes: the first that needs a model trains it."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if os.environ.get("PYTEST_XDIST_WORKER") else folder) / "tx_cache"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """A headless browser, closed at the end together with Playwright's event loop, which other tests must not meet."""
@@ -103,9 +112,12 @@ def chromium() -> Iterator[Browser]:
 
 
 class Server:
-    """A Jupyter server for the notebooks of `folder`; a context manager, which ends the server and its kernels."""
+    """A Jupyter server for the notebooks of `folder`; a context manager, which ends the server and its kernels.
 
-    def __init__(self, front_end: str, folder: Path):
+    cache  where the kernels keep trained models; by default a folder that goes with the server
+    """
+
+    def __init__(self, front_end: str, folder: Path, cache: Path | None = None):
         module, app, self._path = FRONT_ENDS[front_end]
         self.front_end, self._token = front_end, secrets.token_hex(16)
         self._home = Path(tempfile.mkdtemp(prefix="tx_browser_"))
@@ -126,7 +138,7 @@ class Server:
             "JUPYTER_DATA_DIR": str(self._home / "data"),
             "JUPYTER_RUNTIME_DIR": str(self._home / "runtime"),
             "IPYTHONDIR": str(self._home / "ipython"),
-            "TX_CACHE": str(self._home / "cache"),
+            "TX_CACHE": str(cache or self._home / "cache"),
             "OMP_NUM_THREADS": "1",
         }
 
@@ -221,12 +233,12 @@ class Sheet:
 
     def set_theme(self, theme: str) -> None:
         """ "Light" or "Dark"."""
-        self.page.evaluate(
-            f"() => jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})"
-        )
-        light = str(theme == "Light").lower()
-        self.wait(f"document.body.dataset.jpThemeLight === '{light}'", 20, f"the theme is not {theme}")
-        self.settle()
+        it_is = f"document.body.dataset.jpThemeLight === '{str(theme == 'Light').lower()}'"
+        if not self.page.evaluate(it_is):
+            change = f"jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})"
+            self.page.evaluate(f"() => {change}")
+            self.wait(it_is, 20, f"the theme is not {theme}")
+            self.settle()
 
     def faults(self) -> list[str]:
         """Error and stderr outputs in the page, console errors and foreign requests so far."""
@@ -237,9 +249,10 @@ class Sheet:
         )
         return [*outputs, *self._complaints]
 
-    def axe_faults(self, selector: str) -> list[str]:
-        """What axe-core finds serious or critical in the elements, a line each."""
-        found = Axe().run(self.page, context=selector, options={"resultTypes": ["violations"]})
+    def axe_faults(self, selector: str, rules: tuple[str, ...] = ()) -> list[str]:
+        """What axe-core finds serious or critical in the elements by all its rules or these, a line each."""
+        options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+        found = Axe().run(self.page, context=selector, options=options)
         return [
             f"axe: {each['id']} ({each['impact']}): {each['help']}: {node['target'][0]}: {node['html'][:200]}"
             for each in found.response["violations"]
@@ -261,12 +274,14 @@ def is_foreign(url: str) -> bool:
 
 
 @contextmanager
-def front_end(kind: str, folder: Path) -> Iterator[Callable[[str], AbstractContextManager[Sheet]]]:
+def front_end(
+    kind: str, folder: Path, cache: Path | None = None
+) -> Iterator[Callable[[str], AbstractContextManager[Sheet]]]:
     """A server for the folder's notebooks and a browser; gives `opened`, which shows one in a fresh window.
 
     Playwright keeps an event loop running until the end, which other tests must not meet: one use, one test file.
     """
-    with chromium() as browser, Server(kind, folder) as server:
+    with chromium() as browser, Server(kind, folder, cache) as server:
 
         @contextmanager
         def opened(notebook: str) -> Iterator[Sheet]:

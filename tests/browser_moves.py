@@ -11,6 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Error, Locator
 
+from browser_contrast import contrast_faults
 from browser_harness import Sheet
 from explorer_cases import Case, Move
 
@@ -67,12 +68,15 @@ def judge(sheet: Sheet, cases: list[Case], themes: tuple[str, ...] = ("Light", "
             faults += [f"{name}: {fault}" for fault in nameless_controls(root_of(sheet, name))]
         for theme in themes:
             sheet.set_theme(theme)
-            faults += [f"{theme}: {fault}" for fault in sheet.axe_faults(".tx-explorer")]
+            rules = () if theme == themes[0] else ("color-contrast",)  # the others look at no colour
+            found = sheet.axe_faults(".tx-explorer", rules) + contrast_faults(sheet.page, ".tx-explorer")
+            faults += [f"{theme}: {fault}" for fault in found]
     for case in cases:
         if case.explorer in present:
             root = root_of(sheet, case.explorer)
             faults += [f"{case.explorer}: {fault}" for move in case.moves for fault in perform(root, move)]
-    return [*faults, *sheet.faults()]
+    pale = contrast_faults(sheet.page, ".tx-explorer")
+    return [*faults, *(f"after the moves: {fault}" for fault in pale), *sheet.faults()]
 
 
 def root_of(sheet: Sheet, name: str) -> Locator:

@@ -26,7 +26,7 @@ class Claim:
     notebook  "04_self_attention"
     cell      source that stands in one code cell of it alone: the cell with the `assert`
     breaks    each of them alone must make that cell raise an AssertionError
-    slow      the cells it needs take longer than about five seconds (training): judged by `make thorough` only
+    slow      the cells it needs take longer than about five seconds (training): judged by `make thorough` alone
     """
 
     text: str

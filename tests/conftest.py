@@ -6,9 +6,22 @@ import tx_helpers  # noqa: F401  sets how idle threads wait, which torch must se
 from notebook_comparison import compared_share
 from notebook_frame import ROOT
 
+EXERCISES = {
+    "mistakes of the bank named": "test_a_mistake_is_rejected_and_named",
+    "right answers in other clothes accepted": "test_a_right_answer_in_other_clothes_passes",
+    "mistakes unlike any in the bank rejected": "test_a_mistake_unlike_any_in_the_bank_is_rejected",
+}
+
 
 def pytest_terminal_summary(terminalreporter) -> None:
-    """Print the share of output-bearing code cells that strict nbval compares, over the whole course."""
+    """Print how exercises are judged, and the share of output-bearing code cells that strict nbval compares."""
+    stats = terminalreporter.stats
+    for what, test in EXERCISES.items():
+        passed, failed = (
+            sum(f"::{test}[" in report.nodeid for report in stats.get(kind, [])) for kind in ("passed", "failed")
+        )
+        if passed + failed:
+            terminalreporter.write_line(f"exercises: {passed} of {passed + failed} {what}")
     notebooks = [nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
     compared, bearing = compared_share(notebooks)
     if bearing:

@@ -14,12 +14,15 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
+from link_terms import plain, terms_learned
 from notebook_frame import ROOT, TIME_LINE, badge_line, repository_address, setup_cell
 
 MIN_ALT = 20  # characters; shorter alt text names a picture instead of saying what is on it
 MAX_LINES = 25
+REPEATED = 4  # lines one after the other that must not stand twice
 MAX_BYTES = 1_000_000
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+FOR_THE_LEARNER = {"hint", "progress", "solution"}  # at hand in the exercises, whether or not a cell calls them
 UNRELIABLE = {"interact", "interactive", "interact_manual", "interactive_output", "Output", "clear_output"}
 
 
@@ -203,28 +206,17 @@ def links(notebook, folder: Path) -> list[str]:
 # --- code ------------------------------------------------------------------------------------------------------------
 
 
-def terms_learned(notebook) -> list[set[str]]:
-    """The terms that the last cell names; "KV cache (key–value cache)" is one term with two names."""
-    told = re.search(r"\*\*Terms learned:\*\*(.*?)(?:All in the|\n\n|\Z)", notebook.cells[-1].source, re.DOTALL)
-    terms = re.split(r",(?![^()]*\))", told[1]) if told else []
-    return [{_plain(name) for name in re.split(r"[()]", term)} - {""} for term in terms]
-
-
 def glossary(start) -> set[str]:
     """All words explained in the glossary of notebook 00: the first column of its tables."""
     text = next((cell.source for cell in start.cells if cell.source.startswith("## Glossary")), "")
     rows = [line.split("|")[1] for line in text.split("\n") if line.startswith("|")]
-    return {_plain(word) for row in rows for word in re.split(r",| and |[()]", row)} - {""}
+    return {plain(word) for row in rows for word in re.split(r",| and |[()]", row)} - {""}
 
 
 def unexplained_terms(notebook, start) -> list[str]:
     """Terms learned in a notebook that the glossary of notebook 00 does not explain."""
     explained = glossary(start)
     return [f"not in the glossary: {' / '.join(sorted(t))}" for t in terms_learned(notebook) if not t & explained]
-
-
-def _plain(word: str) -> str:
-    return re.sub(r"\s+", " ", word).strip(" .*`").lower()
 
 
 def short_cells(notebook) -> list[str]:
@@ -286,8 +278,62 @@ def unused_imports(notebook) -> list[str]:
             elif isinstance(node, ast.Name):
                 used.add(node.id)
     return [
-        f"{where} imports {name} for nothing" for name, where in imported.items() if name not in used | {"tx_helpers"}
+        f"{where} imports {name} for nothing"
+        for name, where in imported.items()
+        if name not in used | {"tx_helpers"} | FOR_THE_LEARNER
     ]
+
+
+def untold_explorers(notebook) -> list[str]:
+    """An explorer stands below a heading of its own, behind a question and before the answer."""
+    found = []
+    for index, cell in enumerate(notebook.cells):
+        called = re.search(r"^(?:\w+ = )?(\w*explorer\(|AttentionView\.|Explore\()", cell.source, re.MULTILINE)
+        if cell.cell_type != "code" or not called:
+            continue
+        before, behind = (
+            [other.source for other in cells if other.cell_type == "markdown"] or [""]
+            for cells in (notebook.cells[:index], notebook.cells[index + 1 :])
+        )
+        headings = re.findall(r"^#+ .*", "\n".join(before), re.MULTILINE) or [""]
+        if not headings[-1].startswith("### Explorer: "):
+            found.append(f"{called[1]}…) stands below {headings[-1]!r}, expected '### Explorer: …'")
+        if "**To find out:**" not in before[-1]:
+            found.append(f"{called[1]}…): the text before it lacks '**To find out:**'")
+        if "**What you should have found.**" not in behind[0]:
+            found.append(f"{called[1]}…): the text behind it lacks '**What you should have found.**'")
+    return found
+
+
+def repeated_code(notebooks: dict[str, object]) -> list[str]:
+    """No code stands twice in the course, given as name -> notebook: what two notebooks need is in the package.
+
+    That is, no function body of two lines or more, and no four lines one after the other; imports and the set-up cell
+    are left out, and how the code is laid out does not matter.
+    """
+    found: list[str] = []
+    bodies, runs = {}, {}  # code -> where it stands first
+    for name, notebook in notebooks.items():
+        for number, cell in enumerate(code_cells(notebook)[1:], 2):
+            tree, where = ast.parse(python_of(cell)), f"{name}, code cell {number}"
+            for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+                body = tuple(lines_of(function.body[ast.get_docstring(function) is not None :]))
+                if len(body) > 1 and body in bodies:
+                    found.append(f"{where}: the function {function.name} stands in {bodies[body]}, too")
+                bodies.setdefault(body, where)
+            lines = lines_of(tree.body)
+            for begin in range(len(lines) - REPEATED + 1):
+                run = tuple(lines[begin : begin + REPEATED])
+                if run in runs:
+                    found.append(f"{where}: {REPEATED} lines from {run[0]!r} stand in {runs[run]}, too")
+                runs.setdefault(run, where)
+    return found
+
+
+def lines_of(statements: list[ast.stmt]) -> list[str]:
+    """Code without comments, blank lines, imports and indentation, laid out in one way."""
+    lines = (line.strip() for statement in statements for line in ast.unparse(statement).split("\n"))
+    return [line for line in lines if line and not line.startswith(("import ", "from "))]
 
 
 def markers(cell) -> set[str]:
@@ -316,6 +362,7 @@ def course_guards(path: Path, notebook) -> list[str]:
         *size(path),
         *alt_texts(notebook),
         *links(notebook, path.parent),
+        *untold_explorers(notebook),
         *short_cells(notebook),
         *forbidden_code(notebook),
         *unused_imports(notebook),

@@ -1,44 +1,134 @@
-"""The code cells that some cells of a notebook need: what they name, and what makes or changes it, back to the top.
+"""The code cells that some cells of a notebook need: what they read, and what makes or changes it, back to the top.
 
-The browser suite runs whole notebooks in JupyterLab, and in Notebook 7 only what the explorers need, to save minutes.
-The rule is a simple one; if it leaves out too much, the explorer's cell fails, and with it the test.
+The browser suite runs whole notebooks in JupyterLab, and in Notebook 7 only what the explorers need, to save minutes;
+the claims are judged on what their cells need. Names are followed by their scopes; what is hidden from that (a second
+name for the same object) is missed: then the wanted cell fails, and with it the test.
 """
 
 import ast
 import re
+import symtable
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 EXPLORER = re.compile(r"\b\w*explorer\(|\bAttentionView\.|\bExplore\(")
 
 
+@dataclass
+class Names:
+    """What a cell does with the notebook's names.
+
+    reads    needs before it runs, what the functions that it uses will read included
+    changes  binds, or may change (`x.y = …`, `x[…] = …`, a statement `x.append(…)`)
+    binds    surely binds anew, whatever they were
+    """
+
+    reads: set[str] = field(default_factory=set)
+    changes: set[str] = field(default_factory=set)
+    binds: set[str] = field(default_factory=set)
+
+
 def needed_cells(sources: list[str], wanted: Callable[[str], object] = EXPLORER.search) -> list[int]:
     """Indices of the wanted cells, of the set-up cell (the first), and of all that these need."""
+    trees = [ast.parse(without_magics(source)) for source in sources]
+    bodies = read_in_functions(trees)
     needed: set[str] = set()
     kept = []
     for index in reversed(range(len(sources))):
-        code = re.sub(r"^(\s*)[%!].*$", r"\1pass", sources[index], flags=re.MULTILINE)  # magics are no Python
-        reads, changes = names_in(ast.parse(code))
-        if index == 0 or wanted(sources[index]) or changes & needed:
+        cell = names_in(trees[index], bodies)
+        if index == 0 or wanted(sources[index]) or cell.changes & needed:
             kept.append(index)
-            needed |= reads
+            needed = needed - cell.binds | cell.reads
     return kept[::-1]
 
 
-def names_in(tree: ast.Module) -> tuple[set[str], set[str]]:
-    """Names a cell reads, and names it binds or may change (`x.y = …`, `x[…] = …`, a statement `x.append(…)`)."""
-    reads, changes = set(), set()
+def without_magics(source: str) -> str:
+    """The source with magics and shell lines, which are no Python, blanked."""
+    return re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.MULTILINE)
+
+
+def read_in_functions(trees: list[ast.Module]) -> dict[str, set[str]]:
+    """What each function, class or lambda of a notebook reads of its names, by itself and through what it calls."""
+    bodies: dict[str, set[str]] = {}
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            bodies.setdefault(node.name, set()).update(referenced(node)[1])
+        elif isinstance(node, ast.Assign) and any(isinstance(inner, ast.Lambda) for inner in ast.walk(node)):
+            for name in set().union(*map(stored, node.targets)):
+                bodies.setdefault(name, set()).update(referenced(node)[1])
+    for _ in bodies:  # through as many calls as there are functions, at most
+        for reads in bodies.values():
+            reads |= {inner for name in reads & set(bodies) for inner in bodies[name]}
+    return bodies
+
+
+def names_in(tree: ast.Module, bodies: dict[str, set[str]]) -> Names:
+    """The names of a whole cell."""
+    cell = Names()
+    follow(tree.body, cell, cell.binds, bodies)
+    cell.changes |= cell.binds
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            (reads if isinstance(node.ctx, ast.Load) else changes).add(node.id)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            changes |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            changes.add(node.name)
-        elif isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
-            changes |= owner_of(node)
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+            cell.changes |= owner_of(node)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            changes |= owner_of(node.value.func) if isinstance(node.value.func, ast.Attribute) else set()
-    return reads, changes
+            cell.changes |= owner_of(node.value.func) if isinstance(node.value.func, ast.Attribute) else set()
+    return cell
+
+
+def follow(statements: list[ast.stmt], cell: Names, bound: set[str], bodies: dict[str, set[str]]) -> None:
+    """Note what each statement reads that is not bound before it; `bound` grows by what is surely bound afterwards."""
+    for statement in statements:
+        match statement:
+            case ast.For(target=target, iter=first) | ast.AsyncFor(target=target, iter=first):
+                read(first, cell, bound, bodies)
+                branches, certain = [statement.body, statement.orelse], stored(target)
+            case ast.If(test=first) | ast.While(test=first):
+                read(first, cell, bound, bodies)
+                branches, certain = [statement.body, statement.orelse], set()
+            case ast.Try():
+                branches = [statement.body, *(handler.body for handler in statement.handlers)]
+                branches += [statement.orelse, statement.finalbody]
+                certain = {handler.name for handler in statement.handlers if handler.name}
+            case ast.With():
+                for item in statement.items:
+                    read(item.context_expr, cell, bound, bodies)
+                    bound |= stored(item.optional_vars) if item.optional_vars else set()
+                follow(statement.body, cell, bound, bodies)
+                continue
+            case _:
+                read(statement, cell, bound, bodies)
+                continue
+        cell.changes |= certain
+        for branch in branches:
+            inside = bound | certain
+            follow(branch, cell, inside, bodies)
+            cell.changes |= inside - bound
+
+
+def read(node: ast.stmt | ast.expr, cell: Names, bound: set[str], bodies: dict[str, set[str]]) -> None:
+    """Note the names that a simple statement, a definition or an expression reads, and bind what it binds."""
+    reads, inside, binds = referenced(node)
+    reads |= stored(node.target) if isinstance(node, ast.AugAssign) else set()
+    reads |= set() if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else inside  # a body reads when it is called
+    cell.reads |= reads.union(*(bodies[name] for name in reads & set(bodies))) - bound
+    bound |= binds
+
+
+def referenced(node: ast.AST) -> tuple[set[str], set[str], set[str]]:
+    """Names that a piece of code reads, that the bodies, lambdas and comprehensions in it read, and that it binds."""
+    top = symtable.symtable(ast.unparse(node), "cell", "exec")
+    scopes, inside = top.get_children(), set()
+    for scope in scopes:
+        scopes += scope.get_children()
+        inside |= {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_referenced() and symbol.is_global()}
+    reads = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
+    binds = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+    return reads, inside, binds
+
+
+def stored(node: ast.expr) -> set[str]:
+    """The names that an assignment to this target binds."""
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)}
 
 
 def owner_of(node: ast.expr) -> set[str]:

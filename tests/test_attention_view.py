@@ -1,5 +1,6 @@
 """The attention view without a browser: what it takes, what it refuses, its numbers, words and exports."""
 
+import base64
 import math
 import re
 from xml.etree import ElementTree
@@ -16,6 +17,7 @@ from tx_helpers.masks import causal_mask
 from tx_helpers.models import DecoderOnly, EncoderDecoder
 from tx_helpers.widgets import attention_data as data
 from tx_helpers.widgets.attention_view import ESM, NOT_PRODUCTS, AttentionView
+from tx_helpers.widgets.pixels import strongest
 
 CONFIG = dict(pad_id=0, attention=AttentionConfig(H), feed_forward=FeedForwardConfig(F))
 SOURCE, TARGET = tokens(B, S), tokens(B, T, seed=1)
@@ -245,6 +247,45 @@ def test_the_mimebundle_has_the_widget_a_picture_with_its_alt_and_the_words():
     assert bundle["text/plain"] == repr(view)
     assert metadata["image/png"] == {"alt": view.summary}
     assert size(bundle["image/png"])[0] > 400
+
+
+def still(view: AttentionView) -> ElementTree.Element:
+    """The drawing in the bundle's HTML, and its alt text is the summary."""
+    (html,) = ElementTree.fromstring(f"<p>{view._repr_mimebundle_()[0]['text/html'].replace('>', '/>')}</p>")
+    kind, _, code = html.get("src").partition(",")
+    assert (html.get("alt"), kind) == (view.summary, "data:image/svg+xml;base64")
+    return ElementTree.fromstring(base64.b64decode(code))
+
+
+def test_a_page_made_by_nbconvert_has_the_drawing_and_its_words():
+    drawn = still(AttentionView.from_tensor([[0.72, 0.28], [0.01, 0.99]], ["<a>", "b"]))
+    tags = [element.tag.partition("}")[2] for element in drawn.iter()]
+    assert [tags.count(tag) for tag in ("line", "image")] == [3, 1]
+    assert [line.get("stroke-opacity") for line in drawn.iter() if line.get("x1")] == [
+        f"{n / 19:.3f}" for n in (14, 5, 19)
+    ]
+    assert "<a>" in [text.text for text in drawn.iter()]
+
+
+def test_that_drawing_is_small_and_the_same_where_rounding_differs():
+    weights = random_weights(2, 2, 40, 40)
+    weights[..., :8, :] = torch.eye(5).repeat_interleave(8, 1)[0] / 8  # an eighth must not lie where rounding turns
+    views = [AttentionView.from_tensor(weights * (1 + noise), list("abcdefgh") * 5) for noise in (0, 1e-7, 0)]
+    drawings = [view._repr_mimebundle_()[0]["text/html"] for view in views]
+    assert drawings[0] == drawings[1] == drawings[2]
+    for n, most in ((8, 12_000), (40, 60_000), (41, 10_000), (600, 130_000)):
+        weights = torch.eye(n).repeat_interleave(8, 1)[:, :n].roll(3, 1).add(1e-9)
+        weights /= weights.sum(1, keepdim=True)  # where it may, a query looks at eight keys alike
+        many = AttentionView.from_tensor(weights, [f"t{i}" for i in range(n)])
+        assert len(many._repr_mimebundle_()[0]["text/html"]) < most, n
+
+
+def test_many_cells_are_told_by_the_strongest_of_them():
+    values = np.zeros((7, 3))
+    values[[0, 4, 6], [0, 1, 2]] = [0.5, 0.25, 1.0]
+    np.testing.assert_array_equal(strongest(values, 7), values)
+    np.testing.assert_array_equal(strongest(values, 2), [[0.5, 0.0], [0.0, 1.0]])
+    assert strongest(np.ones((1000, 2)), 250).shape == (250, 2)
 
 
 @pytest.mark.parametrize("n", [1, 3, 41, 300])

@@ -13,6 +13,7 @@ pytest.importorskip("playwright", reason="no playwright: the attention view is n
 
 from axe_playwright_python.sync_playwright import Axe
 
+from browser_contrast import contrast_faults
 from browser_harness import chromium
 from test_attention_view import HOSTILE, random_weights
 from tx_helpers.widgets import attention_data
@@ -244,6 +245,75 @@ def test_hovering_picks_a_click_locks_and_escape_frees(page):
     assert summary(page) == view.set(side="key").summary
 
 
+def test_a_second_click_frees_and_a_click_elsewhere_moves_the_lock(page):
+    view = translation()
+    mount(page, view)
+    und, one = page.get_by_role("option", name="und"), page.get_by_role("option", name="one")
+    und.click()
+    one.click()
+    assert summary(page) == view.set(side="key", token=1).summary
+    assert page.locator(".tx-locked").all_text_contents() == ["one"]
+    one.click()
+    assert page.locator(".tx-locked").count() == 0
+    page.mouse.move(5, 5)
+    assert summary(page) == view.set(side="query", token=-1).summary
+
+
+def test_the_matrix_and_the_enter_key_lock_too(page):
+    view = translation()
+    mount(page, view)
+    box = page.locator("canvas[role=img]").bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 40, box["y"] + box["height"] - 11)
+    page.get_by_role("option", name="one").hover()
+    assert summary(page) == view.set(token=2).summary
+    queries = page.get_by_role("listbox", name="Query tokens")
+    queries.press("Enter")
+    assert page.locator(".tx-locked").count() == 0
+    queries.press("Home")
+    queries.press("Enter")
+    page.get_by_role("option", name="one").hover()
+    assert summary(page) == view.set(token=0).summary
+
+
+def test_each_token_of_the_other_side_has_its_weight_beside_it(page):
+    view = translation()
+    mount(page, view)
+    page.get_by_role("listbox", name="Query tokens").press("ArrowDown")
+    beside = page.get_by_role("listbox", name="Key tokens").locator(".tx-weight").all_text_contents()
+    assert [float(text or 0) for text in beside] == pytest.approx(view.weights[0], abs=0.0051)
+    page.get_by_role("listbox", name="Key tokens").press("ArrowDown")
+    beside = page.get_by_role("listbox", name="Query tokens").locator(".tx-weight").all_text_contents()
+    assert [float(text or 0) for text in beside] == pytest.approx(view.weights[:, 0], abs=0.0051)
+    assert [(t, s) for t, s, _ in drawn(page)] == [(t, 0) for t in range(3) if view.weights[t, 0] >= 0.02]
+
+
+def test_the_matrix_has_its_rows_and_its_frame_in_their_places(page):
+    view = language_model()
+    mount(page, view)
+    page.get_by_role("listbox", name="Query tokens").press("End")
+    matrix, band = page.locator("canvas[role=img]").bounding_box(), page.locator(".tx-band").bounding_box()
+    assert band["y"] + band["height"] == pytest.approx(matrix["y"] + matrix["height"], abs=2)  # the last of four rows
+    reds = page.evaluate(
+        """([left, top, size]) => {
+             const canvas = document.querySelector("canvas[role=img]"), { width, height } = canvas;
+             const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+             return [0, 1, 2, 3].map((t) => [0, 1, 2, 3].map((s) =>
+               data[4 * (Math.round(top + (t + 0.5) * size) * width + Math.round(left + (s + 0.5) * size))])) }""",
+        [band["x"] - matrix["x"], band["y"] - matrix["y"] - 3 * band["height"], band["height"]],
+    )
+    assert np.array(reds).argmax(1).tolist() == view.weights.argmax(1).tolist()  # brighter is more
+    assert np.array(reds)[0].tolist() == [max(reds[0]), 0, 0, 0]
+
+
+def test_thumbnails_follow_the_temperature(page):
+    mount(page, language_model())
+    page.wait_for_function("() => [...document.querySelectorAll('.tx-heads canvas')].every((c) => c.width === 4)")
+    last = "() => document.querySelectorAll('.tx-heads canvas')[5].toDataURL()"
+    before = page.evaluate(last)
+    page.get_by_label("Temperature", exact=True).press("End")
+    page.wait_for_function(f"(before) => ({last})() !== before", arg=before, timeout=5000)
+
+
 def test_the_matrix_picks_the_query_under_the_mouse(page):
     view = translation()
     mount(page, view)
@@ -305,7 +375,7 @@ def test_a_view_that_is_closed_leaves_nothing_behind(page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_serious_fault_in_either_theme(browser, tmp_path, scheme):
+def test_axe_finds_no_serious_fault_and_everything_can_be_read_in_either_theme(browser, tmp_path, scheme):
     axe = Axe()
     path = language_model(40).save(tmp_path / "x.html")
     context = browser.new_context(color_scheme=scheme)
@@ -315,8 +385,13 @@ def test_axe_finds_no_serious_fault_in_either_theme(browser, tmp_path, scheme):
     found = axe.run(page).response["violations"]
     serious = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]
     is_dark = page.evaluate("() => document.querySelector('.tx-explorer').classList.contains('tx-dark')")
+    pale = contrast_faults(page, ".tx-explorer")
+    page.get_by_label("Temperature", exact=True).press("ArrowRight")
+    page.get_by_role("option", name="t3", exact=True).first.click()  # locked, recomputed, the button can be pressed
+    pale += contrast_faults(page, ".tx-explorer")
     context.close()
     assert serious == []
+    assert pale == []
     assert is_dark == (scheme == "dark")
 
 

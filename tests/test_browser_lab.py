@@ -1,18 +1,21 @@
-"""Every notebook in JupyterLab, in Chromium: it runs, and its explorers do what their cases say."""
+"""Every notebook in JupyterLab, in Chromium: it runs, and its explorers do what their cases say.
+
+Here, too, only the cells that the explorers need are run; `make thorough` runs the whole notebooks.
+"""
 
 import pytest
 
-from browser_harness import NOTEBOOKS, copy_notebooks, front_end
+from browser_harness import NOTEBOOKS, copy_notebooks, front_end, shared_cache
 from browser_moves import faults_of
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory):
+@pytest.fixture(scope="module", params=[False, pytest.param(True, marks=pytest.mark.thorough)], ids=["needed", "whole"])
+def opened(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
-    copy_notebooks(folder)
-    with front_end("lab", folder) as opened:
+    copy_notebooks(folder, whole=request.param)
+    with front_end("lab", folder, shared_cache(tmp_path_factory)) as opened:
         yield opened
 
 

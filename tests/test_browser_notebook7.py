@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_harness import NOTEBOOKS, copy_notebooks, front_end
+from browser_harness import NOTEBOOKS, copy_notebooks, front_end, shared_cache
 from browser_moves import faults_of
 
 pytestmark = pytest.mark.slow
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 def opened(tmp_path_factory):
     folder = tmp_path_factory.mktemp("notebook")
     copy_notebooks(folder, whole=False)
-    with front_end("notebook", folder) as opened:
+    with front_end("notebook", folder, shared_cache(tmp_path_factory)) as opened:
         yield opened
 
 

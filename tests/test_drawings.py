@@ -18,8 +18,9 @@ from tx_helpers.drawings import drawing, names
 from tx_helpers.number_words import english, german
 
 NAMES = [
-    *("architecture", "bottleneck", "course_map", "encode_once", "path_lengths", "rotary_rotation", "shifted_target"),
-    *("sinusoid_wavelengths", "tokens_to_vectors", "translator_attention", "unrolled_rnn"),
+    *("architecture", "attention_by_hand", "bottleneck", "course_map", "encode_once", "ffn_memory", "masks"),
+    *("path_lengths", "pre_post_norm", "qkv_projection", "rotary_rotation", "shifted_target", "sinusoid_wavelengths"),
+    *("split_heads", "tokens_to_vectors", "translator_attention", "unrolled_rnn"),
 ]
 MEASURED = "translator_attention"  # holds a trained model's weights, so it is not made again here
 ENGLISH, GERMAN = ["one", "hundred", "two"], ["ein", "hundert", "zwei", "<eos>"]

@@ -256,6 +256,10 @@ def test_a_button_stands_among_the_controls_and_hands_over_nothing():
         ({"x": (1,)}, r"x=\(1,\), expected \(low, high\)"),
         ({"x": []}, r"x=\[\], expected a widget"),
         ({"x": 3}, "x=3, expected a widget"),
+        ({"x": ["a", None]}, "x has an option None, which means that nothing is chosen"),
+        ({"x": {"all heads": None, "first": 0}}, "x has an option None"),
+        ({"x": ipywidgets.Dropdown(options=[("a", 1), ("b", None)], description="x")}, "x has an option None"),
+        ({"x": ipywidgets.Dropdown(options=["a", "b"], value=None, description="x")}, "x has an option None"),
     ],
 )
 def test_a_control_that_does_not_fit_is_refused(controls, message):

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import nbformat
 import pytest
+from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 import export_html
@@ -92,6 +93,8 @@ def test_a_live_widget_saved_without_its_state_is_exported_as_picture(explorer):
     notebook = new_notebook(cells=[new_code_cell("square", outputs=[output])])
     (alt,) = explorers_in(notebook).values()
     assert exported(notebook) == [alt]
+    plain, _ = HTMLExporter().from_notebook_node(notebook)  # nbconvert alone, as most people call it
+    assert [" ".join(alt.split()) for alt in Shown(plain).alts] == [alt]
 
 
 def as_stored(data: dict) -> dict:

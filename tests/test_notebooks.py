@@ -6,6 +6,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+import link_terms
 import notebook_guards as guards
 from notebook_comparison import compared_share, is_compared
 from notebook_frame import ROOT, badge_line, repository_address, setup_cell
@@ -73,9 +74,18 @@ def test_the_glossary_explains_every_term(path):
     assert guards.unexplained_terms(nbformat.read(path, as_version=4), start) == []
 
 
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_every_term_is_linked_to_the_glossary_where_it_first_appears(path):
+    assert link_terms.unlinked(nbformat.read(path, as_version=4), path.name) == []
+
+
 def test_the_course_is_really_compared():
     compared, bearing = compared_share([nbformat.read(path, as_version=4) for path in PATHS])
     assert compared >= 0.8 * bearing, f"strict nbval really compares only {compared} of {bearing} cells with an output"
+
+
+def test_no_code_stands_twice_in_the_course():
+    assert guards.repeated_code({path.stem[:2]: nbformat.read(path, as_version=4) for path in PATHS}) == []
 
 
 def test_the_course_is_told_in_small_cells():
@@ -236,6 +246,18 @@ def test_link_guard(text, finding, tmp_path):
     assert finding in found
 
 
+def test_explorer_guard():
+    told = new_markdown_cell("## Part\n\n### Explorer: a toy\n\nTurn it.\n\n**To find out:** what?")
+    answer = new_markdown_cell("**What you should have found.** That.\n\n## Next")
+    toy = code("from a import toy_explorer\n\ntoy_explorer()")
+    assert guards.untold_explorers(notebook(told, code("x = 1"), toy, code("y = 1"), answer)) == []
+    assert guards.untold_explorers(notebook(told, toy, answer, code(toy.source))) == [
+        "toy_explorer(…) stands below '## Next', expected '### Explorer: …'",
+        "toy_explorer(…): the text before it lacks '**To find out:**'",
+        "toy_explorer(…): the text behind it lacks '**What you should have found.**'",
+    ]
+
+
 def test_glossary_guard():
     table = "## Glossary\n\n| word | meaning |\n|---|---|\n| head | one |\n| top-k, *top-p* (nucleus) | two |"
     start = notebook(new_markdown_cell(table))
@@ -245,6 +267,24 @@ def test_glossary_guard():
         "not in the glossary: key–value cache / kv cache",
     ]
     assert guards.unexplained_terms(notebook(new_markdown_cell("**Terms learned:** head, nucleus.")), start) == []
+
+
+def test_repeated_code_guard():
+    twin = code("a = f(1)\nb = f(2)\nif a:\n    c = 3")
+    one = code("a = f(1)\nb = f(2)  # why\n\nif a:\n    c = 3")
+    other = code("import x\nstart = 0\na = f( 1 )\nb = f(2)\nfrom y import z\nif a:\n    c = 3")
+    assert guards.repeated_code({"01": notebook(one, code("a = f(1)\nb = f(2)\nif a:\n    c = 4"))}) == []
+    assert guards.repeated_code({"01": notebook(one), "02": notebook(other)}) == [
+        "02, code cell 2: 4 lines from 'a = f(1)' stand in 01, code cell 2, too"
+    ]
+    assert len(guards.repeated_code({"01": notebook(one, twin)})) == 1
+    told = code('def g(x):\n    """Text."""\n    y = x + 1\n    return y')
+    untold = code("def h(x, z):\n    y = x + 1\n    return y")
+    assert guards.repeated_code({"01": notebook(told), "02": notebook(untold)}) == [
+        "02, code cell 2: the function h stands in 01, code cell 2, too"
+    ]
+    small, smaller = code("def half(x):\n    return x / 2"), code("def h(x):\n    return x / 2")
+    assert guards.repeated_code({"01": notebook(small, smaller)}) == []
 
 
 def test_length_guards():

@@ -1,13 +1,17 @@
 """The tool that executes notebooks: what it writes, what it leaves alone, and what it says when a cell fails."""
 
+import base64
+import io
 import json
 import shutil
 import subprocess
 import sys
 
 import nbformat
+import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from PIL import Image
 
 import notebook_guards as guards
 import refresh_notebooks
@@ -133,6 +137,25 @@ def test_neighbouring_streams_become_one():
     pieces = [stream("a\n"), stream("b\n"), stream("w", "stderr"), shown, stream("c"), stream("d")]
     expected = [stream("a\nb\n"), stream("w", "stderr"), shown, stream("cd")]
     assert refresh_notebooks.merged_streams(pieces) == expected
+
+
+def test_a_picture_is_stored_small_and_looks_the_same():
+    greys = np.random.default_rng(0).integers(0, 256, (100, 200, 1), dtype=np.uint8)
+    pixels = np.repeat(greys, 3, axis=2)
+    stored = encoded(Image.fromarray(pixels).convert("RGBA"))
+    small = refresh_notebooks.small_png(stored)
+    again = Image.open(io.BytesIO(base64.b64decode(small)))
+    assert len(small) < len(stored) and again.mode == "P"
+    assert np.abs(np.asarray(again.convert("RGB")).astype(int) - pixels).max() <= 1
+    assert refresh_notebooks.small_png(small) == small
+    clear = encoded(Image.new("RGBA", (3, 3), (0, 0, 0, 0)))
+    assert refresh_notebooks.small_png(clear) == clear
+
+
+def encoded(image) -> str:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    return base64.b64encode(buffer.getvalue()).decode()
 
 
 def test_notebooks_are_chosen_by_number_name_or_path(tmp_path):

@@ -4,12 +4,9 @@ import importlib.metadata
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import sysconfig
 import tomllib
-import venv
 import zipfile
 from pathlib import Path
 
@@ -19,35 +16,19 @@ from nbformat.v4 import new_code_cell, new_notebook
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from environments import COLAB, build_wheel, copy_repository, make_environment, repository_files
 from notebook_frame import ROOT, setup_cell
 from tx_helpers import environment
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 RANGES = {r.name: r for r in map(Requirement, [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["data"]])}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
-
-
-def repository_files() -> list[str]:
-    """What git tracks, and what it does not track yet but would not ignore."""
-    git = ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard"]
-    listed = subprocess.run(git, capture_output=True, text=True)
-    if listed.returncode:
-        pytest.skip("not a git checkout")
-    return [name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
 
 
 # --- versions --------------------------------------------------------------------------------------------------------
 
-COLAB = {  # preinstalled there in August 2026; the ranges must take them as they are
-    "torch": "2.11.0",
-    "numpy": "2.1.3",
-    "matplotlib": "3.10.0",
-    "ipywidgets": "7.7.1",
-}
 
-
-@pytest.mark.parametrize("name", COLAB)
+@pytest.mark.parametrize("name", sorted(RANGES.keys() & COLAB.keys()))
 def test_colab_keeps_its_own_version(name):
     assert RANGES[name].specifier.contains(COLAB[name])
     assert SpecifierSet(PROJECT["requires-python"]).contains("3.13.0")
@@ -223,7 +204,8 @@ def test_check_of_a_course_that_is_not_installed(monkeypatch):
 @pytest.mark.parametrize("arguments", [[], ["look"], ["check", "more"]])
 def test_a_wrong_call_of_check(arguments):
     done = check(*arguments)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "usage: python -m tx_helpers check\n")
+    usage = "usage: python -m tx_helpers check | diagnose module:factory [--help]\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", usage)
 
 
 @pytest.mark.parametrize("needed", [">=2.9,<3", ">=7.7.1,<9", ">=4.66", ">=0.5.13,<0.6"])
@@ -252,10 +234,7 @@ def test_the_set_up_cell_imports_the_course_before_anything_else():
 @pytest.fixture
 def clone(tmp_path):
     """The working tree as it is now, committed to a git repository of its own."""
-    folder = tmp_path / "clone"
-    for name in repository_files():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
+    folder = copy_repository(tmp_path / "clone")
     author = ["-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false"]
     for command in (["init", "-q"], ["add", "-A"], [*author, "commit", "-q", "-m", "all"]):
         subprocess.run(["git", *command], cwd=folder, check=True)
@@ -265,20 +244,7 @@ def clone(tmp_path):
 @pytest.fixture
 def bare_environment(tmp_path):
     """An environment with all that is installed here but the course itself, as on Colab; its python."""
-    folder = tmp_path / "environment"
-    venv.create(folder, with_pip=True)
-    scripts, site = (
-        ("Scripts", "Lib") if os.name == "nt" else ("bin", f"lib/python{sys.version_info[0]}.{sys.version_info[1]}")
-    )
-    shadow = tmp_path / "preinstalled"
-    shadow.mkdir()
-    for entry in SITE_PACKAGES.iterdir():
-        if "tx_helpers" not in entry.name and not entry.name.startswith(("pip", "_virtualenv")):
-            (shadow / entry.name).symlink_to(entry)
-    for old in (folder / site / "site-packages").glob("setuptools*"):  # Python 3.11 brings one, too old to build with
-        shutil.rmtree(old)
-    (folder / site / "site-packages" / "preinstalled.pth").write_text(str(shadow))
-    return folder / scripts / "python"
+    return make_environment(tmp_path / "environment", with_pip=True)
 
 
 def versions(python: Path) -> dict[str, str]:
@@ -296,7 +262,6 @@ nbformat.write(notebook, sys.argv[1])
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="needs symbolic links")
 def test_a_lone_notebook_installs_the_course_and_replaces_nothing(clone, bare_environment, tmp_path):
     before = versions(bare_environment)
     assert "tx-helpers" not in before
@@ -327,20 +292,7 @@ def test_the_wheel_alone_carries_all_it_needs(clone, tmp_path):
     wheels = tmp_path / "wheels"
     (clone / "figures").mkdir(exist_ok=True)
     (clone / "figures" / "probe.svg").write_text("<svg/>")
-    build = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "-q",
-        "--no-deps",
-        "--no-index",
-        "--no-build-isolation",
-        "-w",
-        str(wheels),
-    ]
-    subprocess.run([*build, str(clone)], check=True, capture_output=True)
-    (wheel,) = wheels.iterdir()
+    wheel = build_wheel(clone, wheels)
     names = zipfile.ZipFile(wheel).namelist()
     sources = {name for name in repository_files() if name.startswith("tx_helpers/")}
     drawings = {f"tx_helpers/{name}" for name in repository_files() if re.fullmatch(r"figures/.*\.svg", name)}

@@ -18,13 +18,14 @@ TIERS = {
         *("losses", "optimizers", "contexts", "checkpoints", "training"),
         *("sampling", "generation", "recipes", "pretrained", "environment"),
     },
-    4: {"capture", "diagnose"},  # insight
+    4: {"capture", "diagnose", "wirings"},  # insight
     5: {"plots", "drawings", "widgets"},  # show
     6: {"exercises", "__main__"},  # teach
 }
 PACKAGE = ROOT / "tx_helpers"
 TIER_OF = {module: tier for tier, modules in TIERS.items() for module in modules}
 MAX_LINES = 300
+MAX_BANK = 700  # a notebook's exercises: many short answers, one after the other
 
 
 def module_of(path):
@@ -138,7 +139,7 @@ GLOBAL_CALLS = {
 SEEDS = {"torch.manual_seed", "torch.random.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all"}
 SEEDS |= {"random.seed", "np.random.seed", "numpy.random.seed", "torch.seed"}
 CONTEXTS = {"fork_rng", "catch_warnings"}
-RESTORE = {"cpu_threads"}  # tested to leave all as it was
+RESTORE = {"cpu_threads", "_left_as_found"}  # tested to leave all as it was
 
 
 def global_changes(text: str) -> list[str]:
@@ -188,10 +189,11 @@ def test_the_state_guard_sees(text, finding):
 
 
 def undocumented(text: str) -> list[str]:
-    """Public functions and classes without a docstring, and the module itself."""
+    """Public functions and classes without a docstring, and the module itself; a mistake's sentence stands above it."""
     tree = ast.parse(text)
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     public = [node for node in tree.body if isinstance(node, kinds) and not node.name.startswith("_")]
+    public = [node for node in public if not any(".mistake(" in ast.unparse(one) for one in node.decorator_list)]
     missing = [node.name for node in public if not ast.get_docstring(node)]
     return missing if ast.get_docstring(tree) else ["the module", *missing]
 
@@ -208,5 +210,5 @@ def test_the_docstring_guard_sees():
 
 @by_path
 def test_a_module_fits_on_a_few_screens(path):
-    lines = len(MODULES[path].splitlines())
-    assert lines <= MAX_LINES, f"{path.name} has {lines} lines, expected 60 to 250, at most {MAX_LINES}"
+    lines, most = len(MODULES[path].splitlines()), MAX_BANK if path.match("exercises/nb*.py") else MAX_LINES
+    assert lines <= most, f"{path.name} has {lines} lines, expected at most {most}"

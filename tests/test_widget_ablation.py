@@ -162,6 +162,21 @@ def test_values_off_the_axis_stay_at_its_end():
     assert polylines(svg(chart)) == [[(52.0, 126.0), (152.0, 26.0)]]
 
 
+@pytest.mark.parametrize(
+    ("limits", "labels"),
+    [
+        ((0.1, 10), ["0.1", "1", "10"]),
+        ((1e-4, 1e6), ["1e-4", "0.01", "1", "100", "10000", "1e6"]),
+        ((1e-20, 1e10), ["1e-20", "1e-16", "1e-12", "1e-8", "1e-4", "1", "10000", "1e8"]),
+        ((1e5, 5e5), ["1e5", "200000", "500000"]),
+    ],
+)
+def test_numbers_of_a_log_axis_do_not_crowd(limits, labels):
+    chart = line_chart({"a": ([0, 1], limits)}, size=(164, 166), logy=True, **WORDS)
+    texts = re.findall(r'text-anchor="end"[^>]*>([^<]+)<', svg(chart))
+    assert texts == labels
+
+
 def test_one_line_needs_no_legend_two_do():
     names = [{"one": ([0, 1], [1, 2])}, {"one": ([0, 1], [1, 2]), "two": ([], [])}]
     assert [svg(line_chart(lines, size=(164, 166), **WORDS)).count(">one<") for lines in names] == [0, 1]

@@ -68,7 +68,7 @@ def test_the_picture_says_the_numbers():
         *("Multiplications for one more token", "without", "106 G", "with the cache", "0.14 G"),
         *("Memory", "the blocks&#x27; matrices", "162.0 MiB", "the cache", "72.0 MiB"),
     ]
-    bars = [float(width) for width in re.findall(r'<rect [^>]*width="([\d.]+)" height="18.0"', picture.svg)]
+    bars = [float(width) for width in re.findall(r'<rect [^>]*width="([\d.]+)" height="18"', picture.svg)]
     assert bars == [380.0, 1.0, 380.0, pytest.approx(380 * 72 / 162, abs=0.05)]
 
 

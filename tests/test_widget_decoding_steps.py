@@ -16,8 +16,10 @@ from tx_helpers.generation import Hypothesis, beam_search, generate
 from tx_helpers.models import EncoderDecoder
 from tx_helpers.number_words import english, german
 from tx_helpers.recipes import Translator, translator_config
+from tx_helpers.widgets import beam_tree
 from tx_helpers.widgets.beam_tree import Beginning, beam_explorer, beam_levels, hypotheses, tree_picture
 from tx_helpers.widgets.decoding_steps import Step, decoding_explorer, greedy_steps, step_picture
+from tx_helpers.widgets.shapes import RED
 
 NUMBERS = (0, *range(1, 21), 21, *range(30, 100, 10), 100, 1000, 421)
 DATA = word_pairs([(english(n), german(n)) for n in NUMBERS])
@@ -90,7 +92,7 @@ def test_the_picture_of_a_step():
 
 def test_the_bars_are_as_long_as_the_numbers_say():
     svg = step_picture(STEPS, 2, ["twenty", "four"], "").svg
-    assert re.findall(r'<rect [^>]*width="([\d.]+)" height="18.0"', svg) == ["90.0", "45.0", "126.0", "54.0"]
+    assert re.findall(r'<rect [^>]*width="([\d.]+)" height="18"', svg) == ["90", "45", "126", "54"]
 
 
 @pytest.mark.parametrize("step", [0, 3])
@@ -199,17 +201,19 @@ def test_the_picture_of_a_tree():
         *("1.", "-1.50", "-1.50", "'b' (wrong)", "2.", "-2.00", "-2.00", "'b a' (wrong)"),
         *("greedy", "-2.50", "-2.50", "'a' (right)"),
     ]
-    boxes = re.findall(r'height="32.0" rx="2" fill="(#\w+)" stroke="(#\w+)"', picture.svg)
-    kept, ended, given_up, dropped, best, plain = "#cfe3f1", "#f4c7a5", "#f2f2f2", "#ffffff", "#D55E00", "#d0d0d0"
+    boxes = re.findall(r'height="32" rx="6" fill="(\S+)" stroke="(\S+)" stroke-width="(.)"', picture.svg)
+    best = RED[0], "3"
+    kinds = beam_tree.KEPT, beam_tree.ENDED, beam_tree.GIVEN_UP, beam_tree.DROPPED
+    kept, ended, given_up, dropped = ((fill, stroke, "1") for stroke, fill, _ in kinds)
     assert boxes == [
-        (kept, plain),
-        *((given_up, plain), (kept, best), (dropped, plain)),
-        *((ended, best), (kept, plain), (dropped, plain)),
-        *((ended, plain), (dropped, plain)),
+        kept,
+        *(given_up, (kept[0], *best), dropped),
+        *((ended[0], *best), kept, dropped),
+        *(ended, dropped),
     ]
-    assert len(re.findall("<line ", picture.svg)) == 8
-    assert len(re.findall('stroke-width="3"', picture.svg)) == 2
-    assert len(re.findall("stroke-dasharray", picture.svg)) == 3
+    lines = re.findall("<line [^>]*>", picture.svg)
+    assert [sum(style in line for line in lines) for style in ("<line", 'stroke-width="3"', "dasharray")] == [8, 2, 3]
+    assert picture.svg.count("stroke-dasharray") == 2 * 3 + 1  # the boxes of what was dropped, and the legend's
 
 
 def test_the_length_penalty_only_ranks_and_runs_no_model():

@@ -43,7 +43,7 @@ def live(choices=CHOICES, **options):
 
 
 async def until(condition):
-    for _ in range(2000):
+    for _ in range(20_000):
         if condition():
             return
         await asyncio.sleep(0.001)
@@ -51,7 +51,7 @@ async def until(condition):
 
 
 async def ended(task):
-    await asyncio.wait_for(asyncio.wrap_future(task), 10)
+    await asyncio.wait_for(asyncio.wrap_future(task), 60)
 
 
 # --- compute ---------------------------------------------------------------------------------------------------------

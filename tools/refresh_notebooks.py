@@ -8,11 +8,13 @@
 
 Each notebook runs in a fresh kernel, in its own folder, on two cores and with an empty cache, so that the outputs are
 those of a first run and the minutes are honest. What changes from run to run (widget state, timings, versions) is
-dropped. A notebook whose cell fails is left as it was; the exit code is then 1.
+dropped, and pictures are stored in 255 colours. A notebook whose cell fails is left as it was; the exit code is then 1.
 """
 
 import argparse
+import base64
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -27,6 +29,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from PIL import Image
 
 from notebook_frame import ROOT, TIME_LINE, frame, https_address, repository_address, stamp_address, time_line
 
@@ -87,9 +90,23 @@ def clean(notebook: nbformat.NotebookNode) -> None:
         cell.execution_count = count
         cell.outputs = merged_streams(cell.outputs)
         for output in cell.outputs:
-            output.get("data", {}).pop(WIDGET_VIEW, None)
+            data = output.get("data", {})
+            data.pop(WIDGET_VIEW, None)
+            if "image/png" in data:
+                data["image/png"] = small_png(data["image/png"])
             if output.output_type == "execute_result":
                 output.execution_count = count
+
+
+def small_png(stored: str) -> str:
+    """A picture of a few hundred colours, as curves and maps are, takes a quarter of the room with a palette."""
+    image = Image.open(io.BytesIO(base64.b64decode(stored)))
+    if image.mode == "P" or (image.mode == "RGBA" and image.getextrema()[3][0] < 255):  # done, or partly transparent
+        return stored
+    buffer = io.BytesIO()
+    palette = image.convert("RGB").quantize(255, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    palette.save(buffer, "PNG", compress_level=9)
+    return base64.b64encode(buffer.getvalue()).decode() + "\n"
 
 
 def merged_streams(outputs: list) -> list:

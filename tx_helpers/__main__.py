@@ -1,15 +1,33 @@
-"""`python -m tx_helpers check` says what the course misses on this machine and how to mend it."""
+"""The course's command line.
 
+`python -m tx_helpers check` says what the course misses on this machine and how to mend it.
+`python -m tx_helpers diagnose module:factory` examines a model: what `factory` makes, or the model that bears this
+name, in a module that can be imported where the command is given.
+"""
+
+import argparse
+import importlib
+import inspect
 import sys
+from typing import Any
 
 from tx_helpers.environment import report
 
+USAGE = "usage: python -m tx_helpers check | diagnose module:factory [--help]"
+
 
 def main(arguments: list[str]) -> int:
-    """Command line: `check` prints the report; the exit code is 0 if all is well, 1 if not, 2 if the call is wrong."""
-    if arguments != ["check"]:
-        print("usage: python -m tx_helpers check", file=sys.stderr)
-        return 2
+    """`check`: 0 if all is well, 1 if not. `diagnose`: 0 if no probe convicts, 1 if one does. 2: a wrong call."""
+    if arguments == ["check"]:
+        return check()
+    if arguments[:1] == ["diagnose"]:
+        return diagnose(arguments[1:])
+    print(USAGE, file=sys.stderr)
+    return 2
+
+
+def check() -> int:
+    """Print what the course needs and what is here."""
     try:
         text, well = report()
     except ValueError as error:
@@ -17,6 +35,63 @@ def main(arguments: list[str]) -> int:
         return 1
     print(text)
     return 0 if well else 1
+
+
+def diagnose(arguments: list[str]) -> int:
+    """Print the report of `tx_helpers.diagnose` about a model."""
+    parser = argparse.ArgumentParser(
+        "python -m tx_helpers diagnose",
+        description="Examine anybody's Transformer for the classic mistakes, without reading its code.",
+        epilog="Exit code: 0 nothing is wrong, 1 a probe convicts, 2 the model could not be examined.",
+    )
+    parser.add_argument("model", metavar="module:factory", help="the model, or a function or class that makes it")
+    parser.add_argument("--kind", choices=("decoder", "encoder", "seq2seq"), help="default: by the model's arguments")
+    parser.add_argument("--length", type=int, default=16, help="positions to examine (default: 16)")
+    parser.add_argument("--pad-id", type=int, help="the id of padding, if the model knows one")
+    parser.add_argument("--pad-side", choices=("right", "left"), default="right", help="where padding stands")
+    parser.add_argument("--data", metavar="module:name", help="a function that makes a batch")
+    parser.add_argument("--loss", metavar="module:name", help="the loss function of logits and targets")
+    state = parser.add_mutually_exclusive_group()
+    state.add_argument("--trained", action="store_const", const=True, help="leave out what only fresh models must keep")
+    state.add_argument("--fresh", dest="trained", action="store_const", const=False, help="convict by that, too")
+    try:
+        options = vars(parser.parse_args(arguments))
+    except SystemExit as stop:  # --help, or a wrong call that argparse has told of
+        return int(stop.code or 0)
+    try:
+        from tx_helpers.diagnose import diagnose as examine  # needs torch, without which `check` must work
+
+        for name in ("data", "loss"):
+            options[name] = options[name] and imported(options[name])
+        found = examine(made(imported(options.pop("model"))), **options)
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+    print(found)
+    return 1 if found.wrong else 0
+
+
+def imported(name: str) -> Any:
+    """module:name -> what bears this name; modules are looked for in the current folder first."""
+    module, _, attribute = name.partition(":")
+    if not (module and attribute):
+        raise ValueError(f"diagnose: {name!r}, expected module:name")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    found = importlib.import_module(module)
+    for part in attribute.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def made(thing: Any) -> Any:
+    """What a function or class that needs no argument makes; anything else is the model itself."""
+    if not (inspect.isfunction(thing) or inspect.isclass(thing)):
+        return thing
+    parameters = inspect.signature(thing).parameters.values()
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needs = any(p.default is inspect.Parameter.empty and p.kind not in variable for p in parameters)
+    return thing if needs else thing()
 
 
 if __name__ == "__main__":

@@ -193,6 +193,8 @@ def curves(
         axis.annotate(name, (1, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=9)
     if logy:
         axis.set_yscale("log")
+    if all(float(x).is_integer() for xs, _ in lines.values() for x in xs):
+        axis.locator_params(axis="x", integer=True)  # no 3.5 digits
     axis.set(title=title, xlabel=xlabel, ylabel=ylabel)
     axis.grid(alpha=0.3)
     if len(lines) > 1:

@@ -12,13 +12,16 @@ from collections.abc import Sequence
 from html import escape
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.collections import LineCollection
-from matplotlib.image import imsave
 
 from tx_helpers.plots import COLOURS, DPI, new_figure
 from tx_helpers.widgets.attention_data import shown
+from tx_helpers.widgets.pixels import pixel_image, strongest
 
 ROW, LINES, LABEL = 20, 180, 150  # of the SVG, in pixels: height of a token, width of the lines and of the tokens
+MATRIX, MOST_CELLS = 400, 250  # its matrix: the longest side in pixels, and how many cells are told apart
+CIVIDIS = colormaps["cividis"](np.arange(256), bytes=True)[:, :3]
 FAINTEST = 0.02  # weights below are not drawn
 MOST_LABELS = 40  # tokens that still have room beside each other
 
@@ -64,17 +67,11 @@ def page(esm: str, spec: dict, data: bytes, state: dict, static: str) -> str:
 def svg(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict, alt: str) -> str:
     """Tokens and lines of weight on the left, the matrix on the right; the words `alt` name it."""
     T, S = weights.shape
-    cell = max(1.0, min(ROW, 400 / max(T, S)))
     left = 2 * LABEL + LINES + 30
-    width, height = left + cell * S + 20, ROW * max(T, S) + 50
-    words = escape(alt, quote=True)
+    cell = max(1.0, min(ROW, MATRIX / max(T, S)))
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{words}" width="{width:.0f}" '
-        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" font-family="sans-serif" font-size="13">',
-        '<rect width="100%" height="100%" fill="#fff"/>',
         f'<g fill="#444"><text x="{LABEL - 8}" y="18" text-anchor="end">query</text>'
-        f'<text x="{LABEL + LINES + 8}" y="18">key</text>'
-        f'<text x="{left}" y="18">matrix: a row for each query</text></g>',
+        f'<text x="{LABEL + LINES + 8}" y="18">key</text></g>',
         f'<g stroke="{COLOURS[0]}">',
     ]
     for t, s in _lines(weights, state):
@@ -87,14 +84,35 @@ def svg(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state:
     for tokens, x, anchor in ((queries, LABEL - 8, "end"), (keys, LABEL + LINES + 8, "start")):
         for i, token in enumerate(tokens):
             parts.append(f'<text x="{x}" y="{_middle(i) + 4}" text-anchor="{anchor}">{escape(shown(token))}</text>')
-    image = io.BytesIO()
-    imsave(image, weights, format="png", cmap="cividis", vmin=0, vmax=max(1.0, weights.max()), metadata={})
-    data = base64.b64encode(image.getvalue()).decode()
-    parts.append(
-        f'</g><image x="{left}" y="30" width="{cell * S:.1f}" height="{cell * T:.1f}" preserveAspectRatio="none" '
-        f'style="image-rendering:pixelated" href="data:image/png;base64,{data}"/>'
+    parts += ["</g>", _matrix(weights, left, cell)]
+    return _framed(parts, left + cell * S + 20, ROW * max(T, S) + 50, alt)
+
+
+def still(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict, alt: str) -> str:
+    """The same, for a notebook's text output, which is compared to the byte: weights in nineteenths, so that their last
+    digits change nothing (1/2, 1/8 and the like lie far from where rounding turns); of many tokens the matrix alone."""
+    weights = np.round(weights * 19) / 19
+    if max(weights.shape) <= MOST_LABELS:
+        return svg(weights, queries, keys, state, alt)
+    cell = MATRIX / max(weights.shape)
+    return _framed([_matrix(weights, 20, cell)], 40 + cell * weights.shape[1], 50 + cell * weights.shape[0], alt)
+
+
+def _matrix(weights: np.ndarray, left: float, cell: float) -> str:
+    T, S = weights.shape
+    levels = np.rint(strongest(weights, MOST_CELLS) / max(1.0, weights.max()) * 255)
+    drawn = pixel_image(levels, CIVIDIS, x=left, y=30, width=cell * S, height=cell * T)
+    return f'<text x="{left}" y="18" fill="#444">matrix: a row for each query</text>{drawn}'
+
+
+def _framed(parts: Sequence[str], width: float, height: float, alt: str) -> str:
+    width = max(width, 230)  # room for the matrix's words
+    opening = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(alt, quote=True)}" '
+        f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" font-family="sans-serif" '
+        'font-size="13"><rect width="100%" height="100%" fill="#fff"/>'
     )
-    return "".join(parts) + "</svg>"
+    return opening + "".join(parts) + "</svg>"
 
 
 def png(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict, alt: str) -> bytes:

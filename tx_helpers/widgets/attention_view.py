@@ -22,6 +22,7 @@ import numpy as np
 import traitlets
 
 from tx_helpers.capture import Seen
+from tx_helpers.plots import image
 from tx_helpers.widgets import attention_page
 from tx_helpers.widgets.attention_data import (
     UNKNOWN_WIDTH,
@@ -212,7 +213,8 @@ class AttentionView:
     def _repr_mimebundle_(self, include=None, exclude=None):
         data, metadata = self.widget._repr_mimebundle_()
         picture = (self.weights, self.attention.queries, self.attention.keys, self.state, self.summary)
-        data = data | {"image/png": attention_page.png(*picture), "text/plain": repr(self)}
+        html = image("image/svg+xml", attention_page.still(*picture).encode(), self.summary)  # nbconvert's alt text
+        data = data | {"text/html": html, "image/png": attention_page.png(*picture), "text/plain": repr(self)}
         return data, metadata | {"image/png": {"alt": self.summary}}
 
     def __repr__(self) -> str:

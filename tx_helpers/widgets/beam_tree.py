@@ -17,15 +17,16 @@ from tx_helpers.contexts import in_mode
 from tx_helpers.data import BOS, EOS
 from tx_helpers.generation import Hypothesis
 from tx_helpers.number_words import english, german
-from tx_helpers.plots import COLOURS, Svg
+from tx_helpers.plots import Svg
 from tx_helpers.recipes import Translator
 from tx_helpers.sampling import precise
 from tx_helpers.widgets.charts import Panel, side_by_side
 from tx_helpers.widgets.decoding_steps import LONGEST, choices
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.sampling import DARK, GREY, PALE, STYLE, rect, text
+from tx_helpers.widgets.explore import STYLE, Explore
+from tx_helpers.widgets.shapes import BLUE, GREEN, GREY, INK, MUTED, RED, box, line, words
 
-KEPT, ENDED, GIVEN_UP, DROPPED = "#cfe3f1", "#f4c7a5", "#f2f2f2", "#ffffff"
+KEPT, ENDED = (*BLUE[:2], INK), (*GREEN[:2], INK)  # stroke, fill, text
+GIVEN_UP, DROPPED = (MUTED, GREY[1], MUTED), (MUTED, "none", MUTED)
 WIDTH, GAP = 880, 20  # of the picture, and between two boxes
 
 # --- compute ---------------------------------------------------------------------------------------------------------
@@ -96,11 +97,11 @@ def tree_picture(
     """A column for each step, a box for each hypothesis; below, those that were found, and greedy's."""
     best = found[0]
 
-    def words(one: Hypothesis) -> str:
+    def spelt(one: Hypothesis) -> str:
         return " ".join(tokens[i] for i in one.ids if i != EOS)
 
     def judged(one: Hypothesis) -> str:
-        return f"{words(one)!r} ({'right' if words(one) == right else 'wrong'})"
+        return f"{spelt(one)!r} ({'right' if spelt(one) == right else 'wrong'})"
 
     def told(one: Hypothesis) -> str:
         return f"{judged(one)}, ln P {one.log_probability:z.2f}, score {one.score:z.2f}"
@@ -110,7 +111,7 @@ def tree_picture(
     lead_on = {tuple(one.ids[:length]) for one in found for length in range(len(one.ids) + 1)}
     column = min(100.0, WIDTH / (len(levels) + 1))
     place, edges = {(): (column / 2, 24.0)}, []
-    boxes = [box(*place[()], column, "<bos>", "ln P", KEPT)]
+    boxes = [hypothesis(*place[()], column, "<bos>", "ln P", KEPT)]
     for step, level in enumerate(levels, 1):
         for row, one in enumerate(level):
             place[one.ids] = here = column * (step + 0.5), 24.0 + 40 * row
@@ -119,41 +120,45 @@ def tree_picture(
             edges.append(edge(place[one.ids[:-1]], here, column, kind))
             kept = KEPT if one.ids in lead_on else GIVEN_UP
             colour = ENDED if one.ended else kept if one.kept else DROPPED
-            boxes.append(box(*here, column, tokens[one.ids[-1]], f"{one.log_probability:z.2f}", colour, on_best))
+            boxes.append(hypothesis(*here, column, tokens[one.ids[-1]], f"{one.log_probability:z.2f}", colour, on_best))
     y = 52 + 40 * max(map(len, levels))
     legend = {"kept": KEPT, "ended": ENDED, "kept, given up later": GIVEN_UP, "dropped at once (the best two)": DROPPED}
     parts = [*edges, *boxes]
-    for x, (name, colour) in zip((16, 96, 186, 356), legend.items(), strict=True):
-        parts += [rect(x, y, 14, 12, colour, edge=GREY), text(x + 20, y + 11, name, size=12)]
-    parts += [text(x, y + 38, name, anchor="end", colour=GREY, size=12) for x, name in ((120, "score"), (180, "ln P"))]
+    for x, (name, colours) in zip((16, 96, 186, 356), legend.items(), strict=True):
+        parts += [box(x, y, 14, 12, "", colours, **_frame(colours)), words(x + 20, y + 11, name, size=12)]
+    parts += [words(x, y + 38, name, anchor="end", fill=MUTED, size=12) for x, name in ((120, "score"), (180, "ln P"))]
     rows = [(f"{rank}.", one) for rank, one in enumerate(found, 1)] + [("greedy", greedy)]
     for row, (rank, one) in enumerate(rows):
         below, weight = y + 58 + 20 * row, "bold" if one is best else "normal"
         numbers = ((60, rank), (120, f"{one.score:z.2f}"), (180, f"{one.log_probability:z.2f}"))
-        parts += [text(x, below, number, anchor="end", weight=weight) for x, number in numbers]
-        parts.append(text(196, below, judged(one), weight=weight))
+        parts += [words(x, below, number, anchor="end", font_weight=weight) for x, number in numbers]
+        parts.append(words(196, below, judged(one), font_weight=weight))
     return side_by_side([Panel((WIDTH, y + 48 + 20 * len(rows)), "".join(parts))], alt=alt)
 
 
-def box(x: float, y: float, column: float, word: str, below: str, colour: str, strong: bool = False) -> str:
+def hypothesis(x: float, y: float, column: float, word: str, below: str, colours: tuple, best: bool = False) -> str:
     """A word and a number in a box, its middle at (x, y)."""
     width = column - GAP
-    ink, size = GREY if colour in (DROPPED, GIVEN_UP) else DARK, 12 if width > 60 else 10
-    frame = rect(x - width / 2, y - 16, width, 32, colour, edge=COLOURS[1] if strong else PALE)
-    upper = text(x, y - 2, word, anchor="middle", colour=ink, size=size)
-    return frame + upper + text(x, y + 12, below, anchor="middle", colour=ink, size=size)
+    if best:
+        colours = (RED[0], *colours[1:])
+    place, size = (x - width / 2, y - 16, width, 32), 12 if width > 60 else 10
+    return box(*place, word, colours, size, below, **_frame(colours, best))
+
+
+def _frame(colours: tuple, best: bool = False) -> dict:
+    """Also what is not told by its colour: what was dropped has a broken frame, the best a thick one."""
+    return dict(stroke_width=3 if best else 1, stroke_dasharray="3 3" if colours[1] == "none" else None)
 
 
 def edge(start: tuple[float, float], end: tuple[float, float], column: float, kind: str) -> str:
     """A line from one box's right side to the left side of one in the next column."""
     style = {
-        "best": f'stroke="{COLOURS[1]}" stroke-width="3"',
-        "kept": f'stroke="{GREY}" stroke-width="1"',
-        "dropped": f'stroke="{PALE}" stroke-width="1" stroke-dasharray="3 3"',
+        "best": dict(stroke=RED[0], stroke_width=3),
+        "kept": dict(stroke=MUTED),
+        "dropped": dict(stroke=MUTED, stroke_dasharray="3 3"),
     }[kind]
     half = (column - GAP) / 2
-    (x1, y1), (x2, y2) = start, end
-    return f'<line x1="{x1 + half:.1f}" y1="{y1:.1f}" x2="{x2 - half:.1f}" y2="{y2:.1f}" {style}/>'
+    return line(start[0] + half, start[1], end[0] - half, end[1], **style)
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import ipywidgets as widgets
 
 from tx_helpers.config import TransformerConfig
-from tx_helpers.plots import COLOURS, Svg
+from tx_helpers.plots import Svg
 from tx_helpers.widgets.charts import Panel, side_by_side
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.sampling import GREY, STYLE, rect, text
+from tx_helpers.widgets.explore import STYLE, Explore
+from tx_helpers.widgets.shapes import BLUE, MUTED, bar, words
 
 BYTES = 2  # of a number, in float16 or bfloat16
 
@@ -67,11 +67,11 @@ def costs_picture(name: str, config: TransformerConfig, tokens: int, rows: int) 
     parts = []
     for place, (title, unit, values) in enumerate(pairs):
         y, longest = 24 + 92 * place, max(values.values())
-        parts.append(text(16, y, title, weight="bold"))
-        for row, ((label, value), colour) in enumerate(zip(values.items(), (GREY, COLOURS[0]), strict=True)):
+        parts.append(words(16, y, title, font_weight="bold"))
+        for row, ((label, value), colour) in enumerate(zip(values.items(), (MUTED, BLUE[0]), strict=True)):
             top, length = y + 12 + 26 * row, 380 * value / longest
-            parts += [text(156, top + 14, label, anchor="end"), rect(164, top, length, 18, colour)]
-            parts.append(text(172 + length, top + 14, unit(value)))
+            parts += [words(156, top + 14, label, anchor="end"), bar(164, top, length, 18, colour)]
+            parts.append(words(172 + length, top + 14, unit(value)))
     return side_by_side([Panel((720, 188), "".join(parts))], alt=alt)
 
 

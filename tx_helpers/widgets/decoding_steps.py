@@ -16,12 +16,12 @@ from tx_helpers.capture import capture
 from tx_helpers.contexts import in_mode
 from tx_helpers.data import BOS, EOS
 from tx_helpers.number_words import english, german
-from tx_helpers.plots import COLOURS, Svg
+from tx_helpers.plots import Svg
 from tx_helpers.recipes import Translator
 from tx_helpers.sampling import precise
 from tx_helpers.widgets.charts import Panel, side_by_side
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.sampling import GREY, STYLE, rect, text
+from tx_helpers.widgets.explore import STYLE, Explore
+from tx_helpers.widgets.shapes import BLUE, GREEN, MUTED, RED, bar, words
 
 LONGEST = 12  # steps: the longest number has eleven words and the end
 
@@ -40,14 +40,14 @@ class Step:
 @torch.no_grad()
 def greedy_steps(translator: Translator, source: str, *, shown: int = 5, longest: int = LONGEST) -> list[Step]:
     """Every step of the greedy translation of a text, until the end sign or for `longest` steps."""
-    model, words = translator.model, translator.data.target_tokenizer
+    model, names = translator.model, translator.data.target_tokenizer.tokens
     name = f"decoder.blocks.{len(model.decoder.blocks) - 1}.cross_attention.weights"
     so_far, last, steps = [], BOS, []
     with in_mode(model, training=False), capture(model, name) as seen:
         state = model.start(torch.tensor([translator.data.source_tokenizer.encode(source)]))
         while last != EOS and len(steps) < longest:
             p, ids = precise(state.step(torch.tensor([[last]]))[0, -1]).softmax(-1).topk(shown)
-            best = [words.tokens[i] for i in ids.tolist()]
+            best = [names[i] for i in ids.tolist()]
             attention = seen[name][0, :, -1].mean(0).tolist()  # (B, H, 1, S) -> (S,)
             steps.append(Step(so_far, list(zip(best, p.tolist(), strict=True)), attention))
             so_far, last = [*so_far, best[0]], ids[0].item()
@@ -68,24 +68,24 @@ def step_picture(steps: Sequence[Step], step: int, source: Sequence[str], right:
         f"Step {step} of {len(steps)}: {first!r} {p:.2f}, {second!r} {p2:.2f}; looks most at {word!r} ({most:.2f}); "
         f"so far: {so_far or 'nothing'}."
     )
-    parts = [text(16, 24, f"{so_far} → {first}".strip(), size=15), text(16, 46, f"right: {right}", colour=GREY)]
-    parts += [text(16, 76, f"Candidates of step {step}", size=13, weight="bold")]
-    parts += [text(390, 76, "It looks at (last layer, mean of the heads)", size=13, weight="bold")]
+    parts = [words(16, 24, f"{so_far} → {first}".strip(), size=15), words(16, 46, f"right: {right}", fill=MUTED)]
+    parts += [words(16, 76, f"Candidates of step {step}", font_weight="bold")]
+    parts += [words(390, 76, "It looks at (last layer, mean of the heads)", font_weight="bold")]
     for row, (candidate, q) in enumerate(now.candidates):
-        parts += bar(row, 16, candidate, q, COLOURS[1] if row == 0 else COLOURS[0])
+        parts += named_bar(row, 16, candidate, q, (RED if row == 0 else BLUE)[0])
     for row, (candidate, weight) in enumerate(zip(source, now.attention, strict=True)):
-        parts += bar(row, 390, candidate, weight, COLOURS[2])
+        parts += named_bar(row, 390, candidate, weight, GREEN[0])
     height = 96 + 26 * max(len(source), len(now.candidates))
     return side_by_side([Panel((720, height), "".join(parts))], alt=alt)
 
 
-def bar(row: int, x: float, name: str, value: float, colour: str) -> list[str]:
+def named_bar(row: int, x: float, name: str, value: float, colour: str) -> list[str]:
     """A named bar for a number from 0 to 1, with the number at its end."""
     y, length = 86 + 26 * row, 180 * value
     return [
-        text(x + 76, y + 15, name, anchor="end"),
-        rect(x + 84, y + 2, length, 18, colour),
-        text(x + 90 + length, y + 15, f"{value:.2f}", size=12),
+        words(x + 76, y + 15, name, anchor="end"),
+        bar(x + 84, y + 2, length, 18, colour),
+        words(x + 90 + length, y + 15, f"{value:.2f}", size=12),
     ]
 
 

@@ -27,6 +27,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 PAUSE = 0.004  # seconds between a move and its picture, in which more moves may come in: the newest wins
 ROUNDS = 5  # how often a picture is drawn again because the drawing function itself moved a control
 TEXT = "line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line"
+STYLE = {"description_width": "110px"}  # of controls whose labels shall have one width
 ALARM = f"{TEXT}; border-left: 4px solid #D55E00; padding-left: 8px"
 
 
@@ -37,7 +38,7 @@ class Explore:
     name      of letters, digits and hyphens; unique in its notebook (`tx-explorer-<name>` is its class on the page)
     controls  name = a widget of ipywidgets that has a description, or
               (low, high) or (low, high, step)  a slider, which starts at low
-              a list, or a dict label -> value  a dropdown
+              a list, or a dict label -> value  a dropdown; None is no value: it means that nothing is chosen
               True or False                     a checkbox
               "text"                            a line of text
               A Button stands among the controls, but hands no value to `draw`.
@@ -208,6 +209,10 @@ def _control(key: str, given) -> ipywidgets.Widget:
         raise ValueError(f"Explore: {key}={given!r}, expected a widget, (low, high, step), options, a bool or a text")
     if not getattr(control, "description", "").strip():
         raise ValueError(f"Explore: {key}={type(control).__name__} has no description, which is its name for a reader")
+    if _may_be_none(control):
+        raise ValueError(
+            f"Explore: {key} has an option None, which means that nothing is chosen; expected other values"
+        )
     if isinstance(control, DescriptionWidget) and not control.has_trait("description_allow_html"):  # ipywidgets 7
         control.description = svg_text(control.description)
     if control.has_trait("style") and "description_width" in control.style.keys and not control.style.description_width:
@@ -216,6 +221,13 @@ def _control(key: str, given) -> ipywidgets.Widget:
         control.layout.width = "auto" if isinstance(control, (ipywidgets.Checkbox, ipywidgets.Button)) else "420px"
     control.layout.max_width = control.layout.max_width or "100%"
     return control
+
+
+def _may_be_none(control: ipywidgets.Widget) -> bool:
+    """Of a dropdown or the like: ipywidgets takes the value None for "nothing chosen", and shows no option for it."""
+    options = getattr(control, "options", ())
+    values = [option[1] if isinstance(option, tuple) and len(option) == 2 else option for option in options]
+    return bool(values) and any(value is None for value in [*values, control.value])
 
 
 def _slider(key: str, limits: tuple, words: str) -> ipywidgets.Widget:

@@ -195,9 +195,11 @@ def _code(lines: Sequence[str], x: float, y: float) -> Iterator[str]:
 def parts_explorer(model: EncoderDecoder, source: Tensor, target: Tensor, *, name: str = "parts") -> Explore:
     """Click a part on the map, or choose it from the list: its shapes, parameters and source."""
     parts, letter, total = trace(model, source, target), letters(model, source, target), count_parameters(model)
-    paths = {path: part.name for path, part in parts.items()}
+    paths, cards = {}, {}  # all cards are drawn now: a move has only to show one
+    for path, part in parts.items():
+        paths[path], cards[path] = part.name, draw(part, letter, total)
     start = "decoder.blocks.0.cross_attention"
     choice = Dropdown(options=[(name, path) for path, name in paths.items()], value=start, description="Part")
     plan = ModelMap(paths, description="Map of the model", value=start)
     link((choice, "value"), (plan, "value"))
-    return Explore(lambda part, plan: draw(parts[part], letter, total), name, plan=plan, part=choice)
+    return Explore(lambda part, plan: cards[part], name, plan=plan, part=choice)

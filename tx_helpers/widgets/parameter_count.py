@@ -34,27 +34,22 @@ def parameter_counts(width: int, n_layers: int, ratio: int, vocabulary: int) -> 
     }
 
 
-def in_words(width: int, n_layers: int, ratio: int, vocabulary: int) -> str:
-    """The total, what the rule of thumb says, and the shares."""
-    counts = parameter_counts(width, n_layers, ratio, vocabulary)
-    total, rule = sum(counts.values()), rule_of_thumb(width, n_layers, ratio, vocabulary)
-    shares = ", ".join(f"{part} {_percent(count / total)}" for part, count in counts.items())
-    return (
-        f"D = {width:,}, {n_layers} blocks, F = {ratio} D, V = {vocabulary:,}: {total:,} parameters "
-        f"({4 + 2 * ratio} D² a block + V D gives {rule:,}). {shares[0].upper()}{shares[1:]}."
-    )
-
-
 def rule_of_thumb(width: int, n_layers: int, ratio: int, vocabulary: int) -> int:
     """12 D² a block, if F = 4 D, and V D: biases and norms left out."""
     return n_layers * (4 + 2 * ratio) * width**2 + vocabulary * width
 
 
 def draw(width: int, n_layers: int, ratio: int, vocabulary: int) -> Svg:
-    """One bar of length 1, cut into the shares of the parts."""
+    """One bar of length 1, cut into the shares of the parts; in words the total, the rule of thumb and the shares."""
     counts = parameter_counts(width, n_layers, ratio, vocabulary)
     total, rule = sum(counts.values()), rule_of_thumb(width, n_layers, ratio, vocabulary)
-    title, below = f"{_short(total)} parameters", f"{4 + 2 * ratio} D² a block + V D: {_short(rule)}"
+    formula = f"{4 + 2 * ratio} D² a block + V D"
+    shares = ", ".join(f"{part} {_percent(count / total)}" for part, count in counts.items())
+    alt = (
+        f"D = {width:,}, {n_layers} blocks, F = {ratio} D, V = {vocabulary:,}: {total:,} parameters "
+        f"({formula} gives {rule:,}). {shares[0].upper()}{shares[1:]}."
+    )
+    title, below = f"{_short(total)} parameters", f"{formula}: {_short(rule)}"
     parts = [words(LEFT, 34, title, size=17, font_weight="bold"), words(LEFT, 56, below, fill=MUTED)]
     x = LEFT
     for n, (part, count) in enumerate(counts.items()):
@@ -69,7 +64,7 @@ def draw(width: int, n_layers: int, ratio: int, vocabulary: int) -> Svg:
         parts.append(shape("rect", x=column, y=131, width=14, height=14, rx=3, fill=fill, stroke=stroke))
         parts.append(words(column + 22, 143, part, font_weight="bold"))
         parts.append(words(column + 22, 162, f"{_short(count)}, {_percent(share)}", size=12, fill=MUTED))
-    return card(800, 178, parts, in_words(width, n_layers, ratio, vocabulary))
+    return card(800, 178, parts, alt)
 
 
 def parameter_explorer(*, name: str = "parameters") -> Explore:

@@ -3,10 +3,7 @@
 Each in three parts: compute (numbers), draw (numbers -> `Svg`), bind (a drawing function and its controls).
 """
 
-import base64
 import math
-import struct
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +13,12 @@ from ipywidgets import Dropdown, IntSlider
 from tx_helpers.plots import Svg
 from tx_helpers.positions import Rotary, sinusoidal, wavelengths
 from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import BLUE, EDGE, GREEN, INK, MUTED, RED, card, shape, words
+from tx_helpers.widgets.pixels import pixel_image, two_sided
+from tx_helpers.widgets.shapes import BLUE, EDGE, GREEN, INK, MUTED, RED, card, line, shape, words
 
 FARTHEST = 128  # the distances that the curve of `two-positions` shows
 QUERY, KEY = (1.0, 0.0), (0.8, 0.6)  # what `rotary-angle` turns: both of length 1, 36.9° apart
+BLUE_TO_RED = two_sided(BLUE[0], RED[0])
 LEFT, RIGHT = 116, 684  # edges of the pictures, in pixels; on the left of them stand words
 
 
@@ -180,36 +179,10 @@ def beside(y: float, text: str) -> str:
     return words(LEFT - 8, y, text, anchor="end")
 
 
-def line(x1: float, y1: float, x2: float, y2: float, stroke: str, **style) -> str:
-    """A straight line."""
-    return shape("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **style)
-
-
 def pixels(values: np.ndarray, y: float, height: float) -> str:
-    """A matrix of −1 … 1, blue over white to red, between LEFT and RIGHT: thousands of cells in one element.
-
-    It is a PNG that is stored, not compressed: compressed bytes differ from one zlib to another, and strict
-    comparison reads this text. ValueError for more than 65,535 cells.
-    """
-    rows = np.insert(np.rint((values + 1) * 127).astype(np.uint8), 0, 0, axis=1).tobytes()  # 0: a row without filter
-    if len(rows) > 0xFFFF:
-        raise ValueError(f"pixels: {values.shape} makes {len(rows):,} bytes, expected at most {0xFFFF:,}")
-    ends = [[int(colour[0][i : i + 2], 16) for i in (1, 3, 5)] for colour in (BLUE, RED)]
-    level = np.linspace(-1, 1, 255)[:, None]
-    palette = np.rint(255 + abs(level) * (np.where(level < 0, *ends) - 255)).astype(np.uint8).tobytes()
-    stored = b"\x78\x01\x01" + struct.pack("<HH", len(rows), len(rows) ^ 0xFFFF) + rows
-    chunks = {
-        b"IHDR": struct.pack(">IIBBBBB", values.shape[1], values.shape[0], 8, 3, 0, 0, 0),
-        b"PLTE": palette,
-        b"IDAT": stored + struct.pack(">I", zlib.adler32(rows)),
-        b"IEND": b"",
-    }
-    png = b"\x89PNG\r\n\x1a\n"
-    for kind, data in chunks.items():
-        png += struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    href = "data:image/png;base64," + base64.b64encode(png).decode()
-    place = dict(x=LEFT, y=y, width=RIGHT - LEFT, height=height, preserveAspectRatio="none")
-    return shape("image", **place, style="image-rendering: pixelated", href=href)
+    """A matrix of −1 … 1, blue over white to red, between LEFT and RIGHT."""
+    levels = np.rint((values + 1) * 127)
+    return pixel_image(levels, BLUE_TO_RED, x=LEFT, y=y, width=RIGHT - LEFT, height=height)
 
 
 def heatmap_explorer() -> Explore:

@@ -37,7 +37,7 @@ def draw_gradient(radius: float) -> Svg:
     norms = backward_norms(radius)
     end = norms[-1].item()
     fate = "vanishes" if end < 0.01 else "explodes" if end > 100 else "survives"
-    limits = (1e-20, 1e20)
+    limits = (1e-20, 1e10)
     chart = line_chart(
         {f"spectral radius {radius:.2f}": (range(STEPS + 1), norms.clamp(*limits).tolist())},
         size=(680, 280),

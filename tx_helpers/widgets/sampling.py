@@ -17,15 +17,15 @@ import torch
 from torch import Tensor
 
 from tx_helpers.data import BOS
-from tx_helpers.plots import COLOURS, Svg, svg_text
+from tx_helpers.plots import Svg
 from tx_helpers.recipes import Translator, Writer
 from tx_helpers.sampling import filter_logits, precise
 from tx_helpers.widgets.charts import Panel, side_by_side
-from tx_helpers.widgets.explore import Explore
+from tx_helpers.widgets.explore import STYLE, Explore
+from tx_helpers.widgets.shapes import BLUE, GREY, INK, MUTED, bar, words
 
-STYLE = {"description_width": "110px"}  # of every control
 SHOWN = 12  # tokens in the picture; the rest is summed up in a line
-GREY, PALE, DARK = "#666666", "#d0d0d0", "#222222"
+PALE = dict(fill=GREY[1], stroke=MUTED)  # the model's own p
 
 # --- compute ---------------------------------------------------------------------------------------------------------
 
@@ -39,14 +39,14 @@ class NextToken(NamedTuple):
 
 def next_word(translator: Translator, text: str) -> NextToken:
     """The next word of the translation of `text`, after those written so far; ValueError for words it does not know."""
-    words, model = translator.data.target_tokenizer, translator.model
+    tokenizer, model = translator.data.target_tokenizer, translator.model
     source = torch.tensor([translator.data.source_tokenizer.encode(text)])  # (1, S)
 
     @torch.no_grad()
     def logits(so_far: str) -> Tensor:
-        return model(source, torch.tensor([[BOS, *words.encode(so_far)]]))[0, -1]
+        return model(source, torch.tensor([[BOS, *tokenizer.encode(so_far)]]))[0, -1]
 
-    return NextToken(logits, words.tokens)
+    return NextToken(logits, tokenizer.tokens)
 
 
 def next_character(writer: Writer) -> NextToken:
@@ -101,45 +101,33 @@ def distribution(shaped: Shaped, tokens: Sequence[str]) -> Svg:
         f"{p[first]:.2f} → {q[first]:.2f}."
     )
     parts = [
-        text(96, 16, "the model's own p", colour=GREY, size=12),
-        text(236, 16, "drawn from q", colour=COLOURS[0], size=12, weight="bold"),
-        text(346, 16, "ruled out", colour=GREY, size=12),
-        rect(78, 6, 12, 10, PALE),
-        rect(218, 6, 12, 10, COLOURS[0]),
-        text(332, 16, "✗", colour=GREY, size=12),
-        text(690, 16, "p → q", anchor="end", colour=GREY, size=12),
+        words(96, 16, "the model's own p", fill=MUTED, size=12),
+        words(236, 16, "drawn from q", fill=BLUE[2], size=12, font_weight="bold"),
+        words(346, 16, "ruled out", fill=MUTED, size=12),
+        bar(78, 6, 12, 10, **PALE),
+        bar(218, 6, 12, 10, BLUE[0]),
+        words(332, 16, "✗", fill=MUTED, size=12),
+        words(690, 16, "p → q", anchor="end", fill=MUTED, size=12),
     ]
     for row, i in enumerate(order[:SHOWN]):
         y, stay = 26 + 24 * row, bool(shaped.stays[i])
         parts += [
-            text(70, y + 15, visible(tokens[i]), anchor="end", colour=DARK if stay else GREY),
-            rect(78, y + 1, 500 * p[i], 8, PALE),
-            rect(78, y + 9, 500 * q[i], 10, COLOURS[0]) if stay else text(78, y + 19, "✗", colour=GREY, size=10),
-            text(690, y + 15, f"{p[i]:.2f} → {q[i]:.2f}" if stay else f"{p[i]:.2f} ✗", anchor="end", size=12),
+            words(70, y + 15, visible(tokens[i]), anchor="end", fill=INK if stay else MUTED),
+            bar(78, y + 1, 500 * p[i], 8, **PALE),
+            bar(78, y + 9, 500 * q[i], 10, BLUE[0]) if stay else words(78, y + 19, "✗", fill=MUTED, size=10),
+            words(690, y + 15, f"{p[i]:.2f} → {q[i]:.2f}" if stay else f"{p[i]:.2f} ✗", anchor="end", size=12),
         ]
     y = 26 + 24 * min(SHOWN, len(order))
     if rest := order[SHOWN:]:
         summed = f"{sum(p[i] for i in rest):.2f} → {sum(q[i] for i in rest):.2f}"
-        parts += [text(78, y + 15, f"{len(rest)} more tokens together", colour=GREY, size=12)]
-        parts += [text(690, y + 15, summed, anchor="end", colour=GREY, size=12)]
+        parts += [words(78, y + 15, f"{len(rest)} more tokens together", fill=MUTED, size=12)]
+        parts += [words(690, y + 15, summed, anchor="end", fill=MUTED, size=12)]
     return side_by_side([Panel((720, 26 + y), "".join(parts))], alt=alt)
 
 
 def visible(token: str) -> str:
     """A token as it can be read: a space is ␣, a new line ⏎."""
     return token.replace(" ", "␣").replace("\n", "⏎")
-
-
-def text(x: float, y: float, words: str, *, anchor="start", colour=DARK, size=13, weight="normal") -> str:
-    """Words at a place of an SVG, made harmless."""
-    style = f'text-anchor="{anchor}" fill="{colour}" font-size="{size}" font-weight="{weight}"'
-    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{svg_text(words)}</text>'
-
-
-def rect(x: float, y: float, width: float, height: float, colour: str, *, edge: str = "none") -> str:
-    """A filled rectangle of an SVG; never so thin that it cannot be seen."""
-    size = f'width="{max(width, 1):.1f}" height="{height:.1f}"'
-    return f'<rect x="{x:.1f}" y="{y:.1f}" {size} rx="2" fill="{colour}" stroke="{edge}"/>'
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------

@@ -123,7 +123,9 @@ def draw_merges(tokenizer: BytePairTokenizer, text: str, merges: int, counts: Se
         newest = sign(tokenizer, left + right)
         made = f"Merge {merges} joins '{sign(tokenizer, left)}' and '{sign(tokenizer, right)}' to '{newest}'."
     parts = [words(14, 26, made, size=14, font_weight="bold")]
-    y = _boxes(parts, pieces, [False] * len(pieces), 40, newest)
+    letters = [sign(tokenizer, piece) for piece in pieces_after(tokenizer, text, 0)]
+    room = _boxes([], letters, [False] * len(letters), 40)  # what the pieces take at first: so the chart never moves
+    y = max(room, _boxes(parts, pieces, [False] * len(pieces), 40, newest))
     x = range(len(counts))
     lines = {"tokens of this text": (x, counts), "now": ([merges, merges], [0, counts[merges]])}
     axes = dict(title="", xlabel="merges", ylabel="tokens", ylim=(0, max(counts)))

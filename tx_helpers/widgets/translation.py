@@ -27,7 +27,7 @@ ALL = -1  # the head that stands for all: a dropdown takes an option None for "n
 NO_DIGIT = {"hundert", "tausend", "und", "<eos>"}  # words that stand for no unit and no ten
 LINE_FROM = 0.05  # weaker lines are not drawn
 WIDTH, HEIGHT, TOP, BOTTOM, BOX = 800, 300, 74, 222, 34
-COLOURS = (BLUE, GOLD, GREEN, RED)  # of the English words, in turn
+COLOURS = (BLUE, (GOLD[2], *GOLD[1:]), GREEN, RED)  # of the English words, in turn; plain gold is too pale for a line
 
 
 class Translation(NamedTuple):

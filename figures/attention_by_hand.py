@@ -1,0 +1,119 @@
+"""Three tokens, all numbers of one query, on paper  →  attention_by_hand.svg
+
+The numbers are computed here from the queries, keys and values of notebook 04, whose cell compares its own with them.
+"""
+
+from math import exp, sqrt
+
+from canvas import (
+    BLUE,
+    BLUE_SHADE,
+    BLUE_TINT,
+    GOLD,
+    GOLD_SHADE,
+    GOLD_TINT,
+    GREEN,
+    GREEN_SHADE,
+    GREEN_TINT,
+    GREY,
+    INK,
+    MUTED,
+    RED,
+    RED_SHADE,
+    RED_TINT,
+    SMALL,
+    Canvas,
+    save,
+)
+
+TOKENS = ("four", "hundred", "one")
+QUERY = (1, 0, -1, 1)  # of "hundred"
+KEYS = ((2, 0, 0, 2), (0, 2, 0, 2), (0, 0, 2, 2))
+VALUES = ((4, 0), (0, 4), (4, 4))
+
+SCORES = [sum(q * k for q, k in zip(QUERY, key, strict=True)) for key in KEYS]
+SCALED = [score / sqrt(len(QUERY)) for score in SCORES]
+POWERS = [exp(score) for score in SCALED]
+WEIGHTS = [power / sum(POWERS) for power in POWERS]
+OUTPUT = [sum(weight * value[i] for weight, value in zip(WEIGHTS, VALUES, strict=True)) for i in (0, 1)]
+
+COLUMNS = (28, 122, 268, 352, 440, 530, 622)  # token, key, score, scaled, power, weight, value
+ROW, PITCH = 182, 52
+
+
+def signed(numbers) -> str:
+    return "(" + ", ".join(str(number).replace("-", "−") for number in numbers) + ")"
+
+
+DESCRIPTION = (
+    f"The query of 'hundred' is {signed(QUERY)}. "
+    + " ".join(
+        f"The key of {token!r} is {signed(key)}: score {score}, divided by √4 {scaled:g}, e to that power {power:.2f}, "
+        f"weight {weight:.3f}; its value is {signed(value)}."
+        for token, key, score, scaled, power, weight, value in zip(
+            TOKENS, KEYS, SCORES, SCALED, POWERS, WEIGHTS, VALUES, strict=True
+        )
+    )
+    + f" The powers add up to {sum(POWERS):.2f}. The output is the sum of the values times their weights: "
+    f"({OUTPUT[0]:.2f}, {OUTPUT[1]:.2f}). In the plane it is a point within the triangle of the three values, nearest "
+    "to that of 'four'."
+)
+
+
+def draw() -> Canvas:
+    canvas = Canvas("attention_by_hand", 560, title="What 'hundred' takes from three tokens", description=DESCRIPTION)
+    canvas.heading(
+        "What 'hundred' takes from three tokens", "One query, three keys, three values: all numbers of the way."
+    )
+    canvas.box(
+        28, 82, 290, 34, f"query of 'hundred'  q = {signed(QUERY)}", fill=BLUE_TINT, stroke=BLUE, colour=BLUE_SHADE
+    )
+    heads = ("token", "key k", "q · k", "÷ √4", "e^…", "weight", "value v")
+    for x, head in zip(COLUMNS, heads, strict=True):
+        canvas.text(x, 152, head, bold=True, colour=MUTED)
+    for n, token in enumerate(TOKENS):
+        y = ROW + n * PITCH
+        cells = (token, signed(KEYS[n]), str(SCORES[n]), f"{SCALED[n]:g}", f"{POWERS[n]:.2f}")
+        canvas.box(COLUMNS[1] - 8, y - 20, 120, 32, fill=GREEN_TINT, stroke=GREEN)
+        canvas.box(COLUMNS[5] - 8, y - 20, 66, 32, fill=GOLD_TINT, stroke=GOLD)
+        canvas.box(COLUMNS[6] - 8, y - 20, 66, 32, fill=RED_TINT, stroke=RED)
+        for x, cell, colour in zip(COLUMNS, cells, (INK, GREEN_SHADE, INK, INK, INK), strict=False):
+            canvas.text(x, y, cell, colour=colour, bold=x == COLUMNS[0])
+        canvas.text(COLUMNS[5], y, f"{WEIGHTS[n]:.3f}", colour=GOLD_SHADE, bold=True)
+        canvas.text(COLUMNS[6], y, signed(VALUES[n]), colour=RED_SHADE)
+    y = ROW + 3 * PITCH - 8
+    canvas.line((COLUMNS[4] - 8, y - 18), (COLUMNS[5] + 58, y - 18), colour=GREY, arrow=False)
+    canvas.text(COLUMNS[4], y + 4, f"{sum(POWERS):.2f}")
+    canvas.text(COLUMNS[5], y + 4, "1.000", colour=GOLD_SHADE)
+    canvas.text(COLUMNS[4] - 20, y + 4, "sum", colour=MUTED, anchor="end")
+    draw_plane(canvas, 60, 530, 40)
+    canvas.text(320, 400, "output = weights · values", bold=True)
+    for i, name in enumerate(("first", "second")):
+        terms = " + ".join(f"{w:.3f} · {value[i]}" for w, value in zip(WEIGHTS, VALUES, strict=True))
+        canvas.text(320, 428 + 24 * i, f"{name}:  {terms}  =  {OUTPUT[i]:.2f}")
+    canvas.text(320, 492, "The weights are positive and add up to 1, so the output lies within", colour=MUTED)
+    canvas.text(320, 510, "the triangle of the values: nearest to the one with the most weight.", colour=MUTED)
+    return canvas
+
+
+def draw_plane(canvas: Canvas, left: float, bottom: float, unit: float) -> None:
+    """The values as corners, the output among them."""
+
+    def at(point):
+        return left + unit * point[0], bottom - 10 - unit * point[1]
+
+    canvas.line(at((0, 4.6)), at((0, 0)), at((4.6, 0)), colour=GREY, arrow=False)
+    canvas.line(*map(at, (*VALUES, VALUES[0])), colour=RED, dash="4 4", arrow=False, thickness=1.2)
+    for weight, value in zip(WEIGHTS, VALUES, strict=True):
+        canvas.line(at(OUTPUT), at(value), colour=GOLD, thickness=1 + 6 * weight, arrow=False)
+        canvas.circle(*at(value), 5, fill=RED)
+    for token, (dx, dy) in zip(TOKENS, ((10, -4), (8, -12), (10, 4)), strict=True):
+        x, y = at(VALUES[TOKENS.index(token)])
+        canvas.text(x + dx, y + dy, f"v of {token}", size=SMALL, colour=RED_SHADE)
+    canvas.circle(*at(OUTPUT), 8, fill=INK)
+    x, y = at(OUTPUT)
+    canvas.text(x - 14, y + 26, "output", size=SMALL, bold=True, anchor="end")
+
+
+if __name__ == "__main__":
+    save(draw())

@@ -1,0 +1,86 @@
+"""From x to queries, keys and values, and on to the output, with every shape  →  qkv_projection.svg"""
+
+from canvas import (
+    BLUE,
+    BLUE_SHADE,
+    BLUE_TINT,
+    GOLD,
+    GOLD_SHADE,
+    GOLD_TINT,
+    GREEN,
+    GREEN_SHADE,
+    GREEN_TINT,
+    GREY,
+    GREY_TINT,
+    INK,
+    MUTED,
+    RED,
+    RED_SHADE,
+    RED_TINT,
+    SMALL,
+    Canvas,
+    save,
+)
+
+DESCRIPTION = (
+    "From left to right. The input x, of shape (B, T, D), is multiplied by three matrices: W_Q and W_K, both D by d_k, "
+    "and W_V, D by d_v. This gives the queries Q (B, T, d_k), the keys K (B, T, d_k) and the values V (B, T, d_v). "
+    "Queries and keys meet in the scores, Q times K transposed, divided by the square root of d_k: (B, T, T), a row "
+    "for each query, a column for each key. The softmax of every row gives the weights (B, T, T); each row adds up "
+    "to 1. The weights times V are the output (B, T, d_v): for each position a mean of the values. The values go past "
+    "the softmax, straight to the end."
+)
+ROWS = {"Q": 106, "K": 206, "V": 336}  # the middle of each path
+PURPOSE = {"Q": "what I look for", "K": "what I can be found by", "V": "what I hand over"}
+COLOURS = {"Q": (BLUE, BLUE_TINT, BLUE_SHADE), "K": (GREEN, GREEN_TINT, GREEN_SHADE), "V": (RED, RED_TINT, RED_SHADE)}
+
+
+def draw() -> Canvas:
+    canvas = Canvas(
+        "qkv_projection", 450, title="Three projections, and what becomes of them, with shapes", description=DESCRIPTION
+    )
+    canvas.heading("Three projections, and what becomes of them")
+    middle = ROWS["K"]
+    canvas.box(24, middle - 40, 84, 80, ["x", "(B, T, D)"], fill=GREY_TINT, stroke=GREY, size=17)
+    for name, y in ROWS.items():
+        stroke, fill, shade = COLOURS[name]
+        width = "d_v" if name == "V" else "d_k"
+        canvas.line((108, middle), (130, middle), (130, y), (152, y))
+        canvas.box(152, y - 26, 84, 52, [f"· W_{name}", f"(D, {width})"], fill="#FFFFFF", stroke=stroke, colour=shade)
+        canvas.line((236, y), (264, y))
+        canvas.box(264, y - 26, 100, 52, [name, f"(B, T, {width})"], fill=fill, stroke=stroke, colour=shade, size=17)
+        canvas.text(314, y + 44, PURPOSE[name], size=SMALL, colour=shade, anchor="middle")
+    level = (ROWS["Q"] + ROWS["K"]) / 2
+    for name in "QK":
+        canvas.line((364, ROWS[name]), (384, ROWS[name]), (384, level), (404, level))
+    canvas.box(
+        404, level - 34, 118, 68, ["Q Kᵀ / √d_k", "scores (B, T, T)"], fill=GOLD_TINT, stroke=GOLD, colour=GOLD_SHADE
+    )
+    canvas.line((522, level), (550, level))
+    canvas.box(
+        550,
+        level - 34,
+        130,
+        68,
+        ["softmax of rows", "weights (B, T, T)"],
+        fill=GOLD_TINT,
+        stroke=GOLD,
+        colour=GOLD_SHADE,
+    )
+    canvas.text(615, level + 54, "each row adds up to 1", size=SMALL, colour=GOLD_SHADE, anchor="middle")
+    end = ROWS["V"]
+    canvas.line((680, level), (720, level), (720, end - 26))
+    canvas.line((364, end), (668, end))
+    canvas.text(500, end - 9, "the values go past the softmax", size=SMALL, colour=MUTED, anchor="middle")
+    canvas.box(668, end - 26, 108, 52, ["weights · V", "(B, T, d_v)"], fill=GREY_TINT, stroke=INK)
+    canvas.text(
+        28,
+        430,
+        "B batch, T positions, D width of the model, d_k width of queries and keys, d_v width of values.",
+        colour=MUTED,
+    )
+    return canvas
+
+
+if __name__ == "__main__":
+    save(draw())

@@ -1,0 +1,147 @@
+"""Right answers to notebook 03's exercises in other clothes: all must pass."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def table_by_loops(T, D):
+    rows = []
+    for p in range(T):
+        row = []
+        for j in range(D):
+            angle = p / 10000 ** ((j - j % 2) / D)
+            row.append(math.cos(angle) if j % 2 else math.sin(angle))
+        rows.append(row)
+    return rows
+
+
+def table_by_phase(T, D):
+    j = torch.arange(D)
+    angles = torch.outer(torch.arange(T).double(), torch.exp(-(j // 2 * 2) * math.log(10000) / D))
+    return torch.sin(angles + (j % 2) * math.pi / 2)
+
+
+def table_in_numpy(T, D):
+    table = np.empty((T, D))
+    for i in range(0, D, 2):
+        table[:, i] = np.sin(np.arange(T) / 10000 ** (i / D))
+        if i + 1 < D:
+            table[:, i + 1] = np.cos(np.arange(T) / 10000 ** (i / D))
+    return table
+
+
+def table_cut(T, D):
+    angles = torch.arange(T).float()[:, None] * torch.pow(10000.0, -torch.arange(0, D, 2).float() / D)
+    return torch.stack((angles.sin(), angles.cos()), 2).reshape(T, -1)[:, :D]
+
+
+def input_by_lookup(ids, E, P):
+    B, T = ids.shape
+    return torch.nn.functional.embedding(ids, E * math.sqrt(E.size(-1))) + P[torch.arange(T).expand(B, T)]
+
+
+def input_by_loops(ids, E, P):
+    rows = [[E[i] * math.sqrt(E.shape[1]) + P[t] for t, i in enumerate(row.tolist())] for row in ids]
+    return torch.stack([torch.stack(row) for row in rows])
+
+
+def input_by_one_hot(ids, E, P):
+    one_hot = torch.nn.functional.one_hot(ids, len(E)).double()
+    return one_hot @ E.double() * E.shape[1] ** 0.5 + P.double()[: ids.shape[1]].unsqueeze(0)
+
+
+def input_in_place(ids, E, P):
+    x = E[ids]  # indexing copies
+    x *= E.shape[1] ** 0.5
+    x += P[: ids.shape[1]]
+    return x
+
+
+def share_cancelled(s, D):
+    return 1 / (2 * s * s + 1)
+
+
+def share_by_table(s, D):
+    position = float((torch.tensor(table_by_loops(3, D))[2] ** 2).sum())
+    return position / (position + D * s**2)
+
+
+def share_as_rest(s, D):
+    return 1 - s**2 / (s**2 + 0.5)
+
+
+def share_as_tensor(s, D):
+    return torch.tensor(0.5) / (torch.tensor(s).square() + 0.5)
+
+
+def shift_by_rows(k, D):
+    M = torch.zeros(D, D)
+    for i in range(D // 2):
+        a = k * 10000 ** (-2 * i / D)
+        M[i, i], M[i, i + D // 2] = math.cos(a), math.sin(a)
+        M[i + D // 2, i], M[i + D // 2, i + D // 2] = -math.sin(a), math.cos(a)
+    return M
+
+
+def shift_by_reordering(k, D):
+    turns = [k * 10000 ** (-2 * i / D) for i in range(D // 2)]
+    blocks = [torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]) for a in turns]
+    order = torch.cat([torch.arange(0, D, 2), torch.arange(1, D, 2)])
+    return torch.block_diag(*blocks)[order][:, order]
+
+
+def shift_by_power(k, D):
+    return torch.linalg.matrix_power(shift_by_rows(1, D).double(), k)
+
+
+def shift_by_exponential(k, D):
+    generator = torch.zeros(D, D, dtype=torch.float64)
+    for i in range(D // 2):
+        generator[i, i + D // 2] = 10000 ** (-2 * i / D)
+    return torch.linalg.matrix_exp(k * (generator - generator.T))
+
+
+def shift_in_numpy(k, D):
+    a = k / 10000 ** (np.arange(0, D, 2) / D)
+    C, S = np.diag(np.cos(a)), np.diag(np.sin(a))
+    return np.block([[C, S], [-S, C]])
+
+
+def turned_complex(x):
+    T, K = x.shape
+    angles = torch.outer(torch.arange(T).float(), 10000 ** (-torch.arange(0, K, 2).float() / K))
+    pairs = torch.complex(x[:, : K // 2], x[:, K // 2 :]) * torch.polar(torch.ones_like(angles), angles)
+    return torch.cat([pairs.real, pairs.imag], dim=1)
+
+
+def turned_by_matrices(x):
+    rows = [shift_by_rows(-t, x.shape[1]) @ row for t, row in enumerate(x)]  # the shift turns the other way
+    return torch.stack(rows)
+
+
+def turned_by_loops(x):
+    y, half = x.clone(), x.shape[1] // 2
+    for t in range(x.shape[0]):
+        for i in range(half):
+            a = t / 10000 ** (i / half)
+            y[t, i] = x[t, i] * math.cos(a) - x[t, i + half] * math.sin(a)
+            y[t, i + half] = x[t, i] * math.sin(a) + x[t, i + half] * math.cos(a)
+    return y
+
+
+def turned_with_partner(x):
+    T, K = x.shape
+    angles = (torch.arange(T)[:, None] * 10000 ** (-torch.arange(0, K, 2) / K)).repeat(1, 2).double()
+    partner = torch.cat((-x[:, K // 2 :], x[:, : K // 2]), -1)
+    return x * angles.cos() + partner * angles.sin()
+
+
+RIGHT = {
+    "sinusoid_table": [table_by_loops, table_by_phase, table_in_numpy, table_cut],
+    "model_input": [input_by_lookup, input_by_loops, input_by_one_hot, input_in_place],
+    "position_share": [share_cancelled, share_by_table, share_as_rest, share_as_tensor],
+    "shift_matrix": [shift_by_rows, shift_by_reordering, shift_by_power, shift_by_exponential, shift_in_numpy],
+    "rotate_queries": [turned_complex, turned_by_matrices, turned_by_loops, turned_with_partner],
+}

@@ -1,0 +1,150 @@
+"""Right answers to notebook 06's exercises in other clothes: all must pass."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def causal_by_comparison(T):
+    return torch.arange(T)[:, None] >= torch.arange(T)
+
+
+def causal_by_loops(T):
+    return [[s <= t for s in range(T)] for t in range(T)]
+
+
+def causal_in_numpy(T):
+    return np.tril(np.ones((T, T), dtype=bool))
+
+
+def causal_not_triu(T):
+    return ~torch.triu(torch.ones(T, T, dtype=torch.bool), diagonal=1)
+
+
+def padding_by_comparison(lengths, S):
+    return ~torch.arange(S).ge(lengths.unsqueeze(1)).unsqueeze(1).unsqueeze(2)
+
+
+def padding_in_numpy(lengths, S):
+    return (np.arange(S)[None] < lengths.numpy()[:, None]).reshape(len(lengths), 1, 1, S)
+
+
+def padding_by_loops(lengths, S):
+    return [[[[s < n for s in range(S)]]] for n in lengths.tolist()]
+
+
+def padding_filled_in(lengths, S):
+    mask = torch.zeros(len(lengths), 1, 1, S, dtype=torch.bool)
+    for b, n in enumerate(lengths):
+        mask[b, ..., :n] = True
+    return mask
+
+
+def attention_minus_billion(Q, K, V, mask):
+    scores = (Q @ K.T) / math.sqrt(K.size(1))
+    scores[~mask] = -1e9
+    return torch.softmax(scores, 1) @ V
+
+
+def attention_additive(Q, K, V, mask):
+    bias = torch.zeros(mask.shape).masked_fill(mask.logical_not(), float("-inf"))
+    return torch.softmax(Q @ K.T * Q.shape[1] ** -0.5 + bias, dim=-1) @ V
+
+
+def attention_fused(Q, K, V, mask):
+    return torch.nn.functional.scaled_dot_product_attention(Q[None], K[None], V[None], attn_mask=mask[None])[0]
+
+
+def attention_row_by_row(Q, K, V, mask):
+    rows = []
+    for q, allowed in zip(Q, mask, strict=True):
+        w = torch.softmax(K[allowed].double() @ q.double() / len(q) ** 0.5, 0)
+        rows.append(w @ V[allowed].double())
+    return torch.stack(rows)
+
+
+def attention_renormalised(Q, K, V, mask):
+    scores = Q.double() @ K.T.double() / Q.shape[1] ** 0.5
+    scores = scores - torch.where(mask, scores, -torch.inf).amax(-1, keepdim=True)
+    e = torch.where(mask, scores, -torch.inf).exp()
+    return e @ V.double() / e.sum(-1, keepdim=True)
+
+
+def safe_nan_to_num(scores, mask):
+    return torch.nan_to_num(torch.softmax(scores.masked_fill(~mask, float("-inf")), -1), nan=0.0)
+
+
+def safe_times_mask(scores, mask):
+    return torch.softmax(torch.where(mask, scores, torch.tensor(-1e9)), dim=-1) * mask
+
+
+def safe_by_rows(scores, mask):
+    weights = torch.zeros_like(scores)
+    for row in range(len(scores)):
+        if mask[row].any():
+            weights[row, mask[row]] = scores[row, mask[row]].softmax(0)
+    return weights
+
+
+def safe_by_sums(scores, mask):
+    e = torch.exp(scores.double()) * mask
+    return e / e.sum(-1, keepdim=True).clamp(min=1e-300)
+
+
+def both_by_comparison(ids, pad):
+    t = torch.arange(ids.shape[1])
+    return (t[:, None] > t)[None, None] & ids.ne(pad)[:, None, None] | (t[:, None] == t)
+
+
+def both_by_loops(ids, pad):
+    T = range(ids.shape[1])
+    return torch.tensor([[[[s == t or (s < t and row[s] != pad) for s in T] for t in T]] for row in ids.tolist()])
+
+
+def both_in_numpy(ids, pad):
+    T = ids.shape[1]
+    return np.logical_or(np.tri(T, dtype=bool) & (ids.numpy() != pad)[:, None, None, :], np.eye(T, dtype=bool))
+
+
+def both_multiplied(ids, pad):
+    T = ids.shape[1]
+    mask = (torch.tril(torch.ones(T, T)) * (ids != pad).float()[:, None, None, :]).bool()
+    mask.diagonal(dim1=-2, dim2=-1).fill_(True)
+    return mask
+
+
+def window_by_triangles(T, w, g):
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    near = past.triu(1 - w)
+    near[:, :g] = True
+    return near & past
+
+
+def window_by_loops(T, w, g):
+    return [[s <= t and (s < g or s > t - w) for s in range(T)] for t in range(T)]
+
+
+def window_in_numpy(T, w, g):
+    t, s = np.indices((T, T))
+    return (s <= t) & np.logical_or(t < s + w, s < g)
+
+
+def window_by_rows(T, w, g):
+    mask = torch.zeros(T, T, dtype=torch.bool)
+    for t in range(T):
+        mask[t, max(0, t - w + 1) : t + 1] = True
+        mask[t, : min(g, t + 1)] = True
+    return mask
+
+
+RIGHT = {
+    "causal_square": [causal_by_comparison, causal_by_loops, causal_in_numpy, causal_not_triu],
+    "padding_keys": [padding_by_comparison, padding_in_numpy, padding_by_loops, padding_filled_in],
+    "masked_attention": [
+        *(attention_minus_billion, attention_additive, attention_fused, attention_row_by_row, attention_renormalised),
+    ],
+    "safe_weights": [safe_nan_to_num, safe_times_mask, safe_by_rows, safe_by_sums],
+    "decoder_mask": [both_by_comparison, both_by_loops, both_in_numpy, both_multiplied],
+    "window_mask": [window_by_triangles, window_by_loops, window_in_numpy, window_by_rows],
+}

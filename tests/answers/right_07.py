@@ -1,0 +1,137 @@
+"""Right answers to notebook 07's exercises in other clothes: all must pass."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def net_with_clamp(x, W_1, b_1, W_2, b_2):
+    return torch.clamp(torch.matmul(x, W_1) + b_1, min=0).pow(2).matmul(W_2) + b_2
+
+
+def net_by_linear(x, W_1, b_1, W_2, b_2):
+    return F.linear(F.relu(F.linear(x, W_1.T, b_1)) ** 2, W_2.T, b_2)
+
+
+def net_by_units(x, W_1, b_1, W_2, b_2):
+    y = b_2.expand_as(x).clone()
+    for f in range(len(b_1)):
+        key = x @ W_1[:, f] + b_1[f]
+        y += torch.where(key > 0, key * key, 0.0)[..., None] * W_2[f]
+    return y
+
+
+def net_in_numpy(x, W_1, b_1, W_2, b_2):
+    x, W_1, b_1, W_2, b_2 = (t.numpy().astype(np.float64) for t in (x, W_1, b_1, W_2, b_2))
+    return np.square(np.maximum(0, x @ W_1 + b_1)) @ W_2 + b_2
+
+
+def gated_silu(x, W_gate, W_up, W_down):
+    return F.silu(x @ W_gate).mul(x @ W_up) @ W_down
+
+
+def gated_together(x, W_gate, W_up, W_down):
+    gate, up = (x @ torch.cat([W_gate, W_up], 1)).chunk(2, -1)
+    return torch.einsum("tf,fd->td", up * gate / (1 + torch.exp(-gate)), W_down)
+
+
+def gated_in_numpy(x, W_gate, W_up, W_down):
+    g, u = x.numpy() @ W_gate.numpy(), x.numpy() @ W_up.numpy()
+    return (g / (1 + np.exp(-g)) * u) @ W_down.numpy()
+
+
+def gated_in_float64(x, W_gate, W_up, W_down):
+    x = x.double()
+    return (F.silu(x @ W_gate.double()) * (x @ W_up.double())) @ W_down.double()
+
+
+def norm_by_pytorch(x, gain, bias):
+    return F.layer_norm(x, (x.shape[-1],), gain, bias)
+
+
+def norm_by_mean_of_squares(x, gain, bias):
+    centred = x - x.mean(-1, keepdim=True)
+    return centred * torch.rsqrt(centred.pow(2).mean(-1, keepdim=True) + 1e-5) * gain + bias
+
+
+def norm_by_loops(x, gain, bias):
+    y = torch.empty_like(x)
+    for b in range(x.shape[0]):
+        for t in range(x.shape[1]):
+            v = x[b, t].double()
+            y[b, t] = ((v - v.mean()) / (v.var(unbiased=False) + 1e-5) ** 0.5 * gain + bias).float()
+    return y
+
+
+def norm_in_numpy(x, gain, bias):
+    v = x.numpy().astype(np.float64)
+    v = (v - v.mean(-1, keepdims=True)) / np.sqrt(v.var(-1, keepdims=True) + 1e-5)
+    return v * gain.numpy() + bias.numpy()
+
+
+def rms_by_norm(x, gain):
+    return gain * x / torch.sqrt(x.norm(dim=1, keepdim=True) ** 2 / x.shape[1] + 1e-5)
+
+
+def rms_by_pytorch(x, gain):
+    return F.rms_norm(x, (len(gain),), gain, 1e-5)
+
+
+def rms_in_numpy(x, gain):
+    return x.numpy() * gain.numpy() / np.sqrt((x.numpy() ** 2).mean(1, keepdims=True) + 1e-5)
+
+
+def rms_by_rows(x, gain):
+    return torch.stack([row * gain * (row @ row / len(row) + 1e-5) ** -0.5 for row in x])
+
+
+def step_in_place(x, W):
+    out = F.layer_norm(x, [x.shape[1]]) @ W
+    out.clamp_(min=0)
+    out += x
+    return out
+
+
+def step_by_hand(x, W):
+    mean, var = x.mean(1, keepdim=True), x.var(1, correction=0, keepdim=True)
+    return torch.relu((x - mean) / torch.sqrt(var + 1e-5) @ W) + x
+
+
+def step_with_functions(x, W):
+    def sublayer(y):
+        return F.relu(F.linear(y, W.T))
+
+    return torch.add(sublayer(torch.nn.LayerNorm(x.shape[-1])(x)), x)
+
+
+def step_row_by_row(x, W):
+    return torch.stack([row + (F.layer_norm(row, row.shape) @ W).relu() for row in x])
+
+
+def share_reduced(D, F):
+    return F / (F + 2 * D)
+
+
+def share_by_modules(D, F):
+    net = [torch.nn.Linear(D, F, bias=False, device="meta"), torch.nn.Linear(F, D, bias=False, device="meta")]
+    mine = sum(layer.weight.numel() for layer in net)
+    return mine / (mine + 4 * D**2)
+
+
+def share_as_rest(D, F):
+    return 1 - 4 * D**2 / (4 * D**2 + 2 * D * F)
+
+
+def share_as_tensor(D, F):
+    counts = torch.tensor([2.0 * D * F, 4.0 * D * D], dtype=torch.float64)
+    return (counts / counts.sum())[0]
+
+
+RIGHT = {
+    "feed_forward_net": [net_with_clamp, net_by_linear, net_by_units, net_in_numpy],
+    "swiglu": [gated_silu, gated_together, gated_in_numpy, gated_in_float64],
+    "layer_norm_by_hand": [norm_by_pytorch, norm_by_mean_of_squares, norm_by_loops, norm_in_numpy],
+    "rms_norm_by_hand": [rms_by_norm, rms_by_pytorch, rms_in_numpy, rms_by_rows],
+    "pre_norm_step": [step_in_place, step_by_hand, step_with_functions, step_row_by_row],
+    "feed_forward_share": [share_reduced, share_by_modules, share_as_rest, share_as_tensor],
+}

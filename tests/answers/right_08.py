@@ -1,0 +1,145 @@
+"""Right answers to notebook 08's exercises in other clothes: all must pass."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def block_by_shapes(D, F):
+    shapes = [(D, D)] * 4 + [(D, F), (D, F), (F, D), (D,), (D,)]
+    return int(sum(np.prod(shape) for shape in shapes))
+
+
+def block_reduced(D, F):
+    return D * (4 * D + 3 * F + 2)
+
+
+def block_by_layers(D, F):
+    layers = [nn.Linear(D, D, bias=False, device="meta") for _ in range(4)]
+    layers += [nn.Linear(a, b, bias=False, device="meta") for a, b in ((D, F), (D, F), (F, D))]
+    layers += [nn.RMSNorm(D), nn.RMSNorm(D)]
+    return torch.tensor([p.numel() for layer in layers for p in layer.parameters()]).sum()
+
+
+def block_as_float(D, F):
+    return 4.0 * D**2 + 3.0 * F * D + D + D
+
+
+def total_reduced(D, F, V, N):
+    return 12 * N * D**2 + 4 * N * D * F + 2 * V * D
+
+
+def total_by_loops(D, F, V, N):
+    weights = 0
+    for _ in range(N):
+        weights += 4 * D * D + D * F + F * D
+        weights += 4 * D * D + 4 * D * D + D * F + F * D
+    return weights + V * D + V * D
+
+
+def total_by_pytorch(D, F, V, N):
+    blocks = [nn.TransformerEncoderLayer(D, 1, F, device="meta"), nn.TransformerDecoderLayer(D, 1, F, device="meta")]
+    return N * sum(p.numel() for one in blocks for p in one.parameters() if p.dim() == 2) + 2 * V * D
+
+
+def total_as_float(D, F, V, N):
+    return float(D) * (N * (12.0 * D + 4.0 * F) + 2.0 * V)
+
+
+def decoder_fused(x, m, W):
+    def attend(q, k):
+        return F.scaled_dot_product_attention(q[None], k[None], k[None])[0]
+
+    n = F.layer_norm(x, x.shape[-1:])
+    x = x + attend(n, n)
+    x = x + attend(F.layer_norm(x, x.shape[-1:]), m)
+    return x + F.relu(F.layer_norm(x, x.shape[-1:]) @ W)
+
+
+def decoder_in_place(x, m, W):
+    y = x.clone()
+    norm = nn.LayerNorm(x.shape[1])
+    for memory in (None, m):
+        q = norm(y).detach()
+        k = q if memory is None else memory
+        y += torch.softmax(q @ k.T / x.shape[1] ** 0.5, 1) @ k
+    y += torch.clamp(norm(y).detach() @ W, min=0)
+    return y
+
+
+def decoder_in_float64(x, m, W):
+    x, m, W = x.double(), m.double(), W.double()
+
+    def norm(y):
+        return (y - y.mean(-1, keepdim=True)) / (y.var(-1, correction=0, keepdim=True) + 1e-5).sqrt()
+
+    def attend(q, k):
+        e = torch.exp(q @ k.mT * x.shape[-1] ** -0.5)
+        return e / e.sum(-1, keepdim=True) @ k
+
+    branches = [lambda n: attend(n, n), lambda n: attend(n, m), lambda n: torch.relu(n @ W)]
+    for branch in branches:
+        x = x + branch(norm(x))
+    return x
+
+
+def decoder_batched(x, m, W):
+    x, m = x.unsqueeze(0), m.unsqueeze(0)
+    for memory in ("self", "cross"):
+        q = F.layer_norm(x, x.shape[-1:])
+        k = q if memory == "self" else m
+        x = x + torch.einsum("bts,bsd->btd", torch.einsum("btd,bsd->bts", q, k).div(x.shape[-1] ** 0.5).softmax(-1), k)
+    return (x + F.relu(F.linear(F.layer_norm(x, x.shape[-1:]), W.T)))[0]
+
+
+def tied_by_linear(h, E):
+    return F.softmax(F.linear(h, E), dim=1)
+
+
+def tied_by_einsum(h, E):
+    z = torch.einsum("td,vd->tv", h, E)
+    e = (z - z.max(1, keepdim=True).values).exp()
+    return e / e.sum(1, keepdim=True)
+
+
+def tied_in_numpy(h, E):
+    e = np.exp(h.numpy() @ E.numpy().T)
+    return e / e.sum(1, keepdims=True)
+
+
+def tied_by_log(h, E):
+    return torch.log_softmax(h.double() @ E.double().T, -1).exp()
+
+
+def start_by_normal(D, K):
+    return torch.normal(0.0, D**-0.5, (D, K)), torch.normal(0.0, D**-0.5, (D, K))
+
+
+def start_in_place(D, K):
+    W = torch.empty(2, D, K)
+    W.normal_(std=D**-0.5)
+    return W[0], W[1]
+
+
+def start_by_init(D, K):
+    pair = [torch.empty(D, K), torch.empty(D, K)]
+    for W in pair:
+        nn.init.normal_(W, std=1 / D**0.5)
+    return pair
+
+
+def start_by_linear(D, K):
+    layers = [nn.Linear(D, K, bias=False) for _ in range(2)]
+    for layer in layers:
+        nn.init.kaiming_normal_(layer.weight, nonlinearity="linear")
+    return tuple(layer.weight.detach().T for layer in layers)
+
+
+RIGHT = {
+    "llama_block_parameters": [block_by_shapes, block_reduced, block_by_layers, block_as_float],
+    "translator_parameters": [total_reduced, total_by_loops, total_by_pytorch, total_as_float],
+    "decoder_block_pass": [decoder_fused, decoder_in_place, decoder_in_float64, decoder_batched],
+    "tied_probabilities": [tied_by_linear, tied_by_einsum, tied_in_numpy, tied_by_log],
+    "starting_projections": [start_by_normal, start_in_place, start_by_init, start_by_linear],
+}

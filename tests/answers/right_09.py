@@ -1,0 +1,193 @@
+"""Right answers to notebook 09's exercises in other clothes: all must pass."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def pair_as_lists(ids, bos, eos):
+    return [bos, *ids.tolist()], [*ids.tolist(), eos]
+
+
+def pair_by_slices(ids, bos, eos):
+    whole = torch.cat([ids.new_tensor([bos]), ids, ids.new_tensor([eos])])
+    return whole[:-1], whole[1:]
+
+
+def pair_by_padding(ids, bos, eos):
+    return F.pad(ids, (1, 0), value=bos), F.pad(ids, (0, 1), value=eos)
+
+
+def pair_in_place(ids, bos, eos):
+    read, asked = torch.empty(len(ids) + 1, dtype=torch.long), torch.empty(len(ids) + 1, dtype=torch.long)
+    read[0], read[1:], asked[:-1], asked[-1] = bos, ids, ids, eos
+    return read, asked
+
+
+def loss_by_pytorch(logits, targets, pad):
+    each = F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=pad, reduction="none")
+    return each.sum(1) / (targets != pad).sum(1)
+
+
+def loss_by_loops(logits, targets, pad):
+    means = []
+    for z, row in zip(logits, targets, strict=True):
+        losses = [torch.logsumexp(z[t], 0) - z[t, y] for t, y in enumerate(row.tolist()) if y != pad]
+        means.append(sum(losses) / len(losses))
+    return torch.stack(means)
+
+
+def loss_sentence_by_sentence(logits, targets, pad):
+    return [F.cross_entropy(z, y, ignore_index=pad).item() for z, y in zip(logits, targets, strict=True)]
+
+
+def loss_in_numpy(logits, targets, pad):
+    z, y = logits.numpy().astype(np.float64), targets.numpy()
+    p = np.exp(z) / np.exp(z).sum(-1, keepdims=True)
+    chosen = np.take_along_axis(p, y[..., None], -1)[..., 0]
+    return np.array([-np.log(row[ids != pad]).mean() for row, ids in zip(chosen, y, strict=True)])
+
+
+def smooth_by_fill(y, V, eps):
+    q = torch.full((len(y), V), eps / (V - 1))
+    q[torch.arange(len(y)), y] = 1 - eps
+    return q
+
+
+def smooth_by_eye(y, V, eps):
+    others = eps / (V - 1)
+    return (1 - eps - others) * torch.eye(V)[y] + others
+
+
+def smooth_by_scatter(y, V, eps):
+    return torch.full((len(y), V), eps / (V - 1)).scatter_(1, y[:, None], 1 - eps)
+
+
+def smooth_by_lists(y, V, eps):
+    return [[1 - eps if v == right else eps / (V - 1) for v in range(V)] for right in y.tolist()]
+
+
+def rate_by_cases(n, w, peak):
+    return peak * n / w if n < w else peak * (w / n) ** 0.5
+
+
+def rate_in_torch(n, w, peak):
+    n, w = torch.tensor(float(n), dtype=torch.float64), torch.tensor(float(w), dtype=torch.float64)
+    return peak * torch.minimum((w / n).sqrt(), n / w)
+
+
+def rate_in_numpy(n, w, peak):
+    return np.minimum(1 / np.sqrt(n), n * np.power(float(w), -1.5)) * peak * np.sqrt(w)
+
+
+def rate_as_ratio(n, w, peak):
+    def formula(step, D=512):
+        return D**-0.5 * min(step**-0.5, step * w**-1.5)
+
+    return peak * formula(n) / formula(w)
+
+
+def adam_by_pytorch(p, g, m, v, t, lr):
+    q = p.clone().requires_grad_()
+    q.grad = g.clone()
+    optimizer = torch.optim.Adam([q], lr=lr)
+    state = {"step": torch.tensor(t - 1.0), "exp_avg": m.clone(), "exp_avg_sq": v.clone()}
+    optimizer.state[q] = state
+    optimizer.step()
+    return q.detach(), state["exp_avg"], state["exp_avg_sq"]
+
+
+def adam_by_lerp(p, g, m, v, t, lr):
+    m, v = torch.lerp(m, g, 0.1), torch.lerp(v, g.square(), 0.001)
+    return p - lr * (m / (1 - 0.9**t)) / (torch.sqrt(v / (1 - 0.999**t)) + 1e-8), m, v
+
+
+def adam_in_float64(p, g, m, v, t, lr):
+    p, g, m, v = (x.double() for x in (p, g, m, v))
+    m = m + (1 - 0.9) * (g - m)
+    v = v + (1 - 0.999) * (g * g - v)
+    return p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)) ** 0.5 + 1e-8), m, v
+
+
+def adam_in_place(p, g, m, v, t, lr):
+    p, m, v = p.clone(), m.clone(), v.clone()
+    m.mul_(0.9).add_(g, alpha=0.1)
+    v.mul_(0.999).addcmul_(g, g, value=0.001)
+    p.addcdiv_(m / (1 - 0.9**t), (v / (1 - 0.999**t)).sqrt().add_(1e-8), value=-lr)
+    return [p, m, v]
+
+
+def descend_with_sgd(w, X, y, lr, steps):
+    w = torch.nn.Parameter(w.clone())
+    optimizer = torch.optim.SGD([w], lr=lr)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        F.mse_loss(X @ w, y).backward()
+        optimizer.step()
+    return w
+
+
+def descend_by_formula(w, X, y, lr, steps):
+    for _ in range(steps):
+        w = w - lr * 2 / len(y) * (X.T @ (X @ w - y))
+    return w
+
+
+def descend_with_grad(w, X, y, lr, steps):
+    for _ in range(steps):
+        w = w.detach().requires_grad_()
+        (g,) = torch.autograd.grad((X @ w - y).square().mean(), w)
+        w = w - lr * g
+    return w
+
+
+def descend_in_numpy(w, X, y, lr, steps):
+    w, X, y = (t.numpy().astype(np.float64) for t in (w, X, y))
+    for _ in range(steps):
+        w = w - lr * 2 * X.T @ (X @ w - y) / len(y)
+    return w
+
+
+def measured_with_inference_mode(model, x):
+    mode = model.training
+    with torch.inference_mode():
+        y = model.eval()(x)
+    model.train(mode)
+    return y
+
+
+def measured_with_finally(model, x):
+    before = model.training
+    try:
+        model.train(False)
+        return model(x).detach()
+    finally:
+        model.train(before)
+
+
+def measured_by_copy(model, x):
+    import copy
+
+    return copy.deepcopy(model).eval().requires_grad_(False)(x)
+
+
+@torch.no_grad()
+def measured_with_decorator(model, x):
+    modes = {part: part.training for part in model.modules()}
+    y = model.eval()(x)
+    for part, mode in modes.items():
+        part.training = mode
+    return y
+
+
+RIGHT = {
+    "shifted_pair": [pair_as_lists, pair_by_slices, pair_by_padding, pair_in_place],
+    "padded_loss": [loss_by_pytorch, loss_by_loops, loss_sentence_by_sentence, loss_in_numpy],
+    "smoothed_targets": [smooth_by_fill, smooth_by_eye, smooth_by_scatter, smooth_by_lists],
+    "warmup_rate": [rate_by_cases, rate_in_torch, rate_in_numpy, rate_as_ratio],
+    "adam_step": [adam_by_pytorch, adam_by_lerp, adam_in_float64, adam_in_place],
+    "descend": [descend_with_sgd, descend_by_formula, descend_with_grad, descend_in_numpy],
+    "measured_output": [
+        *(measured_with_inference_mode, measured_with_finally, measured_by_copy, measured_with_decorator),
+    ],
+}

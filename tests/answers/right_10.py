@@ -1,0 +1,197 @@
+"""Right answers to notebook 10's exercises in other clothes: all must pass."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def tempered_by_exp(logits, temperature):
+    e = torch.exp((logits - logits.max()) / temperature)
+    return e / e.sum()
+
+
+def tempered_by_power(logits, temperature):
+    p = logits.softmax(0) ** (1 / temperature)
+    return p / p.sum()
+
+
+def tempered_in_numpy(logits, temperature):
+    e = np.exp(logits.numpy().astype(float) / temperature)
+    return e / e.sum()
+
+
+def tempered_in_place(logits, temperature):
+    z = logits.double().clone()
+    z /= temperature
+    return torch.softmax(z, 0)
+
+
+def nucleus_by_loop(p, top):
+    kept, total = [0.0] * len(p), 0.0
+    for i in sorted(range(len(p)), key=lambda i: -p[i].item()):
+        if total >= top:
+            break
+        kept[i] = p[i].item()
+        total += p[i].item()
+    return [value / total for value in kept]
+
+
+def nucleus_by_threshold(p, top):
+    ranked = p.sort(descending=True).values
+    number = int((ranked.cumsum(0) < top).sum()) + 1
+    kept = torch.where(p >= ranked[min(number, len(p)) - 1], p, 0.0)
+    return torch.nn.functional.normalize(kept, p=1, dim=0)
+
+
+def nucleus_in_numpy(p, top):
+    order = np.argsort(-p.numpy())
+    total = np.cumsum(p.numpy()[order])
+    kept = np.zeros(len(p))
+    best = order[: np.searchsorted(total, top) + 1]
+    kept[best] = p.numpy()[best]
+    return kept / kept.sum()
+
+
+def nucleus_by_pairs(p, top):
+    likelier = (p[None, :] > p[:, None]).to(p.dtype) @ p  # what the likelier tokens have together
+    return p.log().masked_fill(likelier >= top, -torch.inf).softmax(0)
+
+
+def top_k_by_topk(logits, k):
+    result = torch.full_like(logits, -math.inf)
+    values, ids = logits.topk(k)
+    result[ids] = values
+    return result
+
+
+def top_k_by_sort(logits, k):
+    ids = logits.argsort(descending=True)[k:]
+    return logits.index_fill(0, ids, float("-inf"))
+
+
+def top_k_by_rank(logits, k):
+    rank = (logits[None] > logits[:, None]).sum(1)
+    return torch.where(rank < k, logits, torch.tensor(-torch.inf))
+
+
+def top_k_by_lists(logits, k):
+    keep = sorted(logits.tolist(), reverse=True)[:k]
+    return [z if z in keep else -math.inf for z in logits.tolist()]
+
+
+def beams_by_loops(scores, log_p):
+    n, V = log_p.shape
+    all_ = [(float(scores[b] + log_p[b, v]), b, v) for b in range(n) for v in range(V)]
+    best = sorted(all_, reverse=True)[:n]
+    return [b for _, b, _ in best], [v for _, _, v in best], [s for s, _, _ in best]
+
+
+def beams_by_unravel(scores, log_p):
+    total = log_p + scores.unsqueeze(1)
+    best, index = torch.topk(total.reshape(-1), k=len(scores))
+    beams, tokens = torch.unravel_index(index, total.shape)
+    return beams, tokens, best
+
+
+def beams_in_numpy(scores, log_p):
+    total = scores.numpy()[:, None] + log_p.numpy()
+    index = np.argsort(-total, axis=None)[: len(scores)]
+    beams, tokens = np.unravel_index(index, total.shape)
+    return beams, tokens, total[beams, tokens]
+
+
+def beams_by_two_rounds(scores, log_p):
+    n = len(scores)
+    first, tokens = (scores[:, None] + log_p).topk(n, dim=-1)  # no beam has more than n of the best
+    best, index = first.flatten().topk(n)
+    return torch.div(index, n, rounding_mode="floor"), tokens.flatten()[index], best
+
+
+def even_by_differences(a, n, b, m):
+    return (math.log(-b) - math.log(-a)) / (math.log(5 + m) - math.log(5 + n))
+
+
+def even_by_search(a, n, b, m):
+    low, high = 0.0, 100.0
+    while high - low > 1e-12:
+        alpha = (low + high) / 2
+        first, second = a / ((5 + n) / 6) ** alpha, b / ((5 + m) / 6) ** alpha
+        low, high = (alpha, high) if first > second else (low, alpha)
+    return (low + high) / 2
+
+
+def even_by_base(a, n, b, m):
+    return math.log(b / a, (5 + m) / (5 + n))
+
+
+def even_in_numpy(a, n, b, m):
+    return np.log2(b / a) / np.log2(((5 + m) / 6) / ((5 + n) / 6))
+
+
+def mask_by_positions(new, cached):
+    return torch.arange(cached, cached + new)[:, None] >= torch.arange(cached + new)[None, :]
+
+
+def mask_from_whole(new, cached):
+    whole = torch.ones(cached + new, cached + new).tril().bool()
+    return whole[cached:]
+
+
+def mask_joined(new, cached):
+    return torch.cat([torch.ones(new, cached, dtype=torch.bool), torch.ones(new, new, dtype=torch.bool).tril()], dim=1)
+
+
+def mask_by_loops(new, cached):
+    return [[s <= cached + t for s in range(cached + new)] for t in range(new)]
+
+
+def fit_by_division(memory, N, G, K, B, size):
+    return int(memory / math.prod([2, N, G, K, B, size]))
+
+
+def fit_by_token(memory, N, G, K, B, size):
+    token = N * (G * K + G * K) * size
+    return memory // B // token
+
+
+def fit_of_tensors(memory, N, G, K, B, size):
+    dtype = {2: torch.float16, 4: torch.float32}[size]
+    one = torch.empty(N, 2, B, G, 1, K, dtype=dtype, device="meta")
+    return math.floor(memory / (one.numel() * one.element_size()))
+
+
+def fit_by_remainder(memory, N, G, K, B, size):
+    each = 2 * N * G * K * B * size
+    return (memory - memory % each) / each
+
+
+def placed_by_arange(ids, cached, E, P):
+    return math.sqrt(E.size(1)) * E[ids] + P[torch.arange(ids.size(1)) + cached]
+
+
+def placed_by_whole(ids, cached, E, P):
+    whole = torch.cat([torch.zeros(len(ids), cached, dtype=torch.long), ids], dim=1)
+    return (E[whole] * E.shape[1] ** 0.5 + P[: whole.shape[1]])[:, cached:]
+
+
+def placed_by_loops(ids, cached, E, P):
+    rows = [[E[i] * E.shape[1] ** 0.5 + P[cached + t] for t, i in enumerate(row)] for row in ids.tolist()]
+    return torch.stack([torch.stack(row) for row in rows])
+
+
+def placed_in_numpy(ids, cached, E, P):
+    E, P = E.double().numpy(), P.double().numpy()
+    return E[ids.numpy()] * np.sqrt(E.shape[1]) + P[None, cached : cached + ids.shape[1]]
+
+
+RIGHT = {
+    "tempered": [tempered_by_exp, tempered_by_power, tempered_in_numpy, tempered_in_place],
+    "nucleus": [nucleus_by_loop, nucleus_by_threshold, nucleus_in_numpy, nucleus_by_pairs],
+    "top_k_logits": [top_k_by_topk, top_k_by_sort, top_k_by_rank, top_k_by_lists],
+    "next_beams": [beams_by_loops, beams_by_unravel, beams_in_numpy, beams_by_two_rounds],
+    "break_even": [even_by_differences, even_by_search, even_by_base, even_in_numpy],
+    "cached_mask": [mask_by_positions, mask_from_whole, mask_joined, mask_by_loops],
+    "cached_input": [placed_by_arange, placed_by_whole, placed_by_loops, placed_in_numpy],
+    "tokens_that_fit": [fit_by_division, fit_by_token, fit_of_tensors, fit_by_remainder],
+}

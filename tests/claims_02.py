@@ -1,0 +1,56 @@
+"""The claims that notebook 02 judges."""
+
+from claims import Break, Claim
+
+HERE = "02_tokens_and_embeddings"
+
+CLAIMS = [
+    Claim(
+        "The same word has always the same token",
+        "a space before it or a capital makes it another",
+        HERE,
+        "len({tuple(form) for form in forms}) == 4",
+        (Break("pairs.split(form) for", "pairs.split(form.strip()) for"),),
+    ),
+    Claim(
+        "Rows that do not occur stay where they are",
+        "with plain descent; Adam and weight decay move them",
+        HERE,
+        'moved["gradient descent"] == 0',
+        (
+            Break("drift(torch.optim.Adam)", "drift(torch.optim.SGD)"),
+            Break("drift(torch.optim.SGD, weight_decay=0.1)", "drift(torch.optim.SGD)"),
+            Break("drift(torch.optim.SGD),", "drift(torch.optim.SGD, momentum=0.9),"),
+        ),
+    ),
+    Claim(
+        "Merges find the parts that words are made of",
+        "with few merges; with many they reach across the boundaries",
+        HERE,
+        "share[200] < 0.7",
+        (
+            Break("ours = [cuts(apply_merges(word, ranks)) for word in WHOLE[::30]]", "ours = true"),
+            Break("kept(long[:n])", "kept(long[:20])"),
+        ),
+    ),
+    Claim(
+        "A larger vocabulary is always better",
+        "each doubling saves less, and rare pieces are hardly seen",
+        HERE,
+        "saved[1] < saved[0] / 2 and rare > 50",
+        (
+            Break("sizes = (384, 768, 1536)", "sizes = (384, 400, 1536)"),
+            Break("BytePairTokenizer.train(tale, vocabulary=size)", "BytePairTokenizer.train(tale, vocabulary=260)"),
+        ),
+    ),
+    Claim(
+        "Near vectors mean the same",
+        "near is what can be exchanged for each other",
+        HERE,
+        "seven @ three > 0.7 > seven @ seventeen",
+        (
+            Break("unit = history[80] / history[80]", "unit = history[0] / history[0]"),
+            Break("losses.append(loss.item())", "losses.append(loss.item()); E.data.fill_(1.0)"),
+        ),
+    ),
+]

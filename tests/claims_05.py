@@ -1,0 +1,71 @@
+"""Notebook 05's claims: what it says about heads."""
+
+from claims import Break, Claim
+
+HERE = "05_multi_head_attention"
+
+CLAIMS = [
+    Claim(
+        "Multi-head costs H times as much",
+        "the same FLOPs; only the weights take H·T² numbers",
+        HERE,
+        "assert wide == 8",
+        (
+            Break("head_width=head_width)", "head_width=width)"),
+            Break('watched["weights"].numel()', 'watched["weights"].mean(1).numel()'),
+        ),
+    ),
+    Claim(
+        "Every token attends most to itself",
+        "not in trained heads: less than half of the words do",
+        HERE,
+        "mostly_self <= 6",
+        (
+            Break(
+                'with capture(model, "*.weights") as maps',
+                'with capture(model, "*.weights", edit={"*self_attention.weights": '
+                "lambda w: torch.eye(w.shape[-1]).expand_as(w)}) as maps",
+            ),
+        ),
+    ),
+    Claim(
+        "Heads divide into syntactic, semantic and positional ones",
+        "not here: heads that matter break several kinds of word, most break none",
+        HERE,
+        "max(counts) >= 3",
+        (
+            Break("with heads_removed(model, removed), torch", "with heads_removed(model, []), torch"),
+            Break("wrong_by_kind([head])", "wrong_by_kind(heads_of(model))"),
+        ),
+    ),
+    Claim(
+        "Attention weights explain the output",
+        "half right: shuffled in one block they hardly matter, in both they do",
+        HERE,
+        "min(kept) > 0.6",
+        (
+            Break("return given.gather(-1, lots.argsort(-1))", "return given"),
+            Break("edit={pattern: shuffled}", 'edit={"*.cross_attention.weights": shuffled}'),
+        ),
+    ),
+    Claim(
+        "A word with a large weight is one whose absence changes the output",
+        "related, but some words with most of the weight can be hidden without an effect",
+        HERE,
+        "0.6 < related < 0.97",
+        (
+            Break("mask[..., s] = False", "mask[..., s - 1] = False"),
+            Break("fall[:, :, s] = full - chances(mask)", "fall[:, :, s] = weight[:, :, s]"),
+        ),
+    ),
+    Claim(
+        '"it" attends to "cat", so attention resolves pronouns',
+        "in the first block a head does so whatever the adjective says, right in exactly half of the cases",
+        HERE,
+        "min(second_block) < 0.9",
+        (
+            Break("for layer in (0, 1))\nprint", "for layer in (1, 1))\nprint"),
+            Break("IT = 7", "IT = 9"),
+        ),
+    ),
+]

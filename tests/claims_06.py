@@ -1,0 +1,85 @@
+from claims import Break, Claim
+
+HERE = "06_masking"
+
+CLAIMS = [
+    Claim(
+        "The encoder of 2017 is unidirectional",
+        "only its decoder is: in the encoder every position influences every other",
+        HERE,
+        "encoder_2017[later].min() > 1e-3",
+        (
+            Break("through(original.encoder.blocks)", "through(original.encoder.blocks, causal=True)"),
+            Break(
+                "through(original.decoder.blocks, memory5[None])",
+                "through(original.decoder.blocks, memory5[None], causal=False)",
+            ),
+        ),
+    ),
+    Claim(
+        "No mask is needed at inference",
+        "not with a cache, and not with one layer; else the last token's logits change",
+        HERE,
+        "off[1][0] < 1e-12 and off[2][0] > 1e-3",
+        (
+            Break("        model.decoder.causal = False\n", "        model.decoder.causal = True\n"),
+            Break("model.decoder.blocks[:n_blocks]", "model.decoder.blocks[:2]"),
+            Break("model.start(one[0])", "model.start(one[0], cached=False)"),
+        ),
+    ),
+    Claim(
+        "A late mask only spoils the sums",
+        "it leaks: the forbidden scores sit in the denominator",
+        HERE,
+        "late_leak.weights.sum(-1).min() < 0.5",
+        (
+            Break('leak("after the softmax", 1)', 'leak("after the softmax, rows divided by their sums", 1)'),
+            Break('leak("after the softmax", 1)', 'leak("no mask", 1)'),
+        ),
+    ),
+    Claim(
+        "−1e9 equals −inf",
+        "not in a fully masked row: NaN, uniform weights, or (added, in float64) no mask at all",
+        HERE,
+        "torch.equal(replaced, uniform) and torch.equal(added32.double(), uniform)",
+        (
+            Break("nothing = torch.zeros(8, dtype=torch.bool)", "nothing = torch.arange(8) < 1"),
+            Break("(row.to(kind) - 1e9)", "(row.to(kind) - 1e3)"),
+        ),
+    ),
+    Claim(
+        "−1e9 never equals −inf",
+        "in float32, where a row may look at something, it does, to the last bit",
+        HERE,
+        "torch.equal(inf, large)",
+        (
+            Break("for fill in (-torch.inf, -1e9)", "for fill in (-torch.inf, -10)"),
+            Break("scores32.masked_fill(~causal_mask(8), fill)", "scores32.masked_fill(causal_mask(8) < 2, fill)"),
+        ),
+    ),
+    Claim(
+        "−1e9 is safe in every precision",
+        "in float16 it is refused, or becomes −inf on the way; bfloat16 has room for it",
+        HERE,
+        "converted.isinf().all()",
+        (Break("torch.full((8,), -1e9).half()", "torch.full((8,), -1e4).half()"),),
+    ),
+    Claim(
+        "A causal mask halves the work",
+        "not where the whole table is computed and then masked",
+        HERE,
+        'len(set(work.values())) == 1 and filled["window of 16"] < 0.07',
+        (
+            Break("sliding_window_mask(256, window=16)", "sliding_window_mask(256, window=256)"),
+            Break("q256, mask=m)) for", "q256, mask=m) if m is None else q256 @ q256.mT) for"),
+        ),
+    ),
+    Claim(
+        "The lower loss is the better model",
+        "without a causal mask the loss is several times lower, and the text is rubbish",
+        HERE,
+        'forced["without"] < 0.15 < 0.35 < forced["with the mask"] < 1.2 < by_prefix["without"]',
+        (Break("model.decoder.causal = causal", "model.decoder.causal = True"),),
+        slow=True,
+    ),
+]

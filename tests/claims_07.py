@@ -1,0 +1,47 @@
+"""The claims that notebook 07 judges."""
+
+from claims import Break, Claim
+
+HERE = "07_feed_forward"
+
+CLAIMS = [
+    Claim(
+        "Post-norm needs warm-up",
+        "not at four blocks; at twelve it does, and pre-norm without is far ahead",
+        HERE,
+        'assert end["post-norm"] < 1.4 and cold > 2.55',
+        (
+            Break("twelve(wirings.post_norm, warmup=0)", "twelve(wirings.pre_norm, warmup=0)"),
+            Break("warmup=40)", "warmup=0)"),
+        ),
+        slow=True,
+    ),
+    Claim(
+        "Residuals only help gradients",
+        "without them all tokens are alike after three blocks, though the norms keep the gradient",
+        HERE,
+        "alike[3] > 0.99 > 0.7 > with_shortcut[3]",
+        (
+            Break(
+                "no_shortcut = WiredStack(wirings.pre_norm_without_residual, depth=24)",
+                "no_shortcut = WiredStack(wirings.pre_norm, depth=24)",
+            ),
+            Break(
+                "with_shortcut = likeness_by_block(WiredStack(residual, depth=24)",
+                "with_shortcut = likeness_by_block(WiredStack(plain, depth=24)",
+            ),
+        ),
+        slow=True,
+    ),
+    Claim(
+        "The FFN stores the knowledge",
+        "partly: a trained model needs both its FFNs and its attention, and can be trained without FFNs",
+        HERE,
+        'assert cut["all FFNs"] < 0.05',
+        (
+            Break('exact_without("*feed_forward.output")', "exact_without()"),
+            Break('exact_without("*cross_attention.output")', "exact_without()"),
+        ),
+        slow=True,
+    ),
+]

@@ -1,0 +1,193 @@
+"""Places in which the notebooks must run as well: other versions, the wheel alone, no network, nothing to write to.
+
+    python = make_environment(folder, COLAB_FRONT_END)            # an environment of its own, in seconds
+    executed = execute(python, notebooks, folder / "run")         # every cell run, shut off from network and disk
+    differences(stored, executed[0])                              # which cells show something else than is stored
+
+An environment borrows all that is installed here, but for the course, and has its own versions in front. The client
+that sends the cells is this one's; the kernel is the other's.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import venv
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from notebook_comparison import COMPARED_KINDS
+from notebook_frame import ROOT
+from notebook_guards import code_cells, markers, text_of
+from refresh_notebooks import clean
+
+SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
+CELL_SECONDS = 300
+
+# Preinstalled on Colab in August 2026. A notebook runs on all of these but torch and numpy: another torch would be a
+# download of hundreds of megabytes, so for them the ranges of pyproject.toml are all that is tested.
+COLAB = {
+    "torch": "2.11.0",
+    "numpy": "2.1.3",
+    "ipywidgets": "7.7.1",
+    "traitlets": "5.7.1",
+    "ipython": "7.34.0",
+    "ipykernel": "6.17.1",
+    "anywidget": "0.9.21",
+    "matplotlib": "3.10.0",
+    "tokenizers": "0.22.2",
+}
+COLAB_FRONT_END = {name: version for name, version in COLAB.items() if name not in ("torch", "numpy")}
+
+
+# --- the course, and environments with it ----------------------------------------------------------------------------
+
+
+def repository_files() -> list[str]:
+    """What git tracks, and what it does not track yet but would not ignore."""
+    git = ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard"]
+    listed = subprocess.run(git, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
+
+
+def copy_repository(folder: Path) -> Path:
+    """The working tree as it is now, in a folder of its own."""
+    for name in repository_files():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def build_wheel(source: Path, folder: Path) -> Path:
+    """The course's wheel, built from a copy of the repository with the setuptools that is here."""
+    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-index", "--no-build-isolation"]
+    subprocess.run([*build, "-w", str(folder), str(source)], check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def make_environment(folder: Path, versions: dict[str, str] | None = None, *, with_pip: bool = False) -> Path:
+    """An environment with all that is installed here but the course itself, and `versions` in front; its python."""
+    if os.name == "nt":
+        pytest.skip("an environment that borrows another's packages is made of symbolic links")
+    venv.create(folder / "venv", with_pip=with_pip)
+    python = folder / "venv" / "bin" / "python"
+    own = folder / "venv" / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    for old in own.glob("setuptools*"):  # Python 3.11 brings one, too old to build with
+        shutil.rmtree(old)
+    borrowed = folder / "preinstalled"
+    borrowed.mkdir()
+    for entry in SITE_PACKAGES.iterdir():
+        if "tx_helpers" not in entry.name and not entry.name.startswith(("pip", "_virtualenv")):
+            (borrowed / entry.name).symlink_to(entry)
+    (own / "preinstalled.pth").write_text(str(borrowed))
+    if versions:
+        done = install(python, *(f"{name}=={version}" for name, version in versions.items()))
+        if done.returncode:
+            pytest.skip(f"these versions cannot be had here (no network?): {done.stderr.strip().splitlines()[-1]}")
+    return python
+
+
+def install(python: Path, *what: str) -> subprocess.CompletedProcess:
+    """Let this environment's pip install something into that one."""
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--disable-pip-version-check"]
+    command += ["--retries", "1", "--timeout", "20"]  # without a network the answer should come soon
+    return subprocess.run([*command, *what], capture_output=True, text=True)
+
+
+# --- the run ---------------------------------------------------------------------------------------------------------
+
+# $0 becomes read-only, also for root, and the network is this machine alone.
+SHUT = 'ip link set lo up && mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+
+
+def can_shut() -> bool:
+    """May a process here have a network and mounts of its own (Linux, where user namespaces are allowed)?"""
+    probe = ["unshare", "-rnm", "sh", "-c", SHUT, tempfile.gettempdir(), "true"]
+    return shutil.which("unshare") is not None and subprocess.run(probe, capture_output=True).returncode == 0
+
+
+def execute(python: Path, notebooks: list[Path], folder: Path) -> list[nbformat.NotebookNode]:
+    """Run notebooks, each in a fresh kernel of `python`; they come back with outputs. AssertionError if one fails.
+
+    They lie copied in a folder that is read-only and holds nothing else. The working directory is another one, empty
+    and read-only. There is no cache at the start, and no network. (Where `can_shut` is false the network stays on, and
+    root may write.)
+    """
+    shut, results, kernels = folder / "shut", folder / "results", folder / "jupyter" / "kernels" / "other"
+    for place in (shut / "there", shut / "elsewhere", results, kernels):
+        place.mkdir(parents=True)
+    argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {"argv": argv, "display_name": "other", "language": "python"}
+    (kernels / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
+    copies = [Path(shutil.copy(path, shut / "there")) for path in notebooks]
+    for place in (shut / "there", shut / "elsewhere", shut):
+        place.chmod(0o555)  # enough where nobody is root
+    foreign = ("PYTHON", "PIP_", "VIRTUAL_ENV", "JUPYTER", "TX_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    places = {name: str(folder / name.lower()) for name in ("TX_CACHE", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR")}
+    prefix = ["unshare", "-rnm", "sh", "-c", SHUT, str(shut)] if can_shut() else []
+    try:
+        done = subprocess.run(
+            [*prefix, sys.executable, __file__, str(results), str(shut / "elsewhere"), *map(str, copies)],
+            env=kept | places | {"JUPYTER_PATH": str(folder / "jupyter"), "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True, text=True,
+        )  # fmt: skip
+    finally:
+        for place in (shut, shut / "there", shut / "elsewhere"):
+            place.chmod(0o755)  # so that it can be removed
+    assert done.returncode == 0, done.stderr[-4000:]
+    return [nbformat.read(results / path.name, as_version=4) for path in notebooks]
+
+
+def run_all(results: str, working_directory: str, *notebooks: str) -> int:
+    """What `execute` starts as a process of its own; returns the exit code."""
+    failed = 0
+    without_path = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    for path in map(Path, notebooks):
+        notebook = nbformat.read(path, as_version=4)
+        client = NotebookClient(notebook, kernel_name="other", timeout=CELL_SECONDS, store_widget_state=False)
+        try:
+            client.execute(cwd=working_directory, env=without_path)
+        except Exception as error:  # whatever it is, the other notebooks are run as well
+            print(f"{path.name}: {type(error).__name__}: {error}", file=sys.stderr)
+            failed = 1
+        clean(notebook)
+        nbformat.write(notebook, Path(results) / path.name)
+    return failed
+
+
+# --- the comparison --------------------------------------------------------------------------------------------------
+
+
+def shown(cell) -> list[tuple[str, str]]:
+    """What a cell shows and strict nbval would compare: (kind, text)."""
+    found = []
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            found.append((output.name, output.text))
+        found += [(k, text_of(v).rstrip()) for k, v in output.get("data", {}).items() if k in COMPARED_KINDS]
+    return found
+
+
+def differences(stored, executed) -> list[str]:
+    """Code cells that show something else than is stored; those that nbval is told to ignore are left out."""
+    found = []
+    for number, (old, new) in enumerate(zip(code_cells(stored), code_cells(executed), strict=True), 1):
+        if "ignore" in markers(old) or shown(old) == shown(new):
+            continue
+        kinds = sorted({kind for kind, _ in set(shown(old)) ^ set(shown(new))})
+        found.append(f"code cell {number} shows other {' and '.join(kinds) or 'order'}")
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(run_all(*sys.argv[1:]))

@@ -1,0 +1,381 @@
+"""The checker itself: what it compares, what it tells, and that a learner's code spoils nothing."""
+
+import asyncio
+import json
+import math
+import random
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from tx_helpers.exercises import checks, record
+from tx_helpers.exercises.catalogue import find
+from tx_helpers.exercises.checks import examine, not_attempted
+from tx_helpers.exercises.compare import difference
+from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.quizzes import Choice, Question, Quiz, static
+from tx_helpers.exercises.sandbox import guarded
+
+
+@pytest.fixture(autouse=True)
+def own_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))
+
+
+@pytest.fixture
+def double():
+    """An exercise of this test's own: twice a vector."""
+    exercise = Exercise(
+        "double",
+        title="Twice",
+        goal="Hand back twice the vector x of any length.",
+        difficulty=1,
+        minutes=1,
+        hints=("a", "b", "c"),
+        cases=lambda: [(torch.tensor([1.0, 2.0]),), (torch.arange(4.0),)],
+    )
+
+    @exercise.solution
+    def double(x):
+        """Twice x (D,)."""
+        return 2 * x
+
+    @exercise.mistake("You squared it: right for 2 alone.")
+    def squared(x):
+        return x * x
+
+    return exercise
+
+
+@pytest.mark.parametrize(
+    ("got", "right", "step", "says"),
+    [
+        (None, torch.zeros(2), "kind", "None (is a `return` missing?)"),
+        (torch.zeros(3, 2), torch.zeros(2, 3), "shape", "has the shape (3, 2), expected (2, 3)"),
+        (torch.zeros(2).bool(), torch.zeros(2), "dtype", "True and False (torch.bool), expected real numbers"),
+        (torch.zeros(2), torch.zeros(2).long(), "dtype", "real numbers (torch.float32), expected whole numbers"),
+        (torch.tensor([1.0, math.nan]), torch.ones(2), "finite", "NaN, at 1 of 2 places"),
+        (torch.tensor([math.inf, 1.0]), torch.ones(2), "finite", "infinite at 1 of 2 places"),
+        (torch.tensor([1.0, 1.5]), torch.ones(2), "value", "result[1] is 1.5, expected 1; 1 of 2 entries are off"),
+        (torch.tensor([math.inf]), torch.tensor([-math.inf]), "value", "is inf, expected -inf"),
+        (torch.tensor([0.0]), torch.tensor([-math.inf]), "value", "is 0, expected -inf"),
+        (torch.tensor([0.0]), torch.tensor([math.nan]), "value", "is 0, expected nan"),
+        (3, 4, "value", "result is 3, expected 4"),
+        (["a"], ["a", "b"], "value", "is ['a'], expected ['a', 'b']"),
+        ({"a": 1}, {"a": 1, "b": 2}, "kind", "expected a dict with the keys a, b"),
+        ((torch.ones(2),), (torch.ones(2), torch.ones(2, 2)), "kind", "a tuple of 1, expected 2 values"),
+        ((torch.ones(2), torch.ones(2)), (torch.ones(2), torch.ones(2, 2)), "shape", "result[1] has the shape (2,)"),
+    ],
+)
+def test_the_first_difference_is_told(got, right, step, says):
+    found = difference(got, right, 1e-4)
+    assert found.step == step
+    assert says in found.says
+
+
+@pytest.mark.parametrize(
+    ("got", "right"),
+    [
+        (torch.ones(2).double(), torch.ones(2)),
+        (np.ones(2), torch.ones(2)),
+        ([1.0, 1.0], torch.ones(2)),
+        ([torch.tensor(1.0), torch.tensor(1.0)], torch.ones(2)),
+        (torch.tensor([1.00001]), torch.ones(1)),
+        (3.0, 3),
+        (torch.tensor(3), 3),
+        (("a", "b"), ["a", "b"]),
+        (torch.tensor([-math.inf, math.nan]), torch.tensor([-math.inf, math.nan])),
+        ({"a": [1, 2]}, {"a": torch.tensor([1, 2])}),
+        (torch.ones(2, requires_grad=True), torch.ones(2)),
+    ],
+)
+def test_equal_values_in_other_forms_agree(got, right):
+    assert difference(got, right, 1e-4) is None
+
+
+def test_a_known_mistake_is_named_and_an_unknown_one_gets_the_smallest_counterexample(double):
+    named = examine(double, lambda x: x**2)
+    assert (named.state, named.mistake) == ("wrong", "squared")
+    assert "You squared it" in named.text and "result[0] is 1, expected 2" in named.text
+    unknown = examine(double, lambda x: 3 * x if len(x) > 2 else 2 * x)  # the first case is right
+    assert (unknown.state, unknown.mistake) == ("wrong", "")
+    for part in ("result[3] is 9, expected 6", "[0.0, 1.0, 2.0, 3.0]", "Yours: [0.0, 3.0, 6.0, 9.0]"):
+        assert part in unknown.text
+
+
+def test_what_a_learners_code_does_is_reported_and_spoils_nothing(double):
+    states = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()
+
+    def busy(x):
+        print("looking", x)
+        torch.manual_seed(3)
+        np.random.rand()
+        random.random()
+        torch.set_grad_enabled(False)
+        x *= 2
+        return x
+
+    verdict = examine(double, busy)
+    assert verdict.state == "right"
+    for part in ("it prints ('looking", "changes its inputs in place", "global random numbers", "switches gradients"):
+        assert part in verdict.text
+    assert torch.equal(torch.get_rng_state(), states[0]) and torch.is_grad_enabled()
+    assert (np.random.get_state()[1] == states[1]).all() and random.getstate() == states[2]
+
+
+def test_an_endless_loop_ends_and_the_next_answer_is_checked_as_usual(double, capsys):
+    double.seconds = 0.2
+
+    def endless(x):
+        while True:
+            try:
+                len(x)
+            except BaseException:  # even this does not hold it up
+                if x is None:
+                    raise
+
+    def ends_at_last(x):
+        while True:
+            pass
+
+    assert "had not ended after 0.2 seconds" in examine(double, ends_at_last).text
+    assert examine(double, lambda x: x + x).state == "right"
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_error_is_told_with_its_line_and_input(double):
+    def broken(x):
+        return x @ torch.ones(3)
+
+    text = examine(double, broken).text
+    assert "it raised RuntimeError" in text and "`return x @ torch.ones(3)`" in text and "[1.0, 2.0]" in text
+    assert "SystemExit" in examine(double, lambda x: exit(3)).text
+
+
+def test_an_answer_cannot_fool_the_comparison_or_spoil_the_next_check(double):
+    originals = torch.where, torch.Tensor.double, any
+
+    def fooling(x):
+        import builtins
+
+        torch.where = lambda condition, one, other: torch.zeros(1)
+        torch.Tensor.double = lambda self: torch.zeros(1)
+        builtins.any = lambda found: False
+        torch.set_default_device("meta")
+        return 7 * x.cpu()
+
+    verdict = examine(double, fooling)
+    assert verdict.state == "wrong"
+    for name in ("torch.where", "Tensor.double", "builtins.any", "default device"):
+        assert name in verdict.text
+    assert (torch.where, torch.Tensor.double, any) == originals and torch.zeros(1).device.type == "cpu"
+    assert examine(double, lambda x: x + x).state == "right"
+
+
+class Agreeable(torch.Tensor):
+    """Whatever is subtracted from it, nothing is left."""
+
+    def __sub__(self, other):
+        return torch.zeros(2)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        torch.tensor([9.0, 9.0]).as_subclass(Agreeable),
+        torch.tensor([2.0 + 5j, 4.0]),
+        np.ma.masked_all(2),
+        torch.zeros(2).to_sparse(),
+        torch.zeros(2, device="meta"),
+        [Fraction(1, 3), Fraction(4)],
+    ],
+)
+def test_odd_results_are_wrong_and_no_error(double, value):
+    double.cases = lambda: [(torch.tensor([1.0, 2.0]),)]
+    assert examine(double, lambda x: value).state == "wrong"
+    assert examine(double, lambda x: [Fraction(2), Decimal(4)]).state == "right"
+
+
+@pytest.mark.parametrize("error", [GeneratorExit, asyncio.CancelledError, SystemExit])
+def test_no_answer_ends_the_session(double, error):
+    def leaving(x):
+        raise error
+
+    assert error.__name__ in examine(double, leaving).text
+
+
+def test_a_keyboard_interrupt_is_the_learners_own():
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        guarded(interrupted, (), 1.0)
+
+
+@pytest.mark.parametrize("answer", [None, ..., lambda x: ..., lambda x: None])
+def test_a_starter_is_not_attempted(answer):
+    assert not_attempted(answer)
+
+
+@pytest.mark.parametrize("answer", [lambda x: 0, lambda x: x, 3, torch.zeros(2), len, Exercise])
+def test_whatever_has_been_written_is_attempted(answer):
+    assert not not_attempted(answer)
+
+
+def test_a_placeholder_inside_and_an_unwritten_method_are_not_attempted(double):
+    def half(x):
+        scores = ...
+        return scores
+
+    def unwritten(x):
+        raise NotImplementedError
+
+    assert examine(double, half).state == examine(double, unwritten).state == "open"
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_ones():
+    with pytest.raises(ValueError, match="did you mean 'attention_weights'"):
+        checks.check("atention_weight", None)
+    with pytest.raises(ValueError, match="has the hints 1 to 3, not 4"):
+        checks.hint("attention_weights", 4)
+
+
+def test_hints_come_one_after_the_other(capsys, monkeypatch):
+    monkeypatch.setattr(checks, "_hints_given", {})
+    for _ in range(4):
+        checks.hint("attention_weights")
+    hints = find("attention_weights").hints
+    expected = [f"Hint {n} of 3: {hints[n - 1]}" for n in (1, 2, 3, 3)]
+    assert capsys.readouterr().out.splitlines() == expected
+
+
+def test_the_solution_is_printed_without_its_decorator(capsys):
+    checks.solution("attention_weights")
+    printed = capsys.readouterr().out
+    assert printed.startswith("import math\n\n\ndef attention_weights(Q, K):") and "softmax" in printed
+    namespace = {}
+    exec(printed, namespace)  # it stands alone
+    assert examine(find("attention_weights"), namespace["attention_weights"])
+
+
+def test_starters_of_values_and_of_classes():
+    whole = dict(title="t", goal="g", difficulty=1, minutes=1, hints=(), cases=lambda: [()])
+    value, module = Exercise("number", **whole), Exercise("Twice", run=lambda answer: answer().double(2), **whole)
+
+    @value.solution
+    def number():
+        """A number."""
+        return 4
+
+    @module.solution
+    class Twice:
+        """Doubles."""
+
+        def double(self, x):
+            """Twice x."""
+            return 2 * x
+
+    found = {"Twice": Twice, "number": number}
+    for exercise in (value, module):
+        namespace = {}
+        exec(exercise.starter(), namespace)
+        assert examine(exercise, namespace[exercise.name]).state == "open"
+        assert examine(exercise, found[exercise.name]).state == "right"
+    assert examine(value, 4).state == "right"
+    assert examine(value, 5).state == "wrong"
+
+
+def test_a_verdict_shows_hostile_text_as_text(double):
+    verdict = examine(double, lambda x: {"<script>alert(1)</script>": x})
+    html = verdict._repr_mimebundle_()["text/html"]
+    assert "<script" not in html and 'role="status"' in html
+
+
+# --- progress --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [5, 8, 12])
+def test_the_map_has_room_for_the_longest_row(most):
+    svg = record.drawn({"10": {f"exercise {place}": "open" for place in range(most)}}).svg
+    boxes = [float(x) for x in re.findall(r'<rect x="([\d.]+)"[^>]*width="24"', svg)]
+    (count,) = re.findall(rf'<text x="([\d.]+)"[^>]*>0 of {most}<', svg)
+    assert len(boxes) == most and max(boxes) + 24 < float(count) - 45
+
+
+def test_tries_are_kept_and_once_right_is_right():
+    answer = find("attention_weights").answer
+    assert "0 of" in record.progress().alt
+    checks.check("attention_weights", ...)
+    assert record.read() == {}
+    checks.check("attention_weights", find("attention_weights").mistakes[0].answer)
+    checks.check("attention_weights", answer)
+    checks.check("attention_weights", lambda Q, K: Q @ K.T * 7)
+    entry = record.read()["attention_weights"]
+    assert (entry["right"], entry["tries"], entry["mistakes"]) == (True, 3, ["unscaled"])
+    assert "04: 1 of" in record.progress().alt
+    assert record.states("04", record.read())["attention_weights"] == "right"
+
+
+def test_progress_is_exported_and_reset(tmp_path):
+    record.note("attention_weights", right=True)
+    lines = record.export(tmp_path / "out.csv").read_text().splitlines()
+    assert lines[0] == "notebook,exercise,right,tries,mistakes,first,last"
+    assert any(line.startswith("04,attention_weights,True,1,,2") for line in lines)
+    record.reset()
+    assert record.read() == {}
+    record.reset()
+
+
+def test_a_spoilt_file_is_named_and_left_alone():
+    record.progress_file().write_text("[1, 2")
+    with pytest.raises(ValueError, match=r"progress\.json cannot be read"):
+        record.progress()
+    checks.check("attention_weights", find("attention_weights").answer)
+    assert record.progress_file().read_text() == "[1, 2"
+
+
+def test_a_folder_that_cannot_be_written_is_no_reason_to_stop(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "file" / "progress.json"))
+    assert checks.check("attention_weights", find("attention_weights").answer)
+
+
+def test_the_file_is_plain_json():
+    record.note("attention_weights", right=False, mistake="unscaled")
+    entry = json.loads(record.progress_file().read_text())["attention_weights"]
+    assert set(entry) == {"right", "tries", "mistakes", "first", "last"}
+
+
+# --- quiz ------------------------------------------------------------------------------------------------------------
+
+QUESTIONS = [
+    Question("1 + 1 < 3?", (Choice("yes", "2 is less than 3.", right=True), Choice("<b>no</b>", "It is less."))),
+    Question("2 + 2?", (Choice("5", "Too many."), Choice("4", "Count them.", right=True))),
+]
+
+
+def test_a_quiz_counts_right_answers():
+    quiz = Quiz("04", QUESTIONS)
+    assert repr(quiz) == "Quiz 04: 0 of 2 questions right"
+    quiz.answers = [0, 0]
+    assert quiz.score == 1
+    quiz.answers = [0, 1]
+    assert repr(quiz) == "Quiz 04: 2 of 2 questions right"
+
+
+def test_the_static_form_holds_every_reason_and_no_markup_of_a_question():
+    html = static(QUESTIONS)
+    assert "&lt;b&gt;no&lt;/b&gt;" in html and "1 + 1 &lt; 3?" in html
+    for question in QUESTIONS:
+        assert all(choice.why in html for choice in question.choices)
+    assert html.count("<details>") == 2
+
+
+@pytest.mark.parametrize("right", [(False, False), (True, True)])
+def test_a_question_has_one_right_choice(right):
+    with pytest.raises(ValueError, match="expected one"):
+        Question("?", [Choice("a", "b", right=r) for r in right])

@@ -1,0 +1,79 @@
+"""The edition without solutions: no code of an answer is in it, and it judges like the whole one."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import make_handout
+from tx_helpers.exercises.catalogue import find, notebook_of
+
+SOURCE = '''"""Doc."""
+kept = 1
+
+@one.solution
+def right(x):
+    """Twice."""
+    return 2 * x
+
+@one.mistake(
+    "says"
+)
+def wrong(x):
+    return x
+
+def _of_the_answers(x):
+    return _too(x)
+
+def _too(x):
+    return 2 * x
+
+def of_the_cases():
+    return 3
+
+cases = [of_the_cases()]
+'''
+
+JUDGE = """
+from tx_helpers.exercises import catalogue, check, solution
+print(catalogue.__file__)
+print(check("attention_weights", lambda Q, K: (Q @ K.T / Q.shape[-1] ** 0.5).softmax(-1)).state)
+print(check("attention_weights", lambda Q, K: (Q @ K.T).softmax(-1)).mistake)
+print(catalogue.find("attention_weights").starter().split("\\n")[0])
+solution("attention_weights")
+"""
+
+
+def test_answers_are_taken_out_and_the_rest_stays():
+    left = make_handout.without_answers(SOURCE)
+    assert not [word for word in ("right", "wrong", "says", "_of_the_answers", "_too", "@") if word in left]
+    assert "kept = 1" in left and "def of_the_cases():\n    return 3\n\ncases = [of_the_cases()]" in left
+
+
+def test_a_record_holds_what_check_needs():
+    record = find("attention_weights").record()
+    assert record["starter"].startswith("def attention_weights(Q, K):")
+    assert [name for name, _ in record["mistakes"]] == [m.name for m in find("attention_weights").mistakes]
+    assert set(record["results"]) == {"solution", *(name for name, _ in record["mistakes"])}
+
+
+@pytest.mark.slow
+def test_the_edition_judges_without_solutions(tmp_path):
+    folder = tmp_path / "handout"
+    assert make_handout.main(["--to", str(folder)]) == 0
+    assert make_handout.main(["--to", str(folder)]) == 1  # never over something
+    texts = [file.read_text(encoding="utf-8") for file in folder.rglob("nb*.py")]
+    assert texts and not any(".solution\n" in text or ".mistake(" in text for text in texts)
+    assert not (folder / "tests").exists() and (folder / "notebooks" / "00_start_here.ipynb").exists()
+    environment = os.environ | {"PYTHONPATH": str(folder), "TX_PROGRESS": str(tmp_path / "progress.json")}
+    done = subprocess.run([sys.executable, "-c", JUDGE], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    place, *said = done.stdout.splitlines()
+    assert place.startswith(str(folder))
+    assert said[:3] == ["right", "unscaled", "def attention_weights(Q, K):"]
+    assert said[3].startswith("This edition comes without solutions")
+
+
+def test_every_exercise_can_be_recorded():
+    assert {name for name in notebook_of() if find(name).record()["results"]} == set(notebook_of())

@@ -1,0 +1,171 @@
+"""The explorers of notebook 07: their numbers against formulas, their words against the numbers."""
+
+import math
+import re
+
+import pytest
+import torch
+
+from tx_helpers.recipes import train_translator
+from tx_helpers.widgets.activations import activation_explorer, draw_activation, look_at
+from tx_helpers.widgets.block_depth import Depth, depth_explorer, draw_depth, verdict
+from tx_helpers.widgets.ffn_memory import Memory, mean_by_word, memories, memory_explorer, words_for, written
+from tx_helpers.widgets.norms import draw_norm, norm_explorer, normalise, signed_bars
+
+PAIRS = [(n, en, de) for n, en, de in ((1, "one", "eins"), (2, "two", "zwei"), (21, "twenty-one", "ein und zwanzig"))]
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return train_translator(PAIRS, steps=2, progress=False)
+
+
+# ------------------------------------------------------------------------------------------------------------- compute
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "value", "slope"),
+    [
+        ("ReLU", -1.0, 0.0, 0.0),
+        ("ReLU", 2.0, 2.0, 1.0),
+        ("ReLU²", 3.0, 9.0, 6.0),
+        ("SiLU", -1.0, -1 / (1 + math.e), 1 / (1 + math.e) - math.e / (1 + math.e) ** 2),
+        ("GELU", 1.0, (1 + math.erf(0.5**0.5)) / 2, (1 + math.erf(0.5**0.5)) / 2 + math.exp(-0.5) / math.tau**0.5),
+        ("sigmoid", 0.0, 0.5, 0.25),
+    ],
+)
+def test_value_and_slope_are_those_of_the_formula(name, x, value, slope):
+    at = look_at(name, x)
+    assert (at.value, at.slope) == pytest.approx((value, slope), abs=1e-12)
+    gated = look_at(name, x, -2.0)
+    assert (gated.value, gated.slope) == pytest.approx((-2 * value, -2 * slope), abs=1e-12)
+
+
+def test_the_norms_are_those_worked_out_by_hand():
+    layer, rms = normalise("LayerNorm", [1, 0, 0, 0]), normalise("RMSNorm", [3, -4, 0, 0])
+    assert layer.after == pytest.approx([3**0.5, *[-(3**-0.5)] * 3], abs=1e-3)
+    assert (layer.mean, layer.divisor) == pytest.approx((0.25, (3 / 16) ** 0.5), abs=1e-4)
+    assert rms.after == pytest.approx([1.2, -1.6, 0, 0], abs=1e-4)
+    assert (rms.mean, rms.divisor) == pytest.approx((0.0, 2.5), abs=1e-4)
+    with pytest.raises(ValueError, match="kind='BatchNorm', expected one of LayerNorm, RMSNorm"):
+        normalise("BatchNorm", [1, 2])
+
+
+def test_depth_tells_the_ratio_and_where_tokens_are_alike():
+    seen = Depth([2.0, 1.0, 4.0], [0.3, 0.9, 0.995, 1.0])
+    assert (seen.ratio, seen.alike_from) == (0.5, 2)
+    assert Depth([1.0], [0.3, 0.9]).alike_from is None
+
+
+def test_activations_are_averaged_word_by_word():
+    activation = torch.tensor([[1.0, 0.0], [3.0, 4.0], [5.0, 6.0]])
+    expected = torch.tensor([[0.0, 0.0], [5.0, 6.0], [2.0, 2.0]])
+    assert torch.equal(mean_by_word(activation, torch.tensor([2, 2, 1]), 3), expected)
+
+
+def test_what_a_unit_writes_is_its_value_through_norm_and_output(translator):
+    model = translator.model
+    values = torch.randn(64, 5)
+    found = written(model, values)
+    gain, table = model.decoder.norm.weight.detach().double(), model.output.weight.detach().double()
+    for unit in range(5):
+        value = values[:, unit].double()
+        logits = table @ ((value - value.mean()) * gain)
+        torch.testing.assert_close(found[:, unit], logits - logits.mean(), rtol=0, atol=1e-10)
+
+
+def test_memories_hold_every_layer_and_only_decoders_write(translator):
+    found = memories(translator, PAIRS)
+    assert {layer: memory.writes is None for layer, memory in found.items()} == {
+        "decoder.blocks.0": False,
+        "decoder.blocks.1": False,
+        "encoder.blocks.0": True,
+        "encoder.blocks.1": True,
+    }
+    memory = found["encoder.blocks.0"]
+    assert memory.fires.shape == (len(translator.data.source_tokenizer), 256)
+    assert sorted(memory.order) == list(range(256))
+    assert (memory.fires[0] == 0).all()  # padding is no word
+
+
+# ---------------------------------------------------------------------------------------------------------------- draw
+
+
+def test_the_words_of_a_unit_name_what_fires_it_and_what_it_writes():
+    fires = torch.tensor([[0.1], [2.0], [1.0], [0.0]])
+    writes = torch.tensor([[0.5], [-0.7], [0.2], [-0.1]])
+    memory = Memory("decoder.blocks.1", "abcd", "wxyz", fires, torch.tensor([0.25]), writes)
+    assert words_for(memory, 0) == (
+        "Unit 0 of decoder block 2: on at 25% of positions; fired most by b 2.0, c 1.0, a 0.1; "
+        "it raises w, y and lowers x, z."
+    )
+    silent = Memory("encoder.blocks.0", "abcd", "wxyz", 0 * fires, torch.tensor([0.0]), None)
+    assert "fired most by no word; it writes into the memory." in words_for(silent, 0)
+
+
+def test_a_verdict_holds_both_answers():
+    seen = Depth([2.0, 4.0], [0.3, 0.5, 0.999])
+    assert verdict("pre-norm", False, 2, seen) == (
+        "2 blocks, pre-norm, without residual: gradient 2.0e+00 at block 1 and 4.0e+00 at block 2, ratio 5.0e-01; "
+        "mean cosine between tokens 0.30 at the start, 0.999 at the end: alike (above 0.99) from block 2 on."
+    )
+    assert len(re.findall("<polyline", draw_depth("pre-norm", False, 2, seen).svg)) == 2
+
+
+def test_bars_go_up_and_down_and_carry_their_numbers():
+    body = signed_bars([5.0, -2.5], "t").body
+    assert [float(h) for h in re.findall(r'height="([\d.]+)" fill="#', body)] == [84, 42]
+    assert ">5.00<" in body
+    assert ">-2.50<" in body
+    assert draw_norm("RMSNorm", normalise("RMSNorm", [1, 1, 1, 1])).svg.count("<rect") == 9  # and the card
+
+
+def test_the_chosen_place_of_the_curve_is_marked():
+    drawn = draw_activation("ReLU", 2.0, -1.0)
+    assert "ReLU(x) times -1 at x = 2.0: value -2.000, slope -1.000: a gradient flows" in drawn.alt
+    assert drawn.svg.count("<polyline") == 4
+
+
+# ---------------------------------------------------------------------------------------------------------------- bind
+
+
+def test_the_explorers_answer_their_questions():
+    activations = activation_explorer()
+    assert "no gradient flows" in activations.summary
+    activations.set(function="GELU")
+    assert "a gradient flows" in activations.summary
+    norms = norm_explorer()
+    first = norms.summary
+    assert "[1.732, -0.577, -0.577, -0.577]" in first
+    norms.set(shift=1.0)
+    assert "[1.732, -0.577, -0.577, -0.577]" in norms.summary
+    norms.set(kind="RMSNorm")
+    assert "[1.512, 0.756, 0.756, 0.756]" in norms.summary
+    depth = depth_explorer()
+    assert "never alike" in depth.summary
+    depth.set(residual=False)
+    assert re.search(r"from block [23] on", depth.summary)
+
+
+@pytest.mark.parametrize("explorer", [activation_explorer, norm_explorer, depth_explorer])
+def test_every_end_of_every_control_is_drawn(explorer):
+    explored = explorer()
+    for name, control in explored.controls.items():
+        start = control.value
+        if hasattr(control, "options"):
+            ends = [option[1] if isinstance(option, tuple) else option for option in control.options]
+        else:
+            ends = [control.min, control.max] if hasattr(control, "min") else [False, True]
+        for end in ends:
+            explored.set(**{name: end})
+            assert explored.error == ""
+            assert "nan" not in explored.summary
+        explored.set(**{name: start})
+
+
+def test_units_are_leafed_through_layer_by_layer(translator):
+    explored = memory_explorer(translator, PAIRS)
+    assert "of decoder block 1" in explored.summary
+    explored.set(layer="encoder.blocks.1", place=256)
+    assert explored.error == ""
+    assert "of encoder block 2" in explored.summary

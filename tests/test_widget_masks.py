@@ -1,0 +1,111 @@
+"""The explorer of masks: its rules against loops, its weights against the formula, its words against both."""
+
+import math
+import re
+
+import pytest
+import torch
+
+from tx_helpers.widgets.mask_grid import MaskGrid, set_by_hand
+from tx_helpers.widgets.masks import FILLS, compose, draw_weights, mask_explorer, masked_weights
+
+TOKENS = ["<bos>", "vier", "hundert", "<pad>", "ein", "<pad>"]
+T = len(TOKENS)
+YES, NO = True, False
+
+
+@pytest.fixture
+def q_k():
+    return torch.randn(2, T, 4, generator=torch.Generator().manual_seed(0))
+
+
+# ------------------------------------------------------------------------------------------------------------- compute
+
+
+@pytest.mark.parametrize("causal", [YES, NO])
+@pytest.mark.parametrize("padding", [YES, NO])
+@pytest.mark.parametrize("window", [None, 1, 2, T])
+def test_rules_are_put_together_cell_by_cell(causal, padding, window):
+    expected = [
+        [
+            (not causal or s <= t) and (not padding or TOKENS[s] != "<pad>") and (window is None or abs(t - s) < window)
+            for s in range(T)
+        ]
+        for t in range(T)
+    ]
+    assert compose(TOKENS, causal=causal, padding=padding, window=window).tolist() == expected
+
+
+@pytest.mark.parametrize("fill", FILLS.values())
+def test_weights_are_a_softmax_over_the_allowed_keys(q_k, fill):
+    q, k = q_k
+    mask = compose(TOKENS, causal=True, padding=True)
+    scores = (q @ k.T / 2).tolist()
+    for t, row in enumerate(masked_weights(q, k, mask, fill).tolist()):
+        total = sum(math.exp(scores[t][s]) for s in range(T) if mask[t, s])
+        assert row == pytest.approx([math.exp(scores[t][s]) / total if mask[t, s] else 0.0 for s in range(T)], abs=1e-6)
+
+
+def test_what_each_fill_makes_of_an_empty_row(q_k):
+    mask = torch.zeros(T, T, dtype=torch.bool)
+    mask[1:, 0] = True
+    rows = {fill: masked_weights(*q_k, mask, fill)[0] for fill in FILLS.values()}
+    assert rows["ours"].tolist() == [0.0] * T
+    assert rows["naive"].isnan().all()
+    assert rows["large"].tolist() == pytest.approx([1 / T] * T)
+
+
+def test_cells_set_by_hand_overrule_and_those_beyond_the_edge_are_left_out():
+    base = torch.tensor([[YES, NO], [YES, YES]])
+    assert set_by_hand(base, ["0,1:1", "1,0:0", "7,0:1", "0,7:1"]).tolist() == [[YES, YES], [NO, YES]]
+    assert base.tolist() == [[YES, NO], [YES, YES]]
+
+
+# ---------------------------------------------------------------------------------------------------------------- draw
+
+
+def test_the_drawing_holds_the_weights_and_marks_what_is_masked():
+    weights, mask = torch.tensor([[1.0, 0.0], [0.25, 0.75]]), torch.tensor([[YES, NO], [YES, YES]])
+    picture = draw_weights(weights, mask, ["a", "<b>"])
+    assert re.findall(r">([\d.]+)<", picture.svg) == ["1.00", "1.00", "1.00", "0.25", "0.75"]  # a sum before its row
+    assert picture.svg.count("#ECEFF2") == 1 and "&lt;b&gt;" in picture.svg
+    assert picture.alt == "3 of 4 cells allowed. Every row sums to 1.00: each query has something to look at."
+
+
+def test_nan_is_drawn_as_such(q_k):
+    mask = torch.zeros(T, T, dtype=torch.bool)
+    picture = draw_weights(masked_weights(*q_k, mask, "naive"), mask, TOKENS)
+    assert picture.svg.count(">nan<") == T * T + T
+
+
+# ---------------------------------------------------------------------------------------------------------------- bind
+
+
+def test_the_explorer_names_an_empty_row_and_its_fate(q_k):
+    explorer = mask_explorer(*q_k, TOKENS)
+    assert explorer.summary.startswith("21 of 36 cells allowed. Every row sums to 1.00")
+    explorer.set(window=1, mask=["4,4:0"])
+    assert explorer.summary == "5 of 36 cells allowed. Fully masked: query 4 ein (its weights are 0)."
+    explorer.set(fill="naive")
+    assert explorer.summary.endswith("query 4 ein (its weights are NaN).")
+    explorer.set(fill="large")
+    assert explorer.summary.endswith("query 4 ein (its weights sum to 1.00, all on forbidden keys).")
+    explorer.set(length=3)
+    assert explorer.summary.startswith("3 of 9 cells allowed. Every row")
+    assert not explorer.error
+
+
+def test_the_grid_follows_the_rules_and_the_button_undoes_the_clicks(q_k):
+    explorer = mask_explorer(*q_k, TOKENS)
+    grid = explorer.controls["mask"]
+    explorer.set(length=2, causal=False)
+    assert grid.table == {"base": [[1, 1], [1, 1]], "queries": TOKENS[:2], "keys": TOKENS[:2]}
+    grid.value = ["0,0:0"]
+    assert explorer.summary.startswith("3 of 4")
+    explorer.controls["clear"].click()
+    assert grid.value == [] and explorer.summary.startswith("4 of 4")
+
+
+def test_the_grid_refuses_words_that_do_not_fit():
+    with pytest.raises(ValueError, match=r"MaskGrid: a mask \(2, 3\), but 2 queries and 2 keys"):
+        MaskGrid("m").show(torch.ones(2, 3), ["a", "b"], ["a", "b"])

@@ -1,0 +1,399 @@
+"""A compact language model with one switch for each mistake of the first table of mistakes.md.
+
+`Toy` is right as it stands. Each entry of `WRONG` makes one mistake and names the probe that must convict it; `UNSEEN`
+holds the mistakes that nobody can see from outside, with the reason.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+V, D, H, PAD = 29, 32, 2, 0
+K = D // H
+
+
+def causal(T: int, S: int) -> Tensor:
+    return torch.ones(T, S, dtype=torch.bool).tril(S - T)
+
+
+def weigh(scores: Tensor, allowed: Tensor, fill: float = -math.inf) -> Tensor:
+    return scores.masked_fill(~allowed, fill).softmax(dim=-1)
+
+
+def split(x: Tensor) -> Tensor:  # (B, T, D) -> (B, H, T, K)
+    return x.unflatten(-1, (H, K)).transpose(1, 2)
+
+
+def merge(x: Tensor) -> Tensor:  # (B, H, T, K) -> (B, T, D)
+    return x.transpose(1, 2).flatten(-2)
+
+
+def sinusoids(T: int, start: int = 0, exponent: float = 1.0) -> Tensor:
+    t = torch.arange(start, start + T)[:, None]
+    angles = t / 10000 ** (exponent * torch.arange(0, D, 2) / D)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # (T, D)
+
+
+def rotate_half(x: Tensor, start: int = 0) -> Tensor:
+    angles = torch.arange(start, start + x.shape[-2])[:, None] / 10000 ** (torch.arange(0, K, 2) / K)
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], dim=-1)
+
+
+def rotate_interleaved(x: Tensor, start: int = 0) -> Tensor:
+    angles = torch.arange(start, start + x.shape[-2])[:, None] / 10000 ** (torch.arange(0, K, 2) / K)
+    a, b = x[..., ::2], x[..., 1::2]
+    return torch.stack([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], dim=-1).flatten(-2)
+
+
+class Attention(nn.Module):
+    def __init__(self, *, mask=causal, weigh=weigh, split=split, merge=merge, scale=K**-0.5, rotate=None):
+        super().__init__()
+        self.mask, self.weigh, self.split, self.merge, self.scale = mask, weigh, split, merge, scale
+        self.rotate_q, self.rotate_k = rotate or (None, None)
+        self.query, self.key, self.value, self.output = (nn.Linear(D, D) for _ in range(4))
+        for linear in self.children():
+            nn.init.xavier_uniform_(linear.weight)
+
+    def forward(self, x: Tensor, hidden: Tensor | None = None, cache: dict | None = None) -> Tensor:
+        """hidden (B, 1, 1, S): keys that nobody may see."""
+        q, k, v = (self.split(part(x)) for part in (self.query, self.key, self.value))
+        start = 0 if not cache else cache["k"].shape[2]
+        if self.rotate_q is not None:
+            q, k = self.rotate_q(q, start), self.rotate_k(k, start)
+        if cache is not None:
+            k, v = (torch.cat([cache[name], new], 2) if cache else new for name, new in (("k", k), ("v", v)))
+            cache |= {"k": k, "v": v}
+        allowed = self.mask(q.shape[2], k.shape[2])
+        if hidden is not None:
+            allowed = allowed & ~hidden
+        return self.output(self.merge(self.weigh(q @ k.transpose(-2, -1) * self.scale, allowed) @ v))
+
+
+class Block(nn.Module):
+    def __init__(self, *, norm=lambda: nn.LayerNorm(D), activation=F.gelu, residual=True, dropout=0.0, **attention):
+        super().__init__()
+        self.attention, self.norms = Attention(**attention), nn.ModuleList([norm(), norm()])
+        self.expand, self.contract = nn.Linear(D, 2 * D), nn.Linear(2 * D, D)
+        self.activation, self.residual, self.dropout = activation, residual, nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, hidden: Tensor | None, cache: dict | None) -> Tensor:
+        shortcut = 1.0 if self.residual else 0.0
+        x = shortcut * x + self.dropout(self.attention(self.norms[0](x), hidden, cache))
+        return shortcut * x + self.dropout(self.contract(self.activation(self.expand(self.norms[1](x)))))
+
+
+class Toy(nn.Module):
+    """ids (B, T) -> logits (B, T, V): pre-norm, sinusoidal positions; `options` go to the blocks."""
+
+    def __init__(
+        self,
+        *,
+        n_layers: int = 2,
+        pad_id: int | None = None,
+        positions: Callable | None = sinusoids,
+        hides: Callable = lambda ids, pad_id: ids == pad_id,
+        add: Callable = torch.add,
+        std: float = 0.5,
+        head: Callable = lambda logits: logits,
+        cache_start: Callable = lambda length: length,
+        causal: bool = True,
+        fill: float = -math.inf,
+        **options,
+    ):
+        super().__init__()
+        if not causal:
+            options["mask"] = lambda T, S: torch.ones(T, S, dtype=torch.bool)
+        options = {"weigh": partial(weigh, fill=fill)} | options
+        self.pad_id, self.positions, self.hides, self.add = pad_id, positions, hides, add
+        self.head, self.cache_start = head, cache_start
+        self.tokens, self.output = nn.Embedding(V, D), nn.Linear(D, V)
+        nn.init.normal_(self.tokens.weight, std=std)
+        self.blocks = nn.ModuleList(Block(**options) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(D)
+
+    def forward(self, ids: Tensor, caches: list[dict] | None = None) -> Tensor:
+        start = self.cache_start(caches[0]["k"].shape[2]) if caches and caches[0] else 0
+        x = self.tokens(ids)
+        if self.positions is not None:
+            x = self.add(x, self.positions(ids.shape[1], start).to(x))
+        hidden = None if self.pad_id is None else self.hides(ids, self.pad_id)[:, None, None, :]
+        if self.pad_id is not None and caches is None:
+            x = self.tokens(ids) + self._real_positions(ids).to(x)
+        for i, block in enumerate(self.blocks):
+            x = block(x, hidden, None if caches is None else caches[i])
+        return self.head(self.output(self.norm(x)))
+
+    def _real_positions(self, ids: Tensor) -> Tensor:
+        """Positions count real tokens only, so that padding may stand at the left."""
+        number = ((ids != self.pad_id).cumsum(-1) - 1).clamp(min=0)
+        return sinusoids(ids.shape[1])[number]
+
+
+class Decoding:
+    """Feed a toy piece by piece, with caches."""
+
+    def __init__(self, model: Toy):
+        self.model, self.caches = model, [{} for _ in model.blocks]
+
+    def step(self, ids: Tensor) -> Tensor:
+        return self.model(ids, self.caches)
+
+
+def decoding(model: Toy, rows: int) -> Decoding:
+    return Decoding(model)
+
+
+# --- mistakes in a part -----------------------------------------------------------------------------------------------
+
+
+def weigh_after(scores: Tensor, allowed: Tensor) -> Tensor:
+    return scores.softmax(dim=-1) * allowed
+
+
+def weigh_times(scores: Tensor, allowed: Tensor) -> Tensor:
+    return (scores * allowed).softmax(dim=-1)
+
+
+def weigh_over(axis: int, fill: float) -> Callable:
+    return lambda scores, allowed: scores.masked_fill(~allowed, fill).softmax(dim=axis)
+
+
+def split_by_view(x: Tensor) -> Tensor:
+    return x.reshape(x.shape[0], H, x.shape[1], K)
+
+
+def merge_by_view(x: Tensor) -> Tensor:
+    return x.reshape(x.shape[0], x.shape[2], D)
+
+
+class NormOver(nn.Module):
+    """Mean and deviation over other axes than the width; or another deviation over the right one."""
+
+    def __init__(self, axes: tuple[int, ...] = (-1,), *, unbiased: bool = False, eps_outside: bool = False):
+        super().__init__()
+        self.axes, self.unbiased, self.eps_outside = axes, unbiased, eps_outside
+        self.weight, self.bias = nn.Parameter(torch.ones(D)), nn.Parameter(torch.zeros(D))
+
+    def forward(self, x: Tensor) -> Tensor:
+        variance = x.var(self.axes, keepdim=True, unbiased=self.unbiased)
+        deviation = variance.sqrt() + 1e-5 if self.eps_outside else (variance + 1e-5).sqrt()
+        return (x - x.mean(self.axes, keepdim=True)) / deviation * self.weight + self.bias
+
+
+class HeadsInAList(Toy):
+    """A second output whose layers no optimizer knows."""
+
+    def __init__(self):
+        super().__init__()
+        self.extra = [nn.Linear(D, D) for _ in range(3)]
+
+    def forward(self, ids: Tensor, caches=None) -> Tensor:
+        x = self.tokens(ids) + sinusoids(ids.shape[1])
+        for block, extra in zip(self.blocks, self.extra, strict=False):
+            x = extra(block(x, None, None))
+        return self.output(self.norm(x))
+
+
+class TableNeverAdded(Toy):
+    """A learned table of positions that the forward forgets."""
+
+    def __init__(self):
+        super().__init__(positions=None)
+        self.table = nn.Embedding(64, D)
+
+
+def zero_scores(model: Toy) -> Toy:
+    for block in model.blocks:
+        for part in (block.attention.query, block.attention.key):
+            nn.init.zeros_(part.weight)
+            nn.init.zeros_(part.bias)
+    return model
+
+
+def never_eval() -> Callable:
+    model = Toy(dropout=0.1)
+    return lambda ids: model(ids)
+
+
+class DropoutAlways(Toy):
+    def forward(self, ids: Tensor, caches=None) -> Tensor:
+        return F.dropout(super().forward(ids, caches), 0.1)  # training=self.training is missing
+
+
+class CacheThatStays(Toy):
+    """Keys and values of the last call are still there at the next."""
+
+    def forward(self, ids: Tensor, caches=None) -> Tensor:
+        logits = super().forward(ids, caches)
+        seen = getattr(self, "seen", None)
+        self.seen = logits.detach().mean()
+        return logits if seen is None else logits + seen
+
+
+def text_batch(shift: int = 0) -> tuple[Tensor, Tensor]:
+    text = torch.randint(1, V, (4, 24), generator=torch.Generator().manual_seed(0))
+    return text[:, 4:20], text[:, 4 + shift : 20 + shift]
+
+
+def cross_entropy(logits: Tensor, target: Tensor, ignored: int = PAD) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=ignored)
+
+
+def smoothed(logits: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD, label_smoothing=0.1)
+
+
+def twice_softmax(logits: Tensor, target: Tensor) -> Tensor:
+    return cross_entropy(logits.softmax(dim=-1), target)
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """How the model is made, the probe that must convict it, what diagnose is told, and a word of the first cause."""
+
+    make: Callable[[], Any]
+    probe: str
+    cause: str = ""
+    options: dict = field(default_factory=dict)
+    verdict: str = "wrong"
+
+
+ENCODER = dict(kind="encoder", pad_id=PAD)
+FRESH = dict(trained=False)
+
+WRONG: dict[str, Case] = {
+    "no √K": Case(lambda: Toy(scale=1.0), "attention", "not divided", FRESH),
+    "multiplied by √K": Case(lambda: Toy(scale=K**0.5), "attention", "not divided", FRESH),
+    "softmax over the queries": Case(lambda: Toy(weigh=weigh_over(-2, -math.inf)), "future", "queries"),
+    "softmax over the heads": Case(lambda: Toy(weigh=weigh_over(1, -math.inf)), "numbers", "wrong axis"),
+    "softmax over the heads, −1e9": Case(lambda: Toy(weigh=weigh_over(1, -1e9)), "future", "heads"),
+    "softmax over the queries, encoder": Case(
+        lambda: Toy(causal=False, weigh=weigh_over(-2, -math.inf)), "attention", "queries", dict(kind="encoder"), "look"
+    ),
+    "mask inverted": Case(lambda: Toy(mask=lambda T, S: ~causal(T, S)), "numbers", "inverted"),
+    "mask inverted, −1e9": Case(lambda: Toy(mask=lambda T, S: ~causal(T, S), fill=-1e9), "future", "inverted"),
+    "no mask": Case(lambda: Toy(causal=False), "future", "no mask"),
+    "no mask in the second layer": Case(lambda: second_layer_open(), "future", "missing in blocks.1"),
+    "mask after the softmax": Case(lambda: Toy(weigh=weigh_after), "future", "after the softmax"),
+    "scores multiplied by 0": Case(lambda: Toy(weigh=weigh_times), "future", "after the softmax"),
+    "filled with 1e-9": Case(lambda: Toy(fill=1e-9), "future", "after the softmax"),
+    "mask off by one": Case(
+        lambda: Toy(mask=lambda T, S: torch.ones(T, S, dtype=torch.bool).tril(S - T + 1)),
+        "future",
+        "one position too far",
+    ),
+    "diagonal excluded": Case(lambda: Toy(mask=lambda T, S: causal(T, S).tril(S - T - 1)), "numbers", "diagonal"),
+    "diagonal excluded, −1e9": Case(
+        lambda: Toy(mask=lambda T, S: causal(T, S).tril(S - T - 1), fill=-1e9), "future", "diagonal"
+    ),
+    "mask transposed": Case(lambda: Toy(mask=lambda T, S: causal(T, S).T), "future", "transposed"),
+    "fill −10": Case(lambda: Toy(fill=-10.0), "future", "too weak"),
+    "fill −100 times a scale": Case(lambda: Toy(fill=-100 * K**-0.5), "future", "too weak"),
+    "fully masked row, −∞": Case(lambda: Toy(pad_id=PAD), "padding", "sees nothing", dict(pad_id=PAD, pad_side="left")),
+    "fully masked row, −∞, encoder": Case(
+        lambda: Toy(causal=False, pad_id=PAD), "empty row", "masked by −∞", ENCODER, "look"
+    ),
+    "heads by view": Case(lambda: Toy(split=split_by_view), "future", "mixed outside"),
+    "heads merged by view": Case(lambda: Toy(merge=merge_by_view), "future", "mixed outside"),
+    "targets not shifted": Case(Toy, "shift", "not shifted", dict(data=lambda step: text_batch(0))),
+    "targets shifted backwards": Case(Toy, "shift", "backwards", dict(data=lambda: text_batch(-1))),
+    "targets shifted by two": Case(Toy, "shift", "twice", dict(data=text_batch(2))),
+    "softmax before the cross-entropy, in the model": Case(
+        lambda: Toy(head=partial(torch.softmax, dim=-1)), "logits", "softmax"
+    ),
+    "softmax before the cross-entropy, in the loss": Case(Toy, "loss", "softmax", dict(loss=twice_softmax)),
+    "positions added along the batch": Case(
+        lambda: Toy(add=lambda x, positions: x + sinusoids(len(x)).to(x)[:, None]), "neighbours", "along the batch"
+    ),
+    "positions never added": Case(lambda: Toy(positions=None), "order", "never added", {}, "look"),
+    "positions never added, one layer": Case(lambda: Toy(positions=None, n_layers=1), "order", "never added"),
+    "positions never added, encoder": Case(
+        lambda: Toy(positions=None, causal=False), "order", "never added", dict(kind="encoder")
+    ),
+    "table of positions never added": Case(TableNeverAdded, "gradients", "not used"),
+    "norm over time": Case(lambda: Toy(norm=partial(NormOver, (1,))), "future", "mixed outside"),
+    "norm over (T, D)": Case(lambda: Toy(norm=partial(NormOver, (1, 2))), "future", "mixed outside"),
+    "norm over the batch": Case(lambda: Toy(norm=partial(NormOver, (0,))), "neighbours", "norm over the batch"),
+    "W_q = W_k = 0": Case(lambda: zero_scores(Toy()), "gradients", "begin at 0"),
+    "padding not masked": Case(lambda: Toy(causal=False), "padding", "missing", ENCODER),
+    "padding mask inverted": Case(
+        lambda: Toy(causal=False, pad_id=PAD, fill=-1e9, hides=lambda ids, pad_id: ids != pad_id),
+        "padding",
+        "inverted",
+        ENCODER,
+    ),
+    "padding not masked, at the left": Case(Toy, "padding", "missing", dict(pad_id=PAD, pad_side="left")),
+    "padding counted in the loss": Case(
+        Toy, "loss", "padding", dict(loss=partial(cross_entropy, ignored=-100), pad_id=PAD)
+    ),
+    "cache: position starts anew": Case(
+        lambda: Toy(cache_start=lambda length: 0), "cached", "position", dict(decoding=decoding)
+    ),
+    "cache: mask aligned top-left": Case(
+        lambda: Toy(mask=lambda T, S: torch.ones(T, S, dtype=torch.bool).tril()),
+        "cached",
+        "top-left",
+        dict(decoding=decoding),
+    ),
+    "no eval()": Case(never_eval, "repeat", "dropout"),
+    "dropout without training=": Case(DropoutAlways, "repeat", "dropout"),
+    "a cache that stays": Case(CacheThatStays, "repeat", "from call to call"),
+    "heads in a Python list": Case(HeadsInAList, "parameters", "Python list"),
+}
+
+
+def second_layer_open() -> Toy:
+    model = Toy()
+    model.blocks[1].attention.mask = lambda T, S: torch.ones(T, S, dtype=torch.bool)
+    return model
+
+
+# name: (the model, why no probe can see it)
+UNSEEN: dict[str, tuple[Callable[[], nn.Module], str]] = {
+    "√D instead of √K": (
+        lambda: Toy(scale=D**-0.5),
+        "the scores are smaller by √H: attention is softer, and W_q can make up for it",
+    ),
+    "exponent of the positions doubled": (
+        lambda: Toy(positions=partial(sinusoids, exponent=2.0)),
+        "another set of distinct positions; only the formula tells, so compare with it",
+    ),
+    "embedding N(0, 1) with unscaled sinusoids": (
+        lambda: Toy(std=1.0),
+        "tokens are larger than positions, but the order still arrives; the 2017 model has such a ratio on purpose",
+    ),
+    "no residual": (
+        lambda: Toy(residual=False),
+        "another function, and an honest one: nothing leaks, every part learns; only its loss is poor",
+    ),
+    "norm with the unbiased deviation": (
+        lambda: Toy(norm=partial(NormOver, unbiased=True)),
+        "a factor √((D − 1)/D), which the gain takes up",
+    ),
+    "epsilon outside of the root": (
+        lambda: Toy(norm=partial(NormOver, eps_outside=True)),
+        "differs in rows that are constant to 1e-5, which no ids produce",
+    ),
+    "feed-forward without non-linearity": (
+        lambda: Toy(activation=lambda x: x),
+        "another function of the same ids; only a poorer one",
+    ),
+    "rotary layouts mixed": (
+        lambda: Toy(positions=None, rotate=(rotate_half, rotate_interleaved)),
+        "scores then depend on both positions and not on their distance alone, which a model may well do",
+    ),
+}
+NO_MODEL = {
+    "odd d_model": "no model comes to be: the halves of sine and cosine do not fit, and building it raises",
+    "no zero_grad": "stands in the training loop, which is not handed over; the model is right",
+}

@@ -1,0 +1,90 @@
+"""Write an edition of the course without the exercises' solutions, for learners whose teacher keeps them.
+
+    python tools/make_handout.py               into build/handout
+    python tools/make_handout.py --to FOLDER   into another, new or empty folder
+
+The edition checks answers and names mistakes like the whole one: what solutions and mistakes give on the exercises'
+inputs is recorded in a file, and their code is taken out. Notebooks, package and drawings are in it, tests are not.
+"""
+
+import argparse
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+from notebook_frame import ROOT
+from tx_helpers.exercises.catalogue import RECORD, find, modules, notebook_of
+
+PARTS = ("README.md", "LICENSE", "LICENSE-text.md", "Makefile", "requirements.txt", "environment.yml", "pyproject.toml")
+FOLDERS = ("notebooks", "tx_helpers", "figures", "setup.py", *PARTS)
+
+
+def without_answers(source: str) -> str:
+    """A module's source without solutions and mistakes, and without the helpers that only those have called."""
+    definitions = [node for node in ast.parse(source).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    source = _without(source, {node.name for node in definitions if any(map(_is_answer, node.decorator_list))})
+    while idle := _idle(source):
+        source = _without(source, idle)
+    return source.rstrip() + "\n"
+
+
+def _without(source: str, names: set[str]) -> str:
+    lines = source.split("\n")
+    for node in reversed(ast.parse(source).body):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in names:
+            first = node.decorator_list[0] if node.decorator_list else node
+            del lines[first.lineno - 1 : node.end_lineno]
+    return "\n".join(lines)
+
+
+def _idle(source: str) -> set[str]:
+    """Functions and classes of the module that nothing else in it names."""
+    body = ast.parse(source).body
+    named = {id(statement): {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} for statement in body}
+    return {
+        node.name
+        for node in body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        and not any(node.name in named[id(other)] for other in body if other is not node)
+    }
+
+
+def _is_answer(decorator: ast.expr) -> bool:
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(function, ast.Attribute) and function.attr in ("solution", "mistake")
+
+
+def make(folder: Path) -> None:
+    """Write the edition; ValueError if there is something in the folder already."""
+    if folder.exists() and any(folder.iterdir()):
+        raise ValueError(f"make_handout: {folder} is not empty")
+    listed = subprocess.run(["git", "ls-files", "-z", *FOLDERS], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in filter(None, listed.stdout.split("\0")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, folder / name)
+    for number in modules():
+        file = folder / "tx_helpers" / "exercises" / f"nb{number}.py"
+        file.write_text(without_answers(file.read_text(encoding="utf-8")), encoding="utf-8")
+    torch.save({name: find(name).record() for name in notebook_of()}, folder / RECORD.relative_to(ROOT))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Command line; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--to", type=Path, default=ROOT / "build" / "handout")
+    folder = parser.parse_args(arguments).to
+    try:
+        make(folder)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{len(notebook_of())} exercises without their solutions, in {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""Write the exercises and the quiz of tx_helpers/exercises/nbNN.py into notebook NN, before its last cell.
+
+    python tools/place_exercises.py            all notebooks that have some
+    python tools/place_exercises.py 04         these
+    python tools/place_exercises.py --check    say which files would change, without writing
+
+The texts of the cells have their home in the package; cells placed before are replaced, and those whose code is as it
+was keep their outputs. Run `tools/refresh_notebooks.py` afterwards.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from notebook_frame import ROOT
+from refresh_notebooks import load, selected, write
+from tx_helpers.exercises.catalogue import modules, of_notebook
+from tx_helpers.exercises.exercise import Exercise
+
+PREFIX = "exercise"  # of the ids of all cells placed here
+INTRO = """\
+## Exercises
+
+Write your answer in place of the dots and run its cell: `check` says whether it is right, and if not, which mistake it
+is. Stuck? `hint("{name}")` gives three hints, one after the other; `solution("{name}")` shows the tested code.
+What you have solved is kept on this machine only; `progress()` shows it."""
+IMPORTS = "from tx_helpers.exercises import check, hint, progress, quiz, solution"
+QUIZ = "### Quiz\n\nChoose an answer to see why it is right or wrong."
+
+
+def cells_of(number: str) -> list[NotebookNode]:
+    """The cells of a notebook's exercises and quiz."""
+    exercises = of_notebook(number)
+    cells = [
+        _markdown("intro", INTRO.format(name=exercises[0].name)),
+        _code("imports", IMPORTS),
+    ]
+    for place, exercise in enumerate(exercises, 1):
+        cells.append(_markdown(f"{exercise.name}-goal", goal_text(exercise, place)))
+        cells.append(_code(exercise.name, f'{exercise.starter()}\n\n\ncheck("{exercise.name}", {exercise.name})'))
+    return [*cells, _markdown("quiz-text", QUIZ), _code("quiz", f'quiz("{number}")')]
+
+
+def goal_text(exercise: Exercise, place: int) -> str:
+    """Heading, difficulty, minutes, goal and formula."""
+    stars = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
+    lines = [f"### Exercise {place}: {exercise.title}", "", f"{stars} · {exercise.minutes} minutes", "", exercise.goal]
+    if exercise.formula:
+        lines += ["", f"$${exercise.formula}$$", "", f"({exercise.source})"]
+    return "\n".join(lines)
+
+
+def place(notebook: NotebookNode, number: str) -> None:
+    """Put the cells of that notebook's exercises before its last cell, in place of those that stood there."""
+    old = {cell.id: cell for cell in notebook.cells if cell.id.startswith(f"{PREFIX}-")}
+    new = cells_of(number)
+    for cell in new:
+        before = old.get(cell.id)
+        if cell.cell_type == "code" and before is not None and before.source == cell.source:
+            cell.outputs, cell.execution_count = before.outputs, before.execution_count
+    rest = [cell for cell in notebook.cells if cell.id not in old]
+    notebook.cells = [*rest[:-1], *new, rest[-1]]
+
+
+def placed(path: Path) -> str:
+    """The text the notebook's file should have, the outputs apart."""
+    notebook = load(path)
+    place(notebook, path.name[:2])
+    return nbformat.writes(notebook) + "\n"
+
+
+def _markdown(name: str, source: str) -> NotebookNode:
+    return new_markdown_cell(source, id=f"{PREFIX}-{name}".replace("_", "-"))
+
+
+def _code(name: str, source: str) -> NotebookNode:
+    return new_code_cell(source, id=f"{PREFIX}-{name}".replace("_", "-"))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Command line; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("notebooks", nargs="*", help="number, name or path; all where none is given")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a file would change")
+    options = parser.parse_args(arguments)
+    changed = []
+    for path in selected(options.notebooks, ROOT / "notebooks"):
+        if path.name[:2] not in modules():
+            continue
+        text = placed(path)
+        if text != path.read_text(encoding="utf-8"):
+            changed.append(path.name)
+            if not options.check:
+                write(path, text)
+    print(f"{'would change' if options.check else 'changed'}: {', '.join(changed) or 'nothing'}")
+    return 1 if options.check and changed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+"""Examine anybody's Transformer, without reading its code.
+
+    from tx_helpers.diagnose import diagnose
+
+    diagnose(model)                                  ids (B, T) -> logits (B, T, V)
+    diagnose(model, kind="encoder")                  the same, and every position may see every other
+    diagnose(model)                                  source (B, S), target (B, T) -> logits (B, T, V): two arguments
+
+A third of the mistakes that people make in a Transformer give a *lower* loss than the right code: the model reads the
+answers. So the loss cannot find them. What finds them is a **probe**: change something that must not matter, and look
+whether the logits move; or something that must matter, and look whether they stay. It takes a few forward passes, works
+on untrained models, and knows nothing of the code.
+
+    probe        what is done                                             what it convicts
+    numbers      one forward pass                                         NaN: a fully masked row, a wrong axis
+    repeat       the same ids twice                                       dropout without eval(), a cache that stays
+    future       other tokens from position t on                          a mask that is missing, turned, late, weak
+    prefix       the first t tokens alone                                 all that depends on the length
+    neighbours   other rows in the batch                                  a norm or positions along the batch
+    padding      more padding (pad_id)                                    a padding mask that is missing or inverted
+    empty row    a row of nothing but padding (pad_id)                    NaN from a softmax over nothing
+    context      other tokens where it should matter                      what sees its own token alone; a lost source
+    order        the tokens in another order                              positions that never arrive
+    start        the loss on random tokens against ln V                   first logits too large; answers known before
+    logits       do they sum to 1?                                        a softmax before the cross-entropy
+    echo         is the answer the token just read?                       trained on targets that are not shifted
+    gradients    a few steps of training, on a copy                       what never learns: unused, or 0 for ever
+    parameters   the graph of the loss                                    layers in a Python list
+    attention    the softmaxes of a forward pass                          scores not divided by √K; a wrong axis
+    cached       decoding piece by piece                                  positions and masks that forget the cache
+    shift        a batch (data)                                           targets not shifted, or twice
+    loss         the loss function (loss)                                 a second softmax; padding that counts
+
+Read the report from its top: an early conviction often causes later ones. "look" is a finding that is right in some
+models and a mistake in others; the list of causes says which.
+
+Nothing about the model changes, not even if a probe raises: copies are examined, and parameters, buffers, gradients,
+modes and random states are as before. A million parameters take about two seconds of one core; the copies, in float64
+and with the optimizer's means, about a dozen times the model's memory.
+
+**What no probe can see** from outside, because the wrong model is a possible one: a scale of the scores other than
+1/√K as long as attention stays soft; positions with another formula, or none in a deep causal model (the mask gives
+order, so the verdict is "look"); a norm with another deviation or epsilon, a missing residual connection or
+non-linearity (another function, but an honest one); and all that stands in the training loop (no zero_grad). For those:
+parity with a known implementation at equal weights, as in notebooks 03 to 08.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+
+import tx_helpers.diagnose.answers as answers
+import tx_helpers.diagnose.batches as batches
+import tx_helpers.diagnose.leaks as leaks
+import tx_helpers.diagnose.machinery as machinery
+from tx_helpers.contexts import cpu_threads
+from tx_helpers.diagnose.exam import Exam, new_exam
+from tx_helpers.diagnose.findings import SKIPPED, WRONG, Finding, Report
+from tx_helpers.diagnose.subject import new_subject, short_error
+from tx_helpers.diagnose.untouched import untouched
+
+PROBES: dict[str, Callable[[Exam], Finding]] = {
+    "numbers": answers.numbers,
+    "repeat": answers.repeat,
+    "future": leaks.future,
+    "prefix": leaks.prefix,
+    "neighbours": leaks.neighbours,
+    "padding": leaks.padding,
+    "empty row": leaks.empty_row,
+    "context": answers.context,
+    "order": answers.order,
+    "start": answers.start,
+    "logits": answers.logits,
+    "echo": answers.echo,
+    "gradients": machinery.gradients,
+    "parameters": machinery.parameters,
+    "attention": machinery.attention,
+    "cached": machinery.cached,
+    "shift": batches.shift,
+    "loss": batches.loss,
+}
+WITHOUT_NUMBERS = {"numbers", "parameters", "shift", "loss"}  # what can be judged where the logits are not finite
+COMPARED = {"future", "prefix", "neighbours", "padding", "context", "order", "cached"}  # what needs that they repeat
+
+
+def diagnose(
+    model: Callable,
+    *,
+    kind: str | None = None,
+    forward: Callable | None = None,
+    length: int = 16,
+    pad_id: int | None = None,
+    pad_side: str = "right",
+    trained: bool | None = None,
+    data: Any = None,
+    loss: Callable | None = None,
+    decoding: Callable | None = None,
+    vocabulary: int | None = None,
+    source_vocabulary: int | None = None,
+    threads: int | None = 1,
+) -> Report:
+    """Run all probes on a model and report.
+
+    model      an `nn.Module`, or a function: ids (B, T) -> logits (B, T, V), or source (B, S), target (B, T) -> the
+               same. Models of the library `transformers` are taken as they are. A function cannot be trained on a copy
+               or put into evaluation mode, so hand over the module where there is one
+    kind       "decoder" (no look into the future), "encoder" (may see all) or "seq2seq"; None: by the arguments
+    forward    forward(model, ids) or forward(model, source, target) -> logits, where the call is another one
+    length     positions T to examine; halved until the model can take it
+    pad_id     the id of padding, which the model must know; None: `model.config` is asked. pad_side: where it stands
+    trained    False: what only a fresh model must keep (first loss, soft attention) convicts; True: it is left out;
+               None: you are asked to look
+    data       a batch, or a function (of the step) that makes one: (ids, target) or (source, decoder's input, target)
+    loss       loss(logits (B, T, V), target (B, T)) -> scalar
+    decoding   decoding(model, B or source) -> a state whose step(ids (B, t)) gives logits; None: `model.start`, or the
+               cache of `transformers`
+    vocabulary, source_vocabulary   how many ids there are; None: found by calling
+    threads    of the CPU, as in `training.fit`: one is quickest for small models; None: as many as torch is set to
+
+    Raises ValueError if the model fails on random ids, or answers with something other than logits. A probe that fails
+    later is reported as not examined, with its error.
+    """
+    if pad_side not in ("left", "right"):
+        raise ValueError(f"diagnose: pad_side={pad_side!r}, expected 'left' or 'right'")
+    with untouched(*filter(callable, (model, forward))), cpu_threads(threads), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the model's own, which it would repeat at each of some hundred calls
+        subject = new_subject(
+            model,
+            kind=kind,
+            forward=forward,
+            vocabulary=vocabulary,
+            source_vocabulary=source_vocabulary,
+            length=length,
+            pad_id=pad_id,
+        )
+        options = dict(trained=trained, pad_side=pad_side, decoding=decoding, data=data, loss=loss)
+        exam, skip, why = Exam(subject, [subject], **options), set(), ""
+        if answers.numbers(exam).verdict == WRONG:
+            skip, why = set(PROBES) - WITHOUT_NUMBERS, "the logits are not finite"
+        else:
+            exam = new_exam(subject, **options)
+            if answers.repeat(exam).verdict == WRONG:
+                skip, why = COMPARED, "two evaluations differ as it is"
+        for name in PROBES:
+            exam.found[name] = Finding(name, "", SKIPPED, why) if name in skip else _examine(name, exam)
+    precision = str(exam.subject.dtype).removeprefix("torch.")
+    size = ""
+    if isinstance(model, nn.Module):
+        size = f", {sum(p.numel() for p in model.parameters()):,} parameters"
+    title = f"{subject.name}: {subject.kind}{size}, V = {subject.V}, {subject.T} positions, in {precision}"
+    return Report(title, tuple(exam.found.values()))
+
+
+def _examine(name: str, exam: Exam) -> Finding:
+    try:
+        return PROBES[name](exam)
+    except Exception as error:
+        return Finding(name, "", SKIPPED, f"failed with {short_error(error)}")

@@ -1,0 +1,267 @@
+"""Probes for leaks: something is changed that must not matter, and no logit may move.
+
+The figures are in the units of `exam`: 1 is what a change of all tokens does.
+"""
+
+import torch
+
+from tx_helpers.diagnose.exam import Exam, movement, moves
+from tx_helpers.diagnose.findings import LOOK, RIGHT, SKIPPED, WRONG, Finding
+from tx_helpers.diagnose.subject import Ids, Subject
+from tx_helpers.diagnose.watch import Softmax, attention_weights, first_to_move
+
+ALL = slice(None)
+
+
+@torch.no_grad()
+def future(exam: Exam) -> Finding:
+    """Other tokens from position t on, for every t: the logits before t must not move."""
+    question = "Do logits stay when only later tokens change?"
+    if exam.subject.kind == "encoder":
+        return Finding("future", question, SKIPPED, "an encoder may see all positions")
+
+    def changed(subject: Subject, t: int) -> tuple[Ids, Ids]:
+        *source, ids = subject.inputs(0)
+        other = torch.cat([ids[:, :t], subject.others(ids, t)[:, t:]], dim=1)
+        return (*source, ids), (*source, other)
+
+    def leak(subject: Subject) -> dict[int, float]:
+        base = subject(*subject.inputs(0))
+        return {t: movement(subject(*changed(subject, t)[1])[:, :t], base[:, :t]) for t in range(1, subject.T)}
+
+    shares = exam.shares(lambda subject: max(leak(subject).values()))
+    share = max(shares)
+    if share <= exam.tolerance:
+        return Finding("future", question, RIGHT, "they do", share)
+    subject = exam.first_above(shares, exam.tolerance)
+    leaks = leak(subject)
+    t = next(t for t in leaks if leaks[t] / exam.scale(subject) > exam.tolerance)
+    causes = leak_causes(attention_weights(subject, subject.inputs(0)), subject)
+    if len(shares) == 3 and max(shares[:-1]) <= exam.tolerance:  # only in the version with sharp attention
+        causes = ("the mask's fill is too weak for large scores: fill with −∞", *causes)
+    return Finding(
+        "future",
+        question,
+        WRONG,
+        moves(share),
+        share,
+        causes,
+        first_to_move(subject, *changed(subject, t), rows=(ALL, ALL), columns=t, tolerance=exam.tolerance),
+        "print the attention weights of 4 positions: above the diagonal all must be 0, and every row must sum to 1",
+    )
+
+
+@torch.no_grad()
+def prefix(exam: Exam) -> Finding:
+    """The first t tokens alone: the same logits as in front of the rest."""
+    question = "Does a prefix alone get the same logits as within the whole sequence?"
+    if exam.subject.kind == "encoder":
+        return Finding("prefix", question, SKIPPED, "an encoder may see all positions")
+    lengths = sorted({1, 2, exam.subject.T // 2, exam.subject.T - 1})
+
+    def differ(subject: Subject) -> dict[int, float]:
+        *source, ids = subject.inputs(0)
+        whole = subject(*source, ids)
+        return {t: movement(subject(*source, ids[:, :t]), whole[:, :t]) for t in lengths}
+
+    shares = exam.shares(lambda subject: max(differ(subject).values()))
+    share = max(shares)
+    if share <= exam.loose:
+        return Finding("prefix", question, RIGHT, "it does", share)
+    subject = exam.first_above(shares, exam.loose)
+    *source, ids = subject.inputs(0)
+    differences = differ(subject)
+    t = next(t for t in lengths if differences[t] / exam.scale(subject) > exam.loose)
+    return Finding(
+        "prefix",
+        question,
+        WRONG,
+        moves(share, "differ"),
+        share,
+        (
+            *(["the leak from the future, see above: a prefix has no future to look at"] if exam.leaks else []),
+            "something depends on the length: a norm or a softmax over the positions, positions counted from the end",
+            "the mask is cut for the full length: mask[-t:] where mask[:t, :t] is meant",
+        ),
+        first_to_move(subject, (*source, ids), (*source, ids[:, :t]), rows=(ALL, ALL), columns=t),
+        "compare model(ids)[:, :3] with model(ids[:, :3])",
+    )
+
+
+@torch.no_grad()
+def neighbours(exam: Exam) -> Finding:
+    """Each row alone, the rows in another order, and a row whose neighbours are others."""
+    question = "Do the rows of a batch leave each other alone?"
+
+    def by_content(subject: Subject) -> tuple[Ids, Ids, int, int]:
+        ids, others = subject.inputs(0), subject.inputs(1)
+        return ids, tuple(torch.cat([mine[:1], other[1:]]) for mine, other in zip(ids, others, strict=True)), 0, 0
+
+    def by_place(subject: Subject) -> list[tuple[Ids, Ids, int, int]]:
+        ids = subject.inputs(0)
+        turned = (ids, tuple(x.flip(0) for x in ids), 0, subject.B - 1)
+        return [turned, *((ids, tuple(x[b : b + 1] for x in ids), b, 0) for b in range(subject.B))]
+
+    def differ(subject: Subject, one: Ids, other: Ids, row: int, place: int) -> float:
+        return movement(subject(*one)[row], subject(*other)[place])
+
+    content = exam.shares(lambda subject: differ(subject, *by_content(subject)))
+    place = exam.shares(lambda subject: max(differ(subject, *case) for case in by_place(subject)))
+    shares = [max(pair) for pair in zip(content, place, strict=True)]
+    share = max(shares)
+    if share <= exam.loose:
+        return Finding("neighbours", question, RIGHT, "they do", share)
+    subject = exam.first_above(shares, exam.loose)
+    where = ""
+    for one, other, row, there in (by_content(subject), *by_place(subject)):
+        rows = slice(row, row + 1), slice(there, there + 1)
+        where = where or first_to_move(subject, one, other, rows=rows, columns=subject.T)
+    causes = (
+        "a norm over the batch: dim=0, or BatchNorm, where the width is meant",
+        "axes mixed up by view or reshape; nn.MultiheadAttention or nn.Transformer without batch_first=True",
+        "experts of limited capacity, for which rows compete",
+    )
+    placed = "positions added along the batch: the table's rows must meet axis 1 of (B, T, D)"
+    only_place = max(content) <= exam.loose
+    return Finding(
+        "neighbours",
+        question,
+        WRONG,
+        moves(share) + (", by their place in the batch alone" if only_place else ""),
+        share,
+        (placed, *causes) if only_place else (*causes, placed),
+        where,
+        "compare model(ids)[1:2] with model(ids[1:2])",
+    )
+
+
+@torch.no_grad()
+def padding(exam: Exam) -> Finding:
+    """Three ids of padding more, at the side where padding stands: the logits at the real tokens must not move."""
+    question = "Does padding leave the real tokens alone?"
+    if exam.subject.pad_id is None:
+        return Finding("padding", question, SKIPPED, "say which id is padding: pad_id=")
+    side = exam.pad_side
+
+    def longer(subject: Subject) -> tuple[Ids, Ids]:
+        ids = subject.inputs(0)
+        pads = ids[0].new_full((subject.B, 3), subject.pad_id)
+        padded = torch.cat([ids[0], pads] if side == "right" else [pads, ids[0]], dim=1)
+        return ids, (padded, *ids[1:])
+
+    def differ(subject: Subject) -> float:
+        ids, padded = longer(subject)
+        logits, T = subject(*padded), subject.T
+        if subject.kind != "seq2seq":
+            logits = logits[:, :T] if side == "right" else logits[:, -T:]
+        return movement(subject(*ids), logits)
+
+    shares = exam.shares(differ)
+    share = max(shares)
+    if share <= exam.loose:
+        return Finding("padding", question, RIGHT, f"it does, at the {side}", share)
+    subject = exam.first_above(shares, exam.loose)
+    ids, padded = longer(subject)
+    comparable = subject.kind == "seq2seq" or side == "right"
+    return Finding(
+        "padding",
+        question,
+        WRONG,
+        f"{moves(share)} when three ids of padding are added at the {side}",
+        share,
+        padding_causes(subject, padded),
+        first_to_move(subject, ids, padded, rows=(ALL, ALL), columns=subject.T) if comparable else "",
+        "compare the logits of a short row alone with those beside a long one",
+    )
+
+
+def padding_causes(subject: Subject, padded: Ids) -> tuple[str, ...]:
+    """Why padding has influence, judged by the attention weights on it (where padding is in the past, or no mask)."""
+    missing = "the padding mask is missing in an attention layer (the cross-attention needs the source's mask, too)"
+    inverted = "the padding mask is inverted: nn.MultiheadAttention's True hides, the course's True shows"
+    other = (
+        "padding counts as a position: at the left, real tokens must still be numbered from 0",
+        "padding enters a mean or a norm over the positions",
+    )
+    nothing = "a row at padding sees nothing, and −∞ makes it NaN, which the next layer spreads: give it zeros"
+    pads = padded[0][0] == subject.pad_id  # (S + 3,): the same in all rows
+    real_rows = ~pads if subject.kind != "seq2seq" else slice(None)
+    seen = attention_weights(subject, padded, {subject.T, len(pads)})
+    for layer in (layer for layer in seen if layer.weights.shape[-1] == len(pads)):
+        at = f", in {layer.module or 'the forward'}"
+        if layer.weights.isnan().any():
+            return (nothing + at, missing, inverted)
+        weights = layer.weights.flatten(0, -3)
+        weights = weights[:, real_rows] if weights.shape[1] == len(pads) else weights
+        if weights[..., pads].max() > 1e-9:
+            mostly = weights[..., ~pads].max() < 1e-6
+            return (inverted + at, missing + at, *other) if mostly else (missing + at, inverted + at, *other)
+    return (*other, missing, inverted) if seen else (missing, inverted, *other)
+
+
+@torch.no_grad()
+def empty_row(exam: Exam) -> Finding:
+    """One row of the batch is nothing but padding: is anything NaN?"""
+    question = "Does a row of nothing but padding do harm?"
+    subject = exam.subject
+    if subject.pad_id is None:
+        return Finding("empty row", question, SKIPPED, "say which id is padding: pad_id=")
+    ids = subject.inputs(0)
+    blank = ids[0].clone()
+    blank[0] = subject.pad_id
+    bad = ~subject(blank, *ids[1:]).isfinite().all(dim=-1)  # (B, T)
+    if not bad.any():
+        return Finding("empty row", question, RIGHT, "it does not", 0.0)
+    return Finding(
+        "empty row",
+        question,
+        WRONG if bad[1:].any() else LOOK,
+        "it makes NaN" + (", in other rows, too" if bad[1:].any() else " of itself"),
+        bad.double().mean().item(),
+        (
+            "all of its keys are masked by −∞, and the softmax of that is 0/0; harmless only if there is no such row, "
+            "because a NaN in one row makes every gradient NaN",
+        ),
+        advice="set the weights of a fully masked row to 0, or fill with a large finite number",
+    )
+
+
+def leak_causes(softmaxes: list[Softmax], subject: Subject) -> tuple[str, ...]:
+    """What makes a leak, judged by the weights of the attention layers from a sequence to itself."""
+    layers = [seen for seen in softmaxes if seen.weights.shape[-2:] == (subject.T, subject.T)]
+    axis = next((seen for seen in layers if seen.axis != -1), None)
+    behind = (
+        "tokens are mixed outside of the attention weights: heads split or merged by view without transpose, a norm "
+        "over the positions, a convolution without its shift"
+    )
+    encoder = 'the model is meant to see both sides, as BERT is: then say kind="encoder"'
+    if axis is not None:
+        names = {-2: "queries", -3: "heads"}
+        over = f"the softmax runs over dim={axis.axis} of (B, H, T, S), the {names.get(axis.axis, 'batch')}"
+        return (f"{over}, in {axis.module or 'the forward'}: it must run over the keys, dim=-1", behind)
+    if not layers:
+        return ("the causal mask is missing, turned round, or applied too late", behind, encoder)
+    weights = layers[0].weights.flatten(0, -3).amax(dim=0)  # (T, T): the largest of all rows and heads
+    above, below = weights.triu(1), weights.tril(-1)
+    at = f"in {layers[0].module or 'the forward'}"
+    if above.max() == 0:
+        later = next((seen for seen in layers if seen.weights.triu(1).max() > 0), None)
+        if later is not None:
+            return (f"the mask is missing in {later.module}, and right in the layers before it", behind)
+        return (behind, "the keys or values are those of another position (rolled, flipped, or offset by one)")
+    if above.max() < 1e-3 * weights.max():
+        return (f"the mask's fill is too weak, {at}: fill with −∞ or the smallest number of the precision", behind)
+    if below[:-1].max() < 1e-6:  # an inverted mask leaves the last row nothing, and even weights
+        return (f"the mask is inverted or transposed, {at}: the future is open and the past is closed", encoder)
+    if above.triu(2).max() < 1e-6:
+        return (f"the mask reaches one position too far, {at}: tril(diagonal=1) instead of 0", behind)
+    if above[1:].max() < 1e-6:
+        return (f"row 0 is masked entirely, {at}: the diagonal is excluded, and the softmax of equal numbers is even",)
+    if layers[0].weights.std(dim=-1).max() < 1e-6:
+        return (f"all weights are equal, {at}: the mask is multiplied into the scores, or its fill is 0 or 1e-9",)
+    return (
+        f"no mask, or one applied after the softmax, {at}: the scores of the future have their share in the sum",
+        "the mask is multiplied into the scores, or its fill is near 0 instead of −∞",
+        encoder,
+        behind,
+    )

@@ -1,0 +1,258 @@
+"""Anybody's model on the examination table: how to call it, what to feed it, and how to leave no trace on it.
+
+A `Subject` hides how a model wants to be called: ids (B, T) -> logits (B, T, V), or for sequence-to-sequence models
+source (B, S) and target (B, T) -> (B, T, V). Calls in the manner of the library `transformers` are known by the names
+of the parameters of `forward`. Everything else is found out by calling: the vocabulary, the longest length that works.
+
+An `nn.Module` is never touched: a deep copy in evaluation mode is examined, in float64 where that runs, so that
+rounding (1e-15) is never mistaken for a leak. A plain function is examined as it is, in its own precision.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tx_helpers.diagnose.untouched import held_modules
+
+KINDS = ("decoder", "encoder", "seq2seq")
+Ids = tuple[Tensor, ...]  # (ids,) or (source, target): what a model is called with
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model and how it is called. T and S are lengths of target and source, V and V_source the numbers of ids."""
+
+    model: Callable
+    kind: str
+    forward: Callable | None = None
+    pad_id: int | None = None
+    V: int = 0
+    V_source: int = 0
+    B: int = 3  # B, S and T differ, so that mixed-up axes do not fit by chance
+    T: int = 16
+    dtype: torch.dtype = torch.float32
+    device: torch.device = torch.device("cpu")  # noqa: RUF009
+    name: str = ""
+
+    @property
+    def S(self) -> int:  # noqa: N802
+        return self.T - 2
+
+    def __call__(self, *ids: Tensor) -> Tensor:
+        """-> logits (B, T, V), also where the model answers with a tuple, a dict or an object that has them."""
+        names = _parameter_names(self.model)
+        if self.forward is not None:
+            answer = self.forward(self.model, *ids)
+        elif "input_ids" in names:
+            answer = self.model(**self._by_name(names, ids))
+        else:
+            answer = self.model(*ids)
+        logits = _logits(answer)
+        if logits.dim() != 3 or logits.shape[:2] != ids[-1].shape or not logits.is_floating_point():
+            raise ValueError(
+                f"diagnose: the model made {logits.dtype} {tuple(logits.shape)} of ids {tuple(ids[-1].shape)}; "
+                "expected logits (B, T, V), one row for each position; if the call is another one, give forward="
+            )
+        return logits
+
+    def _by_name(self, names: set[str], ids: Ids) -> dict[str, Tensor]:
+        """Arguments by the names that `transformers` gives them."""
+        arguments = {"input_ids": ids[0]}
+        if len(ids) == 2:
+            arguments["decoder_input_ids"] = ids[1]
+        if self.pad_id is not None and "attention_mask" in names:
+            arguments["attention_mask"] = (ids[0] != self.pad_id).long()
+        return arguments
+
+    def library_cache(self, ids: Ids) -> Callable[[Tensor], Tensor] | None:
+        """Decoding with the cache of the library `transformers`: feeds pieces (B, t), gives logits; None: no such."""
+        names = _parameter_names(self.model)
+        if self.forward is not None or not {"input_ids", "past_key_values", "use_cache"} <= names:
+            return None
+        past = None
+
+        def feed(piece: Tensor) -> Tensor:
+            nonlocal past
+            arguments = self._by_name(set(), (*ids[:-1], piece))
+            answer = self.model(**arguments, past_key_values=past, use_cache=True)
+            past = answer.past_key_values
+            return _logits(answer)
+
+        return feed
+
+    def inputs(self, seed: int, rows: int | None = None) -> Ids:
+        """Random ids, none of them padding: (ids (B, T),), or (source (B, S), target (B, T))."""
+        rows = rows or self.B
+        target = self._draw(rows, self.T, self.V, 2 * seed)
+        return (self._draw(rows, self.S, self.V_source, 2 * seed + 1), target) if self.kind == "seq2seq" else (target,)
+
+    def others(self, ids: Tensor, seed: int = 0, *, source: bool = False) -> Tensor:
+        """Ids of the same shape that differ from the given ones at every position."""
+        allowed = self._allowed(self.V_source if source else self.V)
+        place = torch.searchsorted(allowed, ids.cpu().contiguous())
+        shift = torch.randint(1, len(allowed), ids.shape, generator=torch.Generator().manual_seed(seed))
+        return allowed[(place + shift) % len(allowed)].to(ids.device)
+
+    def _draw(self, rows: int, length: int, V: int, seed: int) -> Tensor:
+        allowed = self._allowed(V)
+        return allowed[torch.randint(len(allowed), (rows, length), generator=torch.Generator().manual_seed(seed))].to(
+            self.device
+        )
+
+    def _allowed(self, V: int) -> Tensor:
+        ids = torch.arange(V)
+        return ids if self.pad_id is None else ids[ids != self.pad_id]
+
+
+def new_subject(
+    model: Callable,
+    *,
+    kind: str | None = None,
+    forward: Callable | None = None,
+    vocabulary: int | None = None,
+    source_vocabulary: int | None = None,
+    length: int = 16,
+    pad_id: int | None = None,
+) -> Subject:
+    """Find out how the model is called, and copy it. Raises ValueError if it cannot be called."""
+    if not callable(model):
+        raise ValueError(f"diagnose: model={model!r}, expected a module, or a function from ids to logits")
+    kind = kind or _guess_kind(model, forward)
+    if kind not in KINDS:
+        raise ValueError(f"diagnose: kind={kind!r}, expected one of {', '.join(KINDS)}")
+    if length < 4:
+        raise ValueError(f"diagnose: length={length}, expected at least 4 positions to compare")
+    tensor = _first_parameter(model)
+    subject = Subject(model, kind, forward, T=length, dtype=tensor.dtype, device=tensor.device, name=_name(model))
+    subject = replace(subject, pad_id=_padding_id(model) if pad_id is None else pad_id)
+    if isinstance(model, nn.Module):
+        subject = replace(subject, model=_copy(model))
+    subject, logits = _first_call(subject)
+    V = vocabulary or logits.shape[-1]
+    if V < 3:
+        raise ValueError(f"diagnose: a vocabulary of {V} ids, expected at least 3 to swap tokens")
+    subject = replace(subject, V=V, dtype=logits.dtype, device=logits.device)
+    if subject.pad_id is not None and not 0 <= subject.pad_id < V:
+        if pad_id is not None:
+            raise ValueError(f"diagnose: pad_id={pad_id} is not one of the {V} ids")
+        subject = replace(subject, pad_id=None)  # a library's default that is none of this model's ids
+    known = source_vocabulary or (_source_vocabulary(subject) if kind == "seq2seq" else V)
+    return replace(subject, V_source=known)
+
+
+def _copy(model: nn.Module) -> nn.Module:
+    try:
+        return deepcopy(model).eval()
+    except Exception as error:
+        raise ValueError(
+            f"diagnose: {type(model).__name__} cannot be copied ({short_error(error)}), the original stays; "
+            "hand over a function instead: diagnose(lambda ids: model(ids))"
+        ) from error
+
+
+def _first_call(subject: Subject) -> tuple[Subject, Tensor]:
+    """The longest length that works, halved until it does, and what the model answers."""
+    T, first = subject.T, None
+    while T >= 4:
+        tried = replace(subject, T=T)
+        token = 2 if subject.pad_id == 1 else 1  # surely an id, and not padding
+        lengths = (tried.S, T) if subject.kind == "seq2seq" else (T,)
+        try:
+            with torch.no_grad():
+                return tried, tried(*(torch.full((tried.B, n), token, device=subject.device) for n in lengths))
+        except ValueError as error:
+            if str(error).startswith("diagnose:"):
+                raise
+            first = first or error
+        except Exception as error:
+            first = first or error
+        T //= 2
+    raise ValueError(
+        f"diagnose: the model fails on ids (B, T) = ({subject.B}, {subject.T}): {short_error(first)}"
+    ) from first
+
+
+def _source_vocabulary(subject: Subject) -> int:
+    """How many of the ids 0 … V−1 the source may hold, by trial (not on CUDA, where a wrong id ends the process)."""
+
+    def works(V: int) -> bool:
+        ids = torch.full((subject.B, subject.S), V - 1, device=subject.device)
+        try:
+            with torch.no_grad():
+                subject(ids, subject.inputs(0)[1])
+        except Exception:
+            return False
+        return True
+
+    subject = replace(subject, V_source=1, pad_id=None)
+    if subject.device.type != "cpu" or works(subject.V):
+        return subject.V
+    low, high = 1, subject.V
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if works(middle) else (low, middle)
+    return low
+
+
+def _guess_kind(model: Callable, forward: Callable | None) -> str:
+    if forward is None and "decoder_input_ids" in _parameter_names(model):
+        return "seq2seq"
+    try:
+        parameters = inspect.signature(_callee(model) if forward is None else forward).parameters.values()
+    except (TypeError, ValueError):
+        return "decoder"
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = sum(p.kind in positional and p.default is inspect.Parameter.empty for p in parameters)
+    return "seq2seq" if needed == (2 if forward is None else 3) else "decoder"
+
+
+def _callee(model: Callable) -> Callable:
+    return model.forward if isinstance(model, nn.Module) else model
+
+
+def _parameter_names(model: Callable) -> set[str]:
+    try:
+        return set(inspect.signature(_callee(model)).parameters)
+    except (TypeError, ValueError):
+        return set()
+
+
+def _logits(answer: Any) -> Tensor:
+    for name in ("logits", "last_hidden_state"):
+        found = answer.get(name) if isinstance(answer, Mapping) else getattr(answer, name, None)
+        if isinstance(found, Tensor):
+            return found
+    if isinstance(answer, tuple | list) and answer:
+        answer = answer[0]
+    if not isinstance(answer, Tensor):
+        raise ValueError(f"diagnose: the model answered with {type(answer).__name__}, expected logits (B, T, V)")
+    return answer
+
+
+def _padding_id(model: Callable) -> int | None:
+    config = getattr(model, "config", None)
+    for name in ("pad_id", "pad_token_id"):
+        found = getattr(config, name, None)
+        if isinstance(found, int) and found >= 0:
+            return found
+    return None
+
+
+def _first_parameter(model: Callable) -> Tensor:
+    floating = (p for module in held_modules(model) for p in module.parameters() if p.is_floating_point())
+    return next(floating, torch.empty(0))
+
+
+def _name(model: Callable) -> str:
+    return type(model).__name__ if isinstance(model, nn.Module) else getattr(model, "__name__", type(model).__name__)
+
+
+def short_error(error: BaseException | None) -> str:
+    """The kind of an error and its message on one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:160]}"

@@ -1,0 +1,140 @@
+"""Comparing a learner's value with the right one: form first, then numbers; the first difference in words."""
+
+from dataclasses import dataclass
+from numbers import Number
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What is wrong: at which step ("kind", "shape", "dtype", "finite", "value"), and said in a clause."""
+
+    step: str
+    says: str
+
+
+def difference(got: object, right: object, tolerance: float, at: str = "") -> Difference | None:
+    """The first difference, in the order kind, shape, dtype, finiteness, value; None if they agree.
+
+    Tensors, arrays, numbers and lists of numbers are compared as numbers, an entry within tolerance · (1 + |right|);
+    dicts and other lists and tuples part by part (`at` names the part); all else by ==.
+    """
+    right = as_tensor(right)
+    if isinstance(right, Tensor):
+        return _numbers(as_tensor(got), right, tolerance, at)
+    if isinstance(right, dict):
+        if not isinstance(got, dict) or got.keys() != right.keys():
+            return Difference(
+                "kind", f"{_it(at)} is {_kind(got)}, expected a dict with the keys {', '.join(map(str, right))}"
+            )
+        parts = [(f"[{key!r}]", got[key], right[key]) for key in right]
+    elif isinstance(right, (list, tuple)) and not all(isinstance(part, (str, int)) for part in right):
+        if not isinstance(got, (list, tuple)) or len(got) != len(right):
+            return Difference("kind", f"{_it(at)} is {_kind(got)}, expected {len(right)} values")
+        parts = [(f"[{index}]", *pair) for index, pair in enumerate(zip(got, right, strict=True))]
+    else:
+        plain = list(got) if isinstance(got, tuple) else got
+        equal = type(plain == right) is bool and plain == (list(right) if isinstance(right, tuple) else right)
+        return None if equal else Difference("value", f"{_it(at)} is {shown(got)}, expected {shown(right)}")
+    found = (difference(mine, theirs, tolerance, at + name) for name, mine, theirs in parts)
+    return next(filter(None, found), None)
+
+
+def as_tensor(value: object) -> object:
+    """Numbers, arrays and (nested) lists of numbers as a tensor; anything else as it is."""
+    if isinstance(value, Tensor):
+        return value.detach().as_subclass(Tensor).cpu()
+    if isinstance(value, np.ma.MaskedArray):
+        value = value.astype(float).filled(np.nan)  # a masked entry is no number
+    if isinstance(value, (Number, np.ndarray, np.generic)) or (isinstance(value, (list, tuple)) and value):
+        try:
+            return torch.as_tensor(_plain(value))
+        except (TypeError, ValueError):  # texts, objects, rows of different lengths
+            return value
+    return value
+
+
+def shown(value: object, most: int = 24) -> str:
+    """A value in a few words: small tensors with their numbers, large ones by their shape."""
+    if isinstance(value, Tensor):
+        if value.numel() > most:
+            return f"a tensor {tuple(value.shape)}"
+        return str(_rounded(value.detach().cpu().tolist()))
+    words = repr(value)
+    return words if len(words) <= 120 else words[:119] + "…"
+
+
+def _numbers(got: object, right: Tensor, tolerance: float, at: str) -> Difference | None:
+    if not isinstance(got, Tensor):
+        return Difference("kind", f"{_it(at)} is {_kind(got)}, expected {_named(right)}")
+    if got.shape != right.shape:
+        return Difference("shape", f"{_it(at)} has the shape {tuple(got.shape)}, expected {tuple(right.shape)}")
+    if _sort(got) != _sort(right) and (right.dim() or got.is_complex()):
+        return Difference(
+            "dtype", f"{_it(at)} holds {_sort(got)} ({got.dtype}), expected {_sort(right)} ({right.dtype})"
+        )
+    mine, theirs = got.double(), right.double()
+    if bad := int((mine.isnan() & ~theirs.isnan()).sum()):
+        return Difference("finite", f"{_it(at)} holds NaN, at {bad} of {mine.numel()} places")
+    if bad := int((mine.isinf() & ~theirs.isinf()).sum()):
+        return Difference("finite", f"{_it(at)} is infinite at {bad} of {mine.numel()} places")
+    gap = torch.where(mine == theirs, 0.0, (mine - theirs).abs() / (1 + theirs.abs()))
+    gap = torch.where(gap.isnan(), torch.inf, gap)  # an infinity beside something else
+    gap = torch.where(mine.isnan() & theirs.isnan(), 0.0, gap)
+    if gap.numel() == 0 or gap.max() <= tolerance:
+        return None
+    index = torch.unravel_index(gap.argmax(), gap.shape)
+    where = f"[{', '.join(str(int(i)) for i in index)}]" if right.dim() else ""
+    wrong = f"; {int((gap > tolerance).sum())} of {gap.numel()} entries are off" if gap.numel() > 1 else ""
+    return Difference(
+        "value", f"{_it(at)}{where} is {got[index].item():.6g}, expected {right[index].item():.6g}{wrong}"
+    )
+
+
+def _plain(value: object) -> object:
+    """Numbers that torch takes, a Fraction or a Decimal among them as a float; TypeError for what is no number."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
+        return value
+    if isinstance(value, Tensor) and value.dim() == 0:
+        return value.item()
+    if isinstance(value, Number):
+        return float(value)
+    raise TypeError(f"{type(value).__name__} is no number")
+
+
+def _sort(tensor: Tensor) -> str:
+    if tensor.dtype == torch.bool:
+        return "True and False"
+    if tensor.is_complex():
+        return "complex numbers"
+    return "real numbers" if tensor.is_floating_point() else "whole numbers"
+
+
+def _named(tensor: Tensor) -> str:
+    return f"a tensor {tuple(tensor.shape)}" if tensor.dim() else "a number"
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "None (is a `return` missing?)"
+    if isinstance(value, Tensor):
+        return _named(value)
+    length = f" of {len(value)}" if isinstance(value, (list, tuple, dict, str)) else ""
+    return f"a {type(value).__name__}{length}"
+
+
+def _rounded(value):
+    return (
+        [_rounded(part) for part in value]
+        if isinstance(value, list)
+        else (round(value, 4) if isinstance(value, float) else value)
+    )
+
+
+def _it(at: str) -> str:
+    return f"result{at}"

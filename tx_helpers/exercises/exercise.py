@@ -1,0 +1,175 @@
+"""What an exercise is: a task, its right answer, and the mistakes that are usually made, each as code that runs.
+
+    scale = Exercise("scaled_scores", title="Scores", goal="…", difficulty=1, minutes=5, cases=…, hints=(…, …, …))
+
+    @scale.solution
+    def scaled_scores(Q, K):
+        '''Scores (T, S) of queries (T, K) and keys (S, K).'''
+        return Q @ K.T / math.sqrt(Q.shape[-1])
+
+    @scale.mistake("Your scores are exactly √K too large: the division by √K is missing.")
+    def unscaled(Q, K):
+        return Q @ K.T
+
+The learner's starter is the solution's head and docstring, so the solution bears the exercise's name. A mistake is
+right in form and wrong in its numbers, and no two mistakes of an exercise give the same numbers on its cases: that is
+how `check` tells which one was made (tested).
+"""
+
+import ast
+import copy
+import inspect
+import symtable
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+
+Answer = Callable[..., object]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer: its name, the sentence that says what was done and why it shows as it does, and its code."""
+
+    name: str
+    says: str
+    answer: Answer | None
+
+
+@dataclass(kw_only=True)
+class Exercise:
+    """One task of a notebook.
+
+    name        how `check`, `hint` and `solution` call it; unique in the course
+    title       a few words for its heading
+    goal        what to write, in a sentence or two, with every symbol that it uses
+    difficulty  1 (a line) to 3 (needs a thought)
+    minutes     for somebody who has read the notebook
+    cases       makes the inputs it is tried on: a list of argument tuples, the smallest first, the same at every call
+    hints       three of them, each saying more than the one before
+    formula     the paper's, in LaTeX, without the dollars; source: where it stands
+    run         run(answer, *case) -> what is compared; by default answer(*case), or the answer if it is no callable
+    tolerance   an entry is right if it differs by at most tolerance · (1 + |right|)
+    seconds     after so long without an end an answer is stopped
+    one_call    a single call of a library solves it
+    picture     show the learner's matrix beside the right one
+    """
+
+    name: str = field(kw_only=False)
+    title: str
+    goal: str
+    difficulty: int
+    minutes: int
+    cases: Callable[[], list[tuple]]
+    hints: Sequence[str]
+    formula: str = ""
+    source: str = ""
+    run: Callable[..., object] | None = None
+    tolerance: float = 1e-4
+    seconds: float = 15.0
+    one_call: bool = False
+    picture: bool = False
+    answer: Answer | None = field(default=None, init=False)
+    mistakes: list[Mistake] = field(default_factory=list, init=False)
+    recorded: dict = field(default_factory=dict, init=False, repr=False)
+    _results: dict[str, list] = field(default_factory=dict, init=False, repr=False)
+
+    def solution(self, answer: Answer) -> Answer:
+        """Decorator: this is the right answer."""
+        self.answer = answer
+        return answer
+
+    def mistake(self, says: str) -> Callable[[Answer], Answer]:
+        """Decorator: this is a wrong answer, and what it is told."""
+
+        def keep(answer: Answer) -> Answer:
+            self.mistakes.append(Mistake(answer.__name__, says, answer))
+            return answer
+
+        return keep
+
+    def apply(self, answer: object, case: tuple) -> object:
+        """What an answer gives on a case."""
+        if self.run:
+            return self.run(answer, *case)
+        return answer(*case) if callable(answer) else answer
+
+    def results(self) -> dict[str, list]:
+        """What the solution ("solution") and each mistake (by its name) give on every case; computed once."""
+        if not self.recorded and not self._results:
+            answers = {"solution": self.answer} | {mistake.name: mistake.answer for mistake in self.mistakes}
+            self._results = {
+                name: [self.apply(answer, copy.deepcopy(case)) for case in self.cases()]
+                for name, answer in answers.items()
+            }
+        return self.recorded["results"] if self.recorded else self._results
+
+    def record(self) -> dict:
+        """All that `check` needs of the answers' code, for an edition without them: plain values and tensors."""
+        mistakes = [[mistake.name, mistake.says] for mistake in self.mistakes]
+        return {"starter": self.starter(), "mistakes": mistakes, "results": self.results()}
+
+    def use(self, record: dict) -> None:
+        """Work from a record in place of the code."""
+        self.recorded = record
+        self.mistakes = [Mistake(name, says, None) for name, says in record["mistakes"]]
+
+    def solution_source(self) -> str:
+        """The tested code of the right answer, without the decorator, with the imports that it needs."""
+        imports = imports_of(self.answer)
+        return "\n".join([*imports, *["", ""][: 2 * len(imports)], _undecorated(self.answer)])
+
+    def starter(self) -> str:
+        """What the learner begins with: the solution's head and docstring, and a place for the code.
+
+        A solution without arguments hands back a value; its starter is a name to be given one.
+        """
+        if self.recorded:
+            return self.recorded["starter"]
+        code = _undecorated(self.answer)
+        (node,) = ast.parse(code).body
+        if isinstance(node, ast.ClassDef):
+            return _unwritten(node)
+        if not (node.args.args or node.args.vararg):
+            return f"{self.name} = ...  # your answer"
+        return "\n".join([*code.split("\n")[: node.body[0].end_lineno], "    ...  # your code"])
+
+
+def imports_of(answer: Answer) -> list[str]:
+    """The import statements that a function or class needs to stand alone; ValueError if it needs its own module."""
+    used = _globals(symtable.symtable(_undecorated(answer), answer.__name__, "exec"))
+    home = sys.modules[answer.__module__]
+    found = []
+    for name in sorted(used & vars(home).keys() - {answer.__name__}):
+        value = getattr(home, name)
+        if isinstance(value, ModuleType):
+            found.append(f"import {value.__name__}" + ("" if value.__name__ == name else f" as {name}"))
+        elif getattr(value, "__module__", home.__name__) != home.__name__:
+            found.append(f"from {value.__module__} import {name}")
+        else:
+            raise ValueError(f"{answer.__name__} uses {name} of its own module; a solution stands alone")
+    return found
+
+
+def _globals(table: symtable.SymbolTable) -> set[str]:
+    """Names that code, with all that is nested in it, looks up outside of itself."""
+    outside = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+    return outside.union(*map(_globals, table.get_children()))
+
+
+def _undecorated(answer: Answer) -> str:
+    """Source of a function or class, from its `def` or `class` on."""
+    code = textwrap.dedent(inspect.getsource(answer))
+    (node,) = ast.parse(code).body
+    return "\n".join(code.rstrip().split("\n")[node.lineno - 1 :])
+
+
+def _unwritten(node: ast.ClassDef) -> str:
+    """A class with its docstrings, whose methods are still to be written."""
+    for method in node.body:
+        if isinstance(method, ast.FunctionDef):
+            docstring = method.body[:1] if ast.get_docstring(method) else []
+            method.body = [*docstring, *ast.parse("raise NotImplementedError('your code')").body]
+    return ast.unparse(node).replace("'your code'", '"your code"')

@@ -1,0 +1,486 @@
+"""Exercises of notebook 02, tokens and embeddings."""
+
+import itertools
+import math
+
+import torch
+
+from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.quizzes import Choice, Question
+
+
+def _random(*shapes, seed):
+    generator = torch.Generator().manual_seed(seed)
+    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
+
+
+# --- a merge ---------------------------------------------------------------------------------------------------------
+
+saved = Exercise(
+    "tokens_saved",
+    title="What a merge saves",
+    goal="`words` maps each word, a tuple of pieces, to how often it occurs in a text. By how many tokens does the "
+    "text become shorter if the two neighbouring pieces of `pair`, (left, right), are joined everywhere? Each word is "
+    "gone "
+    "through from left to right, and a piece that has just been joined is not joined again. Hand back a whole number.",
+    difficulty=2,
+    minutes=10,
+    source="one step of Sennrich et al. 2016, algorithm 1",
+    formula=r"\text{tokens before} - \text{tokens after}",
+    cases=lambda: [
+        ({("e", "i", "n"): 3, ("e", "i", "n", "s"): 2}, ("i", "n")),
+        ({("a", "a", "a"): 2, ("b", "a", "a", "a", "a"): 1, ("a",): 9}, ("a", "a")),
+        ({("b", "o", "b", "o"): 4, ("r", "o", "b"): 3, ("o", "b", "o", "e"): 5}, ("b", "o")),
+        ({("e", "in"): 2, ("ei", "n"): 1, ("he", "in"): 1}, ("e", "in")),
+    ],
+    hints=(
+        "Each join makes one token of two: how many joins are there?",
+        "Go through a word with an index: after a join it moves on by two, otherwise by one. Mind “aaa”.",
+        "total += times for every place where word[i : i + 2] == pair; then i += 2, else i += 1",
+    ),
+)
+
+
+@saved.solution
+def tokens_saved(words, pair):
+    """Number of tokens by which the text shrinks; words: tuple of pieces -> how often it occurs."""
+    total = 0
+    for word, times in words.items():
+        i = 0
+        while i < len(word):
+            hit = word[i : i + 2] == pair
+            total += times if hit else 0
+            i += 2 if hit else 1
+    return total
+
+
+def _joins(word, pair):
+    return tokens_saved({word: 1}, pair)
+
+
+@saved.mistake(
+    "You counted overlapping pairs: in “aaa” the pair a a stands twice, but only one of the two can be joined."
+)
+def overlaps_counted(words, pair):
+    return sum(times * list(itertools.pairwise(word)).count(pair) for word, times in words.items())
+
+
+@saved.mistake("You counted each different word once. What is saved in a word is saved every time that it occurs.")
+def words_counted_once(words, pair):
+    return sum(_joins(word, pair) for word in words)
+
+
+@saved.mistake("You counted one join for each word that holds the pair, though the pair may stand in it twice.")
+def once_in_each_word(words, pair):
+    return sum(times * min(1, _joins(word, pair)) for word, times in words.items())
+
+
+@saved.mistake("You counted two tokens for each join. Two become one, so that one is saved.")
+def two_for_each_join(words, pair):
+    return 2 * tokens_saved(words, pair)
+
+
+@saved.mistake("You also joined the pair the other way round, right before left: the order counts.")
+def either_order(words, pair):
+    total = 0
+    for word, times in words.items():
+        i = 0
+        while i < len(word):
+            hit = word[i : i + 2] in (pair, pair[::-1])
+            total += times * hit
+            i += 1 + hit
+    return total
+
+
+@saved.mistake("This is how many tokens are left, not how many are saved.")
+def tokens_left(words, pair):
+    return sum(times * len(word) for word, times in words.items()) - tokens_saved(words, pair)
+
+
+@saved.mistake("Your loop ends one neighbour too early: the last two pieces of a word can be a pair as well.")
+def last_pair_missed(words, pair):
+    return sum(times * _joins(word[:-1], pair) for word, times in words.items())
+
+
+# --- pieces back to words --------------------------------------------------------------------------------------------
+
+back = Exercise(
+    "words_from_pieces",
+    title="And back",
+    goal="From pieces back to words: `pieces` is a list as WordPiece writes it, in which a piece with ## in front goes "
+    "on with the word before. Hand back the list of words, without any ##. The first piece begins a word.",
+    difficulty=1,
+    minutes=6,
+    cases=lambda: [
+        (["ein", "##hund", "##ert", "und"],),
+        (["zwei"],),
+        (["seven", "##teen", "of", "##ten", "##s", "ten", "ten"],),
+        (["#", "##1", "c#"],),
+    ],
+    hints=(
+        "A loop over the pieces, and a growing list of words: what is added to its last word, what begins a new one?",
+        'piece.startswith("##") asks; piece.removeprefix("##") takes the sign away.',
+        'if piece.startswith("##"): words[-1] += piece[2:]; else: words.append(piece)',
+    ),
+)
+
+
+@back.solution
+def words_from_pieces(pieces):
+    """Words (a list of text) of a list of word pieces."""
+    words = []
+    for piece in pieces:
+        if piece.startswith("##"):
+            words[-1] += piece.removeprefix("##")
+        else:
+            words.append(piece)
+    return words
+
+
+@back.mistake("The ## has stayed in your words: it is a sign for the tokenizer, and no part of the text.")
+def marks_left_in(pieces):
+    words = []
+    for piece in pieces:
+        if piece.startswith("##"):
+            words[-1] += piece
+        else:
+            words.append(piece)
+    return words
+
+
+@back.mistake("You took the ## away, but joined nothing: each piece has become a word.")
+def nothing_joined(pieces):
+    return [piece.removeprefix("##") for piece in pieces]
+
+
+@back.mistake("All pieces have become one word: one without ## begins a new one.")
+def all_in_one(pieces):
+    return ["".join(piece.removeprefix("##") for piece in pieces)]
+
+
+@back.mistake("You read ## as “goes on after this”: it says that the piece goes on with the word before it.")
+def joined_to_the_next(pieces):
+    words, open_word = [], False
+    for piece in pieces:
+        if open_word:
+            words[-1] += piece.removeprefix("##")
+        else:
+            words.append(piece.removeprefix("##"))
+        open_word = piece.startswith("##")
+    return words
+
+
+@back.mistake("The pieces with ## are lost: of every word only its first piece is left.")
+def first_pieces_alone(pieces):
+    return [piece for piece in pieces if not piece.startswith("##")]
+
+
+@back.mistake("Your last word is missing: what is being built when the loop ends must be kept, too.")
+def last_word_lost(pieces):
+    return words_from_pieces(pieces)[:-1] if len(pieces) > 1 else words_from_pieces(pieces)
+
+
+# --- the fewest pieces -----------------------------------------------------------------------------------------------
+
+fewest = Exercise(
+    "fewest_pieces",
+    title="How few pieces would do?",
+    goal="WordPiece always takes the longest piece that fits, which need not give the fewest pieces. What is the "
+    "smallest number of pieces of `vocabulary` (a set) that `word` can be cut into? As before, a piece that does not "
+    "begin the "
+    "word is listed with ## in front. Hand back a whole number, 0 if the word cannot be cut at all.",
+    difficulty=3,
+    minutes=15,
+    cases=lambda: [
+        ("hund", {"h", "hun", "##und", "##d", "##u", "##n"}),
+        ("einhundert", {"ein", "einh", "##hundert", "##und", "##ert", "##h", "##u", "##n", "##d", "##e", "##r", "##t"}),
+        ("zwei", {"zwe", "##zw", "##ei", "ei", "i"}),
+        ("aaaaa", {"a", "aa", "aaaa", "##a", "##aaa"}),
+        ("drei", {"d", "##rei", "##r", "##ei", "dr", "ei"}),
+        ("acht", {"ac", "cht", "##t", "##h", "a", "ht"}),
+        ("banana", {"ba", "##na"}),
+        ("zwölf", {"z", "##w", "##ö", "##lf", "##l", "##f"}),
+        ("fünf", {"fü", "##n", "##f", "##ünf"}),
+    ],
+    hints=(
+        "How few pieces reach the first letter, the second, …? Each number follows from the ones before it.",
+        "best[end] is one more than the smallest best[start] for which word[start:end] is a piece (## if start > 0).",
+        "best = [0]; for each end from 1 on append min(best[start] + 1 over all fitting starts, default=math.inf)",
+    ),
+)
+
+
+@fewest.solution
+def fewest_pieces(word, vocabulary):
+    """Smallest number of pieces that the word can be cut into, 0 if there is no way."""
+    best = [0]  # best[end]: pieces for word[:end]
+    for end in range(1, len(word) + 1):
+        fits = [start for start in range(end) if "##" * (start > 0) + word[start:end] in vocabulary]
+        best.append(min((best[start] + 1 for start in fits), default=math.inf))
+    return 0 if best[-1] == math.inf else best[-1]
+
+
+def _cut(word, vocabulary, *, ends=lambda start, stop: range(stop, start, -1)):
+    """One piece after the other, the first end that fits: how many there are, 0 if it gets stuck."""
+    count = start = 0
+    while start < len(word):
+        prefix = "##" if start else ""
+        end = next((e for e in ends(start, len(word)) if prefix + word[start:e] in vocabulary), None)
+        if end is None:
+            return 0
+        count, start = count + 1, end
+    return count
+
+
+@fewest.mistake("You took the longest piece each time, as WordPiece does: a shorter one may leave a better rest.")
+def longest_each_time(word, vocabulary):
+    return _cut(word, vocabulary)
+
+
+@fewest.mistake("You took the shortest piece each time, which makes many of them, or none at all where it gets stuck.")
+def shortest_each_time(word, vocabulary):
+    return _cut(word, vocabulary, ends=lambda start, stop: range(start + 1, stop + 1))
+
+
+@fewest.mistake("You looked for later pieces without their ##: “ei” inside a word is not the piece “ei” at its start.")
+def marks_forgotten(word, vocabulary):
+    begins = {piece for piece in vocabulary if not piece.startswith("##")}
+    return fewest_pieces(word, begins | {"##" + piece for piece in begins})
+
+
+@fewest.mistake("Your word may begin with any piece: one with ## goes on with a word, and cannot begin it.")
+def mark_at_the_start(word, vocabulary):
+    return fewest_pieces(word, vocabulary | {piece.removeprefix("##") for piece in vocabulary})
+
+
+@fewest.mistake("You looked for the largest number of pieces, max for min.")
+def most_pieces(word, vocabulary):
+    best = [0]
+    for end in range(1, len(word) + 1):
+        fits = [start for start in range(end) if "##" * (start > 0) + word[start:end] in vocabulary]
+        best.append(max((best[start] + 1 for start in fits), default=-math.inf))
+    return 0 if best[-1] == -math.inf else best[-1]
+
+
+@fewest.mistake("You counted the cuts between the pieces: there is one piece more than there are cuts.")
+def cuts_counted(word, vocabulary):
+    return max(0, fewest_pieces(word, vocabulary) - 1)
+
+
+@fewest.mistake("Where the word cannot be cut you handed back 1, as if it were one <unk>. The answer asked for is 0.")
+def unknown_as_one(word, vocabulary):
+    return fewest_pieces(word, vocabulary) or 1
+
+
+# --- a lookup is a product -------------------------------------------------------------------------------------------
+
+rows = Exercise(
+    "embedding_gradient",
+    title="Which rows learn?",
+    goal="A loss has the gradient G (T, D) with respect to the vectors of a sentence with ids (T,). "
+    "Write the gradient (V, D) with "
+    "respect to the embedding table, without autograd.",
+    difficulty=2,
+    minutes=10,
+    formula=r"\frac{\partial L}{\partial E} = X^\top G,\qquad X_{t,v} = \mathbb 1[\mathrm{ids}_t = v]",
+    source="the lookup is the product X E with one-hot rows X",
+    cases=lambda: [
+        (torch.tensor([1, 3, 1]), torch.tensor([[1.0, 0.0], [0.0, 2.0], [5.0, 0.0]]), 4),
+        (torch.tensor([0, 2, 2, 4, 2, 0]), *_random((6, 3), seed=0), 7),
+    ],
+    picture=True,
+    hints=(
+        "A word that does not occur has no part in the loss: its row is zero.",
+        "A word that occurs twice gets two contributions. What becomes of them?",
+        "torch.zeros(V, D).index_add(0, ids, G)",
+    ),
+)
+
+
+@rows.solution
+def embedding_gradient(ids, G, V):
+    """Gradient (V, D) of the table for ids (T,) and the gradient G (T, D) of the looked-up rows."""
+    return torch.zeros(V, G.shape[1]).index_add(0, ids, G)
+
+
+@rows.mistake(
+    "You assigned, E[ids] = G: of a word that occurs twice only the last gradient is left. They have to be added."
+)
+def assigned(ids, G, V):
+    result = torch.zeros(V, G.shape[1])
+    for t, i in enumerate(ids.tolist()):
+        result[i] = G[t]
+    return result
+
+
+@rows.mistake(
+    "Of a word that occurs several times only the first gradient counts in yours; all of them have to be added."
+)
+def first_kept(ids, G, V):
+    result = torch.zeros(V, G.shape[1])
+    for t, i in reversed(list(enumerate(ids.tolist()))):
+        result[i] = G[t]
+    return result
+
+
+@rows.mistake(
+    "You took the mean over a word's occurrences. All of them read the same row, so its gradient is their sum."
+)
+def averaged(ids, G, V):
+    counts = torch.bincount(ids, minlength=V).clamp(min=1)
+    return embedding_gradient(ids, G, V) / counts[:, None]
+
+
+@rows.mistake("Every row of your table has a gradient: rows of words that do not occur must stay where they are.")
+def spread_to_all(ids, G, V):
+    return embedding_gradient(ids, G, V) + G.mean(dim=0)
+
+
+@rows.mistake("You counted the words in place of adding their gradients: each row holds how often its word occurs.")
+def counted(ids, G, V):
+    return embedding_gradient(ids, torch.ones_like(G), V)
+
+
+@rows.mistake("Your sign is turned: this is the direction of a step downhill, not the gradient.")
+def downhill(ids, G, V):
+    return -embedding_gradient(ids, G, V)
+
+
+# --- neighbours ------------------------------------------------------------------------------------------------------
+
+near = Exercise(
+    "nearest_words",
+    title="Everybody's neighbours",
+    goal="For every row of the table E (V, D) the ids of the k words whose vectors have the largest cosine with it, "
+    "the nearest first, the word itself left out. Hand back whole numbers (V, k).",
+    difficulty=2,
+    minutes=10,
+    cases=lambda: [
+        (torch.tensor([[1.0, 0.0], [5.0, 4.0], [0.9, 0.1], [-1.0, 0.0], [0.2, 0.3]]), 2),
+        (torch.tensor([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [0.9, 1.0]]), 1),
+        (*_random((8, 3), seed=1), 3),
+        (_random((9, 4), seed=2)[0] * torch.arange(1.0, 10.0)[:, None], 4),
+    ],
+    hints=(
+        "A cosine is a dot product of vectors of length 1. All of them at once are one product of matrices, (V, V).",
+        "Where does a word meet itself in that matrix? Put −∞ there before you sort.",
+        "unit = E / E.norm(dim=-1, keepdim=True); (unit @ unit.T).fill_diagonal_(−∞).topk(k).indices",
+    ),
+)
+
+
+@near.solution
+def nearest_words(E, k):
+    """Ids (V, k) of the words nearest to each word of E (V, D) by cosine, itself left out."""
+    unit = E / E.norm(dim=-1, keepdim=True)
+    cosines = (unit @ unit.T).fill_diagonal_(-float("inf"))
+    return cosines.topk(k).indices
+
+
+def _ranked(scores, k):
+    return scores.clone().fill_diagonal_(-float("inf")).topk(k).indices
+
+
+@near.mistake("You took dot products: long vectors win, whatever their direction. A cosine divides by both lengths.")
+def by_dot_product(E, k):
+    return _ranked(E @ E.T, k)
+
+
+@near.mistake("Each word is in its own list, as its own nearest neighbour with the cosine 1.")
+def itself_included(E, k):
+    unit = E / E.norm(dim=-1, keepdim=True)
+    return (unit @ unit.T).topk(k).indices
+
+
+@near.mistake(
+    "You took the nearest by distance: a vector in the same direction, but longer, is far away by that measure."
+)
+def by_distance(E, k):
+    return _ranked(-(E[:, None] - E).norm(dim=-1), k)
+
+
+@near.mistake("Your lists begin with the furthest: the smallest cosines, where the largest were asked for.")
+def furthest_first(E, k):
+    unit = E / E.norm(dim=-1, keepdim=True)
+    return _ranked(-(unit @ unit.T), k)
+
+
+@near.mistake("You took the size of the cosine without its sign: opposite directions count as near with you.")
+def sign_dropped(E, k):
+    unit = E / E.norm(dim=-1, keepdim=True)
+    return _ranked((unit @ unit.T).abs(), k)
+
+
+@near.mistake("You normalised the columns, each number over all words, not the rows, which are the words' vectors.")
+def columns_normalised(E, k):
+    unit = E / E.norm(dim=0, keepdim=True)
+    return _ranked(unit @ unit.T, k)
+
+
+QUIZ = [
+    Question(
+        "Byte-pair encoding begins with letters or bytes. Which pair does it join first?",
+        (
+            Choice("The one that makes the longest piece", "All first pieces are two symbols long."),
+            Choice("The first in the alphabet", "That only decides between equals."),
+            Choice(
+                "The one that occurs most often", "Counted over the text, each word as often as it occurs.", right=True
+            ),
+        ),
+    ),
+    Question(
+        "Can a byte-level tokenizer meet an unknown word?",
+        (
+            Choice("No: in the worst case it cuts it into bytes", "All 256 of them are in the vocabulary.", right=True),
+            Choice(
+                "Yes, if it was not in the training text", "It cuts such a word into smaller pieces, all of them known."
+            ),
+            Choice("Only in other languages", "Their letters are bytes as well: ü is two, a Chinese sign three."),
+        ),
+    ),
+    Question(
+        "Looking up a row of the embedding is the same as …",
+        (
+            Choice("a softmax over the table", "A softmax would mix all rows; a lookup hands back exactly one."),
+            Choice(
+                "a product with a one-hot vector", "Zeros, and a 1 at the place of the id, pick that row.", right=True
+            ),
+            Choice("a convolution", "A convolution mixes neighbouring words; a lookup treats each word alone."),
+        ),
+    ),
+    Question(
+        "A word does not occur in a batch. What does plain gradient descent do to its row?",
+        (
+            Choice("Nothing", "Its gradient is exactly 0.", right=True),
+            Choice("It shrinks it a little", "Weight decay would do so, which plain gradient descent has not."),
+            Choice("It moves it like the others", "Only rows that were looked up have a gradient."),
+        ),
+    ),
+    Question(
+        "A larger vocabulary is always better, isn't it?",
+        (
+            Choice(
+                "Yes: the texts become shorter",
+                "They do, less and less, while the table doubles each time; and rare pieces are hardly trained.",
+            ),
+            Choice("No, the smallest is best", "Then the texts are long, and attention costs their square."),
+            Choice(
+                "No, it is a trade: shorter texts against rarer tokens and a larger table",
+                "Measure where it pays.",
+                right=True,
+            ),
+        ),
+    ),
+    Question(
+        "What does the output layer of a translator choose among?",
+        (
+            Choice("All sentences", "There are too many; it writes one token at a time."),
+            Choice(
+                "The tokens of the target's vocabulary",
+                "V logits at every step, pieces or words as the tokenizer has them.",
+                right=True,
+            ),
+            Choice("The words of the source", "Those it looks at, by cross-attention."),
+        ),
+    ),
+]

@@ -1,0 +1,110 @@
+"""A notebook's quiz: five questions or more, each choice with the reason why it is right or wrong.
+
+    quiz("04")
+
+Live it is a widget, quizzes.js: choose by mouse or by keyboard, and the reason appears. Where no kernel runs (GitHub,
+an exported page) the questions stand with their answers folded away.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anywidget
+import traitlets
+
+from tx_helpers.exercises.catalogue import modules
+from tx_helpers.plots import svg_text
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+STYLE = """
+.tx-quiz fieldset { border: 1px solid var(--jp-border-color1, #CBD2D9); border-radius: 8px; }
+.tx-quiz fieldset { margin: 0 0 12px; padding: 8px 14px; }
+.tx-quiz legend { font-weight: bold; padding: 0 4px; }
+.tx-quiz label { display: flex; gap: 8px; padding: 3px 0; align-items: baseline; cursor: pointer; }
+.tx-quiz fieldset [role="status"] { margin: 6px 0 2px; padding-left: 10px; min-height: 1.4em; }
+.tx-quiz fieldset [role="status"] { border-left: 4px solid transparent; }
+.tx-quiz fieldset .tx-right { border-left-color: #009E73; }
+.tx-quiz fieldset .tx-wrong { border-left-color: #D55E00; }
+"""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One answer to choose, whether it is right, and why."""
+
+    text: str
+    why: str
+    right: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with two choices or more, exactly one of them right; ValueError if it is otherwise."""
+
+    text: str
+    choices: Sequence[Choice]
+
+    def __post_init__(self):
+        right = sum(choice.right for choice in self.choices)
+        if len(self.choices) < 2 or right != 1:
+            raise ValueError(
+                f"Question {self.text!r}: {len(self.choices)} choices, {right} of them right; expected one"
+            )
+
+
+def quiz(notebook: str) -> "Quiz":
+    """The quiz of a notebook, "04"; ValueError if it has none."""
+    module = modules().get(notebook)
+    if not hasattr(module, "QUIZ"):
+        raise ValueError(f"quiz: notebook {notebook!r} has none; there are some for {', '.join(modules())}")
+    return Quiz(notebook, module.QUIZ)
+
+
+class Quiz(anywidget.AnyWidget):
+    """The live quiz; `answers` holds the index of the choice for each question, -1 where none is made yet."""
+
+    _esm = Path(__file__).with_name("quizzes.js")
+    _css = STYLE
+    title = traitlets.Unicode().tag(sync=True)
+    questions = traitlets.List().tag(sync=True)
+    answers = traitlets.List(traitlets.Int()).tag(sync=True)
+
+    def __init__(self, notebook: str, questions: Sequence[Question]):
+        told = [
+            {
+                "text": question.text,
+                "choices": [{"text": c.text, "why": c.why, "right": c.right} for c in question.choices],
+            }
+            for question in questions
+        ]
+        super().__init__(title=f"Quiz {notebook}", questions=told, answers=[-1] * len(told))
+        self._static = static(questions)
+
+    @property
+    def score(self) -> int:
+        """How many are answered rightly."""
+        pairs = zip(self.questions, self.answers, strict=True)
+        return sum(answer >= 0 and question["choices"][answer]["right"] for question, answer in pairs)
+
+    def __repr__(self) -> str:
+        return f"{self.title}: {self.score} of {len(self.questions)} questions right"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        _, metadata = super()._repr_mimebundle_()  # anywidget knows what Colab wants to be told
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        return {VIEW: view, "text/html": self._static, "text/plain": repr(self)}, metadata
+
+
+def static(questions: Sequence[Question]) -> str:
+    """The questions in HTML, each with its answers folded away."""
+    return f"<ol>{''.join(map(_item, questions))}</ol>"
+
+
+def _item(question: Question) -> str:
+    choices = "".join(f"<li>{svg_text(choice.text)}</li>" for choice in question.choices)
+    reasons = "".join(
+        f"<li>{'<b>Right.</b>' if choice.right else 'No.'} {svg_text(choice.why)}</li>" for choice in question.choices
+    )
+    folded = f'<details><summary>Answers</summary><ol type="a">{reasons}</ol></details>'
+    return f'<li><b>{svg_text(question.text)}</b><ol type="a">{choices}</ol>{folded}</li>'

@@ -1,0 +1,140 @@
+"""How far you are: kept in a file of yours, shown as a map of the course, never sent anywhere.
+
+    progress()                          # the map
+    export("progress.csv")              # for a teacher: a line for each exercise
+    reset()                             # forget everything
+
+The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another.
+"""
+
+import csv
+import json
+import os
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import platformdirs
+
+from tx_helpers.exercises.catalogue import notebook_of, of_notebook
+from tx_helpers.plots import Svg
+from tx_helpers.widgets.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
+
+TITLES = {
+    "01": "The limits of recurrence",
+    "02": "Tokens and embeddings",
+    "03": "Positional encodings",
+    "04": "Self-attention",
+    "05": "Multi-head attention",
+    "06": "Masking",
+    "07": "Feed-forward, residuals, norms",
+    "08": "The full model",
+    "09": "Training",
+    "10": "Generation",
+}
+
+
+def progress_file() -> Path:
+    """Where it is kept; the file may not exist yet."""
+    named = os.environ.get("TX_PROGRESS")
+    folder = platformdirs.user_data_dir("tx_helpers", appauthor=False)
+    return Path(named).expanduser() if named else Path(folder) / "progress.json"
+
+
+def read() -> dict[str, dict]:
+    """Exercise -> {"right": bool, "tries": int, "mistakes": [names], "first": time, "last": time}; times in UTC.
+
+    ValueError if the file is there but is not one of ours: it is left as it is.
+    """
+    file = progress_file()
+    if not file.exists():
+        return {}
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        return {str(name): dict(entry) for name, entry in content.items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"progress: {file} cannot be read ({error}); mend or remove it") from error
+
+
+def note(name: str, *, right: bool, mistake: str = "") -> None:
+    """Write down a try; once right an exercise stays right. A file that cannot be written is no reason to stop."""
+    try:
+        entries = read()
+    except ValueError:
+        return
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    entry = entries.setdefault(name, {"right": False, "tries": 0, "mistakes": [], "first": now})
+    entry |= {"right": entry["right"] or right, "tries": entry["tries"] + 1, "last": now}
+    if mistake and mistake not in entry["mistakes"]:
+        entry["mistakes"].append(mistake)
+    try:
+        _write(entries)
+    except OSError:  # a read-only home, a full disk: the check itself has been done
+        return
+
+
+def reset() -> None:
+    """Forget everything."""
+    progress_file().unlink(missing_ok=True)
+
+
+def export(path: str | Path) -> Path:
+    """A CSV file with a line for each exercise of the course: notebook, name, right, tries, mistakes, first, last."""
+    entries, path = read(), Path(path)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["notebook", "exercise", "right", "tries", "mistakes", "first", "last"])
+        for name, notebook in notebook_of().items():
+            entry = entries.get(name, {})
+            told = [entry.get("right", False), entry.get("tries", 0), " ".join(entry.get("mistakes", []))]
+            writer.writerow([notebook, name, *told, entry.get("first", ""), entry.get("last", "")])
+    return path
+
+
+def progress() -> Svg:
+    """The map of the course: a row for each notebook, a mark for each exercise."""
+    return drawn({notebook: states(notebook, read()) for notebook in sorted(set(notebook_of().values()))})
+
+
+def states(notebook: str, entries: dict[str, dict]) -> dict[str, str]:
+    """Exercise -> "right", "tried" or "open"."""
+    told = {exercise.name: entries.get(exercise.name) for exercise in of_notebook(notebook)}
+    return {name: "open" if entry is None else "right" if entry["right"] else "tried" for name, entry in told.items()}
+
+
+def drawn(course: dict[str, dict[str, str]]) -> Svg:
+    """Notebook -> exercise -> state, as a picture; a state is told by a sign as well as by its colour."""
+    looks = {"right": (GREEN, "✓"), "tried": (BLUE, "…"), "open": (GREY, "")}
+    parts, y = [], 34
+    end = 300 + 30 * max(map(len, course.values()), default=0) + 50  # room for "0 of 8" behind the longest row
+    for notebook, exercises in course.items():
+        done = sum(state == "right" for state in exercises.values())
+        parts.append(words(20, y, f"{notebook}  {TITLES.get(notebook, '')}", fill=INK))
+        for column, state in enumerate(exercises.values()):
+            (stroke, fill, ink), sign = looks[state]
+            x = 300 + 30 * column
+            parts.append(shape("rect", x=x, y=y - 16, width=24, height=22, rx=5, fill=fill, stroke=stroke))
+            parts.append(words(x + 12, y, sign, fill=ink, anchor="middle"))
+        parts.append(words(end, y, f"{done} of {len(exercises)}", fill=MUTED, anchor="end"))
+        y += 30
+    right = sum(state == "right" for exercises in course.values() for state in exercises.values())
+    total = sum(map(len, course.values()))
+    rows = "; ".join(
+        f"{notebook}: {sum(state == 'right' for state in exercises.values())} of {len(exercises)}"
+        for notebook, exercises in course.items()
+    )
+    return card(end + 30, y - 4, parts, f"{right} of {total} exercises solved ({rows}).")
+
+
+def _write(entries: dict[str, dict]) -> None:
+    """At once or not at all: another kernel may read the file at this moment."""
+    file = progress_file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(entries, stream, indent=1, ensure_ascii=False)
+        os.replace(temporary, file)
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise

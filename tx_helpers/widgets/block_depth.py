@@ -1,0 +1,111 @@
+"""Depth, place of the norm, residual on or off: the gradient at every block, and how alike the tokens become.
+
+The stacks are those of `wirings`, untrained; each combination is computed once, when it is first asked for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from ipywidgets import Checkbox, Dropdown
+
+from tx_helpers.capture import capture
+from tx_helpers.plots import Svg
+from tx_helpers.widgets.charts import line_chart, side_by_side
+from tx_helpers.widgets.explore import Explore
+from tx_helpers.wirings import (
+    WiredStack,
+    gradient_by_block,
+    likeness,
+    no_norm,
+    nothing_around,
+    post_norm,
+    post_norm_without_residual,
+    pre_norm,
+    pre_norm_without_residual,
+    rows,
+)
+
+DEPTHS = (6, 12, 24)
+WIRINGS = {  # (norm, residual)
+    ("pre-norm", True): pre_norm,
+    ("pre-norm", False): pre_norm_without_residual,
+    ("post-norm", True): post_norm,
+    ("post-norm", False): post_norm_without_residual,
+    ("no norm", True): no_norm,
+    ("no norm", False): nothing_around,
+}
+LIMITS = (1e-4, 1e5)  # of the gradients that are drawn
+ALIKE = 0.99
+
+
+@dataclass(frozen=True)
+class Depth:
+    """gradients: of block 1 … L; likeness: mean cosine between tokens, of the input and after block 1 … L."""
+
+    gradients: Sequence[float]
+    likeness: Sequence[float]
+
+    @property
+    def ratio(self) -> float:
+        """Gradient at the first block over that at the last."""
+        return self.gradients[0] / self.gradients[-1]
+
+    @property
+    def alike_from(self) -> int | None:
+        """The first block after which the mean cosine is above 0.99."""
+        return next((block for block, cosine in enumerate(self.likeness) if cosine > ALIKE), None)
+
+
+def probe(norm: str, residual: bool, depth: int, *, width: int = 32) -> Depth:
+    """One untrained stack in double precision, on a batch of rows to be sorted."""
+    stack = WiredStack(WIRINGS[norm, residual], width=width, depth=depth).double()
+    ids = rows(16, 8, torch.Generator().manual_seed(0))
+    with capture(stack, "start", "*.hidden") as seen:
+        gradients = gradient_by_block(stack, ids, ids.sort(dim=1).values)
+    return Depth(gradients, [likeness(hidden) for hidden in seen.values()])
+
+
+def verdict(norm: str, residual: bool, depth: int, seen: Depth) -> str:
+    """The answer to the explorer's question: the gradients' ratio, and where the tokens have become alike."""
+    way = f"{depth} blocks, {norm}, {'with' if residual else 'without'} residual"
+    size = f"gradient {seen.gradients[0]:.1e} at block 1 and {seen.gradients[-1]:.1e} at block {depth}"
+    alike = f"mean cosine between tokens {seen.likeness[0]:.2f} at the start, {seen.likeness[-1]:.3f} at the end"
+    told = "never alike" if seen.alike_from is None else f"alike (above {ALIKE}) from block {seen.alike_from} on"
+    return f"{way}: {size}, ratio {seen.ratio:.1e}; {alike}: {told}."
+
+
+def draw_depth(norm: str, residual: bool, depth: int, seen: Depth) -> Svg:
+    """Gradients on a log scale on the left, likeness on the right."""
+    blocks, size = range(1, depth + 1), (380, 270)
+    left = line_chart(
+        {"gradient": (blocks, [min(max(g, LIMITS[0]), LIMITS[1]) for g in seen.gradients])},
+        size=size,
+        title="Gradient of the loss at each block",
+        xlabel="block",
+        ylabel="length (log scale)",
+        ylim=LIMITS,
+        logy=True,
+    )
+    right = line_chart(
+        {"likeness": (range(depth + 1), seen.likeness)},
+        size=size,
+        title="How alike are the tokens?",
+        xlabel="blocks passed",
+        ylabel="mean cosine",
+        ylim=(0.0, 1.0),
+    )
+    return side_by_side([left, right], alt=verdict(norm, residual, depth, seen))
+
+
+def depth_explorer() -> Explore:
+    """Depth, place of the norm, residual on or off."""
+    seen = cache(probe)
+    return Explore(
+        lambda depth, norm, residual: draw_depth(norm, residual, depth, seen(norm, residual, depth)),
+        name="block-depth",
+        depth=Dropdown(options=[(f"{depth} blocks", depth) for depth in DEPTHS], value=24, description="Depth"),
+        norm=Dropdown(options=["pre-norm", "post-norm", "no norm"], description="Norm"),
+        residual=Checkbox(value=True, description="Residual connections", indent=False),
+    )

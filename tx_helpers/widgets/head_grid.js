@@ -1,0 +1,105 @@
+// A grid of heads: an SVG whose cells are buttons that are pressed (the head is removed) or not. The kernel says what
+// stands in each cell (`heads`); the list of the pressed ones is `value`. One button at a time can be reached by Tab;
+// the arrow keys, Home and End go on from there, Enter and Space press.
+
+const SVG = "http://www.w3.org/2000/svg";
+const [LEFT, TOP, WIDE, HIGH, GAP] = [232, 30, 104, 28, 6];
+const SOUND = [255, 255, 255];
+const BROKEN = [240, 160, 110]; // an orange that is light enough to write on
+
+const element = (tag, attributes, text = "") => {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.textContent = text; // never markup
+  return node;
+};
+
+const percent = (share) => `${Math.round(share * 100)} %`;
+
+const shade = (share) => `rgb(${SOUND.map((s, n) => Math.round(BROKEN[n] + share * (s - BROKEN[n]))).join(",")})`;
+
+const key = (head) => JSON.stringify(head);
+
+const cell = (head) => {
+  const [x, y] = [LEFT + head.column * (WIDE + GAP), TOP + head.row * (HIGH + GAP)];
+  const node = element("g", { role: "button", tabindex: -1, "aria-label": head.name });
+  node.append(
+    element("rect", { x, y, width: WIDE, height: HIGH, rx: 6, stroke: "#52606D" }),
+    element("text", { x: x + WIDE / 2, y: y + HIGH / 2 + 4, "font-size": 12, "text-anchor": "middle" }),
+  );
+  return node;
+};
+
+const paint = (node, head, removed) => {
+  const [rect, text] = node.children;
+  node.setAttribute("aria-pressed", removed);
+  rect.setAttribute("fill", removed ? "#1F2933" : shade(head.share));
+  text.setAttribute("fill", removed ? "#FFFFFF" : "#1F2933");
+  text.textContent = removed ? "✗ removed" : `without: ${percent(head.share)}`;
+};
+
+const render = ({ model, el }) => {
+  const heads = model.get("heads");
+  const rows = 1 + Math.max(...heads.map((head) => head.row));
+  const columns = 1 + Math.max(...heads.map((head) => head.column));
+  const [width, height] = [LEFT + columns * (WIDE + GAP) + 8, TOP + rows * (HIGH + GAP) + 8];
+  const svg = element("svg", {
+    class: "tx-heads",
+    viewBox: `0 0 ${width} ${height}`,
+    role: "group",
+    "aria-label": model.get("description"),
+    "font-family": "sans-serif",
+    style: `width: 100%; max-width: ${width}px; height: auto; display: block`,
+  });
+  const label = { "font-size": 12, fill: "#1F2933" };
+  svg.append(element("rect", { x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 12, fill: "#FCFCFA", stroke: "#CBD2D9" }));
+  for (let n = 0; n < columns; n++) {
+    const x = LEFT + n * (WIDE + GAP) + WIDE / 2;
+    svg.append(element("text", { ...label, x, y: 20, "text-anchor": "middle" }, `head ${n + 1}`));
+  }
+  for (const head of heads.filter((head) => head.column === 0)) {
+    svg.append(element("text", { ...label, x: 14, y: TOP + head.row * (HIGH + GAP) + HIGH / 2 + 4 }, head.layer));
+  }
+  const buttons = heads.map(cell);
+  svg.append(...buttons);
+
+  const reach = (index) => buttons.forEach((node, n) => node.setAttribute("tabindex", n === index ? 0 : -1));
+  const show = () => {
+    const removed = new Set(model.get("value").map(key));
+    buttons.forEach((node, n) => paint(node, heads[n], removed.has(key(heads[n].value))));
+  };
+  const toggle = (index) => {
+    const pressed = heads[index].value;
+    const others = model.get("value").filter((head) => key(head) !== key(pressed));
+    model.set("value", others.length < model.get("value").length ? others : [...others, pressed]);
+    model.save_changes();
+    reach(index);
+    buttons[index].focus();
+  };
+  const press = (event, index) => {
+    const { row, column } = heads[index];
+    const steps = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
+    const ends = { Home: 0, End: heads.length - 1 };
+    if (event.key === "Enter" || event.key === " ") toggle(index);
+    else if (event.key in steps || event.key in ends) {
+      const [down, right] = steps[event.key] ?? [0, 0];
+      const there = heads.findIndex((head) => head.row === row + down && head.column === column + right);
+      const next = ends[event.key] ?? (there < 0 ? index : there);
+      reach(next);
+      buttons[next].focus();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  buttons.forEach((node, index) => {
+    node.addEventListener("click", () => toggle(index));
+    node.addEventListener("keydown", (event) => press(event, index));
+  });
+  show();
+  reach(0);
+  model.on("change:value", show);
+  el.append(svg);
+  return () => model.off("change:value", show);
+};
+
+export default { render };

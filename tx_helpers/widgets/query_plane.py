@@ -1,0 +1,112 @@
+"""Drag a query in the plane and watch the weights: keys and values are points, the query an arrow to be moved.
+
+    query_explorer({"pear": (2.5, 0.5), "phone": (0.5, 2.5)}, query=(1.0, 1.0))
+
+weights = softmax(q · k_s / (√K τ)) with K = 2, output = Σ_s weight_s k_s: a word's value is its key here, so that all
+of it can be seen in one plane. The module query_plane.js draws the plane; the arithmetic is the package's.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anywidget
+import torch
+import traitlets
+from ipywidgets import FloatSlider
+
+from tx_helpers.attention import written_out_attention
+from tx_helpers.observe import listening
+from tx_helpers.plots import Svg
+from tx_helpers.widgets.charts import bar_chart, side_by_side
+from tx_helpers.widgets.explore import Explore
+
+LIMIT = 3.0  # the plane shows −3 … 3 on both axes
+STYLE = """
+.tx-plane [role="slider"] { cursor: grab; outline: none; touch-action: none; }
+.tx-plane [role="slider"]:focus-visible { stroke: #1F2933; stroke-width: 4; }
+"""
+
+Point = tuple[float, float]
+
+
+class QueryPlane(anywidget.AnyWidget):
+    """Named points (the keys) and an arrow (the query) whose tip is moved by mouse, by touch or by the arrow keys.
+
+    value    the query [x, y], each within −LIMIT … LIMIT
+    weights  of the keys, drawn as the size of their discs; output [x, y], drawn as a diamond
+    """
+
+    _esm = Path(__file__).with_name("query_plane.js")
+    _css = STYLE
+    value = traitlets.List().tag(sync=True)
+    description = traitlets.Unicode().tag(sync=True)
+    names = traitlets.List().tag(sync=True)
+    points = traitlets.List().tag(sync=True)
+    axes = traitlets.List().tag(sync=True)  # what the two axes are called
+    limit = traitlets.Float(LIMIT).tag(sync=True)
+    weights = traitlets.List().tag(sync=True)
+    output = traitlets.List().tag(sync=True)
+
+    @traitlets.validate("value")
+    def _within(self, proposal):
+        value = proposal["value"]
+        if len(value) != 2 or not all(-self.limit <= part <= self.limit for part in value):
+            raise traitlets.TraitError(f"QueryPlane: value={value}, expected [x, y] within ±{self.limit:g}")
+        return value
+
+    def __repr__(self) -> str:
+        return f"QueryPlane: query {tuple(self.value)} among {len(self.names)} keys"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one query gets: a weight for each key, and the weighted mean of their values."""
+
+    weights: list[float]
+    output: list[float]
+
+
+def answer(query: Sequence[float], keys: Sequence[Point], temperature: float) -> Answer:
+    """The package's own attention for one query (2,) and S keys (S, 2), which are the values, too; in float64."""
+    if not temperature > 0:
+        raise ValueError(f"answer: temperature={temperature}, expected more than 0")
+    seen = {}
+    k = torch.tensor(keys, dtype=torch.float64)[None]  # (1, S, 2)
+    q = torch.tensor(query, dtype=torch.float64)[None, None] / temperature  # (1, 1, 2)
+    with listening(lambda name, tensor: seen.update({name: tensor})):
+        output = written_out_attention(q, k, k)
+    return Answer(seen["weights"][0, 0].tolist(), output[0, 0].tolist())
+
+
+def draw_answer(query: Sequence[float], names: Sequence[str], temperature: float, found: Answer) -> Svg:
+    """The weights as bars."""
+    best = max(range(len(names)), key=found.weights.__getitem__)
+    length = (query[0] ** 2 + query[1] ** 2) ** 0.5
+    alt = (
+        f"Query ({query[0]:.1f}, {query[1]:.1f}), length {length:.2f}, temperature {temperature:g}: it looks most at "
+        f"{names[best]!r} ({found.weights[best]:.2f}), least at weight {min(found.weights):.2f}. "
+        f"Output ({found.output[0]:.2f}, {found.output[1]:.2f})."
+    )
+    bars = bar_chart(dict(zip(names, found.weights, strict=True)), size=(560, 190), title="Weights", form="{:.2f}")
+    return side_by_side([bars], alt=alt)
+
+
+def query_explorer(
+    words: Mapping[str, Point],
+    *,
+    query: Point = (1.0, 1.0),
+    axes: tuple[str, str] = ("first feature", "second feature"),
+    name: str = "query-plane",
+) -> Explore:
+    """The plane with a key for each word, a temperature, and the weights as bars beneath."""
+    names, keys = list(words), [tuple(map(float, point)) for point in words.values()]
+    plane = QueryPlane(value=list(query), description="Query", names=names, points=keys, axes=list(axes))
+
+    def draw(query, temperature):
+        found = answer(query, keys, temperature)
+        plane.weights, plane.output = found.weights, found.output
+        return draw_answer(query, names, temperature, found)
+
+    temperature = FloatSlider(1.0, min=0.2, max=4, step=0.1, description="Temperature")
+    return Explore(draw, name, query=plane, temperature=temperature)

@@ -15,7 +15,6 @@ from canvas import (
     GREEN,
     GREEN_SHADE,
     GREEN_TINT,
-    GREY,
     INK,
     MUTED,
     RED,
@@ -82,7 +81,7 @@ def draw() -> Canvas:
         canvas.text(COLUMNS[5], y, f"{WEIGHTS[n]:.3f}", colour=GOLD_SHADE, bold=True)
         canvas.text(COLUMNS[6], y, signed(VALUES[n]), colour=RED_SHADE)
     y = ROW + 3 * PITCH - 8
-    canvas.line((COLUMNS[4] - 8, y - 18), (COLUMNS[5] + 58, y - 18), colour=GREY, arrow=False)
+    canvas.line((COLUMNS[4] - 8, y - 18), (COLUMNS[5] + 58, y - 18), colour=MUTED, arrow=False)
     canvas.text(COLUMNS[4], y + 4, f"{sum(POWERS):.2f}")
     canvas.text(COLUMNS[5], y + 4, "1.000", colour=GOLD_SHADE)
     canvas.text(COLUMNS[4] - 20, y + 4, "sum", colour=MUTED, anchor="end")
@@ -102,10 +101,10 @@ def draw_plane(canvas: Canvas, left: float, bottom: float, unit: float) -> None:
     def at(point):
         return left + unit * point[0], bottom - 10 - unit * point[1]
 
-    canvas.line(at((0, 4.6)), at((0, 0)), at((4.6, 0)), colour=GREY, arrow=False)
+    canvas.line(at((0, 4.6)), at((0, 0)), at((4.6, 0)), colour=MUTED, arrow=False)
     canvas.line(*map(at, (*VALUES, VALUES[0])), colour=RED, dash="4 4", arrow=False, thickness=1.2)
     for weight, value in zip(WEIGHTS, VALUES, strict=True):
-        canvas.line(at(OUTPUT), at(value), colour=GOLD, thickness=1 + 6 * weight, arrow=False)
+        canvas.line(at(OUTPUT), at(value), colour=GOLD_SHADE, thickness=1 + 6 * weight, arrow=False)
         canvas.circle(*at(value), 5, fill=RED)
     for token, (dx, dy) in zip(TOKENS, ((10, -4), (8, -12), (10, 4)), strict=True):
         x, y = at(VALUES[TOKENS.index(token)])

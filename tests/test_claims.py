@@ -76,7 +76,8 @@ def params(claims: list[Claim]) -> list:
 @pytest.fixture(scope="session")
 def outcomes(request):
     """The findings on a claim; all the claims of its notebook that were asked for are judged in one go."""
-    asked = {item.callspec.params["claim"] for item in request.session.items if "outcomes" in item.fixturenames}
+    tests = [item for item in request.session.items if "outcomes" in getattr(item, "fixturenames", ())]
+    asked = {item.callspec.params["claim"] for item in tests}
     judged: dict[Claim, list[str]] = {}
 
     def of(claim: Claim) -> list[str]:

@@ -61,13 +61,13 @@ def examine(exercise: Exercise, answer: object) -> Verdict:
     if not_attempted(answer):
         return Verdict(exercise.name, "open", "not attempted yet. Write your answer in place of the dots.")
     cases, rights = exercise.cases(), exercise.results()["solution"]
-    outcomes = [guarded(lambda *case: exercise.apply(answer, case), case, exercise.seconds) for case in cases[:1]]
-    if outcomes[0].not_written or outcomes[0].value is Ellipsis:
-        return Verdict(exercise.name, "open", "not attempted yet: it still hands back its placeholder.")
-    for case in cases[1:]:
+    outcomes: list[Outcome] = []
+    for case in cases:
+        outcomes.append(guarded(lambda *inputs: exercise.apply(answer, inputs), case, exercise.seconds))
+        if outcomes[0].not_written or outcomes[0].value is Ellipsis:
+            return Verdict(exercise.name, "open", "not attempted yet: it still hands back its placeholder.")
         if outcomes[-1].problem:
             break
-        outcomes.append(guarded(lambda *case: exercise.apply(answer, case), case, exercise.seconds))
     if outcomes[-1].problem:
         text = f"not yet: {outcomes[-1].problem}. The input was {told(cases[len(outcomes) - 1])}."
         return Verdict(exercise.name, "wrong", text)

@@ -26,6 +26,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
+import torch
+from torch import Tensor
+
 Answer = Callable[..., object]
 
 
@@ -135,6 +138,12 @@ class Exercise:
         if not (node.args.args or node.args.vararg):
             return f"{self.name} = ...  # your answer"
         return "\n".join([*code.split("\n")[: node.body[0].end_lineno], "    ...  # your code"])
+
+
+def random_tensors(*shapes: tuple[int, ...], seed: int) -> tuple[Tensor, ...]:
+    """Normal random tensors of these shapes for an exercise's cases, the same at every call."""
+    generator = torch.Generator().manual_seed(seed)
+    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
 
 
 def imports_of(answer: Answer) -> list[str]:

@@ -4,14 +4,8 @@ import math
 
 import torch
 
-from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
-
-
-def _random(*shapes, seed):
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
-
 
 # --- the state -------------------------------------------------------------------------------------------------------
 
@@ -35,9 +29,9 @@ states = Exercise(
             torch.tensor([0.0]),
         ),
         (
-            _random((6, 3), seed=0)[0],
+            random_tensors((6, 3), seed=0)[0],
             torch.tensor([True, True, False, True, True, False]),
-            *_random((3, 4), (4, 4), (4,), seed=7),
+            *random_tensors((3, 4), (4, 4), (4,), seed=7),
         ),
     ],
     hints=(
@@ -196,7 +190,7 @@ cell = Exercise(
     source="Hochreiter and Schmidhuber 1997; forget gate: Gers et al. 2000",
     cases=lambda: [
         (torch.tensor([[0.0], [2.0], [1.0], [-1.0]]), torch.tensor([0.1]), torch.tensor([2.0])),
-        _random((4, 5), (5,), (5,), seed=1),
+        random_tensors((4, 5), (5,), (5,), seed=1),
     ],
     hints=(
         "Three gates go through a sigmoid, the candidate through tanh.",
@@ -278,8 +272,8 @@ align = Exercise(
             torch.tensor([[1.0, 2.0], [0.0, 1.0]]),
             torch.tensor([1.0, 3.0]),
         ),
-        _random((2, 3), (4, 3), (3, 5), (3, 5), (5,), seed=2),
-        _random((3, 2), (3, 2), (2, 4), (2, 4), (4,), seed=8),
+        random_tensors((2, 3), (4, 3), (3, 5), (3, 5), (5,), seed=2),
+        random_tensors((3, 2), (3, 2), (2, 4), (2, 4), (4,), seed=8),
     ],
     hints=(
         "Each of the T · S pairs needs a sum of its own: s @ W is (T, A), H @ U is (S, A). Which shape has all sums?",

@@ -5,14 +5,8 @@ import math
 
 import torch
 
-from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
-
-
-def _random(*shapes, seed):
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
-
 
 # --- a merge ---------------------------------------------------------------------------------------------------------
 
@@ -286,7 +280,7 @@ rows = Exercise(
     source="the lookup is the product X E with one-hot rows X",
     cases=lambda: [
         (torch.tensor([1, 3, 1]), torch.tensor([[1.0, 0.0], [0.0, 2.0], [5.0, 0.0]]), 4),
-        (torch.tensor([0, 2, 2, 4, 2, 0]), *_random((6, 3), seed=0), 7),
+        (torch.tensor([0, 2, 2, 4, 2, 0]), *random_tensors((6, 3), seed=0), 7),
     ],
     picture=True,
     hints=(
@@ -358,8 +352,8 @@ near = Exercise(
     cases=lambda: [
         (torch.tensor([[1.0, 0.0], [5.0, 4.0], [0.9, 0.1], [-1.0, 0.0], [0.2, 0.3]]), 2),
         (torch.tensor([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [0.9, 1.0]]), 1),
-        (*_random((8, 3), seed=1), 3),
-        (_random((9, 4), seed=2)[0] * torch.arange(1.0, 10.0)[:, None], 4),
+        (*random_tensors((8, 3), seed=1), 3),
+        (random_tensors((9, 4), seed=2)[0] * torch.arange(1.0, 10.0)[:, None], 4),
     ],
     hints=(
         "A cosine is a dot product of vectors of length 1. All of them at once are one product of matrices, (V, V).",

@@ -2,14 +2,9 @@
 
 import torch
 
-from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
 from tx_helpers.positions import sinusoidal
-
-
-def _random(*shapes, seed):
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
 
 
 def _angles(T, D, base=10000.0, power=lambda i, D: 2 * i / D):
@@ -129,8 +124,8 @@ entry = Exercise(
     source="Vaswani et al. 2017, sections 3.4 and 3.5",
     cases=lambda: [
         (torch.tensor([[1, 0]]), torch.tensor([[1.0, 0, 0, 0], [0, 2.0, 0, 0]]), sinusoidal(torch.arange(3), 4)),
-        (torch.tensor([[2, 0, 5], [5, 1, 1]]), *_random((7, 6), (6, 6), seed=0)),
-        (torch.tensor([[3, 3, 0, 1, 2], [4, 0, 0, 1, 1], [1, 2, 3, 4, 0]]), *_random((5, 3), (8, 3), seed=1)),
+        (torch.tensor([[2, 0, 5], [5, 1, 1]]), *random_tensors((7, 6), (6, 6), seed=0)),
+        (torch.tensor([[3, 3, 0, 1, 2], [4, 0, 0, 1, 1], [1, 2, 3, 4, 0]]), *random_tensors((5, 3), (8, 3), seed=1)),
     ],
     hints=(
         "E[ids] has the shape (B, T, D). Which rows of P belong to it, and along which axis?",
@@ -361,7 +356,7 @@ turn = Exercise(
     source="Su et al. 2021, section 3.2, with the pairs of Llama",
     cases=lambda: [
         (torch.tensor([[1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]),),
-        *((x,) for x in _random((5, 8), (9, 4), seed=3)),
+        *((x,) for x in random_tensors((5, 8), (9, 4), seed=3)),
     ],
     picture=True,
     hints=(

@@ -4,14 +4,8 @@ import math
 
 import torch
 
-from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
-
-
-def _random(*shapes, seed):
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
-
 
 # --- weights ---------------------------------------------------------------------------------------------------------
 
@@ -27,8 +21,8 @@ weights = Exercise(
     source="Vaswani et al. 2017, equation 1, without the values",
     cases=lambda: [
         (torch.tensor([[1.0, 0.0], [2.0, 1.0]]), torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])),
-        _random((3, 4), (5, 4), seed=0),
-        _random((6, 16), (6, 16), seed=1),
+        random_tensors((3, 4), (5, 4), seed=0),
+        random_tensors((6, 16), (6, 16), seed=1),
     ],
     hints=(
         "One dot product for each pair of a query and a key: a matrix product of Q with K turned on its side.",
@@ -101,8 +95,8 @@ head = Exercise(
             torch.tensor([[1.0], [-1.0]]),
             torch.tensor([[10.0], [20.0]]),
         ),
-        _random((2, 5, 6), (6, 4), (6, 4), (6, 4), seed=2),
-        _random((1, 3, 8), (8, 2), (8, 2), (8, 2), seed=3),
+        random_tensors((2, 5, 6), (6, 4), (6, 4), (6, 4), seed=2),
+        random_tensors((1, 3, 8), (8, 2), (8, 2), (8, 2), seed=3),
     ],
     hints=(
         "Three products x @ W first. Then scores of every query with every key of the same sentence: mind the batch.",
@@ -190,8 +184,8 @@ cross = Exercise(
             torch.tensor([[1.0], [2.0]]),
             torch.tensor([[5.0], [7.0]]),
         ),
-        _random((4, 6), (4, 6), (6, 3), (6, 3), (6, 3), seed=4),
-        _random((3, 5), (3, 5), (5, 2), (5, 2), (5, 2), seed=5),
+        random_tensors((4, 6), (4, 6), (6, 3), (6, 3), (6, 3), seed=4),
+        random_tensors((3, 5), (3, 5), (5, 2), (5, 2), (5, 2), seed=5),
     ],
     hints=(
         "It is the head of before, with one thing changed: who is projected by which matrix.",
@@ -262,7 +256,7 @@ gradient = Exercise(
     source="derivative of the softmax; δ is 1 where i = j, else 0",
     cases=lambda: [
         (torch.tensor([0.0, math.log(3.0)]),),
-        *((z,) for z in _random((3,), (6,), seed=6)),
+        *((z,) for z in random_tensors((3,), (6,), seed=6)),
         (torch.tensor([100.0, 0.0]),),
     ],
     hints=(

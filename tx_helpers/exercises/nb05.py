@@ -5,14 +5,8 @@ import math
 import torch
 from torch import nn
 
-from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
-
-
-def _random(*shapes, seed):
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
-
 
 # --- splitting -------------------------------------------------------------------------------------------------------
 
@@ -25,8 +19,8 @@ split = Exercise(
     minutes=6,
     cases=lambda: [
         (torch.arange(8.0).reshape(1, 2, 4), 2),
-        (*_random((2, 3, 8), seed=0), 4),
-        (*_random((3, 5, 6), seed=1), 2),
+        (*random_tensors((2, 3, 8), seed=0), 4),
+        (*random_tensors((3, 5, 6), seed=1), 2),
     ],
     hints=(
         "Two steps: cut the last axis in two, then bring the heads before the positions.",
@@ -89,8 +83,8 @@ merge = Exercise(
     source="Vaswani et al. 2017, section 3.2.2",
     cases=lambda: [
         (torch.arange(8.0).reshape(1, 2, 2, 2),),
-        _random((2, 4, 3, 2), seed=2),
-        _random((3, 2, 5, 4), seed=3),
+        random_tensors((2, 4, 3, 2), seed=2),
+        random_tensors((3, 2, 5, 4), seed=3),
     ],
     hints=(
         "The last two axes of the result are positions and features: whose turn is it to stand beside K?",
@@ -161,8 +155,8 @@ whole = Exercise(
             torch.eye(2).flip(0),
             2,
         ),
-        (*_random((2, 3, 8), (8, 8), (8, 8), (8, 8), (8, 8), seed=4), 2),
-        (*_random((1, 5, 6), (6, 6), (6, 6), (6, 6), (6, 6), seed=5), 3),
+        (*random_tensors((2, 3, 8), (8, 8), (8, 8), (8, 8), (8, 8), seed=4), 2),
+        (*random_tensors((1, 5, 6), (6, 6), (6, 6), (6, 6), (6, 6), seed=5), 3),
     ],
     hints=(
         "Split each of the three projections to (B, H, T, K); the rest is one head's formula, batched over B and H.",

@@ -4,13 +4,8 @@ import math
 
 import torch
 
-from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
-
-
-def _random(*shapes, seed):
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
 
 
 def _square(T):
@@ -167,9 +162,9 @@ attention = Exercise(
     cases=lambda: [
         (torch.tensor([[1.0], [2.0]]), torch.tensor([[1.0], [3.0]]), torch.tensor([[10.0], [20.0]]), _square(2).tril()),
         (torch.tensor([[3.0], [1.0]]), torch.tensor([[-4.0], [17.0]]), torch.tensor([[1.0], [2.0]]), _square(2).tril()),
-        (*(20 * m for m in _random((4, 3), (4, 3), (4, 3), seed=0)), _square(4).tril()),
+        (*(20 * m for m in random_tensors((4, 3), (4, 3), (4, 3), seed=0)), _square(4).tril()),
         (
-            *_random((4, 3), (4, 3), (4, 3), seed=1),
+            *random_tensors((4, 3), (4, 3), (4, 3), seed=1),
             torch.tensor([[1, 1, 0, 1], [0, 0, 1, 0], [1, 0, 1, 1], [1, 1, 0, 0]]) > 0,
         ),
     ],
@@ -254,10 +249,10 @@ empty = Exercise(
     cases=lambda: [
         (torch.tensor([[0.0, 1.0], [2.0, 3.0]]), torch.tensor([[True, True], [False, False]])),
         (
-            *_random((4, 5), seed=2),
+            *random_tensors((4, 5), seed=2),
             torch.tensor([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1], [0, 0, 0, 1, 0]]) > 0,
         ),
-        (9 * _random((3, 3), seed=3)[0], torch.tensor([[0, 0, 0], [1, 0, 0], [0, 1, 1]]) > 0),
+        (9 * random_tensors((3, 3), seed=3)[0], torch.tensor([[0, 0, 0], [1, 0, 0], [0, 1, 1]]) > 0),
         (torch.tensor([[20.003, 20.997, 0.0], [5.0, 6.0, 7.0]]), torch.tensor([[1, 1, 0], [0, 0, 0]]) > 0),
     ],
     picture=True,

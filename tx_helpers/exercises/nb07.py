@@ -2,14 +2,8 @@
 
 import torch
 
-from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
-
-
-def _random(*shapes, seed):
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
-
 
 # --- the feed-forward network ----------------------------------------------------------------------------------------
 
@@ -31,7 +25,7 @@ network = Exercise(
             torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, -1.0]]),
             torch.tensor([-4.0, 0.25]),
         ),
-        _random((2, 3, 4), (4, 7), (7,), (7, 4), (4,), seed=0),
+        random_tensors((2, 3, 4), (4, 7), (7,), (7, 4), (4,), seed=0),
     ],
     hints=(
         "Widen, bend, narrow: three steps.",
@@ -108,7 +102,7 @@ gated = Exercise(
             torch.tensor([[2.0, 0.0], [0.0, -1.0]]),
             torch.tensor([[1.0, 0.0], [0.0, 3.0]]),
         ),
-        _random((3, 4), (4, 5), (4, 5), (5, 4), seed=1),
+        random_tensors((3, 4), (4, 5), (4, 5), (5, 4), seed=1),
     ],
     hints=(
         "Two projections side by side, one of them bent.",
@@ -169,7 +163,7 @@ norm = Exercise(
             torch.tensor([1.0, 2.0, 3.0]),
             torch.tensor([0.5, 0.0, -1.0]),
         ),
-        _random((2, 3, 5), (5,), (5,), seed=2),
+        random_tensors((2, 3, 5), (5,), (5,), seed=2),
     ],
     hints=(
         "Mean and variance over the last axis alone, keepdim=True.",
@@ -258,9 +252,9 @@ root = Exercise(
     source="Zhang and Sennrich 2019, with ε added",
     cases=lambda: [
         (torch.tensor([[3.0, 4.0]]), torch.ones(2)),
-        _random((3, 5), (5,), seed=3),
+        random_tensors((3, 5), (5,), seed=3),
         (torch.tensor([[0.002, -0.003, 0.001], [0.0, 0.0, 0.0]]), torch.tensor([1.0, 2.0, 3.0])),
-        _random((2, 8), (8,), seed=4),
+        random_tensors((2, 8), (8,), seed=4),
     ],
     hints=(
         "Read the name backwards: square, mean, root.",
@@ -324,7 +318,7 @@ residual = Exercise(
     source="Xiong et al. 2020, figure 1",
     cases=lambda: [
         (torch.tensor([[1.0, -1.0], [4.0, 0.0]]), torch.tensor([[2.0, 0.0], [1.0, 1.0]])),
-        _random((4, 6), (6, 6), seed=5),
+        random_tensors((4, 6), (6, 6), seed=5),
     ],
     hints=(
         "What goes through the sub-layer is normed; what goes around it is not.",

@@ -2,14 +2,8 @@
 
 import torch
 
-from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
-
-
-def _random(*shapes, seed):
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
-
 
 # --- counting parameters ----------------------------------------------------------------------------------------------
 
@@ -150,8 +144,8 @@ decoder = Exercise(
     minutes=12,
     cases=lambda: [
         (torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]]), torch.tensor([[1.0, 2.0, 0.0]]), torch.eye(3)),
-        _random((3, 4), (5, 4), (4, 4), seed=0),
-        _random((2, 6), (3, 6), (6, 6), seed=1),
+        random_tensors((3, 4), (5, 4), (4, 4), seed=0),
+        random_tensors((2, 6), (3, 6), (6, 6), seed=1),
     ],
     hints=(
         "Three times the same pattern: x = x + branch(norm(x)).",
@@ -254,7 +248,7 @@ tied = Exercise(
     source="Vaswani et al. 2017, section 3.4; Press and Wolf 2017",
     cases=lambda: [
         (torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]])),
-        _random((4, 5), (7, 5), seed=2),
+        random_tensors((4, 5), (7, 5), seed=2),
     ],
     hints=(
         "A logit is a dot product of h with a word's row.",

@@ -5,14 +5,8 @@ import math
 import torch
 import torch.nn.functional as F
 
-from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
-
-
-def _random(*shapes, seed):
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
-
 
 # --- the shift -------------------------------------------------------------------------------------------------------
 
@@ -83,8 +77,12 @@ loss = Exercise(
     source="cross-entropy, averaged over the n_b real tokens of sentence b",
     cases=lambda: [
         (torch.tensor([[[2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]]), torch.tensor([[0, 1]]), 1),
-        (*(2 * z for z in _random((2, 3, 5), seed=0)), torch.tensor([[1, 2, 4], [3, 0, 0]]), 0),
-        (*(2 * z for z in _random((3, 4, 6), seed=1)), torch.tensor([[1, 2, 3, 5], [4, 5, 5, 5], [0, 1, 5, 5]]), 5),
+        (*(2 * z for z in random_tensors((2, 3, 5), seed=0)), torch.tensor([[1, 2, 4], [3, 0, 0]]), 0),
+        (
+            *(2 * z for z in random_tensors((3, 4, 6), seed=1)),
+            torch.tensor([[1, 2, 3, 5], [4, 5, 5, 5], [0, 1, 5, 5]]),
+            5,
+        ),
     ],
     hints=(
         "The softmax is part of the cross-entropy: it is given logits. Which axis holds the tokens to choose from?",
@@ -302,7 +300,7 @@ adam = Exercise(
     cases=lambda: [
         (torch.tensor([1.0]), torch.tensor([2.0]), torch.zeros(1), torch.zeros(1), 1, 0.1),
         (torch.tensor([1.0, -1.0]), torch.tensor([1e-8, 3.0]), torch.zeros(2), torch.zeros(2), 1, 0.5),
-        (*_random((2, 3), (2, 3), (2, 3), seed=2), _random((2, 3), seed=3)[0].square(), 7, 0.01),
+        (*random_tensors((2, 3), (2, 3), (2, 3), seed=2), random_tensors((2, 3), seed=3)[0].square(), 7, 0.01),
     ],
     hints=(
         "m is a running mean of g, v one of g²: new = β · old + (1 − β) · now.",
@@ -384,7 +382,7 @@ descent = Exercise(
     minutes=10,
     cases=lambda: [
         (torch.tensor([0.0]), torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 2.0]), 0.1, 2),
-        (*_random((3,), (5, 3), (5,), seed=4), 0.05, 4),
+        (*random_tensors((3,), (5, 3), (5,), seed=4), 0.05, 4),
     ],
     hints=(
         "w = w.clone().requires_grad_(); then in each step: loss, backward, step, and one thing more.",

@@ -4,14 +4,8 @@ import math
 
 import torch
 
-from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
-
-
-def _random(*shapes, seed):
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
-
 
 # --- temperature -----------------------------------------------------------------------------------------------------
 
@@ -23,7 +17,7 @@ warm = Exercise(
     minutes=3,
     cases=lambda: [
         (torch.tensor([2.0, 1.0, 0.0]), 0.5),
-        *((z, t) for z, t in zip(_random((5,), (7,), seed=0), (2.0, 0.8), strict=True)),
+        *((z, t) for z, t in zip(random_tensors((5,), (7,), seed=0), (2.0, 0.8), strict=True)),
         (torch.tensor([1.0, 0.9, 0.0]), 0.05),
         (torch.tensor([100.0, 0.0]), 1.0),
     ],
@@ -85,8 +79,8 @@ top_p = Exercise(
         (torch.tensor([0.15, 0.5, 0.05, 0.3]), 0.75),
         (torch.tensor([0.1, 0.2, 0.3, 0.4]), 0.35),
         (torch.tensor([0.0625, 0.5, 0.25, 0.1875]), 0.75),
-        (_random((9,), seed=1)[0].softmax(-1), 0.9),
-        (_random((6,), seed=2)[0].softmax(-1), 0.5),
+        (random_tensors((9,), seed=1)[0].softmax(-1), 0.9),
+        (random_tensors((6,), seed=2)[0].softmax(-1), 0.5),
     ],
     hints=(
         "Sort from likely to unlikely, and add up as you go. Which one is the last that is needed?",
@@ -174,8 +168,8 @@ top_k = Exercise(
     source="Fan, Lewis and Dauphin 2018",
     cases=lambda: [
         (torch.tensor([1.0, 4.0, 2.0, 3.0]), 2),
-        (_random((8,), seed=3)[0], 3),
-        (_random((5,), seed=4)[0], 1),
+        (random_tensors((8,), seed=3)[0], 3),
+        (random_tensors((5,), seed=4)[0], 1),
         (torch.tensor([0.0, -1.0, -2.0]), 1),
     ],
     hints=(
@@ -237,8 +231,8 @@ beam = Exercise(
     minutes=10,
     cases=lambda: [
         (torch.tensor([-1.0, -1.5]), torch.tensor([[0.7, 0.2, 0.1], [0.6, 0.25, 0.15]]).log()),
-        (torch.tensor([-0.1, -4.0, -4.2]), _random((3, 6), seed=5)[0].log_softmax(-1)),
-        (torch.tensor([-2.0, -2.3, -2.6, -9.0]), _random((4, 7), seed=6)[0].log_softmax(-1)),
+        (torch.tensor([-0.1, -4.0, -4.2]), random_tensors((3, 6), seed=5)[0].log_softmax(-1)),
+        (torch.tensor([-2.0, -2.3, -2.6, -9.0]), random_tensors((4, 7), seed=6)[0].log_softmax(-1)),
     ],
     hints=(
         "Every continuation of every beam competes: n · V candidates in one contest.",
@@ -442,8 +436,8 @@ places = Exercise(
     minutes=6,
     cases=lambda: [
         (torch.tensor([[1]]), 2, torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.arange(10.0).view(5, 2)),
-        (torch.tensor([[2, 0, 5], [5, 1, 1]]), 3, *_random((7, 6), (9, 6), seed=7)),
-        (torch.tensor([[3, 1], [0, 0], [4, 2]]), 1, *_random((5, 3), (6, 3), seed=8)),
+        (torch.tensor([[2, 0, 5], [5, 1, 1]]), 3, *random_tensors((7, 6), (9, 6), seed=7)),
+        (torch.tensor([[3, 1], [0, 0], [4, 2]]), 1, *random_tensors((5, 3), (6, 3), seed=8)),
     ],
     hints=(
         "Position 0 belongs to the first token of the text. To which one does the first new token belong?",

@@ -4,51 +4,27 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed: the grid is not tested in a browser")
 
-from browser_harness import chromium
 from tx_helpers.widgets.head_removal import Head, HeadGrid
+from widget_page import HOSTILE, bare_page, focused, mount
 
 SELF, CROSS = "decoder.blocks.0.self_attention", "decoder.blocks.0.cross_attention"
 SHARES = {Head(SELF, 0): 1.0, Head(SELF, 1): 0.5, Head(CROSS, 0): 0.235, Head(CROSS, 1): 0.0}
-HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"' $$"
-MOUNT = """async ({ esm, stored }) => {
-  const heard = {};
-  const model = {
-    get: (key) => stored[key], set: (key, value) => { stored[key] = value; heard["change:value"]?.(); },
-    on: (event, call) => { heard[event] = call; }, off: (event) => { delete heard[event]; },
-    save_changes: () => { window.saved = stored.value; },
-  };
-  const module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
-  window.tell = (value) => model.set("value", value);
-  window.heard = heard;
-  window.close_ = module.default.render({ model, el: document.getElementById("grid") });
-}"""
 STATE = """() => [...document.querySelectorAll("[role=button]")].map((node) =>
   [node.getAttribute("aria-label"), node.getAttribute("aria-pressed"), node.textContent])"""
 
 
 @pytest.fixture
 def page():
-    with chromium() as browser:
-        page = browser.new_page()
-        complaints = []
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
-        page.set_content('<!DOCTYPE html><html lang="en"><title>Grid</title><main id="grid"></main></html>')
+    with bare_page() as page:
         grid = HeadGrid(SHARES, "Heads", [Head(CROSS, 0)])
         heads = [*grid.heads[:3], {**grid.heads[3], "name": HOSTILE}]
         stored = {"value": grid.value, "description": grid.description, "heads": heads}
-        page.evaluate(MOUNT, {"esm": str(grid._esm), "stored": stored})
+        mount(page, grid._esm, stored)
         yield page
-        assert complaints == []
 
 
 def pressed(page) -> list[str]:
     return [name for name, state, _ in page.evaluate(STATE) if state == "true"]
-
-
-def focused(page) -> str:
-    return page.evaluate("() => document.activeElement.getAttribute('aria-label')")
 
 
 def test_each_button_says_what_is_lost_without_its_head(page):
@@ -92,9 +68,9 @@ def test_arrows_walk_in_rows_and_columns_and_enter_or_space_presses(page):
 
 
 def test_the_kernel_can_press_and_a_hostile_name_stays_text(page):
-    page.evaluate("(value) => tell(value)", [[SELF, 0], [CROSS, 1]])
+    page.evaluate("(value) => tell('value', value)", [[SELF, 0], [CROSS, 1]])
     assert pressed(page) == ["decoder block 1 self-attention, head 1", HOSTILE]
-    assert page.evaluate("document.querySelectorAll('#grid img, #grid script').length") == 0
+    assert page.evaluate("document.querySelectorAll('#place img, #place script').length") == 0
 
 
 def test_it_lets_go_at_the_end(page):

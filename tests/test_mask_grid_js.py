@@ -4,22 +4,9 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed: the mask is not tested in a browser")
 
-from browser_harness import chromium
 from tx_helpers.widgets.mask_grid import MaskGrid
+from widget_page import HOSTILE, bare_page, focused, mount
 
-HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"' $$"
-MOUNT = """async ({ esm, stored }) => {
-  const heard = {};
-  const model = {
-    get: (key) => stored[key], set: (key, value) => { stored[key] = value; heard["change:" + key]?.(); },
-    on: (event, call) => { heard[event] = call; }, off: (event) => { delete heard[event]; },
-    save_changes: () => { window.saved = stored.value; },
-  };
-  const module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
-  window.tell = (key, value) => model.set(key, value);
-  window.heard = heard;
-  window.close_ = module.default.render({ model, el: document.getElementById("mask") });
-}"""
 STATE = """() => [...document.querySelectorAll("[role=checkbox]")].map((node) => node.getAttribute("aria-checked"))"""
 STOPS = (
     """() => [...document.querySelectorAll("[role=checkbox][tabindex='0']")].map((n) => n.getAttribute("aria-label"))"""
@@ -29,25 +16,14 @@ TABLE = {"base": [[1, 0, 0], [1, 1, 0]], "queries": ["a", HOSTILE], "keys": ["x"
 
 @pytest.fixture
 def page():
-    with chromium() as browser:
-        page = browser.new_page()
-        complaints = []
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
-        page.set_content('<!DOCTYPE html><html lang="en"><title>Mask</title><main id="mask"></main></html>')
+    with bare_page() as page:
         stored = {"value": ["1,0:0"], "description": "The mask", "table": TABLE}
-        page.evaluate(MOUNT, {"esm": str(MaskGrid("m")._esm), "stored": stored})
+        mount(page, MaskGrid("m")._esm, stored)
         yield page
-        assert complaints == []
 
 
 def checked(page) -> str:
     return "".join("1" if state == "true" else "0" for state in page.evaluate(STATE))
-
-
-def focused(page) -> str:
-    return page.evaluate("() => document.activeElement.getAttribute('aria-label')")
 
 
 def test_it_shows_the_rules_and_what_was_set_by_hand(page):
@@ -90,6 +66,6 @@ def test_another_table_keeps_the_clicks_and_the_focus(page):
 
 
 def test_a_hostile_word_stays_text_and_it_lets_go_at_the_end(page):
-    assert page.evaluate("document.querySelectorAll('#mask img, #mask script').length") == 0
+    assert page.evaluate("document.querySelectorAll('#place img, #place script').length") == 0
     page.evaluate("close_()")
     assert page.evaluate("Object.keys(heard)") == []

@@ -4,25 +4,12 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed: the map is not tested in a browser")
 
-from browser_harness import chromium
 from toy_models import model as toy
 from tx_helpers.models import EncoderDecoder
 from tx_helpers.widgets.model_map import ModelMap
 from tx_helpers.widgets.model_parts import names
+from widget_page import HOSTILE, bare_page, focused, mount
 
-HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"' $$"
-MOUNT = """async ({ esm, stored }) => {
-  const heard = {};
-  const model = {
-    get: (key) => stored[key], set: (key, value) => { stored[key] = value; heard["change:value"]?.(); },
-    on: (event, call) => { heard[event] = call; }, off: (event) => { delete heard[event]; },
-    save_changes: () => { window.saved = stored.value; },
-  };
-  const module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
-  window.tell = (value) => model.set("value", value);
-  window.heard = heard;
-  window.close_ = module.default.render({ model, el: document.getElementById("map") });
-}"""
 STATE = """() => [...document.querySelectorAll("[role=button]")].map((node) =>
   [node.getAttribute("aria-label"), node.getAttribute("aria-pressed"), node.getAttribute("tabindex")])"""
 
@@ -34,21 +21,14 @@ def paths():
 
 @pytest.fixture
 def page(paths):
-    with chromium() as browser:
-        page = browser.new_page()
-        complaints = []
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
-        page.set_content('<!DOCTYPE html><html lang="en"><title>Map</title><main id="map"></main></html>')
-        mount(page, ModelMap({**paths, "output": HOSTILE}, description="Map", value="encoder"))
+    with bare_page() as page:
+        show_map(page, ModelMap({**paths, "output": HOSTILE}, description="Map", value="encoder"))
         yield page
-        assert complaints == []
 
 
-def mount(page, plan: ModelMap) -> None:
+def show_map(page, plan: ModelMap) -> None:
     stored = {name: getattr(plan, name) for name in ("value", "description", "parts", "size")}
-    page.evaluate(MOUNT, {"esm": str(plan._esm), "stored": stored})
+    mount(page, plan._esm, stored)
 
 
 def chosen(page) -> list[str]:
@@ -56,10 +36,6 @@ def chosen(page) -> list[str]:
     state = page.evaluate(STATE)
     assert [name for name, pressed, _ in state if pressed == "true"] == [name for name, _, tab in state if tab == "0"]
     return [name for name, pressed, _ in state if pressed == "true"]
-
-
-def focused(page) -> str:
-    return page.evaluate("() => document.activeElement.getAttribute('aria-label')")
 
 
 def test_a_click_chooses(page):
@@ -87,9 +63,9 @@ def test_keys_walk_and_enter_or_space_chooses(page):
 
 
 def test_the_kernel_can_choose_and_an_unknown_part_is_none(page):
-    page.evaluate("tell('decoder.norm')")
+    page.evaluate("tell('value', 'decoder.norm')")
     assert chosen(page) == ["decoder › last norm"]
-    page.evaluate("tell('elsewhere')")
+    page.evaluate("tell('value', 'elsewhere')")
     state = page.evaluate(STATE)
     assert not [name for name, pressed, _ in state if pressed == "true"]
     assert [name for name, _, tab in state if tab == "0"] == ["encoder"]
@@ -97,8 +73,8 @@ def test_the_kernel_can_choose_and_an_unknown_part_is_none(page):
 
 def test_a_hostile_name_stays_text(page):
     assert page.get_by_role("button", name=HOSTILE, exact=True).count() == 1
-    assert page.evaluate("document.querySelectorAll('#map img, #map script').length") == 0
-    assert page.locator("#map text").last.text_content() == HOSTILE
+    assert page.evaluate("document.querySelectorAll('#place img, #place script').length") == 0
+    assert page.locator("#place text").last.text_content() == HOSTILE
 
 
 def test_it_lets_go_at_the_end(page):

@@ -6,7 +6,7 @@ import pytest
 from browser_contrast import contrast_faults, picture_faults
 from browser_harness import chromium
 from notebook_frame import ROOT
-from tx_helpers.widgets.charts import LINES
+from tx_helpers.plots import COLOURS
 from tx_helpers.widgets.shapes import EDGE, MUTED, card, line, shape, words
 
 pytestmark = pytest.mark.slow
@@ -72,7 +72,7 @@ def test_what_is_too_pale_in_a_drawing_is_found(page):
     assert "'ink' in rgb(31,41,51) on rgb(0,0,0)" in of_drawing(page, ground, black, words(5, 20, "ink"))[0]
 
 
-@pytest.mark.parametrize("colour", LINES)
+@pytest.mark.parametrize("colour", COLOURS)
 def test_every_line_of_a_chart_is_to_be_seen_on_its_card(page, colour):
     assert picture_faults(page, [card(90, 60, [line(9, 9, 80, 50, colour)], "A line.").svg]) == []
 

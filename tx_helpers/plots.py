@@ -19,8 +19,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-# Okabe and Ito 2008: eight colours that colour-blind readers tell apart; the yellow is left out, too pale on white
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Okabe and Ito 2008: colours that colour-blind readers tell apart. A line needs a contrast of 3 : 1 on white: pink and
+# orange are darkened for it, yellow and sky blue left out.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CA76A5", "#7A5400", "#000000")
 LINES = ("-", "--", "-.", ":")
 DPI = 110
 _ROOT = r"""<svg\b(?:[^>"']|"[^"]*"|'[^']*')*>"""  # the opening tag; an attribute may hold a ">"

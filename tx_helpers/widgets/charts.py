@@ -15,11 +15,9 @@ from itertools import cycle
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.shapes import BLUE, GOLD, GREEN, INK, RED, card, shape, words
+from tx_helpers.plots import COLOURS, Svg
+from tx_helpers.widgets.shapes import BLUE, INK, card, shape, words
 
-# The palette, its pink and its gold darkened: a line needs a contrast of 3 : 1 on the card.
-LINES = (BLUE[0], RED[0], GREEN[0], "#CA76A5", GOLD[2], "#000000")
 DASHES = ("none", "7 3", "7 3 2 3", "2 3")  # so that no line is told by its colour alone
 GRID, SHADES, EDGE = "#DDDDDD", ("#FFFFFF", BLUE[0]), 8
 LEFT, TOP, RIGHT, BOTTOM = 52, 26, 12, 40  # margins of a chart, for its numbers and words
@@ -81,7 +79,7 @@ def line_chart(
         parts.append(shape("path", d=f"M{LEFT},{down(y):.1f}H{width - RIGHT}", stroke=GRID))
         parts.append(words(LEFT - 6, down(y) + 4, _log_label(y) if logy else f"{y:g}", size=12, anchor="end"))
     parts += [words(across(x), height - BOTTOM + 16, f"{x:g}", size=12, anchor="middle") for x in x_ticks]
-    for row, ((name, xy), colour, dash) in enumerate(zip(points.items(), cycle(LINES), cycle(DASHES), strict=False)):
+    for row, ((name, xy), colour, dash) in enumerate(zip(points.items(), cycle(COLOURS), cycle(DASHES), strict=False)):
         style = dict(fill="none", stroke=colour, stroke_dasharray=dash, stroke_width=1 if name in faint else 2.2)
         spots = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across(xy[0]), down(xy[1]), strict=True))
         parts.append(shape("polyline", points=spots, **style))
@@ -97,7 +95,7 @@ def bar_chart(values: Mapping[str, float], *, size: tuple[int, int], title: str,
     """Named shares (0 … 1) as upright bars, each with its number on top; the names stand in the lines' colours."""
     (width, height), parts = size, [_title(size[0] / 2, title)]
     slot, full = width / max(1, len(values)), height - TOP - BOTTOM - 14
-    for place, ((name, value), colour) in enumerate(zip(values.items(), cycle(LINES), strict=False)):
+    for place, ((name, value), colour) in enumerate(zip(values.items(), cycle(COLOURS), strict=False)):
         middle, tall = slot * (place + 0.5), full * value
         top = height - BOTTOM - tall
         parts.append(shape("rect", x=middle - 22, y=top, width=44, height=tall, fill=colour))

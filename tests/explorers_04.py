@@ -9,7 +9,7 @@ CASES = [
         "three-tokens",
         (
             Move("Temperature", r"temperature 0\.9: .*'hundred' \(0\.70\)", keys=("ArrowLeft",)),
-            Move("Divide by √K", r"not divided by √4, temperature 0\.9: .* Evenness of .* 0\.3", mouse="click"),
+            Move("Divide by √d_k", r"not divided by √4, temperature 0\.9: .* Evenness of .* 0\.3", mouse="click"),
             Move("Temperature", r"temperature 4: .* lie up to 1\.\d\d apart", mouse="drag"),
         ),
     ),
@@ -29,7 +29,7 @@ CASES = [
         (
             Move("Sentence", r"moves .* to \(1\.39, 2\.34\), towards technology", text="apple phone screen"),
             Move("Sentence", r"towards neither side", text="pear apple phone"),
-            Move("Divide by √K", r"towards neither side", mouse="click"),
+            Move("Divide by √d_k", r"towards neither side", mouse="click"),
             Move("Temperature", r"to \(1\.8\d, 1\.8\d\), towards neither side", mouse="drag"),
         ),
     ),
@@ -37,8 +37,8 @@ CASES = [
         NOTEBOOK,
         "own-sentence",
         (
-            Move("Number", r"^Layer 1, head 1, .*'ninety' at .* of 2 words", text="99"),
-            Move("Layer", r"^Layer 2, head 1, .* of 2 words", mouse="choose:2"),
+            Move("Number", r"^Block 1, head 1, .*'ninety' at .* of 2 words", text="99"),
+            Move("Block", r"^Block 2, head 1, .* of 2 words", mouse="choose:2"),
             Move("Temperature", r"temperature 4: .* Evenness of the weights 0\.[5-9]", mouse="drag"),
         ),
     ),

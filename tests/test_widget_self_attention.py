@@ -130,16 +130,16 @@ def test_a_sentence_shows_the_weights_the_model_used(translator):
     tokenizer = translator.data.source_tokenizer
     with capture(translator.model, "encoder.*") as seen, torch.no_grad():
         translator.model.encode(torch.tensor([tokenizer.encode("four hundred twenty-one")]))
-    for layer, head in ((0, 0), (1, 2)):
-        explorer.set(layer=layer, head=head)
-        weights = seen[f"encoder.blocks.{layer}.self_attention.weights"][0, head]
+    for block, head in ((0, 0), (1, 2)):
+        explorer.set(block=block, head=head)
+        weights = seen[f"encoder.blocks.{block}.self_attention.weights"][0, head]
         for row in weights:
             assert all(f">{weight:.2f}<" in explorer._view.value for weight in row)
         best = "; ".join(
             f"{a!r} at {tokenizer.split('four hundred twenty-one')[row.argmax()]!r} ({row.max():.2f})"
             for a, row in zip(["four", "hundred", "twenty", "one"], weights, strict=True)
         )
-        assert best in explorer.summary and explorer.summary.startswith(f"Layer {layer + 1}, head {head + 1}, ")
+        assert best in explorer.summary and explorer.summary.startswith(f"Block {block + 1}, head {head + 1}, ")
 
 
 def test_a_sentence_of_one_word_and_one_that_is_not_known(translator):

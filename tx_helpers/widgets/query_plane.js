@@ -5,6 +5,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const SIZE = 380, EDGE = 18, ROOM = 1.25; // pixels; and how far the plane goes beyond where the query may go
 const BLUE = "#0072B2", RED = "#D55E00", GREEN = "#009E73", INK = "#1F2933", MUTED = "#52606D", RULE = "#CBD2D9";
+const PAPER = "#FCFCFA";
 const STEP = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 const element = (tag, attributes, text = "") => {
@@ -27,7 +28,7 @@ const render = ({ model, el }) => {
     "font-family": "sans-serif", "font-size": 13, style: `width: 100%; max-width: ${SIZE}px; height: auto; display: block`,
   });
   svg.append(
-    element("rect", { x: 0.5, y: 0.5, width: SIZE - 1, height: SIZE - 1, rx: 12, fill: "#FCFCFA", stroke: RULE }),
+    element("rect", { x: 0.5, y: 0.5, width: SIZE - 1, height: SIZE - 1, rx: 12, fill: PAPER, stroke: RULE }),
     element("path", { d: `M${EDGE},${down(0)}H${SIZE - EDGE}M${across(0)},${EDGE}V${SIZE - EDGE}`, stroke: MUTED }),
     element("text", { x: SIZE - 10, y: down(0) + 18, fill: MUTED, "text-anchor": "end" }, model.get("axes")[0]),
     element("text", { x: across(0) - 8, y: 28, fill: MUTED, "text-anchor": "end" }, model.get("axes")[1]),
@@ -36,7 +37,10 @@ const render = ({ model, el }) => {
   const discs = points.map(([x, y]) =>
     element("circle", { cx: across(x), cy: down(y), r: 2, fill: GREEN, "fill-opacity": 0.45, stroke: GREEN }));
   const labels = points.map(([x, y], n) =>
-    element("text", { x: across(x), y: down(y) + 4, fill: INK, "text-anchor": "middle" }, model.get("names")[n]));
+    element("text", {
+      x: across(x), y: down(y) + 4, fill: INK, "text-anchor": "middle",
+      stroke: PAPER, "stroke-width": 3, "paint-order": "stroke", // a rim, so that a word reads on an axis, too
+    }, model.get("names")[n]));
   const output = element("path", { fill: RED, stroke: "#FFFFFF" });
   const arrow = element("line", { x1: across(0), y1: down(0), stroke: BLUE, "stroke-width": 3 });
   const handle = element("circle", {

@@ -183,9 +183,9 @@ def words_explorer(
 
 
 def sentence_explorer(translator: Translator, text: str, *, name: str = "own-sentence") -> Explore:
-    """The self-attention of the translator's encoder on any number, in words or digits, by layer and head.
+    """The self-attention of the translator's encoder on any number, in words or digits, by block and head.
 
-    Temperature and scale are turned in the chosen layer alone: what comes before it stays as it was.
+    Temperature and scale are turned in the chosen block alone: what comes before it stays as it was.
     """
     model, tokenizer = translator.model, translator.data.source_tokenizer
 
@@ -200,26 +200,26 @@ def sentence_explorer(translator: Translator, text: str, *, name: str = "own-sen
             model.encode(ids)
         return tokens, dict(seen)
 
-    def draw(sentence, layer, head, temperature, scaled):
+    def draw(sentence, block, head, temperature, scaled):
         tokens, seen = listened(sentence)
-        path = f"encoder.blocks.{layer}.self_attention"
+        path = f"encoder.blocks.{block}.self_attention"
         q, k, v = (seen[f"{path}.{part}"][0, head] for part in ("queries", "keys", "values"))
         found = attend(q, k, v, temperature=temperature, scaled=scaled)
-        return draw_sentence(tokens, found, layer, head, settings(temperature, scaled, q.shape[-1]))
+        return draw_sentence(tokens, found, block, head, settings(temperature, scaled, q.shape[-1]))
 
-    layers, heads = model.config.n_layers, model.config.attention.n_heads
+    blocks, heads = model.config.n_layers, model.config.attention.n_heads
     return Explore(
         draw,
         name,
         sentence=Text(text, description="Number", continuous_update=False),
-        layer=Dropdown(options=[(str(n + 1), n) for n in range(layers)], description="Layer"),
+        block=Dropdown(options=[(str(n + 1), n) for n in range(blocks)], description="Block"),
         head=Dropdown(options=[(str(n + 1), n) for n in range(heads)], description="Head"),
         temperature=_temperature(),
         scaled=_scaled(),
     )
 
 
-def draw_sentence(tokens: Sequence[str], found: Attended, layer: int, head: int, said: str) -> Svg:
+def draw_sentence(tokens: Sequence[str], found: Attended, block: int, head: int, said: str) -> Svg:
     """The weights of one head as a table."""
     itself = int((found.weights.argmax(-1) == np.arange(len(tokens))).sum())
     looks = "; ".join(
@@ -227,7 +227,7 @@ def draw_sentence(tokens: Sequence[str], found: Attended, layer: int, head: int,
         for token, row in zip(tokens, found.weights, strict=True)
     )
     alt = (
-        f"Layer {layer + 1}, head {head + 1}, {said}: {looks}. Most at itself: {itself} of {len(tokens)} words. "
+        f"Block {block + 1}, head {head + 1}, {said}: {looks}. Most at itself: {itself} of {len(tokens)} words. "
         f"Evenness of the weights {found.evenness if len(tokens) > 1 else 0:.2f}."
     )
     size = (90 + 62 * max(4, len(tokens)), 60 + 30 * len(tokens))
@@ -239,4 +239,4 @@ def _temperature() -> FloatSlider:
 
 
 def _scaled() -> Checkbox:
-    return Checkbox(True, description="Divide by √K", indent=False)
+    return Checkbox(True, description="Divide by √d_k", indent=False)

@@ -80,6 +80,22 @@ def setup(notebook) -> list[str]:
     return []
 
 
+def closing(notebook) -> list[str]:
+    """Last cell: what to remember in 3 to 7 points, the terms learned, the sources, the next notebook."""
+    last = notebook.cells[-1]
+    if last.cell_type != "markdown" or not last.source.startswith("## What to remember\n"):
+        return ["the last cell does not begin with '## What to remember'"]
+    found = [
+        f"the last cell lacks '**{part}:**'"
+        for part in ("Terms learned", "Sources", "Next")
+        if f"\n\n**{part}:** " not in last.source
+    ]
+    count = len(re.findall(r"^- ", last.source, re.MULTILINE))
+    if not 3 <= count <= 7:
+        found.append(f"'## What to remember' has {count} points, expected 3 to 7")
+    return found
+
+
 def stored_form(notebook) -> list[str]:
     """Counts 1..N, ids, the one kernelspec, no widget state, nothing in the metadata that changes from run to run."""
     found = []
@@ -356,6 +372,7 @@ def course_guards(path: Path, notebook) -> list[str]:
     findings = [
         *header(notebook, path.name),
         *setup(notebook),
+        *closing(notebook),
         *stored_form(notebook),
         *clean_outputs(notebook),
         *machine_paths(notebook),

@@ -6,6 +6,7 @@ and the same words as plain text, which is what nbval compares. The words are ma
 
 import base64
 import io
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -149,8 +150,8 @@ def attention_maps(
     weights: Sequence, keys: Sequence[str], queries: Sequence[str], *, titles: Sequence[str], alt: str
 ) -> Picture:
     """Several maps (N, T, S) of the same words side by side, such as the heads of a layer."""
-    columns = min(4, len(titles))
-    rows = -(-len(titles) // columns)
+    rows = math.ceil(len(titles) / 4)  # at most four side by side, rows as even as can be
+    columns = math.ceil(len(titles) / rows)
     figure, axes = new_figure(
         1.0 + 2.2 * columns, 0.5 + 2.2 * rows, columns, rows, squeeze=False, sharex=True, sharey=True
     )

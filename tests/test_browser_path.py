@@ -59,9 +59,9 @@ def sheet(tmp_path_factory):
 
 def arrive(sheet, notebook: str) -> None:
     """The notebook is in front, with its title, and nothing has complained on the way."""
-    sheet.wait(f"{CURRENT}?.path === '{notebook}' && {CURRENT}.isReady", 30, f"{notebook} does not open")
+    sheet.wait(f"{CURRENT}?.path === '{notebook}' && {CURRENT}.isReady", 120, f"{notebook} does not open")
     heading = sheet.page.locator(f"{CELL} h1").first
-    heading.wait_for(timeout=30_000)
+    heading.wait_for(timeout=120_000)
     assert heading.inner_text().removesuffix("¶").strip() == title(notebook)
     assert sheet.faults() == [], notebook
 

@@ -213,15 +213,26 @@ class Sheet:
         except Exception as error:
             raise AssertionError(f"{self.notebook}: {what} within {seconds} s: {error}") from None
 
-    def run_all(self, seconds: float = 600) -> None:
-        """Run all cells, and wait until the kernel is idle again and every widget is on the page."""
+    def run_all(self, seconds: float = 600, *, from_menu: bool = False) -> None:
+        """Run all cells, by clicks on Run, Run All Cells if asked to; wait until kernel and widgets are ready."""
         self.wait(f"{KERNEL}?.status === 'idle' && {KERNEL}.connectionStatus === 'connected'", 60, "no kernel")
-        self.page.evaluate(
-            "() => { jupyterapp.commands.execute('notebook:run-all-cells').finally(() => { window.txRan = true }) }"
-        )
-        self.wait(f"window.txRan && {KERNEL}.status === 'idle'", seconds, "the cells did not all run")
+        if from_menu:
+            for name in ("Run", "Run All Cells"):
+                self.page.get_by_role("menuitem", name=name, exact=True).click()
+            done = f"({COUNTS}.every(Boolean) || document.querySelector('{ERRORS}'))"
+        else:
+            command = "jupyterapp.commands.execute('notebook:run-all-cells')"
+            self.page.evaluate(f"() => {{ {command}.finally(() => {{ window.txRan = true }}) }}")
+            done = "window.txRan"
+        self.wait(f"{done} && {KERNEL}.status === 'idle'", seconds, "the cells did not all run")
         self.wait(WIDGETS_SHOWN, 30, "a widget is not shown")
         self.settle()
+
+    def count_faults(self) -> list[str]:
+        """Code cells that were not run once each, from the first to the last, as one line or none."""
+        counts = self.page.evaluate(COUNTS)
+        wanted = list(range(1, len(counts) + 1))
+        return [] if counts == wanted else [f"the execution counts are {counts}, expected 1 to {len(counts)}"]
 
     def end_kernel(self) -> None:
         """So that a course of notebooks does not fill the memory."""
@@ -265,6 +276,11 @@ NOTEBOOKS = [path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 WIDGETS_SHOWN = """[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.widget-view+json"]')]
     .every(output => output.querySelector(".jupyter-widgets"))"""
 KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel"
+ERRORS = '[data-mime-type="application/vnd.jupyter.error"]'
+# Of the code cells of the notebook in front, in order: how often the kernel had been asked when each was run.
+COUNTS = """(cells => Array.from({length: cells.length}, (_, i) => cells.get(i))
+    .filter(cell => cell.type === "code").map(cell => cell.executionCount))
+    (window.jupyterapp.shell.currentWidget.context.model.cells)"""
 
 
 def is_foreign(url: str) -> bool:

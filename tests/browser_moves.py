@@ -45,13 +45,13 @@ def cases_of(folder: Path = Path(__file__).parent) -> list[Case]:
     return [case for module in modules for case in importlib.import_module(module).CASES]
 
 
-def faults_of(opened, notebook: str, cases: list[Case] | None = None) -> list[str]:
+def faults_of(opened, notebook: str, cases: list[Case] | None = None, *, from_menu: bool = False) -> list[str]:
     """Open the notebook in the front end, run it, and judge it by its cases (by default those of the files)."""
     if cases is None:
         cases = [case for case in cases_of() if case.notebook == notebook.removesuffix(".ipynb")]
     with opened(notebook) as sheet:
-        sheet.run_all()
-        return judge(sheet, cases)
+        sheet.run_all(from_menu=from_menu)
+        return [*sheet.count_faults(), *judge(sheet, cases)]
 
 
 def judge(sheet: Sheet, cases: list[Case], themes: tuple[str, ...] = ("Light", "Dark")) -> list[str]:

@@ -162,6 +162,15 @@ def test_every_head_keeps_the_mask_of_its_own(page):
         assert {(t, s) for t, s, _ in drawn(page)} == set(map(tuple, masks[head].nonzero().tolist()))
 
 
+def test_of_too_many_lines_the_strongest_are_kept(page):
+    weights = torch.randn(20, 20, generator=torch.Generator().manual_seed(6)).softmax(-1)
+    view = AttentionView.from_tensor(weights, [f"t{i}" for i in range(20)])
+    mount(page, view)
+    assert (view.weights >= 0.02).sum() > 200
+    strongest = np.argsort(view.weights.flatten())[-200:]
+    assert {(t, s) for t, s, _ in drawn(page)} == {divmod(int(i), 20) for i in strongest}
+
+
 # --------------------------------------------------------------------------------------------------- keyboard and mouse
 
 
@@ -205,6 +214,15 @@ def test_the_keyboard_turns_every_control_and_the_kernel_hears_of_it(page):
     assert page.text_content(".tx-note") == "The weights as they were recorded."
 
 
+def test_as_recorded_leaves_off_a_mask_that_was_not_there(page):
+    view = translation()
+    mount(page, view)
+    page.get_by_label("Temperature", exact=True).press("End")
+    page.get_by_role("button", name="As recorded").click()
+    assert summary(page) == view.summary
+    assert page.text_content(".tx-note") == "The weights as they were recorded."
+
+
 def test_arrow_keys_pick_a_token_and_escape_frees_it(page):
     view = translation()
     mount(page, view)
@@ -221,8 +239,8 @@ def test_arrow_keys_pick_a_token_and_escape_frees_it(page):
     assert summary(page) == view.set(token=2).summary
     queries.press("ArrowDown")  # the end stays the end
     assert summary(page) == view.summary
-    queries.press("ArrowRight")
-    page.get_by_role("listbox", name="Key tokens").press("ArrowUp")
+    queries.press("ArrowRight")  # over to the keys
+    page.keyboard.press("ArrowUp")
     assert summary(page) == view.set(side="key", token=1).summary
     assert page.get_attribute(".tx-picture", "aria-label").endswith(view.summary)
     page.keyboard.press("Escape")
@@ -305,13 +323,34 @@ def test_the_matrix_has_its_rows_and_its_frame_in_their_places(page):
     assert np.array(reds)[0].tolist() == [max(reds[0]), 0, 0, 0]
 
 
-def test_thumbnails_follow_the_temperature(page):
-    mount(page, language_model())
+@pytest.mark.parametrize(
+    ("role", "name", "key"),
+    [
+        *(("slider", "Temperature", "End"), ("checkbox", "Causal mask", " ")),
+        *(("checkbox", "Scale by sqrt(d_k)", " "), ("button", "As recorded", " ")),
+    ],
+)
+def test_thumbnails_follow_every_setting(page, role, name, key):
+    view = language_model()
+    mount(page, view.set(temperature=3.0) if name == "As recorded" else view)
     page.wait_for_function("() => [...document.querySelectorAll('.tx-heads canvas')].every((c) => c.width === 4)")
     last = "() => document.querySelectorAll('.tx-heads canvas')[5].toDataURL()"
     before = page.evaluate(last)
-    page.get_by_label("Temperature", exact=True).press("End")
+    page.get_by_role(role, name=name, exact=True).press(key)
     page.wait_for_function(f"(before) => ({last})() !== before", arg=before, timeout=5000)
+
+
+def test_a_cell_of_a_thumbnail_is_the_strongest_of_those_it_stands_for(page):
+    weights = torch.zeros(1, 2, 96, 96)
+    rows = torch.arange(96)
+    weights[:, :, rows, rows // 2 * 2] = 1.0  # of each 2 × 2 cells the left two
+    mount(page, AttentionView.from_tensor(weights, [f"t{i}" for i in range(96)]))
+    page.wait_for_function("() => [...document.querySelectorAll('.tx-heads canvas')].every((c) => c.width === 48)")
+    reds = page.evaluate(
+        """() => { const canvas = document.querySelector(".tx-heads canvas");
+             return [...canvas.getContext("2d").getImageData(0, 0, 48, 48).data].filter((_, i) => i % 4 === 0) }"""
+    )
+    assert np.array_equal(np.array(reds).reshape(48, 48) > 0, np.eye(48, dtype=bool))
 
 
 def test_the_matrix_picks_the_query_under_the_mouse(page):
@@ -353,6 +392,14 @@ def test_another_attention_brings_its_own_tokens_and_controls(page):
     assert "another sequence" in page.text_content(
         "#" + page.get_by_label("Causal mask").get_attribute("aria-describedby")
     )
+
+
+def test_the_kernel_can_turn_to_another_attention(page):
+    view = AttentionView([v.attention for v in (language_model(), translation())], "two")
+    mount(page, view)
+    page.evaluate("(state) => tell(state)", view.set(attention=1).state)
+    assert page.get_by_role("listbox", name="Key tokens").inner_text().split() == ["twenty", "one"]
+    assert summary(page) == view.summary
 
 
 def test_from_weights_alone_nothing_is_unmasked_and_the_view_says_why(page):

@@ -65,8 +65,10 @@ FAULTY = [
     "    _esm = 'export default { render() { console.error(\"planted\") } }'\nComplains()",
     'ipywidgets.HTML(\'<img alt="afar" src="https://example.org/x.png">\')',
     "1 / 0",
+    "'not reached'",
 ]
 PLANTED = [  # what is said of them, each once
+    r"the execution counts are \[1, 2, 3, 4, 5, 6, 7, 8, 9, None\], expected 1 to 10",
     r"explorer 'lost' is not on the page",
     r"explorer 'forgotten' has no case",
     r"nameless: control without a name: textbox",

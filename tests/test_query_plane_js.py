@@ -1,0 +1,69 @@
+"""The plane of a dragged query in Chromium, without Jupyter: arrow keys, mouse, discs, and hostile names."""
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed: the plane is not tested in a browser")
+
+from tx_helpers.widgets.query_plane import QueryPlane
+from widget_page import HOSTILE, bare_page, mount
+
+
+@pytest.fixture
+def page():
+    with bare_page() as page:
+        stored = {
+            **{"value": [1.0, 1.0], "description": "Query", "names": ["pear", HOSTILE]},
+            **{"points": [(2.0, 0.0), (0.0, 2.0)], "axes": ["x", "y"], "weights": [0.25, 0.75], "output": [0.5, 1.5]},
+        }
+        plane = QueryPlane(**stored)
+        mount(page, plane._esm, stored | {"limit": plane.limit})
+        yield page
+
+
+def handle(page) -> dict:
+    names = ("cx", "cy", "aria-label", "aria-valuenow", "aria-valuetext")
+    return {name: page.get_by_role("slider").get_attribute(name) for name in names}
+
+
+def test_the_plane_in_chromium(page):
+    unit = 190 / 3.75
+    assert handle(page) == {
+        **{"cx": f"{190 + unit}", "cy": f"{190 - unit}", "aria-label": "Query"},
+        **{"aria-valuenow": "1", "aria-valuetext": "x 1, y 1"},
+    }
+    page.keyboard.press("Tab")
+    for key in ("ArrowRight", "ArrowUp", "Shift+ArrowLeft", "ArrowDown", "ArrowDown"):
+        page.keyboard.press(key)
+    assert page.evaluate("window.saved") == [0.6, 0.9]
+    for _ in range(7):
+        page.keyboard.press("Shift+ArrowDown")
+    assert page.evaluate("window.saved") == [0.6, -2.6]
+    page.keyboard.press("Shift+ArrowDown")
+    assert page.evaluate("window.saved") == [0.6, -3]  # not beyond the edge
+
+
+def test_dragging_follows_the_mouse_and_stops_with_the_button(page):
+    box = page.get_by_role("slider").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    unit = 190 / 3.75
+    page.mouse.move(x, y)
+    page.mouse.move(x + unit, y)
+    assert page.evaluate("window.saved") is None  # no button is down
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + unit, y + 3 * unit, steps=3)
+    assert page.evaluate("window.saved") == [2, -2]
+    page.mouse.up()
+    page.mouse.move(x, y)
+    assert page.evaluate("window.saved") == [2, -2]
+    assert handle(page)["aria-valuetext"] == "x 2, y -2"
+
+
+def test_discs_are_as_large_as_the_weights_say_and_names_stay_text(page):
+    radii = "() => [...document.querySelectorAll('circle')].slice(0, 2).map((c) => Number(c.getAttribute('r')))"
+    assert page.evaluate(radii) == pytest.approx([2 + 34 * 0.25**0.5, 2 + 34 * 0.75**0.5])
+    page.evaluate("tell('weights', [1, 0])")
+    assert page.evaluate(radii) == [36, 2]
+    assert page.get_by_text(HOSTILE).count() == 1 and page.locator("#place img").count() == 0
+    page.evaluate("close_()")
+    assert page.evaluate("Object.keys(heard)") == []

@@ -44,17 +44,6 @@ CLAIMS = [
         slow=True,
     ),
     Claim(
-        "Post-norm needs warm-up",
-        "not with two blocks; with six it does",
-        HERE,
-        "post_cold > post_warm + 0.3 and pre_cold < post_warm",
-        (
-            Break("six_blocks(0, norm=post)", "six_blocks(20, norm=post)"),
-            Break("six_blocks(20, norm=post)", "six_blocks(20)"),
-        ),
-        slow=True,
-    ),
-    Claim(
         "A BLEU of 60 is a fair translation",
         "wrong every time by one: BLEU above 60, no number right",
         HERE,

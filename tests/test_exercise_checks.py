@@ -313,7 +313,7 @@ def test_tries_are_kept_and_once_right_is_right():
     assert record.read() == {}
     checks.check("attention_weights", find("attention_weights").mistakes[0].answer)
     checks.check("attention_weights", answer)
-    checks.check("attention_weights", lambda Q, K: Q @ K.T * 7)
+    checks.check("attention_weights", lambda Q, K: Q.T @ K * 7)
     entry = record.read()["attention_weights"]
     assert (entry["right"], entry["tries"], entry["mistakes"]) == (True, 3, ["unscaled"])
     assert "04: 1 of" in record.progress().alt

@@ -15,8 +15,8 @@ saved = Exercise(
     title="What a merge saves",
     goal="`words` maps each word, a tuple of pieces, to how often it occurs in a text. By how many tokens does the "
     "text become shorter if the two neighbouring pieces of `pair`, (left, right), are joined everywhere? Each word is "
-    "gone "
-    "through from left to right, and a piece that has just been joined is not joined again. Hand back a whole number.",
+    "gone through from left to right, and a piece that has just been joined is not joined again. Hand back a whole "
+    "number.",
     difficulty=2,
     minutes=10,
     source="one step of Sennrich et al. 2016, algorithm 1",
@@ -112,9 +112,10 @@ back = Exercise(
         (["#", "##1", "c#"],),
     ],
     hints=(
-        "A loop over the pieces, and a growing list of words: what is added to its last word, what begins a new one?",
-        'piece.startswith("##") asks; piece.removeprefix("##") takes the sign away.',
-        'if piece.startswith("##"): words[-1] += piece[2:]; else: words.append(piece)',
+        "Two ways: a loop with a growing list of words; or all pieces in one text, with a space before each.",
+        'By loop: piece.startswith("##") asks whether the last word goes on. By text: what stands before a ## that '
+        "joins?",
+        'By loop: words[-1] += piece[2:], or words.append(piece). By text: " ".join(pieces).replace(" ##", "").split(" ")',
     ),
 )
 
@@ -122,13 +123,7 @@ back = Exercise(
 @back.solution
 def words_from_pieces(pieces):
     """Words (a list of text) of a list of word pieces."""
-    words = []
-    for piece in pieces:
-        if piece.startswith("##"):
-            words[-1] += piece.removeprefix("##")
-        else:
-            words.append(piece)
-    return words
+    return " ".join(pieces).replace(" ##", "").split(" ")
 
 
 @back.mistake("The ## has stayed in your words: it is a sign for the tokenizer, and no part of the text.")
@@ -181,8 +176,7 @@ fewest = Exercise(
     title="How few pieces would do?",
     goal="WordPiece always takes the longest piece that fits, which need not give the fewest pieces. What is the "
     "smallest number of pieces of `vocabulary` (a set) that `word` can be cut into? As before, a piece that does not "
-    "begin the "
-    "word is listed with ## in front. Hand back a whole number, 0 if the word cannot be cut at all.",
+    "begin the word is listed with ## in front. Hand back a whole number, 0 if the word cannot be cut at all.",
     difficulty=3,
     minutes=15,
     cases=lambda: [
@@ -271,9 +265,8 @@ def unknown_as_one(word, vocabulary):
 rows = Exercise(
     "embedding_gradient",
     title="Which rows learn?",
-    goal="A loss has the gradient G (T, D) with respect to the vectors of a sentence with ids (T,). "
-    "Write the gradient (V, D) with "
-    "respect to the embedding table, without autograd.",
+    goal="A loss has the gradient G (T, D) with respect to the vectors of a sentence with ids (T,). Write the "
+    "gradient (V, D) with respect to the embedding table, without autograd.",
     difficulty=2,
     minutes=10,
     formula=r"\frac{\partial L}{\partial E} = X^\top G,\qquad X_{t,v} = \mathbb 1[\mathrm{ids}_t = v]",

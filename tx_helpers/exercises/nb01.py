@@ -117,8 +117,9 @@ def bent_by_parts(x, real, W_x, W_h, b):
 gradient = Exercise(
     "gradient_through_time",
     title="What is left of a gradient",
-    goal="A recurrent layer with a single number as its state, h_t = tanh(w h_{t−1} + x_t). Given w and the states h "
-    "(T,) it went through, h_1 … h_T, hand back ∂h_T / ∂h_0, one number, without autograd.",
+    goal="A recurrent layer has a single number as its state, h_t = tanh(w h_{t−1} + x_t). Given the number w and the "
+    "states h (T,) it went through, h_1 … h_T (h_0 is not among them), hand back ∂h_T / ∂h_0, one number, without "
+    "autograd.",
     difficulty=2,
     minutes=10,
     formula=r"\frac{\partial h_t}{\partial h_{t-1}} = w\,(1-h_t^2)",
@@ -349,9 +350,9 @@ def state_ignored(s, H, W, v):
 depth = Exercise(
     "convolution_layers",
     title="How deep must a convolution be?",
-    goal="A convolution of odd width k looks, from each position, at (k − 1)/2 neighbours on each side (not only at "
-    "those before it, as in the notebook's cell). How many layers, without dilation, are needed until an output "
-    "depends on an input n positions away? n ≥ 1; hand back a whole number.",
+    goal="A convolution of odd width k ≥ 3 looks, from each position, at (k − 1)/2 neighbours on each side (not only "
+    "at those before it, as in the notebook's cell). How many such layers, one upon the other and without dilation, "
+    "are needed at least until an output depends on an input n positions away? n ≥ 1; hand back a whole number.",
     difficulty=2,
     minutes=6,
     cases=lambda: [(1, 3), (4, 3), (5, 5), (100, 7), (64, 9)],

@@ -191,9 +191,9 @@ def divided_by_root(ids, E, P):
 share = Exercise(
     "position_share",
     title="How loud is the place?",
-    goal="Word vectors have independent entries of mean 0 and deviation s; a sinusoidal position is added, unscaled. "
-    "Which share of the expected squared length of the sum is the position's? Hand back a number between 0 and 1 for "
-    "any s and any even width D.",
+    goal="Word vectors have D independent entries of mean 0 and deviation s; a sinusoidal position of width D (even) "
+    "is added, unscaled. Which share of the expected squared length of the sum is the position's? Hand back a number "
+    "between 0 and 1. (Whether the answer depends on D is for you to find.)",
     difficulty=2,
     minutes=8,
     cases=lambda: [(1.0, 4), (1.0, 64), (0.125, 64), (2.0, 6)],
@@ -253,8 +253,8 @@ shift = Exercise(
     "shift_matrix",
     title="k positions further on",
     goal="Many programs write the sinusoids in halves: PE(p) holds first all D/2 sines, sin pω_0, sin pω_1, …, then "
-    "all D/2 cosines; ω_i = 10000^(−2i/D), D even. Write the matrix M (D, D) for which PE(p + k) = M PE(p) at every "
-    "position p, in this layout.",
+    "all D/2 cosines; ω_i = 10000^(−2i/D), i from 0 on, D even. Write the matrix M (D, D) for which PE(p + k) = M "
+    "PE(p) at every position p, in this layout; PE(p) is a column. k is a whole number, of either sign.",
     difficulty=3,
     minutes=15,
     formula=r"\sin(a+b)=\sin a\cos b+\cos a\sin b,\qquad \cos(a+b)=\cos a\cos b-\sin a\sin b",

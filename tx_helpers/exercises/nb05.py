@@ -289,21 +289,30 @@ def _examined(heads, D, H):
     """How many parameters; shape of the output; linear, sentence by sentence? different heads? how many are trained?"""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        module, x = heads(D, H), torch.randn(2, 5, D)
+        module, another, x = heads(D, H), heads(D, H), torch.randn(2, 5, D)
         y = module(x)
         linear = torch.allclose(module(-x[1:]), -y[1:], atol=1e-5)
         differ = not torch.allclose(y[:, 0], y[:, 1], atol=1e-5)
+        anew = not torch.allclose(y, another(x), atol=1e-5)
         if y.requires_grad:
             y.square().sum().backward()
     trained = sum(p.numel() for p in module.parameters() if p.grad is not None and p.grad.any())
-    return [sum(p.numel() for p in module.parameters()), *y.shape, int(linear), int(differ), trained]
+    return {
+        "number of parameters": sum(p.numel() for p in module.parameters()),
+        "shape of the output": list(y.shape),
+        "linear, each sentence by itself": int(linear),
+        "heads differ": int(differ),
+        "two modules differ": int(anew),
+        "number of parameters with a gradient": trained,
+    }
 
 
 modules = Exercise(
     "HeadProjections",
     title="Heads as modules",
-    goal="A module that holds H projections, each an `nn.Linear` from D to D / H without bias, and whose forward "
-    "hands back all of them for x (B, T, D), as (B, H, T, K). An optimiser must find all its parameters.",
+    goal="Write a module HeadProjections(D, H) that holds H projections, one a head, each an `nn.Linear` from D to D "
+    "/ H without bias, drawn on its own and anew in every module. Its forward hands back what each of them makes of x "
+    "(B, T, D), as (B, H, T, K), K = D / H, and does nothing else to it. An optimiser must find all its parameters.",
     difficulty=2,
     minutes=10,
     cases=lambda: [(4, 2), (12, 3)],
@@ -339,6 +348,17 @@ class PythonList(HeadProjections):
         heads = list(self.heads)
         del self.heads
         self.__dict__["heads"] = heads
+
+
+@modules.mistake(
+    "You set a seed inside: every module you make begins with the same numbers, so that all layers of a model are "
+    "alike."
+)
+class SeedInside(HeadProjections):
+    def __init__(self, D, H):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            super().__init__(D, H)
 
 
 @modules.mistake("Your projections have biases, D more parameters than asked for: bias=False.")

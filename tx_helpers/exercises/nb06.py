@@ -113,9 +113,9 @@ def _real(ids, pad):
 padding = Exercise(
     "padding_keys",
     title="No look at the filling",
-    goal="The sentences of a batch have the lengths `lengths` (B,), and stand in a tensor of width S, filled up at the "
-    "right. Make the mask (B, 1, 1, S) that is True for the keys that are real words: the first lengths[b] of sentence "
-    "b. The two axes of length 1 stand for heads and queries.",
+    goal="The sentences of a batch have the lengths `lengths` (B,), and stand in a tensor of width S, filled up at "
+    "the right. Make the mask (B, 1, 1, S) of truth values that is True for the keys that are real words: the first "
+    "lengths[b] of sentence b. The two axes of length 1 stand for heads and queries.",
     difficulty=1,
     minutes=6,
     cases=lambda: [
@@ -388,9 +388,10 @@ def hidden_by_zero(scores, bias):
 both = Exercise(
     "decoder_mask",
     title="Causal, and padded at the left",
-    goal="A decoder-only model fills up at the left, so that all texts end together. Make the mask (B, 1, T, T) for "
-    "ids (B, T) in which `pad` is the filling: a query may look at a key that is not ahead of it and is not filling. "
-    "And, so that no row is empty, every position, filling too, may look at itself.",
+    goal="A decoder-only model fills up at the left, so that all texts end together. Make the mask (B, 1, T, T) of "
+    "truth values for ids (B, T) in which `pad` is the filling: a query (a row) may look at a key (a column) that is "
+    "not ahead of it and is not filling. Queries that are filling keep the keys this leaves them. And, so that no row "
+    "is empty, every position, filling too, may look at itself.",
     difficulty=2,
     minutes=8,
     cases=lambda: [
@@ -465,9 +466,9 @@ def filling_sees_filling(ids, pad):
 window = Exercise(
     "window_mask",
     title="A window, and the beginning",
-    goal="A causal mask (T, T) with a window: a query sees itself and the w − 1 positions before it. Besides, it "
-    "always sees the first g positions of the text, as far as they are not ahead of it. (Such positions are called "
-    "sinks: models park attention there.)",
+    goal="A causal mask (T, T) of truth values with a window of w ≥ 1: a query sees itself and the w − 1 positions "
+    "before it. Besides, it always sees the first g ≥ 0 positions of the text, as far as they are not ahead of it. "
+    "(Such positions are called sinks: models park attention there.) w and g may be larger than T.",
     difficulty=2,
     minutes=8,
     source="window: Beltagy et al. 2020 (Longformer); sinks: Xiao et al. 2024, Efficient streaming language models",

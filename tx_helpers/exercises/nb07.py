@@ -147,8 +147,9 @@ def without_up(x, W_gate, W_up, W_down):
 norm = Exercise(
     "layer_norm_by_hand",
     title="LayerNorm by hand",
-    goal="Normalise each vector of x (B, T, D) to mean 0 and variance 1, then scale by gain (D,) and shift by bias "
-    "(D,). ε = 1e-5, under the root, keeps a constant vector from dividing by 0. Hand back (B, T, D).",
+    goal="Normalise each vector of x (B, T, D), that is the D numbers of one position, to mean 0 and variance 1, then "
+    "scale by gain (D,) and shift by bias (D,). ε = 1e-5, under the root, keeps a constant vector from dividing by 0. "
+    "Hand back (B, T, D).",
     difficulty=2,
     minutes=8,
     formula=r"\frac{x-\mu}{\sqrt{\sigma^2+\epsilon}}\odot g + b,\qquad \sigma^2=\frac1D\sum_i (x_i-\mu)^2",
@@ -429,8 +430,9 @@ def started_again(x, W):
 share = Exercise(
     "feed_forward_share",
     title="Whose parameters?",
-    goal="Which share of an encoder block's weight matrices belongs to the feed-forward network? Width D, hidden "
-    "width F; attention has four (D, D) matrices. Biases and norms do not count.",
+    goal="Which share of the weight matrices of an encoder block of 2017 belongs to its feed-forward network, the "
+    "plain one without a gate? Width D, hidden width F; attention has four (D, D) matrices. Count numbers, not "
+    "matrices; biases and norms do not count. Hand back a number between 0 and 1.",
     difficulty=1,
     minutes=4,
     cases=lambda: [(2, 8), (512, 2048), (64, 100)],

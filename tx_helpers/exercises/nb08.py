@@ -11,7 +11,8 @@ block = Exercise(
     "llama_block_parameters",
     title="The parameters of a block of Llama",
     goal="All parameters of a block as Llama has it, of width D and hidden width F: attention with four (D, D) "
-    "matrices, a gated feed-forward network (notebook 07), and two RMSNorms. No biases anywhere.",
+    "matrices, a gated feed-forward network (notebook 07), and two RMSNorms, which have parameters, too. No biases "
+    "anywhere. Hand back a whole number.",
     difficulty=2,
     minutes=6,
     cases=lambda: [(2, 3), (64, 172), (4096, 11008)],
@@ -73,9 +74,10 @@ def block_of_2017(D, F):
 total = Exercise(
     "translator_parameters",
     title="The parameters of the whole",
-    goal="Matrices only (no biases, no norms): an encoder–decoder with N encoder and N decoder blocks of width D and "
-    "hidden width F, one embedding of V rows for the source and one for the target, whose table serves as the output "
-    "layer, too. Sinusoidal positions.",
+    goal="Matrices only (no biases, no norms): an encoder–decoder of 2017 with N encoder and N decoder blocks of "
+    "width D and hidden width F, one embedding of V rows for the source and another of V rows for the target; the "
+    "target's table serves as the output layer, too. Every attention has four (D, D) matrices. Positions are "
+    "sinusoidal. How many weights?",
     difficulty=2,
     minutes=10,
     cases=lambda: [(2, 3, 5, 1), (64, 256, 45, 2), (512, 2048, 37000, 6)],
@@ -131,10 +133,12 @@ def no_embeddings(D, F, V, N):
 decoder = Exercise(
     "decoder_block_pass",
     title="Through a decoder block",
-    goal="A pre-norm decoder block for the stream x (T, D) and the memory m (S, D), which the encoder has normed "
-    "already. Write it with simple parts: the norm is torch.nn.functional.layer_norm(x, x.shape[-1:]); attention, "
-    "without mask or parameters, is attend(q, k) = softmax(q kᵀ / √D) k; the network is relu(y @ W), W (D, D). In "
-    "order: self-attention, cross-attention, network, each in a branch of its own. Hand back the stream (T, D).",
+    goal="A pre-norm decoder block for the stream x (T, D) and the memory m (S, D). The encoder has normed m already: "
+    "it is used as it is, and not normed again. Write the block with simple parts: the norm is "
+    "torch.nn.functional.layer_norm(x, x.shape[-1:]); attention, without mask or parameters, is attend(q, k) = "
+    "softmax(q kᵀ / √D) k; the network is relu(y @ W), W (D, D). In order: self-attention, cross-attention, network, "
+    "each in a branch of its own that reads the normed stream and is added to the stream. Hand back the stream (T, "
+    "D), without a last norm.",
     difficulty=3,
     minutes=12,
     cases=lambda: [
@@ -325,8 +329,15 @@ def _spread(start, D, K):
     along = [W.std(dim=dim).mean() * D**0.5 for W in both for dim in (0, 1)]
     peaked = [(W / W.std().clamp(min=1e-9)).pow(4).mean() for W in both]  # 3 if normal
     kinship = (W_q * W_k).mean() / (W_q.std() * W_k.std()).clamp(min=1e-9)  # 1 if the same, −1 if opposite
-    repeated = [torch.isin(W_q.abs(), other.abs()).double().mean() for other in (W_k, again)]
-    return torch.stack([*overall, *along, *peaked, kinship, *repeated])
+    some = W_q.flatten()[:500].abs()
+    repeated = [torch.isin(some, other.abs()).double().mean() for other in (W_k, again)]
+    return {
+        "means and deviations times √D": torch.stack(overall),
+        "deviations along rows and columns times √D": torch.stack(along),
+        "fourth moments": torch.stack(peaked),
+        "correlation of W_q and W_k": kinship,
+        "share of numbers that W_k shares with W_q, and the next call with this one": torch.stack(repeated),
+    }
 
 
 start = Exercise(
@@ -339,7 +350,7 @@ start = Exercise(
     minutes=5,
     tolerance=0.08,
     run=_spread,
-    cases=lambda: [(256, 128), (1024, 64)],
+    cases=lambda: [(256, 128), (512, 64)],
     hints=(
         "torch.randn draws with deviation 1; multiply by what you want.",
         "Two draws, one for each matrix, and no seed inside.",

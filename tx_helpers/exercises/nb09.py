@@ -15,7 +15,8 @@ shift = Exercise(
     "shifted_pair",
     title="Input and target",
     goal="From the ids (T,) of a target sentence make what the decoder reads and what it is asked for, both (T + 1,): "
-    "the sentence behind `bos`, and the sentence with `eos` behind it. Hand back both, in this order.",
+    "the sentence with the id `bos` before it, and the sentence with the id `eos` behind it. Hand back both, in this "
+    "order, as whole numbers.",
     difficulty=1,
     minutes=5,
     cases=lambda: [(torch.tensor([7, 8, 9]), 1, 2), (torch.tensor([5]), 3, 4), (torch.tensor([4, 6, 5, 9, 8]), 0, 1)],
@@ -438,8 +439,8 @@ descent = Exercise(
     "descend",
     title="A training loop",
     goal="Gradient descent by autograd: the weights w (D,) of the prediction X @ w for X (N, D), y (N,), loss = mean "
-    "squared error. Take `steps` steps with learning rate lr from the given w and hand back the weights; the given w "
-    "stays as it is.",
+    "squared error over the N examples. Take `steps` steps, each with the gradient of all N and learning rate lr, "
+    "from the given w, and hand back the weights. The tensor w that is handed in stays as it is.",
     difficulty=2,
     minutes=10,
     cases=lambda: [
@@ -514,28 +515,34 @@ def unchanged(w, X, y, lr, steps):
 # --- measuring -------------------------------------------------------------------------------------------------------
 
 
-def _measured(predict, training):
+def _measured(predict, mode):
     """What comes out of a model with dropout, and what has become of the model."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 2))
-        model.train(training)
+        model.train(mode == "in training mode")
         x = torch.linspace(-1, 1, 12).reshape(4, 3)
         y = predict(model, x)
         modes = [part.training for part in model.modules()] + [p.requires_grad for p in model.parameters()]
         torch.manual_seed(1)
         later = model.train()(x).detach()
-    return [y, int(y.requires_grad), torch.tensor(modes).long(), later]
+    return {
+        "output": y,
+        "output needs a gradient": int(y.requires_grad),
+        "modes of the parts, and whether parameters learn": torch.tensor(modes).long(),
+        "output of a training step later on": later,
+    }
 
 
 measure = Exercise(
     "measured_output",
     title="Measuring a model",
-    goal="The output of a model with dropout for x, as it is measured: dropout off, no graph kept, and the model left "
-    "in the mode in which it was found.",
+    goal="Hand back the output of `model`, an nn.Module with dropout, for x, as it is measured: dropout off, and no "
+    "graph kept (the output needs no gradient). All parts of the model are in one mode, either training or "
+    "evaluation; afterwards they are all in that mode again, and nothing else about the model has changed.",
     difficulty=2,
     minutes=8,
-    cases=lambda: [(True,), (False,)],
+    cases=lambda: [("in training mode",), ("in evaluation mode",)],
     run=_measured,
     hints=(
         "model.eval() switches dropout off; model.training says in which mode it is.",

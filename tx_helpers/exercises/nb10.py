@@ -12,7 +12,8 @@ from tx_helpers.exercises.quizzes import Choice, Question
 warm = Exercise(
     "tempered",
     title="Bolder and milder",
-    goal="Probabilities (V,) from logits (V,) at a temperature τ > 0: below 1 the likely becomes likelier.",
+    goal="Hand back the probabilities (V,) that logits (V,) give at a temperature τ > 0: below 1 the likely becomes "
+    "likelier.",
     difficulty=1,
     minutes=3,
     cases=lambda: [
@@ -233,9 +234,10 @@ def one_k_for_all(logits, k):
 beam = Exercise(
     "next_beams",
     title="One step of beam search",
-    goal="n beams have log-probabilities so far `scores` (n,); `log_p` (n, V) holds those of every next token. Find "
-    "the n best continuations of all beams together, the best first. Hand back the beams they come from (n,), their "
-    "tokens (n,), and their scores (n,).",
+    goal="n beams have the log-probabilities `scores` (n,) so far; `log_p` (n, V) holds those of every next token "
+    "after each beam. Among all n · V continuations find the n likeliest as wholes, the likeliest first; several may "
+    "go on from one beam. Hand back the beams they come from (n,), their tokens (n,), and their scores (n,), in this "
+    "order. No two are equal.",
     difficulty=2,
     minutes=10,
     cases=lambda: [
@@ -367,8 +369,9 @@ def inverse(a, n, b, m):
 cached = Exercise(
     "cached_mask",
     title="A mask for new queries",
-    goal="`cached` keys are kept from earlier; `new` tokens come at once, with their own keys behind those. Write the "
-    "causal mask (new, cached + new), True where a new query may look.",
+    goal="`cached` keys are kept from earlier (there may be none); `new` tokens come at once, with their own keys "
+    "behind those. Write the causal mask (new, cached + new) of truth values, True where a new query (a row) may look "
+    "at a key (a column): at every key that is not ahead of it.",
     difficulty=2,
     minutes=8,
     cases=lambda: [(2, 2), (1, 4), (3, 0), (3, 5)],
@@ -510,9 +513,9 @@ def new_rows_unscaled(ids, cached, E, P):
 memory = Exercise(
     "tokens_that_fit",
     title="How long a text fits?",
-    goal="A machine has `memory` bytes left for the cache. How many tokens may each of B texts (all of one length) "
-    "have at most? The model has N layers and G key–value heads of width K; a number takes `size` bytes. Hand back a "
-    "whole number.",
+    goal="A machine has `memory` bytes left for the key–value cache. How many tokens may each of B texts (all of one "
+    "length) have at most? The model has N layers and G key–value heads of width K; a number takes `size` bytes. Hand "
+    "back a whole number: tokens that fit entirely, 0 if not even one does.",
     difficulty=1,
     minutes=6,
     cases=lambda: [

@@ -41,7 +41,7 @@ COVERED = (  # the mistake in a few words; the exercise and the name of the mist
     ("positional exponent doubled", "sinusoid_table", "exponent_doubled"),
     ("odd d_model", "sinusoid_table", "last_column_left_out"),
     ("embedding too loud for its sinusoids", "position_share", "words_scaled_up"),
-    ("no residual", "pre_norm_step", "no_residual"),
+    ("no residual", "pre_norm_stack", "no_residual"),
     ("LayerNorm over time", "layer_norm_by_hand", "over_time"),
     ("LayerNorm over (T, D)", "layer_norm_by_hand", "over_time_and_width"),
     ("LayerNorm over the batch", "layer_norm_by_hand", "over_batch"),

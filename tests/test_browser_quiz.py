@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 CELLS = (
     "import os, tempfile\nos.environ['TX_PROGRESS'] = tempfile.mkdtemp() + '/progress.json'",
     "from tx_helpers.exercises import check, progress, quiz\nlive = quiz('04')\nlive",
-    "check('attention_weights', lambda Q, K: (Q @ K.T).softmax(-1))",
+    "check('attention_weights', lambda Q, K: (Q.T @ K).softmax(-1))",
     "progress()",
 )
 

@@ -15,7 +15,7 @@ import torch
 from tx_helpers.exercises import checks, record
 from tx_helpers.exercises.catalogue import find
 from tx_helpers.exercises.checks import examine, not_attempted
-from tx_helpers.exercises.compare import difference
+from tx_helpers.exercises.compare import difference, shown
 from tx_helpers.exercises.exercise import Exercise
 from tx_helpers.exercises.quizzes import Choice, Question, Quiz, static
 from tx_helpers.exercises.sandbox import guarded
@@ -91,10 +91,25 @@ def test_the_first_difference_is_told(got, right, step, says):
         (torch.tensor([-math.inf, math.nan]), torch.tensor([-math.inf, math.nan])),
         ({"a": [1, 2]}, {"a": torch.tensor([1, 2])}),
         (torch.ones(2, requires_grad=True), torch.ones(2)),
+        (torch.ones(2, 3), (torch.ones(3), torch.ones(3))),
     ],
 )
 def test_equal_values_in_other_forms_agree(got, right):
     assert difference(got, right, 1e-4) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (torch.tensor([[1.0, 0.33333]]), "[[1.0, 0.3333]]"),
+        (torch.zeros(5, 5), "a tensor (5, 5)"),
+        ((torch.zeros(2), torch.zeros(5, 5)), "[0.0, 0.0]; a tensor (5, 5)"),
+        ({"output": torch.ones(1), "mode": 1}, "output: [1.0]; mode: 1"),
+        (("a", "b"), "('a', 'b')"),
+    ],
+)
+def test_values_are_shown_in_a_few_words(value, words):
+    assert shown(value) == words
 
 
 def test_a_known_mistake_is_named_and_an_unknown_one_gets_the_smallest_counterexample(double):
@@ -313,7 +328,7 @@ def test_tries_are_kept_and_once_right_is_right():
     assert record.read() == {}
     checks.check("attention_weights", find("attention_weights").mistakes[0].answer)
     checks.check("attention_weights", answer)
-    checks.check("attention_weights", lambda Q, K: Q @ K.T * 7)
+    checks.check("attention_weights", lambda Q, K: Q.T @ K * 7)
     entry = record.read()["attention_weights"]
     assert (entry["right"], entry["tries"], entry["mistakes"]) == (True, 3, ["unscaled"])
     assert "04: 1 of" in record.progress().alt

@@ -2,11 +2,14 @@
 
 import importlib
 import re
+from functools import cache
 from pathlib import Path
 
+import nbformat
 import pytest
 import torch
 
+from copying import overlap
 from notebook_frame import ROOT
 from tx_helpers.exercises.catalogue import find, modules, notebook_of, of_notebook
 from tx_helpers.exercises.checks import examine
@@ -120,6 +123,51 @@ def test_a_mistake_unlike_any_in_the_bank_is_rejected(name, answer):
 def test_all_diagnoses_are_different():
     says = [mistake.says for _, mistake in MISTAKES]
     assert len(set(says)) == len(says)
+
+
+COPIED = 0.7  # the highest of the course is 0.67; the lowest of those that were copies, below, is 0.75
+COPIES = {  # solutions that exercises of notebook 04 had until a learner's eye found them in its cells
+    "weights": "(Q @ K.T / math.sqrt(Q.shape[-1])).softmax(dim=-1)",
+    "a head": """
+Q, K, V = x @ W_q, x @ W_k, x @ W_v
+scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])
+scores.softmax(dim=-1) @ V
+""",
+    "cross-attention": """
+Q, K, V = x @ W_q, memory @ W_k, memory @ W_v
+weights = (Q @ K.T / math.sqrt(Q.shape[-1])).softmax(dim=-1)
+weights @ V, weights
+""",
+    "the matrix of derivatives": """
+p = z.softmax(dim=-1)
+torch.diag(p) - torch.outer(p, p)
+""",
+}
+
+
+@cache
+def cells_of(number: str) -> list[str]:
+    """The code cells of a notebook, without its exercises and its %pip."""
+    (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    return [cell.source for cell in cells if not cell.id.startswith("exercise-") and "%pip" not in cell.source]
+
+
+@by_name
+def test_no_solution_is_a_copy_of_cells_of_its_notebook(name):
+    assert overlap(find(name).solution_source(), cells_of(notebook_of()[name])) < COPIED
+
+
+@pytest.mark.parametrize("copy", COPIES)
+def test_a_copy_is_noticed(copy):
+    assert overlap(COPIES[copy], cells_of("04")) > COPIED
+
+
+def test_whoever_copies_may_change_the_names_and_the_spelling():
+    cell = "scores = q @ k.mT / d**0.5\nout = scores.softmax(-1) @ v"
+    assert overlap("(torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(Q.shape[-1])).softmax(dim=-1)", [cell]) > 0.8
+    assert overlap("(Q.T @ K / math.sqrt(Q.shape[0])).softmax(dim=0)", [cell]) == 0
+    assert overlap("4 * D * D + 2 * D * F", ["4 * D * D + 2 * D * F"]) == 0  # a formula is nothing but its names
 
 
 def test_few_are_solved_by_a_single_call():

@@ -38,8 +38,8 @@ cases = [of_the_cases()]
 JUDGE = """
 from tx_helpers.exercises import catalogue, check, solution
 print(catalogue.__file__)
-print(check("attention_weights", lambda Q, K: (Q @ K.T / Q.shape[-1] ** 0.5).softmax(-1)).state)
-print(check("attention_weights", lambda Q, K: (Q @ K.T).softmax(-1)).mistake)
+print(check("attention_weights", lambda Q, K: (Q.T @ K / len(Q) ** 0.5).softmax(-1)).state)
+print(check("attention_weights", lambda Q, K: (Q.T @ K).softmax(-1)).mistake)
 print(catalogue.find("attention_weights").starter().split("\\n")[0])
 solution("attention_weights")
 """

@@ -91,25 +91,26 @@ def lstm_by_number(z, h, c):
     return [sigmoid(z[3, d]) * math.tanh(new[d]) for d in range(len(c))], new
 
 
-def weights_by_loop(s, H, W, U, v):
-    scores = torch.stack([torch.stack([torch.dot(v, torch.tanh(a @ W + h @ U)) for h in H]) for a in s])
+def weights_by_loop(s, H, W, v):
+    scores = torch.stack([torch.stack([torch.dot(v, torch.tanh(torch.cat([a, h]) @ W)) for h in H]) for a in s])
     return torch.softmax(scores, 1)
 
 
-def weights_by_einsum(s, H, W, U, v):
-    hidden = torch.tanh(torch.einsum("td,da->ta", s, W)[:, None] + torch.einsum("sd,da->sa", H, U)[None])
+def weights_by_einsum(s, H, W, v):
+    D = s.shape[1]
+    hidden = torch.tanh(torch.einsum("td,da->ta", s, W[:D])[:, None] + torch.einsum("sd,da->sa", H, W[D:])[None])
     e = torch.exp(torch.einsum("tsa,a->ts", hidden, v))
     return e / e.sum(1, keepdim=True)
 
 
-def weights_joined(s, H, W, U, v):
+def weights_joined(s, H, W, v):
     pairs = torch.cat([s.repeat_interleave(len(H), 0), H.repeat(len(s), 1)], dim=1)
-    scores = ((pairs @ torch.cat([W, U])).tanh() * v).sum(1)
-    return torch.softmax(scores.view(len(s), len(H)), -1)
+    return torch.softmax(((pairs @ W).tanh() * v).sum(1).view(len(s), len(H)), -1)
 
 
-def weights_in_numpy(s, H, W, U, v):
-    scores = np.tanh((s.numpy() @ W.numpy())[:, None] + H.numpy() @ U.numpy()) @ v.numpy()
+def weights_in_numpy(s, H, W, v):
+    W, U = W.numpy()[: s.shape[1]], W.numpy()[s.shape[1] :]
+    scores = np.tanh((s.numpy() @ W)[:, None] + H.numpy() @ U) @ v.numpy()
     return np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
 
 

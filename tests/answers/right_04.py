@@ -8,101 +8,121 @@ import torch
 
 def by_loops(Q, K):
     rows = []
-    for q in Q:
-        scores = torch.stack([sum(a * b for a, b in zip(q, k, strict=True)) / math.sqrt(len(q)) for k in K])
+    for q in Q.T:
+        scores = torch.stack([sum(a * b for a, b in zip(q, k, strict=True)) / math.sqrt(len(q)) for k in K.T])
         e = torch.exp(scores - scores.max())
         rows.append(e / e.sum())
     return torch.stack(rows)
 
 
 def by_einsum(Q, K):
-    return torch.softmax(torch.einsum("tk,sk->ts", Q * Q.shape[1] ** -0.5, K), dim=1)
+    return torch.softmax(torch.einsum("kt,ks->ts", Q * len(Q) ** -0.5, K), dim=1)
 
 
 def in_float64(Q, K):
-    return torch.softmax(Q.double() @ K.double().T / Q.shape[-1] ** 0.5, -1)
+    return torch.softmax((K.double().T @ Q.double()).T / Q.shape[0] ** 0.5, -1)
 
 
 def in_numpy(Q, K):
-    e = np.exp(Q.numpy() @ K.numpy().T / np.sqrt(Q.shape[-1]))
+    e = np.exp(Q.numpy().T @ K.numpy() / np.sqrt(Q.shape[0]))
     return e / e.sum(axis=-1, keepdims=True)
 
 
 def in_place(Q, K):
-    scores = Q @ K.T
-    scores /= math.sqrt(Q.shape[-1])
+    scores = Q.T @ K
+    scores /= math.sqrt(Q.size(0))
     scores -= scores.max(dim=-1, keepdim=True).values
     scores.exp_()
     scores /= scores.sum(dim=-1, keepdim=True)
     return scores
 
 
-def head_by_einsum(x, W_q, W_k, W_v):
-    Q, K, V = (torch.einsum("btd,dk->btk", x, W) for W in (W_q, W_k, W_v))
-    return torch.einsum("bts,bsk->btk", torch.softmax(torch.einsum("btk,bsk->bts", Q, K) / Q.shape[-1] ** 0.5, -1), V)
+def column_by_column(Q, K):
+    return (K.T @ Q / math.sqrt(len(K))).softmax(0).T
 
 
-def head_by_pytorch(x, W_q, W_k, W_v):
-    return torch.nn.functional.scaled_dot_product_attention(x @ W_q, x @ W_k, x @ W_v)
+def head_by_einsum(x, M, W_v, d_k, tau):
+    scores = torch.einsum("btd,de,bse,bt->bts", x, M, x, 1 / tau) / d_k**0.5
+    return torch.einsum("bts,bsd,dk->btk", torch.softmax(scores, -1), x, W_v)
 
 
-def head_sentence_by_sentence(x, W_q, W_k, W_v):
-    return torch.stack([by_einsum(one @ W_q, one @ W_k) @ (one @ W_v) for one in x])
+def head_by_pytorch(x, M, W_v, d_k, tau):  # queries x M, cooler or hotter, keys x
+    return torch.nn.functional.scaled_dot_product_attention(x @ M / tau.unsqueeze(-1), x, x @ W_v, scale=d_k**-0.5)
 
 
-def head_scaled_before(x, W_q, W_k, W_v):
-    Q = x @ (W_q / math.sqrt(W_q.size(1)))
-    scores = Q.double() @ (x @ W_k).double().mT
-    e = (scores - scores.amax(-1, keepdim=True)).exp()
-    return e @ (x @ W_v).double() / e.sum(-1, keepdim=True)
+def head_sentence_by_sentence(x, M, W_v, d_k, tau):
+    pairs = zip(x, tau, strict=True)
+    return torch.stack([(one @ (M / d_k**0.5) @ one.T / t.view(-1, 1)).softmax(-1) @ (one @ W_v) for one, t in pairs])
 
 
-def cross_by_weights(x, memory, W_q, W_k, W_v):
-    w = by_einsum(x @ W_q, memory @ W_k)
-    return [w @ memory @ W_v, w]
+def head_with_queries_again(x, M, W_v, d_k, tau):  # some W_q and W_k that give M
+    U, S, Vh = torch.linalg.svd(M.double())
+    Q, K = x.double() @ U, x.double() @ (torch.diag(S) @ Vh).T
+    e = (Q @ K.mT / math.sqrt(d_k)).exp() ** (1 / tau)[..., None]
+    return (e / e.sum(-1, keepdim=True)).float() @ (x @ W_v)
 
 
-def cross_by_loops(x, memory, W_q, W_k, W_v):
-    w = by_loops(x @ W_q, memory @ W_k)
-    return sum(w[:, s, None] * (memory @ W_v)[s] for s in range(len(memory))), w
+def cross_by_transposing(x, memory, W_q, W_kv):
+    Q, KV = (x @ W_q).transpose(0, 1), (memory @ W_kv).transpose(0, 1)
+    w = (Q @ KV[..., : Q.shape[-1]].mT / W_q.shape[1] ** 0.5).softmax(-1)
+    return [(w @ KV[..., Q.shape[-1] :]).transpose(0, 1), w]
 
 
-def cross_in_numpy(x, memory, W_q, W_k, W_v):
-    w = in_numpy(x @ W_q, memory @ W_k)
-    return w @ (memory @ W_v).numpy(), w
+def cross_by_loops(x, memory, W_q, W_kv):
+    W_k, W_v = W_kv.chunk(2, dim=1)
+    outputs, weights = [], []
+    for b in range(x.shape[1]):
+        w = ((x[:, b] @ W_q) @ (memory[:, b] @ W_k).T / math.sqrt(W_q.shape[1])).softmax(-1)
+        weights.append(w)
+        outputs.append(sum(w[:, s, None] * (memory[s, b] @ W_v) for s in range(len(memory))))
+    return torch.stack(outputs, dim=1), torch.stack(weights)
 
 
-def cross_batched(x, memory, W_q, W_k, W_v):
-    Q, K, V = (x @ W_q)[None], (memory @ W_k)[None], (memory @ W_v)[None]
-    w = torch.baddbmm(torch.zeros(1, len(x), len(memory)), Q, K.mT, alpha=Q.shape[-1] ** -0.5).softmax(-1)
-    return (w @ V)[0], w[0]
+def cross_in_numpy(x, memory, W_q, W_kv):
+    W_k, W_v = np.split(W_kv.numpy(), 2, axis=1)
+    Q, K, V = (z.numpy().swapaxes(0, 1) @ W for z, W in ((x, W_q.numpy()), (memory, W_k), (memory, W_v)))
+    e = np.exp(Q @ K.swapaxes(1, 2) / np.sqrt(Q.shape[-1]))
+    w = e / e.sum(-1, keepdims=True)
+    return (w @ V).swapaxes(0, 1), w
 
 
-def jacobian_by_formula(z):
-    p = torch.softmax(z, 0)
-    return p[:, None] * (torch.eye(len(z)) - p[None, :])
+def cross_by_baddbmm(x, memory, W_q, W_kv):
+    Q = (x @ W_q).permute(1, 0, 2)
+    K, V = (memory @ W_kv).permute(1, 0, 2).split(W_q.shape[1], dim=-1)
+    w = torch.baddbmm(torch.zeros(Q.shape[0], len(x), len(memory)), Q, K.mT, alpha=Q.shape[-1] ** -0.5).softmax(-1)
+    return torch.bmm(w, V).permute(1, 0, 2), w
 
 
-def jacobian_by_loops(z):
-    e = (z - z.max()).exp()
-    p = e / e.sum()
-    return [[p[i] * (int(i == j) - p[j]) for j in range(len(z))] for i in range(len(z))]
+def backward_by_matrices(z, g):  # not as asked, but right
+    p = torch.softmax(z, -1)
+    return torch.einsum("ti,tij->tj", g, torch.diag_embed(p) - p[:, :, None] * p[:, None, :])
 
 
-def jacobian_in_numpy(z):
+def backward_by_loops(z, g):
+    rows = []
+    for one, pull in zip(z, g, strict=True):
+        p = one.softmax(0)
+        mean = sum(a * b for a, b in zip(p, pull, strict=True))
+        rows.append([p[j] * (pull[j] - mean) for j in range(len(p))])
+    return rows
+
+
+def backward_in_numpy(z, g):
     e = np.exp(z.numpy().astype("float64"))
-    p = e / e.sum()
-    return np.diag(p) - np.outer(p, p)
+    p = e / e.sum(-1, keepdims=True)
+    return p * g.numpy() - p * (p * g.numpy()).sum(-1, keepdims=True)
 
 
-def jacobian_by_autograd(z):  # not what was asked for, but right
-    return torch.autograd.functional.jacobian(lambda v: v.softmax(-1), z)
+def backward_by_autograd(z, g):  # not what was asked for, but right
+    z = z.clone().requires_grad_()
+    return torch.autograd.grad(z.softmax(-1), z, g)[0]
 
 
-def jacobian_in_place(z):
-    J = torch.diag(z.softmax(-1))
-    J -= torch.outer(z.softmax(-1), z.softmax(-1))
-    return J
+def backward_in_place(z, g):
+    p = z.softmax(-1)
+    pulled = p * g
+    pulled -= p * pulled.sum(-1, keepdim=True)
+    return pulled
 
 
 def flops_of_products(T, D):
@@ -123,15 +143,15 @@ def flops_as_tensor(T, D):
 
 
 RIGHT = {
-    "attention_weights": [by_loops, by_einsum, in_float64, in_numpy, in_place],
-    "one_head": [head_by_einsum, head_by_pytorch, head_sentence_by_sentence, head_scaled_before],
-    "cross_attention": [cross_by_weights, cross_by_loops, cross_in_numpy, cross_batched],
-    "softmax_jacobian": [
-        jacobian_by_formula,
-        jacobian_by_loops,
-        jacobian_in_numpy,
-        jacobian_by_autograd,
-        jacobian_in_place,
+    "attention_weights": [by_loops, by_einsum, in_float64, in_numpy, in_place, column_by_column],
+    "one_head": [head_by_einsum, head_by_pytorch, head_sentence_by_sentence, head_with_queries_again],
+    "cross_attention": [cross_by_transposing, cross_by_loops, cross_in_numpy, cross_by_baddbmm],
+    "softmax_backward": [
+        backward_by_matrices,
+        backward_by_loops,
+        backward_in_numpy,
+        backward_by_autograd,
+        backward_in_place,
     ],
     "attention_flops": [flops_of_products, flops_factored, flops_as_float, flops_as_tensor],
 }

@@ -5,68 +5,77 @@ import torch
 from torch import nn
 
 
-def split_by_chunks(x, H):
-    return torch.stack(x.chunk(H, dim=-1), dim=1)
+def split_by_chunks(packed, H):
+    heads = [head.chunk(3, dim=-1) for head in packed.chunk(H, dim=-1)]
+    return [torch.stack([head[part] for head in heads], dim=1) for part in range(3)]
 
 
-def split_by_loops(x, H):
-    K = x.shape[2] // H
-    return torch.stack([torch.stack([row[:, h * K : (h + 1) * K] for h in range(H)]) for row in x])
+def split_by_slices(packed, H):
+    K = packed.shape[2] // H // 3
+    starts = [[3 * K * h + K * part for h in range(H)] for part in range(3)]
+    return tuple(torch.stack([packed[:, :, s : s + K] for s in some], 1) for some in starts)
 
 
-def split_in_numpy(x, H):
-    return x.numpy().reshape(*x.shape[:2], H, -1).transpose(0, 2, 1, 3)
+def split_in_numpy(packed, H):
+    parts = packed.numpy().reshape(*packed.shape[:2], H, 3, -1).transpose(3, 0, 2, 1, 4)
+    return parts[0], parts[1], parts[2]
 
 
-def split_unflatten(x, H):
-    return x.double().unflatten(-1, (H, -1)).permute(0, 2, 1, 3).contiguous()
+def split_unflatten(packed, H):
+    return packed.double().unflatten(-1, (H, 3, -1)).transpose(1, 2).contiguous().unbind(3)
 
 
 def join_by_cat(z):
-    return torch.cat(list(z.unbind(1)), dim=-1)
+    return torch.cat(list(z), dim=-1)
 
 
 def join_permuted(z):
-    B, H, T, K = z.size()
-    return z.permute(0, 2, 1, 3).contiguous().view(B, T, H * K)
+    H, B, T, K = z.size()
+    return z.transpose(0, 1).transpose(1, 2).contiguous().view(B, T, H * K)
 
 
 def join_in_numpy(z):
-    return np.concatenate([z[:, h].numpy() for h in range(z.shape[1])], axis=2)
+    return np.concatenate([head.numpy() for head in z], axis=2)
 
 
 def join_by_loops(z):
-    B, H, T, K = z.shape
+    H, B, T, K = z.shape
     y = torch.empty(B, T, H * K)
     for h in range(H):
-        y[:, :, h * K : (h + 1) * K] = z[:, h]
+        y[:, :, h * K : (h + 1) * K] = z[h]
     return y
 
 
 def heads_in_a_loop(x, W_q, W_k, W_v, W_o, H):
     K = x.shape[-1] // H
+    each = H * K // W_k.shape[1]  # query heads for a head of keys
     out = 0
     for h in range(H):
-        part = slice(h * K, (h + 1) * K)
-        q, k, v = x @ W_q[:, part], x @ W_k[:, part], x @ W_v[:, part]
-        out = out + torch.softmax(q @ k.mT / K**0.5, -1) @ v @ W_o[part]
+        mine, shared = slice(h * K, (h + 1) * K), slice(h // each * K, (h // each + 1) * K)
+        q, k, v = x @ W_q[:, mine], x @ W_k[:, shared], x @ W_v[:, shared]
+        out = out + torch.softmax(q @ k.mT / K**0.5, -1) @ v @ W_o[mine]
     return out
 
 
 def heads_by_einsum(x, W_q, W_k, W_v, W_o, H):
-    q, k, v = (torch.einsum("btd,dhk->bhtk", x, W.view(len(W), H, -1)) for W in (W_q, W_k, W_v))
-    w = torch.softmax(torch.einsum("bhtk,bhsk->bhts", q, k) * q.shape[-1] ** -0.5, dim=3)
-    return torch.einsum("bhts,bhsk,hkd->btd", w, v, W_o.view(H, -1, len(W_o)))
+    K = len(W_q) // H
+    G = W_k.shape[1] // K
+    q = torch.einsum("btd,dgrk->bgrtk", x, W_q.view(len(W_q), G, H // G, K))  # r of the group's query heads
+    k, v = (torch.einsum("btd,dgk->bgtk", x, W.view(len(W), G, K)) for W in (W_k, W_v))
+    w = torch.softmax(torch.einsum("bgrtk,bgsk->bgrts", q, k) * K**-0.5, dim=-1)
+    return torch.einsum("bgrts,bgsk,grkd->btd", w, v, W_o.view(G, H // G, K, len(W_o)))
 
 
 def heads_fused(x, W_q, W_k, W_v, W_o, H):
-    q, k, v = (split_by_chunks(x @ W, H) for W in (W_q, W_k, W_v))
-    return join_by_cat(nn.functional.scaled_dot_product_attention(q, k, v)) @ W_o
+    q, k, v = ((x @ W).unflatten(-1, (-1, len(W_q) // H)).transpose(1, 2) for W in (W_q, W_k, W_v))
+    return nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True).transpose(1, 2).flatten(2) @ W_o
 
 
-def heads_by_module(x, W_q, W_k, W_v, W_o, H):
-    module = nn.utils.skip_init(nn.MultiheadAttention, len(W_q), H, bias=False, batch_first=True)
-    module.in_proj_weight.data = torch.cat([W_q.T, W_k.T, W_v.T])
+def heads_by_module(x, W_q, W_k, W_v, W_o, H):  # the shared columns written out H / G times
+    D = len(W_q)
+    wide = [W.view(D, -1, D // H).repeat_interleave(D // W.shape[1], dim=1).flatten(1) for W in (W_k, W_v)]
+    module = nn.utils.skip_init(nn.MultiheadAttention, D, H, bias=False, batch_first=True)
+    module.in_proj_weight.data = torch.cat([W_q.T, wide[0].T, wide[1].T])
     module.out_proj.weight.data = W_o.T.contiguous()
     return module(x, x, x, need_weights=False)[0]
 
@@ -127,7 +136,7 @@ def count_as_float(D, H, G):
 
 
 RIGHT = {
-    "split_heads": [split_by_chunks, split_by_loops, split_in_numpy, split_unflatten],
+    "split_heads": [split_by_chunks, split_by_slices, split_in_numpy, split_unflatten],
     "join_heads": [join_by_cat, join_permuted, join_in_numpy, join_by_loops],
     "multi_head": [heads_in_a_loop, heads_by_einsum, heads_fused, heads_by_module],
     "HeadProjections": [Registered, ByDict, ByParameters, ByParameterList],

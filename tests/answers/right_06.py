@@ -7,19 +7,27 @@ import torch
 
 
 def causal_by_comparison(T):
-    return torch.arange(T)[:, None] >= torch.arange(T)
+    return torch.where(torch.arange(T)[:, None] >= torch.arange(T), 0.0, float("-inf"))
 
 
 def causal_by_loops(T):
-    return [[s <= t for s in range(T)] for t in range(T)]
+    return [[0.0 if s <= t else -math.inf for s in range(T)] for t in range(T)]
 
 
 def causal_in_numpy(T):
-    return np.tril(np.ones((T, T), dtype=bool))
+    return np.where(np.tri(T, dtype=bool), 0, -np.inf)
 
 
-def causal_not_triu(T):
-    return ~torch.triu(torch.ones(T, T, dtype=torch.bool), diagonal=1)
+def causal_minus_billion(T):  # as good as −∞
+    return torch.triu(torch.full((T, T), -1e9, dtype=torch.float64), diagonal=1)
+
+
+def causal_by_pytorch(T):
+    return torch.nn.Transformer.generate_square_subsequent_mask(T)
+
+
+def causal_of_the_smallest_float(T):
+    return torch.ones(T, T).triu(1) * torch.finfo(torch.float32).min
 
 
 def padding_by_comparison(lengths, S):
@@ -41,54 +49,64 @@ def padding_filled_in(lengths, S):
     return mask
 
 
-def attention_minus_billion(Q, K, V, mask):
+def attention_minus_billion(Q, K, V, hidden, real):
     scores = (Q @ K.T) / math.sqrt(K.size(1))
-    scores[~mask] = -1e9
+    scores[hidden] = -1e9
+    scores[:, ~real] = -1e9
     return torch.softmax(scores, 1) @ V
 
 
-def attention_additive(Q, K, V, mask):
-    bias = torch.zeros(mask.shape).masked_fill(mask.logical_not(), float("-inf"))
+def attention_additive(Q, K, V, hidden, real):
+    bias = torch.zeros(hidden.shape).masked_fill(hidden, float("-inf")).masked_fill(~real[None], float("-inf"))
     return torch.softmax(Q @ K.T * Q.shape[1] ** -0.5 + bias, dim=-1) @ V
 
 
-def attention_fused(Q, K, V, mask):
+def attention_fused(Q, K, V, hidden, real):
+    mask = hidden.logical_not() & real
     return torch.nn.functional.scaled_dot_product_attention(Q[None], K[None], V[None], attn_mask=mask[None])[0]
 
 
-def attention_row_by_row(Q, K, V, mask):
+def attention_row_by_row(Q, K, V, hidden, real):
     rows = []
-    for q, allowed in zip(Q, mask, strict=True):
+    for q, barred in zip(Q, hidden, strict=True):
+        allowed = ~barred & real
         w = torch.softmax(K[allowed].double() @ q.double() / len(q) ** 0.5, 0)
         rows.append(w @ V[allowed].double())
     return torch.stack(rows)
 
 
-def attention_renormalised(Q, K, V, mask):
+def attention_without_the_filling(Q, K, V, hidden, real):  # which is cut off beforehand
+    K, V, hidden = K[real], V[real], hidden[:, real]
+    return (Q @ K.T / Q.shape[1] ** 0.5).masked_fill(hidden, -math.inf).softmax(-1) @ V
+
+
+def attention_renormalised(Q, K, V, hidden, real):
+    mask = torch.logical_not(hidden | ~real)
     scores = Q.double() @ K.T.double() / Q.shape[1] ** 0.5
     scores = scores - torch.where(mask, scores, -torch.inf).amax(-1, keepdim=True)
     e = torch.where(mask, scores, -torch.inf).exp()
     return e @ V.double() / e.sum(-1, keepdim=True)
 
 
-def safe_nan_to_num(scores, mask):
-    return torch.nan_to_num(torch.softmax(scores.masked_fill(~mask, float("-inf")), -1), nan=0.0)
+def safe_nan_to_num(scores, bias):
+    return torch.nan_to_num(torch.softmax(scores + bias, -1), nan=0.0)
 
 
-def safe_times_mask(scores, mask):
+def safe_times_mask(scores, bias):
+    mask = bias == 0
     return torch.softmax(torch.where(mask, scores, torch.tensor(-1e9)), dim=-1) * mask
 
 
-def safe_by_rows(scores, mask):
+def safe_by_rows(scores, bias):
     weights = torch.zeros_like(scores)
-    for row in range(len(scores)):
-        if mask[row].any():
-            weights[row, mask[row]] = scores[row, mask[row]].softmax(0)
+    for row, allowed in enumerate(bias > -1):
+        if allowed.any():
+            weights[row, allowed] = scores[row, allowed].softmax(0)
     return weights
 
 
-def safe_by_sums(scores, mask):
-    e = torch.exp(scores.double()) * mask
+def safe_by_sums(scores, bias):
+    e = torch.exp(scores.double() + bias)
     return e / e.sum(-1, keepdim=True).clamp(min=1e-300)
 
 
@@ -139,10 +157,14 @@ def window_by_rows(T, w, g):
 
 
 RIGHT = {
-    "causal_square": [causal_by_comparison, causal_by_loops, causal_in_numpy, causal_not_triu],
+    "causal_square": [
+        *(causal_by_comparison, causal_by_loops, causal_in_numpy, causal_minus_billion, causal_by_pytorch),
+        causal_of_the_smallest_float,
+    ],
     "padding_keys": [padding_by_comparison, padding_in_numpy, padding_by_loops, padding_filled_in],
     "masked_attention": [
         *(attention_minus_billion, attention_additive, attention_fused, attention_row_by_row, attention_renormalised),
+        attention_without_the_filling,
     ],
     "safe_weights": [safe_nan_to_num, safe_times_mask, safe_by_rows, safe_by_sums],
     "decoder_mask": [both_by_comparison, both_by_loops, both_in_numpy, both_multiplied],

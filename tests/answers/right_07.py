@@ -70,42 +70,56 @@ def norm_in_numpy(x, gain, bias):
 
 
 def rms_by_norm(x, gain):
-    return gain * x / torch.sqrt(x.norm(dim=1, keepdim=True) ** 2 / x.shape[1] + 1e-5)
+    heads = x.unflatten(1, (-1, len(gain)))
+    return (gain * heads / torch.sqrt(heads.norm(dim=2, keepdim=True) ** 2 / len(gain) + 1e-5)).flatten(1)
 
 
 def rms_by_pytorch(x, gain):
-    return F.rms_norm(x, (len(gain),), gain, 1e-5)
+    return F.rms_norm(x.view(-1, len(gain)), (len(gain),), gain, 1e-5).view(x.shape)
 
 
 def rms_in_numpy(x, gain):
-    return x.numpy() * gain.numpy() / np.sqrt((x.numpy() ** 2).mean(1, keepdims=True) + 1e-5)
+    heads = x.numpy().reshape(len(x), -1, len(gain))
+    return (heads * gain.numpy() / np.sqrt((heads**2).mean(2, keepdims=True) + 1e-5)).reshape(x.shape)
 
 
 def rms_by_rows(x, gain):
-    return torch.stack([row * gain * (row @ row / len(row) + 1e-5) ** -0.5 for row in x])
+    K = len(gain)
+    rows = [[row[k : k + K] for k in range(0, len(row), K)] for row in x]
+    return torch.stack([torch.cat([h * gain * (h @ h / K + 1e-5) ** -0.5 for h in row]) for row in rows])
 
 
-def step_in_place(x, W):
-    out = F.layer_norm(x, [x.shape[1]]) @ W
-    out.clamp_(min=0)
-    out += x
-    return out
+def stack_in_place(x, W):
+    x = x.clone()
+    for matrix in W:
+        out = F.layer_norm(x, [x.shape[1]]) @ matrix
+        x += out.clamp_(min=0)
+    return F.layer_norm(x, [x.shape[1]])
 
 
-def step_by_hand(x, W):
-    mean, var = x.mean(1, keepdim=True), x.var(1, correction=0, keepdim=True)
-    return torch.relu((x - mean) / torch.sqrt(var + 1e-5) @ W) + x
+def stack_by_hand(x, W):
+    def norm(x):
+        return (x - x.mean(1, keepdim=True)) / torch.sqrt(x.var(1, correction=0, keepdim=True) + 1e-5)
+
+    for n in range(W.shape[0]):
+        x = torch.relu(norm(x) @ W[n]) + x
+    return norm(x)
 
 
-def step_with_functions(x, W):
-    def sublayer(y):
-        return F.relu(F.linear(y, W.T))
+def stack_by_recursion(x, W):
+    norm = torch.nn.LayerNorm(x.shape[-1])
+    if len(W) == 0:
+        return norm(x)
+    return stack_by_recursion(torch.add(F.relu(F.linear(norm(x), W[0].T)), x), W[1:])
 
-    return torch.add(sublayer(torch.nn.LayerNorm(x.shape[-1])(x)), x)
 
-
-def step_row_by_row(x, W):
-    return torch.stack([row + (F.layer_norm(row, row.shape) @ W).relu() for row in x])
+def stack_row_by_row(x, W):
+    rows = []
+    for row in x.double():
+        for matrix in W.double():
+            row = row + (F.layer_norm(row, row.shape) @ matrix).relu()
+        rows.append(F.layer_norm(row, row.shape))
+    return torch.stack(rows)
 
 
 def share_reduced(D, F):
@@ -132,6 +146,6 @@ RIGHT = {
     "swiglu": [gated_silu, gated_together, gated_in_numpy, gated_in_float64],
     "layer_norm_by_hand": [norm_by_pytorch, norm_by_mean_of_squares, norm_by_loops, norm_in_numpy],
     "rms_norm_by_hand": [rms_by_norm, rms_by_pytorch, rms_in_numpy, rms_by_rows],
-    "pre_norm_step": [step_in_place, step_by_hand, step_with_functions, step_row_by_row],
+    "pre_norm_stack": [stack_in_place, stack_by_hand, stack_by_recursion, stack_row_by_row],
     "feed_forward_share": [share_reduced, share_by_modules, share_as_rest, share_as_tensor],
 }

@@ -93,23 +93,30 @@ def decoder_batched(x, m, W):
     return (x + F.relu(F.linear(F.layer_norm(x, x.shape[-1:]), W.T)))[0]
 
 
-def tied_by_linear(h, E):
-    return F.softmax(F.linear(h, E), dim=1)
+def tied_by_linear(h, E, V):
+    return F.softmax(F.linear(h, E)[..., :V], dim=1)
 
 
-def tied_by_einsum(h, E):
-    z = torch.einsum("td,vd->tv", h, E)
+def tied_by_einsum(h, E, V):
+    z = torch.einsum("td,vd->tv", h, E[range(V)])
     e = (z - z.max(1, keepdim=True).values).exp()
     return e / e.sum(1, keepdim=True)
 
 
-def tied_in_numpy(h, E):
-    e = np.exp(h.numpy() @ E.numpy().T)
+def tied_in_numpy(h, E, V):
+    e = np.exp(h.numpy() @ E.numpy().T)[:, :V]
     return e / e.sum(1, keepdims=True)
 
 
-def tied_by_log(h, E):
-    return torch.log_softmax(h.double() @ E.double().T, -1).exp()
+def tied_by_mask(h, E, V):
+    z = h.double() @ E.double().T
+    z[:, V:] = -torch.inf
+    return torch.log_softmax(z, -1).exp()[:, :V]
+
+
+def tied_shared_anew(h, E, V):
+    p = (h @ E.T).softmax(-1)[:, :V]
+    return p / p.sum(-1, keepdim=True)
 
 
 def start_by_normal(D, K):
@@ -140,6 +147,6 @@ RIGHT = {
     "llama_block_parameters": [block_by_shapes, block_reduced, block_by_layers, block_as_float],
     "translator_parameters": [total_reduced, total_by_loops, total_by_pytorch, total_as_float],
     "decoder_block_pass": [decoder_fused, decoder_in_place, decoder_in_float64, decoder_batched],
-    "tied_probabilities": [tied_by_linear, tied_by_einsum, tied_in_numpy, tied_by_log],
+    "tied_probabilities": [tied_by_linear, tied_by_einsum, tied_in_numpy, tied_by_mask, tied_shared_anew],
     "starting_projections": [start_by_normal, start_in_place, start_by_init, start_by_linear],
 }

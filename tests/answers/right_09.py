@@ -87,33 +87,41 @@ def rate_as_ratio(n, w, peak):
     return peak * formula(n) / formula(w)
 
 
-def adam_by_pytorch(p, g, m, v, t, lr):
-    q = p.clone().requires_grad_()
-    q.grad = g.clone()
+def adam_by_pytorch(p, g, m, v, t, lr):  # Adam on the rows that were used
+    rows = g.abs().sum(1) > 0
+    q = p[rows].clone().requires_grad_()
+    q.grad = g[rows].clone()
     optimizer = torch.optim.Adam([q], lr=lr)
-    state = {"step": torch.tensor(t - 1.0), "exp_avg": m.clone(), "exp_avg_sq": v.clone()}
+    state = {"step": torch.tensor(t - 1.0), "exp_avg": m[rows].clone(), "exp_avg_sq": v[rows].clone()}
     optimizer.state[q] = state
     optimizer.step()
-    return q.detach(), state["exp_avg"], state["exp_avg_sq"]
+    p, m, v = p.clone(), m.clone(), v.clone()
+    p[rows], m[rows], v[rows] = q.detach(), state["exp_avg"], state["exp_avg_sq"]
+    return p, m, v
 
 
 def adam_by_lerp(p, g, m, v, t, lr):
-    m, v = torch.lerp(m, g, 0.1), torch.lerp(v, g.square(), 0.001)
-    return p - lr * (m / (1 - 0.9**t)) / (torch.sqrt(v / (1 - 0.999**t)) + 1e-8), m, v
+    used = (g != 0).any(1)[:, None].float()
+    m, v = torch.lerp(m, g, 0.1 * used), torch.lerp(v, g.square(), 0.001 * used)
+    return p - used * lr * (m / (1 - 0.9**t)) / (torch.sqrt(v / (1 - 0.999**t)) + 1e-8), m, v
 
 
-def adam_in_float64(p, g, m, v, t, lr):
-    p, g, m, v = (x.double() for x in (p, g, m, v))
-    m = m + (1 - 0.9) * (g - m)
-    v = v + (1 - 0.999) * (g * g - v)
-    return p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)) ** 0.5 + 1e-8), m, v
+def adam_row_by_row(p, g, m, v, t, lr):
+    p, m, v = p.double(), m.double(), v.double()
+    for i, row in enumerate(g.double()):
+        if row.any():
+            m[i] = m[i] + (1 - 0.9) * (row - m[i])
+            v[i] = v[i] + (1 - 0.999) * (row * row - v[i])
+            p[i] = p[i] - lr * m[i] / (1 - 0.9**t) / ((v[i] / (1 - 0.999**t)) ** 0.5 + 1e-8)
+    return p, m, v
 
 
 def adam_in_place(p, g, m, v, t, lr):
     p, m, v = p.clone(), m.clone(), v.clone()
-    m.mul_(0.9).add_(g, alpha=0.1)
-    v.mul_(0.999).addcmul_(g, g, value=0.001)
-    p.addcdiv_(m / (1 - 0.9**t), (v / (1 - 0.999**t)).sqrt().add_(1e-8), value=-lr)
+    rows = g.any(dim=1).nonzero()[:, 0]
+    m[rows] = m[rows].mul_(0.9).add_(g[rows], alpha=0.1)
+    v[rows] = v[rows].mul_(0.999).addcmul_(g[rows], g[rows], value=0.001)
+    p[rows] = p[rows].addcdiv_(m[rows] / (1 - 0.9**t), (v[rows] / (1 - 0.999**t)).sqrt().add_(1e-8), value=-lr)
     return [p, m, v]
 
 
@@ -185,7 +193,7 @@ RIGHT = {
     "padded_loss": [loss_by_pytorch, loss_by_loops, loss_sentence_by_sentence, loss_in_numpy],
     "smoothed_targets": [smooth_by_fill, smooth_by_eye, smooth_by_scatter, smooth_by_lists],
     "warmup_rate": [rate_by_cases, rate_in_torch, rate_in_numpy, rate_as_ratio],
-    "adam_step": [adam_by_pytorch, adam_by_lerp, adam_in_float64, adam_in_place],
+    "adam_step": [adam_by_pytorch, adam_by_lerp, adam_row_by_row, adam_in_place],
     "descend": [descend_with_sgd, descend_by_formula, descend_with_grad, descend_in_numpy],
     "measured_output": [
         *(measured_with_inference_mode, measured_with_finally, measured_by_copy, measured_with_decorator),

@@ -28,56 +28,60 @@ def tempered_in_place(logits, temperature):
 
 
 def nucleus_by_loop(p, top):
-    kept, total = [0.0] * len(p), 0.0
-    for i in sorted(range(len(p)), key=lambda i: -p[i].item()):
-        if total >= top:
-            break
-        kept[i] = p[i].item()
-        total += p[i].item()
-    return [value / total for value in kept]
+    rows = []
+    for row, line in zip(p.tolist(), top.tolist(), strict=True):
+        kept, total = [0.0] * len(row), 0.0
+        for i in sorted(range(len(row)), key=lambda i: -row[i]):
+            if total >= line - 1e-9:
+                break
+            kept[i] = row[i]
+            total += row[i]
+        rows.append([value / total for value in kept])
+    return rows
 
 
 def nucleus_by_threshold(p, top):
     ranked = p.sort(descending=True).values
-    number = int((ranked.cumsum(0) < top).sum()) + 1
-    kept = torch.where(p >= ranked[min(number, len(p)) - 1], p, 0.0)
-    return torch.nn.functional.normalize(kept, p=1, dim=0)
+    number = (ranked.cumsum(-1) < top[:, None]).sum(-1, keepdim=True)  # all but the one that crosses the line
+    kept = torch.where(p >= ranked.gather(1, number.clamp(max=p.shape[1] - 1)), p, 0.0)
+    return torch.nn.functional.normalize(kept, p=1, dim=1)
 
 
 def nucleus_in_numpy(p, top):
-    order = np.argsort(-p.numpy())
-    total = np.cumsum(p.numpy()[order])
-    kept = np.zeros(len(p))
-    best = order[: np.searchsorted(total, top) + 1]
-    kept[best] = p.numpy()[best]
-    return kept / kept.sum()
+    kept = np.zeros(p.shape)
+    for b, row in enumerate(p.numpy()):
+        order = np.argsort(-row)
+        best = order[: np.searchsorted(np.cumsum(row[order]), top[b].item()) + 1]
+        kept[b, best] = row[best]
+    return kept / kept.sum(1, keepdims=True)
 
 
 def nucleus_by_pairs(p, top):
-    likelier = (p[None, :] > p[:, None]).to(p.dtype) @ p  # what the likelier tokens have together
-    return p.log().masked_fill(likelier >= top, -torch.inf).softmax(0)
+    likelier = ((p[:, None, :] > p[:, :, None]) * p[:, None, :]).sum(-1)  # what the likelier tokens have together
+    return p.log().masked_fill(likelier >= top[:, None], -torch.inf).softmax(-1)
 
 
 def top_k_by_topk(logits, k):
     result = torch.full_like(logits, -math.inf)
-    values, ids = logits.topk(k)
-    result[ids] = values
+    for b, row in enumerate(logits):
+        values, ids = row.topk(int(k[b]))
+        result[b, ids] = values
     return result
 
 
 def top_k_by_sort(logits, k):
-    ids = logits.argsort(descending=True)[k:]
-    return logits.index_fill(0, ids, float("-inf"))
+    rank = logits.argsort(dim=-1, descending=True).argsort(dim=-1)
+    return logits.clone().masked_fill_(rank >= k.unsqueeze(1), float("-inf"))
 
 
 def top_k_by_rank(logits, k):
-    rank = (logits[None] > logits[:, None]).sum(1)
-    return torch.where(rank < k, logits, torch.tensor(-torch.inf))
+    rank = (logits[:, None] > logits[:, :, None]).sum(-1)
+    return torch.where(rank < k[:, None], logits, torch.tensor(-torch.inf))
 
 
 def top_k_by_lists(logits, k):
-    keep = sorted(logits.tolist(), reverse=True)[:k]
-    return [z if z in keep else -math.inf for z in logits.tolist()]
+    rows = zip(logits.tolist(), k.tolist(), strict=True)
+    return [[z if z in sorted(row, reverse=True)[:n] else -math.inf for z in row] for row, n in rows]
 
 
 def beams_by_loops(scores, log_p):

@@ -4,6 +4,7 @@ Each runs, hands back something of the right shape, and is wrong: in a corner, f
 formula, by aliasing, in precision, or by an attempt to deceive the comparison. The name of each says what it does.
 """
 
+import functools
 import itertools
 import math
 
@@ -100,19 +101,23 @@ def lstm_cell_written_over_too_early(z, h, c):
     return z[3].sigmoid() * c.tanh(), c
 
 
-def additive_with_two_tanhs(s, H, W, U, v):
+def additive_with_two_tanhs(s, H, W, v):
+    W, U = W.chunk(2)
     return torch.softmax((torch.tanh(s @ W)[:, None] + torch.tanh(H @ U)) @ v, 1)
 
 
-def additive_with_normalised_v(s, H, W, U, v):
+def additive_with_normalised_v(s, H, W, v):
+    W, U = W.chunk(2)
     return torch.softmax(torch.tanh((s @ W)[:, None] + H @ U) @ (v / v.norm()), 1)
 
 
-def additive_that_multiplies(s, H, W, U, v):
+def additive_that_multiplies(s, H, W, v):
+    W, U = W.chunk(2)
     return torch.softmax(torch.tanh((s @ W)[:, None] * (H @ U)) @ v, 1)
 
 
-def additive_with_the_last_state_for_all(s, H, W, U, v):
+def additive_with_the_last_state_for_all(s, H, W, v):
+    W, U = W.chunk(2)
     return torch.softmax(torch.tanh(s[-1] @ W + H @ U) @ v, 0).repeat(len(s), 1)
 
 
@@ -419,90 +424,105 @@ def rotated_not_at_all(x):
 
 
 def weights_that_may_look_nowhere(Q, K):
-    scores = Q @ K.T / math.sqrt(Q.shape[1])
+    scores = Q.T @ K / math.sqrt(len(Q))
     return scores.exp() / (1 + scores.exp().sum(1, keepdim=True))
 
 
-def weights_scaled_by_the_keys_number(Q, K):
-    return torch.softmax(Q @ K.T / math.sqrt(len(K)), 1)
+def weights_of_vectors_of_length_one(Q, K):
+    return torch.softmax(F.normalize(Q, dim=0).T @ F.normalize(K, dim=0), 1)
 
 
 def weights_in_half_precision(Q, K):
-    return torch.softmax((Q.bfloat16() @ K.bfloat16().T / math.sqrt(Q.shape[1])).float(), 1)
+    return torch.softmax((Q.bfloat16().T @ K.bfloat16() / math.sqrt(len(Q))).float(), 1)
 
 
 def weights_with_noise(Q, K):
-    weights = torch.softmax(Q @ K.T / math.sqrt(Q.shape[1]), 1)
+    weights = torch.softmax(Q.T @ K / math.sqrt(len(Q)), 1)
     return weights + 0.01 * torch.randn_like(weights)
 
 
 def weights_of_nan(Q, K):
-    return torch.full((len(Q), len(K)), torch.nan)
+    return torch.full((Q.shape[1], K.shape[1]), torch.nan)
 
 
-def head_across_all_sentences(x, W_q, W_k, W_v):
-    q, k, v = ((x @ W).flatten(0, 1) for W in (W_q, W_k, W_v))
-    return (torch.softmax(q @ k.T / math.sqrt(q.shape[1]), 1) @ v).view(*x.shape[:2], -1)
+def head_across_all_sentences(x, M, W_v, d_k, tau):
+    words = x.flatten(0, 1)
+    scores = words @ M @ words.T / math.sqrt(d_k) / tau.view(-1, 1)
+    return (torch.softmax(scores, 1) @ words @ W_v).view(*x.shape[:2], -1)
 
 
-def head_with_the_first_sentences_keys(x, W_q, W_k, W_v):
-    q, k, v = x @ W_q, x[:1] @ W_k, x @ W_v
-    return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1) @ v
+def head_with_the_first_sentences_keys(x, M, W_v, d_k, tau):
+    return torch.softmax(x @ M @ x[:1].mT / math.sqrt(d_k) / tau[..., None], -1) @ x @ W_v
 
 
-def head_scaled_by_a_whole_root(x, W_q, W_k, W_v):
-    q, k, v = x @ W_q, x @ W_k, x @ W_v
-    return torch.softmax(q @ k.mT / math.isqrt(q.shape[-1]), -1) @ v
+def head_scaled_by_a_whole_root(x, M, W_v, d_k, tau):
+    return torch.softmax(x @ M @ x.mT / math.isqrt(d_k) / tau[..., None], -1) @ x @ W_v
 
 
-def head_of_a_single_projection(x, W_q, W_k, W_v):
-    q = x @ W_q
-    return torch.softmax(q @ q.mT / math.sqrt(q.shape[-1]), -1) @ (x @ W_v)
+def head_scaled_by_the_values_width(x, M, W_v, d_k, tau):
+    return torch.softmax(x @ M @ x.mT / math.sqrt(W_v.shape[1]) / tau[..., None], -1) @ x @ W_v
 
 
-def cross_output_without_the_scale(x, memory, W_q, W_k, W_v):
-    scores = (x @ W_q) @ (memory @ W_k).T
-    return torch.softmax(scores, 1) @ (memory @ W_v), torch.softmax(scores / math.sqrt(W_q.shape[1]), 1)
+def head_with_the_root_of_the_temperature(x, M, W_v, d_k, tau):
+    return torch.softmax(x @ M @ x.mT / (d_k * tau[..., None]).sqrt(), -1) @ x @ W_v
 
 
-def cross_weights_without_the_scale(x, memory, W_q, W_k, W_v):
-    scores = (x @ W_q) @ (memory @ W_k).T
-    return torch.softmax(scores / math.sqrt(W_q.shape[1]), 1) @ (memory @ W_v), torch.softmax(scores, 1)
+def head_with_the_first_sentences_temperatures(x, M, W_v, d_k, tau):
+    return torch.softmax(x @ M @ x.mT / math.sqrt(d_k) / tau[0, :, None], -1) @ x @ W_v
 
 
-def cross_with_a_blind_last_key(x, memory, W_q, W_k, W_v):
-    scores = (x @ W_q) @ (memory @ W_k).T / math.sqrt(W_q.shape[1])
-    scores[:, 2:] = -torch.inf
-    weights = torch.softmax(scores, 1)
-    return weights @ (memory @ W_v), weights
+def cross_output_without_the_scale(x, memory, W_q, W_kv):
+    W_k, W_v = W_kv.chunk(2, dim=1)
+    scores = torch.einsum("tbk,sbk->bts", x @ W_q, memory @ W_k)
+    output = torch.einsum("bts,sbk->tbk", torch.softmax(scores, -1), memory @ W_v)
+    return output, torch.softmax(scores / math.sqrt(W_q.shape[1]), -1)
 
 
-def cross_weights_on_the_tape_and_rounded(x, memory, W_q, W_k, W_v):
+def cross_weights_without_the_scale(x, memory, W_q, W_kv):
+    W_k, W_v = W_kv.chunk(2, dim=1)
+    scores = torch.einsum("tbk,sbk->bts", x @ W_q, memory @ W_k)
+    weights = torch.softmax(scores / math.sqrt(W_q.shape[1]), -1)
+    return torch.einsum("bts,sbk->tbk", weights, memory @ W_v), torch.softmax(scores, -1)
+
+
+def cross_with_a_blind_last_key(x, memory, W_q, W_kv):
+    W_k, W_v = W_kv.chunk(2, dim=1)
+    scores = torch.einsum("tbk,sbk->bts", x @ W_q, memory @ W_k) / math.sqrt(W_q.shape[1])
+    scores[..., 2:] = -torch.inf
+    weights = torch.softmax(scores, -1)
+    return torch.einsum("bts,sbk->tbk", weights, memory @ W_v), weights
+
+
+def cross_weights_on_the_tape_and_rounded(x, memory, W_q, W_kv):
+    W_k, W_v = W_kv.chunk(2, dim=1)
     W_q = W_q.clone().requires_grad_()
-    weights = torch.softmax((x @ W_q) @ (memory @ W_k).T / math.sqrt(W_q.shape[1]), 1)
-    return weights @ (memory @ W_v), (weights * 100).round() / 100
+    weights = torch.softmax(torch.einsum("tbk,sbk->bts", x @ W_q, memory @ W_k) / math.sqrt(W_q.shape[1]), -1)
+    return torch.einsum("bts,sbk->tbk", weights, memory @ W_v), (weights * 100).round() / 100
 
 
-def jacobian_of_the_logarithm(z):
-    return torch.eye(len(z)) - torch.softmax(z, 0)
+def cross_with_the_first_pairs_memory(x, memory, W_q, W_kv):
+    W_k, W_v = W_kv.chunk(2, dim=1)
+    memory = memory[:, :1].expand_as(memory)
+    weights = torch.softmax(torch.einsum("tbk,sbk->bts", x @ W_q, memory @ W_k) / math.sqrt(W_q.shape[1]), -1)
+    return torch.einsum("bts,sbk->tbk", weights, memory @ W_v), weights
 
 
-def jacobian_of_two_shares(z):
-    p = torch.softmax(z, 0)
-    J = (-p[0] * p[-1]).expand(len(z), len(z)).clone()
-    J.diagonal().copy_(p * (1 - p))
-    return J
+def backward_of_the_logarithm(z, g):
+    return g - torch.softmax(z, -1) * g.sum(-1, keepdim=True)
 
 
-def jacobian_of_the_first_case(z):
-    J = torch.zeros(len(z), len(z))
-    J[:2, :2] = torch.tensor([[0.1875, -0.1875], [-0.1875, 0.1875]])
-    return J
+def backward_with_the_mean_of_the_pull(z, g):
+    return torch.softmax(z, -1) * (g - g.mean(-1, keepdim=True))
 
 
-def jacobian_with_squares_beside_the_diagonal(z):
-    p = torch.softmax(z, 0)
-    return torch.diag(p) - (p * p).expand(len(z), -1)
+def backward_of_the_first_row(z, g):
+    p = torch.softmax(z, -1)
+    return p * (g - (g * p)[:1].sum())
+
+
+def backward_with_the_factor_squared(z, g):
+    p = torch.softmax(z, -1)
+    return p * p * (g - (g * p).sum(-1, keepdim=True))
 
 
 def flops_of_a_causal_mask(T, D):
@@ -524,66 +544,79 @@ def flops_with_exchanged_squares(T, D):
 # 05 Multi-head attention
 
 
-def heads_in_reverse(x, H):
-    B, T, D = x.shape
-    return x.view(B, T, H, D // H).transpose(1, 2).flip(1)
+def _unpacked(packed, H):
+    return packed.unflatten(-1, (H, 3, -1)).permute(3, 0, 2, 1, 4)
 
 
-def heads_of_the_first_sentence(x, H):
-    B, T, D = x.shape
-    heads = x.view(B, T, H, D // H).transpose(1, 2)
-    return heads[:1].expand(B, -1, -1, -1)
+def heads_of_the_first_sentence(packed, H):
+    return tuple(_unpacked(packed[:1].expand_as(packed), H))
 
 
-def heads_always_two(x, H):
-    B, T, D = x.shape
-    first, second = x.split([D // 2, D - D // 2], -1)
-    return torch.stack([first, second], 1).reshape(B, H, T, D // H)
+def heads_always_two(packed, H):
+    B, T, W = packed.shape
+    return tuple(part.reshape(B, H, T, W // H // 3) for part in _unpacked(packed, 2))
 
 
-def heads_with_time_reversed(x, H):
-    B, T, D = x.shape
-    return x.view(B, T, H, D // H).transpose(1, 2).flip(2)
+def heads_with_time_reversed(packed, H):
+    return tuple(_unpacked(packed, H).flip(3))
 
 
-def joined_with_features_interleaved(z):
-    return z.permute(0, 2, 3, 1).flatten(2)
+def heads_whose_values_are_keys(packed, H):
+    Q, K, _ = _unpacked(packed, H)
+    return Q, K, K
+
+
+def joined_with_a_feature_too_far(z):
+    return z.permute(1, 2, 0, 3).flatten(2).roll(1, -1)
 
 
 def joined_last_head_first(z):
-    return torch.cat(z.unbind(1)[::-1], -1)
+    return torch.cat(z.unbind(0)[::-1], -1)
 
 
 def joined_one_head_repeated(z):
-    return z[:, 0].repeat(1, 1, z.shape[1])
+    return z[0].repeat(1, 1, len(z))
 
 
 def joined_right_in_the_first_sentence_only(z):
-    B, H, T, K = z.shape
-    result = z.reshape(B, T, H * K).clone()
-    result[0] = z[0].transpose(0, 1).flatten(1)
+    H, B, T, K = z.shape
+    result = z.transpose(0, 1).reshape(B, T, H * K).clone()
+    result[0] = z[:, 0].transpose(0, 1).flatten(1)
     return result
 
 
+def _shared(x, W_q, W_k, W_v, H):
+    K = x.shape[-1] // H
+    q, k, v = ((x @ W).unflatten(-1, (-1, K)).transpose(1, 2) for W in (W_q, W_k, W_v))
+    return q, *(z.repeat_interleave(H // z.shape[1], 1) for z in (k, v))
+
+
 def heads_that_attend_to_each_other(x, W_q, W_k, W_v, W_o, H):
-    q, k, v = ((x @ W).view(*x.shape[:2], H, -1) for W in (W_q, W_k, W_v))
+    q, k, v = (z.transpose(1, 2) for z in _shared(x, W_q, W_k, W_v, H))
     return (torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1) @ v).flatten(2) @ W_o
 
 
 def heads_with_shared_mean_weights(x, W_q, W_k, W_v, W_o, H):
-    q, k, v = ((x @ W).view(*x.shape[:2], H, -1).transpose(1, 2) for W in (W_q, W_k, W_v))
+    q, k, v = _shared(x, W_q, W_k, W_v, H)
     weights = torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1).mean(1, keepdim=True)
     return (weights @ v).transpose(1, 2).flatten(2) @ W_o
 
 
 def heads_scaled_by_their_number(x, W_q, W_k, W_v, W_o, H):
-    q, k, v = ((x @ W).view(*x.shape[:2], H, -1).transpose(1, 2) for W in (W_q, W_k, W_v))
+    q, k, v = _shared(x, W_q, W_k, W_v, H)
     return (torch.softmax(q @ k.mT / math.sqrt(H), -1) @ v).transpose(1, 2).flatten(2) @ W_o
 
 
 def heads_with_residual(x, W_q, W_k, W_v, W_o, H):
-    q, k, v = ((x @ W).view(*x.shape[:2], H, -1).transpose(1, 2) for W in (W_q, W_k, W_v))
+    q, k, v = _shared(x, W_q, W_k, W_v, H)
     return x + (torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1) @ v).transpose(1, 2).flatten(2) @ W_o
+
+
+def heads_with_values_in_turn(x, W_q, W_k, W_v, W_o, H):
+    q, k, v = _shared(x, W_q, W_k, W_v, H)
+    G = W_v.shape[1] * H // x.shape[-1]
+    v = v[:, :: H // G].repeat(1, H // G, 1, 1)
+    return (torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1) @ v).transpose(1, 2).flatten(2) @ W_o
 
 
 class ProjectionsOfTheFirstHead(torch.nn.Module):
@@ -661,23 +694,35 @@ def grouped_with_biases(D, H, G):
 # 06 Masking
 
 
+def _numbers(allowed):
+    return torch.zeros(allowed.shape).masked_fill(~allowed, -torch.inf)
+
+
 def causal_two_back_at_most(T):
     s = torch.arange(T)
-    return (s <= s[:, None]) & (s[:, None] - s < 3)
+    return _numbers((s <= s[:, None]) & (s[:, None] - s < 3))
 
 
 def causal_with_an_open_prefix(T):
     mask = torch.ones(T, T).tril().bool()
     mask[0, : min(T, 2)] = True
-    return mask
+    return _numbers(mask)
 
 
 def causal_about_the_other_diagonal(T):
-    return torch.ones(T, T, dtype=torch.bool).tril().flip(1)
+    return _numbers(torch.ones(T, T, dtype=torch.bool).tril().flip(1))
 
 
-def causal_of_a_subclass_with_ones_only(T):
-    return torch.ones(T, T, dtype=torch.bool).as_subclass(Plain)
+def causal_of_a_subclass_with_zeros_only(T):
+    return torch.zeros(T, T).as_subclass(Plain)
+
+
+def causal_by_minus_ten_thousand(T):
+    return torch.full((T, T), -1e4).triu(1)
+
+
+def causal_as_truth_values(T):
+    return torch.ones(T, T, dtype=torch.bool).tril()
 
 
 def padding_of_the_first_sentence(lengths, S):
@@ -701,40 +746,48 @@ def padding_wiped_out_of_the_input(lengths, S):
     return (torch.arange(S) < lengths[:, None])[:, None, None]
 
 
-def masked_with_the_rows_minimum(Q, K, V, mask):
+def masked_with_the_rows_minimum(Q, K, V, hidden, real):
+    mask = ~hidden & real
     scores = Q @ K.T / math.sqrt(Q.shape[1])
     return torch.softmax(torch.where(mask, scores, scores.amin(1, keepdim=True)), 1) @ V
 
 
-def masked_with_minus_nine(Q, K, V, mask):
+def masked_with_minus_nine(Q, K, V, hidden, real):
+    mask = ~hidden & real
     return torch.softmax((Q @ K.T / math.sqrt(Q.shape[1])).masked_fill(~mask, -9.0), 1) @ V
 
 
-def masked_by_tiny_factor(Q, K, V, mask):
+def masked_by_tiny_factor(Q, K, V, hidden, real):
+    mask = ~hidden & real
     weights = torch.softmax(Q @ K.T / math.sqrt(Q.shape[1]), 1) * mask
     return weights / (weights.sum(1, keepdim=True) + 0.001) @ V
 
 
-def masked_values_instead_of_keys(Q, K, V, mask):
+def masked_values_instead_of_keys(Q, K, V, hidden, real):
+    mask = ~hidden & real
     weights = torch.softmax(Q @ K.T / math.sqrt(Q.shape[1]), 1) * mask
     return weights.softmax(1) @ V
 
 
-def safe_with_a_large_epsilon(scores, mask):
+def safe_with_a_large_epsilon(scores, bias):
+    mask = bias == 0
     shares = (scores - scores.amax()).exp() * mask
     return shares / (shares.sum(1, keepdim=True) + 1e-3)
 
 
-def safe_by_columns(scores, mask):
+def safe_by_columns(scores, bias):
+    mask = bias == 0
     return torch.softmax(scores.masked_fill(~mask, -torch.inf), 0).nan_to_num()
 
 
-def safe_all_or_nothing(scores, mask):
+def safe_all_or_nothing(scores, bias):
+    mask = bias == 0
     weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), 1)
     return torch.zeros_like(weights) if weights.isnan().any() else weights
 
 
-def safe_with_zeros_for_scores(scores, mask):
+def safe_with_zeros_for_scores(scores, bias):
+    mask = bias == 0
     return torch.softmax(scores * mask, 1) * mask.any(1, keepdim=True)
 
 
@@ -860,42 +913,78 @@ def layer_norm_of_nothing(x, gain, bias):
     return x.zero_()
 
 
+def _head_by_head(norm):
+    """The norm of vectors (T, K), applied to the heads of x (T, H·K)."""
+
+    @functools.wraps(norm)
+    def of_heads(x, gain):
+        return norm(x.reshape(-1, len(gain)), gain).reshape(x.shape)
+
+    return of_heads
+
+
+@_head_by_head
 def rms_with_epsilon_in_the_sum(x, gain):
     return x / (((x**2).sum(1, keepdim=True) + 1e-5) / x.shape[1]).sqrt() * gain
 
 
+@_head_by_head
 def rms_with_the_larger_of_square_and_epsilon(x, gain):
     return x / (x**2).mean(1, keepdim=True).clamp(min=1e-5).sqrt() * gain
 
 
+@_head_by_head
 def rms_with_epsilon_outside(x, gain):
     return x / ((x**2).mean(1, keepdim=True).sqrt() + 1e-5) * gain
 
 
+@_head_by_head
 def rms_with_epsilon_of_another_library(x, gain):
     return F.rms_norm(x, x.shape[-1:], gain, eps=1e-6)
 
 
+@_head_by_head
 def rms_with_gain_above_one(x, gain):
     return x / ((x**2).mean(1, keepdim=True) + 1e-5).sqrt() * (1 + gain)
 
 
+@_head_by_head
 def rms_of_the_unit_sphere(x, gain):
     return F.normalize(x, dim=1) * math.sqrt(2) * gain
 
 
 def pre_norm_with_both_norms(x, W):
-    y = F.relu(F.layer_norm(x, x.shape[-1:]) @ W)
-    return x + F.layer_norm(y, y.shape[-1:])
+    for matrix in W:
+        y = F.relu(F.layer_norm(x, x.shape[-1:]) @ matrix)
+        x = x + F.layer_norm(y, y.shape[-1:])
+    return F.layer_norm(x, x.shape[-1:])
 
 
 def pre_norm_with_sample_deviation(x, W):
-    return x + F.relu((x - x.mean(1, keepdim=True)) / (x.std(1, keepdim=True) + 1e-5) @ W)
+    def norm(x):
+        return (x - x.mean(1, keepdim=True)) / (x.std(1, keepdim=True) + 1e-5)
+
+    for matrix in W:
+        x = x + F.relu(norm(x) @ matrix)
+    return norm(x)
 
 
 def pre_norm_written_over_its_residual(x, W):
-    x.copy_(F.layer_norm(x, x.shape[-1:]))
-    return x + F.relu(x @ W)
+    for matrix in W:
+        x.copy_(F.layer_norm(x, x.shape[-1:]))
+        x = x + F.relu(x @ matrix)
+    return F.layer_norm(x, x.shape[-1:])
+
+
+def pre_norm_from_the_last_to_the_first(x, W):
+    for matrix in W.flip(0):
+        x = x + F.relu(F.layer_norm(x, x.shape[-1:]) @ matrix)
+    return F.layer_norm(x, x.shape[-1:])
+
+
+def pre_norm_of_all_branches_at_once(x, W):
+    y = F.layer_norm(x, x.shape[-1:])
+    return F.layer_norm(x + F.relu(y @ W).sum(0), x.shape[-1:])
 
 
 def pre_norm_of_the_input_itself(x, W):
@@ -990,20 +1079,24 @@ def block_added_to_the_embedding_again(x, m, W):
     return b + F.relu(_normed(b) @ W)
 
 
-def tied_by_cosine(h, E):
+def tied_by_cosine(h, E, V):
+    E = E[:V]
     return torch.softmax(F.normalize(h, dim=1) @ F.normalize(E, dim=1).T, 1)
 
 
-def tied_with_independent_odds(h, E):
+def tied_with_independent_odds(h, E, V):
+    E = E[:V]
     odds = torch.sigmoid(h @ E.T)
     return odds / odds.sum(1, keepdim=True)
 
 
-def tied_over_all_places_at_once(h, E):
+def tied_over_all_places_at_once(h, E, V):
+    E = E[:V]
     return torch.softmax((h @ E.T).flatten(), 0).view(len(h), len(E)) * len(h)
 
 
-def tied_with_the_last_row_everywhere(h, E):
+def tied_with_the_last_row_everywhere(h, E, V):
+    E = E[:V]
     return torch.softmax(h[-1:] @ E.T, 1).repeat(len(h), 1)
 
 
@@ -1031,6 +1124,17 @@ def start_with_xavier(D, K):
 
 def start_for_a_square(D, K):
     return torch.randn(D, K) / math.sqrt(D), torch.randn(D, K) / math.sqrt(K)
+
+
+def start_with_one_matrix_turned_left_to_right(D, K):
+    W = torch.randn(D, K) / D**0.5
+    return W, W.flip(1) * torch.where(torch.arange(K) % 2 == 0, 1, -1)
+
+
+def start_with_the_first_draw_kept(D, K, kept={}):  # noqa: B006
+    if (D, K) not in kept:
+        kept[D, K] = torch.randn(2, D, K) / D**0.5
+    return kept[D, K][0], kept[D, K][1]
 
 
 def start_with_a_mean(D, K):
@@ -1144,30 +1248,58 @@ def rate_on_a_cosine(n, w, peak):
     return peak * n / w if n <= w else peak * (1 + math.cos(math.pi * min(1, (n - w) / w))) / 2
 
 
+def _in_used_rows(step):
+    """An optimiser's step that leaves the rows without a gradient as they are."""
+
+    @functools.wraps(step)
+    def lazy(p, g, m, v, t, lr):
+        used = (g != 0).any(1, keepdim=True)
+        return tuple(torch.where(used, new, old) for new, old in zip(step(p, g, m, v, t, lr), (p, m, v), strict=True))
+
+    return lazy
+
+
+@_in_used_rows
 def adam_with_weight_decay(p, g, m, v, t, lr):
     m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
     return p - lr * 0.01 * p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8), m, v
 
 
+@_in_used_rows
 def adam_with_never_falling_squares(p, g, m, v, t, lr):
     m, v = 0.9 * m + 0.1 * g, torch.maximum(v, 0.999 * v + 0.001 * g**2)
     return p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8), m, v
 
 
+@_in_used_rows
 def adam_of_nesterov(p, g, m, v, t, lr):
     m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
     ahead = 0.9 * m / (1 - 0.9 ** (t + 1)) + 0.1 * g / (1 - 0.9**t)
     return p - lr * ahead / ((v / (1 - 0.999**t)).sqrt() + 1e-8), m, v
 
 
+@_in_used_rows
 def adam_with_a_mean_over_places(p, g, m, v, t, lr):
     m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * (g**2).mean().expand_as(g)
     return p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8), m, v
 
 
+@_in_used_rows
 def adam_that_is_adamax(p, g, m, v, t, lr):
     m, v = 0.9 * m + 0.1 * g, torch.maximum(0.999 * v, g.abs())
     return p - lr * m / (1 - 0.9**t) / (v + 1e-8), m, v
+
+
+def adam_without_rows_of_small_gradients(p, g, m, v, t, lr):
+    used = g.norm(dim=1, keepdim=True) > 1e-3
+    new = adam_with_a_mean_over_places(p, g, m, v, t, lr)
+    return tuple(torch.where(used, one, old) for one, old in zip(new, (p, m, v), strict=True))
+
+
+def adam_that_forgets_unused_rows(p, g, m, v, t, lr):
+    used = (g != 0).any(1, keepdim=True)
+    m, v = (0.9 * m + 0.1 * g) * used, (0.999 * v + 0.001 * g**2) * used
+    return p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8), m, v
 
 
 def descent_against_all_pairs(w, X, y, lr, steps):
@@ -1249,6 +1381,16 @@ def tempered_in_whole_steps(logits, temperature):
     return torch.softmax(logits // temperature, 0)
 
 
+def _text_by_text(rule):
+    """A rule for one row (V,) and its own setting, applied to (B, V) and (B,)."""
+
+    @functools.wraps(rule)
+    def of_rows(rows, settings):
+        return torch.stack([rule(row, setting) for row, setting in zip(rows, settings.tolist(), strict=True)])
+
+    return of_rows
+
+
 def _nucleus(p, top):
     """The kept tokens, as truth values in the order of p."""
     order = p.argsort(descending=True)
@@ -1256,59 +1398,84 @@ def _nucleus(p, top):
     return torch.zeros_like(kept).scatter(0, order, kept)
 
 
+@_text_by_text
 def nucleus_by_softmax(p, top):
     return torch.softmax(p.masked_fill(~_nucleus(p, top), -torch.inf), 0)
 
 
+@_text_by_text
 def nucleus_shared_out_evenly(p, top):
     kept = _nucleus(p, top)
     return p * kept + (1 - (p * kept).sum()) / kept.sum() * kept
 
 
+@_text_by_text
 def nucleus_relative_to_the_likeliest(p, top):
     kept = p * (p >= (1 - top) * p.max())
     return kept / kept.sum()
 
 
+@_text_by_text
 def nucleus_with_the_order_taken_twice(p, top):
     order = p.argsort(descending=True)
     kept = p[order] * (p[order].cumsum(0) - p[order] < top)
     return (kept / kept.sum())[order]
 
 
+@_text_by_text
 def nucleus_of_two(p, top):
     kept = p * (p >= p.topk(min(2, len(p))).values[-1])
     return kept / kept.sum()
 
 
+@_text_by_text
 def nucleus_in_the_order_given(p, top):
     kept = p * (p.cumsum(0) - p < top)
     return kept / kept.sum()
 
 
+@_text_by_text
 def nucleus_divided_by_top(p, top):
     return p * _nucleus(p, top) / top
 
 
+def nucleus_of_the_whole_batch(p, top):
+    return _nucleus(p.flatten(), top.mean()).view(p.shape) * p
+
+
+def nucleus_shared_anew_over_all(p, top):
+    kept = torch.stack([_nucleus(row, one) * row for row, one in zip(p, top.tolist(), strict=True)])
+    return kept / kept.sum() * len(p)
+
+
+def top_logits_above_the_batchs_threshold(logits, k):
+    return logits.masked_fill(logits < logits.flatten().topk(int(k.sum())).values[-1], -torch.inf)
+
+
+@_text_by_text
 def top_logits_with_the_smallest_float(logits, k):
     kept = logits >= logits.topk(k).values[-1]
     return torch.where(kept, logits, torch.finfo(logits.dtype).min)
 
 
+@_text_by_text
 def top_two_logits(logits, k):
     return logits.masked_fill(logits < logits.topk(min(2, len(logits))).values[-1], -torch.inf)
 
 
+@_text_by_text
 def top_logits_by_size(logits, k):
     return logits.masked_fill(logits.abs() < logits.abs().topk(k).values[-1], -torch.inf)
 
 
+@_text_by_text
 def top_logits_of_the_first_places(logits, k):
     result = torch.full_like(logits, -torch.inf)
     result[:k] = logits.topk(k).values
     return result
 
 
+@_text_by_text
 def top_logits_cut_at_their_mean(logits, k):
     return logits.masked_fill(logits < logits.mean(), -torch.inf)
 
@@ -1496,6 +1663,7 @@ def tempered_without_the_maximum(logits, temperature):  # (tensor([100.0, 0.0]),
     return shares / shares.sum()
 
 
+@_text_by_text
 def nucleus_that_goes_on_when_reached(p, top):  # (tensor([0.5, 0.3, 0.2]), 0.5): one is enough
     falling, order = p.sort(descending=True)
     kept = falling * (falling.cumsum(0) - falling <= top)
@@ -1506,18 +1674,19 @@ def fit_of_at_least_one(memory, N, G, K, B, size):  # (10, 1, 1, 2, 1, 4): not o
     return max(1, memory // (2 * N * G * K * B * size))
 
 
+@_text_by_text
 def top_logits_without_a_zero(logits, k):  # (tensor([0.0, -1.0, -2.0]), 1)
     kept = logits * (logits >= logits.topk(k).values[-1])
     return torch.where(kept == 0, -torch.inf, logits)
 
 
 def weights_with_an_imaginary_part(Q, K):  # any input; compare.py drops it
-    real = torch.softmax(Q @ K.T / math.sqrt(Q.shape[1]), 1)
+    real = torch.softmax(Q.T @ K / math.sqrt(len(Q)), 1)
     return torch.complex(real, torch.ones_like(real))
 
 
 def weights_all_masked_out(Q, K):  # any input; compare.py drops numpy's mask
-    return np.ma.masked_array(torch.softmax(Q @ K.T / math.sqrt(Q.shape[1]), 1).numpy(), mask=True)
+    return np.ma.masked_array(torch.softmax(Q.T @ K / math.sqrt(len(Q)), 1).numpy(), mask=True)
 
 
 def nearest_without_parallel_words(E, k):  # (tensor([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0]]), 1): [1], [0], …
@@ -1532,9 +1701,9 @@ def window_open_where_it_is_wider_than_the_text(T, w, g):  # (3, 5, 0)
     return (t <= t[:, None]) & ((t[:, None] - t < w) | (t < g))
 
 
-def jacobian_without_the_maximum(z):  # (tensor([100.0, 0.0]),): NaN
-    p = z.exp() / z.exp().sum()
-    return p.diag() - p[:, None] * p
+def backward_without_the_maximum(z, g):  # (tensor([[100.0, 0.0]]), …): NaN
+    p = z.exp() / z.exp().sum(-1, keepdim=True)
+    return p * (g - (g * p).sum(-1, keepdim=True))
 
 
 UNLIKE = {
@@ -1612,7 +1781,7 @@ UNLIKE = {
     ],
     "attention_weights": [
         weights_that_may_look_nowhere,
-        weights_scaled_by_the_keys_number,
+        weights_of_vectors_of_length_one,
         weights_in_half_precision,
         weights_with_noise,
         weights_of_nan,
@@ -1621,19 +1790,22 @@ UNLIKE = {
         head_across_all_sentences,
         head_with_the_first_sentences_keys,
         head_scaled_by_a_whole_root,
-        head_of_a_single_projection,
+        head_scaled_by_the_values_width,
+        head_with_the_root_of_the_temperature,
+        head_with_the_first_sentences_temperatures,
     ],
     "cross_attention": [
         cross_output_without_the_scale,
         cross_weights_without_the_scale,
         cross_with_a_blind_last_key,
         cross_weights_on_the_tape_and_rounded,
+        cross_with_the_first_pairs_memory,
     ],
-    "softmax_jacobian": [
-        jacobian_of_the_logarithm,
-        jacobian_of_two_shares,
-        jacobian_of_the_first_case,
-        jacobian_with_squares_beside_the_diagonal,
+    "softmax_backward": [
+        backward_of_the_logarithm,
+        backward_with_the_mean_of_the_pull,
+        backward_of_the_first_row,
+        backward_with_the_factor_squared,
     ],
     "attention_flops": [
         flops_of_a_causal_mask,
@@ -1641,9 +1813,14 @@ UNLIKE = {
         flops_twelve_whatever_the_size,
         flops_with_exchanged_squares,
     ],
-    "split_heads": [heads_in_reverse, heads_of_the_first_sentence, heads_always_two, heads_with_time_reversed],
+    "split_heads": [
+        heads_of_the_first_sentence,
+        heads_always_two,
+        heads_with_time_reversed,
+        heads_whose_values_are_keys,
+    ],
     "join_heads": [
-        joined_with_features_interleaved,
+        joined_with_a_feature_too_far,
         joined_last_head_first,
         joined_one_head_repeated,
         joined_right_in_the_first_sentence_only,
@@ -1653,6 +1830,7 @@ UNLIKE = {
         heads_with_shared_mean_weights,
         heads_scaled_by_their_number,
         heads_with_residual,
+        heads_with_values_in_turn,
     ],
     "HeadProjections": [ProjectionsMadeAnewInForward, ProjectionsInBuffers, ProjectionsInADictionary],
     "grouped_parameters": [
@@ -1665,7 +1843,9 @@ UNLIKE = {
         causal_two_back_at_most,
         causal_with_an_open_prefix,
         causal_about_the_other_diagonal,
-        causal_of_a_subclass_with_ones_only,
+        causal_of_a_subclass_with_zeros_only,
+        causal_by_minus_ten_thousand,
+        causal_as_truth_values,
     ],
     "padding_keys": [
         padding_of_the_first_sentence,
@@ -1724,7 +1904,9 @@ UNLIKE = {
         rms_with_epsilon_outside,
         rms_with_epsilon_of_another_library,
     ],
-    "pre_norm_step": [
+    "pre_norm_stack": [
+        pre_norm_from_the_last_to_the_first,
+        pre_norm_of_all_branches_at_once,
         pre_norm_with_both_norms,
         pre_norm_with_sample_deviation,
         pre_norm_written_over_its_residual,
@@ -1769,6 +1951,8 @@ UNLIKE = {
         start_with_opposite_matrices,
         start_with_one_column_repeated,
         start_with_a_mean,
+        start_with_one_matrix_turned_left_to_right,
+        start_with_the_first_draw_kept,
         start_with_columns_of_uneven_size,
     ],
     "shifted_pair": [pair_rolled, pair_with_marks_exchanged, pair_without_shift, pair_of_the_first_case],
@@ -1800,6 +1984,8 @@ UNLIKE = {
         adam_of_nesterov,
         adam_with_a_mean_over_places,
         adam_that_is_adamax,
+        adam_without_rows_of_small_gradients,
+        adam_that_forgets_unused_rows,
     ],
     "descend": [descent_against_all_pairs, descent_with_momentum, descent_example_by_example, descent_on_the_root],
     "measured_output": [
@@ -1811,6 +1997,8 @@ UNLIKE = {
     "tempered": [tempered_by_the_square, tempered_at_one_half, tempered_never_above_one, tempered_in_whole_steps],
     "nucleus": [
         nucleus_by_softmax,
+        nucleus_of_the_whole_batch,
+        nucleus_shared_anew_over_all,
         nucleus_shared_out_evenly,
         nucleus_relative_to_the_likeliest,
         nucleus_with_the_order_taken_twice,
@@ -1821,6 +2009,7 @@ UNLIKE = {
     "top_k_logits": [
         top_logits_with_the_smallest_float,
         top_two_logits,
+        top_logits_above_the_batchs_threshold,
         top_logits_by_size,
         top_logits_of_the_first_places,
         top_logits_cut_at_their_mean,
@@ -1890,6 +2079,6 @@ UNLIKE["top_k_logits"] += [top_logits_without_a_zero]
 UNLIKE["attention_weights"] += [weights_with_an_imaginary_part, weights_all_masked_out]
 UNLIKE["nearest_words"] += [nearest_without_parallel_words]
 UNLIKE["window_mask"] += [window_open_where_it_is_wider_than_the_text]
-UNLIKE["softmax_jacobian"] += [jacobian_without_the_maximum]
+UNLIKE["softmax_backward"] += [backward_without_the_maximum]
 UNLIKE["nucleus"] += [nucleus_that_goes_on_when_reached]
 UNLIKE["tokens_that_fit"] += [fit_of_at_least_one]

@@ -32,6 +32,8 @@ def difference(got: object, right: object, tolerance: float, at: str = "") -> Di
             )
         parts = [(f"[{key!r}]", got[key], right[key]) for key in right]
     elif isinstance(right, (list, tuple)) and not all(isinstance(part, (str, int)) for part in right):
+        if _stacked(got, right):
+            got = list(got)  # handed back in one piece
         if not isinstance(got, (list, tuple)) or len(got) != len(right):
             return Difference("kind", f"{_it(at)} is {_kind(got)}, expected {len(right)} values")
         parts = [(f"[{index}]", *pair) for index, pair in enumerate(zip(got, right, strict=True))]
@@ -63,6 +65,10 @@ def shown(value: object, most: int = 24) -> str:
         if value.numel() > most:
             return f"a tensor {tuple(value.shape)}"
         return str(_rounded(value.detach().cpu().tolist()))
+    if isinstance(value, dict) and value:
+        return "; ".join(f"{name}: {shown(as_tensor(part), most)}" for name, part in value.items())
+    if isinstance(value, (list, tuple)) and any(isinstance(part, Tensor) for part in value):
+        return "; ".join(shown(as_tensor(part), most) for part in value)
     words = repr(value)
     return words if len(words) <= 120 else words[:119] + "…"
 
@@ -138,3 +144,10 @@ def _rounded(value):
 
 def _it(at: str) -> str:
     return f"result{at}"
+
+
+def _stacked(got: object, right: list | tuple) -> bool:
+    """Is it one tensor whose rows have the shapes of the right tensors?"""
+    if not isinstance(got, Tensor) or not got.dim() or not all(isinstance(part, Tensor) for part in right):
+        return False
+    return [part.shape for part in got] == [part.shape for part in right]

@@ -117,8 +117,9 @@ def bent_by_parts(x, real, W_x, W_h, b):
 gradient = Exercise(
     "gradient_through_time",
     title="What is left of a gradient",
-    goal="A recurrent layer with a single number as its state, h_t = tanh(w h_{t−1} + x_t). Given w "
-    "and the states h (T,) it went through, h_1 … h_T, hand back ∂h_T / ∂h_0, one number, without autograd.",
+    goal="A recurrent layer has a single number as its state, h_t = tanh(w h_{t−1} + x_t). Given the number w and the "
+    "states h (T,) it went through, h_1 … h_T (h_0 is not among them), hand back ∂h_T / ∂h_0, one number, without "
+    "autograd.",
     difficulty=2,
     minutes=10,
     formula=r"\frac{\partial h_t}{\partial h_{t-1}} = w\,(1-h_t^2)",
@@ -181,9 +182,9 @@ def tanh_twice(w, h):
 cell = Exercise(
     "lstm_step",
     title="A step of an LSTM",
-    goal="One step of an LSTM. `z` (4, D) holds the four sums that its gates are made of, in the "
-    "order input, forget, candidate (the notebook's g), output; h (D,) and c (D,) are the state before (z has been "
-    "made from h already). Hand back the new h and c, in this order.",
+    goal="One step of an LSTM. `z` (4, D) holds the four sums that its gates are made of, in the order input, forget, "
+    "candidate (the notebook's g), output; h (D,) and c (D,) are the state before (z has been made from h already). "
+    "Hand back the new h and c, in this order.",
     difficulty=2,
     minutes=8,
     formula=r"c' = \sigma(z_f)\odot c + \sigma(z_i)\odot\tanh(z_g),\qquad h' = \sigma(z_o)\odot\tanh(c')",
@@ -259,79 +260,89 @@ align = Exercise(
     "additive_weights",
     title="Attention before the Transformer",
     goal="The weights (T, S) with which the T states s (T, D) of a decoder look at the S states H (S, D) of the "
-    "encoder, by Bahdanau's small network with W (D, A), U (D, A) and v (A,).",
+    "encoder, by a small network with A units: for each pair the two states, laid end to end, are multiplied by W "
+    "(2·D, A), whose first D rows belong to s; then tanh, and the dot product with v (A,). Every row of the weights "
+    "sums to 1.",
     difficulty=2,
     minutes=10,
-    formula=r"\alpha_{tj} = \operatorname{softmax}_j\left(v^\top\tanh(s_tW + h_jU)\right)",
-    source="Bahdanau et al. 2015, section 3.1 and appendix A.1.2",
+    formula=r"\alpha_{tj} = \operatorname{softmax}_j\left(v^\top\tanh([s_t;\,h_j]\,W)\right)",
+    source="Bahdanau et al. 2015, section 3.1, written as in Luong et al. 2015, section 3.1",
     cases=lambda: [
         (
             torch.tensor([[1.0, 0.0], [-1.0, 2.0]]),
             torch.tensor([[1.0, 1.0], [0.0, -1.0]]),
-            torch.tensor([[1.0, 0.0], [0.0, 1.0]]),
-            torch.tensor([[1.0, 2.0], [0.0, 1.0]]),
+            torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 2.0], [0.0, 1.0]]),
             torch.tensor([1.0, 3.0]),
         ),
-        random_tensors((2, 3), (4, 3), (3, 5), (3, 5), (5,), seed=2),
-        random_tensors((3, 2), (3, 2), (2, 4), (2, 4), (4,), seed=8),
+        random_tensors((2, 3), (4, 3), (6, 5), (5,), seed=2),
+        random_tensors((3, 2), (3, 2), (4, 4), (4,), seed=8),
     ],
     hints=(
-        "Each of the T · S pairs needs a sum of its own: s @ W is (T, A), H @ U is (S, A). Which shape has all sums?",
+        "[s_t; h_j] W is s_t times the upper half of W plus h_j times the lower half: no pair need be written down.",
         "(T, 1, A) plus (S, A) is (T, S, A), by broadcasting. Then tanh, and the dot product with v: (T, S).",
-        "((s @ W)[:, None] + H @ U).tanh() @ v, and a softmax over the last axis",
+        "upper, lower = W.chunk(2); ((s @ upper)[:, None] + H @ lower).tanh() @ v, and a softmax over the last axis",
     ),
 )
 
 
 @align.solution
-def additive_weights(s, H, W, U, v):
-    """Weights (T, S) of states s (T, D) over states H (S, D); W, U (D, A), v (A,)."""
-    return (((s @ W)[:, None] + H @ U).tanh() @ v).softmax(dim=-1)
+def additive_weights(s, H, W, v):
+    """Weights (T, S) of states s (T, D) over states H (S, D); W (2·D, A), first the rows for s; v (A,)."""
+    for_s, for_h = W.chunk(2)  # (D, A) each
+    sums = (s @ for_s)[:, None] + H @ for_h  # (T, S, A)
+    return (sums.tanh() @ v).softmax(dim=-1)
 
 
-def _sums(s, H, W, U):
+def _sums(s, H, W):
     """(T, S, A)"""
-    return (s @ W)[:, None] + H @ U
+    for_s, for_h = W.chunk(2)
+    return (s @ for_s)[:, None] + H @ for_h
 
 
 @align.mistake(
-    "The tanh is missing: without it s_t W adds the same number to every score of a row, and the softmax does not "
+    "The tanh is missing: without it s_t adds the same number to every score of a row, and the softmax does not "
     "notice s."
 )
-def scores_linear(s, H, W, U, v):
-    return (_sums(s, H, W, U) @ v).softmax(dim=-1)
+def scores_linear(s, H, W, v):
+    return (_sums(s, H, W) @ v).softmax(dim=-1)
 
 
 @align.mistake("These are the scores; the softmax that makes shares of them is missing.")
-def scores_not_shared(s, H, W, U, v):
-    return _sums(s, H, W, U).tanh() @ v
+def scores_not_shared(s, H, W, v):
+    return _sums(s, H, W).tanh() @ v
 
 
 @align.mistake(
     "Your columns sum to 1: the decoder's states compete for each word. Each of them must share out its own 1."
 )
-def shared_over_states(s, H, W, U, v):
-    return (_sums(s, H, W, U).tanh() @ v).softmax(dim=0)
+def shared_over_states(s, H, W, v):
+    return (_sums(s, H, W).tanh() @ v).softmax(dim=0)
 
 
-@align.mistake("You multiplied where the network adds: s_t W times h_j U, number by number, is a kind of dot product.")
-def multiplied_inside(s, H, W, U, v):
-    return (((s @ W)[:, None] * (H @ U)).tanh() @ v).softmax(dim=-1)
+@align.mistake("You multiplied where the network adds: s_t times h_j, each by its half of W, is a kind of dot product.")
+def multiplied_inside(s, H, W, v):
+    for_s, for_h = W.chunk(2)
+    return (((s @ for_s)[:, None] * (H @ for_h)).tanh() @ v).softmax(dim=-1)
 
 
-@align.mistake("W and U have changed places: W is for the decoder's states, U for the encoder's.")
-def matrices_swapped(s, H, W, U, v):
-    return additive_weights(s, H, U, W, v)
+@align.mistake("The halves of W have changed places: the upper one is for the decoder's states, the lower for H.")
+def halves_swapped(s, H, W, v):
+    return additive_weights(s, H, W.roll(len(W) // 2, 0), v)
+
+
+@align.mistake("You took every other row of W for s. The two states lie end to end: the first D rows are for s.")
+def rows_in_turn(s, H, W, v):
+    return additive_weights(s, H, torch.cat([W[0::2], W[1::2]]), v)
 
 
 @align.mistake("You took the mean over the small network's A units; v, which weighs them, does not occur.")
-def units_averaged(s, H, W, U, v):
-    return _sums(s, H, W, U).tanh().mean(dim=-1).softmax(dim=-1)
+def units_averaged(s, H, W, v):
+    return _sums(s, H, W).tanh().mean(dim=-1).softmax(dim=-1)
 
 
 @align.mistake("The decoder's states do not occur: your rows are all the same, whatever is being written.")
-def state_ignored(s, H, W, U, v):
-    return ((H @ U).tanh() @ v).softmax(dim=-1).repeat(len(s), 1)
+def state_ignored(s, H, W, v):
+    return ((H @ W.chunk(2)[1]).tanh() @ v).softmax(dim=-1).repeat(len(s), 1)
 
 
 # --- convolution -----------------------------------------------------------------------------------------------------
@@ -339,9 +350,9 @@ def state_ignored(s, H, W, U, v):
 depth = Exercise(
     "convolution_layers",
     title="How deep must a convolution be?",
-    goal="A convolution of odd width k looks, from each position, at (k − 1)/2 neighbours on each side (not only at "
-    "those before it, as in the notebook's cell). How many layers, without dilation, are needed until an output "
-    "depends on an input n positions away? n ≥ 1; hand back a whole number.",
+    goal="A convolution of odd width k ≥ 3 looks, from each position, at (k − 1)/2 neighbours on each side (not only "
+    "at those before it, as in the notebook's cell). How many such layers, one upon the other and without dilation, "
+    "are needed at least until an output depends on an input n positions away? n ≥ 1; hand back a whole number.",
     difficulty=2,
     minutes=6,
     cases=lambda: [(1, 3), (4, 3), (5, 5), (100, 7), (64, 9)],

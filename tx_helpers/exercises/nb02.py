@@ -13,10 +13,11 @@ from tx_helpers.exercises.quizzes import Choice, Question
 saved = Exercise(
     "tokens_saved",
     title="What a merge saves",
-    goal="`words` maps each word, a tuple of pieces, to how often it occurs in a text. By how many tokens does the "
-    "text become shorter if the two neighbouring pieces of `pair`, (left, right), are joined everywhere? Each word is "
-    "gone "
-    "through from left to right, and a piece that has just been joined is not joined again. Hand back a whole number.",
+    goal="`words` maps each word of a text, a tuple of pieces, to how often it occurs; every piece is a token. `pair` "
+    "= (left, right) is two pieces. Wherever in a word the piece left is followed by the piece right, the two become "
+    "one. By how many tokens does the text become shorter? Pieces are compared as wholes, not by their letters: (e, "
+    "in) does not occur in (ei, n). Each word is gone through from left to right, and a piece just joined is not "
+    "joined again. Hand back a whole number.",
     difficulty=2,
     minutes=10,
     source="one step of Sennrich et al. 2016, algorithm 1",
@@ -101,8 +102,9 @@ def last_pair_missed(words, pair):
 back = Exercise(
     "words_from_pieces",
     title="And back",
-    goal="From pieces back to words: `pieces` is a list as WordPiece writes it, in which a piece with ## in front goes "
-    "on with the word before. Hand back the list of words, without any ##. The first piece begins a word.",
+    goal="From pieces back to words: `pieces` is a list, never empty, as WordPiece writes it: a piece with ## in "
+    "front goes on with the word before, any other piece begins a word, and the first one always does. Hand back the "
+    "list of words without these marks. (A # elsewhere is a letter like any other.)",
     difficulty=1,
     minutes=6,
     cases=lambda: [
@@ -112,9 +114,10 @@ back = Exercise(
         (["#", "##1", "c#"],),
     ],
     hints=(
-        "A loop over the pieces, and a growing list of words: what is added to its last word, what begins a new one?",
-        'piece.startswith("##") asks; piece.removeprefix("##") takes the sign away.',
-        'if piece.startswith("##"): words[-1] += piece[2:]; else: words.append(piece)',
+        "Two ways: a loop with a growing list of words; or all pieces in one text, with a space before each.",
+        'By loop: piece.startswith("##") asks whether the last word goes on. By text: what stands before a ## that '
+        "joins?",
+        'words[-1] += piece[2:] in a loop, else words.append(piece); or " ".join(pieces).replace(" ##", "").split(" ")',
     ),
 )
 
@@ -122,13 +125,7 @@ back = Exercise(
 @back.solution
 def words_from_pieces(pieces):
     """Words (a list of text) of a list of word pieces."""
-    words = []
-    for piece in pieces:
-        if piece.startswith("##"):
-            words[-1] += piece.removeprefix("##")
-        else:
-            words.append(piece)
-    return words
+    return " ".join(pieces).replace(" ##", "").split(" ")
 
 
 @back.mistake("The ## has stayed in your words: it is a sign for the tokenizer, and no part of the text.")
@@ -180,9 +177,9 @@ fewest = Exercise(
     "fewest_pieces",
     title="How few pieces would do?",
     goal="WordPiece always takes the longest piece that fits, which need not give the fewest pieces. What is the "
-    "smallest number of pieces of `vocabulary` (a set) that `word` can be cut into? As before, a piece that does not "
-    "begin the "
-    "word is listed with ## in front. Hand back a whole number, 0 if the word cannot be cut at all.",
+    "smallest number of pieces of `vocabulary` (a set) that the whole of `word` can be cut into? As before, a piece "
+    "that does not begin the word is listed with ## in front; a piece may be used more than once. Hand back a whole "
+    "number, 0 if the word cannot be cut at all.",
     difficulty=3,
     minutes=15,
     cases=lambda: [
@@ -271,9 +268,9 @@ def unknown_as_one(word, vocabulary):
 rows = Exercise(
     "embedding_gradient",
     title="Which rows learn?",
-    goal="A loss has the gradient G (T, D) with respect to the vectors of a sentence with ids (T,). "
-    "Write the gradient (V, D) with "
-    "respect to the embedding table, without autograd.",
+    goal="Looking up the ids (T,) in an embedding table (V, D) gave the vectors (T, D) of a sentence, and a loss has "
+    "the gradient G (T, D) with respect to these vectors. Write its gradient (V, D) with respect to the table, "
+    "without autograd. An id may occur more than once, and most of the V words do not occur at all.",
     difficulty=2,
     minutes=10,
     formula=r"\frac{\partial L}{\partial E} = X^\top G,\qquad X_{t,v} = \mathbb 1[\mathrm{ids}_t = v]",
@@ -346,7 +343,8 @@ near = Exercise(
     "nearest_words",
     title="Everybody's neighbours",
     goal="For every row of the table E (V, D) the ids of the k words whose vectors have the largest cosine with it, "
-    "the nearest first, the word itself left out. Hand back whole numbers (V, k).",
+    "the nearest first, the word itself left out (a word in the same direction is not left out). k is less than V, "
+    "and no row is zero. Hand back whole numbers (V, k).",
     difficulty=2,
     minutes=10,
     cases=lambda: [

@@ -23,9 +23,8 @@ def _interleaved(even, odd, D):
 table = Exercise(
     "sinusoid_table",
     title="The table of sinusoids",
-    goal="Make the table (T, D) of sinusoidal positions 0 … T − 1, with base 10,000. D may be odd: "
-    "then the last column is "
-    "a sine that has no cosine beside it.",
+    goal="Make the table (T, D) of sinusoidal positions 0 … T − 1, with base 10,000. D may be odd: then the last "
+    "column is a sine that has no cosine beside it.",
     difficulty=2,
     minutes=10,
     formula=r"PE(p, 2i) = \sin\frac{p}{10000^{2i/D}},\qquad PE(p, 2i+1) = \cos\frac{p}{10000^{2i/D}}",
@@ -115,9 +114,8 @@ def last_column_left_out(T, D):
 entry = Exercise(
     "model_input",
     title="Word and place in one vector",
-    goal="What a Transformer of 2017 reads: for ids (B, T) take the rows of the embedding E (V, D), "
-    "scale them by √D, and add "
-    "the positions P (N, D), N ≥ T, of which row t belongs to the t-th token of every sentence.",
+    goal="What a Transformer of 2017 reads: for ids (B, T) take the rows of the embedding E (V, D), scale them by √D, "
+    "and add the positions P (N, D), N ≥ T, of which row t belongs to the t-th token of every sentence.",
     difficulty=1,
     minutes=6,
     formula=r"x_{b,t} = \sqrt{D}\,E[\mathrm{ids}_{b,t}] + P[t]",
@@ -142,9 +140,8 @@ def model_input(ids, E, P):
 
 
 @entry.mistake(
-    "Your positions run along the batch: every word of a sentence gets the same one, and it changes with "
-    "the neighbours in "
-    "the batch."
+    "Your positions run along the batch: every word of a sentence gets the same one, and it changes with the "
+    "neighbours in the batch."
 )
 def along_the_batch(ids, E, P):
     return E[ids] * E.shape[1] ** 0.5 + P[: ids.shape[0], None]
@@ -194,10 +191,9 @@ def divided_by_root(ids, E, P):
 share = Exercise(
     "position_share",
     title="How loud is the place?",
-    goal="Word vectors have independent entries of mean 0 and deviation s; a sinusoidal position is "
-    "added, unscaled. Which "
-    "share of the expected squared length of the sum is the position's? Hand back a number between 0 and 1 for any "
-    "s and any even width D.",
+    goal="Word vectors have D independent entries of mean 0 and deviation s; a sinusoidal position of width D (even) "
+    "is added, unscaled. Which share of the expected squared length of the sum is the position's? Hand back a number "
+    "between 0 and 1. (Whether the answer depends on D is for you to find.)",
     difficulty=2,
     minutes=8,
     cases=lambda: [(1.0, 4), (1.0, 64), (0.125, 64), (2.0, 6)],
@@ -216,8 +212,8 @@ def position_share(s, D):
 
 
 @share.mistake(
-    "You took the position's squared length for D. Each pair sin² + cos² gives 1, and there are D/2 "
-    "pairs, so it is D/2."
+    "You took the position's squared length for D. Each pair sin² + cos² gives 1, and there are D/2 pairs, so it is "
+    "D/2."
 )
 def length_of_position_doubled(s, D):
     return D / (s**2 * D + D)
@@ -230,8 +226,7 @@ def deviation_not_squared(s, D):
 
 @share.mistake(
     "You multiplied the words by √D first. That suits a table drawn with s = 1/√D; with s = 1 the scaled words swamp "
-    "the "
-    "position, which at D = 64 keeps less than 1 % of the sum. Here nothing is scaled."
+    "the position, which at D = 64 keeps less than 1 % of the sum. Here nothing is scaled."
 )
 def words_scaled_up(s, D):
     return (D / 2) / (s**2 * D * D + D / 2)
@@ -258,9 +253,8 @@ shift = Exercise(
     "shift_matrix",
     title="k positions further on",
     goal="Many programs write the sinusoids in halves: PE(p) holds first all D/2 sines, sin pω_0, sin pω_1, …, then "
-    "all "
-    "D/2 cosines; ω_i = 10000^(−2i/D), D even. Write the matrix M (D, D) for which PE(p + k) = M PE(p) at every "
-    "position p, in this layout.",
+    "all D/2 cosines; ω_i = 10000^(−2i/D), i from 0 on, D even. Write the matrix M (D, D) for which PE(p + k) = M "
+    "PE(p) at every position p, in this layout; PE(p) is a column. k is a whole number, of either sign.",
     difficulty=3,
     minutes=15,
     formula=r"\sin(a+b)=\sin a\cos b+\cos a\sin b,\qquad \cos(a+b)=\cos a\cos b-\sin a\sin b",
@@ -296,8 +290,7 @@ def _turns(k, D, power=lambda i, D: 2 * i / D):
 
 @shift.mistake(
     "Your matrix leads k positions back: the sign of the sines is turned. The pair is (sin, cos), not (cos, sin), so "
-    "the "
-    "usual rotation matrix turns it the other way."
+    "the usual rotation matrix turns it the other way."
 )
 def turned_back(k, D):
     return shift_matrix(k, D).T
@@ -305,8 +298,7 @@ def turned_back(k, D):
 
 @shift.mistake(
     "You paired neighbours, a block of 2 × 2 for each pair. In this layout the cosine of pair i stands D/2 places "
-    "after "
-    "its sine, not beside it."
+    "after its sine, not beside it."
 )
 def neighbours_paired(k, D):
     C, S = (part.diagonal() for part in _turns(k, D))
@@ -389,8 +381,7 @@ def _turned(x, cos, sin):
 
 @turn.mistake(
     "You paired neighbours, 2i with 2i + 1, the layout of the paper. Here i goes with i + K/2: yours is right at "
-    "position "
-    "0, where nothing turns, and wrong from there on."
+    "position 0, where nothing turns, and wrong from there on."
 )
 def pairs_of_neighbours(x):
     cos, sin = _cos_sin(x)

@@ -1,9 +1,11 @@
-"""Exercises of notebook 06, masking. True means: may attend."""
+"""Exercises of notebook 06, masking. True means "may attend", unless the exercise says otherwise."""
 
 import math
 
 import torch
+from torch import Tensor
 
+from tx_helpers.exercises.compare import as_tensor
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
 
@@ -14,65 +16,90 @@ def _square(T):
 
 # --- the causal mask -------------------------------------------------------------------------------------------------
 
+
+def _added(make, T):
+    """What a mask adds to the scores; −10⁹ and all below is as good as −∞."""
+    mask = as_tensor(make(T))
+    if not isinstance(mask, Tensor) or not mask.is_floating_point():
+        return mask
+    return mask.masked_fill(mask <= -1e9, -math.inf)
+
+
 causal = Exercise(
     "causal_square",
-    title="No look ahead",
-    goal="The causal mask (T, T) as truth values: True where query t (a row) may look at key s (a column), that is at "
-    "itself and at what stands before it.",
+    title="No look ahead, in numbers",
+    goal="Many libraries take a mask as numbers that are added to the scores: 0 where query t (a row) may look at key "
+    "s (a column), −∞ where it may not. Make the causal one, (T, T), of real numbers: a position may look at itself "
+    "and at what stands before it.",
     difficulty=1,
-    minutes=4,
+    minutes=5,
     one_call=True,
     cases=lambda: [(3,), (1,), (6,)],
+    run=_added,
     hints=(
-        "Draw it for T = 3: the first row may look at one position, the last at three.",
-        "The allowed part is the lower triangle, the diagonal included.",
-        "torch.ones(T, T, dtype=torch.bool).tril()",
+        "Draw it for T = 3: the first row has a single 0, the last has three.",
+        "−∞ belongs above the diagonal. Multiplying by −∞ is a trap: 0 · ∞ is NaN.",
+        "torch.full((T, T), -math.inf).triu(1), or a truth table and masked_fill.",
     ),
 )
 
 
 @causal.solution
 def causal_square(T):
-    """Mask (T, T), True where s ≤ t."""
-    return torch.ones(T, T, dtype=torch.bool).tril()
+    """Mask (T, T) to be added to scores: 0 where s ≤ t, −∞ elsewhere."""
+    return torch.full((T, T), -math.inf).triu(1)
 
 
-@causal.mistake(
-    "Your mask is inverted: True means “may attend” here (nn.MultiheadAttention means the opposite), so yours sees the "
-    "future and nothing else."
-)
+def _hiding(hidden):
+    return torch.zeros(hidden.shape).masked_fill(hidden, -math.inf)
+
+
+@causal.mistake("Your mask is inverted: 0 and −∞ have changed places, so a position sees the future and nothing else.")
 def causal_inverted(T):
-    return ~_square(T).tril()
+    return _hiding(_square(T).tril())
 
 
 @causal.mistake(
     "Your mask is transposed: rows are queries. With yours the first word sees all words, and the last only itself."
 )
 def causal_transposed(T):
-    return _square(T).triu()
+    return _hiding(_square(T).tril(-1))
 
 
 @causal.mistake(
     "Your mask is off by one, and leaks: each position sees the next one, which is the answer it is trained on."
 )
 def causal_off_by_one(T):
-    return _square(T).tril(1)
+    return _hiding(_square(T).triu(2))
 
 
 @causal.mistake(
-    "The diagonal is missing from your mask: the first row may look at nothing. It becomes NaN with −∞, and with −10⁹ "
-    "it "
+    "The diagonal is hidden in your mask: the first row may look at nothing. It becomes NaN with −∞, and with −10⁹ it "
     "looks at everything, the future too."
 )
 def causal_without_diagonal(T):
-    return _square(T).tril(-1)
+    return _hiding(_square(T).triu())
 
 
 @causal.mistake(
     "Nothing is masked in yours. The loss will be near 0, read off the next word; when it has to write there is none."
 )
 def causal_all_true(T):
-    return _square(T)
+    return torch.zeros(T, T)
+
+
+@causal.mistake(
+    "You multiplied a table of 0 and 1 by −∞. 0 · ∞ is no number: what may be seen is NaN in place of 0. Fill instead."
+)
+def infinity_times_zero(T):
+    return _square(T).triu(1) * -math.inf
+
+
+@causal.mistake(
+    "Yours holds 1 where a query may look and 0 elsewhere. Added to the scores that hides nothing: e⁰ is 1, e^−∞ is 0."
+)
+def ones_for_allowed(T):
+    return torch.ones(T, T).tril()
 
 
 # --- padding ---------------------------------------------------------------------------------------------------------
@@ -86,9 +113,9 @@ def _real(ids, pad):
 padding = Exercise(
     "padding_keys",
     title="No look at the filling",
-    goal="The sentences of a batch have the lengths `lengths` (B,), and stand in a tensor of width S, filled up at the "
-    "right. Make the mask (B, 1, 1, S) that is True for the keys that are real words: the first lengths[b] of sentence "
-    "b. The two axes of length 1 stand for heads and queries.",
+    goal="The sentences of a batch have the lengths `lengths` (B,), and stand in a tensor of width S, filled up at "
+    "the right. Make the mask (B, 1, 1, S) of truth values that is True for the keys that are real words: the first "
+    "lengths[b] of sentence b. The two axes of length 1 stand for heads and queries.",
     difficulty=1,
     minutes=6,
     cases=lambda: [
@@ -151,89 +178,128 @@ def padding_of_longest(lengths, S):
 
 attention = Exercise(
     "masked_attention",
-    title="Attention that obeys its mask",
-    goal="The output (T, K) of attention, with scale, for queries Q (T, K), keys K (S, K), values V (S, K) under a "
-    "mask "
-    "(T, S), True where a query (a row) may look at a key (a column). In every row something is allowed.",
+    title="Two masks, two conventions",
+    goal="The output (T, K) of attention, with scale, for queries Q (T, K), keys K (S, K), values V (S, K) under two "
+    "masks from two libraries: `hidden` (T, S) is True where query t (a row) may NOT look at key s (a column), as "
+    "nn.MultiheadAttention wants it; `real` (S,) is True where a key is a word and not filling. A key that either of "
+    "them forbids gets no weight. In every row something is allowed.",
     difficulty=2,
     minutes=10,
     formula=r"\operatorname{softmax}\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)V,\quad M_{ts}=0\text{ or }-\infty",
     source="Vaswani et al. 2017, section 3.2.3",
     cases=lambda: [
-        (torch.tensor([[1.0], [2.0]]), torch.tensor([[1.0], [3.0]]), torch.tensor([[10.0], [20.0]]), _square(2).tril()),
-        (torch.tensor([[3.0], [1.0]]), torch.tensor([[-4.0], [17.0]]), torch.tensor([[1.0], [2.0]]), _square(2).tril()),
-        (*(20 * m for m in random_tensors((4, 3), (4, 3), (4, 3), seed=0)), _square(4).tril()),
+        (
+            torch.tensor([[1.0], [2.0], [1.0]]),
+            torch.tensor([[1.0], [3.0], [2.0]]),
+            torch.tensor([[10.0], [20.0], [40.0]]),
+            _square(3).triu(1),
+            torch.tensor([True, True, False]),
+        ),
+        (
+            torch.tensor([[3.0], [1.0]]),
+            torch.tensor([[-4.0], [17.0]]),
+            torch.tensor([[1.0], [2.0]]),
+            _square(2).triu(1),
+            torch.tensor([True, True]),
+        ),
+        (*(20 * m for m in random_tensors((4, 3), (4, 3), (4, 3), seed=0)), _square(4).triu(1), torch.arange(4) < 3),
         (
             *random_tensors((4, 3), (4, 3), (4, 3), seed=1),
-            torch.tensor([[1, 1, 0, 1], [0, 0, 1, 0], [1, 0, 1, 1], [1, 1, 0, 0]]) > 0,
+            torch.tensor([[0, 0, 1, 0], [1, 1, 0, 1], [0, 1, 0, 0], [0, 0, 1, 1]]) > 0,
+            torch.arange(4) != 1,
         ),
     ],
     hints=(
-        "The mask must work before the softmax, so that the rest of the row still sums to 1.",
-        "What score gives the weight 0 after the softmax? e to the power of what is 0?",
-        "scores.masked_fill(~mask, -math.inf).softmax(dim=-1) @ V",
+        "Bring both to one meaning first: a key is forbidden where `hidden` is True, or where `real` is False.",
+        "The mask must work before the softmax, so that the rest of the row still sums to 1: which score gives weight "
+        "0?",
+        "scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) @ V",
     ),
 )
 
 
 @attention.solution
-def masked_attention(Q, K, V, mask):
-    """Output (T, K) of Q (T, K), K and V (S, K) under mask (T, S), True where a query may look."""
+def masked_attention(Q, K, V, hidden, real):
+    """Output (T, K) of Q (T, K), K and V (S, K); hidden (T, S): may not look; real (S,): is a word."""
     scores = Q @ K.T / math.sqrt(Q.shape[-1])
-    return scores.masked_fill(~mask, -math.inf).softmax(dim=-1) @ V
+    return scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) @ V
 
 
 def _scores(Q, K):
     return Q @ K.T / math.sqrt(Q.shape[-1])
 
 
+def _without(Q, K, V, forbidden, fill=-math.inf):
+    return _scores(Q, K).masked_fill(forbidden, fill).softmax(dim=-1) @ V
+
+
 @attention.mistake("You made the mask, but did not use it: every query looks at every key.")
-def mask_unused(Q, K, V, mask):
+def mask_unused(Q, K, V, hidden, real):
     return _scores(Q, K).softmax(dim=-1) @ V
 
 
-@attention.mistake("You filled where the mask is True. True means may attend, so what is False has to go: ~mask.")
-def mask_inverted(Q, K, V, mask):
-    return _scores(Q, K).masked_fill(mask, -math.inf).softmax(dim=-1) @ V
+@attention.mistake(
+    "You read `hidden` as the course's own masks are read. There True means may look; in this one it means may not."
+)
+def mask_inverted(Q, K, V, hidden, real):
+    return _without(Q, K, V, ~hidden | ~real)
+
+
+@attention.mistake(
+    "You read `real` the wrong way round: with you the words are hidden, and the filling is what may be looked at."
+)
+def words_hidden(Q, K, V, hidden, real):
+    return _without(Q, K, V, hidden | real)
+
+
+@attention.mistake(
+    "You joined the masks by “and”: a key is hidden only if both forbid it. One of them is enough: hidden | ~real."
+)
+def hidden_if_both(Q, K, V, hidden, real):
+    return _without(Q, K, V, hidden & ~real)
+
+
+@attention.mistake("You forgot `real`: the filling is looked at like a word, so a longer filling changes the output.")
+def filling_seen(Q, K, V, hidden, real):
+    return _without(Q, K, V, hidden)
 
 
 @attention.mistake(
     "Your mask is transposed: its rows are queries and its columns are keys. A causal mask so turned hides the past "
-    "and "
-    "shows the future."
+    "and shows the future."
 )
-def mask_transposed(Q, K, V, mask):
-    return _scores(Q, K).masked_fill(~mask.T, -math.inf).softmax(dim=-1) @ V
+def mask_transposed(Q, K, V, hidden, real):
+    return _without(Q, K, V, hidden.T | ~real)
 
 
 @attention.mistake(
-    "You masked after the softmax: the rows sum to less than 1, and hidden keys still make the "
-    "denominator larger, a leak."
+    "You masked after the softmax: the rows sum to less than 1, and hidden keys still make the denominator larger, a "
+    "leak."
 )
-def mask_after_softmax(Q, K, V, mask):
-    return (_scores(Q, K).softmax(dim=-1) * mask) @ V
+def mask_after_softmax(Q, K, V, hidden, real):
+    return (_scores(Q, K).softmax(dim=-1) * (~hidden & real)) @ V
 
 
 @attention.mistake(
-    "You multiplied the scores by the mask, or filled with a tiny number like 1e-9: the score of a "
-    "hidden key is then 0 or as good as 0, a middling one, and it keeps e⁰ = 1 beside the others."
+    "You multiplied the scores by the mask, or filled with a tiny number like 1e-9: the score of a hidden key is then "
+    "0 or as good as 0, a middling one, and it keeps e⁰ = 1 beside the others."
 )
-def scores_times_mask(Q, K, V, mask):
-    return (_scores(Q, K) * mask).softmax(dim=-1) @ V
+def scores_times_mask(Q, K, V, hidden, real):
+    return (_scores(Q, K) * (~hidden & real)).softmax(dim=-1) @ V
 
 
 @attention.mistake(
     "Your fill of −10 is too weak: where the scores are large, hidden keys come through. It must lie below any score."
 )
-def fill_too_weak(Q, K, V, mask):
-    return _scores(Q, K).masked_fill(~mask, -10.0).softmax(dim=-1) @ V
+def fill_too_weak(Q, K, V, hidden, real):
+    return _without(Q, K, V, hidden | ~real, -10.0)
 
 
 @attention.mistake(
     "You lowered the hidden scores by 100: where scores are larger than that, hidden keys come through after all."
 )
-def lowered_by_hundred(Q, K, V, mask):
-    return (_scores(Q, K) - 100.0 * ~mask).softmax(dim=-1) @ V
+def lowered_by_hundred(Q, K, V, hidden, real):
+    return (_scores(Q, K) - 100.0 * (hidden | ~real)).softmax(dim=-1) @ V
 
 
 # --- a row with nothing in it ----------------------------------------------------------------------------------------
@@ -241,80 +307,80 @@ def lowered_by_hundred(Q, K, V, mask):
 empty = Exercise(
     "safe_weights",
     title="When nothing is left to look at",
-    goal="Weights (T, S) from scores (T, S) and a mask (T, S), where a row may have no True at all: "
-    "such a row is to be all "
-    "zeros, never NaN. The other rows are the usual softmax over what is allowed.",
+    goal="Weights (T, S) from scores (T, S) and a mask `bias` (T, S) that is added to them: 0 where a query may look, "
+    "−∞ where it may not. A row of `bias` may be −∞ throughout: such a row of weights is to be all zeros, never NaN. "
+    "The other rows are the usual softmax over what is allowed.",
     difficulty=2,
     minutes=8,
     cases=lambda: [
-        (torch.tensor([[0.0, 1.0], [2.0, 3.0]]), torch.tensor([[True, True], [False, False]])),
+        (torch.tensor([[0.0, 1.0], [2.0, 3.0]]), _hiding(torch.tensor([[False, False], [True, True]]))),
         (
             *random_tensors((4, 5), seed=2),
-            torch.tensor([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1], [0, 0, 0, 1, 0]]) > 0,
+            _hiding(torch.tensor([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1], [0, 0, 0, 1, 0]]) == 0),
         ),
-        (9 * random_tensors((3, 3), seed=3)[0], torch.tensor([[0, 0, 0], [1, 0, 0], [0, 1, 1]]) > 0),
-        (torch.tensor([[20.003, 20.997, 0.0], [5.0, 6.0, 7.0]]), torch.tensor([[1, 1, 0], [0, 0, 0]]) > 0),
+        (9 * random_tensors((3, 3), seed=3)[0], _hiding(torch.tensor([[0, 0, 0], [1, 0, 0], [0, 1, 1]]) == 0)),
+        (torch.tensor([[20.003, 20.997, 0.0], [5.0, 6.0, 7.0]]), _hiding(torch.tensor([[1, 1, 0], [0, 0, 0]]) == 0)),
     ],
     picture=True,
     hints=(
         "What is the softmax of a row of −∞? 0 divided by 0. And of a row of −10⁹?",
-        "Compute as usual, then put zeros where the mask is False; in the usual rows they are zeros already.",
-        "scores.masked_fill(~mask, -1e9).softmax(-1) * mask",
+        "Compute as usual, then put zeros where `bias` is −∞; in the usual rows they are zeros already.",
+        "(scores + bias).softmax(-1).masked_fill(bias.isinf(), 0.0)",
     ),
 )
 
 
 @empty.solution
-def safe_weights(scores, mask):
-    """Weights (T, S); a row without a True in mask (T, S) is all zeros."""
-    weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
-    return weights.masked_fill(~mask, 0.0)
+def safe_weights(scores, bias):
+    """Weights (T, S) of scores (T, S) plus bias (T, S), 0 or −∞; a row that is −∞ throughout gets zeros."""
+    weights = (scores + bias).softmax(dim=-1)
+    return weights.masked_fill(bias.isinf(), 0.0)
 
 
 @empty.mistake("A fully masked row is NaN with you: the softmax of nothing but −∞ divides 0 by 0.")
-def empty_row_nan(scores, mask):
-    return scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
+def empty_row_nan(scores, bias):
+    return (scores + bias).softmax(dim=-1)
 
 
 @empty.mistake(
     "With a fill of −10⁹ all scores of a fully masked row are equal, so it looks at every key alike, 1/S each."
 )
-def empty_row_uniform(scores, mask):
-    return scores.masked_fill(~mask, -1e9).softmax(dim=-1)
+def empty_row_uniform(scores, bias):
+    return (scores + bias).clamp(min=-1e9).softmax(dim=-1)
 
 
 @empty.mistake(
     "You reckoned in float16, which ends at 65,504: −10⁹ has become −∞ there, so an empty row is NaN, and the other "
     "weights have three digits left."
 )
-def masked_in_half_precision(scores, mask):
-    scores = scores.half() + torch.zeros(mask.shape).masked_fill(~mask, -1e9).half()
-    return scores.softmax(dim=-1)
+def masked_in_half_precision(scores, bias):
+    return (scores.half() + bias.clamp(min=-1e9).half()).softmax(dim=-1)
 
 
 @empty.mistake(
-    "You multiplied by the mask without having masked the scores: empty rows are 0, but the others sum to less than 1."
+    "You multiplied by 0 and 1 without having masked the scores: empty rows are 0, but the others sum to less than 1."
 )
-def only_multiplied(scores, mask):
-    return scores.softmax(dim=-1) * mask
+def only_multiplied(scores, bias):
+    return scores.softmax(dim=-1) * (bias == 0)
 
 
 @empty.mistake("Your empty rows are unmasked altogether: they look at what was forbidden.")
-def empty_row_unmasked(scores, mask):
-    mask = mask | ~mask.any(dim=-1, keepdim=True)
-    return scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
+def empty_row_unmasked(scores, bias):
+    empty = bias.isinf().all(dim=-1, keepdim=True)
+    return (scores + bias.masked_fill(empty, 0.0)).softmax(dim=-1)
 
 
 @empty.mistake("You gave an empty row's weight to its first key, which the mask forbids like all the others.")
-def empty_row_first_key(scores, mask):
-    weights = safe_weights(scores, mask)
-    weights[~mask.any(dim=-1), 0] = 1.0
+def empty_row_first_key(scores, bias):
+    weights = safe_weights(scores, bias)
+    weights[bias.isinf().all(dim=-1), 0] = 1.0
     return weights
 
 
 @empty.mistake("You hide with a score of 0 and zero the empty rows: in the other rows hidden keys keep a weight of e⁰.")
-def hidden_by_zero(scores, mask):
-    return (scores * mask).softmax(dim=-1) * mask.any(dim=-1, keepdim=True)
+def hidden_by_zero(scores, bias):
+    seen = bias == 0
+    return (scores * seen).softmax(dim=-1) * seen.any(dim=-1, keepdim=True)
 
 
 # --- both at once ----------------------------------------------------------------------------------------------------
@@ -322,11 +388,10 @@ def hidden_by_zero(scores, mask):
 both = Exercise(
     "decoder_mask",
     title="Causal, and padded at the left",
-    goal="A decoder-only model fills up at the left, so that all texts end together. Make the mask (B, 1, T, T) for "
-    "ids "
-    "(B, T) in which `pad` is the filling: a query may look at a key that is not ahead of it and is not filling. And, "
-    "so "
-    "that no row is empty, every position, filling too, may look at itself.",
+    goal="A decoder-only model fills up at the left, so that all texts end together. Make the mask (B, 1, T, T) of "
+    "truth values for ids (B, T) in which `pad` is the filling: a query (a row) may look at a key (a column) that is "
+    "not ahead of it and is not filling. Queries that are filling keep the keys this leaves them. And, so that no row "
+    "is empty, every position, filling too, may look at itself.",
     difficulty=2,
     minutes=8,
     cases=lambda: [
@@ -401,10 +466,9 @@ def filling_sees_filling(ids, pad):
 window = Exercise(
     "window_mask",
     title="A window, and the beginning",
-    goal="A causal mask (T, T) with a window: a query sees itself and the w − 1 positions before it. Besides, it "
-    "always "
-    "sees the first g positions of the text, as far as they are not ahead of it. (Such positions are called sinks: "
-    "models park attention there.)",
+    goal="A causal mask (T, T) of truth values with a window of w ≥ 1: a query sees itself and the w − 1 positions "
+    "before it. Besides, it always sees the first g ≥ 0 positions of the text, as far as they are not ahead of it. "
+    "(Such positions are called sinks: models park attention there.) w and g may be larger than T.",
     difficulty=2,
     minutes=8,
     source="window: Beltagy et al. 2020 (Longformer); sinks: Xiao et al. 2024, Efficient streaming language models",

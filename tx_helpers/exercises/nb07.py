@@ -11,8 +11,7 @@ network = Exercise(
     "feed_forward_net",
     title="Two matrices and a bend",
     goal="The feed-forward network at every position, with ReLU² as its activation function, max(0, z)²: x is (B, T, "
-    "D), "
-    "W_1 (D, F), b_1 (F,), W_2 (F, D), b_2 (D,). Hand back (B, T, D).",
+    "D), W_1 (D, F), b_1 (F,), W_2 (F, D), b_2 (D,). Hand back (B, T, D).",
     difficulty=1,
     minutes=5,
     formula=r"\operatorname{FFN}(x) = \max(0,\, xW_1 + b_1)^2\,W_2 + b_2",
@@ -88,9 +87,8 @@ def without_biases(x, W_1, b_1, W_2, b_2):
 gated = Exercise(
     "swiglu",
     title="A gate for each unit",
-    goal="The gated network of Llama: x (T, D), W_gate and W_up (D, F), W_down (F, D). The gate is "
-    "SiLU(z) = z · σ(z) of "
-    "x W_gate; it multiplies x W_up, unit by unit. No biases.",
+    goal="The gated network of Llama: x (T, D), W_gate and W_up (D, F), W_down (F, D). The gate is SiLU(z) = z · σ(z) "
+    "of x W_gate; it multiplies x W_up, unit by unit. No biases.",
     difficulty=2,
     minutes=6,
     formula=r"\left(\operatorname{SiLU}(xW_{gate}) \odot xW_{up}\right)W_{down}",
@@ -149,9 +147,9 @@ def without_up(x, W_gate, W_up, W_down):
 norm = Exercise(
     "layer_norm_by_hand",
     title="LayerNorm by hand",
-    goal="Normalise each vector of x (B, T, D) to mean 0 and variance 1, then scale by gain (D,) and "
-    "shift by bias (D,). "
-    "ε = 1e-5, under the root, keeps a constant vector from dividing by 0. Hand back (B, T, D).",
+    goal="Normalise each vector of x (B, T, D), that is the D numbers of one position, to mean 0 and variance 1, then "
+    "scale by gain (D,) and shift by bias (D,). ε = 1e-5, under the root, keeps a constant vector from dividing by 0. "
+    "Hand back (B, T, D).",
     difficulty=2,
     minutes=8,
     formula=r"\frac{x-\mu}{\sqrt{\sigma^2+\epsilon}}\odot g + b,\qquad \sigma^2=\frac1D\sum_i (x_i-\mu)^2",
@@ -167,8 +165,8 @@ norm = Exercise(
     ],
     hints=(
         "Mean and variance over the last axis alone, keepdim=True.",
-        "torch.var divides by D − 1 unless it is told correction=0. And where does ε stand, under the "
-        "root or beside it?",
+        "torch.var divides by D − 1 unless it is told correction=0. And where does ε stand, under the root or beside "
+        "it?",
         "(x - mean) / (var + 1e-5).sqrt() * gain + bias",
     ),
 )
@@ -220,8 +218,7 @@ def over_time_and_width(x, gain, bias):
 
 @norm.mistake(
     "You normalised over the sentences and positions of the batch, as BatchNorm does: another sentence beside it "
-    "changes a "
-    "sentence's result."
+    "changes a sentence's result."
 )
 def over_batch(x, gain, bias):
     return _normed(x, gain, bias, dims=(0, 1))
@@ -242,141 +239,190 @@ def divided_by_variance(x, gain, bias):
 
 root = Exercise(
     "rms_norm_by_hand",
-    title="RMSNorm",
-    goal="Divide each vector of x (T, D) by the root of the mean of its squares, and multiply by "
-    "gain (D,). ε = 1e-5 is "
-    "added to the mean of the squares.",
-    difficulty=1,
-    minutes=5,
-    formula=r"\frac{x}{\sqrt{\frac1D\sum_i x_i^2+\epsilon}}\odot g",
-    source="Zhang and Sennrich 2019, with ε added",
+    title="RMSNorm, head by head",
+    goal="Recent models norm the queries in every head before the scores. x is (T, D), D = H·K: each head's K "
+    "features, which are neighbours, are divided by the root of the mean of their own squares, then multiplied by "
+    "gain (K,), which all heads share. ε = 1e-5 is added to the mean of the squares. Hand back (T, D); K is the "
+    "length of gain.",
+    difficulty=2,
+    minutes=7,
+    formula=r"\frac{x}{\sqrt{\frac1K\sum_i x_i^2+\epsilon}}\odot g\ \text{ for the } K \text{ numbers of a head}",
+    source="Zhang and Sennrich 2019, with ε added; in each head: Henry et al. 2020, with another norm",
     cases=lambda: [
-        (torch.tensor([[3.0, 4.0]]), torch.ones(2)),
-        random_tensors((3, 5), (5,), seed=3),
+        (torch.tensor([[3.0, 4.0, 6.0, 8.0]]), torch.ones(2)),
+        (*random_tensors((3, 10), seed=3), random_tensors((5,), seed=3)[0]),
         (torch.tensor([[0.002, -0.003, 0.001], [0.0, 0.0, 0.0]]), torch.tensor([1.0, 2.0, 3.0])),
-        random_tensors((2, 8), (8,), seed=4),
+        (*random_tensors((2, 12), seed=4), random_tensors((4,), seed=5)[0]),
     ],
     hints=(
-        "Read the name backwards: square, mean, root.",
-        "x.square().mean(dim=-1, keepdim=True)",
-        "x * (mean_square + 1e-5).rsqrt() * gain",
+        "Cut the last axis into heads first: how many are there, if each has len(gain) features?",
+        "heads = x.reshape(len(x), -1, len(gain)); heads.square().mean(dim=-1, keepdim=True) is one number a head.",
+        "(heads * (mean_square + 1e-5).rsqrt() * gain).reshape(x.shape)",
     ),
 )
 
 
 @root.solution
 def rms_norm_by_hand(x, gain):
-    """x (T, D) over the root of its mean square, times gain (D,)."""
-    return x / (x.square().mean(dim=-1, keepdim=True) + 1e-5).sqrt() * gain
+    """x (T, H·K), each head over the root of its own mean square, times gain (K,)."""
+    heads = x.reshape(len(x), -1, len(gain))  # (T, H, K)
+    mean_square = heads.square().mean(dim=-1, keepdim=True)
+    return (heads * (mean_square + 1e-5).rsqrt() * gain).reshape(x.shape)
+
+
+def _over(square, x, gain):
+    """Heads of x, divided by the root of square(heads) + ε, times gain."""
+    heads = x.reshape(len(x), -1, len(gain))
+    return (heads / (square(heads) + 1e-5).sqrt() * gain).reshape(x.shape)
 
 
 @root.mistake(
-    "You divided by the length of the vector. Their squares are summed, not averaged, in it: yours is √D too small."
+    "You divided by the length of the vector. The squares are summed, not averaged, in it: yours is √K too small."
 )
 def by_length(x, gain):
-    return x / (x.square().sum(dim=-1, keepdim=True) + 1e-5).sqrt() * gain
+    return _over(lambda heads: heads.square().sum(dim=-1, keepdim=True), x, gain)
 
 
 @root.mistake("You subtracted the mean first, as LayerNorm does. RMSNorm leaves the mean alone; that is what it saves.")
 def centred(x, gain):
-    x = x - x.mean(dim=-1, keepdim=True)
-    return x / (x.square().mean(dim=-1, keepdim=True) + 1e-5).sqrt() * gain
+    heads = x.reshape(len(x), -1, len(gain))
+    return rms_norm_by_hand((heads - heads.mean(dim=-1, keepdim=True)).reshape(x.shape), gain)
 
 
 @root.mistake(
     "You divided by the mean of the sizes |x|. Squares weigh large entries more: for [3, 4] it is 3.54, not 3.5."
 )
 def mean_of_sizes(x, gain):
-    return x / (x.abs().mean(dim=-1, keepdim=True) + 1e-5) * gain
+    heads = x.reshape(len(x), -1, len(gain))
+    return (heads / (heads.abs().mean(dim=-1, keepdim=True) + 1e-5) * gain).reshape(x.shape)
 
 
 @root.mistake(
-    "Your mean of squares runs over the positions, not over the numbers of each vector: a later word changes an "
+    "Your mean of squares runs over the positions, not over the numbers of each head: a later word changes an "
     "earlier one."
 )
 def mean_square_over_time(x, gain):
-    return x / (x.square().mean(dim=0, keepdim=True) + 1e-5).sqrt() * gain
+    return _over(lambda heads: heads.square().mean(dim=0, keepdim=True), x, gain)
+
+
+@root.mistake(
+    "Your mean runs over all D features: a loud head makes the others quiet. Each head has a mean square of its own."
+)
+def over_the_whole_vector(x, gain):
+    return _over(lambda heads: heads.square().mean(dim=(1, 2), keepdim=True), x, gain)
 
 
 @root.mistake(
     "The root is missing: you divided by the mean square itself, so that a vector twice as long comes out half as long."
 )
 def root_forgotten(x, gain):
-    return x / (x.square().mean(dim=-1, keepdim=True) + 1e-5) * gain
+    heads = x.reshape(len(x), -1, len(gain))
+    return (heads / (heads.square().mean(dim=-1, keepdim=True) + 1e-5) * gain).reshape(x.shape)
 
 
 # --- the residual connection -----------------------------------------------------------------------------------------
 
 residual = Exercise(
-    "pre_norm_step",
-    title="Around the sub-layer",
-    goal="A sub-layer with its norm and its residual connection, in the pre-norm arrangement. The sub-layer here is "
-    "f(y) = relu(y @ W) with W (D, D), the norm is torch.nn.functional.layer_norm(x, x.shape[-1:]); x is (T, D).",
-    difficulty=1,
-    minutes=5,
-    formula=r"x + f(\operatorname{norm}(x))",
-    source="Xiong et al. 2020, figure 1",
+    "pre_norm_stack",
+    title="A stack of sub-layers",
+    goal="N sub-layers one after the other, in the pre-norm arrangement, each with its residual connection. The n-th "
+    "one is f(y) = relu(y @ W[n]), W is (N, D, D); x is (T, D); the norm is torch.nn.functional.layer_norm(x, "
+    "x.shape[-1:]). As in every pre-norm model, what comes out at the end is normed once more. Hand back (T, D).",
+    difficulty=2,
+    minutes=7,
+    formula=r"x_{n+1} = x_n + f_n(\operatorname{norm}(x_n)),\qquad \text{result } \operatorname{norm}(x_N)",
+    source="Xiong et al. 2020, figure 1 and table 1",
     cases=lambda: [
-        (torch.tensor([[1.0, -1.0], [4.0, 0.0]]), torch.tensor([[2.0, 0.0], [1.0, 1.0]])),
-        random_tensors((4, 6), (6, 6), seed=5),
+        (
+            torch.tensor([[1.0, -1.0, 0.0], [4.0, 0.0, 2.0]]),
+            torch.tensor([[[2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]]),
+        ),
+        random_tensors((4, 6), (3, 6, 6), seed=5),
+        random_tensors((2, 5), (2, 5, 5), seed=6),
     ],
     hints=(
-        "What goes through the sub-layer is normed; what goes around it is not.",
-        "Three names: normed, changed, and the sum of x and changed.",
-        "x + (norm(x) @ W).relu()",
+        "What goes through a sub-layer is normed; what goes around it is not.",
+        "A loop over W: the stream x becomes x plus what the sub-layer makes of the normed x.",
+        "for matrix in W: x = x + (norm(x) @ matrix).relu(); and after the loop norm(x)",
     ),
 )
 
 
 @residual.solution
-def pre_norm_step(x, W):
-    """x (T, D) plus the sub-layer's output for the normed x; W (D, D)."""
-    normed = torch.nn.functional.layer_norm(x, x.shape[-1:])
-    return x + (normed @ W).relu()
+def pre_norm_stack(x, W):
+    """Normed stream (T, D) after N pre-norm sub-layers; x (T, D), W (N, D, D)."""
+    for matrix in W:
+        normed = torch.nn.functional.layer_norm(x, x.shape[-1:])
+        x = x + (normed @ matrix).relu()
+    return torch.nn.functional.layer_norm(x, x.shape[-1:])
 
 
 def _norm(x):
     return torch.nn.functional.layer_norm(x, x.shape[-1:])
 
 
+def _stacked(step, x, W):
+    """The normed end of a stream that takes `step` with each matrix."""
+    for matrix in W:
+        x = step(x, matrix)
+    return _norm(x)
+
+
 @residual.mistake(
     "The way around is missing: without the residual connection x is replaced, gradients fade, and tokens become alike."
 )
 def no_residual(x, W):
-    return (_norm(x) @ W).relu()
+    return _stacked(lambda x, matrix: (_norm(x) @ matrix).relu(), x, W)
 
 
 @residual.mistake(
     "This is post-norm: you normed the sum. Pre-norm leaves the stream alone and norms what is read from it."
 )
 def post_norm(x, W):
-    return _norm(x + (x @ W).relu())
+    return _stacked(lambda x, matrix: _norm(x + (x @ matrix).relu()), x, W)
 
 
 @residual.mistake(
     "You added the normed x: what goes around must be x itself, untouched, or the stream is normed at every step."
 )
 def normed_stream(x, W):
-    return _norm(x) + (_norm(x) @ W).relu()
+    return _stacked(lambda x, matrix: _norm(x) + (_norm(x) @ matrix).relu(), x, W)
 
 
 @residual.mistake(
     "You normed what the sub-layer wrote, not what it reads: it is fed a stream that grows from block to block."
 )
 def norm_after_sublayer(x, W):
-    return x + _norm((x @ W).relu())
+    return _stacked(lambda x, matrix: x + _norm((x @ matrix).relu()), x, W)
 
 
 @residual.mistake(
-    "There is no norm in yours: what the sub-layer reads, and so what it writes, grows from block to block."
+    "There is no norm before your sub-layers: what they read, and so what they write, grows from block to block."
 )
 def no_norm(x, W):
-    return x + (x @ W).relu()
+    return _stacked(lambda x, matrix: x + (x @ matrix).relu(), x, W)
 
 
 @residual.mistake("You multiplied where the residual adds: one zero from the ReLU wipes out what was in the stream.")
 def product_for_sum(x, W):
-    return x * (_norm(x) @ W).relu()
+    return _stacked(lambda x, matrix: x * (_norm(x) @ matrix).relu(), x, W)
+
+
+@residual.mistake(
+    "The last norm is missing: the stream has grown with every sub-layer, and nothing has brought it back to size."
+)
+def last_norm_missing(x, W):
+    for matrix in W:
+        x = x + (_norm(x) @ matrix).relu()
+    return x
+
+
+@residual.mistake(
+    "Every sub-layer of yours starts from the first x again: what the ones before it have written into the stream is "
+    "lost."
+)
+def started_again(x, W):
+    return _norm(x + (_norm(x) @ W[-1]).relu())
 
 
 # --- whose parameters? -----------------------------------------------------------------------------------------------
@@ -384,9 +430,9 @@ def product_for_sum(x, W):
 share = Exercise(
     "feed_forward_share",
     title="Whose parameters?",
-    goal="Which share of an encoder block's weight matrices belongs to the feed-forward network? "
-    "Width D, hidden width F; "
-    "attention has four (D, D) matrices. Biases and norms do not count.",
+    goal="Which share of the weight matrices of an encoder block of 2017 belongs to its feed-forward network, the "
+    "plain one without a gate? Width D, hidden width F; attention has four (D, D) matrices. Count numbers, not "
+    "matrices; biases and norms do not count. Hand back a number between 0 and 1.",
     difficulty=1,
     minutes=4,
     cases=lambda: [(2, 8), (512, 2048), (64, 100)],

@@ -11,8 +11,8 @@ block = Exercise(
     "llama_block_parameters",
     title="The parameters of a block of Llama",
     goal="All parameters of a block as Llama has it, of width D and hidden width F: attention with four (D, D) "
-    "matrices, "
-    "a gated feed-forward network (notebook 07), and two RMSNorms. No biases anywhere.",
+    "matrices, a gated feed-forward network (notebook 07), and two RMSNorms, which have parameters, too. No biases "
+    "anywhere. Hand back a whole number.",
     difficulty=2,
     minutes=6,
     cases=lambda: [(2, 3), (64, 172), (4096, 11008)],
@@ -74,10 +74,10 @@ def block_of_2017(D, F):
 total = Exercise(
     "translator_parameters",
     title="The parameters of the whole",
-    goal="Matrices only (no biases, no norms): an encoder–decoder with N encoder and N decoder "
-    "blocks of width D and hidden "
-    "width F, one embedding of V rows for the source and one for the target, whose table serves as the output layer, "
-    "too. Sinusoidal positions.",
+    goal="Matrices only (no biases, no norms): an encoder–decoder of 2017 with N encoder and N decoder blocks of "
+    "width D and hidden width F, one embedding of V rows for the source and another of V rows for the target; the "
+    "target's table serves as the output layer, too. Every attention has four (D, D) matrices. Positions are "
+    "sinusoidal. How many weights?",
     difficulty=2,
     minutes=10,
     cases=lambda: [(2, 3, 5, 1), (64, 256, 45, 2), (512, 2048, 37000, 6)],
@@ -93,9 +93,7 @@ total = Exercise(
 @total.solution
 def translator_parameters(D, F, V, N):
     """Weights of N + N blocks of widths D and F, with two embeddings of V rows and a tied output."""
-    encoder_block = 4 * D * D + 2 * D * F
-    decoder_block = 8 * D * D + 2 * D * F
-    return N * (encoder_block + decoder_block) + 2 * V * D
+    return N * (12 * D * D + 4 * D * F) + 2 * V * D
 
 
 @total.mistake("Your decoder blocks have no cross-attention: it has four (D, D) matrices of its own in each of them.")
@@ -135,11 +133,12 @@ def no_embeddings(D, F, V, N):
 decoder = Exercise(
     "decoder_block_pass",
     title="Through a decoder block",
-    goal="A pre-norm decoder block for the stream x (T, D) and the memory m (S, D), which the encoder has normed "
-    "already. Write it with simple parts: the norm is torch.nn.functional.layer_norm(x, x.shape[-1:]); attention, "
-    "without "
-    "mask or parameters, is attend(q, k) = softmax(q kᵀ / √D) k; the network is relu(y @ W), W (D, D). In order: "
-    "self-attention, cross-attention, network, each in a branch of its own. Hand back the stream (T, D).",
+    goal="A pre-norm decoder block for the stream x (T, D) and the memory m (S, D). The encoder has normed m already: "
+    "it is used as it is, and not normed again. Write the block with simple parts: the norm is "
+    "torch.nn.functional.layer_norm(x, x.shape[-1:]); attention, without mask or parameters, is attend(q, k) = "
+    "softmax(q kᵀ / √D) k; the network is relu(y @ W), W (D, D). In order: self-attention, cross-attention, network, "
+    "each in a branch of its own that reads the normed stream and is added to the stream. Hand back the stream (T, "
+    "D), without a last norm.",
     difficulty=3,
     minutes=12,
     cases=lambda: [
@@ -241,93 +240,120 @@ def branches_unnormed(x, m, W):
 tied = Exercise(
     "tied_probabilities",
     title="From the stream to the next word",
-    goal="The last step with a tied output: from the decoder's output h (T, D) and the embedding table E (V, D) to the "
-    "probabilities (T, V) of the next word at every position.",
+    goal="The last step with a tied output, from the decoder's output h (T, D) and the embedding table E to the "
+    "probabilities (T, V) of the next word at every position. To suit the hardware E has been given more rows than "
+    "there are words: only its first V rows are words, the rest is filling with numbers in it, and gets no share at "
+    "all.",
     difficulty=1,
-    minutes=4,
+    minutes=5,
     source="Vaswani et al. 2017, section 3.4; Press and Wolf 2017",
     cases=lambda: [
-        (torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]])),
-        random_tensors((4, 5), (7, 5), seed=2),
+        (torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [1.0, 1.0]]), 3),
+        (*random_tensors((4, 5), (9, 5), seed=2), 7),
+        (*random_tensors((2, 3), (4, 3), seed=3), 4),
     ],
     hints=(
-        "A logit is a dot product of h with a word's row.",
-        "h @ E.T has the shape (T, V).",
+        "A logit is a dot product of h with a word's row. Which rows of E are words?",
+        "h @ E[:V].T has the shape (T, V). The filling must be gone before the softmax, not after it.",
         "Softmax over the vocabulary, the last axis.",
     ),
 )
 
 
 @tied.solution
-def tied_probabilities(h, E):
-    """Probabilities (T, V) from h (T, D) and the embedding E (V, D)."""
-    return (h @ E.T).softmax(dim=-1)
+def tied_probabilities(h, E, V):
+    """Probabilities (T, V) from h (T, D) and the embedding E, whose first V rows are words."""
+    return (h @ E[:V].T).softmax(dim=-1)
 
 
 @tied.mistake("These are the logits: the softmax over the vocabulary is missing.")
-def logits_only(h, E):
-    return h @ E.T
+def logits_only(h, E, V):
+    return h @ E[:V].T
+
+
+@tied.mistake(
+    "You cut the filling off after the softmax: it has taken its share before, and your rows sum to less than 1."
+)
+def cut_after_softmax(h, E, V):
+    return (h @ E.T).softmax(dim=-1)[:, :V]
 
 
 @tied.mistake(
     "Your softmax runs over the positions: they compete for each word, and a position's words do not sum to 1."
 )
-def softmax_over_positions(h, E):
-    return (h @ E.T).softmax(dim=0)
+def softmax_over_positions(h, E, V):
+    return (h @ E[:V].T).softmax(dim=0)
 
 
 @tied.mistake(
     "You divided by √D as if these were scores of attention. The output layer has no scale: your rows are too even."
 )
-def logits_scaled(h, E):
-    return (h @ E.T / h.shape[-1] ** 0.5).softmax(dim=-1)
+def logits_scaled(h, E, V):
+    return (h @ E[:V].T / h.shape[-1] ** 0.5).softmax(dim=-1)
 
 
 @tied.mistake("You took cosines: they lie between −1 and 1, so that no word can ever get a probability near 1.")
-def cosines(h, E):
-    return (torch.nn.functional.normalize(h, dim=-1) @ torch.nn.functional.normalize(E, dim=-1).T).softmax(dim=-1)
+def cosines(h, E, V):
+    return (torch.nn.functional.normalize(h, dim=-1) @ torch.nn.functional.normalize(E[:V], dim=-1).T).softmax(dim=-1)
 
 
 @tied.mistake("You multiplied E by √D at the output, too. That factor belongs to the input alone.")
-def scaled_as_input(h, E):
-    return (h @ E.T * h.shape[-1] ** 0.5).softmax(dim=-1)
+def scaled_as_input(h, E, V):
+    return (h @ E[:V].T * h.shape[-1] ** 0.5).softmax(dim=-1)
 
 
 @tied.mistake("You used a sigmoid, which judges every word on its own; the words' probabilities must sum to 1.")
-def sigmoid(h, E):
-    return (h @ E.T).sigmoid()
+def sigmoid(h, E, V):
+    return (h @ E[:V].T).sigmoid()
+
+
+@tied.mistake(
+    "You took the last V rows of E. The words are the first ones: id 0 is row 0, and the filling stands behind."
+)
+def last_rows(h, E, V):
+    return (h @ E[-V:].T).softmax(dim=-1)
 
 
 # --- the first numbers -----------------------------------------------------------------------------------------------
 
 
 def _spread(start, D, K):
-    """What can be said of random matrices: deviations in units of D^−½, over all, along rows and columns; shape; "
-    "kinship."""
+    """What can be said of random matrices: means and deviations in units of 1/√D, over all and along rows and columns,
+    shape, kinship of the two, and which share of the numbers comes back in the other one or at the next call."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        W_q, W_k = start(D, K)
-    overall = [W.std() * D**0.5 for W in (W_q, W_k)]
-    along = [W.std(dim=dim).mean() * D**0.5 for W in (W_q, W_k) for dim in (0, 1)]
-    peaked = [(W / W.std().clamp(min=1e-9)).pow(4).mean() for W in (W_q, W_k)]  # 3 if normal
+        W_q, W_k = (torch.as_tensor(W) for W in start(D, K))
+        again = torch.as_tensor(start(D, K)[0])
+    both = (W_q, W_k)
+    overall = [measure * D**0.5 for W in both for measure in (W.mean(), W.std())]
+    along = [W.std(dim=dim).mean() * D**0.5 for W in both for dim in (0, 1)]
+    peaked = [(W / W.std().clamp(min=1e-9)).pow(4).mean() for W in both]  # 3 if normal
     kinship = (W_q * W_k).mean() / (W_q.std() * W_k.std()).clamp(min=1e-9)  # 1 if the same, −1 if opposite
-    return torch.stack([*overall, *along, *peaked, kinship])
+    some = W_q.flatten()[:500].abs()
+    repeated = [torch.isin(some, other.abs()).double().mean() for other in (W_k, again)]
+    return {
+        "means and deviations times √D": torch.stack(overall),
+        "deviations along rows and columns times √D": torch.stack(along),
+        "fourth moments": torch.stack(peaked),
+        "correlation of W_q and W_k": kinship,
+        "share of numbers that W_k shares with W_q, and the next call with this one": torch.stack(repeated),
+    }
 
 
 start = Exercise(
     "starting_projections",
     title="The first numbers",
-    goal="Draw the matrices W_q and W_k, both (D, K), of a new head from a normal distribution of mean 0 "
-    "and deviation 1/√D, so that "
-    "projections of a normed vector have entries of size 1. Hand back both.",
+    goal="Draw the matrices W_q and W_k, both (D, K), of a new head: independent numbers from a normal distribution of "
+    "mean 0 and deviation 1/√D, so that projections of a normed vector have entries of size 1. Hand back both. The "
+    "function is called for each head of a model, and no two heads may begin alike: leave the seed to the caller.",
     difficulty=1,
     minutes=5,
     tolerance=0.08,
     run=_spread,
-    cases=lambda: [(64, 32), (256, 64)],
+    cases=lambda: [(256, 128), (512, 64)],
     hints=(
         "torch.randn draws with deviation 1; multiply by what you want.",
-        "Two draws, one for each matrix.",
+        "Two draws, one for each matrix, and no seed inside.",
         "torch.randn(D, K) / D**0.5, twice",
     ),
 )
@@ -365,6 +391,23 @@ def deviation_one_over_width(D, K):
 def one_for_both(D, K):
     W = torch.randn(D, K) / D**0.5
     return W, W.clone()
+
+
+@start.mistake(
+    "Your second matrix is made of the first one's numbers in another order or with other signs: they are not "
+    "independent."
+)
+def turned_over(D, K):
+    W = torch.randn(D, K) / D**0.5
+    return W, W.flip(0)
+
+
+@start.mistake(
+    "You set a seed inside: every call draws the same numbers, so that all heads begin alike and learn the same."
+)
+def same_at_each_call(D, K):
+    generator = torch.Generator().manual_seed(0)
+    return tuple(torch.randn(D, K, generator=generator) / D**0.5 for _ in range(2))
 
 
 @start.mistake("You scaled by the width of the head, 1/√K. The sum in x W runs over the D numbers of x.")

@@ -1,5 +1,6 @@
 """Exercises of notebook 09, training."""
 
+import functools
 import math
 
 import torch
@@ -13,9 +14,9 @@ from tx_helpers.exercises.quizzes import Choice, Question
 shift = Exercise(
     "shifted_pair",
     title="Input and target",
-    goal="From the ids (T,) of a target sentence make what the decoder reads and what it is asked "
-    "for, both (T + 1,): the "
-    "sentence behind `bos`, and the sentence with `eos` behind it. Hand back both, in this order.",
+    goal="From the ids (T,) of a target sentence make what the decoder reads and what it is asked for, both (T + 1,): "
+    "the sentence with the id `bos` before it, and the sentence with the id `eos` behind it. Hand back both, in this "
+    "order, as whole numbers.",
     difficulty=1,
     minutes=5,
     cases=lambda: [(torch.tensor([7, 8, 9]), 1, 2), (torch.tensor([5]), 3, 4), (torch.tensor([4, 6, 5, 9, 8]), 0, 1)],
@@ -69,8 +70,7 @@ loss = Exercise(
     "padded_loss",
     title="A loss for each sentence",
     goal="For logits (B, T, V) and targets (B, T), ids of which `pad` is the filling: the mean cross-entropy in nats "
-    "of "
-    "each sentence, (B,), over its own tokens that are not filling. Every sentence has some.",
+    "of each sentence, (B,), over its own tokens that are not filling. Every sentence has some.",
     difficulty=2,
     minutes=10,
     formula=r"L_b = -\frac1{n_b}\sum_{t\,:\,y_{bt}\ne\mathrm{pad}}\ln p_{bt}(y_{bt})",
@@ -107,8 +107,7 @@ def padding_counted(logits, targets, pad):
 
 @loss.mistake(
     "You applied a softmax before the cross-entropy, which applies its own: the loss starts at ln V and hardly gets "
-    "away "
-    "from it, since probabilities differ by 1 at most."
+    "away from it, since probabilities differ by 1 at most."
 )
 def softmax_twice(logits, targets, pad):
     return padded_loss(logits.softmax(-1), targets, pad)
@@ -159,8 +158,7 @@ smooth = Exercise(
     title="Slightly less than certain",
     goal="Label smoothing in its other common form: for targets y (T,), ids below V, make the distribution (T, V) in "
     "which the right token has exactly 1 − ε and all the others share ε evenly. (In the notebook's form the right "
-    "token "
-    "has a part of the ε, too.) `eps` is ε.",
+    "token has a part of the ε, too.) `eps` is ε.",
     difficulty=1,
     minutes=5,
     formula=r"q(v) = 1-\epsilon\ \text{ for } v=y,\qquad q(v) = \frac{\epsilon}{V-1}\ \text{ else}",
@@ -223,8 +221,7 @@ rate = Exercise(
     "warmup_rate",
     title="The schedule of 2017, with a peak of your own",
     goal="The formula of 2017 has its largest value, (D·w)^(−1/2), at step w. Keep its shape, but let the largest "
-    "value "
-    "be `peak`: hand back the learning rate at step n (from 1 on) with w steps of warm-up. D drops out.",
+    "value be `peak`: hand back the learning rate at step n (from 1 on) with w steps of warm-up. D drops out.",
     difficulty=2,
     minutes=6,
     formula=r"\mathrm{rate}(n) \propto \min\left(n^{-0.5},\; n\cdot w^{-1.5}\right),\qquad \mathrm{rate}(w) = "
@@ -243,7 +240,7 @@ rate = Exercise(
 @rate.solution
 def warmup_rate(n, w, peak):
     """Learning rate at step n with w steps of warm-up; its largest value is peak, at step w."""
-    return peak * w**0.5 * min(n**-0.5, n * w**-1.5)
+    return peak * min(n / w, (w / n) ** 0.5)
 
 
 @rate.mistake("You took the larger of the two: your rate begins far too high, and rises for ever after the warm-up.")
@@ -287,61 +284,125 @@ def falls_too_fast(n, w, peak):
 
 adam = Exercise(
     "adam_step",
-    title="One step of Adam",
-    goal="Step t (from 1 on) of Adam with β₁ = 0.9, β₂ = 0.999, ε = 1e-8 and learning rate lr. Given "
-    "the parameters p, their "
-    "gradient g and the running means m and v (all of one shape), hand back the new p, m and v, in this order.",
+    title="One step of Adam, for an embedding table",
+    goal="Step t (from 1 on) of lazy Adam with β₁ = 0.9, β₂ = 0.999, ε = 1e-8 and learning rate lr, for an embedding "
+    "table p (V, D) with its gradient g and its running means m and v of g and g² (all (V, D), handed in as step t − "
+    "1 left them). A row of g that is zero throughout belongs to a word that the batch did not contain: in that row "
+    "p, m and v stay as they are. In all other rows it is Adam, also where a single number of g is 0. Hand back the "
+    "new p, m and v, in this order.",
     difficulty=3,
     minutes=15,
     formula=r"p - lr\,\frac{\hat m}{\sqrt{\hat v}+\epsilon},\quad "
     r"\hat m=\frac{m}{1-\beta_1^t},\quad \hat v=\frac{v}{1-\beta_2^t}",
-    source="Kingma and Ba 2015, algorithm 1",
+    source="Kingma and Ba 2015, algorithm 1; torch.optim.SparseAdam leaves such rows out, too",
     tolerance=1e-5,
     cases=lambda: [
-        (torch.tensor([1.0]), torch.tensor([2.0]), torch.zeros(1), torch.zeros(1), 1, 0.1),
-        (torch.tensor([1.0, -1.0]), torch.tensor([1e-8, 3.0]), torch.zeros(2), torch.zeros(2), 1, 0.5),
-        (*random_tensors((2, 3), (2, 3), (2, 3), seed=2), random_tensors((2, 3), seed=3)[0].square(), 7, 0.01),
+        (torch.tensor([[1.0], [1.0]]), torch.tensor([[2.0], [0.0]]), torch.zeros(2, 1), torch.zeros(2, 1), 1, 0.1),
+        (
+            torch.tensor([[1.0, -1.0], [2.0, 3.0]]),
+            torch.tensor([[1e-8, 3.0], [0.0, 0.0]]),
+            *(torch.tensor([[0.0, 0.0], [0.5, -0.5]]), torch.tensor([[0.0, 0.0], [0.25, 1.0]])),
+            *(1, 0.5),
+        ),
+        (
+            *(
+                m * torch.tensor([[1.0], [0.0], [1.0]]) if n == 1 else m
+                for n, m in enumerate(random_tensors((3, 4), (3, 4), (3, 4), seed=2))
+            ),
+            random_tensors((3, 4), seed=3)[0].square(),
+            7,
+            0.01,
+        ),
+        (
+            *random_tensors((2, 3), seed=4),
+            torch.tensor([[0.0, 1.0, -2.0], [0.0, 0.0, 0.0]]),
+            *random_tensors((2, 3), seed=5),
+            *(torch.tensor([[0.5, 1.0, 2.0], [1.0, 0.5, 0.1]]), 3, 0.1),
+        ),
     ],
     hints=(
-        "m is a running mean of g, v one of g²: new = β · old + (1 − β) · now.",
-        "Both begin at 0 and are too small at first; dividing by 1 − βᵗ mends that.",
-        "p − lr · m̂ / (v̂.sqrt() + ε): the ε stands outside the root.",
+        "m is a running mean of g, v one of g²: new = β · old + (1 − β) · now. Both begin at 0 and are too small at "
+        "first; dividing by 1 − βᵗ mends that.",
+        "Which rows take part: g.ne(0).any(dim=-1, keepdim=True). torch.where chooses row by row between new and old.",
+        "p − lr · m̂ / (v̂.sqrt() + ε), the ε outside the root; torch.where(seen, new, old) for p, m and v each.",
     ),
 )
 
 
 @adam.solution
 def adam_step(p, g, m, v, t, lr):
-    """New p, m and v after step t with gradient g."""
-    m = 0.9 * m + 0.1 * g
-    v = 0.999 * v + 0.001 * g**2
+    """New p, m and v (V, D) after step t with gradient g (V, D); rows without a gradient stay."""
+    seen = g.ne(0).any(dim=-1, keepdim=True)  # (V, 1)
+    m = torch.where(seen, 0.9 * m + 0.1 * g, m)
+    v = torch.where(seen, 0.999 * v + 0.001 * g**2, v)
     m_hat, v_hat = m / (1 - 0.9**t), v / (1 - 0.999**t)
-    return p - lr * m_hat / (v_hat.sqrt() + 1e-8), m, v
+    return torch.where(seen, p - lr * m_hat / (v_hat.sqrt() + 1e-8), p), m, v
+
+
+def _dense(p, g, m, v, t, lr):
+    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+    return p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8), m, v
+
+
+def _lazily(step):
+    """A step that leaves the rows without a gradient as they are."""
+
+    @functools.wraps(step)
+    def lazy(p, g, m, v, t, lr):
+        seen = g.ne(0).any(dim=-1, keepdim=True)
+        return tuple(torch.where(seen, new, old) for new, old in zip(step(p, g, m, v, t, lr), (p, m, v), strict=True))
+
+    return lazy
+
+
+@adam.mistake(
+    "You moved all rows. What is left of earlier gradients in m goes on pushing words that the batch did not contain."
+)
+def all_rows_moved(p, g, m, v, t, lr):
+    return _dense(p, g, m, v, t, lr)
+
+
+@adam.mistake(
+    "You held the unused rows of p, but let their m and v fade: when the word comes back, its means have forgotten it."
+)
+def means_fade(p, g, m, v, t, lr):
+    return adam_step(p, g, m, v, t, lr)[0], *_dense(p, g, m, v, t, lr)[1:]
+
+
+@adam.mistake(
+    "You left out single numbers whose gradient is 0. A word that was used is a whole row: there a 0 is a gradient, "
+    "too."
+)
+def numbers_left_out(p, g, m, v, t, lr):
+    return tuple(torch.where(g != 0, new, old) for new, old in zip(_dense(p, g, m, v, t, lr), (p, m, v), strict=True))
 
 
 @adam.mistake(
     "Your means are not corrected for their start at 0. Of g the first m holds a tenth, √v a thirtieth: the first "
-    "step is 3 "
-    "times too long."
+    "step is 3 times too long."
 )
+@_lazily
 def no_correction(p, g, m, v, t, lr):
     m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
     return p - lr * m / (v.sqrt() + 1e-8), m, v
 
 
 @adam.mistake("You stepped uphill: the loss falls against the gradient, so the step has to be subtracted from p.")
+@_lazily
 def uphill(p, g, m, v, t, lr):
-    new, m, v = adam_step(p, g, m, v, t, lr)
+    new, m, v = _dense(p, g, m, v, t, lr)
     return 2 * p - new, m, v
 
 
 @adam.mistake("The root is missing: you divided by v̂ itself, so that small gradients give enormous steps.")
+@_lazily
 def no_root(p, g, m, v, t, lr):
     m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
     return p - lr * m / (1 - 0.9**t) / (v / (1 - 0.999**t) + 1e-8), m, v
 
 
 @adam.mistake("Your v is a mean of g, not of g²: it can be negative, and then its root is NaN.")
+@_lazily
 def not_squared(p, g, m, v, t, lr):
     m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g
     return p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8), m, v
@@ -350,6 +411,7 @@ def not_squared(p, g, m, v, t, lr):
 @adam.mistake(
     "β₁ and β₂ have changed places: yours averages the direction over some thousand steps, and the size over ten."
 )
+@_lazily
 def betas_swapped(p, g, m, v, t, lr):
     m, v = 0.999 * m + 0.001 * g, 0.9 * v + 0.1 * g**2
     return p - lr * m / (1 - 0.999**t) / ((v / (1 - 0.9**t)).sqrt() + 1e-8), m, v
@@ -358,12 +420,14 @@ def betas_swapped(p, g, m, v, t, lr):
 @adam.mistake(
     "You handed back the corrected means: they must stay uncorrected, or they are corrected again at the next step."
 )
+@_lazily
 def corrected_kept(p, g, m, v, t, lr):
-    p, m, v = adam_step(p, g, m, v, t, lr)
+    p, m, v = _dense(p, g, m, v, t, lr)
     return p, m / (1 - 0.9**t), v / (1 - 0.999**t)
 
 
 @adam.mistake("β and 1 − β have changed places: your means remember a tenth of the past, in place of nine tenths.")
+@_lazily
 def forgets_at_once(p, g, m, v, t, lr):
     m, v = 0.1 * m + 0.9 * g, 0.001 * v + 0.999 * g**2
     return p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8), m, v
@@ -374,10 +438,9 @@ def forgets_at_once(p, g, m, v, t, lr):
 descent = Exercise(
     "descend",
     title="A training loop",
-    goal="Gradient descent by autograd: the weights w (D,) of the prediction X @ w for X (N, D), y "
-    "(N,), loss = mean squared "
-    "error. Take `steps` steps with learning rate lr from the given w and hand back the weights; the given w stays "
-    "as it is.",
+    goal="Gradient descent by autograd: the weights w (D,) of the prediction X @ w for X (N, D), y (N,), loss = mean "
+    "squared error over the N examples. Take `steps` steps, each with the gradient of all N and learning rate lr, "
+    "from the given w, and hand back the weights. The tensor w that is handed in stays as it is.",
     difficulty=2,
     minutes=10,
     cases=lambda: [
@@ -452,29 +515,34 @@ def unchanged(w, X, y, lr, steps):
 # --- measuring -------------------------------------------------------------------------------------------------------
 
 
-def _measured(predict, training):
+def _measured(predict, mode):
     """What comes out of a model with dropout, and what has become of the model."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 2))
-        model.train(training)
+        model.train(mode == "in training mode")
         x = torch.linspace(-1, 1, 12).reshape(4, 3)
         y = predict(model, x)
         modes = [part.training for part in model.modules()] + [p.requires_grad for p in model.parameters()]
         torch.manual_seed(1)
         later = model.train()(x).detach()
-    return [y, int(y.requires_grad), torch.tensor(modes).long(), later]
+    return {
+        "output": y,
+        "output needs a gradient": int(y.requires_grad),
+        "modes of the parts, and whether parameters learn": torch.tensor(modes).long(),
+        "output of a training step later on": later,
+    }
 
 
 measure = Exercise(
     "measured_output",
     title="Measuring a model",
-    goal="The output of a model with dropout for x, as it is measured: dropout off, no graph kept, "
-    "and the model left in the "
-    "mode in which it was found.",
+    goal="Hand back the output of `model`, an nn.Module with dropout, for x, as it is measured: dropout off, and no "
+    "graph kept (the output needs no gradient). All parts of the model are in one mode, either training or "
+    "evaluation; afterwards they are all in that mode again, and nothing else about the model has changed.",
     difficulty=2,
     minutes=8,
-    cases=lambda: [(True,), (False,)],
+    cases=lambda: [("in training mode",), ("in evaluation mode",)],
     run=_measured,
     hints=(
         "model.eval() switches dropout off; model.training says in which mode it is.",

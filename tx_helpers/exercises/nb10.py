@@ -12,7 +12,8 @@ from tx_helpers.exercises.quizzes import Choice, Question
 warm = Exercise(
     "tempered",
     title="Bolder and milder",
-    goal="Probabilities (V,) from logits (V,) at a temperature τ > 0: below 1 the likely becomes likelier.",
+    goal="Hand back the probabilities (V,) that logits (V,) give at a temperature τ > 0: below 1 the likely becomes "
+    "likelier.",
     difficulty=1,
     minutes=3,
     cases=lambda: [
@@ -66,49 +67,47 @@ def divided_twice(logits, temperature):
 
 top_p = Exercise(
     "nucleus",
-    title="Top-p",
-    goal="Which distribution does top-p draw from? Keep the likeliest tokens, as few as possible, whose probabilities "
-    "p (V,) "
-    "together reach at least `top`; give the others 0, and divide by the new sum. Hand back probabilities (V,), in the "
-    "order of p. No two probabilities are equal.",
+    title="Top-p for a batch",
+    goal="Which distributions does top-p draw from? Each row of p (B, V) belongs to a text, which has a `top` (B,) of "
+    "its own. In each row keep the likeliest tokens, as few as possible, whose probabilities together reach at least "
+    "the row's `top`; give the others 0, and divide the row by its new sum. Hand back probabilities (B, V), in the "
+    "order of p. No two probabilities of a row are equal, and 0 < top ≤ 1.",
     difficulty=3,
-    minutes=12,
+    minutes=14,
     source="Holtzman et al. 2020, section 3.1",
-    formula=r"\sum_{v\ \text{kept}} p_v \ge \mathrm{top}",
+    formula=r"\sum_{v\ \text{kept}} p_{bv} \ge \mathrm{top}_b",
     cases=lambda: [
-        (torch.tensor([0.15, 0.5, 0.05, 0.3]), 0.75),
-        (torch.tensor([0.1, 0.2, 0.3, 0.4]), 0.35),
-        (torch.tensor([0.0625, 0.5, 0.25, 0.1875]), 0.75),
-        (random_tensors((9,), seed=1)[0].softmax(-1), 0.9),
-        (random_tensors((6,), seed=2)[0].softmax(-1), 0.5),
+        (torch.tensor([[0.15, 0.5, 0.05, 0.3], [0.1, 0.2, 0.3, 0.4]]), torch.tensor([0.75, 0.35])),
+        (torch.tensor([[0.0625, 0.5, 0.25, 0.1875], [0.25, 0.5, 0.1875, 0.0625]]), torch.tensor([0.75, 0.5])),
+        (random_tensors((3, 9), seed=1)[0].softmax(-1), torch.tensor([0.9, 0.5, 0.2])),
+        (random_tensors((2, 6), seed=2)[0].softmax(-1), torch.tensor([0.5, 0.95])),
     ],
     hints=(
-        "Sort from likely to unlikely, and add up as you go. Which one is the last that is needed?",
-        "A token stays if those before it have not reached `top` yet: the one that crosses the line stays.",
-        "ranked, ids = p.sort(descending=True); before = ranked.cumsum(0) - ranked; keep[ids] = before < top; p * keep "
-        "over its sum",
+        "Sort each row from likely to unlikely, and add up along it. Which one is the last that is needed?",
+        "A token stays if those before it have not reached `top` yet: the one that crosses the line stays. Then back "
+        "to the tokens' places: scatter along the last axis, or the argsort of the ids.",
+        "ranked, ids = p.sort(descending=True); stays = ranked.cumsum(-1) - ranked < top[:, None]; keep = "
+        "stays.gather(-1, ids.argsort(-1)); p * keep over its sum along the row",
     ),
 )
 
 
 @top_p.solution
 def nucleus(p, top):
-    """Probabilities (V,) after top-p, for p (V,) that sums to 1."""
-    ranked, ids = p.sort(descending=True)
-    keep = torch.zeros(len(p), dtype=torch.bool)
-    keep[ids] = ranked.cumsum(dim=0) - ranked < top
-    return p * keep / (p * keep).sum()
+    """Probabilities (B, V) after top-p, for rows p (B, V) that sum to 1 and a top (B,) for each."""
+    ranked, ids = p.sort(dim=-1, descending=True)
+    kept = ranked.where(ranked.cumsum(dim=-1) - ranked < top[:, None], 0.0)
+    return torch.zeros_like(p).scatter(-1, ids, kept / kept.sum(dim=-1, keepdim=True))
 
 
 def _kept(p, ranks):
-    """The tokens of these ranks (V,), shared out anew."""
-    keep = torch.zeros(len(p), dtype=torch.bool)
-    keep[p.sort(descending=True).indices] = ranks
-    return _shared(p, keep)
+    """The tokens of these ranks (B, V), shared out anew."""
+    ids = p.sort(dim=-1, descending=True).indices
+    return _shared(p, ranks.gather(-1, ids.argsort(dim=-1)))
 
 
 def _shared(p, keep):
-    return p * keep / (p * keep).sum().clamp(min=1e-9)
+    return p * keep / (p * keep).sum(dim=-1, keepdim=True).clamp(min=1e-9)
 
 
 @top_p.mistake("Your probabilities do not sum to 1: what was cut off has to be shared among the tokens that stay.")
@@ -118,104 +117,116 @@ def not_shared_anew(p, top):
 
 @top_p.mistake("You dropped the token that crosses the line: what is left over does not reach `top`.")
 def crossing_dropped(p, top):
-    return _kept(p, p.sort(descending=True).values.cumsum(0) <= top)
+    return _kept(p, p.sort(dim=-1, descending=True).values.cumsum(-1) <= top[:, None])
 
 
 @top_p.mistake(
     "You kept all tokens whose own probability is at least 1 − top. It is the sum from the likeliest on that counts."
 )
 def by_single_probability(p, top):
-    return _shared(p, p >= 1 - top)
+    return _shared(p, p >= 1 - top[:, None])
 
 
 @top_p.mistake("You added up from the unlikeliest: the tail of the distribution is kept, and its head is thrown away.")
 def from_the_tail(p, top):
-    ranked, ids = p.sort()
-    keep = torch.zeros(len(p), dtype=torch.bool)
-    keep[ids] = ranked.cumsum(0) - ranked < top
-    return _shared(p, keep)
+    ranked, ids = p.sort(dim=-1)
+    stays = ranked.cumsum(-1) - ranked < top[:, None]
+    return _shared(p, stays.gather(-1, ids.argsort(dim=-1)))
 
 
 @top_p.mistake(
     "Your result stands in the order of rank, the likeliest first: it was not put back to the tokens' places."
 )
 def in_order_of_rank(p, top):
-    return nucleus(p, top).sort(descending=True).values
+    return nucleus(p, top).sort(dim=-1, descending=True).values
 
 
 @top_p.mistake("You kept one token more than needed: the line had been crossed before it.")
 def one_too_many(p, top):
-    number = int((nucleus(p, top) > 0).sum()) + 1
-    return _kept(p, torch.arange(len(p)) < number)
+    number = (nucleus(p, top) > 0).sum(dim=-1, keepdim=True) + 1
+    return _kept(p, torch.arange(p.shape[1]).expand_as(p) < number)
 
 
 @top_p.mistake(
     "You added up in the order of the ids, without sorting: whether a token stays depends on where it is listed."
 )
 def not_sorted(p, top):
-    return _shared(p, p.cumsum(0) - p < top)
+    return _shared(p, p.cumsum(-1) - p < top[:, None])
+
+
+@top_p.mistake("You cut every text at the first one's `top`: each row has a line of its own.")
+def one_top_for_all(p, top):
+    return nucleus(p, top[:1].expand_as(top))
 
 
 # --- top-k -----------------------------------------------------------------------------------------------------------
 
 top_k = Exercise(
     "top_k_logits",
-    title="Top-k",
-    goal="Leave the k largest of the logits (V,) as they are and set the others to −∞, so that a softmax gives them 0. "
-    "All logits differ, and k is at most V.",
-    difficulty=1,
-    minutes=5,
+    title="Top-k, with a k for each text",
+    goal="In each row b of the logits (B, V) leave the k[b] largest as they are and set the others to −∞, so that a "
+    "softmax gives them 0. k (B,) holds whole numbers from 1 to V, and all logits of a row differ. Do not change the "
+    "logits that are handed in: make a new tensor.",
+    difficulty=2,
+    minutes=7,
     source="Fan, Lewis and Dauphin 2018",
     cases=lambda: [
-        (torch.tensor([1.0, 4.0, 2.0, 3.0]), 2),
-        (random_tensors((8,), seed=3)[0], 3),
-        (random_tensors((5,), seed=4)[0], 1),
-        (torch.tensor([0.0, -1.0, -2.0]), 1),
+        (torch.tensor([[1.0, 4.0, 2.0, 3.0], [5.0, 6.0, 8.0, 7.0]]), torch.tensor([2, 1])),
+        (*random_tensors((3, 8), seed=3), torch.tensor([3, 1, 8])),
+        (torch.tensor([[0.0, -1.0, -2.0]]), torch.tensor([1])),
     ],
     hints=(
-        "Which is the smallest logit that stays?",
-        "logits.topk(k).values[-1] is it.",
-        "logits.masked_fill(logits < threshold, -math.inf)",
+        "Which is the smallest logit that stays, in each row?",
+        "Sort the rows, the largest first: the threshold of row b is at k[b] − 1. gather picks a place in each row.",
+        "threshold = logits.sort(descending=True).values.gather(-1, k[:, None] - 1), then masked_fill below it",
     ),
 )
 
 
 @top_k.solution
 def top_k_logits(logits, k):
-    """Logits (V,) with −∞ for all but the k largest."""
-    threshold = logits.topk(k).values[-1]
+    """Logits (B, V) with −∞ for all but the k[b] largest of row b; k (B,)."""
+    threshold = logits.sort(dim=-1, descending=True).values.gather(-1, k[:, None] - 1)  # (B, 1)
     return logits.masked_fill(logits < threshold, -math.inf)
+
+
+def _threshold(logits, k):
+    return logits.sort(dim=-1, descending=True).values.gather(-1, k[:, None].clamp(max=logits.shape[1]) - 1)
 
 
 @top_k.mistake("You set the others to 0. A logit of 0 is a middling one, above every negative logit, and can be drawn.")
 def zero_for_infinity(logits, k):
-    return logits.masked_fill(logits < logits.topk(k).values[-1], 0.0)
+    return logits.masked_fill(logits < _threshold(logits, k), 0.0)
 
 
 @top_k.mistake("You kept k + 1 logits, one too many: the threshold is the k-th largest.")
 def k_and_one(logits, k):
-    return top_k_logits(logits, k + 1)
+    return logits.masked_fill(logits < _threshold(logits, k + 1), -math.inf)
 
 
 @top_k.mistake("The k-th largest is gone: the comparison with it must let it stay (<, not ≤).")
 def threshold_dropped(logits, k):
-    return logits.masked_fill(logits <= logits.topk(k).values[-1], -math.inf)
+    return logits.masked_fill(logits <= _threshold(logits, k), -math.inf)
 
 
 @top_k.mistake("You kept the k smallest: topk with largest=False, or a sort the wrong way round.")
 def smallest_kept(logits, k):
-    return logits.masked_fill(logits > logits.topk(k, largest=False).values[-1], -math.inf)
+    return -top_k_logits(-logits, k).nan_to_num(neginf=math.inf)
 
 
 @top_k.mistake("You kept the first k of the list. Ids say nothing of how likely a token is.")
 def first_kept(logits, k):
-    return torch.where(torch.arange(len(logits)) < k, logits, -math.inf)
+    return torch.where(torch.arange(logits.shape[1]) < k[:, None], logits, -math.inf)
 
 
 @top_k.mistake("Your logits are sorted: each one has lost its token, whose id is its place in the list.")
 def sorted_away(logits, k):
-    ranked = logits.sort(descending=True).values
-    return torch.where(torch.arange(len(logits)) < k, ranked, -math.inf)
+    return first_kept(logits.sort(dim=-1, descending=True).values, k)
+
+
+@top_k.mistake("You took one k, the first text's, for all of them: each row has a k of its own.")
+def one_k_for_all(logits, k):
+    return top_k_logits(logits, k[:1].expand_as(k))
 
 
 # --- beams -----------------------------------------------------------------------------------------------------------
@@ -223,10 +234,10 @@ def sorted_away(logits, k):
 beam = Exercise(
     "next_beams",
     title="One step of beam search",
-    goal="n beams have log-probabilities so far `scores` (n,); `log_p` (n, V) holds those of every "
-    "next token. Find the n best "
-    "continuations of all beams together, the best first. Hand back the beams they come from (n,), their tokens (n,), "
-    "and their scores (n,).",
+    goal="n beams have the log-probabilities `scores` (n,) so far; `log_p` (n, V) holds those of every next token "
+    "after each beam. Among all n · V continuations find the n likeliest as wholes, the likeliest first; several may "
+    "go on from one beam. Hand back the beams they come from (n,), their tokens (n,), and their scores (n,), in this "
+    "order. No two are equal.",
     difficulty=2,
     minutes=10,
     cases=lambda: [
@@ -358,9 +369,9 @@ def inverse(a, n, b, m):
 cached = Exercise(
     "cached_mask",
     title="A mask for new queries",
-    goal="`cached` keys are kept from earlier; `new` tokens come at once, with their own keys behind "
-    "those. Write the causal mask "
-    "(new, cached + new), True where a new query may look.",
+    goal="`cached` keys are kept from earlier (there may be none); `new` tokens come at once, with their own keys "
+    "behind those. Write the causal mask (new, cached + new) of truth values, True where a new query (a row) may look "
+    "at a key (a column): at every key that is not ahead of it.",
     difficulty=2,
     minutes=8,
     cases=lambda: [(2, 2), (1, 4), (3, 0), (3, 5)],
@@ -428,10 +439,8 @@ places = Exercise(
     "cached_input",
     title="Where do the new tokens stand?",
     goal="The vectors of new tokens when `cached` tokens of each text have been read before: ids (B, T) of the new "
-    "ones, "
-    "embedding E (V, D), positions P (N, D), a row for each position of the whole text from 0 on, N ≥ cached + T. "
-    "Scale "
-    "the embedding by √D and add the positions: (B, T, D).",
+    "ones, embedding E (V, D), positions P (N, D), a row for each position of the whole text from 0 on, N ≥ cached + "
+    "T. Scale the embedding by √D and add the positions: (B, T, D).",
     difficulty=1,
     minutes=6,
     cases=lambda: [
@@ -504,10 +513,9 @@ def new_rows_unscaled(ids, cached, E, P):
 memory = Exercise(
     "tokens_that_fit",
     title="How long a text fits?",
-    goal="A machine has `memory` bytes left for the cache. How many tokens may each of B texts (all of one length) "
-    "have "
-    "at most? The model has N layers and G key–value heads of width K; a number takes `size` bytes. Hand back a whole "
-    "number.",
+    goal="A machine has `memory` bytes left for the key–value cache. How many tokens may each of B texts (all of one "
+    "length) have at most? The model has N layers and G key–value heads of width K; a number takes `size` bytes. Hand "
+    "back a whole number: tokens that fit entirely, 0 if not even one does.",
     difficulty=1,
     minutes=6,
     cases=lambda: [

@@ -15,6 +15,7 @@ from tx_helpers.widgets.tokens import (
     draw_map,
     draw_merges,
     embedding_explorer,
+    embedding_map,
     merges_explorer,
     pieces_after,
     principal_axes,
@@ -145,6 +146,16 @@ def test_the_embedding_explorer_shows_neighbours_gather():
     )
     explorer.set(word="ten")
     assert "nearest to 'ten' are 'six' (1.00)" in explorer.summary
+
+
+def test_the_map_of_one_step_is_the_explorers():
+    history = {0: START, 10: (START + END) / 2, 20: END}
+    explorer = embedding_explorer(history, GROUPS, IDS)
+    explorer.set(step=20, word="ten")
+    picture = embedding_map(history, GROUPS, IDS, step=20, word="ten")
+    assert picture.alt == explorer.summary
+    drawn, turned = (shown._repr_mimebundle_()[0]["image/svg+xml"] for shown in (picture, explorer))
+    assert drawn == turned
 
 
 def test_steps_must_suit_a_slider():

@@ -4,7 +4,7 @@ Each in three parts: compute (numbers), draw (numbers -> Svg), bind (an `Explore
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,22 +17,7 @@ from tx_helpers.subwords import BYTE_PAIR_WORD, BytePairTokenizer, apply_merges
 from tx_helpers.tokenizers import Tokenizer
 from tx_helpers.widgets.charts import line_chart
 from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import (
-    BLUE,
-    GOLD,
-    GREEN,
-    GREY,
-    INK,
-    MONO,
-    MUTED,
-    PINK,
-    RED,
-    box,
-    card,
-    line,
-    shape,
-    words,
-)
+from tx_helpers.widgets.shapes import BLUE, GOLD, GREEN, INK, MONO, MUTED, PINK, RED, box, card, line, shape, words
 
 TINTS = (BLUE, GOLD, GREEN, PINK)  # neighbours differ
 LONGEST_TEXT = 200
@@ -204,7 +189,7 @@ def draw_map(table: Tensor, axes: tuple[Tensor, Tensor], names: Sequence[str], g
     near = likeness.topk(3)
     neighbours = ", ".join(f"'{names[i]}' ({c:.2f})" for c, i in zip(*map(Tensor.tolist, near), strict=True))
     kinds = list(dict.fromkeys(groups))
-    marks = dict(zip(kinds, (BLUE, RED, GREEN, PINK, GOLD, GREY), strict=False))
+    marks = dict(zip(kinds, (BLUE, RED, GREEN, PINK, GOLD), strict=False))
     x0, x1, y0, y1 = limits
     places = [
         (60 + (x - x0) / (x1 - x0) * (WIDTH - 160), 400 - (y - y0) / (y1 - y0) * 340)
@@ -256,14 +241,10 @@ def _overlap(a: Room, b: Room) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def embedding_explorer(
+def _maps(
     history: Mapping[int, Tensor], groups: Mapping[str, Sequence[str]], ids: Mapping[str, int]
-) -> Explore:
-    """Slide through training and see words with like neighbours gather.
-
-    history  step -> table (V, D);  groups: name -> its words;  ids: word -> its row in the tables
-    All steps are shown on the two main axes of the last, so that what moves is the vectors and not the axes.
-    """
+) -> Callable[[int, str], Svg]:
+    """(step, word) -> the map; all steps on the two main axes of the last, so that vectors move and axes do not."""
     names = [word for members in groups.values() for word in members]
     kinds = [kind for kind, members in groups.items() for _ in members]
     rows = torch.tensor([ids[word] for word in names])
@@ -271,13 +252,35 @@ def embedding_explorer(
     axes = principal_axes(tables[max(tables)])
     every = torch.cat([(table - axes[0]) @ axes[1] for table in tables.values()])
     (x0, y0), (x1, y1) = every.amin(dim=0).tolist(), every.amax(dim=0).tolist()
-    steps = sorted(tables)
+    return lambda step, word: draw_map(tables[step], axes, names, kinds, step=step, word=word, limits=(x0, x1, y0, y1))
+
+
+def embedding_map(
+    history: Mapping[int, Tensor],
+    groups: Mapping[str, Sequence[str]],
+    ids: Mapping[str, int],
+    *,
+    step: int,
+    word: str,
+) -> Svg:
+    """One picture of the explorer below, for a page on which nothing can be turned."""
+    return _maps(history, groups, ids)(step, word)
+
+
+def embedding_explorer(
+    history: Mapping[int, Tensor], groups: Mapping[str, Sequence[str]], ids: Mapping[str, int]
+) -> Explore:
+    """Slide through training and see words with like neighbours gather.
+
+    history  step -> table (V, D);  groups: name -> its words;  ids: word -> its row in the tables
+    """
+    steps = sorted(history)
     even = {after - before for before, after in pairwise(steps)}
     if len(even) != 1:
         raise ValueError(f"embedding_explorer: steps {steps}, expected evenly spaced ones, for a slider")
     return Explore(
-        lambda step, word: draw_map(tables[step], axes, names, kinds, step=step, word=word, limits=(x0, x1, y0, y1)),
+        _maps(history, groups, ids),
         name="embeddings",
         step=(steps[0], steps[-1], even.pop()),
-        word=names,
+        word=[word for members in groups.values() for word in members],
     )

@@ -123,6 +123,17 @@ def test_the_arrows_end_where_the_vectors_do():
     assert re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="6"', svg) == [("325", "180"), ("298", "99")]
 
 
+def test_the_names_of_query_and_key_never_touch():
+    for distance in range(-9, 10):
+        seen = turn_pair(20 + distance, 20, 20)
+        svg = draw_turn(20 + distance, 20, 20, seen).svg
+        (a, b), (c, d) = (
+            map(float, re.search(rf'<text x="([\d.]+)" y="([\d.]+)"[^>]*>{name}<', svg).groups())
+            for name in ("query", "key")
+        )
+        assert abs(a - c) > 30 or abs(b - d) > 13, f"distance {distance}"
+
+
 # ---------------------------------------------------------------------------------------------------------------- bind
 
 

@@ -15,6 +15,7 @@ from tx_helpers.widgets.tokens import (
     draw_map,
     draw_merges,
     embedding_explorer,
+    embedding_map,
     merges_explorer,
     pieces_after,
     principal_axes,
@@ -147,22 +148,43 @@ def test_the_embedding_explorer_shows_neighbours_gather():
     assert "nearest to 'ten' are 'six' (1.00)" in explorer.summary
 
 
+def test_the_map_of_one_step_is_the_explorers():
+    history = {0: START, 10: (START + END) / 2, 20: END}
+    explorer = embedding_explorer(history, GROUPS, IDS)
+    explorer.set(step=20, word="ten")
+    picture = embedding_map(history, GROUPS, IDS, step=20, word="ten")
+    assert picture.alt == explorer.summary
+    drawn, turned = (shown._repr_mimebundle_()[0]["image/svg+xml"] for shown in (picture, explorer))
+    assert drawn == turned
+
+
 def test_steps_must_suit_a_slider():
     with pytest.raises(ValueError, match=r"steps \[0, 1, 5\], expected evenly spaced"):
         embedding_explorer({0: START, 5: END, 1: END}, GROUPS, IDS)
 
 
-def test_labels_do_not_cover_each_other():
+def test_labels_cover_neither_each_other_nor_a_circle():
     crowd = torch.zeros(30, 2, dtype=torch.float64)
     crowd[:, 0] = torch.linspace(0.9, 1.0, 30)
     names = [f"word{n:02}" for n in range(30)]
     axes = (torch.zeros(2, dtype=torch.float64), torch.eye(2, dtype=torch.float64))
-    picture = draw_map(crowd, axes, names, ["a"] * 30, step=3, word="word29", limits=(0.0, 1.0, -1.0, 1.0))
-    labels = [label for label in texts(picture.svg) if label.startswith("word")]
-    assert picture.svg.count("<circle") == 30
-    assert 4 <= len(labels) < 20
-    assert labels[0] == "word29"
-    places = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>word', picture.svg)
-    spots = [(float(x), float(y)) for x, y in places]
-    free = [abs(a - c) >= 45 or abs(b - d) >= 12 for n, (a, b) in enumerate(spots) for c, d in spots[:n]]
-    assert all(free)
+    picture = draw_map(crowd, axes, names, ["a"] * 30, step=3, word="word29", limits=(0.0, 1.0, -1.0, 1.0)).svg
+    labels = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" font-size="(1[23])"[^>]*>(word\d\d)<', picture)
+    circles = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)"', picture)
+    bold = {"word29", *(name for *_, size, name in labels if size == "13")}
+    assert len(circles) == 30 and len(bold) == 4  # the chosen word and its three neighbours are always named
+    assert 10 < len(labels) < 30  # as many as there is room for
+    rooms = []
+    for x, y, size, name in labels:
+        half = len(name) * (4.0 if size == "13" else 3.5)
+        rooms.append((float(x) - half, float(y) - 11, float(x) + half, float(y) + 3))
+    rooms += [
+        (float(x) - float(r), float(y) - float(r), float(x) + float(r), float(y) + float(r)) for x, y, r in circles
+    ]
+    apart = 0.11  # numbers are written to a tenth
+    for n, (left, top, right, bottom) in enumerate(rooms[: len(labels)]):
+        assert left > 0 and right < 780 and top > 34 and bottom < 424
+        others = rooms[:n] + rooms[n + 1 :]
+        assert all(
+            a + apart > right or c < left + apart or b + apart > bottom or d < top + apart for a, b, c, d in others
+        )

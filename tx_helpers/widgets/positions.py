@@ -83,7 +83,7 @@ def turn_pair(query_position: int, key_position: int, degrees: float) -> Turn:
 
 
 def draw_table(table: Table) -> Svg:
-    """Positions downward, dimensions across; blue is −1, white 0, red 1."""
+    """Positions downward, dimensions across; blue is −1, white 0, orange 1."""
     length, width = table.values.shape
     alike = "neighbours" if table.closest == 1 else f"{table.closest} apart"
     alt = (
@@ -94,7 +94,7 @@ def draw_table(table: Table) -> Svg:
     top, height = 34, 300
     parts = [
         pixels(table.values, top, height),
-        words(LEFT, 22, "blue −1, white 0, red +1", fill=MUTED),
+        words(LEFT, 22, "blue −1, white 0, orange +1", fill=MUTED),
         beside(top + 12, "position 0"),
         beside(top + height, str(length - 1)),
         words(LEFT, top + height + 18, "dimension 0"),
@@ -152,13 +152,18 @@ def draw_turn(query_position: int, key_position: int, degrees: float, seen: Turn
     )
     x, y, radius = 190, 180, 135
     parts = [shape("circle", cx=x, cy=y, r=radius, fill="none", stroke=EDGE)]
-    for name, plain, turned, colours in (("query", QUERY, seen.query, BLUE), ("key", KEY, seen.key, RED)):
+    # where the two nearly meet, their names are pushed apart, away from each other round the circle
+    ahead = seen.query[0] * seen.key[1] - seen.query[1] * seen.key[0]  # above 0: the key stands further round
+    push = math.copysign(math.radians(10), ahead) if seen.score > 0.9 else 0.0
+    both = (("query", QUERY, seen.query, BLUE, -push), ("key", KEY, seen.key, RED, push))
+    for name, plain, turned, colours, apart in both:
         tip = x + radius * turned[0], y - radius * turned[1]
+        angle = math.atan2(turned[1], turned[0]) + apart
         parts += [
             line(x, y, x + radius * plain[0], y - radius * plain[1], colours[0], stroke_dasharray="4 4"),
             line(x, y, *tip, colours[0], stroke_width=3),
             shape("circle", cx=tip[0], cy=tip[1], r=6, fill=colours[0]),
-            words(x + 1.16 * (tip[0] - x), y + 1.13 * (tip[1] - y) + 4, name, anchor="middle", fill=colours[2]),
+            words(x + 163 * math.cos(angle), y - 153 * math.sin(angle) + 4, name, anchor="middle", fill=colours[2]),
         ]
     low, high, level = 400, 660, 180
     parts += [

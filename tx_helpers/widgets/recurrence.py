@@ -79,7 +79,7 @@ def draw_paths(distance: int, kernel: int) -> Svg:
     """The steps of the four architectures as bars."""
     lengths = path_lengths(distance, kernel)
     chart = bar_chart(
-        {f"{name}: {length}": length / max(lengths.values()) for name, length in lengths.items()},
+        {f"{name}: {length}": max(0.01, length / max(lengths.values())) for name, length in lengths.items()},
         size=(680, 220),
         title=f"Steps between two words {distance} places apart (kernel {kernel})",
         form="",

@@ -3,7 +3,8 @@
 Each in three parts: compute (numbers), draw (numbers -> Svg), bind (an `Explore`).
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,7 +17,7 @@ from tx_helpers.subwords import BYTE_PAIR_WORD, BytePairTokenizer, apply_merges
 from tx_helpers.tokenizers import Tokenizer
 from tx_helpers.widgets.charts import line_chart
 from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import BLUE, GOLD, GREEN, GREY, INK, MONO, MUTED, PINK, RED, box, card, shape, words
+from tx_helpers.widgets.shapes import BLUE, GOLD, GREEN, INK, MONO, MUTED, PINK, RED, box, card, line, shape, words
 
 TINTS = (BLUE, GOLD, GREEN, PINK)  # neighbours differ
 LONGEST_TEXT = 200
@@ -187,43 +188,83 @@ def draw_map(table: Tensor, axes: tuple[Tensor, Tensor], names: Sequence[str], g
     likeness[row] = -2.0
     near = likeness.topk(3)
     neighbours = ", ".join(f"'{names[i]}' ({c:.2f})" for c, i in zip(*map(Tensor.tolist, near), strict=True))
-    places = ((table - axes[0]) @ axes[1]).tolist()
-    parts, kinds = [], list(dict.fromkeys(groups))
-    marks = dict(zip(kinds, (BLUE, RED, GREEN, PINK, GOLD, GREY), strict=False))
-    for number, kind in enumerate(kinds):
-        parts.append(box(14 + 110 * number, 12, 102, 22, kind, marks[kind], size=12))
+    kinds = list(dict.fromkeys(groups))
+    marks = dict(zip(kinds, (BLUE, RED, GREEN, PINK, GOLD), strict=False))
     x0, x1, y0, y1 = limits
-    named, taken = [row, *near.indices.tolist()], []
+    places = [
+        (60 + (x - x0) / (x1 - x0) * (WIDTH - 160), 400 - (y - y0) / (y1 - y0) * 340)
+        for x, y in ((table - axes[0]) @ axes[1]).tolist()
+    ]
+    named = [row, *near.indices.tolist()]
+    sizes = [6.0 if i in named else 3.5 for i in range(len(names))]
+    taken = [(x - r, y - r, x + r, y + r) for (x, y), r in zip(places, sizes, strict=True)]  # no label on a circle
+    lines, circles, labels = [], [], []
     for i in sorted(range(len(names)), key=lambda i: named.index(i) if i in named else 4):  # they choose first
-        x, y = places[i]
-        h, v = 60 + (x - x0) / (x1 - x0) * (WIDTH - 160), 400 - (y - y0) / (y1 - y0) * 340
-        stroke, _, ink = marks[groups[i]]
-        bold = dict(size=13, font_weight="bold") if i in named else dict(size=12)
+        (x, y), (stroke, _, ink) = places[i], marks[groups[i]]
         edge = INK if i in named else None
-        parts.append(shape("circle", cx=h, cy=v, r=6 if i in named else 3.5, fill=stroke, stroke=edge))
-        place = _free_place(h, v, len(names[i]), taken)
-        if place or i in named:
-            place = place or (h + 8, v + 4)
-            taken.append((*place, len(names[i]) * 7.5))
-            parts.append(words(*place, names[i], fill=ink, **bold))
-    parts.append(words(WIDTH - 14, 28, f"step {step}", size=14, anchor="end", fill=MUTED, font_weight="bold"))
+        circles.append(shape("circle", cx=x, cy=y, r=sizes[i], fill=stroke, stroke=edge))
+        wide, reach = (8.0, 200) if i in named else (7.0, 44)
+        if room := _free_room(x, y, wide * len(names[i]), taken, reach):
+            taken.append(room)
+            end = min(max(x, room[0]), room[2]), min(max(y, room[1]), room[3])
+            if math.dist((x, y), end) > 9:
+                lines.append(line(x, y, *end, MUTED, stroke_width=0.8))
+            bold = dict(size=13, font_weight="bold") if i in named else dict(size=12)
+            labels.append(words((room[0] + room[2]) / 2, room[3] - 3, names[i], anchor="middle", fill=ink, **bold))
+    legend = [box(14 + 110 * n, 12, 102, 22, kind, marks[kind], size=12) for n, kind in enumerate(kinds)]
+    legend.append(words(WIDTH - 14, 28, f"step {step}", size=14, anchor="end", fill=MUTED, font_weight="bold"))
     kept = same_group(table, groups)
     alt = (
         f"Step {step}: nearest to '{word}' are {neighbours}. {kept} of {len(names)} words have their nearest neighbour "
         "in their own group."
     )
-    return card(WIDTH, 424, parts, alt)
+    return card(WIDTH, 424, [*lines, *circles, *labels, *legend], alt)
 
 
-def _free_place(
-    x: float, y: float, letters: int, taken: list[tuple[float, float, float]]
-) -> tuple[float, float] | None:
-    """Where beside a point a label of so many letters covers no other: right, left, above, below, or nowhere."""
-    width = letters * 7.5
-    for left, base in ((x + 8, y + 4), (x - 8 - width, y + 4), (x - width / 2, y - 9), (x - width / 2, y + 18)):
-        if all(abs(base - b) >= 12 or left >= a + w or a >= left + width for a, b, w in taken):
-            return left, base
+Room = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+def _free_room(x: float, y: float, width: float, taken: Sequence[Room], reach: int) -> Room | None:
+    """The nearest room for a label of this width around a point that covers nothing taken; None within `reach`."""
+    for gap in range(8, reach, 6):
+        for across, down in ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (-1, -1), (1, 1), (-1, 1)):
+            left = x + across * gap + (across - 1) / 2 * width
+            top = y + down * (gap + 5) - 7
+            room = (left, top, left + width, top + 14)
+            on_card = left >= 4 and room[2] <= WIDTH - 4 and top >= 38 and room[3] <= 420
+            if on_card and not any(_overlap(room, other) for other in taken):
+                return room
     return None
+
+
+def _overlap(a: Room, b: Room) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _maps(
+    history: Mapping[int, Tensor], groups: Mapping[str, Sequence[str]], ids: Mapping[str, int]
+) -> Callable[[int, str], Svg]:
+    """(step, word) -> the map; all steps on the two main axes of the last, so that vectors move and axes do not."""
+    names = [word for members in groups.values() for word in members]
+    kinds = [kind for kind, members in groups.items() for _ in members]
+    rows = torch.tensor([ids[word] for word in names])
+    tables = {step: table[rows].double() for step, table in history.items()}
+    axes = principal_axes(tables[max(tables)])
+    every = torch.cat([(table - axes[0]) @ axes[1] for table in tables.values()])
+    (x0, y0), (x1, y1) = every.amin(dim=0).tolist(), every.amax(dim=0).tolist()
+    return lambda step, word: draw_map(tables[step], axes, names, kinds, step=step, word=word, limits=(x0, x1, y0, y1))
+
+
+def embedding_map(
+    history: Mapping[int, Tensor],
+    groups: Mapping[str, Sequence[str]],
+    ids: Mapping[str, int],
+    *,
+    step: int,
+    word: str,
+) -> Svg:
+    """One picture of the explorer below, for a page on which nothing can be turned."""
+    return _maps(history, groups, ids)(step, word)
 
 
 def embedding_explorer(
@@ -232,22 +273,14 @@ def embedding_explorer(
     """Slide through training and see words with like neighbours gather.
 
     history  step -> table (V, D);  groups: name -> its words;  ids: word -> its row in the tables
-    All steps are shown on the two main axes of the last, so that what moves is the vectors and not the axes.
     """
-    names = [word for members in groups.values() for word in members]
-    kinds = [kind for kind, members in groups.items() for _ in members]
-    rows = torch.tensor([ids[word] for word in names])
-    tables = {step: table[rows].double() for step, table in history.items()}
-    axes = principal_axes(tables[max(tables)])
-    every = torch.cat([(table - axes[0]) @ axes[1] for table in tables.values()])
-    (x0, y0), (x1, y1) = every.amin(dim=0).tolist(), every.amax(dim=0).tolist()
-    steps = sorted(tables)
+    steps = sorted(history)
     even = {after - before for before, after in pairwise(steps)}
     if len(even) != 1:
         raise ValueError(f"embedding_explorer: steps {steps}, expected evenly spaced ones, for a slider")
     return Explore(
-        lambda step, word: draw_map(tables[step], axes, names, kinds, step=step, word=word, limits=(x0, x1, y0, y1)),
+        _maps(history, groups, ids),
         name="embeddings",
         step=(steps[0], steps[-1], even.pop()),
-        word=names,
+        word=[word for members in groups.values() for word in members],
     )

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.capture import capture
-from tx_helpers.contexts import RandomStream
+from tx_helpers.contexts import RandomStream, cpu_threads
 from tx_helpers.layers import FeedForward
 from tx_helpers.observe import observe
 from tx_helpers.positions import SinusoidalPositions
@@ -143,17 +143,18 @@ def train_to_sort(
     if steps < 1 or warmup < 0:
         raise ValueError(f"train_to_sort: steps={steps} and warmup={warmup}, expected at least 1 and 0")
     generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(stack.parameters(), lr=lr)
+    optimizer = torch.optim.Adam(stack.parameters(), lr=lr, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / max(1, warmup)))
     losses: list[float] = []
-    for _ in range(steps):
-        ids = rows(stack.output.out_features, length, generator)
-        loss = F.cross_entropy(stack(ids).flatten(0, 1), ids.sort(dim=1).values.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        schedule.step()
-        losses.append(loss.item())
+    with cpu_threads(1):  # two threads wait for each other at these sizes
+        for _ in range(steps):
+            ids = rows(stack.output.out_features, length, generator)
+            loss = F.cross_entropy(stack(ids).flatten(0, 1), ids.sort(dim=1).values.flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            losses.append(loss.item())
     return losses
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import replace
 
 import torch
@@ -10,7 +9,7 @@ from torch import Tensor, nn
 
 from tx_helpers.diagnose.exam import Exam, movement, moves, next_token_loss
 from tx_helpers.diagnose.findings import LOOK, RIGHT, SKIPPED, WRONG, Finding
-from tx_helpers.diagnose.subject import Ids, Subject
+from tx_helpers.diagnose.subject import Ids, Subject, copy_of
 from tx_helpers.diagnose.watch import attention_weights, softmaxes
 
 STEPS = 6  # a zero-initialised output and a zero-initialised projection before it hide what is behind them for two
@@ -21,7 +20,7 @@ def gradients(exam: Exam) -> Finding:
     question = "Does every parameter get a gradient?"
     if not isinstance(exam.subject.model, nn.Module):
         return Finding("gradients", question, SKIPPED, "a function; hand over the nn.Module")
-    copied = replace(exam.subject, model=deepcopy(exam.subject.model))
+    copied = replace(exam.subject, model=copy_of(exam.subject.model))
     named = {name: p for name, p in copied.model.named_parameters() if p.requires_grad}
     if not named:
         return Finding("gradients", question, SKIPPED, "no parameter asks for one (requires_grad)")

@@ -134,20 +134,30 @@ def new_subject(
         subject = replace(subject, model=_copy(model))
     subject, logits = _first_call(subject)
     V = vocabulary or logits.shape[-1]
-    if V < 3:
-        raise ValueError(f"diagnose: a vocabulary of {V} ids, expected at least 3 to swap tokens")
     subject = replace(subject, V=V, dtype=logits.dtype, device=logits.device)
     if subject.pad_id is not None and not 0 <= subject.pad_id < V:
         if pad_id is not None:
             raise ValueError(f"diagnose: pad_id={pad_id} is not one of the {V} ids")
         subject = replace(subject, pad_id=None)  # a library's default that is none of this model's ids
+    if len(subject._allowed(V)) < 2:
+        raise ValueError(f"diagnose: a vocabulary of {V} ids, expected at least 2 besides padding to swap tokens")
     known = source_vocabulary or (_source_vocabulary(subject) if kind == "seq2seq" else V)
     return replace(subject, V_source=known)
 
 
+def copy_of(model: nn.Module) -> nn.Module:
+    """A deep copy that can be trained: a traced module would make its parameters anew, as results of a computation."""
+    with torch.no_grad():
+        copied = deepcopy(model)
+    wanted = dict(model.named_parameters())
+    for name, parameter in copied.named_parameters():
+        parameter.requires_grad_(wanted[name].requires_grad)
+    return copied
+
+
 def _copy(model: nn.Module) -> nn.Module:
     try:
-        return deepcopy(model).eval()
+        return copy_of(model).eval()
     except Exception as error:
         raise ValueError(
             f"diagnose: {type(model).__name__} cannot be copied ({short_error(error)}), the original stays; "
@@ -173,7 +183,8 @@ def _first_call(subject: Subject) -> tuple[Subject, Tensor]:
             first = first or error
         T //= 2
     raise ValueError(
-        f"diagnose: the model fails on ids (B, T) = ({subject.B}, {subject.T}): {short_error(first)}"
+        f"diagnose: the model fails on ids (B, T) = ({subject.B}, {subject.T}): {short_error(first)}; "
+        "if the call is another one, give forward="
     ) from first
 
 
@@ -227,8 +238,8 @@ def _logits(answer: Any) -> Tensor:
         found = answer.get(name) if isinstance(answer, Mapping) else getattr(answer, name, None)
         if isinstance(found, Tensor):
             return found
-    if isinstance(answer, tuple | list) and answer:
-        answer = answer[0]
+    if isinstance(answer, tuple | list) and answer:  # (logits, cache) or (loss, logits)
+        answer = next((part for part in answer if isinstance(part, Tensor) and part.dim() == 3), answer[0])
     if not isinstance(answer, Tensor):
         raise ValueError(f"diagnose: the model answered with {type(answer).__name__}, expected logits (B, T, V)")
     return answer

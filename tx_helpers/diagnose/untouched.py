@@ -40,7 +40,8 @@ def untouched(*models: Callable) -> Iterator[None]:
         random.setstate(python)
         np.random.set_state(numpys)
         for module, training in modes:
-            object.__setattr__(module, "training", training)
+            if module.training != training:
+                object.__setattr__(module, "training", training)
         for module, name, tensor in buffers:
             module._buffers[name] = tensor
         for parameter, gradient, requires_grad in gradients:

@@ -109,7 +109,9 @@ def _trace(subject: Subject, ids: Ids) -> list[_Event]:
 
 
 def _modules(model: Any) -> list[tuple[str, nn.Module]]:
-    return list(model.named_modules()) if isinstance(model, nn.Module) else []
+    """By name; those of TorchScript do not let themselves be watched."""
+    named = model.named_modules() if isinstance(model, nn.Module) else ()
+    return [(name, module) for name, module in named if not isinstance(module, torch.jit.ScriptModule)]
 
 
 @contextmanager

@@ -4,13 +4,16 @@ The figures are in the units of `exam`: 1 is what a change of all tokens does.
 """
 
 import math
+from functools import partial
 
 import torch
+from torch import Tensor
 
 from tx_helpers.diagnose.exam import COARSE, EQUAL_SHAPES, Exam, movement, moves
 from tx_helpers.diagnose.findings import LOOK, RIGHT, SKIPPED, WRONG, Finding
 from tx_helpers.diagnose.subject import Ids, Subject
-from tx_helpers.diagnose.watch import attention_weights, first_to_move
+from tx_helpers.diagnose.untouched import held_modules
+from tx_helpers.diagnose.watch import attention_weights, first_broken, first_to_move
 
 TOO_COARSE = "half precision is too coarse to tell; hand over the nn.Module"
 
@@ -25,25 +28,28 @@ def numbers(exam: Exam) -> Finding:
         return Finding("numbers", question, RIGHT, "all of them", 0.0)
     places = sorted({t for _, t in bad.nonzero().tolist()})
     where = "all positions" if len(places) == logits.shape[1] else f"positions {', '.join(map(str, places))}"
-    broken = next(
-        (seen for seen in attention_weights(exam.own, exam.own.inputs(0)) if seen.weights.isnan().any()), None
-    )
+    layers = attention_weights(exam.own, exam.own.inputs(0))
+    broken = next((seen for seen in layers if seen.weights.isnan().any()), None)
     axis = "the softmax runs over the wrong axis, along which all is −∞ (over the heads: dim=1 instead of -1)"
     row = "a row of the scores is masked entirely, and the softmax of nothing but −∞ is 0/0: "
     row += "a mask inverted, or one that also excludes the diagonal"
-    other = (
-        "numbers too large for the precision (float16 ends at 65,504)",
-        "parameters that are NaN themselves, after a training that diverged",
-    )
+    diverged = "parameters that are NaN themselves, after a training that diverged"
+    other = "numbers too large for the precision (float16 ends at 65,504), a root or logarithm of 0, or 0/0"
     masks = (row, axis) if broken is None or broken.axis == -1 else (axis, row)
+    causes = (*masks, other, diverged) if broken is not None or not layers else (other, *masks, diverged)
+    held = [parameter for module in held_modules(exam.own.model) for parameter in module.parameters()]
+    if any(not parameter.isfinite().all() for parameter in held):
+        causes = (diverged, *masks, other)
     return Finding(
         "numbers",
         question,
         WRONG,
         f"{bad.double().mean():.0%} of the rows hold NaN or infinity ({where})",
         bad.double().mean().item(),
-        (*masks, *other),
-        f"{broken.module or 'the forward'}: the first softmax with NaN" if broken is not None else "",
+        causes,
+        f"{broken.module or 'the forward'}: the first softmax with NaN"
+        if broken is not None
+        else first_broken(exam.own, exam.own.inputs(0)),
         advice="print the mask of 4 positions: row t is what t may see, and its diagonal is open",
     )
 
@@ -89,7 +95,7 @@ def _only_chance(subject: Subject, ids: Ids, others: Ids) -> bool:
 
 @torch.no_grad()
 def context(exam: Exam) -> Finding:
-    """Do the other tokens matter at all: those before the last position, those after the first, the source?"""
+    """Does all that is read matter: the tokens before the last position, those after the first, the source, each id?"""
     question = "Does each part of the input matter?"
     kind = exam.subject.kind
 
@@ -110,15 +116,16 @@ def context(exam: Exam) -> Finding:
         return moved
 
     moved: dict[str, float] = {}
-    for subject in exam.versions:
-        for name, share in parts(subject).items() if exam.scale(subject) > 0 else ():
+    live = [subject for subject in exam.versions if exam.scale(subject) > 0]
+    for subject in live:
+        for name, share in parts(subject).items():
             moved[name] = max(moved.get(name, 0.0), share / exam.scale(subject))
     deaf = [name for name, share in moved.items() if share <= exam.loose]
     least = min(moved.values(), default=0.0)
-    if moved and not deaf:
-        return Finding("context", question, RIGHT, "all of it does", least)
     if exam.subject.dtype in COARSE:
-        return Finding("context", question, SKIPPED, TOO_COARSE)
+        return Finding("context", question, *((SKIPPED, TOO_COARSE) if deaf else (RIGHT, "all of it does", least)))
+    if moved and not deaf:
+        return _single_tokens(exam, live) or Finding("context", question, RIGHT, "all of it does", least)
     if not moved or "earlier tokens" in deaf:
         found = "earlier tokens do not: each answer depends on its own token alone" if moved else "nothing does"
     elif len(deaf) == sum(name.startswith("source") for name in moved):
@@ -139,6 +146,95 @@ def context(exam: Exam) -> Finding:
         ),
         advice="print the attention weights: every row must reach what its position may see",
     )
+
+
+def _single_tokens(exam: Exam, live: list[Subject]) -> Finding | None:
+    """What is found token by token, where the parts of the input all matter: ids, positions, a one-eyed encoder."""
+    found, question = partial(Finding, "context"), "Does each part of the input matter?"
+    alike = _alike(live[0])
+    if len(alike) > 1 and alike == _ids_to_compare(live[0]).tolist():
+        return found(
+            question,
+            WRONG,
+            "the token just read does not: its logits do not change with it",
+            0.0,
+            (
+                "the logits come one position late: the input is shifted inside of the model, or the output is rolled",
+                "the diagonal is masked, and no residual connection carries the token itself",
+            ),
+            advice="change the last id alone, and look at the last logits",
+        )
+    if alike:
+        return found(
+            question,
+            WRONG,
+            f"ids {', '.join(map(str, alike[:6]))}{' …' if len(alike) > 6 else ''} are read as if they were one",
+            0.0,
+            (
+                "ids are cut or wrapped on their way to the embedding: clamp, %, an integer type that is too small",
+                "rows of the embedding are equal: it was filled with one number",
+            ),
+            advice="compare the logits of [[0, 1, 2]] and [[0, 1, 3]]",
+        )
+    skipped = _gap(live)
+    if skipped:
+        return found(
+            question,
+            LOOK,
+            f"positions {', '.join(map(str, skipped))} have no influence on the last, and earlier ones have",
+            0.0,
+            (
+                "keys are lost on their way: attention is given one position only, or every second one",
+                "it is meant: strided attention, or convolutions with gaps",
+            ),
+            advice="print the last row of the attention weights",
+        )
+    layers = attention_weights(exam.subject, exam.subject.inputs(0), {exam.subject.S})
+    if exam.subject.kind == "seq2seq" and layers and all(seen.weights.triu(1).max() == 0 for seen in layers):
+        return found(
+            question,
+            LOOK,
+            "yes, but no source token sees a later one",
+            0.0,
+            (
+                f"the encoder runs with the decoder's causal mask, in {layers[0].module or 'the forward'}",
+                "it is meant: the source is read in one direction",
+            ),
+            advice="give the encoder no mask but that of the padding",
+        )
+    return None
+
+
+def _ids_to_compare(subject: Subject) -> Tensor:
+    """Some two dozen ids, the last two among them."""
+    allowed = subject.allowed(subject.V)
+    return allowed[torch.linspace(0, len(allowed) - 1, 24).long().unique().tolist() + [-2]].unique()
+
+
+def _alike(subject: Subject) -> list[int]:
+    """The ids that stand for the same: the last token is each of some ids in turn, and the logits are equal."""
+    ids, chosen = subject.inputs(0), _ids_to_compare(subject)
+    answers = []
+    for some in chosen.split(subject.B):  # a row for each id
+        rows = [x[:1].repeat(len(some), 1) for x in ids]
+        rows[-1][:, -1] = some.to(rows[-1].device)
+        answers.append(subject(*rows)[:, [0, -1]].flatten(1))
+    answers = torch.cat(answers).float()
+    distances = torch.cdist(answers, answers, p=math.inf).fill_diagonal_(math.inf)
+    return chosen[(distances.amin(dim=1) == 0).cpu()].tolist()
+
+
+def _gap(live: list[Subject]) -> list[int]:
+    """Positions without influence on the last logits though an earlier one has some; what a window leaves out is none."""
+    heard = set()
+    for subject in live:
+        *source, ids = subject.inputs(0)
+        base, other = subject(*source, ids)[:, -1], subject.others(ids)
+        for t in range(subject.T - 1):
+            changed = torch.where(torch.arange(subject.T, device=ids.device) == t, other, ids)
+            if movement(subject(*source, changed)[:, -1], base) > 0:
+                heard.add(t)
+    return [t for t in range(min(heard, default=0), live[0].T - 1) if t not in heard]
 
 
 @torch.no_grad()

@@ -93,18 +93,19 @@ class Subject:
 
     def others(self, ids: Tensor, seed: int = 0, *, source: bool = False) -> Tensor:
         """Ids of the same shape that differ from the given ones at every position."""
-        allowed = self._allowed(self.V_source if source else self.V)
+        allowed = self.allowed(self.V_source if source else self.V)
         place = torch.searchsorted(allowed, ids.cpu().contiguous())
         shift = torch.randint(1, len(allowed), ids.shape, generator=torch.Generator().manual_seed(seed))
         return allowed[(place + shift) % len(allowed)].to(ids.device)
 
     def _draw(self, rows: int, length: int, V: int, seed: int) -> Tensor:
-        allowed = self._allowed(V)
+        allowed = self.allowed(V)
         return allowed[torch.randint(len(allowed), (rows, length), generator=torch.Generator().manual_seed(seed))].to(
             self.device
         )
 
-    def _allowed(self, V: int) -> Tensor:
+    def allowed(self, V: int) -> Tensor:
+        """The ids below V, without padding."""
         ids = torch.arange(V)
         return ids if self.pad_id is None else ids[ids != self.pad_id]
 
@@ -139,7 +140,7 @@ def new_subject(
         if pad_id is not None:
             raise ValueError(f"diagnose: pad_id={pad_id} is not one of the {V} ids")
         subject = replace(subject, pad_id=None)  # a library's default that is none of this model's ids
-    if len(subject._allowed(V)) < 2:
+    if len(subject.allowed(V)) < 2:
         raise ValueError(f"diagnose: a vocabulary of {V} ids, expected at least 2 besides padding to swap tokens")
     known = source_vocabulary or (_source_vocabulary(subject) if kind == "seq2seq" else V)
     return replace(subject, V_source=known)

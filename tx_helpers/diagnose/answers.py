@@ -13,7 +13,7 @@ from tx_helpers.diagnose.exam import COARSE, EQUAL_SHAPES, Exam, movement, moves
 from tx_helpers.diagnose.findings import LOOK, RIGHT, SKIPPED, WRONG, Finding
 from tx_helpers.diagnose.subject import Ids, Subject
 from tx_helpers.diagnose.untouched import held_modules
-from tx_helpers.diagnose.watch import attention_weights, first_broken, first_to_move
+from tx_helpers.diagnose.watch import attention_weights, first_broken, first_to_move, no_fast_path
 
 TOO_COARSE = "half precision is too coarse to tell; hand over the nn.Module"
 
@@ -38,8 +38,15 @@ def numbers(exam: Exam) -> Finding:
     masks = (row, axis) if broken is None or broken.axis == -1 else (axis, row)
     causes = (*masks, other, diverged) if broken is not None or not layers else (other, *masks, diverged)
     held = [parameter for module in held_modules(exam.own.model) for parameter in module.parameters()]
+    with no_fast_path():
+        without_kernel = exam.own(*exam.own.inputs(0))
     if any(not parameter.isfinite().all() for parameter in held):
         causes = (diverged, *masks, other)
+    elif without_kernel.isfinite().all():
+        kernel = (
+            "a mask of numbers, which PyTorch adds in training, while its fused kernel for evaluation hides all that "
+        )
+        causes = (kernel + "is not 0: hand over a boolean mask, True where nothing may be seen", *causes)
     return Finding(
         "numbers",
         question,
@@ -208,7 +215,7 @@ def _single_tokens(exam: Exam, live: list[Subject]) -> Finding | None:
 def _ids_to_compare(subject: Subject) -> Tensor:
     """Some two dozen ids, the last two among them."""
     allowed = subject.allowed(subject.V)
-    return allowed[torch.linspace(0, len(allowed) - 1, 24).long().unique().tolist() + [-2]].unique()
+    return allowed[[*torch.linspace(0, len(allowed) - 1, 24).long().tolist(), -2]].unique()
 
 
 def _alike(subject: Subject) -> list[int]:
@@ -219,13 +226,13 @@ def _alike(subject: Subject) -> list[int]:
         rows = [x[:1].repeat(len(some), 1) for x in ids]
         rows[-1][:, -1] = some.to(rows[-1].device)
         answers.append(subject(*rows)[:, [0, -1]].flatten(1))
-    answers = torch.cat(answers).float()
+    answers = torch.cat(answers).double()
     distances = torch.cdist(answers, answers, p=math.inf).fill_diagonal_(math.inf)
     return chosen[(distances.amin(dim=1) == 0).cpu()].tolist()
 
 
 def _gap(live: list[Subject]) -> list[int]:
-    """Positions without influence on the last logits though an earlier one has some; what a window leaves out is none."""
+    """Positions without influence on the last logits though an earlier one has some: so it is not with a window."""
     heard = set()
     for subject in live:
         *source, ids = subject.inputs(0)

@@ -90,7 +90,7 @@ def prefix(exam: Exam) -> Finding:
         moves(share, "differ") + (f", but only in front of {length} positions" if length > T else ""),
         share,
         (
-            *([f"a mask or a table made for fewer than {length} positions, which lets the rest through"] * (length > T)),
+            *([f"a mask or a table made for fewer than {length} positions"] if length > T else []),
             *(["the leak from the future, see above: a prefix has no future to look at"] if exam.leaks else []),
             "something depends on the length: a norm or a softmax over the positions, positions counted from the end",
             "the mask is cut for the full length: mask[-t:] where mask[:t, :t] is meant",
@@ -105,7 +105,7 @@ def longest(subject: Subject) -> int:
     for length in (4 * subject.T, 2 * subject.T) if subject.device.type == "cpu" else ():
         try:
             subject(*subject.inputs(0)[:-1], replace(subject, T=length).inputs(0)[-1])
-        except Exception:  # noqa: S112
+        except Exception:
             continue
         return length
     return subject.T
@@ -169,7 +169,7 @@ def neighbours(exam: Exam) -> Finding:
 
 
 def _in_training(subject: Subject) -> Finding | None:
-    """The same in training mode: from one seed, dropout is the same, and a row's logits move by its neighbours alone."""
+    """The same in training mode. From one seed, dropout is the same: a row's logits can move by its neighbours alone."""
     if not isinstance(subject.model, nn.Module):
         return None
     model = copy_of(subject.model).train()
@@ -297,7 +297,7 @@ def leak_causes(softmaxes: list[Softmax], subject: Subject) -> tuple[str, ...]:
     axis = next((seen for seen in layers if seen.axis != -1), None)
     behind = (
         "tokens are mixed outside of the attention weights: heads split or merged by view without transpose, a norm "
-        "over the positions, a convolution without its shift, a layer that reads both ways, experts that choose tokens"
+        "over the positions, a convolution without its shift"
     )
     encoder = 'the model is meant to see both sides, as BERT is: then say kind="encoder"'
     if axis is not None:
@@ -305,7 +305,8 @@ def leak_causes(softmaxes: list[Softmax], subject: Subject) -> tuple[str, ...]:
         over = f"the softmax runs over dim={axis.axis} of (B, H, T, S), the {names.get(axis.axis, 'batch')}"
         return (f"{over}, in {axis.module or 'the forward'}: it must run over the keys, dim=-1", behind)
     if not layers:
-        return ("nothing hides the future: no causal mask, or a turned or late one", behind, encoder)
+        both = "a layer that reads both ways (bidirectional=True), or experts that choose their tokens"
+        return ("nothing hides the future: no causal mask, or a turned or late one", behind, both, encoder)
     weights = layers[0].weights.flatten(0, -3).amax(dim=0)  # (T, T): the largest of all rows and heads
     above, below = weights.triu(1), weights.tril(-1)
     at = f"in {layers[0].module or 'the forward'}"

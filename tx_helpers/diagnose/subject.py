@@ -234,6 +234,13 @@ def _parameter_names(model: Callable) -> set[str]:
         return set()
 
 
+def subject_options(subject: Subject) -> list[str]:
+    """What a model in the manner of `transformers` can be given besides ids: segments, masks, embeddings."""
+    names = _parameter_names(subject.model)
+    given = {"input_ids", "decoder_input_ids", "attention_mask", "labels", "kwargs"}
+    return sorted(names - given) if subject.forward is None and "input_ids" in names else []
+
+
 def _logits(answer: Any) -> Tensor:
     for name in ("logits", "last_hidden_state"):
         found = answer.get(name) if isinstance(answer, Mapping) else getattr(answer, name, None)

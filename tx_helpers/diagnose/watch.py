@@ -47,12 +47,12 @@ def attention_weights(subject: Subject, ids: Ids, lengths: set[int] | None = Non
 def softmaxes(model: Any) -> Iterator[list[Softmax]]:
     """Every softmax that runs inside the block, in order."""
     listener = _Listener()
-    with _paths(model, listener.path), sdpa_kernel(SDPBackend.MATH), _no_fast_path(), listener:
+    with _paths(model, listener.path), sdpa_kernel(SDPBackend.MATH), no_fast_path(), listener:
         yield listener.seen
 
 
 @contextmanager
-def _no_fast_path() -> Iterator[None]:
+def no_fast_path() -> Iterator[None]:
     """`nn.TransformerEncoder` and `nn.MultiheadAttention` without the one kernel that hides their softmax."""
     enabled = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)

@@ -158,7 +158,7 @@ def context(exam: Exam) -> Finding:
 def _single_tokens(exam: Exam, live: list[Subject]) -> Finding | None:
     """What is found token by token, where the parts of the input all matter: ids, positions, a one-eyed encoder."""
     found, question = partial(Finding, "context"), "Does each part of the input matter?"
-    alike = _alike(live[0])
+    alike = _alike(live[0], exam.tolerance * exam.scale(live[0]))
     if len(alike) > 1 and alike == _ids_to_compare(live[0]).tolist():
         return found(
             question,
@@ -218,7 +218,7 @@ def _ids_to_compare(subject: Subject) -> Tensor:
     return allowed[[*torch.linspace(0, len(allowed) - 1, 24).long().tolist(), -2]].unique()
 
 
-def _alike(subject: Subject) -> list[int]:
+def _alike(subject: Subject, tolerance: float) -> list[int]:
     """The ids that stand for the same: the last token is each of some ids in turn, and the logits are equal."""
     ids, chosen = subject.inputs(0), _ids_to_compare(subject)
     answers = []
@@ -228,7 +228,7 @@ def _alike(subject: Subject) -> list[int]:
         answers.append(subject(*rows)[:, [0, -1]].flatten(1))
     answers = torch.cat(answers).double()
     distances = torch.cdist(answers, answers, p=math.inf).fill_diagonal_(math.inf)
-    return chosen[(distances.amin(dim=1) == 0).cpu()].tolist()
+    return chosen[(distances.amin(dim=1) <= tolerance).cpu()].tolist()
 
 
 def _gap(live: list[Subject]) -> list[int]:

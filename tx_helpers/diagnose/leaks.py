@@ -169,7 +169,7 @@ def neighbours(exam: Exam) -> Finding:
 
 
 def _in_training(subject: Subject) -> Finding | None:
-    """The same in training mode. From one seed, dropout is the same: a row's logits can move by its neighbours alone."""
+    """The same in training mode. From one seed, dropout is the same: only its neighbours can move a row's logits."""
     if not isinstance(subject.model, nn.Module):
         return None
     model = copy_of(subject.model).train()

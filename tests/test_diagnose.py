@@ -332,6 +332,8 @@ class Restless(Toy):
     def forward(self, ids, caches=None):
         self.calls += 1
         self.last = torch.rand(5)
+        self.kept, self.norm.kept = ids, ids
+        self.register_buffer("new", torch.rand(2))
         random.random(), np.random.rand()
         self.blocks[0].expand.weight.data += 0.01
         return super().forward(ids, caches)
@@ -349,10 +351,11 @@ def everything(model):
     ]
     buffers = [buffer.clone() for buffer in model.buffers()]
     modes = [module.training for module in model.modules()]
+    names = [sorted(vars(module)) for module in model.modules()]
     hooks = [len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules()]
     states = [torch.get_rng_state(), torch.tensor(np.random.get_state()[1].astype("int64"))]
     numbers = (random.getstate(), np.random.get_state()[2], torch.is_grad_enabled(), torch.get_num_threads())
-    return parameters, buffers, states, modes, hooks, numbers
+    return parameters, buffers, states, modes, names, hooks, numbers
 
 
 def same(one, other):

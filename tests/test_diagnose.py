@@ -188,6 +188,19 @@ def test_a_model_that_is_another_in_float64_is_examined_in_its_own_precision():
     assert found.wrong == [] and found.model.endswith("in float32")
 
 
+def test_a_model_that_keeps_a_result_is_copied():
+    class Keeping(Toy):
+        def forward(self, ids, caches=None):
+            self.last = super().forward(ids, caches)
+            return self.last
+
+    model = Keeping()
+    last = model(torch.ones(1, 4, dtype=torch.long))
+    found = diagnose(model)
+    assert found.wrong == [] and found["gradients"].verdict == FINE
+    assert model.last is last and last.requires_grad
+
+
 def test_a_traced_model_keeps_its_attributes():
     model = RIGHT["traced"][0]()
     before = [sorted(vars(module)) for module in model.modules()]

@@ -147,9 +147,13 @@ def new_subject(
 
 
 def copy_of(model: nn.Module) -> nn.Module:
-    """A deep copy that can be trained: a traced module would make its parameters anew, as results of a computation."""
+    """A deep copy that can be trained, also of a module that keeps results (its last attention weights, say).
+
+    Without no_grad, the copied parameters of a traced module would be results of a computation.
+    """
+    kept = [thing for module in model.modules() for thing in vars(module).values() if isinstance(thing, Tensor)]
     with torch.no_grad():
-        copied = deepcopy(model)
+        copied = deepcopy(model, {id(tensor): tensor.detach() for tensor in kept if not tensor.is_leaf})
     wanted = dict(model.named_parameters())
     for name, parameter in copied.named_parameters():
         parameter.requires_grad_(wanted[name].requires_grad)

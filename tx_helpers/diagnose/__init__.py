@@ -37,7 +37,7 @@ models and a mistake in others; the list of causes says which.
 
 Nothing about the model changes, not even if a probe raises: copies are examined, and parameters, buffers, gradients,
 modes, attributes and random states are as before. (A function is called as it is: lists and counters of its own go on.
-Of an iterator, `data` takes one batch.) A million parameters take about two seconds of one core; the copies, in float64
+Of an iterator, `data` takes one batch.) A million parameters take two or three seconds of a core; the copies, in float64
 and with the optimizer's means, about a dozen times the model's memory.
 
 **What no probe can see** from outside, because the wrong model is a possible one: a scale of the scores other than

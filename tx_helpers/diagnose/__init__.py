@@ -37,8 +37,8 @@ models and a mistake in others; the list of causes says which.
 
 Nothing about the model changes, not even if a probe raises: copies are examined, and parameters, buffers, gradients,
 modes, attributes and random states are as before. (A function is called as it is: lists and counters of its own go on.
-Of an iterator, `data` takes one batch.) A million parameters take two or three seconds of a core; the copies, in float64
-and with the optimizer's means, about a dozen times the model's memory.
+Of an iterator, `data` takes one batch.) A million parameters take two or three seconds of a core; the copies, in
+float64 and with the optimizer's means, about a dozen times the model's memory.
 
 **What no probe can see** from outside, because the wrong model is a possible one: a scale of the scores other than
 1/√K as long as attention stays soft; positions with another formula, or none in a deep causal model (the mask gives
@@ -59,6 +59,8 @@ import tx_helpers.diagnose.answers as answers
 import tx_helpers.diagnose.batches as batches
 import tx_helpers.diagnose.leaks as leaks
 import tx_helpers.diagnose.machinery as machinery
+import tx_helpers.diagnose.pads as pads
+import tx_helpers.diagnose.parts as parts
 from tx_helpers.contexts import cpu_threads
 from tx_helpers.diagnose.exam import Exam, new_exam
 from tx_helpers.diagnose.findings import SKIPPED, WRONG, Finding, Report
@@ -71,9 +73,9 @@ PROBES: dict[str, Callable[[Exam], Finding]] = {
     "future": leaks.future,
     "prefix": leaks.prefix,
     "neighbours": leaks.neighbours,
-    "padding": leaks.padding,
-    "empty row": leaks.empty_row,
-    "context": answers.context,
+    "padding": pads.padding,
+    "empty row": pads.empty_row,
+    "context": parts.context,
     "order": answers.order,
     "start": answers.start,
     "logits": answers.logits,

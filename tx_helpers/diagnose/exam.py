@@ -27,6 +27,7 @@ from tx_helpers.diagnose.subject import Ids, Subject, copy_of
 EQUAL_SHAPES = {torch.float64: 1e-9, torch.float32: 1e-6, torch.float16: 0.003, torch.bfloat16: 0.03}
 OTHER_SHAPES = {torch.float64: 1e-5, torch.float32: 1e-3, torch.float16: 0.03, torch.bfloat16: 0.2}
 COARSE = (torch.float16, torch.bfloat16)  # too coarse to tell what hardly moves from what does not
+TOO_COARSE = "half precision is too coarse to tell; hand over the nn.Module"
 
 
 @dataclass

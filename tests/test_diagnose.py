@@ -449,8 +449,8 @@ def test_the_report_as_a_text():
         "order: O?",
         "  1.    maybe",
         "",
-        "1 probe convicts (future), 1 probe asks you to look (order), 1 probe finds nothing, "
-        "1 could not examine (loss).",
+        "1 probe convicts (future), 1 probe asks you to look (order), 1 probe finds nothing, 1 could not examine",
+        "(loss).",
     ]
 
 

@@ -21,7 +21,7 @@ from tx_helpers.config import (
     transformer_2017,
 )
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
-from wrong_models import Toy
+from wrong_models import Pair, Toy, cross_entropy, shifting, smoothed, text_batch
 
 V, D, H, CONTEXT, PAD = 29, 24, 4, 32, 0
 LIBRARY = dict(bos_token_id=1, eos_token_id=2)
@@ -80,6 +80,60 @@ class TorchLSTM(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         return self.output(self.body(self.tokens(ids))[0])
+
+
+class Experts(nn.Module):
+    """Each token goes to the expert that scores highest, however many go there."""
+
+    def __init__(self, width: int, n: int = 3):
+        super().__init__()
+        self.score, self.experts = nn.Linear(width, n), nn.ModuleList(nn.Linear(width, width) for _ in range(n))
+
+    def forward(self, x: Tensor) -> Tensor:
+        share, chosen = self.score(x).softmax(dim=-1).max(dim=-1, keepdim=True)
+        return sum((chosen == n) * share * expert(x) for n, expert in enumerate(self.experts))
+
+
+class Convolutions(nn.Module):
+    """As WaveNet: causal convolutions, each twice as far apart."""
+
+    def __init__(self, V: int = V):
+        super().__init__()
+        self.tokens, self.output = nn.Embedding(V, D), nn.Linear(D, V)
+        self.layers = nn.ModuleList(nn.Conv1d(D, 2 * D, 2, dilation=2**i) for i in range(4))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.tokens(ids).transpose(1, 2)  # (B, D, T)
+        for layer in self.layers:
+            x = x + F.glu(layer(F.pad(x, (layer.dilation[0], 0))), dim=1)
+        return self.output(x.transpose(1, 2))
+
+
+class Linear(nn.Module):
+    """Attention without a softmax: sums over the past."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.positions = nn.Embedding(V, D), nn.Parameter(torch.randn(CONTEXT, D))
+        self.query, self.key, self.value, self.output = (nn.Linear(D, n) for n in (D, D, D, V))
+
+    def forward(self, ids: Tensor) -> tuple[None, Tensor]:
+        x = self.tokens(ids) + self.positions[: ids.shape[1]]
+        q, k, v = F.elu(self.query(x)) + 1, F.elu(self.key(x)) + 1, self.value(x)
+        sums = (k[..., None] * v[..., None, :]).cumsum(dim=1)  # (B, T, D, D)
+        mixed = (q[..., None] * sums).sum(dim=-2) / (q * k.cumsum(dim=1)).sum(dim=-1, keepdim=True)
+        return None, self.output(x + mixed)  # (loss, logits)
+
+
+def with_experts(model: Toy) -> Toy:
+    for block in model.blocks:
+        block.activation = Experts(block.contract.in_features)
+    return model
+
+
+def frozen_but_for_the_output(model: Toy) -> Toy:
+    model.requires_grad_(False).output.requires_grad_(True)
+    return model
 
 
 def library(name: str, **options) -> nn.Module:
@@ -202,6 +256,19 @@ RIGHT: dict[str, tuple[Callable[[], nn.Module], dict]] = {
     ),
     "transformers, BERT, hidden states": (lambda: library("Bert", **BERT).bert, dict(kind="encoder", vocabulary=V)),
     "nn.LSTM": (TorchLSTM, {}),
+    "nn.Transformer's parts": (Pair, {}),
+    "toy, experts": (lambda: with_experts(Toy()), {}),
+    "toy, all frozen but the output": (lambda: frozen_but_for_the_output(Toy()), {}),
+    "toy, a window": (lambda: Toy(mask=lambda T, S: torch.ones(T, S).tril(S - T).triu(S - T - 3).bool()), {}),
+    "toy, its loss and batches": (Toy, dict(loss=cross_entropy, data=text_batch(1), pad_id=PAD)),
+    "toy, smoothed loss": (Toy, dict(loss=smoothed, pad_id=PAD)),
+    "toy, the loss shifts": (Toy, dict(loss=shifting, data=text_batch(0))),
+    "convolutions": (Convolutions, {}),
+    "linear attention, (loss, logits)": (Linear, {}),
+    "two letters": (lambda: Convolutions(2), {}),
+    "traced": (lambda: torch.jit.trace(Convolutions().eval(), torch.ones(2, 16, dtype=torch.long)), {}),
+    "transformers, Gemma 2": (lambda: library("Gemma2", head_dim=8, sliding_window=6, pad_token_id=PAD, **LLAMA), {}),
+    "transformers, Mamba": (lambda: library("Mamba", hidden_size=D, num_hidden_layers=2, state_size=4), {}),
     "transformers, T5": (lambda: library("T5", **T5), {}),
     "transformers, T5, gated": (lambda: library("T5", **T5, feed_forward_proj="gated-gelu"), {}),
 }

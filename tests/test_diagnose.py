@@ -59,7 +59,7 @@ def test_what_cannot_be_seen_from_outside_is_not_guessed_at(name):
 def test_the_whole_table_of_mistakes_is_here():
     assert len(WRONG) >= 40
     assert {"odd d_model", "no zero_grad"} == set(NO_MODEL)
-    assert {case.probe for case in WRONG.values()} == set(PROBES) - {"prefix", "context", "start", "echo"}
+    assert {case.probe for case in WRONG.values()} == set(PROBES) - {"start", "echo"}
 
 
 # --- the probes that no row of the table needs alone ------------------------------------------------------------------
@@ -143,6 +143,69 @@ def test_a_forward_without_gradients_is_convicted():
     assert found.wrong == ["gradients"]
     assert found["gradients"].figure.startswith("none at all for tokens.weight, output.weight")
     assert "detach()" in found["gradients"].causes[0]
+
+
+def test_frozen_parameters_are_named():
+    found = examined(RIGHT["toy, all frozen but the output"][0])["gradients"]
+    assert found.figure.startswith("all 2 do within 6 steps; frozen (requires_grad=False): tokens.weight, blocks.0.")
+
+
+def test_parameters_for_inputs_that_are_not_given_are_only_looked_at():
+    """As the segments of XLNet: `transformers` has many inputs beside the ids, and may have parameters for them."""
+
+    class Segments(Toy):
+        def __init__(self):
+            super().__init__()
+            self.segments = nn.Embedding(2, wrong_models.D)
+
+        def forward(self, input_ids, token_type_ids=None):
+            return super().forward(input_ids)
+
+    found = examined(Segments)["gradients"]
+    assert found.verdict == LOOK and found.figure == "none at all for segments.weight"
+    assert found.causes[1] == "it is meant: used with other inputs only (token_type_ids)"
+
+
+def test_where_the_numbers_break():
+    assert examined(WRONG["NaN among the parameters"].make)["numbers"].where == (
+        "blocks.1.expand is the first part to make one"
+    )
+    assert examined(WRONG["NaN outside of attention"].make)["numbers"].where == (
+        "the model itself is the first part to make one"
+    )
+    assert "blocks.0.attention: the first softmax" in examined(WRONG["mask inverted"].make)["numbers"].where
+
+
+def test_a_model_that_is_another_in_float64_is_examined_in_its_own_precision():
+    class Fixed(Toy):
+        """As a traced model, into which float32 is written."""
+
+        def forward(self, ids, caches=None):
+            logits = super().forward(ids, caches)
+            return logits if logits.dtype == torch.float32 else logits.flip(1)
+
+    found = examined(Fixed)
+    assert found.wrong == [] and found.model.endswith("in float32")
+
+
+def test_a_model_that_keeps_a_result_is_copied():
+    class Keeping(Toy):
+        def forward(self, ids, caches=None):
+            self.last = super().forward(ids, caches)
+            return self.last
+
+    model = Keeping()
+    last = model(torch.ones(1, 4, dtype=torch.long))
+    found = diagnose(model)
+    assert found.wrong == [] and found["gradients"].verdict == FINE
+    assert model.last is last and last.requires_grad
+
+
+def test_a_traced_model_keeps_its_attributes():
+    model = RIGHT["traced"][0]()
+    before = [sorted(vars(module)) for module in model.modules()]
+    diagnose(model)
+    assert [sorted(vars(module)) for module in model.modules()] == before
 
 
 def test_a_copy_that_training_blows_up_convicts_nobody():
@@ -282,6 +345,8 @@ class Restless(Toy):
     def forward(self, ids, caches=None):
         self.calls += 1
         self.last = torch.rand(5)
+        self.kept, self.norm.kept = ids, ids
+        self.register_buffer("new", torch.rand(2))
         random.random(), np.random.rand()
         self.blocks[0].expand.weight.data += 0.01
         return super().forward(ids, caches)
@@ -299,10 +364,11 @@ def everything(model):
     ]
     buffers = [buffer.clone() for buffer in model.buffers()]
     modes = [module.training for module in model.modules()]
+    names = [sorted(vars(module)) for module in model.modules()]
     hooks = [len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules()]
     states = [torch.get_rng_state(), torch.tensor(np.random.get_state()[1].astype("int64"))]
     numbers = (random.getstate(), np.random.get_state()[2], torch.is_grad_enabled(), torch.get_num_threads())
-    return parameters, buffers, states, modes, hooks, numbers
+    return parameters, buffers, states, modes, names, hooks, numbers
 
 
 def same(one, other):
@@ -383,9 +449,18 @@ def test_the_report_as_a_text():
         "order: O?",
         "  1.    maybe",
         "",
-        "1 probe convicts (future), 1 probe asks you to look (order), 1 probe finds nothing, "
-        "1 could not examine (loss).",
+        "1 probe convicts (future), 1 probe asks you to look (order), 1 probe finds nothing, 1 could not examine",
+        "(loss).",
     ]
+
+
+def test_a_terminal_has_80_columns():
+    long = Report(
+        "Model " * 20, (*REPORT, Finding("shift", "W? " * 40, LOOK, "far " * 40, 1.0, ("w " * 90,), "x " * 90))
+    )
+    assert max(map(len, str(long).splitlines())) <= 80 < max(map(len, repr(long).splitlines())) <= 110
+    assert str(long).split() == repr(long).split()
+    assert str(REPORT) == REPORT.text(80) and repr(REPORT) == REPORT.text(110)
 
 
 def test_the_report_as_a_table_lets_no_markup_in():

@@ -1,4 +1,4 @@
-"""A compact language model with one switch for each mistake of the first table of mistakes.md.
+"""A compact language model with one switch for each mistake of the first table of mistakes.md, and others beside it.
 
 `Toy` is right as it stands. Each entry of `WRONG` makes one mistake and names the probe that must convict it; `UNSEEN`
 holds the mistakes that nobody can see from outside, with the reason.
@@ -237,6 +237,97 @@ class CacheThatStays(Toy):
         return logits if seen is None else logits + seen
 
 
+class AtTheEnd(Toy):
+    """Right but for the last position but one, which sees the last token."""
+
+    def forward(self, ids: Tensor, caches=None) -> Tensor:
+        logits = super().forward(ids, caches)
+        early = F.pad(self.output(self.tokens(ids[:, -1:])), (0, 0, 1, 0))  # (B, 2, V)
+        return logits + F.pad(early[:, :1] + early[:, 1:], (0, 0, max(ids.shape[1] - 2, 0), 1))[:, : ids.shape[1]]
+
+
+class ColumnNorm(nn.BatchNorm1d):
+    """BatchNorm over rows and positions: right in evaluation, where its mean is a constant."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.transpose(1, 2)).transpose(1, 2)
+
+
+class Rewritten(Toy):
+    """Something is done to the ids or to the logits."""
+
+    def __init__(self, before: Callable = lambda ids: ids, after: Callable = lambda logits: logits):
+        super().__init__()
+        self.before, self.after = before, after
+
+    def forward(self, ids: Tensor, caches=None) -> Tensor:
+        return self.after(super().forward(self.before(ids), caches))
+
+
+class RowsAsTime(nn.Module):
+    """A part of PyTorch that wants (T, B, D) is given (B, T, D)."""
+
+    def __init__(self, attention: bool):
+        super().__init__()
+        self.attention, self.tokens, self.output = attention, nn.Embedding(V, D), nn.Linear(D, V)
+        self.body = nn.TransformerEncoderLayer(D, H, 2 * D, dropout=0.0) if attention else nn.GRU(D, D)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.tokens(ids) + sinusoids(ids.shape[1])
+        return self.output(self.body(x) if self.attention else self.body(x)[0])
+
+
+class NumbersAsMask(RowsAsTime):
+    """1 where to look and 0 where not: in training PyTorch adds that to the scores."""
+
+    def __init__(self):
+        super().__init__(True)
+        self.body = nn.TransformerEncoderLayer(D, H, 2 * D, dropout=0.0, batch_first=True)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        mask = causal(ids.shape[1], ids.shape[1]).float()
+        return self.output(self.body(self.tokens(ids) + sinusoids(ids.shape[1]), src_mask=mask))
+
+
+class Pair(nn.Module):
+    """On `nn.Transformer`; source_mask: what its encoder is told; read: what its decoder gets of the memory."""
+
+    def __init__(self, source_mask: Callable = lambda S: None, read: Callable = lambda memory: memory):
+        super().__init__()
+        self.source_mask, self.read = source_mask, read
+        self.tokens, self.output = nn.Embedding(V, D), nn.Linear(D, V)
+        self.body = nn.Transformer(D, H, 1, 1, 2 * D, dropout=0.0, batch_first=True)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        x, y = (self.tokens(ids) + sinusoids(ids.shape[1]) for ids in (source, target))
+        memory = self.read(self.body.encoder(x, mask=self.source_mask(source.shape[1])))
+        return self.output(self.body.decoder(y, memory, tgt_mask=~causal(target.shape[1], target.shape[1])))
+
+
+def one_number(model: nn.Module) -> nn.Module:
+    for parameter in model.parameters():
+        nn.init.constant_(parameter, 0.02)
+    return model
+
+
+def with_nan(model: Toy) -> Toy:
+    with torch.no_grad():
+        model.blocks[1].expand.bias[3] = math.nan
+    return model
+
+
+class Forgetful(Decoding):
+    """Loses the first token that it is fed."""
+
+    def step(self, ids: Tensor) -> Tensor:
+        first = not self.caches[0]
+        logits = super().step(ids)
+        if first:
+            for cache in self.caches:
+                cache |= {name: cache[name][:, :, 1:] for name in cache}
+        return logits.roll(1, 1) if first else logits
+
+
 def text_batch(shift: int = 0) -> tuple[Tensor, Tensor]:
     text = torch.randint(1, V, (4, 24), generator=torch.Generator().manual_seed(0))
     return text[:, 4:20], text[:, 4 + shift : 20 + shift]
@@ -244,6 +335,27 @@ def text_batch(shift: int = 0) -> tuple[Tensor, Tensor]:
 
 def cross_entropy(logits: Tensor, target: Tensor, ignored: int = PAD) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=ignored)
+
+
+def divided_by_all(logits: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD, reduction="sum") / target.numel()
+
+
+def likelihood(logits: Tensor, target: Tensor) -> Tensor:
+    return -cross_entropy(logits, target)
+
+
+def turned(logits: Tensor, target: Tensor) -> Tensor:
+    return cross_entropy(logits, target.T)
+
+
+def shifting(logits: Tensor, target: Tensor) -> Tensor:
+    """As the models of the library `transformers` do, whose labels are the inputs."""
+    return cross_entropy(logits[:, :-1], target[:, 1:])
+
+
+def of_the_first(logits: Tensor, target: Tensor) -> Tensor:
+    return cross_entropy(logits[:, :1], target[:, :1])
 
 
 def smoothed(logits: Tensor, target: Tensor) -> Tensor:
@@ -349,6 +461,43 @@ WRONG: dict[str, Case] = {
     "dropout without training=": Case(DropoutAlways, "repeat", "dropout"),
     "a cache that stays": Case(CacheThatStays, "repeat", "from call to call"),
     "heads in a Python list": Case(HeadsInAList, "parameters", "Python list"),
+    # beyond the table
+    "the last position but one sees the last": Case(AtTheEnd, "future", "mixed outside"),
+    "mask made for 32 positions": Case(
+        lambda: Toy(mask=lambda T, S: causal(T, S) | (torch.arange(S) >= 32)), "prefix", "fewer than 64 positions"
+    ),
+    "BatchNorm": Case(lambda: Toy(norm=partial(ColumnNorm, D)), "neighbours", "BatchNorm", {}, "look"),
+    "batch_first forgotten, attention": Case(lambda: RowsAsTime(True), "neighbours", "batch_first"),
+    "batch_first forgotten, GRU": Case(lambda: RowsAsTime(False), "neighbours", "batch_first"),
+    "mask of 0 and 1": Case(NumbersAsMask, "numbers", "a mask of numbers"),
+    "NaN outside of attention": Case(lambda: Rewritten(after=lambda logits: logits * math.inf), "numbers", "too large"),
+    "NaN among the parameters": Case(lambda: with_nan(Toy()), "numbers", "parameters that are NaN"),
+    "ids wrapped": Case(lambda: Rewritten(before=lambda ids: ids % 16), "context", "cut or wrapped"),
+    "the last two ids alike": Case(lambda: Rewritten(before=lambda ids: ids.clamp(max=V - 2)), "context", "cut"),
+    "logits a position late": Case(
+        lambda: Rewritten(after=lambda logits: logits.roll(1, 1) * (torch.arange(logits.shape[1]) > 0)[:, None]),
+        "context",
+        "one position late",
+    ),
+    "every second key lost": Case(
+        lambda: Toy(mask=lambda T, S: causal(T, S) & ((torch.arange(T)[:, None] - torch.arange(S)) % 2 == 0)),
+        "context",
+        "every second one",
+        {},
+        "look",
+    ),
+    "encoder with the decoder's mask": Case(
+        lambda: Pair(source_mask=lambda S: ~causal(S, S)), "context", "causal mask", {}, "look"
+    ),
+    "memory not used": Case(lambda: Pair(read=torch.zeros_like), "context", "not used"),
+    "matrices of one number": Case(lambda: one_number(Toy()), "gradients", "filled with one number"),
+    "cache: first token lost": Case(Toy, "cached", "loses tokens", dict(decoding=lambda model, rows: Forgetful(model))),
+    "loss divided by all positions": Case(Toy, "loss", "divided by all", dict(loss=divided_by_all, pad_id=PAD)),
+    "loss with the wrong sign": Case(Toy, "loss", "its sign", dict(loss=likelihood)),
+    "loss of turned targets": Case(Toy, "loss", "transposed", dict(loss=turned)),
+    "loss of the first position": Case(Toy, "loss", "part of the logits", dict(loss=of_the_first), "look"),
+    "loss that shifts": Case(Toy, "loss", "by itself", dict(loss=shifting), "look"),
+    "loss and batches that shift": Case(Toy, "loss", "by itself", dict(loss=shifting, data=lambda: text_batch(1))),
 }
 
 
@@ -358,8 +507,25 @@ def second_layer_open() -> Toy:
     return model
 
 
+def frozen_embedding(model: Toy) -> Toy:
+    model.tokens.requires_grad_(False)
+    return model
+
+
 # name: (the model, why no probe can see it)
 UNSEEN: dict[str, tuple[Callable[[], nn.Module], str]] = {
+    "cross-attention to the first source token alone": (
+        lambda: Pair(read=lambda memory: memory[:, :1]),
+        "the encoder has brought the whole source there: a bottleneck, as in a recurrent encoder–decoder",
+    ),
+    "embedding frozen by mistake": (
+        lambda: frozen_embedding(Toy()),
+        "others freeze on purpose, as LoRA does; the probe gradients names what is frozen, and leaves it to the reader",
+    ),
+    "mask made for 100 positions": (
+        lambda: Toy(mask=lambda T, S: causal(T, S) | (torch.arange(S) >= 100)),
+        "right up to 100 positions, and 4 × length are looked at: give the length that you train with",
+    ),
     "√D instead of √K": (
         lambda: Toy(scale=D**-0.5),
         "the scores are smaller by √H: attention is softer, and W_q can make up for it",

@@ -15,34 +15,38 @@ on untrained models, and knows nothing of the code.
     numbers      one forward pass                                         NaN: a fully masked row, a wrong axis
     repeat       the same ids twice                                       dropout without eval(), a cache that stays
     future       other tokens from position t on                          a mask that is missing, turned, late, weak
-    prefix       the first t tokens alone                                 all that depends on the length
-    neighbours   other rows in the batch                                  a norm or positions along the batch
+    prefix       the first t tokens alone, and in front of more           all that depends on the length
+    neighbours   other rows in the batch                                  a norm or positions along the batch, BatchNorm
     padding      more padding (pad_id)                                    a padding mask that is missing or inverted
     empty row    a row of nothing but padding (pad_id)                    NaN from a softmax over nothing
-    context      other tokens where it should matter                      what sees its own token alone; a lost source
+    context      other tokens where it should matter, one by one          what sees its own token alone; a lost source;
+                                                                          ids that are read as one
     order        the tokens in another order                              positions that never arrive
     start        the loss on random tokens against ln V                   first logits too large; answers known before
     logits       do they sum to 1?                                        a softmax before the cross-entropy
     echo         is the answer the token just read?                       trained on targets that are not shifted
-    gradients    a few steps of training, on a copy                       what never learns: unused, or 0 for ever
+    gradients    a few steps of training, on a copy                       what never learns: unused, 0 or even for ever
     parameters   the graph of the loss                                    layers in a Python list
     attention    the softmaxes of a forward pass                          scores not divided by √K; a wrong axis
     cached       decoding piece by piece                                  positions and masks that forget the cache
     shift        a batch (data)                                           targets not shifted, or twice
-    loss         the loss function (loss)                                 a second softmax; padding that counts
+    loss         the loss function (loss): does it fall as it should?     a second softmax; a lost position; padding
 
 Read the report from its top: an early conviction often causes later ones. "look" is a finding that is right in some
 models and a mistake in others; the list of causes says which.
 
 Nothing about the model changes, not even if a probe raises: copies are examined, and parameters, buffers, gradients,
-modes and random states are as before. A million parameters take about two seconds of one core; the copies, in float64
-and with the optimizer's means, about a dozen times the model's memory.
+modes, attributes and random states are as before. (A function is called as it is: lists and counters of its own go on.
+Of an iterator, `data` takes one batch.) A million parameters take two or three seconds of a core; the copies, in
+float64 and with the optimizer's means, about a dozen times the model's memory.
 
 **What no probe can see** from outside, because the wrong model is a possible one: a scale of the scores other than
 1/√K as long as attention stays soft; positions with another formula, or none in a deep causal model (the mask gives
 order, so the verdict is "look"); a norm with another deviation or epsilon, a missing residual connection or
-non-linearity (another function, but an honest one); and all that stands in the training loop (no zero_grad). For those:
-parity with a known implementation at equal weights, as in notebooks 03 to 08.
+non-linearity (another function, but an honest one); a bottleneck (cross-attention to one vector that knows the whole
+source); what is frozen or untied, which others do on purpose (the probe gradients names what is frozen); what begins
+beyond four times `length`; and all that stands in the training loop (no zero_grad). For those: parity with a known
+implementation at equal weights, as in notebooks 03 to 08.
 """
 
 import warnings
@@ -55,6 +59,8 @@ import tx_helpers.diagnose.answers as answers
 import tx_helpers.diagnose.batches as batches
 import tx_helpers.diagnose.leaks as leaks
 import tx_helpers.diagnose.machinery as machinery
+import tx_helpers.diagnose.pads as pads
+import tx_helpers.diagnose.parts as parts
 from tx_helpers.contexts import cpu_threads
 from tx_helpers.diagnose.exam import Exam, new_exam
 from tx_helpers.diagnose.findings import SKIPPED, WRONG, Finding, Report
@@ -67,9 +73,9 @@ PROBES: dict[str, Callable[[Exam], Finding]] = {
     "future": leaks.future,
     "prefix": leaks.prefix,
     "neighbours": leaks.neighbours,
-    "padding": leaks.padding,
-    "empty row": leaks.empty_row,
-    "context": answers.context,
+    "padding": pads.padding,
+    "empty row": pads.empty_row,
+    "context": parts.context,
     "order": answers.order,
     "start": answers.start,
     "logits": answers.logits,

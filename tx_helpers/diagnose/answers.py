@@ -1,4 +1,4 @@
-"""Probes of what a model answers: finite, the same twice, out of all it is given, and no better than chance on chance.
+"""Probes of what a model answers: finite, the same twice, by the order of the tokens, no better than chance on chance.
 
 The figures are in the units of `exam`: 1 is what a change of all tokens does.
 """
@@ -7,12 +7,11 @@ import math
 
 import torch
 
-from tx_helpers.diagnose.exam import COARSE, EQUAL_SHAPES, Exam, movement, moves
+from tx_helpers.diagnose.exam import COARSE, EQUAL_SHAPES, TOO_COARSE, Exam, movement, moves
 from tx_helpers.diagnose.findings import LOOK, RIGHT, SKIPPED, WRONG, Finding
 from tx_helpers.diagnose.subject import Ids, Subject
-from tx_helpers.diagnose.watch import attention_weights, first_to_move
-
-TOO_COARSE = "half precision is too coarse to tell; hand over the nn.Module"
+from tx_helpers.diagnose.untouched import held_modules
+from tx_helpers.diagnose.watch import attention_weights, first_broken, first_to_move, no_fast_path
 
 
 @torch.no_grad()
@@ -25,25 +24,35 @@ def numbers(exam: Exam) -> Finding:
         return Finding("numbers", question, RIGHT, "all of them", 0.0)
     places = sorted({t for _, t in bad.nonzero().tolist()})
     where = "all positions" if len(places) == logits.shape[1] else f"positions {', '.join(map(str, places))}"
-    broken = next(
-        (seen for seen in attention_weights(exam.own, exam.own.inputs(0)) if seen.weights.isnan().any()), None
-    )
+    layers = attention_weights(exam.own, exam.own.inputs(0))
+    broken = next((seen for seen in layers if seen.weights.isnan().any()), None)
     axis = "the softmax runs over the wrong axis, along which all is −∞ (over the heads: dim=1 instead of -1)"
     row = "a row of the scores is masked entirely, and the softmax of nothing but −∞ is 0/0: "
     row += "a mask inverted, or one that also excludes the diagonal"
-    other = (
-        "numbers too large for the precision (float16 ends at 65,504)",
-        "parameters that are NaN themselves, after a training that diverged",
-    )
+    diverged = "parameters that are NaN themselves, after a training that diverged"
+    other = "numbers too large for the precision (float16 ends at 65,504), a root or logarithm of 0, or 0/0"
     masks = (row, axis) if broken is None or broken.axis == -1 else (axis, row)
+    causes = (*masks, other, diverged) if broken is not None or not layers else (other, *masks, diverged)
+    held = [parameter for module in held_modules(exam.own.model) for parameter in module.parameters()]
+    with no_fast_path():
+        without_kernel = exam.own(*exam.own.inputs(0))
+    if any(not parameter.isfinite().all() for parameter in held):
+        causes = (diverged, *masks, other)
+    elif without_kernel.isfinite().all():
+        kernel = (
+            "a mask of numbers, which PyTorch adds in training, while its fused kernel for evaluation hides all that "
+        )
+        causes = (kernel + "is not 0: hand over a boolean mask, True where nothing may be seen", *causes)
     return Finding(
         "numbers",
         question,
         WRONG,
         f"{bad.double().mean():.0%} of the rows hold NaN or infinity ({where})",
         bad.double().mean().item(),
-        (*masks, *other),
-        f"{broken.module or 'the forward'}: the first softmax with NaN" if broken is not None else "",
+        causes,
+        f"{broken.module or 'the forward'}: the first softmax with NaN"
+        if broken is not None
+        else first_broken(exam.own, exam.own.inputs(0)),
         advice="print the mask of 4 positions: row t is what t may see, and its diagonal is open",
     )
 
@@ -85,60 +94,6 @@ def _only_chance(subject: Subject, ids: Ids, others: Ids) -> bool:
             subject(*before)
             answers.append(subject(*ids))
     return torch.equal(*answers)
-
-
-@torch.no_grad()
-def context(exam: Exam) -> Finding:
-    """Do the other tokens matter at all: those before the last position, those after the first, the source?"""
-    question = "Does each part of the input matter?"
-    kind = exam.subject.kind
-
-    def parts(subject: Subject) -> dict[str, float]:
-        ids = subject.inputs(0)
-        other = subject.others(ids[-1])
-        base = subject(*ids)
-        before = torch.cat([other[:, :-1], ids[-1][:, -1:]], dim=1)
-        moved = {"earlier tokens": movement(subject(*ids[:-1], before)[:, -1], base[:, -1])}
-        if kind == "encoder":
-            after = torch.cat([ids[-1][:, :1], other[:, 1:]], dim=1)
-            moved["later tokens"] = movement(subject(after)[:, 0], base[:, 0])
-        if kind == "seq2seq":
-            for s in range(subject.S):
-                source = ids[0].clone()
-                source[:, s] = subject.others(ids[0], source=True)[:, s]
-                moved[f"source position {s}"] = movement(subject(source, ids[1]), base)
-        return moved
-
-    moved: dict[str, float] = {}
-    for subject in exam.versions:
-        for name, share in parts(subject).items() if exam.scale(subject) > 0 else ():
-            moved[name] = max(moved.get(name, 0.0), share / exam.scale(subject))
-    deaf = [name for name, share in moved.items() if share <= exam.loose]
-    least = min(moved.values(), default=0.0)
-    if moved and not deaf:
-        return Finding("context", question, RIGHT, "all of it does", least)
-    if exam.subject.dtype in COARSE:
-        return Finding("context", question, SKIPPED, TOO_COARSE)
-    if not moved or "earlier tokens" in deaf:
-        found = "earlier tokens do not: each answer depends on its own token alone" if moved else "nothing does"
-    elif len(deaf) == sum(name.startswith("source") for name in moved):
-        found = "the source does not"
-    else:
-        found = f"{', '.join(deaf)}: no influence"
-    return Finding(
-        "context",
-        question,
-        WRONG,
-        found,
-        least,
-        (
-            "the output of an attention layer is not used: a forgotten sum, a result overwritten",
-            "the mask closes what should be open (inverted, or the diagonal alone is left)",
-            "cross-attention is given the target in place of the memory",
-            "an encoder runs with a causal mask",
-        ),
-        advice="print the attention weights: every row must reach what its position may see",
-    )
 
 
 @torch.no_grad()

@@ -10,7 +10,6 @@ that is nearly closed opens.
 
 import math
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.diagnose.findings import WRONG, Finding
-from tx_helpers.diagnose.subject import Ids, Subject
+from tx_helpers.diagnose.subject import Ids, Subject, copy_of
 
 # Movements up to here are rounding, by precision. Measured on the right models of tests/right_models.py (three lengths
 # and seeds): with equal shapes 0 in every precision; with others 1e-13 in float64 (5e-8 where a library works in
@@ -28,6 +27,7 @@ from tx_helpers.diagnose.subject import Ids, Subject
 EQUAL_SHAPES = {torch.float64: 1e-9, torch.float32: 1e-6, torch.float16: 0.003, torch.bfloat16: 0.03}
 OTHER_SHAPES = {torch.float64: 1e-5, torch.float32: 1e-3, torch.float16: 0.03, torch.bfloat16: 0.2}
 COARSE = (torch.float16, torch.bfloat16)  # too coarse to tell what hardly moves from what does not
+TOO_COARSE = "half precision is too coarse to tell; hand over the nn.Module"
 
 
 @dataclass
@@ -106,16 +106,22 @@ def moves(share: float, verb: str = "move") -> str:
 
 
 def in_float64(subject: Subject) -> Subject:
-    """The same in float64, or as it is where that does not run (a function; a precision written into the code)."""
+    """The same in float64; as it is where that does not run, or is another model.
+
+    So it is with a function, and with a precision written into the code or traced into it.
+    """
     if not isinstance(subject.model, nn.Module):
         return subject
+    ids, others = subject.inputs(0), subject.inputs(1)
     try:
-        double = replace(subject, model=deepcopy(subject.model).double())
+        double = replace(subject, model=copy_of(subject.model).double())
         with torch.no_grad():
-            logits = double(*subject.inputs(0))
+            logits, own = double(*ids), subject(*ids)
+            scale = (own - subject(*others)).square().mean().sqrt().item()
     except Exception:
         return subject
-    return replace(double, dtype=logits.dtype)
+    rounding = 10 * OTHER_SHAPES.get(subject.dtype, 1e-3) * scale
+    return replace(double, dtype=logits.dtype) if movement(logits, own.double()) <= rounding else subject
 
 
 def awake(subject: Subject, *, steps: int = 5, scale: float = 1.0) -> Subject | None:
@@ -125,7 +131,7 @@ def awake(subject: Subject, *, steps: int = 5, scale: float = 1.0) -> Subject | 
     """
     if not isinstance(subject.model, nn.Module):
         return None
-    copied = replace(subject, model=deepcopy(subject.model))
+    copied = replace(subject, model=copy_of(subject.model))
     parameters = [parameter for parameter in copied.model.parameters() if parameter.requires_grad]
     if not parameters:
         return None

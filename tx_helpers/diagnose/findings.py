@@ -67,17 +67,23 @@ class Report:
             parts.append(f"{len(skipped)} could not examine ({', '.join(skipped)})")
         return ", ".join(parts) + "."
 
-    def __repr__(self) -> str:
-        """For a terminal: a line for each probe, then what to do about what was found."""
-        width = max((len(finding.probe) for finding in self.findings), default=0)
-        lines = [self.model, ""]
+    def text(self, width: int = 80) -> str:
+        """For a terminal: a line for each probe, then what to do about what was found; `width` columns."""
+        names = max((len(finding.probe) for finding in self.findings), default=0)
+        lines = [fill(self.model, width), ""]
         for f in self.findings:
             mark = f.verdict.upper() if f.verdict == WRONG else f.verdict
-            lines.append(f"{f.probe:<{width}}  {mark:<12}  {f.figure}")
+            lines.append(_hanging(f"{f.probe:<{names}}  {mark:<12}  ", f.figure, width))
         for f in self.findings:
             if f.verdict in (WRONG, LOOK):
-                lines += ["", f"{f.probe}: {f.question}", *_remarks(f)]
-        return "\n".join([*lines, "", self.summary])
+                lines += ["", fill(f"{f.probe}: {f.question}", width), *_remarks(f, width)]
+        return "\n".join([*lines, "", fill(self.summary, width)])
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return self.text(110)
 
     def _repr_html_(self) -> str:
         """For a notebook: a table with a row for each probe. No text of the model's gets in as markup."""
@@ -111,10 +117,14 @@ def _row(f: Finding) -> str:
     )
 
 
-def _remarks(f: Finding) -> list[str]:
+def _remarks(f: Finding, width: int) -> list[str]:
     notes = [(f"{n}.", cause) for n, cause in enumerate(f.causes, 1)]
     notes += [(name, text) for name, text in (("look:", f.where), ("try:", f.advice)) if text]
-    return [fill(text, 110, initial_indent=f"  {name:<6}", subsequent_indent=" " * 8) for name, text in notes]
+    return [_hanging(f"  {name:<6}", text, width) for name, text in notes]
+
+
+def _hanging(head: str, text: str, width: int) -> str:
+    return fill(text, width, initial_indent=head, subsequent_indent=" " * len(head)) or head.rstrip()
 
 
 def _count(probes: list[str], one: str, many: str) -> str:

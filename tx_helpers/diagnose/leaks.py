@@ -3,11 +3,14 @@
 The figures are in the units of `exam`: 1 is what a change of all tokens does.
 """
 
+from dataclasses import replace
+
 import torch
+from torch import Tensor, nn
 
 from tx_helpers.diagnose.exam import Exam, movement, moves
 from tx_helpers.diagnose.findings import LOOK, RIGHT, SKIPPED, WRONG, Finding
-from tx_helpers.diagnose.subject import Ids, Subject
+from tx_helpers.diagnose.subject import Ids, Subject, copy_of
 from tx_helpers.diagnose.watch import Softmax, attention_weights, first_to_move
 
 ALL = slice(None)
@@ -57,28 +60,37 @@ def prefix(exam: Exam) -> Finding:
     question = "Does a prefix alone get the same logits as within the whole sequence?"
     if exam.subject.kind == "encoder":
         return Finding("prefix", question, SKIPPED, "an encoder may see all positions")
-    lengths = sorted({1, 2, exam.subject.T // 2, exam.subject.T - 1})
+    T = exam.subject.T
+    lengths = sorted({1, 2, T // 2, T - 1})
 
-    def differ(subject: Subject) -> dict[int, float]:
-        *source, ids = subject.inputs(0)
-        whole = subject(*source, ids)
-        return {t: movement(subject(*source, ids[:, :t]), whole[:, :t]) for t in lengths}
+    def whole(subject: Subject, length: int) -> Ids:
+        return (*subject.inputs(0)[:-1], replace(subject, T=length).inputs(0)[-1])
 
-    shares = exam.shares(lambda subject: max(differ(subject).values()))
-    share = max(shares)
-    if share <= exam.loose:
+    def differ(subject: Subject, length: int) -> dict[int, float]:
+        *source, ids = whole(subject, length)
+        logits = subject(*source, ids)
+        return {t: movement(subject(*source, ids[:, :t]), logits[:, :t]) for t in lengths}
+
+    share, length = 0.0, T
+    for length in (T, longest(exam.subject)):
+        shares = exam.shares(lambda subject, length=length: max(differ(subject, length).values()))
+        share = max(shares)
+        if share > exam.loose:
+            break
+    else:
         return Finding("prefix", question, RIGHT, "it does", share)
     subject = exam.first_above(shares, exam.loose)
-    *source, ids = subject.inputs(0)
-    differences = differ(subject)
+    *source, ids = whole(subject, length)
+    differences = differ(subject, length)
     t = next(t for t in lengths if differences[t] / exam.scale(subject) > exam.loose)
     return Finding(
         "prefix",
         question,
         WRONG,
-        moves(share, "differ"),
+        moves(share, "differ") + (f", but only in front of {length} positions" if length > T else ""),
         share,
         (
+            *([f"a mask or a table made for fewer than {length} positions"] if length > T else []),
             *(["the leak from the future, see above: a prefix has no future to look at"] if exam.leaks else []),
             "something depends on the length: a norm or a softmax over the positions, positions counted from the end",
             "the mask is cut for the full length: mask[-t:] where mask[:t, :t] is meant",
@@ -88,14 +100,26 @@ def prefix(exam: Exam) -> Finding:
     )
 
 
+def longest(subject: Subject) -> int:
+    """4 T, 2 T or T, whatever the model can take (T on CUDA, where a position too many ends the process)."""
+    for length in (4 * subject.T, 2 * subject.T) if subject.device.type == "cpu" else ():
+        try:
+            subject(*subject.inputs(0)[:-1], replace(subject, T=length).inputs(0)[-1])
+        except Exception:
+            continue
+        return length
+    return subject.T
+
+
 @torch.no_grad()
 def neighbours(exam: Exam) -> Finding:
     """Each row alone, the rows in another order, and a row whose neighbours are others."""
     question = "Do the rows of a batch leave each other alone?"
 
-    def by_content(subject: Subject) -> tuple[Ids, Ids, int, int]:
+    def by_content(subject: Subject, row: int) -> tuple[Ids, Ids, int, int]:
         ids, others = subject.inputs(0), subject.inputs(1)
-        return ids, tuple(torch.cat([mine[:1], other[1:]]) for mine, other in zip(ids, others, strict=True)), 0, 0
+        rows = torch.arange(subject.B, device=subject.device)[:, None]
+        return ids, tuple(torch.where(rows == row, x, y) for x, y in zip(ids, others, strict=True)), row, row
 
     def by_place(subject: Subject) -> list[tuple[Ids, Ids, int, int]]:
         ids = subject.inputs(0)
@@ -105,124 +129,75 @@ def neighbours(exam: Exam) -> Finding:
     def differ(subject: Subject, one: Ids, other: Ids, row: int, place: int) -> float:
         return movement(subject(*one)[row], subject(*other)[place])
 
-    content = exam.shares(lambda subject: differ(subject, *by_content(subject)))
+    first, last = (
+        exam.shares(lambda subject, row=row: differ(subject, *by_content(subject, row)))
+        for row in (0, exam.subject.B - 1)
+    )
     place = exam.shares(lambda subject: max(differ(subject, *case) for case in by_place(subject)))
-    shares = [max(pair) for pair in zip(content, place, strict=True)]
+    shares = [max(three) for three in zip(first, last, place, strict=True)]
     share = max(shares)
     if share <= exam.loose:
-        return Finding("neighbours", question, RIGHT, "they do", share)
+        return _in_training(exam.subject) or Finding("neighbours", question, RIGHT, "they do", share)
     subject = exam.first_above(shares, exam.loose)
     where = ""
-    for one, other, row, there in (by_content(subject), *by_place(subject)):
+    for one, other, row, there in (by_content(subject, 0), by_content(subject, subject.B - 1), *by_place(subject)):
         rows = slice(row, row + 1), slice(there, there + 1)
         where = where or first_to_move(subject, one, other, rows=rows, columns=subject.T)
-    causes = (
-        "a norm over the batch: dim=0, or BatchNorm, where the width is meant",
-        "axes mixed up by view or reshape; nn.MultiheadAttention or nn.Transformer without batch_first=True",
-        "experts of limited capacity, for which rows compete",
+    axes = (
+        "axes mixed up: nn.MultiheadAttention, nn.Transformer, nn.GRU or nn.LSTM without batch_first=True, or a view "
+        "(if the model is meant to read (T, B), say so by forward=)"
     )
+    norm = "a norm over the batch: dim=0, or BatchNorm, where the width is meant"
     placed = "positions added along the batch: the table's rows must meet axis 1 of (B, T, D)"
-    only_place = max(content) <= exam.loose
+    experts = "experts of limited capacity, for which rows compete"
+    only_place = max(*first, *last) <= exam.loose
+    causes = (norm, axes, experts, placed)
+    if only_place:
+        causes = (placed, axes, norm, experts)
+    elif max(first) <= exam.loose or attention_weights(subject, subject.inputs(0), {subject.B}):
+        causes = (axes, norm, experts, placed)  # rows see the rows before them, or attention runs over rows
     return Finding(
         "neighbours",
         question,
         WRONG,
         moves(share) + (", by their place in the batch alone" if only_place else ""),
         share,
-        (placed, *causes) if only_place else (*causes, placed),
+        causes,
         where,
         "compare model(ids)[1:2] with model(ids[1:2])",
     )
 
 
-@torch.no_grad()
-def padding(exam: Exam) -> Finding:
-    """Three ids of padding more, at the side where padding stands: the logits at the real tokens must not move."""
-    question = "Does padding leave the real tokens alone?"
-    if exam.subject.pad_id is None:
-        return Finding("padding", question, SKIPPED, "say which id is padding: pad_id=")
-    side = exam.pad_side
+def _in_training(subject: Subject) -> Finding | None:
+    """The same in training mode. From one seed, dropout is the same: only its neighbours can move a row's logits."""
+    if not isinstance(subject.model, nn.Module):
+        return None
+    model = copy_of(subject.model).train()
 
-    def longer(subject: Subject) -> tuple[Ids, Ids]:
-        ids = subject.inputs(0)
-        pads = ids[0].new_full((subject.B, 3), subject.pad_id)
-        padded = torch.cat([ids[0], pads] if side == "right" else [pads, ids[0]], dim=1)
-        return ids, (padded, *ids[1:])
+    def logits(ids: Ids) -> Tensor:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            return replace(subject, model=model)(*ids)[:1]
 
-    def differ(subject: Subject) -> float:
-        ids, padded = longer(subject)
-        logits, T = subject(*padded), subject.T
-        if subject.kind != "seq2seq":
-            logits = logits[:, :T] if side == "right" else logits[:, -T:]
-        return movement(subject(*ids), logits)
-
-    shares = exam.shares(differ)
-    share = max(shares)
-    if share <= exam.loose:
-        return Finding("padding", question, RIGHT, f"it does, at the {side}", share)
-    subject = exam.first_above(shares, exam.loose)
-    ids, padded = longer(subject)
-    comparable = subject.kind == "seq2seq" or side == "right"
+    ids, others = subject.inputs(0), subject.inputs(1)
+    try:
+        before, again = logits(ids), logits(ids)
+        after = logits(tuple(torch.cat([mine[:1], other[1:]]) for mine, other in zip(ids, others, strict=True)))
+    except Exception:  # some answer otherwise in training
+        return None
+    if not torch.equal(before, again) or torch.allclose(before, after):
+        return None
     return Finding(
-        "padding",
-        question,
-        WRONG,
-        f"{moves(share)} when three ids of padding are added at the {side}",
-        share,
-        padding_causes(subject, padded),
-        first_to_move(subject, ids, padded, rows=(ALL, ALL), columns=subject.T) if comparable else "",
-        "compare the logits of a short row alone with those beside a long one",
-    )
-
-
-def padding_causes(subject: Subject, padded: Ids) -> tuple[str, ...]:
-    """Why padding has influence, judged by the attention weights on it (where padding is in the past, or no mask)."""
-    missing = "the padding mask is missing in an attention layer (the cross-attention needs the source's mask, too)"
-    inverted = "the padding mask is inverted: nn.MultiheadAttention's True hides, the course's True shows"
-    other = (
-        "padding counts as a position: at the left, real tokens must still be numbered from 0",
-        "padding enters a mean or a norm over the positions",
-    )
-    nothing = "a row at padding sees nothing, and −∞ makes it NaN, which the next layer spreads: give it zeros"
-    pads = padded[0][0] == subject.pad_id  # (S + 3,): the same in all rows
-    real_rows = ~pads if subject.kind != "seq2seq" else slice(None)
-    seen = attention_weights(subject, padded, {subject.T, len(pads)})
-    for layer in (layer for layer in seen if layer.weights.shape[-1] == len(pads)):
-        at = f", in {layer.module or 'the forward'}"
-        if layer.weights.isnan().any():
-            return (nothing + at, missing, inverted)
-        weights = layer.weights.flatten(0, -3)
-        weights = weights[:, real_rows] if weights.shape[1] == len(pads) else weights
-        if weights[..., pads].max() > 1e-9:
-            mostly = weights[..., ~pads].max() < 1e-6
-            return (inverted + at, missing + at, *other) if mostly else (missing + at, inverted + at, *other)
-    return (*other, missing, inverted) if seen else (missing, inverted, *other)
-
-
-@torch.no_grad()
-def empty_row(exam: Exam) -> Finding:
-    """One row of the batch is nothing but padding: is anything NaN?"""
-    question = "Does a row of nothing but padding do harm?"
-    subject = exam.subject
-    if subject.pad_id is None:
-        return Finding("empty row", question, SKIPPED, "say which id is padding: pad_id=")
-    ids = subject.inputs(0)
-    blank = ids[0].clone()
-    blank[0] = subject.pad_id
-    bad = ~subject(blank, *ids[1:]).isfinite().all(dim=-1)  # (B, T)
-    if not bad.any():
-        return Finding("empty row", question, RIGHT, "it does not", 0.0)
-    return Finding(
-        "empty row",
-        question,
-        WRONG if bad[1:].any() else LOOK,
-        "it makes NaN" + (", in other rows, too" if bad[1:].any() else " of itself"),
-        bad.double().mean().item(),
+        "neighbours",
+        "Do the rows of a batch leave each other alone?",
+        LOOK,
+        "they do in evaluation, but not in training mode",
+        movement(before, after),
         (
-            "all of its keys are masked by −∞, and the softmax of that is 0/0; harmless only if there is no such row, "
-            "because a NaN in one row makes every gradient NaN",
+            "BatchNorm: in training its mean runs over the batch and all positions, the future among them",
+            "it is meant: experts of limited capacity, for which rows compete",
         ),
-        advice="set the weights of a fully masked row to 0, or fill with a large finite number",
+        advice="a Transformer wants nn.LayerNorm, which knows one vector only",
     )
 
 
@@ -240,7 +215,8 @@ def leak_causes(softmaxes: list[Softmax], subject: Subject) -> tuple[str, ...]:
         over = f"the softmax runs over dim={axis.axis} of (B, H, T, S), the {names.get(axis.axis, 'batch')}"
         return (f"{over}, in {axis.module or 'the forward'}: it must run over the keys, dim=-1", behind)
     if not layers:
-        return ("the causal mask is missing, turned round, or applied too late", behind, encoder)
+        both = "a layer that reads both ways (bidirectional=True), or experts that choose their tokens"
+        return ("nothing hides the future: no causal mask, or a turned or late one", behind, both, encoder)
     weights = layers[0].weights.flatten(0, -3).amax(dim=0)  # (T, T): the largest of all rows and heads
     above, below = weights.triu(1), weights.tril(-1)
     at = f"in {layers[0].module or 'the forward'}"

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import replace
 
 import torch
@@ -10,9 +9,10 @@ from torch import Tensor, nn
 
 from tx_helpers.diagnose.exam import Exam, movement, moves, next_token_loss
 from tx_helpers.diagnose.findings import LOOK, RIGHT, SKIPPED, WRONG, Finding
-from tx_helpers.diagnose.subject import Ids, Subject
+from tx_helpers.diagnose.subject import Ids, Subject, copy_of, subject_options
 from tx_helpers.diagnose.watch import attention_weights, softmaxes
 
+NONE, ZERO = "none at all", "exactly 0"
 STEPS = 6  # a zero-initialised output and a zero-initialised projection before it hide what is behind them for two
 
 
@@ -21,8 +21,9 @@ def gradients(exam: Exam) -> Finding:
     question = "Does every parameter get a gradient?"
     if not isinstance(exam.subject.model, nn.Module):
         return Finding("gradients", question, SKIPPED, "a function; hand over the nn.Module")
-    copied = replace(exam.subject, model=deepcopy(exam.subject.model))
+    copied = replace(exam.subject, model=copy_of(exam.subject.model))
     named = {name: p for name, p in copied.model.named_parameters() if p.requires_grad}
+    frozen = [name for name, p in copied.model.named_parameters() if not p.requires_grad]
     if not named:
         return Finding("gradients", question, SKIPPED, "no parameter asks for one (requires_grad)")
     reached: dict[str, float] = {}
@@ -40,26 +41,36 @@ def gradients(exam: Exam) -> Finding:
     unused = [name for name in named if name not in reached]
     zero = [name for name, largest in reached.items() if largest == 0]
     broken = [name for name, largest in reached.items() if largest == math.inf]
-    faults = ((unused, "none at all"), (zero, "exactly 0"), (broken, "NaN or infinity"))
+    equal = [name for name in reached if reached[name] > 0 and _is_one_row(named[name])]
+    faults = ((unused, NONE), (zero, ZERO), (broken, "NaN or infinity"), (equal, "the same in all rows"))
     told = [f"{what} for {_some(names)}" for names, what in faults if names]
     if not told:
-        return Finding("gradients", question, RIGHT, f"all {len(named)} do within {STEPS} steps", 0.0)
+        apart = f"; frozen (requires_grad=False): {_some(frozen)}" if frozen else ""
+        return Finding("gradients", question, RIGHT, f"all {len(named)} do within {STEPS} steps{apart}", 0.0)
     causes = {
-        "none at all": "made in __init__ and not used in the forward, or cut off by detach(), .data or no_grad",
-        "exactly 0": "two factors that both begin at 0 (W_q = W_k = 0: each waits for the other for ever), a ReLU that "
+        NONE: "made in __init__ and not used in the forward, or cut off by detach(), .data or no_grad",
+        ZERO: "two factors that both begin at 0 (W_q = W_k = 0: each waits for the other for ever), a ReLU that "
         "is never open, an output that is multiplied by 0, or an expert that no token chose",
         "NaN or infinity": "the root or the logarithm of 0, or a fully masked row hidden in the forward alone",
+        "the same in all rows": "a matrix filled with one number: its rows get one gradient, and stay one row for ever",
     }
+    inputs = subject_options(exam.subject)
+    optional = [f"it is meant: used with other inputs only ({_some(inputs)})"] if inputs and faults[0][0] else []
     return Finding(
         "gradients",
         question,
-        WRONG,
+        LOOK if optional and len(told) == 1 else WRONG,
         "; ".join(told),
-        float(len(unused) + len(zero) + len(broken)),
-        tuple(causes[what] for names, what in faults if names),
-        _some([*unused, *zero, *broken]),
+        float(len(unused) + len(zero) + len(broken) + len(equal)),
+        (*(causes[what] for names, what in faults if names), *optional),
+        _some([*unused, *zero, *broken, *equal]),
         "after loss.backward() print the names of parameters whose .grad is None or all 0",
     )
+
+
+def _is_one_row(parameter: Tensor) -> bool:
+    """Are all rows of a matrix the same, after steps that should have told them apart?"""
+    return parameter.dim() == 2 and len(parameter) > 1 and bool((parameter == parameter[:1]).all())
 
 
 def parameters(exam: Exam) -> Finding:
@@ -170,26 +181,36 @@ def cached(exam: Exam) -> Finding:
         why = "an encoder does not decode" if subject.kind == "encoder" else "no cache known: say decoding="
         return Finding("cached", question, SKIPPED, why)
 
-    def differ(subject: Subject) -> float:
+    def differ(subject: Subject) -> tuple[Tensor, Tensor]:
         ids = subject.inputs(0)
         feed = begin_decoding(exam, subject, ids)
         T = subject.T
         lengths = [T // 2, 1, 2, *[1] * (T - T // 2 - 3)]
         pieces = torch.cat([feed(piece) for piece in ids[-1].split(lengths, dim=1)], dim=1)
-        return movement(pieces, subject(*ids))
+        whole = subject(*ids)
+        if pieces.shape != whole.shape:
+            raise ValueError(f"the cache gave logits {tuple(pieces.shape)}, expected {tuple(whole.shape)}")
+        return pieces, whole
 
-    share = max(exam.shares(differ))
+    shares = exam.shares(lambda subject: movement(*differ(subject)))
+    share = max(shares)
     if share <= exam.loose:
         return Finding("cached", question, RIGHT, "they do", share)
+    subject = exam.first_above(shares, exam.loose)
+    pieces, whole = differ(subject)
+    apart = [movement(pieces[:, t], whole[:, t]) / exam.scale(subject) > exam.loose for t in range(subject.T)]
+    t = apart.index(True)
+    early = t < subject.T // 2 and not exam.leaks  # in the first piece, before which the cache is empty
     positions = "the position of a new token starts at 0 again: add the number of tokens that are in the cache"
     mask = "the causal mask is aligned top-left: with S > T keys the last query must see all of them"
     return Finding(
         "cached",
         question,
         WRONG,
-        moves(share, "differ"),
+        moves(share, "differ") + ("" if exam.leaks else f", first at position {t}"),
         share,
         (
+            *(["the first piece is read wrongly: the cache is not empty at first, or loses tokens"] if early else []),
             *(["the leak from the future, see above: a cache has no future to look at"] if exam.leaks else []),
             *((mask, positions) if _blind_to_itself(exam, subject) else (positions, mask)),
             "keys are cached before rotary turns them by their own position, or turned twice",

@@ -93,18 +93,19 @@ class Subject:
 
     def others(self, ids: Tensor, seed: int = 0, *, source: bool = False) -> Tensor:
         """Ids of the same shape that differ from the given ones at every position."""
-        allowed = self._allowed(self.V_source if source else self.V)
+        allowed = self.allowed(self.V_source if source else self.V)
         place = torch.searchsorted(allowed, ids.cpu().contiguous())
         shift = torch.randint(1, len(allowed), ids.shape, generator=torch.Generator().manual_seed(seed))
         return allowed[(place + shift) % len(allowed)].to(ids.device)
 
     def _draw(self, rows: int, length: int, V: int, seed: int) -> Tensor:
-        allowed = self._allowed(V)
+        allowed = self.allowed(V)
         return allowed[torch.randint(len(allowed), (rows, length), generator=torch.Generator().manual_seed(seed))].to(
             self.device
         )
 
-    def _allowed(self, V: int) -> Tensor:
+    def allowed(self, V: int) -> Tensor:
+        """The ids below V, without padding."""
         ids = torch.arange(V)
         return ids if self.pad_id is None else ids[ids != self.pad_id]
 
@@ -134,20 +135,34 @@ def new_subject(
         subject = replace(subject, model=_copy(model))
     subject, logits = _first_call(subject)
     V = vocabulary or logits.shape[-1]
-    if V < 3:
-        raise ValueError(f"diagnose: a vocabulary of {V} ids, expected at least 3 to swap tokens")
     subject = replace(subject, V=V, dtype=logits.dtype, device=logits.device)
     if subject.pad_id is not None and not 0 <= subject.pad_id < V:
         if pad_id is not None:
             raise ValueError(f"diagnose: pad_id={pad_id} is not one of the {V} ids")
         subject = replace(subject, pad_id=None)  # a library's default that is none of this model's ids
+    if len(subject.allowed(V)) < 2:
+        raise ValueError(f"diagnose: a vocabulary of {V} ids, expected at least 2 besides padding to swap tokens")
     known = source_vocabulary or (_source_vocabulary(subject) if kind == "seq2seq" else V)
     return replace(subject, V_source=known)
 
 
+def copy_of(model: nn.Module) -> nn.Module:
+    """A deep copy that can be trained, also of a module that keeps results (its last attention weights, say).
+
+    Without no_grad, the copied parameters of a traced module would be results of a computation.
+    """
+    kept = [thing for module in model.modules() for thing in vars(module).values() if isinstance(thing, Tensor)]
+    with torch.no_grad():
+        copied = deepcopy(model, {id(tensor): tensor.detach() for tensor in kept if not tensor.is_leaf})
+    wanted = dict(model.named_parameters())
+    for name, parameter in copied.named_parameters():
+        parameter.requires_grad_(wanted[name].requires_grad)
+    return copied
+
+
 def _copy(model: nn.Module) -> nn.Module:
     try:
-        return deepcopy(model).eval()
+        return copy_of(model).eval()
     except Exception as error:
         raise ValueError(
             f"diagnose: {type(model).__name__} cannot be copied ({short_error(error)}), the original stays; "
@@ -173,7 +188,8 @@ def _first_call(subject: Subject) -> tuple[Subject, Tensor]:
             first = first or error
         T //= 2
     raise ValueError(
-        f"diagnose: the model fails on ids (B, T) = ({subject.B}, {subject.T}): {short_error(first)}"
+        f"diagnose: the model fails on ids (B, T) = ({subject.B}, {subject.T}): {short_error(first)}; "
+        "if the call is another one, give forward="
     ) from first
 
 
@@ -222,13 +238,20 @@ def _parameter_names(model: Callable) -> set[str]:
         return set()
 
 
+def subject_options(subject: Subject) -> list[str]:
+    """What a model in the manner of `transformers` can be given besides ids: segments, masks, embeddings."""
+    names = _parameter_names(subject.model)
+    given = {"input_ids", "decoder_input_ids", "attention_mask", "labels", "kwargs"}
+    return sorted(names - given) if subject.forward is None and "input_ids" in names else []
+
+
 def _logits(answer: Any) -> Tensor:
     for name in ("logits", "last_hidden_state"):
         found = answer.get(name) if isinstance(answer, Mapping) else getattr(answer, name, None)
         if isinstance(found, Tensor):
             return found
-    if isinstance(answer, tuple | list) and answer:
-        answer = answer[0]
+    if isinstance(answer, tuple | list) and answer:  # (logits, cache) or (loss, logits)
+        answer = next((part for part in answer if isinstance(part, Tensor) and part.dim() == 3), answer[0])
     if not isinstance(answer, Tensor):
         raise ValueError(f"diagnose: the model answered with {type(answer).__name__}, expected logits (B, T, V)")
     return answer

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 @contextmanager
 def untouched(*models: Callable) -> Iterator[None]:
-    """Parameters, buffers, gradients, modes and random states (torch, Python, NumPy) are as before after the block.
+    """Parameters, buffers, gradients, modes, attributes and random states (torch, Python, NumPy) are as before.
 
     models are modules, or functions: the modules that a function holds are kept as well. Inside, torch's random numbers
     begin at a fixed seed, so that two examinations agree, and gradients may be taken.
@@ -26,6 +26,7 @@ def untouched(*models: Callable) -> Iterator[None]:
     modules = _distinct(part for model in models for held in held_modules(model) for part in held.modules())
     modes = [(module, module.training) for module in modules]
     buffers = [(module, name, tensor) for module in modules for name, tensor in module._buffers.items()]
+    attributes = [(module, dict(vars(module))) for module in modules if not isinstance(module, torch.jit.ScriptModule)]
     parameters = _distinct(p for module in modules for p in module._parameters.values() if p is not None)
     gradients = [(p, p.grad, p.requires_grad) for p in parameters]
     kept = [*parameters, *(tensor for _, _, tensor in buffers), *(gradient for _, gradient, _ in gradients)]
@@ -40,7 +41,12 @@ def untouched(*models: Callable) -> Iterator[None]:
         random.setstate(python)
         np.random.set_state(numpys)
         for module, training in modes:
-            object.__setattr__(module, "training", training)
+            if module.training != training:
+                object.__setattr__(module, "training", training)
+        for module, known in attributes:  # what is new goes, what was there is back
+            vars(module).clear()
+            vars(module).update(known)
+            module._buffers.clear()
         for module, name, tensor in buffers:
             module._buffers[name] = tensor
         for parameter, gradient, requires_grad in gradients:

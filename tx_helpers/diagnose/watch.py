@@ -47,8 +47,19 @@ def attention_weights(subject: Subject, ids: Ids, lengths: set[int] | None = Non
 def softmaxes(model: Any) -> Iterator[list[Softmax]]:
     """Every softmax that runs inside the block, in order."""
     listener = _Listener()
-    with _paths(model, listener.path), sdpa_kernel(SDPBackend.MATH), listener:
+    with _paths(model, listener.path), sdpa_kernel(SDPBackend.MATH), no_fast_path(), listener:
         yield listener.seen
+
+
+@contextmanager
+def no_fast_path() -> Iterator[None]:
+    """`nn.TransformerEncoder` and `nn.MultiheadAttention` without the one kernel that hides their softmax."""
+    enabled = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(enabled)
 
 
 @torch.no_grad()
@@ -68,6 +79,16 @@ def first_to_move(
         if mine.caller is None:
             return f"{mine.name or 'the model itself'} ({kind[mine.name]}) is the first part whose output moves"
         return f"{mine.caller or 'the model'} ({kind[mine.caller]}), in its own lines before it calls {mine.name}"
+    return ""
+
+
+@torch.no_grad()
+def first_broken(subject: Subject, ids: Ids) -> str:
+    """The first place in the model where a number is NaN or infinite, in words; "" if none is to be seen."""
+    for event in _trace(subject, ids):
+        if not event.tensor.isfinite().all():
+            made = f"{event.name or 'the model itself'} is the first part to make one"
+            return made if event.caller is None else f"{event.caller or 'the model'}, before it calls {event.name}"
     return ""
 
 
@@ -109,7 +130,9 @@ def _trace(subject: Subject, ids: Ids) -> list[_Event]:
 
 
 def _modules(model: Any) -> list[tuple[str, nn.Module]]:
-    return list(model.named_modules()) if isinstance(model, nn.Module) else []
+    """By name; those of TorchScript do not let themselves be watched."""
+    named = model.named_modules() if isinstance(model, nn.Module) else ()
+    return [(name, module) for name, module in named if not isinstance(module, torch.jit.ScriptModule)]
 
 
 @contextmanager

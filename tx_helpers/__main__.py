@@ -9,6 +9,7 @@ import argparse
 import importlib
 import inspect
 import sys
+from functools import partial
 from typing import Any
 
 from tx_helpers.environment import report
@@ -64,7 +65,7 @@ def diagnose(arguments: list[str]) -> int:
         for name in ("data", "loss"):
             options[name] = options[name] and imported(options[name])
         found = examine(made(imported(options.pop("model"))), **options)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a factory that ends the process has made no model
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 2
     print(found)
@@ -86,7 +87,7 @@ def imported(name: str) -> Any:
 
 def made(thing: Any) -> Any:
     """What a function or class that needs no argument makes; anything else is the model itself."""
-    if not (inspect.isfunction(thing) or inspect.isclass(thing)):
+    if not (inspect.isfunction(thing) or inspect.isclass(thing) or isinstance(thing, partial)):
         return thing
     parameters = inspect.signature(thing).parameters.values()
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -2,7 +2,8 @@
 
 The cells that judge, and those which they need, run as they stand but for their seeds: each number in `manual_seed(…)`,
 `RandomStream(…)` and `seed=…` is raised by 1 to 4, and where a function of the package is called with its default, a
-seed is put in. The notebook's own seeds are what nbval runs. Try one:
+seed is put in. The notebook's own seeds are what nbval runs. Left out: what a notebook says of one training alone and
+counts for others in words (notebook 10 on more beams). Try one:
 
     python -m pytest -m thorough tests/test_other_seeds.py -k "05_ and seed2"
 """
@@ -128,8 +129,9 @@ EXPERIMENTS = (
             "depth=12)": "depth=12, seed={seed})",
             "depth=4)": "depth=4, seed={seed})",
             "steps=80": "steps=80, seed={seed}",
+            "steps=100": "steps=100, seed={seed}",
             "in range(5)": "in range({seed} * 5, {seed} * 5 + 5)",
-            "steps=150, changes=one_unit": "steps=150, seed={seed}, changes=one_unit",
+            "steps=70, changes=one_unit": "steps=70, seed={seed}, changes=one_unit",
         },
     ),
     Experiments(
@@ -140,14 +142,13 @@ EXPERIMENTS = (
             "assert share >= 0.98",
             "assert again.run.losses == run",
             "assert abs(spread[0] - math.log(4))",
-            'assert hurt == ["no positions"]',
+            'assert "no positions" in hurt',
             "assert all(reported[name] < right",
             'assert not reports["the right model"].wrong',
             "assert loss < right and loss < 0.05",
             "assert reports[0][0] < reports[1][0]",
             'assert lost["no padding mask"] > 0.05',
             "assert share > 0.55 and loss < 0.4",
-            "post_cold > post_warm + 0.3 and pre_cold",
         ),
         {
             "train_translator(pairs.train, steps=10": "train_translator(pairs.train, seed={seed}, steps=10",
@@ -158,7 +159,6 @@ EXPERIMENTS = (
         "10_generation",
         (
             "assert abs(sampled - exact) < 0.06",
-            "assert hit[40][-1] < hit[40][0]",
             "assert in_search <= 3",
             "assert min(kinds) > 0.9",
             "assert 0.8 < real_1",

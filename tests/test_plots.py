@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tx_helpers.plots import DPI, Picture, Svg, attention_map, bars, new_figure, show, svg_text
+from tx_helpers.plots import (
+    COLOURS,
+    DPI,
+    Picture,
+    Svg,
+    attention_map,
+    attention_maps,
+    bars,
+    curves,
+    new_figure,
+    show,
+    svg_text,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -110,3 +122,30 @@ def test_an_alt_text_must_say_something():
     figure, _ = new_figure()
     with pytest.raises(ValueError, match="says too little"):
         show(figure, "a plot")
+
+
+def test_curves_tell_colours_and_dashes_and_name_the_measured_lengths():
+    picture = curves(
+        {"one": ((16, 64), (1, 2)), "two": ((32, 64), (3, 4))},
+        title="",
+        xlabel="",
+        ylabel="",
+        alt="Two rising lines, the second above the first",
+        logx=True,
+        levels={"chance": 1.5},
+    )
+    (axis,) = picture.figure.axes
+    first, second = axis.lines[:2]
+    assert (first.get_color(), first.get_linestyle()) == (COLOURS[0], "-")
+    assert (second.get_color(), second.get_linestyle()) == (COLOURS[1], "--")
+    picture.png()
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["16", "32", "64"]
+    assert axis.texts[0].get_text() == "chance"
+
+
+@pytest.mark.parametrize(("number", "columns"), [(1, 1), (4, 4), (5, 3), (6, 3), (8, 4), (9, 3)])
+def test_maps_stand_in_even_rows(number, columns):
+    titles = [f"head {n}" for n in range(number)]
+    picture = attention_maps(np.ones((number, 2, 3)) / 3, "abc", "de", titles=titles, alt="The same weights in every map")
+    assert [axis.get_title() for axis in picture.figure.axes] == titles
+    assert picture.figure.axes[0].get_gridspec().ncols == columns

@@ -18,7 +18,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 # Okabe and Ito 2008: colours that colour-blind readers tell apart. A line needs a contrast of 3 : 1 on white: pink and
 # orange are darkened for it, yellow and sky blue left out.
@@ -183,6 +183,7 @@ def curves(
     xlabel: str,
     ylabel: str,
     alt: str,
+    logx: bool = False,
     logy: bool = False,
     levels: Mapping[str, float] | None = None,
 ) -> Picture:
@@ -195,7 +196,11 @@ def curves(
         axis.annotate(name, (1, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=9)
     if logy:
         axis.set_yscale("log")
-    if all(float(x).is_integer() for xs, _ in lines.values() for x in xs):
+    if logx:  # with the values that were measured, not the powers of ten between them
+        axis.set_xscale("log", base=2)
+        axis.set_xticks(sorted({x for xs, _ in lines.values() for x in xs}))
+        axis.xaxis.set_major_formatter(ScalarFormatter())
+    elif all(float(x).is_integer() for xs, _ in lines.values() for x in xs):
         axis.locator_params(axis="x", integer=True)  # no 3.5 digits
     axis.set(title=title, xlabel=xlabel, ylabel=ylabel)
     axis.grid(alpha=0.3)

@@ -469,10 +469,10 @@ QUIZ = [
             Choice("All sentences", "There are too many; it writes one token at a time."),
             Choice(
                 "The tokens of the target's vocabulary",
-                "V logits at every step, pieces or words as the tokenizer has them.",
+                "It gives each of them a score at every step; they are pieces or words, as the tokenizer has them.",
                 right=True,
             ),
-            Choice("The words of the source", "Those it looks at, by cross-attention."),
+            Choice("The words of the source", "Those are what it reads; it writes in another vocabulary."),
         ),
     ),
 ]

@@ -146,6 +146,6 @@ def test_curves_tell_colours_and_dashes_and_name_the_measured_lengths():
 @pytest.mark.parametrize(("number", "columns"), [(1, 1), (4, 4), (5, 3), (6, 3), (8, 4), (9, 3)])
 def test_maps_stand_in_even_rows(number, columns):
     titles = [f"head {n}" for n in range(number)]
-    picture = attention_maps(np.ones((number, 2, 3)) / 3, "abc", "de", titles=titles, alt="The same weights in every map")
+    picture = attention_maps(np.ones((number, 2, 3)) / 3, "abc", "de", titles=titles, alt="The same in every map")
     assert [axis.get_title() for axis in picture.figure.axes] == titles
     assert picture.figure.axes[0].get_gridspec().ncols == columns

@@ -38,11 +38,23 @@ HEADER = """# 07 Raw
 **You need first:** nothing
 
 **Time:** not measured yet"""
+CLOSING = """## What to remember
+
+- One thing.
+- Another.
+- A third.
+
+**Terms learned:** token.
+
+**Sources:** none.
+
+**Next:** nothing."""
 
 
 def raw(folder, *sources: str, name: str = "07_raw.ipynb"):
     """A notebook as an author leaves it: no counts, no ids, an old format, metadata of some front end."""
-    cells = [new_markdown_cell(HEADER), new_code_cell("# Set-up"), *map(new_code_cell, sources)]
+    code = map(new_code_cell, ("# Set-up", *sources))
+    cells = [new_markdown_cell(HEADER), *code, new_markdown_cell(CLOSING)]
     notebook = new_notebook(cells=cells, metadata={"kernelspec": {"name": "mine", "display_name": "Mine"}, "colab": {}})
     notebook.cells[1].metadata["executionInfo"] = {"elapsed": 7}
     for cell in notebook.cells:
@@ -122,11 +134,11 @@ def test_ids_are_kept_or_made_the_same_way_each_time(tmp_path):
     path = raw(tmp_path, "1", "1")
     ids = [cell.id for cell in refresh_notebooks.load(path).cells]
     assert ids == [cell.id for cell in refresh_notebooks.load(path).cells]
-    assert len(set(ids)) == 4
+    assert len(set(ids)) == 5
     content = json.loads(path.read_text())
     content["cells"][2]["id"] = "mine"
     path.write_text(json.dumps(content))
-    assert [cell.id for cell in refresh_notebooks.load(path).cells] == [*ids[:2], "mine", ids[3]]
+    assert [cell.id for cell in refresh_notebooks.load(path).cells] == [*ids[:2], "mine", *ids[3:]]
 
 
 def test_neighbouring_streams_become_one():

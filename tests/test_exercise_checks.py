@@ -8,9 +8,11 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
+import ipywidgets
 import numpy as np
 import pytest
 import torch
+from IPython.core.formatters import DisplayFormatter
 
 from tx_helpers.exercises import checks, record
 from tx_helpers.exercises.catalogue import find
@@ -380,6 +382,13 @@ def test_a_quiz_counts_right_answers():
     assert quiz.score == 1
     quiz.answers = [0, 1]
     assert repr(quiz) == "Quiz 04: 2 of 2 questions right"
+
+
+def test_the_static_form_is_shown_by_an_ipywidgets_that_displays_its_widgets_itself(monkeypatch):
+    """As version 7 does, which Colab has."""
+    monkeypatch.setattr(ipywidgets.Widget, "_ipython_display_", lambda self: None, raising=False)
+    data, _ = DisplayFormatter().format(Quiz("04", QUESTIONS))
+    assert data["text/html"] == static(QUESTIONS)
 
 
 def test_the_static_form_holds_every_reason_and_no_markup_of_a_question():

@@ -66,6 +66,7 @@ class Quiz(anywidget.AnyWidget):
 
     _esm = Path(__file__).with_name("quizzes.js")
     _css = STYLE
+    _ipython_display_ = None  # that of ipywidgets 7 (Colab's) would show the bare view, without the static form
     title = traitlets.Unicode().tag(sync=True)
     questions = traitlets.List().tag(sync=True)
     answers = traitlets.List(traitlets.Int()).tag(sync=True)

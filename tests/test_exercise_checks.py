@@ -1,6 +1,7 @@
 """The checker itself: what it compares, what it tells, and that a learner's code spoils nothing."""
 
 import asyncio
+import functools
 import json
 import math
 import random
@@ -142,6 +143,23 @@ def test_what_a_learners_code_does_is_reported_and_spoils_nothing(double):
         assert part in verdict.text
     assert torch.equal(torch.get_rng_state(), states[0]) and torch.is_grad_enabled()
     assert (np.random.get_state()[1] == states[1]).all() and random.getstate() == states[2]
+
+
+def test_only_what_the_answer_itself_replaces_is_held_against_it(double, monkeypatch):
+    monkeypatch.setattr(torch, "manual_seed", torch.manual_seed)  # which torch.func's first use wraps, for good
+
+    def by_torch_func(x):
+        torch.manual_seed = torch._disable_dynamo(torch.manual_seed)  # as torch._dynamo does when it is imported
+        return torch.func.vjp(lambda x: x**2, x)[1](torch.ones_like(x))[0]
+
+    def by_replacing(x):
+        torch.relu = functools.wraps(torch.relu)(lambda x: x)
+        return 2 * x
+
+    relu = torch.relu
+    assert examine(double, by_torch_func).text == "right, on all 2 cases."
+    assert "it replaces torch.relu for everybody" in examine(double, by_replacing).text
+    assert torch.relu is relu
 
 
 def test_an_endless_loop_ends_and_the_next_answer_is_checked_as_usual(double, capsys):

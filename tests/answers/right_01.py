@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 
 def states_by_module(x, real, W_x, W_h, b):
@@ -134,10 +135,31 @@ def layers_by_numpy(n, k):
     return int(np.ceil(n / ((k - 1) / 2)))
 
 
+@torch.no_grad()
+def additive_expanded_pairs_no_grad(s, H, W, v):
+    T, S = s.size(0), H.size(0)
+    pairs = torch.cat([s.unsqueeze(1).expand(T, S, -1), H.unsqueeze(0).expand(T, S, -1)], dim=2)
+    return torch.softmax(torch.einsum("tsa,a->ts", torch.tanh(F.linear(pairs, W.t())), v), 1)
+
+
+def additive_tanh_by_sigmoid_log_softmax_and_exp(s, H, W, v):
+    d = s.shape[-1]
+    z = (s @ W[:d]).unsqueeze(1) + (H @ W[d:]).unsqueeze(0)
+    t = 2 * torch.sigmoid(2 * z) - 1
+    return (t * v).sum(-1).log_softmax(-1).exp()
+
+
 RIGHT = {
     "rnn_states": [states_by_module, states_filled_in, states_in_numpy, states_by_recursion],
     "gradient_through_time": [gradient_by_loop, gradient_by_parts, gradient_by_logs, gradient_by_autograd],
     "lstm_step": [lstm_by_chunks, lstm_in_numpy, lstm_in_float64, lstm_by_number],
-    "additive_weights": [weights_by_loop, weights_by_einsum, weights_joined, weights_in_numpy],
+    "additive_weights": [
+        weights_by_loop,
+        weights_by_einsum,
+        weights_joined,
+        weights_in_numpy,
+        additive_expanded_pairs_no_grad,
+        additive_tanh_by_sigmoid_log_softmax_and_exp,
+    ],
     "convolution_layers": [layers_by_counting, layers_by_floor, layers_by_negation, layers_by_numpy],
 }

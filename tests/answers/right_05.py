@@ -1,5 +1,7 @@
 """Right answers to notebook 05's exercises in other clothes: all must pass."""
 
+import math
+
 import numpy as np
 import torch
 from torch import nn
@@ -135,10 +137,66 @@ def count_as_float(D, H, G):
     return float(D * D + D * D) + 2.0 * D * (D / H) * G
 
 
+def split_slices_and_stack_a_list(packed, H):
+    k = packed.shape[-1] // (3 * H)
+    return [torch.stack([packed[..., (3 * h + i) * k : (3 * h + i + 1) * k] for h in range(H)], 1) for i in range(3)]
+
+
+def split_index_select_by_computed_columns(packed, H):
+    B, T, C = packed.shape
+    k = C // 3 // H
+    cols = torch.arange(C).view(H, 3, k)
+    return tuple(packed.index_select(2, cols[:, i].flatten()).view(B, T, H, k).swapaxes(1, 2) for i in range(3))
+
+
+def join_filled_slice_by_slice(z):
+    H, B, T, K = z.shape
+    out = z.new_zeros(B, T, H * K)
+    for h in range(H):
+        out[:, :, h * K : (h + 1) * K].copy_(z[h])
+    return out
+
+
+def multi_loop_over_heads_one_slice_of_w_o_each(x, W_q, W_k, W_v, W_o, H):
+    D = x.shape[-1]
+    k = D // H
+    G = W_k.shape[1] // k
+    total = torch.zeros_like(x)
+    for h in range(H):
+        g = h * G // H
+        q, kk, v = x @ W_q[:, h * k : (h + 1) * k], x @ W_k[:, g * k : (g + 1) * k], x @ W_v[:, g * k : (g + 1) * k]
+        total += (q @ kk.mT / k**0.5).softmax(-1) @ v @ W_o[h * k : (h + 1) * k]
+    return total
+
+
+def multi_einsum_with_a_group_axis(x, W_q, W_k, W_v, W_o, H):
+    B, T, D = x.shape
+    k = D // H
+    G = W_k.shape[1] // k
+    q = (x @ W_q).view(B, T, G, H // G, k)
+    kk, v = (x @ W_k).view(B, T, G, k), (x @ W_v).view(B, T, G, k)
+    w = torch.einsum("btgrk,bsgk->bgrts", q, kk).div(math.sqrt(k)).softmax(-1)
+    return torch.einsum("bgrts,bsgk,grkd->btd", w, v, W_o.view(G, H // G, k, D))
+
+
 RIGHT = {
-    "split_heads": [split_by_chunks, split_by_slices, split_in_numpy, split_unflatten],
-    "join_heads": [join_by_cat, join_permuted, join_in_numpy, join_by_loops],
-    "multi_head": [heads_in_a_loop, heads_by_einsum, heads_fused, heads_by_module],
+    "split_heads": [
+        split_by_chunks,
+        split_by_slices,
+        split_in_numpy,
+        split_unflatten,
+        split_slices_and_stack_a_list,
+        split_index_select_by_computed_columns,
+    ],
+    "join_heads": [join_by_cat, join_permuted, join_in_numpy, join_by_loops, join_filled_slice_by_slice],
+    "multi_head": [
+        heads_in_a_loop,
+        heads_by_einsum,
+        heads_fused,
+        heads_by_module,
+        multi_loop_over_heads_one_slice_of_w_o_each,
+        multi_einsum_with_a_group_axis,
+    ],
     "HeadProjections": [Registered, ByDict, ByParameters, ByParameterList],
     "grouped_parameters": [count_by_shapes, count_by_share, count_by_modules, count_as_float],
 }

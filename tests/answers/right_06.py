@@ -156,17 +156,58 @@ def window_by_rows(T, w, g):
     return mask
 
 
+def causal_minus_zero(T):
+    return -torch.full((T, T), math.inf).triu(1)
+
+
+def masked_only_the_allowed_keys_are_taken_row_by_row(Q, K, V, hidden, real):
+    out = torch.empty(len(Q), V.shape[1], dtype=V.dtype)
+    for t, q in enumerate(Q):
+        ok = [s for s in range(len(K)) if real[s].item() and not hidden[t, s].item()]
+        out[t] = (K[ok] @ q / len(q) ** 0.5).softmax(0) @ V[ok]
+    return out
+
+
+def masked_two_masks_as_numbers_that_are_added(Q, K, V, hidden, real):
+    a = torch.zeros(hidden.shape).masked_fill_(hidden, -math.inf)
+    b = real.float().log()
+    return (Q @ K.mT / math.sqrt(Q.shape[1]) + a + b).softmax(-1).mm(V)
+
+
+def safe_own_maximum_made_finite(scores, bias):
+    z = scores.double() + bias.double()
+    top = z.amax(1, True)
+    e = torch.exp(z - torch.where(top.isinf(), torch.zeros_like(top), top))
+    return (e / e.sum(1, True).clamp(min=1e-300)).to(scores.dtype)
+
+
+def safe_a_sink_key_removed_and_divided_out_in_double(scores, bias):
+    z = (scores + bias).double()
+    lse = z.logsumexp(-1, keepdim=True)
+    return torch.where(lse == -math.inf, 0.0, (z - lse).exp()).float()
+
+
 RIGHT = {
     "causal_square": [
         *(causal_by_comparison, causal_by_loops, causal_in_numpy, causal_minus_billion, causal_by_pytorch),
         causal_of_the_smallest_float,
+        causal_minus_zero,
     ],
     "padding_keys": [padding_by_comparison, padding_in_numpy, padding_by_loops, padding_filled_in],
     "masked_attention": [
         *(attention_minus_billion, attention_additive, attention_fused, attention_row_by_row, attention_renormalised),
         attention_without_the_filling,
+        masked_only_the_allowed_keys_are_taken_row_by_row,
+        masked_two_masks_as_numbers_that_are_added,
     ],
-    "safe_weights": [safe_nan_to_num, safe_times_mask, safe_by_rows, safe_by_sums],
+    "safe_weights": [
+        safe_nan_to_num,
+        safe_times_mask,
+        safe_by_rows,
+        safe_by_sums,
+        safe_own_maximum_made_finite,
+        safe_a_sink_key_removed_and_divided_out_in_double,
+    ],
     "decoder_mask": [both_by_comparison, both_by_loops, both_in_numpy, both_multiplied],
     "window_mask": [window_by_triangles, window_by_loops, window_in_numpy, window_by_rows],
 }

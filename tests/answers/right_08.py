@@ -143,10 +143,43 @@ def start_by_linear(D, K):
     return tuple(layer.weight.detach().T for layer in layers)
 
 
+def tied_position_by_position(h, E, V):
+    words = torch.nn.Embedding.from_pretrained(E).weight[:V]
+    return torch.stack([words.mv(row).softmax(0) for row in h])
+
+
+def start_by_numpys_random_numbers(D, K):
+    return tuple(torch.from_numpy(np.random.randn(D, K)).float() / D**0.5 for _ in "qk")
+
+
+def start_nn_init_on_parameters(D, K):
+    return [torch.nn.init.normal_(torch.nn.Parameter(torch.empty(D, K)), std=D**-0.5) for _ in range(2)]
+
+
+def start_own_generator_seeded_from_torchs_stream(D, K):
+    gen = torch.Generator().manual_seed(torch.randint(2**40, ()).item())
+    return torch.randn(D, K, generator=gen) / D**0.5, torch.randn(D, K, generator=gen) / D**0.5
+
+
 RIGHT = {
     "llama_block_parameters": [block_by_shapes, block_reduced, block_by_layers, block_as_float],
     "translator_parameters": [total_reduced, total_by_loops, total_by_pytorch, total_as_float],
     "decoder_block_pass": [decoder_fused, decoder_in_place, decoder_in_float64, decoder_batched],
-    "tied_probabilities": [tied_by_linear, tied_by_einsum, tied_in_numpy, tied_by_mask, tied_shared_anew],
-    "starting_projections": [start_by_normal, start_in_place, start_by_init, start_by_linear],
+    "tied_probabilities": [
+        tied_by_linear,
+        tied_by_einsum,
+        tied_in_numpy,
+        tied_by_mask,
+        tied_shared_anew,
+        tied_position_by_position,
+    ],
+    "starting_projections": [
+        start_by_normal,
+        start_in_place,
+        start_by_init,
+        start_by_linear,
+        start_by_numpys_random_numbers,
+        start_nn_init_on_parameters,
+        start_own_generator_seeded_from_torchs_stream,
+    ],
 }

@@ -188,12 +188,21 @@ def measured_with_decorator(model, x):
     return y
 
 
+def adam_lerp_and_indices_a_list(p, g, m, v, t, lr):
+    rows = torch.unique(g.nonzero()[:, 0])
+    gr = g[rows]
+    mr = torch.lerp(m[rows], gr, 0.1)
+    vr = v[rows] + (gr.square() - v[rows]) * (1 - 0.999)
+    new = p[rows] - lr * mr / (1 - 0.9**t) / (torch.sqrt(vr / (1 - 0.999**t)) + 1e-8)
+    return [p.index_copy(0, rows, new), m.index_copy(0, rows, mr), v.index_copy(0, rows, vr)]
+
+
 RIGHT = {
     "shifted_pair": [pair_as_lists, pair_by_slices, pair_by_padding, pair_in_place],
     "padded_loss": [loss_by_pytorch, loss_by_loops, loss_sentence_by_sentence, loss_in_numpy],
     "smoothed_targets": [smooth_by_fill, smooth_by_eye, smooth_by_scatter, smooth_by_lists],
     "warmup_rate": [rate_by_cases, rate_in_torch, rate_in_numpy, rate_as_ratio],
-    "adam_step": [adam_by_pytorch, adam_by_lerp, adam_row_by_row, adam_in_place],
+    "adam_step": [adam_by_pytorch, adam_by_lerp, adam_row_by_row, adam_in_place, adam_lerp_and_indices_a_list],
     "descend": [descend_with_sgd, descend_by_formula, descend_with_grad, descend_in_numpy],
     "measured_output": [
         *(measured_with_inference_mode, measured_with_finally, measured_by_copy, measured_with_decorator),

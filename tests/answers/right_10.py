@@ -189,10 +189,47 @@ def placed_in_numpy(ids, cached, E, P):
     return E[ids.numpy()] * np.sqrt(E.shape[1]) + P[None, cached : cached + ids.shape[1]]
 
 
+def nucleus_what_stands_before_each_by_comparing_pairs(p, top):
+    before = (p[:, None, :] * (p[:, None, :] > p[:, :, None])).sum(-1)
+    k = p * (before < top.unsqueeze(1))
+    return k / k.sum(1, keepdim=True)
+
+
+def nucleus_searchsorted_for_the_number_kept_threshold_on_p(p, top):
+    r = p.sort(-1, descending=True).values
+    n = torch.searchsorted(r.cumsum(-1), top[:, None].contiguous()).clamp(max=p.shape[1] - 1)
+    k = torch.where(p >= r.gather(-1, n), p, 0.0)
+    return k / k.sum(-1, keepdim=True)
+
+
+def top_k_how_many_are_larger(logits, k):
+    larger = (logits.unsqueeze(1) > logits.unsqueeze(2)).sum(2)
+    return torch.where(larger < k.unsqueeze(1), logits, float("-inf"))
+
+
+def top_k_adding_a_mask_of_zeros_and_minus_infinity_double(logits, k):
+    rank = logits.neg().argsort(1).argsort(1)
+    return logits + torch.zeros(logits.shape).masked_fill(rank >= k.view(-1, 1), -math.inf)
+
+
 RIGHT = {
     "tempered": [tempered_by_exp, tempered_by_power, tempered_in_numpy, tempered_in_place],
-    "nucleus": [nucleus_by_loop, nucleus_by_threshold, nucleus_in_numpy, nucleus_by_pairs],
-    "top_k_logits": [top_k_by_topk, top_k_by_sort, top_k_by_rank, top_k_by_lists],
+    "nucleus": [
+        nucleus_by_loop,
+        nucleus_by_threshold,
+        nucleus_in_numpy,
+        nucleus_by_pairs,
+        nucleus_what_stands_before_each_by_comparing_pairs,
+        nucleus_searchsorted_for_the_number_kept_threshold_on_p,
+    ],
+    "top_k_logits": [
+        top_k_by_topk,
+        top_k_by_sort,
+        top_k_by_rank,
+        top_k_by_lists,
+        top_k_how_many_are_larger,
+        top_k_adding_a_mask_of_zeros_and_minus_infinity_double,
+    ],
     "next_beams": [beams_by_loops, beams_by_unravel, beams_in_numpy, beams_by_two_rounds],
     "break_even": [even_by_differences, even_by_search, even_by_base, even_in_numpy],
     "cached_mask": [mask_by_positions, mask_from_whole, mask_joined, mask_by_loops],

@@ -340,7 +340,10 @@ def units_averaged(s, H, W, v):
     return _sums(s, H, W).tanh().mean(dim=-1).softmax(dim=-1)
 
 
-@align.mistake("The decoder's states do not occur: your rows are all the same, whatever is being written.")
+@align.mistake(
+    "The decoder's states have no effect: your rows are all the same. Left out of the sum, or added after the tanh, "
+    "they move all scores of a row alike, and the softmax does not see it."
+)
 def state_ignored(s, H, W, v):
     return ((H @ W.chunk(2)[1]).tanh() @ v).softmax(dim=-1).repeat(len(s), 1)
 

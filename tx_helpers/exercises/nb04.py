@@ -23,6 +23,7 @@ weights = Exercise(
         (torch.tensor([[1.0, 2.0], [0.0, 1.0]]), torch.tensor([[1.0, 0.0, 1.0], [0.0, 2.0, 1.0]])),
         random_tensors((4, 3), (4, 5), seed=0),
         random_tensors((16, 6), (16, 6), seed=1),
+        (torch.tensor([[10.0]]), torch.tensor([[9.1, 9.0]])),  # e^91 is too large
     ],
     hints=(
         "One dot product for each pair of a query and a key, that is of two columns. Which of the two is turned?",
@@ -292,8 +293,8 @@ gradient = Exercise(
     "softmax_backward",
     title="How shares react to scores, backwards",
     goal="Each row of scores z (T, S) has become shares p = softmax(z), and a loss L has the gradient g (T, S) with "
-    "respect to p. Hand back its gradient (T, S) with respect to z, without autograd, and without writing down the "
-    "(S, S) matrix of any row.",
+    "respect to p. Hand back its gradient (T, S) with respect to z. Do it without autograd, and without writing down "
+    "the (S, S) matrix of any row; the check sees your numbers only, and takes your word for that.",
     difficulty=2,
     minutes=10,
     formula=r"\frac{\partial L}{\partial z_j} = \sum_i g_i\,\frac{\partial p_i}{\partial z_j},\qquad"
@@ -304,6 +305,7 @@ gradient = Exercise(
         random_tensors((3, 5), (3, 5), seed=6),
         random_tensors((4, 4), (4, 4), seed=7),
         (torch.tensor([[100.0, 0.0]]), torch.tensor([[1.0, 2.0]])),
+        (torch.tensor([[0.5, 0.0, -0.5]]), torch.tensor([[300.0, 100.0, -200.0]])),
     ],
     hints=(
         "Put the second formula into the first and multiply out: the δ leaves one term of the sum, g_j p_j.",

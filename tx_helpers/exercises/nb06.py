@@ -29,12 +29,12 @@ causal = Exercise(
     "causal_square",
     title="No look ahead, in numbers",
     goal="Many libraries take a mask as numbers that are added to the scores: 0 where query t (a row) may look at key "
-    "s (a column), −∞ where it may not. Make the causal one, (T, T), of real numbers: a position may look at itself "
-    "and at what stands before it.",
+    "s (a column), −∞ where it may not (−10⁹ or less is taken for it). Make the causal one, (T, T), of real numbers: "
+    "a position may look at itself and at what stands before it.",
     difficulty=1,
     minutes=5,
     one_call=True,
-    cases=lambda: [(3,), (1,), (6,)],
+    cases=lambda: [(3,), (1,), (6,), (20,)],
     run=_added,
     hints=(
         "Draw it for T = 3: the first row has a single 0, the last has three.",
@@ -208,6 +208,13 @@ attention = Exercise(
             torch.tensor([[0, 0, 1, 0], [1, 1, 0, 1], [0, 1, 0, 0], [0, 0, 1, 1]]) > 0,
             torch.arange(4) != 1,
         ),
+        (  # scores −200, 10 and 200: the lowest alone is allowed, then two, then all
+            torch.tensor([[10.0], [10.0], [10.0]]),
+            torch.tensor([[-20.0], [1.0], [20.0]]),
+            torch.tensor([[1.0], [2.0], [3.0]]),
+            _square(3).triu(1),
+            torch.tensor([True, True, True]),
+        ),
     ],
     hints=(
         "Bring both to one meaning first: a key is forbidden where `hidden` is True, or where `real` is False.",
@@ -320,6 +327,8 @@ empty = Exercise(
         ),
         (9 * random_tensors((3, 3), seed=3)[0], _hiding(torch.tensor([[0, 0, 0], [1, 0, 0], [0, 1, 1]]) == 0)),
         (torch.tensor([[20.003, 20.997, 0.0], [5.0, 6.0, 7.0]]), _hiding(torch.tensor([[1, 1, 0], [0, 0, 0]]) == 0)),
+        (torch.tensor([[-200.0, -194.0, 0.0], [200.0, 0.0, 0.0]]), _hiding(torch.tensor([[1, 1, 0], [1, 1, 1]]) == 0)),
+        (torch.tensor([[1.0, 2.0]]), _hiding(torch.tensor([[True, True]]))),
     ],
     picture=True,
     hints=(

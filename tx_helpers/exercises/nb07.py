@@ -339,6 +339,7 @@ residual = Exercise(
         ),
         random_tensors((4, 6), (3, 6, 6), seed=5),
         random_tensors((2, 5), (2, 5, 5), seed=6),
+        (torch.tensor([[0.002, -0.001, 0.0]]), torch.zeros(1, 3, 3)),  # an x beside which ε counts
     ],
     hints=(
         "What goes through a sub-layer is normed; what goes around it is not.",

@@ -1,5 +1,8 @@
 """Exercises of notebook 08, the full model."""
 
+import random
+
+import numpy as np
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
@@ -251,6 +254,7 @@ tied = Exercise(
         (torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [1.0, 1.0]]), 3),
         (*random_tensors((4, 5), (9, 5), seed=2), 7),
         (*random_tensors((2, 3), (4, 3), seed=3), 4),
+        (torch.tensor([[1.0]]), torch.tensor([[9.0], [8.0], [30.0]]), 2),  # filling far above the words
     ],
     hints=(
         "A logit is a dot product of h with a word's row. Which rows of E are words?",
@@ -317,6 +321,16 @@ def last_rows(h, E, V):
 # --- the first numbers -----------------------------------------------------------------------------------------------
 
 
+def _seeded(start, D, K):
+    """Some numbers of W_q after the caller has set all seeds."""
+    states = np.random.get_state(), random.getstate()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1), np.random.seed(1), random.seed(1)
+        some = torch.as_tensor(start(D, K)[0]).flatten()[:500]
+    np.random.set_state(states[0]), random.setstate(states[1])
+    return some
+
+
 def _spread(start, D, K):
     """What can be said of random matrices: means and deviations in units of 1/√D, over all and along rows and columns,
     shape, kinship of the two, and which share of the numbers comes back in the other one or at the next call."""
@@ -324,6 +338,7 @@ def _spread(start, D, K):
         torch.manual_seed(0)
         W_q, W_k = (torch.as_tensor(W) for W in start(D, K))
         again = torch.as_tensor(start(D, K)[0])
+    seeded = [_seeded(start, D, K) for _ in range(2)]
     both = (W_q, W_k)
     overall = [measure * D**0.5 for W in both for measure in (W.mean(), W.std())]
     along = [W.std(dim=dim).mean() * D**0.5 for W in both for dim in (0, 1)]
@@ -337,6 +352,7 @@ def _spread(start, D, K):
         "fourth moments": torch.stack(peaked),
         "correlation of W_q and W_k": kinship,
         "share of numbers that W_k shares with W_q, and the next call with this one": torch.stack(repeated),
+        "share of numbers that come again with the caller's seed": torch.isin(*seeded).double().mean(),
     }
 
 
@@ -403,7 +419,8 @@ def turned_over(D, K):
 
 
 @start.mistake(
-    "You set a seed inside: every call draws the same numbers, so that all heads begin alike and learn the same."
+    "Every call hands back the same numbers, as with a seed set inside or a draw that is kept: all heads begin alike "
+    "and learn the same."
 )
 def same_at_each_call(D, K):
     generator = torch.Generator().manual_seed(0)

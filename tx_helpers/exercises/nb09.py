@@ -319,6 +319,11 @@ adam = Exercise(
             *random_tensors((2, 3), seed=5),
             *(torch.tensor([[0.5, 1.0, 2.0], [1.0, 0.5, 0.1]]), 3, 0.1),
         ),
+        (
+            torch.zeros(3, 2),
+            torch.tensor([[1.0, -1.0], [1e-30, 0.0], [0.0, 0.0]]),  # a sum of 0; squares that underflow; nothing
+            *(torch.ones(3, 2), torch.ones(3, 2), 2, 0.1),
+        ),
     ],
     hints=(
         "m is a running mean of g, v one of g²: new = β · old + (1 − β) · now. Both begin at 0 and are too small at "

@@ -3,6 +3,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
@@ -79,6 +80,7 @@ top_p = Exercise(
     cases=lambda: [
         (torch.tensor([[0.15, 0.5, 0.05, 0.3], [0.1, 0.2, 0.3, 0.4]]), torch.tensor([0.75, 0.35])),
         (torch.tensor([[0.0625, 0.5, 0.25, 0.1875], [0.25, 0.5, 0.1875, 0.0625]]), torch.tensor([0.75, 0.5])),
+        (torch.tensor([[0.25, 0.5, 0.0078125, 0.2421875]]), torch.tensor([1.0])),
         (random_tensors((3, 9), seed=1)[0].softmax(-1), torch.tensor([0.9, 0.5, 0.2])),
         (random_tensors((2, 6), seed=2)[0].softmax(-1), torch.tensor([0.5, 0.95])),
     ],
@@ -161,6 +163,14 @@ def one_top_for_all(p, top):
 
 # --- top-k -----------------------------------------------------------------------------------------------------------
 
+
+def _beside_the_old(make, logits, k):
+    """The new logits, and what has become of those that were handed in."""
+    made = make(logits, k)
+    shared = isinstance(made, Tensor) and made.data_ptr() == logits.data_ptr()
+    return {"new logits": made, "old logits afterwards": logits.clone(), "in the memory of the old ones": shared}
+
+
 top_k = Exercise(
     "top_k_logits",
     title="Top-k, with a k for each text",
@@ -174,7 +184,10 @@ top_k = Exercise(
         (torch.tensor([[1.0, 4.0, 2.0, 3.0], [5.0, 6.0, 8.0, 7.0]]), torch.tensor([2, 1])),
         (*random_tensors((3, 8), seed=3), torch.tensor([3, 1, 8])),
         (torch.tensor([[0.0, -1.0, -2.0]]), torch.tensor([1])),
+        (torch.tensor([[2.0, 2.0008, 2.0004]]), torch.tensor([2])),
+        (torch.tensor([[1.0, 2.0]]), torch.tensor([2])),
     ],
+    run=_beside_the_old,
     hints=(
         "Which is the smallest logit that stays, in each row?",
         "Sort the rows, the largest first: the threshold of row b is at k[b] − 1. gather picks a place in each row.",
@@ -197,6 +210,18 @@ def _threshold(logits, k):
 @top_k.mistake("You set the others to 0. A logit of 0 is a middling one, above every negative logit, and can be drawn.")
 def zero_for_infinity(logits, k):
     return logits.masked_fill(logits < _threshold(logits, k), 0.0)
+
+
+@top_k.mistake("You changed the logits that were handed in (a _ at the end of a name says so): make a new tensor.")
+def changed_in_place(logits, k):
+    return logits.masked_fill_(logits < _threshold(logits, k), -math.inf)
+
+
+@top_k.mistake(
+    "Where nothing is to be cut you hand back the very tensor that was handed in: who writes to one changes both."
+)
+def handed_back_itself(logits, k):
+    return logits if (k == logits.shape[1]).all() else top_k_logits(logits, k)
 
 
 @top_k.mistake("You kept k + 1 logits, one too many: the threshold is the k-th largest.")

@@ -99,7 +99,8 @@ def _left_as_found() -> Iterator[list[str]]:
         yield touched
     finally:
         for place, before in owned:
-            for name in [name for name, value in vars(place).items() if before.get(name, value) is not value]:
+            changed = [name for name, value in vars(place).items() if before.get(name, value) is not value]
+            for name in [name for name in changed if not _wrapped_by_torch(vars(place)[name])]:
                 setattr(place, name, before[name])
                 touched.append(f"it replaces {place.__name__}.{name} for everybody")
             for name in (vars(place).keys() - before.keys()) if isinstance(place, type) else ():  # modules load parts
@@ -118,6 +119,12 @@ def _left_as_found() -> Iterator[list[str]]:
         random.setstate(states[2])
         torch.set_default_dtype(dtype)
         torch.set_grad_enabled(gradients)
+
+
+def _wrapped_by_torch(value: object) -> bool:
+    """Is it a function that PyTorch has wrapped itself, as it does with manual_seed when torch.func is first used?"""
+    code = getattr(value, "__code__", None)
+    return hasattr(value, "__wrapped__") and code is not None and code.co_filename.startswith(torch.__path__[0])
 
 
 def same(one: object, other: object) -> bool:

@@ -159,7 +159,7 @@ EXPERIMENTS = (
         "10_generation",
         (
             "assert abs(sampled - exact) < 0.06",
-            "assert in_search <= 3",
+            "assert in_search < 0.05",
             "assert min(kinds) > 0.9",
             "assert 0.8 < real_1",
             "assert newest > 0.5",

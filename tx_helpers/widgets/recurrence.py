@@ -78,7 +78,7 @@ def path_lengths(distance: int, kernel: int = 3) -> dict[str, int]:
 def draw_paths(distance: int, kernel: int) -> Svg:
     """The steps of the four architectures as bars."""
     lengths = path_lengths(distance, kernel)
-    chart = bar_chart(
+    chart = bar_chart(  # one step among hundreds is still seen
         {f"{name}: {length}": max(0.01, length / max(lengths.values())) for name, length in lengths.items()},
         size=(680, 220),
         title=f"Steps between two words {distance} places apart (kernel {kernel})",

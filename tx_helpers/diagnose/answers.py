@@ -80,7 +80,7 @@ def repeat(exam: Exam) -> Finding:
         moves(share, "differ"),
         share,
         (*chance, memory) if _only_chance(subject, ids, subject.inputs(3)) else (memory, *chance),
-        first_to_move(subject, ids, ids, rows=(slice(None),) * 2, columns=subject.T),
+        first_to_move(subject, ids, ids, columns=subject.T),
         "call model.eval() before every evaluation, and model.train() after it",
     )
 

@@ -13,8 +13,6 @@ from tx_helpers.diagnose.findings import LOOK, RIGHT, SKIPPED, WRONG, Finding
 from tx_helpers.diagnose.subject import Ids, Subject, copy_of
 from tx_helpers.diagnose.watch import Softmax, attention_weights, first_to_move
 
-ALL = slice(None)
-
 
 @torch.no_grad()
 def future(exam: Exam) -> Finding:
@@ -49,7 +47,7 @@ def future(exam: Exam) -> Finding:
         moves(share),
         share,
         causes,
-        first_to_move(subject, *changed(subject, t), rows=(ALL, ALL), columns=t, tolerance=exam.tolerance),
+        first_to_move(subject, *changed(subject, t), columns=t, tolerance=exam.tolerance),
         "print the attention weights of 4 positions: above the diagonal all must be 0, and every row must sum to 1",
     )
 
@@ -95,7 +93,7 @@ def prefix(exam: Exam) -> Finding:
             "something depends on the length: a norm or a softmax over the positions, positions counted from the end",
             "the mask is cut for the full length: mask[-t:] where mask[:t, :t] is meant",
         ),
-        first_to_move(subject, (*source, ids), (*source, ids[:, :t]), rows=(ALL, ALL), columns=t),
+        first_to_move(subject, (*source, ids), (*source, ids[:, :t]), columns=t),
         "compare model(ids)[:, :3] with model(ids[:, :3])",
     )
 

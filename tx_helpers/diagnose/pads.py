@@ -10,8 +10,6 @@ from tx_helpers.diagnose.findings import LOOK, RIGHT, SKIPPED, WRONG, Finding
 from tx_helpers.diagnose.subject import Ids, Subject
 from tx_helpers.diagnose.watch import attention_weights, first_to_move
 
-ALL = slice(None)
-
 
 @torch.no_grad()
 def padding(exam: Exam) -> Finding:
@@ -48,7 +46,7 @@ def padding(exam: Exam) -> Finding:
         f"{moves(share)} when three ids of padding are added at the {side}",
         share,
         padding_causes(subject, padded),
-        first_to_move(subject, ids, padded, rows=(ALL, ALL), columns=subject.T) if comparable else "",
+        first_to_move(subject, ids, padded, columns=subject.T) if comparable else "",
         "compare the logits of a short row alone with those beside a long one",
     )
 

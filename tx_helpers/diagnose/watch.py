@@ -18,6 +18,8 @@ from tx_helpers.diagnose.subject import Ids, Subject
 
 _SOFTMAXES = (torch.ops.aten._softmax.default, torch.ops.aten._safe_softmax.default)
 
+ALL = slice(None)  # rows of a batch
+
 
 @dataclass(frozen=True)
 class Softmax:
@@ -64,12 +66,18 @@ def no_fast_path() -> Iterator[None]:
 
 @torch.no_grad()
 def first_to_move(
-    subject: Subject, one: Ids, other: Ids, *, rows: tuple[slice, slice], columns: int, tolerance: float = 1e-6
+    subject: Subject,
+    one: Ids,
+    other: Ids,
+    *,
+    columns: int,
+    rows: tuple[slice, slice] = (ALL, ALL),
+    tolerance: float = 1e-6,
 ) -> str:
     """The first place in the model where two runs differ, in words; "" if none is to be seen.
 
-    Compared are the rows that are named, the first of `one` and the second of `other`, at the positions before
-    `columns`, in all that modules take and make with one vector for each position.
+    Compared are the rows that are named (by default all), the first of `one` and the second of `other`, at the
+    positions before `columns`, in all that modules take and make with one vector for each position.
     """
     kind = {name: type(module).__name__ for name, module in _modules(subject.model)}
     for mine, theirs in zip(_trace(subject, one), _trace(subject, other), strict=False):

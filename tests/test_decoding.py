@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from parity import TOLERANCE, B, H, S, T, V, both_precisions, properties, randomise, tokens
 from toy_models import CONTEXT, PAD, close, configs, every_position, feed, model, seeds
+from tx_helpers.capture import capture
 from tx_helpers.config import AttentionConfig, EmbeddingConfig
 from tx_helpers.models import DecoderOnly, EncoderDecoder
 
@@ -87,6 +88,48 @@ def test_a_cached_step_computes_its_new_positions_alone_and_encodes_once():
         feed(built.start(tokens(B, S), cached=cached), tokens(B, T), [2, 1, 2])
         assert computed == expected
         assert encoded == [1]
+
+
+@pytest.mark.parametrize("cached", [True, False], ids=["cached", "uncached"])
+def test_logits_of_a_step_without_gradients_are_ordinary_tensors(cached):
+    state, weight = model(DecoderOnly).start(B, cached=cached), torch.ones(V, dtype=torch.float64, requires_grad=True)
+    with torch.no_grad():
+        logits = state.step(tokens(B, 3))
+    assert not logits.is_inference()
+    logits[..., PAD] = 0.0  # may be changed in place, and be trained against
+    (weight * logits).sum().backward()
+    close(weight.grad, logits.sum(dim=(0, 1)))
+
+
+@pytest.mark.parametrize("kind", [DecoderOnly, EncoderDecoder])
+def test_a_sequence_begun_without_gradients_goes_on_with_them(kind):
+    """The last block's feed-forward sees the last position alone, so its gradient is that of the whole."""
+    ids, source, built = tokens(B, T), tokens(B, S, seed=1), model(kind)
+    state = built.start(B) if kind is DecoderOnly else built.start(source)
+    with torch.no_grad():
+        feed(state, ids[:, :-1], [2, 2])
+    weight = built.decoder.blocks[-1].feed_forward.contract.weight
+    gradients = []
+    for logits in (state.step(ids[:, -1:]), (built(ids) if kind is DecoderOnly else built(source, ids))[:, -1:]):
+        gradients.append(torch.autograd.grad(logits.square().sum(), weight)[0])
+    assert gradients[0].abs().max() > 0
+    close(*gradients)
+
+
+@pytest.mark.parametrize("kind", [DecoderOnly, EncoderDecoder])
+def test_what_is_captured_while_decoding_is_ordinary_and_the_same(kind):
+    """From the second step on, so that the first was made in inference mode."""
+    ids, source, built = tokens(B, T), tokens(B, S, seed=1), model(kind)
+    with torch.no_grad():
+        state = built.start(B) if kind is DecoderOnly else built.start(source)
+        feed(state, ids[:, :3], [2, 1])
+        with capture(built) as seen:
+            state.step(ids[:, 3:])
+        with capture(built) as whole:
+            built(ids) if kind is DecoderOnly else built(source, ids)
+    for name, tensor in seen.items():
+        assert not tensor.is_inference(), name
+    close(seen["decoder.blocks.1.self_attention.weights"], whole["decoder.blocks.1.self_attention.weights"][..., 3:, :])
 
 
 def test_a_step_that_is_refused_leaves_the_state_as_it_was():

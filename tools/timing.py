@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Mapping
 
 
-def medians(rivals: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
-    """Median seconds of each rival, after one round that is not counted."""
+def in_turns(rivals: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, list[float]]:
+    """Seconds of each rival in every round, after one round that is not counted."""
     seconds: dict[str, list[float]] = {name: [] for name in rivals}
     for counted in [False] + [True] * rounds:
         for name, run in rivals.items():
@@ -14,4 +14,9 @@ def medians(rivals: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[
             run()
             if counted:
                 seconds[name].append(time.perf_counter() - start)
-    return {name: statistics.median(values) for name, values in seconds.items()}
+    return seconds
+
+
+def medians(rivals: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
+    """Median seconds of each rival."""
+    return {name: statistics.median(values) for name, values in in_turns(rivals, rounds=rounds).items()}

@@ -110,9 +110,10 @@ class KVCache:
         if self._room is None:
             self._room = keys, values
         else:
-            if keys.shape[0] != self.keys.shape[0]:
-                raise ValueError(f"KVCache: {keys.shape[0]} rows, but it holds {self.keys.shape[0]}")
-            self._room = _write(self._room[0], keys, self._length), _write(self._room[1], values, self._length)
+            known_keys, known_values = self._room
+            if len(keys) != len(known_keys):
+                raise ValueError(f"KVCache: {len(keys)} rows, but it holds {len(known_keys)}")
+            self._room = _write(known_keys, keys, self._length), _write(known_values, values, self._length)
         self._length += keys.shape[-2]
         return self.keys, self.values
 
@@ -167,8 +168,8 @@ class MultiHeadAttention(nn.Module):
         self.key = nn.Linear(width, n_kv_heads * self.head_width, bias=bias)
         self.value = nn.Linear(width, n_kv_heads * self.head_width, bias=bias)
         self.output = nn.Linear(n_heads * self.head_width, width, bias=bias if output_bias is None else output_bias)
-        self.query_norm = RMSNorm(self.head_width, eps=norm_eps) if qk_norm else nn.Identity()
-        self.key_norm = RMSNorm(self.head_width, eps=norm_eps) if qk_norm else nn.Identity()
+        self.query_norm = RMSNorm(self.head_width, eps=norm_eps) if qk_norm else None
+        self.key_norm = RMSNorm(self.head_width, eps=norm_eps) if qk_norm else None
 
     def forward(
         self,
@@ -188,7 +189,7 @@ class MultiHeadAttention(nn.Module):
                 the memory are computed once and kept
         """
         self._check(x, memory)
-        q = self.query_norm(self._split(self.query(x), self.n_heads))
+        q = self._split(self.query(x), self.n_heads, self.query_norm)
         q = observe("queries", q if rotate is None else rotate(q))
         if memory is not None and cache is not None and len(cache):
             k, v = cache.keys, cache.values
@@ -203,12 +204,13 @@ class MultiHeadAttention(nn.Module):
         return observe("output", self.output(joined))
 
     def _keys_and_values(self, source: Tensor, rotate: Callable[[Tensor], Tensor] | None) -> tuple[Tensor, Tensor]:
-        k = self.key_norm(self._split(self.key(source), self.n_kv_heads))
+        k = self._split(self.key(source), self.n_kv_heads, self.key_norm)
         v = self._split(self.value(source), self.n_kv_heads)
         return observe("keys", k if rotate is None else rotate(k)), observe("values", v)
 
-    def _split(self, x: Tensor, n_heads: int) -> Tensor:
-        return x.unflatten(-1, (n_heads, self.head_width)).transpose(1, 2)  # (B, T, H·K) -> (B, H, T, K)
+    def _split(self, x: Tensor, n_heads: int, norm: nn.Module | None = None) -> Tensor:
+        heads = x.unflatten(-1, (n_heads, self.head_width)).transpose(1, 2)  # (B, T, H·K) -> (B, H, T, K)
+        return heads if norm is None else norm(heads)
 
     def _check(self, x: Tensor, memory: Tensor | None) -> None:
         for name, tensor in (("x", x), ("memory", memory)):

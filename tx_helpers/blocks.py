@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from tx_helpers.attention import KVCache, MultiHeadAttention
+from tx_helpers.layers import Dropout
 from tx_helpers.observe import observe
 
 
@@ -45,7 +46,7 @@ class InputEmbedding(nn.Module):
         self.segments = nn.Embedding(segments, width) if segments else None
         self.shift = nn.Parameter(torch.zeros(shift, width)) if shift else None
         self.norm = norm or nn.Identity()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self, ids: Tensor, positions: Tensor, segments: Tensor | None = None, *, before: Sequence[Tensor] = ()
@@ -115,7 +116,7 @@ class EncoderBlock(nn.Module):
         self.self_attention_norm = new_norm()
         self.feed_forward = feed_forward
         self.feed_forward_norm = new_norm()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.placement, self.residual = placement, residual
 
     def forward(

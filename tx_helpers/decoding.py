@@ -5,17 +5,23 @@ logits, `select` rearranges the rows.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import torch
 from torch import Tensor, nn
 
 from tx_helpers.blocks import BlockCache
+from tx_helpers.observe import observed
 
 
 class DecodingState:
     """A sequence that grows: all ids so far, and, if cached, the keys and values computed for them.
 
     Without the cache every step computes the whole prefix again, to the same logits.
+
+    Where gradients are off and nobody watches (`observe`), a step works in PyTorch's inference mode, which keeps no
+    books for autograd and saves a short step some 15 % of its time. Nothing of it is left in the logits: they are
+    ordinary tensors in every case.
     """
 
     def __init__(
@@ -32,15 +38,21 @@ class DecodingState:
         self.memory, self.memory_mask = memory, memory_mask
         self.ids = torch.empty(batch, 0, dtype=torch.long, device=next(stack.parameters()).device)
         self.caches = [BlockCache() for _ in stack.blocks] if cached else None
+        self._bare = False  # were the caches written in inference mode?
 
     def step(self, ids: Tensor) -> Tensor:
         """Feed new ids (B, t); their logits (B, t, V) come back."""
         if ids.dim() != 2 or ids.shape[0] != self.ids.shape[0] or ids.shape[1] == 0:
             raise ValueError(f"step: ids of shape {tuple(ids.shape)}, expected ({self.ids.shape[0]}, t) with t >= 1")
         so_far = torch.cat([self.ids, ids.to(self.ids.device)], dim=1)
-        hidden = self.stack(so_far, memory=self.memory, memory_mask=self.memory_mask, caches=self.caches)
-        self.ids = so_far
-        return self.logits(hidden[:, -ids.shape[1] :])
+        bare = not (torch.is_grad_enabled() or observed())
+        if self._bare and not bare:  # autograd takes nothing that was made in inference mode, but copies of it
+            self.select(torch.arange(len(so_far), device=so_far.device))
+        with torch.inference_mode() if bare else nullcontext():
+            hidden = self.stack(so_far, memory=self.memory, memory_mask=self.memory_mask, caches=self.caches)
+            logits = self.logits(hidden[:, -ids.shape[1] :])
+        self.ids, self._bare = so_far, bare
+        return logits.clone() if bare else logits
 
     def select(self, rows: Tensor) -> None:
         """Keep, repeat or reorder the rows of the batch: rows (N,) of indices."""

@@ -1,6 +1,6 @@
 """The parts of a block beside attention: feed-forward networks and RMSNorm.
 
-Left out on purpose: LayerNorm, linear maps, embeddings and dropout are PyTorch's own.
+Left out on purpose: LayerNorm, linear maps and embeddings are PyTorch's own, and so is what dropout does.
 """
 
 from collections.abc import Callable
@@ -33,6 +33,13 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
+class Dropout(nn.Dropout):
+    """PyTorch's own, but free of cost in evaluation: a model that writes token by token meets it at every one."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) if self.training else x
+
+
 class FeedForward(nn.Module):
     """FFN(x) = f(x W₁ + b₁) W₂ + b₂, the same at every position. (B, T, D) -> (B, T, D)
 
@@ -44,7 +51,7 @@ class FeedForward(nn.Module):
         self.activation = _activation(activation)
         self.expand = nn.Linear(width, hidden, bias=bias)
         self.contract = nn.Linear(hidden, width, bias=bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         _check_width("feed-forward", x, self.expand.in_features)
@@ -64,7 +71,7 @@ class GatedFeedForward(nn.Module):
         self.gate = nn.Linear(width, hidden, bias=bias)
         self.expand = nn.Linear(width, hidden, bias=bias)
         self.contract = nn.Linear(hidden, width, bias=bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         _check_width("gated feed-forward", x, self.expand.in_features)

@@ -265,5 +265,7 @@ def _check_ids(ids: Tensor, vocabulary: int, context: int | None) -> None:
         raise ValueError(f"model: ids of {ids.dtype}, expected torch.int64")
     if context is not None and ids.shape[1] > context:
         raise ValueError(f"model: a sequence of {ids.shape[1]} ids, but the context is {context}")
-    if ids.device.type != "meta" and not 0 <= int(ids.min()) <= int(ids.max()) < vocabulary:
-        raise ValueError(f"model: ids {int(ids.min())} … {int(ids.max())}, but the vocabulary has {vocabulary}")
+    if ids.device.type != "meta":
+        lowest, highest = map(int, ids.aminmax())
+        if not 0 <= lowest <= highest < vocabulary:
+            raise ValueError(f"model: ids {lowest} … {highest}, but the vocabulary has {vocabulary}")

@@ -96,13 +96,13 @@ class Rotary:
         angles = _angles(positions / self.interpolation, self.width, self.base, dtype)
         angles = angles.unsqueeze(-3)  # one rotation for all heads: (1, T, K/2) or (B, 1, T, K/2)
         partner, spread = (_other_half, _halves) if self.layout == "half" else (_neighbour, _neighbours)
-        cos = spread(angles.cos(), angles.cos()).to(dtype)
-        sin = spread(-angles.sin(), angles.sin()).to(dtype)
+        angles = spread(-angles, angles)
+        cos, sin = angles.cos().to(dtype), angles.sin().to(dtype)
 
         def rotate(x: Tensor) -> Tensor:
             if x.shape[-1] != self.width:
                 raise ValueError(f"Rotary: a head width of {x.shape[-1]}, but this rotation is for {self.width}")
-            return x * cos.to(x.dtype) + partner(x) * sin.to(x.dtype)  # a cos − b sin, b cos + a sin
+            return x * cos.type_as(x) + partner(x) * sin.type_as(x)  # a cos − b sin, b cos + a sin
 
         return rotate
 

@@ -168,8 +168,8 @@ class MultiHeadAttention(nn.Module):
         self.key = nn.Linear(width, n_kv_heads * self.head_width, bias=bias)
         self.value = nn.Linear(width, n_kv_heads * self.head_width, bias=bias)
         self.output = nn.Linear(n_heads * self.head_width, width, bias=bias if output_bias is None else output_bias)
-        self.query_norm = RMSNorm(self.head_width, eps=norm_eps) if qk_norm else None
-        self.key_norm = RMSNorm(self.head_width, eps=norm_eps) if qk_norm else None
+        self.query_norm = RMSNorm(self.head_width, eps=norm_eps) if qk_norm else nn.Identity()
+        self.key_norm = RMSNorm(self.head_width, eps=norm_eps) if qk_norm else nn.Identity()
 
     def forward(
         self,
@@ -189,7 +189,7 @@ class MultiHeadAttention(nn.Module):
                 the memory are computed once and kept
         """
         self._check(x, memory)
-        q = self._split(self.query(x), self.n_heads, self.query_norm)
+        q = self.query_norm(self._split(self.query(x), self.n_heads))
         q = observe("queries", q if rotate is None else rotate(q))
         if memory is not None and cache is not None and len(cache):
             k, v = cache.keys, cache.values
@@ -204,13 +204,12 @@ class MultiHeadAttention(nn.Module):
         return observe("output", self.output(joined))
 
     def _keys_and_values(self, source: Tensor, rotate: Callable[[Tensor], Tensor] | None) -> tuple[Tensor, Tensor]:
-        k = self._split(self.key(source), self.n_kv_heads, self.key_norm)
+        k = self.key_norm(self._split(self.key(source), self.n_kv_heads))
         v = self._split(self.value(source), self.n_kv_heads)
         return observe("keys", k if rotate is None else rotate(k)), observe("values", v)
 
-    def _split(self, x: Tensor, n_heads: int, norm: nn.Module | None = None) -> Tensor:
-        heads = x.unflatten(-1, (n_heads, self.head_width)).transpose(1, 2)  # (B, T, H·K) -> (B, H, T, K)
-        return heads if norm is None else norm(heads)
+    def _split(self, x: Tensor, n_heads: int) -> Tensor:
+        return x.unflatten(-1, (n_heads, self.head_width)).transpose(1, 2)  # (B, T, H·K) -> (B, H, T, K)
 
     def _check(self, x: Tensor, memory: Tensor | None) -> None:
         for name, tensor in (("x", x), ("memory", memory)):

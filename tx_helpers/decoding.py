@@ -20,8 +20,8 @@ class DecodingState:
     Without the cache every step computes the whole prefix again, to the same logits.
 
     Where gradients are off and nobody watches (`observe`), a step works in PyTorch's inference mode, which keeps no
-    books for autograd and saves a short step some 15 % of its time. Nothing of it is left in the logits: they are
-    ordinary tensors in every case.
+    books for autograd: felt where a step is one token. Nothing of it is left in the logits, which are ordinary tensors
+    in every case.
     """
 
     def __init__(

@@ -4,12 +4,18 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor
 
 from parity import TOLERANCE, B, H, S, T, V, both_precisions, properties, randomise, tokens
 from toy_models import CONTEXT, PAD, close, configs, every_position, feed, model, seeds
 from tx_helpers.capture import capture
 from tx_helpers.config import AttentionConfig, EmbeddingConfig
 from tx_helpers.models import DecoderOnly, EncoderDecoder
+
+
+def conditions(kind: type, source: Tensor) -> tuple[Tensor, ...]:
+    """What `start` and the model itself take before the ids: the source, of an encoder–decoder alone."""
+    return () if kind is DecoderOnly else (source,)
 
 
 @both_precisions
@@ -54,16 +60,16 @@ def test_select_keeps_repeats_and_reorders_the_rows(cached, kind, positions):
     ids[2, 0] = source[2, 5:] = PAD
     built, more = model(kind, positions, embedding=EmbeddingConfig(shift=2)), tokens(4, 2, seed=2)
     with torch.no_grad():
-        state = built.start(3, cached=cached) if kind is DecoderOnly else built.start(source, cached=cached)
+        state = built.start(*conditions(kind, source) or (3,), cached=cached)
         feed(state, ids, [3, 2])
         state.select(rows)
         after = torch.cat([ids[rows], more], dim=1)
-        expected = built(after) if kind is DecoderOnly else built(source[rows], after)
+        expected = built(*conditions(kind, source[rows]), after)
         close(state.step(more), expected[:, T:])
         state.select(torch.tensor([1]))  # one row is left
         last = tokens(1, 1, seed=3)
         after = torch.cat([after[1:2], last], dim=1)
-        expected = built(after) if kind is DecoderOnly else built(source[rows][1:2], after)
+        expected = built(*conditions(kind, source[rows][1:2]), after)
         close(state.step(last), expected[:, -1:])
 
 
@@ -104,13 +110,13 @@ def test_logits_of_a_step_without_gradients_are_ordinary_tensors(cached):
 @pytest.mark.parametrize("kind", [DecoderOnly, EncoderDecoder])
 def test_a_sequence_begun_without_gradients_goes_on_with_them(kind):
     """The last block's feed-forward sees the last position alone, so its gradient is that of the whole."""
-    ids, source, built = tokens(B, T), tokens(B, S, seed=1), model(kind)
-    state = built.start(B) if kind is DecoderOnly else built.start(source)
+    ids, built, before = tokens(B, T), model(kind), conditions(kind, tokens(B, S, seed=1))
+    state = built.start(*before or (B,))
     with torch.no_grad():
         feed(state, ids[:, :-1], [2, 2])
     weight = built.decoder.blocks[-1].feed_forward.contract.weight
     gradients = []
-    for logits in (state.step(ids[:, -1:]), (built(ids) if kind is DecoderOnly else built(source, ids))[:, -1:]):
+    for logits in (state.step(ids[:, -1:]), built(*before, ids)[:, -1:]):
         gradients.append(torch.autograd.grad(logits.square().sum(), weight)[0])
     assert gradients[0].abs().max() > 0
     close(*gradients)
@@ -119,14 +125,14 @@ def test_a_sequence_begun_without_gradients_goes_on_with_them(kind):
 @pytest.mark.parametrize("kind", [DecoderOnly, EncoderDecoder])
 def test_what_is_captured_while_decoding_is_ordinary_and_the_same(kind):
     """From the second step on, so that the first was made in inference mode."""
-    ids, source, built = tokens(B, T), tokens(B, S, seed=1), model(kind)
+    ids, built, before = tokens(B, T), model(kind), conditions(kind, tokens(B, S, seed=1))
     with torch.no_grad():
-        state = built.start(B) if kind is DecoderOnly else built.start(source)
+        state = built.start(*before or (B,))
         feed(state, ids[:, :3], [2, 1])
         with capture(built) as seen:
             state.step(ids[:, 3:])
         with capture(built) as whole:
-            built(ids) if kind is DecoderOnly else built(source, ids)
+            built(*before, ids)
     for name, tensor in seen.items():
         assert not tensor.is_inference(), name
     close(seen["decoder.blocks.1.self_attention.weights"], whole["decoder.blocks.1.self_attention.weights"][..., 3:, :])

@@ -28,7 +28,7 @@ from tx_helpers.config import PositionConfig, TransformerConfig
 from tx_helpers.generation import generate
 from tx_helpers.models import DecoderOnly, count_parameters
 
-VOCABULARY = 256
+VOCABULARY, PROMPT = 256, 4  # ids; length of what is given
 
 Decode = Callable[[Tensor, bool], Tensor]  # prompt (B, T), with the cache? -> ids (B, …)
 
@@ -46,7 +46,7 @@ def main() -> None:
     models = {
         f"ours, {kind} positions": DecoderOnly(
             TransformerConfig(
-                VOCABULARY, arguments.width, arguments.layers, context=4 + tokens, positions=PositionConfig(kind)
+                VOCABULARY, arguments.width, arguments.layers, context=PROMPT + tokens, positions=PositionConfig(kind)
             )
         ).eval()
         for kind in ("rotary", "learned")
@@ -62,7 +62,7 @@ def main() -> None:
     }
     for batch in (1, 2, 4, 8):
         rivals = ours | decoders_of_transformers(model.config, tokens) if batch == 1 else ours
-        compare(rivals, torch.randint(0, VOCABULARY, (batch, 4)), tokens, products_alone(model, batch))
+        compare(rivals, torch.randint(0, VOCABULARY, (batch, PROMPT)), tokens, products_alone(model, batch))
 
 
 def compare(models: dict[str, Decode], prompt: Tensor, tokens: int, products: Callable[[], None]) -> None:

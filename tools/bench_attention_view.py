@@ -24,7 +24,7 @@ from playwright.sync_api import Page, sync_playwright
 from notebook_frame import ROOT
 from tx_helpers.widgets.attention_view import AttentionView
 
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests/support"))
 
 from browser_harness import LAUNCH, WINDOW, find_chromium
 

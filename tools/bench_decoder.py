@@ -28,14 +28,14 @@ from tx_helpers.config import (
     PositionConfig,
     TransformerConfig,
 )
-from tx_helpers.corpora import tinyshakespeare
-from tx_helpers.data import TextBatches, train_validation_split
-from tx_helpers.losses import language_model_loss
 from tx_helpers.models import DecoderOnly, count_parameters
-from tx_helpers.optimizers import adamw, cosine
 from tx_helpers.recipes import WRITER_STEPS, Writer, train_writer
-from tx_helpers.tokenizers import CharTokenizer
-from tx_helpers.training import Run
+from tx_helpers.text.corpora import tinyshakespeare
+from tx_helpers.text.data import TextBatches, train_validation_split
+from tx_helpers.text.tokenizers import CharTokenizer
+from tx_helpers.training.loop import Run
+from tx_helpers.training.losses import language_model_loss
+from tx_helpers.training.optimizers import adamw, cosine
 
 STEPS, BATCH, CONTEXT = 2000, 12, 64
 ATTENTION = {"fused": fused_attention, "written out": written_out_attention}

@@ -3,9 +3,10 @@
     python tools/bench_explorers.py                          all notebooks, JupyterLab
     python tools/bench_explorers.py 08 10 --front notebook   these, Notebook 7
 
-Every explorer that has a case (tests/explorers_NN.py) is measured: of the case's moves it takes the first whose control
-changes the picture at an arrow key, or at the space bar, and presses that key and its opposite in turn. Two presses to
-find that out are not counted. Times are measured in the page: from the time stamp of the key's event to the moment when
+Every explorer that has a case (tests/explorers/explorers_NN.py) is measured: of the case's moves it takes the first
+whose control changes the picture at an arrow key, or at the space bar, and presses that key and its opposite in turn.
+Two presses to find that out are not counted. Times are measured in the page: from the time stamp of the key's event to
+the moment when
 the picture in the page has changed (an image: has been decoded). "settled" is the time from the last of 21 quick
 presses to the last change of the picture, with the summary of the newest value. Aims, on two cores for itself: 80 ms
 in the median, 120 ms for 95 %, 200 ms to settle; 20 and 33 ms for `AttentionView`.
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from notebook_frame import ROOT
 
-sys.path.insert(0, str(ROOT / "tests"))  # the browser suite's own hands and eyes
+sys.path.insert(0, str(ROOT / "tests/support"))  # the browser suite's own hands and eyes
 
 from browser_harness import copy_notebooks, front_end
 from browser_moves import cases_of, control_of, root_of, text_of

@@ -2,7 +2,7 @@
 
     python tools/bench_subwords.py [--text FILE] [--vocabulary 512] [--characters 300000] [--rounds 3]
 
-The text is tinyshakespeare (see tx_helpers.corpora), or stories where there is none. All three must learn the same
+The text is tinyshakespeare (see tx_helpers.text.corpora), or stories where there is none. All three must learn the same
 merges; the recount runs once. Then encoding, ours and the library's.
 """
 
@@ -16,10 +16,10 @@ from pathlib import Path
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
 from timing import medians
-from tx_helpers.corpora import tinyshakespeare
-from tx_helpers.stories import stories
-from tx_helpers.subwords import BYTE_PAIR_WORD, LETTER_OF, BytePairTokenizer, join_pair
-from tx_helpers.tokenizers import BOS, EOS, PAD
+from tx_helpers.text.corpora import tinyshakespeare
+from tx_helpers.text.stories import stories
+from tx_helpers.text.subwords import BYTE_PAIR_WORD, LETTER_OF, BytePairTokenizer, join_pair
+from tx_helpers.text.tokenizers import BOS, EOS, PAD
 
 
 def recount(text: str, vocabulary: int) -> list[tuple[str, str]]:

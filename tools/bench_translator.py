@@ -14,8 +14,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import torch
 
 from tx_helpers.models import count_parameters
-from tx_helpers.number_words import number_pairs
 from tx_helpers.recipes import train_translator
+from tx_helpers.text.number_words import number_pairs
 
 
 def main() -> None:

@@ -107,7 +107,7 @@ def surroundings() -> list[str]:
     """Texts at hand, the processor, and the variables that rule how torch uses it."""
     lines = []
     if installed("platformdirs"):
-        from tx_helpers.corpora import cache_folder
+        from tx_helpers.text.corpora import cache_folder
 
         text = os.environ.get("TX_TINYSHAKESPEARE") or cache_folder() / "tinyshakespeare.txt"
         state = "at hand" if os.path.isfile(text) else "not at hand; stories of our own stand in"

@@ -24,9 +24,10 @@ from tx_helpers.config import (
     PositionConfig,
     TransformerConfig,
 )
-from tx_helpers.contexts import RandomStream, in_mode
-from tx_helpers.corpora import cache_folder
-from tx_helpers.data import (
+from tx_helpers.generation.search import generate
+from tx_helpers.models import DecoderOnly, EncoderDecoder
+from tx_helpers.text.corpora import cache_folder
+from tx_helpers.text.data import (
     BOS,
     EOS,
     PAD,
@@ -36,13 +37,12 @@ from tx_helpers.data import (
     pad_right,
     word_pairs,
 )
-from tx_helpers.generation import generate
-from tx_helpers.losses import language_model_loss, translation_loss
-from tx_helpers.models import DecoderOnly, EncoderDecoder
-from tx_helpers.number_words import number_pairs
-from tx_helpers.optimizers import Schedule, adamw, fast_bfloat16, linear_warmup_decay, muon
-from tx_helpers.tokenizers import CharTokenizer
-from tx_helpers.training import Loss, Run, fit
+from tx_helpers.text.number_words import number_pairs
+from tx_helpers.text.tokenizers import CharTokenizer
+from tx_helpers.training.contexts import RandomStream, in_mode
+from tx_helpers.training.loop import Loss, Run, fit
+from tx_helpers.training.losses import language_model_loss, translation_loss
+from tx_helpers.training.optimizers import Schedule, adamw, fast_bfloat16, linear_warmup_decay, muon
 
 TRANSLATOR_STEPS, TRANSLATOR_BATCH, TRANSLATOR_LR, TRANSLATOR_WARMUP = 500, 64, 5e-3, 50
 WRITER_STEPS, WRITER_BATCH, WRITER_CONTEXT = 116, 16, 64

@@ -61,11 +61,11 @@ import tx_helpers.diagnose.leaks as leaks
 import tx_helpers.diagnose.machinery as machinery
 import tx_helpers.diagnose.pads as pads
 import tx_helpers.diagnose.parts as parts
-from tx_helpers.contexts import cpu_threads
 from tx_helpers.diagnose.exam import Exam, new_exam
 from tx_helpers.diagnose.findings import SKIPPED, WRONG, Finding, Report
 from tx_helpers.diagnose.subject import new_subject, short_error
 from tx_helpers.diagnose.untouched import untouched
+from tx_helpers.training.contexts import cpu_threads
 
 PROBES: dict[str, Callable[[Exam], Finding]] = {
     "numbers": answers.numbers,

@@ -20,9 +20,9 @@ from torch import Tensor, nn
 from tx_helpers.diagnose.findings import WRONG, Finding
 from tx_helpers.diagnose.subject import Ids, Subject, copy_of
 
-# Movements up to here are rounding, by precision. Measured on the right models of tests/right_models.py (three lengths
-# and seeds): with equal shapes 0 in every precision; with others 1e-13 in float64 (5e-8 where a library works in
-# float32 in places), 2e-6 in float32, 0.003 in float16, 0.03 in bfloat16. The wrong ones of tests/wrong_models.py move
+# Movements up to here are rounding, by precision. Measured on the right models of tests/diagnose/right_models.py (three
+# lengths and seeds): with equal shapes 0 in every precision; with others 1e-13 in float64 (5e-8 where a library works
+# in float32 in places), 2e-6 in float32, 0.003 in float16, 0.03 in bfloat16. The wrong ones beside them move
 # by 0.4 or more once attention is sharp, and what must move moves by 0.03 or more.
 EQUAL_SHAPES = {torch.float64: 1e-9, torch.float32: 1e-6, torch.float16: 0.003, torch.bfloat16: 0.03}
 OTHER_SHAPES = {torch.float64: 1e-5, torch.float32: 1e-3, torch.float16: 0.03, torch.bfloat16: 0.2}

@@ -16,8 +16,8 @@ from tx_helpers.exercises.compare import as_tensor, difference, shown
 from tx_helpers.exercises.exercise import Exercise, Mistake
 from tx_helpers.exercises.record import note
 from tx_helpers.exercises.sandbox import Outcome, guarded
-from tx_helpers.plots import Svg, svg_text
-from tx_helpers.widgets.charts import side_by_side, weight_map
+from tx_helpers.show.charts import side_by_side, weight_map
+from tx_helpers.show.plots import Svg, svg_text
 
 SIGNS = {"open": "○", "wrong": "✗", "right": "✓"}
 COLOURS = {"open": "#52606D", "wrong": "#9A4400", "right": "#00664A"}

@@ -14,7 +14,7 @@ import anywidget
 import traitlets
 
 from tx_helpers.exercises.catalogue import modules
-from tx_helpers.plots import svg_text
+from tx_helpers.show.plots import svg_text
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 STYLE = """

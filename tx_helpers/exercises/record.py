@@ -17,8 +17,8 @@ from pathlib import Path
 import platformdirs
 
 from tx_helpers.exercises.catalogue import notebook_of, of_notebook
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
 
 TITLES = {
     "01": "The limits of recurrence",

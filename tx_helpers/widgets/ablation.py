@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from ipywidgets import Dropdown, IntSlider
 
-from tx_helpers.plots import Svg, smooth
-from tx_helpers.widgets.charts import bar_chart, line_chart, side_by_side
-from tx_helpers.widgets.explore import Explore
+from tx_helpers.show.charts import bar_chart, line_chart, side_by_side
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg, smooth
 
 
 @dataclass(frozen=True)

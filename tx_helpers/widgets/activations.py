@@ -7,9 +7,9 @@ import torch
 from ipywidgets import Checkbox, Dropdown, FloatSlider
 
 from tx_helpers.layers import ACTIVATIONS
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.charts import line_chart, side_by_side
-from tx_helpers.widgets.explore import Explore
+from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
 
 NAMES = {"ReLU": "relu", "GELU": "gelu", "SiLU": "silu", "ReLU²": "relu2", "sigmoid": "sigmoid"}
 GRID = np.linspace(-4, 4, 161)

@@ -15,9 +15,9 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.collections import LineCollection
 
-from tx_helpers.plots import COLOURS, DPI, new_figure
+from tx_helpers.show.pixels import pixel_image, strongest
+from tx_helpers.show.plots import COLOURS, DPI, new_figure
 from tx_helpers.widgets.attention_data import shown
-from tx_helpers.widgets.pixels import pixel_image, strongest
 
 ROW, LINES, LABEL = 20, 180, 150  # of the SVG, in pixels: height of a token, width of the lines and of the tokens
 MATRIX, MOST_CELLS = 400, 250  # its matrix: the longest side in pixels, and how many cells are told apart

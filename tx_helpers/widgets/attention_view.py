@@ -22,7 +22,7 @@ import numpy as np
 import traitlets
 
 from tx_helpers.capture import Seen
-from tx_helpers.plots import image
+from tx_helpers.show.plots import image
 from tx_helpers.widgets import attention_page
 from tx_helpers.widgets.attention_data import (
     UNKNOWN_WIDTH,

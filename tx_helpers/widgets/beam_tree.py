@@ -13,17 +13,17 @@ import ipywidgets as widgets
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.contexts import in_mode
-from tx_helpers.data import BOS, EOS
-from tx_helpers.generation import Hypothesis
-from tx_helpers.number_words import english, german
-from tx_helpers.plots import Svg
+from tx_helpers.generation.sampling import precise
+from tx_helpers.generation.search import Hypothesis
 from tx_helpers.recipes import Translator
-from tx_helpers.sampling import precise
-from tx_helpers.widgets.charts import Panel, side_by_side
+from tx_helpers.show.charts import Panel, side_by_side
+from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, RED, box, line, words
+from tx_helpers.text.data import BOS, EOS
+from tx_helpers.text.number_words import english, german
+from tx_helpers.training.contexts import in_mode
 from tx_helpers.widgets.decoding_steps import LONGEST, choices
-from tx_helpers.widgets.explore import STYLE, Explore
-from tx_helpers.widgets.shapes import BLUE, GREEN, GREY, INK, MUTED, RED, box, line, words
 
 KEPT, ENDED = (*BLUE[:2], INK), (*GREEN[:2], INK)  # stroke, fill, text
 GIVEN_UP, DROPPED = (MUTED, GREY[1], MUTED), (MUTED, "none", MUTED)

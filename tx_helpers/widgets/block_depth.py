@@ -11,10 +11,7 @@ import torch
 from ipywidgets import Checkbox, Dropdown
 
 from tx_helpers.capture import capture
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.charts import line_chart, side_by_side
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.wirings import (
+from tx_helpers.inside.depth import (
     WiredStack,
     gradient_by_block,
     likeness,
@@ -26,6 +23,9 @@ from tx_helpers.wirings import (
     pre_norm_without_residual,
     rows,
 )
+from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
 
 DEPTHS = (6, 12, 24)
 WIRINGS = {  # (norm, residual)

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import ipywidgets as widgets
 
 from tx_helpers.config import TransformerConfig
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.charts import Panel, side_by_side
-from tx_helpers.widgets.explore import STYLE, Explore
-from tx_helpers.widgets.shapes import BLUE, MUTED, bar, words
+from tx_helpers.show.charts import Panel, side_by_side
+from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, MUTED, bar, words
 
 BYTES = 2  # of a number, in float16 or bfloat16
 

@@ -13,15 +13,15 @@ import ipywidgets as widgets
 import torch
 
 from tx_helpers.capture import capture
-from tx_helpers.contexts import in_mode
-from tx_helpers.data import BOS, EOS
-from tx_helpers.number_words import english, german
-from tx_helpers.plots import Svg
+from tx_helpers.generation.sampling import precise
 from tx_helpers.recipes import Translator
-from tx_helpers.sampling import precise
-from tx_helpers.widgets.charts import Panel, side_by_side
-from tx_helpers.widgets.explore import STYLE, Explore
-from tx_helpers.widgets.shapes import BLUE, GREEN, MUTED, RED, bar, words
+from tx_helpers.show.charts import Panel, side_by_side
+from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, GREEN, MUTED, RED, bar, words
+from tx_helpers.text.data import BOS, EOS
+from tx_helpers.text.number_words import english, german
+from tx_helpers.training.contexts import in_mode
 
 LONGEST = 12  # steps: the longest number has eleven words and the end
 

@@ -14,12 +14,12 @@ from ipywidgets import Dropdown, IntSlider
 from torch import Tensor
 
 from tx_helpers.capture import capture
-from tx_helpers.data import PAD, sequence_batch
-from tx_helpers.plots import Svg
 from tx_helpers.recipes import Translator
-from tx_helpers.widgets.charts import Panel, side_by_side
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import BLUE, GREEN, INK, RED, shape, words
+from tx_helpers.show.charts import Panel, side_by_side
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, GREEN, INK, RED, shape, words
+from tx_helpers.text.data import PAD, sequence_batch
 
 SHOWN = 6  # words in each list
 LAYERS = ("decoder.blocks.0", "decoder.blocks.1", "encoder.blocks.0", "encoder.blocks.1")

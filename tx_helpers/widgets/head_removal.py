@@ -20,11 +20,11 @@ from ipywidgets import IntText
 from torch import nn
 
 from tx_helpers.attention import MultiHeadAttention
-from tx_helpers.number_words import english, german
-from tx_helpers.plots import Svg
 from tx_helpers.recipes import Translator
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import BLUE, GREEN, GREY, MUTED, RED, box, card, shape, words
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, RED, box, card, shape, words
+from tx_helpers.text.number_words import english, german
 
 WIDTH, HEIGHT, BAR = 760, 236, 560  # of the picture in pixels, and of its bar
 STYLE = """

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from ipywidgets import Dropdown, IntSlider
 
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import BLUE, GOLD, GREEN, INK, MUTED, PINK, RED, card, shape, words
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, GOLD, GREEN, INK, MUTED, PINK, RED, card, shape, words
 
 TOKENS = ("four", "hundred", "twenty")
 WIDTH = 6  # D, which 1, 2, 3 and 6 divide

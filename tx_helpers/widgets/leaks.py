@@ -17,14 +17,14 @@ from torch import Tensor, nn
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.blocks import EncoderBlock
 from tx_helpers.capture import capture
-from tx_helpers.contexts import RandomStream
 from tx_helpers.layers import FeedForward
 from tx_helpers.masks import sliding_window_mask
 from tx_helpers.observe import listening, observe
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.charts import GRID, LEFT, TOP, Panel, side_by_side
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import BLUE, RED, shape, words
+from tx_helpers.show.charts import GRID, LEFT, TOP, Panel, side_by_side
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, RED, shape, words
+from tx_helpers.training.contexts import RandomStream
 
 T, D, H, DEEPEST = 8, 16, 2, 4  # of the explorer's stacks
 TINY = 1e-12  # in double precision: below it there is no influence

@@ -21,13 +21,13 @@ import torch
 from ipywidgets import Dropdown, ToggleButton
 
 from tx_helpers.capture import capture
-from tx_helpers.contexts import cpu_threads
-from tx_helpers.data import sequence_batch
-from tx_helpers.number_words import english, german
-from tx_helpers.plots import Svg
 from tx_helpers.recipes import Translator
-from tx_helpers.widgets.charts import line_chart, message, side_by_side, weight_map
-from tx_helpers.widgets.explore import Explore
+from tx_helpers.show.charts import line_chart, message, side_by_side, weight_map
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.text.data import sequence_batch
+from tx_helpers.text.number_words import english, german
+from tx_helpers.training.contexts import cpu_threads
 
 REST = 0.002  # seconds between two steps: time for the kernel to take messages in
 

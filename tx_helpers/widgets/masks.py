@@ -13,11 +13,11 @@ from torch import Tensor
 
 from tx_helpers.attention import written_out_attention
 from tx_helpers.masks import causal_mask, combine_masks, sliding_window_mask
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.charts import GRID, Panel, side_by_side
-from tx_helpers.widgets.explore import Explore
+from tx_helpers.show.charts import GRID, Panel, side_by_side
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, GREY, RED, shape, words
 from tx_helpers.widgets.mask_grid import MaskGrid, set_by_hand
-from tx_helpers.widgets.shapes import BLUE, GREY, RED, shape, words
 
 PAD = "<pad>"
 FILLS = {"−∞, an empty row gets zeros (ours)": "ours", "−∞ and nothing else": "naive", "−1e9": "large"}

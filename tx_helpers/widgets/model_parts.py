@@ -22,10 +22,10 @@ from tx_helpers.blocks import DecoderBlock, EncoderBlock
 from tx_helpers.capture import capture
 from tx_helpers.layers import FeedForward
 from tx_helpers.models import EncoderDecoder, Stack, count_parameters
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.explore import Explore
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import EDGE, MONO, MUTED, card, shape, words
 from tx_helpers.widgets.model_map import ModelMap
-from tx_helpers.widgets.shapes import EDGE, MONO, MUTED, card, shape, words
 
 MOST_LINES, MOST_BLOCKS = 30, 2  # of source, and of a stack: further blocks are alike
 PURPOSE: dict[type, str] = {

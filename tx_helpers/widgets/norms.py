@@ -8,10 +8,10 @@ import torch.nn.functional as F
 from ipywidgets import Dropdown, FloatSlider
 
 from tx_helpers.layers import RMSNorm
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.charts import Panel, side_by_side
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import BLUE, INK, MUTED, RED, shape, words
+from tx_helpers.show.charts import Panel, side_by_side
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, INK, MUTED, RED, shape, words
 
 EPS = 1e-5
 KINDS = ("LayerNorm", "RMSNorm")

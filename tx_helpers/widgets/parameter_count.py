@@ -8,9 +8,9 @@ that is tied to the output; sinusoidal positions. The test builds the models on 
 
 from ipywidgets import IntSlider, SelectionSlider
 
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import BLUE, GOLD, GREEN, MUTED, RED, card, shape, words
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, GOLD, GREEN, MUTED, RED, card, shape, words
 
 WIDTHS = (64, 128, 256, 512, 768, 1024, 1280, 1600, 2048, 4096, 8192, 12288)
 VOCABULARIES = (35, 256, 1000, 10_000, 30_522, 37_000, 50_257, 100_000, 128_256)

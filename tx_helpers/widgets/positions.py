@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from ipywidgets import Dropdown, IntSlider
 
-from tx_helpers.plots import Svg
 from tx_helpers.positions import Rotary, sinusoidal, wavelengths
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.pixels import pixel_image, two_sided
-from tx_helpers.widgets.shapes import BLUE, EDGE, GREEN, INK, MUTED, RED, card, line, shape, words
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.pixels import pixel_image, two_sided
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, EDGE, GREEN, INK, MUTED, RED, card, line, shape, words
 
 FARTHEST = 128  # the distances that the curve of `two-positions` shows
 QUERY, KEY = (1.0, 0.0), (0.8, 0.6)  # what `rotary-angle` turns: both of length 1, 36.9° apart

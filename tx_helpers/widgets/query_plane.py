@@ -17,9 +17,9 @@ from ipywidgets import FloatSlider
 
 from tx_helpers.attention import written_out_attention
 from tx_helpers.observe import listening
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.charts import bar_chart, side_by_side
-from tx_helpers.widgets.explore import Explore
+from tx_helpers.show.charts import bar_chart, side_by_side
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
 
 LIMIT = 3.0  # the plane shows −3 … 3 on both axes
 STYLE = """

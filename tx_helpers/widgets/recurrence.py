@@ -6,9 +6,9 @@ import torch
 from ipywidgets import FloatSlider, IntSlider
 from torch import Tensor
 
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.charts import bar_chart, line_chart, side_by_side
-from tx_helpers.widgets.explore import Explore
+from tx_helpers.show.charts import bar_chart, line_chart, side_by_side
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
 
 STEPS, WIDTH = 50, 32
 

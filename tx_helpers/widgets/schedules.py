@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from ipywidgets import Dropdown, IntSlider
 
-from tx_helpers.optimizers import Schedule, constant, cosine, linear_warmup_decay, warmup_inverse_sqrt
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.charts import line_chart, side_by_side
-from tx_helpers.widgets.explore import Explore
+from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.training.optimizers import Schedule, constant, cosine, linear_warmup_decay, warmup_inverse_sqrt
 
 KINDS = ("2017", "linear decay", "cosine", "constant")
 PEAKS = (0.001, 0.002, 0.005, 0.01)

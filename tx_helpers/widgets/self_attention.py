@@ -16,13 +16,13 @@ from torch import Tensor
 
 from tx_helpers.attention import written_out_attention
 from tx_helpers.capture import capture
-from tx_helpers.number_words import english
 from tx_helpers.observe import listening
-from tx_helpers.plots import Svg
 from tx_helpers.recipes import Translator
-from tx_helpers.widgets.charts import Panel, side_by_side, weight_map
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import BLUE, GREEN, INK, MUTED, RED, shape, words
+from tx_helpers.show.charts import Panel, side_by_side, weight_map
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, GREEN, INK, MUTED, RED, shape, words
+from tx_helpers.text.number_words import english
 
 LONGEST = 12  # words of a sentence that can still be read
 Point = Sequence[float]

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import torch
 from ipywidgets import FloatSlider
 
-from tx_helpers.plots import Svg
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import BLUE, EDGE, GOLD, GREEN, INK, MUTED, card, shape, words
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, EDGE, GOLD, GREEN, INK, MUTED, card, shape, words
 
 COLOURS = (BLUE, GOLD, GREEN)
 LEFT, BAR = 150, 470  # where the bars begin, and the length that stands for probability 1

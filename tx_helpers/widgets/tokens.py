@@ -12,12 +12,12 @@ import ipywidgets
 import torch
 from torch import Tensor
 
-from tx_helpers.plots import Svg
-from tx_helpers.subwords import BYTE_PAIR_WORD, BytePairTokenizer, apply_merges
-from tx_helpers.tokenizers import Tokenizer
-from tx_helpers.widgets.charts import line_chart
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import BLUE, GOLD, GREEN, INK, MONO, MUTED, PINK, RED, box, card, line, shape, words
+from tx_helpers.show.charts import line_chart
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, GOLD, GREEN, INK, MONO, MUTED, PINK, RED, box, card, line, shape, words
+from tx_helpers.text.subwords import BYTE_PAIR_WORD, BytePairTokenizer, apply_merges
+from tx_helpers.text.tokenizers import Tokenizer
 
 TINTS = (BLUE, GOLD, GREEN, PINK)  # neighbours differ
 LONGEST_TEXT = 200

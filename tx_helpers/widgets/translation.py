@@ -14,13 +14,13 @@ from ipywidgets import Dropdown, IntText
 from torch import Tensor
 
 from tx_helpers.capture import capture
-from tx_helpers.data import BOS, EOS, PAD
-from tx_helpers.generation import generate
-from tx_helpers.number_words import english, german
-from tx_helpers.plots import Svg
+from tx_helpers.generation.search import generate
 from tx_helpers.recipes import Translator
-from tx_helpers.widgets.explore import Explore
-from tx_helpers.widgets.shapes import BLUE, GOLD, GREEN, GREY, MUTED, RED, box, card, curve, words
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, MUTED, RED, box, card, curve, words
+from tx_helpers.text.data import BOS, EOS, PAD
+from tx_helpers.text.number_words import english, german
 
 MEAN = "mean of all heads"
 ALL = -1  # the head that stands for all: a dropdown takes an option None for "nothing chosen"

@@ -1,0 +1,524 @@
+"""`diagnose` reports every wrong model of wrong_models.py, by the probe named there and with the right cause first,
+passes every right one of right_models.py, and leaves no trace on any model."""
+
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import wrong_models
+from notebook_frame import ROOT
+from right_models import RIGHT, TorchEncoder, ours
+from tx_helpers.__main__ import main
+from tx_helpers.config import EmbeddingConfig, PositionConfig
+from tx_helpers.diagnose import PROBES, diagnose
+from tx_helpers.diagnose.findings import LOOK, SKIPPED, Finding, Report
+from tx_helpers.diagnose.findings import RIGHT as FINE
+from tx_helpers.diagnose.findings import WRONG as GUILTY
+from tx_helpers.models import EncoderDecoder
+from wrong_models import NO_MODEL, UNSEEN, WRONG, Toy
+
+
+def examined(make, **options) -> Report:
+    torch.manual_seed(0)
+    return diagnose(make(), **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRONG)
+def test_each_wrong_model_is_convicted_by_its_probe_and_for_its_reason(name):
+    case = WRONG[name]
+    found = examined(case.make, **case.options)
+    assert found[case.probe].verdict == case.verdict, found
+    assert case.cause in found[case.probe].causes[0]
+    assert (case.verdict == GUILTY) == bool(found.wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RIGHT)
+def test_each_right_model_is_acquitted(name):
+    make, options = RIGHT[name]
+    found = examined(make, trained=False, **options)
+    assert found.wrong == [], found
+    assert set(found.of(LOOK)) <= {"empty row"}, found  # −∞ at a row of padding alone: NaN, which PyTorch's own have
+    assert not [finding for finding in found if "failed" in finding.figure], found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", UNSEEN)
+def test_what_cannot_be_seen_from_outside_is_not_guessed_at(name):
+    make, reason = UNSEEN[name]
+    assert examined(make, trained=False).wrong == []
+    assert len(reason.split()) > 6
+
+
+def test_the_whole_table_of_mistakes_is_here():
+    assert len(WRONG) >= 40
+    assert {"odd d_model", "no zero_grad"} == set(NO_MODEL)
+    assert {case.probe for case in WRONG.values()} == set(PROBES) - {"start", "echo"}
+
+
+# --- the probes that no row of the table needs alone ------------------------------------------------------------------
+
+
+class FromTheEnd(Toy):
+    """Positions counted from the last token: nothing leaks, but a prefix is another sentence."""
+
+    def forward(self, ids, caches=None):
+        x = self.tokens(ids) + wrong_models.sinusoids(ids.shape[1]).flip(0)
+        for block in self.blocks:
+            x = block(x, None, None)
+        return self.output(self.norm(x))
+
+
+class OwnTokenOnly(Toy):
+    def forward(self, ids, caches=None):
+        return self.output(self.norm(self.tokens(ids)))
+
+
+def loud():
+    return ours(embedding=EmbeddingConfig(output_scale=30.0))
+
+
+class Deaf(nn.Module):
+    """A decoder whose cross-attention is given the target."""
+
+    def __init__(self):
+        super().__init__()
+        self.toy = Toy()
+
+    def forward(self, source, target):
+        return self.toy(target)
+
+
+class Copier(nn.Module):
+    """Names the token just read, as a model does whose targets were not shifted."""
+
+    def forward(self, ids):
+        return 20.0 * nn.functional.one_hot(ids, 29).float()
+
+
+class Foresight(nn.Module):
+    def forward(self, ids):
+        return 20.0 * nn.functional.one_hot(ids.roll(-1, 1), 29).float()
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "probe", "verdict", "figure"),
+    [
+        (FromTheEnd, {}, "prefix", GUILTY, "they differ"),
+        (OwnTokenOnly, {}, "context", GUILTY, "earlier tokens do not"),
+        (Deaf, {}, "context", GUILTY, "the source does not"),
+        (lambda: Toy(), dict(kind="encoder"), "context", GUILTY, "later tokens: no influence"),
+        (Copier, {}, "echo", LOOK, "100%"),
+        (Copier, dict(trained=True), "echo", GUILTY, "100%"),
+        (Foresight, {}, "start", GUILTY, "0.00 on the random tokens"),
+        (
+            lambda: ours(embedding=EmbeddingConfig(output_scale=30.0)),
+            dict(trained=False),
+            "start",
+            GUILTY,
+            "ln V is 3.37",
+        ),
+        (loud, {}, "start", LOOK, "ln V is 3.37"),
+        (loud, dict(trained=True), "start", FINE, "trained"),
+    ],
+)
+def test_the_other_probes_see(make, options, probe, verdict, figure):
+    found = examined(make, **options)
+    assert found[probe].verdict == verdict, found
+    assert figure in found[probe].figure
+
+
+def test_a_forward_without_gradients_is_convicted():
+    class Cut(Toy):
+        def forward(self, ids, caches=None):
+            return super().forward(ids, caches).detach()
+
+    found = examined(Cut)
+    assert found.wrong == ["gradients"]
+    assert found["gradients"].figure.startswith("none at all for tokens.weight, output.weight")
+    assert "detach()" in found["gradients"].causes[0]
+
+
+def test_frozen_parameters_are_named():
+    found = examined(RIGHT["toy, all frozen but the output"][0])["gradients"]
+    assert found.figure.startswith("all 2 do within 6 steps; frozen (requires_grad=False): tokens.weight, blocks.0.")
+
+
+def test_parameters_for_inputs_that_are_not_given_are_only_looked_at():
+    """As the segments of XLNet: `transformers` has many inputs beside the ids, and may have parameters for them."""
+
+    class Segments(Toy):
+        def __init__(self):
+            super().__init__()
+            self.segments = nn.Embedding(2, wrong_models.D)
+
+        def forward(self, input_ids, token_type_ids=None):
+            return super().forward(input_ids)
+
+    found = examined(Segments)["gradients"]
+    assert found.verdict == LOOK and found.figure == "none at all for segments.weight"
+    assert found.causes[1] == "it is meant: used with other inputs only (token_type_ids)"
+
+
+def test_where_the_numbers_break():
+    assert examined(WRONG["NaN among the parameters"].make)["numbers"].where == (
+        "blocks.1.expand is the first part to make one"
+    )
+    assert examined(WRONG["NaN outside of attention"].make)["numbers"].where == (
+        "the model itself is the first part to make one"
+    )
+    assert "blocks.0.attention: the first softmax" in examined(WRONG["mask inverted"].make)["numbers"].where
+
+
+def test_a_model_that_is_another_in_float64_is_examined_in_its_own_precision():
+    class Fixed(Toy):
+        """As a traced model, into which float32 is written."""
+
+        def forward(self, ids, caches=None):
+            logits = super().forward(ids, caches)
+            return logits if logits.dtype == torch.float32 else logits.flip(1)
+
+    found = examined(Fixed)
+    assert found.wrong == [] and found.model.endswith("in float32")
+
+
+def test_a_model_that_keeps_a_result_is_copied():
+    class Keeping(Toy):
+        def forward(self, ids, caches=None):
+            self.last = super().forward(ids, caches)
+            return self.last
+
+    model = Keeping()
+    last = model(torch.ones(1, 4, dtype=torch.long))
+    found = diagnose(model)
+    assert found.wrong == [] and found["gradients"].verdict == FINE
+    assert model.last is last and last.requires_grad
+
+
+def test_a_traced_model_keeps_its_attributes():
+    model = RIGHT["traced"][0]()
+    before = [sorted(vars(module)) for module in model.modules()]
+    diagnose(model)
+    assert [sorted(vars(module)) for module in model.modules()] == before
+
+
+def test_a_copy_that_training_blows_up_convicts_nobody():
+    class Touchy(Toy):
+        """Overflows as soon as its parameters move."""
+
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("first", self.output.weight.detach().clone())
+
+        def forward(self, ids, caches=None):
+            moved = (self.output.weight - self.first).abs().max().detach() > 1e-3
+            return super().forward(ids, caches) / (~moved)
+
+    found = examined(Touchy)
+    assert "future" not in found.wrong and "prefix" not in found.wrong
+
+
+@pytest.mark.slow
+def test_where_the_leak_begins():
+    where = examined(WRONG["no mask in the second layer"].make)["future"].where
+    assert where == "blocks.1.attention (Attention), in its own lines before it calls blocks.1.attention.output"
+    where = examined(WRONG["norm over the batch"].make)["neighbours"].where
+    assert where == "blocks.0.norms.0 (NormOver) is the first part whose output moves"
+    where = examined(WRONG["positions added along the batch"].make)["neighbours"].where
+    assert where == "the model (Toy), in its own lines before it calls blocks.0"
+
+
+@pytest.mark.slow
+def test_a_trained_model_is_acquitted_and_a_trained_leak_convicted():
+    def trained(model):
+        optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+        for _ in range(60):
+            ids = (torch.randint(0, 29, (16, 1)) + torch.arange(13)) % 29  # counting
+            logits = model(ids[:, :-1])
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()).backward()
+            optimizer.step()
+        return model
+
+    assert examined(lambda: trained(Toy()), trained=True).wrong == []
+    found = examined(lambda: trained(Toy(causal=False)), trained=True)
+    assert "future" in found.wrong and "prefix" in found.wrong
+
+
+# --- how models may be handed over ------------------------------------------------------------------------------------
+
+
+def test_a_function_is_examined_in_its_own_precision():
+    right, wrong = Toy(n_layers=1), Toy(causal=False)
+    found = diagnose(lambda ids: right(ids))
+    assert found.wrong == [] and found["gradients"].verdict == found["parameters"].verdict == SKIPPED
+    assert "float32" in found.model
+    assert {"future", "prefix"} <= set(diagnose(lambda ids: wrong(ids)).wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision(dtype):
+    model = ours().to(dtype).eval()
+    assert diagnose(model).wrong == []
+    assert diagnose(lambda ids: model(ids)).wrong == []
+    leaking = Toy(causal=False).to(dtype)
+    assert "future" in diagnose(lambda ids: leaking(ids)).wrong
+
+
+def test_another_call_another_answer():
+    class Nano(nn.Module):
+        """As nanoGPT: without targets only the last position's logits, and always a tuple."""
+
+        def __init__(self):
+            super().__init__()
+            self.toy = Toy()
+
+        def forward(self, ids, targets=None):
+            logits = self.toy(ids)
+            return (logits[:, -1:], None) if targets is None else (logits, logits.sum())
+
+    with pytest.raises(ValueError, match=r"torch.float32 \(3, 1, 29\) of ids \(3, 16\); .* give forward="):
+        diagnose(Nano())
+    found = diagnose(Nano(), forward=lambda model, ids: model(ids, ids))
+    assert found.wrong == [] and found["gradients"].verdict == FINE
+
+
+def test_the_context_of_the_model_is_respected():
+    found = diagnose(ours(context=9, positions=PositionConfig("learned")))
+    assert found.wrong == [] and "8 positions" in found.model
+
+
+def test_the_source_vocabulary_is_found():
+    config = ours(EncoderDecoder, source_vocabulary=7).config
+    found = diagnose(EncoderDecoder(config))
+    assert found.wrong == [] and not [finding for finding in found if "failed" in finding.figure]
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "error"),
+    [
+        (3, {}, "model=3, expected a module, or a function"),
+        (Toy(), dict(kind="gpt"), "kind='gpt', expected one of decoder, encoder, seq2seq"),
+        (Toy(), dict(length=3), "length=3, expected at least 4"),
+        (Toy(), dict(pad_id=29), "pad_id=29 is not one of the 29 ids"),
+        (Toy(), dict(pad_side="top"), "pad_side='top', expected 'left' or 'right'"),
+        (lambda ids: "no", {}, "answered with str, expected logits"),
+        (lambda ids: ids[99], {}, "fails on ids (B, T) = (3, 16): IndexError"),
+    ],
+)
+def test_errors_name_both_sides(model, options, error):
+    with pytest.raises(ValueError) as raised:
+        diagnose(model, **options)
+    assert error in str(raised.value)
+
+
+def test_a_probe_that_fails_is_told_and_spoils_nothing():
+    class OneLength(Toy):
+        def forward(self, ids, caches=None):
+            if ids.shape[1] != 16:
+                raise RuntimeError("only 16 positions")
+            return super().forward(ids, caches)
+
+    found = examined(OneLength)
+    assert found.of(SKIPPED)[0] == "prefix" and found["prefix"].figure == "failed with RuntimeError: only 16 positions"
+    assert found["future"].verdict == FINE and found.wrong == []
+
+
+# --- no trace ---------------------------------------------------------------------------------------------------------
+
+
+class Restless(Toy):
+    """Draws random numbers of every kind, counts its calls in a buffer, and replaces another."""
+
+    def __init__(self):
+        super().__init__(dropout=0.1)
+        self.register_buffer("calls", torch.zeros(()))
+        self.register_buffer("last", torch.zeros(3))
+
+    def forward(self, ids, caches=None):
+        self.calls += 1
+        self.last = torch.rand(5)
+        self.kept, self.norm.kept = ids, ids
+        self.register_buffer("new", torch.rand(2))
+        random.random(), np.random.rand()
+        self.blocks[0].expand.weight.data += 0.01
+        return super().forward(ids, caches)
+
+
+class Failing(Restless):
+    def forward(self, ids, caches=None):
+        super().forward(ids)
+        raise RuntimeError("never")
+
+
+def everything(model):
+    parameters = [
+        (p.detach().clone(), None if p.grad is None else p.grad.clone(), p.requires_grad) for p in model.parameters()
+    ]
+    buffers = [buffer.clone() for buffer in model.buffers()]
+    modes = [module.training for module in model.modules()]
+    names = [sorted(vars(module)) for module in model.modules()]
+    hooks = [len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules()]
+    states = [torch.get_rng_state(), torch.tensor(np.random.get_state()[1].astype("int64"))]
+    numbers = (random.getstate(), np.random.get_state()[2], torch.is_grad_enabled(), torch.get_num_threads())
+    return parameters, buffers, states, modes, names, hooks, numbers
+
+
+def same(one, other):
+    if isinstance(one, torch.Tensor):
+        return isinstance(other, torch.Tensor) and torch.equal(one, other)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return one == other
+
+
+@pytest.mark.parametrize("as_function", [False, True])
+@pytest.mark.parametrize("kind", [Restless, Failing])
+def test_nothing_about_the_model_is_changed(kind, as_function):
+    model = kind().train()
+    model.blocks[1].eval()
+    model.norm.bias.requires_grad_(False)
+    for parameter in list(model.parameters())[::2]:
+        parameter.grad = torch.ones_like(parameter)
+    before, kept = everything(model), [id(parameter.grad) for parameter in model.parameters()]
+    buffers = [id(buffer) for buffer in model.buffers()]
+    try:
+        diagnose((lambda ids: model(ids)) if as_function else model)
+        assert kind is Restless
+    except ValueError:
+        assert kind is Failing
+    assert same(everything(model), before)
+    assert [id(parameter.grad) for parameter in model.parameters()] == kept
+    assert [id(buffer) for buffer in model.buffers()] == buffers
+
+
+def test_the_comparison_sees():
+    model = Toy()
+    before = everything(model)
+    torch.rand(1)
+    assert not same(everything(model), before)
+
+
+def test_inside_no_grad_and_inference_mode():
+    for context in (torch.no_grad, torch.inference_mode):
+        with context():
+            assert diagnose(Toy(n_layers=1)).wrong == []
+
+
+def test_two_examinations_agree_word_for_word():
+    model = TorchEncoder(True)
+    assert repr(diagnose(model)) == repr(diagnose(model))
+    assert diagnose(model)._repr_html_() == diagnose(model)._repr_html_()
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+REPORT = Report(
+    "Model <b>",
+    (
+        Finding("future", "Q & A?", GUILTY, "0.5 <i>", 0.5, ("first", "second"), "layer <script>", "try it"),
+        Finding("order", "O?", LOOK, "so so", 0.1, ("maybe",)),
+        Finding("start", "S?", FINE, "fine", 0.0, ("never shown",)),
+        Finding("loss", "L?", SKIPPED, "say loss="),
+    ),
+)
+
+
+def test_the_report_as_a_text():
+    assert repr(REPORT).splitlines() == [
+        "Model <b>",
+        "",
+        "future  WRONG         0.5 <i>",
+        "order   look          so so",
+        "start   right         fine",
+        "loss    not examined  say loss=",
+        "",
+        "future: Q & A?",
+        "  1.    first",
+        "  2.    second",
+        "  look: layer <script>",
+        "  try:  try it",
+        "",
+        "order: O?",
+        "  1.    maybe",
+        "",
+        "1 probe convicts (future), 1 probe asks you to look (order), 1 probe finds nothing, 1 could not examine",
+        "(loss).",
+    ]
+
+
+def test_a_terminal_has_80_columns():
+    long = Report(
+        "Model " * 20, (*REPORT, Finding("shift", "W? " * 40, LOOK, "far " * 40, 1.0, ("w " * 90,), "x " * 90))
+    )
+    assert max(map(len, str(long).splitlines())) <= 80 < max(map(len, repr(long).splitlines())) <= 110
+    assert str(long).split() == repr(long).split()
+    assert str(REPORT) == REPORT.text(80) and repr(REPORT) == REPORT.text(110)
+
+
+def test_the_report_as_a_table_lets_no_markup_in():
+    html = REPORT._repr_html_()
+    assert "<script" not in html and "<i>" not in html and "<b>" not in html
+    assert html.count("<tr>") == 5 and "<li>second</li>" in html and "never shown" not in html
+    assert "layer &lt;script&gt;" in html and 'scope="row"' in html
+
+
+def test_the_report_as_a_value():
+    assert REPORT.wrong == ["future"] and REPORT["order"].figure == "so so" and len(list(REPORT)) == 4
+    with pytest.raises(KeyError, match="no probe 'past'; there is: future, order, start, loss"):
+        REPORT["past"]
+
+
+def test_every_probe_is_in_the_docstring_and_in_the_report():
+    found = examined(Toy)
+    assert [finding.probe for finding in found] == list(PROBES)
+    table = sys.modules[diagnose.__module__].__doc__
+    assert all(f"\n    {name} " in table for name in PROBES)
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "out", "error"),
+    [
+        (["Toy"], 0, "Nothing is wrong", ""),
+        (["second_layer_open", "--length", "8"], 1, "in blocks.1.attention, and right", ""),
+        (["Toy", "--data", "wrong_models:text_batch", "--loss", "wrong_models:twice_softmax"], 1, "(shift, loss)", ""),
+        (["Toy", "--kind", "encoder", "--fresh"], 1, "later tokens", ""),
+        (["Absent"], 2, "", "AttributeError"),
+        (["Toy", "--kind", "gpt"], 2, "", "invalid choice"),
+        (["Toy", "--trained", "--fresh"], 2, "", "not allowed with"),
+        (["Toy", "--length", "2"], 2, "", "ValueError: diagnose: length=2"),
+        (["PAD"], 2, "", "ValueError: diagnose: model=0"),
+    ],
+)
+def test_the_command_line(arguments, code, out, error, capsys):
+    assert main(["diagnose", f"wrong_models:{arguments[0]}", *arguments[1:]]) == code
+    printed = capsys.readouterr()
+    assert out in printed.out and error in printed.err
+
+
+def test_wrong_calls_of_the_command_line(capsys):
+    assert main(["diagnose", "wrong_models"]) == 2
+    assert "'wrong_models', expected module:name" in capsys.readouterr().err
+    assert main(["look"]) == main([]) == main(["check", "more"]) == 2
+    assert "check | diagnose module:factory" in capsys.readouterr().err
+    assert main(["diagnose", "--help"]) == 0
+    assert "Exit code: 0 nothing is wrong" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_from_a_shell():
+    """A module of the folder where the command is given; the exit code tells."""
+    call = [sys.executable, "-m", "tx_helpers", "diagnose", "wrong_models:second_layer_open"]
+    done = subprocess.run(call, capture_output=True, text=True, cwd=ROOT / "tests/diagnose")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "future      WRONG" in done.stdout

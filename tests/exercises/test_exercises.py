@@ -1,0 +1,189 @@
+"""Every exercise of the course: its solution passes, its mistakes are named, right answers in other clothes pass."""
+
+import importlib
+import re
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+
+from copying import overlap
+from notebook_frame import ROOT
+from tx_helpers.exercises.catalogue import find, modules, notebook_of, of_notebook
+from tx_helpers.exercises.checks import examine
+from tx_helpers.exercises.compare import difference
+
+ANSWERS = Path(__file__).parent / "answers"
+
+
+def answers(kind: str) -> dict[str, list]:
+    """ "right" or "unlike": exercise -> answers, from all files of that kind."""
+    table = {}
+    for file in sorted(ANSWERS.glob(f"{kind}_*.py")):
+        table |= getattr(importlib.import_module(f"answers.{file.stem}"), kind.upper())
+    return table
+
+
+NAMES = sorted(notebook_of())
+RIGHT, UNLIKE = answers("right"), answers("unlike")
+MISTAKES = [(name, mistake) for name in NAMES for mistake in find(name).mistakes]
+
+
+def each(table: dict[str, list]):
+    """A test for each answer of a table."""
+    pairs = [(name, answer) for name, answers in table.items() for answer in answers]
+    ids = [f"{name}-{getattr(answer, '__name__', answer)}" for name, answer in pairs]
+    return pytest.mark.parametrize(("name", "answer"), pairs, ids=ids)
+
+
+by_name = pytest.mark.parametrize("name", NAMES)
+by_mistake = pytest.mark.parametrize(("name", "mistake"), MISTAKES, ids=[f"{n}-{m.name}" for n, m in MISTAKES])
+
+
+@by_name
+def test_the_solution_passes(name):
+    verdict = examine(find(name), find(name).answer)
+    assert verdict.state == "right", verdict
+    assert "\n" not in verdict.text, f"a remark on the solution itself: {verdict.text}"
+
+
+@by_name
+def test_the_starter_is_python_and_counts_as_not_attempted(name):
+    exercise, namespace = find(name), {"torch": torch}  # which every notebook has imported
+    exec(compile(exercise.starter(), "starter", "exec"), namespace)
+    assert exercise.answer.__name__ == name, "the solution bears the exercise's name"
+    assert examine(exercise, namespace[name]).state == "open"
+
+
+@by_mistake
+def test_a_mistake_is_rejected_and_named(name, mistake):
+    exercise = find(name)
+    verdict = examine(exercise, mistake.answer)
+    assert (verdict.state, verdict.mistake) == ("wrong", mistake.name), verdict
+    assert mistake.says in verdict.text
+
+
+@by_mistake
+def test_a_mistake_is_right_in_form(name, mistake):
+    exercise = find(name)
+    pairs = zip(exercise.results()[mistake.name], exercise.results()["solution"], strict=True)
+    steps = {found.step for found in (difference(mine, its, exercise.tolerance) for mine, its in pairs) if found}
+    assert steps <= {"value", "finite"}, steps
+
+
+@by_name
+def test_no_two_mistakes_look_alike(name):
+    exercise = find(name)
+    results = exercise.results()
+    for one in exercise.mistakes:
+        for other in exercise.mistakes:
+            pairs = zip(results[one.name], results[other.name], strict=True)
+            alike = not any(difference(mine, its, 3 * exercise.tolerance) for mine, its in pairs)
+            assert alike == (one is other), f"{one.name} and {other.name}"
+
+
+@by_name
+def test_cases_are_the_same_at_every_call_and_the_smallest_comes_first(name):
+    exercise = find(name)
+    assert repr(exercise.cases()) == repr(exercise.cases())
+    assert len(exercise.cases()) >= 2 or not callable(exercise.answer)
+
+
+@by_name
+def test_an_exercise_says_what_a_learner_needs(name):
+    exercise = find(name)
+    assert len(exercise.mistakes) >= 5
+    assert len(exercise.hints) == 3 and len(set(exercise.hints)) == 3
+    assert exercise.difficulty in (1, 2, 3) and 1 <= exercise.minutes <= 45
+    assert len(exercise.goal) >= 40 and exercise.answer.__doc__
+    assert bool(exercise.formula) <= bool(exercise.source)
+    says = [mistake.says for mistake in exercise.mistakes]
+    assert len(set(says)) == len(says) and min(map(len, says)) >= 40
+
+
+@by_name
+def test_there_are_right_answers_in_other_clothes(name):
+    assert len(RIGHT.get(name, [])) >= 4, "tests/exercises/answers/right_NN.py holds at least four"
+
+
+@each(RIGHT)
+def test_a_right_answer_in_other_clothes_passes(name, answer):
+    verdict = examine(find(name), answer)
+    assert verdict.state == "right", verdict
+
+
+@each(UNLIKE)
+def test_a_mistake_unlike_any_in_the_bank_is_rejected(name, answer):
+    verdict = examine(find(name), answer)
+    assert verdict.state == "wrong", verdict
+
+
+def test_all_diagnoses_are_different():
+    says = [mistake.says for _, mistake in MISTAKES]
+    assert len(set(says)) == len(says)
+
+
+COPIED = 0.7  # the highest of the course is 0.67; the lowest of those that were copies, below, is 0.75
+COPIES = {  # solutions that exercises of notebook 04 had until a learner's eye found them in its cells
+    "weights": "(Q @ K.T / math.sqrt(Q.shape[-1])).softmax(dim=-1)",
+    "a head": """
+Q, K, V = x @ W_q, x @ W_k, x @ W_v
+scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])
+scores.softmax(dim=-1) @ V
+""",
+    "cross-attention": """
+Q, K, V = x @ W_q, memory @ W_k, memory @ W_v
+weights = (Q @ K.T / math.sqrt(Q.shape[-1])).softmax(dim=-1)
+weights @ V, weights
+""",
+    "the matrix of derivatives": """
+p = z.softmax(dim=-1)
+torch.diag(p) - torch.outer(p, p)
+""",
+}
+
+
+@cache
+def cells_of(number: str) -> list[str]:
+    """The code cells of a notebook, without its exercises and its %pip."""
+    (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    return [cell.source for cell in cells if not cell.id.startswith("exercise-") and "%pip" not in cell.source]
+
+
+@by_name
+def test_no_solution_is_a_copy_of_cells_of_its_notebook(name):
+    assert overlap(find(name).solution_source(), cells_of(notebook_of()[name])) < COPIED
+
+
+@pytest.mark.parametrize("copy", COPIES)
+def test_a_copy_is_noticed(copy):
+    assert overlap(COPIES[copy], cells_of("04")) > COPIED
+
+
+def test_whoever_copies_may_change_the_names_and_the_spelling():
+    cell = "scores = q @ k.mT / d**0.5\nout = scores.softmax(-1) @ v"
+    assert overlap("(torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(Q.shape[-1])).softmax(dim=-1)", [cell]) > 0.8
+    assert overlap("(Q.T @ K / math.sqrt(Q.shape[0])).softmax(dim=0)", [cell]) == 0
+    assert overlap("4 * D * D + 2 * D * F", ["4 * D * D + 2 * D * F"]) == 0  # a formula is nothing but its names
+
+
+def test_few_are_solved_by_a_single_call():
+    single = [name for name in NAMES if find(name).one_call]
+    assert 4 * len(single) <= len(NAMES)
+
+
+def test_every_notebook_with_exercises_has_enough_of_them_and_a_quiz():
+    for number, module in modules().items():
+        assert len(of_notebook(number)) >= 3, number
+        assert len(getattr(module, "QUIZ", ())) >= 5, number
+
+
+def test_the_plan_of_lessons_names_exercises_and_minutes_as_they_are():
+    rows = re.findall(r"^\| (\d\d) .*\| (\d+) \| (\d+) \|$", (ROOT / "TEACHING.md").read_text(encoding="utf-8"), re.M)
+    told = {number: (int(count), int(minutes)) for number, count, minutes in rows if number in modules()}
+    assert told == {
+        number: (len(of_notebook(number)), sum(e.minutes for e in of_notebook(number))) for number in modules()
+    }

@@ -1,0 +1,198 @@
+"""Each claim's cell passes on the course's notebook, and fails with each break of its subject; none is forgotten.
+
+Try the claims of one notebook alone:  python -m pytest tests/notebooks/test_claims.py -m "" -k 04_
+"""
+
+import importlib
+import os
+import re
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from claims import Break, Claim
+from judging import in_a_copy, judge
+from notebook_frame import ROOT
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork on this system")
+
+CLAIMS = [
+    claim
+    for path in sorted(Path(__file__).parent.glob("claims_*.py"))
+    for claim in importlib.import_module(path.stem).CLAIMS
+]
+
+# What people say of Transformers, and the notebook that judges it: the `text` of a Claim there. The notebooks' own
+# claims (### "…" below "Measured, not believed") need not be listed; a test below finds them.
+TABLE = (
+    ("01", "LSTM and GRU cure vanishing gradients"),
+    ("01", "Transformers train 5 to 10 times faster than RNNs"),
+    ("03", "The dot product of sinusoidal positions falls with distance"),
+    ("03", "cos(1) = 0, so the terms of far positions are near 0"),
+    ("03", "Odd dimensions, 0, 2, 4 …, take the cosine"),
+    ("03", "Sinusoids extrapolate to longer sequences"),
+    ("03", "T5's bias is negative far away, positive nearby, and is added twice"),
+    ("03", "Sinusoidal and learned positions work equally well"),
+    ("04", "Without √K training fails"),
+    ("04", "Self-attention is permutation-invariant"),
+    ("04", "Attention is a symmetric similarity"),
+    ("04", "Separate Q and K are needed to tell tokens apart"),
+    ("04", "The quadratic term dominates"),
+    ("04", "FlashAttention approximates"),
+    ("04", "Rows sum to 1, in training too"),
+    ("04", "Attention is linear"),
+    ("05", "Multi-head costs H times as much"),
+    ("05", "Every token attends most to itself"),
+    ("05", "Heads divide into syntactic, semantic and positional ones"),
+    ("05", "Attention weights explain the output"),
+    ("05", '"it" attends to "cat", so attention resolves pronouns'),
+    ("06", "The encoder of 2017 is unidirectional"),
+    ("06", "No mask is needed at inference"),
+    ("06", "A late mask only spoils the sums"),
+    ("06", "−1e9 equals −inf"),
+    ("07", "Post-norm needs warm-up"),
+    ("07", "Residuals only help gradients"),
+    ("07", "The FFN stores the knowledge"),
+    ("10", "A bigger beam is better"),
+    ("10", "GPT has no way to process a prompt without an encoder"),
+)
+HEADING = r'### (Measured: )?"'  # of a notebook's own claims
+
+
+def code_of(notebook: str) -> list[str]:
+    cells = nbformat.read(ROOT / "notebooks" / f"{notebook}.ipynb", as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == "code"]
+
+
+def params(claims: list[Claim]) -> list:
+    marks = {True: pytest.mark.thorough, False: pytest.mark.slow}
+    return [pytest.param(c, marks=marks[c.slow], id=f"{c.notebook[:3]}{c.text[:60]}") for c in claims]
+
+
+@pytest.fixture(scope="session")
+def outcomes(request):
+    """The findings on a claim; all the claims of its notebook that were asked for are judged in one go."""
+    tests = [item for item in request.session.items if "outcomes" in getattr(item, "fixturenames", ())]
+    asked = {item.callspec.params["claim"] for item in tests}
+    judged: dict[Claim, list[str]] = {}
+
+    def of(claim: Claim) -> list[str]:
+        if claim not in judged:
+            together = [other for other in CLAIMS if other.notebook == claim.notebook and other in asked]
+            judged.update(judge(together, code_of(claim.notebook)))
+        return judged[claim]
+
+    return of
+
+
+@pytest.mark.parametrize("claim", params(CLAIMS))
+def test_claim(claim, outcomes):
+    assert claim.breaks, "a claim needs a break that its cell notices"
+    assert outcomes(claim) == []
+
+
+def test_every_claim_of_the_table_is_judged():
+    judged = {(claim.notebook[:2], claim.text) for claim in CLAIMS}
+    assert [row for row in TABLE if row not in judged] == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_every_measured_claim_of_the_notebooks_is_judged(path):
+    cells = [claim.cell for claim in CLAIMS if claim.notebook == path.stem]
+    assert unjudged(nbformat.read(path, as_version=4), cells) == []
+
+
+def unjudged(notebook, cells: list[str]) -> list[str]:
+    """Headings `### "…"` and `### Measured: "…"` that no judging cell follows before the next heading."""
+    heading, judged = "", {}
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            for heading in re.findall(r"^#{2,3} .*", cell.source, re.MULTILINE):
+                judged.setdefault(heading, False)
+        elif any(judging in cell.source for judging in cells):
+            judged[heading] = True
+    return [heading for heading, done in judged.items() if re.match(HEADING, heading) and not done]
+
+
+# --- the engine itself -----------------------------------------------------------------------------------------------
+
+SOURCES = [
+    "# Set-up\nimport torch\n%pip install nothing",
+    "unrelated = 1 / 0",
+    "def mean(x):\n    return sum(x) / len(x)",
+    "data = [1, 2, 6]\ndata.append(7)",
+    "middle = mean(data)\nassert middle > 0, 'an earlier cell complains'",
+    "print('held:', middle)\nassert middle == 4",
+]
+HELD = "print('held:', middle)"
+
+
+def judged(*breaks: Break, cell: str = HELD, sources: list[str] = SOURCES) -> list[str]:
+    (found,) = judge([Claim("the mean is 4", "yes", "99_toy", cell, breaks)], sources).values()
+    return found
+
+
+def test_a_claim_that_holds_and_whose_breaks_are_noticed(capfd):
+    assert judged(Break("/ len(x)", "/ 2"), Break("[1, 2, 6]", "[-1, -2, -6]"), Break("mean(data)", "max(data)")) == []
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "finding"),
+    [
+        (Break("sum(x) / len(x)", "sum(x) / 4"), "nothing fails; expected an AssertionError of its cell"),
+        (Break("middle = mean(data)", "middl = 3"), "NameError: name 'middle' is not defined; expected an"),
+        (Break("print('held:', middle)", "middle = mean(7)"), "TypeError: 'int' object is not iterable; expected an"),
+        (Break("mean(data)", "mean(7)"), "code cell 5 fails before: TypeError"),
+        (Break("data", "other"), "'data' stands 3 times in the cells that its cell needs, expected once"),
+        (Break("1 / 0", "1"), "'1 / 0' stands 0 times"),
+        (Break("middle == 4", "middle == 5"), "changes an assertion, expected to change its subject"),
+    ],
+)
+def test_what_the_engine_finds(change, finding):
+    (found,) = judged(change)
+    assert finding in found
+
+
+def test_a_claim_that_does_not_hold():
+    (found,) = judged(Break("/ len(x)", "/ 2"), sources=[*SOURCES[:5], HELD + "\nassert middle == 5"])
+    assert found == "as it stands, code cell 6 fails: AssertionError: assert middle == 5"
+
+
+def test_the_judging_cell_stands_once():
+    (found,) = judged(Break("a", "b"), cell="middle")
+    assert found == "its cell 'middle' stands in the code cells [5, 6], expected in one"
+
+
+def test_a_break_leaves_nothing_behind():
+    torch.manual_seed(3)
+    state = torch.get_rng_state()
+    sources = ["import torch", "data = [1]", "torch.manual_seed(0)\ndata.append(2)", "assert data == [1, 2]"]
+    found = judge([Claim("", "", "", "assert", (Break("append(2)", "append(3)"), Break("[1]", "[5]")))], sources)
+    assert list(found.values()) == [[]]
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_claims_are_judged_side_by_side():
+    sources = ["x = 1", "assert x == 2", "y = 3", "assert y == 3"]
+    wrong = Claim("x is 2", "", "", "x == 2", (Break("x = 1", "x = 3"),))
+    right = Claim("y is 3", "", "", "y == 3", (Break("y = 3", "y = 4"),))
+    found = judge([wrong, right], sources)
+    assert found[wrong] == ["as it stands, code cell 2 fails: AssertionError: assert x == 2"] and found[right] == []
+
+
+def test_a_copy_that_dies_or_hangs_is_told():
+    assert in_a_copy(lambda: "") == "" and in_a_copy(lambda: "wrong") == "wrong"
+    assert "did not end within 0.2 s" in in_a_copy(lambda: time.sleep(60), longest=0.2)
+    assert "failed" in in_a_copy(lambda: 1 / 0)
+
+
+def test_a_measured_claim_without_a_judge_is_found():
+    cells = [new_markdown_cell('### "A"'), new_code_cell("assert 1"), new_markdown_cell('text\n\n### "B"\n\ntext')]
+    notebook = new_notebook(cells=[*cells, new_code_cell("assert 2"), new_markdown_cell("### C")])
+    assert unjudged(notebook, ["assert 1", "assert 2"]) == []
+    assert unjudged(notebook, ["assert 1"]) == ['### "B"']

@@ -1,0 +1,227 @@
+"""What a notebook asserts of the models that it trains at one seed holds at four others.
+
+The cells that judge, and those which they need, run as they stand but for their seeds: each number in `manual_seed(…)`,
+`RandomStream(…)` and `seed=…` is raised by 1 to 4, and where a function of the package is called with its default, a
+seed is put in. The notebook's own seeds are what nbval runs. Left out: what a notebook says of one training alone and
+counts for others in words (notebook 10 on more beams). Try one:
+
+    python -m pytest -m thorough tests/notebooks/test_other_seeds.py -k "05_ and seed2"
+"""
+
+import re
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cache
+
+import pytest
+
+from judging import no_traces, run
+from notebook_slice import needed_cells
+from test_claims import code_of
+from tx_helpers.recipes import Translator, train_translator
+
+SEED = re.compile(r"\b(manual_seed\(|RandomStream\(|seed=)(\d+)\b")
+TRANSLATOR = {"number_translator(progress=False)": "translator_at({seed})"}
+
+
+@dataclass(frozen=True)
+class Experiments:
+    """The experiments of a notebook.
+
+    cells  for each cell that judges one a piece of source that stands in that cell alone
+    seeds  pieces of source in the cells that these need, and what is put in their places
+    """
+
+    notebook: str
+    cells: tuple[str, ...]
+    seeds: dict[str, str] = field(default_factory=dict)
+
+
+EXPERIMENTS = (
+    Experiments(
+        "01_limits_of_recurrence",
+        (
+            'assert arrives["RNN"] < 1e-14',
+            "assert all(right[kind][5] > 0.8",
+            "bottle[6] < 0.1 < bottle[3]",
+            "assert swapped >= 0.8",
+            "1e-8 and gain > 1e9",
+            "assert gained > 0.4",
+        ),
+        {"data.batches(64)": "data.batches(64, seed={seed})"},
+    ),
+    Experiments(
+        "02_tokens_and_embeddings",
+        ("all of them first at step", 'moved["Adam"] > 0.01', "seven @ three > 0.7"),
+    ),
+    Experiments(
+        "03_positional_encodings",
+        (
+            "ALiBi changes by less than 0.2 nats",
+            "gained > 0.4 and lost > 1 and won_back > 0.8",
+            "Wrong: beyond the trained length",
+            "assert 0.05 < gap < 0.4",
+            "assert right > 0.95 and on_echo",
+            "near.max() < -0.2 and asked_for > 0.3",
+        ),
+        {
+            "TextBatches(ids, length, batch_size=12)": "TextBatches(ids, length, batch_size=12, seed={seed})",
+            "manual_seed(step)": "manual_seed(step + {seed} * 10**6)",
+        },
+    ),
+    Experiments(
+        "04_self_attention",
+        (
+            "one shared, fewer than 65 %",
+            "below 60 % at 256",
+            'assert strongest["ein"] == "one"',
+            "and min(learned) > 0.7",
+            "assert layer.key is layer.query and exact > 0.9",
+            "assert apart < 0.5 and together > 0.7",
+        ),
+        TRANSLATOR | {"train_translator(steps=150, prepare": "train_translator(steps=150, seed={seed}, prepare"},
+    ),
+    Experiments(
+        "05_multi_head_attention",
+        (
+            'assert result["one head"][1] < 0.35',
+            "assert both > 0.97",
+            "(swapped > 0.8).all()",
+            "assert len(harmless) >= 16",
+            "assert min(exact.values()) > 0.9",
+            "mostly_self <= 6 and",
+            "assert max(by_distance)",
+            "assert max(counts) >= 3",
+            "assert 0.6 < related",
+            "assert min(kept) > 0.6",
+            "assert min(right_alive",
+            "assert same < 1e-3",
+            "assert min(alive_turned",
+        ),
+        TRANSLATOR
+        | {
+            "train_translator(small.train, steps=120": "train_translator(small.train, seed={seed}, steps=120",
+            "random.Random(step)": "random.Random(step + {seed} * 10**6)",
+        },
+    ),
+    Experiments(
+        "06_masking",
+        ('assert forced["without"] < 0.15 < 0.35',),
+        TRANSLATOR | {"TextBatches(ids, 32, 32)": "TextBatches(ids, 32, 32, seed={seed})"},
+    ),
+    Experiments(
+        "07_feed_forward",
+        (
+            "below 0.05 at 64",
+            "assert all(0.15 < share",
+            "assert min(fit) > 0.8",
+            "mean(digits, writes_after",
+            'assert reach["neither"] < 1e-3',
+            'assert works == ["pre-norm"',
+            "and cold - warm > 0.1 and",
+            'assert tilt["pre-norm"] < 0.7',
+            "assert ratio > 0.01",
+            "assert without_memory > 0.5",
+        ),
+        TRANSLATOR
+        | {
+            "depth=24)": "depth=24, seed={seed})",
+            "depth=12)": "depth=12, seed={seed})",
+            "depth=4)": "depth=4, seed={seed})",
+            "steps=80": "steps=80, seed={seed}",
+            "steps=100": "steps=100, seed={seed}",
+            "in range(5)": "in range({seed} * 5, {seed} * 5 + 5)",
+            "steps=70, changes=one_unit": "steps=70, seed={seed}, changes=one_unit",
+        },
+    ),
+    Experiments(
+        "09_training",
+        (
+            'assert abs(starts["normal',
+            "assert run.losses[-1] < 0.02",
+            "assert share >= 0.98",
+            "assert again.run.losses == run",
+            "assert abs(spread[0] - math.log(4))",
+            'assert "no positions" in hurt',
+            "assert all(reported[name] < right",
+            'assert not reports["the right model"].wrong',
+            "assert loss < right and loss < 0.05",
+            "assert reports[0][0] < reports[1][0]",
+            'assert lost["no padding mask"] > 0.05',
+            "assert share > 0.55 and loss < 0.4",
+        ),
+        {
+            "train_translator(pairs.train, steps=10": "train_translator(pairs.train, seed={seed}, steps=10",
+            "partial(train_translator, small.train": "partial(train_translator, small.train, seed={seed}",
+        },
+    ),
+    Experiments(
+        "10_generation",
+        (
+            "assert abs(sampled - exact) < 0.06",
+            "assert in_search < 0.05",
+            "assert min(kinds) > 0.9",
+            "assert 0.8 < real_1",
+            "assert newest > 0.5",
+            'assert share["top-k"] < share["top-p"]',
+            "assert list(same.values())",
+            "assert of_greedy < of_real",
+        ),
+        {
+            "train_translator(steps=80": "train_translator(seed={seed}, steps=80",
+            "train_writer(corpus, steps=150": "train_writer(corpus, seed={seed}, steps=150",
+        },
+    ),
+)
+by_notebook = pytest.mark.parametrize("experiments", EXPERIMENTS, ids=lambda experiments: experiments.notebook)
+
+
+def cells_of(experiments: Experiments) -> dict[int, str]:
+    """Number and source of each code cell that the judging ones need."""
+    sources = code_of(experiments.notebook)
+    places = {piece: [n for n, source in enumerate(sources) if piece in source] for piece in experiments.cells}
+    assert {piece: found for piece, found in places.items() if len(found) != 1} == {}, (
+        "a judging cell is not where it was"
+    )
+    needed = needed_cells(sources, lambda source: any(piece in source for piece in experiments.cells))
+    return {index: sources[index] for index in needed}
+
+
+def reseeded(source: str, seeds: dict[str, str], seed: int) -> str:
+    """The source with its numbers raised, and the other seeds put in."""
+    source = SEED.sub(lambda found: f"{found[1]}{int(found[2]) + seed}", source)
+    for old, new in seeds.items():
+        source = source.replace(old, new.format(seed=seed))
+    return source
+
+
+@cache
+def trained_translator(seed: int) -> Translator:
+    """What `number_translator` would train, and keep, at another seed."""
+    return train_translator(seed=seed, progress=False)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(1, 5), ids="seed{}".format)
+@by_notebook
+def test_what_is_asserted_holds_at_other_seeds(experiments, seed):
+    namespace = {"__name__": "__main__", "translator_at": lambda seed: deepcopy(trained_translator(seed))}
+    with no_traces():
+        told = {
+            f"code cell {index + 1}": run(reseeded(source, experiments.seeds, seed), index, namespace)
+            for index, source in cells_of(experiments).items()
+        }
+    assert {cell: failed for cell, failed in told.items() if failed} == {}
+
+
+@by_notebook
+def test_judging_cells_and_seeds_are_where_they_were(experiments):
+    together = "\n".join(cells_of(experiments).values())
+    assert [old for old in experiments.seeds if old not in together] == []
+
+
+def test_every_seed_is_raised():
+    source = "manual_seed(0); RandomStream(7); f(seed=10**6, n=3); Generator().manual_seed(step); train(x, steps=5)"
+    assert reseeded(source, {"train(x": "train(x, seed={seed}"}, 2) == (
+        "manual_seed(2); RandomStream(9); f(seed=12**6, n=3); Generator().manual_seed(step); train(x, seed=2, steps=5)"
+    )

@@ -1,0 +1,151 @@
+"""Pictures and drawings: what is in the bundle, the same bytes every time, hostile text."""
+
+import base64
+import io
+import warnings
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tx_helpers.show.plots import (
+    COLOURS,
+    DPI,
+    Picture,
+    Svg,
+    attention_map,
+    attention_maps,
+    bars,
+    curves,
+    new_figure,
+    show,
+    svg_text,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def line():
+    figure, axis = new_figure(3, 2)
+    axis.plot([0, 1, 0], label="up and down")
+    axis.set(title="A line", xlabel="step")
+    return Picture(figure, "A line that goes up and down.")
+
+
+def pixels(png):
+    return np.asarray(Image.open(io.BytesIO(png)))
+
+
+def test_the_png_has_the_pixels_of_savefig():
+    buffer = io.BytesIO()
+    line().figure.savefig(buffer, dpi=DPI)
+    np.testing.assert_array_equal(pixels(line().png()), pixels(buffer.getvalue()))
+
+
+def test_the_png_is_the_same_every_time_and_leaves_the_figure_as_it_was():
+    picture = line()
+    before = picture.figure.dpi
+    first = picture.png()
+    assert picture.png() == first == line().png()
+    assert picture.figure.dpi == before
+    assert b"Software" not in first
+
+
+def test_a_letter_that_the_font_lacks_is_no_warning():
+    figure, axis = new_figure(3, 2)
+    axis.set_title("\0 \U0001f600 \u0e01")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pixels(Picture(figure, "A title of odd letters.").png()).shape == (220, 330, 4)
+
+
+def test_an_svg_shows_itself():
+    svg = Svg('<svg viewBox="0 0 9 9"><g/></svg>', "Nine by nine.")
+    markup = (
+        '<svg viewBox="0 0 9 9" xmlns="http://www.w3.org/2000/svg" role="img" aria-label="Nine by nine."><g/></svg>'
+    )
+    source = f"data:image/svg+xml;base64,{base64.b64encode(markup.encode()).decode()}"
+    html = f'<img alt="Nine by nine." style="max-width: 100%; height: auto" src="{source}">'
+    assert svg._repr_mimebundle_() == (
+        {"image/svg+xml": markup, "text/html": html, "text/plain": "Nine by nine."},
+        {"image/svg+xml": {"alt": "Nine by nine."}},
+    )
+    assert repr(svg) == "Nine by nine."
+
+
+def test_an_svg_has_one_role_one_label_and_the_class_asked_for():
+    own = "<svg xmlns='http://www.w3.org/2000/svg' role=\"none\" class='a' aria-label='x > y' width='9'><g/></svg>"
+    root = ElementTree.fromstring(Svg(own, "<b> & \"c\" 'd'").markup("tx-picture"))
+    assert root.attrib == {"width": "9", "class": "tx-picture", "role": "img", "aria-label": "<b> & \"c\" 'd'"}
+    assert [child.tag for child in root] == [SVG + "g"]
+
+
+@pytest.mark.parametrize("markup", ["", "<p>text</p>", "<svg>", "<svg/><script></script>", "text <svg></svg>"])
+def test_what_is_no_svg_element_is_refused(markup):
+    with pytest.raises(ValueError, match="Svg: expected one <svg …>…</svg> element"):
+        Svg(markup, "Nothing.")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("</text><script>", "&lt;/text&gt;&lt;script&gt;"),
+        ("\"'&", "&quot;&#x27;&amp;"),
+        ("a\0b\x1b\ud800\ufffe", "ab"),
+        ("ä\n\u202e\U0001f600", "ä\n\u202e\U0001f600"),
+        (3, "3"),
+    ],
+)
+def test_svg_text(text, expected):
+    assert svg_text(text) == expected
+    ElementTree.fromstring(f'<svg a="{expected}">{expected}</svg>')
+
+
+@pytest.mark.parametrize("token", ["$\\frac{", "$$", "\0", "<img>", "a\nb", "x" * 10_000])
+def test_any_token_can_be_drawn(token):
+    for picture in (
+        attention_map([[0.25, 0.75]], ["a", token], [token]),
+        bars({token: 0.5, "b": 0.1}, title="Two", xlabel="p", alt="Two bars of a token."),
+    ):
+        width, height = Image.open(io.BytesIO(picture.png())).size
+        assert 100 < width < 900 and 100 < height < 900
+
+
+def test_bars_stand_in_order_with_their_names():
+    axis = bars({"one": 0.5, "two": 0.1}, title="Two", xlabel="p", alt="one has more than two").figure.axes[0]
+    assert [label.get_text() for label in axis.get_yticklabels()] == ["one", "two"]
+    assert [bar.get_width() for bar in axis.patches] == [0.5, 0.1]
+
+
+def test_an_alt_text_must_say_something():
+    figure, _ = new_figure()
+    with pytest.raises(ValueError, match="says too little"):
+        show(figure, "a plot")
+
+
+def test_curves_tell_colours_and_dashes_and_name_the_measured_lengths():
+    picture = curves(
+        {"one": ((16, 64), (1, 2)), "two": ((32, 64), (3, 4))},
+        title="",
+        xlabel="",
+        ylabel="",
+        alt="Two rising lines, the second above the first",
+        logx=True,
+        levels={"chance": 1.5},
+    )
+    (axis,) = picture.figure.axes
+    first, second = axis.lines[:2]
+    assert (first.get_color(), first.get_linestyle()) == (COLOURS[0], "-")
+    assert (second.get_color(), second.get_linestyle()) == (COLOURS[1], "--")
+    picture.png()
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["16", "32", "64"]
+    assert axis.texts[0].get_text() == "chance"
+
+
+@pytest.mark.parametrize(("number", "columns"), [(1, 1), (4, 4), (5, 3), (6, 3), (8, 4), (9, 3)])
+def test_maps_stand_in_even_rows(number, columns):
+    titles = [f"head {n}" for n in range(number)]
+    picture = attention_maps(np.ones((number, 2, 3)) / 3, "abc", "de", titles=titles, alt="The same in every map")
+    assert [axis.get_title() for axis in picture.figure.axes] == titles
+    assert picture.figure.axes[0].get_gridspec().ncols == columns

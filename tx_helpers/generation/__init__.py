@@ -1,0 +1,1 @@
+"""Generation: sampling from logits, and search."""

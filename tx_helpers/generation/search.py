@@ -1,0 +1,226 @@
+"""Writing with a trained model, one token at a time: greedy, sampled, streamed, or by beam search.
+
+Of the model this file knows one method, which begins a sequence:
+
+    state = model.start(batch)  or, for an encoder–decoder,  model.start(source)     the source is encoded once
+    state.step(ids (B, t)) -> logits (B, t, V) of these new positions, given all that was fed before
+    state.select(rows)                                                       keep, repeat or reorder the rows
+
+With cached=True the state keeps the keys and values of what it was fed; with False it computes all of it again at every
+step, to the same logits. A prompt is one id for every row to begin with (`tokenizer.bos_id`), the ids of one row, a
+list of rows, or a tensor (B, T); rows of different lengths are padded at the left. What comes back are the new ids.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from tx_helpers.generation.sampling import precise, sampler
+from tx_helpers.training.contexts import in_mode
+
+Prompt = int | Sequence[int] | Sequence[Sequence[int]] | Tensor
+
+
+class DecodingState(Protocol):
+    """A sequence that grows; see the head of this file."""
+
+    def step(self, ids: Tensor) -> Tensor: ...
+
+    def select(self, rows: Tensor) -> None: ...
+
+
+def stream(
+    model: nn.Module,
+    prompt: Prompt,
+    *,
+    source: Tensor | None = None,
+    max_new_tokens: int,
+    end_id: int | None = None,
+    pad_id: int | None = None,
+    temperature: float = 0.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
+    cached: bool = True,
+    generator: torch.Generator | None = None,
+) -> Iterator[Tensor]:
+    """The next ids (B,) of all rows, step by step, until every row has written `end_id` or for `max_new_tokens` steps.
+
+    source        (B, S), for an encoder–decoder
+    end_id        ends a row, which from then on gives pad_id (without one: end_id)
+    pad_id        also fills up prompts of different lengths, at the left; the model must know it as padding
+    temperature   0: greedy, the likeliest token each time; else the token is drawn, see `sampling.filter_logits`
+    generator     to draw from; None: torch's own
+    The model works in evaluation mode and without gradients, and is left as it was, also between the steps.
+    """
+    choose = sampler(temperature, top_k=top_k, top_p=top_p, min_p=min_p, generator=generator)
+    ids = _prompt_ids(model, prompt, source, max_new_tokens, pad_id)
+    return _steps(model, ids, source, max_new_tokens, end_id, pad_id, choose, cached)
+
+
+def generate(model: nn.Module, prompt: Prompt, **options) -> Tensor:
+    """All that `stream` gives, with the same options, as one tensor of new ids (B, N), N <= max_new_tokens."""
+    return torch.stack(list(stream(model, prompt, **options)), dim=1)
+
+
+class Hypothesis(NamedTuple):
+    """One finished sequence of a beam search: its new ids with the end, ln P(ids | prompt, source), and its score."""
+
+    ids: list[int]
+    log_probability: float
+    score: float
+
+
+def beam_search(
+    model: nn.Module,
+    prompt: Prompt,
+    *,
+    source: Tensor | None = None,
+    beams: int = 4,
+    length_penalty: float = 0.6,
+    max_new_tokens: int,
+    end_id: int,
+    pad_id: int | None = None,
+    cached: bool = True,
+) -> list[list[Hypothesis]]:
+    """For each row, `beams` hypotheses, best first: the likeliest sequences, as far as a search of this width sees.
+
+    At every step each open hypothesis is continued by every token, and the likeliest continuations are kept, as many as
+    there are places. One that ends keeps its place and its score, so the beam narrows as hypotheses end (Sutskever et
+    al. 2014, section 3.2), and the search is over when all have ended or at `max_new_tokens`, where those still open
+    count as they are. So one beam is greedy decoding, and enough beams are an exhaustive search.
+
+    score = ln P / lp,  lp = ((5 + length) / (5 + 1))^α  with α = length_penalty and the end counted in the length:
+    without it (α = 0) every further token costs, and short wins. Wu et al. 2016 (GNMT), eq. 14, without coverage.
+    """
+    if beams < 1:
+        raise ValueError(f"beam_search: beams={beams}, expected at least 1")
+    ids = _prompt_ids(model, prompt, source, max_new_tokens, pad_id)
+    B, device = ids.shape[0], ids.device
+    rows = torch.arange(B, device=device)
+    ended: list[list[Hypothesis]] = [[] for _ in range(B)]
+    with _working(model):
+        state = _start(model, B, source, cached)
+        logits = precise(state.step(ids)[:, -1])
+        V = _check_vocabulary(logits, end_id, pad_id)
+        state.select(rows.repeat_interleave(beams))
+        logits = logits.repeat_interleave(beams, dim=0)  # (B·beams, V)
+        written = ids.new_empty(B, beams, 0)
+        total = logits.new_full((B, beams), float("-inf"))  # ln P of the open ones; −∞: the place is empty
+        total[:, 0] = 0.0
+        for length in range(1, max_new_tokens + 1):
+            continued = total[..., None] + logits.log_softmax(-1).view(B, beams, V)
+            total, best = continued.flatten(1).topk(beams)  # (B, beams), likeliest first
+            came_from, token = best // V, best % V
+            written = torch.cat([written[rows[:, None], came_from], token[..., None]], dim=-1)
+            places = torch.tensor([beams - len(hypotheses) for hypotheses in ended], device=device)
+            has_place = torch.arange(beams, device=device) < places[:, None]
+            total = total.masked_fill(~has_place, float("-inf"))
+            done = (total > float("-inf")) & ((token == end_id) | (length == max_new_tokens))
+            for b, k in done.nonzero().tolist():
+                log_probability = total[b, k].item()
+                score = log_probability / ((5 + length) / 6) ** length_penalty
+                ended[b].append(Hypothesis(written[b, k].tolist(), log_probability, score))
+            total = total.masked_fill(done, float("-inf"))
+            if (total == float("-inf")).all():
+                break
+            state.select((rows[:, None] * beams + came_from).flatten())
+            logits = precise(state.step(token.view(-1, 1))[:, -1])
+    return [sorted(hypotheses, key=lambda h: h.score, reverse=True) for hypotheses in ended]
+
+
+def _steps(
+    model: nn.Module,
+    ids: Tensor,
+    source: Tensor | None,
+    max_new_tokens: int,
+    end_id: int | None,
+    pad_id: int | None,
+    choose: Callable[[Tensor], Tensor],
+    cached: bool,
+) -> Iterator[Tensor]:
+    """The loop of `stream`: feed ids (B, t), choose from the last logits (B, V), give the new ids (B,), feed them."""
+    modules = list(model.modules())
+    with _working(modules):
+        state = _start(model, ids.shape[0], source, cached)
+    ended = torch.zeros(ids.shape[0], dtype=torch.bool, device=ids.device)
+    for step in range(max_new_tokens):
+        with _working(modules):
+            logits = state.step(ids)[:, -1]
+            if step == 0:
+                _check_vocabulary(logits, end_id, pad_id)
+            new = choose(logits)
+        if end_id is not None:
+            new = new.masked_fill(ended, end_id if pad_id is None else pad_id)
+            ended |= new == end_id
+        yield new
+        if ended.all():
+            return
+        ids = new[:, None]
+
+
+@contextmanager
+def _working(model: nn.Module | Sequence[nn.Module]) -> Iterator[None]:
+    with in_mode(model, training=False), torch.no_grad():
+        yield
+
+
+def _start(model: nn.Module, batch: int, source: Tensor | None, cached: bool) -> DecodingState:
+    if "source" not in inspect.signature(model.start).parameters:
+        if source is not None:
+            raise ValueError(f"generation: a source is given, but {type(model).__name__}.start takes none")
+        return model.start(batch, cached=cached)
+    if source is None:
+        raise ValueError(f"generation: source=None, but {type(model).__name__}.start needs a source (B, S)")
+    return model.start(source.to(next(model.parameters()).device), cached=cached)
+
+
+def _prompt_ids(
+    model: nn.Module, prompt: Prompt, source: Tensor | None, max_new_tokens: int, pad_id: int | None
+) -> Tensor:
+    """The prompt as ids (B, T) on the model's device, one row for each row of the source."""
+    if max_new_tokens < 1:
+        raise ValueError(f"generation: max_new_tokens={max_new_tokens}, expected at least 1")
+    if isinstance(prompt, Tensor):
+        ids = prompt if prompt.dim() == 2 else prompt.reshape(1, -1)
+    else:
+        rows = [[prompt]] if isinstance(prompt, int) else list(prompt)
+        rows = rows if rows and isinstance(rows[0], Sequence | Tensor) else [rows]
+        ids = _pad_left([[int(i) for i in row] for row in rows], model, pad_id, source)
+    if ids.numel() == 0 or ids.is_floating_point():
+        raise ValueError(f"generation: a prompt of {ids.dtype} {tuple(ids.shape)}, expected ids (B, T) with B, T >= 1")
+    if source is not None:
+        if source.dim() != 2:
+            raise ValueError(f"generation: a source of shape {tuple(source.shape)}, expected (B, S)")
+        if ids.shape[0] not in (1, source.shape[0]):
+            raise ValueError(f"generation: {ids.shape[0]} prompts do not fit {source.shape[0]} rows of the source")
+        ids = ids.expand(source.shape[0], -1)
+    return ids.to(next(model.parameters()).device)
+
+
+def _pad_left(rows: list[list[int]], model: nn.Module, pad_id: int | None, source: Tensor | None) -> Tensor:
+    lengths = [len(row) for row in rows]
+    longest = max(lengths)
+    if min(lengths) == 0:
+        raise ValueError(f"generation: prompts of lengths {lengths}, expected at least one id in each")
+    if min(lengths) < longest:
+        prompts, name = f"generation: prompts of lengths {lengths}", type(model).__name__
+        if source is not None:
+            raise ValueError(f"{prompts}, but {name} takes its target as it comes; expected one length")
+        known = getattr(getattr(model, "config", None), "pad_id", pad_id)
+        if pad_id is None or known != pad_id:
+            raise ValueError(f"{prompts} need padding: pad_id={pad_id}, but {name} knows {known}; expected the same id")
+    return torch.tensor([[pad_id] * (longest - len(row)) + row for row in rows])
+
+
+def _check_vocabulary(logits: Tensor, *ids: int | None) -> int:
+    """V; the special ids must lie within."""
+    V = logits.shape[-1]
+    for special in ids:
+        if special is not None and not 0 <= special < V:
+            raise ValueError(f"generation: the special id {special} is not one of the {V} ids of the vocabulary")
+    return V

@@ -1,0 +1,184 @@
+"""Charts as SVG text, drawn in a millisecond where matplotlib takes fifty: explorers redraw at every move.
+
+    left = line_chart({"loss": (steps, losses)}, size=(420, 240), title="Loss", xlabel="step", ylabel="nats", logy=True)
+    right = bar_chart({"exact match": 0.95}, size=(220, 240), title="How good?")
+    side_by_side([left, right], alt="The loss falls to 0.03; 95 % exact matches.")
+
+Each chart is a `Panel`: its size in pixels, and SVG text drawn from its own corner (0, 0).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from tx_helpers.show.plots import COLOURS, Svg
+from tx_helpers.show.shapes import BLUE, INK, card, shape, words
+
+DASHES = ("none", "7 3", "7 3 2 3", "2 3")  # so that no line is told by its colour alone
+GRID, SHADES, EDGE = "#DDDDDD", ("#FFFFFF", BLUE[0]), 8
+LEFT, TOP, RIGHT, BOTTOM = 52, 26, 12, 40  # margins of a chart, for its numbers and words
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A part of a picture: (width, height) in pixels, and what is drawn there."""
+
+    size: tuple[int, int]
+    body: str
+
+
+def side_by_side(panels: Sequence[Panel], *, alt: str, gap: int = 16) -> Svg:
+    """Panels from left to right on one card."""
+    widths = [panel.size[0] + gap for panel in panels]
+    lefts = [EDGE + sum(widths[:place]) for place in range(len(panels))]
+    parts = [f'<g transform="translate({x},{EDGE})">{panel.body}</g>' for x, panel in zip(lefts, panels, strict=True)]
+    return card(sum(widths) - gap + 2 * EDGE, max(panel.size[1] for panel in panels) + 2 * EDGE, parts, alt)
+
+
+def line_chart(
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    size: tuple[int, int],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    xlim: tuple[float, float] | None = None,
+    ylim: tuple[float, float] | None = None,
+    logy: bool = False,
+    faint: Sequence[str] = (),
+) -> Panel:
+    """Named lines, name -> (x, y); several have their names in the upper corner, those in `faint` are drawn thin.
+
+    The limits are by default those of the data; a line without points is only named.
+    """
+    points = {name: np.array([x, y], dtype=float) for name, (x, y) in lines.items()}
+    everything = np.concatenate([*points.values(), np.zeros((2, 0))], axis=1)
+    xlim, ylim = (
+        limits or ((float(values.min()), float(values.max())) if values.size else (0.0, 1.0))
+        for limits, values in zip((xlim, ylim), everything, strict=True)
+    )
+    (width, height), scale = size, np.log10 if logy else np.asarray
+    if logy and ylim[0] <= 0:
+        raise ValueError(f"line_chart: a logarithmic scale cannot begin at {ylim[0]:g}; expected more than 0")
+    x_ticks, y_ticks = _ticks(*xlim), _log_ticks(*ylim) if logy else _ticks(*ylim)
+
+    def across(x):
+        return LEFT + (x - xlim[0]) / ((xlim[1] - xlim[0]) or 1) * (width - LEFT - RIGHT)
+
+    def down(y):
+        low, high = (float(scale(limit)) for limit in ylim)
+        share = (scale(np.clip(y, *ylim)) - low) / ((high - low) or 1)
+        return height - BOTTOM - share * (height - TOP - BOTTOM)
+
+    parts = [_frame(size, title, xlabel, ylabel)]
+    for y in y_ticks:
+        parts.append(shape("path", d=f"M{LEFT},{down(y):.1f}H{width - RIGHT}", stroke=GRID))
+        parts.append(words(LEFT - 6, down(y) + 4, _log_label(y) if logy else f"{y:g}", size=12, anchor="end"))
+    parts += [words(across(x), height - BOTTOM + 16, f"{x:g}", size=12, anchor="middle") for x in x_ticks]
+    for row, ((name, xy), colour, dash) in enumerate(zip(points.items(), cycle(COLOURS), cycle(DASHES), strict=False)):
+        style = dict(fill="none", stroke=colour, stroke_dasharray=dash, stroke_width=1 if name in faint else 2.2)
+        spots = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across(xy[0]), down(xy[1]), strict=True))
+        parts.append(shape("polyline", points=spots, **style))
+        if len(points) == 1:  # the title will say it
+            continue
+        at = TOP + 12 + 17 * row
+        parts.append(shape("path", d=f"M{width - RIGHT - 28},{at - 4}H{width - RIGHT}", **style))
+        parts.append(words(width - RIGHT - 34, at, name, size=12, anchor="end"))
+    return Panel(size, "".join(parts))
+
+
+def bar_chart(values: Mapping[str, float], *, size: tuple[int, int], title: str, form: str = "{:.1%}") -> Panel:
+    """Named shares (0 … 1) as upright bars, each with its number on top; the names stand in the lines' colours."""
+    (width, height), parts = size, [_title(size[0] / 2, title)]
+    slot, full = width / max(1, len(values)), height - TOP - BOTTOM - 14
+    for place, ((name, value), colour) in enumerate(zip(values.items(), cycle(COLOURS), strict=False)):
+        middle, tall = slot * (place + 0.5), full * value
+        top = height - BOTTOM - tall
+        parts.append(shape("rect", x=middle - 22, y=top, width=44, height=tall, fill=colour))
+        parts.append(words(middle, top - 5, form.format(value), anchor="middle"))
+        for row, line in enumerate(_two_lines(name)):
+            parts.append(words(middle, height - BOTTOM + 16 + 14 * row, line, size=12, anchor="middle"))
+    parts.append(shape("path", d=f"M0,{height - BOTTOM}H{width}", stroke=INK))
+    return Panel(size, "".join(parts))
+
+
+def weight_map(
+    weights: Sequence, keys: Sequence[str], queries: Sequence[str], *, size: tuple[int, int], title: str
+) -> Panel:
+    """Weights (T, S) as a table: a row for each query, a column for each key; darker is more, with the number."""
+    values = np.asarray(weights, dtype=float)
+    if values.shape != (len(queries), len(keys)):
+        raise ValueError(f"weight_map: weights {values.shape}, but {len(queries)} queries and {len(keys)} keys")
+    (width, height), left, top = size, 70, TOP + 24
+    wide, high = (width - left) / max(1, len(keys)), (height - top) / max(1, len(queries))
+    parts = [_title(width / 2, title)]
+    parts += [words(left + wide * (s + 0.5), top - 7, key, anchor="middle") for s, key in enumerate(keys)]
+    for t, (query, row) in enumerate(zip(queries, values, strict=True)):
+        parts.append(words(left - 8, top + high * (t + 0.5) + 5, query, anchor="end"))
+        for s, weight in enumerate(row):
+            x, y = left + wide * s, top + high * t
+            cell = dict(x=x, y=y, width=wide - 2, height=high - 2)
+            parts.append(shape("rect", fill=_shade(weight), stroke=GRID, **cell))
+            ink = "#FFFFFF" if weight > 0.93 else "#000000"  # a contrast of 4.5 : 1 on every shade, which INK has not
+            parts.append(words(x + wide / 2 - 1, y + high / 2 + 4, f"{weight:.2f}", fill=ink, anchor="middle"))
+    return Panel(size, "".join(parts))
+
+
+def message(text: str, *, size: tuple[int, int]) -> Panel:
+    """A few words in the middle, where there is nothing to be drawn."""
+    return Panel(size, words(size[0] / 2, size[1] / 2, text, anchor="middle"))
+
+
+def _title(middle: float, title: str) -> str:
+    return words(middle, 14, title, anchor="middle", font_weight="bold")
+
+
+def _frame(size: tuple[int, int], title: str, xlabel: str, ylabel: str) -> str:
+    (width, height), middle = size, (LEFT + size[0] - RIGHT) / 2
+    turned = f"translate(12,{(TOP + height - BOTTOM) / 2:.1f}) rotate(-90)"
+    return (
+        _title(middle, title)
+        + words(middle, height - 6, xlabel, size=12, anchor="middle")
+        + words(0, 0, ylabel, size=12, anchor="middle", transform=turned)
+        + shape("path", d=f"M{LEFT},{TOP}V{height - BOTTOM}H{width - RIGHT}", fill="none", stroke=INK)
+    )
+
+
+def _two_lines(name: str) -> list[str]:
+    """A name in one line or, if it is long, in two, cut at the space nearest to its middle."""
+    spaces = [place for place, letter in enumerate(name) if letter == " "]
+    if len(name) <= 14 or not spaces:
+        return [name]
+    cut = min(spaces, key=lambda place: abs(place - len(name) / 2))
+    return [name[:cut], name[cut + 1 :]]
+
+
+def _shade(share: float) -> str:
+    """A colour between white (0) and blue (1)."""
+    ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in SHADES]
+    share = min(1.0, max(0.0, share))
+    return "#" + "".join(f"{round(low + share * (high - low)):02X}" for low, high in zip(*ends, strict=True))
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    ticks = MaxNLocator(nbins=5, steps=[1, 2, 5, 10]).tick_values(low, high)
+    return [float(tick) for tick in ticks if low <= tick <= high]
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10 … between the limits; over more than two decades powers of ten alone, over many not every one."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if high < 100 * low else (1,)
+    every = (len(powers) - 1) // 10 + 1
+    powers = [power for power in powers if power % every == 0]
+    return [tick for power in powers for step in steps if low <= (tick := float(f"{step}e{power}")) <= high]
+
+
+def _log_label(tick: float) -> str:
+    """0.001 … 10000 as they are, powers of ten beyond as 1e-20 or 1e10."""
+    power = round(math.log10(tick))
+    return f"1e{power}" if not -3 <= power < 5 and tick == float(f"1e{power}") else f"{tick:g}"

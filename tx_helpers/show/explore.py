@@ -1,0 +1,255 @@
+"""Turn a control and see the picture change: `Explore` binds any drawing function to controls.
+
+    def draw(temperature, top_k):
+        ...
+        return Picture(figure, alt="'drei' is the likeliest word (0.62).")     # or Svg(markup, alt)
+
+    Explore(draw, name="sampling", temperature=(0.1, 2.0, 0.1), top_k=[1, 5, 50])
+
+The alt text answers the explorer's question with the numbers in it: it is the summary beneath the picture, which a
+screen reader announces, and what nbval compares. A draw should take no more than 30 ms: compute beforehand, prefer
+`Svg`, and if it must be matplotlib make the figure once, with its layout, and change its data: then it takes a third.
+In a notebook that nbval compares strictly only an `Svg` will do: the bytes of a PNG depend on matplotlib's version.
+"""
+
+import asyncio
+import re
+import struct
+from collections.abc import Callable, Mapping, Sequence
+
+import ipywidgets
+from ipywidgets.widgets.widget_description import DescriptionWidget
+
+from tx_helpers.show.keyboard import Keyboard
+from tx_helpers.show.plots import Picture, Svg, image, svg_text
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+PAUSE = 0.004  # seconds between a move and its picture, in which more moves may come in: the newest wins
+ROUNDS = 5  # how often a picture is drawn again because the drawing function itself moved a control
+TEXT = "line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line"
+STYLE = {"description_width": "110px"}  # of controls whose labels shall have one width
+ALARM = f"{TEXT}; border-left: 4px solid #D55E00; padding-left: 8px"
+
+
+class Explore:
+    """Controls, a picture, a line of text that says what is to be seen, and a place for errors.
+
+    draw      draw(**values) -> Picture or Svg: whatever has `.alt`, and `.png()` or `.svg`
+    name      of letters, digits and hyphens; unique in its notebook (`tx-explorer-<name>` is its class on the page)
+    controls  name = a widget of ipywidgets that has a description, or
+              (low, high) or (low, high, step)  a slider, which starts at low
+              a list, or a dict label -> value  a dropdown; None is no value: it means that nothing is chosen
+              True or False                     a checkbox
+              "text"                            a line of text
+              A Button stands among the controls, but hands no value to `draw`.
+
+    An error of the first draw is raised. Later a ValueError's text is shown in place, any other error with its type,
+    and the last good picture stays. Raises ValueError for a name or a control that does not fit.
+    """
+
+    def __init__(self, draw: Callable, name: str, **controls):
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+            raise ValueError(f"Explore: name={name!r}, expected small letters, digits and hyphens, a letter first")
+        self.name = name
+        self.controls = {key: _control(key, given) for key, given in controls.items()}
+        self._draw = draw
+        self._summary = self._error = ""
+        self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._drawing = False
+        self._view = ipywidgets.HTML(layout={"width": "auto"})
+        self._status = ipywidgets.HTML(layout={"width": "auto"})
+        self._status.add_class("tx-live")
+        self._alarm = ipywidgets.HTML(layout={"width": "auto"})
+        self._keyboard = Keyboard(layout={"display": "none"})
+        rows = ipywidgets.Box(
+            list(self.controls.values()), layout={"display": "flex", "flex_flow": "row wrap", "grid_gap": "4px 24px"}
+        )
+        self.box = ipywidgets.VBox([rows, self._alarm, self._view, self._status, self._keyboard])
+        self.box.add_class("tx-explorer").add_class(f"tx-explorer-{name}")
+        self._show(draw(**self.values))
+        self._report("")
+        for control in self.controls.values():
+            if control.has_trait("value"):
+                control.observe(self._moved, "value")
+
+    @property
+    def values(self) -> dict:
+        """What the controls stand at: the keyword arguments of `draw`."""
+        return {key: control.value for key, control in self.controls.items() if control.has_trait("value")}
+
+    @property
+    def summary(self) -> str:
+        """What is to be seen in the picture, at the values of now."""
+        self._settle()
+        return self._summary
+
+    @property
+    def error(self) -> str:
+        """What is wrong with the values of now; empty if nothing is."""
+        self._settle()
+        return self._error
+
+    def set(self, **values) -> None:
+        """Move controls and draw at once. ValueError if a control cannot stand there; then none has moved."""
+        before = self.values
+        if unknown := sorted(values.keys() - before.keys()):
+            raise ValueError(f"Explore.set: {unknown[0]!r} is none of the controls {', '.join(before)}")
+        drawing, self._drawing = self._drawing, True  # no picture between the first control and the last
+        try:
+            for key, value in values.items():
+                _put(key, self.controls[key], value)
+        except ValueError:
+            for key in values:
+                self.controls[key].value = before[key]
+            raise
+        finally:
+            self._drawing = drawing
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw at the values of now, at once; for whoever changed something that is not a control."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        if self._drawing:
+            return
+        self._drawing = True
+        try:
+            for _ in range(ROUNDS):
+                values = self.values
+                self._attempt(values)
+                if self.values == values:
+                    break
+        finally:
+            self._drawing = False
+
+    def _moved(self, _change) -> None:
+        """A control moved. With an event loop the draw waits a little, so that moves that wait in line go first."""
+        if self._drawing:
+            return
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.redraw()
+        else:
+            if not self._timer or self._loop is not loop:  # a loop that has ended does not draw any more
+                self._loop, self._timer = loop, loop.call_later(PAUSE, self.redraw)
+
+    def _settle(self) -> None:
+        if self._timer:
+            self.redraw()
+
+    def _attempt(self, values: Mapping) -> None:
+        """A raising callback would put a traceback into the log or into another cell, so errors end here."""
+        try:
+            self._show(self._draw(**values))
+        except ValueError as error:
+            self._report(str(error) or "ValueError")
+        except Exception as error:
+            self._report(f"{type(error).__name__}: {error}")
+        else:
+            self._report("")
+
+    def _show(self, picture: Picture | Svg) -> None:
+        element, bundle = _element(picture)
+        self._view.value, self._bundle, self._summary = element, bundle, picture.alt
+        said = f'<div class="tx-summary" role="status" aria-live="polite" style="{TEXT}">{svg_text(picture.alt)}</div>'
+        self._status.value = said
+
+    def _report(self, error: str) -> None:
+        self._error = error
+        style = ALARM if error else "display: none"
+        self._alarm.value = f'<div class="tx-error" role="alert" style="{style}">{svg_text(error)}</div>'
+        self._alarm.layout.display = None if error else "none"
+
+    def __repr__(self) -> str:
+        return f"Explorer {self.name!r}: {self.summary}"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        text = repr(self)  # first of all, since it brings the picture up to date
+        _, metadata = self._keyboard._repr_mimebundle_()  # anywidget knows what Colab wants to be told
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}
+        alt = {mime: {"alt": self._summary} for mime in self._bundle if mime.startswith("image/")}
+        return {VIEW: view, **self._bundle, "text/plain": text}, {**metadata, **alt}
+
+
+def _element(picture: Picture | Svg) -> tuple[str, dict]:
+    """The picture for the live page, and for places without a kernel (nbconvert takes alt text only from an <img>)."""
+    if hasattr(picture, "svg"):
+        svg = Svg(picture.svg, picture.alt)
+        return svg.markup("tx-picture"), svg._repr_mimebundle_()[0]
+    if not hasattr(picture, "png"):
+        raise ValueError(f"Explore: draw returned {picture!r}, expected a Picture or an Svg")
+    png = picture.png()
+    width, height = struct.unpack(">II", png[16:24])  # the page keeps the place while the next image is decoded
+    attributes = {"class": "tx-picture", "width": width, "height": height}
+    element = image("image/png", png, picture.alt, **attributes)
+    return element, {"text/html": element, "image/png": png}
+
+
+def _control(key: str, given) -> ipywidgets.Widget:
+    """A control from a widget or from the shorthand; one without a name is refused.
+
+    The name is text: ipywidgets 8 leaves it so, ipywidgets 7 takes it for HTML.
+    """
+    words = key.replace("_", " ").capitalize()
+    if isinstance(given, ipywidgets.Widget):
+        control = given
+    elif isinstance(given, bool):
+        control = ipywidgets.Checkbox(given, description=words, indent=False)
+    elif isinstance(given, str):
+        control = ipywidgets.Text(given, description=words)
+    elif isinstance(given, tuple):
+        control = _slider(key, given, words)
+    elif isinstance(given, (Mapping, Sequence)) and given:
+        options = list(given.items()) if isinstance(given, Mapping) else [(str(option), option) for option in given]
+        control = ipywidgets.Dropdown(options=options, value=options[0][1], description=words)
+    else:
+        raise ValueError(f"Explore: {key}={given!r}, expected a widget, (low, high, step), options, a bool or a text")
+    if not getattr(control, "description", "").strip():
+        raise ValueError(f"Explore: {key}={type(control).__name__} has no description, which is its name for a reader")
+    if _may_be_none(control):
+        raise ValueError(
+            f"Explore: {key} has an option None, which means that nothing is chosen; expected other values"
+        )
+    if isinstance(control, DescriptionWidget) and not control.has_trait("description_allow_html"):  # ipywidgets 7
+        control.description = svg_text(control.description)
+    if control.has_trait("style") and "description_width" in control.style.keys and not control.style.description_width:
+        control.style.description_width = "initial"
+    if control.layout.width is None:
+        control.layout.width = "auto" if isinstance(control, (ipywidgets.Checkbox, ipywidgets.Button)) else "420px"
+    control.layout.max_width = control.layout.max_width or "100%"
+    return control
+
+
+def _may_be_none(control: ipywidgets.Widget) -> bool:
+    """Of a dropdown or the like: ipywidgets takes the value None for "nothing chosen", and shows no option for it."""
+    options = getattr(control, "options", ())
+    values = [option[1] if isinstance(option, tuple) and len(option) == 2 else option for option in options]
+    return bool(values) and any(value is None for value in [*values, control.value])
+
+
+def _slider(key: str, limits: tuple, words: str) -> ipywidgets.Widget:
+    if len(limits) not in (2, 3) or not limits[0] < limits[1]:
+        raise ValueError(f"Explore: {key}={limits}, expected (low, high) or (low, high, step) with low < high")
+    low, high = limits[:2]
+    if all(isinstance(limit, int) for limit in limits):
+        return ipywidgets.IntSlider(low, low, high, limits[2] if len(limits) == 3 else 1, description=words)
+    step = limits[2] if len(limits) == 3 else (high - low) / 20
+    return ipywidgets.FloatSlider(low, min=low, max=high, step=step, description=words)
+
+
+def _put(key: str, control: ipywidgets.Widget, value) -> None:
+    """A slider would move to its nearest end without a word, so ask first."""
+    low, high = getattr(control, "min", None), getattr(control, "max", None)
+    try:
+        parts = value if isinstance(value, (tuple, list)) else [value]
+        if fits := low is None or all(low <= part <= high for part in parts):
+            control.value = value
+    except Exception as error:  # traitlets' own error, which is no ValueError
+        options = getattr(control, "options", None)
+        known = f", but the options are {options}" if options else f": {error}"
+        raise ValueError(f"Explore.set: {key}={value!r}{known}") from error
+    if not fits:
+        raise ValueError(f"Explore.set: {key}={value!r}, but the control goes from {low} to {high}")

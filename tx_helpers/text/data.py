@@ -1,0 +1,231 @@
+"""Batches to train on.
+
+Batches are a function of the step: `batches(step)` is the same batch whenever it is asked for, on every machine. A run
+that resumes at step 1,000 asks for batch 1,000; the data have no state to save.
+
+Two kinds of data: pairs of id lists (a translator's) and one long text (a language model's). The targets are the inputs
+shifted by one position, so that every position is asked for the token that follows it.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+
+import torch
+from torch import Tensor
+
+from tx_helpers.text.tokenizers import Tokenizer, WordTokenizer
+
+IdPair = tuple[list[int], list[int]]
+Text = TypeVar("Text", str, Tensor)
+PAD, BOS, EOS = Tokenizer.pad_id, Tokenizer.bos_id, Tokenizer.eos_id
+
+
+class SequenceBatch(NamedTuple):
+    """Sources (B, S), and targets (B, T) with the decoder's inputs (B, T), which lag one token behind; int64."""
+
+    source: Tensor
+    decoder_input: Tensor
+    target: Tensor
+
+    def to(self, device: torch.device | str) -> "SequenceBatch":
+        return SequenceBatch(*(ids.to(device) for ids in self))
+
+
+class TextBatch(NamedTuple):
+    """Pieces of a text (B, T) and, as target (B, T), the same one position on; int64."""
+
+    input: Tensor
+    target: Tensor
+
+    def to(self, device: torch.device | str) -> "TextBatch":
+        return TextBatch(*(ids.to(device) for ids in self))
+
+
+def pad_right(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
+    """Id lists of any length as one int64 tensor (B, longest), filled up with `pad_id` at the right."""
+    if not rows:
+        raise ValueError("pad_right: no rows to make a batch of, expected at least one")
+    longest = max(len(row) for row in rows)
+    return torch.tensor([[*row, *[pad_id] * (longest - len(row))] for row in rows], dtype=torch.long)
+
+
+def sequence_batch(
+    pairs: Sequence[IdPair], *, pad_id: int = PAD, bos_id: int = BOS, eos_id: int = EOS
+) -> SequenceBatch:
+    """Pairs of id lists as one batch, padded at the right.
+
+    For a target w₁ … wₙ the decoder reads <bos> w₁ … wₙ and is asked for w₁ … wₙ <eos>.
+    """
+    return SequenceBatch(
+        source=pad_right([source for source, _ in pairs], pad_id),
+        decoder_input=pad_right([[bos_id, *target] for _, target in pairs], pad_id),
+        target=pad_right([[*target, eos_id] for _, target in pairs], pad_id),
+    )
+
+
+class PairBatches:
+    """Batches of pairs of id lists: `batches(step) -> SequenceBatch`.
+
+    An epoch is one permutation of the pairs, drawn from seed and epoch; epoch follows epoch without a gap, so every
+    batch is full (one may end an epoch and begin the next) and every pair comes exactly once an epoch.
+    """
+
+    def __init__(
+        self,
+        pairs: Iterable[IdPair],
+        batch_size: int,
+        *,
+        pad_id: int = PAD,
+        bos_id: int = BOS,
+        eos_id: int = EOS,
+        seed: int = 0,
+    ):
+        self.pairs = [(list(source), list(target)) for source, target in pairs]
+        if not self.pairs:
+            raise ValueError("PairBatches: no pairs to draw batches from, expected at least one")
+        for number, (source, target) in enumerate(self.pairs):
+            if not source or not target:
+                raise ValueError(
+                    f"PairBatches: pair {number} has {len(source)} source and {len(target)} target tokens, "
+                    "expected at least one of each"
+                )
+        _at_least_one("PairBatches", batch_size=batch_size)
+        self.batch_size, self.seed = batch_size, seed
+        self.special_ids = {"pad_id": pad_id, "bos_id": bos_id, "eos_id": eos_id}
+
+    def __call__(self, step: int) -> SequenceBatch:
+        first = _checked_step("PairBatches", step) * self.batch_size
+        chosen = []
+        for place in range(first, first + self.batch_size):
+            epoch, index = divmod(place, len(self.pairs))
+            chosen.append(self.pairs[_permutation(len(self.pairs), self.seed, epoch)[index]])
+        return sequence_batch(chosen, **self.special_ids)
+
+
+class TextBatches:
+    """Random windows of one long text: `batches(step) -> TextBatch`, B = batch_size and T = length.
+
+    ids (N,): the text's ids. A window may begin wherever length + 1 ids are left, each place being as likely.
+    """
+
+    def __init__(self, ids: Tensor | Sequence[int], length: int, batch_size: int, *, seed: int = 0):
+        _at_least_one("TextBatches", length=length, batch_size=batch_size)
+        self.ids = _text("TextBatches", ids, shortest=length + 1)
+        self.length, self.batch_size, self.seed = length, batch_size, seed
+
+    def __call__(self, step: int) -> TextBatch:
+        uniform = _uniform(f"windows {self.seed} {_checked_step('TextBatches', step)}")
+        places = len(self.ids) - self.length
+        starts = torch.tensor([int(uniform() * places) for _ in range(self.batch_size)])
+        windows = starts[:, None] + torch.arange(self.length)  # (B, T)
+        return TextBatch(self.ids[windows], self.ids[windows + 1])
+
+
+def evaluation_windows(ids: Tensor | Sequence[int], length: int, *, batch_size: int = 64) -> list[TextBatch]:
+    """A whole text cut into windows side by side, in batches: every id but the first is a target exactly once.
+
+    What is left at the end becomes a shorter window in a batch of its own, so a mean over the text weighs each batch
+    by its number of targets. Positions early in a window see little context, here as in training.
+    """
+    ids = _text("evaluation_windows", ids, shortest=2)
+    _at_least_one("evaluation_windows", length=length, batch_size=batch_size)
+    inputs, targets = ids[:-1], ids[1:]
+    cut = len(inputs) // length * length
+    windows = zip(*(part[:cut].view(-1, length).split(batch_size) for part in (inputs, targets)), strict=True)
+    rest = inputs[None, cut:], targets[None, cut:]
+    return [TextBatch(*rows) for rows in [*windows, rest] if rows[0].numel()]
+
+
+class PairData(NamedTuple):
+    """Pairs of texts made ready for training: a tokenizer for each side, and the pairs as ids."""
+
+    source_tokenizer: Tokenizer
+    target_tokenizer: Tokenizer
+    pairs: list[IdPair]
+
+    def encode(self, pairs: Iterable[tuple]) -> list[IdPair]:
+        """Further pairs, held-out ones say, as ids of the same tokenizers."""
+        texts = [_source_and_target(pair) for pair in pairs]
+        return [
+            (self.source_tokenizer.encode(source), self.target_tokenizer.encode(target)) for source, target in texts
+        ]
+
+    def batches(self, batch_size: int, *, seed: int = 0) -> PairBatches:
+        return PairBatches(self.pairs, batch_size, seed=seed)
+
+
+def word_pairs(pairs: Iterable[tuple], *, tokenizer: type[Tokenizer] = WordTokenizer) -> PairData:
+    """Your own pairs of texts, made ready for training: each side's tokenizer is trained on that side.
+
+    pairs: (source, target), or longer tuples ending in them, as those of `number_pairs`. With
+    `tokenizer=CharTokenizer` the tokens are characters.
+    """
+    texts = [_source_and_target(pair) for pair in pairs]
+    if not texts:
+        raise ValueError("word_pairs: no pairs, expected at least one (source, target)")
+    sources, targets = zip(*texts, strict=True)
+    untrained = PairData(tokenizer.train(sources), tokenizer.train(targets), [])
+    return untrained._replace(pairs=untrained.encode(texts))
+
+
+def copy_pairs(count: int, *, longest: int = 8, symbols: str = "abcdefghij", seed: int = 0) -> list[tuple[str, str]]:
+    """The copy task: ("c a f", "c a f"). Lengths from 1 to `longest` and all symbols are equally likely."""
+    _at_least_one("copy_pairs", count=count, longest=longest, symbols=len(symbols))
+    uniform = _uniform(f"copy {seed}")
+    texts = []
+    for _ in range(count):
+        length = 1 + int(uniform() * longest)
+        texts.append(" ".join(symbols[int(uniform() * len(symbols))] for _ in range(length)))
+    return [(text, text) for text in texts]
+
+
+def train_validation_split(text: Text, share: float = 0.9) -> tuple[Text, Text]:
+    """The first 90 % of a text (or of its ids) to train on, the rest to validate on, as nanoGPT splits it."""
+    cut = int(len(text) * share)
+    if not 0 < cut < len(text):
+        raise ValueError(f"train_validation_split: share={share} of {len(text)} leaves one side empty")
+    return text[:cut], text[cut:]
+
+
+def _source_and_target(pair: tuple) -> tuple[str, str]:
+    """The last two fields of a pair."""
+    if isinstance(pair, str) or len(pair) < 2 or not all(isinstance(text, str) for text in pair[-2:]):
+        raise ValueError(f"word_pairs: {pair!r} does not end in two texts, expected (source, target)")
+    return pair[-2], pair[-1]
+
+
+def _text(operation: str, ids: Tensor | Sequence[int], shortest: int) -> Tensor:
+    """The ids as a 1-D int64 tensor, long enough for one window and its shifted target."""
+    ids = torch.as_tensor(ids)
+    if ids.dim() != 1 or ids.is_floating_point():
+        raise ValueError(f"{operation}: ids of shape {tuple(ids.shape)} and {ids.dtype}, expected whole numbers (N,)")
+    if len(ids) < shortest:
+        raise ValueError(
+            f"{operation}: a text of {len(ids)} ids, expected at least {shortest}: a window and its target"
+        )
+    return ids.long()
+
+
+@lru_cache(maxsize=8)
+def _permutation(count: int, seed: int, epoch: int) -> list[int]:
+    uniform = _uniform(f"permutation {seed} {epoch}")
+    return sorted(range(count), key=lambda _: uniform())
+
+
+def _uniform(seed: str) -> Callable[[], float]:
+    """A source of random numbers in [0, 1) of its own: only random() is the same in every version of Python."""
+    return random.Random(seed).random
+
+
+def _at_least_one(operation: str, **sizes: int) -> None:
+    for name, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"{operation}: {name}={size}, expected at least 1")
+
+
+def _checked_step(operation: str, step: int) -> int:
+    if step < 0:
+        raise ValueError(f"{operation}: step={step}, expected 0 or more")
+    return step

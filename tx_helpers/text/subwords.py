@@ -1,0 +1,262 @@
+"""Tokens between letters and words: byte-pair encoding and WordPiece, trained from scratch.
+
+Both begin with the smallest pieces and join, again and again, the two neighbours that stand side by side most often
+(Sennrich, Haddow and Birch 2016, arXiv:1508.07909). Pairs are counted inside words only, so nothing grows across a
+space. Ties: of equally frequent pairs the one whose left piece has the smaller id, then whose right piece has it.
+
+    pairs = BytePairTokenizer.train(text, vocabulary=512)       # like GPT-2: never an unknown piece
+    words = WordPieceTokenizer.train(text, vocabulary=512)      # like BERT: "##" marks a piece that continues a word
+
+Merges and ids are those of the library `tokenizers` (its BpeTrainer and WordPieceTrainer) on the same words.
+
+Left out on purpose: Unicode's classes of letters. ASCII alone says what is a space, a digit or a mark; everything
+beyond ASCII counts as a letter. So that library and this file cut a text into the same words.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from heapq import heapify, heappop, heappush
+from itertools import chain, pairwise
+from typing import Any, Self
+
+from tx_helpers.text.tokenizers import BOS, EOS, PAD, UNKNOWN, Tokenizer
+
+SPACE, DIGIT, MARK, LETTER = r"\x00-\x20\x7f", "0-9", r"!-/:-@\[-`{-~", r"A-Za-z\x80-\U0010ffff"
+BYTE_PAIR_WORD = re.compile(f" ?[{LETTER}]+| ?[{DIGIT}]+| ?[{MARK}]+|[{SPACE}]")  # a space belongs to what follows it
+WORD_PIECE_WORD = re.compile(f"[{LETTER}{DIGIT}]+|[{MARK}]")  # spaces are dropped
+CONTINUES = "##"
+
+Pair = tuple[str, str]
+
+
+def learn_merges(
+    words: Mapping[tuple[str, ...], int],
+    alphabet: Iterable[str],
+    size: int,
+    *,
+    glue: Callable[[str, str], str] = str.__add__,
+    min_count: int = 1,
+) -> tuple[list[str], list[Pair]]:
+    """Join the most frequent pair until there are `size` pieces; returns all pieces, and the merges in their order.
+
+    words      spelled in pieces of the alphabet, and how often each occurs
+    glue       the new piece that two pieces make
+    min_count  stop when no pair is this frequent
+
+    Recounting everything at every merge costs merges × length of the text. But a merge changes only the words that
+    hold its pair: so each distinct word is kept once, with an index from pairs to words, and only those are counted
+    anew. A heap hands out the best pair; an entry whose count has changed since is stale, and thrown away.
+    """
+    pieces, merges = list(alphabet), []
+    ids = {piece: i for i, piece in enumerate(pieces)}
+    spelled = [[ids[piece] for piece in word] for word in words]
+    times = list(words.values())
+    counts: Counter[tuple[int, int]] = Counter()
+    homes = defaultdict(set)  # pair -> numbers of the words that hold it, or once did
+    for number, word in enumerate(spelled):
+        for pair in pairwise(word):
+            counts[pair] += times[number]
+            homes[pair].add(number)
+
+    heap = [(-count, pair) for pair, count in counts.items()]
+    heapify(heap)
+    while heap and len(pieces) < size:
+        count, pair = heappop(heap)
+        if -count != counts[pair]:
+            continue
+        if -count < max(min_count, 1):
+            break
+        left, right = pieces[pair[0]], pieces[pair[1]]
+        merges.append((left, right))
+        new = ids.setdefault(glue(left, right), len(pieces))  # the alphabet may hold it already
+        if new == len(pieces):
+            pieces.append(glue(left, right))
+        changes: Counter[tuple[int, int]] = Counter()
+        for number in homes.pop(pair):
+            for old in pairwise(spelled[number]):
+                changes[old] -= times[number]
+            spelled[number] = join_pair(spelled[number], pair, new)
+            for fresh in pairwise(spelled[number]):
+                changes[fresh] += times[number]
+                homes[fresh].add(number)
+        for changed, change in changes.items():
+            if change:
+                counts[changed] += change
+                heappush(heap, (-counts[changed], changed))
+    return pieces, merges
+
+
+def join_pair(symbols: list, pair: tuple, new: object) -> list:
+    """The symbols with every occurrence of the pair, from left to right, replaced by the new one."""
+    joined, i = [], 0
+    while i < len(symbols):
+        hit = i + 1 < len(symbols) and (symbols[i], symbols[i + 1]) == pair
+        joined.append(new if hit else symbols[i])
+        i += 2 if hit else 1
+    return joined
+
+
+def apply_merges(symbols: Iterable[str], ranks: Mapping[Pair, int]) -> list[str]:
+    """Join neighbours as training did: the pair that was learned first goes first, the leftmost of equals.
+
+    A joined piece takes the place of its left half; `after` and `before` lead to its neighbours.
+    """
+    pieces: list[str | None] = list(symbols)
+    end = len(pieces)
+    after, before = list(range(1, end + 1)), list(range(-1, end))
+    heap = [(ranks[pair], place) for place, pair in enumerate(pairwise(pieces)) if pair in ranks]
+    heapify(heap)
+    while heap:
+        rank, place = heappop(heap)
+        right = after[place]
+        if right == end or pieces[place] is None or ranks.get((pieces[place], pieces[right])) != rank:
+            continue  # one of the two has been joined to something else since
+        pieces[place] += pieces[right]
+        pieces[right] = None
+        after[place] = after[right]
+        before[after[right]] = place
+        for left in (before[place], place):
+            if left >= 0 and after[left] < end and (pair := (pieces[left], pieces[after[left]])) in ranks:
+                heappush(heap, (ranks[pair], left))
+    return [piece for piece in pieces if piece is not None]
+
+
+def byte_letters() -> dict[int, str]:
+    """A printable character for each of the 256 bytes, as GPT-2 has it: most are themselves, the space is "Ġ"."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in set(printable)]
+    return {byte: chr(byte) for byte in printable} | {byte: chr(256 + n) for n, byte in enumerate(others)}
+
+
+LETTER_OF = byte_letters()
+BYTE_OF = {letter: byte for byte, letter in LETTER_OF.items()}
+
+
+class BytePairTokenizer(Tokenizer):
+    """Pieces of UTF-8 bytes, joined by merges: any text can be encoded, and comes back to the letter.
+
+    A word takes the space before it along: " the" is one word. A piece is written in GPT-2's letters for bytes
+    ("Ġthe"); `readable` gives the text.
+    """
+
+    kind = "byte-pair"
+
+    def __init__(self, merges: Iterable[Iterable[str]] = ()):
+        self.merges = [(left, right) for left, right in merges]
+        self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}
+        known = dict.fromkeys(LETTER_OF.values())
+        for left, right in self.merges:
+            if left not in known or right not in known:
+                raise ValueError(f"{self._name}: the merge {left!r} + {right!r} joins a piece that is not made yet")
+            known[left + right] = None
+        super().__init__(known)
+
+    @classmethod
+    def train(cls, texts: str | Iterable[str], *, vocabulary: int = 512, min_count: int = 1) -> Self:
+        """Learn merges until there are `vocabulary` tokens (3 special ones and 256 bytes among them).
+
+        Fewer, if no pair is left that occurs `min_count` times.
+        """
+        special = [PAD, BOS, EOS]
+        _check_size(cls, vocabulary, len(special) + 256)
+        words = _count(cls, BYTE_PAIR_WORD, texts)
+        spelled = {tuple(cls.letters(word)): count for word, count in words.items()}
+        _, merges = learn_merges(spelled, LETTER_OF.values(), vocabulary - len(special), min_count=min_count)
+        return cls(merges)
+
+    @classmethod
+    def letters(cls, text: str) -> str:
+        """The UTF-8 bytes of a text, a letter for each."""
+        try:
+            return "".join(LETTER_OF[byte] for byte in text.encode("utf-8"))
+        except UnicodeEncodeError as error:
+            raise ValueError(f"{cls.__name__}: the text holds half a surrogate pair, no character ({error})") from error
+
+    def readable(self, piece: str) -> str:
+        """The text of one piece; bytes that are only a part of a character are written \\xe2."""
+        return bytes(BYTE_OF[letter] for letter in piece).decode("utf-8", errors="backslashreplace")
+
+    def split(self, text: str) -> list[str]:
+        words = BYTE_PAIR_WORD.findall(text)
+        spelled = {word: apply_merges(self.letters(word), self.ranks) for word in dict.fromkeys(words)}
+        return list(chain.from_iterable(spelled[word] for word in words))
+
+    def join(self, pieces: list[str]) -> str:
+        """The text; bytes that make no character (ids cut in the middle of one) become �."""
+        parts = [bytes(BYTE_OF[a] for a in piece) if piece in self._ids else piece.encode() for piece in pieces]
+        return b"".join(parts).decode("utf-8", errors="replace")
+
+    def _state(self) -> dict[str, Any]:
+        return {"merges": [list(pair) for pair in self.merges]}
+
+
+class WordPieceTokenizer(Tokenizer):
+    """Words cut into the longest pieces of the vocabulary, from left to right; "##" marks what continues a word.
+
+    A word that cannot be spelled in the vocabulary's pieces is unknown as a whole. Each mark is a word of its own,
+    and spaces are not kept: `decode` puts one between any two words.
+    """
+
+    kind = "wordpiece"
+
+    @classmethod
+    def train(
+        cls, texts: str | Iterable[str], *, vocabulary: int = 512, unknown: bool = False, min_count: int = 1
+    ) -> Self:
+        """Learn pieces until there are `vocabulary` tokens: letters, letters with "##", then what merges make.
+
+        The most frequent pair is joined, as in the library `tokenizers`. (Google's own trainer was never published; it
+        is said to choose by count(ab) / (count(a) · count(b)).)
+        """
+        words = _count(cls, WORD_PIECE_WORD, texts)
+        spelled = {(word[0], *(CONTINUES + letter for letter in word[1:])): n for word, n in words.items()}
+        first, later = {word[0] for word in words}, {letter for word in words for letter in word[1:]}
+        alphabet = [*sorted(first | later), *(CONTINUES + letter for letter in sorted(later))]
+        special = [PAD, BOS, EOS] + [UNKNOWN] * unknown
+        _check_size(cls, vocabulary, len(special) + len(alphabet))
+        pieces, _ = learn_merges(spelled, alphabet, vocabulary - len(special), glue=glue_pieces, min_count=min_count)
+        return cls(pieces, unknown=unknown)
+
+    def split(self, text: str) -> list[str]:
+        words = WORD_PIECE_WORD.findall(text)
+        longest = max(map(len, self.pieces), default=0)
+        spelled = {word: self._longest_pieces(word, longest) for word in dict.fromkeys(words)}
+        return list(chain.from_iterable(spelled[word] for word in words))
+
+    def _longest_pieces(self, word: str, longest: int) -> list[str]:
+        """The word cut greedily; the word itself, whole, if some rest of it begins with no piece."""
+        pieces, start = [], 0
+        while start < len(word):
+            prefix = CONTINUES if start else ""
+            ends = range(min(len(word), start + longest), start, -1)
+            end = next((end for end in ends if prefix + word[start:end] in self._ids), None)
+            if end is None:
+                return [word]
+            pieces.append(prefix + word[start:end])
+            start = end
+        return pieces
+
+    def join(self, pieces: list[str]) -> str:
+        return " ".join(pieces).replace(" " + CONTINUES, "")
+
+
+def glue_pieces(left: str, right: str) -> str:
+    """ "hund" + "##red" → "hundred": the left piece alone says whether the new one continues a word."""
+    return left + right.removeprefix(CONTINUES)
+
+
+def _count(kind: type[Tokenizer], pattern: re.Pattern, texts: str | Iterable[str]) -> Counter[str]:
+    """How often each word stands in the texts."""
+    texts = [texts] if isinstance(texts, str) else texts
+    words = Counter(chain.from_iterable(map(pattern.findall, texts)))
+    if not words:
+        raise ValueError(f"{kind.__name__}.train: the training texts hold not a single piece")
+    return words
+
+
+def _check_size(kind: type[Tokenizer], vocabulary: int, least: int) -> None:
+    if vocabulary < least:
+        raise ValueError(
+            f"{kind.__name__}.train: vocabulary={vocabulary}, but {least} tokens are there before the first merge"
+        )

@@ -1,0 +1,269 @@
+"""Training: a loss, one step, and the loop around it.
+
+    run = fit(model, batches, steps=600, loss=translation_loss, optimizer=adamw(model, 3e-3),
+              schedule=linear_warmup_decay(600, warmup=30))
+
+`Run.train_step` is all that happens in a step, and a `Run` is all that a step reads and changes: stored and loaded, it
+goes on bit for bit as if it had never stopped (on the same machine, with as many threads). Batches are a function of
+the step, so the data have no state; dropout draws from a random stream of the run's own, so nothing outside disturbs it
+and it disturbs nothing outside.
+
+Left out on purpose: accumulation of gradients, float16 with its loss scaling, several devices.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from tqdm.auto import tqdm
+
+from tx_helpers.training.checkpoints import check_weights, load_checkpoint, load_weights, save_checkpoint
+from tx_helpers.training.contexts import RandomStream, cpu_threads, in_mode, interrupts
+from tx_helpers.training.optimizers import Schedule, constant
+
+Optimizers = torch.optim.Optimizer | Sequence[torch.optim.Optimizer]
+Loss = Callable[[nn.Module, Any], Tensor]
+Measure = Callable[[nn.Module], Mapping[str, float]]
+
+
+class Run:
+    """A training run: what `fit` was given, how far it is, and what happened on the way.
+
+    step          steps done, and so the number of the next batch
+    losses, gradient_norms (before clipping), rates (learning rate of the first group): a float for each step
+    evaluations   one {"step": …, name: value} for each evaluation
+    interrupted   did a Ctrl-C end the last `fit`?
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        batches: Callable[[int], Any],
+        *,
+        loss: Loss,
+        optimizer: Optimizers,
+        schedule: Schedule | None = None,
+        clip: float | None = 1.0,
+        autocast: torch.dtype | None = None,
+        seed: int = 0,
+    ):
+        if clip is not None and not clip > 0:
+            raise ValueError(f"fit: clip={clip}, expected a norm > 0, or None")
+        if autocast not in (None, torch.bfloat16):
+            raise ValueError(f"fit: autocast={autocast}, expected torch.bfloat16, or None for full precision")
+        self.model, self.batches, self.loss = model, batches, loss
+        self.optimizers = [optimizer] if isinstance(optimizer, torch.optim.Optimizer) else list(optimizer)
+        self.schedule = schedule or constant()
+        self.clip, self.autocast = clip, autocast
+        self.random = RandomStream(seed)
+        self.step = 0
+        self.losses: list[float] = []
+        self.gradient_norms: list[float] = []
+        self.rates: list[float] = []
+        self.evaluations: list[dict[str, float]] = []
+        self.interrupted = False
+        self.parameters = _trained_by(self.optimizers, model)
+        for group in self._groups():
+            group.setdefault("initial_lr", group["lr"])
+
+    def train_step(self) -> float:
+        """One step on batch `self.step`; its loss comes back.
+
+        Raises FloatingPointError, before anything is updated, if the loss or a gradient is not finite. After any error
+        the run is as before the step, but for a KeyboardInterrupt that hits the very update; `fit` lets none through.
+        """
+        device = next(self.model.parameters()).device
+        batch = self.batches(self.step).to(device)
+        with self.random.on(device), in_mode(self.model, training=True):
+            with torch.autocast(device.type, self.autocast) if self.autocast else nullcontext():
+                loss = self.loss(self.model, batch)
+            if loss.dim():
+                raise ValueError(f"fit: the loss has shape {tuple(loss.shape)}, expected a scalar")
+            self.model.zero_grad()
+            loss.backward()
+            trained = [parameter for parameter in self.parameters.values() if parameter.grad is not None]
+            norm = torch.nn.utils.get_total_norm([parameter.grad for parameter in trained])
+            value, size = loss.item(), norm.item()
+            if not (math.isfinite(value) and math.isfinite(size)):
+                raise FloatingPointError(
+                    f"fit: at step {self.step} the loss is {value} and the gradient's norm {size}; "
+                    + self._first_not_finite()
+                )
+            if self.clip is not None and size > self.clip:
+                torch.nn.utils.clip_grads_with_norm_(trained, self.clip, norm)
+            factor = self.schedule(self.step)
+            for group in self._groups():
+                group["lr"] = group["initial_lr"] * factor
+            for optimizer in self.optimizers:
+                optimizer.step()
+        self.step += 1
+        self.losses.append(value)
+        self.gradient_norms.append(size)
+        self.rates.append(self._groups()[0]["lr"])
+        return value
+
+    def evaluate(self, measure: Measure) -> dict[str, float]:
+        """Measure the model, in evaluation mode and without gradients; the record is appended to `evaluations`.
+
+        Random numbers that `measure` draws from torch depend on seed and step alone, and disturb no other stream.
+        """
+        device = next(self.model.parameters()).device
+        stream = RandomStream(self.random.seed + self.step)
+        with stream.on(device), in_mode(self.model, training=False), torch.no_grad():
+            measured = measure(self.model)
+        if not isinstance(measured, Mapping):
+            raise ValueError(f"fit: evaluate returned {measured!r}, expected a dict of numbers by name")
+        record = {"step": self.step} | {name: float(number) for name, number in measured.items()}
+        self.evaluations.append(record)
+        return record
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that a step changes: tensors, numbers, strings, and lists and dicts of them."""
+        return {
+            "model": self.model.state_dict(),
+            "optimizers": [
+                {"name": type(optimizer).__name__, "state": optimizer.state_dict()} for optimizer in self.optimizers
+            ],
+            "random": {"seed": self.random.seed, "states": dict(self.random.states)},
+            "step": self.step,
+            **{name: list(getattr(self, name)) for name in _HISTORY},
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take over a state; the optimizers' settings (learning rate, …) are then the saved ones.
+
+        Raises ValueError, before anything is changed, if it is another model's or other optimizers'.
+        """
+        check_weights(self.model, state["model"])
+        names, saved = [type(o).__name__ for o in self.optimizers], [o["name"] for o in state["optimizers"]]
+        if names != saved:
+            raise ValueError(f"fit: the optimizers are {names}, but {saved} in the checkpoint")
+        for optimizer, entry in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(deepcopy(entry["state"]))
+        load_weights(self.model, state["model"])
+        self.random.seed, self.random.states = state["random"]["seed"], dict(state["random"]["states"])
+        self.step = state["step"]
+        for name in _HISTORY:
+            setattr(self, name, list(state[name]))
+
+    def save(self, path: str | Path) -> None:
+        """Write a checkpoint."""
+        save_checkpoint(path, "run", self.state_dict())
+
+    def load(self, path: str | Path) -> None:
+        """Go on from a checkpoint of a run with this model and these optimizers."""
+        self.load_state_dict(load_checkpoint(path, "run"))
+
+    def __repr__(self) -> str:
+        last = f", loss {self.losses[-1]:.3f}" if self.losses else ""
+        return f"<Run: {self.step} steps{last}>"
+
+    def _groups(self) -> list[dict[str, Any]]:
+        return [group for optimizer in self.optimizers for group in optimizer.param_groups]
+
+    def _first_not_finite(self) -> str:
+        for name, parameter in self.model.named_parameters():
+            if not parameter.isfinite().all():
+                return f"the first parameter that is not finite is {name!r}"
+        for name, parameter in self.parameters.items():
+            if parameter.grad is not None and not parameter.grad.isfinite().all():
+                return f"all parameters are finite; the first whose gradient is not is {name!r}"
+        return "all parameters and gradients are finite"
+
+
+def fit(
+    model: nn.Module,
+    batches: Callable[[int], Any],
+    *,
+    steps: int,
+    loss: Loss,
+    optimizer: Optimizers,
+    schedule: Schedule | None = None,
+    clip: float | None = 1.0,
+    autocast: torch.dtype | None = None,
+    seed: int = 0,
+    evaluate: Measure | None = None,
+    every: int | None = None,
+    checkpoint: str | Path | None = None,
+    save_every: int | None = None,
+    resume: Run | str | Path | None = None,
+    progress: bool = True,
+    threads: int | None = 1,
+) -> Run:
+    """Train until `steps` steps are done.
+
+    batches     batches(step) -> batch, with `.to(device)`; always the same one for a step
+    loss        loss(model, batch) -> scalar tensor
+    optimizer   one, or a list; schedule: step -> factor of its learning rate
+    clip        gradients of a larger norm (all together) are scaled down to it; None: never
+    autocast    torch.bfloat16: matrix products in reduced precision
+    evaluate    evaluate(model) -> {name: number}, each `every` steps and at the end
+    checkpoint  a file, written each `save_every` steps and at the end
+    resume      a run, or the checkpoint of one, to go on from
+    threads     of the CPU: one trains models as small as the course's quicker than two that wait for each other (and
+                gives the same numbers on machines with any number of cores); None: as many as torch is set to
+
+    Ctrl-C (a notebook's stop button) ends it in good order after the step under way, with the checkpoint written, and
+    the run comes back; `fit(…, resume=run)` goes on from there. A second Ctrl-C is raised at once: what remains is the
+    model as it is at that moment, and the last checkpoint.
+    """
+    for name, number in (("steps", steps), ("every", every), ("save_every", save_every), ("threads", threads)):
+        if number is not None and number < 1:
+            raise ValueError(f"fit: {name}={number}, expected at least 1")
+    if save_every is not None and checkpoint is None:
+        raise ValueError(f"fit: save_every={save_every}, but checkpoint=None says no file to save to")
+    run = Run(
+        model, batches, loss=loss, optimizer=optimizer, schedule=schedule, clip=clip, autocast=autocast, seed=seed
+    )
+    if isinstance(resume, Run):
+        run.load_state_dict(resume.state_dict())
+    elif resume is not None:
+        run.load(resume)
+
+    start = run.step
+    quiet = not progress or start >= steps
+    with (
+        cpu_threads(threads),
+        interrupts() as noted,
+        tqdm(total=steps, initial=start, unit="step", mininterval=0.25, disable=quiet) as bar,
+    ):
+        shown: dict[str, float] = {}
+        while run.step < steps and not noted:
+            shown["loss"] = run.train_step()
+            last = run.step == steps
+            if evaluate is not None and (last or (every is not None and run.step % every == 0)):
+                shown |= {name: number for name, number in run.evaluate(evaluate).items() if name != "step"}
+            if save_every is not None and run.step % save_every == 0 and not last:
+                run.save(checkpoint)
+            bar.set_postfix(shown, refresh=False)
+            bar.update()
+        if checkpoint is not None and run.step > start:
+            run.save(checkpoint)
+        run.interrupted = run.step < steps
+    if run.interrupted:
+        where = "" if checkpoint is None else f" and {str(checkpoint)!r} has it"
+        print(f"Interrupted after step {run.step} of {steps}: fit(…, resume=run) goes on from here{where}.")
+    return run
+
+
+_HISTORY = ("losses", "gradient_norms", "rates", "evaluations")
+
+
+def _trained_by(optimizers: list[torch.optim.Optimizer], model: nn.Module) -> dict[str, nn.Parameter]:
+    """The parameters that the optimizers hold, by their names in the model, in its order."""
+    held = [parameter for o in optimizers for group in o.param_groups for parameter in group["params"]]
+    distinct = set(held)
+    trained = {name: parameter for name, parameter in model.named_parameters() if parameter in distinct}
+    if len(distinct) < len(held):
+        raise ValueError(f"fit: of {len(held)} parameters in the optimizers some are held twice, expected each once")
+    if len(trained) < len(held):
+        raise ValueError(
+            f"fit: of {len(held)} parameters in the optimizers only {len(trained)} are this model's: "
+            "the optimizer must be made from the model that it trains"
+        )
+    return trained

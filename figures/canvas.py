@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
+from tx_helpers.show import shapes
 from tx_helpers.show.shapes import number
-from tx_helpers.widgets import shapes
 
 WIDTH = 800
 SMALL, NORMAL, LARGE = 12, 13, 17

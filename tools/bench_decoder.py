@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import torch
 
 from timing import medians
-from tx_helpers.attention import MultiHeadAttention, fused_attention, written_out_attention
+from tx_helpers.attention import MultiHeadAttention, eager_attention, fused_attention
 from tx_helpers.config import (
     AttentionConfig,
     EmbeddingConfig,
@@ -38,16 +38,16 @@ from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import adamw, cosine
 
 STEPS, BATCH, CONTEXT = 2000, 12, 64
-ATTENTION = {"fused": fused_attention, "written out": written_out_attention}
+ATTENTION = {"fused": fused_attention, "written out": eager_attention}
 PRECISION = {"float32": None, "bfloat16": torch.bfloat16}
 
 
-def plain_config(vocabulary: int) -> TransformerConfig:
+def plain_config(vocab_size: int) -> TransformerConfig:
     return TransformerConfig(
-        vocabulary,
-        width=128,
+        vocab_size,
+        d_model=128,
         n_layers=4,
-        context=CONTEXT,
+        context_length=CONTEXT,
         attention=AttentionConfig(4, bias=False),
         feed_forward=FeedForwardConfig(activation="gelu", bias=False),
         positions=PositionConfig("learned"),

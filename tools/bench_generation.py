@@ -46,7 +46,11 @@ def main() -> None:
     models = {
         f"ours, {kind} positions": DecoderOnly(
             TransformerConfig(
-                VOCABULARY, arguments.width, arguments.layers, context=PROMPT + tokens, positions=PositionConfig(kind)
+                VOCABULARY,
+                arguments.width,
+                arguments.layers,
+                context_length=PROMPT + tokens,
+                positions=PositionConfig(kind),
             )
         ).eval()
         for kind in ("rotary", "learned")
@@ -107,16 +111,16 @@ def decoders_of_transformers(config: TransformerConfig, tokens: int) -> dict[str
     """Greedy decoding of `tokens` tokens by the library's own `generate`; no token ends a sequence."""
     from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
-    shared = dict(vocab_size=config.vocabulary, bos_token_id=None, eos_token_id=None)
+    shared = dict(vocab_size=config.vocab_size, bos_token_id=None, eos_token_id=None)
     n_layers, n_heads = config.n_layers, config.attention.n_heads
     llama = LlamaConfig(
-        hidden_size=config.width,
-        intermediate_size=8 * config.width // 3,  # three matrices with as many parameters as two of 4 · width
+        hidden_size=config.d_model,
+        intermediate_size=8 * config.d_model // 3,  # three matrices with as many parameters as two of 4 · width
         num_hidden_layers=n_layers,
         num_attention_heads=n_heads,
         **shared,
     )
-    gpt2 = GPT2Config(n_embd=config.width, n_layer=n_layers, n_head=n_heads, **shared)
+    gpt2 = GPT2Config(n_embd=config.d_model, n_layer=n_layers, n_head=n_heads, **shared)
     return {
         "transformers' Llama": _decoder(LlamaForCausalLM(llama), tokens),
         "transformers' GPT-2": _decoder(GPT2LMHeadModel(gpt2), tokens),

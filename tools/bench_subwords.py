@@ -1,6 +1,6 @@
 """Training byte pairs: ours, a recount of all pairs at every merge, and the library `tokenizers`, side by side.
 
-    python tools/bench_subwords.py [--text FILE] [--vocabulary 512] [--characters 300000] [--rounds 3]
+    python tools/bench_subwords.py [--text FILE] [--vocab-size 512] [--characters 300000] [--rounds 3]
 
 The text is tinyshakespeare (see tx_helpers.text.corpora), or stories where there is none. All three must learn the same
 merges; the recount runs once. Then encoding, ours and the library's.
@@ -22,12 +22,12 @@ from tx_helpers.text.subwords import BYTE_PAIR_WORD, LETTER_OF, BytePairTokenize
 from tx_helpers.text.tokenizers import BOS, EOS, PAD
 
 
-def recount(text: str, vocabulary: int) -> list[tuple[str, str]]:
+def recount(text: str, vocab_size: int) -> list[tuple[str, str]]:
     """The definition: all pairs of the whole text counted at every merge, then the text rewritten."""
     between = None  # stands between two words, so that no pair reaches across
     symbols = [s for word in BYTE_PAIR_WORD.findall(text) for s in (*map(LETTER_OF.get, word.encode()), between)]
     ids, merges = {letter: i for i, letter in enumerate(LETTER_OF.values())}, []
-    while len(ids) + 3 < vocabulary:
+    while len(ids) + 3 < vocab_size:
         counts = Counter(pairwise(symbols))
         inside = [pair for pair in counts if between not in pair]
         best = max(inside, key=lambda pair: (counts[pair], -ids[pair[0]], -ids[pair[1]]))
@@ -37,13 +37,13 @@ def recount(text: str, vocabulary: int) -> list[tuple[str, str]]:
     return merges
 
 
-def library(text: str, vocabulary: int) -> Tokenizer:
+def library(text: str, vocab_size: int) -> Tokenizer:
     tokenizer = Tokenizer(models.BPE())
     pattern = Regex(BYTE_PAIR_WORD.pattern.replace(r"\x80-\U0010ffff", r"\x{80}-\x{10ffff}"))
     to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(pattern, "isolated"), to_bytes])
     trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
+        vocab_size=vocab_size,
         special_tokens=[PAD, BOS, EOS],
         initial_alphabet=list(LETTER_OF.values()),
         show_progress=False,
@@ -64,16 +64,16 @@ def read(path: Path | None) -> tuple[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--text", type=Path)
-    parser.add_argument("--vocabulary", type=int, default=512)
+    parser.add_argument("--vocab-size", type=int, default=512)
     parser.add_argument("--characters", type=int, default=300_000, help="of the text, at most; 1115394 takes minutes")
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     name, text = read(arguments.text)
     text = text[: arguments.characters]
-    size = arguments.vocabulary
+    size = arguments.vocab_size
     found = {}
     rivals = {
-        "ours": lambda: found.update(ours=BytePairTokenizer.train(text, vocabulary=size)),
+        "ours": lambda: found.update(ours=BytePairTokenizer.train(text, vocab_size=size)),
         "tokenizers": lambda: found.update(library=library(text, size)),
     }
     seconds = medians(rivals, rounds=arguments.rounds)

@@ -20,7 +20,7 @@ from tx_helpers.masks import additive_mask, causal_mask, combine_masks
 from tx_helpers.observe import observe, observed
 
 
-def written_out_attention(
+def eager_attention(
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -79,7 +79,7 @@ def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, **options) -> 
     `tools/bench_attention.py` measures both.
     """
     reduced_on_cpu = v.device.type == "cpu" and v.dtype in (torch.bfloat16, torch.float16) and v.shape[-2] <= 512
-    attend = written_out_attention if observed() or reduced_on_cpu else fused_attention
+    attend = eager_attention if observed() or reduced_on_cpu else fused_attention
     return attend(q, k, v, **options)
 
 
@@ -126,9 +126,9 @@ class KVCache:
 class MultiHeadAttention(nn.Module):
     """MultiHead(X, M) = Concat(head_1 … head_H) W_O,  head_h = Attention(X W_Q, M W_K, M W_V) with its own K columns.
 
-    width         D, of the input and of the output
+    d_model       D, of the input and of the output
     n_heads       H query heads; n_kv_heads of keys and values: H (default), 1 (multi-query) or between (grouped-query)
-    head_width    K, by default D/H
+    d_head        K, by default D/H
     qk_norm       RMSNorm on every query and key before they meet (Henry et al. 2020; Dehghani et al. 2023)
     scale         of the scores, by default 1/√K
     attend        the attention function, of `scaled_dot_product_attention`'s signature
@@ -137,11 +137,11 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(
         self,
-        width: int,
+        d_model: int,
         n_heads: int,
         *,
         n_kv_heads: int | None = None,
-        head_width: int | None = None,
+        d_head: int | None = None,
         bias: bool = True,
         output_bias: bool | None = None,
         qk_norm: bool = False,
@@ -152,24 +152,24 @@ class MultiHeadAttention(nn.Module):
     ):
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        if min(n_heads, n_kv_heads, 1 if head_width is None else head_width) < 1:
+        if min(n_heads, n_kv_heads, 1 if d_head is None else d_head) < 1:
             raise ValueError(
-                f"MultiHeadAttention: n_heads={n_heads}, n_kv_heads={n_kv_heads}, head_width={head_width}; "
+                f"MultiHeadAttention: n_heads={n_heads}, n_kv_heads={n_kv_heads}, d_head={d_head}; "
                 "each must be at least 1"
             )
-        if head_width is None and width % n_heads:
-            raise ValueError(f"MultiHeadAttention: width={width} is not divisible by n_heads={n_heads}")
+        if d_head is None and d_model % n_heads:
+            raise ValueError(f"MultiHeadAttention: d_model={d_model} is not divisible by n_heads={n_heads}")
         if n_heads % n_kv_heads:
             raise ValueError(f"MultiHeadAttention: n_heads={n_heads} is not divisible by n_kv_heads={n_kv_heads}")
         self.n_heads, self.n_kv_heads = n_heads, n_kv_heads
-        self.width, self.head_width = width, head_width or width // n_heads
+        self.d_model, self.d_head = d_model, d_head or d_model // n_heads
         self.scale, self.dropout, self.attend = scale, dropout, attend
-        self.query = nn.Linear(width, n_heads * self.head_width, bias=bias)
-        self.key = nn.Linear(width, n_kv_heads * self.head_width, bias=bias)
-        self.value = nn.Linear(width, n_kv_heads * self.head_width, bias=bias)
-        self.output = nn.Linear(n_heads * self.head_width, width, bias=bias if output_bias is None else output_bias)
-        self.query_norm = RMSNorm(self.head_width, eps=norm_eps) if qk_norm else nn.Identity()
-        self.key_norm = RMSNorm(self.head_width, eps=norm_eps) if qk_norm else nn.Identity()
+        self.query = nn.Linear(d_model, n_heads * self.d_head, bias=bias)
+        self.key = nn.Linear(d_model, n_kv_heads * self.d_head, bias=bias)
+        self.value = nn.Linear(d_model, n_kv_heads * self.d_head, bias=bias)
+        self.output = nn.Linear(n_heads * self.d_head, d_model, bias=bias if output_bias is None else output_bias)
+        self.query_norm = RMSNorm(self.d_head, eps=norm_eps) if qk_norm else nn.Identity()
+        self.key_norm = RMSNorm(self.d_head, eps=norm_eps) if qk_norm else nn.Identity()
 
     def forward(
         self,
@@ -209,13 +209,13 @@ class MultiHeadAttention(nn.Module):
         return observe("keys", k if rotate is None else rotate(k)), observe("values", v)
 
     def _split(self, x: Tensor, n_heads: int) -> Tensor:
-        return x.unflatten(-1, (n_heads, self.head_width)).transpose(1, 2)  # (B, T, H·K) -> (B, H, T, K)
+        return x.unflatten(-1, (n_heads, self.d_head)).transpose(1, 2)  # (B, T, H·K) -> (B, H, T, K)
 
     def _check(self, x: Tensor, memory: Tensor | None) -> None:
         for name, tensor in (("x", x), ("memory", memory)):
-            if tensor is not None and (tensor.dim() != 3 or tensor.shape[-1] != self.width):
+            if tensor is not None and (tensor.dim() != 3 or tensor.shape[-1] != self.d_model):
                 raise ValueError(
-                    f"MultiHeadAttention: {name} of shape {tuple(tensor.shape)}, expected (B, T, {self.width})"
+                    f"MultiHeadAttention: {name} of shape {tuple(tensor.shape)}, expected (B, T, {self.d_model})"
                 )
         if memory is not None and memory.shape[0] != x.shape[0]:
             raise ValueError(f"MultiHeadAttention: x has {x.shape[0]} rows, but memory has {memory.shape[0]}")

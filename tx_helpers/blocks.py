@@ -40,11 +40,11 @@ class InputEmbedding(nn.Module):
         dropout: float = 0.0,
     ):
         super().__init__()
-        width = tokens.embedding_dim
+        d_model = tokens.embedding_dim
         self.tokens, self.positions = tokens, positions
-        self.factor = math.sqrt(width) if scale else 1.0
-        self.segments = nn.Embedding(segments, width) if segments else None
-        self.shift = nn.Parameter(torch.zeros(shift, width)) if shift else None
+        self.factor = math.sqrt(d_model) if scale else 1.0
+        self.segments = nn.Embedding(segments, d_model) if segments else None
+        self.shift = nn.Parameter(torch.zeros(shift, d_model)) if shift else None
         self.norm = norm or nn.Identity()
         self.dropout = Dropout(dropout)
 

@@ -2,7 +2,7 @@
 
 Grouped by part, so that a change reads as what it is:
 
-    config = TransformerConfig(vocabulary=64, positions=PositionConfig("rotary"))
+    config = TransformerConfig(vocab_size=64, positions=PositionConfig("rotary"))
     replace(config, norm=NormConfig("rms"))
 
 The presets at the end are published models, down to the last detail; `models.count_parameters` counts them.
@@ -19,13 +19,13 @@ class AttentionConfig:
 
     n_heads: int = 4
     n_kv_heads: int | None = None  # n_heads
-    head_width: int | None = None  # width / n_heads
+    d_head: int | None = None  # d_model / n_heads
     bias: bool = True
     qk_norm: bool = False
-    scale: float | None = None  # 1 / √head_width
+    scale: float | None = None  # 1 / √d_head
 
     def __post_init__(self):
-        _at_least_one("AttentionConfig", n_heads=self.n_heads, n_kv_heads=self.n_kv_heads, head_width=self.head_width)
+        _at_least_one("AttentionConfig", n_heads=self.n_heads, n_kv_heads=self.n_kv_heads, d_head=self.d_head)
         if self.n_heads % (self.n_kv_heads or self.n_heads):
             raise ValueError(
                 f"AttentionConfig: n_heads={self.n_heads} is not divisible by n_kv_heads={self.n_kv_heads}"
@@ -36,13 +36,13 @@ class AttentionConfig:
 class FeedForwardConfig:
     """See `layers.FeedForward` and, if gated, `layers.GatedFeedForward`."""
 
-    hidden: int | None = None  # 4 · width
+    d_ff: int | None = None  # 4 · d_model
     activation: str = "relu"
     gated: bool = False
     bias: bool = True
 
     def __post_init__(self):
-        _at_least_one("FeedForwardConfig", hidden=self.hidden)
+        _at_least_one("FeedForwardConfig", d_ff=self.d_ff)
         _one_of("FeedForwardConfig", activation=self.activation, choices=tuple(ACTIVATIONS))
 
 
@@ -83,12 +83,12 @@ class EmbeddingConfig:
     """Vectors at the way in and, if tied, at the way out (Press and Wolf 2017)."""
 
     tied: bool = True
-    scale: bool = True  # times √width at the way in, as in 2017
+    scale: bool = True  # times √d_model at the way in, as in 2017
     norm: bool = False  # a norm on the sum of token and position, as in BERT
     segments: int = 0  # segment types, as in BERT
     shift: int = 0  # how many tokens before each one also bring a share into its vector, as in RWKV
     output_bias: bool = False
-    output_scale: float = 1.0  # of the last hidden states, before the output: width^−½ in T5
+    output_scale: float = 1.0  # of the last hidden states, before the output: d_model^−½ in T5
 
     def __post_init__(self):
         for name, number in (("segments", self.segments), ("shift", self.shift)):
@@ -98,10 +98,10 @@ class EmbeddingConfig:
 
 @dataclass(frozen=True)
 class InitConfig:
-    """First values of the matrices. Embeddings: normal with deviation width^−½ ("xavier") or `std` (the others).
+    """First values of the matrices. Embeddings: normal with deviation d_model^−½ ("xavier") or `std` (the others).
 
     kind: "xavier" uniform; "normal" with deviation `std`, as in GPT-2 and BERT; "fan_in", normal with deviation
-    inputs^−½, as in T5, queries smaller where attention does not divide by √head_width.
+    inputs^−½, as in T5, queries smaller where attention does not divide by √d_head.
     residual: what becomes of the matrices that write into the residual stream (attention output and FFN contraction):
     "plain", "scaled" by 1/√(2·layers) as in GPT-2, or "zero", so that every block starts as the identity.
     """
@@ -119,20 +119,20 @@ class InitConfig:
 class TransformerConfig:
     """All of a model.
 
-    vocabulary         V, ids 0 … V−1; source_vocabulary where the encoder's ids are others (else embeddings are shared)
-    width              D
+    vocab_size         V, ids 0 … V−1; source_vocab_size where the encoder has its own (else shared embeddings)
+    d_model            D
     n_layers           blocks in the stack; n_encoder_layers where the encoder's number differs
-    context            the longest sequence; None: no limit (learned positions need one)
+    context_length     the longest sequence; None: no limit (learned positions need one)
     pad_id             the id that is no token: masked everywhere; None: there is none
     residual           False leaves the shortcuts out, to show what they are for
     """
 
-    vocabulary: int
-    width: int = 64
+    vocab_size: int
+    d_model: int = 64
     n_layers: int = 2
     n_encoder_layers: int | None = None
-    source_vocabulary: int | None = None
-    context: int | None = None
+    source_vocab_size: int | None = None
+    context_length: int | None = None
     pad_id: int | None = None
     dropout: float = 0.0
     residual: bool = True
@@ -146,38 +146,38 @@ class TransformerConfig:
     def __post_init__(self):
         _at_least_one(
             "TransformerConfig",
-            vocabulary=self.vocabulary,
-            width=self.width,
+            vocab_size=self.vocab_size,
+            d_model=self.d_model,
             n_layers=self.n_layers,
             n_encoder_layers=self.n_encoder_layers,
-            source_vocabulary=self.source_vocabulary,
-            context=self.context,
+            source_vocab_size=self.source_vocab_size,
+            context_length=self.context_length,
         )
-        if self.attention.head_width is None and self.width % self.attention.n_heads:
+        if self.attention.d_head is None and self.d_model % self.attention.n_heads:
             raise ValueError(
-                f"TransformerConfig: width={self.width} is not divisible by n_heads={self.attention.n_heads}"
+                f"TransformerConfig: d_model={self.d_model} is not divisible by n_heads={self.attention.n_heads}"
             )
-        if self.positions.kind == "sinusoidal" and self.width % 2:
-            raise ValueError(f"TransformerConfig: width={self.width}, but sinusoidal positions need an even one")
-        if self.positions.kind == "rotary" and self.head_width % 2:
-            raise ValueError(f"TransformerConfig: head width {self.head_width}, but rotary positions need an even one")
-        if self.positions.kind == "learned" and self.context is None:
-            raise ValueError("TransformerConfig: positions are learned, so context must say how many; it is None")
+        if self.positions.kind == "sinusoidal" and self.d_model % 2:
+            raise ValueError(f"TransformerConfig: d_model={self.d_model}, but sinusoidal positions need an even one")
+        if self.positions.kind == "rotary" and self.d_head % 2:
+            raise ValueError(f"TransformerConfig: d_head={self.d_head}, but rotary positions need an even one")
+        if self.positions.kind == "learned" and self.context_length is None:
+            raise ValueError("TransformerConfig: positions are learned, but context_length is None: it says how many")
         if not 0.0 <= self.dropout < 1.0:
             raise ValueError(f"TransformerConfig: dropout={self.dropout}, expected 0 <= dropout < 1")
-        smallest = min(self.vocabulary, self.source_vocabulary or self.vocabulary)
+        smallest = min(self.vocab_size, self.source_vocab_size or self.vocab_size)
         if self.pad_id is not None and not 0 <= self.pad_id < smallest:
             raise ValueError(f"TransformerConfig: pad_id={self.pad_id} is outside the vocabulary of {smallest}")
 
     @property
-    def head_width(self) -> int:
+    def d_head(self) -> int:
         """K."""
-        return self.attention.head_width or self.width // self.attention.n_heads
+        return self.attention.d_head or self.d_model // self.attention.n_heads
 
     @property
-    def hidden(self) -> int:
+    def d_ff(self) -> int:
         """F."""
-        return self.feed_forward.hidden or 4 * self.width
+        return self.feed_forward.d_ff or 4 * self.d_model
 
     @property
     def final_norm(self) -> bool:
@@ -185,13 +185,13 @@ class TransformerConfig:
         return self.norm.placement == "pre" if self.norm.final is None else self.norm.final
 
 
-def transformer_2017(vocabulary: int = 37000, size: str = "base", **changes) -> TransformerConfig:
+def transformer_2017(vocab_size: int = 37000, size: str = "base", **changes) -> TransformerConfig:
     """The encoder–decoder of Vaswani et al. 2017, table 3: "base" (65M) or "big" (213M)."""
     _one_of("transformer_2017", size=size, choices=("base", "big"))
-    width, heads, dropout = (512, 8, 0.1) if size == "base" else (1024, 16, 0.3)
+    d_model, heads, dropout = (512, 8, 0.1) if size == "base" else (1024, 16, 0.3)
     config = TransformerConfig(
-        vocabulary,
-        width,
+        vocab_size,
+        d_model,
         n_layers=6,
         dropout=dropout,
         attention=AttentionConfig(heads, bias=False),
@@ -200,7 +200,7 @@ def transformer_2017(vocabulary: int = 37000, size: str = "base", **changes) -> 
     return replace(config, **changes)
 
 
-GPT_SIZES = {  # name: (layers, width, heads, context)
+GPT_SIZES = {  # name: (layers, d_model, heads, context)
     "gpt2": (12, 768, 12, 1024),
     "gpt2-medium": (24, 1024, 16, 1024),
     "gpt2-large": (36, 1280, 20, 1024),
@@ -212,12 +212,12 @@ GPT_SIZES = {  # name: (layers, width, heads, context)
 def gpt2(size: str = "gpt2", **changes) -> TransformerConfig:
     """The decoder-only models of Radford et al. 2019, and GPT-3 175B (Brown et al. 2020, table 2.1)."""
     _one_of("gpt2", size=size, choices=tuple(GPT_SIZES))
-    layers, width, heads, context = GPT_SIZES[size]
+    layers, d_model, heads, context = GPT_SIZES[size]
     config = TransformerConfig(
         50257,
-        width,
+        d_model,
         layers,
-        context=context,
+        context_length=context,
         dropout=0.1,
         attention=AttentionConfig(heads),
         feed_forward=FeedForwardConfig(activation="gelu_tanh"),
@@ -231,12 +231,12 @@ def gpt2(size: str = "gpt2", **changes) -> TransformerConfig:
 def bert(size: str = "base", **changes) -> TransformerConfig:
     """The encoder of Devlin et al. 2019, "base" or "large", without the pooler and the task's own head."""
     _one_of("bert", size=size, choices=("base", "large"))
-    layers, width, heads = (12, 768, 12) if size == "base" else (24, 1024, 16)
+    layers, d_model, heads = (12, 768, 12) if size == "base" else (24, 1024, 16)
     config = TransformerConfig(
         30522,
-        width,
+        d_model,
         layers,
-        context=512,
+        context_length=512,
         pad_id=0,
         dropout=0.1,
         attention=AttentionConfig(heads),
@@ -252,18 +252,18 @@ def bert(size: str = "base", **changes) -> TransformerConfig:
 def t5(size: str = "small", **changes) -> TransformerConfig:
     """The encoder–decoder of Raffel et al. 2020, sizes "small" (60M) and "base" (220M)."""
     _one_of("t5", size=size, choices=("small", "base"))
-    layers, width, heads = (6, 512, 8) if size == "small" else (12, 768, 12)
+    layers, d_model, heads = (6, 512, 8) if size == "small" else (12, 768, 12)
     config = TransformerConfig(
         32128,
-        width,
+        d_model,
         layers,
         pad_id=0,
         dropout=0.1,
-        attention=AttentionConfig(heads, head_width=64, bias=False, scale=1.0),
+        attention=AttentionConfig(heads, d_head=64, bias=False, scale=1.0),
         feed_forward=FeedForwardConfig(bias=False),
         positions=PositionConfig("t5"),
         norm=NormConfig("rms", eps=1e-6),
-        embedding=EmbeddingConfig(scale=False, output_scale=width**-0.5),
+        embedding=EmbeddingConfig(scale=False, output_scale=d_model**-0.5),
         init=InitConfig("fan_in", std=1.0),
     )
     return replace(config, **changes)
@@ -277,7 +277,7 @@ def llama(size: str = "7b", **changes) -> TransformerConfig:
         128256 if third else 32000,
         4096,
         32,
-        context=8192 if third else 2048,
+        context_length=8192 if third else 2048,
         attention=AttentionConfig(32, n_kv_heads=8 if third else None, bias=False),
         feed_forward=FeedForwardConfig(14336 if third else 11008, "silu", gated=True, bias=False),
         positions=PositionConfig("rotary", base=500000.0 if third else 10000.0),

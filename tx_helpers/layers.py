@@ -43,14 +43,14 @@ class Dropout(nn.Dropout):
 class FeedForward(nn.Module):
     """FFN(x) = f(x W₁ + b₁) W₂ + b₂, the same at every position. (B, T, D) -> (B, T, D)
 
-    hidden is F, usually 4 D; f is ReLU in Vaswani et al. 2017, eq. 2.
+    d_ff is F, usually 4 D; f is ReLU in Vaswani et al. 2017, eq. 2.
     """
 
-    def __init__(self, width: int, hidden: int, *, activation: str = "relu", bias: bool = True, dropout: float = 0.0):
+    def __init__(self, d_model: int, d_ff: int, *, activation: str = "relu", bias: bool = True, dropout: float = 0.0):
         super().__init__()
         self.activation = _activation(activation)
-        self.expand = nn.Linear(width, hidden, bias=bias)
-        self.contract = nn.Linear(hidden, width, bias=bias)
+        self.expand = nn.Linear(d_model, d_ff, bias=bias)
+        self.contract = nn.Linear(d_ff, d_model, bias=bias)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -65,12 +65,12 @@ class GatedFeedForward(nn.Module):
     f = SiLU: SwiGLU; GELU: GEGLU; ReLU: ReGLU; sigmoid: the original GLU. Source: Shazeer 2020, eq. 5 and 6.
     """
 
-    def __init__(self, width: int, hidden: int, *, activation: str = "silu", bias: bool = False, dropout: float = 0.0):
+    def __init__(self, d_model: int, d_ff: int, *, activation: str = "silu", bias: bool = False, dropout: float = 0.0):
         super().__init__()
         self.activation = _activation(activation)
-        self.gate = nn.Linear(width, hidden, bias=bias)
-        self.expand = nn.Linear(width, hidden, bias=bias)
-        self.contract = nn.Linear(hidden, width, bias=bias)
+        self.gate = nn.Linear(d_model, d_ff, bias=bias)
+        self.expand = nn.Linear(d_model, d_ff, bias=bias)
+        self.contract = nn.Linear(d_ff, d_model, bias=bias)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -85,10 +85,10 @@ class RMSNorm(nn.Module):
     The mean is taken in float32 at least. Source: Zhang and Sennrich 2019, eq. 4.
     """
 
-    def __init__(self, width: int, *, eps: float = 1e-6):
+    def __init__(self, dim: int, *, eps: float = 1e-6):
         super().__init__()
         self.eps = eps
-        self.gain = nn.Parameter(torch.ones(width))
+        self.gain = nn.Parameter(torch.ones(dim))
 
     def forward(self, x: Tensor) -> Tensor:
         _check_width("RMSNorm", x, self.gain.shape[0])

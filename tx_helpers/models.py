@@ -32,7 +32,7 @@ class Stack(nn.Module):
         super().__init__()
         self.config, self.causal = config, causal
         self.pad_id = None if cross else config.pad_id
-        new_norm = partial(_NORMS[config.norm.kind], config.width, eps=config.norm.eps)
+        new_norm = partial(_NORMS[config.norm.kind], config.d_model, eps=config.norm.eps)
         self.input = InputEmbedding(
             tokens,
             _position_vectors(config),
@@ -60,7 +60,7 @@ class Stack(nn.Module):
         """-> (B, T, D). With caches, ids are all ids so far (B, S); only those not yet in the caches are computed."""
         S = ids.shape[-1]
         new = slice(len(caches[0]) if caches else 0, S)
-        _check_ids(ids, self.input.tokens.num_embeddings, self.config.context)
+        _check_ids(ids, self.input.tokens.num_embeddings, self.config.context_length)
         positions, padding = self._positions_and_padding(ids)
         positions = positions[..., new]
         before = [ids.roll(n, dims=-1)[:, new] for n in range(1, self.config.embedding.shift + 1)]
@@ -93,7 +93,7 @@ class _Model(nn.Module):
 
     def _finish(self, tokens: nn.Embedding) -> None:
         config = self.config
-        self.output = nn.Linear(config.width, config.vocabulary, bias=config.embedding.output_bias)
+        self.output = nn.Linear(config.d_model, config.vocab_size, bias=config.embedding.output_bias)
         initialise(self)
         if config.embedding.tied:
             self.output.weight = tokens.weight
@@ -108,7 +108,7 @@ class EncoderOnly(_Model):
 
     def __init__(self, config: TransformerConfig):
         super().__init__(config)
-        tokens = nn.Embedding(config.vocabulary, config.width)
+        tokens = nn.Embedding(config.vocab_size, config.d_model)
         self.encoder = Stack(config, tokens, n_layers=config.n_layers, causal=False)
         self._finish(tokens)
 
@@ -125,7 +125,7 @@ class DecoderOnly(_Model):
 
     def __init__(self, config: TransformerConfig):
         super().__init__(config)
-        tokens = nn.Embedding(config.vocabulary, config.width)
+        tokens = nn.Embedding(config.vocab_size, config.d_model)
         self.decoder = Stack(config, tokens, n_layers=config.n_layers, causal=True)
         self._finish(tokens)
 
@@ -142,10 +142,10 @@ class EncoderDecoder(_Model):
 
     def __init__(self, config: TransformerConfig):
         super().__init__(config)
-        target_tokens = nn.Embedding(config.vocabulary, config.width)
+        target_tokens = nn.Embedding(config.vocab_size, config.d_model)
         source_tokens = target_tokens
-        if config.source_vocabulary is not None:
-            source_tokens = nn.Embedding(config.source_vocabulary, config.width)
+        if config.source_vocab_size is not None:
+            source_tokens = nn.Embedding(config.source_vocab_size, config.d_model)
         n_encoder_layers = config.n_encoder_layers or config.n_layers
         self.encoder = Stack(config, source_tokens, n_layers=n_encoder_layers, causal=False)
         self.decoder = Stack(config, target_tokens, n_layers=config.n_layers, causal=True, cross=True)
@@ -181,11 +181,11 @@ class EncoderDecoder(_Model):
 @torch.no_grad()
 def initialise(model: _Model) -> None:
     """Draw all parameters afresh from torch's generator, as `model.config.init` says."""
-    init, width = model.config.init, model.config.width
+    init, d_model = model.config.init, model.config.d_model
     n_layers = sum(isinstance(module, EncoderBlock) for module in model.modules())
     for module in model.modules():
         if isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=width**-0.5 if init.kind == "xavier" else init.std)
+            nn.init.normal_(module.weight, std=d_model**-0.5 if init.kind == "xavier" else init.std)
         elif isinstance(module, nn.Linear):
             if init.kind == "xavier":
                 nn.init.xavier_uniform_(module.weight)
@@ -195,9 +195,9 @@ def initialise(model: _Model) -> None:
                 nn.init.zeros_(module.bias)
     for module in model.modules() if init.kind == "fan_in" else ():
         if isinstance(module, T5Bias):
-            nn.init.normal_(module.table.weight, std=width**-0.5)
+            nn.init.normal_(module.table.weight, std=d_model**-0.5)
         elif isinstance(module, MultiHeadAttention) and module.scale is not None:
-            module.query.weight.mul_(module.head_width**-0.5 / module.scale)
+            module.query.weight.mul_(module.d_head**-0.5 / module.scale)
     if init.residual == "plain":
         return
     factor = 0.0 if init.residual == "zero" else (2 * n_layers) ** -0.5
@@ -218,13 +218,13 @@ _NORMS: dict[str, Callable[..., nn.Module]] = {"layer": nn.LayerNorm, "rms": RMS
 
 def _position_vectors(config: TransformerConfig) -> nn.Module | None:
     if config.positions.kind == "sinusoidal":
-        return SinusoidalPositions(config.width, base=config.positions.base)
-    return LearnedPositions(config.context, config.width) if config.positions.kind == "learned" else None
+        return SinusoidalPositions(config.d_model, base=config.positions.base)
+    return LearnedPositions(config.context_length, config.d_model) if config.positions.kind == "learned" else None
 
 
 def _rotary(config: TransformerConfig) -> Rotary | None:
     kind, base, layout = config.positions.kind, config.positions.base, config.positions.layout
-    return Rotary(config.head_width, base, layout, config.positions.interpolation) if kind == "rotary" else None
+    return Rotary(config.d_head, base, layout, config.positions.interpolation) if kind == "rotary" else None
 
 
 def _position_bias(config: TransformerConfig, bidirectional: bool) -> nn.Module | None:
@@ -239,10 +239,10 @@ def _new_block(config: TransformerConfig, new_norm: Callable[[], nn.Module], cro
     attention, feed = config.attention, config.feed_forward
     new_attention = partial(
         MultiHeadAttention,
-        config.width,
+        config.d_model,
         attention.n_heads,
         n_kv_heads=attention.n_kv_heads,
-        head_width=attention.head_width,
+        d_head=attention.d_head,
         bias=attention.bias,
         qk_norm=attention.qk_norm,
         norm_eps=config.norm.eps,
@@ -250,7 +250,7 @@ def _new_block(config: TransformerConfig, new_norm: Callable[[], nn.Module], cro
         dropout=config.dropout,
     )
     feed_forward = (GatedFeedForward if feed.gated else FeedForward)(
-        config.width, config.hidden, activation=feed.activation, bias=feed.bias, dropout=config.dropout
+        config.d_model, config.d_ff, activation=feed.activation, bias=feed.bias, dropout=config.dropout
     )
     options = dict(placement=config.norm.placement, residual=config.residual, dropout=config.dropout)
     if cross:
@@ -258,14 +258,14 @@ def _new_block(config: TransformerConfig, new_norm: Callable[[], nn.Module], cro
     return EncoderBlock(new_attention(), feed_forward, new_norm, **options)
 
 
-def _check_ids(ids: Tensor, vocabulary: int, context: int | None) -> None:
+def _check_ids(ids: Tensor, vocab_size: int, context_length: int | None) -> None:
     if ids.dim() != 2 or 0 in ids.shape:
         raise ValueError(f"model: ids of shape {tuple(ids.shape)}, expected (B, T) with at least one of each")
     if ids.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"model: ids of {ids.dtype}, expected torch.int64")
-    if context is not None and ids.shape[1] > context:
-        raise ValueError(f"model: a sequence of {ids.shape[1]} ids, but the context is {context}")
+    if context_length is not None and ids.shape[1] > context_length:
+        raise ValueError(f"model: a sequence of {ids.shape[1]} ids, but context_length is {context_length}")
     if ids.device.type != "meta":
         lowest, highest = map(int, ids.aminmax())
-        if not 0 <= lowest <= highest < vocabulary:
-            raise ValueError(f"model: ids {lowest} … {highest}, but the vocabulary has {vocabulary}")
+        if not 0 <= lowest <= highest < vocab_size:
+            raise ValueError(f"model: ids {lowest} … {highest}, but the vocabulary has {vocab_size}")

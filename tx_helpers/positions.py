@@ -18,26 +18,26 @@ import torch
 from torch import Tensor, nn
 
 
-def wavelengths(width: int, *, base: float = 10000.0) -> Tensor:
-    """2π · base^(2i/width) for i = 0 … width/2 − 1, in positions: the period of each sine–cosine pair. (width/2,)"""
-    return 2 * math.pi / _frequencies(width, base, torch.device("cpu"), torch.float64)
+def wavelengths(dim: int, *, base: float = 10000.0) -> Tensor:
+    """2π · base^(2i/dim) for i = 0 … dim/2 − 1, in positions: the period of each sine–cosine pair. (dim/2,)"""
+    return 2 * math.pi / _frequencies(dim, base, torch.device("cpu"), torch.float64)
 
 
-def sinusoidal(positions: Tensor, width: int, *, base: float = 10000.0, dtype: torch.dtype = torch.float32) -> Tensor:
+def sinusoidal(positions: Tensor, d_model: int, *, base: float = 10000.0, dtype: torch.dtype = torch.float32) -> Tensor:
     """PE(p, 2i) = sin(p / base^(2i/D)), PE(p, 2i+1) = cos(p / base^(2i/D)).   (…,) -> (…, D)
 
     Even dimensions hold the sine, odd ones the cosine. Source: Vaswani et al. 2017, section 3.5.
     """
-    angles = _angles(positions, width, base, dtype)
+    angles = _angles(positions, d_model, base, dtype)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(dtype)
 
 
-def relative_rotation(k: int, width: int, *, base: float = 10000.0) -> Tensor:
+def relative_rotation(k: int, d_model: int, *, base: float = 10000.0) -> Tensor:
     """The matrix M with PE(p + k) = M PE(p) for every p: rotations by k·ω_i on the diagonal. (D, D), float64.
 
     From sin(a + b) and cos(a + b): one block [[cos kω, sin kω], [−sin kω, cos kω]] for each pair of dimensions.
     """
-    turn = k * _frequencies(width, base, torch.device("cpu"), torch.float64)
+    turn = k * _frequencies(d_model, base, torch.device("cpu"), torch.float64)
     blocks = torch.stack([turn.cos(), turn.sin(), -turn.sin(), turn.cos()], dim=-1).unflatten(-1, (2, 2))
     return torch.block_diag(*blocks)
 
@@ -45,21 +45,21 @@ def relative_rotation(k: int, width: int, *, base: float = 10000.0) -> Tensor:
 class SinusoidalPositions(nn.Module):
     """`sinusoidal` as a module without parameters: positions (…,) -> (…, D)."""
 
-    def __init__(self, width: int, *, base: float = 10000.0):
+    def __init__(self, d_model: int, *, base: float = 10000.0):
         super().__init__()
-        _check_even(width)
-        self.width, self.base = width, base
+        _check_even(d_model)
+        self.d_model, self.base = d_model, base
 
     def forward(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-        return sinusoidal(positions, self.width, base=self.base, dtype=dtype)
+        return sinusoidal(positions, self.d_model, base=self.base, dtype=dtype)
 
 
 class LearnedPositions(nn.Module):
-    """One trainable vector for each of `context` positions: positions (…,) -> (…, D). No position lies beyond."""
+    """One trainable vector for each position below `context_length`: positions (…,) -> (…, D)."""
 
-    def __init__(self, context: int, width: int):
+    def __init__(self, context_length: int, d_model: int):
         super().__init__()
-        self.table = nn.Embedding(context, width)
+        self.table = nn.Embedding(context_length, d_model)
 
     def forward(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
         context = self.table.num_embeddings
@@ -72,20 +72,20 @@ class LearnedPositions(nn.Module):
 class Rotary:
     """Turn each pair of features of a query or key by position · ω_i, so that q_m · k_n depends on m − n alone.
 
-    width          the head width K (even): K/2 pairs with ω_i = base^(−2i/K)
+    d_head         the head width K (even): K/2 pairs with ω_i = base^(−2i/K)
     layout         which features form pair i: "half" (i, i + K/2), as Llama; "interleaved" (2i, 2i + 1), as the paper
     interpolation  positions are divided by it: trained on T positions, run on interpolation · T (Chen et al. 2023)
 
     `Rotary(8).at(positions)` gives the function to be applied to queries and keys (B, H, T, K). Su et al. 2021, eq. 34.
     """
 
-    width: int
+    d_head: int
     base: float = 10000.0
     layout: str = "half"
     interpolation: float = 1.0
 
     def __post_init__(self):
-        _check_even(self.width)
+        _check_even(self.d_head)
         if self.layout not in ("half", "interleaved"):
             raise ValueError(f"Rotary: layout={self.layout!r}, expected 'half' or 'interleaved'")
         if self.interpolation <= 0:
@@ -93,26 +93,26 @@ class Rotary:
 
     def at(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Callable[[Tensor], Tensor]:
         """The rotation at these positions, (T,) or (B, T), as a function (B, H, T, K) -> (B, H, T, K)."""
-        angles = _angles(positions / self.interpolation, self.width, self.base, dtype)
+        angles = _angles(positions / self.interpolation, self.d_head, self.base, dtype)
         angles = angles.unsqueeze(-3)  # one rotation for all heads: (1, T, K/2) or (B, 1, T, K/2)
         partner, spread = (_other_half, _halves) if self.layout == "half" else (_neighbour, _neighbours)
         angles = spread(-angles, angles)
         cos, sin = angles.cos().to(dtype), angles.sin().to(dtype)
 
         def rotate(x: Tensor) -> Tensor:
-            if x.shape[-1] != self.width:
-                raise ValueError(f"Rotary: a head width of {x.shape[-1]}, but this rotation is for {self.width}")
+            if x.shape[-1] != self.d_head:
+                raise ValueError(f"Rotary: a head width of {x.shape[-1]}, but this rotation is for {self.d_head}")
             return x * cos.type_as(x) + partner(x) * sin.type_as(x)  # a cos − b sin, b cos + a sin
 
         return rotate
 
 
-def ntk_base(base: float, factor: float, width: int) -> float:
+def ntk_base(base: float, factor: float, d_head: int) -> float:
     """The larger base that stretches the longest rotary wavelength `factor` times and leaves the shortest as it is.
 
     base · factor^(K/(K−2)). Source: bloc97 2023 ("NTK-aware scaled RoPE"); Peng et al. 2023 (YaRN), section 3.1.
     """
-    return base * factor ** (width / (width - 2))
+    return base * factor ** (d_head / (d_head - 2))
 
 
 class T5Bias(nn.Module):
@@ -167,16 +167,16 @@ class ALiBi(nn.Module):
         return (-self.slopes[:, None, None] * distance).unsqueeze(0)
 
 
-def _frequencies(width: int, base: float, device: torch.device, dtype: torch.dtype) -> Tensor:
-    """ω_i = base^(−2i/width), (width/2,)."""
-    _check_even(width)
-    return base ** (-torch.arange(0, width, 2, device=device, dtype=dtype) / width)
+def _frequencies(dim: int, base: float, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """ω_i = base^(−2i/dim), (dim/2,)."""
+    _check_even(dim)
+    return base ** (-torch.arange(0, dim, 2, device=device, dtype=dtype) / dim)
 
 
-def _angles(positions: Tensor, width: int, base: float, dtype: torch.dtype) -> Tensor:
-    """position · ω_i, (…, width/2), in float32 or better."""
+def _angles(positions: Tensor, dim: int, base: float, dtype: torch.dtype) -> Tensor:
+    """position · ω_i, (…, dim/2), in float32 or better."""
     dtype = torch.promote_types(dtype, torch.float32)
-    return positions.to(dtype).unsqueeze(-1) * _frequencies(width, base, positions.device, dtype)
+    return positions.to(dtype).unsqueeze(-1) * _frequencies(dim, base, positions.device, dtype)
 
 
 def _halves(a: Tensor, b: Tensor) -> Tensor:
@@ -212,6 +212,6 @@ def _alibi_slopes(n_heads: int) -> list[float]:
     return slopes + between[: n_heads - power]
 
 
-def _check_even(width: int) -> None:
-    if width < 2 or width % 2:
-        raise ValueError(f"positions: width={width}, but sines and cosines come in pairs: an even width is needed")
+def _check_even(dim: int) -> None:
+    if dim < 2 or dim % 2:
+        raise ValueError(f"positions: dim={dim}, but sines and cosines come in pairs: an even number is needed")

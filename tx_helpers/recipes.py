@@ -77,7 +77,7 @@ class Translator:
 def translator_config(data: PairData, **changes) -> TransformerConfig:
     """The course's translator: width 64, 4 heads, 2 + 2 pre-norm blocks, sinusoidal positions; or with changes."""
     config = TransformerConfig(
-        vocabulary=len(data.target_tokenizer), source_vocabulary=len(data.source_tokenizer), pad_id=PAD
+        vocab_size=len(data.target_tokenizer), source_vocab_size=len(data.source_tokenizer), pad_id=PAD
     )
     return replace(config, **changes)
 
@@ -149,7 +149,7 @@ class Writer:
 
         Once the context is full, only its second half is remembered, and written on from there.
         """
-        context, text = self.model.config.context, prompt
+        context, text = self.model.config.context_length, prompt
         options = {"temperature": 1.0} | options
         while (missing := len(prompt) + characters - len(text)) > 0:
             kept = self.tokenizer.encode(text)[-context // 2 :]
@@ -162,18 +162,18 @@ class Writer:
         ids = torch.tensor(self.tokenizer.encode(text))
         total = 0.0
         with in_mode(self.model, training=False), torch.no_grad():
-            for batch in evaluation_windows(ids, self.model.config.context):
+            for batch in evaluation_windows(ids, self.model.config.context_length):
                 total += language_model_loss(self.model, batch).item() * batch.target.numel()
         return total / (len(ids) - 1)
 
 
-def writer_config(vocabulary: int, **changes) -> TransformerConfig:
+def writer_config(vocab_size: int, **changes) -> TransformerConfig:
     """0.8 million parameters, put together from what was found since 2017 (see `config` for the sources)."""
     config = TransformerConfig(
-        vocabulary,
-        width=128,
+        vocab_size,
+        d_model=128,
         n_layers=4,
-        context=WRITER_CONTEXT,
+        context_length=WRITER_CONTEXT,
         attention=AttentionConfig(4, bias=False, qk_norm=True),
         feed_forward=FeedForwardConfig(activation="relu2", bias=False),
         positions=PositionConfig("rotary", base=1000.0),

@@ -21,11 +21,11 @@ LAYERS: dict[str, type[nn.RNNBase]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn
 State = Tensor | tuple[Tensor, Tensor]  # h (1, B, D), or for an LSTM (h, c)
 
 
-def new_layer(kind: str, inputs: int, width: int) -> nn.RNNBase:
-    """PyTorch's recurrent layer of that kind, batch first: (B, T, inputs) -> (B, T, width)."""
+def new_layer(kind: str, input_size: int, hidden_size: int) -> nn.RNNBase:
+    """PyTorch's recurrent layer of that kind, batch first: (B, T, input_size) -> (B, T, hidden_size)."""
     if kind not in LAYERS:
         raise ValueError(f"recurrent: kind={kind!r}, expected one of {', '.join(LAYERS)}")
-    return LAYERS[kind](inputs, width, batch_first=True)
+    return LAYERS[kind](input_size, hidden_size, batch_first=True)
 
 
 class RecurrentTranslator(nn.Module):
@@ -38,22 +38,22 @@ class RecurrentTranslator(nn.Module):
 
     def __init__(
         self,
-        source_vocabulary: int,
-        vocabulary: int,
-        width: int,
+        source_vocab_size: int,
+        vocab_size: int,
+        hidden_size: int,
         *,
         kind: str = "gru",
         attention: bool = False,
         pad_id: int | None = None,
     ):
         super().__init__()
-        self.kind, self.width, self.pad_id = kind, width, pad_id
-        self.source_tokens = nn.Embedding(source_vocabulary, width)
-        self.target_tokens = nn.Embedding(vocabulary, width)
-        self.encoder = new_layer(kind, width, width)
-        self.decoder = new_layer(kind, width * (2 if attention else 1), width)
-        self.alignment = Alignment(width) if attention else None
-        self.output = nn.Linear(width * (2 if attention else 1), vocabulary)
+        self.kind, self.hidden_size, self.pad_id = kind, hidden_size, pad_id
+        self.source_tokens = nn.Embedding(source_vocab_size, hidden_size)
+        self.target_tokens = nn.Embedding(vocab_size, hidden_size)
+        self.encoder = new_layer(kind, hidden_size, hidden_size)
+        self.decoder = new_layer(kind, hidden_size * (2 if attention else 1), hidden_size)
+        self.alignment = Alignment(hidden_size) if attention else None
+        self.output = nn.Linear(hidden_size * (2 if attention else 1), vocab_size)
 
     def encode(self, source: Tensor) -> tuple[Tensor, State]:
         """source (B, S) -> all states (B, S, D), and the last one of each row, where its padding begins."""
@@ -99,11 +99,11 @@ class RecurrentTranslator(nn.Module):
 class Alignment(nn.Module):
     """Additive attention with its three learned parts: state (B, T, D), memory (B, S, D) -> context (B, T, D)."""
 
-    def __init__(self, width: int):
+    def __init__(self, hidden_size: int):
         super().__init__()
-        self.query = nn.Linear(width, width, bias=False)
-        self.key = nn.Linear(width, width)
-        self.weight = nn.Parameter(torch.randn(width) * width**-0.5)
+        self.query = nn.Linear(hidden_size, hidden_size, bias=False)
+        self.key = nn.Linear(hidden_size, hidden_size)
+        self.weight = nn.Parameter(torch.randn(hidden_size) * hidden_size**-0.5)
 
     def forward(self, state: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
         return additive_attention(self.query(state), self.key(memory), memory, weight=self.weight, mask=mask)
@@ -171,12 +171,12 @@ class Recaller(nn.Module):
     kind  "rnn", "lstm", "gru": from the last state; "attention": the last token asks all others, one head, no positions
     """
 
-    def __init__(self, kind: str, width: int = 32, *, keys: int = 8, symbols: int = 8):
+    def __init__(self, kind: str, hidden_size: int = 32, *, keys: int = 8, symbols: int = 8):
         super().__init__()
-        self.tokens = nn.Embedding(keys + symbols, width)
-        self.layer = nn.MultiheadAttention(width, 1, batch_first=True) if kind == "attention" else None
-        self.recurrent = None if kind == "attention" else new_layer(kind, width, width)
-        self.output = nn.Linear(width, keys)
+        self.tokens = nn.Embedding(keys + symbols, hidden_size)
+        self.layer = nn.MultiheadAttention(hidden_size, 1, batch_first=True) if kind == "attention" else None
+        self.recurrent = None if kind == "attention" else new_layer(kind, hidden_size, hidden_size)
+        self.output = nn.Linear(hidden_size, keys)
 
     def forward(self, ids: Tensor) -> Tensor:
         x = self.tokens(ids)

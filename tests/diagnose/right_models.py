@@ -181,7 +181,7 @@ T5 = dict(
     decoder_start_token_id=PAD,
 )
 
-SIZES = dict(vocabulary=V, width=D, n_layers=2, attention=AttentionConfig(H))
+SIZES = dict(vocab_size=V, d_model=D, n_layers=2, attention=AttentionConfig(H))
 GATED = FeedForwardConfig(40, "silu", gated=True, bias=False)
 
 # name: (how it is made, the options of diagnose)
@@ -210,19 +210,19 @@ RIGHT: dict[str, tuple[Callable[[], nn.Module], dict]] = {
     "ours, zero-initialised projections": (lambda: ours(init=InitConfig("normal", residual="zero")), {}),
     "ours, padding": (lambda: ours(pad_id=PAD), {}),
     "ours, left padding": (lambda: ours(pad_id=PAD), dict(pad_side="left")),
-    "ours, GPT-2": (lambda: DecoderOnly(gpt2(context=CONTEXT, **SIZES)), {}),
+    "ours, GPT-2": (lambda: DecoderOnly(gpt2(context_length=CONTEXT, **SIZES)), {}),
     "ours, Llama": (lambda: DecoderOnly(llama(**SIZES, feed_forward=GATED)), {}),
     "ours, BERT": (
-        lambda: EncoderOnly(bert(vocabulary=V, width=D, n_layers=2, attention=AttentionConfig(H))),
+        lambda: EncoderOnly(bert(vocab_size=V, d_model=D, n_layers=2, attention=AttentionConfig(H))),
         dict(kind="encoder"),
     ),
     "ours, 2017": (
         lambda: EncoderDecoder(
             transformer_2017(
                 V,
-                width=D,
+                d_model=D,
                 n_layers=2,
-                source_vocabulary=19,
+                source_vocab_size=19,
                 pad_id=PAD,
                 attention=AttentionConfig(H, bias=False),
             )
@@ -231,7 +231,7 @@ RIGHT: dict[str, tuple[Callable[[], nn.Module], dict]] = {
     ),
     "ours, T5": (
         lambda: EncoderDecoder(
-            t5(vocabulary=V, width=D, n_layers=2, attention=AttentionConfig(H, head_width=6, bias=False, scale=1.0))
+            t5(vocab_size=V, d_model=D, n_layers=2, attention=AttentionConfig(H, d_head=6, bias=False, scale=1.0))
         ),
         {},
     ),
@@ -254,7 +254,7 @@ RIGHT: dict[str, tuple[Callable[[], nn.Module], dict]] = {
         lambda: library("Bart", **BART, pad_token_id=PAD, decoder_start_token_id=2, forced_eos_token_id=2),
         {},
     ),
-    "transformers, BERT, hidden states": (lambda: library("Bert", **BERT).bert, dict(kind="encoder", vocabulary=V)),
+    "transformers, BERT, hidden states": (lambda: library("Bert", **BERT).bert, dict(kind="encoder", vocab_size=V)),
     "nn.LSTM": (TorchLSTM, {}),
     "nn.Transformer's parts": (Pair, {}),
     "toy, experts": (lambda: with_experts(Toy()), {}),

@@ -291,12 +291,12 @@ def test_another_call_another_answer():
 
 
 def test_the_context_of_the_model_is_respected():
-    found = diagnose(ours(context=9, positions=PositionConfig("learned")))
+    found = diagnose(ours(context_length=9, positions=PositionConfig("learned")))
     assert found.wrong == [] and "8 positions" in found.model
 
 
 def test_the_source_vocabulary_is_found():
-    config = ours(EncoderDecoder, source_vocabulary=7).config
+    config = ours(EncoderDecoder, source_vocab_size=7).config
     found = diagnose(EncoderDecoder(config))
     assert found.wrong == [] and not [finding for finding in found if "failed" in finding.figure]
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from parity import B, D, F, H, K, S, T, V, randomise, tokens
-from tx_helpers.attention import MultiHeadAttention, written_out_attention
+from tx_helpers.attention import MultiHeadAttention, eager_attention
 from tx_helpers.capture import capture
 from tx_helpers.config import AttentionConfig, FeedForwardConfig, PositionConfig, TransformerConfig
 from tx_helpers.masks import causal_mask
@@ -56,7 +56,7 @@ def test_a_capture_gives_every_kind_its_own_tokens_and_exactly_the_recorded_weig
     q, k = tuple(QUERIES), tuple(KEYS)
     assert [(a.queries, a.keys) for a in view.attentions] == [(k, k), (q, q), (q, k)]
     assert [a.causal for a in view.attentions] == [False, True, False]
-    assert all(a.from_scores and a.head_width == K for a in view.attentions)
+    assert all(a.from_scores and a.d_head == K for a in view.attentions)
     names = [
         "encoder.blocks.{}.self_attention",
         "decoder.blocks.{}.self_attention",
@@ -102,7 +102,7 @@ def test_scores_with_a_bias_in_them_cannot_be_unscaled():
     with capture(model) as seen, torch.no_grad():
         model(TARGET)
     view = AttentionView.from_capture(seen, QUERIES)
-    assert (view.attention.head_width, view.attention.scale_reason) == (None, NOT_PRODUCTS)
+    assert (view.attention.d_head, view.attention.scale_reason) == (None, NOT_PRODUCTS)
 
 
 def test_the_attentions_of_hugging_face_are_layers_with_a_batch():
@@ -130,11 +130,11 @@ def test_the_numbers_are_those_of_the_course_s_own_attention(temperature, scaled
     padding = torch.tensor([True, True, False, True, True])
     recorded = padding & causal_mask(5)
     scores = q @ k.mT / 2
-    weights = written_out_attention(q, k, torch.eye(5, dtype=torch.float64)[None, None], mask=recorded)
-    made = data.attention_from_scores("a", scores, list("vwxyz"), list("vwxyz"), weights=weights, head_width=4)
+    weights = eager_attention(q, k, torch.eye(5, dtype=torch.float64)[None, None], mask=recorded)
+    made = data.attention_from_scores("a", scores, list("vwxyz"), list("vwxyz"), weights=weights, d_head=4)
     mask = recorded if causal else padding.expand(5, 5)
     scale = (1.0 if not scaled else 0.5) / temperature
-    expected = written_out_attention(q, k, torch.eye(5, dtype=torch.float64)[None, None], mask=mask, scale=scale)
+    expected = eager_attention(q, k, torch.eye(5, dtype=torch.float64)[None, None], mask=mask, scale=scale)
     got = made.weights(0, 0, temperature=temperature, causal=causal, scaled=scaled)
     np.testing.assert_allclose(got, expected[0, 0], atol=1e-5)
 

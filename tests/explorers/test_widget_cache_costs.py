@@ -14,9 +14,9 @@ from tx_helpers.models import DecoderOnly
 from tx_helpers.widgets.cache_costs import BYTES, cache_explorer, costs, costs_picture, gibi, giga
 
 CONFIGS = {
-    "plain": config(context=32),
-    "shared keys": config(context=32, attention=AttentionConfig(3, n_kv_heads=1, head_width=5), n_layers=3),
-    "gated": config(context=32, feed_forward=FeedForwardConfig(7, gated=True)),
+    "plain": config(context_length=32),
+    "shared keys": config(context_length=32, attention=AttentionConfig(3, n_kv_heads=1, d_head=5), n_layers=3),
+    "gated": config(context_length=32, feed_forward=FeedForwardConfig(7, gated=True)),
 }
 
 
@@ -78,7 +78,7 @@ def test_units():
 
 
 def test_the_slider_ends_where_the_context_ends():
-    explorer = cache_explorer({"small": replace(gpt2(), context=64), "Llama 3 8B": llama("8b")})
+    explorer = cache_explorer({"small": replace(gpt2(), context_length=64), "Llama 3 8B": llama("8b")})
     assert explorer.values == {"model": "small", "tokens_so_far": 63, "rows": 1}
     explorer.set(model="Llama 3 8B")
     explorer.set(tokens_so_far=8191, rows=3)

@@ -28,7 +28,7 @@ NAMES = DATA.target_tokenizer.tokens
 
 def toy_translator(end: float = 1.5) -> Translator:
     """Random weights, and a bias towards the end sign, so that some texts end early and others late."""
-    config = translator_config(DATA, width=24, embedding=EmbeddingConfig(output_bias=True))
+    config = translator_config(DATA, d_model=24, embedding=EmbeddingConfig(output_bias=True))
     model = randomise(EncoderDecoder(config).double(), std=0.3).eval()
     with torch.no_grad():
         model.output.bias[EOS] += end

@@ -42,7 +42,7 @@ def translator():
     data = word_pairs(pairs)
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        model = EncoderDecoder(translator_config(data, width=16, n_layers=1)).eval()
+        model = EncoderDecoder(translator_config(data, d_model=16, n_layers=1)).eval()
     return Translator(model, data)
 
 

@@ -25,7 +25,7 @@ from tx_helpers.widgets.live_training import (
 
 STEPS = 6
 PAIRS = number_pairs(train=200, held_out=10, below=1000)
-SMALL = dict(width=16, n_layers=1)
+SMALL = dict(d_model=16, n_layers=1)
 retrain = partial(
     train_translator, PAIRS.train, schedule=linear_warmup_decay(STEPS, warmup=2), progress=False, changes=SMALL
 )

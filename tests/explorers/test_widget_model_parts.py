@@ -27,7 +27,7 @@ CROSS = "decoder.blocks.0.cross_attention"
 
 @pytest.fixture(scope="module")
 def model():
-    return toy(EncoderDecoder, source_vocabulary=SOURCE_V, n_layers=2)
+    return toy(EncoderDecoder, source_vocab_size=SOURCE_V, n_layers=2)
 
 
 @pytest.fixture(scope="module")
@@ -211,16 +211,16 @@ def test_the_map_and_the_list_move_together(model):
 
 
 @pytest.mark.parametrize(
-    ("width", "n_layers", "ratio", "vocabulary"),
+    ("d_model", "n_layers", "ratio", "vocab_size"),
     [(64, 2, 4, 35), (768, 12, 4, 50257), (12288, 96, 3, 1000), (12, 5, 1, 7)],
 )
-def test_the_counts_are_those_of_a_real_model(width, n_layers, ratio, vocabulary):
+def test_the_counts_are_those_of_a_real_model(d_model, n_layers, ratio, vocab_size):
     sizes = TransformerConfig(
-        vocabulary,
-        width=width,
+        vocab_size,
+        d_model=d_model,
         n_layers=n_layers,
         attention=AttentionConfig(4),
-        feed_forward=FeedForwardConfig(ratio * width),
+        feed_forward=FeedForwardConfig(ratio * d_model),
     )
     with torch.device("meta"):
         model = DecoderOnly(sizes)
@@ -228,7 +228,7 @@ def test_the_counts_are_those_of_a_real_model(width, n_layers, ratio, vocabulary
     for name, parameter in model.named_parameters():
         kinds = {"norm": "norms", "attention.": "attention", "feed_forward.": "feed-forward"}
         counted[next((kind for key, kind in kinds.items() if key in name), "embedding")] += parameter.numel()
-    assert parameter_counts(width, n_layers, ratio, vocabulary) == counted
+    assert parameter_counts(d_model, n_layers, ratio, vocab_size) == counted
     assert sum(counted.values()) == count_parameters(model)
 
 
@@ -238,7 +238,7 @@ def test_the_rule_of_thumb_is_12_squares_a_block():
 
 def test_sizes_below_one_are_refused():
     with pytest.raises(
-        ValueError, match=r"^parameter_counts: width=64, n_layers=0, ratio=4, vocabulary=9; each must be"
+        ValueError, match=r"^parameter_counts: d_model=64, n_layers=0, ratio=4, vocab_size=9; each must be"
     ):
         parameter_counts(64, 0, 4, 9)
 

@@ -40,7 +40,8 @@ def toy_translator() -> Translator:
 
 def toy_writer() -> Writer:
     tokenizer = CharTokenizer.train("abc d\n")
-    return Writer(randomise(DecoderOnly(config(vocabulary=len(tokenizer), context=5, pad_id=None))).eval(), tokenizer)
+    small = config(vocab_size=len(tokenizer), context_length=5, pad_id=None)
+    return Writer(randomise(DecoderOnly(small)).eval(), tokenizer)
 
 
 def test_shape_of_a_distribution_that_fits_on_paper():

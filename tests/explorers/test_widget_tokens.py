@@ -93,7 +93,7 @@ def test_pieces_after_some_merges():
     assert pieces_after(PAIRS, "ten ten", 1) == ["t", "en", "Ġ", "t", "en"]
     assert pieces_after(PAIRS, "ten ten", 3) == PAIRS.split("ten ten") == ["ten", "Ġten"]
     assert token_counts(PAIRS, "ten ten") == [7, 5, 3, 2]
-    longer = BytePairTokenizer.train("then the hen and the ten men went, often", vocabulary=280)
+    longer = BytePairTokenizer.train("then the hen and the ten men went, often", vocab_size=280)
     text = "the tent then"
     plain = [len(pieces_after(longer, text, merges)) for merges in range(len(longer.merges) + 1)]
     assert token_counts(longer, text) == plain

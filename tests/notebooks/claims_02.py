@@ -40,7 +40,7 @@ CLAIMS = [
         "saved[1] < saved[0] / 2 and rare > 50",
         (
             Break("sizes = (384, 768, 1536)", "sizes = (384, 400, 1536)"),
-            Break("BytePairTokenizer.train(tale, vocabulary=size)", "BytePairTokenizer.train(tale, vocabulary=260)"),
+            Break("BytePairTokenizer.train(tale, vocab_size=size)", "BytePairTokenizer.train(tale, vocab_size=260)"),
         ),
     ),
     Claim(

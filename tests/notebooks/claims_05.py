@@ -11,7 +11,7 @@ CLAIMS = [
         HERE,
         "assert wide == 8",
         (
-            Break("head_width=head_width)", "head_width=width)"),
+            Break("d_head=d_head)", "d_head=width)"),
             Break('watched["weights"].numel()', 'watched["weights"].mean(1).numel()'),
         ),
     ),

@@ -11,7 +11,7 @@ CLAIMS = [
         HERE,
         "len(set(parameters)) == len(set(flops)) == 1",
         (
-            Break("MultiHeadAttention(64, n_heads)", "MultiHeadAttention(64, n_heads, head_width=64)"),
+            Break("MultiHeadAttention(64, n_heads)", "MultiHeadAttention(64, n_heads, d_head=64)"),
             Break('watched["weights"].numel()', 'watched["weights"].mean(1).numel()'),
         ),
     ),
@@ -57,7 +57,7 @@ CLAIMS = [
         (
             Break(
                 'DecoderOnly(gpt2("gpt2-xl"))',
-                'DecoderOnly(gpt2("gpt2-xl", feed_forward=type(config.feed_forward)(hidden=1600)))',
+                'DecoderOnly(gpt2("gpt2-xl", feed_forward=type(config.feed_forward)(d_ff=1600)))',
             ),
         ),
     ),

@@ -44,7 +44,8 @@ def transposed(x: Tensor) -> Tensor:
 
 def gpt2_pair() -> tuple[DecoderOnly, nn.Module, list[Pair]]:
     attention, n_layers = AttentionConfig(H), 2
-    ours = DecoderOnly(gpt2(vocabulary=V, width=D, n_layers=n_layers, context=CONTEXT, attention=attention, pad_id=PAD))
+    sizes = dict(vocab_size=V, d_model=D, n_layers=n_layers, context_length=CONTEXT)
+    ours = DecoderOnly(gpt2(**sizes, attention=attention, pad_id=PAD))
     theirs = transformers.GPT2LMHeadModel(
         transformers.GPT2Config(vocab_size=V, n_positions=CONTEXT, n_embd=D, n_layer=n_layers, n_head=H)
     )
@@ -146,10 +147,10 @@ def llama_sizes(**more) -> dict:
 
 def llama_config(**changes) -> TransformerConfig:
     options = dict(
-        vocabulary=V,
-        width=D,
+        vocab_size=V,
+        d_model=D,
         n_layers=2,
-        context=CONTEXT,
+        context_length=CONTEXT,
         pad_id=PAD,
         attention=AttentionConfig(H, n_kv_heads=G, bias=False),
         feed_forward=FeedForwardConfig(F, "silu", gated=True, bias=False),
@@ -177,7 +178,7 @@ def stretched_llama_pair() -> tuple[DecoderOnly, nn.Module, list[Pair]]:
 
 def qwen3_pair() -> tuple[DecoderOnly, nn.Module, list[Pair]]:
     """QK-norm, heads whose width is not D/H, and an epsilon that counts."""
-    attention = AttentionConfig(H, n_kv_heads=G, head_width=K, bias=False, qk_norm=True)
+    attention = AttentionConfig(H, n_kv_heads=G, d_head=K, bias=False, qk_norm=True)
     ours = DecoderOnly(llama_config(attention=attention, norm=NormConfig("rms", eps=1e-2)))
     config = transformers.Qwen3Config(
         **llama_sizes(head_dim=K), rms_norm_eps=1e-2, rope_parameters={"rope_theta": 10000.0, "rope_type": "default"}
@@ -187,7 +188,7 @@ def qwen3_pair() -> tuple[DecoderOnly, nn.Module, list[Pair]]:
 
 
 def bert_pair() -> tuple[EncoderOnly, nn.Module, list[Pair]]:
-    sizes = dict(vocabulary=V, width=D, n_layers=2, context=CONTEXT, attention=AttentionConfig(H))
+    sizes = dict(vocab_size=V, d_model=D, n_layers=2, context_length=CONTEXT, attention=AttentionConfig(H))
     ours = EncoderOnly(bert(**sizes, feed_forward=FeedForwardConfig(F, "gelu")))
     config = transformers.BertConfig(
         vocab_size=V,
@@ -219,8 +220,8 @@ def bert_pair() -> tuple[EncoderOnly, nn.Module, list[Pair]]:
 
 def t5_pair(gated: bool) -> tuple[EncoderDecoder, nn.Module, list[Pair]]:
     """T5 as published in 2020 or, gated, its version 1.1, whose output is not tied to the embedding."""
-    sizes = dict(vocabulary=V, width=D, n_layers=3, n_encoder_layers=2)
-    config = t5(**sizes, attention=AttentionConfig(H, head_width=K, bias=False, scale=1.0))
+    sizes = dict(vocab_size=V, d_model=D, n_layers=3, n_encoder_layers=2)
+    config = t5(**sizes, attention=AttentionConfig(H, d_head=K, bias=False, scale=1.0))
     config = replace(config, positions=PositionConfig("t5", buckets=8, max_distance=12))
     if gated:
         feed_forward = FeedForwardConfig(F, "gelu_tanh", gated=True, bias=False)
@@ -419,14 +420,14 @@ def test_the_cached_logits_are_the_library_s_cached_logits(dtype):
 def test_interleaved_rotary_attention_is_gpt_j_s(dtype):
     from transformers.models.gptj.modeling_gptj import GPTJAttention
 
-    head_width = D // H
-    config = transformers.GPTJConfig(n_embd=D, n_head=H, n_positions=CONTEXT, rotary_dim=head_width)
+    d_head = D // H
+    config = transformers.GPTJConfig(n_embd=D, n_head=H, n_positions=CONTEXT, rotary_dim=d_head)
     theirs = GPTJAttention(config, layer_idx=0).to(dtype)
     ours = MultiHeadAttention(D, H, bias=False).to(dtype)
     pairs = linear(ours.query, theirs.q_proj) + linear(ours.key, theirs.k_proj)
     pairs += linear(ours.value, theirs.v_proj) + linear(ours.output, theirs.out_proj)
     positions = torch.stack([torch.arange(T), torch.arange(T) + 4])  # each row counts for itself
-    rotate = Rotary(head_width, layout="interleaved").at(positions, dtype)
+    rotate = Rotary(d_head, layout="interleaved").at(positions, dtype)
     future = torch.zeros(T, T).masked_fill(torch.ones(T, T, dtype=torch.bool).triu(1), -torch.inf)
     assert_same_model(
         ours,
@@ -525,8 +526,8 @@ def test_first_values_spread_as_the_library_s_do(family, monkeypatch):
 def details(config: TransformerConfig) -> dict:
     """What the number of parameters does not show, beside what it does."""
     return dict(
-        sizes=(config.vocabulary, config.width, config.n_layers, config.hidden, config.context),
-        heads=(config.attention.n_heads, config.attention.n_kv_heads or config.attention.n_heads, config.head_width),
+        sizes=(config.vocab_size, config.d_model, config.n_layers, config.d_ff, config.context_length),
+        heads=(config.attention.n_heads, config.attention.n_kv_heads or config.attention.n_heads, config.d_head),
         activation=(config.feed_forward.activation, config.feed_forward.gated),
         eps=config.norm.eps,
         base=config.positions.base if config.positions.kind == "rotary" else None,

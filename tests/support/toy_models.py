@@ -30,9 +30,9 @@ every_position = pytest.mark.parametrize("positions", POSITIONS)
 
 def config(positions: str | PositionConfig = "sinusoidal", **changes) -> TransformerConfig:
     options = dict(
-        vocabulary=V,
-        width=D,
-        context=CONTEXT,
+        vocab_size=V,
+        d_model=D,
+        context_length=CONTEXT,
         pad_id=PAD,
         attention=AttentionConfig(H),
         feed_forward=FeedForwardConfig(F),

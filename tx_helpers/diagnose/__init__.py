@@ -103,8 +103,8 @@ def diagnose(
     data: Any = None,
     loss: Callable | None = None,
     decoding: Callable | None = None,
-    vocabulary: int | None = None,
-    source_vocabulary: int | None = None,
+    vocab_size: int | None = None,
+    source_vocab_size: int | None = None,
     threads: int | None = 1,
 ) -> Report:
     """Run all probes on a model and report.
@@ -122,7 +122,7 @@ def diagnose(
     loss       loss(logits (B, T, V), target (B, T)) -> scalar
     decoding   decoding(model, B or source) -> a state whose step(ids (B, t)) gives logits; None: `model.start`, or the
                cache of `transformers`
-    vocabulary, source_vocabulary   how many ids there are; None: found by calling
+    vocab_size, source_vocab_size   how many ids there are; None: found by calling
     threads    of the CPU, as in `training.fit`: one is quickest for small models; None: as many as torch is set to
 
     Raises ValueError if the model fails on random ids, or answers with something other than logits. A probe that fails
@@ -136,8 +136,8 @@ def diagnose(
             model,
             kind=kind,
             forward=forward,
-            vocabulary=vocabulary,
-            source_vocabulary=source_vocabulary,
+            vocab_size=vocab_size,
+            source_vocab_size=source_vocab_size,
             length=length,
             pad_id=pad_id,
         )

@@ -115,8 +115,8 @@ def new_subject(
     *,
     kind: str | None = None,
     forward: Callable | None = None,
-    vocabulary: int | None = None,
-    source_vocabulary: int | None = None,
+    vocab_size: int | None = None,
+    source_vocab_size: int | None = None,
     length: int = 16,
     pad_id: int | None = None,
 ) -> Subject:
@@ -134,7 +134,7 @@ def new_subject(
     if isinstance(model, nn.Module):
         subject = replace(subject, model=_copy(model))
     subject, logits = _first_call(subject)
-    V = vocabulary or logits.shape[-1]
+    V = vocab_size or logits.shape[-1]
     subject = replace(subject, V=V, dtype=logits.dtype, device=logits.device)
     if subject.pad_id is not None and not 0 <= subject.pad_id < V:
         if pad_id is not None:
@@ -142,7 +142,7 @@ def new_subject(
         subject = replace(subject, pad_id=None)  # a library's default that is none of this model's ids
     if len(subject.allowed(V)) < 2:
         raise ValueError(f"diagnose: a vocabulary of {V} ids, expected at least 2 besides padding to swap tokens")
-    known = source_vocabulary or (_source_vocabulary(subject) if kind == "seq2seq" else V)
+    known = source_vocab_size or (_source_vocab_size(subject) if kind == "seq2seq" else V)
     return replace(subject, V_source=known)
 
 
@@ -193,7 +193,7 @@ def _first_call(subject: Subject) -> tuple[Subject, Tensor]:
     ) from first
 
 
-def _source_vocabulary(subject: Subject) -> int:
+def _source_vocab_size(subject: Subject) -> int:
     """How many of the ids 0 … V−1 the source may hold, by trial (not on CUDA, where a wrong id ends the process)."""
 
     def works(V: int) -> bool:

@@ -57,12 +57,12 @@ def nothing_around(block: "WiredBlock", x: Tensor) -> Tensor:
 class WiredBlock(nn.Module):
     """Self-attention, feed-forward and four LayerNorms, used as the wiring says. (B, T, D) -> (B, T, D)"""
 
-    def __init__(self, wiring: Wiring, width: int, n_heads: int):
+    def __init__(self, wiring: Wiring, d_model: int, n_heads: int):
         super().__init__()
         self.wiring = wiring
-        self.attention = MultiHeadAttention(width, n_heads)
-        self.feed_forward = FeedForward(width, 4 * width)
-        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(4))
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.feed_forward = FeedForward(d_model, 4 * d_model)
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(4))
 
     def forward(self, x: Tensor) -> Tensor:
         return observe("hidden", self.wiring(self, x))
@@ -76,17 +76,24 @@ class WiredStack(nn.Module):
     """
 
     def __init__(
-        self, wiring: Wiring, *, vocabulary: int = 16, width: int = 32, depth: int = 6, n_heads: int = 4, seed: int = 0
+        self,
+        wiring: Wiring,
+        *,
+        vocab_size: int = 16,
+        d_model: int = 32,
+        depth: int = 6,
+        n_heads: int = 4,
+        seed: int = 0,
     ):
         super().__init__()
         if depth < 1:
             raise ValueError(f"WiredStack: depth={depth}, expected at least 1")
         with RandomStream(seed).on(torch.device("cpu")):
-            self.tokens = nn.Embedding(vocabulary, width)
-            self.positions = SinusoidalPositions(width)
-            self.blocks = nn.ModuleList(WiredBlock(wiring, width, n_heads) for _ in range(depth))
-            self.norm = nn.LayerNorm(width)
-            self.output = nn.Linear(width, vocabulary)
+            self.tokens = nn.Embedding(vocab_size, d_model)
+            self.positions = SinusoidalPositions(d_model)
+            self.blocks = nn.ModuleList(WiredBlock(wiring, d_model, n_heads) for _ in range(depth))
+            self.norm = nn.LayerNorm(d_model)
+            self.output = nn.Linear(d_model, vocab_size)
             for name, parameter in self.named_parameters():
                 if parameter.dim() == 2 and not name.startswith("tokens"):
                     nn.init.xavier_uniform_(parameter)
@@ -158,9 +165,9 @@ def train_to_sort(
     return losses
 
 
-def rows(vocabulary: int, length: int, generator: torch.Generator, batch: int = 32) -> Tensor:
+def rows(vocab_size: int, length: int, generator: torch.Generator, batch: int = 32) -> Tensor:
     """Ids 1 … V − 1 at random (batch, length)."""
-    return torch.randint(1, vocabulary, (batch, length), generator=generator)
+    return torch.randint(1, vocab_size, (batch, length), generator=generator)
 
 
 def mean_of_last(losses: Sequence[float], number: int = 10) -> float:

@@ -4,8 +4,8 @@ Both begin with the smallest pieces and join, again and again, the two neighbour
 (Sennrich, Haddow and Birch 2016, arXiv:1508.07909). Pairs are counted inside words only, so nothing grows across a
 space. Ties: of equally frequent pairs the one whose left piece has the smaller id, then whose right piece has it.
 
-    pairs = BytePairTokenizer.train(text, vocabulary=512)       # like GPT-2: never an unknown piece
-    words = WordPieceTokenizer.train(text, vocabulary=512)      # like BERT: "##" marks a piece that continues a word
+    pairs = BytePairTokenizer.train(text, vocab_size=512)       # like GPT-2: never an unknown piece
+    words = WordPieceTokenizer.train(text, vocab_size=512)      # like BERT: "##" marks a piece that continues a word
 
 Merges and ids are those of the library `tokenizers` (its BpeTrainer and WordPieceTrainer) on the same words.
 
@@ -153,16 +153,16 @@ class BytePairTokenizer(Tokenizer):
         super().__init__(known)
 
     @classmethod
-    def train(cls, texts: str | Iterable[str], *, vocabulary: int = 512, min_count: int = 1) -> Self:
-        """Learn merges until there are `vocabulary` tokens (3 special ones and 256 bytes among them).
+    def train(cls, texts: str | Iterable[str], *, vocab_size: int = 512, min_count: int = 1) -> Self:
+        """Learn merges until there are `vocab_size` tokens (3 special ones and 256 bytes among them).
 
         Fewer, if no pair is left that occurs `min_count` times.
         """
         special = [PAD, BOS, EOS]
-        _check_size(cls, vocabulary, len(special) + 256)
+        _check_size(cls, vocab_size, len(special) + 256)
         words = _count(cls, BYTE_PAIR_WORD, texts)
         spelled = {tuple(cls.letters(word)): count for word, count in words.items()}
-        _, merges = learn_merges(spelled, LETTER_OF.values(), vocabulary - len(special), min_count=min_count)
+        _, merges = learn_merges(spelled, LETTER_OF.values(), vocab_size - len(special), min_count=min_count)
         return cls(merges)
 
     @classmethod
@@ -202,9 +202,9 @@ class WordPieceTokenizer(Tokenizer):
 
     @classmethod
     def train(
-        cls, texts: str | Iterable[str], *, vocabulary: int = 512, unknown: bool = False, min_count: int = 1
+        cls, texts: str | Iterable[str], *, vocab_size: int = 512, unknown: bool = False, min_count: int = 1
     ) -> Self:
-        """Learn pieces until there are `vocabulary` tokens: letters, letters with "##", then what merges make.
+        """Learn pieces until there are `vocab_size` tokens: letters, letters with "##", then what merges make.
 
         The most frequent pair is joined, as in the library `tokenizers`. (Google's own trainer was never published; it
         is said to choose by count(ab) / (count(a) · count(b)).)
@@ -214,8 +214,8 @@ class WordPieceTokenizer(Tokenizer):
         first, later = {word[0] for word in words}, {letter for word in words for letter in word[1:]}
         alphabet = [*sorted(first | later), *(CONTINUES + letter for letter in sorted(later))]
         special = [PAD, BOS, EOS] + [UNKNOWN] * unknown
-        _check_size(cls, vocabulary, len(special) + len(alphabet))
-        pieces, _ = learn_merges(spelled, alphabet, vocabulary - len(special), glue=glue_pieces, min_count=min_count)
+        _check_size(cls, vocab_size, len(special) + len(alphabet))
+        pieces, _ = learn_merges(spelled, alphabet, vocab_size - len(special), glue=glue_pieces, min_count=min_count)
         return cls(pieces, unknown=unknown)
 
     def split(self, text: str) -> list[str]:
@@ -255,8 +255,8 @@ def _count(kind: type[Tokenizer], pattern: re.Pattern, texts: str | Iterable[str
     return words
 
 
-def _check_size(kind: type[Tokenizer], vocabulary: int, least: int) -> None:
-    if vocabulary < least:
+def _check_size(kind: type[Tokenizer], vocab_size: int, least: int) -> None:
+    if vocab_size < least:
         raise ValueError(
-            f"{kind.__name__}.train: vocabulary={vocabulary}, but {least} tokens are there before the first merge"
+            f"{kind.__name__}.train: vocab_size={vocab_size}, but {least} tokens are there before the first merge"
         )

@@ -19,14 +19,14 @@ def constant(*, warmup: int = 0) -> Schedule:
     return lambda step: _rise(step, warmup)
 
 
-def warmup_inverse_sqrt(width: int, *, warmup: int = 4000) -> Schedule:
+def warmup_inverse_sqrt(d_model: int, *, warmup: int = 4000) -> Schedule:
     """2017's: D^(−½) · min(n^(−½), n · warmup^(−3/2)) with n = step + 1; the optimizer's lr is then 1.
 
     Rises linearly for `warmup` steps, to (D · warmup)^(−½), then falls as 1/√n. Vaswani et al. 2017, eq. 3.
     """
-    if width < 1 or warmup < 1:
-        raise ValueError(f"warmup_inverse_sqrt: width={width} and warmup={warmup}, expected at least 1")
-    return lambda step: width**-0.5 * min((step + 1) ** -0.5, (step + 1) * warmup**-1.5)
+    if d_model < 1 or warmup < 1:
+        raise ValueError(f"warmup_inverse_sqrt: d_model={d_model} and warmup={warmup}, expected at least 1")
+    return lambda step: d_model**-0.5 * min((step + 1) ** -0.5, (step + 1) * warmup**-1.5)
 
 
 def linear_warmup_decay(steps: int, *, warmup: int = 0) -> Schedule:

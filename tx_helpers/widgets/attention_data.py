@@ -19,7 +19,7 @@ ANOTHER_SEQUENCE = "the keys are another sequence: none of them is in the future
 ONE_QUERY = "one query is the last position, which may see everything"
 WEIGHTS_ONLY = "only weights were given, and the factor is in them"
 EDITED = "these weights are not the softmax of their scores (edited?), so they are all there is"
-UNKNOWN_WIDTH = "d_k is unknown: give head_width, or capture the queries and keys as well"
+UNKNOWN_WIDTH = "d_k is unknown: give d_head, or capture the queries and keys as well"
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Attention:
 
     values      (L, H, T, S) float32: raw scores (before the mask, finite), or weights where `from_scores` is False
     allowed     boolean (T, S) or (L, H, T, S), True = might attend in the recorded pass
-    head_width  d_k, where the scores are known to be q·k/√d_k; else None, and `scale_reason` says why
+    d_head  d_k, where the scores are known to be q·k/√d_k; else None, and `scale_reason` says why
     """
 
     label: str
@@ -37,7 +37,7 @@ class Attention:
     queries: tuple[str, ...]
     keys: tuple[str, ...]
     from_scores: bool
-    head_width: int | None = None
+    d_head: int | None = None
     scale_reason: str = UNKNOWN_WIDTH
     infinite: bool = False
 
@@ -73,7 +73,7 @@ class Attention:
                 return values
             with np.errstate(divide="ignore"):
                 values = np.log(values)
-        factor = 1.0 if scaled or self.head_width is None else math.sqrt(self.head_width)
+        factor = 1.0 if scaled or self.d_head is None else math.sqrt(self.d_head)
         scores = np.where(allowed, values * factor / temperature, -np.inf)
         top = scores.max(-1, keepdims=True)
         powers = np.exp(scores - np.where(np.isfinite(top), top, 0.0))
@@ -100,7 +100,7 @@ def attention_from_weights(label: str, weights, queries: Sequence[str], keys: Se
 
 
 def attention_from_scores(
-    label: str, scores, queries: Sequence[str], keys: Sequence[str], *, weights=None, head_width: int | None = None,
+    label: str, scores, queries: Sequence[str], keys: Sequence[str], *, weights=None, d_head: int | None = None,
     scale_reason: str | None = None,
 ) -> Attention:  # fmt: skip
     """Raw scores (L, H, T, S), -inf where masked; or finite ones with the weights, which tell the mask in force.
@@ -124,8 +124,8 @@ def attention_from_scores(
     if (allowed == allowed[:1, :1]).all():
         allowed = allowed[0, 0]
     if scale_reason is None:
-        scale_reason = "" if head_width else UNKNOWN_WIDTH
-    made = Attention(label, values, allowed, queries, keys, True, head_width, scale_reason, bool(masked.any()))
+        scale_reason = "" if d_head else UNKNOWN_WIDTH
+    made = Attention(label, values, allowed, queries, keys, True, d_head, scale_reason, bool(masked.any()))
     if given is not None:
         L, H = values.shape[:2]
         gap = max(abs(made.weights(i, j) - given.values[i, j]).max() for i in range(L) for j in range(H))

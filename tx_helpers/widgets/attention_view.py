@@ -69,14 +69,14 @@ class AttentionView:
     @classmethod
     def from_capture(
         cls, seen: Seen, queries: Tokens, keys: Tokens | None = None, pattern: str = "*attention", *,
-        name: str = "attention", row: int = 0, head_width: int | None = None,
+        name: str = "attention", row: int = 0, d_head: int | None = None,
     ) -> "AttentionView":  # fmt: skip
         """What `capture` recorded in the last forward pass, of one row of the batch.
 
         queries, keys  the tokens of target and source; an encoder's self-attention has the source on both sides, any
                        other self-attention the target. One list alone serves all.
         pattern        of the attentions' names: "*.cross_attention", "decoder.*", by default all of them
-        head_width     d_k, where queries and keys were not captured
+        d_head     d_k, where queries and keys were not captured
 
         Scores, where they were captured beside the weights, make temperature, mask and scale exact.
         """
@@ -96,9 +96,9 @@ class AttentionView:
             sides = (same, same) if "self" in group else (queries, keys)
             weights = _recorded(seen, paths, "weights", row)
             if all(_name(path, "scores") in seen for path in paths):
-                width, reason = (head_width, "") if head_width else _head_width(seen, paths[0], row)
+                width, reason = (d_head, "") if d_head else _head_width(seen, paths[0], row)
                 scores = _recorded(seen, paths, "scores", row)
-                known = {"weights": weights, "head_width": width, "scale_reason": reason}
+                known = {"weights": weights, "d_head": width, "scale_reason": reason}
                 attentions.append(attention_from_scores(label, scores, *sides, **known))
             else:
                 attentions.append(attention_from_weights(label, weights, *sides))
@@ -107,12 +107,12 @@ class AttentionView:
     @classmethod
     def from_tensor(
         cls, values, queries: Tokens, keys: Tokens | None = None, *, scores: bool = False,
-        head_width: int | None = None, name: str = "attention", label: str = "Attention",
+        d_head: int | None = None, name: str = "attention", label: str = "Attention",
     ) -> "AttentionView":  # fmt: skip
         """Weights (layers, heads, T, S), or with scores=True raw scores, -inf where masked; fewer axes will do."""
         keys = queries if keys is None else keys
         if scores:
-            made = attention_from_scores(label, values, queries, keys, head_width=head_width)
+            made = attention_from_scores(label, values, queries, keys, d_head=d_head)
         else:
             made = attention_from_weights(label, values, queries, keys)
         return cls([made], name)
@@ -232,7 +232,7 @@ def _payload(name: str, attentions: Sequence[Attention]) -> tuple[dict, bytes]:
                 "label": a.label, "shape": list(a.values.shape), "fromScores": a.from_scores,
                 "queries": [[token, shown(token)] for token in a.queries],
                 "keys": [[token, shown(token)] for token in a.keys],
-                "headWidth": a.head_width, "causal": a.causal,
+                "headWidth": a.d_head, "causal": a.causal,
                 "causalReason": a.causal_reason, "scaleReason": a.scale_reason,
                 "offset": offset, "maskOffset": offset + len(values), "maskSize": len(mask),
             }

@@ -60,7 +60,7 @@ class Depth:
 
 def probe(norm: str, residual: bool, depth: int, *, width: int = 32) -> Depth:
     """One untrained stack in double precision, on a batch of rows to be sorted."""
-    stack = WiredStack(WIRINGS[norm, residual], width=width, depth=depth).double()
+    stack = WiredStack(WIRINGS[norm, residual], d_model=width, depth=depth).double()
     ids = rows(16, 8, torch.Generator().manual_seed(0))
     with capture(stack, "start", "*.hidden") as seen:
         gradients = gradient_by_block(stack, ids, ids.sort(dim=1).values)

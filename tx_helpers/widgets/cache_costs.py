@@ -37,11 +37,11 @@ def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
     """The costs of the token that comes after `tokens` others, for `rows` texts at once."""
     if tokens < 0 or rows < 1:
         raise ValueError(f"costs: tokens={tokens}, rows={rows}, expected at least 0 tokens and 1 row")
-    D, L, S = config.width, config.n_layers, tokens + 1
-    queries = config.attention.n_heads * config.head_width  # H·K
-    keys = (config.attention.n_kv_heads or config.attention.n_heads) * config.head_width  # G·K
-    M = 2 * D * queries + 2 * D * keys + (3 if config.feed_forward.gated else 2) * D * config.hidden
-    output = D * config.vocabulary
+    D, L, S = config.d_model, config.n_layers, tokens + 1
+    queries = config.attention.n_heads * config.d_head  # H·K
+    keys = (config.attention.n_kv_heads or config.attention.n_heads) * config.d_head  # G·K
+    M = 2 * D * queries + 2 * D * keys + (3 if config.feed_forward.gated else 2) * D * config.d_ff
+    output = D * config.vocab_size
     return Costs(
         with_cache=L * (M + 2 * queries * S) + output,
         without=L * (S * M + 2 * queries * S**2) + output,
@@ -91,7 +91,7 @@ def cache_explorer(configs: Mapping[str, TransformerConfig], *, name: str = "cac
     tokens = widgets.IntSlider(128, min=0, max=128, description="Tokens so far", style=STYLE)
 
     def draw(model: str, tokens_so_far: int, rows: int) -> Svg:
-        tokens.max = configs[model].context - 1  # there must be room for one more
+        tokens.max = configs[model].context_length - 1  # there must be room for one more
         return costs_picture(model, configs[model], min(tokens_so_far, tokens.max), rows)
 
     return Explore(

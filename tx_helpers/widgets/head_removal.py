@@ -72,7 +72,7 @@ def heads_removed(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
     try:
         with torch.no_grad():
             for path, number in heads:
-                K = attentions[path].head_width
+                K = attentions[path].d_head
                 attentions[path].output.weight[:, number * K : (number + 1) * K] = 0.0
         yield
     finally:

@@ -11,7 +11,7 @@ import ipywidgets
 import torch
 from torch import Tensor
 
-from tx_helpers.attention import written_out_attention
+from tx_helpers.attention import eager_attention
 from tx_helpers.masks import causal_mask, combine_masks, sliding_window_mask
 from tx_helpers.show.charts import GRID, Panel, side_by_side
 from tx_helpers.show.explore import Explore
@@ -42,10 +42,10 @@ def masked_weights(q: Tensor, k: Tensor, mask: Tensor, fill: str = "ours") -> Te
     """softmax(q kᵀ/√K) under the mask: q and k (T, K), mask (T, T) -> (T, T). `fill` is one of FILLS' values."""
     identity = torch.eye(len(k), dtype=q.dtype)[None]
     if fill == "ours":
-        return written_out_attention(q[None], k[None], identity, mask=mask)[0]
+        return eager_attention(q[None], k[None], identity, mask=mask)[0]
     closed = float("-inf") if fill == "naive" else -1e9
     bias = torch.zeros(mask.shape, dtype=q.dtype).masked_fill(~mask, closed)
-    return written_out_attention(q[None], k[None], identity, bias=bias)[0]
+    return eager_attention(q[None], k[None], identity, bias=bias)[0]
 
 
 class Rows(NamedTuple):

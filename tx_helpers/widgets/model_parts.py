@@ -115,8 +115,8 @@ def trace(model: EncoderDecoder, source: Tensor, target: Tensor) -> dict[str, Pa
 def letters(model: EncoderDecoder, source: Tensor, target: Tensor) -> dict[int, str]:
     """Size -> letter of the legend, for each size that can mean one letter only."""
     config, (B, S), T = model.config, source.shape, target.shape[1]
-    sizes = dict(B=B, T=T, S=S, D=config.width, H=config.attention.n_heads, K=config.head_width, F=config.hidden)
-    sizes["V"] = config.vocabulary
+    sizes = dict(B=B, T=T, S=S, D=config.d_model, H=config.attention.n_heads, K=config.d_head, F=config.d_ff)
+    sizes["V"] = config.vocab_size
     return {size: letter for letter, size in sizes.items() if [1, *sizes.values()].count(size) == 1}
 
 

@@ -18,14 +18,14 @@ COLOURS = {"embedding": BLUE, "attention": GREEN, "feed-forward": GOLD, "norms":
 LEFT, BAR = 24, 752
 
 
-def parameter_counts(width: int, n_layers: int, ratio: int, vocabulary: int) -> dict[str, int]:
+def parameter_counts(d_model: int, n_layers: int, ratio: int, vocab_size: int) -> dict[str, int]:
     """Part -> parameters of a decoder-only model of width D, with L blocks, F = ratio · D and V words."""
-    if min(width, n_layers, ratio, vocabulary) < 1:
+    if min(d_model, n_layers, ratio, vocab_size) < 1:
         raise ValueError(
-            f"parameter_counts: width={width}, n_layers={n_layers}, ratio={ratio}, vocabulary={vocabulary}; "
+            f"parameter_counts: d_model={d_model}, n_layers={n_layers}, ratio={ratio}, vocab_size={vocab_size}; "
             "each must be at least 1"
         )
-    D, L, F, V = width, n_layers, ratio * width, vocabulary
+    D, L, F, V = d_model, n_layers, ratio * d_model, vocab_size
     return {
         "embedding": V * D,
         "attention": L * (4 * D * D + 4 * D),
@@ -34,19 +34,19 @@ def parameter_counts(width: int, n_layers: int, ratio: int, vocabulary: int) -> 
     }
 
 
-def rule_of_thumb(width: int, n_layers: int, ratio: int, vocabulary: int) -> int:
+def rule_of_thumb(d_model: int, n_layers: int, ratio: int, vocab_size: int) -> int:
     """12 D² a block, if F = 4 D, and V D: biases and norms left out."""
-    return n_layers * (4 + 2 * ratio) * width**2 + vocabulary * width
+    return n_layers * (4 + 2 * ratio) * d_model**2 + vocab_size * d_model
 
 
-def draw(width: int, n_layers: int, ratio: int, vocabulary: int) -> Svg:
+def draw(d_model: int, n_layers: int, ratio: int, vocab_size: int) -> Svg:
     """One bar of length 1, cut into the shares of the parts; in words the total, the rule of thumb and the shares."""
-    counts = parameter_counts(width, n_layers, ratio, vocabulary)
-    total, rule = sum(counts.values()), rule_of_thumb(width, n_layers, ratio, vocabulary)
+    counts = parameter_counts(d_model, n_layers, ratio, vocab_size)
+    total, rule = sum(counts.values()), rule_of_thumb(d_model, n_layers, ratio, vocab_size)
     formula = f"{4 + 2 * ratio} D² a block + V D"
     shares = ", ".join(f"{part} {_percent(count / total)}" for part, count in counts.items())
     alt = (
-        f"D = {width:,}, {n_layers} blocks, F = {ratio} D, V = {vocabulary:,}: {total:,} parameters "
+        f"D = {d_model:,}, {n_layers} blocks, F = {ratio} D, V = {vocab_size:,}: {total:,} parameters "
         f"({formula} gives {rule:,}). {shares[0].upper()}{shares[1:]}."
     )
     title, below = f"{_short(total)} parameters", f"{formula}: {_short(rule)}"
@@ -72,10 +72,10 @@ def parameter_explorer(*, name: str = "parameters") -> Explore:
     return Explore(
         draw,
         name,
-        width=SelectionSlider(options=[(f"{D:,}", D) for D in WIDTHS], value=768, description="Width D"),
+        d_model=SelectionSlider(options=[(f"{D:,}", D) for D in WIDTHS], value=768, description="Width D"),
         n_layers=IntSlider(12, 1, 96, description="Blocks"),
         ratio=IntSlider(4, 1, 8, description="F / D"),
-        vocabulary=SelectionSlider(
+        vocab_size=SelectionSlider(
             options=[(f"{V:,}", V) for V in VOCABULARIES], value=50_257, description="Vocabulary V"
         ),
     )

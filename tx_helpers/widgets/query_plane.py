@@ -15,7 +15,7 @@ import torch
 import traitlets
 from ipywidgets import FloatSlider
 
-from tx_helpers.attention import written_out_attention
+from tx_helpers.attention import eager_attention
 from tx_helpers.observe import listening
 from tx_helpers.show.charts import bar_chart, side_by_side
 from tx_helpers.show.explore import Explore
@@ -75,7 +75,7 @@ def answer(query: Sequence[float], keys: Sequence[Point], temperature: float) ->
     k = torch.tensor(keys, dtype=torch.float64)[None]  # (1, S, 2)
     q = torch.tensor(query, dtype=torch.float64)[None, None] / temperature  # (1, 1, 2)
     with listening(lambda name, tensor: seen.update({name: tensor})):
-        output = written_out_attention(q, k, k)
+        output = eager_attention(q, k, k)
     return Answer(seen["weights"][0, 0].tolist(), output[0, 0].tolist())
 
 

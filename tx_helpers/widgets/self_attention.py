@@ -14,7 +14,7 @@ import torch
 from ipywidgets import Checkbox, Dropdown, FloatSlider, Text
 from torch import Tensor
 
-from tx_helpers.attention import written_out_attention
+from tx_helpers.attention import eager_attention
 from tx_helpers.capture import capture
 from tx_helpers.observe import listening
 from tx_helpers.recipes import Translator
@@ -50,7 +50,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, *, temperature: float = 1.0, scaled:
     q, k, v = (tensor.detach().double()[None] for tensor in (q, k, v))
     scale = (q.shape[-1] ** -0.5 if scaled else 1.0) / temperature
     with listening(lambda name, tensor: seen.update({name: tensor})):
-        outputs = written_out_attention(q, k, v, scale=scale)
+        outputs = eager_attention(q, k, v, scale=scale)
     return Attended(seen["weights"][0].numpy(), outputs[0].numpy())
 
 

@@ -30,11 +30,11 @@ SAMPLED = {"temperature": 1.3, "top_k": 7, "top_p": 0.9, "min_p": 0.02}
 class Echo(nn.Module):
     """Logits from a decaying sum of the embeddings so far; padding adds nothing."""
 
-    def __init__(self, vocabulary=V):
+    def __init__(self, vocab_size=V):
         super().__init__()
         generator = torch.Generator().manual_seed(29)  # a lively one: rows end early, late and never
         self.table, self.output = (
-            nn.Parameter(torch.randn(vocabulary, vocabulary, generator=generator, dtype=torch.float64)) for _ in "ab"
+            nn.Parameter(torch.randn(vocab_size, vocab_size, generator=generator, dtype=torch.float64)) for _ in "ab"
         )
         self.dropout = nn.Dropout(0.5)
         self.fed = []
@@ -163,7 +163,7 @@ def test_one_beam_is_greedy(alpha):
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
 def test_enough_beams_are_an_exhaustive_search(alpha):
-    model, prompt, longest = Echo(vocabulary=4), [3, 1], 3
+    model, prompt, longest = Echo(vocab_size=4), [3, 1], 3
     everything = []
     for length in range(1, longest + 1):
         for ids in itertools.product(range(4), repeat=length):
@@ -236,7 +236,7 @@ def _real(kind, scheme):
         V,
         D,
         2,
-        context=16,
+        context_length=16,
         pad_id=PAD,
         dropout=0.1,
         attention=AttentionConfig(3),
@@ -387,8 +387,8 @@ def test_generation_on_cuda_is_that_on_the_cpu(scheme):
         (3, {"end_id": V}, "generation: the special id 11 is not one of the 11 ids of the vocabulary"),
         (3, {"pad_id": -1}, "generation: the special id -1 is not one of the 11 ids of the vocabulary"),
         ([[V]], {}, "model: ids 11 … 11, but the vocabulary has 11"),
-        ([3] * 17, {}, "model: a sequence of 17 ids, but the context is 16"),
-        ([3] * 10, {"max_new_tokens": 30, "end_id": 9}, "model: a sequence of 17 ids, but the context is 16"),
+        ([3] * 17, {}, "model: a sequence of 17 ids, but context_length is 16"),
+        ([3] * 10, {"max_new_tokens": 30, "end_id": 9}, "model: a sequence of 17 ids, but context_length is 16"),
     ],
 )
 def test_generation_refuses(write, prompt, options, message):

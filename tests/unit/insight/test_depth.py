@@ -35,7 +35,7 @@ from tx_helpers.inside.depth import (
     ],
 )
 def test_the_known_wirings_are_those_of_the_encoder_block(wiring, placement, residual):
-    block = WiredStack(wiring, width=12, n_heads=3, depth=1).double().blocks[0]
+    block = WiredStack(wiring, d_model=12, n_heads=3, depth=1).double().blocks[0]
     new_norm = partial(nn.LayerNorm, 12, dtype=torch.float64)
     theirs = EncoderBlock(block.attention, block.feed_forward, new_norm, placement=placement, residual=residual)
     x = torch.randn(2, 5, 12, dtype=torch.float64)
@@ -43,7 +43,7 @@ def test_the_known_wirings_are_those_of_the_encoder_block(wiring, placement, res
 
 
 def test_without_norm_the_sublayers_are_added_or_chained():
-    block = WiredStack(no_norm, width=12, n_heads=3, depth=1).double().blocks[0]
+    block = WiredStack(no_norm, d_model=12, n_heads=3, depth=1).double().blocks[0]
     x = torch.randn(2, 5, 12, dtype=torch.float64)
     after = x + block.attention(x)
     torch.testing.assert_close(block(x), after + block.feed_forward(after), rtol=0, atol=1e-12)
@@ -65,7 +65,7 @@ def test_a_stack_needs_a_block():
 
 
 def test_the_gradient_of_each_block_is_that_of_backward():
-    stack = WiredStack(pre_norm, depth=3, width=12, n_heads=3).double()
+    stack = WiredStack(pre_norm, depth=3, d_model=12, n_heads=3).double()
     ids = rows(16, 5, torch.Generator().manual_seed(0), batch=2)
     found = gradient_by_block(stack, ids, ids)
     F.cross_entropy(stack(ids).flatten(0, 1), ids.flatten()).backward()

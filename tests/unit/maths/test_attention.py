@@ -18,16 +18,16 @@ from tx_helpers.attention import (
     KVCache,
     MultiHeadAttention,
     additive_attention,
+    eager_attention,
     fused_attention,
     scaled_dot_product_attention,
-    written_out_attention,
 )
 from tx_helpers.capture import capture
 from tx_helpers.masks import causal_mask
 from tx_helpers.observe import listening
 from tx_helpers.positions import Rotary
 
-FORMS = [written_out_attention, fused_attention, scaled_dot_product_attention]
+FORMS = [eager_attention, fused_attention, scaled_dot_product_attention]
 both_forms = pytest.mark.parametrize("attend", FORMS[:2])
 all_forms = pytest.mark.parametrize("attend", FORMS)
 
@@ -208,7 +208,7 @@ def test_watched_or_short_in_reduced_precision_on_a_cpu_attention_is_written_out
 ):
     taken = []
     monkeypatch.setattr(attention, "fused_attention", lambda *_, **__: taken.append("fused"))
-    monkeypatch.setattr(attention, "written_out_attention", lambda *_, **__: taken.append("written out"))
+    monkeypatch.setattr(attention, "eager_attention", lambda *_, **__: taken.append("written out"))
     q, k, v = (x.detach() for x in inputs(S=length, dtype=dtype))
     if watched:
         with listening(lambda name, tensor: None):
@@ -224,7 +224,7 @@ def test_only_the_written_out_form_reports():
         fused_attention(*inputs())
         assert heard == {}
         q, k, v = inputs()
-        out = written_out_attention(q, k, v, mask=CAUSAL)
+        out = eager_attention(q, k, v, mask=CAUSAL)
     torch.testing.assert_close(heard["scores"], q @ k.transpose(-2, -1) / math.sqrt(K), rtol=1e-9, atol=1e-9)
     assert heard["scores"].isfinite().all()  # before the mask
     torch.testing.assert_close(heard["weights"].sum(-1), torch.ones(B, H, T).double(), rtol=1e-9, atol=1e-9)
@@ -298,7 +298,7 @@ def test_grouped_query_attention_is_full_attention_with_repeated_weights():
 def test_multi_head_attention_is_one_head_after_another():
     """Head h uses its own K columns; the heads are joined in order. With all options at once."""
     width, scale, eps = 5, 0.7, 1e-3
-    layer = MultiHeadAttention(D, H, head_width=width, qk_norm=True, norm_eps=eps, scale=scale, output_bias=False)
+    layer = MultiHeadAttention(D, H, d_head=width, qk_norm=True, norm_eps=eps, scale=scale, output_bias=False)
     layer = randomise(layer.double())
     x, memory = normal(B, T, D), normal(B, S, D, seed=1)
     bias = normal(1, H, T, S, seed=2)
@@ -440,7 +440,7 @@ def test_half_precision_stays_close_and_masked_rows_stay_zero(dtype, device, att
     q, k, v = (x.detach() for x in inputs())
     mask = RANDOM.clone()
     mask[1, 0, 2] = False
-    expected = written_out_attention(q, k, v, mask=mask)
+    expected = eager_attention(q, k, v, mask=mask)
     half = [x.to(device, dtype) for x in (q, k, v)]
     actual = attend(*half, mask=mask.to(device))
     assert actual.dtype == dtype
@@ -498,13 +498,13 @@ def test_bad_input_of_the_functions_is_named(shapes, options, message, attend):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: MultiHeadAttention(10, 3), "MultiHeadAttention: width=10 is not divisible by n_heads=3"),
+        (lambda: MultiHeadAttention(10, 3), "MultiHeadAttention: d_model=10 is not divisible by n_heads=3"),
         (lambda: MultiHeadAttention(D, 6, n_kv_heads=4), "n_heads=6 is not divisible by n_kv_heads=4"),
         (lambda: MultiHeadAttention(D, 0), "MultiHeadAttention: n_heads=0, .* at least 1"),
         (lambda: MultiHeadAttention(D, -3), "MultiHeadAttention: n_heads=-3, .* at least 1"),
         (lambda: MultiHeadAttention(D, 3, n_kv_heads=0), "n_kv_heads=0, .* at least 1"),
-        (lambda: MultiHeadAttention(D, 3, head_width=-4), "head_width=-4; each must be at least 1"),
-        (lambda: MultiHeadAttention(D, 3, head_width=0), "head_width=0; each must be at least 1"),
+        (lambda: MultiHeadAttention(D, 3, d_head=-4), "d_head=-4; each must be at least 1"),
+        (lambda: MultiHeadAttention(D, 3, d_head=0), "d_head=0; each must be at least 1"),
         (
             lambda: MultiHeadAttention(D, H)(torch.ones(B, T, 10)),
             r"MultiHeadAttention: x of shape \(2, 5, 10\), expected \(B, T, 12\)",

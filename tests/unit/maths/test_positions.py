@@ -247,11 +247,11 @@ def test_positions_follow_device_and_precision(device, dtype):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: sinusoidal(torch.arange(3), 5), "positions: width=5, .* an even width is needed"),
-        (lambda: sinusoidal(torch.arange(3), 0), "positions: width=0, .* an even width is needed"),
-        (lambda: SinusoidalPositions(7), "positions: width=7"),
-        (lambda: relative_rotation(1, 3), "positions: width=3"),
-        (lambda: Rotary(5), "positions: width=5"),
+        (lambda: sinusoidal(torch.arange(3), 5), "positions: dim=5, .* an even number is needed"),
+        (lambda: sinusoidal(torch.arange(3), 0), "positions: dim=0, .* an even number is needed"),
+        (lambda: SinusoidalPositions(7), "positions: dim=7"),
+        (lambda: relative_rotation(1, 3), "positions: dim=3"),
+        (lambda: Rotary(5), "positions: dim=5"),
         (lambda: Rotary(4, layout="neox"), "Rotary: layout='neox', expected 'half' or 'interleaved'"),
         (lambda: Rotary(4, interpolation=0), "Rotary: interpolation=0, expected a factor > 0"),
         (

@@ -64,7 +64,7 @@ def test_gpt3_has_175_billion_parameters():
 def test_the_models_of_2017_have_about_the_paper_s_number_of_parameters(size, millions):
     """Table 3 rounds to millions and does not say how it counts: with 37,000 shared word pieces it is 63 and 214."""
     config = transformer_2017(size=size)
-    width, hidden = config.width, config.hidden
+    width, hidden = config.d_model, config.d_ff
     norm, attention = 2 * width, 4 * width**2
     feed_forward = 2 * width * hidden + hidden + width
     encoder, decoder = attention + feed_forward + 2 * norm, 2 * attention + feed_forward + 3 * norm
@@ -75,7 +75,7 @@ def test_the_models_of_2017_have_about_the_paper_s_number_of_parameters(size, mi
 
 def test_the_models_of_2017_are_those_of_table_3():
     base, big = transformer_2017(), transformer_2017(size="big")
-    assert [(c.n_layers, c.width, c.hidden, c.attention.n_heads, c.head_width, c.dropout) for c in (base, big)] == [
+    assert [(c.n_layers, c.d_model, c.d_ff, c.attention.n_heads, c.d_head, c.dropout) for c in (base, big)] == [
         (6, 512, 2048, 8, 64, 0.1),
         (6, 1024, 4096, 16, 64, 0.3),
     ]
@@ -87,19 +87,19 @@ def test_the_models_of_2017_are_those_of_table_3():
 
 
 def test_presets_take_changes():
-    config = gpt2(vocabulary=V, width=D, attention=AttentionConfig(H), context=9)
-    assert (config.vocabulary, config.width, config.context, config.n_layers) == (V, D, 9, 12)
+    config = gpt2(vocab_size=V, d_model=D, attention=AttentionConfig(H), context_length=9)
+    assert (config.vocab_size, config.d_model, config.context_length, config.n_layers) == (V, D, 9, 12)
     assert config.feed_forward.activation == "gelu_tanh"
     assert set(GPT_SIZES) == {"gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl", "gpt3-175b"}
 
 
 def test_what_is_left_open_is_derived():
     config = TransformerConfig(V, D, attention=AttentionConfig(H))
-    assert (config.head_width, config.hidden, config.final_norm) == (4, 48, True)
+    assert (config.d_head, config.d_ff, config.final_norm) == (4, 48, True)
     config = replace(
-        config, attention=AttentionConfig(H, head_width=5), feed_forward=FeedForwardConfig(F), norm=NormConfig("rms")
+        config, attention=AttentionConfig(H, d_head=5), feed_forward=FeedForwardConfig(F), norm=NormConfig("rms")
     )
-    assert (config.head_width, config.hidden) == (5, 20)
+    assert (config.d_head, config.d_ff) == (5, 20)
     assert not replace(config, norm=NormConfig(placement="post")).final_norm
     assert replace(config, norm=NormConfig(placement="post", final=True)).final_norm
     assert not replace(config, norm=NormConfig(placement="pre", final=False)).final_norm
@@ -108,7 +108,7 @@ def test_what_is_left_open_is_derived():
 def test_a_config_is_frozen_and_compares_by_value():
     config = TransformerConfig(V)
     with pytest.raises(FrozenInstanceError):
-        config.width = 3
+        config.d_model = 3
     with pytest.raises(FrozenInstanceError):
         config.norm.eps = 1.0
     assert config == TransformerConfig(V)
@@ -122,9 +122,9 @@ def test_a_config_is_frozen_and_compares_by_value():
         (lambda: AttentionConfig(0), "AttentionConfig: n_heads=0, expected at least 1"),
         (lambda: AttentionConfig(-2), "AttentionConfig: n_heads=-2, expected at least 1"),
         (lambda: AttentionConfig(4, n_kv_heads=0), "AttentionConfig: n_kv_heads=0, expected at least 1"),
-        (lambda: AttentionConfig(4, head_width=0), "AttentionConfig: head_width=0, expected at least 1"),
+        (lambda: AttentionConfig(4, d_head=0), "AttentionConfig: d_head=0, expected at least 1"),
         (lambda: AttentionConfig(6, n_kv_heads=4), "AttentionConfig: n_heads=6 is not divisible by n_kv_heads=4"),
-        (lambda: FeedForwardConfig(0), "FeedForwardConfig: hidden=0, expected at least 1"),
+        (lambda: FeedForwardConfig(0), "FeedForwardConfig: d_ff=0, expected at least 1"),
         (lambda: FeedForwardConfig(activation="tanh"), "FeedForwardConfig: activation='tanh', expected one of relu, "),
         (lambda: PositionConfig("absolute"), "PositionConfig: kind='absolute', expected one of none, sinusoidal, lea"),
         (lambda: PositionConfig("rotary", layout="neox"), "PositionConfig: layout='neox', expected one of half, inter"),
@@ -135,37 +135,37 @@ def test_a_config_is_frozen_and_compares_by_value():
         (lambda: EmbeddingConfig(shift=-1), r"EmbeddingConfig: shift=-1, expected 0 \(none\) or more"),
         (lambda: InitConfig("kaiming"), "InitConfig: kind='kaiming', expected one of xavier, normal, fan_in"),
         (lambda: InitConfig(residual="half"), "InitConfig: residual='half', expected one of plain, scaled, zero"),
-        (lambda: TransformerConfig(0), "TransformerConfig: vocabulary=0, expected at least 1"),
-        (lambda: TransformerConfig(V, width=-4), "TransformerConfig: width=-4, expected at least 1"),
+        (lambda: TransformerConfig(0), "TransformerConfig: vocab_size=0, expected at least 1"),
+        (lambda: TransformerConfig(V, d_model=-4), "TransformerConfig: d_model=-4, expected at least 1"),
         (lambda: TransformerConfig(V, n_layers=0), "TransformerConfig: n_layers=0, expected at least 1"),
         (lambda: TransformerConfig(V, n_encoder_layers=0), "TransformerConfig: n_encoder_layers=0, expected at least"),
         (
-            lambda: TransformerConfig(V, source_vocabulary=0),
-            "TransformerConfig: source_vocabulary=0, expected at least 1",
+            lambda: TransformerConfig(V, source_vocab_size=0),
+            "TransformerConfig: source_vocab_size=0, expected at least 1",
         ),
-        (lambda: TransformerConfig(V, context=0), "TransformerConfig: context=0, expected at least 1"),
+        (lambda: TransformerConfig(V, context_length=0), "TransformerConfig: context_length=0, expected at least 1"),
         (
             lambda: TransformerConfig(V, 10, attention=AttentionConfig(3)),
-            "TransformerConfig: width=10 is not divisible by n_heads=3",
+            "TransformerConfig: d_model=10 is not divisible by n_heads=3",
         ),
         (
             lambda: TransformerConfig(V, 9, attention=AttentionConfig(3)),
-            "TransformerConfig: width=9, but sinusoidal positions need an even one",
+            "TransformerConfig: d_model=9, but sinusoidal positions need an even one",
         ),
         (
             lambda: TransformerConfig(V, 9, attention=AttentionConfig(3), positions=PositionConfig("rotary")),
-            "TransformerConfig: head width 3, but rotary positions need an even one",
+            "TransformerConfig: d_head=3, but rotary positions need an even one",
         ),
         (
             lambda: TransformerConfig(V, positions=PositionConfig("learned")),
-            "TransformerConfig: positions are learned, so context must say how many; it is None",
+            "TransformerConfig: positions are learned, but context_length is None: it says how many",
         ),
         (lambda: TransformerConfig(V, dropout=1.0), "TransformerConfig: dropout=1.0, expected 0 <= dropout < 1"),
         (lambda: TransformerConfig(V, dropout=-0.1), "TransformerConfig: dropout=-0.1, expected 0 <= dropout < 1"),
         (lambda: TransformerConfig(V, pad_id=V), "TransformerConfig: pad_id=11 is outside the vocabulary of 11"),
         (lambda: TransformerConfig(V, pad_id=-1), "TransformerConfig: pad_id=-1 is outside the vocabulary of 11"),
         (
-            lambda: TransformerConfig(V, source_vocabulary=5, pad_id=7),
+            lambda: TransformerConfig(V, source_vocab_size=5, pad_id=7),
             "TransformerConfig: pad_id=7 is outside the vocabulary of 5",
         ),
         (lambda: gpt2("gpt4"), "gpt2: size='gpt4', expected one of gpt2, gpt2-medium, "),

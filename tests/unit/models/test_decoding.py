@@ -157,7 +157,7 @@ def test_a_step_that_is_refused_leaves_the_state_as_it_was():
         (lambda: model(DecoderOnly).start(B).step(tokens(B, 0)), r"step: ids of shape \(2, 0\), .* t >= 1"),
         (
             lambda: feed(model(DecoderOnly).start(B), tokens(B, CONTEXT + 1), [CONTEXT, 1]),
-            "model: a sequence of 17 ids, but the context is 16",
+            "model: a sequence of 17 ids, but context_length is 16",
         ),
     ],
 )

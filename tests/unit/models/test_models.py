@@ -169,7 +169,7 @@ def test_the_output_is_tied_scaled_and_biased_as_asked():
         built = model(DecoderOnly, embedding=embedding)
         assert (built.output.weight is built.decoder.input.tokens.weight) == tied
         close(built.logits(hidden), hidden * 0.25 @ built.output.weight.T + built.output.bias)
-    shared, apart = model(EncoderDecoder), model(EncoderDecoder, source_vocabulary=V + 2)
+    shared, apart = model(EncoderDecoder), model(EncoderDecoder, source_vocab_size=V + 2)
     assert shared.encoder.input.tokens is shared.decoder.input.tokens is not apart.encoder.input.tokens
     assert apart.encoder.input.tokens.num_embeddings == V + 2
     assert apart.decoder.input.tokens.weight is apart.output.weight
@@ -234,7 +234,7 @@ def test_a_model_can_be_copied_saved_and_loaded():
 
 def fresh(kind: type = DecoderOnly, seed: int = 0, **changes) -> nn.Module:
     torch.manual_seed(seed)
-    return kind(config(vocabulary=200, width=96, feed_forward=FeedForwardConfig(), **changes))
+    return kind(config(vocab_size=200, d_model=96, feed_forward=FeedForwardConfig(), **changes))
 
 
 def test_first_values_come_from_torch_s_generator():
@@ -360,15 +360,15 @@ def test_models_run_under_autocast(device, positions):
         (lambda: model(DecoderOnly)(torch.tensor([[1, V]])), "model: ids 1 … 11, but the vocabulary has 11"),
         (lambda: model(EncoderOnly)(torch.tensor([[-1, 2]])), "model: ids -1 … 2, but the vocabulary has 11"),
         (
-            lambda: model(EncoderDecoder, source_vocabulary=20)(tokens(B, S), torch.full((B, T), 15)),
+            lambda: model(EncoderDecoder, source_vocab_size=20)(tokens(B, S), torch.full((B, T), 15)),
             "model: ids 15 … 15, but the vocabulary has 11",
         ),
         (
-            lambda: model(EncoderDecoder, source_vocabulary=5)(torch.full((B, S), 7), tokens(B, T)),
+            lambda: model(EncoderDecoder, source_vocab_size=5)(torch.full((B, S), 7), tokens(B, T)),
             "model: ids 7 … 7, but the vocabulary has 5",
         ),
-        (lambda: model(DecoderOnly)(tokens(B, CONTEXT + 1)), "model: a sequence of 17 ids, but the context is 16"),
-        (lambda: model(EncoderOnly, "alibi")(tokens(1, 17)), "model: a sequence of 17 ids, but the context is 16"),
+        (lambda: model(DecoderOnly)(tokens(B, CONTEXT + 1)), "model: a sequence of 17 ids, but context_length is 16"),
+        (lambda: model(EncoderOnly, "alibi")(tokens(1, 17)), "model: a sequence of 17 ids, but context_length is 16"),
         (lambda: model(DecoderOnly)(tokens(T)), r"model: ids of shape \(5,\), expected \(B, T\) with at least one"),
         (lambda: model(DecoderOnly)(tokens(B, 0)), r"model: ids of shape \(2, 0\), expected \(B, T\)"),
         (lambda: model(EncoderOnly)(tokens(0, T)), r"model: ids of shape \(0, 5\), expected \(B, T\)"),

@@ -78,7 +78,7 @@ def library_byte_pairs(texts, vocabulary, min_count=1):
 
 def library_word_pieces(texts, vocabulary, min_count=1):
     """The library numbers "##" letters in the order of a hash table, another at every run; so ours are given to it."""
-    first = WordPieceTokenizer.train(texts, vocabulary=10_000, unknown=True, min_count=10**9)  # letters only
+    first = WordPieceTokenizer.train(texts, vocab_size=10_000, unknown=True, min_count=10**9)  # letters only
     split = pre_tokenizers.Split(library_regex(WORD_PIECE_WORD), "removed", invert=True)
     trained = LibraryTokenizer(models.WordPiece(unk_token=UNKNOWN))
     trained.pre_tokenizer = split
@@ -160,7 +160,7 @@ def test_merges_are_applied_in_the_order_learned_not_from_left_to_right():
 @by_corpus
 @pytest.mark.parametrize("min_count", [1, 3])
 def test_byte_pairs_are_those_of_the_library(texts, min_count):
-    ours = BytePairTokenizer.train(texts, vocabulary=400, min_count=min_count)
+    ours = BytePairTokenizer.train(texts, vocab_size=400, min_count=min_count)
     theirs = library_byte_pairs(texts, 400, min_count)
     assert ours.merges == library_merges(theirs)
     assert numbered(ours) == theirs.get_vocab()
@@ -171,7 +171,7 @@ def test_byte_pairs_are_those_of_the_library(texts, min_count):
 @by_corpus
 @pytest.mark.parametrize("min_count", [1, 3])
 def test_word_pieces_are_those_of_the_library(texts, min_count):
-    ours = WordPieceTokenizer.train(texts, vocabulary=200, unknown=True, min_count=min_count)
+    ours = WordPieceTokenizer.train(texts, vocab_size=200, unknown=True, min_count=min_count)
     theirs = library_word_pieces(texts, 200, min_count)
     assert numbered(ours) == theirs.get_vocab()
     for text in [*texts[:50], "unseen 漢漢 two-one", "##a [x]", ""]:
@@ -182,11 +182,11 @@ def test_word_pieces_are_those_of_the_library(texts, min_count):
 @given(st.lists(st.text("ab c", max_size=12), min_size=1, max_size=5), st.text("abc d", max_size=20))
 def test_ties_fall_as_in_the_library(texts, text):
     if any(text.strip() for text in texts):
-        ours = BytePairTokenizer.train(texts, vocabulary=275)
+        ours = BytePairTokenizer.train(texts, vocab_size=275)
         theirs = library_byte_pairs(texts, 275)
         assert numbered(ours) == theirs.get_vocab()
         assert ours.encode(text) == theirs.encode(text).ids
-        words = WordPieceTokenizer.train(texts, vocabulary=30, unknown=True)
+        words = WordPieceTokenizer.train(texts, vocab_size=30, unknown=True)
         library = library_word_pieces(texts, 30)
         assert numbered(words) == library.get_vocab()
         assert words.encode(text) == library.encode(text).ids
@@ -209,7 +209,7 @@ def test_how_a_text_is_cut_into_words():
     assert WORD_PIECE_WORD.findall("It's  12 eggs,\nhé!") == ["It", "'", "s", "12", "eggs", ",", "hé", "!"]
 
 
-TRAINED = BytePairTokenizer.train(NUMBERS + MIXED, vocabulary=500)
+TRAINED = BytePairTokenizer.train(NUMBERS + MIXED, vocab_size=500)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
@@ -275,11 +275,11 @@ def test_a_word_that_cannot_be_spelled_is_unknown_as_a_whole():
 
 
 def test_a_literal_double_hash_is_two_marks():
-    marks = WordPieceTokenizer.train("## red red", vocabulary=12)
+    marks = WordPieceTokenizer.train("## red red", vocab_size=12)
     assert marks.split("##red")[:2] == ["#", "#"]
 
 
-WORDS = WordPieceTokenizer.train(NUMBERS, vocabulary=300)
+WORDS = WordPieceTokenizer.train(NUMBERS, vocab_size=300)
 
 
 @given(st.lists(st.sampled_from(sorted({word for text in NUMBERS[:200] for word in text.split()})), max_size=8))
@@ -295,7 +295,7 @@ def test_words_come_back_from_pieces_up_to_spaces(words):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_saved_tokenizer_comes_back_whole(kind, tmp_path):
-    before = kind.train(NUMBERS, vocabulary=320)
+    before = kind.train(NUMBERS, vocab_size=320)
     before.save(tmp_path / "tokenizer.json")
     for loader in (kind, Tokenizer):
         after = loader.load(tmp_path / "tokenizer.json")
@@ -321,21 +321,21 @@ def test_there_must_be_something_to_train_on(kind, texts):
 
 
 def test_a_vocabulary_too_small_for_its_letters_is_refused():
-    with pytest.raises(ValueError, match="vocabulary=258, but 259 tokens are there before the first merge"):
-        BytePairTokenizer.train("abc", vocabulary=258)
-    with pytest.raises(ValueError, match=r"WordPieceTokenizer\.train: vocabulary=8, but 9 tokens"):
-        WordPieceTokenizer.train("abc cb", vocabulary=8, unknown=True)
+    with pytest.raises(ValueError, match="vocab_size=258, but 259 tokens are there before the first merge"):
+        BytePairTokenizer.train("abc", vocab_size=258)
+    with pytest.raises(ValueError, match=r"WordPieceTokenizer\.train: vocab_size=8, but 9 tokens"):
+        WordPieceTokenizer.train("abc cb", vocab_size=8, unknown=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_training_does_not_depend_on_the_order_of_the_texts(kind):
-    assert kind.train(NUMBERS, vocabulary=330).tokens == kind.train(NUMBERS[::-1], vocabulary=330).tokens
+    assert kind.train(NUMBERS, vocab_size=330).tokens == kind.train(NUMBERS[::-1], vocab_size=330).tokens
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_vocabulary_has_the_size_asked_for_and_text_gets_shorter_with_it(kind):
     sizes = [300, 340, 400]
-    trained = [kind.train(NUMBERS, vocabulary=size) for size in sizes]
+    trained = [kind.train(NUMBERS, vocab_size=size) for size in sizes]
     lengths = [len(tokenizer.encode(" ".join(NUMBERS))) for tokenizer in trained]
     assert [len(tokenizer) for tokenizer in trained] == sizes
     assert lengths == sorted(lengths, reverse=True)

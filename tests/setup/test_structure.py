@@ -11,7 +11,7 @@ from notebook_frame import ROOT
 
 # A tier a row, imports run downward only. A module of the package that stands in no row is a defect.
 TIERS = {
-    0: {"masks", "observe", "positions", "attention", "layers"},  # the maths
+    0: {"arguments", "masks", "observe", "positions", "attention", "layers"},  # the maths
     1: {"config", "blocks", "decoding", "models", "recurrent"},  # the models
     2: {"text"},
     3: {"training", "generation", "recipes", "environment"},  # work

@@ -1,0 +1,111 @@
+"""Checks at the door: the function that a learner calls names a wrong argument, before it fails somewhere inside.
+
+    sizes = check_tensors("attention", q=(q, "B H T K"), k=(k, "B H S K"))      # {"B": 2, "H": 3, …}
+    check_numbers("sampler", above=0, temperature=temperature)
+
+Each check raises ValueError with the operation, the argument, what it is and what was expected. Letters are the
+legend's (B T S D H K F V): one letter is one size in all tensors of a call.
+"""
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+
+import torch
+from torch import Tensor
+
+_KINDS = {
+    "bool": lambda dtype: dtype == torch.bool,
+    "int": lambda dtype: dtype in (torch.int64, torch.int32),
+    "float": lambda dtype: dtype.is_floating_point,
+}
+
+
+def check_tensors(where: str, sizes: dict[str, int] | None = None, **tensors: tuple[Tensor, str]) -> dict[str, int]:
+    """Type, dtype and shape of tensors, each given as (tensor, form); the size of each letter is returned.
+
+    A form is an optional "bool", "int" or "float", then a letter or a number for each dimension: "int B T",
+    "float … H T K", where "…" in front stands for any further dimensions. `sizes` are letters known beforehand.
+    """
+    sizes = dict(sizes or {})
+    for name, (tensor, form) in tensors.items():
+        kind, letters = _read(form)
+        expected = f"expected {kind + ' ' if kind else ''}({', '.join(letters)})"
+        if not isinstance(tensor, Tensor):
+            raise ValueError(f"{where}: {name} is {described(tensor)}, {expected}")
+        if kind and not _KINDS[kind](tensor.dtype):
+            raise ValueError(f"{where}: {name} is a tensor of {tensor.dtype}, {expected}")
+        names, shape = letters, tuple(tensor.shape)
+        if letters and letters[0] == "…":
+            names = letters[1:]
+            shape = shape[max(0, len(shape) - len(names)) :]
+        known = {n: int(n) if n.isdigit() else sizes[n] for n in names if n.isdigit() or n in sizes}
+        found, fits = dict(known), len(shape) == len(names)
+        for letter, size in zip(names, shape, strict=False):
+            fits = fits and found.setdefault(letter, size) == size
+        if not fits:
+            given = ", ".join(f"{letter} = {size}" for letter, size in known.items() if not letter.isdigit())
+            raise ValueError(
+                f"{where}: {name} of shape {tuple(tensor.shape)}, {expected}{' with ' * bool(given)}{given}"
+            )
+        sizes |= {letter: size for letter, size in found.items() if not letter.isdigit()}
+    return sizes
+
+
+def check_numbers(
+    where: str,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    whole: bool = False,
+    optional: bool = False,
+    **numbers: float | None,
+) -> None:
+    """Each number is a number (a whole one), not NaN, at least `least`, more than `above` and at most `most`.
+
+    With `optional`, None is allowed.
+    """
+    bounds = [f"at least {least}"] * (least is not None) + [f"more than {above}"] * (above is not None)
+    bounds += [f"at most {most}"] * (most is not None)
+    kind = "a whole number" if whole else "a number"
+    expected = f"expected {' and '.join(bounds)}" if bounds else f"expected {kind}"
+    for name, number in numbers.items():
+        if number is None and optional:
+            continue
+        if isinstance(number, bool) or not isinstance(number, Integral if whole else Real):
+            raise ValueError(f"{where}: {name} is {described(number)}, expected {' '.join([kind, *bounds])}")
+        too_small = (least is not None and number < least) or (above is not None and number <= above)
+        if math.isnan(number) or too_small or (most is not None and number > most):
+            raise ValueError(f"{where}: {name}={number}, {expected}")
+
+
+def check_one_of(where: str, choices: Iterable[str], **values: str) -> None:
+    """Each value is one of the choices."""
+    choices = tuple(choices)
+    for name, value in values.items():
+        if value not in choices:
+            raise ValueError(f"{where}: {name}={value!r}, expected one of {', '.join(choices)}")
+
+
+def values_are_known(*tensors: Tensor) -> bool:
+    """Can values be read? Not on the meta device, nor while a graph is traced or torch.func transforms a call."""
+    if torch.compiler.is_compiling():
+        return False
+    return not any(tensor.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(tensor) for tensor in tensors)
+
+
+def described(value: object) -> str:
+    """A value of the wrong type, in a few words: "None", "'abc'", "a list"."""
+    if value is None or isinstance(value, str | int | float):
+        text = repr(value)
+        return text if len(text) <= 40 else f"{text[:37]}…"
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def _read(form: str) -> tuple[str, list[str]]:
+    first, _, rest = form.partition(" ")
+    return (first, rest.split()) if first in _KINDS else ("", form.split())

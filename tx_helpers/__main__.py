@@ -12,7 +12,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from tx_helpers.environment import report
+from tx_helpers.environment import printable, report
 
 USAGE = "usage: python -m tx_helpers check | diagnose module:factory [--help]"
 
@@ -34,7 +34,7 @@ def check() -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
-    print(text)
+    print(printable(text))
     return 0 if well else 1
 
 
@@ -68,7 +68,7 @@ def diagnose(arguments: list[str]) -> int:
     except (Exception, SystemExit) as error:  # a factory that ends the process has made no model
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 2
-    print(found)
+    print(printable(str(found)))
     return 1 if found.wrong else 0
 
 

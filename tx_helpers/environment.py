@@ -8,13 +8,36 @@ import importlib.metadata
 import os
 import re
 import sys
-from typing import NamedTuple
+import unicodedata
+from typing import NamedTuple, TextIO
 
 TOOLS = {
     "jupyterlab": "opens the notebooks",
     "nbval": "tests the notebooks",
     "pooch": "downloads a text, when asked to",
 }
+
+PLAIN = {  # for consoles whose encoding lacks the character
+    **{"–": "-", "−": "-", "…": "...", "→": "->", "←": "<-", "·": "*", "×": "x", "√": "sqrt ", "∞": "inf"},
+    **{"≥": ">=", "≤": "<=", "≈": "~", "≠": "!=", "✓": "+", "✗": "x", "’": "'", "“": '"', "”": '"', "␣": "_"},
+}
+
+
+def printable(text: str, stream: TextIO | None = None) -> str:
+    """The text as `stream` (None: standard output) can print it, for consoles that are not UTF-8.
+
+    A character that the stream's encoding lacks is replaced: "√" by "sqrt", "é" by "e", an unknown one by "?".
+    """
+    encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
+    return "".join(_in_encoding(character, encoding) for character in text)
+
+
+def _in_encoding(character: str, encoding: str) -> str:
+    for candidate in (character, PLAIN.get(character, ""), unicodedata.normalize("NFKD", character)):
+        found = candidate.encode(encoding, errors="ignore").decode(encoding)
+        if found:
+            return found
+    return "?"
 
 
 class Finding(NamedTuple):

@@ -1,6 +1,7 @@
 """`diagnose` reports every wrong model of wrong_models.py, by the probe named there and with the right cause first,
 passes every right one of right_models.py, and leaves no trace on any model."""
 
+import os
 import random
 import subprocess
 import sys
@@ -522,3 +523,14 @@ def test_from_a_shell():
     done = subprocess.run(call, capture_output=True, text=True, cwd=ROOT / "tests/diagnose")
     assert (done.returncode, done.stderr) == (1, "")
     assert "future      WRONG" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_a_console_that_is_not_utf_8(encoding):
+    """The report about softmax over the heads has √, − and ∞ in it; the console shows what it can."""
+    call = [sys.executable, "-m", "tx_helpers", "diagnose", "wrong_models:unscaled", "--fresh"]
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    done = subprocess.run(call, capture_output=True, cwd=ROOT / "tests/diagnose", env=environment)
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert b"not divided by sqrt" in done.stdout

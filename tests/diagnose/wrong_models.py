@@ -507,6 +507,10 @@ def second_layer_open() -> Toy:
     return model
 
 
+def unscaled() -> Toy:
+    return Toy(scale=1.0)
+
+
 def frozen_embedding(model: Toy) -> Toy:
     model.tokens.requires_grad_(False)
     return model

@@ -1,6 +1,7 @@
 """Everything between a fresh clone and the first cell: versions, README, `check`, set-up cell, wheel."""
 
 import importlib.metadata
+import io
 import json
 import os
 import re
@@ -312,3 +313,19 @@ def test_the_wheel_alone_carries_all_it_needs(clone, tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout == "all 8 packages the course needs are here\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [
+        ("utf-8", "√K ≥ −∞, é, ²; “·” ✓ 日"),
+        ("cp1252", "sqrt K >= -inf, é, ²; “·” + ?"),
+        ("ascii", 'sqrt K >= -inf, e, 2; "*" + ?'),
+    ],
+)
+def test_a_console_gets_what_it_can_print(encoding, expected):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    text = environment.printable("√K ≥ −∞, é, ²; “·” ✓ 日", stream)
+    assert text == expected
+    print(text, file=stream, flush=True)
+    assert environment.printable("lone \udce9", stream) == "lone ?"

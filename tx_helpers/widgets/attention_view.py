@@ -21,7 +21,7 @@ import anywidget
 import numpy as np
 import traitlets
 
-from tx_helpers.capture import Seen
+from tx_helpers.capture import Activations
 from tx_helpers.show.plots import image
 from tx_helpers.widgets import attention_page
 from tx_helpers.widgets.attention_data import (
@@ -68,7 +68,7 @@ class AttentionView:
 
     @classmethod
     def from_capture(
-        cls, seen: Seen, queries: Tokens, keys: Tokens | None = None, pattern: str = "*attention", *,
+        cls, seen: Activations, queries: Tokens, keys: Tokens | None = None, pattern: str = "*attention", *,
         name: str = "attention", row: int = 0, d_head: int | None = None,
     ) -> "AttentionView":  # fmt: skip
         """What `capture` recorded in the last forward pass, of one row of the batch.
@@ -264,12 +264,12 @@ def _stack(operation: str, layers: Sequence[np.ndarray]) -> np.ndarray:
     return np.stack(layers)
 
 
-def _recorded(seen: Seen, paths: Sequence[str], what: str, row: int) -> np.ndarray:
+def _recorded(seen: Activations, paths: Sequence[str], what: str, row: int) -> np.ndarray:
     names = [_name(path, what) for path in paths]
     return _stack(names[0], [_row(name, seen[name], row) for name in names])
 
 
-def _head_width(seen: Seen, path: str, row: int) -> tuple[int | None, str]:
+def _head_width(seen: Activations, path: str, row: int) -> tuple[int | None, str]:
     """d_k, where queries and keys were captured and the scores are indeed q·k/√d_k; else why it is not known."""
     q, k = (seen.get(_name(path, what)) for what in ("queries", "keys"))
     if q is None or k is None or q.ndim != 4:

@@ -217,7 +217,7 @@ def test_the_representation_tells_names_and_shapes():
     layer = MultiHeadAttention(D, H)
     with capture(layer, "weights", "output") as seen:
         layer(torch.ones(B, T, D))
-    assert repr(seen) == "Seen(2 names: weights (2, 3, 5, 5), output (2, 5, 12))"
+    assert repr(seen) == "Activations(2 names: weights (2, 3, 5, 5), output (2, 5, 12))"
 
 
 def test_detached_by_default_and_differentiable_if_asked(decoder):

@@ -333,7 +333,7 @@ def test_the_matrix_has_its_rows_and_its_frame_in_their_places(page):
 def test_thumbnails_follow_every_setting(page, role, name, key):
     view = language_model()
     mount(page, view.set(temperature=3.0) if name == "As recorded" else view)
-    page.wait_for_function("() => [...document.querySelectorAll('.tx-heads canvas')].every((c) => c.d_model === 4)")
+    page.wait_for_function("() => [...document.querySelectorAll('.tx-heads canvas')].every((c) => c.width === 4)")
     last = "() => document.querySelectorAll('.tx-heads canvas')[5].toDataURL()"
     before = page.evaluate(last)
     page.get_by_role(role, name=name, exact=True).press(key)
@@ -345,7 +345,7 @@ def test_a_cell_of_a_thumbnail_is_the_strongest_of_those_it_stands_for(page):
     rows = torch.arange(96)
     weights[:, :, rows, rows // 2 * 2] = 1.0  # of each 2 × 2 cells the left two
     mount(page, AttentionView.from_tensor(weights, [f"t{i}" for i in range(96)]))
-    page.wait_for_function("() => [...document.querySelectorAll('.tx-heads canvas')].every((c) => c.d_model === 48)")
+    page.wait_for_function("() => [...document.querySelectorAll('.tx-heads canvas')].every((c) => c.width === 48)")
     reds = page.evaluate(
         """() => { const canvas = document.querySelector(".tx-heads canvas");
              return [...canvas.getContext("2d").getImageData(0, 0, 48, 48).data].filter((_, i) => i % 4 === 0) }"""
@@ -364,7 +364,7 @@ def test_the_matrix_picks_the_query_under_the_mouse(page):
 def test_thumbnails_show_every_head_and_choose_one(page):
     view = language_model()
     mount(page, view)
-    page.wait_for_function("() => [...document.querySelectorAll('.tx-heads canvas')].every((c) => c.d_model === 4)")
+    page.wait_for_function("() => [...document.querySelectorAll('.tx-heads canvas')].every((c) => c.width === 4)")
     brightest = page.evaluate(
         """() => [...document.querySelectorAll(".tx-heads canvas")].map((canvas) => {
              const { data } = canvas.getContext("2d").getImageData(0, 3, 4, 1);

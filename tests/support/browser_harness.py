@@ -31,6 +31,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from notebook_frame import ROOT, frame
 from notebook_slice import needed_cells
+from other_seeds import START
 
 WINDOW = {"width": 1280, "height": 900}
 LAUNCH = (
@@ -115,9 +116,10 @@ class Server:
     """A Jupyter server for the notebooks of `folder`; a context manager, which ends the server and its kernels.
 
     cache  where the kernels keep trained models; by default a folder that goes with the server
+    seed   of the trainings, where the notebooks say none; with another than 0 the cache must be another one, too
     """
 
-    def __init__(self, front_end: str, folder: Path, cache: Path | None = None):
+    def __init__(self, front_end: str, folder: Path, cache: Path | None = None, seed: int = 0):
         module, app, self._path = FRONT_ENDS[front_end]
         self.front_end, self._token = front_end, secrets.token_hex(16)
         self._home = Path(tempfile.mkdtemp(prefix="tx_browser_"))
@@ -127,6 +129,10 @@ class Server:
         for name in ("config", "data", "runtime", "ipython", "cache", "settings"):
             (self._home / name).mkdir()
         (self._home / "settings" / "overrides.json").write_text(json.dumps(SETTINGS))
+        if seed:
+            startup = self._home / "ipython" / "profile_default" / "startup"
+            startup.mkdir(parents=True)
+            (startup / "seed.py").write_text(START.format(seed=seed))
         self._command = [
             *(sys.executable, "-m", module, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
             *(f"--port={self._port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={self._token}"),
@@ -139,7 +145,7 @@ class Server:
             "JUPYTER_RUNTIME_DIR": str(self._home / "runtime"),
             "IPYTHONDIR": str(self._home / "ipython"),
             "TX_CACHE": str(cache or self._home / "cache"),
-            "OMP_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
         }
 
     def url(self, notebook: str) -> str:
@@ -291,13 +297,13 @@ def is_foreign(url: str) -> bool:
 
 @contextmanager
 def front_end(
-    kind: str, folder: Path, cache: Path | None = None
+    kind: str, folder: Path, cache: Path | None = None, seed: int = 0
 ) -> Iterator[Callable[[str], AbstractContextManager[Sheet]]]:
     """A server for the folder's notebooks and a browser; gives `opened`, which shows one in a fresh window.
 
     Playwright keeps an event loop running until the end, which other tests must not meet: one use, one test file.
     """
-    with chromium() as browser, Server(kind, folder, cache) as server:
+    with chromium() as browser, Server(kind, folder, cache, seed) as server:
 
         @contextmanager
         def opened(notebook: str) -> Iterator[Sheet]:

@@ -12,6 +12,7 @@ import ast
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -25,18 +26,18 @@ FOLDERS = ("notebooks", "tx_helpers", "figures", "setup.py", *PARTS)
 
 def without_answers(source: str) -> str:
     """A module's source without solutions and mistakes, and without the helpers that only those have called."""
-    definitions = [node for node in ast.parse(source).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
-    source = _without(source, {node.name for node in definitions if any(map(_is_answer, node.decorator_list))})
+    source = _without(source, _is_answer)
     while idle := _idle(source):
-        source = _without(source, idle)
+        source = _without(source, lambda node, idle=idle: getattr(node, "name", None) in idle)
     return source.rstrip() + "\n"
 
 
-def _without(source: str, names: set[str]) -> str:
+def _without(source: str, unwanted: Callable[[ast.stmt], bool]) -> str:
+    """The source without those of its top-level statements."""
     lines = source.split("\n")
     for node in reversed(ast.parse(source).body):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in names:
-            first = node.decorator_list[0] if node.decorator_list else node
+        if unwanted(node):
+            first = node.decorator_list[0] if getattr(node, "decorator_list", None) else node
             del lines[first.lineno - 1 : node.end_lineno]
     return "\n".join(lines)
 
@@ -53,9 +54,12 @@ def _idle(source: str) -> set[str]:
     }
 
 
-def _is_answer(decorator: ast.expr) -> bool:
-    function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return isinstance(function, ast.Attribute) and function.attr in ("solution", "mistake")
+def _is_answer(node: ast.stmt) -> bool:
+    """Is it a decorated solution or mistake, or a call of `add_mistakes`?"""
+    calls = [node.value] if isinstance(node, ast.Expr) else getattr(node, "decorator_list", [])
+    functions = [call.func if isinstance(call, ast.Call) else call for call in calls]
+    methods = {function.attr for function in functions if isinstance(function, ast.Attribute)}
+    return bool(methods & {"solution", "mistake", "add_mistakes"})
 
 
 def make(folder: Path) -> None:

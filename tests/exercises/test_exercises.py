@@ -9,6 +9,7 @@ import nbformat
 import pytest
 import torch
 
+from answers.tables import named
 from copying import overlap
 from notebook_frame import ROOT
 from tx_helpers.exercises.catalogue import find, modules, notebook_of, of_notebook
@@ -18,12 +19,12 @@ from tx_helpers.exercises.compare import difference
 ANSWERS = Path(__file__).parent / "answers"
 
 
-def answers(kind: str) -> dict[str, list]:
-    """ "right" or "unlike": exercise -> answers, from all files of that kind."""
+def answers(kind: str) -> dict[str, dict[str, object]]:
+    """ "right" or "unlike": exercise -> {name: answer}, from all files of that kind."""
     table = {}
     for file in sorted(ANSWERS.glob(f"{kind}_*.py")):
         table |= getattr(importlib.import_module(f"answers.{file.stem}"), kind.upper())
-    return table
+    return {exercise: found if isinstance(found, dict) else named(*found) for exercise, found in table.items()}
 
 
 NAMES = sorted(notebook_of())
@@ -31,11 +32,14 @@ RIGHT, UNLIKE = answers("right"), answers("unlike")
 MISTAKES = [(name, mistake) for name in NAMES for mistake in find(name).mistakes]
 
 
-def each(table: dict[str, list]):
+def each(table: dict[str, dict[str, object]]):
     """A test for each answer of a table."""
-    pairs = [(name, answer) for name, answers in table.items() for answer in answers]
-    ids = [f"{name}-{getattr(answer, '__name__', answer)}" for name, answer in pairs]
-    return pytest.mark.parametrize(("name", "answer"), pairs, ids=ids)
+    cases = [
+        pytest.param(exercise, answer, id=f"{exercise}-{name}")
+        for exercise, answers in table.items()
+        for name, answer in answers.items()
+    ]
+    return pytest.mark.parametrize(("name", "answer"), cases)
 
 
 by_name = pytest.mark.parametrize("name", NAMES)
@@ -105,7 +109,7 @@ def test_an_exercise_says_what_a_learner_needs(name):
 
 @by_name
 def test_there_are_right_answers_in_other_clothes(name):
-    assert len(RIGHT.get(name, [])) >= 4, "tests/exercises/answers/right_NN.py holds at least four"
+    assert len(RIGHT.get(name, {})) >= 4, "tests/exercises/answers/right_NN.py holds at least four"
 
 
 @each(RIGHT)

@@ -11,6 +11,15 @@
     def unscaled(Q, K):
         return Q @ K.T
 
+Mistakes of one expression, or of one function with other options, stand in a table, name: (sentence, code):
+
+    scale.add_mistakes(
+        {
+            "squared": ("You squared the scores …", lambda Q, K: (Q @ K.T) ** 2 / math.sqrt(Q.shape[-1])),
+            "no_root": ("You divided by K, not by √K …", partial(_scaled, power=1)),
+        }
+    )
+
 The learner's starter is the solution's head and docstring, so the solution bears the exercise's name. A mistake is
 right in form and wrong in its numbers, and no two mistakes of an exercise give the same numbers on its cases: that is
 how `check` tells which one was made (tested).
@@ -92,6 +101,10 @@ class Exercise:
             return answer
 
         return keep
+
+    def add_mistakes(self, table: dict[str, tuple[str, Answer]]) -> None:
+        """Wrong answers in a table: name -> (what it is told, the answer)."""
+        self.mistakes += [Mistake(name, says, answer) for name, (says, answer) in table.items()]
 
     def apply(self, answer: object, case: tuple) -> object:
         """What an answer gives on a case."""

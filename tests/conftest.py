@@ -4,7 +4,7 @@ import nbformat
 
 import tx_helpers  # noqa: F401  sets how idle threads wait, which torch must see when it is imported
 from notebook_comparison import compared_share
-from notebook_frame import ROOT
+from repository import COURSE
 
 EXERCISES = {
     "mistakes of the bank named": "test_a_mistake_is_rejected_and_named",
@@ -22,7 +22,7 @@ def pytest_terminal_summary(terminalreporter) -> None:
         )
         if passed + failed:
             terminalreporter.write_line(f"exercises: {passed} of {passed + failed} {what}")
-    notebooks = [nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+    notebooks = [nbformat.read(path, as_version=4) for path in COURSE]
     compared, bearing = compared_share(notebooks)
     if bearing:
         terminalreporter.write_line(

@@ -180,7 +180,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a file would change")
     parser.add_argument("--frame", action="store_true", help="set-up cells and badges only, nothing executed")
     parser.add_argument("--stamp", action="store_true", help="read the address from `git remote`, then as --frame")
-    parser.add_argument("--timeout", type=int, default=300, help="seconds a cell may take (default %(default)s)")
+    parser.add_argument("--timeout", type=int, default=600, help="seconds a cell may take (default %(default)s)")
     parser.add_argument("--folder", type=Path, default=ROOT / "notebooks", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
 

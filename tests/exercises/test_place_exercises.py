@@ -10,9 +10,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 import place_exercises
 from notebook_frame import ROOT
 from refresh_notebooks import load
+from repository import COURSE
 from tx_helpers.exercises.catalogue import find, modules, of_notebook
 
-PATHS = {path.name[:2]: path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if path.name[:2] in modules()}
+PATHS = {path.name[:2]: path for path in COURSE if path.name[:2] in modules()}
 by_notebook = pytest.mark.parametrize("number", PATHS)
 VERDICTS = re.compile(r"^([○✗✓]) (\w+): ", re.MULTILINE)
 

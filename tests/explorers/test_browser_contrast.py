@@ -6,6 +6,7 @@ import pytest
 from browser_contrast import contrast_faults, picture_faults
 from browser_harness import chromium
 from notebook_frame import ROOT
+from repository import COURSE
 from tx_helpers.show.plots import COLOURS
 from tx_helpers.show.shapes import EDGE, MUTED, card, line, shape, words
 
@@ -84,7 +85,7 @@ def drawings_of(path) -> list[str]:
     return [data["image/svg+xml"] for data in outputs if "image/svg+xml" in data]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 def test_every_stored_drawing_can_be_read_on_any_page(page, path):
     assert picture_faults(page, drawings_of(path)) == []
 

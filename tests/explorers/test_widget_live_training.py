@@ -198,16 +198,16 @@ def test_a_press_from_another_thread_trains_in_the_thread_of_the_cells():
         return translation_loss(model, batch)
 
     async def learner():
-        training = live({"whole": dict(loss=loss)})
+        training = LiveTraining(retrain, {"whole": dict(loss=loss)}, steps=100_000, every=2)
         await asyncio.to_thread(training.explore.set, training=True)
-        await until(lambda: training.runs["whole"].step == 3)
+        await until(lambda: training.runs["whole"].step >= 3)
         await asyncio.to_thread(training.explore.set, training=False)
         await ended(training.task)
         return training
 
     training = asyncio.run(learner())
-    assert threads == [threading.main_thread()] * 3
-    assert training.explore.summary.startswith("whole: stopped at step 3 of 6")
+    assert threads == [threading.main_thread()] * training.runs["whole"].step  # three, or more on a busy machine
+    assert training.explore.summary.startswith(f"whole: stopped at step {len(threads)} of 100000")
 
 
 def test_pressed_in_the_middle_of_a_step_it_has_not_stopped_yet():

@@ -17,6 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from claims import Break, Claim
 from judging import in_a_copy, judge
 from notebook_frame import ROOT
+from repository import COURSE
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork on this system")
 
@@ -100,7 +101,7 @@ def test_every_claim_of_the_table_is_judged():
     assert [row for row in TABLE if row not in judged] == []
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 def test_every_measured_claim_of_the_notebooks_is_judged(path):
     cells = [claim.cell for claim in CLAIMS if claim.notebook == path.stem]
     assert unjudged(nbformat.read(path, as_version=4), cells) == []

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 import export_html
 from browser_moves import cases_of
-from notebook_frame import ROOT
+from repository import COURSE
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Picture, Svg, new_figure
 from tx_helpers.widgets.attention_view import AttentionView
@@ -56,7 +56,7 @@ def explorers_in(notebook) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 def test_every_explorer_leaves_its_picture_in_an_export(path):
     notebook = nbformat.read(path, as_version=4)
     left = explorers_in(notebook)

@@ -15,13 +15,12 @@ from environments import (
     execute,
     install,
     make_environment,
-    repository_files,
     shown,
 )
 from notebook_frame import ROOT
 from notebook_guards import code_cells
+from repository import COURSE, repository_files
 
-PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SMALL = "15_reference"  # quick, shows a drawing, and names every part of the package
 
 
@@ -109,13 +108,13 @@ def test_a_notebook_runs_from_the_wheel_alone(ours, tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("path", [path for path in PATHS if path.stem != SMALL], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [path for path in COURSE if path.stem != SMALL], ids=lambda path: path.stem)
 def test_every_notebook_runs_from_the_wheel_alone(path, ours, tmp_path):
     assert different(ours, path, tmp_path) == []
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 def test_every_notebook_runs_on_colabs_versions(path, colab, tmp_path):
     assert different(colab, path, tmp_path) == []
 
@@ -167,7 +166,7 @@ def test_a_notebook_that_fails_there_is_a_failure_here(ours, tmp_path):
 
 
 def test_all_code_cells_are_compared():
-    stored = nbformat.read(PATHS[0], as_version=4)
+    stored = nbformat.read(COURSE[0], as_version=4)
     spoilt = copy.deepcopy(stored)
     for made in code_cells(spoilt):
         made.outputs = [stream("something else\n")]

@@ -17,8 +17,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from environments import COLAB, build_wheel, copy_repository, make_environment, repository_files
+from environments import COLAB, build_wheel, copy_repository, make_environment
 from notebook_frame import ROOT, setup_cell
+from repository import COURSE, repository_files
 from tx_helpers import environment
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -114,8 +115,7 @@ def test_the_map_says_which_notebooks_exist():
     rows = re.findall(r"^\| (\d\d) \| (.*?) \| (ready|planned) \|$", README, re.MULTILINE)
     assert [number for number, _, _ in rows] == [f"{n:02}" for n in range(16)]
     ready = [re.search(r"\(notebooks/(.*?)\)", title)[1] for _, title, state in rows if state == "ready"]
-    existing = sorted(Path(name).name for name in repository_files() if re.fullmatch(r"notebooks/.*\.ipynb", name))
-    assert ready == existing
+    assert ready == [path.name for path in COURSE]
 
 
 def test_every_make_target_that_is_spoken_of_exists():
@@ -234,7 +234,7 @@ def test_the_set_up_cell_imports_the_course_before_anything_else():
 
 @pytest.fixture
 def clone(tmp_path):
-    """The working tree as it is now, committed to a git repository of its own."""
+    """The tracked files as they are now, committed to a git repository of its own."""
     folder = copy_repository(tmp_path / "clone")
     author = ["-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false"]
     for command in (["init", "-q"], ["add", "-A"], [*author, "commit", "-q", "-m", "all"]):

@@ -29,9 +29,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from notebook_frame import ROOT, frame
+from notebook_frame import frame
 from notebook_slice import needed_cells
 from other_seeds import START
+from repository import COURSE
 
 WINDOW = {"width": 1280, "height": 900}
 LAUNCH = (
@@ -83,7 +84,7 @@ def copy_notebooks(folder: Path, whole: bool = True) -> None:
     They are as before an address is stamped in: Colab's badge would be a request beyond this machine.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+    for path in COURSE:
         notebook = nbformat.read(path, as_version=4)
         frame(notebook.cells, path.name, address="")
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -278,7 +279,7 @@ class Sheet:
         ]
 
 
-NOTEBOOKS = [path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+NOTEBOOKS = [path.name for path in COURSE]
 WIDGETS_SHOWN = """[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.widget-view+json"]')]
     .every(output => output.querySelector(".jupyter-widgets"))"""
 KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel"

@@ -26,6 +26,7 @@ from notebook_comparison import COMPARED_KINDS
 from notebook_frame import ROOT
 from notebook_guards import code_cells, markers, text_of
 from refresh_notebooks import clean
+from repository import repository_files
 
 SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
 CELL_SECONDS = 300
@@ -49,17 +50,8 @@ COLAB_FRONT_END = {name: version for name, version in COLAB.items() if name not 
 # --- the course, and environments with it ----------------------------------------------------------------------------
 
 
-def repository_files() -> list[str]:
-    """What git tracks, and what it does not track yet but would not ignore."""
-    git = ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard"]
-    listed = subprocess.run(git, capture_output=True, text=True)
-    if listed.returncode:
-        pytest.skip("not a git checkout")
-    return [name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
-
-
 def copy_repository(folder: Path) -> Path:
-    """The working tree as it is now, in a folder of its own."""
+    """The tracked files as they are now, in a folder of their own."""
     for name in repository_files():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)

@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import torch
 
@@ -39,6 +38,7 @@ from tx_helpers.text.data import (
 )
 from tx_helpers.text.number_words import number_pairs
 from tx_helpers.text.tokenizers import CharTokenizer
+from tx_helpers.training.checkpoints import load_checkpoint
 from tx_helpers.training.contexts import RandomStream, in_mode
 from tx_helpers.training.loop import Loss, Run, fit
 from tx_helpers.training.losses import language_model_loss, translation_loss
@@ -121,19 +121,33 @@ def train_translator(
 
 
 def number_translator(*, progress: bool = True) -> Translator:
-    """The course's translator: from the user's cache, or trained now (some ten seconds) and put there.
+    """The course's translator: from the user's cache, or trained now (some ten seconds) and saved there.
 
-    The file's name is made of recipe, data and package version; a training that was broken off goes on, a damaged file
-    is replaced.
+    The file's name is made of recipe, data and package version. An interrupted training is resumed, and a file that
+    cannot be read is replaced. Where the cache cannot be written, one line says why.
     """
     pairs = number_pairs().train
     recipe = (translator_config(word_pairs(pairs)), TRANSLATOR_STEPS, TRANSLATOR_BATCH, TRANSLATOR_LR, pairs)
-    file = _cache_file("translator", recipe)
-    train = partial(train_translator, pairs, checkpoint=file, progress=progress)
+    train = partial(train_translator, pairs, steps=TRANSLATOR_STEPS, progress=progress)
+    return _cached("translator", recipe, train)
+
+
+def _cached(name: str, recipe: object, train: Callable[..., Translator]) -> Translator:
+    """What `train` returns, with its run saved in the cache; the cache must never stop a notebook."""
+    fingerprint = hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]
+    file = cache_folder() / f"{name}-{__version__}-{fingerprint}.pt"
     try:
-        return train(resume=file)
-    except (FileNotFoundError, ValueError):
-        return train()
+        saved = load_checkpoint(file, "run")
+        trained = train(resume=saved)
+    except Exception:  # no file, or one that is damaged or unreadable: an error of the training itself is raised below
+        saved, trained = {"step": 0}, train()
+    if trained.run.step > saved["step"]:
+        try:
+            trained.run.save(file)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            print(f"The {name} could not be saved in the cache and is trained again next time ({reason})")
+    return trained
 
 
 @dataclass(frozen=True)
@@ -209,8 +223,3 @@ def train_writer(
         **options,
     )
     return Writer(model.eval(), tokenizer, run)
-
-
-def _cache_file(name: str, recipe: object) -> Path:
-    fingerprint = hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]
-    return cache_folder() / f"{name}-{__version__}-{fingerprint}.pt"

@@ -1,8 +1,9 @@
-"""Texts kept on disk, and the folder they are kept in."""
+"""Texts on disk, and the user's cache folder in which they lie."""
 
 import hashlib
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import platformdirs
 
@@ -15,35 +16,57 @@ _WAYS_TO_GET_IT = (
 
 
 def cache_folder() -> Path:
-    """The user's folder for what is worth keeping between sessions, which may not exist yet; TX_CACHE overrides it."""
-    return Path(os.environ.get("TX_CACHE") or platformdirs.user_cache_dir("tx_helpers", appauthor=False)).expanduser()
+    """The user's folder for trained models and texts, which may not exist yet; TX_CACHE overrides it."""
+    folder = os.environ.get("TX_CACHE") or platformdirs.user_cache_dir("tx_helpers", appauthor=False)
+    return Path(os.path.expanduser(folder))
 
 
 def tinyshakespeare(path: str | Path | None = None, *, download: bool = False) -> str:
     """A megabyte of Shakespeare's plays: 1,115,394 characters, 65 different ones (A. Karpathy 2015, char-rnn).
 
     The file is `path`, else the one that the environment variable TX_TINYSHAKESPEARE names, else `tinyshakespeare.txt`
-    in the user's cache. With `download=True` it is fetched there if it is missing (needs the library pooch).
-    Whatever its origin, its SHA-256 is checked.
+    in the user's cache. With `download=True` it is fetched there if it is missing (needs the library pooch); where the
+    cache cannot be written, one line says why. Whatever its origin, its SHA-256 is checked.
 
     Raises FileNotFoundError if there is no such file, ValueError if it is not that text.
     """
-    file = Path(path or os.environ.get("TX_TINYSHAKESPEARE") or cache_folder() / "tinyshakespeare.txt").expanduser()
-    if download and not file.exists():
-        _download(file)
-    if not file.is_file():
+    named = path or os.environ.get("TX_TINYSHAKESPEARE")
+    file = Path(named or cache_folder() / "tinyshakespeare.txt").expanduser()
+    try:
+        content = file.read_bytes() if file.is_file() else None
+    except OSError:  # another user's
+        content = None
+    usable = content is not None and (named or _sha256(content) == TINY_SHAKESPEARE_SHA256)
+    if download and not usable:
+        content = _download(file)
+    if content is None:
         raise FileNotFoundError(f"tinyshakespeare: there is no file {str(file)!r}. {_WAYS_TO_GET_IT}")
-    content = file.read_bytes()
-    found = hashlib.sha256(content).hexdigest()
-    if found != TINY_SHAKESPEARE_SHA256:
+    if (found := _sha256(content)) != TINY_SHAKESPEARE_SHA256:
         raise ValueError(f"tinyshakespeare: {str(file)!r} has SHA-256 {found}, expected {TINY_SHAKESPEARE_SHA256}")
     return content.decode("utf-8")
 
 
-def _download(file: Path) -> None:
-    try:
-        import pooch  # an optional dependency, needed here only
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
-        pooch.retrieve(TINY_SHAKESPEARE_URL, f"sha256:{TINY_SHAKESPEARE_SHA256}", fname=file.name, path=file.parent)
+
+def _download(file: Path) -> bytes:
+    try:
+        try:
+            return _retrieve(file.parent, file.name)
+        except OSError as error:
+            if error.errno is None:  # the network; only the file system's errors have a number
+                raise
+            with TemporaryDirectory() as folder:
+                content = _retrieve(Path(folder), file.name)
+            print(f"tinyshakespeare could not be saved and is downloaded again next time ({error})")
+            return content
     except (ImportError, OSError) as error:  # no pooch, no network, no such address
         raise FileNotFoundError(f"tinyshakespeare: the download failed ({error}). {_WAYS_TO_GET_IT}") from error
+
+
+def _retrieve(folder: Path, name: str) -> bytes:
+    import pooch  # an optional dependency, needed here only
+
+    pooch.retrieve(TINY_SHAKESPEARE_URL, f"sha256:{TINY_SHAKESPEARE_SHA256}", fname=name, path=folder)
+    return (folder / name).read_bytes()

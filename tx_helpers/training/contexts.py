@@ -24,6 +24,18 @@ def in_mode(model: nn.Module | Sequence[nn.Module], *, training: bool) -> Iterat
         _set_mode(others, not training)
 
 
+@contextmanager
+def buffers_restored_on_error(model: nn.Module) -> Iterator[None]:
+    """A block that ends in an exception leaves the model's buffers (the running means of BatchNorm) as they were."""
+    before = [(buffer, buffer.clone()) for buffer in model.buffers()]
+    try:
+        yield
+    except BaseException:
+        for buffer, value in before:
+            buffer.copy_(value)
+        raise
+
+
 class RandomStream:
     """Random numbers of one's own: inside `with stream.on(device):` torch draws from here, outside as before.
 
@@ -69,10 +81,10 @@ def cpu_threads(count: int | None) -> Iterator[None]:
 
 @contextmanager
 def interrupts() -> Iterator[list[bool]]:
-    """Inside the block a Ctrl-C (SIGINT, a notebook's stop button) is not raised but noted in the list that comes back.
+    """Inside the block a Ctrl-C (SIGINT, a notebook's stop button) is noted in the list that is returned, not raised.
 
-    The block looks at the list where it can stop in good order. A second Ctrl-C is raised as KeyboardInterrupt at once.
-    Outside of the main thread, where Python delivers none, the list stays empty.
+    The block looks at the list where it can stop safely. A second Ctrl-C is raised as KeyboardInterrupt at once.
+    Outside the main thread, where Python delivers none, the list stays empty.
     """
     noted: list[bool] = []
     if threading.current_thread() is not threading.main_thread():

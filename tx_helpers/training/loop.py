@@ -22,8 +22,21 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from tx_helpers.training.checkpoints import check_weights, load_checkpoint, load_weights, save_checkpoint
-from tx_helpers.training.contexts import RandomStream, cpu_threads, in_mode, interrupts
+from tx_helpers.arguments import check_numbers
+from tx_helpers.training.checkpoints import (
+    check_optimizer,
+    check_weights,
+    load_checkpoint,
+    load_weights,
+    save_checkpoint,
+)
+from tx_helpers.training.contexts import (
+    RandomStream,
+    buffers_restored_on_error,
+    cpu_threads,
+    in_mode,
+    interrupts,
+)
 from tx_helpers.training.optimizers import Schedule, constant
 
 Optimizers = torch.optim.Optimizer | Sequence[torch.optim.Optimizer]
@@ -52,8 +65,7 @@ class Run:
         autocast: torch.dtype | None = None,
         seed: int = 0,
     ):
-        if clip is not None and not clip > 0:
-            raise ValueError(f"fit: clip={clip}, expected a norm > 0, or None")
+        check_numbers("fit", above=0, optional=True, clip=clip)
         if autocast not in (None, torch.bfloat16):
             raise ValueError(f"fit: autocast={autocast}, expected torch.bfloat16, or None for full precision")
         self.model, self.batches, self.loss = model, batches, loss
@@ -72,14 +84,14 @@ class Run:
             group.setdefault("initial_lr", group["lr"])
 
     def train_step(self) -> float:
-        """One step on batch `self.step`; its loss comes back.
+        """Do one step, on batch number `self.step`. -> its loss
 
         Raises FloatingPointError, before anything is updated, if the loss or a gradient is not finite. After any error
         the run is as before the step, but for a KeyboardInterrupt that hits the very update; `fit` lets none through.
         """
         device = next(self.model.parameters()).device
         batch = self.batches(self.step).to(device)
-        with self.random.on(device), in_mode(self.model, training=True):
+        with self.random.on(device), in_mode(self.model, training=True), buffers_restored_on_error(self.model):
             with torch.autocast(device.type, self.autocast) if self.autocast else nullcontext():
                 loss = self.loss(self.model, batch)
             if loss.dim():
@@ -137,12 +149,13 @@ class Run:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take over a state; the optimizers' settings (learning rate, …) are then the saved ones.
 
-        Raises ValueError, before anything is changed, if it is another model's or other optimizers'.
+        Raises ValueError, before anything is changed, if it is another model's, other optimizers' or damaged.
         """
-        check_weights(self.model, state["model"])
-        names, saved = [type(o).__name__ for o in self.optimizers], [o["name"] for o in state["optimizers"]]
-        if names != saved:
-            raise ValueError(f"fit: the optimizers are {names}, but {saved} in the checkpoint")
+        try:
+            self._check_state(state)
+        except (AttributeError, IndexError, KeyError, RuntimeError, TypeError) as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise ValueError(f"fit: the checkpoint is damaged or not that of a run ({reason})") from error
         for optimizer, entry in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(deepcopy(entry["state"]))
         load_weights(self.model, state["model"])
@@ -150,6 +163,24 @@ class Run:
         self.step = state["step"]
         for name in _HISTORY:
             setattr(self, name, list(state[name]))
+
+    def _check_state(self, state: dict[str, Any]) -> None:
+        """Raise an error unless every part of a state is there and fits this run."""
+        check_weights(self.model, state["model"])
+        names, saved = [type(o).__name__ for o in self.optimizers], [o["name"] for o in state["optimizers"]]
+        if names != saved:
+            raise ValueError(f"fit: the optimizers are {names}, but {saved} in the checkpoint")
+        for optimizer, entry in zip(self.optimizers, state["optimizers"], strict=True):
+            check_optimizer(optimizer, entry["state"])
+        check_numbers("fit", least=0, whole=True, step=state["step"])
+        check_numbers("fit", whole=True, seed=state["random"]["seed"])
+        if "cpu" in (states := state["random"]["states"]):
+            torch.Generator().set_state(states["cpu"])
+        lengths = {name: len(state[name]) for name in _HISTORY if name != "evaluations"}
+        if set(lengths.values()) != {state["step"]}:
+            raise TypeError(f"step {state['step']}, but {lengths} entries")
+        if not all(isinstance(record, dict) for record in state["evaluations"]):
+            raise TypeError("an evaluation is not a dict")
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint."""
@@ -191,7 +222,7 @@ def fit(
     every: int | None = None,
     checkpoint: str | Path | None = None,
     save_every: int | None = None,
-    resume: Run | str | Path | None = None,
+    resume: Run | Mapping[str, Any] | str | Path | None = None,
     progress: bool = True,
     threads: int | None = 1,
 ) -> Run:
@@ -204,7 +235,7 @@ def fit(
     autocast    torch.bfloat16: matrix products in reduced precision
     evaluate    evaluate(model) -> {name: number}, each `every` steps and at the end
     checkpoint  a file, written each `save_every` steps and at the end
-    resume      a run, or the checkpoint of one, to go on from
+    resume      a run to go on from, or its `state_dict()`, or its checkpoint's file
     threads     of the CPU: one trains models as small as the course's quicker than two that wait for each other (and
                 gives the same numbers on machines with any number of cores); None: as many as torch is set to
 
@@ -212,18 +243,17 @@ def fit(
     the run comes back; `fit(…, resume=run)` goes on from there. A second Ctrl-C is raised at once: what remains is the
     model as it is at that moment, and the last checkpoint.
     """
-    for name, number in (("steps", steps), ("every", every), ("save_every", save_every), ("threads", threads)):
-        if number is not None and number < 1:
-            raise ValueError(f"fit: {name}={number}, expected at least 1")
+    check_numbers("fit", least=1, whole=True, steps=steps)
+    check_numbers("fit", least=1, whole=True, optional=True, every=every, save_every=save_every, threads=threads)
     if save_every is not None and checkpoint is None:
         raise ValueError(f"fit: save_every={save_every}, but checkpoint=None says no file to save to")
     run = Run(
         model, batches, loss=loss, optimizer=optimizer, schedule=schedule, clip=clip, autocast=autocast, seed=seed
     )
-    if isinstance(resume, Run):
-        run.load_state_dict(resume.state_dict())
-    elif resume is not None:
+    if isinstance(resume, str | Path):
         run.load(resume)
+    elif resume is not None:
+        run.load_state_dict(resume.state_dict() if isinstance(resume, Run) else resume)
 
     start = run.step
     quiet = not progress or start >= steps

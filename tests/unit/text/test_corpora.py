@@ -1,3 +1,4 @@
+import errno
 import hashlib
 import os
 import sys
@@ -86,6 +87,63 @@ def test_a_download_goes_into_the_cache_once_and_is_asked_to_check_the_checksum(
     assert len(calls) == 1
 
 
+def unusable_cache(folder: Path, fault: str) -> Path:
+    """A cache folder in which the text cannot be stored."""
+    cache = folder / "cache"
+    if fault == "cache is a file":
+        cache.write_text("a file")
+    elif fault == "folder in the file's place":
+        (cache / "tinyshakespeare.txt" / "inside").mkdir(parents=True)
+    elif fault == "named pipe in the file's place":
+        cache.mkdir()
+        os.mkfifo(cache / "tinyshakespeare.txt")
+    return cache
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes")
+@pytest.mark.parametrize(
+    "fault", ["cache is a file", "folder in the file's place", "named pipe in the file's place", "disk full"]
+)
+def test_a_cache_that_cannot_be_used_stops_no_download(folder, small_text, monkeypatch, capsys, fault):
+    cache = unusable_cache(folder, fault)
+
+    def retrieve(url, known_hash, *, fname, path):
+        if Path(path) == cache:
+            if fault == "disk full":
+                raise OSError(errno.ENOSPC, "No space left on device")
+            Path(path).mkdir(exist_ok=True)
+            raise IsADirectoryError(errno.EISDIR, "Is a directory")
+        (Path(path) / fname).write_bytes(small_text)
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        tinyshakespeare()
+    assert tinyshakespeare(download=True) == small_text.decode()
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("tinyshakespeare could not be saved and is downloaded again next time ([Errno ")
+
+
+def test_a_damaged_file_in_the_cache_is_fetched_again(folder, small_text, monkeypatch):
+    (folder / "cache").mkdir()
+    file = folder / "cache" / "tinyshakespeare.txt"
+    file.write_bytes(small_text[:-1])
+    monkeypatch.setattr(pooch, "retrieve", lambda *_, **__: file.write_bytes(small_text))
+    with pytest.raises(ValueError, match="has SHA-256"):
+        tinyshakespeare()
+    assert tinyshakespeare(download=True) == small_text.decode()
+
+
+def test_a_file_that_cannot_be_read_counts_as_missing(folder, small_text, monkeypatch):
+    (folder / "text.txt").write_bytes(small_text)
+
+    def refuse(file):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(FileNotFoundError, match=r"text\.txt"):
+        tinyshakespeare(folder / "text.txt")
+
+
 def test_nothing_is_downloaded_unasked(monkeypatch):
     monkeypatch.setattr(pooch, "retrieve", lambda *_, **__: pytest.fail("a download was tried"))
     with pytest.raises(FileNotFoundError):
@@ -121,7 +179,7 @@ def test_pooch_takes_the_arguments_it_is_given(folder, small_text):
     """The real `pooch.retrieve`, its network aside: a file with the right checksum is already there."""
     (folder / "cache").mkdir()
     (folder / "cache" / "text.txt").write_bytes(small_text)
-    corpora._download(folder / "cache" / "text.txt")
+    assert corpora._download(folder / "cache" / "text.txt") == small_text
     assert [file.name for file in (folder / "cache").iterdir()] == ["text.txt"]
 
 

@@ -1,4 +1,7 @@
+import errno
 import os
+import subprocess
+import sys
 import zipfile
 
 import pytest
@@ -92,8 +95,15 @@ def test_another_kind_or_version(path):
         f"load_checkpoint: {str(path)!r} is of version 1 and kind 'run'; "
         "expected a tx_helpers checkpoint, version 1, of kind 'weights'"
     )
-    torch.save({"format": "tx_helpers checkpoint", "version": 2, "kind": "run", "content": {}}, path)
-    assert message(path) == f"load_checkpoint: {str(path)!r} is of version 2 and kind 'run'; {EXPECTED}"
+    for changes, found in (
+        ({"version": 2}, "is of version 2 and kind 'run'"),
+        ({"version": None, "kind": None}, "is of version None and kind None"),
+        ({"content": None}, "has no content"),
+        ({"content": [3]}, "has no content"),
+    ):
+        file = {"format": "tx_helpers checkpoint", "version": 1, "kind": "run", "content": {}} | changes
+        torch.save({name: part for name, part in file.items() if part is not None}, path)
+        assert message(path) == f"load_checkpoint: {str(path)!r} {found}; {EXPECTED}"
 
 
 def test_a_file_that_carries_code_is_refused_unexecuted(path):
@@ -108,17 +118,53 @@ def test_a_file_that_carries_code_is_refused_unexecuted(path):
     assert not executed.exists()
 
 
-def test_a_failing_save_leaves_the_old_file(path, monkeypatch):
-    def half(content, file):
-        file.write(b"half of it")
-        raise OSError("No space left on device")
+def no_space(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(torch, "save", half)
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_failing_save_leaves_the_old_file(path, monkeypatch, step):
+    monkeypatch.setattr(os, step, no_space)
     with pytest.raises(OSError, match="No space left"):
         save_checkpoint(path, "run", {})
     monkeypatch.undo()
     assert_is_content(load_checkpoint(path, "run"))
     assert os.listdir(path.parent) == ["toy.pt"]
+
+
+def test_a_disk_that_fills_up_while_writing_leaves_the_old_file(path):
+    """The limit on a file's size stands in for a full disk."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            save_checkpoint(path, "run", {"large": torch.zeros(1000)})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert_is_content(load_checkpoint(path, "run"))
+    assert os.listdir(path.parent) == ["toy.pt"]
+
+
+def test_a_later_save_removes_what_killed_processes_have_left(path):
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    files = {name: path.with_name(f".{name}.unfinished") for name in (f"toy.pt.{killed.pid}", "toy.pt.1", "other.pt.7")}
+    old = path.with_name(".toy.pt.2.unfinished")
+    for file in (*files.values(), old):
+        file.write_bytes(b"half of it")
+    os.utime(old, (0, 0))
+    save_checkpoint(path, "run", CONTENT)
+    gone = {f"toy.pt.{killed.pid}"} if os.name == "posix" else set()
+    assert sorted(os.listdir(path.parent)) == sorted(["toy.pt"] + [files[name].name for name in files.keys() - gone])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "pipe", tmp_path / "folder"):
+        assert message(path) == f"load_checkpoint: {str(path)!r} is a folder or a device, not a file; {EXPECTED}"
 
 
 def test_the_new_file_is_whole_before_it_takes_its_place(path, monkeypatch):

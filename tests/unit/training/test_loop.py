@@ -1,5 +1,6 @@
 import signal
 import threading
+from copy import deepcopy
 from typing import NamedTuple
 
 import pytest
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 from tx_helpers.config import TransformerConfig
 from tx_helpers.models import EncoderDecoder
 from tx_helpers.text.data import PairBatches
+from tx_helpers.training.checkpoints import save_checkpoint
 from tx_helpers.training.loop import Run, fit
 from tx_helpers.training.losses import language_model_loss, translation_loss
 from tx_helpers.training.optimizers import adamw, constant, linear_warmup_decay, muon
@@ -205,7 +207,7 @@ def test_a_resumed_run_is_the_run_that_never_stopped(new_optimizer, precision, t
         first.save(path)
         torch.manual_seed(stop)
         torch.rand(stop)
-        resume = (path, str(path), first)[stop % 3]
+        resume = (path, str(path), first, deepcopy(first.state_dict()))[stop % 4]
         assert_same(run(translator(1), 9, resume=resume), whole)
         assert first.step == stop
 
@@ -460,7 +462,7 @@ def test_a_parameter_that_is_not_finite_is_named():
         ({"every": 0}, "fit: every=0, expected at least 1"),
         ({"save_every": -1, "checkpoint": "x"}, "fit: save_every=-1, expected at least 1"),
         ({"save_every": 5}, "fit: save_every=5, but checkpoint=None says no file to save to"),
-        ({"clip": 0.0}, "fit: clip=0.0, expected a norm > 0, or None"),
+        ({"clip": 0.0}, "fit: clip=0.0, expected more than 0"),
         (
             {"autocast": torch.float16},
             "fit: autocast=torch.float16, expected torch.bfloat16, or None for full precision",
@@ -510,6 +512,68 @@ def test_another_models_or_optimizers_checkpoint_is_refused_and_changes_nothing(
         run.load_state_dict(muon_run.state_dict())
     assert str(error.value) == "fit: the optimizers are ['AdamW'], but ['Muon', 'AdamW'] in the checkpoint"
     assert_equal(run.state_dict(), before)
+
+
+WRONG_STATES = {
+    "no model": lambda state: state.pop("model"),
+    "model a list": lambda state: state.update(model=[1]),
+    "weights no tensors": lambda state: state["model"].update({"output.bias": 3}),
+    "no optimizers": lambda state: state.pop("optimizers"),
+    "optimizers a number": lambda state: state.update(optimizers=3),
+    "no param_groups": lambda state: state["optimizers"][0]["state"].pop("param_groups"),
+    "a group lacks betas": lambda state: state["optimizers"][0]["state"]["param_groups"][0].pop("betas"),
+    "a group lacks a parameter": lambda state: state["optimizers"][0]["state"]["param_groups"][0]["params"].pop(),
+    "ragged moments": lambda state: state["optimizers"][0]["state"]["state"][0].update(exp_avg=torch.zeros(3)),
+    "no random": lambda state: state.pop("random"),
+    "no random states": lambda state: state["random"].pop("states"),
+    "seed a text": lambda state: state["random"].update(seed="0"),
+    "short random state": lambda state: state["random"]["states"].update(cpu=torch.zeros(3, dtype=torch.uint8)),
+    "no step": lambda state: state.pop("step"),
+    "step a text": lambda state: state.update(step="3"),
+    "negative step": lambda state: state.update(step=-1),
+    "no losses": lambda state: state.pop("losses"),
+    "ragged losses": lambda state: state["losses"].pop(),
+    "rates a number": lambda state: state.update(rates=1.0),
+    "evaluations of numbers": lambda state: state.update(evaluations=[1.0]),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_STATES)
+def test_a_checkpoint_with_a_part_missing_or_ragged_is_refused_and_changes_nothing(name, tmp_path):
+    state = deepcopy(train(toy(0.3), 2).state_dict())
+    WRONG_STATES[name](state)
+    save_checkpoint(tmp_path / "run.pt", "run", state)
+    run = new_run()
+    run.train_step()
+    before = snapshot(run)
+    with pytest.raises(ValueError, match=r"^(fit|load_weights|load_checkpoint): "):
+        run.load(tmp_path / "run.pt")
+    assert_equal(run.state_dict(), before)
+
+
+def test_an_error_in_a_step_restores_the_buffers_of_batch_norm():
+    class Normed(Toy):
+        def __init__(self):
+            super().__init__()
+            self.norm = nn.BatchNorm1d(V)
+
+        def forward(self, ids):
+            return self.norm(super().forward(ids).mT).mT
+
+    model = Normed()
+    run = Run(
+        model,
+        batches,
+        loss=lambda model, batch: language_model_loss(model, batch) * float("nan"),
+        optimizer=adamw(model),
+    )
+    before = snapshot(run)
+    with pytest.raises(FloatingPointError):
+        run.train_step()
+    assert_equal(run.state_dict(), before)
+    run.loss = language_model_loss
+    run.train_step()
+    assert model.norm.num_batches_tracked == 1
 
 
 def test_a_missing_checkpoint(tmp_path):

@@ -24,7 +24,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 PARALLEL := -n $(WORKERS) --dist loadfile
 CAN_CUT_OFF := unshare -rn true 2>/dev/null
 
-.PHONY: help setup lab test browser quick thorough offline lint format notebooks pages handout figures benchmarks clean
+.PHONY: help setup lab test browser quick thorough offline lint format notebooks pages handout api figures benchmarks clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "%-12s%s\n", $$1, $$2 }' Makefile
@@ -83,6 +83,9 @@ pages: $(READY)  ## a web page of each notebook, for places without Jupyter:  ma
 
 handout: $(READY)  ## an edition that checks the exercises without their solutions, in build/handout
 	$(PY) tools/make_handout.py
+
+api: $(READY)  ## the API page, made from the docstrings: build/api.html
+	$(PY) tools/make_api.py
 
 figures: $(READY)  ## draw the drawings again:  make figures ONLY="architecture"
 	$(PY) tools/draw_figures.py $(ONLY)

@@ -1,4 +1,4 @@
-"""A compact language model with one switch for each mistake of the first table of mistakes.md, and others beside it.
+"""A compact language model with one switch for each mistake.
 
 `Toy` is right as it stands. Each entry of `WRONG` makes one mistake and names the probe that must convict it; `UNSEEN`
 holds the mistakes that nobody can see from outside, with the reason.

@@ -1,0 +1,16 @@
+"""The floors of `tx_helpers`, from the maths upwards: a module imports from its own tier or from lower ones.
+
+`tests/setup/test_structure.py` holds the package to this table, and the API page is told in its order. A name is a
+module in the package's root, or a folder.
+"""
+
+TIERS: dict[str, tuple[str, ...]] = {
+    "Maths": ("arguments", "masks", "observe", "positions", "attention", "layers"),
+    "Models": ("config", "blocks", "decoding", "models", "recurrent"),
+    "Text": ("text",),
+    "Work": ("training", "generation", "recipes", "environment"),
+    "Insight": ("capture", "inside", "diagnose"),
+    "Show": ("show", "widgets"),
+    "Teach": ("exercises", "__main__"),
+}
+TIER_OF: dict[str, int] = {module: number for number, modules in enumerate(TIERS.values()) for module in modules}

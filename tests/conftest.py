@@ -8,7 +8,7 @@ from repository import COURSE
 
 EXERCISES = {
     "mistakes of the bank named": "test_a_mistake_is_rejected_and_named",
-    "right answers in other clothes accepted": "test_a_right_answer_in_other_clothes_passes",
+    "right answers in unusual forms accepted": "test_a_right_answer_in_an_unusual_form_passes",
     "mistakes unlike any in the bank rejected": "test_a_mistake_unlike_any_in_the_bank_is_rejected",
 }
 

@@ -4,8 +4,8 @@
     python tools/place_exercises.py 04         these
     python tools/place_exercises.py --check    say which files would change, without writing
 
-The texts of the cells have their home in the package; cells placed before are replaced, and those whose code is as it
-was keep their outputs. Run `tools/refresh_notebooks.py` afterwards.
+The texts of the cells come from the package. Cells placed before are replaced; those whose code has not changed, and
+the imports, which show nothing, keep their outputs. Run `tools/refresh_notebooks.py` afterwards.
 """
 
 import argparse
@@ -21,14 +21,19 @@ from refresh_notebooks import load, selected, write
 from tx_helpers.exercises.catalogue import modules, of_notebook
 from tx_helpers.exercises.exercise import Exercise
 
-PREFIX = "exercise"  # of the ids of all cells placed here
+PREFIX = "exercise"  # the ids of all cells placed here begin with it
 INTRO = """\
 ## Exercises
 
 Write your answer in place of the dots and run its cell: `check` says whether it is right, and if not, which mistake it
 is. Stuck? `hint("{name}")` gives three hints, one after the other; `solution("{name}")` shows the tested code.
-What you have solved is kept on this machine only; `progress()` shows it."""
-IMPORTS = "from tx_helpers.exercises import check, hint, progress, quiz, solution"
+What you have solved is stored on this machine only; `progress()` shows it."""
+IMPORTS = """\
+import math
+
+import torch
+
+from tx_helpers.exercises import check, hint, progress, quiz, solution"""
 QUIZ = "### Quiz\n\nChoose an answer to see why it is right or wrong."
 
 
@@ -58,9 +63,9 @@ def place(notebook: NotebookNode, number: str) -> None:
     """Put the cells of that notebook's exercises before its last cell, in place of those that stood there."""
     old = {cell.id: cell for cell in notebook.cells if cell.id.startswith(f"{PREFIX}-")}
     new = cells_of(number)
-    for cell in new:
+    for cell in (cell for cell in new if cell.cell_type == "code"):
         before = old.get(cell.id)
-        if cell.cell_type == "code" and before is not None and before.source == cell.source:
+        if before is not None and (before.source == cell.source or cell.id == f"{PREFIX}-imports"):
             cell.outputs, cell.execution_count = before.outputs, before.execution_count
     rest = [cell for cell in notebook.cells if cell.id not in old]
     notebook.cells = [*rest[:-1], *new, rest[-1]]

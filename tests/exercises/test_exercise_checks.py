@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import io
 import json
 import math
 import random
@@ -20,8 +21,9 @@ from tx_helpers.exercises.catalogue import find
 from tx_helpers.exercises.checks import examine, not_attempted
 from tx_helpers.exercises.compare import difference, shown
 from tx_helpers.exercises.exercise import Exercise
-from tx_helpers.exercises.quizzes import Choice, Question, Quiz, static
+from tx_helpers.exercises.quizzes import Choice, Question, Quiz, quiz, static
 from tx_helpers.exercises.sandbox import guarded
+from wrong_arguments import faults
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +37,7 @@ def double():
     exercise = Exercise(
         "double",
         title="Twice",
-        goal="Hand back twice the vector x of any length.",
+        goal="Return twice the vector x of any length.",
         difficulty=1,
         minutes=1,
         hints=("a", "b", "c"),
@@ -121,8 +123,17 @@ def test_a_known_mistake_is_named_and_an_unknown_one_gets_the_smallest_counterex
     assert "You squared it" in named.text and "result[0] is 1, expected 2" in named.text
     unknown = examine(double, lambda x: 3 * x if len(x) > 2 else 2 * x)  # the first case is right
     assert (unknown.state, unknown.mistake) == ("wrong", "")
-    for part in ("result[3] is 9, expected 6", "[0.0, 1.0, 2.0, 3.0]", "Yours: [0.0, 3.0, 6.0, 9.0]"):
+    for part in ("result[3] is 9, expected 6", "x = [0.0, 1.0, 2.0, 3.0]", "Yours: [0.0, 3.0, 6.0, 9.0]"):
         assert part in unknown.text
+
+
+def test_every_input_of_a_message_has_its_name(double):
+    assert checks.told(find("one_head"), find("one_head").cases()[1]).startswith(
+        "x = a tensor (2, 5, 6), M = a tensor (6, 6), W_v = [["
+    )
+    assert checks.told(find("HeadProjections"), (4, 2)) == "D = 4, H = 2"
+    assert checks.told(double, (1, 2)) == "1, 2"  # more inputs than names
+    assert checks.told(double, ()) == "none"
 
 
 def test_what_a_learners_code_does_is_reported_and_spoils_nothing(double):
@@ -137,10 +148,10 @@ def test_what_a_learners_code_does_is_reported_and_spoils_nothing(double):
         x *= 2
         return x
 
-    verdict = examine(double, busy)
-    assert verdict.state == "right"
+    feedback = examine(double, busy)
+    assert feedback.state == "right"
     for part in ("it prints ('looking", "changes its inputs in place", "global random numbers", "switches gradients"):
-        assert part in verdict.text
+        assert part in feedback.text
     assert torch.equal(torch.get_rng_state(), states[0]) and torch.is_grad_enabled()
     assert (np.random.get_state()[1] == states[1]).all() and random.getstate() == states[2]
 
@@ -169,7 +180,7 @@ def test_an_endless_loop_ends_and_the_next_answer_is_checked_as_usual(double, ca
         while True:
             try:
                 len(x)
-            except BaseException:  # even this does not hold it up
+            except BaseException:  # even this does not prevent the stop
                 if x is None:
                     raise
 
@@ -187,7 +198,7 @@ def test_an_error_is_told_with_its_line_and_input(double):
         return x @ torch.ones(3)
 
     text = examine(double, broken).text
-    assert "it raised RuntimeError" in text and "`return x @ torch.ones(3)`" in text and "[1.0, 2.0]" in text
+    assert "it raised RuntimeError" in text and "`return x @ torch.ones(3)`" in text and "x = [1.0, 2.0]" in text
     assert "SystemExit" in examine(double, lambda x: exit(3)).text
 
 
@@ -203,10 +214,10 @@ def test_an_answer_cannot_fool_the_comparison_or_spoil_the_next_check(double):
         torch.set_default_device("meta")
         return 7 * x.cpu()
 
-    verdict = examine(double, fooling)
-    assert verdict.state == "wrong"
+    feedback = examine(double, fooling)
+    assert feedback.state == "wrong"
     for name in ("torch.where", "Tensor.double", "builtins.any", "default device"):
-        assert name in verdict.text
+        assert name in feedback.text
     assert (torch.where, torch.Tensor.double, any) == originals and torch.zeros(1).device.type == "cpu"
     assert examine(double, lambda x: x + x).state == "right"
 
@@ -272,11 +283,38 @@ def test_a_placeholder_inside_and_an_unwritten_method_are_not_attempted(double):
     assert examine(double, half).state == examine(double, unwritten).state == "open"
 
 
-def test_an_unknown_name_is_refused_with_the_nearest_ones():
+def test_an_unknown_name_is_refused_with_similar_ones():
     with pytest.raises(ValueError, match="did you mean 'attention_weights'"):
         checks.check("atention_weight", None)
-    with pytest.raises(ValueError, match="has the hints 1 to 3, not 4"):
+    with pytest.raises(ValueError, match="hint: step=4, expected at least 1 and at most 3"):
         checks.hint("attention_weights", 4)
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        (checks.check, {"name": "one_head"}),
+        (checks.hint, {"name": "one_head", "step": 2}),
+        (checks.solution, {"name": "one_head"}),
+        (quiz, {"notebook": "04"}),
+    ],
+)
+def test_wrong_arguments_are_named(call, arguments):
+    assert faults(functools.partial(call, answer=...) if call is checks.check else call, arguments) == []
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_a_console_of_any_encoding_gets_what_it_can_print(encoding, double, monkeypatch):
+    console = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
+    monkeypatch.setattr("sys.stdout", console)
+    print(examine(double, lambda x: 2 * x))
+    checks.hint("attention_weights", 2)
+    checks.hint("cross_attention", 3)
+    checks.solution("gradient_through_time")
+    console.flush()
+    text = console.buffer.getvalue().decode(encoding)
+    signs = ("✓ double", "√K", "∂h_T/∂h_0") if encoding == "utf-8" else ("+ double", "sqrt K", "?h_T/?h_0")
+    assert not [sign for sign in signs if sign not in text], text
 
 
 def test_hints_come_one_after_the_other(capsys, monkeypatch):
@@ -324,9 +362,9 @@ def test_starters_of_values_and_of_classes():
     assert examine(value, 5).state == "wrong"
 
 
-def test_a_verdict_shows_hostile_text_as_text(double):
-    verdict = examine(double, lambda x: {"<script>alert(1)</script>": x})
-    html = verdict._repr_mimebundle_()["text/html"]
+def test_feedback_shows_hostile_text_as_text(double):
+    feedback = examine(double, lambda x: {"<script>alert(1)</script>": x})
+    html = feedback._repr_mimebundle_()["text/html"]
     assert "<script" not in html and 'role="status"' in html
 
 
@@ -341,7 +379,7 @@ def test_the_map_has_room_for_the_longest_row(most):
     assert len(boxes) == most and max(boxes) + 24 < float(count) - 45
 
 
-def test_tries_are_kept_and_once_right_is_right():
+def test_tries_are_stored_and_once_right_is_right():
     answer = find("attention_weights").answer
     assert "0 of" in record.progress().alt
     checks.check("attention_weights", ...)
@@ -356,6 +394,8 @@ def test_tries_are_kept_and_once_right_is_right():
 
 
 def test_progress_is_exported_and_reset(tmp_path):
+    with pytest.raises(ValueError, match="export: path is None, expected the name of a file"):
+        record.export(None)
     record.note("attention_weights", right=True)
     lines = record.export(tmp_path / "out.csv").read_text().splitlines()
     assert lines[0] == "notebook,exercise,right,tries,mistakes,first,last"
@@ -394,12 +434,12 @@ QUESTIONS = [
 
 
 def test_a_quiz_counts_right_answers():
-    quiz = Quiz("04", QUESTIONS)
-    assert repr(quiz) == "Quiz 04: 0 of 2 questions right"
-    quiz.answers = [0, 0]
-    assert quiz.score == 1
-    quiz.answers = [0, 1]
-    assert repr(quiz) == "Quiz 04: 2 of 2 questions right"
+    widget = Quiz("04", QUESTIONS)
+    assert repr(widget) == "Quiz 04: 0 of 2 questions right"
+    widget.answers = [0, 0]
+    assert widget.score == 1
+    widget.answers = [0, 1]
+    assert repr(widget) == "Quiz 04: 2 of 2 questions right"
 
 
 def test_the_static_form_is_shown_by_an_ipywidgets_that_displays_its_widgets_itself(monkeypatch):

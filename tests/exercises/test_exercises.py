@@ -1,4 +1,4 @@
-"""Every exercise of the course: its solution passes, its mistakes are named, right answers in other clothes pass."""
+"""Every exercise of the course: its solution passes, its mistakes are named, unusual right answers pass."""
 
 import importlib
 import re
@@ -48,14 +48,14 @@ by_mistake = pytest.mark.parametrize(("name", "mistake"), MISTAKES, ids=[f"{n}-{
 
 @by_name
 def test_the_solution_passes(name):
-    verdict = examine(find(name), find(name).answer)
-    assert verdict.state == "right", verdict
-    assert "\n" not in verdict.text, f"a remark on the solution itself: {verdict.text}"
+    feedback = examine(find(name), find(name).answer)
+    assert feedback.state == "right", feedback
+    assert "\n" not in feedback.text, f"a remark on the solution itself: {feedback.text}"
 
 
 @by_name
 def test_the_starter_is_python_and_counts_as_not_attempted(name):
-    exercise, namespace = find(name), {"torch": torch}  # which every notebook has imported
+    exercise, namespace = find(name), {"torch": torch}  # which the section's first cell imports
     exec(compile(exercise.starter(), "starter", "exec"), namespace)
     assert exercise.answer.__name__ == name, "the solution bears the exercise's name"
     assert examine(exercise, namespace[name]).state == "open"
@@ -64,9 +64,9 @@ def test_the_starter_is_python_and_counts_as_not_attempted(name):
 @by_mistake
 def test_a_mistake_is_rejected_and_named(name, mistake):
     exercise = find(name)
-    verdict = examine(exercise, mistake.answer)
-    assert (verdict.state, verdict.mistake) == ("wrong", mistake.name), verdict
-    assert mistake.says in verdict.text
+    feedback = examine(exercise, mistake.answer)
+    assert (feedback.state, feedback.mistake) == ("wrong", mistake.name), feedback
+    assert mistake.says in feedback.text
 
 
 @by_mistake
@@ -108,20 +108,20 @@ def test_an_exercise_says_what_a_learner_needs(name):
 
 
 @by_name
-def test_there_are_right_answers_in_other_clothes(name):
+def test_there_are_right_answers_in_unusual_forms(name):
     assert len(RIGHT.get(name, {})) >= 4, "tests/exercises/answers/right_NN.py holds at least four"
 
 
 @each(RIGHT)
-def test_a_right_answer_in_other_clothes_passes(name, answer):
-    verdict = examine(find(name), answer)
-    assert verdict.state == "right", verdict
+def test_a_right_answer_in_an_unusual_form_passes(name, answer):
+    feedback = examine(find(name), answer)
+    assert feedback.state == "right", feedback
 
 
 @each(UNLIKE)
 def test_a_mistake_unlike_any_in_the_bank_is_rejected(name, answer):
-    verdict = examine(find(name), answer)
-    assert verdict.state == "wrong", verdict
+    feedback = examine(find(name), answer)
+    assert feedback.state == "wrong", feedback
 
 
 def test_all_diagnoses_are_different():

@@ -5,7 +5,7 @@ import re
 import nbclient
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_markdown_cell, new_notebook
 
 import place_exercises
 from notebook_frame import ROOT
@@ -15,7 +15,7 @@ from tx_helpers.exercises.catalogue import find, modules, of_notebook
 
 PATHS = {path.name[:2]: path for path in COURSE if path.name[:2] in modules()}
 by_notebook = pytest.mark.parametrize("number", PATHS)
-VERDICTS = re.compile(r"^([○✗✓]) (\w+): ", re.MULTILINE)
+FEEDBACK = re.compile(r"^([○✗✓]) (\w+): ", re.MULTILINE)
 
 
 def toy():
@@ -54,8 +54,20 @@ def test_a_notebook_holds_its_exercises_word_for_word(number):
     assert [cell.source for cell in notebook.cells] == before, "run tools/place_exercises.py"
 
 
+@by_notebook
+def test_the_section_runs_by_itself_after_a_restart(number, tmp_path, monkeypatch):
+    """With answers that import nothing themselves."""
+    monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))
+    session = {}
+    for cell in solved(load(PATHS[number]).cells, imports=False):
+        if cell.cell_type == "code" and cell.id.startswith("exercise-"):
+            exec(cell.source, session)
+    for exercise in of_notebook(number):
+        assert session["check"](exercise.name, session[exercise.name])
+
+
 def run(cells: list, tmp_path, monkeypatch) -> list[tuple[str, str]]:
-    """All verdicts, (sign, exercise), that the cells print."""
+    """All feedback, (sign, exercise), that the cells show."""
     monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))
     notebook = new_notebook(cells=cells)
     nbclient.NotebookClient(notebook, kernel_name="python3", timeout=300).execute(cwd=str(ROOT / "notebooks"))
@@ -66,11 +78,11 @@ def run(cells: list, tmp_path, monkeypatch) -> list[tuple[str, str]]:
         for out in cell.outputs
         if "data" in out
     ]
-    return [pair for text in shown for pair in VERDICTS.findall(text)]
+    return [pair for text in shown for pair in FEEDBACK.findall(text)]
 
 
-def solved(cells: list) -> list:
-    """The cells with each starter replaced by what `solution` prints."""
+def solved(cells: list, *, imports: bool = True) -> list:
+    """The cells with each starter replaced by what `solution` prints, or by that without its imports."""
     names = {
         f"exercise-{name.replace('_', '-')}": name
         for number in modules()
@@ -79,28 +91,31 @@ def solved(cells: list) -> list:
     for cell in cells:
         if name := names.get(cell.id):
             value = f"{name} = {name}()\n" if find(name).starter().startswith(f"{name} = ") else ""
-            cell.source = f'{find(name).solution_source()}\n\n\n{value}check("{name}", {name})'
+            code = find(name).solution_source()
+            if not imports:
+                code = code[re.search(r"^(def|class) ", code, re.MULTILINE).start() :]
+            cell.source = f'{code}\n\n\n{value}check("{name}", {name})'
     return cells
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("change", "sign"), [(list, "○"), (solved, "✓")], ids=["starters", "solutions"])
-def test_the_cells_of_all_exercises_judge_starters_and_solutions(change, sign, tmp_path, monkeypatch):
+def test_the_cells_of_all_exercises_check_starters_and_solutions(change, sign, tmp_path, monkeypatch):
     placed = [cell for number in modules() for cell in place_exercises.cells_of(number)]
     cells = {cell.id: cell for cell in placed if cell.cell_type == "code"}  # imports and quiz of the last one only
     expected = [(sign, exercise.name) for number in modules() for exercise in of_notebook(number)]
-    assert run([new_code_cell("import torch"), *change(list(cells.values()))], tmp_path, monkeypatch) == expected
+    assert run(change(list(cells.values())), tmp_path, monkeypatch) == expected
 
 
 @pytest.mark.thorough
 @by_notebook
 def test_the_whole_notebook_runs_with_all_solutions(number, tmp_path, monkeypatch):
-    verdicts = run(solved(load(PATHS[number]).cells), tmp_path, monkeypatch)
-    assert verdicts == [("✓", exercise.name) for exercise in of_notebook(number)]
+    feedback = run(solved(load(PATHS[number]).cells), tmp_path, monkeypatch)
+    assert feedback == [("✓", exercise.name) for exercise in of_notebook(number)]
 
 
 @pytest.mark.thorough
 @by_notebook
 def test_the_whole_notebook_runs_with_the_starters_and_none_passes(number, tmp_path, monkeypatch):
-    verdicts = run(load(PATHS[number]).cells, tmp_path, monkeypatch)
-    assert verdicts == [("○", exercise.name) for exercise in of_notebook(number)]
+    feedback = run(load(PATHS[number]).cells, tmp_path, monkeypatch)
+    assert feedback == [("○", exercise.name) for exercise in of_notebook(number)]

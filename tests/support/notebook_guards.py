@@ -22,7 +22,7 @@ MAX_LINES = 25
 REPEATED = 4  # lines one after the other that must not stand twice
 MAX_BYTES = 1_000_000
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-FOR_THE_LEARNER = {"hint", "progress", "solution"}  # at hand in the exercises, whether or not a cell calls them
+LEARNERS_IMPORTS = "exercise-imports"  # the cell that imports what answers to the exercises may need
 UNRELIABLE = {"interact", "interactive", "interact_manual", "interactive_output", "Output", "clear_output"}
 
 
@@ -289,14 +289,12 @@ def unused_imports(notebook) -> list[str]:
     used = set()
     for where, cell in numbered(notebook):
         for node in ast.walk(ast.parse(python_of(cell))):
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
+            if isinstance(node, (ast.Import, ast.ImportFrom)) and cell.get("id") != LEARNERS_IMPORTS:
                 imported |= {(alias.asname or alias.name).split(".")[0]: where for alias in node.names}
             elif isinstance(node, ast.Name):
                 used.add(node.id)
     return [
-        f"{where} imports {name} for nothing"
-        for name, where in imported.items()
-        if name not in used | {"tx_helpers"} | FOR_THE_LEARNER
+        f"{where} imports {name} for nothing" for name, where in imported.items() if name not in used | {"tx_helpers"}
     ]
 
 

@@ -1,7 +1,6 @@
-"""Where the exercises and the quizzes are found: in the modules nb01, nb02, …, read when they are first asked for.
+"""Finds the exercises and quizzes: in the modules nb01, nb02, …, imported when they are first needed.
 
-In the edition for learners whose teacher keeps the solutions (`make handout`) these modules hold no answers; what is
-needed of them lies in the file RECORD.
+In the edition without solutions (`make handout`) these modules hold no answers; the file RECORD holds their results.
 """
 
 import difflib
@@ -27,9 +26,9 @@ def modules() -> dict[str, ModuleType]:
 
 @cache
 def of_notebook(number: str) -> list[Exercise]:
-    """The exercises of a notebook, in the order in which its module tells them."""
+    """The exercises of a notebook, in the order of its module."""
     if number not in modules():
-        raise ValueError(f"exercises: notebook {number!r} has none; there are some for {', '.join(modules())}")
+        raise ValueError(f"exercises: notebook {number!r} has none; notebooks with exercises: {', '.join(modules())}")
     found = [value for value in vars(modules()[number]).values() if isinstance(value, Exercise)]
     if RECORD.exists():
         records = torch.load(RECORD, weights_only=True)
@@ -45,9 +44,9 @@ def notebook_of() -> dict[str, str]:
 
 
 def find(name: str) -> Exercise:
-    """The exercise of that name; ValueError with the nearest names if there is none."""
+    """The exercise of that name; ValueError with the most similar names if there is none."""
     known = notebook_of()
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4) or sorted(known)
         raise ValueError(f"exercises: none is named {name!r}; did you mean {', '.join(map(repr, near))}?")
     return next(exercise for exercise in of_notebook(known[name]) if exercise.name == name)

@@ -1,8 +1,8 @@
-"""`check` an answer and be told which mistake it is; `hint` in three steps; `solution`, the tested code.
+"""`check` an answer and read which mistake it makes; `hint` in three steps; `solution`, the tested code.
 
-An answer is run on the exercise's cases and compared in this order: does it run, has its result the right shape and
-dtype, is it finite, does it agree. If it does not, it is compared with every known mistake of the exercise: one that
-gives the same numbers on every case is the one that was made. If none does, the smallest case that is wrong is shown.
+An answer is run on the exercise's cases. Its results are compared with the right ones in this order: kind, shape,
+dtype, finite or not, value. A wrong answer is then compared with every known mistake of the exercise: the one that
+gives the same numbers on every case is the one that was made. If there is none, the smallest wrong case is shown.
 """
 
 import dis
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tx_helpers.arguments import check_numbers
+from tx_helpers.environment import printable
 from tx_helpers.exercises.catalogue import find
 from tx_helpers.exercises.compare import as_tensor, difference, shown
 from tx_helpers.exercises.exercise import Exercise, Mistake
@@ -25,8 +27,8 @@ _hints_given: dict[str, int] = {}
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What `check` says: state "open" (nothing written yet), "wrong" or "right"; the mistake's name, if it is known."""
+class Feedback:
+    """What `check` returns. State: "open" (nothing written yet), "wrong" or "right"; mistake: its name, if known."""
 
     exercise: str
     state: str
@@ -38,67 +40,71 @@ class Verdict:
         return self.state == "right"
 
     def __repr__(self) -> str:
+        return printable(self._line())
+
+    def _line(self) -> str:
         return f"{SIGNS[self.state]} {self.exercise}: {self.text}"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         style = f"border-left: 4px solid {COLOURS[self.state]}; padding: 4px 10px; white-space: pre-line"
         picture = self.picture.markup() if self.picture else ""
-        html = f'<div role="status" style="{style}">{svg_text(repr(self))}</div>{picture}'
+        html = f'<div role="status" style="{style}">{svg_text(self._line())}</div>{picture}'
         return {"text/html": html, "text/plain": repr(self)}
 
 
-def check(name: str, answer: object) -> Verdict:
-    """Is it right, and if not, what went wrong? ValueError if there is no such exercise."""
+def check(name: str, answer: object) -> Feedback:
+    """Is the answer right, and if not, what went wrong? ValueError if there is no such exercise."""
     exercise = find(name)
-    verdict = examine(exercise, answer)
-    if verdict.state != "open":
-        note(name, right=bool(verdict), mistake=verdict.mistake)
-    return verdict
+    feedback = examine(exercise, answer)
+    if feedback.state != "open":
+        note(name, right=bool(feedback), mistake=feedback.mistake)
+    return feedback
 
 
-def examine(exercise: Exercise, answer: object) -> Verdict:
-    """The verdict on an answer; nothing is written down."""
+def examine(exercise: Exercise, answer: object) -> Feedback:
+    """The feedback on an answer; nothing is written to the learner's file."""
     if not_attempted(answer):
-        return Verdict(exercise.name, "open", "not attempted yet. Write your answer in place of the dots.")
+        return Feedback(exercise.name, "open", "not attempted yet. Write your answer in place of the dots.")
     cases, rights = exercise.cases(), exercise.results()["solution"]
     outcomes: list[Outcome] = []
     for case in cases:
-        outcomes.append(guarded(lambda *inputs: exercise.apply(answer, inputs), case, exercise.seconds))
+        outcome = guarded(lambda *inputs: exercise.apply(answer, inputs), case, exercise.seconds)
+        outcomes.append(outcome)
         if outcomes[0].not_written or outcomes[0].value is Ellipsis:
-            return Verdict(exercise.name, "open", "not attempted yet: it still hands back its placeholder.")
-        if outcomes[-1].problem:
-            break
-    if outcomes[-1].problem:
-        text = f"not yet: {outcomes[-1].problem}. The input was {told(cases[len(outcomes) - 1])}."
-        return Verdict(exercise.name, "wrong", text)
+            return Feedback(exercise.name, "open", "not attempted yet: it still returns its placeholder.")
+        if outcome.problem:
+            text = f"not yet: {outcome.problem}. The input was {told(exercise, case)}."
+            return Feedback(exercise.name, "wrong", text)
     try:
-        return judge(exercise, cases, rights, outcomes)
+        return compared(exercise, cases, rights, outcomes)
     except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:  # sparse, quantised, on "meta" …
         kind = type(outcomes[0].value).__name__
         text = f"not yet: a result of this kind ({kind}) cannot be compared with the right one: {error}"
-        return Verdict(exercise.name, "wrong", text)
+        return Feedback(exercise.name, "wrong", text)
 
 
-def judge(exercise: Exercise, cases: list[tuple], rights: list, outcomes: list[Outcome]) -> Verdict:
-    """The verdict on values: right, a known mistake, or the smallest counterexample."""
+def compared(exercise: Exercise, cases: list[tuple], rights: list, outcomes: list[Outcome]) -> Feedback:
+    """The feedback on results: right, a known mistake, or the smallest counterexample."""
     values = [outcome.value for outcome in outcomes]
-    remarks = "".join(f"\nBy the way: {remark}." for remark in dict.fromkeys(r for o in outcomes for r in o.remarks))
+    remarks = dict.fromkeys(remark for outcome in outcomes for remark in outcome.remarks)  # each one once
+    aside = "".join(f"\nBy the way: {remark}." for remark in remarks)
     found = [difference(value, right, exercise.tolerance) for value, right in zip(values, rights, strict=True)]
     if not any(found):
-        return Verdict(exercise.name, "right", f"right, on all {len(cases)} cases.{remarks}")
+        return Feedback(exercise.name, "right", f"right, on all {len(cases)} cases.{aside}")
     wrong = next(index for index, one in enumerate(found) if one)
+    inputs = told(exercise, cases[wrong])
     picture = _beside(values[wrong], rights[wrong]) if exercise.picture else None
     if mistake := known_mistake(exercise, values):
-        text = f"not yet. {mistake.says}\n(Seen in this: {found[wrong].says}, for the input {told(cases[wrong])}.)"
-        return Verdict(exercise.name, "wrong", text + remarks, mistake.name, picture)
-    text = f"not yet: the {found[wrong].says}. The smallest input that shows it: {told(cases[wrong])}."
+        text = f"not yet. {mistake.says}\n(Seen in this: {found[wrong].says}, for the input {inputs}.)"
+        return Feedback(exercise.name, "wrong", text + aside, mistake.name, picture)
+    text = f"not yet: the {found[wrong].says}. The smallest input that shows it: {inputs}."
     if found[wrong].step == "value":
         text += f"\nYours: {shown(as_tensor(values[wrong]))}\nRight: {shown(as_tensor(rights[wrong]))}"
-    return Verdict(exercise.name, "wrong", text + remarks, "", picture)
+    return Feedback(exercise.name, "wrong", text + aside, "", picture)
 
 
 def known_mistake(exercise: Exercise, values: list) -> Mistake | None:
-    """The mistake of the bank that gives these values on every case."""
+    """The known mistake that gives these values on every case."""
     for mistake in exercise.mistakes:
         results = exercise.results()[mistake.name]
         if not any(difference(mine, its, exercise.tolerance) for mine, its in zip(values, results, strict=True)):
@@ -115,30 +121,33 @@ def not_attempted(answer: object) -> bool:
         return False
     steps = list(dis.get_instructions(code))
     nothing = {"RESUME", "NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE", "POP_TOP"}
-    handed = {step.argval for step in steps if step.opname in ("LOAD_CONST", "RETURN_CONST")}
-    return {step.opname for step in steps} <= nothing and handed <= {None, Ellipsis}
+    constants = {step.argval for step in steps if step.opname in ("LOAD_CONST", "RETURN_CONST")}
+    return {step.opname for step in steps} <= nothing and constants <= {None, Ellipsis}
 
 
 def hint(name: str, step: int | None = None) -> None:
-    """Prints the next of the three hints, or the one asked for (1, 2, 3)."""
-    exercise = find(name)
-    if step is not None and not 1 <= step <= len(exercise.hints):
-        raise ValueError(f"hint: {name!r} has the hints 1 to {len(exercise.hints)}, not {step}")
-    step = step or min(_hints_given.get(name, 0) + 1, len(exercise.hints))
+    """Print the next of the three hints, or the one asked for (1, 2, 3)."""
+    hints = find(name).hints
+    check_numbers("hint", whole=True, optional=True, least=1, most=len(hints), step=step)
+    step = step or min(_hints_given.get(name, 0) + 1, len(hints))
     _hints_given[name] = max(step, _hints_given.get(name, 0))
-    print(f"Hint {step} of {len(exercise.hints)}: {exercise.hints[step - 1]}")
+    print(printable(f"Hint {step} of {len(hints)}: {hints[step - 1]}"))
 
 
 def solution(name: str) -> None:
-    """Prints the code of the right answer, the same that the answers are compared with."""
+    """Print the code of the right answer, the same that the answers are compared with."""
     exercise = find(name)
     without = "This edition comes without solutions: ask your teacher."
-    print(without if exercise.answer is None else exercise.solution_source())
+    print(printable(without if exercise.answer is None else exercise.solution_source()))
 
 
-def told(case: tuple) -> str:
-    """The inputs of a case in a few words."""
-    return ", ".join(shown(as_tensor(value)) for value in case) or "none"
+def told(exercise: Exercise, case: tuple) -> str:
+    """The inputs of a case in a few words, each with its name: "x = [1.0, 2.0], W_q = a tensor (8, 8)"."""
+    inputs = [shown(as_tensor(value)) for value in case]
+    names = exercise.input_names()
+    if len(names) == len(inputs):
+        inputs = [f"{name} = {value}" for name, value in zip(names, inputs, strict=True)]
+    return ", ".join(inputs) or "none"
 
 
 def _beside(got: object, right: object) -> Svg | None:
@@ -156,6 +165,9 @@ def _beside(got: object, right: object) -> Svg | None:
 def _table(value: Tensor, title: str):
     rows, columns = value.shape
     return weight_map(
-        value.double().tolist(), [str(s) for s in range(columns)], [f"row {t}" for t in range(rows)],
-        size=(80 + 52 * columns, 60 + 34 * rows), title=title,
-    )  # fmt: skip
+        value.double().tolist(),
+        [str(s) for s in range(columns)],
+        [f"row {t}" for t in range(rows)],
+        size=(80 + 52 * columns, 60 + 34 * rows),
+        title=title,
+    )

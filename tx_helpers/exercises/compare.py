@@ -1,4 +1,4 @@
-"""Comparing a learner's value with the right one: form first, then numbers; the first difference in words."""
+"""Compare a learner's value with the right one, first its form, then its numbers; say the first difference in words."""
 
 from dataclasses import dataclass
 from numbers import Number
@@ -10,7 +10,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Difference:
-    """What is wrong: at which step ("kind", "shape", "dtype", "finite", "value"), and said in a clause."""
+    """The step of the comparison ("kind", "shape", "dtype", "finite", "value"), and a clause that says what differs."""
 
     step: str
     says: str
@@ -33,7 +33,7 @@ def difference(got: object, right: object, tolerance: float, at: str = "") -> Di
         parts = [(f"[{key!r}]", got[key], right[key]) for key in right]
     elif isinstance(right, (list, tuple)) and not all(isinstance(part, (str, int)) for part in right):
         if _stacked(got, right):
-            got = list(got)  # handed back in one piece
+            got = list(got)  # one tensor in place of several
         if not isinstance(got, (list, tuple)) or len(got) != len(right):
             return Difference("kind", f"{_it(at)} is {_kind(got)}, expected {len(right)} values")
         parts = [(f"[{index}]", *pair) for index, pair in enumerate(zip(got, right, strict=True))]
@@ -50,7 +50,7 @@ def as_tensor(value: object) -> object:
     if isinstance(value, Tensor):
         return value.detach().as_subclass(Tensor).cpu()
     if isinstance(value, np.ma.MaskedArray):
-        value = value.astype(float).filled(np.nan)  # a masked entry is no number
+        value = value.astype(float).filled(np.nan)  # a masked entry has no value
     if isinstance(value, (Number, np.ndarray, np.generic)) or (isinstance(value, (list, tuple)) and value):
         try:
             return torch.as_tensor(_plain(value))
@@ -60,7 +60,7 @@ def as_tensor(value: object) -> object:
 
 
 def shown(value: object, most: int = 24) -> str:
-    """A value in a few words: small tensors with their numbers, large ones by their shape."""
+    """A value in a few words: a tensor of at most `most` numbers by its numbers, a larger one by its shape."""
     if isinstance(value, Tensor):
         if value.numel() > most:
             return f"a tensor {tuple(value.shape)}"
@@ -88,7 +88,7 @@ def _numbers(got: object, right: Tensor, tolerance: float, at: str) -> Differenc
     if bad := int((mine.isinf() & ~theirs.isinf()).sum()):
         return Difference("finite", f"{_it(at)} is infinite at {bad} of {mine.numel()} places")
     gap = torch.where(mine == theirs, 0.0, (mine - theirs).abs() / (1 + theirs.abs()))
-    gap = torch.where(gap.isnan(), torch.inf, gap)  # an infinity beside something else
+    gap = torch.where(gap.isnan(), torch.inf, gap)  # an infinity and something else
     gap = torch.where(mine.isnan() & theirs.isnan(), 0.0, gap)
     if gap.numel() == 0 or gap.max() <= tolerance:
         return None
@@ -101,7 +101,7 @@ def _numbers(got: object, right: Tensor, tolerance: float, at: str) -> Differenc
 
 
 def _plain(value: object) -> object:
-    """Numbers that torch takes, a Fraction or a Decimal among them as a float; TypeError for what is no number."""
+    """Numbers as torch takes them, a Fraction or a Decimal as a float; TypeError for anything else."""
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
     if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
@@ -110,7 +110,7 @@ def _plain(value: object) -> object:
         return value.item()
     if isinstance(value, Number):
         return float(value)
-    raise TypeError(f"{type(value).__name__} is no number")
+    raise TypeError(f"{type(value).__name__} is not a number")
 
 
 def _sort(tensor: Tensor) -> str:
@@ -135,11 +135,9 @@ def _kind(value: object) -> str:
 
 
 def _rounded(value):
-    return (
-        [_rounded(part) for part in value]
-        if isinstance(value, list)
-        else (round(value, 4) if isinstance(value, float) else value)
-    )
+    if isinstance(value, list):
+        return [_rounded(part) for part in value]
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def _it(at: str) -> str:
@@ -147,7 +145,7 @@ def _it(at: str) -> str:
 
 
 def _stacked(got: object, right: list | tuple) -> bool:
-    """Is it one tensor whose rows have the shapes of the right tensors?"""
+    """Is `got` one tensor whose rows have the shapes of the right tensors?"""
     if not isinstance(got, Tensor) or not got.dim() or not all(isinstance(part, Tensor) for part in right):
         return False
     return [part.shape for part in got] == [part.shape for part in right]

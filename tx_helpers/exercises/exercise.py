@@ -1,4 +1,4 @@
-"""What an exercise is: a task, its right answer, and the mistakes that are usually made, each as code that runs.
+"""An exercise: a task, its right answer, and the mistakes that people usually make, each as code that runs.
 
     scale = Exercise("scaled_scores", title="Scores", goal="…", difficulty=1, minutes=5, cases=…, hints=(…, …, …))
 
@@ -20,9 +20,9 @@ Mistakes of one expression, or of one function with other options, stand in a ta
         }
     )
 
-The learner's starter is the solution's head and docstring, so the solution bears the exercise's name. A mistake is
-right in form and wrong in its numbers, and no two mistakes of an exercise give the same numbers on its cases: that is
-how `check` tells which one was made (tested).
+The learner's starter is the solution's head and docstring, so the solution has the exercise's name. A mistake has the
+right form and wrong numbers, and no two mistakes of an exercise give the same numbers on its cases: that is how `check`
+tells which one was made (tested).
 """
 
 import ast
@@ -43,7 +43,7 @@ Answer = Callable[..., object]
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong answer: its name, the sentence that says what was done and why it shows as it does, and its code."""
+    """A wrong answer: its name, what the learner is told (what was done, and why it shows as it does), and its code."""
 
     name: str
     says: str
@@ -54,17 +54,18 @@ class Mistake:
 class Exercise:
     """One task of a notebook.
 
-    name        how `check`, `hint` and `solution` call it; unique in the course
+    name        for `check`, `hint` and `solution`; unique in the course
     title       a few words for its heading
     goal        what to write, in a sentence or two, with every symbol that it uses
     difficulty  1 (a line) to 3 (needs a thought)
-    minutes     for somebody who has read the notebook
-    cases       makes the inputs it is tried on: a list of argument tuples, the smallest first, the same at every call
+    minutes     how long it takes somebody who has read the notebook
+    cases       makes the inputs: a list of argument tuples, the smallest first, the same at every call
     hints       three of them, each saying more than the one before
-    formula     the paper's, in LaTeX, without the dollars; source: where it stands
-    run         run(answer, *case) -> what is compared; by default answer(*case), or the answer if it is no callable
+    formula     the paper's, in LaTeX, without the dollars
+    source      where the formula stands
+    run         run(answer, *case) -> what is compared; by default answer(*case), or the answer if it is not callable
     tolerance   an entry is right if it differs by at most tolerance · (1 + |right|)
-    seconds     after so long without an end an answer is stopped
+    seconds     an answer that takes longer is stopped
     one_call    a single call of a library solves it
     picture     show the learner's matrix beside the right one
     """
@@ -94,26 +95,26 @@ class Exercise:
         return answer
 
     def mistake(self, says: str) -> Callable[[Answer], Answer]:
-        """Decorator: this is a wrong answer, and what it is told."""
+        """Decorator: this is a wrong answer, and what the learner is told."""
 
-        def keep(answer: Answer) -> Answer:
+        def add(answer: Answer) -> Answer:
             self.mistakes.append(Mistake(answer.__name__, says, answer))
             return answer
 
-        return keep
+        return add
 
     def add_mistakes(self, table: dict[str, tuple[str, Answer]]) -> None:
-        """Wrong answers in a table: name -> (what it is told, the answer)."""
+        """Wrong answers in a table: name -> (what the learner is told, the answer)."""
         self.mistakes += [Mistake(name, says, answer) for name, (says, answer) in table.items()]
 
     def apply(self, answer: object, case: tuple) -> object:
-        """What an answer gives on a case."""
+        """The result of an answer on a case."""
         if self.run:
             return self.run(answer, *case)
         return answer(*case) if callable(answer) else answer
 
     def results(self) -> dict[str, list]:
-        """What the solution ("solution") and each mistake (by its name) give on every case; computed once."""
+        """The results of the solution ("solution") and of each mistake (its name) on every case; computed once."""
         if not self.recorded and not self._results:
             answers = {"solution": self.answer} | {mistake.name: mistake.answer for mistake in self.mistakes}
             self._results = {
@@ -123,7 +124,7 @@ class Exercise:
         return self.recorded["results"] if self.recorded else self._results
 
     def record(self) -> dict:
-        """All that `check` needs of the answers' code, for an edition without them: plain values and tensors."""
+        """What `check` needs in an edition without the answers' code: plain values and tensors."""
         mistakes = [[mistake.name, mistake.says] for mistake in self.mistakes]
         return {"starter": self.starter(), "mistakes": mistakes, "results": self.results()}
 
@@ -134,13 +135,13 @@ class Exercise:
 
     def solution_source(self) -> str:
         """The tested code of the right answer, without the decorator, with the imports that it needs."""
-        imports = imports_of(self.answer)
-        return "\n".join([*imports, *["", ""][: 2 * len(imports)], _undecorated(self.answer)])
+        code, imports = _undecorated(self.answer), imports_of(self.answer)
+        return "\n".join([*imports, "", "", code]) if imports else code
 
     def starter(self) -> str:
         """What the learner begins with: the solution's head and docstring, and a place for the code.
 
-        A solution without arguments hands back a value; its starter is a name to be given one.
+        A solution without arguments returns a value; its starter assigns one to a name.
         """
         if self.recorded:
             return self.recorded["starter"]
@@ -152,6 +153,13 @@ class Exercise:
             return f"{self.name} = ...  # your answer"
         return "\n".join([*code.split("\n")[: node.body[0].end_lineno], "    ...  # your code"])
 
+    def input_names(self) -> list[str]:
+        """The names of a case's parts, for messages: those of the answer's arguments, or of `run`'s."""
+        if self.run:
+            return list(inspect.signature(self.run).parameters)[1:]  # the first one is the answer
+        (statement,) = ast.parse(self.starter()).body
+        return [argument.arg for argument in statement.args.args] if isinstance(statement, ast.FunctionDef) else []
+
 
 def random_tensors(*shapes: tuple[int, ...], seed: int) -> tuple[Tensor, ...]:
     """Normal random tensors of these shapes for an exercise's cases, the same at every call."""
@@ -160,7 +168,7 @@ def random_tensors(*shapes: tuple[int, ...], seed: int) -> tuple[Tensor, ...]:
 
 
 def imports_of(answer: Answer) -> list[str]:
-    """The import statements that a function or class needs to stand alone; ValueError if it needs its own module."""
+    """The import statements that a function or class needs to run alone; ValueError if it uses names of its module."""
     used = _globals(symtable.symtable(_undecorated(answer), answer.__name__, "exec"))
     home = sys.modules[answer.__module__]
     found = []
@@ -171,12 +179,12 @@ def imports_of(answer: Answer) -> list[str]:
         elif getattr(value, "__module__", home.__name__) != home.__name__:
             found.append(f"from {value.__module__} import {name}")
         else:
-            raise ValueError(f"{answer.__name__} uses {name} of its own module; a solution stands alone")
+            raise ValueError(f"{answer.__name__} uses {name} of its own module; a solution must run alone")
     return found
 
 
 def _globals(table: symtable.SymbolTable) -> set[str]:
-    """Names that code, with all that is nested in it, looks up outside of itself."""
+    """Global names that code uses, functions nested in it included."""
     outside = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
     return outside.union(*map(_globals, table.get_children()))
 
@@ -189,7 +197,7 @@ def _undecorated(answer: Answer) -> str:
 
 
 def _unwritten(node: ast.ClassDef) -> str:
-    """A class with its docstrings, whose methods are still to be written."""
+    """The source of a class with its docstrings, whose methods are still to be written."""
     for method in node.body:
         if isinstance(method, ast.FunctionDef):
             docstring = method.body[:1] if ast.get_docstring(method) else []

@@ -533,7 +533,7 @@ def _measured(predict, mode):
         later = model.train()(x).detach()
     return {
         "output": y,
-        "output needs a gradient": int(y.requires_grad),
+        "output needs a gradient": int(getattr(y, "requires_grad", False)),
         "modes of the parts, and whether parameters learn": torch.tensor(modes).long(),
         "output of a training step later on": later,
     }

@@ -2,12 +2,12 @@
 
     quiz("04")
 
-Live it is a widget, quizzes.js: choose by mouse or by keyboard, and the reason appears. Where no kernel runs (GitHub,
-an exported page) the questions stand with their answers folded away.
+With a kernel it is a widget, quizzes.js: choose by mouse or by keyboard, and the reason appears. Without one (on
+GitHub, on an exported page) the questions are shown with their answers folded away.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import anywidget
@@ -31,7 +31,7 @@ STYLE = """
 
 @dataclass(frozen=True)
 class Choice:
-    """One answer to choose, whether it is right, and why."""
+    """One answer to choose from, whether it is right, and why."""
 
     text: str
     why: str
@@ -40,7 +40,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """A question with two choices or more, exactly one of them right; ValueError if it is otherwise."""
+    """A question with two choices or more, exactly one of them right; ValueError otherwise."""
 
     text: str
     choices: Sequence[Choice]
@@ -55,36 +55,30 @@ class Question:
 
 def quiz(notebook: str) -> "Quiz":
     """The quiz of a notebook, "04"; ValueError if it has none."""
-    module = modules().get(notebook)
+    module = modules().get(str(notebook))
     if not hasattr(module, "QUIZ"):
-        raise ValueError(f"quiz: notebook {notebook!r} has none; there are some for {', '.join(modules())}")
+        raise ValueError(f"quiz: notebook {notebook!r} has none; notebooks with a quiz: {', '.join(modules())}")
     return Quiz(notebook, module.QUIZ)
 
 
 class Quiz(anywidget.AnyWidget):
-    """The live quiz; `answers` holds the index of the choice for each question, -1 where none is made yet."""
+    """The quiz as a widget; `answers` holds the index of the choice for each question, -1 where there is none yet."""
 
     _esm = Path(__file__).with_name("quizzes.js")
     _css = STYLE
-    _ipython_display_ = None  # that of ipywidgets 7 (Colab's) would show the bare view, without the static form
+    _ipython_display_ = None  # that of ipywidgets 7 (on Colab) would show the widget alone, without the static form
     title = traitlets.Unicode().tag(sync=True)
     questions = traitlets.List().tag(sync=True)
     answers = traitlets.List(traitlets.Int()).tag(sync=True)
 
     def __init__(self, notebook: str, questions: Sequence[Question]):
-        told = [
-            {
-                "text": question.text,
-                "choices": [{"text": c.text, "why": c.why, "right": c.right} for c in question.choices],
-            }
-            for question in questions
-        ]
-        super().__init__(title=f"Quiz {notebook}", questions=told, answers=[-1] * len(told))
+        answers = [-1] * len(questions)
+        super().__init__(title=f"Quiz {notebook}", questions=list(map(asdict, questions)), answers=answers)
         self._static = static(questions)
 
     @property
     def score(self) -> int:
-        """How many are answered rightly."""
+        """How many answers are right."""
         pairs = zip(self.questions, self.answers, strict=True)
         return sum(answer >= 0 and question["choices"][answer]["right"] for question, answer in pairs)
 
@@ -92,7 +86,7 @@ class Quiz(anywidget.AnyWidget):
         return f"{self.title}: {self.score} of {len(self.questions)} questions right"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        _, metadata = super()._repr_mimebundle_()  # anywidget knows what Colab wants to be told
+        _, metadata = super()._repr_mimebundle_()  # what Colab needs
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
         return {VIEW: view, "text/html": self._static, "text/plain": repr(self)}, metadata
 

@@ -1,8 +1,8 @@
-"""How far you are: kept in a file of yours, shown as a map of the course, never sent anywhere.
+"""What you have solved: stored in a file on your machine, shown as a map of the course, never sent anywhere.
 
     progress()                          # the map
     export("progress.csv")              # for a teacher: a line for each exercise
-    reset()                             # forget everything
+    reset()                             # delete the record
 
 The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another.
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import platformdirs
 
+from tx_helpers.arguments import described
 from tx_helpers.exercises.catalogue import notebook_of, of_notebook
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
@@ -35,7 +36,7 @@ TITLES = {
 
 
 def progress_file() -> Path:
-    """Where it is kept; the file may not exist yet."""
+    """The path of the record; the file may not exist yet."""
     named = os.environ.get("TX_PROGRESS")
     folder = platformdirs.user_data_dir("tx_helpers", appauthor=False)
     return Path(named).expanduser() if named else Path(folder) / "progress.json"
@@ -44,7 +45,7 @@ def progress_file() -> Path:
 def read() -> dict[str, dict]:
     """Exercise -> {"right": bool, "tries": int, "mistakes": [names], "first": time, "last": time}; times in UTC.
 
-    ValueError if the file is there but is not one of ours: it is left as it is.
+    ValueError if the file exists but cannot be read; it is left as it is.
     """
     file = progress_file()
     if not file.exists():
@@ -53,11 +54,11 @@ def read() -> dict[str, dict]:
         content = json.loads(file.read_text(encoding="utf-8"))
         return {str(name): dict(entry) for name, entry in content.items()}
     except (ValueError, TypeError, AttributeError) as error:
-        raise ValueError(f"progress: {file} cannot be read ({error}); mend or remove it") from error
+        raise ValueError(f"progress: {file} cannot be read ({error}); repair or delete it") from error
 
 
 def note(name: str, *, right: bool, mistake: str = "") -> None:
-    """Write down a try; once right an exercise stays right. A file that cannot be written is no reason to stop."""
+    """Record a try. An exercise that was right once stays right; a file that cannot be written is ignored."""
     try:
         entries = read()
     except ValueError:
@@ -69,25 +70,27 @@ def note(name: str, *, right: bool, mistake: str = "") -> None:
         entry["mistakes"].append(mistake)
     try:
         _write(entries)
-    except OSError:  # a read-only home, a full disk: the check itself has been done
+    except OSError:  # a read-only home, a full disk: the feedback matters more
         return
 
 
 def reset() -> None:
-    """Forget everything."""
+    """Delete the record."""
     progress_file().unlink(missing_ok=True)
 
 
 def export(path: str | Path) -> Path:
-    """A CSV file with a line for each exercise of the course: notebook, name, right, tries, mistakes, first, last."""
+    """Write a CSV file with a line for each exercise: notebook, name, right, tries, mistakes, first, last."""
+    if not isinstance(path, str | Path) or not str(path):
+        raise ValueError(f"export: path is {described(path)}, expected the name of a file")
     entries, path = read(), Path(path)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["notebook", "exercise", "right", "tries", "mistakes", "first", "last"])
         for name, notebook in notebook_of().items():
             entry = entries.get(name, {})
-            told = [entry.get("right", False), entry.get("tries", 0), " ".join(entry.get("mistakes", []))]
-            writer.writerow([notebook, name, *told, entry.get("first", ""), entry.get("last", "")])
+            tries = [entry.get("right", False), entry.get("tries", 0), " ".join(entry.get("mistakes", []))]
+            writer.writerow([notebook, name, *tries, entry.get("first", ""), entry.get("last", "")])
     return path
 
 
@@ -98,15 +101,18 @@ def progress() -> Svg:
 
 def states(notebook: str, entries: dict[str, dict]) -> dict[str, str]:
     """Exercise -> "right", "tried" or "open"."""
-    told = {exercise.name: entries.get(exercise.name) for exercise in of_notebook(notebook)}
-    return {name: "open" if entry is None else "right" if entry["right"] else "tried" for name, entry in told.items()}
+    found = {}
+    for exercise in of_notebook(notebook):
+        entry = entries.get(exercise.name)
+        found[exercise.name] = "open" if entry is None else "right" if entry["right"] else "tried"
+    return found
 
 
 def drawn(course: dict[str, dict[str, str]]) -> Svg:
-    """Notebook -> exercise -> state, as a picture; a state is told by a sign as well as by its colour."""
+    """Notebook -> exercise -> state, as a picture; each state has a sign as well as a colour."""
     looks = {"right": (GREEN, "✓"), "tried": (BLUE, "…"), "open": (GREY, "")}
     parts, y = [], 34
-    end = 300 + 30 * max(map(len, course.values()), default=0) + 50  # room for "0 of 8" behind the longest row
+    end = 300 + 30 * max(map(len, course.values()), default=0) + 50  # room for "0 of 8" after the longest row
     for notebook, exercises in course.items():
         done = sum(state == "right" for state in exercises.values())
         parts.append(words(20, y, f"{notebook}  {TITLES.get(notebook, '')}", fill=INK))
@@ -127,7 +133,7 @@ def drawn(course: dict[str, dict[str, str]]) -> Svg:
 
 
 def _write(entries: dict[str, dict]) -> None:
-    """At once or not at all: another kernel may read the file at this moment."""
+    """Replace the file in one step: another kernel may read it at this moment."""
     file = progress_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)

@@ -1,4 +1,4 @@
-"""Running a learner's code so that nothing is spoilt: a time limit, copies of the inputs, random states put back."""
+"""Run a learner's code without damage: with a time limit, on copies of the inputs, with global state restored."""
 
 import builtins
 import contextlib
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-SHARED = (torch, torch.Tensor, torch.nn.functional, builtins, math, np)  # whose functions an answer may not replace
+SHARED = (torch, torch.Tensor, torch.nn.functional, builtins, math, np)  # an answer may not replace their functions
 
 
 class TooLong(BaseException):
@@ -26,7 +26,7 @@ class TooLong(BaseException):
 
 @dataclass
 class Outcome:
-    """What came of a call: its value, or the problem that ended it; and remarks on what it did besides."""
+    """The value of a call, or the problem that ended it; and remarks on its side effects."""
 
     value: object = None
     problem: str = ""
@@ -35,7 +35,7 @@ class Outcome:
 
 
 def guarded(call: Callable[..., object], inputs: tuple, seconds: float) -> Outcome:
-    """call(*inputs) on copies of the inputs, ended after `seconds`; what it printed or changed is told, not kept."""
+    """call(*inputs) on copies of the inputs, stopped after `seconds`; remarks tell what it printed or changed."""
     own = copy.deepcopy(inputs)
     printed, outcome = io.StringIO(), Outcome()
     with _left_as_found() as touched:
@@ -48,24 +48,25 @@ def guarded(call: Callable[..., object], inputs: tuple, seconds: float) -> Outco
             outcome.not_written = True
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # SystemExit and its like, too: no answer ends the learner's session
+        except BaseException as error:  # SystemExit, too: no answer ends the learner's session
             outcome.problem = f"it raised {type(error).__name__}: {_short(error)}{_place(error)}"
     if printed.getvalue():
         outcome.remarks.append(
             f"it prints ({_short(printed.getvalue().strip() or 'an empty line')!r}); fine while you search"
         )
     if not same(own, inputs):
-        outcome.remarks.append("it changes its inputs in place, which whoever calls it will not expect; work on a copy")
+        outcome.remarks.append("it changes its inputs in place, which a caller does not expect; work on a copy")
     outcome.remarks += touched
     return outcome
 
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raises TooLong inside the block when its time is over.
+    """Raise TooLong inside the block when its time is over.
 
-    The exception is set for this thread by a timer's thread: signals would do on Linux's main thread only. It comes
-    between two steps of Python, so a single long call of a library is waited for. Code that catches it is asked again.
+    Another thread raises it in this one, because signals work in the main thread only, and not on Windows. Python
+    raises it between two bytecode instructions, so it waits for a long call of a library to return. If the code
+    catches the exception, it is raised again every 0.1 seconds.
     """
     thread, over, lock = threading.get_ident(), threading.Event(), threading.Lock()
 
@@ -83,29 +84,32 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
     finally:
         while not over.is_set():
-            with contextlib.suppress(TooLong), lock:  # it may come this late
+            with contextlib.suppress(TooLong), lock:  # it may still be raised here
                 over.set()
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), None)  # one that is still on its way
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), None)  # cancel one not yet raised
 
 
 @contextlib.contextmanager
 def _left_as_found() -> Iterator[list[str]]:
-    """Global state is as before afterwards; the list says what had changed."""
+    """Restore global state at the end; the list says what had changed."""
     touched: list[str] = []
     states = torch.get_rng_state(), np.random.get_state(), random.getstate()
-    dtype, gradients, device = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_default_device()
-    owned = [(place, dict(vars(place))) for place in SHARED]
+    dtype, gradients = torch.get_default_dtype(), torch.is_grad_enabled()
+    device = torch.get_default_device()
+    contents = [(place, dict(vars(place))) for place in SHARED]
     try:
         yield touched
     finally:
-        for place, before in owned:
-            changed = [name for name, value in vars(place).items() if before.get(name, value) is not value]
-            for name in [name for name in changed if not _wrapped_by_torch(vars(place)[name])]:
-                setattr(place, name, before[name])
-                touched.append(f"it replaces {place.__name__}.{name} for everybody")
-            for name in (vars(place).keys() - before.keys()) if isinstance(place, type) else ():  # modules load parts
-                delattr(place, name)
-                touched.append(f"it replaces {place.__name__}.{name} for everybody")
+        for place, before in contents:
+            after = dict(vars(place))
+            for name, value in after.items():
+                if before.get(name, value) is not value and not _wrapped_by_torch(value):
+                    setattr(place, name, before[name])
+                    touched.append(f"it replaces {place.__name__}.{name} for everybody")
+            if isinstance(place, type):  # a module may have new names, because it loads its parts when they are needed
+                for name in after.keys() - before.keys():
+                    delattr(place, name)
+                    touched.append(f"it replaces {place.__name__}.{name} for everybody")
         if torch.get_default_device() != device:
             torch.set_default_device(None if device.type == "cpu" else device)
             touched.append("it changes PyTorch's default device for everybody")
@@ -122,13 +126,13 @@ def _left_as_found() -> Iterator[list[str]]:
 
 
 def _wrapped_by_torch(value: object) -> bool:
-    """Is it a function that PyTorch has wrapped itself, as it does with manual_seed when torch.func is first used?"""
+    """Has PyTorch itself wrapped this function, as it wraps manual_seed when torch.func is first used?"""
     code = getattr(value, "__code__", None)
     return hasattr(value, "__wrapped__") and code is not None and code.co_filename.startswith(torch.__path__[0])
 
 
 def same(one: object, other: object) -> bool:
-    """Equal to the bit, NaN equal to NaN; whatever cannot be compared counts as the same."""
+    """Equal to the bit, NaN equal to NaN; what cannot be compared counts as the same."""
     if isinstance(one, Tensor) and isinstance(other, Tensor):
         if one.shape != other.shape or one.dtype != other.dtype:
             return False
@@ -150,7 +154,7 @@ def _short(text: object, most: int = 160) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """The deepest line of the learner's own code on the way to the error; libraries and the course are left out."""
+    """The deepest line of the learner's own code that led to the error, not one of a library or of the course."""
     own = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)

@@ -8,7 +8,7 @@ legend's (B T S D H K F V): one letter is one size in all tensors of a call.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 
 import torch
@@ -86,6 +86,16 @@ def check_one_of(where: str, choices: Iterable[str], **values: str) -> None:
     for name, value in values.items():
         if value not in choices:
             raise ValueError(f"{where}: {name}={value!r}, expected one of {', '.join(choices)}")
+
+
+def check_points(where: str, points: object) -> None:
+    """A dictionary, not empty, of name -> (x, y)."""
+    if not isinstance(points, Mapping) or not points:
+        raise ValueError(f"{where}: {described(points)}, expected a dictionary of name -> (x, y)")
+    for name, point in points.items():
+        pair = isinstance(point, Sequence) and len(point) == 2 and all(isinstance(part, Real) for part in point)
+        if not pair or not all(map(math.isfinite, point)):
+            raise ValueError(f"{where}: {name}={point!r}, expected two numbers (x, y)")
 
 
 def values_are_known(*tensors: Tensor) -> bool:

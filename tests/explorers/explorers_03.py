@@ -28,7 +28,7 @@ CASES = [
         (
             Move("Query position m", r"score is 0\.730, .* m − n = 4", keys=("ArrowRight",)),
             Move("Key position n", r"score is 0\.920, .* m − n = 3", keys=("ArrowRight",)),
-            Move("Angle per position", r"only the difference of 270° counts", mouse="drag"),
+            Move("Angle per position", r"the query was turned 270° further", mouse="drag"),
         ),
     ),
 ]

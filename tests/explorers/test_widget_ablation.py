@@ -9,8 +9,9 @@ import pytest
 
 from tx_helpers.show.charts import _shade, bar_chart, line_chart, message, side_by_side, weight_map
 from tx_helpers.training.optimizers import cosine, linear_warmup_decay, warmup_inverse_sqrt
-from tx_helpers.widgets.ablation import ablation_explorer, candidate, draw_comparison, verdict
-from tx_helpers.widgets.schedules import KINDS, PEAKS, rates, rates_words, schedule_explorer
+from tx_helpers.widgets import schedules
+from tx_helpers.widgets.ablation import ablation_explorer, candidate, describe, draw
+from tx_helpers.widgets.schedules import KINDS, PEAKS, rates, schedule_explorer
 
 LOSSES = {"right": [4.0, 2.0, 1.0], "leak": [4.0, 1.0, 0.5], "slow": [4.0, 3.0, 2.0], "twin": [4.0, 2.0, 1.0]}
 EXACT = {"right": 0.955, "leak": 0.0, "slow": 0.5, "twin": 0.9}
@@ -40,20 +41,20 @@ def test_the_loss_is_a_mean_over_the_window():
         ("even", "even: loss 3.000, exact match 95.5%. The translations are equally good."),
     ],
 )
-def test_the_verdict_is_the_same_from_both_sides(other, expected):
+def test_the_comparison_is_the_same_from_both_sides(other, expected):
     losses, exact = LOSSES | {"even": [3.0]}, EXACT | {"even": 0.955}
     right, other = (candidate(name, losses, exact, 1) for name in ("right", other))
-    assert verdict(right, other) == f"right: loss 1.000, exact match 95.5%; {expected}"
-    assert verdict(other, right).split(". ")[1] == expected.split(". ")[1]
+    assert describe(right, other) == f"right: loss 1.000, exact match 95.5%; {expected}"
+    assert describe(other, right).split(". ")[1] == expected.split(". ")[1]
 
 
 def test_a_model_against_itself():
     right = candidate("right", LOSSES, EXACT, 1)
-    assert verdict(right, right) == "right: loss 1.000, exact match 95.5%. Choose two different ones."
+    assert describe(right, right) == "right: loss 1.000, exact match 95.5%. Choose two different ones."
 
 
 def test_the_picture_shows_both_curves_and_both_bars():
-    picture = draw_comparison(*(candidate(name, LOSSES, EXACT, 1) for name in ("right", "leak")))
+    picture = draw(*(candidate(name, LOSSES, EXACT, 1) for name in ("right", "leak")))
     right, leak = polylines(picture.svg)
     assert [len(right), len(leak)] == [3, 3] and right[0] == leak[0] and right[2][1] < leak[2][1]  # pixels count down
     assert [share for share in re.findall(r">([\d.]+%)<", picture.svg)] == ["95.5%", "0.0%"]
@@ -138,7 +139,7 @@ def test_2017_has_no_value_without_warm_up_and_says_so_in_place():
 def test_a_kind_that_is_none():
     with pytest.raises(ValueError, match="kind='cubic', expected one of 2017, linear decay, cosine, constant"):
         rates("cubic", warmup=1, peak=1.0, steps=2)
-    assert "31.6%" in rates_words(rates("2017", warmup=50, peak=1.0, steps=500))
+    assert "31.6%" in schedules.describe(rates("2017", warmup=50, peak=1.0, steps=500))
 
 
 # --- the charts ------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from toy_models import config
 from tx_helpers.capture import capture
 from tx_helpers.config import AttentionConfig, FeedForwardConfig, gpt2, llama
 from tx_helpers.models import DecoderOnly
-from tx_helpers.widgets.cache_costs import BYTES, cache_explorer, costs, costs_picture, gibi, giga
+from tx_helpers.widgets.cache_costs import BYTES, cache_explorer, costs, draw, gibi, giga
 
 CONFIGS = {
     "plain": config(context_length=32),
@@ -59,7 +59,7 @@ def test_without_a_prefix_the_cache_saves_nothing():
 
 
 def test_the_picture_says_the_numbers():
-    picture = costs_picture("GPT-2", gpt2(), 1023, 2)
+    picture = draw("GPT-2", gpt2(), 1023, 2)
     assert picture.alt == (
         "GPT-2, after 1,023 tokens: one more takes 0.14 G multiplications with the cache, 106 G without: 747 times as "
         "many; 2 rows keep 72.0 MiB, 0.44 times the memory of the blocks' matrices."

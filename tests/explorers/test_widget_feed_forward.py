@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from tx_helpers.recipes import train_translator
-from tx_helpers.widgets.activations import activation_explorer, draw_activation, look_at
-from tx_helpers.widgets.block_depth import Depth, depth_explorer, draw_depth, verdict
-from tx_helpers.widgets.ffn_memory import Memory, mean_by_word, memories, memory_explorer, words_for, written
-from tx_helpers.widgets.norms import draw_norm, norm_explorer, normalise, signed_bars
+from tx_helpers.widgets import activations, block_depth, ffn_memory, norms
+from tx_helpers.widgets.activations import activation_explorer
+from tx_helpers.widgets.block_depth import Depth, depth_explorer
+from tx_helpers.widgets.ffn_memory import Memory, mean_by_word, memories, memory_explorer, written
+from tx_helpers.widgets.norms import norm_explorer, normalise, signed_bars
 
 PAIRS = [(n, en, de) for n, en, de in ((1, "one", "eins"), (2, "two", "zwei"), (21, "twenty-one", "ein und zwanzig"))]
 
@@ -35,18 +36,17 @@ def translator():
     ],
 )
 def test_value_and_slope_are_those_of_the_formula(name, x, value, slope):
-    at = look_at(name, x)
-    assert (at.value, at.slope) == pytest.approx((value, slope), abs=1e-12)
-    gated = look_at(name, x, -2.0)
-    assert (gated.value, gated.slope) == pytest.approx((-2 * value, -2 * slope), abs=1e-12)
+    for other, factor in ((None, 1), (-2.0, -2)):
+        ((found,), (steep,)) = activations.curve(name, [x], other)
+        assert (found, steep) == pytest.approx((factor * value, factor * slope), abs=1e-12)
 
 
 def test_the_norms_are_those_worked_out_by_hand():
     layer, rms = normalise("LayerNorm", [1, 0, 0, 0]), normalise("RMSNorm", [3, -4, 0, 0])
     assert layer.after == pytest.approx([3**0.5, *[-(3**-0.5)] * 3], abs=1e-3)
-    assert (layer.mean, layer.divisor) == pytest.approx((0.25, (3 / 16) ** 0.5), abs=1e-4)
+    assert (layer.mean, layer.size) == pytest.approx((0.25, (3 / 16) ** 0.5), abs=1e-4)
     assert rms.after == pytest.approx([1.2, -1.6, 0, 0], abs=1e-4)
-    assert (rms.mean, rms.divisor) == pytest.approx((0.0, 2.5), abs=1e-4)
+    assert (rms.mean, rms.size) == pytest.approx((0.0, 2.5), abs=1e-4)
     with pytest.raises(ValueError, match="kind='BatchNorm', expected one of LayerNorm, RMSNorm"):
         normalise("BatchNorm", [1, 2])
 
@@ -95,21 +95,21 @@ def test_the_words_of_a_unit_name_what_fires_it_and_what_it_writes():
     fires = torch.tensor([[0.1], [2.0], [1.0], [0.0]])
     writes = torch.tensor([[0.5], [-0.7], [0.2], [-0.1]])
     memory = Memory("decoder.blocks.1", "abcd", "wxyz", fires, torch.tensor([0.25]), writes)
-    assert words_for(memory, 0) == (
+    assert ffn_memory.describe(memory, 0) == (
         "Unit 0 of decoder block 2: on at 25% of positions; fired most by b 2.0, c 1.0, a 0.1; "
         "it raises w, y and lowers x, z."
     )
     silent = Memory("encoder.blocks.0", "abcd", "wxyz", 0 * fires, torch.tensor([0.0]), None)
-    assert "fired most by no word; it writes into the memory." in words_for(silent, 0)
+    assert "fired most by no word; it writes into the memory." in ffn_memory.describe(silent, 0)
 
 
 def test_a_verdict_holds_both_answers():
     seen = Depth([2.0, 4.0], [0.3, 0.5, 0.999])
-    assert verdict("pre-norm", False, 2, seen) == (
+    assert block_depth.describe("pre-norm", False, 2, seen) == (
         "2 blocks, pre-norm, without residual: gradient 2.0e+00 at block 1 and 4.0e+00 at block 2, ratio 5.0e-01; "
         "mean cosine between tokens 0.30 at the start, 0.999 at the end: alike (above 0.99) from block 2 on."
     )
-    assert len(re.findall("<polyline", draw_depth("pre-norm", False, 2, seen).svg)) == 2
+    assert len(re.findall("<polyline", block_depth.draw("pre-norm", False, 2, seen).svg)) == 2
 
 
 def test_bars_go_up_and_down_and_carry_their_numbers():
@@ -117,11 +117,11 @@ def test_bars_go_up_and_down_and_carry_their_numbers():
     assert [float(h) for h in re.findall(r'height="([\d.]+)" fill="#', body)] == [84, 42]
     assert ">5.00<" in body
     assert ">-2.50<" in body
-    assert draw_norm("RMSNorm", normalise("RMSNorm", [1, 1, 1, 1])).svg.count("<rect") == 9  # and the card
+    assert norms.draw("RMSNorm", normalise("RMSNorm", [1, 1, 1, 1])).svg.count("<rect") == 9  # and the card
 
 
 def test_the_chosen_place_of_the_curve_is_marked():
-    drawn = draw_activation("ReLU", 2.0, -1.0)
+    drawn = activations.draw("ReLU", 2.0, -1.0)
     assert "ReLU(x) times -1 at x = 2.0: value -2.000, slope -1.000: a gradient flows" in drawn.alt
     assert drawn.svg.count("<polyline") == 4
 
@@ -130,17 +130,16 @@ def test_the_chosen_place_of_the_curve_is_marked():
 
 
 def test_the_explorers_answer_their_questions():
-    activations = activation_explorer()
-    assert "no gradient flows" in activations.summary
-    activations.set(function="GELU")
-    assert "a gradient flows" in activations.summary
-    norms = norm_explorer()
-    first = norms.summary
-    assert "[1.732, -0.577, -0.577, -0.577]" in first
-    norms.set(shift=1.0)
-    assert "[1.732, -0.577, -0.577, -0.577]" in norms.summary
-    norms.set(kind="RMSNorm")
-    assert "[1.512, 0.756, 0.756, 0.756]" in norms.summary
+    curves = activation_explorer()
+    assert "no gradient flows" in curves.summary
+    curves.set(function="GELU")
+    assert "a gradient flows" in curves.summary
+    normed = norm_explorer()
+    assert "[1.732, -0.577, -0.577, -0.577]" in normed.summary
+    normed.set(shift=1.0)
+    assert "[1.732, -0.577, -0.577, -0.577]" in normed.summary
+    normed.set(kind="RMSNorm")
+    assert "[1.512, 0.756, 0.756, 0.756]" in normed.summary
     depth = depth_explorer()
     assert "never alike" in depth.summary
     depth.set(residual=False)

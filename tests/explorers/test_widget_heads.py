@@ -16,11 +16,11 @@ from tx_helpers.widgets.head_removal import (
     Head,
     HeadGrid,
     damaged,
+    describe,
     draw,
     head_removal_explorer,
     heads_of,
     heads_removed,
-    in_words,
     layer_name,
     match_without,
 )
@@ -117,18 +117,18 @@ def test_one_number_and_the_pairs_are_translated_together(translator):
 
 def test_what_is_said_and_drawn():
     whole = Damaged((), 24, 421, german(421), 1.0, 100)
-    assert in_words(whole) == (
+    assert describe(whole) == (
         "0 of 24 heads removed. 421 → 'vier hundert ein und zwanzig', right. 100 of 100 held-out numbers are right."
     )
     heads = tuple(Head(SELF, n) for n in range(4))
     broken = Damaged(heads, 24, 421, "vier hundert und", 0.25, 100)
-    assert in_words(broken) == (
+    assert describe(broken) == (
         "4 of 24 heads removed (decoder block 1 self-attention, head 1; decoder block 1 self-attention, head 2; "
         "decoder block 1 self-attention, head 3; …). 421 → 'vier hundert und', wrong: it should be "
         "'vier hundert ein und zwanzig'. 25 of 100 held-out numbers are right."
     )
     picture = draw(broken)
-    assert picture.alt == in_words(broken)
+    assert picture.alt == describe(broken)
     assert "✗ wrong" in picture.svg and 'width="140"' in picture.svg and ">25%<" in picture.svg
     assert "✓ right" in draw(whole).svg and draw(Damaged((), 24, 0, "", 0.0, 1)).alt.startswith("0 of 24")
 
@@ -145,7 +145,7 @@ def test_the_explorer_answers(translator):
     explorer = head_removal_explorer(translator, pairs)
     whole = explorer.summary
     explorer.set(removed=[[SELF, 1], [SELF, 0]], number=45)
-    assert explorer.summary == in_words(damaged(translator, [Head(SELF, 0), Head(SELF, 1)], 45, pairs))
+    assert explorer.summary == describe(damaged(translator, [Head(SELF, 0), Head(SELF, 1)], 45, pairs))
     explorer.set(number=1_000_000)
     assert "1000000" in explorer.error.replace(",", "") and "45" in explorer.summary
     explorer.set(removed=[], number=421)

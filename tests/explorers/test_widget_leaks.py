@@ -13,7 +13,7 @@ from tx_helpers.widgets.leaks import (
     WRONG,
     T,
     attention_by,
-    draw_leak,
+    draw,
     influence,
     leak,
     leak_explorer,
@@ -146,21 +146,21 @@ def test_stacks_differ_in_their_masking_alone_and_leave_the_random_state():
 
 
 def test_leaks_are_red_and_nothing_else_is():
-    red = {name: draw_leak(name, 1).svg.count('stroke="#D55E00"') for name in ("causal", "one too far", "transposed")}
+    red = {name: draw(name, 1).svg.count('stroke="#D55E00"') for name in ("causal", "one too far", "transposed")}
     assert red == {"causal": 0, "one too far": 7, "transposed": 28}
 
 
 def test_the_left_table_holds_the_weights():
-    numbers = re.findall(r">(\d\.\d\d)<", draw_leak("window of 3", 2).svg)
+    numbers = re.findall(r">(\d\.\d\d)<", draw("window of 3", 2).svg)
     assert numbers == [f"{weight:.2f}" for weight in leak("window of 3", 1).weights.flatten().tolist()]
 
 
 def test_the_words_name_outputs_and_inputs():
-    assert "output 0 ← inputs 1, 2; output 1 ← inputs 2, 3;" in draw_leak("one too far", 2).alt
-    assert "output 0 ← inputs 1 … 4;" in draw_leak("one too far", 4).alt
-    assert "output 0 ← inputs 1 … 7. Rows of weights sum to 1.00." in draw_leak("diagonal excluded, −1e9", 1).alt
-    assert draw_leak("after the softmax", 1).alt.endswith("Rows of weights sum to 0.14 … 1.00.")
-    assert "all 28 later inputs come through, as it should be in an encoder" in draw_leak(list(RIGHT)[3], 1).alt
+    assert "output 0 ← inputs 1, 2; output 1 ← inputs 2, 3;" in draw("one too far", 2).alt
+    assert "output 0 ← inputs 1 … 4;" in draw("one too far", 4).alt
+    assert "output 0 ← inputs 1 … 7. Rows of weights sum to 1.00." in draw("diagonal excluded, −1e9", 1).alt
+    assert draw("after the softmax", 1).alt.endswith("Rows of weights sum to 0.14 … 1.00.")
+    assert "all 28 later inputs come through, as it should be in an encoder" in draw(list(RIGHT)[3], 1).alt
 
 
 # ---------------------------------------------------------------------------------------------------------------- bind

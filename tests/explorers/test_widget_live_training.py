@@ -18,9 +18,9 @@ from tx_helpers.widgets.live_training import (
     LiveRun,
     LiveTraining,
     Moment,
-    draw_moment,
+    describe,
+    draw,
     live_training_explorer,
-    moment_words,
 )
 
 STEPS = 6
@@ -109,8 +109,8 @@ def test_without_cross_attention_there_is_no_map_but_a_picture():
     run = LiveRun(partial(retrain, prepare=blind), STEPS)
     run.advance()
     moment = run.look()
-    assert moment.weights is None and moment_words(moment).endswith("would be right; no cross-attention.")
-    assert "No cross-attention to be seen." in draw_moment("blind", moment, STEPS, "some words to say").svg
+    assert moment.weights is None and describe(moment).endswith("would be right; no cross-attention.")
+    assert "No cross-attention to be seen." in draw("blind", moment, STEPS, "some words to say", {}).svg
 
 
 # --- draw ------------------------------------------------------------------------------------------------------------
@@ -119,16 +119,16 @@ MOMENT = Moment((3.0, 0.5), [[0.75, 0.25], [0.125, 0.875], [0.5, 0.5]], ["ein", 
 
 
 def test_the_words_name_loss_looks_and_what_is_written():
-    assert moment_words(MOMENT, 21) == (
+    assert describe(MOMENT, 21) == (
         "loss 0.500; for 21 it writes 'x', wrong: 'ein und zwanzig' would be right; "
         "looks most: 'ein' at 'twenty' (0.75), 'und' at 'one' (0.88)."
     )
     right = Moment(*list(vars(MOMENT).values())[:-1], written="ein und zwanzig")
-    assert "it writes 'ein und zwanzig', right; " in moment_words(right, 21)
+    assert "it writes 'ein und zwanzig', right; " in describe(right, 21)
 
 
 def test_the_picture_has_a_point_for_each_step_of_each_run_and_all_weights():
-    picture = draw_moment("this one", MOMENT, 6, "all the words", {"that one": (3.0, 2.0, 1.0)})
+    picture = draw("this one", MOMENT, 6, "all the words", {"that one": (3.0, 2.0, 1.0)})
     lines = re.findall(r'<polyline points="([^"]*)"', picture.svg)
     assert [len(line.split()) for line in lines] == [2, 3]
     assert re.findall(r">(0\.\d\d)<", picture.svg)[1:] == [

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tx_helpers.widgets.mask_grid import MaskGrid, set_by_hand
-from tx_helpers.widgets.masks import FILLS, compose, draw_weights, mask_explorer, masked_weights
+from tx_helpers.widgets.masks import FILLS, compose, draw, mask_explorer, masked_weights
 
 TOKENS = ["<bos>", "vier", "hundert", "<pad>", "ein", "<pad>"]
 T = len(TOKENS)
@@ -66,7 +66,7 @@ def test_cells_set_by_hand_overrule_and_those_beyond_the_edge_are_left_out():
 
 def test_the_drawing_holds_the_weights_and_marks_what_is_masked():
     weights, mask = torch.tensor([[1.0, 0.0], [0.25, 0.75]]), torch.tensor([[YES, NO], [YES, YES]])
-    picture = draw_weights(weights, mask, ["a", "<b>"])
+    picture = draw(weights, mask, ["a", "<b>"])
     assert re.findall(r">([\d.]+)<", picture.svg) == ["1.00", "1.00", "1.00", "0.25", "0.75"]  # a sum before its row
     assert picture.svg.count("#ECEFF2") == 1 and "&lt;b&gt;" in picture.svg
     assert picture.alt == "3 of 4 cells allowed. Every row sums to 1.00: each query has something to look at."
@@ -74,7 +74,7 @@ def test_the_drawing_holds_the_weights_and_marks_what_is_masked():
 
 def test_nan_is_drawn_as_such(q_k):
     mask = torch.zeros(T, T, dtype=torch.bool)
-    picture = draw_weights(masked_weights(*q_k, mask, "naive"), mask, TOKENS)
+    picture = draw(masked_weights(*q_k, mask, "naive"), mask, TOKENS)
     assert picture.svg.count(">nan<") == T * T + T
 
 

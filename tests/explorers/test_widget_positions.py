@@ -49,7 +49,7 @@ def test_the_table_is_the_formula_and_its_closest_pair_is_found_among_all(width,
 
 
 def test_a_table_of_one_position_has_no_pair_to_compare():
-    with pytest.raises(ValueError, match="length=1, but two positions are needed"):
+    with pytest.raises(ValueError, match="position_table: length=1, expected at least 2"):
         position_table(8, 1, 10000.0)
 
 
@@ -148,11 +148,16 @@ def test_the_explorers_answer_their_questions():
     pair.set(m=70, n=76)
     assert "23.56, more than the 23.50 at distance 5" in pair.summary
     turn = rotary_explorer()
-    first = turn.summary
+    rest = (
+        "Their score is 0.920, the cosine of the 23° between them: the key began 37° ahead, and the query was turned "
+        "60° further. It is the same for all positions with m − n = 3."
+    )
+    assert turn.summary == f"Query at 5 turned by 100°, key at 2 by 40°. {rest}"
     turn.set(query=25, key=22)
-    assert all("score is 0.920, the same for all positions with m − n = 3" in words for words in (first, turn.summary))
-    turn.set(key=5)
-    assert "score is 0.920" not in turn.summary
+    assert turn.summary == f"Query at 25 turned by 500°, key at 22 by 440°. {rest}"
+    turn.set(key=28)
+    assert "Their score is -0.115, the cosine of the 97° between them" in turn.summary
+    assert "and the key was turned 60° further. It is the same for all positions with m − n = -3." in turn.summary
 
 
 @pytest.mark.parametrize("explorer", [heatmap_explorer, two_positions_explorer, rotary_explorer])

@@ -95,7 +95,6 @@ def test_the_three_tokens_of_the_notebook_in_words():
         ("apple pear", "fruit"),
         ("apple phone", "technology"),
         ("pear apple phone", "neither side"),
-        ("apple", "neither side"),
     ],
 )
 def test_the_company_decides_which_way_the_apple_goes(sentence, side):
@@ -103,8 +102,16 @@ def test_the_company_decides_which_way_the_apple_goes(sentence, side):
     found = attend(x, x, x)
     t = tokens.index("apple")
     _, outputs = by_formula(x, x, x, 2**-0.5)
-    alt = draw_words(tokens, x, found, axes=AXES, followed="apple", largest=3.0).alt
+    alt = draw_words(tokens, x, found, axes=AXES, t=t, largest=3.0).alt
     assert f"to ({outputs[t][0]:.2f}, {outputs[t][1]:.2f}), towards {side}" in alt
+
+
+def test_a_word_alone_stays_and_has_no_arrow():
+    explorer = words_explorer(TABLE, "apple pear", axes=AXES, followed="apple")
+    assert explorer._view.value.count("<polygon") == 1  # the head of the arrow
+    explorer.set(sentence="apple")
+    assert explorer.summary == "'apple' in 'apple' stays at (2.00, 2.00). It looks most at 'apple' (1.00)."
+    assert "<polygon" not in explorer._view.value
 
 
 def test_a_word_is_text_in_the_picture():

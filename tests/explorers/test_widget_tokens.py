@@ -8,18 +8,20 @@ import torch
 from tx_helpers.text.subwords import BytePairTokenizer, WordPieceTokenizer
 from tx_helpers.text.tokenizers import CharTokenizer, WordTokenizer
 from tx_helpers.widgets import tokens
-from tx_helpers.widgets.tokens import (
+from tx_helpers.widgets.embeddings import (
     cosines,
-    cut,
-    draw_cuts,
-    draw_map,
-    draw_merges,
+    draw,
     embedding_explorer,
     embedding_map,
-    merges_explorer,
-    pieces_after,
     principal_axes,
     same_group,
+)
+from tx_helpers.widgets.tokens import (
+    cut,
+    draw_cuts,
+    draw_merges,
+    merges_explorer,
+    pieces_after,
     token_counts,
     tokens_explorer,
 )
@@ -43,13 +45,13 @@ def test_a_cut_tells_pieces_ids_and_what_is_unknown():
         "word", ["ten", "hens,", "ten", "men"], [4, 3, 4, 5], [False, True, False, False]
     )
     found = cut("byte-pair", PAIRS, "ten ten\n")
-    assert found.pieces == ["ten", "·ten", "↵"]
+    assert found.pieces == ["ten", "␣ten", "↵"]
     assert found.ids == [PAIRS.tokens.index(piece) for piece in ("ten", "Ġten", "Ċ")]
     assert cut("byte-pair", PAIRS, "漢").pieces == [r"\xe6", r"\xbc", r"\xa2"]
 
 
 def test_a_text_too_long_for_the_picture_is_refused():
-    with pytest.raises(ValueError, match="a text of 201 characters, the picture holds at most 200"):
+    with pytest.raises(ValueError, match="cut: a text of 201 characters, expected a text of at most 200 characters"):
         cut("word", KINDS["word"], "x" * 201)
 
 
@@ -75,7 +77,7 @@ def test_the_tokens_explorer_answers_and_survives_errors():
     explorer = tokens_explorer(KINDS, TEXT)
     before = explorer.summary
     explorer.set(text="hen")
-    assert explorer.summary == "3 characters: character 3 tokens; word 1 tokens, 1 unknown; byte-pair 2 tokens; " + (
+    assert explorer.summary == "3 characters: character 3 tokens; word 1 token, 1 unknown; byte-pair 2 tokens; " + (
         "WordPiece 2 tokens."
     )
     explorer.set(text="hex")  # the character tokenizer has no unknown token
@@ -103,9 +105,9 @@ def test_the_merges_explorer_names_the_newest_piece_and_the_count():
     explorer = merges_explorer(PAIRS, "ten ten")
     assert explorer.summary == "No merge yet: every byte is a token. The text takes 7 tokens, 7 without a merge."
     explorer.set(merges=3)
-    assert explorer.summary == "Merge 3 joins '·' and 'ten' to '·ten'. The text takes 2 tokens, 7 without a merge."
+    assert explorer.summary == "Merge 3 joins '␣' and 'ten' to '␣ten'. The text takes 2 tokens, 7 without a merge."
     newest = draw_merges(PAIRS, "ten ten", 3, [7, 5, 3, 2]).svg
-    assert newest.count(tokens.RED[1]) == 1
+    assert newest.count(tokens.ORANGE.tint) == 1
     with pytest.raises(ValueError, match="a text of 300 characters"):
         merges_explorer(PAIRS, "ten" * 100)
 
@@ -168,7 +170,7 @@ def test_labels_cover_neither_each_other_nor_a_circle():
     crowd[:, 0] = torch.linspace(0.9, 1.0, 30)
     names = [f"word{n:02}" for n in range(30)]
     axes = (torch.zeros(2, dtype=torch.float64), torch.eye(2, dtype=torch.float64))
-    picture = draw_map(crowd, axes, names, ["a"] * 30, step=3, word="word29", limits=(0.0, 1.0, -1.0, 1.0)).svg
+    picture = draw(crowd, axes, names, ["a"] * 30, step=3, word="word29", limits=(0.0, 1.0, -1.0, 1.0)).svg
     labels = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" font-size="(1[23])"[^>]*>(word\d\d)<', picture)
     circles = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)"', picture)
     bold = {"word29", *(name for *_, size, name in labels if size == "13")}

@@ -14,7 +14,7 @@ from tx_helpers.text.number_words import english, german
 from tx_helpers.training.contexts import RandomStream
 from tx_helpers.widgets import softmax, translation
 from tx_helpers.widgets.softmax import softmax_explorer
-from tx_helpers.widgets.translation import ALL, Translation, in_words, looks, translated, translation_explorer
+from tx_helpers.widgets.translation import ALL, Translation, describe, looks, translated, translation_explorer
 
 SVG = "{http://www.w3.org/2000/svg}"
 SOURCE, TARGET = ["four", "hundred", "twenty", "one"], ["vier", "hundert", "ein", "und", "zwanzig", "<eos>"]
@@ -80,8 +80,8 @@ def test_one_head_or_the_mean_of_all(swapped):
         )
 
 
-def test_in_words_units_and_tens_are_named_and_nothing_else(swapped):
-    assert in_words(swapped, SWAPPED) == (
+def test_units_and_tens_are_named_and_nothing_else(swapped):
+    assert describe(swapped, SWAPPED) == (
         "421 → vier hundert ein und zwanzig, right. "
         "Looks most: 'vier' at 'four' (0.90), 'ein' at 'one' (0.80), 'zwanzig' at 'twenty' (0.75)."
     )
@@ -90,7 +90,7 @@ def test_in_words_units_and_tens_are_named_and_nothing_else(swapped):
 def test_a_wrong_translation_is_called_wrong(swapped):
     wrong = swapped._replace(number=422)
     assert not wrong.right
-    assert in_words(wrong, SWAPPED).startswith(
+    assert describe(wrong, SWAPPED).startswith(
         "422 → vier hundert ein und zwanzig, wrong: it should be vier hundert zwei und zwanzig. Looks most: "
     )
     unfinished = Translation(421, SOURCE, TARGET[:-1], torch.ones(1, 1, 5, 4))  # without its end
@@ -100,7 +100,7 @@ def test_a_wrong_translation_is_called_wrong(swapped):
 def test_a_word_that_occurs_twice_is_told_by_its_place():
     twice = Translation(909, ["nine", "hundred", "nine"], ["neun", "hundert", "neun", "<eos>"], torch.ones(1, 1, 4, 3))
     weights = torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]])
-    assert in_words(twice, weights).endswith("'neun' at 'nine', word 1 (1.00), 'neun' at 'nine', word 3 (1.00).")
+    assert describe(twice, weights).endswith("'neun' at 'nine', word 1 (1.00), 'neun' at 'nine', word 3 (1.00).")
 
 
 # --- draw ------------------------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def test_the_lines_are_as_strong_as_the_weights(swapped):
     picture = translation.draw(swapped, SWAPPED, "block 2")
     widths = [float(path.get("stroke-width")) for path in ElementTree.fromstring(picture.svg).iter(f"{SVG}path")]
     assert widths == pytest.approx(sorted(1.5 + 6 * w for w in SWAPPED.flatten().tolist() if w >= 0.05), abs=0.01)
-    assert picture.alt == in_words(swapped, SWAPPED)
+    assert picture.alt == describe(swapped, SWAPPED)
 
 
 def test_a_line_leads_from_its_english_word_to_its_german_one(swapped):
@@ -158,11 +158,11 @@ def test_number_block_and_head_can_be_chosen(translator, monkeypatch):
     assert explorer.values == {"number": 42, "block": 1, "head": ALL}
     explorer.set(block=0, head=3)
     found = translated(translator, 42)
-    assert explorer.summary == in_words(found, looks(found, 0, 3))
+    assert explorer.summary == describe(found, looks(found, 0, 3))
     assert explorer.controls["head"].index == 4
     explorer.set(head=ALL)
     assert explorer.controls["head"].index == 0  # and not None, which an option None would be
-    assert explorer.summary == in_words(found, looks(found, 0))
+    assert explorer.summary == describe(found, looks(found, 0))
     assert calls == [42]  # another head is no reason to translate again
     assert [label for label, _ in explorer.controls["head"].options] == [
         "mean of all heads",

@@ -19,7 +19,7 @@ from tx_helpers.show.plots import COLOURS, Svg
 from tx_helpers.show.shapes import BLUE, INK, card, shape, words
 
 DASHES = ("none", "7 3", "7 3 2 3", "2 3")  # so that no line is told by its colour alone
-GRID, SHADES, EDGE = "#DDDDDD", ("#FFFFFF", BLUE[0]), 8
+GRID, SHADES, EDGE = "#DDDDDD", ("#FFFFFF", BLUE.full), 8
 LEFT, TOP, RIGHT, BOTTOM = 52, 26, 12, 40  # margins of a chart, for its numbers and words
 
 
@@ -56,21 +56,21 @@ def line_chart(
     The limits are by default those of the data; a line without points is only named.
     """
     points = {name: np.array([x, y], dtype=float) for name, (x, y) in lines.items()}
-    everything = np.concatenate([*points.values(), np.zeros((2, 0))], axis=1)
-    xlim, ylim = (
-        limits or ((float(values.min()), float(values.max())) if values.size else (0.0, 1.0))
-        for limits, values in zip((xlim, ylim), everything, strict=True)
-    )
-    (width, height), scale = size, np.log10 if logy else np.asarray
+    every_x, every_y = np.concatenate([*points.values(), np.zeros((2, 0))], axis=1)
+    xlim = xlim or _range(every_x)
+    ylim = ylim or _range(every_y)
     if logy and ylim[0] <= 0:
         raise ValueError(f"line_chart: a logarithmic scale cannot begin at {ylim[0]:g}; expected more than 0")
-    x_ticks, y_ticks = _ticks(*xlim), _log_ticks(*ylim) if logy else _ticks(*ylim)
+    width, height = size
+    scale = np.log10 if logy else np.asarray
+    x_ticks = _ticks(*xlim)
+    y_ticks = _log_ticks(*ylim) if logy else _ticks(*ylim)
 
     def across(x):
         return LEFT + (x - xlim[0]) / ((xlim[1] - xlim[0]) or 1) * (width - LEFT - RIGHT)
 
     def down(y):
-        low, high = (float(scale(limit)) for limit in ylim)
+        low, high = float(scale(ylim[0])), float(scale(ylim[1]))
         share = (scale(np.clip(y, *ylim)) - low) / ((high - low) or 1)
         return height - BOTTOM - share * (height - TOP - BOTTOM)
 
@@ -79,9 +79,11 @@ def line_chart(
         parts.append(shape("path", d=f"M{LEFT},{down(y):.1f}H{width - RIGHT}", stroke=GRID))
         parts.append(words(LEFT - 6, down(y) + 4, _log_label(y) if logy else f"{y:g}", size=12, anchor="end"))
     parts += [words(across(x), height - BOTTOM + 16, f"{x:g}", size=12, anchor="middle") for x in x_ticks]
-    for row, ((name, xy), colour, dash) in enumerate(zip(points.items(), cycle(COLOURS), cycle(DASHES), strict=False)):
+    styles = zip(cycle(COLOURS), cycle(DASHES), strict=False)
+    for row, (name, (xs, ys)) in enumerate(points.items()):
+        colour, dash = next(styles)
         style = dict(fill="none", stroke=colour, stroke_dasharray=dash, stroke_width=1 if name in faint else 2.2)
-        spots = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across(xy[0]), down(xy[1]), strict=True))
+        spots = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across(xs), down(ys), strict=True))
         parts.append(shape("polyline", points=spots, **style))
         if len(points) == 1:  # the title will say it
             continue
@@ -91,14 +93,19 @@ def line_chart(
     return Panel(size, "".join(parts))
 
 
-def bar_chart(values: Mapping[str, float], *, size: tuple[int, int], title: str, form: str = "{:.1%}") -> Panel:
-    """Named shares (0 … 1) as upright bars, each with its number on top; the names stand in the lines' colours."""
-    (width, height), parts = size, [_title(size[0] / 2, title)]
-    slot, full = width / max(1, len(values)), height - TOP - BOTTOM - 14
-    for place, ((name, value), colour) in enumerate(zip(values.items(), cycle(COLOURS), strict=False)):
-        middle, tall = slot * (place + 0.5), full * value
+def bar_chart(
+    values: Mapping[str, float], *, size: tuple[int, int], title: str, form: str = "{:.1%}", colour: str = ""
+) -> Panel:
+    """Named shares (0 … 1) as upright bars, each with its number on top; in the lines' colours unless one is given."""
+    width, height = size
+    slot = width / len(values)
+    parts = [heading(width / 2, title)]
+    fills = cycle([colour] if colour else COLOURS)
+    for place, (name, value) in enumerate(values.items()):
+        middle = slot * (place + 0.5)
+        tall = (height - TOP - BOTTOM - 14) * value
         top = height - BOTTOM - tall
-        parts.append(shape("rect", x=middle - 22, y=top, width=44, height=tall, fill=colour))
+        parts.append(shape("rect", x=middle - 22, y=top, width=44, height=tall, fill=next(fills)))
         parts.append(words(middle, top - 5, form.format(value), anchor="middle"))
         for row, line in enumerate(_two_lines(name)):
             parts.append(words(middle, height - BOTTOM + 16 + 14 * row, line, size=12, anchor="middle"))
@@ -113,9 +120,10 @@ def weight_map(
     values = np.asarray(weights, dtype=float)
     if values.shape != (len(queries), len(keys)):
         raise ValueError(f"weight_map: weights {values.shape}, but {len(queries)} queries and {len(keys)} keys")
-    (width, height), left, top = size, 70, TOP + 24
-    wide, high = (width - left) / max(1, len(keys)), (height - top) / max(1, len(queries))
-    parts = [_title(width / 2, title)]
+    width, height = size
+    left, top = 70, TOP + 24
+    wide, high = (width - left) / len(keys), (height - top) / len(queries)
+    parts = [heading(width / 2, title)]
     parts += [words(left + wide * (s + 0.5), top - 7, key, anchor="middle") for s, key in enumerate(keys)]
     for t, (query, row) in enumerate(zip(queries, values, strict=True)):
         parts.append(words(left - 8, top + high * (t + 0.5) + 5, query, anchor="end"))
@@ -123,9 +131,24 @@ def weight_map(
             x, y = left + wide * s, top + high * t
             cell = dict(x=x, y=y, width=wide - 2, height=high - 2)
             parts.append(shape("rect", fill=_shade(weight), stroke=GRID, **cell))
-            ink = "#FFFFFF" if weight > 0.93 else "#000000"  # a contrast of 4.5 : 1 on every shade, which INK has not
+            ink = ink_on(weight)
             parts.append(words(x + wide / 2 - 1, y + high / 2 + 4, f"{weight:.2f}", fill=ink, anchor="middle"))
     return Panel(size, "".join(parts))
+
+
+def shaded_cell(
+    x: float, y: float, size: float, share: float, text: str = "", *, colour: str = BLUE.full, edge: str = GRID
+) -> str:
+    """A square of a table, the darker the greater its share (0 … 1), with a text in it."""
+    place = dict(x=x, y=y, width=size - 3, height=size - 3)
+    drawn = shape("rect", fill=colour, fill_opacity=round(min(share, 1.0), 3), stroke=edge, **place)
+    middle = dict(x=x + size / 2 - 1.5, y=y + size / 2 + 3, anchor="middle")
+    return drawn + (words(text=text, size=12, fill=ink_on(share), **middle) if text else "")
+
+
+def ink_on(share: float) -> str:
+    """The ink with a contrast of 4.5 : 1 on this shade of blue; INK has it not on every one."""
+    return "#FFFFFF" if share > 0.93 else "#000000"
 
 
 def message(text: str, *, size: tuple[int, int]) -> Panel:
@@ -133,15 +156,17 @@ def message(text: str, *, size: tuple[int, int]) -> Panel:
     return Panel(size, words(size[0] / 2, size[1] / 2, text, anchor="middle"))
 
 
-def _title(middle: float, title: str) -> str:
+def heading(middle: float, title: str) -> str:
+    """The title of a panel, in its first line."""
     return words(middle, 14, title, anchor="middle", font_weight="bold")
 
 
 def _frame(size: tuple[int, int], title: str, xlabel: str, ylabel: str) -> str:
-    (width, height), middle = size, (LEFT + size[0] - RIGHT) / 2
+    width, height = size
+    middle = (LEFT + width - RIGHT) / 2
     turned = f"translate(12,{(TOP + height - BOTTOM) / 2:.1f}) rotate(-90)"
     return (
-        _title(middle, title)
+        heading(middle, title)
         + words(middle, height - 6, xlabel, size=12, anchor="middle")
         + words(0, 0, ylabel, size=12, anchor="middle", transform=turned)
         + shape("path", d=f"M{LEFT},{TOP}V{height - BOTTOM}H{width - RIGHT}", fill="none", stroke=INK)
@@ -162,6 +187,11 @@ def _shade(share: float) -> str:
     ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in SHADES]
     share = min(1.0, max(0.0, share))
     return "#" + "".join(f"{round(low + share * (high - low)):02X}" for low, high in zip(*ends, strict=True))
+
+
+def _range(values: np.ndarray) -> tuple[float, float]:
+    """The limits of an axis that shows these values."""
+    return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -17,7 +17,7 @@ import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
 
-import ipywidgets
+import ipywidgets as widgets
 from ipywidgets.widgets.widget_description import DescriptionWidget
 
 from tx_helpers.show.keyboard import Keyboard
@@ -57,15 +57,15 @@ class Explore:
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._drawing = False
-        self._view = ipywidgets.HTML(layout={"width": "auto"})
-        self._status = ipywidgets.HTML(layout={"width": "auto"})
+        self._view = widgets.HTML(layout={"width": "auto"})
+        self._status = widgets.HTML(layout={"width": "auto"})
         self._status.add_class("tx-live")
-        self._alarm = ipywidgets.HTML(layout={"width": "auto"})
+        self._alarm = widgets.HTML(layout={"width": "auto"})
         self._keyboard = Keyboard(layout={"display": "none"})
-        rows = ipywidgets.Box(
+        rows = widgets.Box(
             list(self.controls.values()), layout={"display": "flex", "flex_flow": "row wrap", "grid_gap": "4px 24px"}
         )
-        self.box = ipywidgets.VBox([rows, self._alarm, self._view, self._status, self._keyboard])
+        self.box = widgets.VBox([rows, self._alarm, self._view, self._status, self._keyboard])
         self.box.add_class("tx-explorer").add_class(f"tx-explorer-{name}")
         self._show(draw(**self.values))
         self._report("")
@@ -188,23 +188,23 @@ def _element(picture: Picture | Svg) -> tuple[str, dict]:
     return element, {"text/html": element, "image/png": png}
 
 
-def _control(key: str, given) -> ipywidgets.Widget:
+def _control(key: str, given) -> widgets.Widget:
     """A control from a widget or from the shorthand; one without a name is refused.
 
     The name is text: ipywidgets 8 leaves it so, ipywidgets 7 takes it for HTML.
     """
     words = key.replace("_", " ").capitalize()
-    if isinstance(given, ipywidgets.Widget):
+    if isinstance(given, widgets.Widget):
         control = given
     elif isinstance(given, bool):
-        control = ipywidgets.Checkbox(given, description=words, indent=False)
+        control = widgets.Checkbox(given, description=words, indent=False)
     elif isinstance(given, str):
-        control = ipywidgets.Text(given, description=words)
+        control = widgets.Text(given, description=words)
     elif isinstance(given, tuple):
         control = _slider(key, given, words)
     elif isinstance(given, (Mapping, Sequence)) and given:
         options = list(given.items()) if isinstance(given, Mapping) else [(str(option), option) for option in given]
-        control = ipywidgets.Dropdown(options=options, value=options[0][1], description=words)
+        control = widgets.Dropdown(options=options, value=options[0][1], description=words)
     else:
         raise ValueError(f"Explore: {key}={given!r}, expected a widget, (low, high, step), options, a bool or a text")
     if not getattr(control, "description", "").strip():
@@ -218,29 +218,29 @@ def _control(key: str, given) -> ipywidgets.Widget:
     if control.has_trait("style") and "description_width" in control.style.keys and not control.style.description_width:
         control.style.description_width = "initial"
     if control.layout.width is None:
-        control.layout.width = "auto" if isinstance(control, (ipywidgets.Checkbox, ipywidgets.Button)) else "420px"
+        control.layout.width = "auto" if isinstance(control, (widgets.Checkbox, widgets.Button)) else "420px"
     control.layout.max_width = control.layout.max_width or "100%"
     return control
 
 
-def _may_be_none(control: ipywidgets.Widget) -> bool:
+def _may_be_none(control: widgets.Widget) -> bool:
     """Of a dropdown or the like: ipywidgets takes the value None for "nothing chosen", and shows no option for it."""
     options = getattr(control, "options", ())
     values = [option[1] if isinstance(option, tuple) and len(option) == 2 else option for option in options]
     return bool(values) and any(value is None for value in [*values, control.value])
 
 
-def _slider(key: str, limits: tuple, words: str) -> ipywidgets.Widget:
+def _slider(key: str, limits: tuple, words: str) -> widgets.Widget:
     if len(limits) not in (2, 3) or not limits[0] < limits[1]:
         raise ValueError(f"Explore: {key}={limits}, expected (low, high) or (low, high, step) with low < high")
     low, high = limits[:2]
     if all(isinstance(limit, int) for limit in limits):
-        return ipywidgets.IntSlider(low, low, high, limits[2] if len(limits) == 3 else 1, description=words)
+        return widgets.IntSlider(low, low, high, limits[2] if len(limits) == 3 else 1, description=words)
     step = limits[2] if len(limits) == 3 else (high - low) / 20
-    return ipywidgets.FloatSlider(low, min=low, max=high, step=step, description=words)
+    return widgets.FloatSlider(low, min=low, max=high, step=step, description=words)
 
 
-def _put(key: str, control: ipywidgets.Widget, value) -> None:
+def _put(key: str, control: widgets.Widget, value) -> None:
     """A slider would move to its nearest end without a word, so ask first."""
     low, high = getattr(control, "min", None), getattr(control, "max", None)
     try:

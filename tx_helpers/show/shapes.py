@@ -4,19 +4,32 @@ A drawing is a list of strings made by `box`, `words`, `line` and the like, from
 Sizes are pixels. Text is escaped here, so any token may be drawn.
 """
 
+import math
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from tx_helpers.show.plots import Svg, svg_text
 
-# Okabe and Ito 2008: colours that colour-blind readers tell apart, here for explorers and for the course's figures;
-# each with a tint to fill and a shade to write in, which on the tint and on the card has a contrast over 4.5 : 1.
+
+class Colour(NamedTuple):
+    """A colour for lines and bars, a tint of it to fill with, and a shade of it to write in."""
+
+    full: str
+    tint: str
+    shade: str
+
+
+# Okabe and Ito 2008: colours that colour-blind readers tell apart, here for explorers and for the course's figures.
+# Each shade has a contrast of more than 4.5 : 1 on its tint and on the card.
 INK, MUTED, PAPER, EDGE = "#1F2933", "#52606D", "#FCFCFA", "#CBD2D9"
-BLUE = ("#0072B2", "#DCECF7", "#00527F")
-RED = ("#D55E00", "#FCE6D6", "#9A4400")
-GREEN = ("#009E73", "#D8F1E8", "#00664A")
-GOLD = ("#E69F00", "#FDF0D0", "#7A5400")
-PINK = ("#CC79A7", "#F8E7F0", "#8A3B66")
-GREY = ("#9AA5B1", "#ECEFF2", INK)
+BLUE = Colour("#0072B2", "#DCECF7", "#00527F")
+ORANGE = Colour("#D55E00", "#FCE6D6", "#9A4400")
+GREEN = Colour("#009E73", "#D8F1E8", "#00664A")
+GOLD = Colour("#E69F00", "#FDF0D0", "#7A5400")
+PINK = Colour("#CC79A7", "#F8E7F0", "#8A3B66")
+GREY = Colour("#9AA5B1", "#ECEFF2", INK)
+RED = ORANGE
+SIGNS = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"})
 MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
@@ -41,13 +54,13 @@ def box(
     width: float,
     height: float,
     text: str,
-    colours: tuple[str, str, str],
+    colour: Colour,
     size: float = 13,
     below: str = "",
     **style,
 ) -> str:
-    """A rounded box with a word in its middle, or with two, one `below` the other; colours: stroke, fill, text."""
-    stroke, fill, ink = colours
+    """A rounded box with a word in its middle, or with two, one `below` the other."""
+    stroke, fill, ink = colour
     drawn = shape("rect", x=x, y=y, width=width, height=height, rx=6, fill=fill, stroke=stroke, **style)
     middle, baseline = x + width / 2, y + height / 2 + 0.36 * size - (7 if below else 0)
     for row, part in enumerate((text, below) if below else (text,)):
@@ -60,9 +73,42 @@ def bar(x: float, y: float, width: float, height: float, fill: str, **style) -> 
     return shape("rect", x=x, y=y, width=max(width, 1), height=height, rx=2, fill=fill, **style)
 
 
+def named_bar(x: float, y: float, name: str, length: float, number: str, fill: str) -> list[str]:
+    """A horizontal bar that begins at x, its name on the left and its number at its end."""
+    return [
+        words(x - 8, y + 14, name, anchor="end"),
+        bar(x, y, length, 18, fill),
+        words(x + 8 + length, y + 14, number),
+    ]
+
+
+def visible(text: str) -> str:
+    """A text whose spaces and line breaks can be seen: a space is ␣, a new line ↵, a tab ⇥."""
+    return text.translate(SIGNS)
+
+
+def percent(share: float) -> str:
+    """A share (0 … 1): "47.6%", and "under 0.1%" for a smaller one that is not 0."""
+    return "under 0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
+
+
 def line(x1: float, y1: float, x2: float, y2: float, stroke: str, **style) -> str:
     """A straight line."""
     return shape("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **style)
+
+
+def arrow(x1: float, y1: float, x2: float, y2: float, colour: str, *, short: float = 0) -> str:
+    """An arrow that ends `short` pixels before (x2, y2); nothing where there is no room for it."""
+    length = math.hypot(x2 - x1, y2 - y1)
+    head = 9
+    if length <= short + head:
+        return ""
+    u, v = (x2 - x1) / length, (y2 - y1) / length
+    tip = x2 - short * u, y2 - short * v
+    back = tip[0] - head * u, tip[1] - head * v
+    corners = (tip, (back[0] - 4 * v, back[1] + 4 * u), (back[0] + 4 * v, back[1] - 4 * u))
+    points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
+    return line(x1, y1, *back, colour, stroke_width=2) + shape("polygon", points=points, fill=colour)
 
 
 def curve(x0: float, y0: float, x1: float, y1: float, *, stroke: str, weight: float) -> str:

@@ -9,13 +9,15 @@ matches of each.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ipywidgets import Dropdown, IntSlider
+import ipywidgets as widgets
 
+from tx_helpers.arguments import check_one_of
 from tx_helpers.show.charts import bar_chart, line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg, smooth
 
 
+# --- compute ---------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Candidate:
     """One side of a comparison: the smoothed loss of each step, and the share (0 … 1) of exact matches."""
@@ -28,6 +30,10 @@ class Candidate:
     def loss(self) -> float:
         return float(self.losses[-1])
 
+    @property
+    def figures(self) -> str:
+        return f"{self.name}: loss {self.loss:.3f}, exact match {self.exact:.1%}"
+
 
 def candidate(name: str, losses: Mapping[str, Sequence[float]], exact: Mapping[str, float], window: int) -> Candidate:
     """The figures of one model, its loss as a mean over the last `window` steps."""
@@ -39,32 +45,42 @@ def candidate(name: str, losses: Mapping[str, Sequence[float]], exact: Mapping[s
     return Candidate(name, smooth(losses[name], window), exact[name])
 
 
-def verdict(left: Candidate, right: Candidate) -> str:
-    """Both figures of both, and whether the lower loss translates better.
-
-    Losses are compared as they are printed, to three decimals: what is closer says nothing.
-    """
-    figures = "; ".join(f"{side.name}: loss {side.loss:.3f}, exact match {side.exact:.1%}" for side in (left, right))
-    by_loss, by_exact = (round(right.loss, 3) - round(left.loss, 3)), left.exact - right.exact
-    if left.name == right.name:
-        return f"{left.name}: loss {left.loss:.3f}, exact match {left.exact:.1%}. Choose two different ones."
-    if by_loss == 0 or by_exact == 0:
-        equal = "The losses" if by_loss == 0 else "The translations"
-        return f"{figures}. {equal} are equally good."
-    return f"{figures}. The lower loss translates {'better' if by_loss * by_exact > 0 else 'worse'}."
-
-
-def draw_comparison(left: Candidate, right: Candidate) -> Svg:
+# --- draw ------------------------------------------------------------------------------------------------------------
+def draw(left: Candidate, right: Candidate) -> Svg:
     """Both curves in one chart, the exact matches as two bars beside it."""
     sides = {side.name: side for side in (left, right)}
-    lines = {name: (range(1, len(side.losses) + 1), side.losses) for name, side in sides.items()}
-    chart = line_chart(
-        lines, size=(500, 280), title="Loss", xlabel="step", ylabel="cross-entropy (log scale)", logy=True
+    curves = line_chart(
+        {name: (range(1, len(side.losses) + 1), side.losses) for name, side in sides.items()},
+        size=(500, 280),
+        title="Loss",
+        xlabel="step",
+        ylabel="cross-entropy (log scale)",
+        logy=True,
     )
-    shares = {name: side.exact for name, side in sides.items()}
-    return side_by_side([chart, bar_chart(shares, size=(240, 280), title="Exact match")], alt=verdict(left, right))
+    matches = bar_chart({name: side.exact for name, side in sides.items()}, size=(240, 280), title="Exact match")
+    return side_by_side([curves, matches], alt=describe(left, right))
 
 
+# --- describe --------------------------------------------------------------------------------------------------------
+def describe(left: Candidate, right: Candidate) -> str:
+    """The figures of both, and whether the lower loss translates better.
+
+    Losses are compared as they are printed, to three decimals: a smaller difference says nothing.
+    """
+    if left.name == right.name:
+        return f"{left.figures}. Choose two different ones."
+    by_loss = round(right.loss, 3) - round(left.loss, 3)
+    by_exact = left.exact - right.exact
+    if by_loss == 0:
+        result = "The losses are equally good"
+    elif by_exact == 0:
+        result = "The translations are equally good"
+    else:
+        result = f"The lower loss translates {'better' if by_loss * by_exact > 0 else 'worse'}"
+    return f"{left.figures}; {right.figures}. {result}."
+
+
+# --- bind ------------------------------------------------------------------------------------------------------------
 def ablation_explorer(
     runs: Mapping[str, object],
     exact: Mapping[str, float],
@@ -72,21 +88,22 @@ def ablation_explorer(
     left: str | None = None,
     right: str | None = None,
     window: int = 10,
-    name: str = "ablation",
 ) -> Explore:
     """Two dropdowns and the smoothing; by default the first model on the left, the second on the right."""
     losses = {title: list(getattr(trained, "run", trained).losses) for title, trained in runs.items()}
     if len(losses) < 2:
         raise ValueError(f"ablation_explorer: {len(losses)} models, expected at least 2 to compare")
     titles = list(losses)
+    left, right = left or titles[0], right or titles[1]
+    check_one_of("ablation_explorer", titles, left=left, right=right)
 
-    def draw(left: str, right: str, window: int) -> Svg:
-        return draw_comparison(*(candidate(side, losses, exact, window) for side in (left, right)))
+    def picture(left: str, right: str, window: int) -> Svg:
+        return draw(candidate(left, losses, exact, window), candidate(right, losses, exact, window))
 
     return Explore(
-        draw,
-        name=name,
-        left=Dropdown(options=titles, value=left or titles[0], description="Left"),
-        right=Dropdown(options=titles, value=right or titles[1], description="Right"),
-        window=IntSlider(value=window, min=1, max=20, description="Smooth over"),
+        picture,
+        name="ablation",
+        left=widgets.Dropdown(options=titles, value=left, description="Left"),
+        right=widgets.Dropdown(options=titles, value=right, description="Right"),
+        window=widgets.IntSlider(value=window, min=1, max=20, description="Smooth over"),
     )

@@ -1,11 +1,12 @@
 """The nonlinearity of the feed-forward network: its curve, its slope, and what a gate makes of it."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
+import ipywidgets as widgets
 import numpy as np
 import torch
-from ipywidgets import Checkbox, Dropdown, FloatSlider
 
+from tx_helpers.arguments import check_one_of
 from tx_helpers.layers import ACTIVATIONS
 from tx_helpers.show.charts import line_chart, side_by_side
 from tx_helpers.show.explore import Explore
@@ -16,66 +17,60 @@ GRID = np.linspace(-4, 4, 161)
 FLAT = 0.005  # a slope below this is called none
 
 
-@dataclass(frozen=True)
-class Point:
-    """Where one looks: the value of the curve at x, and its slope."""
+# --- compute ---------------------------------------------------------------------------------------------------------
+class Curve(NamedTuple):
+    """Values and slopes at some places."""
 
-    x: float
-    value: float
-    slope: float
-
-
-def curve_of(name: str, other: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """Value and slope of `other` · f(x) on the grid; other = 1 is f itself."""
-    return _value_and_slope(name, torch.from_numpy(GRID), other)
+    values: np.ndarray
+    slopes: np.ndarray
 
 
-def look_at(name: str, x: float, other: float = 1.0) -> Point:
-    """The same at one place."""
-    value, slope = _value_and_slope(name, torch.tensor([x], dtype=torch.float64), other)
-    return Point(x, float(value[0]), float(slope[0]))
+def curve(name: str, xs: np.ndarray, other: float | None = None) -> Curve:
+    """f(x) and its slope at each of the places xs; with a gate both times `other`, the unit's second branch."""
+    check_one_of("curve", NAMES, name=name)
+    x = torch.tensor(xs, dtype=torch.float64, requires_grad=True)
+    y = (1.0 if other is None else other) * ACTIVATIONS[NAMES[name]](x)
+    (slopes,) = torch.autograd.grad(y.sum(), x)
+    return Curve(y.detach().numpy(), slopes.numpy())
 
 
-def draw_activation(name: str, x: float, other: float | None) -> Svg:
+# --- draw ------------------------------------------------------------------------------------------------------------
+def draw(name: str, x: float, other: float | None) -> Svg:
     """Curve and slope side by side, the chosen place marked; `other` is the second branch of a gated unit."""
-    factor = 1.0 if other is None else other
-    (values, slopes), at = curve_of(name, factor), look_at(name, x, factor)
+    everywhere, here = curve(name, GRID, other), curve(name, [x], other)
     panels = []
-    for title, ys, y, limits in (
-        ("What the unit hands on", values, at.value, (-4.0, 6.0)),
-        ("Its slope: what the gradient is multiplied by", slopes, at.slope, (-2.0, 2.0)),
+    for title, ys, (y,), low, high in (
+        ("What the unit hands on", everywhere.values, here.values, -4.0, 6.0),
+        ("Its slope: what the gradient is multiplied by", everywhere.slopes, here.slopes, -2.0, 2.0),
     ):
-        here = f"at x = {x:g}"
-        limits = min(limits[0], float(ys.min())), max(limits[1], float(ys.max()))  # nothing is cut off
-        lines = {name: (GRID, ys), here: ([x, x], [limits[0], y])}
-        panels.append(line_chart(lines, size=(380, 270), title=title, xlabel="x", ylabel="", ylim=limits, faint=[here]))
-    return side_by_side(panels, alt=words_for(name, at, values, other))
+        limits = min(low, float(ys.min())), max(high, float(ys.max()))  # nothing is cut off
+        mark = f"at x = {x:g}"
+        lines = {name: (GRID, ys), mark: ([x, x], [limits[0], y])}
+        panels.append(line_chart(lines, size=(380, 270), title=title, xlabel="x", ylabel="", ylim=limits, faint=[mark]))
+    return side_by_side(panels, alt=describe(name, x, other))
 
 
-def words_for(name: str, at: Point, values: np.ndarray, other: float | None) -> str:
-    """Value and slope, whether a gradient flows, and the lowest value of the whole curve."""
+# --- describe --------------------------------------------------------------------------------------------------------
+def describe(name: str, x: float, other: float | None) -> str:
+    """Value and slope at x, whether a gradient flows, and the lowest value of the curve."""
+    values = curve(name, GRID, other).values
+    ((value,), (slope,)) = curve(name, [x], other)
     unit = name if other is None else f"{name}(x) times {other:g}"
-    flows = "no gradient flows" if abs(at.slope) < FLAT else "a gradient flows"
+    flows = "no gradient flows" if abs(slope) < FLAT else "a gradient flows"
     lowest = f"lowest value between −4 and 4: {values.min():.2f} at x = {GRID[values.argmin()]:.2f}"
     if abs(values.min() - values[0]) < FLAT and other is None:
         lowest = f"it is never below {abs(values.min()):.2f}"
-    return f"{unit} at x = {at.x:.1f}: value {at.value:.3f}, slope {at.slope:.3f}: {flows}; {lowest}."
+    return f"{unit} at x = {x:.1f}: value {value:.3f}, slope {slope:.3f}: {flows}; {lowest}."
 
 
-def _value_and_slope(name: str, x: torch.Tensor, other: float) -> tuple[np.ndarray, np.ndarray]:
-    x = x.clone().requires_grad_()
-    y = other * ACTIVATIONS[NAMES[name]](x)
-    (slope,) = torch.autograd.grad(y.sum(), x)
-    return y.detach().numpy(), slope.numpy()
-
-
+# --- bind ------------------------------------------------------------------------------------------------------------
 def activation_explorer() -> Explore:
     """Choose a function and a place; a gated unit multiplies by a second branch."""
     return Explore(
-        lambda function, x, gated, other: draw_activation(function, x, other if gated else None),
+        lambda function, x, gated, other: draw(function, x, other if gated else None),
         name="activations",
-        function=Dropdown(options=list(NAMES), value="ReLU", description="Function f"),
-        x=FloatSlider(value=-1.0, min=-4, max=4, step=0.1, description="Input x"),
-        gated=Checkbox(value=False, description="Gated: times a second branch", indent=False),
-        other=FloatSlider(value=-1.0, min=-2, max=2, step=0.25, description="Second branch u"),
+        function=widgets.Dropdown(options=list(NAMES), value="ReLU", description="Function f"),
+        x=widgets.FloatSlider(value=-1.0, min=-4, max=4, step=0.1, description="Input x"),
+        gated=widgets.Checkbox(value=False, description="Gated: times a second branch", indent=False),
+        other=widgets.FloatSlider(value=-1.0, min=-2, max=2, step=0.25, description="Second branch u"),
     )

@@ -1,14 +1,14 @@
 """Depth, place of the norm, residual on or off: the gradient at every block, and how alike the tokens become.
 
-The stacks are those of `wirings`, untrained; each combination is computed once, when it is first asked for.
+The stacks are those of `inside.depth`, untrained; each combination is computed once, when it is first asked for.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+import ipywidgets as widgets
 import torch
-from ipywidgets import Checkbox, Dropdown
 
 from tx_helpers.capture import capture
 from tx_helpers.inside.depth import (
@@ -40,6 +40,7 @@ LIMITS = (1e-4, 1e5)  # of the gradients that are drawn
 ALIKE = 0.99
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Depth:
     """gradients: of block 1 … L; likeness: mean cosine between tokens, of the input and after block 1 … L."""
@@ -67,16 +68,8 @@ def probe(norm: str, residual: bool, depth: int, *, width: int = 32) -> Depth:
     return Depth(gradients, [likeness(hidden) for hidden in seen.values()])
 
 
-def verdict(norm: str, residual: bool, depth: int, seen: Depth) -> str:
-    """The answer to the explorer's question: the gradients' ratio, and where the tokens have become alike."""
-    way = f"{depth} blocks, {norm}, {'with' if residual else 'without'} residual"
-    size = f"gradient {seen.gradients[0]:.1e} at block 1 and {seen.gradients[-1]:.1e} at block {depth}"
-    alike = f"mean cosine between tokens {seen.likeness[0]:.2f} at the start, {seen.likeness[-1]:.3f} at the end"
-    told = "never alike" if seen.alike_from is None else f"alike (above {ALIKE}) from block {seen.alike_from} on"
-    return f"{way}: {size}, ratio {seen.ratio:.1e}; {alike}: {told}."
-
-
-def draw_depth(norm: str, residual: bool, depth: int, seen: Depth) -> Svg:
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw(norm: str, residual: bool, depth: int, seen: Depth) -> Svg:
     """Gradients on a log scale on the left, likeness on the right."""
     blocks, size = range(1, depth + 1), (380, 270)
     left = line_chart(
@@ -96,16 +89,27 @@ def draw_depth(norm: str, residual: bool, depth: int, seen: Depth) -> Svg:
         ylabel="mean cosine",
         ylim=(0.0, 1.0),
     )
-    return side_by_side([left, right], alt=verdict(norm, residual, depth, seen))
+    return side_by_side([left, right], alt=describe(norm, residual, depth, seen))
 
 
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(norm: str, residual: bool, depth: int, seen: Depth) -> str:
+    """The ratio of the gradients, and from which block on the tokens are alike."""
+    stack = f"{depth} blocks, {norm}, {'with' if residual else 'without'} residual"
+    size = f"gradient {seen.gradients[0]:.1e} at block 1 and {seen.gradients[-1]:.1e} at block {depth}"
+    alike = f"mean cosine between tokens {seen.likeness[0]:.2f} at the start, {seen.likeness[-1]:.3f} at the end"
+    since = "never alike" if seen.alike_from is None else f"alike (above {ALIKE}) from block {seen.alike_from} on"
+    return f"{stack}: {size}, ratio {seen.ratio:.1e}; {alike}: {since}."
+
+
+# --- bind -------------------------------------------------------------------------------------------------------------
 def depth_explorer() -> Explore:
     """Depth, place of the norm, residual on or off."""
     seen = cache(probe)
     return Explore(
-        lambda depth, norm, residual: draw_depth(norm, residual, depth, seen(norm, residual, depth)),
+        lambda depth, norm, residual: draw(norm, residual, depth, seen(norm, residual, depth)),
         name="block-depth",
-        depth=Dropdown(options=[(f"{depth} blocks", depth) for depth in DEPTHS], value=24, description="Depth"),
-        norm=Dropdown(options=["pre-norm", "post-norm", "no norm"], description="Norm"),
-        residual=Checkbox(value=True, description="Residual connections", indent=False),
+        depth=widgets.Dropdown(options=[(f"{depth} blocks", depth) for depth in DEPTHS], value=24, description="Depth"),
+        norm=widgets.Dropdown(options=["pre-norm", "post-norm", "no norm"], description="Norm"),
+        residual=widgets.Checkbox(value=True, description="Residual connections", indent=False),
     )

@@ -19,11 +19,12 @@ from tx_helpers.config import TransformerConfig
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, MUTED, bar, words
+from tx_helpers.show.shapes import BLUE, MUTED, named_bar, words
 
 BYTES = 2  # of a number, in float16 or bfloat16
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 class Costs(NamedTuple):
     """Multiplications for one row's next token, and bytes: of the cache of all rows, and of the blocks' matrices."""
 
@@ -50,29 +51,37 @@ def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
     )
 
 
-def costs_picture(name: str, config: TransformerConfig, tokens: int, rows: int) -> Svg:
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw(name: str, config: TransformerConfig, tokens: int, rows: int) -> Svg:
     """Two pairs of bars: multiplications without the cache and with it, memory of the matrices and of the cache."""
     found = costs(config, tokens, rows)
+    parts = []
+    for top, title, unit, values in (
+        (
+            24,
+            "Multiplications for one more token",
+            giga,
+            {"without": found.without, "with the cache": found.with_cache},
+        ),
+        (116, "Memory", gibi, {"the blocks' matrices": found.matrices, "the cache": found.cache}),
+    ):
+        parts.append(words(16, top, title, font_weight="bold"))
+        for row, (label, value) in enumerate(values.items()):
+            length = 380 * value / max(values.values())
+            parts += named_bar(164, top + 12 + 26 * row, label, length, unit(value), (MUTED, BLUE.full)[row])
+    return side_by_side([Panel((720, 188), "".join(parts))], alt=describe(name, found, tokens, rows))
+
+
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(name: str, found: Costs, tokens: int, rows: int) -> str:
+    """The multiplications with and without the cache, and the memory that it takes."""
     times = found.without / found.with_cache
-    alt = (
+    return (
         f"{name}, after {tokens:,} tokens: one more takes {giga(found.with_cache)} multiplications with the cache, "
         f"{giga(found.without)} without: {times:,.{0 if times >= 10 else 1}f} times as many; "
         f"{rows} {'row keeps' if rows == 1 else 'rows keep'} {gibi(found.cache)}, {found.cache / found.matrices:.2f} "
         f"times the memory of the blocks' matrices."
     )
-    pairs = [
-        ("Multiplications for one more token", giga, {"without": found.without, "with the cache": found.with_cache}),
-        ("Memory", gibi, {"the blocks' matrices": found.matrices, "the cache": found.cache}),
-    ]
-    parts = []
-    for place, (title, unit, values) in enumerate(pairs):
-        y, longest = 24 + 92 * place, max(values.values())
-        parts.append(words(16, y, title, font_weight="bold"))
-        for row, ((label, value), colour) in enumerate(zip(values.items(), (MUTED, BLUE[0]), strict=True)):
-            top, length = y + 12 + 26 * row, 380 * value / longest
-            parts += [words(156, top + 14, label, anchor="end"), bar(164, top, length, 18, colour)]
-            parts.append(words(172 + length, top + 14, unit(value)))
-    return side_by_side([Panel((720, 188), "".join(parts))], alt=alt)
 
 
 def giga(count: float) -> str:
@@ -86,17 +95,18 @@ def gibi(count: float) -> str:
     return f"{count / 2**30:,.2f} GiB" if count >= 2**30 else f"{count / 2**20:,.1f} MiB"
 
 
-def cache_explorer(configs: Mapping[str, TransformerConfig], *, name: str = "cache") -> Explore:
+# --- bind -------------------------------------------------------------------------------------------------------------
+def cache_explorer(configs: Mapping[str, TransformerConfig]) -> Explore:
     """Choose a model, how many tokens it has before it, and how many rows are written at once."""
     tokens = widgets.IntSlider(128, min=0, max=128, description="Tokens so far", style=STYLE)
 
-    def draw(model: str, tokens_so_far: int, rows: int) -> Svg:
+    def picture(model: str, tokens_so_far: int, rows: int) -> Svg:
         tokens.max = configs[model].context_length - 1  # there must be room for one more
-        return costs_picture(model, configs[model], min(tokens_so_far, tokens.max), rows)
+        return draw(model, configs[model], min(tokens_so_far, tokens.max), rows)
 
     return Explore(
-        draw,
-        name=name,
+        picture,
+        name="cache",
         model=widgets.Dropdown(options=list(configs), description="Model", style=STYLE),
         tokens_so_far=tokens,
         rows=widgets.IntSlider(1, min=1, max=256, description="Rows", style=STYLE),

@@ -9,22 +9,23 @@ translator, their activations those of a real forward pass over held-out numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import ipywidgets as widgets
 import torch
-from ipywidgets import Dropdown, IntSlider
 from torch import Tensor
 
 from tx_helpers.capture import capture
 from tx_helpers.recipes import Translator
-from tx_helpers.show.charts import Panel, side_by_side
+from tx_helpers.show.charts import Panel, heading, message, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, INK, RED, shape, words
+from tx_helpers.show.shapes import BLUE, GREEN, INK, ORANGE, bar, line, words
 from tx_helpers.text.data import PAD, sequence_batch
 
 SHOWN = 6  # words in each list
 LAYERS = ("decoder.blocks.0", "decoder.blocks.1", "encoder.blocks.0", "encoder.blocks.1")
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Memory:
     """The hidden units of one feed-forward network.
@@ -80,6 +81,12 @@ def mean_by_word(activation: Tensor, ids: Tensor, vocabulary: int) -> Tensor:
     return sums / torch.bincount(ids, minlength=vocabulary).clamp(min=1).unsqueeze(1)
 
 
+def strongest(names: Sequence[str], values: Tensor) -> list[tuple[str, float]]:
+    """The words with the largest values above 0, largest first, each with its value."""
+    order = values.argsort(descending=True, stable=True)[:SHOWN].tolist()
+    return [(names[i], values[i].item()) for i in order if values[i] > 0.005]
+
+
 def written(model, values: Tensor) -> Tensor:
     """Values vᵢ as columns (D, F) -> the change of each logit (V, F): final norm's gain, then the output's matrix.
 
@@ -92,59 +99,61 @@ def written(model, values: Tensor) -> Tensor:
     return logits - logits.mean(0)
 
 
-def draw_unit(memory: Memory, unit: int) -> Svg:
-    """Two lists of words: that fire the unit, that it raises and lowers."""
-    left = strips(strongest(memory.words_read, memory.fires[:, unit]), "Fired by (mean activation)", BLUE[0])
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw(memory: Memory, unit: int) -> Svg:
+    """Two lists of words: those that fire the unit, and those that it raises and lowers."""
+    left = strips(strongest(memory.words_read, memory.fires[:, unit]), "Fired by (mean activation)", BLUE.full)
     if memory.writes is None:
-        right = Panel(left.size, words(left.size[0] / 2, 100, "Writes into the memory, not to a word", anchor="middle"))
+        right = message("Writes into the memory, not to a word", size=left.size)
     else:
         column = memory.writes[:, unit]
-        both = strongest(memory.words_written, column)[:4] + strongest(memory.words_written, -column, sign=-1)[:3][::-1]
-        right = strips(both, "Raises and lowers (logit)", GREEN[0])
-    return side_by_side([left, right], alt=words_for(memory, unit), gap=40)
+        raised = strongest(memory.words_written, column)[:4]
+        lowered = [(word, -value) for word, value in strongest(memory.words_written, -column)[:3]]
+        right = strips(raised + lowered[::-1], "Raises and lowers (logit)", GREEN.full)
+    return side_by_side([left, right], alt=describe(memory, unit), gap=40)
 
 
-def words_for(memory: Memory, unit: int) -> str:
-    """The unit's words, in words."""
+def strips(rows: Sequence[tuple[str, float]], title: str, colour: str) -> Panel:
+    """Words under one another, each with a bar as long as its number: orange and to the left where it is below 0."""
+    longest = max((abs(value) for _, value in rows), default=1.0)
+    signed = any(value < 0 for _, value in rows)
+    zero, unit = (180, 80 / longest) if signed else (104, 160 / longest)
+    parts = [heading(170, title)]
+    for row, (name, value) in enumerate(rows):
+        y = 32 + 27 * row
+        start = zero + unit * min(value, 0)
+        parts.append(words(96, y + 15, name, anchor="end"))
+        parts.append(bar(start, y, unit * abs(value), 20, colour if value > 0 else ORANGE.full))
+        parts.append(words(332, y + 15, f"{value:.2f}", anchor="end"))
+    if signed:
+        parts.append(line(zero, 28, zero, 30 + 27 * len(rows), INK))
+    return Panel((340, 225), "".join(parts))
+
+
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(memory: Memory, unit: int) -> str:
+    """How often the unit is on, the words that fire it, and the words that it raises and lowers."""
     stack, _, block = memory.layer.split(".")
-    fired = ", ".join(f"{w} {v:.1f}" for w, v in strongest(memory.words_read, memory.fires[:, unit])[:3])
+    fired = ", ".join(f"{word} {value:.1f}" for word, value in strongest(memory.words_read, memory.fires[:, unit])[:3])
     text = f"Unit {unit} of {stack} block {int(block) + 1}: on at {memory.active[unit]:.0%} of positions; "
     text += f"fired most by {fired or 'no word'}"
     if memory.writes is None:
         return text + "; it writes into the memory."
-    raised = ", ".join(w for w, _ in strongest(memory.words_written, memory.writes[:, unit])[:2])
-    lowered = ", ".join(w for w, _ in strongest(memory.words_written, -memory.writes[:, unit])[:2])
+    raised = ", ".join(word for word, _ in strongest(memory.words_written, memory.writes[:, unit])[:2])
+    lowered = ", ".join(word for word, _ in strongest(memory.words_written, -memory.writes[:, unit])[:2])
     return f"{text}; it raises {raised} and lowers {lowered}."
 
 
-def strongest(names: Sequence[str], values: Tensor, sign: int = 1) -> list[tuple[str, float]]:
-    """The words with the largest values above 0, largest first; the values come out times `sign`."""
-    order = values.argsort(descending=True, stable=True)[:SHOWN].tolist()
-    return [(names[i], sign * values[i].item()) for i in order if values[i] > 0.005]
-
-
-def strips(rows: Sequence[tuple[str, float]], title: str, colour: str) -> Panel:
-    """Words under one another, each with a bar as long as its number."""
-    parts = [words(170, 14, title, anchor="middle", font_weight="bold")]
-    longest = max((abs(value) for _, value in rows), default=1.0)
-    for row, (name, value) in enumerate(rows):
-        y = 32 + 27 * row
-        parts.append(words(96, y + 15, name, anchor="end"))
-        wide = 170 * abs(value) / longest
-        parts.append(shape("rect", x=104, y=y, width=wide, height=20, fill=colour if value > 0 else RED[0]))
-        parts.append(words(110 + wide, y + 15, f"{value:.2f}", fill=INK))
-    return Panel((340, 225), "".join(parts))
-
-
+# --- bind -------------------------------------------------------------------------------------------------------------
 def memory_explorer(translator: Translator, pairs: Sequence[tuple]) -> Explore:
     """A network and one of its hidden units, the most selective first."""
     found = memories(translator, pairs)
     orders = {layer: memory.order for layer, memory in found.items()}
-    names = {layer: f"{layer.split('.')[0]} block {int(layer[-1]) + 1}" for layer in found}
+    names = {f"{layer.split('.')[0]} block {int(layer[-1]) + 1}": layer for layer in found}
     units = len(next(iter(orders.values())))
     return Explore(
-        lambda layer, place: draw_unit(found[layer], orders[layer][place - 1]),
+        lambda layer, place: draw(found[layer], orders[layer][place - 1]),
         name="ffn-memory",
-        layer=Dropdown(options=[(names[layer], layer) for layer in found], description="Feed-forward of"),
-        place=IntSlider(1, 1, units, description="Unit, by selectivity"),
+        layer=widgets.Dropdown(options=list(names.items()), description="Feed-forward of"),
+        place=widgets.IntSlider(1, 1, units, description="Unit, by selectivity"),
     )

@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import anywidget
+import ipywidgets as widgets
 import torch
 import traitlets
-from ipywidgets import IntText
 from torch import nn
 
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.recipes import Translator
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, RED, box, card, shape, words
+from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, ORANGE, box, card, shape, words
 from tx_helpers.text.number_words import english, german
 
 WIDTH, HEIGHT, BAR = 760, 236, 560  # of the picture in pixels, and of its bar
@@ -34,6 +34,7 @@ STYLE = """
 """
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 class Head(NamedTuple):
     """One head: the path of its attention in the model, and its number there, from 0."""
 
@@ -59,7 +60,7 @@ def heads_of(model: nn.Module) -> list[Head]:
 
 @contextmanager
 def heads_removed(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
-    """Inside the block these heads add nothing; afterwards the model is as before, to the bit.
+    """Inside the `with` block these heads add nothing; afterwards the model is as before, to the bit.
 
     Raises ValueError, before anything is changed, for a head that the model does not have.
     """
@@ -84,17 +85,83 @@ def heads_removed(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
 def match_without(translator: Translator, heads: Iterable[Head], pairs: Sequence[tuple]) -> float:
     """The share of pairs (…, source, target) translated without a fault while these heads are removed.
 
-    Who has not ended one word after the longest target is cut off: it is wrong in any case.
+    A translation that is longer than the longest target is wrong in any case, so it is cut off there.
     """
     with heads_removed(translator.model, heads):
-        return translator.exact_match(pairs, max_new_tokens=_room(pair[-1] for pair in pairs))
+        return translator.exact_match(pairs, max_new_tokens=_most_tokens(pair[-1] for pair in pairs))
 
 
-def _room(targets: Iterable[str]) -> int:
+def _most_tokens(targets: Iterable[str]) -> int:
     """The words of the longest target, and its <eos>."""
     return max(len(target.split()) for target in targets) + 1
 
 
+class Damaged(NamedTuple):
+    """What a translator without some heads does: one number, and its exact match over many."""
+
+    removed: tuple[Head, ...]
+    count: int  # of all heads
+    number: int
+    written: str
+    match: float
+    pairs: int
+
+    @property
+    def right(self) -> bool:
+        return self.written == german(self.number)
+
+
+def damaged(translator: Translator, removed: Iterable[Head], number: int, pairs: Sequence[tuple]) -> Damaged:
+    """Translate one number and the pairs, in one batch, while these heads are removed.
+
+    Raises ValueError if the number is not a whole one from 0 to 999,999.
+    """
+    removed = tuple(removed)
+    sources, targets = zip(*(pair[-2:] for pair in pairs), strict=True)
+    longest = _most_tokens([german(number), *targets])
+    with heads_removed(translator.model, removed):
+        written, *others = translator.translate_all([english(number), *sources], max_new_tokens=longest)
+    match = sum(map(str.__eq__, others, targets)) / len(targets)
+    return Damaged(removed, len(heads_of(translator.model)), number, written, match, len(targets))
+
+
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw(seen: Damaged) -> Svg:
+    """The words written, each beside the one it should be, and the exact match as a bar."""
+    written, expected = seen.written.split(), german(seen.number).split()
+    parts = [
+        words(24, 32, f"{seen.number:,}: {english(seen.number)}", size=16, font_weight="bold"),
+        words(WIDTH - 24, 162, f"{len(seen.removed)} of {seen.count} heads removed", fill=MUTED, anchor="end"),
+    ]
+    for y, label, line in ((54, "should be", expected), (104, "writes", written)):
+        parts.append(words(24, y + 22, label, fill=MUTED))
+        if not line:
+            parts.append(words(112, y + 22, "nothing", fill=MUTED, font_style="italic"))
+        step = min(92, (WIDTH - 136) / max(1, len(line)))
+        for place, word in enumerate(line):
+            same = place < len(expected) and word == expected[place]
+            colour = GREY if line is expected else BLUE if same else ORANGE
+            parts.append(box(112 + place * step, y, step - 6, 34, word, colour, size=12))
+    mark, ink = ("✓ right", GREEN.shade) if seen.right else ("✗ wrong", ORANGE.shade)
+    parts.append(words(112, 162, mark, fill=ink, font_weight="bold"))
+    parts.append(words(24, 196, f"exact match of {seen.pairs} numbers that training never saw", fill=MUTED))
+    parts.append(shape("rect", x=24, y=204, width=BAR, height=16, rx=3, fill=GREY.tint))
+    parts.append(shape("rect", x=24, y=204, width=BAR * seen.match, height=16, rx=3, fill=BLUE.full))
+    parts.append(words(24 + BAR + 14, 217, f"{seen.match:.0%}", size=15, font_weight="bold"))
+    return card(WIDTH, HEIGHT, parts, describe(seen))
+
+
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(seen: Damaged) -> str:
+    """Which heads are removed, what is written, and how many numbers are still right."""
+    names = "; ".join(map(str, seen.removed[:3])) + ("; …" if len(seen.removed) > 3 else "")
+    removed = f"{len(seen.removed)} of {seen.count} heads removed" + (f" ({names})" if names else "")
+    result = "right" if seen.right else f"wrong: it should be '{german(seen.number)}'"
+    numbers = f"{round(seen.match * seen.pairs)} of {seen.pairs} held-out numbers are right"
+    return f"{removed}. {seen.number:,} → '{seen.written}', {result}. {numbers}."
+
+
+# --- bind -------------------------------------------------------------------------------------------------------------
 class HeadGrid(anywidget.AnyWidget):
     """A row of buttons for each attention, a button for each head; `value` lists the removed heads as [path, number].
 
@@ -122,75 +189,10 @@ class HeadGrid(anywidget.AnyWidget):
         return f"HeadGrid: {len(self.value)} of {len(self.heads)} heads removed"
 
 
-class Damaged(NamedTuple):
-    """What a translator without some heads does: one number, and its exact match over many."""
-
-    removed: tuple[Head, ...]
-    count: int  # of all heads
-    number: int
-    written: str
-    match: float
-    pairs: int
-
-    @property
-    def right(self) -> bool:
-        return self.written == german(self.number)
-
-
-def damaged(translator: Translator, removed: Iterable[Head], number: int, pairs: Sequence[tuple]) -> Damaged:
-    """Translate one number and the pairs, in one batch, while these heads are removed; who does not end is cut off.
-
-    Raises ValueError if the number is not a whole one from 0 to 999,999.
-    """
-    removed = tuple(removed)
-    sources, targets = zip(*(pair[-2:] for pair in pairs), strict=True)
-    text, room = english(number), _room([german(number), *targets])
-    with heads_removed(translator.model, removed):
-        written, *others = translator.translate_all([text, *sources], max_new_tokens=room)
-    match = sum(map(str.__eq__, others, targets)) / len(targets)
-    return Damaged(removed, len(heads_of(translator.model)), number, written, match, len(targets))
-
-
-def in_words(seen: Damaged) -> str:
-    """Which heads are gone, what is written, and how many numbers are still right."""
-    gone = "; ".join(map(str, seen.removed[:3])) + ("; …" if len(seen.removed) > 3 else "")
-    said = f"{len(seen.removed)} of {seen.count} heads removed" + (f" ({gone})" if gone else "")
-    verdict = "right" if seen.right else f"wrong: it should be '{german(seen.number)}'"
-    numbers = f"{round(seen.match * seen.pairs)} of {seen.pairs} held-out numbers are right"
-    return f"{said}. {seen.number:,} → '{seen.written}', {verdict}. {numbers}."
-
-
-def draw(seen: Damaged) -> Svg:
-    """The words written, each beside the one it should be, and the exact match as a bar."""
-    written, expected = seen.written.split(), german(seen.number).split()
-    parts = [
-        words(24, 32, f"{seen.number:,}: {english(seen.number)}", size=16, font_weight="bold"),
-        words(WIDTH - 24, 162, f"{len(seen.removed)} of {seen.count} heads removed", fill=MUTED, anchor="end"),
-    ]
-    for y, said, line in ((54, "should be", expected), (104, "writes", written)):
-        parts.append(words(24, y + 22, said, fill=MUTED))
-        if not line:
-            parts.append(words(112, y + 22, "nothing", fill=MUTED, font_style="italic"))
-        step = min(92, (WIDTH - 136) / max(1, len(line)))
-        for place, word in enumerate(line):
-            same = place < len(expected) and word == expected[place]
-            colours = GREY if line is expected else BLUE if same else RED
-            parts.append(box(112 + place * step, y, step - 6, 34, word, colours, size=12))
-    mark, ink = ("✓ right", GREEN[2]) if seen.right else ("✗ wrong", RED[2])
-    parts.append(words(112, 162, mark, fill=ink, font_weight="bold"))
-    parts.append(words(24, 196, f"exact match of {seen.pairs} numbers that training never saw", fill=MUTED))
-    parts.append(shape("rect", x=24, y=204, width=BAR, height=16, rx=3, fill=GREY[1]))
-    parts.append(shape("rect", x=24, y=204, width=BAR * seen.match, height=16, rx=3, fill=BLUE[0]))
-    parts.append(words(24 + BAR + 14, 217, f"{seen.match:.0%}", size=15, font_weight="bold"))
-    return card(WIDTH, HEIGHT, parts, in_words(seen))
-
-
-def head_removal_explorer(
-    translator: Translator, pairs: Sequence[tuple], number: int = 421, *, name: str = "head-removal"
-) -> Explore:
+def head_removal_explorer(translator: Translator, pairs: Sequence[tuple], number: int = 421) -> Explore:
     """Buttons that remove heads, and a number to translate without them.
 
-    pairs: (…, source, target), as `number_pairs` gives them; a hundred are translated anew at every click.
+    pairs: (…, source, target), as `number_pairs` gives them; all of them are translated again at every click.
     """
     shares = {head: match_without(translator, [head], pairs) for head in heads_of(translator.model)}
     see = lru_cache(maxsize=256)(lambda removed, number: damaged(translator, removed, number, pairs))
@@ -200,7 +202,7 @@ def head_removal_explorer(
 
     return Explore(
         picture,
-        name,
+        name="head-removal",
         removed=HeadGrid(shares, description="Heads of the translator"),
-        number=IntText(number, description="Number", layout={"width": "200px"}),
+        number=widgets.IntText(number, description="Number", layout={"width": "200px"}),
     )

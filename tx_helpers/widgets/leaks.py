@@ -20,10 +20,10 @@ from tx_helpers.capture import capture
 from tx_helpers.layers import FeedForward
 from tx_helpers.masks import sliding_window_mask
 from tx_helpers.observe import listening, observe
-from tx_helpers.show.charts import GRID, LEFT, TOP, Panel, side_by_side
+from tx_helpers.show.charts import GRID, LEFT, TOP, Panel, heading, shaded_cell, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, RED, shape, words
+from tx_helpers.show.shapes import BLUE, ORANGE, percent, words
 from tx_helpers.training.contexts import RandomStream
 
 T, D, H, DEEPEST = 8, 16, 2, 4  # of the explorer's stacks
@@ -31,9 +31,7 @@ TINY = 1e-12  # in double precision: below it there is no influence
 Masking = Callable[[Tensor], Tensor]
 
 
-# ------------------------------------------------------------------------------------------------------------ maskings
-
-
+# --- maskings -----------------------------------------------------------------------------------------------------
 def masked_softmax(scores: Tensor, allowed: Tensor, fill: float = float("-inf")) -> Tensor:
     """The right way: fill first, softmax after; a row that may look at nothing gets zeros (with a fill of −∞)."""
     weights = scores.masked_fill(~allowed, fill).softmax(-1)
@@ -77,9 +75,7 @@ WRONG: dict[str, Masking] = {
 }
 
 
-# ------------------------------------------------------------------------------------------------------------- compute
-
-
+# --- compute ----------------------------------------------------------------------------------------------------------
 def influence(run: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """How strongly does output i depend on input j? x (S, D) -> run(x) (T, F); -> (T, S), output by input.
 
@@ -157,21 +153,43 @@ def leak(masking: str, depth: int) -> Leak:
     return Leak(weights, influence(through(blocks), x))
 
 
-# ---------------------------------------------------------------------------------------------------------------- draw
-
-
-def draw_leak(masking: str, depth: int) -> Svg:
-    """Left: the weights, which may look innocent. Right: the influence, what comes from later positions in red."""
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw(masking: str, depth: int) -> Svg:
+    """Left: the weights, which may look innocent. Right: the influence; what comes from later positions is orange."""
     seen = leak(masking, depth)
     influence = (seen.influence / seen.influence.max()) ** 0.25
-    inks = [[RED[0] if j > i else BLUE[0] for j in range(T)] for i in range(T)]
     left = _table(seen.weights, "Weights of the first block", "looks at (key)", "query", numbers=True)
-    right = _table(influence, f"Influence through {_blocks(depth)}", "input", "output", colours=inks)
-    return side_by_side([left, right], alt=_in_words(masking, depth, seen))
+    right = _table(influence, f"Influence through {blocks_of(depth)}", "input", "output", later=ORANGE.full)
+    return side_by_side([left, right], alt=describe(masking, depth, seen))
 
 
-def _in_words(masking: str, depth: int, seen: Leak) -> str:
-    possible, where = T * (T - 1) // 2, f"{masking}, {_blocks(depth)}"
+def _table(
+    values: Tensor, title: str, across: str, down: str, *, later: str = BLUE.full, numbers: bool = False
+) -> Panel:
+    """A (T, T) matrix of shares as shades, on request with its numbers; `later` is the colour above the diagonal."""
+    cell, left, top = 36, LEFT, TOP + 18
+    middle, height = left + T * cell / 2, top + T * cell + 24
+    turned = f"translate(12,{top + T * cell // 2}) rotate(-90)"
+    parts = [
+        heading(middle, title),
+        words(middle, height - 4, across, anchor="middle", size=12),
+        words(0, 0, down, anchor="middle", size=12, transform=turned),
+    ]
+    for i, row in enumerate(values.tolist()):
+        parts.append(words(left + cell * (i + 0.5), top - 6, str(i), anchor="middle", size=12))
+        parts.append(words(left - 8, top + cell * (i + 0.5) + 4, str(i), anchor="end", size=12))
+        for j, share in enumerate(row):
+            leaks = later != BLUE.full and j > i and share > TINY**0.25
+            style = dict(colour=later if j > i else BLUE.full, edge=later if leaks else GRID)
+            text = f"{share:.2f}" if numbers else ""
+            parts.append(shaded_cell(left + cell * j, top + cell * i, cell, share, text, **style))
+    return Panel((left + T * cell, height), "".join(parts))
+
+
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(masking: str, depth: int, seen: Leak) -> str:
+    """Which outputs depend on which later inputs, and what the rows of weights sum to."""
+    possible, where = T * (T - 1) // 2, f"{masking}, {blocks_of(depth)}"
     low, high = seen.weights.sum(-1).min(), seen.weights.sum(-1).max()
     sums = f"Rows of weights sum to {low:.2f}{f' … {high:.2f}' if high - low > 0.005 else ''}."
     if not seen.future:
@@ -179,16 +197,17 @@ def _in_words(masking: str, depth: int, seen: Leak) -> str:
         return (
             f"{where}: no leak. No output depends on a later input; {past} of {possible} earlier ones reach it. {sums}"
         )
+    share = max(seen.influence[i, j] for i, j in seen.future) / seen.influence.max()
+    result = "as it should be in an encoder" if masking in RIGHT else f"the strongest {percent(share)} of the largest"
+    if len(seen.future) == possible:
+        return f"{where}: all {possible} later inputs come through, {result}. {sums}"
     sources = {i: [j for row, j in seen.future if row == i] for i, _ in seen.future}
     named = "; ".join(f"output {i} ← input{'s' * (len(js) > 1)} {_run(js)}" for i, js in sources.items())
-    count = f"all {possible}" if len(seen.future) == possible else f"{len(seen.future)} of {possible}"
-    share = max(seen.influence[i, j] for i, j in seen.future) / seen.influence.max()
-    wanted = "as it should be in an encoder" if masking in RIGHT else f"the strongest {_percent(share)} of the largest"
-    where_to = "" if len(seen.future) == possible else f": {named}"
-    return f"{where}: {count} later inputs come through, {wanted}{where_to}. {sums}"
+    return f"{where}: {len(seen.future)} of {possible} later inputs come through, {result}: {named}. {sums}"
 
 
-def _blocks(depth: int) -> str:
+def blocks_of(depth: int) -> str:
+    """The depth in words: "1 block", "3 blocks"."""
     return f"{depth} block{'s' * (depth > 1)}"
 
 
@@ -197,41 +216,8 @@ def _run(places: list[int]) -> str:
     return f"{places[0]} … {places[-1]}" if len(places) > 2 else ", ".join(map(str, places))
 
 
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.01 else f"{share:.1g}"
-
-
-def _table(
-    values: Tensor, title: str, across: str, down: str, *, colours: list[list[str]] | None = None, numbers: bool = False
-) -> Panel:
-    """A (T, T) matrix of shares as shades, on request with its numbers or with a colour for each cell."""
-    cell, left, top = 36, LEFT, TOP + 18
-    middle, height = left + T * cell / 2, top + T * cell + 24
-    parts = [
-        words(middle, 14, title, anchor="middle", font_weight="bold"),
-        words(middle, height - 4, across, anchor="middle", size=12),
-        words(0, 0, down, anchor="middle", size=12, transform=f"translate(12,{top + T * cell // 2}) rotate(-90)"),
-    ]
-    for i, row in enumerate(values.tolist()):
-        parts.append(words(left + cell * (i + 0.5), top - 6, str(i), anchor="middle", size=12))
-        parts.append(words(left - 8, top + cell * (i + 0.5) + 4, str(i), anchor="end", size=12))
-        for j, share in enumerate(row):
-            x, y, colour = left + cell * j, top + cell * i, colours[i][j] if colours else BLUE[0]
-            edge = colour if colour != BLUE[0] and share > TINY**0.25 else GRID
-            place = dict(x=x, y=y, width=cell - 3, height=cell - 3)
-            parts.append(shape("rect", fill=colour, fill_opacity=round(min(share, 1.0), 3), stroke=edge, **place))
-            if numbers:
-                ink = "#FFFFFF" if share > 0.93 else "#000000"
-                parts.append(
-                    words(x + cell / 2 - 1, y + cell / 2 + 3, f"{share:.2f}", size=12, anchor="middle", fill=ink)
-                )
-    return Panel((left + T * cell, height), "".join(parts))
-
-
-# ---------------------------------------------------------------------------------------------------------------- bind
-
-
+# --- bind -------------------------------------------------------------------------------------------------------------
 def leak_explorer() -> Explore:
     """Choose a masking, right or wrong, and the depth: which later inputs does an output depend on?"""
     names = {f"right: {name}": name for name in RIGHT} | {f"wrong: {name}": name for name in WRONG}
-    return Explore(lambda mask, blocks: draw_leak(mask, blocks), name="leak", mask=names, blocks=(1, DEEPEST))
+    return Explore(lambda mask, blocks: draw(mask, blocks), name="leak", mask=names, blocks=(1, DEEPEST))

@@ -17,8 +17,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 
+import ipywidgets as widgets
 import torch
-from ipywidgets import Dropdown, ToggleButton
 
 from tx_helpers.capture import capture
 from tx_helpers.recipes import Translator
@@ -32,6 +32,7 @@ from tx_helpers.training.contexts import cpu_threads
 REST = 0.002  # seconds between two steps: time for the kernel to take messages in
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Moment:
     """What is to be seen at one step: all losses up to it, the last block's cross-attention, and what is written.
@@ -91,25 +92,12 @@ class LiveRun:
         )
 
 
-def moment_words(moment: Moment, number: int = 421) -> str:
-    """In words: the loss, what is written for `number` and whether that is right, where each true word looks most."""
-    truth, looks = german(number), "no cross-attention"
-    if moment.weights is not None:
-        best = [max(zip(row, moment.keys, strict=True)) for row in moment.weights]
-        pairs = [f"{word!r} at {key!r} ({weight:.2f})" for word, (weight, key) in zip(moment.words, best, strict=True)]
-        looks = "looks most: " + ", ".join(pairs[:-1])  # the last is <eos>
-    judged = "right" if moment.written == truth else f"wrong: {truth!r} would be right"
-    return f"loss {moment.losses[-1]:.3f}; for {number} it writes {moment.written!r}, {judged}; {looks}."
-
-
-def draw_moment(
-    name: str, moment: Moment | None, steps: int, words: str, others: Mapping[str, Sequence[float]] | None = None
-) -> Svg:
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw(name: str, moment: Moment | None, steps: int, alt: str, others: Mapping[str, Sequence[float]]) -> Svg:
     """The losses so far on an axis for all `steps`, beside them the map; None: nothing has happened yet.
 
     others: the losses of other runs, name -> losses, drawn thin for comparison.
     """
-    others = others or {}
     losses = {name: () if moment is None else moment.losses, **others}
     chart = line_chart(
         {name: (range(1, len(values) + 1), values) for name, values in losses.items()},
@@ -127,9 +115,23 @@ def draw_moment(
         beside = message("Press Start." if moment is None else "No cross-attention to be seen.", size=size)
     else:
         beside = weight_map(moment.weights, moment.keys, moment.words, size=size, title="Cross-attention, last block")
-    return side_by_side([chart, beside], alt=words)
+    return side_by_side([chart, beside], alt=alt)
 
 
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(moment: Moment, number: int = 421) -> str:
+    """The loss, what is written for `number` and whether that is right, and where each true word looks most."""
+    truth = german(number)
+    looks = "no cross-attention"
+    if moment.weights is not None:
+        best = [max(zip(row, moment.keys, strict=True)) for row in moment.weights]
+        pairs = [f"{word!r} at {key!r} ({weight:.2f})" for word, (weight, key) in zip(moment.words, best, strict=True)]
+        looks = "looks most: " + ", ".join(pairs[:-1])  # the last is <eos>
+    result = "right" if moment.written == truth else f"wrong: {truth!r} would be right"
+    return f"loss {moment.losses[-1]:.3f}; for {number} it writes {moment.written!r}, {result}; {looks}."
+
+
+# --- bind -------------------------------------------------------------------------------------------------------------
 class LiveTraining:
     """The state behind the explorer: a run for each choice, and which one is going.
 
@@ -145,7 +147,6 @@ class LiveTraining:
         steps: int = 70,
         every: int = 5,
         number: int = 421,
-        name: str = "live-training",
     ):
         if not choices or steps < 1 or every < 1:
             raise ValueError(
@@ -162,25 +163,25 @@ class LiveTraining:
             self.loop = asyncio.get_running_loop()
         except RuntimeError:
             self.loop = None
-        self.model = Dropdown(options=list(choices), description="Model")
-        self.button = ToggleButton(description="Start", layout={"width": "120px"})
-        self.explore = Explore(self.draw, name=name, model=self.model, training=self.button)
+        self.model = widgets.Dropdown(options=list(choices), description="Model")
+        self.button = widgets.ToggleButton(description="Start", layout={"width": "120px"})
+        self.explore = Explore(self.picture, name="live-training", model=self.model, training=self.button)
         self.model.observe(lambda change: self._stop(), "value")
         self.button.observe(lambda change: self._start() if change["new"] else self._stop(), "value")
 
-    def draw(self, model: str, training: bool) -> Svg:
+    def picture(self, model: str, training: bool) -> Svg:
         """The chosen run as it was last looked at; the error that ended it, if one did."""
         if model in self.failures:
             raise ValueError(self.failures[model])
         moment = self.moments.get(model)
         others = {name: seen.losses for name, seen in self.moments.items() if name != model}
         if moment is None:
-            words = f"{model}: starting" if training else f"not started: press Start to train {model!r}"
-            return draw_moment(model, None, self.steps, words, others)
+            alt = f"{model}: starting" if training else f"not started: press Start to train {model!r}"
+            return draw(model, None, self.steps, alt, others)
         step = len(moment.losses)
         state = "done," if step >= self.steps else "training," if training or self.busy == model else "stopped at"
-        words = f"{model}: {state} step {step} of {self.steps}, {moment_words(moment, self.number)}"
-        return draw_moment(model, moment, self.steps, words, others)
+        alt = f"{model}: {state} step {step} of {self.steps}, {describe(moment, self.number)}"
+        return draw(model, moment, self.steps, alt, others)
 
     def _start(self) -> None:
         name, self.button.description = self.model.value, "Stop"

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+import ipywidgets as widgets
 import torch
-from ipywidgets import Dropdown
 from torch import Tensor, nn
 from traitlets import link
 
+from tx_helpers.arguments import check_tensors
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.blocks import DecoderBlock, EncoderBlock
 from tx_helpers.capture import capture
@@ -63,8 +64,6 @@ class Part:
 
 
 # --- compute ---------------------------------------------------------------------------------------------------------
-
-
 def names(model: EncoderDecoder) -> dict[str, str]:
     """Path -> name of each part, in the order of the computation: "encoder.blocks.0" -> "encoder block 1"."""
     found = {}
@@ -122,8 +121,9 @@ def letters(model: EncoderDecoder, source: Tensor, target: Tensor) -> dict[int, 
 
 def spelt(shape: Sequence[int], letter: Mapping[int, str]) -> str:
     """(2, 5, 24) as "(B, S, D) = (2, 5, 24)"; a size without a letter stays a number."""
-    said, numbers = (str(tuple(sizes)).replace("'", "") for sizes in ([letter.get(n, n) for n in shape], shape))
-    return numbers if said == numbers else f"{said} = {numbers}"
+    numbers = str(tuple(shape))
+    spelt = str(tuple(letter.get(size, size) for size in shape)).replace("'", "")
+    return numbers if spelt == numbers else f"{spelt} = {numbers}"
 
 
 def source_lines(module: nn.Module) -> list[str]:
@@ -137,12 +137,6 @@ def source_lines(module: nn.Module) -> list[str]:
     return lines if more <= 0 else [*lines[:MOST_LINES], f"… and {more} more lines"]
 
 
-def in_words(part: Part, letter: Mapping[int, str], total: int) -> str:
-    """What goes in, what comes out, how many parameters."""
-    given = ", ".join(f"{name} {spelt(shape, letter)}" for name, shape in part.inputs.items())
-    return f"{part.name}: in goes {given}; out comes {spelt(part.output, letter)}; {owned(part, total)}."
-
-
 def owned(part: Part, total: int) -> str:
     """How many parameters, and their share of the model's `total`."""
     if not part.parameters:
@@ -153,11 +147,10 @@ def owned(part: Part, total: int) -> str:
 
 
 # --- draw ------------------------------------------------------------------------------------------------------------
-
-
 def draw(part: Part, letter: Mapping[int, str], total: int) -> Svg:
     """A card: what goes in, what is inside, what comes out, the parameters, and below them the source."""
     kind = type(part.module)
+    purpose = PURPOSE.get(kind) or (kind.__doc__ or "").strip().split("\n")[0]
     columns = {
         "goes in": [f"{name} {spelt(shape, letter)}" for name, shape in part.inputs.items()],
         "inside": [f"{name} {spelt(shape, letter)}" for name, shape in part.inside.items()],
@@ -166,7 +159,7 @@ def draw(part: Part, letter: Mapping[int, str], total: int) -> Svg:
     parts = [
         words(24, 34, part.name, size=17, font_weight="bold"),
         words(776, 34, kind.__name__, fill=MUTED, anchor="end", font_family=MONO),
-        words(24, 58, PURPOSE.get(kind) or (kind.__doc__ or "").strip().split("\n")[0], fill=MUTED),
+        words(24, 58, purpose, fill=MUTED),
     ]
     for x, (title, lines) in zip((24, 300, 560), columns.items(), strict=True):
         parts += [words(x, 88, title, font_weight="bold")] if any(lines) else []
@@ -175,11 +168,10 @@ def draw(part: Part, letter: Mapping[int, str], total: int) -> Svg:
     source = source_lines(part.module)
     height = top + 15 * len(source) + 40
     parts.append(words(24, top + 6, f"{kind.__name__}.forward", size=12, fill=MUTED, font_family=MONO))
-    parts.append(
-        shape("rect", x=16, y=top + 14, width=768, height=height - top - 26, rx=8, fill="#FFFFFF", stroke=EDGE)
-    )
+    frame = dict(x=16, y=top + 14, width=768, height=height - top - 26, rx=8)
+    parts.append(shape("rect", **frame, fill="#FFFFFF", stroke=EDGE))
     parts += list(_code(source, 28, top + 32))
-    return card(800, height, parts, in_words(part, letter, total))
+    return card(800, height, parts, describe(part, letter, total))
 
 
 def _code(lines: Sequence[str], x: float, y: float) -> Iterator[str]:
@@ -189,17 +181,23 @@ def _code(lines: Sequence[str], x: float, y: float) -> Iterator[str]:
         yield words(x + indent, y + 15 * n, line.strip(), size=11, font_family=MONO)
 
 
-# --- bind ------------------------------------------------------------------------------------------------------------
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(part: Part, letter: Mapping[int, str], total: int) -> str:
+    """What goes in, what comes out, how many parameters."""
+    given = ", ".join(f"{name} {spelt(shape, letter)}" for name, shape in part.inputs.items())
+    return f"{part.name}: in goes {given}; out comes {spelt(part.output, letter)}; {owned(part, total)}."
 
 
-def parts_explorer(model: EncoderDecoder, source: Tensor, target: Tensor, *, name: str = "parts") -> Explore:
+# --- bind -------------------------------------------------------------------------------------------------------------
+def parts_explorer(model: EncoderDecoder, source: Tensor, target: Tensor) -> Explore:
     """Click a part on the map, or choose it from the list: its shapes, parameters and source."""
-    parts, letter, total = trace(model, source, target), letters(model, source, target), count_parameters(model)
-    paths, cards = {}, {}  # all cards are drawn now: a move has only to show one
-    for path, part in parts.items():
-        paths[path], cards[path] = part.name, draw(part, letter, total)
+    check_tensors("parts_explorer", source=(source, "int B S"), target=(target, "int B T"))
+    parts = trace(model, source, target)
+    letter, total = letters(model, source, target), count_parameters(model)
+    cards = {path: draw(part, letter, total) for path, part in parts.items()}  # all now: a move has only to show one
     start = "decoder.blocks.0.cross_attention"
-    choice = Dropdown(options=[(name, path) for path, name in paths.items()], value=start, description="Part")
-    plan = ModelMap(paths, description="Map of the model", value=start)
+    options = [(part.name, path) for path, part in parts.items()]
+    choice = widgets.Dropdown(options=options, value=start, description="Part")
+    plan = ModelMap(names(model), description="Map of the model", value=start)
     link((choice, "value"), (plan, "value"))
-    return Explore(lambda part, plan: cards[part], name, plan=plan, part=choice)
+    return Explore(lambda part, plan: cards[part], name="parts", plan=plan, part=choice)

@@ -1,27 +1,28 @@
-"""The explorers of notebook 03: sinusoids as a heatmap, two positions compared, and rotary's turn in the plane.
-
-Each in three parts: compute (numbers), draw (numbers -> `Svg`), bind (a drawing function and its controls).
-"""
+"""The explorers of notebook 03: sinusoids as a heatmap, two positions compared, and rotary's turn in the plane."""
 
 import math
 from dataclasses import dataclass
 
+import ipywidgets as widgets
 import numpy as np
 import torch
-from ipywidgets import Dropdown, IntSlider
 
+from tx_helpers.arguments import check_numbers
 from tx_helpers.positions import Rotary, sinusoidal, wavelengths
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.pixels import pixel_image, two_sided
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, GREEN, INK, MUTED, RED, card, line, shape, words
+from tx_helpers.show.shapes import BLUE, EDGE, GREEN, INK, MUTED, ORANGE, card, line, shape, words
 
 FARTHEST = 128  # the distances that the curve of `two-positions` shows
-QUERY, KEY = (1.0, 0.0), (0.8, 0.6)  # what `rotary-angle` turns: both of length 1, 36.9° apart
-BLUE_TO_RED = two_sided(BLUE[0], RED[0])
+QUERY, KEY = (1.0, 0.0), (0.8, 0.6)  # what `rotary-angle` turns: both of length 1
+BLUE_TO_ORANGE = two_sided(BLUE.full, ORANGE.full)
+HEAD_START = math.degrees(math.atan2(KEY[1], KEY[0]))  # of the key before the query, in degrees
+BASES = (1, 10, 100, 1000, 10_000)
 LEFT, RIGHT = 116, 684  # edges of the pictures, in pixels; on the left of them stand words
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Table:
     """The sinusoidal vectors of the first T positions and how well they can be told apart."""
@@ -35,8 +36,7 @@ class Table:
 
 def position_table(width: int, length: int, base: float) -> Table:
     """The table of `length` positions (at least 2) of `width` dimensions, in float64."""
-    if length < 2:
-        raise ValueError(f"position_table: length={length}, but two positions are needed to compare")
+    check_numbers("position_table", least=2, whole=True, length=length)
     values = sinusoidal(torch.arange(length), width, base=base, dtype=torch.float64).numpy()
     waves = wavelengths(width, base=base).numpy()
     # |PE(m) − PE(n)|² = 2 (D/2 − PE(m)·PE(n)) depends on the distance alone: position 0 against all others is enough
@@ -72,6 +72,11 @@ class Turn:
     key: np.ndarray  # (2,)
     score: float
 
+    @property
+    def angle(self) -> float:
+        """Between the two, 0 … 180 degrees; the score is its cosine, since both have length 1."""
+        return math.degrees(math.acos(max(-1.0, min(1.0, self.score))))
+
 
 def turn_pair(query_position: int, key_position: int, degrees: float) -> Turn:
     """QUERY and KEY turned by position · degrees, and their dot product; by the package's own `Rotary`."""
@@ -82,15 +87,10 @@ def turn_pair(query_position: int, key_position: int, degrees: float) -> Turn:
     return Turn(query, key, float(query @ key))
 
 
+# --- draw -------------------------------------------------------------------------------------------------------------
 def draw_table(table: Table) -> Svg:
     """Positions downward, dimensions across; blue is −1, white 0, orange 1."""
     length, width = table.values.shape
-    alike = "neighbours" if table.closest == 1 else f"{table.closest} apart"
-    alt = (
-        f"Heatmap of {length} positions by {width} dimensions. Wavelengths run from {table.wavelengths[0]:.1f} to "
-        f"{table.wavelengths[-1]:,.1f} positions; {table.turns} of {width // 2} pairs make a full turn within "
-        f"{length} positions. The two most similar positions are {alike} (they differ by {table.gap:.2f})."
-    )
     top, height = 34, 300
     parts = [
         pixels(table.values, top, height),
@@ -100,28 +100,19 @@ def draw_table(table: Table) -> Svg:
         words(LEFT, top + height + 18, "dimension 0"),
         words(RIGHT, top + height + 18, str(width - 1), anchor="end"),
     ]
-    return card(700, 366, parts, alt)
+    return card(700, 366, parts, describe_table(table))
 
 
 def draw_comparison(m: int, n: int, seen: Comparison) -> Svg:
     """Above the two vectors and what each pair adds; below the dot product over the distance, with a mark."""
     distance, pairs = abs(m - n), len(seen.terms)
-    compared = "the most there is"
-    if distance:
-        trend = "more" if seen.product > seen.curve[distance - 1] else "less"
-        compared = f"{trend} than the {seen.curve[distance - 1]:.2f} at distance {distance - 1}"
-    alt = (
-        f"Positions {m} and {n}, distance {distance}: dot product {seen.product:.2f}, {compared}. "
-        f"Of {pairs} pairs of dimensions {int((seen.terms < 0).sum())} add a negative term."
-    )
     parts = [pixels(seen.vectors[:1], 18, 24), beside(35, f"PE({m})")]
     parts += [pixels(seen.vectors[1:], 52, 24), beside(69, f"PE({n})")]
     step, zero = (RIGHT - LEFT) / pairs, 124
     for i, term in enumerate(seen.terms):
+        colour = ORANGE if term >= 0 else BLUE
         place = dict(x=LEFT + (i + 0.15) * step, y=zero - 32 * max(term, 0.0))
-        parts.append(
-            shape("rect", **place, width=0.7 * step, height=32 * abs(term), fill=(RED if term >= 0 else BLUE)[0])
-        )
+        parts.append(shape("rect", **place, width=0.7 * step, height=32 * abs(term), fill=colour.full))
     parts += [line(LEFT, zero, RIGHT, zero, EDGE), beside(120, "each pair's"), beside(136, "product")]
 
     def place(k: int) -> tuple[float, float]:
@@ -133,50 +124,46 @@ def draw_comparison(m: int, n: int, seen: Comparison) -> Svg:
     parts += [
         line(LEFT, 340, RIGHT, 340, EDGE),
         shape("polyline", points=points, fill="none", stroke=INK, stroke_width=1.6),
-        shape("circle", cx=x, cy=y, r=6, fill=RED[0]),
+        shape("circle", cx=x, cy=y, r=6, fill=ORANGE.full),
         beside(195, f"PE·PE = {pairs}"),
         beside(344, "0"),
         words(LEFT, 358, "distance 0"),
         words(RIGHT, 358, str(FARTHEST), anchor="end"),
     ]
-    return card(700, 370, parts, alt)
+    return card(700, 370, parts, describe_comparison(m, n, seen))
 
 
 def draw_turn(query_position: int, key_position: int, degrees: float, seen: Turn) -> Svg:
     """Query and key in the plane: dashed as they are, solid as turned by their positions."""
-    distance = query_position - key_position
-    alt = (
-        f"Query at {query_position} turned by {query_position * degrees:g}°, key at {key_position} by "
-        f"{key_position * degrees:g}°. Their score is {seen.score:.3f}, the same for all positions with "
-        f"m − n = {distance}: only the difference of {distance * degrees:g}° counts."
-    )
     x, y, radius = 190, 180, 135
     parts = [shape("circle", cx=x, cy=y, r=radius, fill="none", stroke=EDGE)]
     # where the two nearly meet, their names are pushed apart, away from each other round the circle
     ahead = seen.query[0] * seen.key[1] - seen.query[1] * seen.key[0]  # above 0: the key stands further round
     push = math.copysign(math.radians(10), ahead) if seen.score > 0.9 else 0.0
-    both = (("query", QUERY, seen.query, BLUE, -push), ("key", KEY, seen.key, RED, push))
-    for name, plain, turned, colours, apart in both:
+    both = (("query", QUERY, seen.query, BLUE, -push), ("key", KEY, seen.key, ORANGE, push))
+    for name, plain, turned, colour, apart in both:
         tip = x + radius * turned[0], y - radius * turned[1]
         angle = math.atan2(turned[1], turned[0]) + apart
         parts += [
-            line(x, y, x + radius * plain[0], y - radius * plain[1], colours[0], stroke_dasharray="4 4"),
-            line(x, y, *tip, colours[0], stroke_width=3),
-            shape("circle", cx=tip[0], cy=tip[1], r=6, fill=colours[0]),
-            words(x + 163 * math.cos(angle), y - 153 * math.sin(angle) + 4, name, anchor="middle", fill=colours[2]),
+            line(x, y, x + radius * plain[0], y - radius * plain[1], colour.full, stroke_dasharray="4 4"),
+            line(x, y, *tip, colour.full, stroke_width=3),
+            shape("circle", cx=tip[0], cy=tip[1], r=6, fill=colour.full),
+            words(x + 163 * math.cos(angle), y - 153 * math.sin(angle) + 4, name, anchor="middle", fill=colour.shade),
         ]
     low, high, level = 400, 660, 180
+    query_turn = f"query: position {query_position} · {degrees:g}° = {query_position * degrees:g}°"
+    key_turn = f"key: position {key_position} · {degrees:g}° = {key_position * degrees:g}°, from {HEAD_START:.0f}°"
     parts += [
-        words(low, 70, f"query: position {query_position} · {degrees:g}°", fill=BLUE[2]),
-        words(low, 95, f"key: position {key_position} · {degrees:g}°", fill=RED[2]),
-        words(low, 140, f"score q · k = {seen.score:.3f}", size=18),
+        words(low, 70, query_turn, fill=BLUE.shade),
+        words(low, 95, key_turn, fill=ORANGE.shade),
+        words(low, 140, f"score q · k = cos {seen.angle:.0f}° = {seen.score:.3f}", size=18),
         line(low, level, high, level, EDGE),
-        shape("circle", cx=(low + high) / 2 + (high - low) / 2 * seen.score, cy=level, r=7, fill=GREEN[0]),
+        shape("circle", cx=(low + high) / 2 + (high - low) / 2 * seen.score, cy=level, r=7, fill=GREEN.full),
         *(words(end, level + 28, f"{sign}1", anchor="middle") for end, sign in ((low, "−"), (high, "+"))),
         words((low + high) / 2, level + 28, "0", anchor="middle"),
         words(low, 260, "dashed: before the turn, as at position 0", fill=MUTED),
     ]
-    return card(700, 360, parts, alt)
+    return card(700, 360, parts, describe_turn(query_position, key_position, degrees, seen))
 
 
 def beside(y: float, text: str) -> str:
@@ -187,19 +174,55 @@ def beside(y: float, text: str) -> str:
 def pixels(values: np.ndarray, y: float, height: float) -> str:
     """A matrix of −1 … 1, blue over white to red, between LEFT and RIGHT."""
     levels = np.rint((values + 1) * 127)
-    return pixel_image(levels, BLUE_TO_RED, x=LEFT, y=y, width=RIGHT - LEFT, height=height)
+    return pixel_image(levels, BLUE_TO_ORANGE, x=LEFT, y=y, width=RIGHT - LEFT, height=height)
 
 
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe_table(table: Table) -> str:
+    """The wavelengths, how many pairs of dimensions turn fully, and the two most similar positions."""
+    length, width = table.values.shape
+    alike = "neighbours" if table.closest == 1 else f"{table.closest} apart"
+    return (
+        f"Heatmap of {length} positions by {width} dimensions. Wavelengths run from {table.wavelengths[0]:.1f} to "
+        f"{table.wavelengths[-1]:,.1f} positions; {table.turns} of {width // 2} pairs make a full turn within "
+        f"{length} positions. The two most similar positions are {alike} (they differ by {table.gap:.2f})."
+    )
+
+
+def describe_comparison(m: int, n: int, seen: Comparison) -> str:
+    """The dot product, beside that of the next smaller distance, and how many terms are negative."""
+    distance = abs(m - n)
+    compared = "the most there is"
+    if distance:
+        nearer = seen.curve[distance - 1]
+        compared = f"{'more' if seen.product > nearer else 'less'} than the {nearer:.2f} at distance {distance - 1}"
+    return (
+        f"Positions {m} and {n}, distance {distance}: dot product {seen.product:.2f}, {compared}. "
+        f"Of {len(seen.terms)} pairs of dimensions {int((seen.terms < 0).sum())} add a negative term."
+    )
+
+
+def describe_turn(query_position: int, key_position: int, degrees: float, seen: Turn) -> str:
+    """By how much each was turned, and the angle that makes the score."""
+    distance = query_position - key_position
+    further = f"the {'query' if distance >= 0 else 'key'} was turned {abs(distance) * degrees:g}° further"
+    return (
+        f"Query at {query_position} turned by {query_position * degrees:g}°, key at {key_position} by "
+        f"{key_position * degrees:g}°. Their score is {seen.score:.3f}, the cosine of the {seen.angle:.0f}° between "
+        f"them: the key began {HEAD_START:.0f}° ahead, and {further}. "
+        f"It is the same for all positions with m − n = {distance}."
+    )
+
+
+# --- bind -------------------------------------------------------------------------------------------------------------
 def heatmap_explorer() -> Explore:
     """Width, length and base of the table of sinusoids."""
     return Explore(
         lambda width, length, base: draw_table(position_table(width, length, base)),
         name="positions-heatmap",
-        width=IntSlider(64, 4, 128, 4, description="Width D"),
-        length=IntSlider(64, 8, 200, 8, description="Length T"),
-        base=Dropdown(
-            options=[(f"{base:,}", base) for base in (1, 10, 100, 1000, 10_000)], value=10_000, description="Base"
-        ),
+        width=widgets.IntSlider(64, 4, 128, 4, description="Width D"),
+        length=widgets.IntSlider(64, 8, 200, 8, description="Length T"),
+        base=widgets.Dropdown(options=[(f"{b:,}", b) for b in BASES], value=10_000, description="Base"),
     )
 
 
@@ -208,9 +231,9 @@ def two_positions_explorer() -> Explore:
     return Explore(
         lambda m, n, width: draw_comparison(m, n, compare_positions(m, n, width)),
         name="two-positions",
-        m=IntSlider(10, 0, FARTHEST, description="Position m"),
-        n=IntSlider(15, 0, FARTHEST, description="Position n"),
-        width=Dropdown(options=[("64", 64), ("128", 128), ("512", 512)], value=64, description="Width D"),
+        m=widgets.IntSlider(10, 0, FARTHEST, description="Position m"),
+        n=widgets.IntSlider(15, 0, FARTHEST, description="Position n"),
+        width=widgets.Dropdown(options=[("64", 64), ("128", 128), ("512", 512)], value=64, description="Width D"),
     )
 
 
@@ -219,7 +242,7 @@ def rotary_explorer() -> Explore:
     return Explore(
         lambda query, key, degrees: draw_turn(query, key, degrees, turn_pair(query, key, degrees)),
         name="rotary-angle",
-        query=IntSlider(5, 0, 40, description="Query position m"),
-        key=IntSlider(2, 0, 40, description="Key position n"),
-        degrees=IntSlider(20, 0, 90, 5, description="Angle per position"),
+        query=widgets.IntSlider(5, 0, 40, description="Query position m"),
+        key=widgets.IntSlider(2, 0, 40, description="Key position n"),
+        degrees=widgets.IntSlider(20, 0, 90, 5, description="Angle per position"),
     )

@@ -6,20 +6,23 @@ weights = softmax(q · k_s / (√K τ)) with K = 2, output = Σ_s weight_s k_s: 
 of it can be seen in one plane. The module query_plane.js draws the plane; the arithmetic is the package's.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import anywidget
+import ipywidgets as widgets
 import torch
 import traitlets
-from ipywidgets import FloatSlider
 
+from tx_helpers.arguments import check_numbers, check_points
 from tx_helpers.attention import eager_attention
 from tx_helpers.observe import listening
 from tx_helpers.show.charts import bar_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import GREEN
 
 LIMIT = 3.0  # the plane shows −3 … 3 on both axes
 STYLE = """
@@ -30,11 +33,54 @@ STYLE = """
 Point = tuple[float, float]
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
+class Answer(NamedTuple):
+    """What one query gets: a weight for each key, and the weighted mean of their values."""
+
+    weights: list[float]
+    output: list[float]
+
+
+def answer(query: Sequence[float], keys: Sequence[Point], temperature: float) -> Answer:
+    """The package's own attention for one query (2,) and S keys (S, 2), which are the values, too; in float64."""
+    check_numbers("answer", above=0, temperature=temperature)
+    seen = {}
+    k = torch.tensor(keys, dtype=torch.float64)[None]  # (1, S, 2)
+    q = torch.tensor(query, dtype=torch.float64)[None, None] / temperature  # (1, 1, 2)
+    with listening(lambda name, tensor: seen.update({name: tensor})):
+        output = eager_attention(q, k, k)
+    return Answer(seen["weights"][0, 0].tolist(), output[0, 0].tolist())
+
+
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw(query: Sequence[float], names: Sequence[str], temperature: float, found: Answer) -> Svg:
+    """The weights as bars, in the colour of the discs."""
+    weights = dict(zip(names, found.weights, strict=True))
+    bars = bar_chart(weights, size=(560, 190), title="Weights", form="{:.2f}", colour=GREEN.full)
+    return side_by_side([bars], alt=describe(query, names, temperature, found))
+
+
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(query: Sequence[float], names: Sequence[str], temperature: float, found: Answer) -> str:
+    """Where the query stands, which key it looks at most, and the output."""
+    best = max(range(len(names)), key=found.weights.__getitem__)
+    x, y = query
+    return (
+        f"Query ({x:.1f}, {y:.1f}), length {math.hypot(x, y):.2f}, temperature {temperature:g}: it looks "
+        f"most at {names[best]!r} ({found.weights[best]:.2f}), least at weight {min(found.weights):.2f}. "
+        f"Output ({found.output[0]:.2f}, {found.output[1]:.2f})."
+    )
+
+
+# --- bind -------------------------------------------------------------------------------------------------------------
 class QueryPlane(anywidget.AnyWidget):
     """Named points (the keys) and an arrow (the query) whose tip is moved by mouse, by touch or by the arrow keys.
 
     value    the query [x, y], each within −LIMIT … LIMIT
     weights  of the keys, drawn as the size of their discs; output [x, y], drawn as a diamond
+
+    Weights and output are given from the start: a page that takes more than 2 seconds to load the module gets no
+    message of the kernel (anywidget gives up waiting), but always the state that the widget was made with.
     """
 
     _esm = Path(__file__).with_name("query_plane.js")
@@ -59,54 +105,23 @@ class QueryPlane(anywidget.AnyWidget):
         return f"QueryPlane: query {tuple(self.value)} among {len(self.names)} keys"
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What one query gets: a weight for each key, and the weighted mean of their values."""
-
-    weights: list[float]
-    output: list[float]
-
-
-def answer(query: Sequence[float], keys: Sequence[Point], temperature: float) -> Answer:
-    """The package's own attention for one query (2,) and S keys (S, 2), which are the values, too; in float64."""
-    if not temperature > 0:
-        raise ValueError(f"answer: temperature={temperature}, expected more than 0")
-    seen = {}
-    k = torch.tensor(keys, dtype=torch.float64)[None]  # (1, S, 2)
-    q = torch.tensor(query, dtype=torch.float64)[None, None] / temperature  # (1, 1, 2)
-    with listening(lambda name, tensor: seen.update({name: tensor})):
-        output = eager_attention(q, k, k)
-    return Answer(seen["weights"][0, 0].tolist(), output[0, 0].tolist())
-
-
-def draw_answer(query: Sequence[float], names: Sequence[str], temperature: float, found: Answer) -> Svg:
-    """The weights as bars."""
-    best = max(range(len(names)), key=found.weights.__getitem__)
-    length = (query[0] ** 2 + query[1] ** 2) ** 0.5
-    alt = (
-        f"Query ({query[0]:.1f}, {query[1]:.1f}), length {length:.2f}, temperature {temperature:g}: it looks most at "
-        f"{names[best]!r} ({found.weights[best]:.2f}), least at weight {min(found.weights):.2f}. "
-        f"Output ({found.output[0]:.2f}, {found.output[1]:.2f})."
-    )
-    bars = bar_chart(dict(zip(names, found.weights, strict=True)), size=(560, 190), title="Weights", form="{:.2f}")
-    return side_by_side([bars], alt=alt)
-
-
 def query_explorer(
     words: Mapping[str, Point],
     *,
     query: Point = (1.0, 1.0),
     axes: tuple[str, str] = ("first feature", "second feature"),
-    name: str = "query-plane",
 ) -> Explore:
     """The plane with a key for each word, a temperature, and the weights as bars beneath."""
+    check_points("query_explorer", words)
     names, keys = list(words), [tuple(map(float, point)) for point in words.values()]
-    plane = QueryPlane(value=list(query), description="Query", names=names, points=keys, axes=list(axes))
+    first = answer(query, keys, 1.0)
+    state = dict(names=names, points=keys, axes=list(axes), weights=first.weights, output=first.output)
+    plane = QueryPlane(value=list(query), description="Query", **state)
 
-    def draw(query, temperature):
+    def picture(query, temperature):
         found = answer(query, keys, temperature)
         plane.weights, plane.output = found.weights, found.output
-        return draw_answer(query, names, temperature, found)
+        return draw(query, names, temperature, found)
 
-    temperature = FloatSlider(1.0, min=0.2, max=4, step=0.1, description="Temperature")
-    return Explore(draw, name, query=plane, temperature=temperature)
+    temperature = widgets.FloatSlider(1.0, min=0.2, max=4, step=0.1, description="Temperature")
+    return Explore(picture, name="query-plane", query=plane, temperature=temperature)

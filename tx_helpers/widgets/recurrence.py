@@ -2,10 +2,11 @@
 
 import math
 
+import ipywidgets as widgets
 import torch
-from ipywidgets import FloatSlider, IntSlider
 from torch import Tensor
 
+from tx_helpers.arguments import check_numbers
 from tx_helpers.show.charts import bar_chart, line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
@@ -13,14 +14,15 @@ from tx_helpers.show.plots import Svg
 STEPS, WIDTH = 50, 32
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 def backward_norms(radius: float, *, steps: int = STEPS, width: int = WIDTH, seed: int = 0) -> Tensor:
     """‖(Uᵀ)^d g‖ / ‖g‖ for d = 0 … steps, with a random U scaled to the spectral radius `radius`. (steps + 1,), float64
 
-    The spectral radius is the largest absolute eigenvalue: what a power of U grows or shrinks by, step for step, in the
-    end. It is the linear part of ∂hₜ/∂hₜ₋₁ = diag(1 − hₜ²) U of a tanh network. Pascanu et al. 2013, section 2.1.
+    The spectral radius is the largest absolute eigenvalue: in the end each step multiplies the length by it. U is the
+    linear part of ∂hₜ/∂hₜ₋₁ = diag(1 − hₜ²) U of a tanh network. Pascanu et al. 2013, section 2.1.
     """
-    if not radius > 0:
-        raise ValueError(f"backward_norms: radius={radius}, expected more than 0")
+    check_numbers("backward_norms", above=0, radius=radius)
+    check_numbers("backward_norms", least=1, whole=True, steps=steps, width=width)
     generator = torch.Generator().manual_seed(seed)
     matrix = torch.randn(width, width, generator=generator, dtype=torch.float64)
     matrix *= radius / torch.linalg.eigvals(matrix).abs().max()
@@ -32,38 +34,13 @@ def backward_norms(radius: float, *, steps: int = STEPS, width: int = WIDTH, see
     return torch.stack(norms) / norms[0]
 
 
-def draw_gradient(radius: float) -> Svg:
-    """The length of the gradient over the steps back, on a log scale, and what becomes of it in words."""
-    norms = backward_norms(radius)
-    end = norms[-1].item()
-    fate = "vanishes" if end < 0.01 else "explodes" if end > 100 else "survives"
-    limits = (1e-20, 1e10)
-    chart = line_chart(
-        {f"spectral radius {radius:.2f}": (range(STEPS + 1), norms.clamp(*limits).tolist())},
-        size=(680, 280),
-        title="A gradient on its way back",
-        xlabel="steps back",
-        ylabel="length",
-        ylim=limits,
-        logy=True,
-    )
-    alt = f"Spectral radius {radius:.2f}: after {STEPS} steps the gradient is {end:.1e} times as long. It {fate}."
-    return side_by_side([chart], alt=alt)
-
-
-def gradient_explorer(*, name: str = "spectral-radius") -> Explore:
-    """The spectral radius of the recurrent matrix, and the length of the gradient over 50 steps."""
-    radius = FloatSlider(value=0.8, min=0.4, max=1.6, step=0.05, description="Spectral radius")
-    return Explore(draw_gradient, name=name, radius=radius)
-
-
 def path_lengths(distance: int, kernel: int = 3) -> dict[str, int]:
     """How many layers or steps lie between two words so far apart, at least. Vaswani et al. 2017, table 1.
 
     A stack of L convolutions of width k sees (k − 1) L places back; dilated by 1, k, k², … it sees k^L − 1.
     """
-    if distance < 1 or kernel < 2:
-        raise ValueError(f"path_lengths: distance={distance}, kernel={kernel}; expected at least 1 and 2")
+    check_numbers("path_lengths", least=1, whole=True, distance=distance)
+    check_numbers("path_lengths", least=2, whole=True, kernel=kernel)
     dilated = 1
     while kernel**dilated - 1 < distance:
         dilated += 1
@@ -75,24 +52,61 @@ def path_lengths(distance: int, kernel: int = 3) -> dict[str, int]:
     }
 
 
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw_gradient(radius: float) -> Svg:
+    """The length of the gradient over the steps back, on a log scale."""
+    norms = backward_norms(radius)
+    limits = (1e-20, 1e10)
+    chart = line_chart(
+        {f"spectral radius {radius:.2f}": (range(STEPS + 1), norms.clamp(*limits).tolist())},
+        size=(680, 280),
+        title="A gradient on its way back",
+        xlabel="steps back",
+        ylabel="length",
+        ylim=limits,
+        logy=True,
+    )
+    return side_by_side([chart], alt=describe_gradient(radius, norms[-1].item()))
+
+
 def draw_paths(distance: int, kernel: int) -> Svg:
     """The steps of the four architectures as bars."""
     lengths = path_lengths(distance, kernel)
+    longest = max(lengths.values())
     chart = bar_chart(  # one step among hundreds is still seen
-        {f"{name}: {length}": max(0.01, length / max(lengths.values())) for name, length in lengths.items()},
+        {f"{name}: {length}": max(0.01, length / longest) for name, length in lengths.items()},
         size=(680, 220),
         title=f"Steps between two words {distance} places apart (kernel {kernel})",
         form="",
     )
-    said = ", ".join(f"{name} {length}" for name, length in lengths.items())
-    return side_by_side([chart], alt=f"{distance} places apart, kernel {kernel}: {said}.")
+    return side_by_side([chart], alt=describe_paths(distance, kernel))
 
 
-def path_explorer(*, name: str = "path-length") -> Explore:
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe_gradient(radius: float, end: float) -> str:
+    """How long the gradient is at the end, and what has become of it."""
+    fate = "vanishes" if end < 0.01 else "explodes" if end > 100 else "survives"
+    return f"Spectral radius {radius:.2f}: after {STEPS} steps the gradient is {end:.1e} times as long. It {fate}."
+
+
+def describe_paths(distance: int, kernel: int) -> str:
+    """The steps of each architecture."""
+    lengths = ", ".join(f"{name} {length}" for name, length in path_lengths(distance, kernel).items())
+    return f"{distance} places apart, kernel {kernel}: {lengths}."
+
+
+# --- bind -------------------------------------------------------------------------------------------------------------
+def gradient_explorer() -> Explore:
+    """The spectral radius of the recurrent matrix, and the length of the gradient over 50 steps."""
+    radius = widgets.FloatSlider(value=0.8, min=0.4, max=1.6, step=0.05, description="Spectral radius")
+    return Explore(draw_gradient, name="spectral-radius", radius=radius)
+
+
+def path_explorer() -> Explore:
     """Distance and width of the kernel, and the steps of four architectures."""
     return Explore(
         draw_paths,
-        name=name,
-        distance=IntSlider(value=8, min=1, max=512, description="Distance"),
-        kernel=IntSlider(value=3, min=2, max=9, description="Kernel width"),
+        name="path-length",
+        distance=widgets.IntSlider(value=8, min=1, max=512, description="Distance"),
+        kernel=widgets.IntSlider(value=3, min=2, max=9, description="Kernel width"),
     )

@@ -8,7 +8,6 @@ is ruled out is grey. The rules are those of `sampling.filter_logits`; nothing o
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,15 +20,14 @@ from tx_helpers.recipes import Translator, Writer
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, bar, words
+from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, bar, visible, words
 from tx_helpers.text.data import BOS
 
 SHOWN = 12  # tokens in the picture; the rest is summed up in a line
-PALE = dict(fill=GREY[1], stroke=MUTED)  # the model's own p
+PALE = dict(fill=GREY.tint, stroke=MUTED)  # the model's own p
+
 
 # --- compute ---------------------------------------------------------------------------------------------------------
-
-
 class NextToken(NamedTuple):
     """A model asked for one more token: from the text so far to its logits (V,), and what the V ids stand for."""
 
@@ -62,13 +60,17 @@ def next_character(writer: Writer) -> NextToken:
     return NextToken(logits, writer.tokenizer.tokens)
 
 
-@dataclass(frozen=True)
-class Shaped:
+class Shaped(NamedTuple):
     """One distribution before and after a rule: p, q and which tokens stay, each (V,)."""
 
     p: Tensor
     q: Tensor
     stays: Tensor
+
+    @property
+    def order(self) -> list[int]:
+        """The ids, the likeliest first."""
+        return self.p.argsort(descending=True, stable=True).tolist()
 
     @property
     def cut(self) -> float:
@@ -88,52 +90,49 @@ def shape(logits: Tensor, **rule) -> Shaped:
     return Shaped(logits.softmax(-1), filtered.softmax(-1), filtered.isfinite())
 
 
-# --- draw ------------------------------------------------------------------------------------------------------------
-
-
-def distribution(shaped: Shaped, tokens: Sequence[str]) -> Svg:
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw(shaped: Shaped, tokens: Sequence[str]) -> Svg:
     """The likeliest tokens, each with two bars: p, pale, and q below it, in colour if the token stays."""
-    order = shaped.p.argsort(descending=True, stable=True).tolist()
-    stays, (before, after) = shaped.stays.sum().item(), shaped.entropies
-    first, p, q = order[0], shaped.p.tolist(), shaped.q.tolist()
-    alt = (
-        f"{stays} of {len(p)} tokens {'stays' if stays == 1 else 'stay'}; {shaped.cut:.2f} of the model's probability "
-        f"is cut; entropy {before:.2f} → {after:.2f} nats; the likeliest, {visible(tokens[first])!r}, "
-        f"{p[first]:.2f} → {q[first]:.2f}."
-    )
+    order = shaped.order
+    p, q = shaped.p.tolist(), shaped.q.tolist()
     parts = [
         words(96, 16, "the model's own p", fill=MUTED, size=12),
-        words(236, 16, "drawn from q", fill=BLUE[2], size=12, font_weight="bold"),
+        words(236, 16, "drawn from q", fill=BLUE.shade, size=12, font_weight="bold"),
         words(346, 16, "ruled out", fill=MUTED, size=12),
         bar(78, 6, 12, 10, **PALE),
-        bar(218, 6, 12, 10, BLUE[0]),
+        bar(218, 6, 12, 10, BLUE.full),
         words(332, 16, "✗", fill=MUTED, size=12),
         words(690, 16, "p → q", anchor="end", fill=MUTED, size=12),
     ]
     for row, i in enumerate(order[:SHOWN]):
-        y, stay = 26 + 24 * row, bool(shaped.stays[i])
+        y, stays = 26 + 24 * row, bool(shaped.stays[i])
         parts += [
-            words(70, y + 15, visible(tokens[i]), anchor="end", fill=INK if stay else MUTED),
+            words(70, y + 15, visible(tokens[i]), anchor="end", fill=INK if stays else MUTED),
             bar(78, y + 1, 500 * p[i], 8, **PALE),
-            bar(78, y + 9, 500 * q[i], 10, BLUE[0]) if stay else words(78, y + 19, "✗", fill=MUTED, size=10),
-            words(690, y + 15, f"{p[i]:.2f} → {q[i]:.2f}" if stay else f"{p[i]:.2f} ✗", anchor="end", size=12),
+            bar(78, y + 9, 500 * q[i], 10, BLUE.full) if stays else words(78, y + 19, "✗", fill=MUTED, size=10),
+            words(690, y + 15, f"{p[i]:.2f} → {q[i]:.2f}" if stays else f"{p[i]:.2f} ✗", anchor="end", size=12),
         ]
     y = 26 + 24 * min(SHOWN, len(order))
     if rest := order[SHOWN:]:
-        summed = f"{sum(p[i] for i in rest):.2f} → {sum(q[i] for i in rest):.2f}"
-        parts += [words(78, y + 15, f"{len(rest)} more tokens together", fill=MUTED, size=12)]
-        parts += [words(690, y + 15, summed, anchor="end", fill=MUTED, size=12)]
-    return side_by_side([Panel((720, 26 + y), "".join(parts))], alt=alt)
+        sums = f"{sum(p[i] for i in rest):.2f} → {sum(q[i] for i in rest):.2f}"
+        parts.append(words(78, y + 15, f"{len(rest)} more tokens together", fill=MUTED, size=12))
+        parts.append(words(690, y + 15, sums, anchor="end", fill=MUTED, size=12))
+    return side_by_side([Panel((720, 26 + y), "".join(parts))], alt=describe(shaped, tokens))
 
 
-def visible(token: str) -> str:
-    """A token as it can be read: a space is ␣, a new line ⏎."""
-    return token.replace(" ", "␣").replace("\n", "⏎")
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(shaped: Shaped, tokens: Sequence[str]) -> str:
+    """How many tokens stay, what is cut, the entropies, and what becomes of the likeliest token."""
+    stays, first = shaped.stays.sum().item(), shaped.order[0]
+    before, after = shaped.entropies
+    return (
+        f"{stays} of {len(tokens)} tokens {'stays' if stays == 1 else 'stay'}; {shaped.cut:.2f} of the model's "
+        f"probability is cut; entropy {before:.2f} → {after:.2f} nats; the likeliest, {visible(tokens[first])!r}, "
+        f"{shaped.p[first]:.2f} → {shaped.q[first]:.2f}."
+    )
 
 
-# --- bind ------------------------------------------------------------------------------------------------------------
-
-
+# --- bind -------------------------------------------------------------------------------------------------------------
 def sampling_explorer(model: NextToken, so_far: str = "", *, name: str = "sampling") -> Explore:
     """Turn the four controls and see what is left to draw from; type another beginning and see another distribution.
 
@@ -141,12 +140,12 @@ def sampling_explorer(model: NextToken, so_far: str = "", *, name: str = "sampli
     """
     V, logits = len(model.tokens), lru_cache(maxsize=16)(model.logits)
 
-    def draw(so_far: str, **rule) -> Svg:
-        return distribution(shape(logits(so_far), **rule), model.tokens)
+    def picture(so_far: str, **rule) -> Svg:
+        return draw(shape(logits(so_far), **rule), model.tokens)
 
     slider = widgets.FloatSlider
     return Explore(
-        draw,
+        picture,
         name=name,
         so_far=widgets.Text(so_far, description="Written so far", continuous_update=False, style=STYLE),
         temperature=slider(1.0, min=0.1, max=3.0, step=0.1, description="Temperature", style=STYLE),

@@ -1,9 +1,10 @@
 """Learning-rate schedules: the rate of every step, for any warm-up and peak."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from ipywidgets import Dropdown, IntSlider
+import ipywidgets as widgets
 
+from tx_helpers.arguments import check_numbers, check_one_of
 from tx_helpers.show.charts import line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
@@ -13,8 +14,8 @@ KINDS = ("2017", "linear decay", "cosine", "constant")
 PEAKS = (0.001, 0.002, 0.005, 0.01)
 
 
-@dataclass(frozen=True)
-class Rates:
+# --- compute ----------------------------------------------------------------------------------------------------------
+class Rates(NamedTuple):
     """The learning rate of each step; `top` is the step, counted from 1, from which on it no longer rises."""
 
     kind: str
@@ -33,24 +34,15 @@ def rates(kind: str, *, warmup: int, peak: float, steps: int) -> Rates:
         "cosine": lambda: cosine(steps, warmup=warmup),
         "constant": lambda: constant(warmup=warmup),
     }
-    if kind not in makers:
-        raise ValueError(f"rates: kind={kind!r}, expected one of {', '.join(KINDS)}")
+    check_one_of("rates", KINDS, kind=kind)
     schedule: Schedule = makers[kind]()
     top = max(1, warmup)
     largest = schedule(top - 1)
     return Rates(kind, [peak * schedule(step) / largest for step in range(steps)], top)
 
 
-def rates_words(curve: Rates) -> str:
-    """The rate at the first step, at the end of the warm-up, at the last step, and what is left of the largest."""
-    first, largest, last = curve.rates[0], curve.rates[curve.top - 1], curve.rates[-1]
-    return (
-        f"{curve.kind}: the rate is {first:.6f} at step 1, {largest:.6f} at step {curve.top}, where it is largest, and "
-        f"{last:.6f} at step {len(curve.rates)}: {last / largest:.1%} of the largest."
-    )
-
-
-def draw_rates(curve: Rates) -> Svg:
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw(curve: Rates) -> Svg:
     """The curve over all steps; the axis reaches to the largest peak there is to choose, so that curves compare."""
     steps = len(curve.rates)
     chart = line_chart(
@@ -62,19 +54,28 @@ def draw_rates(curve: Rates) -> Svg:
         xlim=(0, steps),
         ylim=(0, 1.05 * max(PEAKS[-1], *curve.rates)),
     )
-    return side_by_side([chart], alt=rates_words(curve))
+    return side_by_side([chart], alt=describe(curve))
 
 
-def schedule_explorer(steps: int = 500, *, name: str = "schedule") -> Explore:
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(curve: Rates) -> str:
+    """The rate at the first step, at the end of the warm-up, at the last step, and what is left of the largest."""
+    first, largest, last = curve.rates[0], curve.rates[curve.top - 1], curve.rates[-1]
+    return (
+        f"{curve.kind}: the rate is {first:.6f} at step 1, {largest:.6f} at step {curve.top}, where it is largest, and "
+        f"{last:.6f} at step {len(curve.rates)}: {last / largest:.1%} of the largest."
+    )
+
+
+# --- bind -------------------------------------------------------------------------------------------------------------
+def schedule_explorer(steps: int = 500) -> Explore:
     """Kind of schedule, warm-up and peak of a training of `steps` steps."""
 
-    def draw(kind: str, warmup: int, peak: float) -> Svg:
-        return draw_rates(rates(kind, warmup=warmup, peak=peak, steps=steps))
-
+    check_numbers("schedule_explorer", least=1, whole=True, steps=steps)
     return Explore(
-        draw,
-        name=name,
-        kind=Dropdown(options=KINDS, description="Schedule"),
-        warmup=IntSlider(value=50, min=0, max=steps // 2, step=25, description="Warm-up"),
-        peak=Dropdown(options=PEAKS, value=0.005, description="Peak"),
+        lambda kind, warmup, peak: draw(rates(kind, warmup=warmup, peak=peak, steps=steps)),
+        name="schedule",
+        kind=widgets.Dropdown(options=KINDS, description="Schedule"),
+        warmup=widgets.IntSlider(value=min(50, steps // 2), min=0, max=steps // 2, step=25, description="Warm-up"),
+        peak=widgets.Dropdown(options=PEAKS, value=0.005, description="Peak"),
     )

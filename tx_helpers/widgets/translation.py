@@ -9,8 +9,8 @@ a second time. A number is translated once (20 to 50 ms); another block or head 
 from functools import lru_cache
 from typing import NamedTuple
 
+import ipywidgets as widgets
 import torch
-from ipywidgets import Dropdown, IntText
 from torch import Tensor
 
 from tx_helpers.capture import capture
@@ -18,7 +18,7 @@ from tx_helpers.generation.search import generate
 from tx_helpers.recipes import Translator
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, MUTED, RED, box, card, curve, words
+from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, MUTED, ORANGE, Colour, box, card, curve, words
 from tx_helpers.text.data import BOS, EOS, PAD
 from tx_helpers.text.number_words import english, german
 
@@ -27,9 +27,11 @@ ALL = -1  # the head that stands for all: a dropdown takes an option None for "n
 NO_DIGIT = {"hundert", "tausend", "und", "<eos>"}  # words that stand for no unit and no ten
 LINE_FROM = 0.05  # weaker lines are not drawn
 WIDTH, HEIGHT, TOP, BOTTOM, BOX = 800, 300, 74, 222, 34
-COLOURS = (BLUE, (GOLD[2], *GOLD[1:]), GREEN, RED)  # of the English words, in turn; plain gold is too pale for a line
+DARK_GOLD = Colour(GOLD.shade, GOLD.tint, GOLD.shade)  # plain gold is too pale for a line
+COLOURS = (BLUE, DARK_GOLD, GREEN, ORANGE)  # of the English words, in turn
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 class Translation(NamedTuple):
     """A translated number: English words (S), German ones with <eos> (T), and who looked at whom.
 
@@ -75,51 +77,59 @@ def looks(translation: Translation, block: int, head: int = ALL) -> Tensor:
     return heads.mean(dim=0) if head == ALL else heads[head]
 
 
-def in_words(translation: Translation, weights: Tensor) -> str:
-    """The translation, whether it is right, and where each unit and each ten looked most."""
-    verdict = "right" if translation.right else f"wrong: it should be {german(translation.number)}"
-    strongest, best = weights.max(dim=-1)
-
-    def which(s: int) -> str:
-        return f", word {s + 1}" if translation.source.count(translation.source[s]) > 1 else ""
-
-    looked = [
-        f"'{word}' at '{translation.source[s]}'{which(s)} ({weight:.2f})"
-        for word, s, weight in zip(translation.target, best.tolist(), strongest.tolist(), strict=True)
-        if word not in NO_DIGIT
-    ]
-    said = f"{translation.number:,} → {translation.text}, {verdict}."
-    return f"{said} Looks most: {', '.join(looked)}." if looked else said
-
-
+# --- draw -------------------------------------------------------------------------------------------------------------
 def draw(translation: Translation, weights: Tensor, where: str) -> Svg:
     """English words above, German ones below, and lines as strong as the weights (T, S)."""
     source, target, rows = translation.source, translation.target, weights.tolist()
     keys, queries = _places(len(source), 120), _places(len(target), 96)
     wide, narrow = min(110, 752 / len(source) - 6), min(88, 752 / len(target) - 6)
+    colours = [COLOURS[s % len(COLOURS)] for s in range(len(source))]
     sign = "✓ right" if translation.right else f"✗ wrong: {german(translation.number)}"
     parts = [
         words(24, 32, f"{translation.number:,} → {translation.text}", size=17, font_weight="bold"),
-        words(WIDTH - 24, 58, sign, fill=(GREEN if translation.right else RED)[2], anchor="end", font_weight="bold"),
+        words(
+            WIDTH - 24, 58, sign, fill=(GREEN if translation.right else ORANGE).shade, anchor="end", font_weight="bold"
+        ),
         words(24, 58, f"cross-attention, {where}", fill=MUTED),
     ]
     lines = sorted((weight, t, s) for t, row in enumerate(rows) for s, weight in enumerate(row) if weight >= LINE_FROM)
     for weight, t, s in lines:  # the strongest on top
-        stroke = COLOURS[s % len(COLOURS)][0]
-        parts.append(curve(keys[s], TOP + BOX, queries[t], BOTTOM, stroke=stroke, weight=weight))
+        parts.append(curve(keys[s], TOP + BOX, queries[t], BOTTOM, stroke=colours[s].full, weight=weight))
     for s, word in enumerate(source):
-        parts.append(box(keys[s] - wide / 2, TOP, wide, BOX, word, COLOURS[s % len(COLOURS)]))
+        parts.append(box(keys[s] - wide / 2, TOP, wide, BOX, word, colours[s]))
     for t, (word, row) in enumerate(zip(target, rows, strict=True)):
         strongest = max(row)
-        colours = COLOURS[row.index(strongest) % len(COLOURS)] if strongest > 0.5 else GREY
-        parts.append(box(queries[t] - narrow / 2, BOTTOM, narrow, BOX, word, colours, size=12))
+        colour = colours[row.index(strongest)] if strongest > 0.5 else GREY
+        parts.append(box(queries[t] - narrow / 2, BOTTOM, narrow, BOX, word, colour, size=12))
         parts.append(words(queries[t], BOTTOM + BOX + 18, f"{strongest:.2f}", size=12, fill=MUTED, anchor="middle"))
     note = "below each word: its strongest weight"
     parts.append(words(WIDTH - 24, HEIGHT - 10, note, size=11, fill=MUTED, anchor="end"))
-    return card(WIDTH, HEIGHT, parts, in_words(translation, weights))
+    return card(WIDTH, HEIGHT, parts, describe(translation, weights))
 
 
-def translation_explorer(translator: Translator, number: int = 421, *, name: str = "translation") -> Explore:
+def _places(number: int, step: float) -> list[float]:
+    """The middles of so many words in a row, around the middle of the card."""
+    step = min(step, 752 / number)
+    return [WIDTH / 2 + step * (place - (number - 1) / 2) for place in range(number)]
+
+
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(translation: Translation, weights: Tensor) -> str:
+    """The translation, whether it is right, and where each unit and each ten looked most."""
+    result = "right" if translation.right else f"wrong: it should be {german(translation.number)}"
+    strongest, best = weights.max(dim=-1)
+    looked = []
+    for word, s, weight in zip(translation.target, best.tolist(), strongest.tolist(), strict=True):
+        key = translation.source[s]
+        place = f", word {s + 1}" if translation.source.count(key) > 1 else ""
+        if word not in NO_DIGIT:
+            looked.append(f"'{word}' at '{key}'{place} ({weight:.2f})")
+    text = f"{translation.number:,} → {translation.text}, {result}."
+    return f"{text} Looks most: {', '.join(looked)}." if looked else text
+
+
+# --- bind -------------------------------------------------------------------------------------------------------------
+def translation_explorer(translator: Translator, number: int = 421) -> Explore:
     """Type a number, choose block and head: the translation, and which word looked where."""
     config = translator.model.config
     translate = lru_cache(maxsize=64)(lambda number: translated(translator, number))
@@ -129,26 +139,13 @@ def translation_explorer(translator: Translator, number: int = 421, *, name: str
         where = f"decoder block {block + 1}, {MEAN if head == ALL else f'head {head + 1}'}"
         return draw(translation, looks(translation, block, head), where)
 
-    blocks, heads = range(config.n_layers), range(config.attention.n_heads)
+    blocks = [(f"block {i + 1}", i) for i in range(config.n_layers)]
+    heads = [(MEAN, ALL), *((f"head {i + 1}", i) for i in range(config.attention.n_heads))]
+    small, wide = {"width": "200px"}, {"width": "280px"}
     return Explore(
         picture,
-        name,
-        number=IntText(number, description="Number", layout={"width": "200px"}),
-        block=Dropdown(
-            options=[(f"block {i + 1}", i) for i in blocks],
-            value=blocks[-1],
-            description="Block",
-            layout={"width": "200px"},
-        ),
-        head=Dropdown(
-            options=[(MEAN, ALL), *((f"head {i + 1}", i) for i in heads)],
-            description="Head",
-            layout={"width": "280px"},
-        ),
+        name="translation",
+        number=widgets.IntText(number, description="Number", layout=small),
+        block=widgets.Dropdown(options=blocks, value=blocks[-1][1], description="Block", layout=small),
+        head=widgets.Dropdown(options=heads, description="Head", layout=wide),
     )
-
-
-def _places(number: int, step: float) -> list[float]:
-    """The middles of so many words in a row, around the middle of the card."""
-    step = min(step, 752 / number)
-    return [WIDTH / 2 + step * (place - (number - 1) / 2) for place in range(number)]

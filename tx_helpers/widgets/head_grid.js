@@ -69,6 +69,7 @@ const render = ({ model, el }) => {
     buttons.forEach((node, n) => paint(node, heads[n], removed.has(key(heads[n].value))));
   };
   const toggle = (index) => {
+    if (el.closest(".jupyter-widgets-disconnected")) return; // after a restart no kernel would answer
     const pressed = heads[index].value;
     const others = model.get("value").filter((head) => key(head) !== key(pressed));
     model.set("value", others.length < model.get("value").length ? others : [...others, pressed]);

@@ -24,6 +24,7 @@ const render = ({ model, el }) => {
     return set === undefined ? Boolean(model.get("table").base[t][s]) : set === "1";
   };
   const toggle = (t, s) => {
+    if (el.closest(".jupyter-widgets-disconnected")) return; // after a restart no kernel would answer
     const cells = hand();
     const next = !allowed(t, s);
     if (next === Boolean(model.get("table").base[t][s])) cells.delete(`${t},${s}`);

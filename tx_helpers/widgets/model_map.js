@@ -49,6 +49,7 @@ const render = ({ model, el }) => {
     reach(Math.max(0, chosen));
   };
   const choose = (index) => {
+    if (el.closest(".jupyter-widgets-disconnected")) return; // after a restart no kernel would answer
     model.set("value", parts[index].value);
     model.save_changes();
     buttons[index].focus();

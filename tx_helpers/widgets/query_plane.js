@@ -62,6 +62,7 @@ const render = ({ model, el }) => {
   };
   const within = (part) => Math.round(10 * Math.min(limit, Math.max(-limit, part))) / 10;
   const move = (x, y) => {
+    if (el.closest(".jupyter-widgets-disconnected")) return; // after a restart no kernel would answer
     model.set("value", [within(x), within(y)]);
     model.save_changes();
   };

@@ -88,14 +88,32 @@ def check_one_of(where: str, choices: Iterable[str], **values: str) -> None:
             raise ValueError(f"{where}: {name}={value!r}, expected one of {', '.join(choices)}")
 
 
+def check_types(where: str, kind: type | tuple[type, ...], **values: object) -> None:
+    """Each value is of this type, or of one of these, and not empty if it has a length."""
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    expected = " or ".join(_with_article(one.__name__) for one in kinds)
+    for name, value in values.items():
+        if not isinstance(value, kinds):
+            raise ValueError(f"{where}: {name} is {described(value)}, expected {expected}")
+        if hasattr(value, "__len__") and not len(value):
+            raise ValueError(f"{where}: {name} is empty, expected {expected} with something in it")
+
+
 def check_points(where: str, points: object) -> None:
     """A dictionary, not empty, of name -> (x, y)."""
-    if not isinstance(points, Mapping) or not points:
-        raise ValueError(f"{where}: {described(points)}, expected a dictionary of name -> (x, y)")
+    check_types(where, Mapping, points=points)
     for name, point in points.items():
         pair = isinstance(point, Sequence) and len(point) == 2 and all(isinstance(part, Real) for part in point)
         if not pair or not all(map(math.isfinite, point)):
             raise ValueError(f"{where}: {name}={point!r}, expected two numbers (x, y)")
+
+
+def check_pairs(where: str, pairs: object) -> None:
+    """Tuples (…, source, target), at least one, whose last two parts are texts."""
+    check_types(where, Sequence, pairs=pairs)
+    for pair in pairs:
+        if not isinstance(pair, Sequence) or len(pair) < 2 or not all(isinstance(text, str) for text in pair[-2:]):
+            raise ValueError(f"{where}: a pair is {described(pair)}, expected a tuple (…, source, target) of texts")
 
 
 def values_are_known(*tensors: Tensor) -> bool:
@@ -112,7 +130,10 @@ def described(value: object) -> str:
         return text if len(text) <= 40 else f"{text[:37]}…"
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
-    name = type(value).__name__
+    return _with_article(type(value).__name__)
+
+
+def _with_article(name: str) -> str:
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 

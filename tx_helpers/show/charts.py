@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from tx_helpers.show.plots import COLOURS, Svg
+from tx_helpers.show.series import named_lines, named_matrix, named_numbers
 from tx_helpers.show.shapes import BLUE, INK, card, shape, words
 
 DASHES = ("none", "7 3", "7 3 2 3", "2 3")  # so that no line is told by its colour alone
@@ -55,7 +56,10 @@ def line_chart(
 
     The limits are by default those of the data; a line without points is only named.
     """
-    points = {name: np.array([x, y], dtype=float) for name, (x, y) in lines.items()}
+    points = named_lines("line_chart", lines)
+    unknown = [name for name in faint if name not in points] if isinstance(faint, Sequence) else [faint]
+    if unknown:
+        raise ValueError(f"line_chart: faint names {unknown[0]!r}, but the lines are {', '.join(points)}")
     every_x, every_y = np.concatenate([*points.values(), np.zeros((2, 0))], axis=1)
     xlim = xlim or _range(every_x)
     ylim = ylim or _range(every_y)
@@ -97,6 +101,7 @@ def bar_chart(
     values: Mapping[str, float], *, size: tuple[int, int], title: str, form: str = "{:.1%}", colour: str = ""
 ) -> Panel:
     """Named shares (0 … 1) as upright bars, each with its number on top; in the lines' colours unless one is given."""
+    values = named_numbers("bar_chart", values)
     width, height = size
     slot = width / len(values)
     parts = [heading(width / 2, title)]
@@ -117,9 +122,7 @@ def weight_map(
     weights: Sequence, keys: Sequence[str], queries: Sequence[str], *, size: tuple[int, int], title: str
 ) -> Panel:
     """Weights (T, S) as a table: a row for each query, a column for each key; darker is more, with the number."""
-    values = np.asarray(weights, dtype=float)
-    if values.shape != (len(queries), len(keys)):
-        raise ValueError(f"weight_map: weights {values.shape}, but {len(queries)} queries and {len(keys)} keys")
+    values = named_matrix("weight_map", weights, queries, keys)
     width, height = size
     left, top = 70, TOP + 24
     wide, high = (width - left) / len(keys), (height - top) / len(queries)

@@ -20,6 +20,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
+from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.show.series import named_lines, named_matrix, named_numbers, numbers
+
 # Okabe and Ito 2008: colours that colour-blind readers tell apart. A line needs a contrast of 3 : 1 on white: pink and
 # orange are darkened for it, yellow and sky blue left out.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CA76A5", "#7A5400", "#000000")
@@ -110,7 +113,8 @@ def image(mime: str, data: bytes, alt: str, **attributes) -> str:
 
 def show(figure: Figure, alt: str) -> Picture:
     """A figure of your own (made by `new_figure`) with its alt text, which must say something."""
-    if len(alt.split()) < 4:
+    check_types("show", Figure, figure=figure)
+    if not isinstance(alt, str) or len(alt.split()) < 4:
         raise ValueError(f"show: alt={alt!r} says too little; expected a sentence about what is to be seen")
     return Picture(figure, alt)
 
@@ -132,10 +136,11 @@ def attention_map(
 
     The alt text names what each of the first `named` queries looks at most.
     """
-    values = _matrix("attention_map", weights, len(queries), len(keys))
-    long_key, long_query = (min(20, max(map(len, words))) for words in (keys, queries))  # they need room of their own
-    width = 1.6 + 0.42 * len(keys) + 0.08 * max(0, long_query - 8)
-    height = 1.2 + 0.34 * len(queries) + 0.08 * max(0, long_key - 8)
+    values = named_matrix("attention_map", weights, queries, keys)
+    longest_key = min(20, max(len(str(key)) for key in keys))  # long words need room of their own
+    longest_query = min(20, max(len(str(query)) for query in queries))
+    width = 1.6 + 0.42 * len(keys) + 0.08 * max(0, longest_query - 8)
+    height = 1.2 + 0.34 * len(queries) + 0.08 * max(0, longest_key - 8)
     figure, axis = new_figure(width, height)
     _heatmap(axis, values, keys, queries)
     axis.set(title=title, xlabel="looks at (keys)", ylabel="query")
@@ -150,13 +155,19 @@ def attention_maps(
     weights: Sequence, keys: Sequence[str], queries: Sequence[str], *, titles: Sequence[str], alt: str
 ) -> Picture:
     """Several maps (N, T, S) of the same words side by side, such as the heads of a layer."""
+    check_types("attention_maps", Sequence, titles=titles)
+    maps = numbers("attention_maps", "weights", weights, "(N, T, S)")
+    if maps.ndim != 3 or len(maps) != len(titles):
+        raise ValueError(
+            f"attention_maps: weights {maps.shape}, but {len(titles)} titles; expected a map for each title"
+        )
     rows = math.ceil(len(titles) / 4)  # at most four side by side, rows as even as can be
     columns = math.ceil(len(titles) / rows)
     figure, axes = new_figure(
         1.0 + 2.2 * columns, 0.5 + 2.2 * rows, columns, rows, squeeze=False, sharex=True, sharey=True
     )
-    for axis, values, title in zip(axes.flat, weights, titles, strict=False):
-        _heatmap(axis, _matrix("attention_maps", values, len(queries), len(keys)), keys, queries)
+    for axis, values, title in zip(axes.flat, maps, titles, strict=False):
+        _heatmap(axis, named_matrix("attention_maps", values, queries, keys), keys, queries)
         axis.set_title(title, fontsize=10)
     for axis in list(axes.flat)[len(titles) :]:
         axis.remove()
@@ -165,12 +176,15 @@ def attention_maps(
 
 def heatmap(values: Sequence, *, title: str, xlabel: str, ylabel: str, alt: str, diverging: bool = False) -> Picture:
     """Any matrix (rows, columns); diverging: zero is white, and both signs have a colour."""
-    values = np.asarray(values, dtype=float)
+    values = numbers("heatmap", "values", values, "(rows, columns)")
+    if values.ndim != 2 or not values.size:
+        raise ValueError(f"heatmap: values of shape {values.shape}, expected (rows, columns)")
     figure, axis = new_figure(7.0, 3.4)
-    limit = (
-        {"vmin": -abs(values).max(), "vmax": abs(values).max(), "cmap": "RdBu_r"} if diverging else {"cmap": "cividis"}
-    )
-    image = axis.imshow(values, aspect="auto", interpolation="nearest", **limit)
+    scale = {"cmap": "cividis"}
+    if diverging:
+        largest = abs(values).max()
+        scale = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest}
+    image = axis.imshow(values, aspect="auto", interpolation="nearest", **scale)
     figure.colorbar(image, ax=axis, pad=0.02)
     axis.set(title=title, xlabel=xlabel, ylabel=ylabel)
     return show(figure, alt)
@@ -188,29 +202,32 @@ def curves(
     levels: Mapping[str, float] | None = None,
 ) -> Picture:
     """Named lines, name -> (x, y), told apart by colour and dash; levels are named horizontal lines."""
+    points = named_lines("curves", lines, least=1)
+    levels = named_numbers("curves", levels) if levels else {}
     figure, axis = new_figure(7.0, 3.4)
-    for (name, (x, y)), colour, line in zip(lines.items(), cycle(COLOURS), cycle(LINES), strict=False):
+    for (name, (x, y)), colour, line in zip(points.items(), cycle(COLOURS), cycle(LINES), strict=False):
         axis.plot(x, y, line, color=colour, label=name, linewidth=1.8)
-    for name, level in (levels or {}).items():
+    for name, level in levels.items():
         axis.axhline(level, color="#555555", linewidth=1, linestyle=(0, (1, 1)))
         axis.annotate(name, (1, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=9)
     if logy:
         axis.set_yscale("log")
     if logx:  # with the values that were measured, not the powers of ten between them
         axis.set_xscale("log", base=2)
-        axis.set_xticks(sorted({x for xs, _ in lines.values() for x in xs}))
+        axis.set_xticks(sorted({x for xs, _ in points.values() for x in xs}))
         axis.xaxis.set_major_formatter(ScalarFormatter())
-    elif all(float(x).is_integer() for xs, _ in lines.values() for x in xs):
+    elif all(float(x).is_integer() for xs, _ in points.values() for x in xs):
         axis.locator_params(axis="x", integer=True)  # no 3.5 digits
     axis.set(title=title, xlabel=xlabel, ylabel=ylabel)
     axis.grid(alpha=0.3)
-    if len(lines) > 1:
+    if len(points) > 1:
         axis.legend(fontsize=9, frameon=False)
     return show(figure, alt)
 
 
 def bars(values: Mapping[str, float], *, title: str, xlabel: str, alt: str, form: str = "{:.2f}") -> Picture:
     """Named horizontal bars, each with its number written at its end, the first on top."""
+    values = named_numbers("bars", values)
     figure, axis = new_figure(7.0, 0.9 + 0.32 * len(values))
     drawn = axis.barh(range(len(values)), list(values.values()), color=COLOURS[0])
     _ticks(axis.set_yticks, values)
@@ -223,7 +240,11 @@ def bars(values: Mapping[str, float], *, title: str, xlabel: str, alt: str, form
 
 def smooth(values: Sequence[float], window: int = 20) -> np.ndarray:
     """The mean over the last `window` values (fewer at the beginning): what of a noisy loss is to be seen."""
-    sums = np.concatenate([[0.0], np.cumsum(np.asarray(values, dtype=float))])
+    check_numbers("smooth", least=1, whole=True, window=window)
+    values = numbers("smooth", "values", values, "a row of numbers")
+    if values.ndim != 1:
+        raise ValueError(f"smooth: values of shape {values.shape}, expected a row of numbers")
+    sums = np.concatenate([[0.0], np.cumsum(values)])
     ends = np.arange(1, len(sums))
     starts = np.maximum(0, ends - window)
     return (sums[ends] - sums[starts]) / (ends - starts)
@@ -243,10 +264,3 @@ def _ticks(set_ticks: Callable, words: Iterable[str], **options) -> None:
     """Words at 0, 1, …: as they are ("$" begins no formula), and cut where they would push the picture away."""
     labels = [word if len(word) <= 20 else word[:19] + "…" for word in map(str, words)]
     set_ticks(range(len(labels)), labels, parse_math=False, **options)
-
-
-def _matrix(operation: str, values: Sequence, rows: int, columns: int) -> np.ndarray:
-    matrix = np.asarray(values, dtype=float)
-    if matrix.shape != (rows, columns):
-        raise ValueError(f"{operation}: weights {matrix.shape}, but there are {rows} queries and {columns} keys")
-    return matrix

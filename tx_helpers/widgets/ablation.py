@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import ipywidgets as widgets
 
-from tx_helpers.arguments import check_one_of
+from tx_helpers.arguments import check_numbers, check_one_of, check_types, described
 from tx_helpers.show.charts import bar_chart, line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg, smooth
@@ -90,6 +90,11 @@ def ablation_explorer(
     window: int = 10,
 ) -> Explore:
     """Two dropdowns and the smoothing; by default the first model on the left, the second on the right."""
+    check_types("ablation_explorer", Mapping, runs=runs, exact=exact)
+    check_numbers("ablation_explorer", least=1, most=20, whole=True, window=window)
+    for title, trained in runs.items():
+        if not hasattr(getattr(trained, "run", trained), "losses"):
+            raise ValueError(f"ablation_explorer: {title!r} is {described(trained)}, expected a trained model or a run")
     losses = {title: list(getattr(trained, "run", trained).losses) for title, trained in runs.items()}
     if len(losses) < 2:
         raise ValueError(f"ablation_explorer: {len(losses)} models, expected at least 2 to compare")

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import ipywidgets as widgets
 
+from tx_helpers.arguments import check_numbers, check_types
 from tx_helpers.config import TransformerConfig
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
@@ -36,8 +37,8 @@ class Costs(NamedTuple):
 
 def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
     """The costs of the token that comes after `tokens` others, for `rows` texts at once."""
-    if tokens < 0 or rows < 1:
-        raise ValueError(f"costs: tokens={tokens}, rows={rows}, expected at least 0 tokens and 1 row")
+    check_numbers("costs", least=0, whole=True, tokens=tokens)
+    check_numbers("costs", least=1, whole=True, rows=rows)
     D, L, S = config.d_model, config.n_layers, tokens + 1
     queries = config.attention.n_heads * config.d_head  # H·K
     keys = (config.attention.n_kv_heads or config.attention.n_heads) * config.d_head  # G·K
@@ -98,6 +99,10 @@ def gibi(count: float) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def cache_explorer(configs: Mapping[str, TransformerConfig]) -> Explore:
     """Choose a model, how many tokens it has before it, and how many rows are written at once."""
+    check_types("cache_explorer", Mapping, configs=configs)
+    check_types(
+        "cache_explorer", TransformerConfig, **{f"configs[{name!r}]": config for name, config in configs.items()}
+    )
     tokens = widgets.IntSlider(128, min=0, max=128, description="Tokens so far", style=STYLE)
 
     def picture(model: str, tokens_so_far: int, rows: int) -> Svg:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from tx_helpers.arguments import check_tensors
+from tx_helpers.arguments import check_tensors, check_types
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GOLD, GREEN, INK, MUTED, ORANGE, PINK, box, card, line, shape, words
@@ -161,6 +161,7 @@ def embedding_explorer(
 
     history  step -> table (V, D);  groups: name -> its words;  ids: word -> its row in the tables
     """
+    check_types("embedding_explorer", Mapping, history=history, groups=groups, ids=ids)
     steps = sorted(history)
     even = {after - before for before, after in pairwise(steps)}
     if len(even) != 1:

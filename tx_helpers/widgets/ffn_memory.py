@@ -13,6 +13,7 @@ import ipywidgets as widgets
 import torch
 from torch import Tensor
 
+from tx_helpers.arguments import check_pairs, check_types
 from tx_helpers.capture import capture
 from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, heading, message, side_by_side
@@ -54,6 +55,8 @@ class Memory:
 
 def memories(translator: Translator, pairs: Sequence[tuple], layers: Sequence[str] = LAYERS) -> dict[str, Memory]:
     """One forward pass over pairs (…, source, target), and for each layer what its units did."""
+    check_types("memories", Translator, translator=translator)
+    check_pairs("memories", pairs)
     model, data = translator.model, translator.data
     batch = sequence_batch(data.encode([pair[-2:] for pair in pairs]))
     with capture(model, "*.feed_forward.activation") as seen, torch.no_grad():

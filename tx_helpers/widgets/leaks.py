@@ -14,6 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.arguments import check_numbers, check_tensors, described
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.blocks import EncoderBlock
 from tx_helpers.capture import capture
@@ -82,6 +83,11 @@ def influence(run: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     While it listens attention is written out: all rows of the Jacobian go through it at once, which PyTorch's fused
     kernel does not take.
     """
+    check_tensors("influence", x=(x, "float S D"))
+    if not x.numel():
+        raise ValueError(f"influence: x of shape {tuple(x.shape)} is empty")
+    if not callable(run):
+        raise ValueError(f"influence: run is {described(run)}, expected a function of x")
     with listening(lambda _name, _tensor: None):
         jacobian = torch.autograd.functional.jacobian(run, x, vectorize=True)  # (T, F, S, D)
     if jacobian.dim() != 4:
@@ -103,6 +109,8 @@ def through(blocks: Iterable[nn.Module], *memory: Tensor, **options) -> Callable
 
 def reach(mask: Tensor, depth: int) -> Tensor:
     """Which inputs can reach which outputs through `depth` layers of a mask (T, T) with residuals: (M or 1)^depth."""
+    check_tensors("reach", mask=(mask, "bool T T"))
+    check_numbers("reach", least=0, whole=True, depth=depth)
     step = (mask | torch.eye(len(mask), dtype=torch.bool, device=mask.device)).double()
     return torch.linalg.matrix_power(step, depth) > 0
 

@@ -20,6 +20,7 @@ from functools import partial
 import ipywidgets as widgets
 import torch
 
+from tx_helpers.arguments import check_numbers, check_types
 from tx_helpers.capture import capture
 from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import line_chart, message, side_by_side, weight_map
@@ -148,10 +149,12 @@ class LiveTraining:
         every: int = 5,
         number: int = 421,
     ):
-        if not choices or steps < 1 or every < 1:
-            raise ValueError(
-                f"live_training: {len(choices)} choices, steps={steps}, every={every}; expected at least 1 of each"
-            )
+        check_types("live_training", Mapping, choices=choices)
+        check_types(
+            "live_training", Mapping, **{f"choices[{name!r}]": each | {"": 0} for name, each in choices.items()}
+        )
+        check_numbers("live_training", least=1, whole=True, steps=steps, every=every)
+        check_numbers("live_training", least=0, most=999_999, whole=True, number=number)
         self.retrain, self.choices, self.steps, self.every, self.number = retrain, dict(choices), steps, every, number
         self.runs: dict[str, LiveRun] = {}
         self.moments: dict[str, Moment] = {}

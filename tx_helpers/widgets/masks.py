@@ -11,6 +11,7 @@ import ipywidgets as widgets
 import torch
 from torch import Tensor
 
+from tx_helpers.arguments import check_tensors, check_types
 from tx_helpers.attention import eager_attention
 from tx_helpers.masks import causal_mask, combine_masks, sliding_window_mask
 from tx_helpers.show.charts import GRID, Panel, heading, shaded_cell, side_by_side
@@ -93,6 +94,8 @@ def _fate(total: float) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def mask_explorer(q: Tensor, k: Tensor, tokens: Sequence[str]) -> Explore:
     """Compose a mask by rules and clicks: q and k (T, K) of one head, from a capture, and the T tokens."""
+    check_types("mask_explorer", Sequence, tokens=tokens)
+    check_tensors("mask_explorer", {"T": len(tokens)}, q=(q, "float T K"), k=(k, "float T K"))
     q, k = q.float(), k.float()  # in float64 a score plus −1e9 would still be told from another
     grid = MaskGrid("The mask: query (row) may look at key (column)")
     clear = widgets.Button(description="Undo all clicks")

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from traitlets import link
 
-from tx_helpers.arguments import check_tensors
+from tx_helpers.arguments import check_tensors, check_types
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.blocks import DecoderBlock, EncoderBlock
 from tx_helpers.capture import capture
@@ -191,6 +191,7 @@ def describe(part: Part, letter: Mapping[int, str], total: int) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def parts_explorer(model: EncoderDecoder, source: Tensor, target: Tensor) -> Explore:
     """Click a part on the map, or choose it from the list: its shapes, parameters and source."""
+    check_types("parts_explorer", EncoderDecoder, model=model)
     check_tensors("parts_explorer", source=(source, "int B S"), target=(target, "int B T"))
     parts = trace(model, source, target)
     letter, total = letters(model, source, target), count_parameters(model)

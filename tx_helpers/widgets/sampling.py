@@ -15,6 +15,7 @@ import ipywidgets as widgets
 import torch
 from torch import Tensor
 
+from tx_helpers.arguments import check_types, described
 from tx_helpers.generation.sampling import filter_logits, precise
 from tx_helpers.recipes import Translator, Writer
 from tx_helpers.show.charts import Panel, side_by_side
@@ -37,6 +38,8 @@ class NextToken(NamedTuple):
 
 def next_word(translator: Translator, text: str) -> NextToken:
     """The next word of the translation of `text`, after those written so far; ValueError for words it does not know."""
+    check_types("next_word", Translator, translator=translator)
+    check_types("next_word", str, text=text)
     tokenizer, model = translator.data.target_tokenizer, translator.model
     source = torch.tensor([translator.data.source_tokenizer.encode(text)])  # (1, S)
 
@@ -49,6 +52,7 @@ def next_word(translator: Translator, text: str) -> NextToken:
 
 def next_character(writer: Writer) -> NextToken:
     """The next character after a text, of which the writer sees as much as its context holds."""
+    check_types("next_character", Writer, writer=writer)
 
     @torch.no_grad()
     def logits(so_far: str) -> Tensor:
@@ -138,6 +142,9 @@ def sampling_explorer(model: NextToken, so_far: str = "", *, name: str = "sampli
 
     At the start nothing is ruled out: temperature 1, all V tokens, p = 1, m = 0.
     """
+    check_types("sampling_explorer", NextToken, model=model)
+    if not isinstance(so_far, str):
+        raise ValueError(f"sampling_explorer: so_far is {described(so_far)}, expected a text")
     V, logits = len(model.tokens), lru_cache(maxsize=16)(model.logits)
 
     def picture(so_far: str, **rule) -> Svg:

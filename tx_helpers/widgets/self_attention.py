@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tx_helpers.arguments import check_numbers, check_points, check_tensors
+from tx_helpers.arguments import check_numbers, check_points, check_tensors, check_types
 from tx_helpers.attention import eager_attention
 from tx_helpers.capture import capture
 from tx_helpers.observe import listening
@@ -47,7 +47,7 @@ class Attended(NamedTuple):
 
 def attend(q: Tensor, k: Tensor, v: Tensor, *, temperature: float = 1.0, scaled: bool = True) -> Attended:
     """The package's attention of q (T, K), k (S, K), v (S, ·), its weights listened to; in float64."""
-    check_tensors("attend", q=(q, "T K"), k=(k, "S K"), v=(v, "S D"))
+    check_tensors("attend", q=(q, "float T K"), k=(k, "float S K"), v=(v, "float S D"))
     check_numbers("attend", above=0, temperature=temperature)
     seen = {}
     q, k, v = q.detach().double()[None], k.detach().double()[None], v.detach().double()[None]
@@ -198,7 +198,8 @@ def describe_sentence(tokens: Sequence[str], found: Attended, block: int, head: 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def tokens_explorer(tokens: Sequence[str], q: Tensor, k: Tensor, v: Tensor) -> Explore:
     """Some tokens' queries, keys and values (T, 2) under a temperature, with √K and without."""
-    check_tensors("tokens_explorer", {"T": len(tokens)}, q=(q, "T K"), k=(k, "T K"), v=(v, "T 2"))
+    check_types("tokens_explorer", Sequence, tokens=tokens)
+    check_tensors("tokens_explorer", {"T": len(tokens)}, q=(q, "float T K"), k=(k, "float T K"), v=(v, "float T 2"))
 
     def picture(temperature, scaled):
         found = attend(q, k, v, temperature=temperature, scaled=scaled)
@@ -213,6 +214,7 @@ def words_explorer(table: Mapping[str, Point], sentence: str, *, axes: tuple[str
     The word `followed`, or else the first one, is drawn with its way.
     """
     check_points("words_explorer", table)
+    check_types("words_explorer", str, sentence=sentence)
     largest = max(max(point) for point in table.values())
 
     def picture(sentence, temperature, scaled):
@@ -230,6 +232,8 @@ def sentence_explorer(translator: Translator, text: str) -> Explore:
 
     Temperature and scale are turned in the chosen block alone: what comes before it stays as it was.
     """
+    check_types("sentence_explorer", Translator, translator=translator)
+    check_types("sentence_explorer", str, text=text)
     model, tokenizer = translator.model, translator.data.source_tokenizer
 
     @lru_cache(maxsize=32)

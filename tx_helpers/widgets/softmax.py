@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import ipywidgets as widgets
 import torch
 
-from tx_helpers.arguments import check_numbers
+from tx_helpers.arguments import check_numbers, check_types
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GOLD, GREEN, INK, MUTED, card, shape, words
@@ -55,6 +55,7 @@ def describe(logits: Sequence[float], temperature: float, p: Sequence[float]) ->
 # --- bind -------------------------------------------------------------------------------------------------------------
 def softmax_explorer(logits: Sequence[float] = (2.0, 1.0, 0.0)) -> Explore:
     """Sliders for up to nine logits and the temperature."""
+    check_types("softmax_explorer", Sequence, logits=logits)
     if not 1 <= len(logits) <= 9:
         raise ValueError(f"softmax_explorer: {len(logits)} logits, expected 1 to 9")
     check_numbers("softmax_explorer", least=-4, most=4, **{f"logits[{i}]": z for i, z in enumerate(logits)})

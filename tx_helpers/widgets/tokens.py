@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import ipywidgets as widgets
 
-from tx_helpers.arguments import described
+from tx_helpers.arguments import check_types, described
 from tx_helpers.show.charts import line_chart
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
@@ -148,8 +148,9 @@ def describe_merges(tokenizer: BytePairTokenizer, merges: int, counts: Sequence[
 def tokens_explorer(tokenizers: Mapping[str, Tokenizer], text: str) -> Explore:
     """Type a text and see it cut by each tokenizer, as pieces or as ids."""
 
-    if not tokenizers:
-        raise ValueError("tokens_explorer: no tokenizers, expected at least one")
+    check_types("tokens_explorer", Mapping, tokenizers=tokenizers)
+    check_types("tokens_explorer", Tokenizer, **{f"tokenizers[{name!r}]": each for name, each in tokenizers.items()})
+    check_text("tokens_explorer", text)
 
     def picture(text: str, show: str) -> Svg:
         return draw_cuts([cut(name, tokenizer, text) for name, tokenizer in tokenizers.items()], text, show)
@@ -160,6 +161,7 @@ def tokens_explorer(tokenizers: Mapping[str, Tokenizer], text: str) -> Explore:
 
 def merges_explorer(tokenizer: BytePairTokenizer, text: str) -> Explore:
     """Slide through the merges and watch the pieces of a text grow."""
+    check_types("merges_explorer", BytePairTokenizer, tokenizer=tokenizer)
     check_text("merges_explorer", text)
     counts = token_counts(tokenizer, text)
     return Explore(

@@ -13,6 +13,7 @@ import ipywidgets as widgets
 import torch
 from torch import Tensor
 
+from tx_helpers.arguments import check_numbers, check_types
 from tx_helpers.capture import capture
 from tx_helpers.generation.search import generate
 from tx_helpers.recipes import Translator
@@ -131,6 +132,8 @@ def describe(translation: Translation, weights: Tensor) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def translation_explorer(translator: Translator, number: int = 421) -> Explore:
     """Type a number, choose block and head: the translation, and which word looked where."""
+    check_types("translation_explorer", Translator, translator=translator)
+    check_numbers("translation_explorer", least=0, most=999_999, whole=True, number=number)
     config = translator.model.config
     translate = lru_cache(maxsize=64)(lambda number: translated(translator, number))
 

@@ -1,0 +1,131 @@
+"""Wrong arguments of explorers, charts and plots: each is refused by name, none fails somewhere inside."""
+
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from toy_models import model as toy
+from tx_helpers.config import gpt2
+from tx_helpers.models import EncoderDecoder
+from tx_helpers.recipes import Translator, translator_config
+from tx_helpers.show.charts import bar_chart, line_chart, weight_map
+from tx_helpers.show.plots import attention_map, attention_maps, bars, curves, heatmap, new_figure, show, smooth
+from tx_helpers.text.data import word_pairs
+from tx_helpers.text.subwords import BytePairTokenizer
+from tx_helpers.text.tokenizers import CharTokenizer
+from tx_helpers.widgets import (
+    ablation,
+    activations,
+    cache_costs,
+    embeddings,
+    ffn_memory,
+    head_removal,
+    leaks,
+    live_training,
+    masks,
+    model_parts,
+    norms,
+    query_plane,
+    recurrence,
+    sampling,
+    schedules,
+    self_attention,
+    softmax,
+    tokens,
+    translation,
+)
+from wrong_arguments import faults
+
+PAIRS = [("one", "eins"), ("twenty-one", "ein und zwanzig")]
+ALT = "Words enough to say what is to be seen."
+WORDS = dict(title="t", xlabel="x", ylabel="y")
+SMALL = dict(size=(200, 200), title="t")
+QK = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
+MAPS = torch.full((2, 3, 2), 0.5)
+PLANE = {"pear": (2.5, 0.5), "phone": (0.5, 2.5)}
+TABLES = {step: torch.randn(5, 3, generator=torch.Generator().manual_seed(step)) for step in (0, 2, 4)}
+RUNS = {name: SimpleNamespace(losses=[2.0, 1.0]) for name in ("right", "wrong")}
+
+
+@pytest.fixture(scope="module")
+def translator():
+    data = word_pairs([*PAIRS, ("four hundred twenty-one", "vier hundert ein und zwanzig")])
+    return Translator(EncoderDecoder(translator_config(data, d_model=16, n_layers=2)).eval(), data)
+
+
+PLAIN = {
+    "line_chart": (partial(line_chart, **WORDS, size=(200, 200)), dict(lines={"a": ([0, 1], [1.0, 2.0])}, faint=["a"])),
+    "bar_chart": (partial(bar_chart, **SMALL), dict(values={"a": 0.5})),
+    "weight_map": (partial(weight_map, **SMALL), dict(weights=MAPS[0], keys=["a", "b"], queries=["c", "d", "e"])),
+    "curves": (partial(curves, **WORDS, alt=ALT), dict(lines={"a": ([0, 1], [1.0, 2.0])}, levels={"chance": 0.5})),
+    "bars": (partial(bars, title="t", xlabel="x", alt=ALT), dict(values={"a": 0.5, "b": 1.0})),
+    "heatmap": (partial(heatmap, **WORDS, alt=ALT), dict(values=[[1.0, 2.0]], diverging=True)),
+    "attention_map": (attention_map, dict(weights=MAPS[0], keys=["a", "b"], queries=["c", "d", "e"])),
+    "attention_maps": (
+        partial(attention_maps, alt=ALT),
+        dict(weights=MAPS, keys=["a", "b"], queries=["c", "d", "e"], titles=["1", "2"]),
+    ),
+    "smooth": (smooth, dict(values=[1.0, 2.0], window=2)),
+    "show": (show, dict(figure=new_figure()[0], alt=ALT)),
+    "ablation": (
+        ablation.ablation_explorer,
+        dict(runs=RUNS, exact={"right": 1.0, "wrong": 0.0}, left="right", window=2),
+    ),
+    "activations": (partial(activations.draw, x=0.0, other=None), dict(name="GELU")),
+    "cache": (cache_costs.cache_explorer, dict(configs={"GPT-2": gpt2()})),
+    "costs": (partial(cache_costs.costs, gpt2()), dict(tokens=3, rows=2)),
+    "embeddings": (
+        embeddings.embedding_explorer,
+        dict(history=TABLES, groups={"g": ["a", "b"], "h": ["c", "d"]}, ids={"a": 1, "b": 2, "c": 3, "d": 4}),
+    ),
+    "influence": (leaks.influence, dict(run=lambda x: 2 * x, x=QK)),
+    "reach": (leaks.reach, dict(mask=torch.eye(3, dtype=torch.bool), depth=2)),
+    "live training": (live_training.live_training_explorer, dict(retrain=None, choices={"a": {}}, steps=3, every=1)),
+    "mask": (masks.mask_explorer, dict(q=QK, k=QK, tokens=["a", "b", "c"])),
+    "parts": (
+        model_parts.parts_explorer,
+        dict(model=toy(EncoderDecoder), source=torch.ones(2, 5, dtype=torch.long), target=torch.ones(2, 6).long()),
+    ),
+    "norms": (partial(norms.normalise, vector=[1.0, 2.0]), dict(kind="LayerNorm")),
+    "query plane": (query_plane.query_explorer, dict(words=PLANE)),
+    "backward norms": (recurrence.backward_norms, dict(radius=0.9, steps=3, width=4)),
+    "path lengths": (recurrence.path_lengths, dict(distance=8, kernel=3)),
+    "sampling": (
+        partial(sampling.sampling_explorer, sampling.NextToken(lambda so_far: torch.zeros(3), "abc")),
+        dict(so_far="text"),
+    ),
+    "schedule": (schedules.schedule_explorer, dict(steps=500)),
+    "three tokens": (
+        self_attention.tokens_explorer,
+        dict(tokens=["a", "b", "c"], q=QK, k=QK, v=QK[:, :2].contiguous()),
+    ),
+    "context": (
+        partial(self_attention.words_explorer, axes=("fruit", "technology"), followed="pear"),
+        dict(table=PLANE, sentence="pear"),
+    ),
+    "softmax": (softmax.softmax_explorer, dict(logits=[1.0, 2.0])),
+    "tokens": (tokens.tokens_explorer, dict(tokenizers={"c": CharTokenizer.train("text")}, text="text")),
+    "merges": (tokens.merges_explorer, dict(tokenizer=BytePairTokenizer([("e", "n")]), text="ten")),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_wrong_argument_is_named(name):
+    call, arguments = PLAIN[name]
+    assert faults(call, arguments) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "others"),
+    [
+        (ffn_memory.memory_explorer, dict(pairs=PAIRS)),
+        (head_removal.head_removal_explorer, dict(pairs=PAIRS, number=21)),
+        (self_attention.sentence_explorer, dict(text="one")),
+        (sampling.next_word, dict(text="one")),
+        (translation.translation_explorer, dict(number=421)),
+    ],
+)
+def test_a_wrong_argument_beside_a_translator_is_named(translator, call, others):
+    assert faults(call, dict(translator=translator, **others)) == []

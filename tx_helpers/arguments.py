@@ -19,6 +19,7 @@ _KINDS = {
     "int": lambda dtype: dtype in (torch.int64, torch.int32),
     "float": lambda dtype: dtype.is_floating_point,
 }
+_TYPES = {Mapping: "a dictionary", Sequence: "a list", str: "a text"}
 
 
 def check_tensors(where: str, sizes: dict[str, int] | None = None, **tensors: tuple[Tensor, str]) -> dict[str, int]:
@@ -91,12 +92,12 @@ def check_one_of(where: str, choices: Iterable[str], **values: str) -> None:
 def check_types(where: str, kind: type | tuple[type, ...], **values: object) -> None:
     """Each value is of this type, or of one of these, and not empty if it has a length."""
     kinds = kind if isinstance(kind, tuple) else (kind,)
-    expected = " or ".join(_with_article(one.__name__) for one in kinds)
+    expected = " or ".join(_TYPES.get(one) or _with_article(one.__name__) for one in kinds)
     for name, value in values.items():
         if not isinstance(value, kinds):
             raise ValueError(f"{where}: {name} is {described(value)}, expected {expected}")
         if hasattr(value, "__len__") and not len(value):
-            raise ValueError(f"{where}: {name} is empty, expected {expected} with something in it")
+            raise ValueError(f"{where}: {name} is empty, expected {expected} that is not")
 
 
 def check_points(where: str, points: object) -> None:

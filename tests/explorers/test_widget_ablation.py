@@ -194,7 +194,7 @@ def test_a_logarithmic_scale_needs_positive_values():
 
 
 def test_a_map_needs_a_row_for_each_query():
-    with pytest.raises(ValueError, match=r"weights \(1, 2\), but 2 queries and 1 keys"):
+    with pytest.raises(ValueError, match=r"weights \(1, 2\), but there are 2 queries and 1 keys"):
         weight_map([[0.5, 0.5]], ["a"], ["b", "c"], size=(100, 100), title="t")
 
 

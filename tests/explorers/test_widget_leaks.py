@@ -67,8 +67,8 @@ def unit_steps(x: torch.Tensor, j: int) -> list[torch.Tensor]:
 
 
 def test_influence_says_what_it_expects():
-    with pytest.raises(ValueError, match=r"the Jacobian is \(3,\), expected \(T, F, S, D\)"):
-        influence(lambda x: x.sum(), torch.zeros(3))
+    with pytest.raises(ValueError, match=r"the Jacobian is \(3, 2\), expected \(T, F, S, D\)"):
+        influence(lambda x: x.sum(), torch.zeros(3, 2))
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 5])

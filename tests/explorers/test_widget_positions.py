@@ -156,7 +156,7 @@ def test_the_explorers_answer_their_questions():
     turn.set(query=25, key=22)
     assert turn.summary == f"Query at 25 turned by 500°, key at 22 by 440°. {rest}"
     turn.set(key=28)
-    assert "Their score is -0.115, the cosine of the 97° between them" in turn.summary
+    assert "Their score is -0.120, the cosine of the 97° between them" in turn.summary
     assert "and the key was turned 60° further. It is the same for all positions with m − n = -3." in turn.summary
 
 

@@ -49,7 +49,7 @@ CLAIMS = [
         HERE,
         "seven @ three > 0.7 > seven @ seventeen",
         (
-            Break("unit = history[80] / history[80]", "unit = history[0] / history[0]"),
+            Break("history[80] / history[80].norm", "history[0] / history[0].norm"),
             Break("losses.append(loss.item())", "losses.append(loss.item()); E.data.fill_(1.0)"),
         ),
     ),

@@ -27,7 +27,7 @@ CLAIMS = [
         "found[False][-1] < 0.6",
         (
             Break("(1 if scaled else d**0.5)", "1"),
-            Break("torch.optim.Adam([W_q, W_k], lr=1e-2)", "torch.optim.Adam([W_q, W_k], lr=0.0)"),
+            Break("W_k.requires_grad_()], lr=1e-2)", "W_k.requires_grad_()], lr=0.0)"),
         ),
     ),
     Claim(

@@ -64,7 +64,7 @@ CLAIMS = [
         HERE,
         "min(second_block) < 0.9",
         (
-            Break("for layer in (0, 1))\nprint", "for layer in (1, 1))\nprint"),
+            Break("= read_off(0), read_off(1)", "= read_off(1), read_off(1)"),
             Break("IT = 7", "IT = 9"),
         ),
     ),

@@ -356,6 +356,13 @@ def test_unused_import_guard():
     assert guards.unused_imports(notebook(one, other)) == ["code cell 2 imports torch for nothing"]
 
 
+def test_generator_guard():
+    good, bad = code("a, b = f(c), f(d)\na, b = [f(x) for x in g]"), code("a, b = (f(x) for x in (c, d))")
+    assert guards.unpacked_generators(notebook(good, bad)) == [
+        "code cell 3 unpacks a generator into (a, b); write a line for each name"
+    ]
+
+
 TEXT = stream("3.14\n")
 
 

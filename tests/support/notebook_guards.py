@@ -298,6 +298,18 @@ def unused_imports(notebook) -> list[str]:
     ]
 
 
+def unpacked_generators(notebook) -> list[str]:
+    """Each name on a line of its own: `a, b = (f(x) for x in (c, d))` is short and hard to read."""
+    return [
+        f"{where} unpacks a generator into {ast.unparse(node.targets[0])}; write a line for each name"
+        for where, cell in numbered(notebook)
+        for node in ast.walk(ast.parse(python_of(cell)))
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Tuple)
+        and isinstance(node.value, ast.GeneratorExp)
+    ]
+
+
 def untold_explorers(notebook) -> list[str]:
     """An explorer stands below a heading of its own, behind a question and before the answer."""
     found = []
@@ -381,5 +393,6 @@ def course_guards(path: Path, notebook) -> list[str]:
         *short_cells(notebook),
         *forbidden_code(notebook),
         *unused_imports(notebook),
+        *unpacked_generators(notebook),
     ]
     return [f"{path.name}: {finding}" for finding in findings]

@@ -59,7 +59,7 @@ def page(browser):
 
 
 def mount(page, view: AttentionView) -> None:
-    message = {"esm": ESM.read_text("utf-8"), "spec": view.widget.spec, "state": view.state}
+    message = {"esm": ESM, "spec": view.widget.spec, "state": view.state}
     page.evaluate(MOUNT, message | {"data": base64.b64encode(view.widget.data).decode()})
 
 

@@ -54,7 +54,7 @@ def page(esm: str, spec: dict, data: bytes, state: dict, static: str) -> str:
     """One HTML file; its policy lets it run this one script, and load nothing."""
     script = esm + START
     if "</script" in script.lower():
-        raise ValueError("AttentionView: attention_view.js holds '</script', which would end the page's script early")
+        raise ValueError("AttentionView: its scripts hold '</script', which would end the page's script early")
     return PAGE.format(
         hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         static=static,

@@ -6,8 +6,8 @@
     AttentionView.from_tensor(weights, tokens)                              # any tensor (layers, heads, T, S)
     AttentionView.from_attentions(outputs.attentions, tokens)               # Hugging Face, output_attentions=True
 
-The raw numbers travel once, as bytes; layer, head, temperature, mask and scale are answered by attention_view.js,
-without the kernel. A changed temperature or mask shows a counterfactual: this layer's weights recomputed, everything
+The raw numbers travel once, as bytes; layer, head, temperature, mask and scale are answered by the scripts in the
+folder attention, without the kernel. A changed temperature or mask shows a counterfactual: this layer's weights recomputed, everything
 before it frozen. Without a kernel a picture is seen, and `save("x.html")` writes a page that needs neither kernel nor
 network.
 """
@@ -35,7 +35,8 @@ from tx_helpers.widgets.attention_data import (
     stacked,
 )
 
-ESM = Path(__file__).with_name("attention_view.js")
+# anywidget takes one module: the scripts joined, in an order that does not matter.
+ESM = "\n".join(path.read_text("utf-8") for path in sorted(Path(__file__).with_name("attention").glob("*.js")))
 NOT_PRODUCTS = "these scores are not q·k/√d_k alone: a bias or another factor is in them"
 Tokens = Sequence[str]
 
@@ -201,7 +202,7 @@ class AttentionView:
         if path.suffix == ".html":
             spec, data, state = self.widget.spec, self.widget.data, self.state
             static = attention_page.svg(*picture)
-            path.write_text(attention_page.page(ESM.read_text("utf-8"), spec, data, state, static), encoding="utf-8")
+            path.write_text(attention_page.page(ESM, spec, data, state, static), encoding="utf-8")
         elif path.suffix == ".svg":
             path.write_text(attention_page.svg(*picture), encoding="utf-8")
         elif path.suffix == ".png":

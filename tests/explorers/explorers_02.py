@@ -1,6 +1,6 @@
 """What the browser suite does in notebook 02."""
 
-from explorer_cases import Case, Move
+from explorer_cases import Case, Move, rises
 
 NOTEBOOK = "02_tokens_and_embeddings"
 
@@ -35,7 +35,9 @@ CASES = [
         "embeddings",
         (
             Move("Step", r"Step 2: nearest to 'one' are .* \d+ of 27 words", keys=("ArrowRight",)),
-            Move("Step", r"Step 80: nearest to 'one' are .* 27 of 27 words have", mouse="drag"),
+            Move(
+                "Step", r"Step 80: nearest to 'one' are .* words have", mouse="drag", holds=rises(r"(\d+) of 27 words")
+            ),
             Move("Word", r"Step 80: nearest to 'two' are ", keys=("ArrowDown",)),
         ),
     ),

@@ -1,6 +1,6 @@
-"""Notebook 04's explorers in the browser. The trained translator's weights differ a little from machine to machine."""
+"""Notebook 04's explorers in the browser."""
 
-from explorer_cases import Case, Move
+from explorer_cases import Case, Move, rises
 
 NOTEBOOK = "04_self_attention"
 CASES = [
@@ -39,7 +39,7 @@ CASES = [
         (
             Move("Number", r"^Block 1, head 1, .*'ninety' at .* of 2 words", text="99"),
             Move("Block", r"^Block 2, head 1, .* of 2 words", mouse="choose:2"),
-            Move("Temperature", r"temperature 4: .* Evenness of the weights 0\.[5-9]", mouse="drag"),
+            Move("Temperature", r"temperature 4: ", mouse="drag", holds=rises(r"Evenness of the weights (\d\.\d\d)")),
         ),
     ),
     Case(

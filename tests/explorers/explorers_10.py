@@ -1,37 +1,46 @@
 """Notebook 10's explorers in the browser."""
 
-from explorer_cases import Case, Move
+from explorer_cases import Case, Move, no_less, rises
 
 NOTEBOOK = "10_generation"
+FOUND = r"'[^']*' \((?:right|wrong)\), ln P -?\d+\.\d\d, score -?\d+\.\d\d"  # a hypothesis, and its figures
+SHARPER = r"(\d\.\d\d) → (\d\.\d\d)\.$"  # of the likeliest token, before the temperature and after
 CASES = [
     Case(
         NOTEBOOK,
         "decoding",
         (
-            Move("Step", r"^Step 2 of 8: 'tausend' 0\.44, 'hundert' 0\.41; looks most at 'th", keys=("ArrowRight",)),
-            Move("Step", r"^Step 8 of 8: '<eos>' 0\.95", mouse="drag"),
-            Move("Translator", r"^Step 8 of 8: '<eos>' 0\.98, .* looks most at 'thirty'", mouse="choose:journeyman"),
-            Move("Number", r"^Step 6 of 6: '<eos>' .* so far: vier hundert ein und zwanzig\.$", text="421"),
+            Move("Step", r"^Step 2 of \d+: '[^']+' [01]\.\d\d, '[^']+' 0\.\d\d; looks most at ", keys=("ArrowRight",)),
+            Move("Step", r"^Step (\d+) of \1: ", mouse="drag"),
+            Move("Translator", r"of 8: .* so far: sechs", mouse="choose:trained"),
+            Move("Number", r"^Step \d of 6: .* so far: vier", text="421"),
         ),
     ),
     Case(
         NOTEBOOK,
         "sampling",
         (
-            Move("Written so far", r"^35 of 35 .* 'tausend', 0\.44 → 0\.44\.$", text="sechs"),
-            Move("Temperature", r"^35 of 35 .* 'tausend', 0\.44 → 0\.67\.$", keys=("Home",)),
-            Move("Written so far", r"^35 of 35 .* 'hundert', 0\.82 → 1\.00\.$", text="sechs tausend vier"),
-            Move("Min-p", r"^1 of 35 tokens stays; 0\.18 of .* entropy 0\.69 → 0\.00", mouse="drag"),
+            Move("Written so far", r"^35 of 35 .* '[^']+', (\d\.\d\d) → \1\.$", text="sechs"),
+            Move("Temperature", r"^35 of 35 ", keys=("Home",), holds=no_less(SHARPER)),
+            Move("Written so far", r"^35 of 35 ", text="sechs tausend vier", holds=no_less(SHARPER)),
+            Move("Min-p", r"^1 of 35 tokens stays; 0\.\d\d of .* entropy \d\.\d\d → 0\.00", mouse="drag"),
         ),
     ),
     Case(
         NOTEBOOK,
         "beams",
         (
-            Move("Beams", r"^3 beams find 'sechs hundert vier und dreißig' \(wrong\), ln P -4", keys=("ArrowRight",)),
-            Move("Length penalty", r"^3 beams find 'sechs tausend .* \(right\), .* score -0\.95", mouse="drag"),
-            Move("Translator", r"\(right\), ln P -0\.12, score -0\.03; greedy .* \(right\)", mouse="choose:journeyman"),
-            Move("Number", r"\(right\), ln P -1\.66, .*; greedy .* \(wrong\), ln P -2\.00", text="246583"),
+            Move("Beams", rf"^3 beams find {FOUND}; greedy {FOUND}\.$", keys=("ArrowRight",)),
+            Move(
+                "Length penalty",
+                rf"^3 beams find {FOUND}; greedy ",
+                mouse="drag",
+                holds=rises(r"score (-?\d\.\d\d); gr"),
+            ),
+            Move(
+                "Translator", r"\(right\), ln P -?0\.\d\d, score -?0\.\d\d; greedy .* \(right\)", mouse="choose:trained"
+            ),
+            Move("Number", r"^3 beams find 'zwei hundert sechs und vierzig tausend .*' \(right\)", text="246583"),
         ),
     ),
     Case(
@@ -47,9 +56,9 @@ CASES = [
         NOTEBOOK,
         "writer",
         (
-            Move("Written so far", r"^53 of 53 .* 'u', 0\.[89]", text="One rainy morning she bo"),
-            Move("Top-k", r"^1 of 53 tokens stays; .* 'u', 0\.[89]\d → 1\.00", keys=("Home",)),
-            Move("Written so far", r"^1 of 53 tokens stays; 0\.[3-9]\d of .* → 0\.00 nats", text="One rainy morning "),
+            Move("Written so far", r"^53 of 53 .* '.', (\d\.\d\d) → \1\.$", text="One rainy morning she bo"),
+            Move("Top-k", r"^1 of 53 tokens stays; .* '.', \d\.\d\d → 1\.00", keys=("Home",)),
+            Move("Written so far", r"^1 of 53 tokens stays; 0\.\d\d of .* → 0\.00 nats", text="One rainy morning "),
             Move("Top-k", r"^53 of 53 tokens stay; 0\.00 of", mouse="drag"),
         ),
     ),

@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 import browser_moves
 from browser_harness import NOTEBOOKS, find_chromium, front_end, require_chromium
 from browser_moves import cases_of, faults_of
-from explorer_cases import Case, Move
+from explorer_cases import Case, Move, no_less, rises
 from notebook_slice import needed_cells
 from refresh_notebooks import KERNEL
 
@@ -55,6 +55,7 @@ FAULTY = [
     NAMED.format(length=50, name="still"),
     NAMED.format(length="50 + x", name="wrong"),
     NAMED.format(length="50 + x", name="forgotten"),
+    'Explore(lambda x: bar(50 + x, f"x is {-x}."), "falling", x=(0, 5))',
     'nameless = Explore(lambda x: bar(50, "So it is."), "nameless", x="text")\n'
     'nameless.controls["x"].description = ""\n'
     'unsaid = ipywidgets.HTML(\'<span style="color: #bbb; background: #fff">pale</span><img src="data:,">'
@@ -68,7 +69,7 @@ FAULTY = [
     "'not reached'",
 ]
 PLANTED = [  # what is said of them, each once
-    r"the execution counts are \[1, 2, 3, 4, 5, 6, 7, 8, 9, None\], expected 1 to 10",
+    r"the execution counts are \[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, None\], expected 1 to 11",
     r"explorer 'lost' is not on the page",
     r"explorer 'forgotten' has no case",
     r"nameless: control without a name: textbox",
@@ -79,6 +80,7 @@ PLANTED = [  # what is said of them, each once
     r"after the moves: contrast 1\.\d+, expected 4\.5: '(pale|unlit)'",
     r"still: X, ArrowRight: the picture is the same; the summary is 'x is 1\.'",
     r"wrong: X, ArrowRight: a new picture; the summary is 'x is 1\.', expected 'x is 2'",
+    r"falling: X, ArrowRight: a new picture; the summary is 'x is -1\.', expected what must hold after 'x is 0\.'",
     r"wrong: Y, drag: no control named 'Y'",
     r"(error|stderr) output: .*ZeroDivisionError",
     r"stderr output: spilt",
@@ -127,6 +129,7 @@ def test_every_planted_fault_is_found(opened, monkeypatch):
         Case("faulty", "lost", (Move("X", "", keys=("ArrowRight",)),)),
         Case("faulty", "still", (Move("X", "x is 1", keys=("ArrowRight",)),)),
         Case("faulty", "wrong", (Move("X", "x is 2", keys=("ArrowRight",)), Move("Y", "", mouse="drag"))),
+        Case("faulty", "falling", (Move("X", "x is", keys=("ArrowRight",), holds=rises(r"(-?\d)")),)),
         Case("faulty", "nameless", ()),
     ]
     found = faults_of(opened, "faulty.ipynb", cases)
@@ -157,6 +160,12 @@ def test_a_case_moves_by_keyboard_and_by_mouse_to_two_settings(case):
     for move in case.moves:
         assert [bool(move.keys), move.text is not None, bool(move.mouse)].count(True) == 1, move
         assert not re.search(move.summary, ""), f"{move.summary!r} matches anything"
+
+
+def test_what_must_hold_is_asked_of_the_numbers():
+    grows, ordered = rises(r"evenness (\d\.\d)"), no_less(r"(\d\.\d) → (\d\.\d)")
+    assert [grows("evenness 0.5", f"evenness {after}") for after in (0.4, 0.5, 1.0)] == [False, True, True]
+    assert [ordered("", f"0.5 → {after}") for after in (0.4, 0.5, 1.0)] == [False, True, True]
 
 
 def test_a_case_for_each_explorer_once():

@@ -8,6 +8,7 @@ import pytest
 
 from browser_harness import NOTEBOOKS, copy_notebooks, front_end, shared_cache
 from browser_moves import faults_of
+from other_seeds import fill
 
 pytestmark = pytest.mark.slow
 OTHER_SEEDS = (1, 2)
@@ -22,9 +23,11 @@ ROUNDS = [  # whole notebooks, and the seed of the trainings
 def faults(request, tmp_path_factory):
     whole, seed = request.param
     folder = tmp_path_factory.mktemp("lab")
-    copy_notebooks(folder, whole=whole)
-    cache = None if seed else shared_cache(tmp_path_factory)
-    with front_end("lab", folder, cache, seed) as opened:
+    copy_notebooks(folder, whole, seed)
+    cache = shared_cache(tmp_path_factory) if seed == 0 else tmp_path_factory.mktemp("cache")
+    if seed:
+        fill(cache, seed)
+    with front_end("lab", folder, cache) as opened:
         yield lambda notebook: faults_of(opened, notebook, from_menu=whole)
 
 

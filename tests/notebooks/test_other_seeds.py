@@ -8,20 +8,19 @@ counts for others in words (notebook 10 on more beams). Try one:
     python -m pytest -m thorough tests/notebooks/test_other_seeds.py -k "05_ and seed2"
 """
 
-import re
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
 import pytest
 
 from judging import no_traces, run
 from notebook_slice import needed_cells
+from other_seeds import UNNAMED_SEEDS, reseeded
 from test_claims import code_of
 from tx_helpers.recipes import Translator, train_translator
 
-SEED = re.compile(r"\b(manual_seed\(|RandomStream\(|seed=)(\d+)\b")
-TRANSLATOR = {"number_translator(progress=False)": "translator_at({seed})"}
+CACHED, IN_ITS_PLACE = "number_translator(progress=False)", "translator_at({seed})"
 
 
 @dataclass(frozen=True)
@@ -29,12 +28,10 @@ class Experiments:
     """The experiments of a notebook.
 
     cells  for each cell that judges one a piece of source that stands in that cell alone
-    seeds  pieces of source in the cells that these need, and what is put in their places
     """
 
     notebook: str
     cells: tuple[str, ...]
-    seeds: dict[str, str] = field(default_factory=dict)
 
 
 EXPERIMENTS = (
@@ -48,7 +45,6 @@ EXPERIMENTS = (
             "1e-8 and gain > 1e9",
             "assert gained > 0.4",
         ),
-        {"data.batches(64)": "data.batches(64, seed={seed})"},
     ),
     Experiments(
         "02_tokens_and_embeddings",
@@ -64,10 +60,6 @@ EXPERIMENTS = (
             "assert right > 0.95 and on_echo",
             "near.max() < -0.2 and asked_for > 0.3",
         ),
-        {
-            "TextBatches(ids, length, batch_size=12)": "TextBatches(ids, length, batch_size=12, seed={seed})",
-            "manual_seed(step)": "manual_seed(step + {seed} * 10**6)",
-        },
     ),
     Experiments(
         "04_self_attention",
@@ -79,7 +71,6 @@ EXPERIMENTS = (
             "assert layer.key is layer.query and exact > 0.9",
             "assert apart < 0.5 and together > 0.7",
         ),
-        TRANSLATOR | {"train_translator(steps=150, prepare": "train_translator(steps=150, seed={seed}, prepare"},
     ),
     Experiments(
         "05_multi_head_attention",
@@ -98,16 +89,10 @@ EXPERIMENTS = (
             "assert same < 1e-3",
             "assert min(alive_turned",
         ),
-        TRANSLATOR
-        | {
-            "train_translator(small.train, steps=120": "train_translator(small.train, seed={seed}, steps=120",
-            "random.Random(step)": "random.Random(step + {seed} * 10**6)",
-        },
     ),
     Experiments(
         "06_masking",
         ('assert forced["without"] < 0.15 < 0.35',),
-        TRANSLATOR | {"TextBatches(ids, 32, 32)": "TextBatches(ids, 32, 32, seed={seed})"},
     ),
     Experiments(
         "07_feed_forward",
@@ -123,16 +108,6 @@ EXPERIMENTS = (
             "assert ratio > 0.01",
             "assert without_memory > 0.5",
         ),
-        TRANSLATOR
-        | {
-            "depth=24)": "depth=24, seed={seed})",
-            "depth=12)": "depth=12, seed={seed})",
-            "depth=4)": "depth=4, seed={seed})",
-            "steps=80": "steps=80, seed={seed}",
-            "steps=100": "steps=100, seed={seed}",
-            "in range(5)": "in range({seed} * 5, {seed} * 5 + 5)",
-            "steps=70, changes=one_unit": "steps=70, seed={seed}, changes=one_unit",
-        },
     ),
     Experiments(
         "09_training",
@@ -150,10 +125,6 @@ EXPERIMENTS = (
             'assert lost["no padding mask"] > 0.05',
             "assert share > 0.55 and loss < 0.4",
         ),
-        {
-            "train_translator(pairs.train, steps=10": "train_translator(pairs.train, seed={seed}, steps=10",
-            "partial(train_translator, small.train": "partial(train_translator, small.train, seed={seed}",
-        },
     ),
     Experiments(
         "10_generation",
@@ -167,10 +138,6 @@ EXPERIMENTS = (
             "assert list(same.values())",
             "assert of_greedy < of_real",
         ),
-        {
-            "train_translator(steps=80": "train_translator(seed={seed}, steps=80",
-            "train_writer(corpus, steps=150": "train_writer(corpus, seed={seed}, steps=150",
-        },
     ),
 )
 by_notebook = pytest.mark.parametrize("experiments", EXPERIMENTS, ids=lambda experiments: experiments.notebook)
@@ -187,14 +154,6 @@ def cells_of(experiments: Experiments) -> dict[int, str]:
     return {index: sources[index] for index in needed}
 
 
-def reseeded(source: str, seeds: dict[str, str], seed: int) -> str:
-    """The source with its numbers raised, and the other seeds put in."""
-    source = SEED.sub(lambda found: f"{found[1]}{int(found[2]) + seed}", source)
-    for old, new in seeds.items():
-        source = source.replace(old, new.format(seed=seed))
-    return source
-
-
 @cache
 def trained_translator(seed: int) -> Translator:
     """What `number_translator` would train, and keep, at another seed."""
@@ -205,10 +164,13 @@ def trained_translator(seed: int) -> Translator:
 @pytest.mark.parametrize("seed", range(1, 5), ids="seed{}".format)
 @by_notebook
 def test_what_is_asserted_holds_at_other_seeds(experiments, seed):
+    def at_seed(source: str) -> str:
+        return reseeded(source, experiments.notebook, seed).replace(CACHED, IN_ITS_PLACE.format(seed=seed))
+
     namespace = {"__name__": "__main__", "translator_at": lambda seed: deepcopy(trained_translator(seed))}
     with no_traces():
         told = {
-            f"code cell {index + 1}": run(reseeded(source, experiments.seeds, seed), index, namespace)
+            f"code cell {index + 1}": run(at_seed(source), index, namespace)
             for index, source in cells_of(experiments).items()
         }
     assert {cell: failed for cell, failed in told.items() if failed} == {}
@@ -217,11 +179,12 @@ def test_what_is_asserted_holds_at_other_seeds(experiments, seed):
 @by_notebook
 def test_judging_cells_and_seeds_are_where_they_were(experiments):
     together = "\n".join(cells_of(experiments).values())
-    assert [old for old in experiments.seeds if old not in together] == []
+    assert [old for old in UNNAMED_SEEDS.get(experiments.notebook, {}) if old not in together] == []
+    assert (CACHED in together) == (experiments.notebook[:2] in ("04", "05", "06", "07"))
 
 
 def test_every_seed_is_raised():
-    source = "manual_seed(0); RandomStream(7); f(seed=10**6, n=3); Generator().manual_seed(step); train(x, steps=5)"
-    assert reseeded(source, {"train(x": "train(x, seed={seed}"}, 2) == (
-        "manual_seed(2); RandomStream(9); f(seed=12**6, n=3); Generator().manual_seed(step); train(x, seed=2, steps=5)"
+    source = "manual_seed(0); RandomStream(7); f(seed=10**6, n=3); Generator().manual_seed(step); data.batches(64)"
+    assert reseeded(source, "01_limits_of_recurrence", 2) == (
+        "manual_seed(2); RandomStream(9); f(seed=12**6, n=3); Generator().manual_seed(step); data.batches(64, seed=2)"
     )

@@ -31,7 +31,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from notebook_frame import frame
 from notebook_slice import needed_cells
-from other_seeds import START
+from other_seeds import reseeded
 from repository import COURSE
 
 WINDOW = {"width": 1280, "height": 900}
@@ -78,8 +78,8 @@ def require_chromium() -> str:
     pytest.skip(why)
 
 
-def copy_notebooks(folder: Path, whole: bool = True) -> None:
-    """The course's notebooks without outputs, whole or only the cells that the explorers need.
+def copy_notebooks(folder: Path, whole: bool = True, seed: int = 0) -> None:
+    """The course's notebooks without outputs, whole or only the cells that the explorers need, their seeds raised.
 
     They are as before an address is stamped in: Colab's badge would be a request beyond this machine.
     """
@@ -90,6 +90,7 @@ def copy_notebooks(folder: Path, whole: bool = True) -> None:
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         for cell in code:
             cell.outputs, cell.execution_count = [], None
+            cell.source = reseeded(cell.source, path.stem, seed) if seed else cell.source
         if not whole:
             notebook.cells = [code[index] for index in needed_cells([cell.source for cell in code])]
         nbformat.write(notebook, folder / path.name)
@@ -117,10 +118,9 @@ class Server:
     """A Jupyter server for the notebooks of `folder`; a context manager, which ends the server and its kernels.
 
     cache  where the kernels keep trained models; by default a folder that goes with the server
-    seed   of the trainings, where the notebooks say none; with another than 0 the cache must be another one, too
     """
 
-    def __init__(self, front_end: str, folder: Path, cache: Path | None = None, seed: int = 0):
+    def __init__(self, front_end: str, folder: Path, cache: Path | None = None):
         module, app, self._path = FRONT_ENDS[front_end]
         self.front_end, self._token = front_end, secrets.token_hex(16)
         self._home = Path(tempfile.mkdtemp(prefix="tx_browser_"))
@@ -130,10 +130,6 @@ class Server:
         for name in ("config", "data", "runtime", "ipython", "cache", "settings"):
             (self._home / name).mkdir()
         (self._home / "settings" / "overrides.json").write_text(json.dumps(SETTINGS))
-        if seed:
-            startup = self._home / "ipython" / "profile_default" / "startup"
-            startup.mkdir(parents=True)
-            (startup / "seed.py").write_text(START.format(seed=seed))
         self._command = [
             *(sys.executable, "-m", module, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
             *(f"--port={self._port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={self._token}"),
@@ -298,13 +294,13 @@ def is_foreign(url: str) -> bool:
 
 @contextmanager
 def front_end(
-    kind: str, folder: Path, cache: Path | None = None, seed: int = 0
+    kind: str, folder: Path, cache: Path | None = None
 ) -> Iterator[Callable[[str], AbstractContextManager[Sheet]]]:
     """A server for the folder's notebooks and a browser; gives `opened`, which shows one in a fresh window.
 
     Playwright keeps an event loop running until the end, which other tests must not meet: one use, one test file.
     """
-    with chromium() as browser, Server(kind, folder, cache, seed) as server:
+    with chromium() as browser, Server(kind, folder, cache) as server:
 
         @contextmanager
         def opened(notebook: str) -> Iterator[Sheet]:

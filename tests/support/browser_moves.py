@@ -16,7 +16,7 @@ from browser_harness import Sheet
 from explorer_cases import Case, Move
 from notebook_frame import ROOT
 
-PATIENCE = 15  # seconds until a picture must have followed a move, even on a machine that is much in use
+PATIENCE = 60  # seconds until a picture must have followed a move, even on a machine that is much in use
 # What a learner can operate, in the order in which a name is looked up: a slider has its name, and so may its number.
 ROLES = (
     *("slider", "combobox", "listbox", "checkbox", "switch", "radio", "button", "textbox", "searchbox", "spinbutton"),
@@ -109,7 +109,7 @@ def control_of(root: Locator, name: str) -> Locator:
 def perform(root: Locator, move: Move) -> list[str]:
     """Do the move; the picture must then be another one and the summary match. Returns the faults, none or one."""
     done = move.mouse or (f"typing {move.text!r}" if move.text is not None else " ".join(move.keys))
-    before = root.evaluate(PICTURE)
+    before, said = root.evaluate(PICTURE), text_of(root, ".tx-summary")
     try:
         act(root.page, control_of(root, move.control), move)
     except (LookupError, Error) as error:
@@ -117,15 +117,17 @@ def perform(root: Locator, move: Move) -> list[str]:
     deadline = time.monotonic() + PATIENCE
     while True:
         after, summary = root.evaluate(PICTURE), text_of(root, ".tx-summary")
-        if after and after != before and re.search(move.summary, summary):
+        matches = re.search(move.summary, summary)
+        if after and after != before and matches and move.holds(said, summary):
             return []
         if time.monotonic() > deadline:
             break
         root.page.wait_for_timeout(30)
     seen = "the picture is gone" if not after else "the picture is the same" if after == before else "a new picture"
+    wanted = f"what must hold after {said!r}" if matches else repr(move.summary)
     alarm = text_of(root, ".tx-error")
     return [
-        f"{move.control}, {done}: {seen}; the summary is {summary!r}, expected {move.summary!r}"
+        f"{move.control}, {done}: {seen}; the summary is {summary!r}, expected {wanted}"
         + (f"; the error says {alarm!r}" if alarm else "")
     ]
 

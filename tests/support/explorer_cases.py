@@ -3,6 +3,8 @@
 A file `explorers_NN.py` beside this one holds the cases of notebook NN in a list CASES.
 """
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -15,6 +17,10 @@ class Move:
     text     typed into it in place of what stood there, Enter at the end, or
     mouse    "click" (buttons, checkboxes, parts of a picture), "drag" (a slider, to its right end), or
              "choose:<option>" (a dropdown)
+    holds    what the summaries before and after the move must fulfil besides
+
+    Of a trained model no pattern may ask for a number: the bits of a training differ between processors. Ask for what
+    holds for every model that the same recipe trains, or for what the formula says (`rises`, `no_less`).
     """
 
     control: str
@@ -22,6 +28,22 @@ class Move:
     keys: tuple[str, ...] = ()
     text: str | None = None
     mouse: str | None = None
+    holds: Callable[[str, str], bool] = lambda before, after: True
+
+
+def rises(pattern: str) -> Callable[[str, str], bool]:
+    """The number that is the pattern's group must not be smaller after the move than before it."""
+    return lambda before, after: float(re.search(pattern, before)[1]) <= float(re.search(pattern, after)[1])
+
+
+def no_less(pattern: str) -> Callable[[str, str], bool]:
+    """Of the summary after the move: the second number of the pattern must not be smaller than the first."""
+
+    def holds(before: str, after: str) -> bool:
+        first, second = re.search(pattern, after).groups()
+        return float(first) <= float(second)
+
+    return holds
 
 
 @dataclass(frozen=True)

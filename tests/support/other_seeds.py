@@ -1,4 +1,4 @@
-"""The course's models, trained from another seed: as a cache in place of the learner's, or in a kernel of its own.
+"""The course at other seeds: a cache of models that were trained from another one, and notebooks with theirs raised.
 
     python tests/support/other_seeds.py /tmp/cache_of_seed_1 1      # then: TX_CACHE=/tmp/cache_of_seed_1 pytest …
 
@@ -7,40 +7,65 @@ must hold for every model that the same recipe trains: other seeds are the cheap
 """
 
 import os
+import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-# Run in a kernel before its first cell, this changes the seed of all recipes that a notebook calls without one.
-START = """
-from tx_helpers import recipes
-recipes.train_translator.__kwdefaults__["seed"] = recipes.train_writer.__kwdefaults__["seed"] = {seed}
-"""
+SEED = re.compile(r"\b(manual_seed\(|RandomStream\(|seed=)(\d+)\b")
+# Of a notebook: pieces of source that use a default seed, and what is put in their places.
+UNNAMED_SEEDS = {
+    "01_limits_of_recurrence": {"data.batches(64)": "data.batches(64, seed={seed})"},
+    "03_positional_encodings": {
+        "TextBatches(ids, length, batch_size=12)": "TextBatches(ids, length, batch_size=12, seed={seed})",
+        "manual_seed(step)": "manual_seed(step + {seed} * 10**6)",
+    },
+    "04_self_attention": {"train_translator(steps=150, prepare": "train_translator(steps=150, seed={seed}, prepare"},
+    "05_multi_head_attention": {
+        "train_translator(small.train, steps=120": "train_translator(small.train, seed={seed}, steps=120",
+        "random.Random(step)": "random.Random(step + {seed} * 10**6)",
+    },
+    "06_masking": {"TextBatches(ids, 32, 32)": "TextBatches(ids, 32, 32, seed={seed})"},
+    "07_feed_forward": {
+        "depth=24)": "depth=24, seed={seed})",
+        "depth=12)": "depth=12, seed={seed})",
+        "depth=4)": "depth=4, seed={seed})",
+        "steps=80": "steps=80, seed={seed}",
+        "steps=100": "steps=100, seed={seed}",
+        "in range(5)": "in range({seed} * 5, {seed} * 5 + 5)",
+        "steps=70, changes=one_unit": "steps=70, seed={seed}, changes=one_unit",
+    },
+    "09_training": {
+        "train_translator(pairs.train, steps=10": "train_translator(pairs.train, seed={seed}, steps=10",
+        "partial(train_translator, small.train": "partial(train_translator, small.train, seed={seed}",
+    },
+    "10_generation": {
+        "train_translator(steps=80": "train_translator(seed={seed}, steps=80",
+        "train_writer(corpus, steps=150": "train_writer(corpus, seed={seed}, steps=150",
+    },
+}
 
 
-@contextmanager
-def recipes_start_from(seed: int) -> Iterator[None]:
-    """Within it, `train_translator` and `train_writer` use this seed unless they are given one."""
-    exec(START.format(seed=seed), {})
-    try:
-        yield
-    finally:
-        exec(START.format(seed=0), {})
+def reseeded(source: str, notebook: str, seed: int) -> str:
+    """A cell's source with each number in `manual_seed(…)`, `RandomStream(…)` and `seed=…` raised, defaults as well."""
+    source = SEED.sub(lambda found: f"{found[1]}{int(found[2]) + seed}", source)
+    for old, new in UNNAMED_SEEDS.get(notebook, {}).items():
+        source = source.replace(old, new.format(seed=seed))
+    return source
 
 
 def fill(folder: Path, seed: int) -> None:
-    """Put into the folder what the package keeps in its cache, trained from this seed; what is there already stays."""
-    from tx_helpers.recipes import number_translator
+    """Put into the folder what the package keeps in its cache, trained from this seed."""
+    from tx_helpers import recipes
 
-    before = os.environ.get("TX_CACHE")
+    cache, default = os.environ.get("TX_CACHE"), recipes.train_translator.__kwdefaults__
     os.environ["TX_CACHE"] = str(folder)
+    recipes.train_translator.__kwdefaults__ = default | {"seed": seed}
     try:
-        with recipes_start_from(seed):
-            number_translator(progress=False)
+        recipes.number_translator(progress=False)
     finally:
+        recipes.train_translator.__kwdefaults__ = default
         del os.environ["TX_CACHE"]
-        os.environ |= {"TX_CACHE": before} if before is not None else {}
+        os.environ |= {} if cache is None else {"TX_CACHE": cache}
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@
     AttentionView.from_tensor(weights, tokens)                              # any tensor (layers, heads, T, S)
     AttentionView.from_attentions(outputs.attentions, tokens)               # Hugging Face, output_attentions=True
 
-The raw numbers travel once, as bytes; layer, head, temperature, mask and scale are answered by the scripts in the
-folder attention, without the kernel. A changed temperature or mask shows a counterfactual: this layer's weights recomputed, everything
-before it frozen. Without a kernel a picture is seen, and `save("x.html")` writes a page that needs neither kernel nor
-network.
+The raw numbers are sent once, as bytes; the scripts in the folder `attention` answer to layer, head, temperature, mask
+and scale without the kernel. A changed temperature or mask shows a counterfactual: the weights of this layer are
+computed again, and everything before it stays as it was. Without a kernel a picture is shown, and `save("x.html")`
+writes a page that needs neither kernel nor network.
 """
 
 import re

@@ -473,6 +473,27 @@ def test_the_saved_page_is_interactive_without_a_kernel_and_without_a_network(pa
     assert page.evaluate("() => window.hurt") is None  # and the page fixture has seen no request and no complaint
 
 
+@pytest.mark.parametrize(
+    ("T", "S", "words"), [(1, 1, "a"), (2, 2, "alone"), (3, 9, "wwwwwwwwwwww"), (40, 40, "t"), (41, 2, "")]
+)
+def test_a_stored_drawing_names_rows_and_columns_and_cuts_no_word(page, tmp_path, T, S, words):
+    queries, keys = [f"{words}{i}" for i in range(T)], [f"{words}:{i}" for i in range(S)]
+    view = AttentionView.from_tensor(random_weights(T, S), queries, keys)
+    drawing = view.save(tmp_path / "x.svg").read_text("utf-8")
+    page.set_content(f'<!DOCTYPE html><html lang="en"><title>Test</title><body>{drawing}</body></html>')
+    texts, outside = page.evaluate(
+        """() => {
+             const frame = document.querySelector("svg").getBoundingClientRect();
+             const texts = [...document.querySelectorAll("text")];
+             const cut = (text) => { const box = text.getBoundingClientRect();
+               return box.left < frame.left || box.right > frame.right
+                 || box.top < frame.top || box.bottom > frame.bottom };
+             return [texts.map((text) => text.textContent), texts.filter(cut).map((text) => text.textContent)] }"""
+    )
+    assert outside == []
+    assert {texts.count(name) for name in (*queries, *keys)} == {2 if max(T, S) <= 40 else 1}
+
+
 def test_one_token_is_a_good_picture(page):
     mount(page, AttentionView.from_tensor([[1.0]], ["alone"]))
     assert summary(page) == "layer 1, head 1: 'alone' looks most at 'alone' (1.00)"

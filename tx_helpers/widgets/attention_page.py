@@ -20,6 +20,7 @@ from tx_helpers.show.plots import COLOURS, DPI, new_figure
 from tx_helpers.widgets.attention_data import shown
 
 ROW, LINES, LABEL = 20, 180, 150  # of the SVG, in pixels: height of a token, width of the lines and of the tokens
+CAPTION = 190  # of the SVG, in pixels: room for the words above the matrix
 MATRIX, MOST_CELLS = 400, 250  # its matrix: the longest side in pixels, and how many cells are told apart
 CIVIDIS = colormaps["cividis"](np.arange(256), bytes=True)[:, :3]
 FAINTEST = 0.02  # weights below are not drawn
@@ -66,9 +67,6 @@ def page(esm: str, spec: dict, data: bytes, state: dict, static: str) -> str:
 
 def svg(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict, alt: str) -> str:
     """Tokens and lines of weight on the left, the matrix on the right; the words `alt` name it."""
-    T, S = weights.shape
-    left = 2 * LABEL + LINES + 30
-    cell = max(1.0, min(ROW, MATRIX / max(T, S)))
     parts = [
         f'<g fill="#444"><text x="{LABEL - 8}" y="18" text-anchor="end">query</text>'
         f'<text x="{LABEL + LINES + 8}" y="18">key</text></g>',
@@ -78,35 +76,58 @@ def svg(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state:
         w = weights[t, s]
         parts.append(
             f'<line x1="{LABEL}" y1="{_middle(t)}" x2="{LABEL + LINES}" y2="{_middle(s)}" '
-            f'stroke-opacity="{w:.3f}" stroke-width="{0.5 + 3.5 * w:.2f}"/>'
+            f'stroke-opacity="{w:.3f}" stroke-width="{0.5 + 3.5 * w:.1f}"/>'
         )
-    parts.append('</g><g fill="#111">')
+    parts.append("</g>")
     for tokens, x, anchor in ((queries, LABEL - 8, "end"), (keys, LABEL + LINES + 8, "start")):
-        for i, token in enumerate(tokens):
-            parts.append(f'<text x="{x}" y="{_middle(i) + 4}" text-anchor="{anchor}">{escape(shown(token))}</text>')
-    parts += ["</g>", _matrix(weights, left, cell)]
-    return _framed(parts, left + cell * S + 20, ROW * max(T, S) + 50, alt)
+        parts.append(f'<g fill="#111" text-anchor="{anchor}">')
+        parts += [f'<text x="{x}" y="{_middle(i) + 4}">{escape(shown(token))}</text>' for i, token in enumerate(tokens)]
+        parts.append("</g>")
+    cell = max(1.0, min(ROW, MATRIX / max(weights.shape)))
+    matrix, width, height = _matrix(weights, queries, keys, 2 * LABEL + LINES + 30, cell)
+    return _framed([*parts, matrix], width, max(height, ROW * max(weights.shape) + 50), alt)
 
 
 def still(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict, alt: str) -> str:
-    """The same, for a notebook's text output, which is compared to the byte: weights in nineteenths, so that their last
-    digits change nothing (1/2, 1/8 and the like lie far from where rounding turns); of many tokens the matrix alone."""
+    """The same for a notebook's text output, which is compared to the byte; of many tokens the matrix alone.
+
+    The weights are rounded to nineteenths, so that their last digits change nothing: 1/2, 1/8 and the like lie far from
+    where such a rounding turns.
+    """
     weights = np.round(weights * 19) / 19
     if max(weights.shape) <= MOST_LABELS:
         return svg(weights, queries, keys, state, alt)
-    cell = MATRIX / max(weights.shape)
-    return _framed([_matrix(weights, 20, cell)], 40 + cell * weights.shape[1], 50 + cell * weights.shape[0], alt)
+    matrix, width, height = _matrix(weights, queries, keys, 20, MATRIX / max(weights.shape))
+    return _framed([matrix], width, height, alt)
 
 
-def _matrix(weights: np.ndarray, left: float, cell: float) -> str:
+def _matrix(
+    weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], left: float, cell: float
+) -> tuple[str, float, float]:
+    """The matrix from `left` on with the names of rows and columns, if they have room; and where it ends, below too."""
     T, S = weights.shape
+    named = max(T, S) <= MOST_LABELS
+    room = [8 + 7.5 * max(len(shown(token)) for token in side) if named else 0 for side in (queries, keys)]
+    x, y = left + room[0], 30 + 0.87 * room[1]  # the keys' names rise at 60°, whose sine is 0.87 and whose cosine 0.5
     levels = np.rint(strongest(weights, MOST_CELLS) / max(1.0, weights.max()) * 255)
-    drawn = pixel_image(levels, CIVIDIS, x=left, y=30, width=cell * S, height=cell * T)
-    return f'<text x="{left}" y="18" fill="#444">matrix: a row for each query</text>{drawn}'
+    parts = [
+        f'<text x="{left}" y="18" fill="#444">matrix: a row for each query</text>',
+        pixel_image(levels, CIVIDIS, x=x, y=y, width=cell * S, height=cell * T),
+    ]
+    if named:
+        parts.append(f'<g fill="#111" font-size="{min(12, cell):g}"><g text-anchor="end">')
+        for t, token in enumerate(queries):
+            parts.append(f'<text x="{x - 6:g}" y="{y + (t + 0.7) * cell:.0f}">{escape(shown(token))}</text>')
+        parts.append(f'</g><g transform="translate(0 {y - 4:.0f})">')
+        for s, token in enumerate(keys):
+            place = f"translate({x + (s + 0.7) * cell:.0f})rotate(-60)"
+            parts.append(f'<text transform="{place}">{escape(shown(token))}</text>')
+        parts.append("</g></g>")
+    width = max(left + CAPTION, x + cell * S + 0.5 * room[1]) + 20
+    return "".join(parts), width, y + cell * T + 20
 
 
 def _framed(parts: Sequence[str], width: float, height: float, alt: str) -> str:
-    width = max(width, 230)  # room for the matrix's words
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(alt, quote=True)}" '
         f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" font-family="sans-serif" '

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed: the plane is not tested in a browser")
 
-from tx_helpers.widgets.query_plane import QueryPlane
+from tx_helpers.widgets.query_plane import QueryPlane, answer
 from widget_page import HOSTILE, bare_page, mount
 
 
@@ -13,7 +13,7 @@ def page():
     with bare_page() as page:
         stored = {
             **{"value": [1.0, 1.0], "description": "Query", "names": ["pear", HOSTILE]},
-            **{"points": [(2.0, 0.0), (0.0, 2.0)], "axes": ["x", "y"], "weights": [0.25, 0.75], "output": [0.5, 1.5]},
+            **{"points": [(2.0, 0.0), (0.0, 2.0)], "axes": ["x", "y"], "temperature": 1.0},
         }
         plane = QueryPlane(**stored)
         mount(page, plane._esm, stored | {"limit": plane.limit})
@@ -59,11 +59,17 @@ def test_dragging_follows_the_mouse_and_stops_with_the_button(page):
     assert handle(page)["aria-valuetext"] == "x 2, y -2"
 
 
-def test_discs_are_as_large_as_the_weights_say_and_names_stay_text(page):
+def test_discs_and_diamond_are_the_package_s_attention_and_names_stay_text(page):
     radii = "() => [...document.querySelectorAll('circle')].slice(0, 2).map((c) => Number(c.getAttribute('r')))"
-    assert page.evaluate(radii) == pytest.approx([2 + 34 * 0.25**0.5, 2 + 34 * 0.75**0.5])
-    page.evaluate("tell('weights', [1, 0])")
-    assert page.evaluate(radii) == [36, 2]
+    place = """() => document.querySelector("path[fill='#D55E00']").getAttribute("d").match(/[\\d.]+/g)
+      .slice(0, 2).map(Number)"""
+    unit = 190 / 3.75
+    for value, temperature in (([1.0, 1.0], 1.0), ([-3.0, 2.0], 0.2), ([3.0, -0.5], 4.0)):
+        page.evaluate("([value, t]) => { tell('value', value); tell('temperature', t) }", [value, temperature])
+        found = answer(value, [(2.0, 0.0), (0.0, 2.0)], temperature)
+        assert page.evaluate(radii) == pytest.approx([2 + 34 * weight**0.5 for weight in found.weights])
+        x, y = found.output
+        assert page.evaluate(place) == pytest.approx([190 + unit * x, 190 - unit * y - 8])
     assert page.get_by_text(HOSTILE).count() == 1 and page.locator("#place img").count() == 0
     page.evaluate("close_()")
     assert page.evaluate("Object.keys(heard)") == []

@@ -26,12 +26,13 @@ def test_what_cannot_be_is_refused():
             QueryPlane(value=value)
 
 
-def test_the_explorer_moves_discs_and_diamond():
+def test_the_explorer_says_what_the_query_looks_at_and_the_plane_follows_its_temperature():
     explorer = query_explorer(dict(zip(("pear", "phone", "the"), KEYS, strict=True)))
     plane = explorer.controls["query"]
     explorer.set(query=[3.0, -1.0], temperature=2.0)
     found = answer((3.0, -1.0), KEYS, 2.0)
-    assert plane.weights == found.weights and plane.output == found.output
+    assert plane.follows.source == (explorer.controls["temperature"], "value")
+    assert plane.follows.target == (plane, "temperature")
     assert explorer.summary == (
         f"Query (3.0, -1.0), length 3.16, temperature 2: it looks most at 'pear' ({found.weights[0]:.2f}), least at "
         f"weight {min(found.weights):.2f}. Output ({found.output[0]:.2f}, {found.output[1]:.2f})."

@@ -3,7 +3,8 @@
     query_explorer({"pear": (2.5, 0.5), "phone": (0.5, 2.5)}, query=(1.0, 1.0))
 
 weights = softmax(q · k_s / (√K τ)) with K = 2, output = Σ_s weight_s k_s: a word's value is its key here, so that all
-of it can be seen in one plane. The module query_plane.js draws the plane; the arithmetic is the package's.
+of it can be seen in one plane. The module query_plane.js draws the plane, by the same arithmetic; the summary and the
+bars are the package's own attention.
 """
 
 import math
@@ -76,11 +77,11 @@ def describe(query: Sequence[float], names: Sequence[str], temperature: float, f
 class QueryPlane(anywidget.AnyWidget):
     """Named points (the keys) and an arrow (the query) whose tip is moved by mouse, by touch or by the arrow keys.
 
-    value    the query [x, y], each within −LIMIT … LIMIT
-    weights  of the keys, drawn as the size of their discs; output [x, y], drawn as a diamond
+    value  the query [x, y], each within −LIMIT … LIMIT
 
-    Weights and output are given from the start: a page that takes more than 2 seconds to load the module gets no
-    message of the kernel (anywidget gives up waiting), but always the state that the widget was made with.
+    The size of a disc is its key's weight, a diamond the output; both follow `value` and `temperature` in the browser,
+    without the kernel: a page that takes more than 2 seconds to load the module gets no message of the kernel
+    (anywidget gives up waiting), but always the state that the widget was made with.
     """
 
     _esm = Path(__file__).with_name("query_plane.js")
@@ -91,8 +92,7 @@ class QueryPlane(anywidget.AnyWidget):
     points = traitlets.List().tag(sync=True)
     axes = traitlets.List().tag(sync=True)  # what the two axes are called
     limit = traitlets.Float(LIMIT).tag(sync=True)
-    weights = traitlets.List().tag(sync=True)
-    output = traitlets.List().tag(sync=True)
+    temperature = traitlets.Float(1.0).tag(sync=True)
 
     @traitlets.validate("value")
     def _within(self, proposal):
@@ -114,14 +114,11 @@ def query_explorer(
     """The plane with a key for each word, a temperature, and the weights as bars beneath."""
     check_points("query_explorer", words)
     names, keys = list(words), [tuple(map(float, point)) for point in words.values()]
-    first = answer(query, keys, 1.0)
-    state = dict(names=names, points=keys, axes=list(axes), weights=first.weights, output=first.output)
-    plane = QueryPlane(value=list(query), description="Query", **state)
+    plane = QueryPlane(value=list(query), description="Query", names=names, points=keys, axes=list(axes))
 
     def picture(query, temperature):
-        found = answer(query, keys, temperature)
-        plane.weights, plane.output = found.weights, found.output
-        return draw(query, names, temperature, found)
+        return draw(query, names, temperature, answer(query, keys, temperature))
 
     temperature = widgets.FloatSlider(1.0, min=0.2, max=4, step=0.1, description="Temperature")
+    plane.follows = widgets.jsdlink((temperature, "value"), (plane, "temperature"))  # in the browser
     return Explore(picture, name="query-plane", query=plane, temperature=temperature)

@@ -38,18 +38,14 @@ const paint = (node, head, removed) => {
   text.textContent = removed ? "✗ removed" : `without: ${percent(head.share)}`;
 };
 
-const render = ({ model, el }) => {
-  const heads = model.get("heads");
+/** The table with the names of its rows and columns, without buttons. */
+const frame = (heads, description) => {
   const rows = 1 + Math.max(...heads.map((head) => head.row));
   const columns = 1 + Math.max(...heads.map((head) => head.column));
   const [width, height] = [LEFT + columns * (WIDE + GAP) + 8, TOP + rows * (HIGH + GAP) + 8];
   const svg = element("svg", {
-    class: "tx-heads",
-    viewBox: `0 0 ${width} ${height}`,
-    role: "group",
-    "aria-label": model.get("description"),
-    "font-family": "sans-serif",
-    style: `width: 100%; max-width: ${width}px; height: auto; display: block`,
+    class: "tx-heads", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": description,
+    "font-family": "sans-serif", style: `width: 100%; max-width: ${width}px; height: auto; display: block`,
   });
   const label = { "font-size": 12, fill: "#1F2933" };
   svg.append(element("rect", { x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 12, fill: "#FCFCFA", stroke: "#CBD2D9" }));
@@ -60,7 +56,11 @@ const render = ({ model, el }) => {
   for (const head of heads.filter((head) => head.column === 0)) {
     svg.append(element("text", { ...label, x: 14, y: TOP + head.row * (HIGH + GAP) + HIGH / 2 + 4 }, head.layer));
   }
-  const buttons = heads.map(cell);
+  return svg;
+};
+
+const render = ({ model, el }) => {
+  const heads = model.get("heads"), buttons = heads.map(cell), svg = frame(heads, model.get("description"));
   svg.append(...buttons);
 
   const reach = (index) => buttons.forEach((node, n) => node.setAttribute("tabindex", n === index ? 0 : -1));

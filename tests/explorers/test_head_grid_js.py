@@ -2,10 +2,8 @@
 
 import pytest
 
-pytest.importorskip("playwright", reason="playwright is not installed: the grid is not tested in a browser")
-
 from tx_helpers.widgets.head_removal import Head, HeadGrid
-from widget_page import HOSTILE, bare_page, focused, mount
+from widget_page import HOSTILE, focused, mount
 
 SELF, CROSS = "decoder.blocks.0.self_attention", "decoder.blocks.0.cross_attention"
 SHARES = {Head(SELF, 0): 1.0, Head(SELF, 1): 0.5, Head(CROSS, 0): 0.235, Head(CROSS, 1): 0.0}
@@ -14,13 +12,12 @@ STATE = """() => [...document.querySelectorAll("[role=button]")].map((node) =>
 
 
 @pytest.fixture
-def page():
-    with bare_page() as page:
-        grid = HeadGrid(SHARES, "Heads", [Head(CROSS, 0)])
-        heads = [*grid.heads[:3], {**grid.heads[3], "name": HOSTILE}]
-        stored = {"value": grid.value, "description": grid.description, "heads": heads}
-        mount(page, grid._esm, stored)
-        yield page
+def page(bare_page):
+    grid = HeadGrid(SHARES, "Heads", [Head(CROSS, 0)])
+    heads = [*grid.heads[:3], {**grid.heads[3], "name": HOSTILE}]
+    stored = {"value": grid.value, "description": grid.description, "heads": heads}
+    mount(bare_page, grid._esm, stored)
+    return bare_page
 
 
 def pressed(page) -> list[str]:

@@ -2,10 +2,8 @@
 
 import pytest
 
-pytest.importorskip("playwright", reason="playwright is not installed: the mask is not tested in a browser")
-
 from tx_helpers.widgets.mask_grid import MaskGrid
-from widget_page import HOSTILE, bare_page, focused, mount
+from widget_page import HOSTILE, focused, mount
 
 STATE = """() => [...document.querySelectorAll("[role=checkbox]")].map((node) => node.getAttribute("aria-checked"))"""
 STOPS = (
@@ -15,11 +13,10 @@ TABLE = {"base": [[1, 0, 0], [1, 1, 0]], "queries": ["a", HOSTILE], "keys": ["x"
 
 
 @pytest.fixture
-def page():
-    with bare_page() as page:
-        stored = {"value": ["1,0:0"], "description": "The mask", "table": TABLE}
-        mount(page, MaskGrid("m")._esm, stored)
-        yield page
+def page(bare_page):
+    stored = {"value": ["1,0:0"], "description": "The mask", "table": TABLE}
+    mount(bare_page, MaskGrid("m")._esm, stored)
+    return bare_page
 
 
 def checked(page) -> str:

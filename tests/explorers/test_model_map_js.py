@@ -2,13 +2,11 @@
 
 import pytest
 
-pytest.importorskip("playwright", reason="playwright is not installed: the map is not tested in a browser")
-
 from toy_models import model as toy
 from tx_helpers.models import EncoderDecoder
 from tx_helpers.widgets.model_map import ModelMap
 from tx_helpers.widgets.model_parts import names
-from widget_page import HOSTILE, bare_page, focused, mount
+from widget_page import HOSTILE, focused, mount
 
 STATE = """() => [...document.querySelectorAll("[role=button]")].map((node) =>
   [node.getAttribute("aria-label"), node.getAttribute("aria-pressed"), node.getAttribute("tabindex")])"""
@@ -20,10 +18,9 @@ def paths():
 
 
 @pytest.fixture
-def page(paths):
-    with bare_page() as page:
-        show_map(page, ModelMap({**paths, "output": HOSTILE}, description="Map", value="encoder"))
-        yield page
+def page(paths, bare_page):
+    show_map(bare_page, ModelMap({**paths, "output": HOSTILE}, description="Map", value="encoder"))
+    return bare_page
 
 
 def show_map(page, plan: ModelMap) -> None:

@@ -2,22 +2,19 @@
 
 import pytest
 
-pytest.importorskip("playwright", reason="playwright is not installed: the plane is not tested in a browser")
-
 from tx_helpers.widgets.query_plane import QueryPlane, answer
-from widget_page import HOSTILE, bare_page, mount
+from widget_page import HOSTILE, mount
 
 
 @pytest.fixture
-def page():
-    with bare_page() as page:
-        stored = {
-            **{"value": [1.0, 1.0], "description": "Query", "names": ["pear", HOSTILE]},
-            **{"points": [(2.0, 0.0), (0.0, 2.0)], "axes": ["x", "y"], "temperature": 1.0},
-        }
-        plane = QueryPlane(**stored)
-        mount(page, plane._esm, stored | {"limit": plane.limit})
-        yield page
+def page(bare_page):
+    stored = {
+        **{"value": [1.0, 1.0], "description": "Query", "names": ["pear", HOSTILE]},
+        **{"points": [(2.0, 0.0), (0.0, 2.0)], "axes": ["x", "y"], "temperature": 1.0},
+    }
+    plane = QueryPlane(**stored)
+    mount(bare_page, plane._esm, stored | {"limit": plane.limit})
+    return bare_page
 
 
 def handle(page) -> dict:

@@ -62,7 +62,7 @@ const build = (model, { across, down }) => {
     "aria-label": model.get("description"), "aria-valuemin": -limit, "aria-valuemax": limit,
   });
   svg.append(...discs, arrow, output, ...labels, handle);
-  return { svg, discs, output, arrow, handle };
+  return { plane: svg, discs, output, arrow, handle };
 };
 
 const draw = (model, { discs, output, arrow, handle }, { across, down }) => {
@@ -74,7 +74,7 @@ const draw = (model, { discs, output, arrow, handle }, { across, down }) => {
   output.setAttribute("d", `M${across(answer.output[0])},${down(answer.output[1]) - 8}l8,8l-8,8l-8,-8z`);
 };
 
-const listen = (model, { svg, handle }, { unit }) => {
+const listen = (model, { plane, handle }, { unit }) => {
   const limit = model.get("limit");
   const within = (part) => Math.round(10 * Math.min(limit, Math.max(-limit, part))) / 10;
   const move = (x, y) => {
@@ -89,7 +89,7 @@ const listen = (model, { svg, handle }, { unit }) => {
   });
   handle.addEventListener("pointermove", (event) => {
     if (!handle.hasPointerCapture(event.pointerId)) return;
-    const place = svg.getBoundingClientRect(), scale = SIZE / place.width;
+    const place = plane.getBoundingClientRect(), scale = SIZE / place.width;
     const [x, y] = [(event.clientX - place.left) * scale, (event.clientY - place.top) * scale];
     move((x - SIZE / 2) / unit, (SIZE / 2 - y) / unit);
   });
@@ -109,7 +109,7 @@ const render = ({ model, el }) => {
   show();
   const events = ["change:value", "change:temperature"];
   events.forEach((event) => model.on(event, show));
-  el.append(parts.svg);
+  el.append(parts.plane);
   return () => events.forEach((event) => model.off(event, show));
 };
 

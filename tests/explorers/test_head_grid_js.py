@@ -43,6 +43,12 @@ def test_a_click_removes_and_another_brings_back(page):
     assert page.evaluate("saved") == [] and pressed(page) == []
 
 
+def test_after_a_restart_nothing_changes(page):
+    page.evaluate("() => document.getElementById('place').classList.add('jupyter-widgets-disconnected')")
+    page.get_by_role("button", name="decoder block 1 self-attention, head 2", exact=True).click()
+    assert page.evaluate("window.saved") is None
+
+
 def test_arrows_walk_in_rows_and_columns_and_enter_or_space_presses(page):
     page.keyboard.press("Tab")
     assert focused(page) == "decoder block 1 self-attention, head 1"

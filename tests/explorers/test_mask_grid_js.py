@@ -36,6 +36,12 @@ def test_a_click_sets_a_cell_and_a_second_one_takes_it_back(page):
     assert page.evaluate("window.saved") == ["1,0:0"] and checked(page) == "100" + "010"
 
 
+def test_after_a_restart_nothing_changes(page):
+    page.evaluate("() => document.getElementById('place').classList.add('jupyter-widgets-disconnected')")
+    page.get_by_role("checkbox", name="query 0 a, key 2 z", exact=True).click()
+    assert page.evaluate("window.saved") is None
+
+
 def test_the_keyboard_walks_in_two_directions_and_stops_at_the_edge(page):
     page.keyboard.press("Tab")
     assert focused(page) == "query 0 a, key 0 x"

@@ -42,6 +42,12 @@ def test_a_click_chooses(page):
     assert chosen(page) == ["decoder block 2 › cross-attention"]
 
 
+def test_after_a_restart_nothing_changes(page):
+    page.evaluate("() => document.getElementById('place').classList.add('jupyter-widgets-disconnected')")
+    page.get_by_role("button", name="decoder block 2 › cross-attention", exact=True).click()
+    assert page.evaluate("window.saved") is None
+
+
 def test_keys_walk_and_enter_or_space_chooses(page):
     page.keyboard.press("Tab")
     assert focused(page) == "encoder"

@@ -56,6 +56,12 @@ def test_dragging_follows_the_mouse_and_stops_with_the_button(page):
     assert handle(page)["aria-valuetext"] == "x 2, y -2"
 
 
+def test_after_a_restart_nothing_changes(page):
+    page.evaluate("() => document.getElementById('place').classList.add('jupyter-widgets-disconnected')")
+    page.get_by_role("slider").press("ArrowRight")
+    assert page.evaluate("window.saved") is None
+
+
 def test_discs_and_diamond_are_the_package_s_attention_and_names_stay_text(page):
     radii = "() => [...document.querySelectorAll('circle')].slice(0, 2).map((c) => Number(c.getAttribute('r')))"
     place = """() => document.querySelector("path[fill='#D55E00']").getAttribute("d").match(/[\\d.]+/g)

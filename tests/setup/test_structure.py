@@ -1,6 +1,7 @@
 """Who may lean on whom in tx_helpers, and what no module may do."""
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
@@ -13,6 +14,13 @@ from tiers import TIER_OF
 PACKAGE = ROOT / "tx_helpers"
 MAX_LINES = 300
 MAX_BANK = 700  # a notebook's exercises: many short answers, one after the other
+MAX_TEST_LINES = 400
+# Test files that are longer and wait to be divided; a new one is not added here.
+LONG_TESTS = {
+    *("test_attention.py", "test_capture.py", "test_diagnose.py", "test_exercise_checks.py", "test_loop.py"),
+    *("test_models.py", "test_notebooks.py", "test_parity_transformers.py", "test_search.py", "wrong_models.py"),
+}
+MAX_FUNCTION = 60  # lines of a function in a script, one screen
 DOORS = {"diagnose", "exercises"}  # the sub-packages whose few functions learners import by the sub-package's name
 
 
@@ -234,3 +242,34 @@ def test_the_docstring_guard_sees():
 def test_a_module_fits_on_a_few_screens(path):
     lines, most = len(MODULES[path].splitlines()), MAX_BANK if path.match("exercises/nb*.py") else MAX_LINES
     assert lines <= most, f"{path.name} has {lines} lines, expected at most {most}"
+
+
+TESTS = {path: path.read_text("utf-8") for path in sorted((ROOT / "tests").rglob("*.py"))}
+SCRIPTS = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.js"))}
+
+
+def test_no_test_file_is_too_long():
+    lengths = {path.name: len(text.splitlines()) for path, text in TESTS.items() if path.name not in LONG_TESTS}
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_TEST_LINES} == {}
+
+
+def long_functions(script: str) -> list[str]:
+    """The first lines of functions at a script's top level that have more than MAX_FUNCTION lines."""
+    found = re.finditer(
+        r"^(?:export )?(?:function |const \w+ = [^\n]*=> )[^\n]*\{(?: //[^\n]*)?$.*?^\};?$", script, re.M | re.S
+    )
+    return [part[0].splitlines()[0] for part in found if len(part[0].splitlines()) > MAX_FUNCTION]
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_script_and_its_functions_fit_on_a_few_screens(path):
+    assert len(SCRIPTS[path].splitlines()) <= MAX_LINES
+    assert long_functions(SCRIPTS[path]) == []
+
+
+@pytest.mark.parametrize("first", ["function f() {", "export function f(a) {", "const f = ({ a }) => {"])
+def test_the_script_guard_sees(first):
+    end = "};" if "const" in first else "}"
+    script = "const A = 1;\n" + "\n".join([first, *["  x();"] * MAX_FUNCTION, end, "const g = () => {", "};"])
+    assert long_functions(script) == [first]
+    assert long_functions(script.replace("  x();\n", "", 2)) == []

@@ -78,7 +78,7 @@ const listen = (model, { plane, handle }, { unit }) => {
   const limit = model.get("limit");
   const within = (part) => Math.round(10 * Math.min(limit, Math.max(-limit, part))) / 10;
   const move = (x, y) => {
-    if (el.closest(".jupyter-widgets-disconnected")) return; // after a restart no kernel would answer
+    if (plane.closest(".jupyter-widgets-disconnected")) return; // after a restart no kernel would answer
     model.set("value", [within(x), within(y)]);
     model.save_changes();
   };

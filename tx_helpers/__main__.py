@@ -1,8 +1,8 @@
 """The course's command line.
 
 `python -m tx_helpers check` says what the course misses on this machine and how to mend it.
-`python -m tx_helpers diagnose module:factory` examines a model: what `factory` makes, or the model that bears this
-name, in a module that can be imported where the command is given.
+`python -m tx_helpers diagnose module:factory` probes a model: what `factory` makes, or the model of this name, in a
+module that can be imported where the command is given.
 """
 
 import argparse
@@ -18,7 +18,7 @@ USAGE = "usage: python -m tx_helpers check | diagnose module:factory [--help]"
 
 
 def main(arguments: list[str]) -> int:
-    """`check`: 0 if all is well, 1 if not. `diagnose`: 0 if no probe convicts, 1 if one does. 2: a wrong call."""
+    """The exit code. `check`: 1 if something is missing; `diagnose`: 1 if a probe finds a mistake; 2: a wrong call."""
     if arguments == ["check"]:
         return check()
     if arguments[:1] == ["diagnose"]:
@@ -42,38 +42,40 @@ def diagnose(arguments: list[str]) -> int:
     """Print the report of `tx_helpers.diagnose` about a model."""
     parser = argparse.ArgumentParser(
         "python -m tx_helpers diagnose",
-        description="Examine anybody's Transformer for the classic mistakes, without reading its code.",
-        epilog="Exit code: 0 nothing is wrong, 1 a probe convicts, 2 the model could not be examined.",
+        description="Find the classic mistakes in anybody's Transformer, without reading its code.",
+        epilog="Exit code: 0 no probe finds a mistake, 1 a probe finds one, 2 the model could not be probed.",
     )
     parser.add_argument("model", metavar="module:factory", help="the model, or a function or class that makes it")
     parser.add_argument("--kind", choices=("decoder", "encoder", "seq2seq"), help="default: by the model's arguments")
-    parser.add_argument("--length", type=int, default=16, help="positions to examine (default: 16)")
+    parser.add_argument("--length", type=int, default=16, help="positions to probe (default: 16)")
     parser.add_argument("--pad-id", type=int, help="the id of padding, if the model knows one")
     parser.add_argument("--pad-side", choices=("right", "left"), default="right", help="where padding stands")
     parser.add_argument("--data", metavar="module:name", help="a function that makes a batch")
     parser.add_argument("--loss", metavar="module:name", help="the loss function of logits and targets")
     state = parser.add_mutually_exclusive_group()
     state.add_argument("--trained", action="store_const", const=True, help="leave out what only fresh models must keep")
-    state.add_argument("--fresh", dest="trained", action="store_const", const=False, help="convict by that, too")
+    state.add_argument(
+        "--fresh", dest="trained", action="store_const", const=False, help="count that as a mistake, too"
+    )
     try:
         options = vars(parser.parse_args(arguments))
     except SystemExit as stop:  # --help, or a wrong call that argparse has told of
         return int(stop.code or 0)
     try:
-        from tx_helpers.diagnose import diagnose as examine  # needs torch, without which `check` must work
+        from tx_helpers.diagnose import diagnose as probed  # needs torch, without which `check` must work
 
         for name in ("data", "loss"):
             options[name] = options[name] and imported(options[name])
-        found = examine(made(imported(options.pop("model"))), **options)
+        report_of_model = probed(made(imported(options.pop("model"))), **options)
     except (Exception, SystemExit) as error:  # a factory that ends the process has made no model
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 2
-    print(printable(str(found)))
-    return 1 if found.wrong else 0
+    print(report_of_model)
+    return 1 if report_of_model.wrong else 0
 
 
 def imported(name: str) -> Any:
-    """module:name -> what bears this name; modules are looked for in the current folder first."""
+    """module:name -> what has this name; modules are looked for in the current folder first."""
     module, _, attribute = name.partition(":")
     if not (module and attribute):
         raise ValueError(f"diagnose: {name!r}, expected module:name")

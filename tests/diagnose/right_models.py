@@ -21,7 +21,7 @@ from tx_helpers.config import (
     transformer_2017,
 )
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
-from wrong_models import Pair, Toy, cross_entropy, shifting, smoothed, text_batch
+from wrong_models import Pair, Toy, cross_entropy, decoding, shifting, smoothed, text_batch, window_mask, windowed
 
 V, D, H, CONTEXT, PAD = 29, 24, 4, 32, 0
 LIBRARY = dict(bos_token_id=1, eos_token_id=2)
@@ -246,6 +246,18 @@ RIGHT: dict[str, tuple[Callable[[], nn.Module], dict]] = {
         {},
     ),
     "transformers, Llama": (lambda: library("Llama", **LLAMA), {}),
+    "transformers, Llama, eager, left padding": (
+        lambda: library("Llama", attn_implementation="eager", pad_token_id=PAD, **LLAMA),
+        dict(pad_side="left"),
+    ),
+    "transformers, BLOOM, left padding": (
+        lambda: library("Bloom", hidden_size=D, n_layer=2, n_head=H, pad_token_id=PAD, attn_implementation="eager"),
+        dict(pad_side="left"),
+    ),
+    "transformers, Gemma 2, eager, left padding": (
+        lambda: library("Gemma2", head_dim=8, pad_token_id=PAD, attn_implementation="eager", **LLAMA),
+        dict(pad_side="left"),
+    ),
     "transformers, Qwen 3": (lambda: library("Qwen3", head_dim=10, **LLAMA), {}),
     "transformers, BLOOM": (lambda: library("Bloom", hidden_size=D, n_layer=2, n_head=H, pad_token_id=3), {}),
     "transformers, BERT": (lambda: library("Bert", **BERT), dict(kind="encoder")),
@@ -260,6 +272,11 @@ RIGHT: dict[str, tuple[Callable[[], nn.Module], dict]] = {
     "toy, experts": (lambda: with_experts(Toy()), {}),
     "toy, all frozen but the output": (lambda: frozen_but_for_the_output(Toy()), {}),
     "toy, a window": (lambda: Toy(mask=lambda T, S: torch.ones(T, S).tril(S - T).triu(S - T - 3).bool()), {}),
+    "toy, a window, its cache": (lambda: Toy(mask=window_mask), dict(decoding=windowed)),
+    "toy, left padding, its cache": (
+        lambda: Toy(pad_id=PAD, fill=-1e9),
+        dict(pad_id=PAD, pad_side="left", decoding=decoding),
+    ),
     "toy, its loss and batches": (Toy, dict(loss=cross_entropy, data=text_batch(1), pad_id=PAD)),
     "toy, smoothed loss": (Toy, dict(loss=smoothed, pad_id=PAD)),
     "toy, the loss shifts": (Toy, dict(loss=shifting, data=text_batch(0))),

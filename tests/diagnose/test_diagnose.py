@@ -17,9 +17,9 @@ from right_models import RIGHT, TorchEncoder, ours
 from tx_helpers.__main__ import main
 from tx_helpers.config import EmbeddingConfig, PositionConfig
 from tx_helpers.diagnose import PROBES, diagnose
-from tx_helpers.diagnose.findings import LOOK, SKIPPED, Finding, Report
-from tx_helpers.diagnose.findings import RIGHT as FINE
-from tx_helpers.diagnose.findings import WRONG as GUILTY
+from tx_helpers.diagnose.report import LOOK, SKIPPED, Finding, Report
+from tx_helpers.diagnose.report import RIGHT as FINE
+from tx_helpers.diagnose.report import WRONG as FOUND
 from tx_helpers.models import EncoderDecoder
 from wrong_models import NO_MODEL, UNSEEN, WRONG, Toy
 
@@ -34,9 +34,9 @@ def examined(make, **options) -> Report:
 def test_each_wrong_model_is_convicted_by_its_probe_and_for_its_reason(name):
     case = WRONG[name]
     found = examined(case.make, **case.options)
-    assert found[case.probe].verdict == case.verdict, found
+    assert found[case.probe].state == case.state, found
     assert case.cause in found[case.probe].causes[0]
-    assert (case.verdict == GUILTY) == bool(found.wrong)
+    assert (case.state == FOUND) == bool(found.wrong)
 
 
 @pytest.mark.slow
@@ -109,29 +109,29 @@ class Foresight(nn.Module):
 
 
 @pytest.mark.parametrize(
-    ("make", "options", "probe", "verdict", "figure"),
+    ("make", "options", "probe", "state", "figure"),
     [
-        (FromTheEnd, {}, "prefix", GUILTY, "they differ"),
-        (OwnTokenOnly, {}, "context", GUILTY, "earlier tokens do not"),
-        (Deaf, {}, "context", GUILTY, "the source does not"),
-        (lambda: Toy(), dict(kind="encoder"), "context", GUILTY, "later tokens: no influence"),
+        (FromTheEnd, {}, "prefix", FOUND, "they differ"),
+        (OwnTokenOnly, {}, "context", FOUND, "earlier tokens do not"),
+        (Deaf, {}, "context", FOUND, "the source does not"),
+        (lambda: Toy(), dict(kind="encoder"), "context", FOUND, "later tokens: no influence"),
         (Copier, {}, "echo", LOOK, "100%"),
-        (Copier, dict(trained=True), "echo", GUILTY, "100%"),
-        (Foresight, {}, "start", GUILTY, "0.00 on the random tokens"),
+        (Copier, dict(trained=True), "echo", FOUND, "100%"),
+        (Foresight, {}, "start", FOUND, "0.00 on the random tokens"),
         (
             lambda: ours(embedding=EmbeddingConfig(output_scale=30.0)),
             dict(trained=False),
             "start",
-            GUILTY,
+            FOUND,
             "ln V is 3.37",
         ),
         (loud, {}, "start", LOOK, "ln V is 3.37"),
         (loud, dict(trained=True), "start", FINE, "trained"),
     ],
 )
-def test_the_other_probes_see(make, options, probe, verdict, figure):
+def test_the_other_probes_see(make, options, probe, state, figure):
     found = examined(make, **options)
-    assert found[probe].verdict == verdict, found
+    assert found[probe].state == state, found
     assert figure in found[probe].figure
 
 
@@ -163,7 +163,7 @@ def test_parameters_for_inputs_that_are_not_given_are_only_looked_at():
             return super().forward(input_ids)
 
     found = examined(Segments)["gradients"]
-    assert found.verdict == LOOK and found.figure == "none at all for segments.weight"
+    assert found.state == LOOK and found.figure == "none at all for segments.weight"
     assert found.causes[1] == "it is meant: used with other inputs only (token_type_ids)"
 
 
@@ -198,7 +198,7 @@ def test_a_model_that_keeps_a_result_is_copied():
     model = Keeping()
     last = model(torch.ones(1, 4, dtype=torch.long))
     found = diagnose(model)
-    assert found.wrong == [] and found["gradients"].verdict == FINE
+    assert found.wrong == [] and found["gradients"].state == FINE
     assert model.last is last and last.requires_grad
 
 
@@ -258,7 +258,7 @@ def test_a_trained_model_is_acquitted_and_a_trained_leak_convicted():
 def test_a_function_is_examined_in_its_own_precision():
     right, wrong = Toy(n_layers=1), Toy(causal=False)
     found = diagnose(lambda ids: right(ids))
-    assert found.wrong == [] and found["gradients"].verdict == found["parameters"].verdict == SKIPPED
+    assert found.wrong == [] and found["gradients"].state == found["parameters"].state == SKIPPED
     assert "float32" in found.model
     assert {"future", "prefix"} <= set(diagnose(lambda ids: wrong(ids)).wrong)
 
@@ -288,7 +288,7 @@ def test_another_call_another_answer():
     with pytest.raises(ValueError, match=r"torch.float32 \(3, 1, 29\) of ids \(3, 16\); .* give forward="):
         diagnose(Nano())
     found = diagnose(Nano(), forward=lambda model, ids: model(ids, ids))
-    assert found.wrong == [] and found["gradients"].verdict == FINE
+    assert found.wrong == [] and found["gradients"].state == FINE
 
 
 def test_the_context_of_the_model_is_respected():
@@ -329,7 +329,7 @@ def test_a_probe_that_fails_is_told_and_spoils_nothing():
 
     found = examined(OneLength)
     assert found.of(SKIPPED)[0] == "prefix" and found["prefix"].figure == "failed with RuntimeError: only 16 positions"
-    assert found["future"].verdict == FINE and found.wrong == []
+    assert found["future"].state == FINE and found.wrong == []
 
 
 # --- no trace ---------------------------------------------------------------------------------------------------------
@@ -400,6 +400,22 @@ def test_nothing_about_the_model_is_changed(kind, as_function):
     assert [id(buffer) for buffer in model.buffers()] == buffers
 
 
+def test_a_model_made_in_inference_mode():
+    with torch.inference_mode():
+        model = Toy(n_layers=1)
+    before = [parameter.clone() for parameter in model.parameters()]
+    found = diagnose(model)
+    assert found.wrong == [] and found["gradients"].state == FINE
+    assert same(list(model.parameters()), before) and all(p.is_inference() for p in model.parameters())
+
+
+def test_a_model_without_values():
+    with torch.device("meta"):
+        model = Toy(n_layers=1)
+    with pytest.raises(ValueError, match="the parameters of Toy are on the device meta and have no values"):
+        diagnose(model)
+
+
 def test_the_comparison_sees():
     model = Toy()
     before = everything(model)
@@ -424,7 +440,7 @@ def test_two_examinations_agree_word_for_word():
 REPORT = Report(
     "Model <b>",
     (
-        Finding("future", "Q & A?", GUILTY, "0.5 <i>", 0.5, ("first", "second"), "layer <script>", "try it"),
+        Finding("future", "Q & A?", FOUND, "0.5 <i>", 0.5, ("first", "second"), "layer <script>", "try it"),
         Finding("order", "O?", LOOK, "so so", 0.1, ("maybe",)),
         Finding("start", "S?", FINE, "fine", 0.0, ("never shown",)),
         Finding("loss", "L?", SKIPPED, "say loss="),
@@ -436,10 +452,10 @@ def test_the_report_as_a_text():
     assert repr(REPORT).splitlines() == [
         "Model <b>",
         "",
-        "future  WRONG         0.5 <i>",
-        "order   look          so so",
-        "start   right         fine",
-        "loss    not examined  say loss=",
+        "future  WRONG    0.5 <i>",
+        "order   look     so so",
+        "start   right    fine",
+        "loss    skipped  say loss=",
         "",
         "future: Q & A?",
         "  1.    first",
@@ -450,8 +466,7 @@ def test_the_report_as_a_text():
         "order: O?",
         "  1.    maybe",
         "",
-        "1 probe convicts (future), 1 probe asks you to look (order), 1 probe finds nothing, 1 could not examine",
-        "(loss).",
+        "1 probe finds a mistake (future), 1 asks you to look (order), 1 finds nothing, 1 was skipped (loss).",
     ]
 
 
@@ -490,7 +505,7 @@ def test_every_probe_is_in_the_docstring_and_in_the_report():
 @pytest.mark.parametrize(
     ("arguments", "code", "out", "error"),
     [
-        (["Toy"], 0, "Nothing is wrong", ""),
+        (["Toy"], 0, "No probe finds a mistake", ""),
         (["second_layer_open", "--length", "8"], 1, "in blocks.1.attention, and right", ""),
         (["Toy", "--data", "wrong_models:text_batch", "--loss", "wrong_models:twice_softmax"], 1, "(shift, loss)", ""),
         (["Toy", "--kind", "encoder", "--fresh"], 1, "later tokens", ""),
@@ -513,7 +528,7 @@ def test_wrong_calls_of_the_command_line(capsys):
     assert main(["look"]) == main([]) == main(["check", "more"]) == 2
     assert "check | diagnose module:factory" in capsys.readouterr().err
     assert main(["diagnose", "--help"]) == 0
-    assert "Exit code: 0 nothing is wrong" in capsys.readouterr().out
+    assert "Exit code: 0 no probe finds a mistake" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """A compact language model with one switch for each mistake.
 
-`Toy` is right as it stands. Each entry of `WRONG` makes one mistake and names the probe that must convict it; `UNSEEN`
+`Toy` is right as it stands. Each entry of `WRONG` makes one mistake and names the probe that must find it; `UNSEEN`
 holds the mistakes that nobody can see from outside, with the reason.
 """
 
@@ -105,9 +105,11 @@ class Toy(nn.Module):
         cache_start: Callable = lambda length: length,
         causal: bool = True,
         fill: float = -math.inf,
+        remembers_padding: bool = True,
         **options,
     ):
         super().__init__()
+        self.remembers_padding = remembers_padding
         if not causal:
             options["mask"] = lambda T, S: torch.ones(T, S, dtype=torch.bool)
         options = {"weigh": partial(weigh, fill=fill)} | options
@@ -119,13 +121,18 @@ class Toy(nn.Module):
         self.norm = nn.LayerNorm(D)
 
     def forward(self, ids: Tensor, caches: list[dict] | None = None) -> Tensor:
-        start = self.cache_start(caches[0]["k"].shape[2]) if caches and caches[0] else 0
-        x = self.tokens(ids)
-        if self.positions is not None:
-            x = self.add(x, self.positions(ids.shape[1], start).to(x))
-        hidden = None if self.pad_id is None else self.hides(ids, self.pad_id)[:, None, None, :]
-        if self.pad_id is not None and caches is None:
-            x = self.tokens(ids) + self._real_positions(ids).to(x)
+        """caches: one for each block, and a last one for the ids read so far."""
+        x, T, read = self.tokens(ids), ids.shape[1], ids
+        if caches is not None:
+            read = caches[-1]["ids"] = torch.cat([*caches[-1].values(), ids], dim=1)
+        start = self.cache_start(read.shape[1] - T) if read.shape[1] > T else 0
+        hidden = None
+        if self.pad_id is not None:
+            known = read if self.remembers_padding else torch.cat([read[:, :-T] * 0 + V - 1, ids], dim=1)
+            hidden = self.hides(known, self.pad_id)[:, None, None, :]
+            x = x + self._real_positions(known)[:, -T:].to(x)
+        elif self.positions is not None:
+            x = self.add(x, self.positions(T, start).to(x))
         for i, block in enumerate(self.blocks):
             x = block(x, hidden, None if caches is None else caches[i])
         return self.head(self.output(self.norm(x)))
@@ -137,17 +144,40 @@ class Toy(nn.Module):
 
 
 class Decoding:
-    """Feed a toy piece by piece, with caches."""
+    """Feed a toy piece by piece, with caches; window: they hold as many keys as a query may see."""
 
-    def __init__(self, model: Toy):
-        self.model, self.caches = model, [{} for _ in model.blocks]
+    def __init__(self, model: Toy, window: int | None = None):
+        self.model, self.window, self.caches = model, window, [{} for _ in range(len(model.blocks) + 1)]
 
     def step(self, ids: Tensor) -> Tensor:
-        return self.model(ids, self.caches)
+        logits = self.model(ids, self.caches)
+        for cache in self.caches[:-1]:
+            for name in cache:
+                cache[name] = self.shorten(cache[name], ids.shape[1])
+        return logits
+
+    def shorten(self, keys: Tensor, T: int) -> Tensor:
+        """keys (B, H, S, K), the last T of them new."""
+        return keys if self.window is None else keys[:, :, -(self.window - 1) :]
+
+    def select(self, rows: Tensor) -> None:
+        for cache in self.caches:
+            cache |= {name: tensor[rows] for name, tensor in cache.items()}
 
 
 def decoding(model: Toy, rows: int) -> Decoding:
     return Decoding(model)
+
+
+def windowed(model: Toy, rows: int) -> Decoding:
+    return Decoding(model, WINDOW)
+
+
+WINDOW = 10  # longer than half of the 16 positions
+
+
+def window_mask(T: int, S: int) -> Tensor:
+    return torch.ones(T, S, dtype=torch.bool).tril(S - T).triu(S - T - WINDOW + 1)
 
 
 # --- mistakes in a part -----------------------------------------------------------------------------------------------
@@ -237,6 +267,67 @@ class CacheThatStays(Toy):
         return logits if seen is None else logits + seen
 
 
+class InTraining(Toy):
+    """A mask that is missing in training mode."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.masks = {False: self.blocks[0].attention.mask, True: lambda T, S: torch.ones(T, S, dtype=torch.bool)}
+
+    def forward(self, ids: Tensor, caches=None) -> Tensor:
+        for block in self.blocks:
+            block.attention.mask = self.masks[self.training]
+        return super().forward(ids, caches)
+
+
+class PaddingInTraining(Toy):
+    def forward(self, ids: Tensor, caches=None) -> Tensor:
+        self.hides = (lambda ids, pad_id: ids < 0) if self.training else (lambda ids, pad_id: ids == pad_id)
+        return super().forward(ids, caches)
+
+
+class Mixing(nn.Module):
+    """No attention: a part mixes (B, D, T); of right build, with a fault, or without a way to hide padding."""
+
+    def __init__(self, mix: Callable, n_ids: int = V):
+        super().__init__()
+        self.tokens, self.output = nn.Embedding(n_ids, D), nn.Linear(D, n_ids)
+        self.mix, self.layers = mix, nn.ModuleList(nn.Conv1d(D, D, 3) for _ in range(2))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.tokens(ids).transpose(1, 2)
+        for layer in self.layers:
+            x = x + layer(self.mix(x)).tanh()
+        return self.output(x.transpose(1, 2))
+
+
+def past(x: Tensor) -> Tensor:
+    return F.pad(x, (2, 0))
+
+
+def one_ahead(x: Tensor) -> Tensor:
+    return F.pad(x, (1, 1))
+
+
+class Fourier(nn.Module):
+    """As FNet: the Fourier transform mixes all positions, padding among them."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.output = nn.Embedding(V, D), nn.Linear(D, V)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.tokens(ids) + sinusoids(ids.shape[1])
+        return self.output(F.layer_norm(x + torch.fft.fft2(x).real, (D,)))
+
+
+def equal_embeddings() -> Mixing:
+    model = Mixing(past, 1000)
+    with torch.no_grad():
+        model.tokens.weight[501] = model.tokens.weight[500]
+    return model
+
+
 class AtTheEnd(Toy):
     """Right but for the last position but one, which sees the last token."""
 
@@ -316,6 +407,38 @@ def with_nan(model: Toy) -> Toy:
     return model
 
 
+class KeepsTheFirst(Decoding):
+    """Of a first piece that is longer than the window it keeps the first keys."""
+
+    def shorten(self, keys: Tensor, T: int) -> Tensor:
+        return keys[:, :, : WINDOW - 1] if T > WINDOW else super().shorten(keys, T)
+
+
+class AsLongAsTheFirst(Decoding):
+    """Keeps as many keys as the first piece has, where these are few."""
+
+    first = None
+
+    def shorten(self, keys: Tensor, T: int) -> Tensor:
+        self.first = self.first or T
+        return keys[:, :, -(self.first if self.first < 8 else WINDOW - 1) :]
+
+
+class Rolled(Decoding):
+    """The keys in the cache are rolled by one."""
+
+    def step(self, ids: Tensor) -> Tensor:
+        logits = super().step(ids)
+        for cache in self.caches[:-1]:
+            cache["k"] = cache["k"].roll(1, 2)
+        return logits
+
+
+class Unsorted(Decoding):
+    def select(self, rows: Tensor) -> None:
+        self.caches[-1]["ids"] = self.caches[-1]["ids"][rows]  # keys and values stay where they are
+
+
 class Forgetful(Decoding):
     """Loses the first token that it is fed."""
 
@@ -323,7 +446,7 @@ class Forgetful(Decoding):
         first = not self.caches[0]
         logits = super().step(ids)
         if first:
-            for cache in self.caches:
+            for cache in self.caches[:-1]:
                 cache |= {name: cache[name][:, :, 1:] for name in cache}
         return logits.roll(1, 1) if first else logits
 
@@ -371,13 +494,13 @@ def twice_softmax(logits: Tensor, target: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Case:
-    """How the model is made, the probe that must convict it, what diagnose is told, and a word of the first cause."""
+    """How the model is made, the probe that must find it, what diagnose is told, and a word of the first cause."""
 
     make: Callable[[], Any]
     probe: str
     cause: str = ""
     options: dict = field(default_factory=dict)
-    verdict: str = "wrong"
+    state: str = "wrong"
 
 
 ENCODER = dict(kind="encoder", pad_id=PAD)
@@ -436,7 +559,7 @@ WRONG: dict[str, Case] = {
     "norm over time": Case(lambda: Toy(norm=partial(NormOver, (1,))), "future", "mixed outside"),
     "norm over (T, D)": Case(lambda: Toy(norm=partial(NormOver, (1, 2))), "future", "mixed outside"),
     "norm over the batch": Case(lambda: Toy(norm=partial(NormOver, (0,))), "neighbours", "norm over the batch"),
-    "W_q = W_k = 0": Case(lambda: zero_scores(Toy()), "gradients", "begin at 0"),
+    "W_q = W_k = 0": Case(lambda: zero_scores(Toy()), "gradients", "both 0 at first"),
     "padding not masked": Case(lambda: Toy(causal=False), "padding", "missing", ENCODER),
     "padding mask inverted": Case(
         lambda: Toy(causal=False, pad_id=PAD, fill=-1e9, hides=lambda ids, pad_id: ids != pad_id),
@@ -496,6 +619,73 @@ WRONG: dict[str, Case] = {
     "loss with the wrong sign": Case(Toy, "loss", "its sign", dict(loss=likelihood)),
     "loss of turned targets": Case(Toy, "loss", "transposed", dict(loss=turned)),
     "loss of the first position": Case(Toy, "loss", "part of the logits", dict(loss=of_the_first), "look"),
+    "padding mask of row 0 for all rows": Case(
+        lambda: Toy(causal=False, pad_id=PAD, fill=-1e9, hides=lambda ids, pad_id: (ids == pad_id)[:1]),
+        "padding",
+        "of one row",
+        ENCODER,
+    ),
+    "positions clamped after six": Case(
+        lambda: Toy(positions=lambda T, start: sinusoids(64)[torch.arange(start, start + T).clamp(max=6)]),
+        "order",
+        "6, 7, 8, 9, 10, 11, 12, 13 are encoded alike",
+    ),
+    "positions beyond three alike, encoder": Case(
+        lambda: Toy(causal=False, positions=lambda T, start: sinusoids(T)[torch.arange(T).clamp(max=3)]),
+        "order",
+        "encoded alike",
+        dict(kind="encoder"),
+    ),
+    "two ids in the middle alike": Case(
+        lambda: Rewritten(before=lambda ids: ids.where(ids != 12, 11)), "context", "cut or wrapped"
+    ),
+    "two of 1,000 ids share an embedding": Case(equal_embeddings, "context", "rows of the embedding", {}, "look"),
+    "convolution one ahead": Case(lambda: Mixing(one_ahead), "future", "one position ahead"),
+    "no mask in training mode": Case(InTraining, "future", "in evaluation only"),
+    "no padding mask in training mode": Case(
+        lambda: PaddingInTraining(causal=False, pad_id=PAD, fill=-1e9, dropout=0.1),
+        "padding",
+        "in evaluation only",
+        ENCODER,
+    ),
+    "Fourier transform, padding": Case(Fourier, "padding", "takes no padding mask", ENCODER, "look"),
+    "heads merged by view, encoder": Case(
+        lambda: Toy(causal=False, pad_id=PAD, fill=-1e9, merge=merge_by_view), "padding", "mixed outside", ENCODER
+    ),
+    "heads split and merged by view": Case(
+        lambda: Toy(split=split_by_view, merge=merge_by_view), "prefix", "split and merged by view"
+    ),
+    "keys of the next position": Case(
+        lambda: Toy(rotate=(lambda q, start: q, lambda k, start: k.roll(-1, 2))), "future", "of the next position"
+    ),
+    "values of the next position": Case(
+        lambda: Toy(weigh=lambda scores, allowed: weigh(scores, allowed).roll(1, -1)), "future", "of the next position"
+    ),
+    "random position ids": Case(
+        lambda: Toy(positions=lambda T, start: sinusoids(64)[torch.randperm(64)[:T]]), "repeat", "random numbers"
+    ),
+    "cache: keys rolled": Case(Toy, "cached", "another order", dict(decoding=lambda model, rows: Rolled(model))),
+    "cache: padding forgotten": Case(
+        lambda: Toy(pad_id=PAD, fill=-1e9, remembers_padding=False),
+        "cached",
+        "forgets the padding",
+        dict(pad_id=PAD, pad_side="left", decoding=decoding),
+    ),
+    "cache: the first keys of a long piece": Case(
+        lambda: Toy(mask=window_mask),
+        "prefill",
+        "longer than the window",
+        dict(decoding=lambda model, rows: KeepsTheFirst(model, WINDOW)),
+    ),
+    "cache: as long as the first piece": Case(
+        lambda: Toy(mask=window_mask),
+        "prefill",
+        "too early",
+        dict(decoding=lambda model, rows: AsLongAsTheFirst(model, WINDOW)),
+    ),
+    "cache: select without keys": Case(
+        Toy, "reorder", "stay in their old rows", dict(decoding=lambda model, rows: Unsorted(model))
+    ),
     "loss that shifts": Case(Toy, "loss", "by itself", dict(loss=shifting), "look"),
     "loss and batches that shift": Case(Toy, "loss", "by itself", dict(loss=shifting, data=lambda: text_batch(1))),
 }

@@ -1,4 +1,4 @@
-"""Examine anybody's Transformer, without reading its code.
+"""Find the classic mistakes in anybody's Transformer, without reading its code.
 
     from tx_helpers.diagnose import diagnose
 
@@ -7,21 +7,21 @@
     diagnose(model)                                  source (B, S), target (B, T) -> logits (B, T, V): two arguments
 
 A third of the mistakes that people make in a Transformer give a *lower* loss than the right code: the model reads the
-answers. So the loss cannot find them. What finds them is a **probe**: change something that must not matter, and look
-whether the logits move; or something that must matter, and look whether they stay. It takes a few forward passes, works
-on untrained models, and knows nothing of the code.
+answers. So the loss cannot find them. A **probe** does: it changes something that must not matter, and looks whether
+the logits move; or something that must matter, and looks whether they stay. It takes a few forward passes, works on
+untrained models, and knows nothing of the code.
 
-    probe        what is done                                             what it convicts
+    probe        what is done                                             what it finds
     numbers      one forward pass                                         NaN: a fully masked row, a wrong axis
     repeat       the same ids twice                                       dropout without eval(), a cache that stays
     future       other tokens from position t on                          a mask that is missing, turned, late, weak
     prefix       the first t tokens alone, and in front of more           all that depends on the length
     neighbours   other rows in the batch                                  a norm or positions along the batch, BatchNorm
-    padding      more padding (pad_id)                                    a padding mask that is missing or inverted
+    padding      more padding, also by row (pad_id)                       a padding mask that is missing or inverted
     empty row    a row of nothing but padding (pad_id)                    NaN from a softmax over nothing
     context      other tokens where it should matter, one by one          what sees its own token alone; a lost source;
                                                                           ids that are read as one
-    order        the tokens in another order                              positions that never arrive
+    order        the tokens in another order                              positions that never arrive, or are alike
     start        the loss on random tokens against ln V                   first logits too large; answers known before
     logits       do they sum to 1?                                        a softmax before the cross-entropy
     echo         is the answer the token just read?                       trained on targets that are not shifted
@@ -29,23 +29,25 @@ on untrained models, and knows nothing of the code.
     parameters   the graph of the loss                                    layers in a Python list
     attention    the softmaxes of a forward pass                          scores not divided by √K; a wrong axis
     cached       decoding piece by piece                                  positions and masks that forget the cache
+    prefill      first pieces shorter and longer than the window          a window whose cache and prefill disagree
+    reorder      other rows after the first piece                         a cache that does not follow beam search
     shift        a batch (data)                                           targets not shifted, or twice
     loss         the loss function (loss): does it fall as it should?     a second softmax; a lost position; padding
 
-Read the report from its top: an early conviction often causes later ones. "look" is a finding that is right in some
+Read the report from its top: one mistake often makes later probes fail, too. "look" is a result that is right in some
 models and a mistake in others; the list of causes says which.
 
-Nothing about the model changes, not even if a probe raises: copies are examined, and parameters, buffers, gradients,
+Nothing about the model changes, not even if a probe raises: copies are probed, and parameters, buffers, gradients,
 modes, attributes and random states are as before. (A function is called as it is: lists and counters of its own go on.
-Of an iterator, `data` takes one batch.) A million parameters take two or three seconds of a core; the copies, in
-float64 and with the optimizer's means, about a dozen times the model's memory.
+Of an iterator, `data` takes one batch.) A million parameters take two or three seconds of a core; the copies, most of
+them in float64, about MEMORY times the model's memory.
 
 **What no probe can see** from outside, because the wrong model is a possible one: a scale of the scores other than
 1/√K as long as attention stays soft; positions with another formula, or none in a deep causal model (the mask gives
-order, so the verdict is "look"); a norm with another deviation or epsilon, a missing residual connection or
-non-linearity (another function, but an honest one); a bottleneck (cross-attention to one vector that knows the whole
-source); what is frozen or untied, which others do on purpose (the probe gradients names what is frozen); what begins
-beyond four times `length`; and all that stands in the training loop (no zero_grad). For those: parity with a known
+order, so the result is "look"); a norm with another deviation or epsilon, a missing residual connection or
+non-linearity (another function, but a valid one); a bottleneck (cross-attention to one vector that knows the full
+source); what is frozen or untied, which others do on purpose (the probe gradients names what is frozen); what shows
+only beyond four times `length`; and all that stands in the training loop (no zero_grad). For those: parity with a known
 implementation at equal weights, as in notebooks 03 to 08.
 """
 
@@ -55,40 +57,13 @@ from typing import Any
 
 from torch import nn
 
-import tx_helpers.diagnose.answers as answers
-import tx_helpers.diagnose.batches as batches
-import tx_helpers.diagnose.leaks as leaks
-import tx_helpers.diagnose.machinery as machinery
-import tx_helpers.diagnose.pads as pads
-import tx_helpers.diagnose.parts as parts
-from tx_helpers.diagnose.exam import Exam, new_exam
-from tx_helpers.diagnose.findings import SKIPPED, WRONG, Finding, Report
+from tx_helpers.diagnose.probes import COMPARED, PROBES, WITHOUT_NUMBERS
+from tx_helpers.diagnose.reasons import REASONS
+from tx_helpers.diagnose.report import SKIPPED, Report, Result
+from tx_helpers.diagnose.run import Run
 from tx_helpers.diagnose.subject import new_subject, short_error
 from tx_helpers.diagnose.untouched import untouched
 from tx_helpers.training.contexts import cpu_threads
-
-PROBES: dict[str, Callable[[Exam], Finding]] = {
-    "numbers": answers.numbers,
-    "repeat": answers.repeat,
-    "future": leaks.future,
-    "prefix": leaks.prefix,
-    "neighbours": leaks.neighbours,
-    "padding": pads.padding,
-    "empty row": pads.empty_row,
-    "context": parts.context,
-    "order": answers.order,
-    "start": answers.start,
-    "logits": answers.logits,
-    "echo": answers.echo,
-    "gradients": machinery.gradients,
-    "parameters": machinery.parameters,
-    "attention": machinery.attention,
-    "cached": machinery.cached,
-    "shift": batches.shift,
-    "loss": batches.loss,
-}
-WITHOUT_NUMBERS = {"numbers", "parameters", "shift", "loss"}  # what can be judged where the logits are not finite
-COMPARED = {"future", "prefix", "neighbours", "padding", "context", "order", "cached"}  # what needs that they repeat
 
 
 def diagnose(
@@ -111,13 +86,13 @@ def diagnose(
 
     model      an `nn.Module`, or a function: ids (B, T) -> logits (B, T, V), or source (B, S), target (B, T) -> the
                same. Models of the library `transformers` are taken as they are. A function cannot be trained on a copy
-               or put into evaluation mode, so hand over the module where there is one
+               or put into evaluation mode, so pass the module where there is one
     kind       "decoder" (no look into the future), "encoder" (may see all) or "seq2seq"; None: by the arguments
     forward    forward(model, ids) or forward(model, source, target) -> logits, where the call is another one
-    length     positions T to examine; halved until the model can take it
+    length     positions T to probe; halved until the model can take it
     pad_id     the id of padding, which the model must know; None: `model.config` is asked. pad_side: where it stands
-    trained    False: what only a fresh model must keep (first loss, soft attention) convicts; True: it is left out;
-               None: you are asked to look
+    trained    False: what only a fresh model must keep (first loss, soft attention) is a mistake; True: it is left
+               out; None: you are asked to look
     data       a batch, or a function (of the step) that makes one: (ids, target) or (source, decoder's input, target)
     loss       loss(logits (B, T, V), target (B, T)) -> scalar
     decoding   decoding(model, B or source) -> a state whose step(ids (B, t)) gives logits; None: `model.start`, or the
@@ -125,8 +100,8 @@ def diagnose(
     vocab_size, source_vocab_size   how many ids there are; None: found by calling
     threads    of the CPU, as in `training.fit`: one is quickest for small models; None: as many as torch is set to
 
-    Raises ValueError if the model fails on random ids, or answers with something other than logits. A probe that fails
-    later is reported as not examined, with its error.
+    Raises ValueError if the model fails on random ids, if it answers with something other than logits, or if its
+    parameters have no values (the device meta). A probe that fails later is reported as skipped, with its error.
     """
     if pad_side not in ("left", "right"):
         raise ValueError(f"diagnose: pad_side={pad_side!r}, expected 'left' or 'right'")
@@ -141,26 +116,21 @@ def diagnose(
             length=length,
             pad_id=pad_id,
         )
-        options = dict(trained=trained, pad_side=pad_side, decoding=decoding, data=data, loss=loss)
-        exam, skip, why = Exam(subject, [subject], **options), set(), ""
-        if answers.numbers(exam).verdict == WRONG:
-            skip, why = set(PROBES) - WITHOUT_NUMBERS, "the logits are not finite"
-        else:
-            exam = new_exam(subject, **options)
-            if answers.repeat(exam).verdict == WRONG:
-                skip, why = COMPARED, "two evaluations differ as it is"
+        run = Run(subject, trained=trained, pad_side=pad_side, decoding=decoding, data=data, loss=loss)
         for name in PROBES:
-            exam.found[name] = Finding(name, "", SKIPPED, why) if name in skip else _examine(name, exam)
-    precision = str(exam.subject.dtype).removeprefix("torch.")
-    size = ""
-    if isinstance(model, nn.Module):
-        size = f", {sum(p.numel() for p in model.parameters()):,} parameters"
+            run.results[name] = _result(name, run)
+    size = f", {sum(p.numel() for p in model.parameters()):,} parameters" if isinstance(model, nn.Module) else ""
+    precision = str(run.subject.dtype).removeprefix("torch.")
     title = f"{subject.name}: {subject.kind}{size}, V = {subject.V}, {subject.T} positions, in {precision}"
-    return Report(title, tuple(exam.found.values()))
+    return Report(title, tuple(REASONS[name].explain(name, result) for name, result in run.results.items()))
 
 
-def _examine(name: str, exam: Exam) -> Finding:
+def _result(name: str, run: Run) -> Result:
+    if run.found("numbers") and name not in WITHOUT_NUMBERS:
+        return Result(SKIPPED, "the logits are not finite")
+    if run.found("repeat") and name in COMPARED:
+        return Result(SKIPPED, "two evaluations differ as it is")
     try:
-        return PROBES[name](exam)
+        return PROBES[name](run)
     except Exception as error:
-        return Finding(name, "", SKIPPED, f"failed with {short_error(error)}")
+        return Result(SKIPPED, f"failed with {short_error(error)}")

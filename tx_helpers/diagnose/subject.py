@@ -1,11 +1,11 @@
-"""Anybody's model on the examination table: how to call it, what to feed it, and how to leave no trace on it.
+"""Anybody's model: how it is called, and what it is fed.
 
 A `Subject` hides how a model wants to be called: ids (B, T) -> logits (B, T, V), or for sequence-to-sequence models
 source (B, S) and target (B, T) -> (B, T, V). Calls in the manner of the library `transformers` are known by the names
 of the parameters of `forward`. Everything else is found out by calling: the vocabulary, the longest length that works.
 
-An `nn.Module` is never touched: a deep copy in evaluation mode is examined, in float64 where that runs, so that
-rounding (1e-15) is never mistaken for a leak. A plain function is examined as it is, in its own precision.
+An `nn.Module` stays as it is: a deep copy in evaluation mode is probed, in float64 where that runs, so that rounding
+(1e-15) is never mistaken for a leak. A function is probed as it is, in its own precision.
 """
 
 import inspect
@@ -45,14 +45,14 @@ class Subject:
 
     def __call__(self, *ids: Tensor) -> Tensor:
         """-> logits (B, T, V), also where the model answers with a tuple, a dict or an object that has them."""
-        names = _parameter_names(self.model)
+        names = parameter_names(self.model)
         if self.forward is not None:
             answer = self.forward(self.model, *ids)
         elif "input_ids" in names:
-            answer = self.model(**self._by_name(names, ids))
+            answer = self.model(**self.by_name(names, ids))
         else:
             answer = self.model(*ids)
-        logits = _logits(answer)
+        logits = logits_of(answer)
         if logits.dim() != 3 or logits.shape[:2] != ids[-1].shape or not logits.is_floating_point():
             raise ValueError(
                 f"diagnose: the model made {logits.dtype} {tuple(logits.shape)} of ids {tuple(ids[-1].shape)}; "
@@ -60,7 +60,7 @@ class Subject:
             )
         return logits
 
-    def _by_name(self, names: set[str], ids: Ids) -> dict[str, Tensor]:
+    def by_name(self, names: set[str], ids: Ids) -> dict[str, Tensor]:
         """Arguments by the names that `transformers` gives them."""
         arguments = {"input_ids": ids[0]}
         if len(ids) == 2:
@@ -68,22 +68,6 @@ class Subject:
         if self.pad_id is not None and "attention_mask" in names:
             arguments["attention_mask"] = (ids[0] != self.pad_id).long()
         return arguments
-
-    def library_cache(self, ids: Ids) -> Callable[[Tensor], Tensor] | None:
-        """Decoding with the cache of the library `transformers`: feeds pieces (B, t), gives logits; None: no such."""
-        names = _parameter_names(self.model)
-        if self.forward is not None or not {"input_ids", "past_key_values", "use_cache"} <= names:
-            return None
-        past = None
-
-        def feed(piece: Tensor) -> Tensor:
-            nonlocal past
-            arguments = self._by_name(set(), (*ids[:-1], piece))
-            answer = self.model(**arguments, past_key_values=past, use_cache=True)
-            past = answer.past_key_values
-            return _logits(answer)
-
-        return feed
 
     def inputs(self, seed: int, rows: int | None = None) -> Ids:
         """Random ids, none of them padding: (ids (B, T),), or (source (B, S), target (B, T))."""
@@ -129,6 +113,11 @@ def new_subject(
     if length < 4:
         raise ValueError(f"diagnose: length={length}, expected at least 4 positions to compare")
     tensor = _first_parameter(model)
+    if tensor.is_meta:
+        raise ValueError(
+            f"diagnose: the parameters of {_name(model)} are on the device meta and have no values; "
+            "model.to_empty(device='cpu') makes room for them, then load or initialise them"
+        )
     subject = Subject(model, kind, forward, T=length, dtype=tensor.dtype, device=tensor.device, name=_name(model))
     subject = replace(subject, pad_id=_padding_id(model) if pad_id is None else pad_id)
     if isinstance(model, nn.Module):
@@ -166,7 +155,7 @@ def _copy(model: nn.Module) -> nn.Module:
     except Exception as error:
         raise ValueError(
             f"diagnose: {type(model).__name__} cannot be copied ({short_error(error)}), the original stays; "
-            "hand over a function instead: diagnose(lambda ids: model(ids))"
+            "pass a function instead: diagnose(lambda ids: model(ids))"
         ) from error
 
 
@@ -216,7 +205,7 @@ def _source_vocab_size(subject: Subject) -> int:
 
 
 def _guess_kind(model: Callable, forward: Callable | None) -> str:
-    if forward is None and "decoder_input_ids" in _parameter_names(model):
+    if forward is None and "decoder_input_ids" in parameter_names(model):
         return "seq2seq"
     try:
         parameters = inspect.signature(_callee(model) if forward is None else forward).parameters.values()
@@ -231,7 +220,7 @@ def _callee(model: Callable) -> Callable:
     return model.forward if isinstance(model, nn.Module) else model
 
 
-def _parameter_names(model: Callable) -> set[str]:
+def parameter_names(model: Callable) -> set[str]:
     try:
         return set(inspect.signature(_callee(model)).parameters)
     except (TypeError, ValueError):
@@ -240,12 +229,12 @@ def _parameter_names(model: Callable) -> set[str]:
 
 def subject_options(subject: Subject) -> list[str]:
     """What a model in the manner of `transformers` can be given besides ids: segments, masks, embeddings."""
-    names = _parameter_names(subject.model)
+    names = parameter_names(subject.model)
     given = {"input_ids", "decoder_input_ids", "attention_mask", "labels", "kwargs"}
     return sorted(names - given) if subject.forward is None and "input_ids" in names else []
 
 
-def _logits(answer: Any) -> Tensor:
+def logits_of(answer: Any) -> Tensor:
     for name in ("logits", "last_hidden_state"):
         found = answer.get(name) if isinstance(answer, Mapping) else getattr(answer, name, None)
         if isinstance(found, Tensor):

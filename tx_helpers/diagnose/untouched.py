@@ -51,7 +51,8 @@ def untouched(*models: Callable) -> Iterator[None]:
             module._buffers[name] = tensor
         for parameter, gradient, requires_grad in gradients:
             parameter.grad = gradient
-            parameter.requires_grad_(requires_grad)
+            if parameter.requires_grad != requires_grad:
+                parameter.requires_grad_(requires_grad)
         with torch.no_grad():
             for tensor, value in values:
                 _put_back(tensor, value)
@@ -94,5 +95,6 @@ def _put_back(tensor: Tensor, value: Tensor) -> None:
     """In place, and only where something changed: another graph may still need the tensor as it is."""
     if (tensor.shape, tensor.dtype, tensor.device) != (value.shape, value.dtype, value.device):
         tensor.data = value
-    elif not torch.equal(tensor, value):
-        tensor.copy_(value)
+    elif not tensor.is_meta and not torch.equal(tensor, value):
+        with torch.inference_mode(tensor.is_inference()):
+            tensor.copy_(value)

@@ -1,11 +1,11 @@
-"""Looking into a model that one knows nothing about: its softmaxes, and where in it something begins to move.
+"""Look into a model about which nothing is known: its softmaxes, and the first place where two runs differ.
 
-PyTorch itself tells: every softmax, also inside `nn.MultiheadAttention` and the fused attention kernels, passes the
-dispatcher, where it can be read; and every module can be asked for what it was given and what it made of it.
+Every softmax, also inside `nn.MultiheadAttention` and the fused attention kernels, passes PyTorch's dispatcher, where
+it can be read; and hooks see what every module is given and what it makes of it.
 """
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from tx_helpers.capture import module_paths
 from tx_helpers.diagnose.subject import Ids, Subject
 
 _SOFTMAXES = (torch.ops.aten._softmax.default, torch.ops.aten._safe_softmax.default)
@@ -34,23 +35,32 @@ class Softmax:
 def attention_weights(subject: Subject, ids: Ids, lengths: set[int] | None = None) -> list[Softmax]:
     """The softmaxes of one forward pass that look like attention: their last two axes are positions.
 
-    Empty where attention does without PyTorch's softmax, or does not let itself be watched (compiled models).
+    Empty where attention does not use PyTorch's softmax, or cannot be watched (compiled models).
     """
     lengths = lengths or {subject.T, *([subject.S] if subject.kind == "seq2seq" else [])}
     try:
-        with softmaxes(subject.model) as seen:
+        with softmaxes(subject.model) as found:
             subject(*ids)
     except Exception:
         return []
-    return [softmax for softmax in seen if softmax.weights.dim() >= 3 and set(softmax.weights.shape[-2:]) <= lengths]
+    return [softmax for softmax in found if softmax.weights.dim() >= 3 and set(softmax.weights.shape[-2:]) <= lengths]
 
 
 @contextmanager
 def softmaxes(model: Any) -> Iterator[list[Softmax]]:
     """Every softmax that runs inside the block, in order."""
-    listener = _Listener()
-    with _paths(model, listener.path), sdpa_kernel(SDPBackend.MATH), no_fast_path(), listener:
-        yield listener.seen
+    with module_paths(model) as running:
+        listener = _Listener(running)
+        with sdpa_kernel(SDPBackend.MATH), no_fast_path(), listener:
+            yield listener.softmaxes
+
+
+@contextmanager
+def random_operations(model: Any) -> Iterator[set[str]]:
+    """The names of the operations inside the block that draw random numbers: "native_dropout", "randperm"."""
+    listener = _Listener(lambda: None)
+    with no_fast_path(), listener:
+        yield listener.random
 
 
 @contextmanager
@@ -79,7 +89,9 @@ def first_to_move(
     Compared are the rows that are named (by default all), the first of `one` and the second of `other`, at the
     positions before `columns`, in all that modules take and make with one vector for each position.
     """
-    kind = {name: type(module).__name__ for name, module in _modules(subject.model)}
+    kind = {}
+    if isinstance(subject.model, nn.Module):
+        kind = {name: type(module).__name__ for name, module in subject.model.named_modules()}
     for mine, theirs in zip(_trace(subject, one), _trace(subject, other), strict=False):
         a, b = mine.tensor[rows[0], :columns], theirs.tensor[rows[1], :columns]
         if a.shape != b.shape or torch.equal(a, b) or (a - b).abs().max() <= tolerance * a.square().mean().sqrt():
@@ -112,58 +124,35 @@ class _Event:
 def _trace(subject: Subject, ids: Ids) -> list[_Event]:
     """What every module was given and what it made of it, where that is one vector for each position."""
     events: list[_Event] = []
-    path: list[str] = []
 
     def note(name: str, caller: str | None, value: Any) -> None:
         value = value[0] if isinstance(value, tuple | list) and value else value
         if isinstance(value, Tensor) and value.is_floating_point() and value.shape[:2] == ids[-1].shape:
             events.append(_Event(name, caller, value.clone()))
 
-    def enter(name: str, given: Any) -> None:
-        if path:
-            note(name, path[-1], given)
-        path.append(name)
+    def entering(name: str, caller: str | None, arguments: tuple) -> None:
+        if caller is not None:
+            note(name, caller, arguments)
 
-    def leave(made: Any) -> None:
-        note(path.pop(), None, made)
-
-    with ExitStack() as cleanup:
-        for name, module in _modules(subject.model):
-            before = module.register_forward_pre_hook(lambda _, given, name=name: enter(name, given))
-            after = module.register_forward_hook(lambda _, __, made: leave(made), always_call=True)
-            cleanup.callback(before.remove)
-            cleanup.callback(after.remove)
+    with module_paths(subject.model, entering=entering, leaving=lambda name, output: note(name, None, output)):
         subject(*ids)
     return events
 
 
-def _modules(model: Any) -> list[tuple[str, nn.Module]]:
-    """By name; those of TorchScript do not let themselves be watched."""
-    named = model.named_modules() if isinstance(model, nn.Module) else ()
-    return [(name, module) for name, module in named if not isinstance(module, torch.jit.ScriptModule)]
-
-
-@contextmanager
-def _paths(model: Any, path: list[str]) -> Iterator[None]:
-    """While the block runs, `path` ends in the name of the module that computes."""
-    with ExitStack() as cleanup:
-        for name, module in _modules(model):
-            before = module.register_forward_pre_hook(lambda *_, name=name: path.append(name))
-            after = module.register_forward_hook(lambda *_: path.__delitem__(-1), always_call=True)
-            cleanup.callback(before.remove)
-            cleanup.callback(after.remove)
-        yield
-
-
 class _Listener(TorchDispatchMode):
-    def __init__(self):
+    """Reads every softmax, and notes the operations that draw random numbers."""
+
+    def __init__(self, running: Callable[[], str | None]):
         super().__init__()
-        self.path: list[str] = []
-        self.seen: list[Softmax] = []
+        self.running = running
+        self.softmaxes: list[Softmax] = []
+        self.random: set[str] = set()
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
         if function in _SOFTMAXES:
             axis = args[1] if args[1] < 0 else args[1] - result.dim()
-            self.seen.append(Softmax(self.path[-1] if self.path else "", axis, result.detach().clone()))
+            self.softmaxes.append(Softmax(self.running() or "", axis, result.detach().clone()))
+        elif torch.Tag.nondeterministic_seeded in function.tags:
+            self.random.add(function.overloadpacket.__name__)
         return result

@@ -28,8 +28,7 @@ REASONS: dict[str, Reasons] = {
         {
             "dropout": "dropout works during evaluation: no model.eval(), or F.dropout without training=self.training",
             "random": "the forward pass draws random numbers: position ids, noise, or what is meant for training",
-            "memory": "the model keeps something from call to call: a cache that is not emptied, statistics that are "
-            "updated",
+            "memory": "the model keeps something from call to call: a cache that is not emptied, running statistics",
         },
         "call model.eval() before every evaluation, and model.train() after it",
     ),
@@ -77,7 +76,7 @@ REASONS: dict[str, Reasons] = {
     ),
     # probes/leaks.py
     "future": Reasons(
-        "Do logits stay when only later tokens change?",
+        "Do logits stay the same when only later tokens change?",
         {
             "training": "the mask is used in evaluation only: in training mode the model reads the answers "
             "(if self.training, or a default that only eval() changes)",
@@ -94,8 +93,7 @@ REASONS: dict[str, Reasons] = {
             "weak": "the mask's fill is too weak{at}: fill with −∞ or the smallest number of the precision",
             "inverted": "the mask is inverted or transposed{at}: the future is open and the past is closed",
             "one too far": "the mask reaches one position too far{at}: tril(diagonal=1) instead of 0",
-            "first row": "row 0 is masked entirely{at}: the diagonal is excluded, and the softmax of equal numbers is "
-            "even",
+            "first row": "row 0 is masked entirely{at}: the diagonal is excluded, and its softmax is even",
             "even": "all weights are equal{at}: the mask is multiplied into the scores, or its fill is 0 or 1e-9",
             "no mask": "no mask, or one applied after the softmax{at}: the scores of the future have their share in "
             "the sum",
@@ -167,11 +165,9 @@ REASONS: dict[str, Reasons] = {
             "closed": "the mask closes what should be open (inverted, or the diagonal alone is left)",
             "memory": "cross-attention is given the target in place of the memory",
             "causal": "an encoder runs with a causal mask",
-            "late": "the logits come one position late: the input is shifted inside of the model, or the output is "
-            "rolled",
+            "late": "the logits come one position late: the input is shifted in the model, or the output is rolled",
             "diagonal": "the diagonal is masked, and no residual connection carries the token itself",
-            "wrapped": "ids are cut or wrapped on their way to the embedding: clamp, %, an integer type that is too "
-            "small",
+            "wrapped": "ids are cut or wrapped before the embedding: clamp, %, an integer type that is too small",
             "equal rows": "rows of the embedding are equal: filled with one number, or overwritten",
             "unused ids": "it is meant: ids that no text has, added to round the vocabulary up",
             "lost keys": "keys are lost on their way: attention is given one position only, or every second one",
@@ -204,8 +200,7 @@ REASONS: dict[str, Reasons] = {
     "parameters": Reasons(
         "Does model.parameters() have all that the logits depend on?",
         {
-            "list": "layers in a Python list or dict: no optimizer trains them, .to(device) and state_dict leave "
-            "them out",
+            "list": "layers in a Python list or dict: optimizers, .to(device) and state_dict leave them out",
             "tensor": "tensors with requires_grad=True that are not nn.Parameter",
         },
         "use nn.ModuleList, nn.ModuleDict and nn.Parameter, and count the parameters against the formula",
@@ -216,8 +211,7 @@ REASONS: dict[str, Reasons] = {
             "axis": "over the queries (dim=-2) or the heads (dim=-3), where (B, H, T, S) asks for the keys, dim=-1",
             "trained": TRAINED,
             "scale": "the scores are not divided by √K, or multiplied by it: they grow with the width K of a head",
-            "large": "queries and keys are large: embeddings of deviation 1 or more without a norm before the "
-            "attention",
+            "large": "queries and keys are large: embeddings of deviation 1 or more, no norm before the attention",
         },
         "print the deviation of the scores before the softmax: about 1 in a fresh model",
         {"axis": "weights.sum(dim=-1) must be 1 everywhere"},

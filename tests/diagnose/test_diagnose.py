@@ -1,5 +1,5 @@
 """`diagnose` reports every wrong model of wrong_models.py, by the probe named there and with the right cause first,
-passes every right one of right_models.py, and leaves no trace on any model."""
+finds nothing in the right ones of right_models.py, and leaves no trace on any model."""
 
 import os
 import random
@@ -17,23 +17,25 @@ from right_models import RIGHT, TorchEncoder, ours
 from tx_helpers.__main__ import main
 from tx_helpers.config import EmbeddingConfig, PositionConfig
 from tx_helpers.diagnose import PROBES, diagnose
+from tx_helpers.diagnose.reasons import REASONS
 from tx_helpers.diagnose.report import LOOK, SKIPPED, Finding, Report
 from tx_helpers.diagnose.report import RIGHT as FINE
 from tx_helpers.diagnose.report import WRONG as FOUND
 from tx_helpers.models import EncoderDecoder
+from tx_helpers.text.number_words import english
 from wrong_models import NO_MODEL, UNSEEN, WRONG, Toy
 
 
-def examined(make, **options) -> Report:
+def probed(make, **options) -> Report:
     torch.manual_seed(0)
     return diagnose(make(), **options)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
-def test_each_wrong_model_is_convicted_by_its_probe_and_for_its_reason(name):
+def test_each_wrong_model_is_found_by_its_probe_and_for_its_reason(name):
     case = WRONG[name]
-    found = examined(case.make, **case.options)
+    found = probed(case.make, **case.options)
     assert found[case.probe].state == case.state, found
     assert case.cause in found[case.probe].causes[0]
     assert (case.state == FOUND) == bool(found.wrong)
@@ -41,9 +43,9 @@ def test_each_wrong_model_is_convicted_by_its_probe_and_for_its_reason(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RIGHT)
-def test_each_right_model_is_acquitted(name):
+def test_nothing_is_found_in_a_right_model(name):
     make, options = RIGHT[name]
-    found = examined(make, trained=False, **options)
+    found = probed(make, trained=False, **options)
     assert found.wrong == [], found
     assert set(found.of(LOOK)) <= {"empty row"}, found  # −∞ at a row of padding alone: NaN, which PyTorch's own have
     assert not [finding for finding in found if "failed" in finding.figure], found
@@ -53,12 +55,12 @@ def test_each_right_model_is_acquitted(name):
 @pytest.mark.parametrize("name", UNSEEN)
 def test_what_cannot_be_seen_from_outside_is_not_guessed_at(name):
     make, reason = UNSEEN[name]
-    assert examined(make, trained=False).wrong == []
+    assert probed(make, trained=False).wrong == []
     assert len(reason.split()) > 6
 
 
 def test_the_whole_table_of_mistakes_is_here():
-    assert len(WRONG) >= 40
+    assert len(WRONG) >= 88 and len(RIGHT) >= 55
     assert {"odd d_model", "no zero_grad"} == set(NO_MODEL)
     assert {case.probe for case in WRONG.values()} == set(PROBES) - {"start", "echo"}
 
@@ -130,24 +132,24 @@ class Foresight(nn.Module):
     ],
 )
 def test_the_other_probes_see(make, options, probe, state, figure):
-    found = examined(make, **options)
+    found = probed(make, **options)
     assert found[probe].state == state, found
     assert figure in found[probe].figure
 
 
-def test_a_forward_without_gradients_is_convicted():
+def test_a_forward_without_gradients_is_found():
     class Cut(Toy):
         def forward(self, ids, caches=None):
             return super().forward(ids, caches).detach()
 
-    found = examined(Cut)
+    found = probed(Cut)
     assert found.wrong == ["gradients"]
     assert found["gradients"].figure.startswith("none at all for tokens.weight, output.weight")
     assert "detach()" in found["gradients"].causes[0]
 
 
 def test_frozen_parameters_are_named():
-    found = examined(RIGHT["toy, all frozen but the output"][0])["gradients"]
+    found = probed(RIGHT["toy, all frozen but the output"][0])["gradients"]
     assert found.figure.startswith("all 2 do within 6 steps; frozen (requires_grad=False): tokens.weight, blocks.0.")
 
 
@@ -162,22 +164,37 @@ def test_parameters_for_inputs_that_are_not_given_are_only_looked_at():
         def forward(self, input_ids, token_type_ids=None):
             return super().forward(input_ids)
 
-    found = examined(Segments)["gradients"]
+    found = probed(Segments)["gradients"]
     assert found.state == LOOK and found.figure == "none at all for segments.weight"
     assert found.causes[1] == "it is meant: used with other inputs only (token_type_ids)"
 
 
-def test_where_the_numbers_break():
-    assert examined(WRONG["NaN among the parameters"].make)["numbers"].where == (
-        "blocks.1.expand is the first part to make one"
-    )
-    assert examined(WRONG["NaN outside of attention"].make)["numbers"].where == (
-        "the model itself is the first part to make one"
-    )
-    assert "blocks.0.attention: the first softmax" in examined(WRONG["mask inverted"].make)["numbers"].where
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "probe", "where"),
+    [
+        ("NaN among the parameters", "numbers", "blocks.1.expand is the first part to make one"),
+        ("NaN outside of attention", "numbers", "the model itself is the first part to make one"),
+        ("mask inverted", "numbers", "blocks.0.attention: the first softmax with NaN"),
+        (
+            "no mask in the second layer",
+            "future",
+            "blocks.1.attention (Attention), in its own lines before it calls blocks.1.attention.output",
+        ),
+        ("norm over the batch", "neighbours", "blocks.0.norms.0 (NormOver) is the first part whose output moves"),
+        (
+            "positions added along the batch",
+            "neighbours",
+            "the model (Toy), in its own lines before it calls blocks.0",
+        ),
+        ("two of 1,000 ids share an embedding", "context", "tokens"),
+    ],
+)
+def test_where_the_mistake_begins(name, probe, where):
+    assert probed(WRONG[name].make)[probe].where == where
 
 
-def test_a_model_that_is_another_in_float64_is_examined_in_its_own_precision():
+def test_a_model_that_is_another_in_float64_is_probed_in_its_own_precision():
     class Fixed(Toy):
         """As a traced model, into which float32 is written."""
 
@@ -185,7 +202,7 @@ def test_a_model_that_is_another_in_float64_is_examined_in_its_own_precision():
             logits = super().forward(ids, caches)
             return logits if logits.dtype == torch.float32 else logits.flip(1)
 
-    found = examined(Fixed)
+    found = probed(Fixed)
     assert found.wrong == [] and found.model.endswith("in float32")
 
 
@@ -209,7 +226,7 @@ def test_a_traced_model_keeps_its_attributes():
     assert [sorted(vars(module)) for module in model.modules()] == before
 
 
-def test_a_copy_that_training_blows_up_convicts_nobody():
+def test_a_copy_that_training_blows_up_is_left_out():
     class Touchy(Toy):
         """Overflows as soon as its parameters move."""
 
@@ -221,22 +238,12 @@ def test_a_copy_that_training_blows_up_convicts_nobody():
             moved = (self.output.weight - self.first).abs().max().detach() > 1e-3
             return super().forward(ids, caches) / (~moved)
 
-    found = examined(Touchy)
+    found = probed(Touchy)
     assert "future" not in found.wrong and "prefix" not in found.wrong
 
 
 @pytest.mark.slow
-def test_where_the_leak_begins():
-    where = examined(WRONG["no mask in the second layer"].make)["future"].where
-    assert where == "blocks.1.attention (Attention), in its own lines before it calls blocks.1.attention.output"
-    where = examined(WRONG["norm over the batch"].make)["neighbours"].where
-    assert where == "blocks.0.norms.0 (NormOver) is the first part whose output moves"
-    where = examined(WRONG["positions added along the batch"].make)["neighbours"].where
-    assert where == "the model (Toy), in its own lines before it calls blocks.0"
-
-
-@pytest.mark.slow
-def test_a_trained_model_is_acquitted_and_a_trained_leak_convicted():
+def test_a_leak_is_found_in_a_trained_model_too():
     def trained(model):
         optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
         for _ in range(60):
@@ -247,15 +254,15 @@ def test_a_trained_model_is_acquitted_and_a_trained_leak_convicted():
             optimizer.step()
         return model
 
-    assert examined(lambda: trained(Toy()), trained=True).wrong == []
-    found = examined(lambda: trained(Toy(causal=False)), trained=True)
+    assert probed(lambda: trained(Toy()), trained=True).wrong == []
+    found = probed(lambda: trained(Toy(causal=False)), trained=True)
     assert "future" in found.wrong and "prefix" in found.wrong
 
 
 # --- how models may be handed over ------------------------------------------------------------------------------------
 
 
-def test_a_function_is_examined_in_its_own_precision():
+def test_a_function_is_probed_in_its_own_precision():
     right, wrong = Toy(n_layers=1), Toy(causal=False)
     found = diagnose(lambda ids: right(ids))
     assert found.wrong == [] and found["gradients"].state == found["parameters"].state == SKIPPED
@@ -327,7 +334,7 @@ def test_a_probe_that_fails_is_told_and_spoils_nothing():
                 raise RuntimeError("only 16 positions")
             return super().forward(ids, caches)
 
-    found = examined(OneLength)
+    found = probed(OneLength)
     assert found.of(SKIPPED)[0] == "prefix" and found["prefix"].figure == "failed with RuntimeError: only 16 positions"
     assert found["future"].state == FINE and found.wrong == []
 
@@ -429,7 +436,7 @@ def test_inside_no_grad_and_inference_mode():
             assert diagnose(Toy(n_layers=1)).wrong == []
 
 
-def test_two_examinations_agree_word_for_word():
+def test_two_reports_agree_word_for_word():
     model = TorchEncoder(True)
     assert repr(diagnose(model)) == repr(diagnose(model))
     assert diagnose(model)._repr_html_() == diagnose(model)._repr_html_()
@@ -492,11 +499,12 @@ def test_the_report_as_a_value():
         REPORT["past"]
 
 
-def test_every_probe_is_in_the_docstring_and_in_the_report():
-    found = examined(Toy)
-    assert [finding.probe for finding in found] == list(PROBES)
+def test_every_probe_has_its_texts():
+    found = probed(Toy)
+    assert [finding.probe for finding in found] == list(PROBES) == list(REASONS)
     table = sys.modules[diagnose.__module__].__doc__
     assert all(f"\n    {name} " in table for name in PROBES)
+    assert f"{english(len(PROBES)).capitalize()} probes:" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 # --- the command line -------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ models and a mistake in others; the list of causes says which.
 Nothing about the model changes, not even if a probe raises: copies are probed, and parameters, buffers, gradients,
 modes, attributes and random states are as before. (A function is called as it is: lists and counters of its own go on.
 Of an iterator, `data` takes one batch.) A million parameters take two or three seconds of a core; the copies, most of
-them in float64, about MEMORY times the model's memory.
+them in float64, about 15 times the model's memory.
 
 **What no probe can see** from outside, because the wrong model is a possible one: a scale of the scores other than
 1/√K as long as attention stays soft; positions with another formula, or none in a deep causal model (the mask gives

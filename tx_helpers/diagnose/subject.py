@@ -146,6 +146,7 @@ def copy_of(model: nn.Module) -> nn.Module:
     wanted = dict(model.named_parameters())
     for name, parameter in copied.named_parameters():
         parameter.requires_grad_(wanted[name].requires_grad)
+        parameter.grad = None
     return copied
 
 

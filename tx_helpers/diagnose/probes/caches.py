@@ -199,8 +199,9 @@ def reorder(run: Run) -> Result:
     skipped = _without_cache(run)
     if skipped:
         return skipped
-    if run.found("cached"):
-        return Result(SKIPPED, "the probe cached finds a mistake already")
+    for other in ("cached", "neighbours"):
+        if run.found(other):
+            return Result(SKIPPED, f"the probe {other} finds a mistake already")
     state = begin_decoding(run, run.subject, run.subject.inputs(0))
     if not hasattr(state, "select"):
         return Result(SKIPPED, "the decoding state has no method select(rows)")

@@ -6,7 +6,7 @@ the global random numbers). So everything is kept and put back, also where the b
 
 import random
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
@@ -96,5 +96,5 @@ def _put_back(tensor: Tensor, value: Tensor) -> None:
     if (tensor.shape, tensor.dtype, tensor.device) != (value.shape, value.dtype, value.device):
         tensor.data = value
     elif not tensor.is_meta and not torch.equal(tensor, value):
-        with torch.inference_mode(tensor.is_inference()):
+        with torch.inference_mode() if tensor.is_inference() else nullcontext():
             tensor.copy_(value)

@@ -222,6 +222,7 @@ def _callee(model: Callable) -> Callable:
 
 
 def parameter_names(model: Callable) -> set[str]:
+    """The names of what a model can be called with."""
     try:
         return set(inspect.signature(_callee(model)).parameters)
     except (TypeError, ValueError):
@@ -236,6 +237,7 @@ def subject_options(subject: Subject) -> list[str]:
 
 
 def logits_of(answer: Any) -> Tensor:
+    """The logits in a model's answer: a tensor, or a tuple, a dict or an object that has them."""
     for name in ("logits", "last_hidden_state"):
         found = answer.get(name) if isinstance(answer, Mapping) else getattr(answer, name, None)
         if isinstance(found, Tensor):

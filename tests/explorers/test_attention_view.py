@@ -329,7 +329,7 @@ def test_hostile_tokens_stay_text_in_every_export_and_repr(tmp_path, capsys):
 
 def test_tokens_are_shortened_and_made_visible():
     assert [data.shown(t) for t in ("", "ein", " the", "a\nb", "\0", "\u202e", "x" * 10_000, "y" * 18)] == [
-        "(empty)", "ein", "␣the", "a\\nb", "⟨0⟩", "⟨202E⟩", "x" * 17 + "…", "y" * 18,
+        "(empty)", "ein", "␣the", "a↵b", "⟨0⟩", "⟨202E⟩", "x" * 17 + "…", "y" * 18,
     ]  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """The explorers of decoding: step by step, and beam search as a tree."""
 
 import re
-from dataclasses import replace
 from html import unescape
 from itertools import pairwise
 
@@ -11,14 +10,14 @@ import torch
 from parity import randomise
 from tx_helpers.capture import capture
 from tx_helpers.config import EmbeddingConfig
-from tx_helpers.generation.search import Hypothesis, beam_search, generate
+from tx_helpers.generation.search import Candidate, Hypothesis, generate, ranked
 from tx_helpers.models import EncoderDecoder
 from tx_helpers.recipes import Translator, translator_config
 from tx_helpers.show.shapes import RED
 from tx_helpers.text.data import BOS, EOS, PAD, word_pairs
 from tx_helpers.text.number_words import english, german
 from tx_helpers.widgets import beam_tree
-from tx_helpers.widgets.beam_tree import Beginning, beam_explorer, beam_levels, hypotheses, tree_picture
+from tx_helpers.widgets.beam_tree import beam_explorer, search, tree_picture
 from tx_helpers.widgets.decoding_steps import Step, decoding_explorer, greedy_steps, step_picture
 
 NUMBERS = (0, *range(1, 21), 21, *range(30, 100, 10), 100, 1000, 421)
@@ -129,86 +128,61 @@ def test_moving_the_step_runs_no_model_and_a_wrong_number_is_told():
 # --- beams -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 2.0])
-@pytest.mark.parametrize("beams", [1, 2, 3, 4])
-def test_the_tree_ends_in_what_beam_search_finds(beams, length_penalty):
-    translator = toy_translator()
-    lengths = set()
-    for number in (421, 17, 6437, 0):
-        source = ids_of(translator, number)
-        options = dict(source=source, beams=beams, length_penalty=length_penalty, max_new_tokens=12, end_id=EOS)
-        (theirs,) = beam_search(translator.model, BOS, **options)
-        ours = hypotheses(beam_levels(translator.model, source, beams), length_penalty)
-        assert [one.ids for one in ours] == [one.ids for one in theirs]
-        for one, other in zip(ours, theirs, strict=True):
-            assert one[1:] == pytest.approx(other[1:])
-        lengths |= {len(one.ids) for one in theirs}
-    assert beams == 1 or len(lengths) > 1
-
-
 def test_a_level_holds_the_likeliest_continuations_and_then_those_dropped():
     translator = toy_translator()
     source = ids_of(translator, 421)
-    levels = beam_levels(translator.model, source, 3)
+    levels = search(translator.model, source, 3).levels
     with torch.no_grad():
         best, ids = translator.model(source, torch.tensor([[BOS]]))[0, 0].log_softmax(-1).topk(5)
     assert [one.ids for one in levels[0]] == [(i,) for i in ids.tolist()]
     assert [one.log_probability for one in levels[0]] == pytest.approx(best.tolist())
-    assert [one.kept for one in levels[0]] == [True] * 3 + [False] * 2
+    assert [one.selected for one in levels[0]] == [True] * 3 + [False] * 2
     for before, level in pairwise(levels):
-        open_ones = {one.ids for one in before if one.kept and not one.ended}
+        open_ones = {one.ids for one in before if one.selected and one.ids[-1] != EOS}
         assert {one.ids[:-1] for one in level} <= open_ones
-        assert sum(one.kept for one in level) == len(open_ones)
+        assert sum(one.selected for one in level) == len(open_ones)
         assert [one.log_probability for one in level] == sorted((one.log_probability for one in level), reverse=True)
 
 
 def test_the_search_leaves_the_model_as_it_was():
     translator = toy_translator()
     translator.model.train()
-    levels = beam_levels(translator.model, ids_of(translator, 421), 2, longest=3)
-    assert translator.model.training and len(levels) <= 3
+    searched = search(translator.model, ids_of(translator, 421), 2, longest=3)
+    assert translator.model.training and len(searched.levels) <= 3
 
 
 TOKENS = ["<pad>", "<bos>", "<eos>", "a", "b"]
 LEVELS = [
-    [Beginning((3,), -1.0, True), Beginning((4,), -1.25, True), Beginning((2,), -3.0, False)],
-    [Beginning((4, 2), -1.5, True), Beginning((4, 3), -1.75, True), Beginning((3, 2), -2.5, False)],
-    [Beginning((4, 3, 2), -2.0, True), Beginning((4, 3, 3), -2.75, False)],
+    [Candidate((3,), -1.0, True), Candidate((4,), -1.25, True), Candidate((2,), -3.0, False)],
+    [Candidate((4, 2), -1.5, True), Candidate((4, 3), -1.75, True), Candidate((3, 2), -2.5, False)],
+    [Candidate((4, 3, 2), -2.0, True), Candidate((4, 3, 3), -2.75, False)],
 ]
 
 
-def test_hypotheses_are_scored_and_sorted():
-    plain, ranked = hypotheses(LEVELS, 0.0), hypotheses(LEVELS, 2.0)
-    assert plain == [Hypothesis([4, 2], -1.5, -1.5), Hypothesis([4, 3, 2], -2.0, -2.0)]
-    assert ranked == [
-        Hypothesis([4, 2], -1.5, pytest.approx(-1.5 / (7 / 6) ** 2)),
-        Hypothesis([4, 3, 2], -2.0, pytest.approx(-2.0 / (8 / 6) ** 2)),
-    ]
-    cut_off = [[replace(LEVELS[0][0])]]
-    assert hypotheses(cut_off, 0.0) == [Hypothesis([3], -1.0, -1.0)]
+FOUND = [Hypothesis([4, 2], -1.5, -1.5), Hypothesis([4, 3, 2], -2.0, -2.0)]
 
 
 def test_the_picture_of_a_tree():
     greedy = Hypothesis([3, 2], -2.5, -2.5)
-    picture = tree_picture(LEVELS, hypotheses(LEVELS, 0.0), greedy, TOKENS, "a")
+    picture = tree_picture(LEVELS, FOUND, greedy, TOKENS, "a")
     assert (
         picture.alt == "2 beams find 'b' (wrong), ln P -1.50, score -1.50; greedy 'a' (right), ln P -2.50, score -2.50."
     )
     assert written(picture.svg) == [
         *("<bos>", "ln P", "a", "-1.00", "b", "-1.25", "<eos>", "-3.00"),
         *("<eos>", "-1.50", "a", "-1.75", "<eos>", "-2.50", "<eos>", "-2.00", "a", "-2.75"),
-        *("kept", "ended", "kept, given up later", "dropped at once (the best two)", "score", "ln P"),
+        *("selected", "ended", "given up later", "dropped at once (the best two)", "score", "ln P"),
         *("1.", "-1.50", "-1.50", "'b' (wrong)", "2.", "-2.00", "-2.00", "'b a' (wrong)"),
         *("greedy", "-2.50", "-2.50", "'a' (right)"),
     ]
     boxes = re.findall(r'height="32" rx="6" fill="(\S+)" stroke="(\S+)" stroke-width="(.)"', picture.svg)
     best = RED[0], "3"
-    kinds = beam_tree.KEPT, beam_tree.ENDED, beam_tree.GIVEN_UP, beam_tree.DROPPED
-    kept, ended, given_up, dropped = ((fill, stroke, "1") for stroke, fill, _ in kinds)
+    kinds = beam_tree.OPEN, beam_tree.ENDED, beam_tree.GIVEN_UP, beam_tree.DROPPED
+    is_open, ended, given_up, dropped = ((fill, stroke, "1") for stroke, fill, _ in kinds)
     assert boxes == [
-        kept,
-        *(given_up, (kept[0], *best), dropped),
-        *((ended[0], *best), kept, dropped),
+        is_open,
+        *(given_up, (is_open[0], *best), dropped),
+        *((ended[0], *best), is_open, dropped),
         *(ended, dropped),
     ]
     lines = re.findall("<line [^>]*>", picture.svg)
@@ -216,12 +190,25 @@ def test_the_picture_of_a_tree():
     assert picture.svg.count("stroke-dasharray") == 2 * 3 + 1  # the boxes of what was dropped, and the legend's
 
 
+@pytest.mark.parametrize("steps", [1, 13, 60])
+def test_a_hypothesis_of_any_length_has_boxes_inside_the_picture(steps):
+    levels = [
+        [Candidate((3,) * (n + 1), -1.0 - n, True), Candidate((3,) * n + (4,), -9.0, False)] for n in range(steps)
+    ]
+    found = Hypothesis([3] * steps, -float(steps), -float(steps))
+    svg = tree_picture(levels, [found], found, TOKENS, "a").svg
+    width = float(re.search(r'<svg [^>]*width="([\d.]+)"', svg)[1])
+    boxes = re.findall(r'<rect x="([-\d.]+)" y="[-\d.]+" width="([-\d.]+)" height="32"', svg)
+    assert len(boxes) == 1 + 2 * steps
+    assert all(float(size) > 20 and 0 <= float(x) <= width - float(size) for x, size in boxes)
+
+
 def test_the_length_penalty_only_ranks_and_runs_no_model():
     translator, runs = toy_translator(), []
     translator.model.encoder.register_forward_hook(lambda *_: runs.append(1))
     explorer = beam_explorer({"toy": translator}, translator="toy", number=421)
     assert explorer.values == {"number": 421, "translator": "toy", "beams": 2, "length_penalty": 0.0}
-    found = hypotheses(beam_levels(translator.model, ids_of(translator, 421), 2), 2.0)[0]
+    found = ranked(search(translator.model, ids_of(translator, 421), 2).found, 2.0)[0]
     runs.clear()
     explorer.set(length_penalty=2.0)
     assert f"ln P {found.log_probability:.2f}, score {found.score:.2f}; greedy" in explorer.summary and not runs

@@ -12,7 +12,7 @@ list of rows, or a tensor (B, T); rows of different lengths are padded at the le
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
@@ -75,6 +75,36 @@ class Hypothesis(NamedTuple):
     score: float
 
 
+class Candidate(NamedTuple):
+    """A continuation that a step of a beam search compares: its new ids, their ln P, and whether it gets a place."""
+
+    ids: tuple[int, ...]
+    log_probability: float
+    selected: bool
+
+
+class BeamStep(NamedTuple):
+    """A step of a beam search, as `beam_search(…, watch=…)` shows it.
+
+    written          (B, beams, n): the new ids of the hypotheses so far
+    log_probability  (B, beams·V): ln P of every hypothesis with every token after it, −∞ where it is not open
+    places           (B,): how many of these continuations are selected, the likeliest
+    """
+
+    written: Tensor
+    log_probability: Tensor
+    places: Tensor
+
+    def candidates(self, row: int = 0, *, rejected: int = 2) -> list[Candidate]:
+        """The continuations of a row that are selected and the best that are not, likeliest first."""
+        beams, count = self.written.shape[1], int(self.places[row])
+        V = self.log_probability.shape[1] // beams
+        best, index = self.log_probability[row].topk(min(count + rejected, beams * V))
+        ids = [(*self.written[row, i // V].tolist(), i % V) for i in index.tolist()]
+        found = [Candidate(*one, rank < count) for rank, one in enumerate(zip(ids, best.tolist(), strict=True))]
+        return [candidate for candidate in found if candidate.log_probability > float("-inf")]
+
+
 def beam_search(
     model: nn.Module,
     prompt: Prompt,
@@ -86,16 +116,17 @@ def beam_search(
     end_id: int,
     pad_id: int | None = None,
     cached: bool = True,
+    watch: Callable[[BeamStep], None] | None = None,
 ) -> list[list[Hypothesis]]:
     """For each row, `beams` hypotheses, best first: the likeliest sequences, as far as a search of this width sees.
 
-    At every step each open hypothesis is continued by every token, and the likeliest continuations are kept, as many as
-    there are places. One that ends keeps its place and its score, so the beam narrows as hypotheses end (Sutskever et
-    al. 2014, section 3.2), and the search is over when all have ended or at `max_new_tokens`, where those still open
-    count as they are. So one beam is greedy decoding, and enough beams are an exhaustive search.
+    At every step each open hypothesis is continued by every token, and the likeliest continuations are selected, as
+    many as there are places. One that ends keeps its place, so the beam narrows as hypotheses end (Sutskever et al.
+    2014, section 3.2). The search is over when all have ended or after `max_new_tokens` steps; hypotheses that are
+    still open then count as they are. So one beam is greedy decoding, and enough beams are an exhaustive search.
 
-    score = ln P / lp,  lp = ((5 + length) / (5 + 1))^α  with α = length_penalty and the end counted in the length:
-    without it (α = 0) every further token costs, and short wins. Wu et al. 2016 (GNMT), eq. 14, without coverage.
+    length_penalty  α of the score, see `ranked`
+    watch           is called at each step, before its selection
     """
     if beams < 1:
         raise ValueError(f"beam_search: beams={beams}, expected at least 1")
@@ -113,24 +144,36 @@ def beam_search(
         total = logits.new_full((B, beams), float("-inf"))  # ln P of the open ones; −∞: the place is empty
         total[:, 0] = 0.0
         for length in range(1, max_new_tokens + 1):
-            continued = total[..., None] + logits.log_softmax(-1).view(B, beams, V)
-            total, best = continued.flatten(1).topk(beams)  # (B, beams), likeliest first
+            continued = (total[..., None] + logits.log_softmax(-1).view(B, beams, V)).flatten(1)  # (B, beams·V)
+            places = torch.tensor([beams - len(hypotheses) for hypotheses in ended], device=device)
+            if watch is not None:
+                watch(BeamStep(written, continued, places))
+            total, best = continued.topk(beams)  # (B, beams), likeliest first
             came_from, token = best // V, best % V
             written = torch.cat([written[rows[:, None], came_from], token[..., None]], dim=-1)
-            places = torch.tensor([beams - len(hypotheses) for hypotheses in ended], device=device)
             has_place = torch.arange(beams, device=device) < places[:, None]
             total = total.masked_fill(~has_place, float("-inf"))
             done = (total > float("-inf")) & ((token == end_id) | (length == max_new_tokens))
             for b, k in done.nonzero().tolist():
-                log_probability = total[b, k].item()
-                score = log_probability / ((5 + length) / 6) ** length_penalty
-                ended[b].append(Hypothesis(written[b, k].tolist(), log_probability, score))
+                ended[b].append(Hypothesis(written[b, k].tolist(), total[b, k].item(), 0.0))
             total = total.masked_fill(done, float("-inf"))
             if (total == float("-inf")).all():
                 break
             state.select((rows[:, None] * beams + came_from).flatten())
             logits = precise(state.step(token.view(-1, 1))[:, -1])
-    return [sorted(hypotheses, key=lambda h: h.score, reverse=True) for hypotheses in ended]
+    return [ranked(hypotheses, length_penalty) for hypotheses in ended]
+
+
+def ranked(hypotheses: Iterable[Hypothesis], length_penalty: float) -> list[Hypothesis]:
+    """Hypotheses with the score of this length penalty, best first.
+
+    score = ln P / lp,  lp = ((5 + length) / (5 + 1))^α  with α = length_penalty and the end counted in the length:
+    without it (α = 0) every further token costs, and short wins. Wu et al. 2016 (GNMT), eq. 14, without coverage.
+    """
+    scored = [
+        one._replace(score=one.log_probability / ((5 + len(one.ids)) / 6) ** length_penalty) for one in hypotheses
+    ]
+    return sorted(scored, key=lambda one: one.score, reverse=True)
 
 
 def _steps(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 PAD, BOS, EOS, UNKNOWN = "<pad>", "<bos>", "<eos>", "<unk>"
+_SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"}
 FILE_FORMAT = "tx_helpers tokenizer"
 
 
@@ -187,6 +188,15 @@ class WordTokenizer(Tokenizer):
 
     def join(self, pieces: list[str]) -> str:
         return " ".join(pieces)
+
+
+def visible(text: str) -> str:
+    """White space and control characters as signs: "a b\\n" → "a␣b↵", other invisible ones ⟨A0⟩."""
+    signs = [
+        _SIGNS.get(character) or (f"⟨{ord(character):X}⟩" if unicodedata.category(character)[0] in "CZ" else character)
+        for character in text
+    ]
+    return "".join(signs)
 
 
 def _descendants(cls: type[Tokenizer]) -> list[type[Tokenizer]]:

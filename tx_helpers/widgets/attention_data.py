@@ -5,12 +5,13 @@ summary and the static picture. Shapes: L layers, H heads, T queries, S keys.
 """
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from torch import Tensor
+
+from tx_helpers.text.tokenizers import visible
 
 SHOWN = 18  # characters of a token on the screen; the whole of it stands in its title
 NOTHING_TO_UNMASK = "from weights alone nothing can be unmasked"
@@ -148,8 +149,8 @@ def stacked(operation: str, values) -> np.ndarray:
 
 def shown(token: str) -> str:
     """A token as the screen shows it: invisible characters by their names, and no more than 18 of them."""
-    visible = "".join(map(_visible, token[: 2 * SHOWN])) or "(empty)"
-    return visible if len(visible) <= SHOWN and len(token) <= 2 * SHOWN else visible[: SHOWN - 1] + "…"
+    label = visible(token[: 2 * SHOWN]) or "(empty)"
+    return label if len(label) <= SHOWN and len(token) <= 2 * SHOWN else label[: SHOWN - 1] + "…"
 
 
 def rounded(weight: float) -> str:
@@ -169,15 +170,6 @@ def sentence(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], s
         aim = f"looks most at '{shown(keys[best])}' ({rounded(weights[row, best])})"
         parts.append(f"'{shown(queries[row])}' {aim if weights[row, best] > 0 else 'may look at nothing'}")
     return "; ".join(parts) + ("; …" if token < 0 and len(queries) > len(rows) else "")
-
-
-def _visible(character: str) -> str:
-    kind = unicodedata.category(character)
-    if character == " ":
-        return "␣"
-    if character in "\n\r\t":
-        return repr(character)[1:-1]
-    return f"⟨{ord(character):X}⟩" if kind[0] in "CZ" else character
 
 
 def _checked(label: str, values, queries: Sequence[str], keys: Sequence[str]):

@@ -13,7 +13,7 @@ import ipywidgets as widgets
 import torch
 
 from tx_helpers.capture import capture
-from tx_helpers.generation.sampling import precise
+from tx_helpers.generation.search import BeamStep, beam_search
 from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
@@ -21,7 +21,6 @@ from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, MUTED, RED, bar, words
 from tx_helpers.text.data import BOS, EOS
 from tx_helpers.text.number_words import english, german
-from tx_helpers.training.contexts import in_mode
 
 LONGEST = 12  # steps: the longest number has eleven words and the end
 
@@ -37,20 +36,22 @@ class Step:
     attention: list[float]  # (S,) over the English words: the last layer's cross-attention, mean of its heads
 
 
-@torch.no_grad()
 def greedy_steps(translator: Translator, source: str, *, shown: int = 5, longest: int = LONGEST) -> list[Step]:
     """Every step of the greedy translation of a text, until the end sign or for `longest` steps."""
     model, names = translator.model, translator.data.target_tokenizer.tokens
+    source_ids = torch.tensor([translator.data.source_tokenizer.encode(source)])
     name = f"decoder.blocks.{len(model.decoder.blocks) - 1}.cross_attention.weights"
-    so_far, last, steps = [], BOS, []
-    with in_mode(model, training=False), capture(model, name) as seen:
-        state = model.start(torch.tensor([translator.data.source_tokenizer.encode(source)]))
-        while last != EOS and len(steps) < longest:
-            p, ids = precise(state.step(torch.tensor([[last]]))[0, -1]).softmax(-1).topk(shown)
-            best = [names[i] for i in ids.tolist()]
-            attention = seen[name][0, :, -1].mean(0).tolist()  # (B, H, 1, S) -> (S,)
-            steps.append(Step(so_far, list(zip(best, p.tolist(), strict=True)), attention))
-            so_far, last = [*so_far, best[0]], ids[0].item()
+    steps: list[Step] = []
+
+    def watch(step: BeamStep) -> None:
+        p, ids = step.log_probability[0].softmax(-1).topk(shown)  # one beam: the probabilities of the next word
+        likeliest = [names[i] for i in ids.tolist()]
+        so_far = [names[i] for i in step.written[0, 0].tolist()]
+        attention = activations[name][0, :, -1].mean(0)  # (B, H, 1, S) -> (S,)
+        steps.append(Step(so_far, list(zip(likeliest, p.tolist(), strict=True)), attention.tolist()))
+
+    with capture(model, name) as activations:
+        beam_search(model, BOS, source=source_ids, beams=1, max_new_tokens=longest, end_id=EOS, watch=watch)
     return steps
 
 

@@ -7,7 +7,7 @@ from torch import nn
 
 from parity import B, D, S, V, tokens
 from tx_helpers.config import AttentionConfig, EmbeddingConfig, PositionConfig, TransformerConfig
-from tx_helpers.generation.search import Hypothesis, beam_search, generate, stream
+from tx_helpers.generation.search import BeamStep, Hypothesis, beam_search, generate, ranked, stream
 from tx_helpers.models import DecoderOnly, EncoderDecoder
 
 PAD, BOS, END = 0, 1, 2
@@ -218,6 +218,35 @@ def test_beams_of_a_batch_do_not_meet():
 def assert_same_hypotheses(found, expected) -> None:
     assert [h.ids for h in found] == [h.ids for h in expected]
     assert [h[1:] for h in found] == [pytest.approx(h[1:], rel=1e-6) for h in expected]
+
+
+@pytest.mark.parametrize("beams", [1, 2, 3, 5])
+def test_what_a_watched_search_reports_is_what_it_does(beams):
+    """From the reported steps alone the same hypotheses follow, and nobody's number is touched by watching."""
+    model, prompts, longest = Echo(), [[5, 9], [3, 4], [7, 8]], 6
+    steps: list[BeamStep] = []
+    options = {"beams": beams, "length_penalty": 0.6, "max_new_tokens": longest, "end_id": END}
+    found = beam_search(model, prompts, watch=steps.append, **options)
+    assert found == beam_search(model, prompts, **options)
+    for row, prompt in enumerate(prompts):
+        levels = [step.candidates(row) for step in steps]
+        done = []
+        for number, level in enumerate(levels, 1):
+            for one in level:
+                assert one.log_probability == pytest.approx(log_probability(model, prompt, list(one.ids)))
+            assert [one.log_probability for one in level] == sorted((one[1] for one in level), reverse=True)
+            selected = [one for one in level if one.selected]
+            assert len(level) == len(selected) + 2 * (len(selected) > 0)
+            done += [one for one in selected if one.ids[-1] == END or number == longest]
+        hypotheses = [Hypothesis(list(one.ids), one.log_probability, 0.0) for one in done]
+        assert ranked(hypotheses, 0.6) == found[row]
+
+
+def test_ranking_anew_is_searching_with_another_length_penalty():
+    model, options = Echo(), {"beams": 4, "max_new_tokens": 7, "end_id": END}
+    (plain,) = beam_search(model, [4, 3], length_penalty=0.0, **options)
+    (other,) = beam_search(model, [4, 3], length_penalty=2.0, **options)
+    assert ranked(plain, 2.0) == other != plain
 
 
 # ---- the real models

@@ -120,7 +120,7 @@ def test_moving_the_step_runs_no_model_and_a_wrong_number_is_told():
         assert explorer.summary.startswith(f"Step {step} of 12")
     assert len(runs) == 1
     explorer.set(number=-1)
-    assert explorer.error == "english: -1 is not a whole number from 0 to 999,999"
+    assert explorer.error == "-1 is not a whole number from 0 to 999,999"
     explorer.set(number=17)
     assert explorer.error == "" and len(runs) == 2
 
@@ -218,4 +218,4 @@ def test_the_length_penalty_only_ranks_and_runs_no_model():
     explorer.set(beams=3)
     assert len(runs) == 1 and explorer.summary.startswith("3 beams find ")
     explorer.set(number=1_000_000)
-    assert explorer.error == "english: 1000000 is not a whole number from 0 to 999,999"
+    assert explorer.error == "1000000 is not a whole number from 0 to 999,999"

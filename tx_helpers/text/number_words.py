@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from num2words import num2words
 
+from tx_helpers.arguments import described
+
 LIMIT = 1_000_000
 
 # "ein" stands before hundert, tausend and und, "eins" ends a group: the library's 101,000 is "einhunderteinstausend".
@@ -33,7 +35,7 @@ def english(number: int) -> str:
 
     Raises ValueError if the number is not a whole one from 0 to 999,999.
     """
-    words = _cardinal(_checked("english", number), "en")
+    words = _cardinal(_checked(number), "en")
     return words.replace(" and ", " ").replace(",", "")
 
 
@@ -47,7 +49,7 @@ def german(number: int) -> str:
 
 def german_whole(number: int) -> str:
     """421 → "vierhunderteinundzwanzig", as num2words and Germans write it."""
-    return _cardinal(_checked("german", number), "de")
+    return _cardinal(_checked(number), "de")
 
 
 def split_german(word: str) -> list[str]:
@@ -143,7 +145,8 @@ def _cardinal(number: int, language: str) -> str:
     return num2words(number, lang=language)
 
 
-def _checked(operation: str, number: int) -> int:
+def _checked(number: int) -> int:
+    """The number; explorers show the error to a learner who typed it, so it names no function."""
     if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= number < LIMIT:
-        raise ValueError(f"{operation}: {number!r} is not a whole number from 0 to {LIMIT - 1:,}")
+        raise ValueError(f"{described(number)} is not a whole number from 0 to {LIMIT - 1:,}")
     return int(number)

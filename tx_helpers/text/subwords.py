@@ -26,6 +26,7 @@ SPACE, DIGIT, MARK, LETTER = r"\x00-\x20\x7f", "0-9", r"!-/:-@\[-`{-~", r"A-Za-z
 BYTE_PAIR_WORD = re.compile(f" ?[{LETTER}]+| ?[{DIGIT}]+| ?[{MARK}]+|[{SPACE}]")  # a space belongs to what follows it
 WORD_PIECE_WORD = re.compile(f"[{LETTER}{DIGIT}]+|[{MARK}]")  # spaces are dropped
 CONTINUES = "##"
+BORDER = -1  # in a list of ids: the end of a word
 
 Pair = tuple[str, str]
 
@@ -38,26 +39,31 @@ def learn_merges(
     glue: Callable[[str, str], str] = str.__add__,
     min_count: int = 1,
 ) -> tuple[list[str], list[Pair]]:
-    """Join the most frequent pair until there are `size` pieces; returns all pieces, and the merges in their order.
+    """Join the most frequent pair until there are `size` pieces. -> (all pieces, the merges in their order)
 
     words      spelled in pieces of the alphabet, and how often each occurs
     glue       the new piece that two pieces make
     min_count  stop when no pair is this frequent
 
-    Recounting everything at every merge costs merges × length of the text. But a merge changes only the words that
-    hold its pair: so each distinct word is kept once, with an index from pairs to words, and only those are counted
-    anew. A heap hands out the best pair; an entry whose count has changed since is stale, and thrown away.
+    Recounting everything at every merge costs merges × length of the text. But a merge changes only the places where
+    its pair stands: so each distinct word stands once in one long list, with an index from pairs to places, and only
+    the neighbours of these places are counted anew. A heap gives the best pair; an entry whose count has changed since
+    is stale and dropped.
     """
     pieces, merges = list(alphabet), []
     ids = {piece: i for i, piece in enumerate(pieces)}
-    spelled = [[ids[piece] for piece in word] for word in words]
-    times = list(words.values())
+    symbols: list[int] = []  # word after word, a BORDER after each
+    times: list[int] = []  # how often the word at this place occurs
+    for word, count in words.items():
+        symbols += [*(ids[piece] for piece in word), BORDER]
+        times += [count] * (len(word) + 1)
+    after, before = list(range(1, len(symbols) + 1)), list(range(-1, len(symbols) - 1))
     counts: Counter[tuple[int, int]] = Counter()
-    homes = defaultdict(set)  # pair -> numbers of the words that hold it, or once did
-    for number, word in enumerate(spelled):
-        for pair in pairwise(word):
-            counts[pair] += times[number]
-            homes[pair].add(number)
+    places = defaultdict(list)  # pair -> places of its left half, now or once
+    for place, pair in enumerate(pairwise(symbols)):
+        if BORDER not in pair:
+            counts[pair] += times[place]
+            places[pair].append(place)
 
     heap = [(-count, pair) for pair, count in counts.items()]
     heapify(heap)
@@ -73,15 +79,21 @@ def learn_merges(
         if new == len(pieces):
             pieces.append(glue(left, right))
         changes: Counter[tuple[int, int]] = Counter()
-        for number in homes.pop(pair):
-            for old in pairwise(spelled[number]):
-                changes[old] -= times[number]
-            spelled[number] = join_pair(spelled[number], pair, new)
-            for fresh in pairwise(spelled[number]):
-                changes[fresh] += times[number]
-                homes[fresh].add(number)
+        for place in sorted(places.pop(pair)):
+            second = after[place]
+            if (symbols[place], symbols[second]) != pair:
+                continue  # joined to something else since
+            previous, following = before[place], after[second]
+            changes[symbols[previous], pair[0]] -= times[place]
+            changes[pair[1], symbols[following]] -= times[place]
+            symbols[place], symbols[second] = new, BORDER
+            after[place], before[following] = following, place
+            for start, fresh in ((previous, (symbols[previous], new)), (place, (new, symbols[following]))):
+                changes[fresh] += times[place]
+                places[fresh].append(start)
+        changes[pair] = -counts[pair]  # none is left
         for changed, change in changes.items():
-            if change:
+            if change and BORDER not in changed:
                 counts[changed] += change
                 heappush(heap, (-counts[changed], changed))
     return pieces, merges

@@ -1,8 +1,9 @@
 """Text to ids and back.
 
 A tokenizer splits a text into pieces and numbers them by a vocabulary of V tokens: `encode` gives the ids 0 … V − 1,
-`decode` the text. Ids 0, 1 and 2 are special tokens that no text contains: padding, beginning and end. Unless the
-vocabulary was trained with `unknown=True` (id 3), a piece that it lacks is an error and is never dropped silently.
+`decode` the text. Ids 0, 1 and 2 are special tokens: padding, beginning and end. `encode` never makes them of a text; a
+word that is spelled "<pad>" is a piece like any other, with an id of its own. Unless the vocabulary was trained with
+`unknown=True` (id 3), a piece that it lacks is an error and is never dropped silently.
 
 Left out on purpose: lower-casing, punctuation rules and Unicode normalisation. The text goes in as it is.
 """
@@ -38,8 +39,8 @@ class Tokenizer:
         self._special_ids = frozenset(range(len(special)))
         if not all(isinstance(piece, str) and piece for piece in self.pieces):
             raise ValueError(f"{self._name}: every piece must be a non-empty string")
-        if len(set(self.tokens)) < len(self.tokens):
-            twice = next(token for token in self.tokens if self.tokens.count(token) > 1)
+        if len(self._ids) < len(self.pieces):
+            twice = next(piece for piece in self.pieces if self.pieces.count(piece) > 1)
             raise ValueError(f"{self._name}: {twice!r} stands twice in the vocabulary")
 
     def split(self, text: str) -> list[str]:
@@ -72,8 +73,8 @@ class Tokenizer:
     def save(self, path: str | Path) -> None:
         """Write the tokenizer as JSON that `load` reads."""
         content = {"format": FILE_FORMAT, "kind": self.kind, "state": self._state()}
-        text = json.dumps(content, ensure_ascii=False, indent=1)
-        Path(path).write_text(text + "\n", encoding="utf-8", newline="\n")
+        text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+        Path(path).write_bytes(text.encode("utf-8", errors="backslashreplace"))  # half a surrogate pair as \\ud800
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -118,11 +119,9 @@ class Tokenizer:
         return get_close_matches(piece, self.pieces)
 
     def _unknown(self, piece: str) -> str:
-        near = ", ".join(repr(known) for known in self._near(piece)) or "nothing"
-        return (
-            f"{self._name}.encode: {piece!r} is not among the {len(self.pieces)} pieces of the "
-            f"vocabulary; nearest to it: {near}"
-        )
+        near = ", ".join(repr(known) for known in self._near(piece))
+        message = f"{self._name}.encode: {piece!r} is not among the {len(self.pieces)} pieces of the vocabulary"
+        return f"{message}; nearest to it: {near}" if near else message
 
     def _checked(self, ids: Iterable[int], skip_special: bool) -> list[int]:
         """The ids as plain ints within the vocabulary."""

@@ -112,7 +112,7 @@ def test_what_is_no_number_word_cannot_be_split(word, stuck):
 @pytest.mark.parametrize("bad", [-1, 1_000_000, 3.0, True, "7", None])
 def test_what_is_no_whole_number_in_range_is_an_error_that_names_both(operation, bad):
     english(1), english(3)  # True == 1 and 3.0 == 3: a cache must not answer for them
-    with pytest.raises(ValueError, match=re.escape(f": {bad!r} is not a whole number from 0 to 999,999")):
+    with pytest.raises(ValueError, match=re.escape(f"{bad!r} is not a whole number from 0 to 999,999")):
         operation(bad)
 
 

@@ -143,6 +143,12 @@ def test_incremental_counts_choose_as_a_recount_does(words):
     assert learn_merges(words, "abc", 20) == recounted(words, "abc", 20)
 
 
+def test_a_text_without_spaces_is_one_long_word():
+    letters = "".join("abcd"[n * n * 7 % 11 % 4] * (1 + n % 3) for n in range(400))
+    words = {tuple(letters): 2, tuple(letters[::-1]): 1}
+    assert learn_merges(words, "abcd", 120) == recounted(words, "abcd", 120)
+
+
 @given(st.lists(st.sampled_from(["a", "b", "ab", "ba", "aa"]), max_size=12), st.sampled_from("abx"))
 def test_joining_a_pair_leaves_the_text_alone(symbols, right):
     assert "".join(join_pair(symbols, ("a", right), "a" + right)) == "".join(symbols)

@@ -1,20 +1,21 @@
 """The course's own models, from data to trained: the translator of number words, and the writer of characters.
 
-    translator = number_translator()                        # trained once, then kept in the user's cache
+    translator = number_translator()                        # trained once, then loaded from the user's cache
     translator.translate("four hundred twenty-one")         # "vier hundert ein und zwanzig"
 
-What the notebooks vary (another configuration, other pairs, fewer steps) is an argument; the rest is what was found to
-work within seconds on one CPU core. `tools/bench_translator.py` and `tools/bench_decoder.py` print the figures.
+What the notebooks vary (another configuration, other pairs, fewer steps) is an argument. All other settings were found
+by trial, to work within seconds on one CPU core; `tools/bench_translator.py` and `bench_decoder.py` print the figures.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
 
 from tx_helpers import __version__
+from tx_helpers.arguments import check_numbers, check_types
 from tx_helpers.config import (
     AttentionConfig,
     EmbeddingConfig,
@@ -34,10 +35,11 @@ from tx_helpers.text.data import (
     TextBatches,
     evaluation_windows,
     pad_right,
+    text_pairs,
     word_pairs,
 )
 from tx_helpers.text.number_words import number_pairs
-from tx_helpers.text.tokenizers import CharTokenizer
+from tx_helpers.text.tokenizers import CharTokenizer, Tokenizer
 from tx_helpers.training.checkpoints import load_checkpoint
 from tx_helpers.training.contexts import RandomStream, in_mode
 from tx_helpers.training.loop import Loss, Run, fit
@@ -59,17 +61,19 @@ class Translator:
 
     def translate(self, text: str, **options) -> str:
         """The translation of one text, greedily unless `generation.generate`'s options say otherwise."""
+        check_types("translate", str, text=text)
         return self.translate_all([text], **options)[0]
 
     def translate_all(self, texts: Sequence[str], *, max_new_tokens: int = 32, **options) -> list[str]:
         """The translations of several texts, in one batch."""
+        check_types("translate", Sequence, texts=texts)
         source = pad_right([self.data.source_tokenizer.encode(text) for text in texts], PAD)
         ids = generate(self.model, BOS, source=source, max_new_tokens=max_new_tokens, end_id=EOS, pad_id=PAD, **options)
         return [self.data.target_tokenizer.decode(row) for row in ids]
 
     def exact_match(self, pairs: Iterable[tuple], **options) -> float:
         """The share of pairs, (…, source, target), whose translation is the target, word for word."""
-        sources, targets = zip(*(pair[-2:] for pair in pairs), strict=True)
+        sources, targets = zip(*text_pairs("exact_match", pairs), strict=True)
         written = self.translate_all(sources, **options)
         return sum(map(str.__eq__, written, targets)) / len(targets)
 
@@ -88,7 +92,7 @@ def train_translator(
     steps: int = TRANSLATOR_STEPS,
     seed: int = 0,
     changes: dict | None = None,
-    prepare: Callable[[EncoderDecoder], object] = lambda model: None,
+    prepare: Callable[[EncoderDecoder], object] | None = None,
     loss: Loss = translation_loss,
     schedule: Schedule | None = None,
     evaluate: Callable[[Translator], dict[str, float]] | None = None,
@@ -102,10 +106,16 @@ def train_translator(
     options    of `training.fit`: checkpoint, resume, every …
     First values, batches and dropout depend on `seed` alone; the global random state is as before.
     """
+    check_numbers("train_translator", least=1, whole=True, steps=steps)
+    check_numbers("train_translator", whole=True, seed=seed)
+    check_types("train_translator", (Callable, type(None)), prepare=prepare, evaluate=evaluate, schedule=schedule)
+    if changes:
+        check_types("train_translator", Mapping, changes=changes)
     data = word_pairs(number_pairs().train if pairs is None else pairs)
     with RandomStream(seed).on(torch.device("cpu")):
         model = EncoderDecoder(translator_config(data, **(changes or {})))
-    prepare(model)
+    if prepare is not None:
+        prepare(model)
     run = fit(
         model,
         data.batches(TRANSLATOR_BATCH, seed=seed),
@@ -163,16 +173,19 @@ class Writer:
 
         Once the context is full, only its second half is remembered, and written on from there.
         """
+        check_types("write", str, prompt=prompt)
+        check_numbers("write", least=0, whole=True, characters=characters)
         context, text = self.model.config.context_length, prompt
         options = {"temperature": 1.0} | options
         while (missing := len(prompt) + characters - len(text)) > 0:
-            kept = self.tokenizer.encode(text)[-context // 2 :]
-            ids = generate(self.model, kept, max_new_tokens=min(missing, context - len(kept)), **options)
+            remembered = self.tokenizer.encode(text)[-context // 2 :]
+            ids = generate(self.model, remembered, max_new_tokens=min(missing, context - len(remembered)), **options)
             text += self.tokenizer.decode(ids[0])
         return text[len(prompt) :]
 
     def loss(self, text: str) -> float:
-        """Mean cross-entropy over a whole text, in nats a character, in windows of the context's length."""
+        """Mean cross-entropy over the full text, in nats a character, in windows of the context's length."""
+        check_types("loss", str, text=text)
         ids = torch.tensor(self.tokenizer.encode(text))
         total = 0.0
         with in_mode(self.model, training=False), torch.no_grad():
@@ -207,6 +220,10 @@ def train_writer(
     **options,
 ) -> Writer:
     """Train a writer on a text, with Muon, in bfloat16 where the machine is fast at it; options of `training.fit`."""
+    check_types("train_writer", str, text=text)
+    check_types("train_writer", (Tokenizer, type(None)), tokenizer=tokenizer)
+    check_numbers("train_writer", least=1, whole=True, steps=steps)
+    check_numbers("train_writer", whole=True, seed=seed)
     tokenizer = tokenizer or CharTokenizer.train(text)
     with RandomStream(seed).on(torch.device("cpu")):
         model = DecoderOnly(writer_config(len(tokenizer)))
@@ -216,7 +233,7 @@ def train_writer(
         steps=steps,
         loss=language_model_loss,
         optimizer=muon(model, **WRITER_RATES),
-        schedule=linear_warmup_decay(steps, warmup=max(1, steps // 20)),
+        schedule=linear_warmup_decay(steps, warmup=min(max(1, steps // 20), steps - 1)),
         autocast=torch.bfloat16 if fast_bfloat16(torch.device("cpu")) else None,
         seed=seed,
         evaluate=None if evaluate is None else lambda model: evaluate(Writer(model, tokenizer)),

@@ -1,9 +1,11 @@
-"""From logits to a token: the likeliest, or one drawn from what a filter leaves over."""
+"""From logits to a token: the likeliest, or one drawn from those that a filter leaves."""
 
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
+
+from tx_helpers.arguments import check_numbers, check_tensors, check_types
 
 
 def filter_logits(
@@ -17,21 +19,21 @@ def filter_logits(
     """The logits to draw from, (…, V) -> (…, V): sharpened or flattened, and −∞ where a token is ruled out.
 
     In this order, each step on what the one before left over:
-    temperature  logits / temperature: below 1 the likely becomes likelier, above 1 less so
-    top_k        only the k likeliest tokens (Fan et al. 2018, section 5); k > V keeps all
+    temperature  logits / temperature: below 1 likely tokens become likelier, above 1 less likely
+    top_k        only the k likeliest tokens (Fan et al. 2018, section 5); k > V leaves all
     top_p        only the likeliest tokens that together have probability p or more ("nucleus", Holtzman et al. 2020)
     min_p        only tokens at least min_p times as likely as the likeliest (Nguyen et al. 2024)
-    At least one token stays. Among equals the lower id is taken for likelier.
+    At least one token stays. Of equally likely tokens the one with the lower id goes first.
     """
-    if not temperature > 0:
-        raise ValueError(f"filter_logits: temperature={temperature}, expected temperature > 0")
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"filter_logits: top_k={top_k}, expected at least 1")
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"filter_logits: top_p={top_p}, expected 0 < top_p <= 1")
-    if min_p is not None and not 0 <= min_p <= 1:
-        raise ValueError(f"filter_logits: min_p={min_p}, expected 0 <= min_p <= 1")
-    logits = logits / temperature
+    check_tensors("filter_logits", logits=(logits, "float … V"))
+    check_numbers("filter_logits", above=0, temperature=temperature)
+    check_numbers("filter_logits", least=1, whole=True, optional=True, top_k=top_k)
+    check_numbers("filter_logits", above=0, most=1, optional=True, top_p=top_p)
+    check_numbers("filter_logits", least=0, most=1, optional=True, min_p=min_p)
+    largest, smallest = torch.finfo(logits.dtype).max, torch.finfo(logits.dtype).tiny
+    if temperature * largest < 1e6:  # the quotient may overflow: subtract the largest first, the softmax is the same
+        logits = logits - logits.amax(-1, keepdim=True)
+    logits = logits / max(temperature, smallest)
     if top_k is None and top_p is None and min_p is None:
         return logits
     ranked, ids = logits.sort(dim=-1, descending=True, stable=True)
@@ -56,16 +58,17 @@ def sampler(
     generator: torch.Generator | None = None,
 ) -> Callable[[Tensor], Tensor]:
     """A function logits (B, V) -> ids (B,). Temperature 0: the likeliest token; else drawn after `filter_logits`."""
-    filters = {
-        name: value for name, value in (("top_k", top_k), ("top_p", top_p), ("min_p", min_p)) if value is not None
-    }
+    check_numbers("sampler", least=0, temperature=temperature)
+    check_types("sampler", (torch.Generator, type(None)), generator=generator)
+    given = {"top_k": top_k, "top_p": top_p, "min_p": min_p}
+    filters = {name: value for name, value in given.items() if value is not None}
     if temperature == 0:
         if filters:
             raise ValueError(
                 f"sampler: temperature=0 takes the likeliest token, but {filters} is given for drawing one"
             )
         return lambda logits: logits.argmax(-1)
-    filter_logits(torch.zeros(1), temperature=temperature, **filters)  # complain now, not at the first token
+    filter_logits(torch.zeros(1), temperature=temperature, **filters)  # wrong settings are refused now
 
     def draw(logits: Tensor) -> Tensor:
         p = filter_logits(precise(logits), temperature=temperature, **filters).softmax(-1)

@@ -12,13 +12,16 @@ list of rows, or a tensor (B, T); rows of different lengths are padded at the le
 """
 
 import inspect
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from numbers import Integral
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.arguments import check_numbers, check_tensors, check_types, described
 from tx_helpers.generation.sampling import precise, sampler
 from tx_helpers.training.contexts import in_mode
 
@@ -57,6 +60,7 @@ def stream(
     generator     to draw from; None: torch's own
     The model works in evaluation mode and without gradients, and is left as it was, also between the steps.
     """
+    check_numbers("generation", whole=True, optional=True, end_id=end_id)
     choose = sampler(temperature, top_k=top_k, top_p=top_p, min_p=min_p, generator=generator)
     ids = _prompt_ids(model, prompt, source, max_new_tokens, pad_id)
     return _steps(model, ids, source, max_new_tokens, end_id, pad_id, choose, cached)
@@ -128,8 +132,10 @@ def beam_search(
     length_penalty  α of the score, see `ranked`
     watch           is called at each step, before its selection
     """
-    if beams < 1:
-        raise ValueError(f"beam_search: beams={beams}, expected at least 1")
+    check_numbers("beam_search", least=1, whole=True, beams=beams)
+    check_numbers("beam_search", least=0, length_penalty=length_penalty)
+    check_numbers("beam_search", least=0, whole=True, end_id=end_id)
+    check_types("beam_search", (Callable, type(None)), watch=watch)
     ids = _prompt_ids(model, prompt, source, max_new_tokens, pad_id)
     B, device = ids.shape[0], ids.device
     rows = torch.arange(B, device=device)
@@ -226,23 +232,37 @@ def _prompt_ids(
     model: nn.Module, prompt: Prompt, source: Tensor | None, max_new_tokens: int, pad_id: int | None
 ) -> Tensor:
     """The prompt as ids (B, T) on the model's device, one row for each row of the source."""
-    if max_new_tokens < 1:
-        raise ValueError(f"generation: max_new_tokens={max_new_tokens}, expected at least 1")
-    if isinstance(prompt, Tensor):
-        ids = prompt if prompt.dim() == 2 else prompt.reshape(1, -1)
-    else:
-        rows = [[prompt]] if isinstance(prompt, int) else list(prompt)
-        rows = rows if rows and isinstance(rows[0], Sequence | Tensor) else [rows]
-        ids = _pad_left([[int(i) for i in row] for row in rows], model, pad_id, source)
-    if ids.numel() == 0 or ids.is_floating_point():
-        raise ValueError(f"generation: a prompt of {ids.dtype} {tuple(ids.shape)}, expected ids (B, T) with B, T >= 1")
+    check_types("generation", nn.Module, model=model)
+    check_types("generation", Callable, **{"model.start": getattr(model, "start", None)})
+    check_numbers("generation", least=1, whole=True, max_new_tokens=max_new_tokens)
+    check_numbers("generation", whole=True, optional=True, pad_id=pad_id)
     if source is not None:
-        if source.dim() != 2:
-            raise ValueError(f"generation: a source of shape {tuple(source.shape)}, expected (B, S)")
+        check_tensors("generation", source=(source, "int B S"))
+    if isinstance(prompt, Tensor):
+        ids = prompt.reshape(1, -1) if prompt.dim() < 2 else prompt
+    else:
+        ids = _pad_left(_rows(prompt), model, pad_id, source)
+    check_tensors("generation", prompt=(ids, "int B T"))
+    if ids.numel() == 0:
+        raise ValueError(f"generation: prompt of shape {tuple(ids.shape)}, expected at least one id in each row")
+    if source is not None:
         if ids.shape[0] not in (1, source.shape[0]):
             raise ValueError(f"generation: {ids.shape[0]} prompts do not fit {source.shape[0]} rows of the source")
         ids = ids.expand(source.shape[0], -1)
     return ids.to(next(model.parameters()).device)
+
+
+def _rows(prompt: int | Sequence) -> list[list[int]]:
+    """The ids of each row."""
+    if isinstance(prompt, Integral):
+        return [[int(prompt)]]
+    try:
+        rows = list(prompt)
+        rows = rows if rows and isinstance(rows[0], Sequence | Tensor) else [rows]
+        return [[operator.index(i) for i in row] for row in rows]
+    except TypeError as error:
+        expected = "expected an id, ids, a list of such rows, or a tensor (B, T)"
+        raise ValueError(f"generation: prompt is {described(prompt)}, {expected} ({error})") from error
 
 
 def _pad_left(rows: list[list[int]], model: nn.Module, pad_id: int | None, source: Tensor | None) -> Tensor:

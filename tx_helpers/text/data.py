@@ -1,12 +1,13 @@
 """Batches to train on.
 
-Batches are a function of the step: `batches(step)` is the same batch whenever it is asked for, on every machine. A run
-that resumes at step 1,000 asks for batch 1,000; the data have no state to save.
+Batches are a function of the step: `batches(step)` is always the same batch, on every machine. A run that resumes at
+step 1,000 calls batches(1000); the data have no state to save.
 
 Two kinds of data: pairs of id lists (a translator's) and one long text (a language model's). The targets are the inputs
-shifted by one position, so that every position is asked for the token that follows it.
+shifted by one position, so that every position predicts the token that follows it.
 """
 
+import operator
 import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -15,6 +16,7 @@ from typing import NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
+from tx_helpers.arguments import check_numbers, check_types, described
 from tx_helpers.text.tokenizers import Tokenizer, WordTokenizer
 
 IdPair = tuple[list[int], list[int]]
@@ -34,7 +36,7 @@ class SequenceBatch(NamedTuple):
 
 
 class TextBatch(NamedTuple):
-    """Pieces of a text (B, T) and, as target (B, T), the same one position on; int64."""
+    """Pieces of a text (B, T) and, as targets (B, T), the tokens that follow; int64."""
 
     input: Tensor
     target: Tensor
@@ -44,11 +46,16 @@ class TextBatch(NamedTuple):
 
 
 def pad_right(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
-    """Id lists of any length as one int64 tensor (B, longest), filled up with `pad_id` at the right."""
-    if not rows:
+    """Lists of ids of any length as one int64 tensor (B, longest), filled with `pad_id` on the right."""
+    check_numbers("pad_right", whole=True, pad_id=pad_id)
+    try:
+        plain = [[operator.index(i) for i in row] for row in rows]
+    except TypeError as error:
+        raise ValueError(f"pad_right: rows is {described(rows)}, expected lists of ids ({error})") from error
+    if not plain:
         raise ValueError("pad_right: no rows to make a batch of, expected at least one")
-    longest = max(len(row) for row in rows)
-    return torch.tensor([[*row, *[pad_id] * (longest - len(row))] for row in rows], dtype=torch.long)
+    longest = max(map(len, plain))
+    return torch.tensor([row + [pad_id] * (longest - len(row)) for row in plain], dtype=torch.long)
 
 
 def sequence_batch(
@@ -56,8 +63,9 @@ def sequence_batch(
 ) -> SequenceBatch:
     """Pairs of id lists as one batch, padded at the right.
 
-    For a target w₁ … wₙ the decoder reads <bos> w₁ … wₙ and is asked for w₁ … wₙ <eos>.
+    For a target w₁ … wₙ the decoder reads <bos> w₁ … wₙ and predicts w₁ … wₙ <eos>.
     """
+    pairs = _id_pairs("sequence_batch", pairs)
     return SequenceBatch(
         source=pad_right([source for source, _ in pairs], pad_id),
         decoder_input=pad_right([[bos_id, *target] for _, target in pairs], pad_id),
@@ -68,8 +76,8 @@ def sequence_batch(
 class PairBatches:
     """Batches of pairs of id lists: `batches(step) -> SequenceBatch`.
 
-    An epoch is one permutation of the pairs, drawn from seed and epoch; epoch follows epoch without a gap, so every
-    batch is full (one may end an epoch and begin the next) and every pair comes exactly once an epoch.
+    An epoch is one permutation of the pairs, drawn from seed and epoch. Epochs follow without a gap, so every batch is
+    full (one may end an epoch and begin the next), and every pair occurs exactly once in an epoch.
     """
 
     def __init__(
@@ -82,22 +90,20 @@ class PairBatches:
         eos_id: int = EOS,
         seed: int = 0,
     ):
-        self.pairs = [(list(source), list(target)) for source, target in pairs]
-        if not self.pairs:
-            raise ValueError("PairBatches: no pairs to draw batches from, expected at least one")
+        check_numbers("PairBatches", least=1, whole=True, batch_size=batch_size)
+        self.pairs = _id_pairs("PairBatches", pairs)
         for number, (source, target) in enumerate(self.pairs):
             if not source or not target:
                 raise ValueError(
                     f"PairBatches: pair {number} has {len(source)} source and {len(target)} target tokens, "
                     "expected at least one of each"
                 )
-        _at_least_one("PairBatches", batch_size=batch_size)
         self.batch_size, self.seed = batch_size, seed
         self.special_ids = {"pad_id": pad_id, "bos_id": bos_id, "eos_id": eos_id}
 
     def __call__(self, step: int) -> SequenceBatch:
-        first = _checked_step("PairBatches", step) * self.batch_size
-        chosen = []
+        check_numbers("PairBatches", least=0, whole=True, step=step)
+        first, chosen = step * self.batch_size, []
         for place in range(first, first + self.batch_size):
             epoch, index = divmod(place, len(self.pairs))
             chosen.append(self.pairs[_permutation(len(self.pairs), self.seed, epoch)[index]])
@@ -107,16 +113,17 @@ class PairBatches:
 class TextBatches:
     """Random windows of one long text: `batches(step) -> TextBatch`, B = batch_size and T = length.
 
-    ids (N,): the text's ids. A window may begin wherever length + 1 ids are left, each place being as likely.
+    ids (N,): the text's ids. A window may begin wherever length + 1 ids are left; all places are equally likely.
     """
 
     def __init__(self, ids: Tensor | Sequence[int], length: int, batch_size: int, *, seed: int = 0):
-        _at_least_one("TextBatches", length=length, batch_size=batch_size)
+        check_numbers("TextBatches", least=1, whole=True, length=length, batch_size=batch_size)
         self.ids = _text("TextBatches", ids, shortest=length + 1)
         self.length, self.batch_size, self.seed = length, batch_size, seed
 
     def __call__(self, step: int) -> TextBatch:
-        uniform = _uniform(f"windows {self.seed} {_checked_step('TextBatches', step)}")
+        check_numbers("TextBatches", least=0, whole=True, step=step)
+        uniform = _uniform(f"windows {self.seed} {step}")
         places = len(self.ids) - self.length
         starts = torch.tensor([int(uniform() * places) for _ in range(self.batch_size)])
         windows = starts[:, None] + torch.arange(self.length)  # (B, T)
@@ -129,42 +136,42 @@ def evaluation_windows(ids: Tensor | Sequence[int], length: int, *, batch_size: 
     What is left at the end becomes a shorter window in a batch of its own, so a mean over the text weighs each batch
     by its number of targets. Positions early in a window see little context, here as in training.
     """
+    check_numbers("evaluation_windows", least=1, whole=True, length=length, batch_size=batch_size)
     ids = _text("evaluation_windows", ids, shortest=2)
-    _at_least_one("evaluation_windows", length=length, batch_size=batch_size)
     inputs, targets = ids[:-1], ids[1:]
     cut = len(inputs) // length * length
-    windows = zip(*(part[:cut].view(-1, length).split(batch_size) for part in (inputs, targets)), strict=True)
-    rest = inputs[None, cut:], targets[None, cut:]
-    return [TextBatch(*rows) for rows in [*windows, rest] if rows[0].numel()]
+    full_inputs = inputs[:cut].view(-1, length)  # (cut / length, length)
+    full_targets = targets[:cut].view(-1, length)
+    batches = [*zip(full_inputs.split(batch_size), full_targets.split(batch_size), strict=True)]
+    batches.append((inputs[None, cut:], targets[None, cut:]))
+    return [TextBatch(*batch) for batch in batches if batch[0].numel()]
 
 
 class PairData(NamedTuple):
-    """Pairs of texts made ready for training: a tokenizer for each side, and the pairs as ids."""
+    """Pairs of texts, ready for training: a tokenizer for each side, and the pairs as ids."""
 
     source_tokenizer: Tokenizer
     target_tokenizer: Tokenizer
     pairs: list[IdPair]
 
     def encode(self, pairs: Iterable[tuple]) -> list[IdPair]:
-        """Further pairs, held-out ones say, as ids of the same tokenizers."""
-        texts = [_source_and_target(pair) for pair in pairs]
-        return [
-            (self.source_tokenizer.encode(source), self.target_tokenizer.encode(target)) for source, target in texts
-        ]
+        """Further pairs, such as held-out ones, as ids of the same tokenizers."""
+        encode_source, encode_target = self.source_tokenizer.encode, self.target_tokenizer.encode
+        return [(encode_source(source), encode_target(target)) for source, target in text_pairs("encode", pairs)]
 
     def batches(self, batch_size: int, *, seed: int = 0) -> PairBatches:
         return PairBatches(self.pairs, batch_size, seed=seed)
 
 
 def word_pairs(pairs: Iterable[tuple], *, tokenizer: type[Tokenizer] = WordTokenizer) -> PairData:
-    """Your own pairs of texts, made ready for training: each side's tokenizer is trained on that side.
+    """Your own pairs of texts, ready for training: each side's tokenizer is trained on that side.
 
     pairs: (source, target), or longer tuples ending in them, as those of `number_pairs`. With
     `tokenizer=CharTokenizer` the tokens are characters.
     """
-    texts = [_source_and_target(pair) for pair in pairs]
-    if not texts:
-        raise ValueError("word_pairs: no pairs, expected at least one (source, target)")
+    texts = text_pairs("word_pairs", pairs)
+    if not (isinstance(tokenizer, type) and issubclass(tokenizer, Tokenizer)):
+        raise ValueError(f"word_pairs: tokenizer is {described(tokenizer)}, expected a class such as WordTokenizer")
     sources, targets = zip(*texts, strict=True)
     untrained = PairData(tokenizer.train(sources), tokenizer.train(targets), [])
     return untrained._replace(pairs=untrained.encode(texts))
@@ -172,7 +179,8 @@ def word_pairs(pairs: Iterable[tuple], *, tokenizer: type[Tokenizer] = WordToken
 
 def copy_pairs(count: int, *, longest: int = 8, symbols: str = "abcdefghij", seed: int = 0) -> list[tuple[str, str]]:
     """The copy task: ("c a f", "c a f"). Lengths from 1 to `longest` and all symbols are equally likely."""
-    _at_least_one("copy_pairs", count=count, longest=longest, symbols=len(symbols))
+    check_numbers("copy_pairs", least=1, whole=True, count=count, longest=longest)
+    check_types("copy_pairs", str, symbols=symbols)
     uniform = _uniform(f"copy {seed}")
     texts = []
     for _ in range(count):
@@ -183,23 +191,46 @@ def copy_pairs(count: int, *, longest: int = 8, symbols: str = "abcdefghij", see
 
 def train_validation_split(text: Text, share: float = 0.9) -> tuple[Text, Text]:
     """The first 90 % of a text (or of its ids) to train on, the rest to validate on, as nanoGPT splits it."""
-    cut = int(len(text) * share)
+    check_numbers("train_validation_split", share=share)
+    if not isinstance(text, Sequence) and not (isinstance(text, Tensor) and text.dim()):
+        raise ValueError(f"train_validation_split: text is {described(text)}, expected a text or its ids")
+    cut = int(len(text) * share) if 0 < share < 1 else 0
     if not 0 < cut < len(text):
         raise ValueError(f"train_validation_split: share={share} of {len(text)} leaves one side empty")
     return text[:cut], text[cut:]
 
 
-def _source_and_target(pair: tuple) -> tuple[str, str]:
-    """The last two fields of a pair."""
-    if isinstance(pair, str) or len(pair) < 2 or not all(isinstance(text, str) for text in pair[-2:]):
-        raise ValueError(f"word_pairs: {pair!r} does not end in two texts, expected (source, target)")
-    return pair[-2], pair[-1]
+def text_pairs(operation: str, pairs: Iterable[tuple]) -> list[tuple[str, str]]:
+    """The last two fields of each pair."""
+    texts = []
+    for pair in pairs if isinstance(pairs, Iterable) else [pairs]:
+        fields = pair[-2:] if isinstance(pair, Sequence) and not isinstance(pair, str) else ()
+        if len(fields) < 2 or not all(isinstance(text, str) for text in fields):
+            raise ValueError(f"{operation}: {pair!r} does not end in two texts, expected (source, target)")
+        texts.append(tuple(fields))
+    if not texts:
+        raise ValueError(f"{operation}: no pairs, expected at least one (source, target)")
+    return texts
+
+
+def _id_pairs(operation: str, pairs: Iterable[IdPair]) -> list[IdPair]:
+    try:
+        plain = [([*source], [*target]) for source, target in pairs]
+    except (TypeError, ValueError) as error:
+        expected = "expected (source ids, target ids) for each"
+        raise ValueError(f"{operation}: pairs is {described(pairs)}, {expected} ({error})") from error
+    if not plain:
+        raise ValueError(f"{operation}: no pairs to make batches of, expected at least one")
+    return plain
 
 
 def _text(operation: str, ids: Tensor | Sequence[int], shortest: int) -> Tensor:
     """The ids as a 1-D int64 tensor, long enough for one window and its shifted target."""
-    ids = torch.as_tensor(ids)
-    if ids.dim() != 1 or ids.is_floating_point():
+    try:
+        ids = torch.as_tensor(ids)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{operation}: ids is {described(ids)}, expected whole numbers (N,)") from error
+    if ids.dim() != 1 or ids.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"{operation}: ids of shape {tuple(ids.shape)} and {ids.dtype}, expected whole numbers (N,)")
     if len(ids) < shortest:
         raise ValueError(
@@ -217,15 +248,3 @@ def _permutation(count: int, seed: int, epoch: int) -> list[int]:
 def _uniform(seed: str) -> Callable[[], float]:
     """A source of random numbers in [0, 1) of its own: only random() is the same in every version of Python."""
     return random.Random(seed).random
-
-
-def _at_least_one(operation: str, **sizes: int) -> None:
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{operation}: {name}={size}, expected at least 1")
-
-
-def _checked_step(operation: str, step: int) -> int:
-    if step < 0:
-        raise ValueError(f"{operation}: step={step}, expected 0 or more")
-    return step

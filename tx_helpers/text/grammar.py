@@ -1,15 +1,15 @@
 """Random texts whose entropy is known exactly.
 
-A grammar draws a *cast* first (a hero, a number of apples), then writes a text by its rules, choice after choice. What
-belongs to the cast may come back anywhere in the text. With p the probability of a text, its entropy H = E[−ln p], in
-nats, is a sum over the choices that make it,
+A grammar first draws a *cast* (a hero, a number of apples), then writes a text by its rules, choice after choice. The
+text may mention the cast anywhere. With p the probability of a text, the entropy H = E[−ln p], in nats, is a sum over
+the choices that make a text,
 
     H(rule) = Σᵢ pᵢ (−ln pᵢ + Σ H(slots of alternative i)),        H(text) = H(cast) + H(first rule),
 
-and the mean length follows by the same recursion. That is exact on two conditions. No choice depends on another one:
-the cast changes what is written, never a probability. And no two draws give the same text: `Grammar` proves this when
-it is made. No alternative of a rule begins like another one of it, so a reader who knows the grammar can tell from the
-text alone, from left to right, what was drawn; nor is any text then the beginning of another one.
+and the mean length follows by the same recursion. This is exact under two conditions. First, no choice depends on
+another one: the cast changes what is written, never a probability. Second, no two draws give the same text. `Grammar`
+checks the second when it is made: the texts of two alternatives of a rule never begin alike. So a reader who knows the
+grammar can tell from the text alone, from left to right, what was drawn, and no text is a prefix of another one.
 """
 
 import math
@@ -19,12 +19,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations, product
 from typing import NamedTuple
 
+from tx_helpers.arguments import check_types
+
 Part = str | tuple[str, ...]  # literal text, or a slot: (rule,) or (member, field)
 Record = Mapping[str, str]
 
 
 class Facts(NamedTuple):
-    """What holds of all the texts that a part may become."""
+    """What is true of all texts that a part may become."""
 
     openings: frozenset[str]  # each text begins with one of these
     entropy: float  # nats, the cast left out
@@ -57,6 +59,10 @@ class Grammar:
         cast: Mapping[str, Sequence[Record]] | None = None,
         start: str = "story",
     ):
+        check_types("Grammar", Mapping, rules=rules)
+        check_types("Grammar", str, start=start)
+        if cast:
+            check_types("Grammar", Mapping, cast=cast)
         self.start: Part = (start,)
         self.cast = {member: list(records) for member, records in (cast or {}).items()}
         self.rules: dict[Part, list[Alternative]] = {}
@@ -87,9 +93,9 @@ class Grammar:
             yield "".join(text)
 
     def read(self, text: str) -> tuple[int, float]:
-        """How many characters at the beginning of `text` fit the grammar, and ln p if they are a whole text, else −∞.
+        """How many characters at the beginning of `text` fit the grammar, and ln p if they are a full text, else −∞.
 
-        Reading stops before the first part (a word, mostly) that cannot follow, given what was read so far.
+        Reading stops before the first part (usually a word) that cannot follow what was read so far.
         """
         at, ahead = 0, [self.start]
         possible = dict(self.cast)  # the records that agree with the text so far

@@ -4,7 +4,7 @@
 
 German says the unit before the ten ("one and twenty") and writes a number as one word,
 "vierhunderteinundzwanzig". We split that word into its parts, so that a word-by-word translator has something to
-align. The library num2words knows both languages; no number word is made here.
+align. All number words come from the library num2words.
 """
 
 import random
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from num2words import num2words
 
-from tx_helpers.arguments import described
+from tx_helpers.arguments import check_numbers, check_types, described
 
 LIMIT = 1_000_000
 
@@ -53,13 +53,14 @@ def german_whole(number: int) -> str:
 
 
 def split_german(word: str) -> list[str]:
-    """A German number word cut into parts: from the left, always the longest morpheme that fits.
+    """The parts of a German number word: from the left, always the longest morpheme that fits.
 
     Longest first tells "achtzehn" (18) from "acht" (8), and "eins" from "ein". The parts are cut from the word itself,
     so they join back to it; where no morpheme fits, ValueError is raised.
     """
+    check_types("split_german", str, word=word)
     parts, rest = [], word
-    while rest or not parts:
+    while rest:
         part = next((m for m in _LONGEST_FIRST if rest.startswith(m)), None)
         if part is None:
             raise ValueError(
@@ -79,7 +80,7 @@ class Pair(NamedTuple):
 
 
 class NumberPairs(NamedTuple):
-    """Pairs to train on, and pairs that training never sees."""
+    """Pairs for training, and pairs that training never sees."""
 
     train: list[Pair]
     held_out: list[Pair]
@@ -88,18 +89,19 @@ class NumberPairs(NamedTuple):
 def number_pairs(train: int = 5000, held_out: int = 1000, *, seed: int = 0, below: int = LIMIT) -> NumberPairs:
     """Seeded pairs English → German of numbers under `below`, short and long numbers equally often.
 
-    A draw picks the count of digits uniformly, then uniformly a number with so many digits; were all numbers drawn
-    alike, 999 in 1,000 would have four digits or more.
+    A draw first picks a count of digits, then a number with so many digits, both uniformly. If all numbers were equally
+    likely, 999 in 1,000 would have four digits or more.
 
     held_out: how many distinct numbers from 100 on to hold out, at most half of those of any one length. They are drawn
         first, so they are the same for every size of `train`.
-    train: how many pairs to train on, repetitions counted (short numbers are few, and drawn again and again). They
+    train: how many pairs to train on, repetitions counted (short numbers are few, so they are drawn many times). They
         begin with every number below 100, because a word such as "zero" occurs nowhere else and "eleven" seldom; the
-        others are drawn from all that is not held out.
+        others are drawn from all numbers that are not held out.
 
     Raises ValueError if `below` exceeds a million, or if it leaves too few numbers.
     """
     always = range(100)
+    check_numbers("number_pairs", whole=True, train=train, held_out=held_out, seed=seed, below=below)
     if not len(always) <= below <= LIMIT:
         raise ValueError(f"number_pairs: below={below:,}, expected 100 to {LIMIT:,}")
     if train < len(always):

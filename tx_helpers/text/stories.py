@@ -1,17 +1,18 @@
-"""Little stories, as many as you like, with a known floor under the loss of any model of them.
+"""Little stories, as many as you like, for which the smallest possible loss of a model is known.
 
-The hero, a friend, the thing it lost and a sum in fruit are the cast of a `Grammar`: they come back all along a story,
-so a model needs memory for who "she" is, what was lost and how many are left. All else is drawn word by word.
+The hero, a friend, the thing it lost and a sum in fruit are the cast of a `Grammar`: the whole story refers to them, so
+a model must remember who "she" is, what was lost and how many are left. Everything else is drawn word by word.
 
 In a stream of independent stories the entropy per character is E[−ln p] / E[length], the "conservation of entropy" for
-prefix-free codewords (Timo, Blackmore and Hanlen 2009, arXiv:0904.3778), and no model has a lower expected loss. The
-floor is in reach where the whole story so far is in view; a model with a shorter memory, or at the beginning of a
-window cut out of the stream, must guess what it cannot see, and stays above.
+prefix-free codewords (Timo, Blackmore and Hanlen 2009, arXiv:0904.3778), and no model has a lower expected loss. A
+model can reach this floor if it sees the whole story so far. With a shorter context, or at the beginning of a window
+cut out of the stream, it must guess what it cannot see, and its loss is higher.
 """
 
 import math
 from functools import cache
 
+from tx_helpers.arguments import check_numbers, described
 from tx_helpers.text.grammar import Grammar
 
 END = "\n\n"  # a blank line ends every story, and counts as its last two characters
@@ -122,13 +123,15 @@ def story_grammar() -> Grammar:
 
 def stories(count: int, *, seed: int = 0) -> str:
     """`count` independent stories as one text, each ended by a blank line."""
-    if count < 1:
-        raise ValueError(f"stories: count={count}, expected at least 1")
+    check_numbers("stories", least=1, whole=True, count=count)
+    check_numbers("stories", whole=True, seed=seed)
     return "".join(story_grammar().texts(count, seed=seed))
 
 
 def story_log_probability(story: str) -> float:
     """ln p of a story, with or without the blank line at its end; −∞ if the grammar does not write it."""
+    if not isinstance(story, str):
+        raise ValueError(f"story_log_probability: story is {described(story)}, expected a str")
     return story_grammar().log_probability(story.strip("\n") + END)
 
 

@@ -15,12 +15,13 @@ beyond ASCII counts as a letter. So that library and this file cut a text into t
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import chain, pairwise
 from typing import Any, Self
 
-from tx_helpers.text.tokenizers import BOS, EOS, PAD, UNKNOWN, Tokenizer
+from tx_helpers.arguments import check_numbers, check_types, described
+from tx_helpers.text.tokenizers import BOS, EOS, PAD, UNKNOWN, Tokenizer, count_pieces
 
 SPACE, DIGIT, MARK, LETTER = r"\x00-\x20\x7f", "0-9", r"!-/:-@\[-`{-~", r"A-Za-z\x80-\U0010ffff"
 BYTE_PAIR_WORD = re.compile(f" ?[{LETTER}]+| ?[{DIGIT}]+| ?[{MARK}]+|[{SPACE}]")  # a space belongs to what follows it
@@ -50,7 +51,11 @@ def learn_merges(
     the neighbours of these places are counted anew. A heap gives the best pair; an entry whose count has changed since
     is stale and dropped.
     """
+    check_numbers("learn_merges", whole=True, size=size, min_count=min_count)
+    check_types("learn_merges", Callable, glue=glue)
+    check_types("learn_merges", Iterable, alphabet=alphabet)
     pieces, merges = list(alphabet), []
+    _check_words(words, pieces)
     ids = {piece: i for i, piece in enumerate(pieces)}
     symbols: list[int] = []  # word after word, a BORDER after each
     times: list[int] = []  # how often the word at this place occurs
@@ -97,6 +102,16 @@ def learn_merges(
                 counts[changed] += change
                 heappush(heap, (-counts[changed], changed))
     return pieces, merges
+
+
+def _check_words(words: Mapping[tuple[str, ...], int], alphabet: Sequence[str]) -> None:
+    if not isinstance(words, Mapping):
+        raise ValueError(f"learn_merges: words is {described(words)}, expected a dict {{pieces of a word: how often}}")
+    check_numbers("learn_merges", whole=True, **{f"words[{word!r}]": count for word, count in words.items()})
+    known = set(alphabet)
+    for word in words:
+        if missing := [piece for piece in word if piece not in known]:
+            raise ValueError(f"learn_merges: {missing[0]!r} in the word {word!r} is not in the alphabet")
 
 
 def join_pair(symbols: list, pair: tuple, new: object) -> list:
@@ -146,16 +161,21 @@ BYTE_OF = {letter: byte for byte, letter in LETTER_OF.items()}
 
 
 class BytePairTokenizer(Tokenizer):
-    """Pieces of UTF-8 bytes, joined by merges: any text can be encoded, and comes back to the letter.
+    """Pieces of UTF-8 bytes, joined by merges: any text can be encoded and is decoded to the letter.
 
-    A word takes the space before it along: " the" is one word. A piece is written in GPT-2's letters for bytes
+    A space belongs to the word after it: " the" is one word. A piece is written in GPT-2's letters for bytes
     ("Ġthe"); `readable` gives the text.
     """
 
     kind = "byte-pair"
 
     def __init__(self, merges: Iterable[Iterable[str]] = ()):
-        self.merges = [(left, right) for left, right in merges]
+        try:
+            self.merges = [(left, right) for left, right in merges]
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{self._name}: merges is {described(merges)}, expected pairs of pieces ({error})"
+            ) from error
         self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}
         known = dict.fromkeys(LETTER_OF.values())
         for left, right in self.merges:
@@ -172,7 +192,7 @@ class BytePairTokenizer(Tokenizer):
         """
         special = [PAD, BOS, EOS]
         _check_size(cls, vocab_size, len(special) + 256)
-        words = _count(cls, BYTE_PAIR_WORD, texts)
+        words = count_pieces(cls, texts, BYTE_PAIR_WORD.findall)
         spelled = {tuple(cls.letters(word)): count for word, count in words.items()}
         _, merges = learn_merges(spelled, LETTER_OF.values(), vocab_size - len(special), min_count=min_count)
         return cls(merges)
@@ -221,7 +241,7 @@ class WordPieceTokenizer(Tokenizer):
         The most frequent pair is joined, as in the library `tokenizers`. (Google's own trainer was never published; it
         is said to choose by count(ab) / (count(a) · count(b)).)
         """
-        words = _count(cls, WORD_PIECE_WORD, texts)
+        words = count_pieces(cls, texts, WORD_PIECE_WORD.findall)
         spelled = {(word[0], *(CONTINUES + letter for letter in word[1:])): n for word, n in words.items()}
         first, later = {word[0] for word in words}, {letter for word in words for letter in word[1:]}
         alphabet = [*sorted(first | later), *(CONTINUES + letter for letter in sorted(later))]
@@ -258,16 +278,8 @@ def glue_pieces(left: str, right: str) -> str:
     return left + right.removeprefix(CONTINUES)
 
 
-def _count(kind: type[Tokenizer], pattern: re.Pattern, texts: str | Iterable[str]) -> Counter[str]:
-    """How often each word stands in the texts."""
-    texts = [texts] if isinstance(texts, str) else texts
-    words = Counter(chain.from_iterable(map(pattern.findall, texts)))
-    if not words:
-        raise ValueError(f"{kind.__name__}.train: the training texts hold not a single piece")
-    return words
-
-
 def _check_size(kind: type[Tokenizer], vocab_size: int, least: int) -> None:
+    check_numbers(f"{kind.__name__}.train", whole=True, vocab_size=vocab_size)
     if vocab_size < least:
         raise ValueError(
             f"{kind.__name__}.train: vocab_size={vocab_size}, but {least} tokens are there before the first merge"

@@ -11,10 +11,13 @@ Left out on purpose: lower-casing, punctuation rules and Unicode normalisation. 
 import json
 import operator
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Self
+
+from tx_helpers.arguments import described
 
 PAD, BOS, EOS, UNKNOWN = "<pad>", "<bos>", "<eos>", "<unk>"
 _SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"}
@@ -31,6 +34,8 @@ class Tokenizer:
     pad_id, bos_id, eos_id = 0, 1, 2
 
     def __init__(self, pieces: Iterable[str], *, unknown: bool = False):
+        if not isinstance(pieces, Iterable):
+            raise ValueError(f"{self._name}: pieces is {described(pieces)}, expected strings")
         self.pieces = list(pieces)
         special = [PAD, BOS, EOS] + [UNKNOWN] * unknown
         self.tokens = special + self.pieces
@@ -56,6 +61,8 @@ class Tokenizer:
 
         Raises ValueError naming the first piece that the vocabulary lacks and the pieces near it.
         """
+        if not isinstance(text, str):
+            raise ValueError(f"{self._name}.encode: text is {described(text)}, expected a str")
         pieces = self.split(text)
         if self.unknown_id is None:
             try:
@@ -64,10 +71,10 @@ class Tokenizer:
                 raise ValueError(self._unknown(missing.args[0])) from None
         else:
             ids = [self._ids.get(piece, self.unknown_id) for piece in pieces]
-        return [self.bos_id] * bos + ids + [self.eos_id] * eos
+        return [self.bos_id] * bool(bos) + ids + [self.eos_id] * bool(eos)
 
     def decode(self, ids: Iterable[int], *, skip_special: bool = True) -> str:
-        """The text of a flat list (or 1-D tensor) of ids; special tokens left out, or written as `<eos>`."""
+        """The text of a flat list (or 1-D tensor) of ids; special tokens are left out, or written as `<eos>`."""
         return self.join([self.tokens[i] for i in self._checked(ids, skip_special)])
 
     def save(self, path: str | Path) -> None:
@@ -140,12 +147,7 @@ class Tokenizer:
     @classmethod
     def _distinct_pieces(cls, texts: str | Iterable[str]) -> list[str]:
         """All pieces of the texts, sorted, for tokenizers whose `split` needs no vocabulary."""
-        split = cls(()).split
-        texts = [texts] if isinstance(texts, str) else texts
-        pieces = sorted({piece for text in texts for piece in split(text)})
-        if not pieces:
-            raise ValueError(f"{cls.__name__}.train: the training texts hold not a single piece")
-        return pieces
+        return sorted(count_pieces(cls, texts, cls(()).split))
 
 
 class CharTokenizer(Tokenizer):
@@ -187,6 +189,20 @@ class WordTokenizer(Tokenizer):
 
     def join(self, pieces: list[str]) -> str:
         return " ".join(pieces)
+
+
+def count_pieces(
+    kind: type[Tokenizer], texts: str | Iterable[str], split: Callable[[str], Iterable[str]]
+) -> Counter[str]:
+    """How often each piece occurs in the texts; ValueError if there is none."""
+    pieces: Counter[str] = Counter()
+    for text in [texts] if isinstance(texts, str) or not isinstance(texts, Iterable) else texts:
+        if not isinstance(text, str):
+            raise ValueError(f"{kind.__name__}.train: a text is {described(text)}, expected a str")
+        pieces.update(split(text))
+    if not pieces:
+        raise ValueError(f"{kind.__name__}.train: the training texts hold not a single piece")
+    return pieces
 
 
 def visible(text: str) -> str:

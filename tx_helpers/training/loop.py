@@ -3,10 +3,9 @@
     run = fit(model, batches, steps=600, loss=translation_loss, optimizer=adamw(model, 3e-3),
               schedule=linear_warmup_decay(600, warmup=30))
 
-`Run.train_step` is all that happens in a step, and a `Run` is all that a step reads and changes: stored and loaded, it
-goes on bit for bit as if it had never stopped (on the same machine, with as many threads). Batches are a function of
-the step, so the data have no state; dropout draws from a random stream of the run's own, so nothing outside disturbs it
-and it disturbs nothing outside.
+`Run.train_step` is all that happens in a step, and a `Run` holds all that a step reads and changes. Saved and loaded,
+it continues bit for bit as if it had never stopped (on the same machine, with as many threads). Batches are a function
+of the step, so the data have no state. Dropout draws from a random stream that belongs to the run alone.
 
 Left out on purpose: accumulation of gradients, float16 with its loss scaling, several devices.
 """
@@ -22,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from tx_helpers.arguments import check_numbers
+from tx_helpers.arguments import check_numbers, check_types
 from tx_helpers.training.checkpoints import (
     check_optimizer,
     check_weights,
@@ -37,7 +36,7 @@ from tx_helpers.training.contexts import (
     in_mode,
     interrupts,
 )
-from tx_helpers.training.optimizers import Schedule, constant
+from tx_helpers.training.optimizers import Schedule, constant, trained_by
 
 Optimizers = torch.optim.Optimizer | Sequence[torch.optim.Optimizer]
 Loss = Callable[[nn.Module, Any], Tensor]
@@ -66,10 +65,15 @@ class Run:
         seed: int = 0,
     ):
         check_numbers("fit", above=0, optional=True, clip=clip)
+        check_types("fit", nn.Module, model=model)
+        check_types("fit", Callable, batches=batches, loss=loss)
+        check_types("fit", (Callable, type(None)), schedule=schedule)
+        check_numbers("fit", whole=True, seed=seed)
         if autocast not in (None, torch.bfloat16):
             raise ValueError(f"fit: autocast={autocast}, expected torch.bfloat16, or None for full precision")
         self.model, self.batches, self.loss = model, batches, loss
-        self.optimizers = [optimizer] if isinstance(optimizer, torch.optim.Optimizer) else list(optimizer)
+        self.optimizers = list(optimizer) if isinstance(optimizer, Sequence) else [optimizer]
+        check_types("fit", torch.optim.Optimizer, **{f"optimizer {n}": o for n, o in enumerate(self.optimizers)})
         self.schedule = schedule or constant()
         self.clip, self.autocast = clip, autocast
         self.random = RandomStream(seed)
@@ -79,7 +83,7 @@ class Run:
         self.rates: list[float] = []
         self.evaluations: list[dict[str, float]] = []
         self.interrupted = False
-        self.parameters = _trained_by(self.optimizers, model)
+        self.parameters = trained_by(self.optimizers, model)
         for group in self._groups():
             group.setdefault("initial_lr", group["lr"])
 
@@ -228,7 +232,7 @@ def fit(
 ) -> Run:
     """Train until `steps` steps are done.
 
-    batches     batches(step) -> batch, with `.to(device)`; always the same one for a step
+    batches     batches(step) -> batch, with `.to(device)`; always the same one for the same step
     loss        loss(model, batch) -> scalar tensor
     optimizer   one, or a list; schedule: step -> factor of its learning rate
     clip        gradients of a larger norm (all together) are scaled down to it; None: never
@@ -236,12 +240,12 @@ def fit(
     evaluate    evaluate(model) -> {name: number}, each `every` steps and at the end
     checkpoint  a file, written each `save_every` steps and at the end
     resume      a run to go on from, or its `state_dict()`, or its checkpoint's file
-    threads     of the CPU: one trains models as small as the course's quicker than two that wait for each other (and
-                gives the same numbers on machines with any number of cores); None: as many as torch is set to
+    threads     of the CPU: models as small as the course's train faster on one than on two that wait for each other,
+                and one gives the same numbers whatever the number of cores; None: as many as torch is set to
 
-    Ctrl-C (a notebook's stop button) ends it in good order after the step under way, with the checkpoint written, and
-    the run comes back; `fit(…, resume=run)` goes on from there. A second Ctrl-C is raised at once: what remains is the
-    model as it is at that moment, and the last checkpoint.
+    Ctrl-C (a notebook's stop button) ends training after the current step: the checkpoint is written and the run is
+    returned, from which `fit(…, resume=run)` goes on. A second Ctrl-C is raised at once; the model is then as it is at
+    that moment, and the checkpoint is the last one written.
     """
     check_numbers("fit", least=1, whole=True, steps=steps)
     check_numbers("fit", least=1, whole=True, optional=True, every=every, save_every=save_every, threads=threads)
@@ -250,6 +254,9 @@ def fit(
     run = Run(
         model, batches, loss=loss, optimizer=optimizer, schedule=schedule, clip=clip, autocast=autocast, seed=seed
     )
+    check_types("fit", (Callable, type(None)), evaluate=evaluate)
+    check_types("fit", (str, Path, type(None)), checkpoint=checkpoint)
+    check_types("fit", (Run, Mapping, str, Path, type(None)), resume=resume)
     if isinstance(resume, str | Path):
         run.load(resume)
     elif resume is not None:
@@ -282,18 +289,3 @@ def fit(
 
 
 _HISTORY = ("losses", "gradient_norms", "rates", "evaluations")
-
-
-def _trained_by(optimizers: list[torch.optim.Optimizer], model: nn.Module) -> dict[str, nn.Parameter]:
-    """The parameters that the optimizers hold, by their names in the model, in its order."""
-    held = [parameter for o in optimizers for group in o.param_groups for parameter in group["params"]]
-    distinct = set(held)
-    trained = {name: parameter for name, parameter in model.named_parameters() if parameter in distinct}
-    if len(distinct) < len(held):
-        raise ValueError(f"fit: of {len(held)} parameters in the optimizers some are held twice, expected each once")
-    if len(trained) < len(held):
-        raise ValueError(
-            f"fit: of {len(held)} parameters in the optimizers only {len(trained)} are this model's: "
-            "the optimizer must be made from the model that it trains"
-        )
-    return trained

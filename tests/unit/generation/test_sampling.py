@@ -104,13 +104,13 @@ def test_temperature_0_is_greedy_and_draws_nothing():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"temperature": -0.5}, "filter_logits: temperature=-0.5, expected temperature > 0"),
-        ({"temperature": float("nan")}, "filter_logits: temperature=nan, expected temperature > 0"),
+        ({"temperature": -0.5}, "sampler: temperature=-0.5, expected at least 0"),
+        ({"temperature": float("nan")}, "sampler: temperature=nan, expected at least 0"),
         ({"temperature": 1.0, "top_k": 0}, "filter_logits: top_k=0, expected at least 1"),
-        ({"temperature": 1.0, "top_p": 0.0}, "filter_logits: top_p=0.0, expected 0 < top_p <= 1"),
-        ({"temperature": 1.0, "top_p": 1.5}, "filter_logits: top_p=1.5, expected 0 < top_p <= 1"),
-        ({"temperature": 1.0, "min_p": -0.1}, "filter_logits: min_p=-0.1, expected 0 <= min_p <= 1"),
-        ({"temperature": 1.0, "min_p": 1.1}, "filter_logits: min_p=1.1, expected 0 <= min_p <= 1"),
+        ({"temperature": 1.0, "top_p": 0.0}, "filter_logits: top_p=0.0, expected more than 0 and at most 1"),
+        ({"temperature": 1.0, "top_p": 1.5}, "filter_logits: top_p=1.5, expected more than 0 and at most 1"),
+        ({"temperature": 1.0, "min_p": -0.1}, "filter_logits: min_p=-0.1, expected at least 0 and at most 1"),
+        ({"temperature": 1.0, "min_p": 1.1}, "filter_logits: min_p=1.1, expected at least 0 and at most 1"),
         (
             {"temperature": 0.0, "top_k": 5},
             "sampler: temperature=0 takes the likeliest token, but {'top_k': 5} is given for drawing one",
@@ -124,7 +124,17 @@ def test_bad_settings_are_refused_before_the_first_token(options, message):
     if options["temperature"] != 0:
         with pytest.raises(ValueError) as error:
             filter_logits(torch.zeros(5), **options)
-        assert str(error.value) == message
+        refused_by_both = message.replace("sampler", "filter_logits").replace("at least 0", "more than 0")
+        assert str(error.value) in (message, refused_by_both)
+
+
+@pytest.mark.parametrize("temperature", [1e-6, 1e-40, 1e-300])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_the_lower_the_temperature_the_nearer_to_greedy(temperature, dtype):
+    logits = (3 * normal(B, T, V)).to(dtype)
+    p = filter_logits(logits, temperature=temperature, top_p=0.9).softmax(-1)
+    assert p.isfinite().all() and torch.equal(p.argmax(-1), logits.argmax(-1))
+    assert torch.equal(sampler(temperature)(logits[0]), sampler()(logits[0]))
 
 
 def test_top_p_of_one_keeps_everything():

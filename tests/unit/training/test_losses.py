@@ -46,6 +46,15 @@ def test_what_stands_at_padding_changes_neither_loss_nor_gradient():
     assert torch.equal(gradients[0][1, 2:], torch.zeros(T - 2, V, dtype=torch.float64))
 
 
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_a_batch_of_padding_alone_costs_nothing_and_changes_nothing(smoothing):
+    logits = normal(B, T, V).requires_grad_()
+    loss = sequence_loss(logits, torch.zeros(B, T, dtype=torch.long), pad_id=0, label_smoothing=smoothing)
+    loss.backward()
+    assert loss.item() == 0.0
+    assert torch.equal(logits.grad, torch.zeros(B, T, V, dtype=torch.float64))
+
+
 def test_half_precision_is_summed_in_float32_and_double_stays():
     logits, targets = normal(B, T, V), tokens(B, T)
     half = logits.bfloat16()

@@ -82,11 +82,11 @@ def test_constant_schedule():
         (lambda: constant(warmup=-1), "constant: warmup=-1, expected at least 0"),
         (
             lambda: warmup_inverse_sqrt(12, warmup=0),
-            "warmup_inverse_sqrt: d_model=12 and warmup=0, expected at least 1",
+            "warmup_inverse_sqrt: warmup=0, expected at least 1",
         ),
         (lambda: linear_warmup_decay(5, warmup=5), "linear_warmup_decay: steps=5 is not more than warmup=5"),
         (lambda: cosine(4, warmup=7), "cosine: steps=4 is not more than warmup=7"),
-        (lambda: cosine(4, floor=1.5), "cosine: floor=1.5, expected 0 <= floor <= 1"),
+        (lambda: cosine(4, floor=1.5), "cosine: floor=1.5, expected at least 0 and at most 1"),
     ],
 )
 def test_schedules_refuse(make, message):
@@ -229,6 +229,25 @@ def test_muon_skips_what_has_no_gradient_and_its_state_is_stored():
     assert torch.equal(state["momentum_buffer"], first.state[a]["momentum_buffer"])
 
 
+def test_muon_takes_a_closure_and_further_groups_as_pytorchs_optimizers_do():
+    matrix, other = nn.Parameter(torch.ones(3, 5)), nn.Parameter(torch.ones(5, 3))
+    optimizer = Muon([matrix], 0.1)
+    optimizer.add_param_group({"params": [other], "lr": 0.2})
+    with pytest.raises(ValueError, match=r"^Muon: a parameter of shape \(7,\), expected matrices$"):
+        optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(7))]})
+    assert [group["lr"] for group in optimizer.param_groups] == [0.1, 0.2]
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (matrix @ other).sum()
+        loss.backward()
+        return loss
+
+    assert optimizer.step(closure).item() == 45.0
+    assert not torch.equal(matrix, torch.ones(3, 5)) and not torch.equal(other, torch.ones(5, 3))
+    assert optimizer.step() is None
+
+
 def test_muon_trains_faster_than_the_same_steps_of_adamw():
     losses = {}
     ids = torch.randint(0, 11, (4, 7), generator=torch.Generator().manual_seed(1))
@@ -259,7 +278,7 @@ def test_muon_trains_faster_than_the_same_steps_of_adamw():
         ),
         (
             lambda: Muon([nn.Parameter(torch.zeros(3, 5))], momentum=1.0),
-            "Muon: lr=0.02, momentum=1.0, weight_decay=0.1; expected lr >= 0, 0 <= momentum < 1, weight_decay >= 0",
+            "Muon: momentum=1.0, expected less than 1",
         ),
     ],
 )

@@ -13,12 +13,12 @@ from tx_helpers.config import EmbeddingConfig
 from tx_helpers.generation.search import Candidate, Hypothesis, generate, ranked
 from tx_helpers.models import EncoderDecoder
 from tx_helpers.recipes import Translator, translator_config
-from tx_helpers.show.shapes import RED
+from tx_helpers.show.shapes import ORANGE
 from tx_helpers.text.data import BOS, EOS, PAD, word_pairs
 from tx_helpers.text.number_words import english, german
 from tx_helpers.widgets import beam_tree
-from tx_helpers.widgets.beam_tree import beam_explorer, search, tree_picture
-from tx_helpers.widgets.decoding_steps import Step, decoding_explorer, greedy_steps, step_picture
+from tx_helpers.widgets.beam_tree import beam_explorer, search
+from tx_helpers.widgets.decoding_steps import Step, decoding_explorer, draw, greedy_steps
 
 NUMBERS = (0, *range(1, 21), 21, *range(30, 100, 10), 100, 1000, 421)
 DATA = word_pairs([(english(n), german(n)) for n in NUMBERS])
@@ -79,25 +79,25 @@ STEPS = [
 
 
 def test_the_picture_of_a_step():
-    picture = step_picture(STEPS, 2, ["twenty", "four"], "vier und zwanzig")
+    picture = draw(STEPS, 2, ["twenty", "four"], "vier und zwanzig")
     assert picture.alt == "Step 2 of 2: '<eos>' 0.50, 'hundert' 0.25; looks most at 'twenty' (0.70); so far: vier."
     assert written(picture.svg) == [
         *("vier → <eos>", "right: vier und zwanzig"),
         *("Candidates of step 2", "It looks at (last layer, mean of the heads)"),
         *("<eos>", "0.50", "hundert", "0.25", "twenty", "0.70", "four", "0.30"),
     ]
-    assert "so far: nothing" in step_picture(STEPS, 1, ["twenty", "four"], "").alt
+    assert "so far: nothing" in draw(STEPS, 1, ["twenty", "four"], "").alt
 
 
 def test_the_bars_are_as_long_as_the_numbers_say():
-    svg = step_picture(STEPS, 2, ["twenty", "four"], "").svg
+    svg = draw(STEPS, 2, ["twenty", "four"], "").svg
     assert re.findall(r'<rect [^>]*width="([\d.]+)" height="18"', svg) == ["90", "45", "126", "54"]
 
 
 @pytest.mark.parametrize("step", [0, 3])
 def test_a_step_that_is_not_there_is_refused(step):
     with pytest.raises(ValueError, match=f"step {step}, but this translation has steps 1 to 2"):
-        step_picture(STEPS, step, ["twenty", "four"], "")
+        draw(STEPS, step, ["twenty", "four"], "")
 
 
 def test_the_step_slider_ends_where_the_translation_ends():
@@ -164,7 +164,7 @@ FOUND = [Hypothesis([4, 2], -1.5, -1.5), Hypothesis([4, 3, 2], -2.0, -2.0)]
 
 def test_the_picture_of_a_tree():
     greedy = Hypothesis([3, 2], -2.5, -2.5)
-    picture = tree_picture(LEVELS, FOUND, greedy, TOKENS, "a")
+    picture = beam_tree.draw(LEVELS, FOUND, greedy, TOKENS, "a")
     assert (
         picture.alt == "2 beams find 'b' (wrong), ln P -1.50, score -1.50; greedy 'a' (right), ln P -2.50, score -2.50."
     )
@@ -176,7 +176,7 @@ def test_the_picture_of_a_tree():
         *("greedy", "-2.50", "-2.50", "'a' (right)"),
     ]
     boxes = re.findall(r'height="32" rx="6" fill="(\S+)" stroke="(\S+)" stroke-width="(.)"', picture.svg)
-    best = RED[0], "3"
+    best = ORANGE.full, "3"
     kinds = beam_tree.OPEN, beam_tree.ENDED, beam_tree.GIVEN_UP, beam_tree.DROPPED
     is_open, ended, given_up, dropped = ((fill, stroke, "1") for stroke, fill, _ in kinds)
     assert boxes == [
@@ -196,7 +196,7 @@ def test_a_hypothesis_of_any_length_has_boxes_inside_the_picture(steps):
         [Candidate((3,) * (n + 1), -1.0 - n, True), Candidate((3,) * n + (4,), -9.0, False)] for n in range(steps)
     ]
     found = Hypothesis([3] * steps, -float(steps), -float(steps))
-    svg = tree_picture(levels, [found], found, TOKENS, "a").svg
+    svg = beam_tree.draw(levels, [found], found, TOKENS, "a").svg
     width = float(re.search(r'<svg [^>]*width="([\d.]+)"', svg)[1])
     boxes = re.findall(r'<rect x="([-\d.]+)" y="[-\d.]+" width="([-\d.]+)" height="32"', svg)
     assert len(boxes) == 1 + 2 * steps

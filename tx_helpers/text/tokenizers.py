@@ -20,7 +20,6 @@ from typing import Any, ClassVar, Self
 from tx_helpers.arguments import described
 
 PAD, BOS, EOS, UNKNOWN = "<pad>", "<bos>", "<eos>", "<unk>"
-_SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"}
 FILE_FORMAT = "tx_helpers tokenizer"
 
 
@@ -203,15 +202,6 @@ def count_pieces(
     if not pieces:
         raise ValueError(f"{kind.__name__}.train: the training texts hold not a single piece")
     return pieces
-
-
-def visible(text: str) -> str:
-    """White space and control characters as signs: "a b\\n" → "a␣b↵", other invisible ones ⟨A0⟩."""
-    signs = [
-        _SIGNS.get(character) or (f"⟨{ord(character):X}⟩" if unicodedata.category(character)[0] in "CZ" else character)
-        for character in text
-    ]
-    return "".join(signs)
 
 
 def _descendants(cls: type[Tokenizer]) -> list[type[Tokenizer]]:

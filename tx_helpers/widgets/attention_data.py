@@ -5,13 +5,14 @@ summary and the static picture. Shapes: L layers, H heads, T queries, S keys.
 """
 
 import math
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from torch import Tensor
 
-from tx_helpers.text.tokenizers import visible
+from tx_helpers.show.shapes import visible
 
 SHOWN = 18  # characters of a token on the screen; the whole of it stands in its title
 NOTHING_TO_UNMASK = "from weights alone nothing can be unmasked"
@@ -149,7 +150,7 @@ def stacked(operation: str, values) -> np.ndarray:
 
 def shown(token: str) -> str:
     """A token as the screen shows it: invisible characters by their names, and no more than 18 of them."""
-    label = visible(token[: 2 * SHOWN]) or "(empty)"
+    label = "".join(map(_label, visible(token[: 2 * SHOWN]))) or "(empty)"
     return label if len(label) <= SHOWN and len(token) <= 2 * SHOWN else label[: SHOWN - 1] + "…"
 
 
@@ -170,6 +171,10 @@ def sentence(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], s
         aim = f"looks most at '{shown(keys[best])}' ({rounded(weights[row, best])})"
         parts.append(f"'{shown(queries[row])}' {aim if weights[row, best] > 0 else 'may look at nothing'}")
     return "; ".join(parts) + ("; …" if token < 0 and len(queries) > len(rows) else "")
+
+
+def _label(character: str) -> str:
+    return f"⟨{ord(character):X}⟩" if unicodedata.category(character)[0] in "CZ" else character
 
 
 def _checked(label: str, values, queries: Sequence[str], keys: Sequence[str]):

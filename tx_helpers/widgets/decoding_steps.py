@@ -18,15 +18,14 @@ from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, MUTED, RED, bar, words
+from tx_helpers.show.shapes import BLUE, GREEN, MUTED, ORANGE, bar, words
 from tx_helpers.text.data import BOS, EOS
 from tx_helpers.text.number_words import english, german
 
 LONGEST = 12  # steps: the longest number has eleven words and the end
 
-# --- compute ---------------------------------------------------------------------------------------------------------
 
-
+# --- compute ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Step:
     """One step of greedy decoding."""
@@ -55,29 +54,25 @@ def greedy_steps(translator: Translator, source: str, *, shown: int = 5, longest
     return steps
 
 
-# --- draw ------------------------------------------------------------------------------------------------------------
-
-
-def step_picture(steps: Sequence[Step], step: int, source: Sequence[str], right: str) -> Svg:
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw(steps: Sequence[Step], step: int, source: Sequence[str], right: str) -> Svg:
     """Step number `step` (from 1): what has been written, the candidates as bars, and where the decoder looks."""
     if not 1 <= step <= len(steps):
-        raise ValueError(f"step_picture: step {step}, but this translation has steps 1 to {len(steps)}")
+        raise ValueError(f"draw: step {step}, but this translation has steps 1 to {len(steps)}")
     now = steps[step - 1]
-    (first, p), (second, p2) = now.candidates[:2]
-    so_far, (most, word) = " ".join(now.so_far), max(zip(now.attention, source, strict=True))
-    alt = (
-        f"Step {step} of {len(steps)}: {first!r} {p:.2f}, {second!r} {p2:.2f}; looks most at {word!r} ({most:.2f}); "
-        f"so far: {so_far or 'nothing'}."
-    )
-    parts = [words(16, 24, f"{so_far} → {first}".strip(), size=15), words(16, 46, f"right: {right}", fill=MUTED)]
-    parts += [words(16, 76, f"Candidates of step {step}", font_weight="bold")]
-    parts += [words(390, 76, "It looks at (last layer, mean of the heads)", font_weight="bold")]
-    for row, (candidate, q) in enumerate(now.candidates):
-        parts += named_bar(row, 16, candidate, q, (RED if row == 0 else BLUE)[0])
-    for row, (candidate, weight) in enumerate(zip(source, now.attention, strict=True)):
-        parts += named_bar(row, 390, candidate, weight, GREEN[0])
+    written = " ".join([*now.so_far, "→", now.candidates[0][0]])
+    parts = [
+        words(16, 24, written, size=15),
+        words(16, 46, f"right: {right}", fill=MUTED),
+        words(16, 76, f"Candidates of step {step}", font_weight="bold"),
+        words(390, 76, "It looks at (last layer, mean of the heads)", font_weight="bold"),
+    ]
+    for row, (candidate, p) in enumerate(now.candidates):
+        parts += named_bar(row, 16, candidate, p, (ORANGE if row == 0 else BLUE).full)
+    for row, (word, weight) in enumerate(zip(source, now.attention, strict=True)):
+        parts += named_bar(row, 390, word, weight, GREEN.full)
     height = 96 + 26 * max(len(source), len(now.candidates))
-    return side_by_side([Panel((720, height), "".join(parts))], alt=alt)
+    return side_by_side([Panel((720, height), "".join(parts))], alt=describe(steps, step, source))
 
 
 def named_bar(row: int, x: float, name: str, value: float, colour: str) -> list[str]:
@@ -90,9 +85,19 @@ def named_bar(row: int, x: float, name: str, value: float, colour: str) -> list[
     ]
 
 
-# --- bind ------------------------------------------------------------------------------------------------------------
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(steps: Sequence[Step], step: int, source: Sequence[str]) -> str:
+    """The two likeliest words, the word that the decoder looks at most, and the text so far."""
+    now = steps[step - 1]
+    (first, p), (second, p2) = now.candidates[:2]
+    most, word = max(zip(now.attention, source, strict=True))
+    return (
+        f"Step {step} of {len(steps)}: {first!r} {p:.2f}, {second!r} {p2:.2f}; looks most at {word!r} ({most:.2f}); "
+        f"so far: {' '.join(now.so_far) or 'nothing'}."
+    )
 
 
+# --- bind -------------------------------------------------------------------------------------------------------------
 def decoding_explorer(
     translators: Mapping[str, Translator], *, translator: str, number: int, name: str = "decoding"
 ) -> Explore:
@@ -100,13 +105,13 @@ def decoding_explorer(
     steps_of = lru_cache(maxsize=8)(lambda name, number: greedy_steps(translators[name], english(number)))
     slider = widgets.IntSlider(1, min=1, max=LONGEST, description="Step", style=STYLE)
 
-    def draw(number: int, translator: str, step: int) -> Svg:
+    def picture(number: int, translator: str, step: int) -> Svg:
         steps = steps_of(translator, number)
         slider.max = len(steps)  # the slider ends where the translation ends
         source = translators[translator].data.source_tokenizer.split(english(number))
-        return step_picture(steps, min(step, len(steps)), source, german(number))
+        return draw(steps, min(step, len(steps)), source, german(number))
 
-    return Explore(draw, name=name, **choices(translators, translator, number), step=slider)
+    return Explore(picture, name=name, **choices(translators, translator, number), step=slider)
 
 
 def choices(translators: Mapping[str, Translator], translator: str, number: int) -> dict[str, widgets.Widget]:

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tx_helpers.text.tokenizers import CharTokenizer, Tokenizer, WordTokenizer, visible
+from tx_helpers.text.tokenizers import CharTokenizer, Tokenizer, WordTokenizer
 
 TEXTS = ["four hundred twenty-one", "one hundred four"]
 KINDS = [CharTokenizer, WordTokenizer]
@@ -202,10 +202,3 @@ def test_a_new_kind_of_tokenizer_needs_only_split_join_and_its_state(tmp_path):
     again = Tokenizer.load(tmp_path / "pair.json")
     assert isinstance(again, PairTokenizer)
     assert again.decode(again.encode("cdab")) == "cdab"
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"), [("a b\n", "a␣b↵"), ("\t\r", "⇥␍"), ("\0\u202e\xa0", "⟨0⟩⟨202E⟩⟨A0⟩"), ("é漢🙂–", "é漢🙂–")]
-)
-def test_white_space_is_made_visible(text, shown):
-    assert visible(text) == shown

@@ -1,4 +1,4 @@
-"""The claims that notebook 00 judges."""
+"""The claims that notebook 00 tests."""
 
 from claims import Break, Claim
 

@@ -1,4 +1,4 @@
-"""The claims that notebook 01 judges."""
+"""The claims that notebook 01 tests."""
 
 from claims import Break, Claim
 

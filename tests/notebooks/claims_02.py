@@ -1,4 +1,4 @@
-"""The claims that notebook 02 judges."""
+"""The claims that notebook 02 tests."""
 
 from claims import Break, Claim
 

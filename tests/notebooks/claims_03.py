@@ -1,4 +1,4 @@
-"""The claims that notebook 03 judges."""
+"""The claims that notebook 03 tests."""
 
 from claims import Break, Claim
 

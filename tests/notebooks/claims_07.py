@@ -1,4 +1,4 @@
-"""The claims that notebook 07 judges."""
+"""The claims that notebook 07 tests."""
 
 from claims import Break, Claim
 

@@ -1,4 +1,4 @@
-"""The claims that notebook 08 judges."""
+"""The claims that notebook 08 tests."""
 
 from claims import Break, Claim
 

@@ -1,4 +1,4 @@
-"""The claims that notebook 09 judges."""
+"""The claims that notebook 09 tests."""
 
 from claims import Break, Claim
 

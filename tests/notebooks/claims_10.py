@@ -1,4 +1,4 @@
-"""The claims that notebook 10 judges."""
+"""The claims that notebook 10 tests."""
 
 from claims import Break, Claim
 

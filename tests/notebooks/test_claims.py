@@ -14,8 +14,8 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from claim_tests import find_faults, in_a_copy
 from claims import Break, Claim
-from judging import in_a_copy, judge
 from notebook_frame import ROOT
 from repository import COURSE
 
@@ -27,7 +27,7 @@ CLAIMS = [
     for claim in importlib.import_module(path.stem).CLAIMS
 ]
 
-# What people say of Transformers, and the notebook that judges it: the `text` of a Claim there. The notebooks' own
+# What people say of Transformers, and the notebook that tests it: the `text` of a Claim there. The notebooks' own
 # claims (### "…" below "Measured, not believed") need not be listed; a test below finds them.
 TABLE = (
     ("01", "LSTM and GRU cure vanishing gradients"),
@@ -76,16 +76,16 @@ def params(claims: list[Claim]) -> list:
 
 @pytest.fixture(scope="session")
 def outcomes(request):
-    """The findings on a claim; all the claims of its notebook that were asked for are judged in one go."""
+    """The findings on a claim; all the claims of its notebook that were asked for are tested in one go."""
     tests = [item for item in request.session.items if "outcomes" in getattr(item, "fixturenames", ())]
     asked = {item.callspec.params["claim"] for item in tests}
-    judged: dict[Claim, list[str]] = {}
+    tested: dict[Claim, list[str]] = {}
 
     def of(claim: Claim) -> list[str]:
-        if claim not in judged:
+        if claim not in tested:
             together = [other for other in CLAIMS if other.notebook == claim.notebook and other in asked]
-            judged.update(judge(together, code_of(claim.notebook)))
-        return judged[claim]
+            tested.update(find_faults(together, code_of(claim.notebook)))
+        return tested[claim]
 
     return of
 
@@ -97,26 +97,26 @@ def test_claim(claim, outcomes):
 
 
 def test_every_claim_of_the_table_is_judged():
-    judged = {(claim.notebook[:2], claim.text) for claim in CLAIMS}
-    assert [row for row in TABLE if row not in judged] == []
+    tested = {(claim.notebook[:2], claim.text) for claim in CLAIMS}
+    assert [row for row in TABLE if row not in tested] == []
 
 
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 def test_every_measured_claim_of_the_notebooks_is_judged(path):
     cells = [claim.cell for claim in CLAIMS if claim.notebook == path.stem]
-    assert unjudged(nbformat.read(path, as_version=4), cells) == []
+    assert untested(nbformat.read(path, as_version=4), cells) == []
 
 
-def unjudged(notebook, cells: list[str]) -> list[str]:
-    """Headings `### "…"` and `### Measured: "…"` that no judging cell follows before the next heading."""
-    heading, judged = "", {}
+def untested(notebook, cells: list[str]) -> list[str]:
+    """Headings `### "…"` and `### Measured: "…"` that no testing cell follows before the next heading."""
+    heading, tested = "", {}
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for heading in re.findall(r"^#{2,3} .*", cell.source, re.MULTILINE):
-                judged.setdefault(heading, False)
-        elif any(judging in cell.source for judging in cells):
-            judged[heading] = True
-    return [heading for heading, done in judged.items() if re.match(HEADING, heading) and not done]
+                tested.setdefault(heading, False)
+        elif any(testing in cell.source for testing in cells):
+            tested[heading] = True
+    return [heading for heading, done in tested.items() if re.match(HEADING, heading) and not done]
 
 
 # --- the engine itself -----------------------------------------------------------------------------------------------
@@ -132,13 +132,13 @@ SOURCES = [
 HELD = "print('held:', middle)"
 
 
-def judged(*breaks: Break, cell: str = HELD, sources: list[str] = SOURCES) -> list[str]:
-    (found,) = judge([Claim("the mean is 4", "yes", "99_toy", cell, breaks)], sources).values()
+def faults(*breaks: Break, cell: str = HELD, sources: list[str] = SOURCES) -> list[str]:
+    (found,) = find_faults([Claim("the mean is 4", "yes", "99_toy", cell, breaks)], sources).values()
     return found
 
 
 def test_a_claim_that_holds_and_whose_breaks_are_noticed(capfd):
-    assert judged(Break("/ len(x)", "/ 2"), Break("[1, 2, 6]", "[-1, -2, -6]"), Break("mean(data)", "max(data)")) == []
+    assert faults(Break("/ len(x)", "/ 2"), Break("[1, 2, 6]", "[-1, -2, -6]"), Break("mean(data)", "max(data)")) == []
     assert capfd.readouterr() == ("", "")
 
 
@@ -155,17 +155,17 @@ def test_a_claim_that_holds_and_whose_breaks_are_noticed(capfd):
     ],
 )
 def test_what_the_engine_finds(change, finding):
-    (found,) = judged(change)
+    (found,) = faults(change)
     assert finding in found
 
 
 def test_a_claim_that_does_not_hold():
-    (found,) = judged(Break("/ len(x)", "/ 2"), sources=[*SOURCES[:5], HELD + "\nassert middle == 5"])
+    (found,) = faults(Break("/ len(x)", "/ 2"), sources=[*SOURCES[:5], HELD + "\nassert middle == 5"])
     assert found == "as it stands, code cell 6 fails: AssertionError: assert middle == 5"
 
 
 def test_the_judging_cell_stands_once():
-    (found,) = judged(Break("a", "b"), cell="middle")
+    (found,) = faults(Break("a", "b"), cell="middle")
     assert found == "its cell 'middle' stands in the code cells [5, 6], expected in one"
 
 
@@ -173,7 +173,7 @@ def test_a_break_leaves_nothing_behind():
     torch.manual_seed(3)
     state = torch.get_rng_state()
     sources = ["import torch", "data = [1]", "torch.manual_seed(0)\ndata.append(2)", "assert data == [1, 2]"]
-    found = judge([Claim("", "", "", "assert", (Break("append(2)", "append(3)"), Break("[1]", "[5]")))], sources)
+    found = find_faults([Claim("", "", "", "assert", (Break("append(2)", "append(3)"), Break("[1]", "[5]")))], sources)
     assert list(found.values()) == [[]]
     assert torch.equal(torch.get_rng_state(), state)
 
@@ -182,7 +182,7 @@ def test_claims_are_judged_side_by_side():
     sources = ["x = 1", "assert x == 2", "y = 3", "assert y == 3"]
     wrong = Claim("x is 2", "", "", "x == 2", (Break("x = 1", "x = 3"),))
     right = Claim("y is 3", "", "", "y == 3", (Break("y = 3", "y = 4"),))
-    found = judge([wrong, right], sources)
+    found = find_faults([wrong, right], sources)
     assert found[wrong] == ["as it stands, code cell 2 fails: AssertionError: assert x == 2"] and found[right] == []
 
 
@@ -192,8 +192,8 @@ def test_a_copy_that_dies_or_hangs_is_told():
     assert "failed" in in_a_copy(lambda: 1 / 0)
 
 
-def test_a_measured_claim_without_a_judge_is_found():
+def test_a_measured_claim_without_a_test_is_found():
     cells = [new_markdown_cell('### "A"'), new_code_cell("assert 1"), new_markdown_cell('text\n\n### "B"\n\ntext')]
     notebook = new_notebook(cells=[*cells, new_code_cell("assert 2"), new_markdown_cell("### C")])
-    assert unjudged(notebook, ["assert 1", "assert 2"]) == []
-    assert unjudged(notebook, ["assert 1"]) == ['### "B"']
+    assert untested(notebook, ["assert 1", "assert 2"]) == []
+    assert untested(notebook, ["assert 1"]) == ['### "B"']

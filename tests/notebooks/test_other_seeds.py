@@ -1,8 +1,8 @@
 """What a notebook asserts of the models that it trains at one seed holds at four others.
 
-The cells that judge, and those which they need, run as they stand but for their seeds: each number in `manual_seed(…)`,
-`RandomStream(…)` and `seed=…` is raised by 1 to 4, and where a function of the package is called with its default, a
-seed is put in. The notebook's own seeds are what nbval runs. Left out: what a notebook says of one training alone and
+The cells that test a claim, and those which they need, run as they stand but for their seeds. Each number in
+`manual_seed(…)`, `RandomStream(…)` and `seed=…` is raised by 1 to 4; a call of a function of the package with its
+default seed gets one. nbval runs the notebook's own seeds. Left out: what a notebook says of one training only, and
 counts for others in words (notebook 10 on more beams). Try one:
 
     python -m pytest -m thorough tests/notebooks/test_other_seeds.py -k "05_ and seed2"
@@ -14,7 +14,7 @@ from functools import cache
 
 import pytest
 
-from judging import no_traces, run
+from claim_tests import no_traces, run
 from notebook_slice import needed_cells
 from other_seeds import UNNAMED_SEEDS, reseeded
 from test_claims import code_of
@@ -27,7 +27,7 @@ CACHED, IN_ITS_PLACE = "number_translator(progress=False)", "translator_at({seed
 class Experiments:
     """The experiments of a notebook.
 
-    cells  for each cell that judges one a piece of source that stands in that cell alone
+    cells  for each cell that tests one, a piece of source that stands in that cell alone
     """
 
     notebook: str
@@ -144,11 +144,11 @@ by_notebook = pytest.mark.parametrize("experiments", EXPERIMENTS, ids=lambda exp
 
 
 def cells_of(experiments: Experiments) -> dict[int, str]:
-    """Number and source of each code cell that the judging ones need."""
+    """Number and source of each code cell that the testing ones need."""
     sources = code_of(experiments.notebook)
     places = {piece: [n for n, source in enumerate(sources) if piece in source] for piece in experiments.cells}
     assert {piece: found for piece, found in places.items() if len(found) != 1} == {}, (
-        "a judging cell is not where it was"
+        "a testing cell is not where it was"
     )
     needed = needed_cells(sources, lambda source: any(piece in source for piece in experiments.cells))
     return {index: sources[index] for index in needed}

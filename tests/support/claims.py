@@ -1,4 +1,4 @@
-"""What the test of claims knows of each claim: the notebook's cell that judges it, and how to break its subject.
+"""What the test of claims knows of each claim: the notebook's cell that tests it, and how to break its subject.
 
 A file `claims_NN.py` beside this one holds the claims of notebook NN in a list CLAIMS.
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Break:
-    """A piece of source, found once in the cells that the judging cell needs, and what is put in its place.
+    """A piece of source, found once in the cells that the testing cell needs, and what is put in its place.
 
     With it the subject is wrong (a mask is missing, a formula is another), and the assertion must fail.
     """
@@ -22,15 +22,15 @@ class Claim:
     """A claim people make, what holds, and the cell that shows it.
 
     text      the claim as people say it
-    verdict   what holds, in a few words
+    holds     what is true instead, in a few words
     notebook  "04_self_attention"
     cell      source that stands in one code cell of it alone: the cell with the `assert`
     breaks    each of them alone must make that cell raise an AssertionError
-    slow      the cells it needs take longer than about five seconds (training): judged by `make thorough` alone
+    slow      the cells it needs take longer than about five seconds (training): tested by `make thorough` alone
     """
 
     text: str
-    verdict: str
+    holds: str
     notebook: str
     cell: str
     breaks: tuple[Break, ...]

@@ -1,8 +1,8 @@
 """The code cells that some cells of a notebook need: what they read, and what makes or changes it, back to the top.
 
-The browser suite runs whole notebooks in JupyterLab, and in Notebook 7 only what the explorers need, to save minutes;
-the claims are judged on what their cells need. Names are followed by their scopes; what is hidden from that (a second
-name for the same object) is missed: then the wanted cell fails, and with it the test.
+To save minutes, the browser suite runs in Notebook 7 only what the explorers need, and the tests of the claims run only
+what their cells need. Names are followed by their scopes. What this cannot see (a second name for the same object) is
+missed: then the wanted cell fails, and with it the test.
 """
 
 import ast

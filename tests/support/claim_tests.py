@@ -1,11 +1,11 @@
-"""Does a notebook's cell judge its claim? It must pass as it stands, and fail with each break of its subject.
+"""Does a notebook's cell test its claim? It must pass as it stands, and fail with each break of its subject.
 
 The cells that the claims of one notebook need (`notebook_slice.py`) run once, in this process, from top to bottom.
-Where a break changes a cell, a copy of the process is made just before it (`os.fork`); there the broken cell runs in
-place of the right one, and then the rest of the claim's cells, down to the one that judges. So nothing runs twice, and
-no broken object comes back.
+Where a break changes a cell, the process is copied just before it (`os.fork`). In the copy the broken cell runs in
+place of the right one, and then the rest of the claim's cells, down to the one that tests the claim. So nothing runs
+twice, and no broken object stays behind.
 
-In the broken run the other cells' own `assert` statements are left out: it is the judging cell that must notice.
+In the broken run the other cells' own `assert` statements are left out: the testing cell itself must notice.
 """
 
 import ast
@@ -29,16 +29,16 @@ DONE = "fine"
 LONGEST = 1200  # seconds that a broken run may take: a training that hangs must not hang the suite
 
 
-def judge(claims: list[Claim], sources: list[str]) -> dict[Claim, list[str]]:
+def find_faults(claims: list[Claim], sources: list[str]) -> dict[Claim, list[str]]:
     """What is wrong with each claim of a notebook with these code cells ([] = it holds, and every break is noticed)."""
     found: dict[Claim, list[str]] = {claim: [] for claim in claims}
     cells: dict[Claim, list[int]] = {}
     for claim in claims:
-        judging = [index for index, source in enumerate(sources) if claim.cell in source]
-        if len(judging) == 1:
+        testing = [index for index, source in enumerate(sources) if claim.cell in source]
+        if len(testing) == 1:
             cells[claim] = needed_cells(sources, lambda source, cell=claim.cell: cell in source)
         else:
-            numbers = [index + 1 for index in judging]
+            numbers = [index + 1 for index in testing]
             found[claim].append(f"its cell {claim.cell!r} stands in the code cells {numbers}, expected in one")
     broken = {
         (claim, change): place_of(change, claim, sources, cells[claim], found[claim])
@@ -60,7 +60,7 @@ def judge(claims: list[Claim], sources: list[str]) -> dict[Claim, list[str]]:
 
 
 def place_of(change: Break, claim: Claim, sources: list[str], cells: list[int], found: list[str]) -> int | None:
-    """The cell that a break changes; None, and a finding, where it cannot be applied or would change the judgement."""
+    """The cell that a break changes; None, and a finding, where it cannot be applied or would change the assertion."""
     places = [index for index in cells for _ in range(sources[index].count(change.old))]
     if len(places) != 1:
         found.append(f"{change.old!r} stands {len(places)} times in the cells that its cell needs, expected once")
@@ -74,14 +74,14 @@ def place_of(change: Break, claim: Claim, sources: list[str], cells: list[int], 
 
 
 def broken_run(claim: Claim, change: Break, sources: list[str], cells: list[int], namespace: dict) -> list[str]:
-    """Findings of the cells from the broken one to the judging one, in a copy of this process."""
+    """Findings of the cells from the broken one to the testing one, in a copy of this process."""
 
     def task() -> str:
         for index in cells:
             source = sources[index].replace(change.old, change.new) if index == cells[0] else sources[index]
-            judges = claim.cell in sources[index]
-            failed = run(source, index, namespace, without_asserts=not judges)
-            if judges:
+            tests = claim.cell in sources[index]
+            failed = run(source, index, namespace, without_asserts=not tests)
+            if tests:
                 return "" if failed.startswith("AssertionError") else failed or "nothing fails"
             if failed:
                 return f"code cell {index + 1} fails before: {failed}"
@@ -119,7 +119,7 @@ def where(error: Exception, name: str) -> str:
 
 
 class WithoutAsserts(ast.NodeTransformer):
-    """Takes the `assert` statements out of a cell, but not out of its functions: the judging cell may call them."""
+    """Takes the `assert` statements out of a cell, but not out of its functions: the testing cell may call them."""
 
     def visit_Assert(self, node: ast.Assert) -> ast.Pass:
         return ast.copy_location(ast.Pass(), node)
@@ -138,7 +138,7 @@ def in_a_copy(task: Callable[[], str], longest: float = LONGEST) -> str:
     """The text that `task` returns in a copy of this process, which ends with it."""
     reading, writing = os.pipe()
     child = os.fork()
-    if child == 0:  # the copy: it must not come back into pytest
+    if child == 0:  # the copy: it must not return into pytest
         told = "the copy of the process failed"
         try:
             torch.set_num_threads(1)  # the parent's threads were not copied

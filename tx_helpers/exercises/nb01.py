@@ -12,14 +12,14 @@ from tx_helpers.exercises.quizzes import Choice, Question
 states = Exercise(
     "rnn_states",
     title="One state, carried along",
-    goal="All states (T, D) of a recurrent layer that reads the rows of x (T, E), the first row first. W_x is (E, D), "
-    "W_h (D, D), b (D,); the state before the first row is zero. `real` (T,) says True where a row is a word; at a row "
-    "of filling (False) nothing is read, and the state stays what it was.",
+    goal="Return all states (T, D) of a recurrent layer that reads the rows of x (T, E) in order. W_x is (E, D), W_h "
+    "(D, D), b (D,); the state before the first row is zero. `real` (T,) is True where a row is a word. A row of "
+    "padding (False) is not read: the state stays what it was.",
     difficulty=2,
     minutes=10,
-    formula=r"h_t = \tanh(x_t W_x + h_{t-1} W_h + b)\ \text{ at a word},\qquad h_t = h_{t-1}\ \text{ at filling},"
+    formula=r"h_t = \tanh(x_t W_x + h_{t-1} W_h + b)\ \text{ at a word},\qquad h_t = h_{t-1}\ \text{ at padding},"
     r"\qquad h_0 = 0",
-    source="Elman 1990, in today's notation, with filling passed over",
+    source="Elman 1990, in today's notation, padding skipped",
     cases=lambda: [
         (
             torch.tensor([[1.0], [2.0], [0.0]]),
@@ -35,9 +35,10 @@ states = Exercise(
         ),
     ],
     hints=(
-        "A loop over the rows of x; each turn needs the state of the turn before, and changes it only at a word.",
-        "Start with torch.zeros(len(b)); keep the state of every row in a list, at filling the same one again.",
-        "if word: h = torch.tanh(row @ W_x + h @ W_h + b). After the if: append h. In the end torch.stack(list).",
+        "Loop over the rows of x. Each step needs the state of the step before, and changes it only at a word.",
+        "Start with torch.zeros(len(b)). Append the state after every row to a list; at padding it is the same as "
+        "before.",
+        "if word: h = torch.tanh(row @ W_x + h @ W_h + b). After the if: append h. At the end: torch.stack(list).",
     ),
 )
 
@@ -62,14 +63,9 @@ def _loop(x, real, step, width, start=0.0):
 
 
 @states.mistake(
-    "You read the filling like a word: each such row changes the state, so padding changes what is remembered."
+    "You set the state to 0 at padding: everything read before is forgotten. The state has to stay as it was."
 )
-def filling_read(x, real, W_x, W_h, b):
-    return rnn_states(x, torch.ones_like(real), W_x, W_h, b)
-
-
-@states.mistake("You set the state to 0 at filling: all that was read before is forgotten. It has to stay as it was.")
-def forgets_at_filling(x, real, W_x, W_h, b):
+def forgets_at_padding(x, real, W_x, W_h, b):
     h, found = torch.zeros(len(b)), []
     for row, word in zip(x, real, strict=True):
         h = torch.tanh(row @ W_x + h @ W_h + b) * word
@@ -77,37 +73,47 @@ def forgets_at_filling(x, real, W_x, W_h, b):
     return torch.stack(found)
 
 
-@states.mistake("The state is not carried along in yours: each word is read as if it were the first.")
-def not_carried(x, real, W_x, W_h, b):
-    return rnn_states(x, real, W_x, torch.zeros_like(W_h), b)
-
-
-@states.mistake("The tanh is missing: nothing keeps your states between −1 and 1, and they may grow without bound.")
-def no_tanh(x, real, W_x, W_h, b):
-    return _loop(x, real, lambda row, h: row @ W_x + h @ W_h + b, len(b))
-
-
-@states.mistake("You wrote W_h @ h, which is h times the transpose of W_h. Vectors are rows here: h @ W_h.")
-def transposed(x, real, W_x, W_h, b):
-    return _loop(x, real, lambda row, h: torch.tanh(row @ W_x + W_h @ h + b), len(b))
-
-
-@states.mistake("Your first state is made of ones. Before the first row there is nothing to remember: zeros.")
+@states.mistake("Your initial state is made of ones. Before the first row there is nothing to remember, so it is zero.")
 def started_with_ones(x, real, W_x, W_h, b):
     return _loop(x, real, lambda row, h: torch.tanh(row @ W_x + h @ W_h + b), len(b), start=1.0)
 
 
-@states.mistake("You read the rows from last to first: your first state knows the last row alone.")
-def read_backwards(x, real, W_x, W_h, b):
-    return rnn_states(x.flip(0), real.flip(0), W_x, W_h, b)
+states.add_mistakes(
+    {
+        "padding_read": (
+            "You read the padding like words: each such row changes the state, so the padding changes what is "
+            "remembered.",
+            lambda x, real, W_x, W_h, b: rnn_states(x, torch.ones_like(real), W_x, W_h, b),
+        ),
+        "not_carried": (
+            "Your state is not passed on: each word is read as if it were the first.",
+            lambda x, real, W_x, W_h, b: rnn_states(x, real, W_x, torch.zeros_like(W_h), b),
+        ),
+        "no_tanh": (
+            "The tanh is missing: nothing keeps your states between −1 and 1, and they may grow without bound.",
+            lambda x, real, W_x, W_h, b: _loop(x, real, lambda row, h: row @ W_x + h @ W_h + b, len(b)),
+        ),
+        "transposed": (
+            "You wrote W_h @ h, which is h times the transpose of W_h. Vectors are rows here: h @ W_h.",
+            lambda x, real, W_x, W_h, b: _loop(x, real, lambda row, h: torch.tanh(row @ W_x + W_h @ h + b), len(b)),
+        ),
+        "read_backwards": (
+            "You read the rows from last to first: your first state has seen only the last row.",
+            lambda x, real, W_x, W_h, b: rnn_states(x.flip(0), real.flip(0), W_x, W_h, b),
+        ),
+        "output_zero_at_padding": (
+            "Your state is right, but you returned 0 at padding. The state of such a row is the state before it.",
+            lambda x, real, W_x, W_h, b: rnn_states(x, real, W_x, W_h, b) * real[:, None],
+        ),
+        "bias_missing": (
+            "The bias b is missing from your states: as long as the input is 0, a state of 0 cannot change.",
+            lambda x, real, W_x, W_h, b: rnn_states(x, real, W_x, W_h, torch.zeros_like(b)),
+        ),
+    }
+)
 
 
-@states.mistake("The bias b is missing from your states: as long as the input is 0, a state of 0 cannot change.")
-def bias_missing(x, real, W_x, W_h, b):
-    return rnn_states(x, real, W_x, W_h, torch.zeros_like(b))
-
-
-@states.mistake("You took the tanh of each part alone and added them: the bend belongs around the whole sum.")
+@states.mistake("You took the tanh of each term and added the results. Take the tanh of the sum of all three.")
 def bent_by_parts(x, real, W_x, W_h, b):
     return _loop(x, real, lambda row, h: torch.tanh(row @ W_x) + torch.tanh(h @ W_h) + torch.tanh(b), len(b))
 
@@ -117,8 +123,8 @@ def bent_by_parts(x, real, W_x, W_h, b):
 gradient = Exercise(
     "gradient_through_time",
     title="What is left of a gradient",
-    goal="A recurrent layer has a single number as its state, h_t = tanh(w h_{t−1} + x_t). Given the number w and the "
-    "states h (T,) it went through, h_1 … h_T (h_0 is not among them), hand back ∂h_T / ∂h_0, one number, without "
+    goal="A recurrent layer has a single number as its state, h_t = tanh(w h_{t−1} + x_t). Given are the number w and "
+    "the states h (T,), which are h_1 … h_T (h_0 is not among them). Return ∂h_T / ∂h_0, one number, without "
     "autograd.",
     difficulty=2,
     minutes=10,
@@ -145,36 +151,44 @@ def gradient_through_time(w, h):
     return (w * (1 - h**2)).prod()
 
 
-@gradient.mistake("Your factors are added. By the chain rule they multiply, which is why they vanish or explode.")
-def added_up(w, h):
-    return (w * (1 - h**2)).sum()
-
-
-@gradient.mistake("The slope of tanh is missing: 1 − h², below 1 wherever the state is not 0, shrinks every factor.")
-def slope_missing(w, h):
-    return torch.tensor(w, dtype=torch.float64) ** len(h)
-
-
-@gradient.mistake("The weight occurs once in yours; every step multiplies by it, T times in all.")
-def one_weight(w, h):
-    return w * (1 - h**2).prod()
-
-
-@gradient.mistake("The slope of tanh is 1 − h², with the square: you have 1 − h.")
-def slope_without_square(w, h):
-    return (w * (1 - h)).prod()
-
-
-@gradient.mistake("You left out the last step: from h_0 to h_T there are T factors, one for every state given.")
-def last_step_left_out(w, h):
-    return (w * (1 - h[:-1] ** 2)).prod()
-
-
-@gradient.mistake(
-    "You put the states through tanh once more, 1 − tanh(h)²: h_t is a tanh already, so its slope is 1 − h_t²."
+gradient.add_mistakes(
+    {
+        "added_up": (
+            "You added the factors. The chain rule multiplies them, which is why gradients vanish or explode.",
+            lambda w, h: (w * (1 - h**2)).sum(),
+        ),
+        "slope_missing": (
+            "The derivative of tanh is missing: 1 − h² is below 1 wherever the state is not 0, and makes every factor "
+            "smaller.",
+            lambda w, h: torch.tensor(w, dtype=torch.float64) ** len(h),
+        ),
+        "one_weight": (
+            "You multiplied by the weight once. Every step multiplies by it, T times in all.",
+            lambda w, h: w * (1 - h**2).prod(),
+        ),
+        "slope_without_square": (
+            "The derivative of tanh is 1 − h², with the square; you have 1 − h.",
+            lambda w, h: (w * (1 - h)).prod(),
+        ),
+        "last_step_left_out": (
+            "You left out the last step: from h_0 to h_T there are T factors, one for every state given.",
+            lambda w, h: (w * (1 - h[:-1] ** 2)).prod(),
+        ),
+        "state_before": (
+            "You used the state before each step. The derivative at step t is 1 − h_t², with the state after it.",
+            lambda w, h: (w * (1 - torch.cat([0 * h[:1], h[:-1]]) ** 2)).prod(),
+        ),
+        "square_of_difference": (
+            "You squared the difference, (1 − h)². The derivative of tanh is 1 − h²: square the state alone.",
+            lambda w, h: (w * (1 - h) ** 2).prod(),
+        ),
+        "tanh_twice": (
+            "You applied tanh to the states once more, 1 − tanh(h)². h_t is already the output of tanh, so the "
+            "derivative is 1 − h_t².",
+            lambda w, h: (w * (1 - torch.tanh(h) ** 2)).prod(),
+        ),
+    }
 )
-def tanh_twice(w, h):
-    return (w * (1 - torch.tanh(h) ** 2)).prod()
 
 
 # --- gates -----------------------------------------------------------------------------------------------------------
@@ -184,7 +198,7 @@ cell = Exercise(
     title="A step of an LSTM",
     goal="One step of an LSTM. `z` (4, D) holds the four sums that its gates are made of, in the order input, forget, "
     "candidate (the notebook's g), output; h (D,) and c (D,) are the state before (z has been made from h already). "
-    "Hand back the new h and c, in this order.",
+    "Return the new h and c, in this order.",
     difficulty=2,
     minutes=8,
     formula=r"c' = \sigma(z_f)\odot c + \sigma(z_i)\odot\tanh(z_g),\qquad h' = \sigma(z_o)\odot\tanh(c')",
@@ -214,44 +228,47 @@ def _cell(i, f, g, o, c):
     return o.sigmoid() * c.tanh(), c
 
 
-@cell.mistake(
-    "Input and forget gate have changed places: you keep by what should let in, and let in by what should keep."
-)
-def gates_swapped(z, h, c):
-    return _cell(z[1], z[0], z[2].tanh(), z[3], c)
-
-
-@cell.mistake("Your candidate went through a sigmoid: it can only add, never take away. The candidate's bend is tanh.")
-def candidate_by_sigmoid(z, h, c):
-    return _cell(z[0], z[1], z[2].sigmoid(), z[3], c)
-
-
-@cell.mistake("You hand back o · c. The memory c may have grown large; the state is o · tanh(c).")
+@cell.mistake("Your new state is o · c. The memory c may be large; the state is o · tanh(c).")
 def no_tanh_of_memory(z, h, c):
     c = _cell(z[0], z[1], z[2].tanh(), z[3], c)[1]
     return z[3].sigmoid() * c, c
 
 
-@cell.mistake("The old memory c is gone: f · c is missing, and with it the path along which gradients travel.")
-def memory_lost(z, h, c):
-    return _cell(z[0], z[1], z[2].tanh(), z[3], torch.zeros_like(c))
-
-
-@cell.mistake("You kept h where c should be kept: the forget gate works on the memory, not on the state.")
-def state_kept(z, h, c):
-    return _cell(z[0], z[1], z[2].tanh(), z[3], h)
-
-
-@cell.mistake(
-    "You tied the gates, 1 − f in place of i. That is a thrifty variant; the LSTM asked for has an input gate."
+cell.add_mistakes(
+    {
+        "gates_swapped": (
+            "Input and forget gate are swapped: the old memory is multiplied by the input gate, and the candidate by "
+            "the forget gate.",
+            lambda z, h, c: _cell(z[1], z[0], z[2].tanh(), z[3], c),
+        ),
+        "candidate_and_output_swapped": (
+            "Candidate and output gate are swapped: the third sum is the candidate (tanh), the fourth the output gate.",
+            lambda z, h, c: _cell(z[0], z[1], z[3].tanh(), z[2], c),
+        ),
+        "candidate_by_sigmoid": (
+            "Your candidate went through a sigmoid, so it can only add to the memory, never subtract. The candidate "
+            "takes tanh.",
+            lambda z, h, c: _cell(z[0], z[1], z[2].sigmoid(), z[3], c),
+        ),
+        "memory_lost": (
+            "The old memory c is gone: f · c is missing, and with it the path along which gradients flow.",
+            lambda z, h, c: _cell(z[0], z[1], z[2].tanh(), z[3], torch.zeros_like(c)),
+        ),
+        "state_for_memory": (
+            "You multiplied h by the forget gate. It works on the memory c, not on the state.",
+            lambda z, h, c: _cell(z[0], z[1], z[2].tanh(), z[3], h),
+        ),
+        "gates_tied": (
+            "You used 1 − f in place of i. That is a known variant with fewer weights; this LSTM has an input gate of "
+            "its own.",
+            lambda z, h, c: _cell(-z[1], z[1], z[2].tanh(), z[3], c),
+        ),
+        "returned_swapped": (
+            "You returned h and c in the wrong order: h comes first, then c.",
+            lambda z, h, c: lstm_step(z, h, c)[::-1],
+        ),
+    }
 )
-def gates_tied(z, h, c):
-    return _cell(-z[1], z[1], z[2].tanh(), z[3], c)
-
-
-@cell.mistake("New h and c are handed back in the wrong order: h first, then c.")
-def handed_back_swapped(z, h, c):
-    return lstm_step(z, h, c)[::-1]
 
 
 # --- additive attention ----------------------------------------------------------------------------------------------
@@ -259,10 +276,10 @@ def handed_back_swapped(z, h, c):
 align = Exercise(
     "additive_weights",
     title="Attention before the Transformer",
-    goal="The weights (T, S) with which the T states s (T, D) of a decoder look at the S states H (S, D) of the "
-    "encoder, by a small network with A units: for each pair the two states, laid end to end, are multiplied by W "
-    "(2·D, A), whose first D rows belong to s; then tanh, and the dot product with v (A,). Every row of the weights "
-    "sums to 1.",
+    goal="Return the weights (T, S) with which the T states s (T, D) of a decoder attend to the S states H (S, D) of "
+    "the encoder. A small network with A units scores each pair: the two states are concatenated and multiplied by W "
+    "(2·D, A), whose first D rows belong to s; then comes tanh, and the dot product with v (A,). Every row of the "
+    "weights sums to 1.",
     difficulty=2,
     minutes=10,
     formula=r"\alpha_{tj} = \operatorname{softmax}_j\left(v^\top\tanh([s_t;\,h_j]\,W)\right)",
@@ -278,7 +295,7 @@ align = Exercise(
         random_tensors((3, 2), (3, 2), (4, 4), (4,), seed=8),
     ],
     hints=(
-        "[s_t; h_j] W is s_t times the upper half of W plus h_j times the lower half: no pair need be written down.",
+        "[s_t; h_j] W is s_t times the upper half of W plus h_j times the lower half: you need not build the pairs.",
         "(T, 1, A) plus (S, A) is (T, S, A), by broadcasting. Then tanh, and the dot product with v: (T, S).",
         "upper, lower = W.chunk(2); ((s @ upper)[:, None] + H @ lower).tanh() @ v, and a softmax over the last axis",
     ),
@@ -299,53 +316,51 @@ def _sums(s, H, W):
     return (s @ for_s)[:, None] + H @ for_h
 
 
-@align.mistake(
-    "The tanh is missing: without it s_t adds the same number to every score of a row, and the softmax does not "
-    "notice s."
-)
-def scores_linear(s, H, W, v):
-    return (_sums(s, H, W) @ v).softmax(dim=-1)
-
-
-@align.mistake("These are the scores; the softmax that makes shares of them is missing.")
-def scores_not_shared(s, H, W, v):
-    return _sums(s, H, W).tanh() @ v
-
-
-@align.mistake(
-    "Your columns sum to 1: the decoder's states compete for each word. Each of them must share out its own 1."
-)
-def shared_over_states(s, H, W, v):
-    return (_sums(s, H, W).tanh() @ v).softmax(dim=0)
-
-
 @align.mistake("You multiplied where the network adds: s_t times h_j, each by its half of W, is a kind of dot product.")
 def multiplied_inside(s, H, W, v):
     for_s, for_h = W.chunk(2)
     return (((s @ for_s)[:, None] * (H @ for_h)).tanh() @ v).softmax(dim=-1)
 
 
-@align.mistake("The halves of W have changed places: the upper one is for the decoder's states, the lower for H.")
-def halves_swapped(s, H, W, v):
-    return additive_weights(s, H, W.roll(len(W) // 2, 0), v)
-
-
-@align.mistake("You took every other row of W for s. The two states lie end to end: the first D rows are for s.")
-def rows_in_turn(s, H, W, v):
-    return additive_weights(s, H, torch.cat([W[0::2], W[1::2]]), v)
-
-
-@align.mistake("You took the mean over the small network's A units; v, which weighs them, does not occur.")
-def units_averaged(s, H, W, v):
-    return _sums(s, H, W).tanh().mean(dim=-1).softmax(dim=-1)
-
-
-@align.mistake(
-    "The decoder's states have no effect: your rows are all the same. Left out of the sum, or added after the tanh, "
-    "they move all scores of a row alike, and the softmax does not see it."
+align.add_mistakes(
+    {
+        "scores_linear": (
+            "The tanh is missing: without it s_t adds the same number to every score of a row, and the softmax "
+            "cancels it.",
+            lambda s, H, W, v: (_sums(s, H, W) @ v).softmax(dim=-1),
+        ),
+        "divided_by_sum": (
+            "You divided the scores by their sum. Scores may be negative: take exponentials first, as softmax does.",
+            lambda s, H, W, v: (_sums(s, H, W).tanh() @ v) / (_sums(s, H, W).tanh() @ v).sum(dim=-1, keepdim=True),
+        ),
+        "scores_not_shared": (
+            "These are the scores; the softmax that turns them into weights is missing.",
+            lambda s, H, W, v: _sums(s, H, W).tanh() @ v,
+        ),
+        "shared_over_states": (
+            "Your columns sum to 1: the softmax runs over the decoder's states. It must run over the encoder's, so "
+            "that each row sums to 1.",
+            lambda s, H, W, v: (_sums(s, H, W).tanh() @ v).softmax(dim=0),
+        ),
+        "halves_swapped": (
+            "The halves of W are swapped: the upper one is for the decoder's states, the lower one for H.",
+            lambda s, H, W, v: additive_weights(s, H, W.roll(len(W) // 2, 0), v),
+        ),
+        "rows_in_turn": (
+            "You used every other row of W for s. The two states are concatenated, so the first D rows are for s.",
+            lambda s, H, W, v: additive_weights(s, H, torch.cat([W[0::2], W[1::2]]), v),
+        ),
+        "units_averaged": (
+            "You averaged over the network's A units. They have to be weighted by v, which you did not use.",
+            lambda s, H, W, v: _sums(s, H, W).tanh().mean(dim=-1).softmax(dim=-1),
+        ),
+        "state_ignored": (
+            "The decoder's states have no effect: your rows are all the same. If s is left out, or added after the "
+            "tanh, all scores of a row change by the same number, and the softmax cancels it.",
+            lambda s, H, W, v: ((H @ W.chunk(2)[1]).tanh() @ v).softmax(dim=-1).repeat(len(s), 1),
+        ),
+    }
 )
-def state_ignored(s, H, W, v):
-    return ((H @ W.chunk(2)[1]).tanh() @ v).softmax(dim=-1).repeat(len(s), 1)
 
 
 # --- convolution -----------------------------------------------------------------------------------------------------
@@ -353,16 +368,16 @@ def state_ignored(s, H, W, v):
 depth = Exercise(
     "convolution_layers",
     title="How deep must a convolution be?",
-    goal="A convolution of odd width k ≥ 3 looks, from each position, at (k − 1)/2 neighbours on each side (not only "
-    "at those before it, as in the notebook's cell). How many such layers, one upon the other and without dilation, "
-    "are needed at least until an output depends on an input n positions away? n ≥ 1; hand back a whole number.",
+    goal="From each position, a convolution of odd width k ≥ 3 sees (k − 1)/2 neighbours on each side (not only those "
+    "before it, as in the notebook's cell). Such layers are stacked, without dilation. What is the smallest number of "
+    "layers for which an output depends on an input n ≥ 1 positions away? Return an integer.",
     difficulty=2,
     minutes=6,
     cases=lambda: [(1, 3), (4, 3), (5, 5), (100, 7), (64, 9)],
     tolerance=1e-9,
     hints=(
         "One layer reaches (k − 1)/2 positions to one side. And two?",
-        "Every layer adds as much again; the last one may be needed for a part only.",
+        "Every layer adds the same reach; of the last one you may need only a part.",
         "Round n / ((k − 1)/2) up: math.ceil(2 * n / (k - 1))",
     ),
 )
@@ -374,29 +389,34 @@ def convolution_layers(n, k):
     return math.ceil(2 * n / (k - 1))
 
 
-@depth.mistake("You rounded down: for what is left over another layer is needed.")
-def rounded_down(n, k):
-    return 2 * n // (k - 1)
-
-
-@depth.mistake("You divided by the whole width k: a layer reaches (k − 1)/2 positions to a side, not k.")
-def by_whole_width(n, k):
-    return math.ceil(n / k)
-
-
-@depth.mistake("You counted both sides: k − 1 neighbours, of which only half lie on the way to the input.")
-def both_sides(n, k):
-    return math.ceil(n / (k - 1))
-
-
-@depth.mistake("Your number grows with the logarithm of n: that takes dilation, gaps that widen from layer to layer.")
-def with_dilation(n, k):
-    return math.ceil(math.log(n + 1, k))
-
-
-@depth.mistake("You have one layer too many: the first one already reaches (k − 1)/2 positions far.")
-def one_layer_more(n, k):
-    return math.ceil(2 * n / (k - 1)) + 1
+depth.add_mistakes(
+    {
+        "rounded_down": (
+            "You rounded down: the remainder needs another layer.",
+            lambda n, k: 2 * n // (k - 1),
+        ),
+        "by_whole_width": (
+            "You divided by the width k: a layer reaches (k − 1)/2 positions to each side, not k.",
+            lambda n, k: math.ceil(n / k),
+        ),
+        "both_sides": (
+            "You counted the neighbours on both sides, k − 1; only half of them lie towards the input.",
+            lambda n, k: math.ceil(n / (k - 1)),
+        ),
+        "with_dilation": (
+            "Your number grows with the logarithm of n. That needs dilation, with gaps that widen from layer to layer.",
+            lambda n, k: math.ceil(math.log(n + 1, k)),
+        ),
+        "one_more_where_it_divides": (
+            "You rounded down and added one. Where (k − 1)/2 divides n, that is one layer too many: round up.",
+            lambda n, k: 2 * n // (k - 1) + 1,
+        ),
+        "one_layer_more": (
+            "You have one layer too many: the first one already reaches (k − 1)/2 positions.",
+            lambda n, k: math.ceil(2 * n / (k - 1)) + 1,
+        ),
+    }
+)
 
 
 QUIZ = [
@@ -405,19 +425,25 @@ QUIZ = [
         (
             Choice("The learning rate is too low", "The gradient is what it is before any step is made."),
             Choice(
-                "Each step multiplies it by a factor, mostly below 1", "Fifty factors of 0.5 leave 1e-15.", right=True
+                "Each step multiplies it by a factor below 1",
+                "Most of them are: fifty factors of 0.5 leave 1e-15.",
+                right=True,
             ),
-            Choice("The numbers are rounded", "In float64 it vanishes as well."),
+            Choice("Rounding errors add up until nothing of it is left", "In float64 it vanishes as well."),
         ),
     ),
     Question(
         "Do LSTM and GRU cure it?",
         (
-            Choice("Yes", "Measured after 50 steps, with the usual start: 1e-11 or so is left."),
-            Choice("No, they are worse than an RNN", "Some millions of times more is left than of an RNN's."),
             Choice(
-                "They soften it; a large forget bias does much more",
-                "A gate near 1 hands the gradient on nearly whole.",
+                "Yes, their gates keep it at its full size",
+                "Measured after 50 steps, with the usual initial weights: about 1e-11 is left.",
+            ),
+            Choice("No, they are worse than an RNN", "Millions of times more is left than with an RNN."),
+            Choice(
+                "They soften it",
+                "Much more is left than with an RNN; with a large forget bias, which holds the gate near 1, nearly "
+                "everything.",
                 right=True,
             ),
         ),
@@ -437,7 +463,7 @@ QUIZ = [
         (
             Choice(
                 "Recurrence 99, attention 1",
-                "A state is handed on 99 times; attention looks there directly.",
+                "A state is passed on 99 times; attention looks there directly.",
                 right=True,
             ),
             Choice("Both 99", "In attention every pair is connected directly."),
@@ -450,7 +476,7 @@ QUIZ = [
         "“Transformers train five to ten times faster than recurrent networks.” What holds?",
         (
             Choice(
-                "Just that, everywhere",
+                "It is true on every machine and at every length",
                 "Whole models with PyTorch's LSTM took less than half of the Transformer's time on two cores.",
             ),
             Choice(
@@ -458,8 +484,8 @@ QUIZ = [
                 "At length 512 an LSTM written as a loop in Python took twice the Transformer's time.",
             ),
             Choice(
-                "It depends on length, hardware and how the loop is written",
-                "What differs everywhere is the number of steps in a row.",
+                "It depends on length, hardware and code",
+                "The way the loop is written matters, too. What differs everywhere is the number of steps in a row.",
                 right=True,
             ),
         ),

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import torch
 
@@ -14,10 +15,9 @@ saved = Exercise(
     "tokens_saved",
     title="What a merge saves",
     goal="`words` maps each word of a text, a tuple of pieces, to how often it occurs; every piece is a token. `pair` "
-    "= (left, right) is two pieces. Wherever in a word the piece left is followed by the piece right, the two become "
-    "one. By how many tokens does the text become shorter? Pieces are compared as wholes, not by their letters: (e, "
-    "in) does not occur in (ei, n). Each word is gone through from left to right, and a piece just joined is not "
-    "joined again. Hand back a whole number.",
+    "= (left, right) is two pieces. Wherever in a word left is followed by right, the two are merged into one piece. "
+    "By how many tokens does the text become shorter? Compare pieces, not letters: (e, in) does not occur in (ei, n). "
+    "Go through each word from left to right; a piece just merged is not merged again. Return an integer.",
     difficulty=2,
     minutes=10,
     source="one step of Sennrich et al. 2016, algorithm 1",
@@ -29,8 +29,8 @@ saved = Exercise(
         ({("e", "in"): 2, ("ei", "n"): 1, ("he", "in"): 1}, ("e", "in")),
     ],
     hints=(
-        "Each join makes one token of two: how many joins are there?",
-        "Go through a word with an index: after a join it moves on by two, otherwise by one. Mind “aaa”.",
+        "Each merge makes one token of two: how many merges are there?",
+        "Go through a word with an index: after a merge it moves on by two, otherwise by one. Try “aaa”.",
         "total += times for every place where word[i : i + 2] == pair; then i += 2, else i += 1",
     ),
 )
@@ -54,28 +54,13 @@ def _joins(word, pair):
 
 
 @saved.mistake(
-    "You counted overlapping pairs: in “aaa” the pair a a stands twice, but only one of the two can be joined."
+    "You counted overlapping pairs: in “aaa” the pair a a occurs twice, but only one of the two can be merged."
 )
 def overlaps_counted(words, pair):
     return sum(times * list(itertools.pairwise(word)).count(pair) for word, times in words.items())
 
 
-@saved.mistake("You counted each different word once. What is saved in a word is saved every time that it occurs.")
-def words_counted_once(words, pair):
-    return sum(_joins(word, pair) for word in words)
-
-
-@saved.mistake("You counted one join for each word that holds the pair, though the pair may stand in it twice.")
-def once_in_each_word(words, pair):
-    return sum(times * min(1, _joins(word, pair)) for word, times in words.items())
-
-
-@saved.mistake("You counted two tokens for each join. Two become one, so that one is saved.")
-def two_for_each_join(words, pair):
-    return 2 * tokens_saved(words, pair)
-
-
-@saved.mistake("You also joined the pair the other way round, right before left: the order counts.")
+@saved.mistake("You also merged the pair in the other order, right before left: the order matters.")
 def either_order(words, pair):
     total = 0
     for word, times in words.items():
@@ -87,14 +72,30 @@ def either_order(words, pair):
     return total
 
 
-@saved.mistake("This is how many tokens are left, not how many are saved.")
-def tokens_left(words, pair):
-    return sum(times * len(word) for word, times in words.items()) - tokens_saved(words, pair)
-
-
-@saved.mistake("Your loop ends one neighbour too early: the last two pieces of a word can be a pair as well.")
-def last_pair_missed(words, pair):
-    return sum(times * _joins(word[:-1], pair) for word, times in words.items())
+saved.add_mistakes(
+    {
+        "words_counted_once": (
+            "You counted each different word once. A word saves its tokens every time it occurs.",
+            lambda words, pair: sum(_joins(word, pair) for word in words),
+        ),
+        "once_in_each_word": (
+            "You counted one merge for each word that contains the pair; it may contain the pair several times.",
+            lambda words, pair: sum(times * min(1, _joins(word, pair)) for word, times in words.items()),
+        ),
+        "two_for_each_join": (
+            "You counted two tokens for each merge. Two become one, so one is saved.",
+            lambda words, pair: 2 * tokens_saved(words, pair),
+        ),
+        "tokens_left": (
+            "This is how many tokens are left, not how many are saved.",
+            lambda words, pair: sum(times * len(word) for word, times in words.items()) - tokens_saved(words, pair),
+        ),
+        "last_pair_missed": (
+            "Your loop ends too early: the last two pieces of a word can be a pair, too.",
+            lambda words, pair: sum(times * _joins(word[:-1], pair) for word, times in words.items()),
+        ),
+    }
+)
 
 
 # --- pieces back to words --------------------------------------------------------------------------------------------
@@ -102,9 +103,9 @@ def last_pair_missed(words, pair):
 back = Exercise(
     "words_from_pieces",
     title="And back",
-    goal="From pieces back to words: `pieces` is a list, never empty, as WordPiece writes it: a piece with ## in "
-    "front goes on with the word before, any other piece begins a word, and the first one always does. Hand back the "
-    "list of words without these marks. (A # elsewhere is a letter like any other.)",
+    goal="From pieces back to words: `pieces` is a list, never empty, as WordPiece writes it. A piece with ## in "
+    "front continues the word before it, any other piece begins a word. The first piece always begins a word, even "
+    "one with ## in front. Return the list of words without these marks. (A # elsewhere is a letter like any other.)",
     difficulty=1,
     minutes=6,
     cases=lambda: [
@@ -112,12 +113,14 @@ back = Exercise(
         (["zwei"],),
         (["seven", "##teen", "of", "##ten", "##s", "ten", "ten"],),
         (["#", "##1", "c#"],),
+        (["##ten", "und", "##s"],),
     ],
     hints=(
-        "Two ways: a loop with a growing list of words; or all pieces in one text, with a space before each.",
-        'By loop: piece.startswith("##") asks whether the last word goes on. By text: what stands before a ## that '
-        "joins?",
-        'words[-1] += piece[2:] in a loop, else words.append(piece); or " ".join(pieces).replace(" ##", "").split(" ")',
+        "Two ways: a loop that builds a list of words, or all pieces in one text, with a space before each.",
+        'In the loop: does piece.startswith("##")? Then it continues the last word, if there is one. In the text: '
+        "what stands before a ## that continues a word?",
+        'In a loop words[-1] += piece[2:], else words.append(piece.removeprefix("##")); or " ".join(pieces).replace(" '
+        '##", ""), and then the first mark, and split(" ").',
     ),
 )
 
@@ -125,31 +128,21 @@ back = Exercise(
 @back.solution
 def words_from_pieces(pieces):
     """Words (a list of text) of a list of word pieces."""
-    return " ".join(pieces).replace(" ##", "").split(" ")
+    return " ".join(pieces).replace(" ##", "").removeprefix("##").split(" ")
 
 
-@back.mistake("The ## has stayed in your words: it is a sign for the tokenizer, and no part of the text.")
+@back.mistake("The ## is still in your words: it is a mark of the tokenizer and not part of the text.")
 def marks_left_in(pieces):
     words = []
     for piece in pieces:
-        if piece.startswith("##"):
+        if words and piece.startswith("##"):
             words[-1] += piece
         else:
             words.append(piece)
     return words
 
 
-@back.mistake("You took the ## away, but joined nothing: each piece has become a word.")
-def nothing_joined(pieces):
-    return [piece.removeprefix("##") for piece in pieces]
-
-
-@back.mistake("All pieces have become one word: one without ## begins a new one.")
-def all_in_one(pieces):
-    return ["".join(piece.removeprefix("##") for piece in pieces)]
-
-
-@back.mistake("You read ## as “goes on after this”: it says that the piece goes on with the word before it.")
+@back.mistake("You read ## as “continues after this piece”. It says that the piece continues the word before it.")
 def joined_to_the_next(pieces):
     words, open_word = [], False
     for piece in pieces:
@@ -161,14 +154,33 @@ def joined_to_the_next(pieces):
     return words
 
 
-@back.mistake("The pieces with ## are lost: of every word only its first piece is left.")
-def first_pieces_alone(pieces):
-    return [piece for piece in pieces if not piece.startswith("##")]
+back.add_mistakes(
+    {
+        "nothing_joined": (
+            "You removed the ## but joined nothing: each piece has become a word.",
+            lambda pieces: [piece.removeprefix("##") for piece in pieces],
+        ),
+        "all_in_one": (
+            "All pieces have become one word. A piece without ## begins a new word.",
+            lambda pieces: ["".join(piece.removeprefix("##") for piece in pieces)],
+        ),
+        "first_pieces_alone": (
+            "The pieces with ## are missing: only the first piece of every word is left.",
+            lambda pieces: [piece for piece in pieces if not piece.startswith("##")],
+        ),
+        "last_word_lost": (
+            "Your last word is missing: append the word that is being built when the loop ends.",
+            lambda pieces: words_from_pieces(pieces)[:-1] if len(pieces) > 1 else words_from_pieces(pieces),
+        ),
+    }
+)
 
 
-@back.mistake("Your last word is missing: what is being built when the loop ends must be kept, too.")
-def last_word_lost(pieces):
-    return words_from_pieces(pieces)[:-1] if len(pieces) > 1 else words_from_pieces(pieces)
+@back.mistake(
+    "A ## in front of the first piece is still in your first word. That piece begins a word, with or without the mark."
+)
+def first_mark_left_in(pieces):
+    return " ".join(pieces).replace(" ##", "").split(" ")
 
 
 # --- the fewest pieces -----------------------------------------------------------------------------------------------
@@ -177,9 +189,9 @@ fewest = Exercise(
     "fewest_pieces",
     title="How few pieces would do?",
     goal="WordPiece always takes the longest piece that fits, which need not give the fewest pieces. What is the "
-    "smallest number of pieces of `vocabulary` (a set) that the whole of `word` can be cut into? As before, a piece "
-    "that does not begin the word is listed with ## in front; a piece may be used more than once. Hand back a whole "
-    "number, 0 if the word cannot be cut at all.",
+    "smallest number of pieces of `vocabulary` (a set) into which `word` can be cut, with no letter left over? As "
+    "before, a piece that does not begin the word is listed with ## in front; a piece may be used more than once. "
+    "Return an integer, 0 if the word cannot be cut at all.",
     difficulty=3,
     minutes=15,
     cases=lambda: [
@@ -223,28 +235,18 @@ def _cut(word, vocabulary, *, ends=lambda start, stop: range(stop, start, -1)):
     return count
 
 
-@fewest.mistake("You took the longest piece each time, as WordPiece does: a shorter one may leave a better rest.")
-def longest_each_time(word, vocabulary):
-    return _cut(word, vocabulary)
-
-
-@fewest.mistake("You took the shortest piece each time, which makes many of them, or none at all where it gets stuck.")
-def shortest_each_time(word, vocabulary):
-    return _cut(word, vocabulary, ends=lambda start, stop: range(start + 1, stop + 1))
-
-
 @fewest.mistake("You looked for later pieces without their ##: “ei” inside a word is not the piece “ei” at its start.")
 def marks_forgotten(word, vocabulary):
     begins = {piece for piece in vocabulary if not piece.startswith("##")}
     return fewest_pieces(word, begins | {"##" + piece for piece in begins})
 
 
-@fewest.mistake("Your word may begin with any piece: one with ## goes on with a word, and cannot begin it.")
+@fewest.mistake("Your word may begin with any piece. One with ## continues a word and cannot begin it.")
 def mark_at_the_start(word, vocabulary):
     return fewest_pieces(word, vocabulary | {piece.removeprefix("##") for piece in vocabulary})
 
 
-@fewest.mistake("You looked for the largest number of pieces, max for min.")
+@fewest.mistake("You found the largest number of pieces: max in place of min.")
 def most_pieces(word, vocabulary):
     best = [0]
     for end in range(1, len(word) + 1):
@@ -253,14 +255,26 @@ def most_pieces(word, vocabulary):
     return 0 if best[-1] == -math.inf else best[-1]
 
 
-@fewest.mistake("You counted the cuts between the pieces: there is one piece more than there are cuts.")
-def cuts_counted(word, vocabulary):
-    return max(0, fewest_pieces(word, vocabulary) - 1)
-
-
-@fewest.mistake("Where the word cannot be cut you handed back 1, as if it were one <unk>. The answer asked for is 0.")
-def unknown_as_one(word, vocabulary):
-    return fewest_pieces(word, vocabulary) or 1
+fewest.add_mistakes(
+    {
+        "longest_each_time": (
+            "You took the longest piece each time, as WordPiece does: a shorter one may leave a better rest.",
+            lambda word, vocabulary: _cut(word, vocabulary),
+        ),
+        "shortest_each_time": (
+            "You took the shortest piece each time: that makes many pieces, or gets stuck.",
+            partial(_cut, ends=lambda start, stop: range(start + 1, stop + 1)),
+        ),
+        "cuts_counted": (
+            "You counted the cuts between the pieces: there is one piece more than there are cuts.",
+            lambda word, vocabulary: max(0, fewest_pieces(word, vocabulary) - 1),
+        ),
+        "unknown_as_one": (
+            "Where the word cannot be cut you returned 1, as if it were one <unk>. Return 0.",
+            lambda word, vocabulary: fewest_pieces(word, vocabulary) or 1,
+        ),
+    }
+)
 
 
 # --- a lookup is a product -------------------------------------------------------------------------------------------
@@ -269,7 +283,7 @@ rows = Exercise(
     "embedding_gradient",
     title="Which rows learn?",
     goal="Looking up the ids (T,) in an embedding table (V, D) gave the vectors (T, D) of a sentence, and a loss has "
-    "the gradient G (T, D) with respect to these vectors. Write its gradient (V, D) with respect to the table, "
+    "the gradient G (T, D) with respect to these vectors. Return its gradient (V, D) with respect to the table, "
     "without autograd. An id may occur more than once, and most of the V words do not occur at all.",
     difficulty=2,
     minutes=10,
@@ -281,8 +295,8 @@ rows = Exercise(
     ],
     picture=True,
     hints=(
-        "A word that does not occur has no part in the loss: its row is zero.",
-        "A word that occurs twice gets two contributions. What becomes of them?",
+        "A word that does not occur does not affect the loss: its row is zero.",
+        "A word that occurs twice gets two contributions. What happens to them?",
         "torch.zeros(V, D).index_add(0, ids, G)",
     ),
 )
@@ -295,7 +309,8 @@ def embedding_gradient(ids, G, V):
 
 
 @rows.mistake(
-    "You assigned, E[ids] = G: of a word that occurs twice only the last gradient is left. They have to be added."
+    "You assigned with E[ids] = G or E[ids] += G: both write one row for each id, so of a word that occurs twice only "
+    "the last gradient is left. They have to be added."
 )
 def assigned(ids, G, V):
     result = torch.zeros(V, G.shape[1])
@@ -304,47 +319,46 @@ def assigned(ids, G, V):
     return result
 
 
-@rows.mistake(
-    "Of a word that occurs several times only the first gradient counts in yours; all of them have to be added."
-)
-def first_kept(ids, G, V):
+@rows.mistake("For a word that occurs several times you used only the first gradient; all of them have to be added.")
+def first_one_alone(ids, G, V):
     result = torch.zeros(V, G.shape[1])
     for t, i in reversed(list(enumerate(ids.tolist()))):
         result[i] = G[t]
     return result
 
 
-@rows.mistake(
-    "You took the mean over a word's occurrences. All of them read the same row, so its gradient is their sum."
-)
+@rows.mistake("You took the mean over a word's occurrences. All of them read the same row, so its gradient is the sum.")
 def averaged(ids, G, V):
     counts = torch.bincount(ids, minlength=V).clamp(min=1)
     return embedding_gradient(ids, G, V) / counts[:, None]
 
 
-@rows.mistake("Every row of your table has a gradient: rows of words that do not occur must stay where they are.")
-def spread_to_all(ids, G, V):
-    return embedding_gradient(ids, G, V) + G.mean(dim=0)
-
-
-@rows.mistake("You counted the words in place of adding their gradients: each row holds how often its word occurs.")
-def counted(ids, G, V):
-    return embedding_gradient(ids, torch.ones_like(G), V)
-
-
-@rows.mistake("Your sign is turned: this is the direction of a step downhill, not the gradient.")
-def downhill(ids, G, V):
-    return -embedding_gradient(ids, G, V)
+rows.add_mistakes(
+    {
+        "spread_to_all": (
+            "Every row of your result has a gradient. The rows of words that do not occur must be zero.",
+            lambda ids, G, V: embedding_gradient(ids, G, V) + G.mean(dim=0),
+        ),
+        "counted": (
+            "You counted the words in place of adding their gradients: each row says how often its word occurs.",
+            lambda ids, G, V: embedding_gradient(ids, torch.ones_like(G), V),
+        ),
+        "downhill": (
+            "Your sign is wrong: this is the direction of a descent step, not the gradient.",
+            lambda ids, G, V: -embedding_gradient(ids, G, V),
+        ),
+    }
+)
 
 
 # --- neighbours ------------------------------------------------------------------------------------------------------
 
 near = Exercise(
     "nearest_words",
-    title="Everybody's neighbours",
-    goal="For every row of the table E (V, D) the ids of the k words whose vectors have the largest cosine with it, "
-    "the nearest first, the word itself left out (a word in the same direction is not left out). k is less than V, "
-    "and no row is zero. Hand back whole numbers (V, k).",
+    title="Every word's neighbours",
+    goal="For every row of the table E (V, D), find the ids of the k words whose vectors have the largest cosine with "
+    "it, the nearest first. Leave out the word itself (but no other word in the same direction). k is less than V, "
+    "and no row is zero. Return integers (V, k).",
     difficulty=2,
     minutes=10,
     cases=lambda: [
@@ -373,11 +387,6 @@ def _ranked(scores, k):
     return scores.clone().fill_diagonal_(-float("inf")).topk(k).indices
 
 
-@near.mistake("You took dot products: long vectors win, whatever their direction. A cosine divides by both lengths.")
-def by_dot_product(E, k):
-    return _ranked(E @ E.T, k)
-
-
 @near.mistake("Each word is in its own list, as its own nearest neighbour with the cosine 1.")
 def itself_included(E, k):
     unit = E / E.norm(dim=-1, keepdim=True)
@@ -385,25 +394,45 @@ def itself_included(E, k):
 
 
 @near.mistake(
-    "You took the nearest by distance: a vector in the same direction, but longer, is far away by that measure."
+    "You dropped the first column, as if a word always came first in its own list. Another word in the same direction "
+    "also has the cosine 1, and may come before it."
 )
-def by_distance(E, k):
-    return _ranked(-(E[:, None] - E).norm(dim=-1), k)
+def first_column_dropped(E, k):
+    unit = E / E.norm(dim=-1, keepdim=True)
+    return (unit @ unit.T).argsort(descending=True, stable=True)[:, 1 : k + 1]
 
 
-@near.mistake("Your lists begin with the furthest: the smallest cosines, where the largest were asked for.")
+near.add_mistakes(
+    {
+        "first_neighbour_dropped": (
+            "You left out the word itself twice, by −∞ and by dropping the first column: the nearest one is missing.",
+            lambda E, k: _ranked(torch.cosine_similarity(E[:, None], E, dim=-1), k + 1)[:, 1:],
+        ),
+        "by_dot_product": (
+            "You took dot products: long vectors win, whatever their direction. A cosine divides by both lengths.",
+            lambda E, k: _ranked(E @ E.T, k),
+        ),
+        "by_distance": (
+            "You took the nearest by distance: a longer vector in the same direction is far away by that measure.",
+            lambda E, k: _ranked(-(E[:, None] - E).norm(dim=-1), k),
+        ),
+    }
+)
+
+
+@near.mistake("Your lists hold the furthest words: the smallest cosines in place of the largest.")
 def furthest_first(E, k):
     unit = E / E.norm(dim=-1, keepdim=True)
     return _ranked(-(unit @ unit.T), k)
 
 
-@near.mistake("You took the size of the cosine without its sign: opposite directions count as near with you.")
+@near.mistake("You took the absolute value of the cosine: opposite directions then count as near.")
 def sign_dropped(E, k):
     unit = E / E.norm(dim=-1, keepdim=True)
     return _ranked((unit @ unit.T).abs(), k)
 
 
-@near.mistake("You normalised the columns, each number over all words, not the rows, which are the words' vectors.")
+@near.mistake("You normalised the columns of E. The words' vectors are its rows.")
 def columns_normalised(E, k):
     unit = E / E.norm(dim=0, keepdim=True)
     return _ranked(unit @ unit.T, k)
@@ -423,7 +452,11 @@ QUIZ = [
     Question(
         "Can a byte-level tokenizer meet an unknown word?",
         (
-            Choice("No: in the worst case it cuts it into bytes", "All 256 of them are in the vocabulary.", right=True),
+            Choice(
+                "No",
+                "In the worst case it cuts the word into bytes, and all 256 of them are in the vocabulary.",
+                right=True,
+            ),
             Choice(
                 "Yes, if it was not in the training text", "It cuts such a word into smaller pieces, all of them known."
             ),
@@ -433,7 +466,7 @@ QUIZ = [
     Question(
         "Looking up a row of the embedding is the same as …",
         (
-            Choice("a softmax over the table", "A softmax would mix all rows; a lookup hands back exactly one."),
+            Choice("a softmax over all rows", "A softmax would mix all rows; a lookup returns exactly one."),
             Choice(
                 "a product with a one-hot vector", "Zeros, and a 1 at the place of the id, pick that row.", right=True
             ),
@@ -444,7 +477,7 @@ QUIZ = [
         "A word does not occur in a batch. What does plain gradient descent do to its row?",
         (
             Choice("Nothing", "Its gradient is exactly 0.", right=True),
-            Choice("It shrinks it a little", "Weight decay would do so, which plain gradient descent has not."),
+            Choice("It shrinks it a little", "Weight decay would do so; plain gradient descent has none."),
             Choice("It moves it like the others", "Only rows that were looked up have a gradient."),
         ),
     ),
@@ -457,8 +490,8 @@ QUIZ = [
             ),
             Choice("No, the smallest is best", "Then the texts are long, and attention costs their square."),
             Choice(
-                "No, it is a trade: shorter texts against rarer tokens and a larger table",
-                "Measure where it pays.",
+                "No, it is a trade-off",
+                "Shorter texts against rarer tokens and a larger table: measure where it pays.",
                 right=True,
             ),
         ),

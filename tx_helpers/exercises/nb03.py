@@ -23,7 +23,7 @@ def _interleaved(even, odd, D):
 table = Exercise(
     "sinusoid_table",
     title="The table of sinusoids",
-    goal="Make the table (T, D) of sinusoidal positions 0 … T − 1, with base 10,000. D may be odd: then the last "
+    goal="Return the table (T, D) of sinusoidal positions 0 … T − 1, with base 10,000. D may be odd: then the last "
     "column is a sine that has no cosine beside it.",
     difficulty=2,
     minutes=10,
@@ -49,6 +49,12 @@ def sinusoid_table(T, D):
     return result
 
 
+@table.mistake("Your exponent is i/D, half of 2i/D: the wavelengths grow too slowly. torch.arange(0, D, 2) is 2i.")
+def exponent_halved(T, D):
+    angles = _angles(T, D, power=lambda i, D: i / D)
+    return _interleaved(angles.sin(), angles.cos(), D).float()
+
+
 @table.mistake(
     "Your exponent is doubled: torch.arange(0, D, 2) is 2i already, and you took twice that. The "
     "wavelengths grow too fast."
@@ -58,16 +64,15 @@ def exponent_doubled(T, D):
     return _interleaved(angles.sin(), angles.cos(), D).float()
 
 
-@table.mistake(
-    "Sine and cosine have changed places: the even columns 0, 2, 4 … hold the sine, so position 0 begins with 0."
-)
+@table.mistake("Sine and cosine are swapped: the even columns 0, 2, 4 … hold the sine, so position 0 begins with 0.")
 def sine_and_cosine_swapped(T, D):
     angles = _angles(T, D)
     return _interleaved(angles.cos(), angles.sin(), D).float()
 
 
 @table.mistake(
-    "All sines stand left and all cosines right in your table. The formula lets them alternate, column by column."
+    "Your table has all sines on the left and all cosines on the right. In the formula they alternate, column by "
+    "column."
 )
 def in_halves(T, D):
     angles = _angles(T, D)
@@ -75,8 +80,8 @@ def in_halves(T, D):
 
 
 @table.mistake(
-    "Each column of yours has a wavelength of its own. A sine and the cosine beside it share one, 2i for both, "
-    "or they would not be a point on a circle."
+    "Each of your columns has its own wavelength. A sine and the cosine beside it share one (2i for both), so that "
+    "the two are a point on a circle."
 )
 def frequency_for_each_column(T, D):
     j = torch.arange(D, dtype=torch.float64)
@@ -91,7 +96,7 @@ def positions_from_one(T, D):
 
 
 @table.mistake(
-    "You multiply by 10000^(2i/D) where the formula divides: the later columns turn faster and faster, not slower."
+    "You multiply by 10000^(2i/D) where the formula divides: the later columns oscillate faster and faster, not slower."
 )
 def frequencies_upside_down(T, D):
     angles = _angles(T, D, power=lambda i, D: -2 * i / D)
@@ -99,8 +104,8 @@ def frequencies_upside_down(T, D):
 
 
 @table.mistake(
-    "For an odd D your last column is empty: there are (D + 1) // 2 sines, one more than cosines. Even D "
-    "you have right."
+    "For an odd D your last column is empty: there are (D + 1) // 2 sines, one more than cosines. Your table is right "
+    "for even D."
 )
 def last_column_left_out(T, D):
     result = sinusoid_table(T, D)
@@ -113,9 +118,10 @@ def last_column_left_out(T, D):
 
 entry = Exercise(
     "model_input",
-    title="Word and place in one vector",
-    goal="What a Transformer of 2017 reads: for ids (B, T) take the rows of the embedding E (V, D), scale them by √D, "
-    "and add the positions P (N, D), N ≥ T, of which row t belongs to the t-th token of every sentence.",
+    title="Word and position in one vector",
+    goal="Make the input of the Transformer of 2017: for ids (B, T) take the rows of the embedding E (V, D), scale "
+    "them by √D, and add the positions P (N, D), N ≥ T. Row t of P belongs to token t of every sentence, counted from "
+    "0.",
     difficulty=1,
     minutes=6,
     formula=r"x_{b,t} = \sqrt{D}\,E[\mathrm{ids}_{b,t}] + P[t]",
@@ -127,7 +133,7 @@ entry = Exercise(
     ],
     hints=(
         "E[ids] has the shape (B, T, D). Which rows of P belong to it, and along which axis?",
-        "P[:T] is (T, D); added to (B, T, D) it is repeated over the sentences by itself.",
+        "P[:T] is (T, D); added to (B, T, D) it is broadcast over the sentences.",
         "E[ids] * E.shape[1] ** 0.5 + P[: ids.shape[1]]",
     ),
 )
@@ -139,68 +145,58 @@ def model_input(ids, E, P):
     return E[ids] * E.shape[1] ** 0.5 + P[: ids.shape[1]]
 
 
-@entry.mistake(
-    "Your positions run along the batch: every word of a sentence gets the same one, and it changes with the "
-    "neighbours in the batch."
+entry.add_mistakes(
+    {
+        "along_the_batch": (
+            "Your positions run along the batch: every word of a sentence gets the same one, which depends on the "
+            "sentence's place in the batch.",
+            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[: ids.shape[0], None],
+        ),
+        "never_added": (
+            "You never added the positions: the same word gives the same vector wherever it stands, and order is lost.",
+            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5,
+        ),
+        "rows_unscaled": (
+            "You did not scale the embedding: its entries have the size 1/√D, and the positions, whose entries reach "
+            "1, drown them.",
+            lambda ids, E, P: E[ids] + P[: ids.shape[1]],
+        ),
+        "sum_scaled": (
+            "You scaled the sum: the positions have grown by √D, too, so the words are no larger beside them than "
+            "without the factor.",
+            lambda ids, E, P: (E[ids] + P[: ids.shape[1]]) * E.shape[1] ** 0.5,
+        ),
+        "last_rows": (
+            "You took the last rows of P. The first word has position 0, however long P is.",
+            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[-ids.shape[1] :],
+        ),
+        "positions_by_id": (
+            "You looked the positions up by the words' ids: P[ids] depends on what a word is, not on where it stands.",
+            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[ids],
+        ),
+        "divided_by_root": (
+            "You divided the embedding by √D in place of multiplying: the words have become smaller still.",
+            lambda ids, E, P: E[ids] / E.shape[1] ** 0.5 + P[: ids.shape[1]],
+        ),
+    }
 )
-def along_the_batch(ids, E, P):
-    return E[ids] * E.shape[1] ** 0.5 + P[: ids.shape[0], None]
-
-
-@entry.mistake(
-    "The positions are never added: the same word gives the same vector wherever it stands, and order is lost."
-)
-def never_added(ids, E, P):
-    return E[ids] * E.shape[1] ** 0.5
-
-
-@entry.mistake(
-    "You did not scale the embedding: rows drawn with deviation 1/√D are drowned by positions whose entries reach 1."
-)
-def rows_unscaled(ids, E, P):
-    return E[ids] + P[: ids.shape[1]]
-
-
-@entry.mistake(
-    "You scaled the sum: the positions have grown by √D as well, and the words are no louder beside them than without "
-    "the factor."
-)
-def sum_scaled(ids, E, P):
-    return (E[ids] + P[: ids.shape[1]]) * E.shape[1] ** 0.5
-
-
-@entry.mistake("You took the last rows of P. The first word stands at position 0 however long P is.")
-def last_rows(ids, E, P):
-    return E[ids] * E.shape[1] ** 0.5 + P[-ids.shape[1] :]
-
-
-@entry.mistake(
-    "You looked the positions up by the words' ids: P[ids] depends on what a word is, not on where it stands."
-)
-def positions_by_id(ids, E, P):
-    return E[ids] * E.shape[1] ** 0.5 + P[ids]
-
-
-@entry.mistake("You divided by √D where the embedding is to be multiplied: the words have become fainter still.")
-def divided_by_root(ids, E, P):
-    return E[ids] / E.shape[1] ** 0.5 + P[: ids.shape[1]]
 
 
 # --- how loud is the place? ------------------------------------------------------------------------------------------
 
 share = Exercise(
     "position_share",
-    title="How loud is the place?",
-    goal="Word vectors have D independent entries of mean 0 and deviation s; a sinusoidal position of width D (even) "
-    "is added, unscaled. Which share of the expected squared length of the sum is the position's? Hand back a number "
-    "between 0 and 1. (Whether the answer depends on D is for you to find.)",
+    title="How large is the position's share?",
+    goal="Word vectors have D independent entries of mean 0 and standard deviation s. A sinusoidal position of width "
+    "D (even) is added, unscaled. What share of the expected squared length of the sum is due to the position? Return "
+    "a number between 0 and 1. (Find out whether it depends on D.)",
     difficulty=2,
     minutes=8,
     cases=lambda: [(1.0, 4), (1.0, 64), (0.125, 64), (2.0, 6)],
     hints=(
         "Expected squared length of the word's vector: D entries, each with expected square s².",
-        "Of a sinusoidal position it needs no expectation: each pair holds sin² + cos² = 1, and there are D/2 pairs.",
-        "(D/2) / (s²·D + D/2), in which D can be cancelled.",
+        "The squared length of a sinusoidal position is fixed: each pair has sin² + cos² = 1, and there are D/2 pairs.",
+        "(D/2) / (s²·D + D/2); D cancels.",
     ),
 )
 
@@ -211,40 +207,36 @@ def position_share(s, D):
     return (D / 2) / (s**2 * D + D / 2)
 
 
-@share.mistake(
-    "You took the position's squared length for D. Each pair sin² + cos² gives 1, and there are D/2 pairs, so it is "
-    "D/2."
+share.add_mistakes(
+    {
+        "length_of_position_doubled": (
+            "You used D as the position's squared length. Each pair gives sin² + cos² = 1, and there are D/2 pairs, "
+            "so it is D/2.",
+            lambda s, D: D / (s**2 * D + D),
+        ),
+        "deviation_not_squared": (
+            "You used s in place of s²: squared lengths grow with the square of the deviation.",
+            lambda s, D: (D / 2) / (s * D + D / 2),
+        ),
+        "words_scaled_up": (
+            "You multiplied the words by √D first. That suits an embedding with s = 1/√D; with s = 1 the scaled words "
+            "drown the position, whose share at D = 64 is below 1 %. Here nothing is scaled.",
+            lambda s, D: (D / 2) / (s**2 * D * D + D / 2),
+        ),
+        "ratio_for_share": (
+            "This is the ratio of position to word. For a share, divide by the sum of both.",
+            lambda s, D: (D / 2) / (s**2 * D),
+        ),
+        "share_of_the_word": (
+            "This is the word's share; the position's is 1 minus that.",
+            lambda s, D: s**2 * D / (s**2 * D + D / 2),
+        ),
+        "lengths_not_squared": (
+            "You compared the lengths √(D/2) and s√D. The squared lengths add up, because the word has mean 0.",
+            lambda s, D: (D / 2) ** 0.5 / (s * D**0.5 + (D / 2) ** 0.5),
+        ),
+    }
 )
-def length_of_position_doubled(s, D):
-    return D / (s**2 * D + D)
-
-
-@share.mistake("You compared s with the position, not s²: squared lengths go with the square of the deviation.")
-def deviation_not_squared(s, D):
-    return (D / 2) / (s * D + D / 2)
-
-
-@share.mistake(
-    "You multiplied the words by √D first. That suits a table drawn with s = 1/√D; with s = 1 the scaled words swamp "
-    "the position, which at D = 64 keeps less than 1 % of the sum. Here nothing is scaled."
-)
-def words_scaled_up(s, D):
-    return (D / 2) / (s**2 * D * D + D / 2)
-
-
-@share.mistake("This is the ratio of position to word. A share has both of them below the line.")
-def ratio_for_share(s, D):
-    return (D / 2) / (s**2 * D)
-
-
-@share.mistake("This is the word's share; the position has the rest of the 1.")
-def share_of_the_word(s, D):
-    return s**2 * D / (s**2 * D + D / 2)
-
-
-@share.mistake("You compared lengths, √(D/2) and s√D. It is the squared lengths that add up, for the word has mean 0.")
-def lengths_not_squared(s, D):
-    return (D / 2) ** 0.5 / (s * D**0.5 + (D / 2) ** 0.5)
 
 
 # --- a rotation leads further on -------------------------------------------------------------------------------------
@@ -252,9 +244,9 @@ def lengths_not_squared(s, D):
 shift = Exercise(
     "shift_matrix",
     title="k positions further on",
-    goal="Many programs write the sinusoids in halves: PE(p) holds first all D/2 sines, sin pω_0, sin pω_1, …, then "
-    "all D/2 cosines; ω_i = 10000^(−2i/D), i from 0 on, D even. Write the matrix M (D, D) for which PE(p + k) = M "
-    "PE(p) at every position p, in this layout; PE(p) is a column. k is a whole number, of either sign.",
+    goal="Many programs write the sinusoids in halves: PE(p) has first all D/2 sines, sin pω_0, sin pω_1, …, then all "
+    "D/2 cosines, with ω_i = 10000^(−2i/D), i = 0 … D/2 − 1, and D even. Return the matrix M (D, D) with PE(p + k) = "
+    "M PE(p) at every position p, in this layout; PE(p) is a column. k is an integer, positive or negative.",
     difficulty=3,
     minutes=15,
     formula=r"\sin(a+b)=\sin a\cos b+\cos a\sin b,\qquad \cos(a+b)=\cos a\cos b-\sin a\sin b",
@@ -265,7 +257,7 @@ shift = Exercise(
         "Write sin((p + k)ω) with the first identity, a = pω and b = kω. Which numbers multiply sin pω and cos pω?",
         "Row i gives the new sine i: cos kω_i stands in column i, sin kω_i in the column of cosine i, which is i + "
         "D/2.",
-        "With the D/2 angles kω on diagonals: C = diag(cos), S = diag(sin), and M is C, S above −S, C.",
+        "With the D/2 angles kω: C = diag(cos), S = diag(sin). M is the block matrix with the rows (C, S) and (−S, C).",
     ),
 )
 
@@ -289,14 +281,6 @@ def _turns(k, D, power=lambda i, D: 2 * i / D):
 
 
 @shift.mistake(
-    "Your matrix leads k positions back: the sign of the sines is turned. The pair is (sin, cos), not (cos, sin), so "
-    "the usual rotation matrix turns it the other way."
-)
-def turned_back(k, D):
-    return shift_matrix(k, D).T
-
-
-@shift.mistake(
     "You paired neighbours, a block of 2 × 2 for each pair. In this layout the cosine of pair i stands D/2 places "
     "after its sine, not beside it."
 )
@@ -305,25 +289,31 @@ def neighbours_paired(k, D):
     return torch.block_diag(*(torch.stack([c, s, -s, c]).view(2, 2) for c, s in zip(C, S, strict=True)))
 
 
-@shift.mistake(
-    "All your pairs turn by the same angle k. Each pair has its own frequency ω_i, slower from pair to pair."
-)
+@shift.mistake("All your pairs turn by the same angle k. Each pair has its own frequency ω_i, lower from pair to pair.")
 def one_frequency_for_all(k, D):
     C, S = _turns(k, D, power=lambda i, D: 0.0 * i)
     return _blocks(C, S, -S)
 
 
-@shift.mistake(
-    "Both sines of a pair have the same sign in yours: that is no rotation, and the lengths of the pairs change."
-)
+@shift.mistake("Both sines of a pair have the same sign: that is not a rotation, and the lengths of the pairs change.")
 def both_sines_alike(k, D):
     C, S = _turns(k, D)
     return _blocks(C, S, S)
 
 
-@shift.mistake("Only the diagonal is there: without the sines off it a pair shrinks where it should turn.")
-def cosines_alone(k, D):
-    return torch.diag(shift_matrix(k, D).diagonal())
+shift.add_mistakes(
+    {
+        "turned_back": (
+            "Your matrix shifts by −k: the sines have the wrong sign. The pair is (sin, cos), not (cos, sin), so the "
+            "usual rotation matrix turns it the other way.",
+            lambda k, D: shift_matrix(k, D).T,
+        ),
+        "cosines_alone": (
+            "Only the diagonal is filled: without the sines beside it a pair shrinks in place of turning.",
+            lambda k, D: torch.diag(shift_matrix(k, D).diagonal()),
+        ),
+    }
+)
 
 
 @shift.mistake("The exponent of your frequencies is doubled: pair i turns with 10000^(−2i/D), and i counts pairs.")
@@ -337,15 +327,15 @@ def frequencies_doubled(k, D):
 turn = Exercise(
     "rotate_queries",
     title="Rotary, by halves",
-    goal="Turn queries x (T, K), K even, by rotary positions in Llama's layout: at position t the features x_i and "
-    "x_i+K/2 are a pair, turned by the angle t·10000^(−2i/K), i = 0 … K/2 − 1. Row t of x stands at position t. Hand "
-    "back (T, K).",
+    goal="Rotate queries x (T, K), K even, by rotary positions in the layout of GPT-NeoX, which transformers uses for "
+    "Llama, too: at position t the features x_i and x_(i+K/2) are a pair, rotated by the angle t·10000^(−2i/K), i = 0 "
+    "… K/2 − 1. Row t of x has position t. Return (T, K).",
     difficulty=2,
     minutes=12,
     formula=r"\begin{pmatrix}x'_{i}\\x'_{i+K/2}\end{pmatrix}="
     r"\begin{pmatrix}\cos t\omega_i&-\sin t\omega_i\\\sin t\omega_i&\cos t\omega_i\end{pmatrix}"
     r"\begin{pmatrix}x_{i}\\x_{i+K/2}\end{pmatrix}",
-    source="Su et al. 2021, section 3.2, with the pairs of Llama",
+    source="Su et al. 2021, section 3.2, with the pairs of GPT-NeoX",
     cases=lambda: [
         (torch.tensor([[1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]),),
         *((x,) for x in random_tensors((5, 8), (9, 4), seed=3)),
@@ -361,7 +351,7 @@ turn = Exercise(
 
 @turn.solution
 def rotate_queries(x):
-    """Turned queries (T, K) of x (T, K), whose row t stands at position t; i and i + K/2 are a pair."""
+    "Rotated queries (T, K) of x (T, K), whose row t has position t; i and i + K/2 are a pair."
     T, K = x.shape
     angles = torch.arange(T)[:, None] / 10000 ** (torch.arange(0, K, 2) / K)  # (T, K/2)
     first, second = x.chunk(2, dim=-1)
@@ -380,8 +370,8 @@ def _turned(x, cos, sin):
 
 
 @turn.mistake(
-    "You paired neighbours, 2i with 2i + 1, the layout of the paper. Here i goes with i + K/2: yours is right at "
-    "position 0, where nothing turns, and wrong from there on."
+    "You paired neighbours, 2i with 2i + 1, as in the paper. Here i is paired with i + K/2: yours is right only at "
+    "position 0, where nothing turns."
 )
 def pairs_of_neighbours(x):
     cos, sin = _cos_sin(x)
@@ -389,9 +379,15 @@ def pairs_of_neighbours(x):
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 
 
+@turn.mistake("Your rotation begins at position 1. Row 0 of x has position 0, where nothing turns.")
+def rotated_from_one(x):
+    angles = _angles(len(x) + 1, x.shape[1])[1:].to(x.dtype)
+    return _turned(x, angles.cos(), angles.sin())
+
+
 @turn.mistake(
-    "Two layouts are mixed: you turn halves, but your angles are laid out for neighbours, each of them twice in a row. "
-    "Right at position 0, wrong from there on."
+    "You mixed two layouts: you rotate halves, but your angles are laid out for neighbours, each of them twice in a "
+    "row. That is right only at position 0."
 )
 def layouts_mixed(x):
     cos, sin = (part.repeat_interleave(2, dim=-1) for part in _cos_sin(x))
@@ -400,7 +396,8 @@ def layouts_mixed(x):
 
 
 @turn.mistake(
-    "You turn clockwise: the minus belongs to the sine of the first line. Distances come out as n − m, not m − n."
+    "You rotate clockwise: the minus belongs to the sine of the first line. Your scores depend on n − m in place of m "
+    "− n."
 )
 def turned_clockwise(x):
     cos, sin = _cos_sin(x)
@@ -408,26 +405,31 @@ def turned_clockwise(x):
 
 
 @turn.mistake(
-    "Every pair turns by t itself: the frequencies 10000^(−2i/K) are missing, and positions 44 apart look alike."
+    "You multiplied by the cosine and added nothing of the other half: the pair becomes shorter in place of turning."
 )
-def no_frequencies(x):
-    return _turned(x, *_cos_sin(x, power=lambda i, K: 0 * i))
-
-
-@turn.mistake("You multiplied by the cosine and added nothing of the partner: a pair shrinks and loses its length.")
 def no_partner(x):
     cos, sin = _cos_sin(x)
     return _turned(x, cos, 0 * sin)
 
 
-@turn.mistake("You turned rightly, and then put the two of a pair side by side: each belongs back in its own half.")
-def put_back_side_by_side(x):
-    return torch.stack(rotate_queries(x).chunk(2, dim=-1), dim=-1).flatten(-2)
-
-
-@turn.mistake("You added the sinusoids to x. Rotary adds nothing: it turns, so that the length of every pair stays.")
-def added_instead(x):
-    return x + sinusoid_table(*x.shape)
+turn.add_mistakes(
+    {
+        "no_frequencies": (
+            "Every pair turns by the angle t: the frequencies 10000^(−2i/K) are missing, and positions 44 apart look "
+            "nearly alike.",
+            lambda x: _turned(x, *_cos_sin(x, power=lambda i, K: 0 * i)),
+        ),
+        "put_back_side_by_side": (
+            "Your rotation is right, but you put the two of a pair side by side. Each belongs in its own half.",
+            lambda x: torch.stack(rotate_queries(x).chunk(2, dim=-1), dim=-1).flatten(-2),
+        ),
+        "added_instead": (
+            "You added the sinusoids to x. Rotary positions add nothing: they rotate each pair, whose length stays "
+            "the same.",
+            lambda x: x + sinusoid_table(*x.shape),
+        ),
+    }
+)
 
 
 QUIZ = [

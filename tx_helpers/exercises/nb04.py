@@ -12,9 +12,9 @@ from tx_helpers.exercises.quizzes import Choice, Question
 weights = Exercise(
     "attention_weights",
     title="From columns to weights",
-    goal="Some papers write vectors as columns: here Q is (K, T), column t the t-th query, and K is (K, S), column s "
-    "the s-th key, each of width K (the notebook's d_k). Hand back the attention weights (T, S), whose row t says how "
-    "query t shares out its 1 among the keys. With scale, no mask.",
+    goal="Some papers write vectors as columns. Here Q is (d_k, T): column t is the t-th query. K is (d_k, S): column "
+    "s is the s-th key. Return the attention weights (T, S): row t says how query t distributes its weight of 1 over "
+    "the keys. With scale, no mask.",
     difficulty=1,
     minutes=5,
     formula=r"A_{ts} = \operatorname{softmax}_s\left(\frac{q_t\cdot k_s}{\sqrt{d_k}}\right)",
@@ -26,8 +26,9 @@ weights = Exercise(
         (torch.tensor([[10.0]]), torch.tensor([[9.1, 9.0]])),  # e^91 is too large
     ],
     hints=(
-        "One dot product for each pair of a query and a key, that is of two columns. Which of the two is turned?",
-        "Q.T @ K is (T, S). Divide by the root of the width that the dot products ran over: Q has it in front.",
+        "One dot product for each pair of a query and a key, that is of two columns. Which of the two matrices do you "
+        "transpose?",
+        "Q.T @ K is (T, S). Divide by √d_k, the root of the length of the dot products: d_k is the first size of Q.",
         "Q.T @ K / math.sqrt(Q.shape[0]), then a softmax over the axis of the keys, the last one.",
     ),
     picture=True,
@@ -36,54 +37,47 @@ weights = Exercise(
 
 @weights.solution
 def attention_weights(Q, K):
-    """Weights (T, S) of the columns of Q (K, T) and K (K, S); each row sums to 1."""
+    "Weights (T, S) of the columns of Q (d_k, T) and K (d_k, S); each row sums to 1."
     return (Q.T @ K / math.sqrt(Q.shape[0])).softmax(dim=-1)
 
 
-@weights.mistake(
-    "The division by √K is missing: your weights are sharper than the right ones, the more so the wider the vectors."
+weights.add_mistakes(
+    {
+        "unscaled": (
+            "The division by √d_k is missing: your weights are sharper than the right ones, the more so the longer "
+            "the vectors.",
+            lambda Q, K: (Q.T @ K).softmax(dim=-1),
+        ),
+        "multiplied": (
+            "You multiplied by √d_k where the formula divides: the scores have grown, and a single key gets nearly "
+            "all the weight.",
+            lambda Q, K: (Q.T @ K * math.sqrt(Q.shape[0])).softmax(dim=-1),
+        ),
+        "divided_by_width": (
+            "You divided by d_k, not by its root: the scores are √d_k times too small, and the weights too even.",
+            lambda Q, K: (Q.T @ K / Q.shape[0]).softmax(dim=-1),
+        ),
+        "softmax_over_queries": (
+            "Your softmax runs over the queries: the columns sum to 1 in place of the rows. The weights of each query "
+            "must sum to 1.",
+            lambda Q, K: (Q.T @ K / math.sqrt(Q.shape[0])).softmax(dim=0),
+        ),
+        "scores_only": (
+            "These are the scores. The softmax that turns each row into weights is missing.",
+            lambda Q, K: Q.T @ K / math.sqrt(Q.shape[0]),
+        ),
+        "root_of_length": (
+            "You divided by the root of the number of keys, the last axis here. The scale is the root of d_k, the "
+            "length of the dot product.",
+            lambda Q, K: (Q.T @ K / math.sqrt(K.shape[1])).softmax(dim=-1),
+        ),
+        "root_of_queries": (
+            "You divided by the root of the number of queries, the last axis of Q here. d_k is the first axis: "
+            "vectors are columns.",
+            lambda Q, K: (Q.T @ K / math.sqrt(Q.shape[1])).softmax(dim=-1),
+        ),
+    }
 )
-def unscaled(Q, K):
-    return (Q.T @ K).softmax(dim=-1)
-
-
-@weights.mistake(
-    "You multiplied by √K where the formula divides: the scores have grown, and a single key takes nearly everything."
-)
-def multiplied(Q, K):
-    return (Q.T @ K * math.sqrt(Q.shape[0])).softmax(dim=-1)
-
-
-@weights.mistake("You divided by K, not by its root: the scores are √K times too small, and the weights too even.")
-def divided_by_width(Q, K):
-    return (Q.T @ K / Q.shape[0]).softmax(dim=-1)
-
-
-@weights.mistake(
-    "Your softmax runs over the queries: the columns sum to 1 where the rows should. Each query shares out its own 1."
-)
-def softmax_over_queries(Q, K):
-    return (Q.T @ K / math.sqrt(Q.shape[0])).softmax(dim=0)
-
-
-@weights.mistake("These are the scores. The softmax that turns each row into shares is missing.")
-def scores_only(Q, K):
-    return Q.T @ K / math.sqrt(Q.shape[0])
-
-
-@weights.mistake(
-    "You divided by the root of the number of keys, the last axis here. The scale is the length of the dot product."
-)
-def root_of_length(Q, K):
-    return (Q.T @ K / math.sqrt(K.shape[1])).softmax(dim=-1)
-
-
-@weights.mistake(
-    "You divided by the root of the number of queries, the last axis of Q here. The width stands in front: vectors are "
-    "columns."
-)
-def root_of_queries(Q, K):
-    return (Q.T @ K / math.sqrt(Q.shape[1])).softmax(dim=-1)
 
 
 # --- one head, from x to the output ----------------------------------------------------------------------------------
@@ -91,10 +85,9 @@ def root_of_queries(Q, K):
 head = Exercise(
     "one_head",
     title="A head with its matrices multiplied out",
-    goal="In a trained head W_q W_kᵀ can be multiplied out once and for all. Given are x (B, T, D), M = W_q W_kᵀ (D, "
-    "D), W_v (D, K), d_k, the width of the queries that M was made from, and a temperature `tau` (B, T) for every "
-    "query, by which its scores are divided besides the usual scale. Hand back the output (B, T, K) of "
-    "self-attention, no mask.",
+    goal="For a trained head W_q W_kᵀ can be computed once. Given are x (B, T, D), M = W_q W_kᵀ (D, D), W_v (D, K), "
+    "the width d_k of the queries that M was made from, and a temperature `tau` (B, T) for every query, by which its "
+    "scores are divided in addition to the usual scale. Return the output (B, T, K) of self-attention, no mask.",
     difficulty=2,
     minutes=10,
     formula=r"\operatorname{softmax}\left(\frac{(xW_q)(xW_k)^\top}{\tau\sqrt{d_k}}\right)xW_v",
@@ -111,9 +104,9 @@ head = Exercise(
         (*random_tensors((1, 3, 8), (8, 8), (8, 2), seed=3), 3, torch.tensor([[2.0, 0.5, 1.0]])),
     ],
     hints=(
-        "Of (x W_q)(x W_k)ᵀ take the brackets away: (A B)ᵀ = Bᵀ Aᵀ. Where does M stand?",
-        "The scores are x M xᵀ, (B, T, S), of each sentence its own: x.transpose(-2, -1). A query is a row of them, so "
-        "its temperature is tau[:, :, None].",
+        "Expand (x W_q)(x W_k)ᵀ with (A B)ᵀ = Bᵀ Aᵀ. Where is M in it?",
+        "The scores are x M xᵀ, (B, T, S), for each sentence separately: x.transpose(-2, -1). Each row belongs to a "
+        "query, so its temperature is tau[:, :, None].",
         "(x @ M @ x.transpose(-2, -1) / (math.sqrt(d_k) * tau[..., None])).softmax(-1) @ x @ W_v",
     ),
 )
@@ -131,73 +124,62 @@ def _looked(x, M, scale, axis=-1):
     return (x @ M @ x.transpose(-2, -1) / scale).softmax(dim=axis)
 
 
-@head.mistake(
-    "You divided by √D, the width of x. The dot product runs over the d_k numbers of a query, so the scale is √d_k."
+head.add_mistakes(
+    {
+        "scaled_by_model_width": (
+            "You divided by √D, the width of x. The dot product runs over the d_k numbers of a query, so the scale is "
+            "√d_k.",
+            lambda x, M, W_v, d_k, tau: _looked(x, M, math.sqrt(x.shape[-1]) * tau[:, :, None]) @ x @ W_v,
+        ),
+        "matrix_forgotten": (
+            "Your scores do not use M: they are dot products of the word vectors themselves, symmetric, with no "
+            "learned weights.",
+            lambda x, M, W_v, d_k, tau: _looked(x, torch.eye(len(M)), math.sqrt(d_k) * tau[:, :, None]) @ x @ W_v,
+        ),
+        "queries_and_keys_swapped": (
+            "Queries and keys are swapped, Mᵀ in place of M: each position uses its key as its query.",
+            lambda x, M, W_v, d_k, tau: _looked(x, M.T, math.sqrt(d_k) * tau[:, :, None]) @ x @ W_v,
+        ),
+        "weights_transposed": (
+            "You transposed the weights before you multiplied the values: the weights of an output no longer sum to 1.",
+            lambda x, M, W_v, d_k, tau: _looked(x, M, math.sqrt(d_k) * tau[:, :, None]).transpose(-2, -1) @ x @ W_v,
+        ),
+        "softmax_over_axis_one": (
+            "Your softmax runs over axis 1, the queries: with a batch axis in front, the keys are the last axis.",
+            lambda x, M, W_v, d_k, tau: _looked(x, M, math.sqrt(d_k) * tau[:, :, None], axis=1) @ x @ W_v,
+        ),
+        "temperature_of_keys": (
+            "You gave the temperatures to the keys: tau[:, None] varies along a row. Each query, a row, has one "
+            "temperature.",
+            lambda x, M, W_v, d_k, tau: _looked(x, M, math.sqrt(d_k) * tau[:, None]) @ x @ W_v,
+        ),
+        "temperature_multiplied": (
+            "You multiplied the scores by the temperature: a high temperature must make the weights even, and yours "
+            "makes them sharp.",
+            lambda x, M, W_v, d_k, tau: _looked(x, M, math.sqrt(d_k) / tau[:, :, None]) @ x @ W_v,
+        ),
+        "temperature_forgotten": (
+            "You did not use the temperatures: every query has the weights of τ = 1.",
+            lambda x, M, W_v, d_k, tau: _looked(x, M, math.sqrt(d_k)) @ x @ W_v,
+        ),
+        "head_unscaled": (
+            "The scale is missing in your head: scores have the size √d_k in place of 1, and the largest gets too "
+            "much weight.",
+            lambda x, M, W_v, d_k, tau: _looked(x, M, tau[:, :, None]) @ x @ W_v,
+        ),
+    }
 )
-def scaled_by_model_width(x, M, W_v, d_k, tau):
-    return _looked(x, M, math.sqrt(x.shape[-1]) * tau[:, :, None]) @ x @ W_v
-
-
-@head.mistake(
-    "Your scores leave M out: they are dot products of the words themselves, symmetric, with nothing learnt in them."
-)
-def matrix_forgotten(x, M, W_v, d_k, tau):
-    return _looked(x, torch.eye(len(M)), math.sqrt(d_k) * tau[:, :, None]) @ x @ W_v
-
-
-@head.mistake("Queries and keys have changed places, Mᵀ for M: each position asks with what it should be found by.")
-def queries_and_keys_swapped(x, M, W_v, d_k, tau):
-    return _looked(x, M.T, math.sqrt(d_k) * tau[:, :, None]) @ x @ W_v
-
-
-@head.mistake(
-    "Your weights are turned on their side before they meet the values: an output collects what was sent to it, "
-    "and its shares no longer sum to 1."
-)
-def weights_transposed(x, M, W_v, d_k, tau):
-    return _looked(x, M, math.sqrt(d_k) * tau[:, :, None]).transpose(-2, -1) @ x @ W_v
-
-
-@head.mistake(
-    "Your softmax runs over axis 1, which are the queries here: with a batch in front the keys are the last axis."
-)
-def softmax_over_axis_one(x, M, W_v, d_k, tau):
-    return _looked(x, M, math.sqrt(d_k) * tau[:, :, None], axis=1) @ x @ W_v
-
-
-@head.mistake(
-    "You gave the temperatures to the keys: tau[:, None] runs along the columns. Each query, a row, has one of its own."
-)
-def temperature_of_keys(x, M, W_v, d_k, tau):
-    return _looked(x, M, math.sqrt(d_k) * tau[:, None]) @ x @ W_v
-
-
-@head.mistake("You multiplied the scores by the temperature: a hot query looks sharply, where it should look evenly.")
-def temperature_multiplied(x, M, W_v, d_k, tau):
-    return _looked(x, M, math.sqrt(d_k) / tau[:, :, None]) @ x @ W_v
-
-
-@head.mistake("The temperatures do not occur in yours: every query looks as sharply as at τ = 1.")
-def temperature_forgotten(x, M, W_v, d_k, tau):
-    return _looked(x, M, math.sqrt(d_k)) @ x @ W_v
-
-
-@head.mistake(
-    "The scale is missing in your head: scores have the size √d_k in place of 1, and the largest takes too much."
-)
-def head_unscaled(x, M, W_v, d_k, tau):
-    return _looked(x, M, tau[:, :, None]) @ x @ W_v
 
 
 # --- cross-attention -------------------------------------------------------------------------------------------------
 
 cross = Exercise(
     "cross_attention",
-    title="Asking another sentence, time first",
-    goal="PyTorch's own layers have time in front, unless told batch_first. So here x is (T, B, D) and memory (S, B, "
-    "D), for B pairs of sentences. Cross-attention of one head: queries from x by W_q (D, K); keys and values from "
-    "the memory of the same pair by one matrix W_kv (D, 2·K), whose first K columns make the keys. With scale, no "
-    "mask. Hand back the output (T, B, K) and the weights (B, T, S), in this order.",
+    title="Cross-attention, time first",
+    goal="PyTorch's own layers have time in front unless told batch_first. So here x is (T, B, D) and memory (S, B, "
+    "D), for B pairs of sentences. Compute cross-attention with one head: queries from x by W_q (D, d_k); keys and "
+    "values from the memory of the same pair by one matrix W_kv (D, 2·d_k), whose first d_k columns make the keys. "
+    "With scale, no mask. Return the output (T, B, d_k) and the weights (B, T, S), in this order.",
     difficulty=2,
     minutes=10,
     cases=lambda: [
@@ -211,10 +193,10 @@ cross = Exercise(
         random_tensors((3, 3, 5), (3, 3, 5), (5, 2), (5, 4), seed=5),
     ],
     hints=(
-        "x asks; the memory is found, and hands over: Q from x, K and V = (memory @ W_kv).chunk(2, dim=-1).",
-        "The scores (B, T, S) pair what has the same b: torch.einsum('tbk,sbk->bts', Q, K), or bring the batch in "
-        "front first, with transpose(0, 1).",
-        "weights = (torch.einsum('tbk,sbk->bts', Q, K) / √K).softmax(-1); the output is "
+        "Queries come from x, keys and values from the memory: K, V = (memory @ W_kv).chunk(2, dim=-1).",
+        "The scores (B, T, S) compare positions with the same b: torch.einsum('tbk,sbk->bts', Q, K), or move the "
+        "batch to the front first, with transpose(0, 1).",
+        "weights = (torch.einsum('tbk,sbk->bts', Q, K) / √d_k).softmax(-1); the output is "
         "torch.einsum('bts,sbk->tbk', weights, V).",
     ),
 )
@@ -222,7 +204,7 @@ cross = Exercise(
 
 @cross.solution
 def cross_attention(x, memory, W_q, W_kv):
-    """Output (T, B, K) and weights (B, T, S) of queries from x (T, B, D), keys and values from memory (S, B, D)."""
+    "Output (T, B, d_k) and weights (B, T, S) of queries from x (T, B, D), keys and values from memory (S, B, D)."
     Q = x @ W_q
     K, V = (memory @ W_kv).chunk(2, dim=-1)  # (S, B, K) each
     weights = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(dim=-1)
@@ -230,20 +212,8 @@ def cross_attention(x, memory, W_q, W_kv):
 
 
 @cross.mistake(
-    "Your queries come from the memory and the keys and values from x: the two sentences have swapped roles."
+    "Your values come from x: the weights belong to the memory, but nothing of the memory reaches the output."
 )
-def roles_swapped(x, memory, W_q, W_kv):
-    return cross_attention(memory, x, W_q, W_kv)
-
-
-@cross.mistake(
-    "You took the first half of memory @ W_kv for the values: it is the keys, and what should be found is carried home."
-)
-def keys_and_values_swapped(x, memory, W_q, W_kv):
-    return cross_attention(x, memory, W_q, W_kv.roll(W_q.shape[1], 1))
-
-
-@cross.mistake("Your values come from x: the weights point into the memory, but nothing of it reaches the output.")
 def values_from_x(x, memory, W_q, W_kv):
     weights = cross_attention(x, memory, W_q, W_kv)[1]
     return torch.einsum("bts,sbk->tbk", weights, (x @ W_kv).chunk(2, dim=-1)[1]), weights
@@ -255,12 +225,25 @@ def keys_from_x(x, memory, W_q, W_kv):
     return torch.einsum("bts,sbk->tbk", weights, (memory @ W_kv).chunk(2, dim=-1)[1]), weights
 
 
-@cross.mistake("This is self-attention: the memory does not occur in it at all.")
-def memory_forgotten(x, memory, W_q, W_kv):
-    return cross_attention(x, x, W_q, W_kv)
+cross.add_mistakes(
+    {
+        "roles_swapped": (
+            "Your queries come from the memory and the keys and values from x: the two sentences have swapped roles.",
+            lambda x, memory, W_q, W_kv: cross_attention(memory, x, W_q, W_kv),
+        ),
+        "keys_and_values_swapped": (
+            "You used the first half of memory @ W_kv as the values. It is the keys; the values are the second half.",
+            lambda x, memory, W_q, W_kv: cross_attention(x, memory, W_q, W_kv.roll(W_q.shape[1], 1)),
+        ),
+        "memory_forgotten": (
+            "This is self-attention: it does not use the memory at all.",
+            lambda x, memory, W_q, W_kv: cross_attention(x, x, W_q, W_kv),
+        ),
+    }
+)
 
 
-@cross.mistake("Your weights sum to 1 over the positions that ask. Each query must share out its 1 over the memory.")
+@cross.mistake("Your weights sum to 1 over the queries. They must sum to 1 over the memory, for each query.")
 def shares_over_queries(x, memory, W_q, W_kv):
     Q, (K, V) = x @ W_q, (memory @ W_kv).chunk(2, dim=-1)
     weights = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(dim=1)
@@ -268,7 +251,7 @@ def shares_over_queries(x, memory, W_q, W_kv):
 
 
 @cross.mistake(
-    "The scores of your cross-attention were not divided by √K: the weights are sharper than they should be."
+    "The scores of your cross-attention were not divided by √d_k: the weights are sharper than they should be."
 )
 def cross_unscaled(x, memory, W_q, W_kv):
     Q, (K, V) = x @ W_q, (memory @ W_kv).chunk(2, dim=-1)
@@ -277,8 +260,7 @@ def cross_unscaled(x, memory, W_q, W_kv):
 
 
 @cross.mistake(
-    "You relabelled the axes by reshape in place of a transpose: with more than one pair, words of different sentences "
-    "are mixed."
+    "You used reshape in place of a transpose: with more than one pair, words of different sentences are mixed."
 )
 def batch_by_reshape(x, memory, W_q, W_kv):
     x, memory = (z.reshape(z.shape[1], z.shape[0], -1) for z in (x, memory))
@@ -287,14 +269,23 @@ def batch_by_reshape(x, memory, W_q, W_kv):
     return (weights @ V).transpose(0, 1), weights
 
 
+@cross.mistake(
+    "Your scores add up all sentences of the batch: give queries and keys the same letter for it, tbk and sbk."
+)
+def all_pairs_of_the_batch(x, memory, W_q, W_kv):
+    Q, (K, V) = x @ W_q, (memory @ W_kv).chunk(2, dim=-1)
+    weights = (torch.einsum("tbk,sck->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(dim=-1)
+    return torch.einsum("bts,sbk->tbk", weights, V), weights
+
+
 # --- the gradient of softmax -----------------------------------------------------------------------------------------
 
 gradient = Exercise(
     "softmax_backward",
-    title="How shares react to scores, backwards",
-    goal="Each row of scores z (T, S) has become shares p = softmax(z), and a loss L has the gradient g (T, S) with "
-    "respect to p. Hand back its gradient (T, S) with respect to z. Do it without autograd, and without writing down "
-    "the (S, S) matrix of any row; the check sees your numbers only, and takes your word for that.",
+    title="The backward pass of softmax",
+    goal="Each row of scores z (T, S) has become weights p = softmax(z), and a loss L has the gradient g (T, S) with "
+    "respect to p. Return its gradient (T, S) with respect to z, without autograd and without building the (S, S) "
+    "matrix of derivatives of any row. (The check sees only your numbers.)",
     difficulty=2,
     minutes=10,
     formula=r"\frac{\partial L}{\partial z_j} = \sum_i g_i\,\frac{\partial p_i}{\partial z_j},\qquad"
@@ -309,7 +300,7 @@ gradient = Exercise(
     ],
     hints=(
         "Put the second formula into the first and multiply out: the δ leaves one term of the sum, g_j p_j.",
-        "What remains is p_j (g_j − Σ_i g_i p_i): the sum is the mean of g, weighted by the shares, one number a row.",
+        "What remains is p_j (g_j − Σ_i g_i p_i): the sum is the mean of g weighted by p, one number for each row.",
         "p = z.softmax(-1); p * (g - (g * p).sum(-1, keepdim=True))",
     ),
     picture=True,
@@ -318,13 +309,13 @@ gradient = Exercise(
 
 @gradient.solution
 def softmax_backward(z, g):
-    """Gradient (T, S) with respect to scores z (T, S), from the gradient g (T, S) with respect to their shares."""
+    "Gradient (T, S) with respect to scores z (T, S), from the gradient g (T, S) with respect to their softmax."
     p = z.softmax(dim=-1)
     return p * (g - (g * p).sum(dim=-1, keepdim=True))
 
 
 @gradient.mistake(
-    "You have the diagonal p(1 − p) alone. Raising one score takes from all the other shares: those terms are missing."
+    "You used only the diagonal p(1 − p). Raising one score lowers all the other weights: those terms are missing."
 )
 def diagonal_alone(z, g):
     p = z.softmax(dim=-1)
@@ -332,46 +323,45 @@ def diagonal_alone(z, g):
 
 
 @gradient.mistake(
-    "A sign: you added the weighted mean of g. Shares sum to 1, so each row of the gradient must sum to 0; yours do "
-    "not."
+    "You added the weighted mean of g; it is subtracted. Weights sum to 1, so each row of the gradient must sum to 0."
 )
 def plus_for_minus(z, g):
     p = z.softmax(dim=-1)
     return p * (g + (g * p).sum(dim=-1, keepdim=True))
 
 
-@gradient.mistake(
-    "The whole gradient has the wrong sign: with you, a score falls where a larger share would raise the loss."
-)
+@gradient.mistake("Every entry of your gradient has the wrong sign: a step against it would raise the loss.")
 def turned_sign(z, g):
     p = z.softmax(dim=-1)
     return p * ((g * p).sum(dim=-1, keepdim=True) - g)
 
 
-@gradient.mistake(
-    "The factor p_j is missing: a share near 0 must hardly react, and with you its score is pulled like any other."
-)
+@gradient.mistake("The factor p_j is missing: the score of a weight near 0 must have a gradient near 0.")
 def factor_forgotten(z, g):
     p = z.softmax(dim=-1)
     return g - (g * p).sum(dim=-1, keepdim=True)
 
 
-@gradient.mistake(
-    "You took the derivative of each e^z on its own, p times g: the sum below the fraction depends on z, too."
+gradient.add_mistakes(
+    {
+        "plain_mean": (
+            "You subtracted the plain mean of g. It has to be weighted by p: entries with a small weight hardly count.",
+            lambda z, g: z.softmax(dim=-1) * (g - g.mean(dim=-1, keepdim=True)),
+        ),
+        "denominator_forgotten": (
+            "You took the derivative of each e^z only, p times g: the denominator depends on z, too.",
+            lambda z, g: z.softmax(dim=-1) * g,
+        ),
+        "unweighted_sum": (
+            "You subtracted the sum of g. Subtract the mean of g weighted by p.",
+            lambda z, g: z.softmax(dim=-1) * (g - g.sum(dim=-1, keepdim=True)),
+        ),
+    }
 )
-def denominator_forgotten(z, g):
-    return z.softmax(dim=-1) * g
 
 
 @gradient.mistake(
-    "You subtracted the sum of g. It is to be weighted by the shares: what hardly gets a share hardly counts."
-)
-def unweighted_sum(z, g):
-    return z.softmax(dim=-1) * (g - g.sum(dim=-1, keepdim=True))
-
-
-@gradient.mistake(
-    "Your sum runs over the rows. Each row had a softmax of its own: the rows of the gradient know nothing of each "
+    "Your sum runs over the rows. Each row has its own softmax, so the rows of the gradient do not depend on each "
     "other."
 )
 def summed_over_rows(z, g):
@@ -386,7 +376,7 @@ cost = Exercise(
     title="What attention costs",
     goal="Count the floating-point operations of one forward pass of self-attention over T positions of width D: the "
     "projections to Q, K, V and the output projection (each D × D), the scores, and the mean of the values. A product "
-    "of (m, k) with (k, n) counts 2·m·k·n; softmax, scale and biases count nothing.",
+    "of (m, k) with (k, n) counts 2·m·k·n; softmax, scale and biases do not count.",
     difficulty=2,
     minutes=8,
     cases=lambda: [(1, 1), (3, 2), (128, 512), (4096, 512)],
@@ -405,38 +395,35 @@ def attention_flops(T, D):
     return 8 * T * D * D + 4 * T * T * D
 
 
-@cost.mistake(
-    "You counted multiplications only, half of the work: each of them has its addition, hence the 2 in 2·m·k·n."
+cost.add_mistakes(
+    {
+        "multiplications_only": (
+            "You counted only the multiplications. Each has an addition, hence the 2 in 2·m·k·n.",
+            lambda T, D: 4 * T * D * D + 2 * T * T * D,
+        ),
+        "no_output_projection": (
+            "The output projection is missing from your sum: there are four products with a (D, D) matrix, not three.",
+            lambda T, D: 6 * T * D * D + 4 * T * T * D,
+        ),
+        "one_quadratic_product": (
+            "One of the two products of size T·T·D is missing: one gives the scores, the other the weighted mean of "
+            "the values.",
+            lambda T, D: 8 * T * D * D + 2 * T * T * D,
+        ),
+        "no_projections": (
+            "The projections are missing: for T below 2·D they are the larger part.",
+            lambda T, D: 4 * T * T * D,
+        ),
+        "no_quadratic_part": (
+            "The quadratic part is missing from your count: a score for every pair of positions, T·T of them.",
+            lambda T, D: 8 * T * D * D,
+        ),
+        "sizes_swapped": (
+            "You swapped T and D: the scores need the square of the number of positions.",
+            lambda T, D: 8 * D * T * T + 4 * D * D * T,
+        ),
+    }
 )
-def multiplications_only(T, D):
-    return 4 * T * D * D + 2 * T * T * D
-
-
-@cost.mistake(
-    "The output projection is missing from your sum: there are four products with a (D, D) matrix, not three."
-)
-def no_output_projection(T, D):
-    return 6 * T * D * D + 4 * T * T * D
-
-
-@cost.mistake("One of the two products of size T·T·D is missing: scores, and again the mean of the values.")
-def one_quadratic_product(T, D):
-    return 8 * T * D * D + 2 * T * T * D
-
-
-@cost.mistake("Your projections are missing: for T below 2·D they are the larger part.")
-def no_projections(T, D):
-    return 4 * T * T * D
-
-
-@cost.mistake("The quadratic part is missing from your count: a score for every pair of positions, T·T of them.")
-def no_quadratic_part(T, D):
-    return 8 * T * D * D
-
-
-@cost.mistake("You have T and D the wrong way round: it is the number of positions that is squared in the scores.")
-def sizes_swapped(T, D):
-    return 8 * D * T * T + 4 * D * D * T
 
 
 QUIZ = [
@@ -455,15 +442,18 @@ QUIZ = [
     Question(
         "What sums to 1 in the matrix of weights (T, S)?",
         (
-            Choice("Each row", "A row belongs to a query, which shares out its 1 over the keys.", right=True),
-            Choice("Each column", "A key may be looked at by everybody or by nobody."),
+            Choice("Each row", "A row belongs to a query, whose weights over the keys sum to 1.", right=True),
+            Choice("Each column", "Every query may look at a key, or none."),
             Choice("The whole matrix", "Its sum is T, the number of queries."),
         ),
     ),
     Question(
         "You swap two words of the input. No positions, no mask. What happens to the outputs of self-attention?",
         (
-            Choice("Nothing changes", "That would be invariance. The outputs belong to positions, and two have moved."),
+            Choice(
+                "All outputs stay as they were, each in its place",
+                "That would be invariance. The outputs belong to positions, and two words have moved.",
+            ),
             Choice(
                 "The same two outputs are swapped", "This is equivariance: attention does not see order.", right=True
             ),
@@ -499,7 +489,9 @@ QUIZ = [
                 "It works tile by tile and corrects the softmax as it goes; the result is the same.",
                 right=True,
             ),
-            Choice("leaves out small weights", "No weight is left out; that would be sparse attention."),
+            Choice(
+                "leaves out weights that are too small to matter", "It leaves out none; that would be sparse attention."
+            ),
         ),
     ),
 ]

@@ -1,6 +1,7 @@
 """Exercises of notebook 05, multi-head attention."""
 
 import math
+from functools import partial
 
 import torch
 from torch import nn
@@ -13,9 +14,10 @@ from tx_helpers.exercises.quizzes import Choice, Question
 split = Exercise(
     "split_heads",
     title="Splitting what is packed",
-    goal="Many models make queries, keys and values by one product and lay them out head by head (GPT-NeoX): `packed` "
-    "is (B, T, 3·D), and its last axis holds, for head 0, K features of the query, K of the key, K of the value, then "
-    "the same for head 1, and so on; K = D / H. Hand back queries, keys and values, in this order, each (B, H, T, K).",
+    goal="Many models compute queries, keys and values in one product and store them head by head (GPT-NeoX). "
+    "`packed` is (B, T, 3·D); its last axis holds K features of head 0's query, K of its key, K of its value, then "
+    "the same for head 1, and so on, with K = D / H. Return queries, keys and values, in this order, each (B, H, T, "
+    "K).",
     difficulty=2,
     minutes=8,
     cases=lambda: [
@@ -24,7 +26,7 @@ split = Exercise(
         (*random_tensors((3, 5, 18), seed=1), 2),
     ],
     hints=(
-        "The last axis hides three: head, which of the three, feature. In which order do they run?",
+        "The last axis holds three axes: the head, which of the three, the feature. In which order?",
         "reshape(B, T, H, 3, K) cuts it; reshape cannot swap axes. Where do the five have to go?",
         "packed.reshape(B, T, H, 3, -1).permute(3, 0, 2, 1, 4), whose first axis holds queries, keys, values.",
     ),
@@ -33,15 +35,15 @@ split = Exercise(
 
 @split.solution
 def split_heads(packed, H):
-    """Queries, keys and values, each (B, H, T, K), of packed (B, T, 3·H·K), in which each head has its own together."""
+    "Queries, keys and values, each (B, H, T, K), of packed (B, T, 3·H·K), in which each head's three lie together."
     B, T, _ = packed.shape
     Q, K, V = packed.reshape(B, T, H, 3, -1).permute(3, 0, 2, 1, 4)
     return Q, K, V
 
 
 @split.mistake(
-    "You asked for (B, H, T, K) by view alone, without a transpose: the shape is right, but a head now holds whole "
-    "rows of some positions in place of a slice of every position."
+    "You made (B, H, T, K) by view alone, without a transpose: the shape is right, but a head now holds all features "
+    "of some positions in place of some features of every position."
 )
 def split_by_view_alone(packed, H):
     B, T, _ = packed.shape
@@ -58,8 +60,8 @@ def in_three_blocks(packed, H):
 
 
 @split.mistake(
-    "With you query, key and value take turns feature by feature. A head's query is a run of K neighbours, then its "
-    "key."
+    "Your query, key and value alternate feature by feature. The query of a head is K neighbouring features; then "
+    "comes its key."
 )
 def turns_by_feature(packed, H):
     B, T, _ = packed.shape
@@ -67,24 +69,29 @@ def turns_by_feature(packed, H):
 
 
 @split.mistake(
-    "You read the features with the heads innermost: your heads take every H-th run. Head 0 has the first 3·K features."
+    "You read the features with the heads innermost: each of your heads has every H-th feature. Head 0 has the first "
+    "3·K features."
 )
 def heads_take_every_other_run(packed, H):
     B, T, _ = packed.shape
     return tuple(packed.reshape(B, T, 3, -1, H).permute(2, 0, 4, 1, 3))
 
 
-@split.mistake("All your heads got what belongs to head 0. Each has 3·K features of its own.")
-def same_slice_for_all(packed, H):
-    return tuple(part[:, :1].repeat(1, H, 1, 1) for part in split_heads(packed, H))
+split.add_mistakes(
+    {
+        "same_slice_for_all": (
+            "All your heads have the features of head 0. Each has 3·K features of its own.",
+            lambda packed, H: tuple(part[:, :1].repeat(1, H, 1, 1) for part in split_heads(packed, H)),
+        ),
+        "heads_reversed": (
+            "Your heads are in reverse order: head 0 holds the last features, where it should hold the first.",
+            lambda packed, H: tuple(part.flip(1) for part in split_heads(packed, H)),
+        ),
+    }
+)
 
 
-@split.mistake("Your heads are in reverse order: head 0 holds the last features, where it should hold the first.")
-def heads_reversed(packed, H):
-    return tuple(part.flip(1) for part in split_heads(packed, H))
-
-
-@split.mistake("Queries and keys have changed places in what you hand back: the first third of a head is its query.")
+@split.mistake("You returned queries and keys in the wrong order: the first third of a head is its query.")
 def keys_first(packed, H):
     Q, K, V = split_heads(packed, H)
     return K, Q, V
@@ -94,9 +101,9 @@ def keys_first(packed, H):
 
 merge = Exercise(
     "join_heads",
-    title="Joining heads that a loop has made",
-    goal="A loop over the heads has ended in torch.stack(outputs): z is (H, B, T, K), the heads in front. Join it to "
-    "(B, T, H·K): the heads of each position side by side, head 0 first.",
+    title="Joining heads from a loop",
+    goal="A loop over the heads ended with torch.stack(outputs): z is (H, B, T, K), with the heads in front. Join it "
+    "to (B, T, H·K), with the heads of each position side by side, head 0 first.",
     difficulty=1,
     minutes=5,
     formula=r"\operatorname{Concat}(\mathrm{head}_1,\dots,\mathrm{head}_h)",
@@ -107,7 +114,7 @@ merge = Exercise(
         random_tensors((2, 3, 5, 4), seed=3),
     ],
     hints=(
-        "The last two axes of the result are positions and features: whose turn is it to stand beside K?",
+        "The last axis of the result is made of two axes of z. Which one must stand beside K?",
         "Bring H next to K first, behind B and T; then the two can become one axis.",
         "z.permute(1, 2, 0, 3).flatten(2)",
     ),
@@ -121,7 +128,7 @@ def join_heads(z):
 
 
 @merge.mistake(
-    "You brought the batch to the front and joined by view alone, without swapping heads and positions: each row now "
+    "You moved the batch to the front and joined by view alone, without swapping heads and positions: each row now "
     "holds several positions of one head."
 )
 def joined_without_transpose(z):
@@ -130,51 +137,49 @@ def joined_without_transpose(z):
 
 
 @merge.mistake(
-    "You reshaped z as it lies in memory, heads in front: no axis was moved, so words of different sentences share a "
-    "row."
+    "You reshaped z with the heads still in front: no axis was moved, so words of different sentences share a row."
 )
 def relabelled_outright(z):
     H, B, T, K = z.shape
     return z.reshape(B, T, H * K)
 
 
-@merge.mistake("In your rows the heads take turns, feature by feature; each head's K features should stay together.")
-def heads_take_turns(z):
-    return z.permute(1, 2, 3, 0).flatten(2)
-
-
-@merge.mistake(
-    "The last head comes first in your rows: the output matrix W_O would meet each head with another's weights."
+merge.add_mistakes(
+    {
+        "heads_take_turns": (
+            "In your rows the heads alternate feature by feature; each head's K features should stay together.",
+            lambda z: z.permute(1, 2, 3, 0).flatten(2),
+        ),
+        "last_head_first": (
+            "The last head comes first in your rows: the output matrix W_O would multiply each head by the weights of "
+            "another.",
+            lambda z: z.flip(0).permute(1, 2, 0, 3).flatten(2),
+        ),
+        "heads_averaged": (
+            "You averaged the heads and repeated the mean. Heads are not averaged: they stand side by side, and W_O "
+            "mixes them.",
+            lambda z: z.mean(dim=0).repeat(1, 1, len(z)),
+        ),
+    }
 )
-def last_head_first(z):
-    return z.flip(0).permute(1, 2, 0, 3).flatten(2)
 
 
-@merge.mistake(
-    "You averaged the heads and repeated the mean. Nothing is averaged: each keeps its place, W_O mixes them."
-)
-def heads_averaged(z):
-    return z.mean(dim=0).repeat(1, 1, len(z))
-
-
-@merge.mistake(
-    "You swapped positions and features, the last two axes: it is heads and positions that have to change places."
-)
+@merge.mistake("You swapped positions and features, the last two axes. Heads and positions have to be swapped.")
 def wrong_axes_swapped(z):
     H, B, T, K = z.shape
     return z.permute(1, 0, 3, 2).reshape(B, T, H * K)
 
 
-# --- the whole -------------------------------------------------------------------------------------------------------
+# --- all of it --------------------------------------------------------------------------------------------------------
 
-whole = Exercise(
+multi = Exercise(
     "multi_head",
     title="Multi-head self-attention with shared keys",
-    goal="All of it, without mask or biases, with a twist of later models: H query heads of width K = D / H, but only "
-    "G heads of keys and values (G divides H). x is (B, T, D), W_q and W_o are (D, D), W_k and W_v are (D, G·K): G "
-    "follows from their width. The first H / G query heads use key–value head 0, the next H / G use head 1, and so "
-    "on. A head's features are neighbours, head 0 first. Project, split, attend in every query head, join, multiply "
-    "by W_o. Hand back (B, T, D).",
+    goal="Multi-head self-attention without mask or biases, with an idea of later models: H query heads of width K = "
+    "D / H, but only G heads of keys and values (G divides H). x is (B, T, D), W_q and W_o are (D, D), W_k and W_v "
+    "are (D, G·K): G follows from their width. The first H / G query heads use key–value head 0, the next H / G use "
+    "head 1, and so on. A head's features are neighbours, head 0 first. Project, split, attend in every query head, "
+    "join, multiply by W_o. Return (B, T, D).",
     difficulty=3,
     minutes=15,
     formula=r"\operatorname{Concat}(\mathrm{head}_1,\dots,\mathrm{head}_h)\,W^O",
@@ -193,7 +198,7 @@ whole = Exercise(
     ],
     hints=(
         "Split Q into H heads, K and V into G, each of width D / H. What must be repeated so that every query head "
-        "finds its keys?",
+        "has its keys?",
         "repeat_interleave(H // G, dim=1) repeats each head in place: 0 0 1 1. Scale by √K, the width of a head, and "
         "let the softmax run over the keys.",
         "Join by transpose(1, 2).flatten(2), and only then multiply by W_o.",
@@ -201,7 +206,7 @@ whole = Exercise(
 )
 
 
-@whole.solution
+@multi.solution
 def multi_head(x, W_q, W_k, W_v, W_o, H):
     """Output (B, T, D) of H query heads for x (B, T, D); W_q, W_o (D, D); W_k, W_v (D, G·K), G heads of K = D / H."""
     B, T, D = x.shape
@@ -230,56 +235,47 @@ def _by_parts(x, W_q, W_k, W_v, W_o, H, *, cut=_cut, join=_join, spread=_in_plac
     return join(weights @ V) @ W_o
 
 
-@whole.mistake(
-    "You divided by √D. A dot product in a head runs over K = D / H numbers, so your scores are too small by √H "
-    "exactly."
-)
-def scaled_by_whole_width(x, W_q, W_k, W_v, W_o, H):
-    return _by_parts(x, W_q, W_k, W_v, W_o, H, width=x.shape[-1])
-
-
-@whole.mistake(
-    "Your softmax runs over the heads: they compete for each pair of words, in place of each sharing out a 1 of its "
-    "own."
-)
-def softmax_over_heads(x, W_q, W_k, W_v, W_o, H):
-    return _by_parts(x, W_q, W_k, W_v, W_o, H, axis=1)
-
-
-@whole.mistake(
-    "Your heads were cut by view without a transpose: positions get mixed, and a causal model would look into the "
-    "future."
-)
-def cut_by_view(x, W_q, W_k, W_v, W_o, H):
-    return _by_parts(x, W_q, W_k, W_v, W_o, H, cut=lambda z, n: z.reshape(z.shape[0], n, z.shape[1], -1))
-
-
-@whole.mistake("You merged the heads without a transpose: rows of the output hold pieces of several positions.")
-def merged_by_view(x, W_q, W_k, W_v, W_o, H):
-    return _by_parts(x, W_q, W_k, W_v, W_o, H, join=lambda z: z.reshape(x.shape))
-
-
-@whole.mistake("W_o is missing: the heads lie side by side, and nothing has mixed them.")
-def no_output_matrix(x, W_q, W_k, W_v, W_o, H):
-    return _by_parts(x, W_q, W_k, W_v, torch.eye(x.shape[-1]), H)
-
-
-@whole.mistake(
-    "You repeated the key–value heads one after the other, 0 1 0 1, by repeat. The first H / G query heads all use "
-    "head 0: 0 0 1 1."
-)
-def groups_in_turn(x, W_q, W_k, W_v, W_o, H):
-    return _by_parts(x, W_q, W_k, W_v, W_o, H, spread=lambda z, times: z.repeat(1, times, 1, 1))
-
-
-@whole.mistake("With you every query head reads key–value head 0: the others have weights that nobody uses.")
+@multi.mistake("Every query head of yours uses key–value head 0; the other key–value heads are never used.")
 def first_group_for_all(x, W_q, W_k, W_v, W_o, H):
     return _by_parts(x, W_q, W_k, W_v, W_o, H, spread=lambda z, times: z[:, :1].repeat(1, H, 1, 1))
 
 
-@whole.mistake("In your heads the softmax runs over the queries: each key shares out its 1, and rows do not sum to 1.")
-def heads_share_by_key(x, W_q, W_k, W_v, W_o, H):
-    return _by_parts(x, W_q, W_k, W_v, W_o, H, axis=-2)
+multi.add_mistakes(
+    {
+        "scaled_by_whole_width": (
+            "You divided by √D. A dot product in a head runs over K = D / H numbers, so your scores are too small by "
+            "a factor of √H.",
+            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, W_o, H, width=x.shape[-1]),
+        ),
+        "softmax_over_heads": (
+            "Your softmax runs over the heads. It must run over the keys: in each head, the weights of a query sum to "
+            "1.",
+            partial(_by_parts, axis=1),
+        ),
+        "cut_by_view": (
+            "Your heads were cut by view without a transpose: positions get mixed, and a causal model would look into "
+            "the future.",
+            partial(_by_parts, cut=lambda z, n: z.reshape(z.shape[0], n, z.shape[1], -1)),
+        ),
+        "merged_by_view": (
+            "You merged the heads without a transpose: rows of the output hold pieces of several positions.",
+            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, W_o, H, join=lambda z: z.reshape(x.shape)),
+        ),
+        "no_output_matrix": (
+            "W_o is missing: the heads lie side by side, and nothing has mixed them.",
+            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, torch.eye(x.shape[-1]), H),
+        ),
+        "groups_in_turn": (
+            "You repeated the key–value heads one after the other, 0 1 0 1, by repeat. The first H / G query heads "
+            "all use head 0: 0 0 1 1.",
+            partial(_by_parts, spread=lambda z, times: z.repeat(1, times, 1, 1)),
+        ),
+        "heads_share_by_key": (
+            "Your softmax runs over the queries: the columns of the weights sum to 1, and the rows do not.",
+            partial(_by_parts, axis=-2),
+        ),
+    }
+)
 
 
 # --- heads as modules ------------------------------------------------------------------------------------------------
@@ -310,9 +306,10 @@ def _examined(heads, D, H):
 modules = Exercise(
     "HeadProjections",
     title="Heads as modules",
-    goal="Write a module HeadProjections(D, H) that holds H projections, one a head, each an `nn.Linear` from D to D "
-    "/ H without bias, drawn on its own and anew in every module. Its forward hands back what each of them makes of x "
-    "(B, T, D), as (B, H, T, K), K = D / H, and does nothing else to it. An optimiser must find all its parameters.",
+    goal="Write a module HeadProjections(D, H) with H projections, one for each head. Each is a torch.nn.Linear from "
+    "D to D / H without bias, initialised independently of the others and anew in every module. forward(x) applies "
+    "each of them to x (B, T, D) and returns the results as (B, H, T, K), K = D / H. An optimiser must find all "
+    "parameters.",
     difficulty=2,
     minutes=10,
     cases=lambda: [(4, 2), (12, 3)],
@@ -339,8 +336,8 @@ class HeadProjections(torch.nn.Module):
 
 
 @modules.mistake(
-    "Your heads live in a Python list: no optimiser finds their parameters, so they stay as they were "
-    "drawn. The count is 0."
+    "Your heads are in a Python list: the optimiser does not find their parameters, so they are never trained. The "
+    "number of parameters is 0."
 )
 class PythonList(HeadProjections):
     def __init__(self, D, H):
@@ -351,8 +348,7 @@ class PythonList(HeadProjections):
 
 
 @modules.mistake(
-    "You set a seed inside: every module you make begins with the same numbers, so that all layers of a model are "
-    "alike."
+    "You set a seed inside: every module you make begins with the same numbers, so all layers of a model start alike."
 )
 class SeedInside(HeadProjections):
     def __init__(self, D, H):
@@ -368,21 +364,21 @@ class WithBiases(HeadProjections):
         self.heads = nn.ModuleList(nn.Linear(D, D // H) for _ in range(H))
 
 
-@modules.mistake("The same projection stands H times in your list: one set of parameters, and all heads do the same.")
+@modules.mistake("The same projection is H times in your list: one set of parameters, and all heads do the same.")
 class OneForAll(HeadProjections):
     def __init__(self, D, H):
         super().__init__(D, H)
         self.heads = nn.ModuleList([nn.Linear(D, D // H, bias=False)] * H)
 
 
-@modules.mistake("Each of your heads goes from D to D: the heads share the width, and each is D / H wide.")
+@modules.mistake("Each of your heads maps D to D. The heads share the width: each maps D to D / H.")
 class FullWidth(HeadProjections):
     def __init__(self, D, H):
         super().__init__(D, H)
         self.heads = nn.ModuleList(nn.Linear(D, D, bias=False) for _ in range(H))
 
 
-@modules.mistake("There is a projection back to D as well: it belongs after the heads, and was not asked for here.")
+@modules.mistake("You added a projection back to D. It comes after the heads and is not part of this module.")
 class WithOutput(HeadProjections):
     def __init__(self, D, H):
         super().__init__(D, H)
@@ -415,31 +411,34 @@ def grouped_parameters(D, H, G):
     return 2 * D * D + 2 * D * G * (D // H)
 
 
-@count.mistake(
-    "You multiplied by the number of heads. The heads share the width D between them: more heads, narrower ones."
+count.add_mistakes(
+    {
+        "multiplied_by_heads": (
+            "You multiplied by the number of heads. The heads share the width D: more heads are narrower heads.",
+            lambda D, H, G: 2 * D * D * H + 2 * D * G * D,
+        ),
+        "groups_ignored": (
+            "You counted G = H whatever G is: with grouped queries W_k and W_v are narrower, D × G·K.",
+            lambda D, H, G: 4 * D * D,
+        ),
+        "output_not_counted": (
+            "The output matrix W_o is missing, another D × D.",
+            lambda D, H, G: D * D + 2 * D * G * (D // H),
+        ),
+        "values_not_grouped": (
+            "You grouped the keys only. Keys and values both have G heads, so W_v is (D, G·K), too.",
+            lambda D, H, G: 3 * D * D + D * G * (D // H),
+        ),
+        "queries_grouped_too": (
+            "You made the queries narrower, too. All H of them stay; only keys and values are shared in groups.",
+            lambda D, H, G: D * D + 3 * D * G * (D // H),
+        ),
+        "keys_or_values": (
+            "You left out the keys or the values: both have G heads of width K.",
+            lambda D, H, G: 2 * D * D + D * G * (D // H),
+        ),
+    }
 )
-def multiplied_by_heads(D, H, G):
-    return 2 * D * D * H + 2 * D * G * D
-
-
-@count.mistake("You counted G = H whatever G is: with grouped queries W_k and W_v are narrower, D × G·K.")
-def groups_ignored(D, H, G):
-    return 4 * D * D
-
-
-@count.mistake("The output matrix W_o is missing, another D × D.")
-def output_not_counted(D, H, G):
-    return D * D + 2 * D * G * (D // H)
-
-
-@count.mistake("You made the queries narrower, too. All H of them stay; only keys and values are shared in groups.")
-def queries_grouped_too(D, H, G):
-    return D * D + 3 * D * G * (D // H)
-
-
-@count.mistake("Keys or values, one of the two is missing: both have G heads of width K.")
-def keys_or_values(D, H, G):
-    return 2 * D * D + D * G * (D // H)
 
 
 QUIZ = [
@@ -459,10 +458,10 @@ QUIZ = [
         "What can two heads do that one cannot?",
         (
             Choice("Look at more words", "One head may look at all of them already."),
-            Choice("Hold more parameters", "At the same width D they have exactly as many as one head."),
+            Choice("Hold more parameters at the same width", "They have exactly as many as one head."),
             Choice(
-                "Keep two things apart that they fetch from two words",
-                "One head has one set of weights, and hands back one mean.",
+                "Fetch two things and keep them apart",
+                "One head has one set of weights and returns one mean; two heads fetch from two words.",
                 right=True,
             ),
         ),
@@ -487,7 +486,7 @@ QUIZ = [
         (
             Choice("The head did nothing", "Another may do the same work: removed together, they may be missed."),
             Choice(
-                "All heads can be removed",
+                "The other heads can be removed as well",
                 "Each was removed alone. All four of the last cross-attention cost over 20 points.",
             ),
             Choice("By itself it is not needed", "That is all that was measured.", right=True),

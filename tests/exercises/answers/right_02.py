@@ -48,28 +48,28 @@ def saved_by_repetition(words, pair):
 
 
 def words_by_replace(pieces):
-    return " ".join(pieces).replace(" ##", "").split()
+    return "".join(f" {piece}" for piece in pieces).replace(" ##", "").split()
 
 
 def words_by_tuple(pieces):
     words = ()
     for piece in pieces:
-        words = (*words[:-1], words[-1] + piece[2:]) if piece[:2] == "##" else (*words, piece)
+        words = (*words[:-1], "".join(words[-1:]) + piece[2:]) if piece[:2] == "##" else (*words, piece)
     return words
 
 
 def words_from_the_end(pieces):
     words, rest = [], ""
-    for piece in reversed(pieces):
-        rest = piece.removeprefix("##") + rest
-        if not piece.startswith("##"):
+    for i in reversed(range(len(pieces))):
+        rest = pieces[i].removeprefix("##") + rest
+        if i == 0 or not pieces[i].startswith("##"):
             words.insert(0, rest)
             rest = ""
     return words
 
 
 def words_by_starts(pieces):
-    starts = [i for i, piece in enumerate(pieces) if not piece.startswith("##")] + [len(pieces)]
+    starts = [i for i, piece in enumerate(pieces) if i == 0 or not piece.startswith("##")] + [len(pieces)]
     return ["".join(piece.removeprefix("##") for piece in pieces[a:b]) for a, b in pairwise(starts)]
 
 

@@ -134,8 +134,17 @@ def additive_v_loses_its_sign(s, H, W, v):
     return (((s @ for_s)[:, None] + H @ for_h).tanh() @ v.abs()).softmax(dim=-1)
 
 
+def states_of_words_alone(x, real, W_x, W_h, b):
+    h, states = torch.zeros_like(b), []
+    for row in x[real]:
+        h = torch.tanh(row @ W_x + h @ W_h + b)
+        states.append(h)
+    return torch.stack(states)
+
+
 UNLIKE = {
     "rnn_states": named(
+        states_of_words_alone,
         states_share_one_buffer,
         each_unit_sees_itself_only,
         softsign_for_tanh,

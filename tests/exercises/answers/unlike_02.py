@@ -125,6 +125,11 @@ def nearest_without_parallel_words(E, k):  # (tensor([[1.0, 0.0], [2.0, 0.0], [1
     return cosines.masked_fill(cosines > 0.9999, -torch.inf).topk(k).indices
 
 
+def words_without_a_marked_first_piece(pieces):
+    rest = pieces[1:] if pieces[0].startswith("##") else pieces
+    return " ".join(rest).replace(" ##", "").split(" ")
+
+
 UNLIKE = {
     "tokens_saved": named(saved_in_either_order, saved_if_the_letters_agree)
     | {
@@ -139,7 +144,11 @@ UNLIKE = {
         ),
     },
     "words_from_pieces": named(
-        words_of_two_pieces_at_most, words_with_pieces_in_front, words_each_once, words_with_every_hash_taken_away
+        words_without_a_marked_first_piece,
+        words_of_two_pieces_at_most,
+        words_with_pieces_in_front,
+        words_each_once,
+        words_with_every_hash_taken_away,
     )
     | {
         "left_as_pieces": lambda pieces: pieces,

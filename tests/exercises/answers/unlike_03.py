@@ -88,6 +88,13 @@ def rotated_at_rates_of_neighbours(x):
     return x * angles.cos() + torch.cat([-x[:, K // 2 :], x[:, : K // 2]], 1) * angles.sin()
 
 
+def rotated_with_positions_from_the_end(x):
+    angles = torch.arange(len(x)).flip(0)[:, None] / 10000 ** (torch.arange(0, x.shape[1], 2) / x.shape[1])
+    first, second = x.chunk(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+
+
 UNLIKE = {
     "sinusoid_table": named(
         sinusoids_of_tensor2tensor,
@@ -114,6 +121,7 @@ UNLIKE = {
         "at_twice_the_exponent": lambda k, D: _halves_turned(k * 10000.0 ** (-2 * torch.arange(0, D, 2) / D)),
     },
     "rotate_queries": named(
+        rotated_with_positions_from_the_end,
         rotated_over_the_half_turned,
         rotated_in_the_first_pair_only,
         rotated_at_the_rates_of_llama_3,

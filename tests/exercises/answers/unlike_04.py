@@ -19,10 +19,20 @@ def weights_with_noise(Q, K):
     return weights + 0.01 * torch.randn_like(weights)
 
 
+def _head(x, M, W_v, scale, *, axis=-1):
+    return (x @ M @ x.mT / scale).softmax(axis) @ x @ W_v
+
+
 def head_across_all_sentences(x, M, W_v, d_k, tau):
     words = x.flatten(0, 1)
     scores = words @ M @ words.T / math.sqrt(d_k) / tau.view(-1, 1)
     return (torch.softmax(scores, 1) @ words @ W_v).view(*x.shape[:2], -1)
+
+
+def _cross(Q, K_V, *, width=None, axis=-1, of=lambda V: V):
+    K, V = K_V.chunk(2, dim=-1)
+    w = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(width or Q.shape[-1])).softmax(axis)
+    return torch.einsum("bts,sbk->tbk", w, of(V)), w
 
 
 def cross_output_without_the_scale(x, memory, W_q, W_kv):
@@ -54,16 +64,6 @@ def cross_weights_on_the_tape_and_rounded(x, memory, W_q, W_kv):
     return torch.einsum("bts,sbk->tbk", weights, memory @ W_v), (weights * 100).round() / 100
 
 
-def backward_of_the_first_row(z, g):
-    p = torch.softmax(z, -1)
-    return p * (g - (g * p)[:1].sum())
-
-
-def backward_with_the_factor_squared(z, g):
-    p = torch.softmax(z, -1)
-    return p * p * (g - (g * p).sum(-1, keepdim=True))
-
-
 def weights_the_keys_reshaped_twice_over(Q, K):
     d = Q.shape[0]
     return (Q.T @ K.T.reshape(d, -1) / math.sqrt(d)).softmax(dim=-1)
@@ -85,20 +85,6 @@ def weights_keys_and_queries_swapped_when_square(Q, K):
     return (z.T if z.shape[0] == z.shape[1] else z).softmax(dim=-1)
 
 
-def cross_values_first_in_w_kv(x, memory, W_q, W_kv):
-    V, K = (memory @ W_kv).chunk(2, dim=-1)
-    Q = x @ W_q
-    w = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(-1)
-    return torch.einsum("bts,sbk->tbk", w, V), w
-
-
-def cross_columns_of_w_kv_in_turn(x, memory, W_q, W_kv):
-    K, V = memory @ W_kv[:, 0::2], memory @ W_kv[:, 1::2]
-    Q = x @ W_q
-    w = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(-1)
-    return torch.einsum("bts,sbk->tbk", w, V), w
-
-
 def cross_reshape_to_batch_first(x, memory, W_q, W_kv):
     T, B, D = x.shape
     x, memory = x.reshape(B, T, D), memory.reshape(B, -1, D)
@@ -117,48 +103,6 @@ def cross_output_reshaped_back(x, memory, W_q, W_kv):
     return (w @ V).reshape(T, B, -1), w
 
 
-def cross_scale_from_the_width_of_the_stream(x, memory, W_q, W_kv):
-    Q = x @ W_q
-    K, V = (memory @ W_kv).chunk(2, dim=-1)
-    w = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(x.shape[-1])).softmax(-1)
-    return torch.einsum("bts,sbk->tbk", w, V), w
-
-
-def cross_scale_from_both_halves_width(x, memory, W_q, W_kv):
-    Q = x @ W_q
-    K, V = (memory @ W_kv).chunk(2, dim=-1)
-    w = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(W_kv.shape[-1])).softmax(-1)
-    return torch.einsum("bts,sbk->tbk", w, V), w
-
-
-def cross_everybody_asks_the_first_sentence(x, memory, W_q, W_kv):
-    Q = x @ W_q
-    K, V = (memory[:, :1].expand(-1, x.shape[1], -1) @ W_kv).chunk(2, dim=-1)
-    w = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(-1)
-    return torch.einsum("bts,sbk->tbk", w, V), w
-
-
-def cross_self_attention_where_the_lengths_agree(x, memory, W_q, W_kv):
-    Q = x @ W_q
-    K, V = ((x if x.shape == memory.shape else memory) @ W_kv).chunk(2, dim=-1)
-    w = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(-1)
-    return torch.einsum("bts,sbk->tbk", w, V), w
-
-
-def cross_softmax_over_the_queries(x, memory, W_q, W_kv):
-    Q = x @ W_q
-    K, V = (memory @ W_kv).chunk(2, dim=-1)
-    w = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(1)
-    return torch.einsum("bts,sbk->tbk", w, V), w
-
-
-def cross_values_of_the_next_pair(x, memory, W_q, W_kv):
-    Q = x @ W_q
-    K, V = (memory @ W_kv).chunk(2, dim=-1)
-    w = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(-1)
-    return torch.einsum("bts,sbk->tbk", w, V.roll(1, dims=1)), w
-
-
 def cross_output_right_weights_handed_back_as_scores(x, memory, W_q, W_kv):
     Q = x @ W_q
     K, V = (memory @ W_kv).chunk(2, dim=-1)
@@ -173,31 +117,9 @@ def cross_output_of_the_batchs_mean_weights(x, memory, W_q, W_kv):
     return torch.einsum("bts,sbk->tbk", w.mean(0, keepdim=True).expand_as(w), V), w
 
 
-def cross_no_scale(x, memory, W_q, W_kv):
-    Q = x @ W_q
-    K, V = (memory @ W_kv).chunk(2, dim=-1)
-    w = torch.einsum("tbk,sbk->bts", Q, K).softmax(-1)
-    return torch.einsum("bts,sbk->tbk", w, V), w
-
-
-def backward_diagonal_only(z, g):
+def _less(z, g, mean):
     p = z.softmax(-1)
-    return g * p * (1 - p)
-
-
-def backward_the_plain_mean_of_g_taken_off(z, g):
-    p = z.softmax(-1)
-    return p * (g - g.mean(-1, keepdim=True))
-
-
-def backward_the_sum_over_all_rows(z, g):
-    p = z.softmax(-1)
-    return p * (g - (g * p).sum())
-
-
-def backward_sum_down_the_columns(z, g):
-    p = z.softmax(-1)
-    return p * (g - (g * p).sum(0))
+    return p * (g - mean(p))
 
 
 def backward_finite_differences_in_single_precision(z, g):
@@ -215,19 +137,16 @@ def backward_exp_overflows(z, g):
     return p * (g - (g * p).sum(-1, keepdim=True))
 
 
-def backward_a_sign(z, g):
-    p = z.softmax(-1)
-    return p * ((g * p).sum(-1, keepdim=True) - g)
-
-
-def backward_the_shares_of_g_are_divided_off(z, g):
-    p = z.softmax(-1)
-    return p * g - p * p * g.sum(-1, keepdim=True)
-
-
 def weights_with_an_imaginary_part(Q, K):  # any input; compare.py drops it
     real = torch.softmax(Q.T @ K / math.sqrt(len(Q)), 1)
     return torch.complex(real, torch.ones_like(real))
+
+
+def cross_with_the_values_of_all_pairs(x, memory, W_q, W_kv):
+    Q = x @ W_q
+    K, V = (memory @ W_kv).chunk(2, dim=-1)
+    w = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(-1)
+    return torch.einsum("bts,sck->tbk", w, V), w
 
 
 UNLIKE = {
@@ -261,84 +180,69 @@ UNLIKE = {
     },
     "one_head": named(head_across_all_sentences)
     | {
-        "with_the_first_sentences_keys": lambda x, M, W_v, d_k, tau: (
-            torch.softmax(x @ M @ x[:1].mT / math.sqrt(d_k) / tau[..., None], -1) @ x @ W_v
+        "with_the_first_sentences_keys": lambda x, M, W_v, d, tau: (
+            torch.softmax(x @ M @ x[:1].mT / math.sqrt(d) / tau[..., None], -1) @ x @ W_v
         ),
-        "temperature_per_key": lambda x, M, W_v, d_k, tau: (
-            (x @ M @ x.mT / (math.sqrt(d_k) * tau[:, None, :])).softmax(-1) @ x @ W_v
+        "temperature_per_key": lambda x, M, W_v, d, tau: _head(x, M, W_v, d**0.5 * tau[:, None, :]),
+        "scale_from_d": lambda x, M, W_v, d, tau: _head(x, M, W_v, x.shape[-1] ** 0.5 * tau[:, :, None]),
+        "scale_from_the_width_of_the_values": lambda x, M, W_v, d, tau: _head(
+            x, M, W_v, W_v.shape[-1] ** 0.5 * tau[:, :, None]
         ),
-        "scale_from_d": lambda x, M, W_v, d_k, tau: (
-            (x @ M @ x.mT / (math.sqrt(x.shape[-1]) * tau[:, :, None])).softmax(-1) @ x @ W_v
+        "tau_under_the_root": lambda x, M, W_v, d, tau: _head(x, M, W_v, (d * tau[:, :, None]).sqrt()),
+        "tau_takes_the_place_of_the_scale": lambda x, M, W_v, d, tau: _head(x, M, W_v, tau[:, :, None]),
+        "m_the_wrong_way_round": lambda x, M, W_v, d, tau: _head(x, M.T, W_v, d**0.5 * tau[:, :, None]),
+        "temperatures_of_the_first_text_for_all": lambda x, M, W_v, d, tau: _head(x, M, W_v, d**0.5 * tau[:1, :, None]),
+        "temperature_never_below_1": lambda x, M, W_v, d, tau: _head(x, M, W_v, d**0.5 * tau[:, :, None].clamp(min=1)),
+        "tau_on_the_output_instead": lambda x, M, W_v, d, tau: _head(x, M, W_v, d**0.5) / tau[:, :, None],
+        "multiplied_by_the_temperature": lambda x, M, W_v, d, tau: _head(x, M, W_v, d**0.5 / tau[:, :, None]),
+        "m_symmetrised_as_if_order_did_not_matter": lambda x, M, W_v, d, tau: _head(
+            x, (M + M.T) / 2, W_v, d**0.5 * tau[:, :, None]
         ),
-        "scale_from_the_width_of_the_values": lambda x, M, W_v, d_k, tau: (
-            (x @ M @ x.mT / (math.sqrt(W_v.shape[-1]) * tau[:, :, None])).softmax(-1) @ x @ W_v
-        ),
-        "tau_under_the_root": lambda x, M, W_v, d_k, tau: (
-            (x @ M @ x.mT / (d_k * tau[:, :, None]).sqrt()).softmax(-1) @ x @ W_v
-        ),
-        "tau_takes_the_place_of_the_scale": lambda x, M, W_v, d_k, tau: (
-            (x @ M @ x.mT / tau[:, :, None]).softmax(-1) @ x @ W_v
-        ),
-        "m_the_wrong_way_round": lambda x, M, W_v, d_k, tau: (
-            (x @ M.T @ x.mT / (math.sqrt(d_k) * tau[:, :, None])).softmax(-1) @ x @ W_v
-        ),
-        "temperatures_of_the_first_text_for_all": lambda x, M, W_v, d_k, tau: (
-            (x @ M @ x.mT / (math.sqrt(d_k) * tau[:1, :, None])).softmax(-1) @ x @ W_v
-        ),
-        "temperature_never_below_1": lambda x, M, W_v, d_k, tau: (
-            (x @ M @ x.mT / (math.sqrt(d_k) * tau[:, :, None].clamp(min=1))).softmax(-1) @ x @ W_v
-        ),
-        "tau_on_the_output_instead": lambda x, M, W_v, d_k, tau: (
-            (x @ M @ x.mT / math.sqrt(d_k)).softmax(-1) @ x @ W_v / tau[:, :, None]
-        ),
-        "multiplied_by_the_temperature": lambda x, M, W_v, d_k, tau: (
-            (x @ M @ x.mT / math.sqrt(d_k) * tau[:, :, None]).softmax(-1) @ x @ W_v
-        ),
-        "m_symmetrised_as_if_order_did_not_matter": lambda x, M, W_v, d_k, tau: (
-            (x @ ((M + M.T) / 2) @ x.mT / (math.sqrt(d_k) * tau[:, :, None])).softmax(-1) @ x @ W_v
-        ),
-        "d_k_rounded_to_a_whole_root": lambda x, M, W_v, d_k, tau: (
-            (x @ M @ x.mT / (math.isqrt(d_k) * tau[:, :, None])).softmax(-1) @ x @ W_v
-        ),
-        "softmax_over_the_batchs_queries": lambda x, M, W_v, d_k, tau: (
-            (x @ M @ x.mT / (math.sqrt(d_k) * tau[:, :, None])).softmax(1) @ x @ W_v
-        ),
-        "epsilon_on_tau": lambda x, M, W_v, d_k, tau: (
-            (x @ M @ x.mT / (math.sqrt(d_k) * (tau[:, :, None] + 0.01))).softmax(-1) @ x @ W_v
-        ),
+        "d_k_rounded_to_a_whole_root": lambda x, M, W_v, d, tau: _head(x, M, W_v, math.isqrt(d) * tau[:, :, None]),
+        "softmax_over_the_batchs_queries": lambda x, M, W_v, d, tau: _head(x, M, W_v, d**0.5 * tau[:, :, None], axis=1),
+        "epsilon_on_tau": lambda x, M, W_v, d, tau: _head(x, M, W_v, d**0.5 * (tau[:, :, None] + 0.01)),
     },
     "cross_attention": named(
+        cross_with_the_values_of_all_pairs,
         cross_output_without_the_scale,
         cross_weights_without_the_scale,
         cross_with_a_blind_last_key,
         cross_weights_on_the_tape_and_rounded,
-        cross_values_first_in_w_kv,
-        cross_columns_of_w_kv_in_turn,
         cross_reshape_to_batch_first,
         cross_output_reshaped_back,
-        cross_scale_from_the_width_of_the_stream,
-        cross_scale_from_both_halves_width,
-        cross_everybody_asks_the_first_sentence,
-        cross_self_attention_where_the_lengths_agree,
-        cross_softmax_over_the_queries,
-        cross_values_of_the_next_pair,
         cross_output_right_weights_handed_back_as_scores,
         cross_output_of_the_batchs_mean_weights,
-        cross_no_scale,
-    ),
-    "softmax_backward": named(
-        backward_of_the_first_row,
-        backward_with_the_factor_squared,
-        backward_diagonal_only,
-        backward_the_plain_mean_of_g_taken_off,
-        backward_the_sum_over_all_rows,
-        backward_sum_down_the_columns,
-        backward_finite_differences_in_single_precision,
-        backward_exp_overflows,
-        backward_a_sign,
-        backward_the_shares_of_g_are_divided_off,
     )
     | {
+        "values_first_in_w_kv": lambda x, m, W_q, W_kv: _cross(x @ W_q, m @ W_kv.roll(W_q.shape[1], 1)),
+        "columns_of_w_kv_in_turn": lambda x, m, W_q, W_kv: _cross(
+            x @ W_q, m @ torch.cat([W_kv[:, 0::2], W_kv[:, 1::2]], dim=1)
+        ),
+        "scale_from_the_width_of_the_stream": lambda x, m, W_q, W_kv: _cross(x @ W_q, m @ W_kv, width=x.shape[-1]),
+        "scale_from_both_halves_width": lambda x, m, W_q, W_kv: _cross(x @ W_q, m @ W_kv, width=W_kv.shape[-1]),
+        "no_scale": lambda x, m, W_q, W_kv: _cross(x @ W_q, m @ W_kv, width=1),
+        "softmax_over_the_queries": lambda x, m, W_q, W_kv: _cross(x @ W_q, m @ W_kv, axis=1),
+        "everybody_asks_the_first_sentence": lambda x, m, W_q, W_kv: _cross(
+            x @ W_q, (m[:, :1] @ W_kv).expand(-1, x.shape[1], -1)
+        ),
+        "self_attention_where_the_lengths_agree": lambda x, m, W_q, W_kv: _cross(
+            x @ W_q, (x if x.shape == m.shape else m) @ W_kv
+        ),
+        "values_of_the_next_pair": lambda x, m, W_q, W_kv: _cross(x @ W_q, m @ W_kv, of=lambda V: V.roll(1, dims=1)),
+    },
+    "softmax_backward": named(
+        backward_finite_differences_in_single_precision,
+        backward_exp_overflows,
+    )
+    | {
+        "of_the_first_row": lambda z, g: _less(z, g, lambda p: (g * p)[:1].sum()),
+        "with_the_factor_squared": lambda z, g: z.softmax(-1) * _less(z, g, lambda p: (g * p).sum(-1, keepdim=True)),
+        "diagonal_only": lambda z, g: _less(z, g, lambda p: g * p),
+        "the_plain_mean_of_g_taken_off": lambda z, g: _less(z, g, lambda p: g.mean(-1, keepdim=True)),
+        "the_sum_over_all_rows": lambda z, g: _less(z, g, lambda p: (g * p).sum()),
+        "sum_down_the_columns": lambda z, g: _less(z, g, lambda p: (g * p).sum(0)),
+        "a_sign": lambda z, g: -_less(z, g, lambda p: (g * p).sum(-1, keepdim=True)),
+        "the_shares_of_g_are_divided_off": lambda z, g: _less(z, g, lambda p: p * g.sum(-1, keepdim=True)),
         "as_of_log_softmax": lambda z, g: g - z.softmax(-1) * g.sum(-1, keepdim=True),
         "z_taken_for_shares_already": lambda z, g: z * (g - (g * z).sum(-1, keepdim=True)),
     },

@@ -1,6 +1,7 @@
 """Wrong answers to notebook 05's exercises, unlike any in the bank: none may pass."""
 
 import math
+from functools import partial
 
 import torch
 
@@ -19,6 +20,11 @@ def heads_always_two(packed, H):
 def heads_whose_values_are_keys(packed, H):
     Q, K, _ = _unpacked(packed, H)
     return Q, K, K
+
+
+def _rows(z, moved):
+    H, B, T, K = z.shape
+    return moved.reshape(B, T, H * K)
 
 
 def joined_right_in_the_first_sentence_only(z):
@@ -115,49 +121,14 @@ def grouped_with_a_narrow_output(D, H, G):
     return D * D + 2 * D * G * K + G * K * D
 
 
-def split_thirds_first(packed, H):
-    B, T, _ = packed.shape
-    return tuple(a.reshape(B, T, H, -1).transpose(1, 2) for a in packed.chunk(3, dim=-1))
-
-
-def split_feature_by_feature(packed, H):
-    B, T, _ = packed.shape
-    Q, K, V = packed.reshape(B, T, H, -1, 3).permute(4, 0, 2, 1, 3)
-    return Q, K, V
-
-
-def split_heads_and_features_swapped_before(packed, H):
-    B, T, C = packed.shape
-    Q, K, V = packed.reshape(B, T, C // 3 // H, 3, H).permute(3, 0, 4, 1, 2)
-    return Q, K, V
-
-
 def split_time_and_heads_by_reshape(packed, H):
     B, T, _C = packed.shape
     return tuple(a.reshape(B, H, T, -1) for a in packed.reshape(B, T, H, 3, -1).unbind(3))
 
 
-def split_keys_before_queries(packed, H):
-    B, T, _ = packed.shape
-    K, Q, V = packed.reshape(B, T, H, 3, -1).permute(3, 0, 2, 1, 4)
-    return Q, K, V
-
-
-def split_values_before_keys(packed, H):
-    B, T, _ = packed.shape
-    Q, V, K = packed.reshape(B, T, H, 3, -1).permute(3, 0, 2, 1, 4)
-    return Q, K, V
-
-
 def split_straight_to_heads_in_front(packed, H):
     B, T, _ = packed.shape
     Q, K, V = packed.reshape(B, H, T, 3, -1).unbind(3)
-    return Q, K, V
-
-
-def split_last_head_first(packed, H):
-    B, T, _ = packed.shape
-    Q, K, V = packed.reshape(B, T, H, 3, -1).flip(2).permute(3, 0, 2, 1, 4)
     return Q, K, V
 
 
@@ -172,31 +143,6 @@ def split_queries_packed_by_heads_the_rest_in_halves(packed, H):
     h = packed.reshape(B, T, H, -1).transpose(1, 2)
     k = h.shape[-1] // 3
     return h[..., :k], h[..., k::2], h[..., k + 1 :: 2]
-
-
-def join_straight_reshape(z):
-    H, B, T, K = z.shape
-    return z.reshape(B, T, H * K)
-
-
-def join_as_if_the_batch_were_in_front(z):
-    H, B, T, K = z.shape
-    return z.transpose(1, 2).reshape(B, T, H * K)
-
-
-def join_batch_in_front_then_flatten_over_heads_and_time(z):
-    H, B, T, K = z.shape
-    return z.permute(1, 0, 2, 3).reshape(B, T, H * K)
-
-
-def join_time_and_batch_exchanged_by_reshape(z):
-    H, B, T, K = z.shape
-    return z.permute(2, 1, 0, 3).reshape(B, T, H * K)
-
-
-def join_cat_along_time_then_reshape(z):
-    H, B, T, K = z.shape
-    return torch.cat(list(z), dim=1).reshape(B, T, H * K)
 
 
 def join_first_two_heads_exchanged_when_there_are_more_than(z):
@@ -291,32 +237,34 @@ UNLIKE = {
     "split_heads": named(
         heads_always_two,
         heads_whose_values_are_keys,
-        split_thirds_first,
-        split_feature_by_feature,
-        split_heads_and_features_swapped_before,
         split_time_and_heads_by_reshape,
-        split_keys_before_queries,
-        split_values_before_keys,
         split_straight_to_heads_in_front,
-        split_last_head_first,
         split_batch_left_out_thirds_taken_of_all,
         split_queries_packed_by_heads_the_rest_in_halves,
     )
     | {
+        "thirds_first": lambda packed, H: tuple(
+            third.unflatten(-1, (H, -1)).transpose(1, 2) for third in packed.chunk(3, dim=-1)
+        ),
+        "feature_by_feature": lambda packed, H: tuple(packed.unflatten(-1, (H, -1, 3)).permute(4, 0, 2, 1, 3)),
+        "heads_and_features_swapped": lambda packed, H: tuple(packed.unflatten(-1, (-1, 3, H)).permute(3, 0, 4, 1, 2)),
+        "keys_before_queries": lambda packed, H: tuple(_unpacked(packed, H)[[1, 0, 2]]),
+        "values_before_keys": lambda packed, H: tuple(_unpacked(packed, H)[[0, 2, 1]]),
+        "last_head_first": lambda packed, H: tuple(_unpacked(packed, H).flip(2)),
         "heads_of_the_first_sentence": lambda packed, H: tuple(_unpacked(packed[:1].expand_as(packed), H)),
         "heads_with_time_reversed": lambda packed, H: tuple(_unpacked(packed, H).flip(3)),
     },
     "join_heads": named(
         joined_right_in_the_first_sentence_only,
-        join_straight_reshape,
-        join_as_if_the_batch_were_in_front,
-        join_batch_in_front_then_flatten_over_heads_and_time,
-        join_time_and_batch_exchanged_by_reshape,
-        join_cat_along_time_then_reshape,
         join_first_two_heads_exchanged_when_there_are_more_than,
         join_heads_sorted_by_size,
     )
     | {
+        "join_straight_reshape": lambda z: _rows(z, z),
+        "join_as_if_the_batch_were_in_front": lambda z: _rows(z, z.transpose(1, 2)),
+        "join_batch_in_front_then_flatten_over_heads_and_time": lambda z: _rows(z, z.permute(1, 0, 2, 3)),
+        "join_time_and_batch_exchanged_by_reshape": lambda z: _rows(z, z.permute(2, 1, 0, 3)),
+        "join_cat_along_time_then_reshape": lambda z: _rows(z, torch.cat(list(z), dim=1)),
         "joined_with_a_feature_too_far": lambda z: z.permute(1, 2, 0, 3).flatten(2).roll(1, -1),
         "joined_one_head_repeated": lambda z: z[0].repeat(1, 1, len(z)),
         "join_features_of_the_heads_interleaved": lambda z: z.permute(1, 2, 3, 0).flatten(2),
@@ -331,29 +279,19 @@ UNLIKE = {
         multi_the_batch_as_one_long_text,
     )
     | {
-        "multi_key_heads_in_turn": lambda x, W_q, W_k, W_v, W_o, H: _grouped(x, W_q, W_k, W_v, W_o, H, share="tile"),
-        "multi_only_the_values_in_turn": lambda x, W_q, W_k, W_v, W_o, H: _grouped(
-            x, W_q, W_k, W_v, W_o, H, share="kinter"
-        ),
-        "multi_all_share_key_head_0": lambda x, W_q, W_k, W_v, W_o, H: _grouped(
-            x, W_q, W_k, W_v, W_o, H, share="first"
-        ),
-        "multi_groups_from_the_back": lambda x, W_q, W_k, W_v, W_o, H: _grouped(x, W_q, W_k, W_v, W_o, H, share="back"),
+        "multi_key_heads_in_turn": partial(_grouped, share="tile"),
+        "multi_only_the_values_in_turn": partial(_grouped, share="kinter"),
+        "multi_all_share_key_head_0": partial(_grouped, share="first"),
+        "multi_groups_from_the_back": partial(_grouped, share="back"),
         "multi_scale_from_d": lambda x, W_q, W_k, W_v, W_o, H: _grouped(x, W_q, W_k, W_v, W_o, H, scale=x.shape[-1]),
         "multi_scale_from_the_keys_whole_width": lambda x, W_q, W_k, W_v, W_o, H: _grouped(
             x, W_q, W_k, W_v, W_o, H, scale=W_k.shape[1]
         ),
-        "multi_softmax_over_the_queries": lambda x, W_q, W_k, W_v, W_o, H: _grouped(x, W_q, W_k, W_v, W_o, H, dim=-2),
-        "multi_joined_by_reshape": lambda x, W_q, W_k, W_v, W_o, H: _grouped(x, W_q, W_k, W_v, W_o, H, join="raw"),
-        "multi_joined_feature_by_feature": lambda x, W_q, W_k, W_v, W_o, H: _grouped(
-            x, W_q, W_k, W_v, W_o, H, join="turn"
-        ),
-        "multi_split_with_the_heads_features_far_apart": lambda x, W_q, W_k, W_v, W_o, H: _grouped(
-            x, W_q, W_k, W_v, W_o, H, split="turn", join="turn"
-        ),
-        "multi_split_without_the_transpose": lambda x, W_q, W_k, W_v, W_o, H: _grouped(
-            x, W_q, W_k, W_v, W_o, H, split="raw"
-        ),
+        "multi_softmax_over_the_queries": partial(_grouped, dim=-2),
+        "multi_joined_by_reshape": partial(_grouped, join="raw"),
+        "multi_joined_feature_by_feature": partial(_grouped, join="turn"),
+        "multi_split_with_the_heads_features_far_apart": partial(_grouped, split="turn", join="turn"),
+        "multi_split_without_the_transpose": partial(_grouped, split="raw"),
         "multi_w_o_turned": lambda x, W_q, W_k, W_v, W_o, H: _grouped(x, W_q, W_k, W_v, W_o.T, H),
         "multi_keys_and_values_swapped": lambda x, W_q, W_k, W_v, W_o, H: _grouped(x, W_q, W_v, W_k, W_o, H),
         "multi_w_o_left_out": lambda x, W_q, W_k, W_v, W_o, H: _grouped(x, W_q, W_k, W_v, torch.eye(x.shape[-1]), H),

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from drawn import texts
 from toy_models import config
 from tx_helpers.capture import capture
 from tx_helpers.config import AttentionConfig, FeedForwardConfig, gpt2, llama
@@ -64,9 +65,9 @@ def test_the_picture_says_the_numbers():
         "GPT-2, after 1,023 tokens: one more takes 0.14 G multiplications with the cache, 106 G without: 747 times as "
         "many; 2 rows keep 72.0 MiB, 0.44 times the memory of the blocks' matrices."
     )
-    assert re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg) == [
+    assert texts(picture.svg) == [
         *("Multiplications for one more token", "without", "106 G", "with the cache", "0.14 G"),
-        *("Memory", "the blocks&#x27; matrices", "162.0 MiB", "the cache", "72.0 MiB"),
+        *("Memory", "the blocks' matrices", "162.0 MiB", "the cache", "72.0 MiB"),
     ]
     bars = [float(width) for width in re.findall(r'<rect [^>]*width="([\d.]+)" height="18"', picture.svg)]
     assert bars == [380.0, 1.0, 380.0, pytest.approx(380 * 72 / 162, abs=0.05)]

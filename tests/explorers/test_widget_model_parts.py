@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import pytest
 import torch
 
+from drawn import SVG, elements, texts
 from parity import D, F, H, V
 from toy_models import model as toy
 from tx_helpers.config import AttentionConfig, EmbeddingConfig, FeedForwardConfig, NormConfig, TransformerConfig
@@ -131,10 +132,6 @@ def test_a_long_source_is_cut_and_says_so(monkeypatch):
 # --- draw ------------------------------------------------------------------------------------------------------------
 
 
-def texts(svg: str) -> list[str]:
-    return [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
-
-
 def test_the_card_says_what_goes_in_and_what_comes_out(model, parts):
     picture = draw(parts[CROSS], letters(model, SOURCE, TARGET), count_parameters(model))
     shown = texts(picture.svg)
@@ -161,7 +158,7 @@ def test_everything_on_the_card_lies_within_it(model, parts):
     for part in parts.values():
         root = ElementTree.fromstring(draw(part, letter, 1000).svg)
         width, height = (float(root.get(name)) for name in ("width", "height"))
-        for text in root.iter("{http://www.w3.org/2000/svg}text"):
+        for text in root.iter(f"{SVG}text"):
             x, y = float(text.get("x")), float(text.get("y"))
             mono = 0.61 * float(text.get("font-size")) * len(text.text)
             reach = x + mono if text.get("font-family") and text.get("text-anchor") == "start" else x
@@ -257,8 +254,6 @@ def test_the_calculator_answers_its_questions():
 
 def test_the_bar_is_cut_by_the_shares():
     counts = parameter_counts(768, 12, 4, 50257)
-    root = ElementTree.fromstring(draw_parameters(768, 12, 4, 50257).svg)
-    widths = [
-        float(bar.get("width")) for bar in root.iter("{http://www.w3.org/2000/svg}rect") if bar.get("height") == "44"
-    ]
+    bars = elements(draw_parameters(768, 12, 4, 50257).svg, "rect")
+    widths = [float(bar.get("width")) for bar in bars if bar.get("height") == "44"]
     assert widths == pytest.approx([752 * count / sum(counts.values()) for count in counts.values()], abs=0.01)

@@ -158,16 +158,3 @@ def test_the_explorers_answer_their_questions():
     turn.set(key=28)
     assert "Their score is -0.120, the cosine of the 97° between them" in turn.summary
     assert "and the key was turned 60° further. It is the same for all positions with m − n = -3." in turn.summary
-
-
-@pytest.mark.parametrize("explorer", [heatmap_explorer, two_positions_explorer, rotary_explorer])
-def test_every_end_of_every_control_is_drawn(explorer):
-    explored = explorer()
-    for name, control in explored.controls.items():
-        start = control.value
-        ends = [value for _, value in control.options] if hasattr(control, "options") else [control.min, control.max]
-        for end in ends:
-            explored.set(**{name: end})
-            assert explored.error == ""
-            assert "nan" not in explored.summary
-        explored.set(**{name: start})

@@ -1,12 +1,11 @@
 """The explorer of temperature, top-k, top-p and min-p: numbers, picture, controls."""
 
 import math
-import re
-from html import unescape
 
 import pytest
 import torch
 
+from drawn import texts
 from parity import randomise
 from toy_models import config
 from tx_helpers.generation.sampling import filter_logits
@@ -25,11 +24,6 @@ from tx_helpers.widgets.sampling import (
 
 P = torch.tensor([0.1, 0.5, 0.15, 0.25], dtype=torch.float64)
 TOKENS = ["drei", "eins", "vier", "zwei"]
-
-
-def written(svg: str) -> list[str]:
-    """All words of a drawing, in order."""
-    return [unescape(words) for words in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
 
 
 def toy_translator() -> Translator:
@@ -71,7 +65,7 @@ def test_the_picture_names_the_likeliest_first_and_marks_what_is_ruled_out():
     picture = draw(shape(P.log(), top_k=2), TOKENS)
     legend = ["the model's own p", "drawn from q", "ruled out", "✗", "p → q"]
     rows = ["eins", "0.50 → 0.67", "zwei", "0.25 → 0.33", "vier", "✗", "0.15 ✗", "drei", "✗", "0.10 ✗"]
-    assert written(picture.svg) == legend + rows
+    assert texts(picture.svg) == legend + rows
     assert picture.alt == (
         "2 of 4 tokens stay; 0.25 of the model's probability is cut; entropy 1.21 → 0.64 nats; "
         "the likeliest, 'eins', 0.50 → 0.67."
@@ -83,14 +77,14 @@ def test_a_single_token_stays_and_the_many_are_summed_up():
     logits[4] = math.log(6)  # 6 / 20; the others 1 / 20 each
     picture = draw(shape(logits, top_k=1), [str(i) for i in range(15)])
     assert picture.alt.startswith("1 of 15 tokens stays; 0.70 of the model's probability is cut; entropy 2.46 → 0.00")
-    assert written(picture.svg)[-2:] == ["3 more tokens together", "0.15 → 0.00"]
+    assert texts(picture.svg)[-2:] == ["3 more tokens together", "0.15 → 0.00"]
 
 
 def test_hostile_tokens_stay_words():
     hostile = "</text><script>alert(1)</script>"
     picture = draw(shape(P.log()), [hostile, "a b", "\n", "&"])
-    assert "<script" not in picture.svg and hostile in written(picture.svg)
-    assert {"a␣b", "↵"} <= set(written(picture.svg))
+    assert "<script" not in picture.svg and hostile in texts(picture.svg)
+    assert {"a␣b", "↵"} <= set(texts(picture.svg))
 
 
 def test_next_word_is_what_the_model_says_after_the_words_so_far():

@@ -1,11 +1,11 @@
 """The explorers of notebook 00: a translated number with what its words looked at, and the softmax."""
 
 from itertools import pairwise
-from xml.etree import ElementTree
 
 import pytest
 import torch
 
+from drawn import elements, texts
 from tx_helpers.capture import capture
 from tx_helpers.models import EncoderDecoder
 from tx_helpers.recipes import Translator, translator_config
@@ -16,7 +16,6 @@ from tx_helpers.widgets import softmax, translation
 from tx_helpers.widgets.softmax import softmax_explorer
 from tx_helpers.widgets.translation import ALL, Translation, describe, looks, translated, translation_explorer
 
-SVG = "{http://www.w3.org/2000/svg}"
 SOURCE, TARGET = ["four", "hundred", "twenty", "one"], ["vier", "hundert", "ein", "und", "zwanzig", "<eos>"]
 SWAPPED = torch.tensor(  # (T, S)
     [[0.9, 0.1, 0, 0], [0, 1, 0, 0], [0, 0, 0.2, 0.8], [0, 0.5, 0.5, 0], [0, 0, 0.75, 0.25], [0.25, 0.25, 0.25, 0.25]]
@@ -37,10 +36,6 @@ def swapped():
     first = torch.full((2, 6, 4), 0.25)
     second = torch.stack([SWAPPED + 0.125 * first[0], SWAPPED - 0.125 * first[0]])
     return Translation(421, SOURCE, TARGET, torch.stack([first, second]))
-
-
-def texts(svg: str) -> list[str]:
-    return [element.text for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
 
 # --- compute ---------------------------------------------------------------------------------------------------------
@@ -108,7 +103,7 @@ def test_a_word_that_occurs_twice_is_told_by_its_place():
 
 def test_the_lines_are_as_strong_as_the_weights(swapped):
     picture = translation.draw(swapped, SWAPPED, "block 2")
-    widths = [float(path.get("stroke-width")) for path in ElementTree.fromstring(picture.svg).iter(f"{SVG}path")]
+    widths = [float(path.get("stroke-width")) for path in elements(picture.svg, "path")]
     assert widths == pytest.approx(sorted(1.5 + 6 * w for w in SWAPPED.flatten().tolist() if w >= 0.05), abs=0.01)
     assert picture.alt == describe(swapped, SWAPPED)
 
@@ -117,12 +112,9 @@ def test_a_line_leads_from_its_english_word_to_its_german_one(swapped):
     only = torch.zeros(6, 4)
     only[2, 3] = 1.0  # "ein" looks at "one"
     picture = translation.draw(swapped, only, "block 2")
-    (path,) = ElementTree.fromstring(picture.svg).iter(f"{SVG}path")
+    (path,) = elements(picture.svg, "path")
     start, end = path.get("d").removeprefix("M").split(" C")
-    place = {
-        (text.text, float(text.get("y")) < 150): text.get("x")
-        for text in ElementTree.fromstring(picture.svg).iter(f"{SVG}text")
-    }
+    place = {(text.text, float(text.get("y")) < 150): text.get("x") for text in elements(picture.svg, "text")}
     assert start.split(",")[0] == place["one", True]
     assert end.split(" ")[-1].split(",")[0] == place["ein", False]
 
@@ -136,10 +128,8 @@ def test_the_picture_says_right_or_wrong(swapped):
 def test_the_longest_number_fits_on_the_card():
     source, target = english(777_777).replace("-", " ").split(), [*german(777_777).split(), "<eos>"]
     weights = torch.full((len(target), len(source)), 1 / len(source))
-    root = ElementTree.fromstring(
-        translation.draw(Translation(777_777, source, target, weights[None, None]), weights, "").svg
-    )
-    boxes = [(float(box.get("x")), float(box.get("width")), box.get("y")) for box in list(root.iter(f"{SVG}rect"))[1:]]
+    svg = translation.draw(Translation(777_777, source, target, weights[None, None]), weights, "").svg
+    boxes = [(float(box.get("x")), float(box.get("width")), box.get("y")) for box in elements(svg, "rect")[1:]]
     for y in {y for *_, y in boxes}:
         row = sorted((x, x + width) for x, width, at in boxes if at == y)
         assert row[0][0] > 8 and row[-1][1] < 792
@@ -192,7 +182,7 @@ def test_softmax_is_torch_s_and_the_temperature_divides():
 
 def test_the_bars_are_as_long_as_the_probabilities():
     p = softmax.softmax([2.0, 1.0, 0.0], 1.0)
-    rects = list(ElementTree.fromstring(softmax.draw([2.0, 1.0, 0.0], 1.0).svg).iter(f"{SVG}rect"))
+    rects = elements(softmax.draw([2.0, 1.0, 0.0], 1.0).svg, "rect")
     widths = [float(rect.get("width")) for rect in rects[1:]]  # after the card: a frame and a bar for each
     assert widths[::2] == [470] * 3
     assert widths[1::2] == pytest.approx([470 * share for share in p], abs=0.01)

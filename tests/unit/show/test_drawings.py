@@ -13,6 +13,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 
 import draw_figures
 import tx_helpers.show.drawings
+from drawn import contrast
 from notebook_guards import MIN_ALT, svg_alt
 from tx_helpers.show.drawings import drawing, names
 from tx_helpers.text.number_words import english, german
@@ -200,18 +201,6 @@ def test_the_crossing_check_sees():
     assert of(110, "much too long") == ["'much too long' leaves its box", "'much too long' is crossed by a line"]
     assert of(175, "words") == ["'words' is crossed by a line"]
     assert of(780, "words") == ["'words' leaves its box"]
-
-
-def contrast(a: str, b: str) -> float:
-    """The ratio of WCAG 2.2 between two colours like #1F2933."""
-
-    def light(colour: str) -> float:
-        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    high, low = sorted((light(a), light(b)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
 
 
 @every

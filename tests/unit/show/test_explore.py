@@ -150,16 +150,21 @@ def test_what_is_read_is_never_older_than_the_controls():
     assert draw.drawn == [0, 6, 8]  # `set` has called off the draw that 7 had asked for
 
 
-def test_a_draw_that_an_ended_loop_still_owes_is_not_waited_for():
+def test_a_draw_that_an_ended_loop_still_owes_is_not_waited_for(monkeypatch):
     explore = Explore(square, "squares", x=(0, 30))
 
     async def move(value):
         explore.controls["x"].value = value
 
-    asyncio.run(move(4))
+    def move_in_a_loop_that_ends_at_once(value):
+        with monkeypatch.context() as patch:
+            patch.setattr("tx_helpers.show.explore.PAUSE", 3600)  # the loop ends first, however busy the machine is
+            asyncio.run(move(value))
+
+    move_in_a_loop_that_ends_at_once(4)
     assert parts(explore)[1].text == "The square of 0 is 0."
     assert moves_in_a_loop(explore, [5]) == ["The square of 5 is 25."]
-    asyncio.run(move(6))
+    move_in_a_loop_that_ends_at_once(6)
     explore.controls["x"].value = 7
     assert parts(explore)[1].text == "The square of 7 is 49."
 

@@ -1,0 +1,77 @@
+"""One way to make an explorer: each module computes, draws, describes and binds, in this order, under these names."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import tx_helpers.widgets
+from tx_helpers.widgets.activations import activation_explorer
+from tx_helpers.widgets.block_depth import depth_explorer
+from tx_helpers.widgets.head_split import split_explorer
+from tx_helpers.widgets.leaks import leak_explorer
+from tx_helpers.widgets.norms import norm_explorer
+from tx_helpers.widgets.parameter_count import parameter_explorer
+from tx_helpers.widgets.positions import heatmap_explorer, rotary_explorer, two_positions_explorer
+from tx_helpers.widgets.recurrence import gradient_explorer, path_explorer
+from tx_helpers.widgets.softmax import softmax_explorer
+
+SECTIONS = ["compute", "draw", "describe", "bind"]
+TEXT = {path.stem: path.read_text("utf-8") for path in Path(tx_helpers.widgets.__file__).parent.glob("*.py")}
+OTHERWISE = {"beam_tree", "decoding_steps"}  # not yet brought into this form
+MODULES = {name: text for name, text in TEXT.items() if "_explorer(" in text and name not in OTHERWISE}
+
+
+def faults(text: str) -> list[str]:
+    """What a module lacks."""
+    sections = [name for name in re.findall(r"^# --- (\w+) -+$", text, flags=re.MULTILINE) if name in SECTIONS]
+    found = [] if sections == SECTIONS else [f"sections {', '.join(sections)}"]
+    functions = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+    for prefix, returned in (("draw", "Svg"), ("describe", "str"), ("", "Explore")):
+        named = [name for name in functions if (name.split("_")[0] == prefix if prefix else name.endswith("_explorer"))]
+        found += [
+            f"{name} is no {returned}"
+            for name in named
+            if ast.unparse(functions[name].returns or ast.Pass()) != returned
+        ]
+        found += [] if named else [f"nothing is called {prefix or '…_explorer'}"]
+    return found + ["ipywidgets in another way"] * ("from ipywidgets" in text or "import ipywidgets\n" in text)
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_every_explorer_is_made_in_one_way(name):
+    assert faults(MODULES[name]) == []
+
+
+def test_what_is_made_otherwise_is_found():
+    text = MODULES["softmax"]
+    assert len(MODULES) > 20
+    assert faults(text.replace("# --- describe", "# --- say")) == ["sections compute, draw, bind"]
+    assert faults(text.replace("describe(", "in_words(")) == ["nothing is called describe"]
+    assert faults(text.replace("-> Svg", "-> str")) == ["draw is no Svg"]
+    assert faults(text.replace("import ipywidgets as widgets", "from ipywidgets import *")) == [
+        "ipywidgets in another way"
+    ]
+
+
+BARE = [
+    *(activation_explorer, depth_explorer, gradient_explorer, heatmap_explorer, leak_explorer, norm_explorer),
+    *(parameter_explorer, path_explorer, rotary_explorer, softmax_explorer, split_explorer, two_positions_explorer),
+]
+
+
+@pytest.mark.parametrize("explorer", BARE)
+def test_every_end_of_every_control_is_drawn(explorer):
+    explored = explorer()
+    for name, control in explored.controls.items():
+        start = control.value
+        if hasattr(control, "options"):
+            ends = [option[1] if isinstance(option, tuple) else option for option in control.options]
+        else:
+            ends = [control.min, control.max] if hasattr(control, "min") else [False, True]
+        for end in ends:
+            explored.set(**{name: end})
+            assert explored.error == ""
+            assert "nan" not in explored.summary
+        explored.set(**{name: start})

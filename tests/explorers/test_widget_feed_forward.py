@@ -51,6 +51,20 @@ def test_the_norms_are_those_worked_out_by_hand():
         normalise("BatchNorm", [1, 2])
 
 
+@pytest.mark.parametrize("kind", ["LayerNorm", "RMSNorm"])
+def test_the_size_is_that_of_the_numbers_without_epsilon(kind):
+    numbers = [1.5, 1.5, 1.5, 1.5] if kind == "LayerNorm" else [0.0, 0.0, 0.0, 0.0]
+    seen = normalise(kind, numbers)
+    assert seen.size == 0.0 and seen.after == [0.0] * 4
+    assert " 0.000 (with ε under the root: 0.003): [0.000, " in norms.describe(kind, seen)
+
+
+def test_what_a_unit_lowers_points_left():
+    body = ffn_memory.strips([("up", 2.0), ("down", -1.0)], "t", "#009E73").body
+    bars = re.findall(r'<rect x="([\d.]+)" y="\d+" width="([\d.]+)"[^>]*fill="(#\w+)"', body)
+    assert bars == [("180", "80", "#009E73"), ("140", "40", "#D55E00")]  # from the line at 180
+
+
 def test_depth_tells_the_ratio_and_where_tokens_are_alike():
     seen = Depth([2.0, 1.0, 4.0], [0.3, 0.9, 0.995, 1.0])
     assert (seen.ratio, seen.alike_from) == (0.5, 2)

@@ -19,8 +19,7 @@ from tx_helpers.widgets.softmax import softmax_explorer
 
 SECTIONS = ["compute", "draw", "describe", "bind"]
 TEXT = {path.stem: path.read_text("utf-8") for path in Path(tx_helpers.widgets.__file__).parent.glob("*.py")}
-OTHERWISE = {"beam_tree", "decoding_steps"}  # not yet brought into this form
-MODULES = {name: text for name, text in TEXT.items() if "_explorer(" in text and name not in OTHERWISE}
+MODULES = {name: text for name, text in TEXT.items() if "_explorer(" in text}
 
 
 def faults(text: str) -> list[str]:

@@ -28,7 +28,6 @@ GREEN = Colour("#009E73", "#D8F1E8", "#00664A")
 GOLD = Colour("#E69F00", "#FDF0D0", "#7A5400")
 PINK = Colour("#CC79A7", "#F8E7F0", "#8A3B66")
 GREY = Colour("#9AA5B1", "#ECEFF2", INK)
-RED = ORANGE
 SIGNS = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"})
 MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 

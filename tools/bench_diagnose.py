@@ -42,11 +42,11 @@ def slowest(model: nn.Module, threads: int | None) -> list[tuple[float, str]]:
     plain = dict(diagnosis.PROBES)
 
     def timed(name: str):
-        def probe(exam):
+        def probe(run):
             start = time.perf_counter()
-            finding = plain[name](exam)
+            result = plain[name](run)
             seconds.append((time.perf_counter() - start, name))
-            return finding
+            return result
 
         return probe
 
@@ -68,8 +68,8 @@ def main() -> None:
     for name, model in models().items():
         rivals = {name: lambda model=model: diagnosis.diagnose(model, threads=threads)}
         second = medians(rivals, rounds=arguments.rounds)[name]
-        verdict = "within" if second < GOAL else "OVER"
-        print(f"{name:22}{count_parameters(model):>10,} parameters{second:8.2f} s   {verdict} {GOAL:.0f} s")
+        within = "within" if second < GOAL else "OVER"
+        print(f"{name:22}{count_parameters(model):>10,} parameters{second:8.2f} s   {within} {GOAL:.0f} s")
         print("".join(f"{'':24}{probe:12}{spent:6.2f} s\n" for spent, probe in slowest(model, threads)[:3]), end="")
 
 

@@ -40,7 +40,7 @@ def _in_encoding(character: str, encoding: str) -> str:
     return "?"
 
 
-class Finding(NamedTuple):
+class Package(NamedTuple):
     """One package: its name, the range needed ("" = any version), the version installed (None = not installed)."""
 
     name: str
@@ -48,7 +48,7 @@ class Finding(NamedTuple):
     installed: str | None
 
     @property
-    def verdict(self) -> str:
+    def state(self) -> str:
         """One of "ok", "missing", "too old", "too new"."""
         if self.installed is None:
             return "missing"
@@ -74,7 +74,7 @@ def release(version: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def requirements() -> list[Finding]:
+def requirements() -> list[Package]:
     """What the installed course declares to need, each beside what is there.
 
     Raises ValueError if the course itself is not installed, only lying in the folder Python was started in.
@@ -88,7 +88,7 @@ def requirements() -> list[Finding]:
         if "extra ==" not in requirement:
             name, needed = re.match(r"([\w.-]+)\s*(.*)", requirement).groups()
             needed = ",".join(sorted(needed.replace(" ", "").split(","), reverse=True))  # lower bound first
-            findings.append(Finding(name, needed, installed(name)))
+            findings.append(Package(name, needed, installed(name)))
     return findings
 
 
@@ -103,7 +103,7 @@ def installed(name: str) -> str | None:
 def summary() -> str:
     """One line, the same on every machine where all is well: "all 7 packages the course needs are here"."""
     findings = requirements()
-    faults = [f"{found.name} is {found.verdict}: {found.remedy}" for found in findings if found.verdict != "ok"]
+    faults = [f"{found.name} is {found.state}: {found.remedy}" for found in findings if found.state != "ok"]
     return "; ".join(faults) or f"all {len(findings)} packages the course needs are here"
 
 
@@ -115,15 +115,15 @@ def report() -> tuple[str, bool]:
         lines += line(found, f"({found.needed or 'any'})")
     lines += ["", "Not needed by the package, but useful"]
     for name, use in TOOLS.items():
-        lines += line(Finding(name, "", installed(name)), use)
+        lines += line(Package(name, "", installed(name)), use)
     lines += ["", *surroundings(), "", summary()]
-    return "\n".join(lines), all(found.verdict == "ok" for found in findings)
+    return "\n".join(lines), all(found.state == "ok" for found in findings)
 
 
-def line(found: Finding, remark: str) -> list[str]:
+def line(found: Package, remark: str) -> list[str]:
     """A package's line of the report, and below it how to mend what is wrong."""
-    text = f"  {found.verdict:<8} {found.name:<12} {found.installed or '-':<12} {remark}"
-    return [text] if found.verdict == "ok" else [text, f"{'':11}mend it by: {found.remedy}"]
+    text = f"  {found.state:<8} {found.name:<12} {found.installed or '-':<12} {remark}"
+    return [text] if found.state == "ok" else [text, f"{'':11}mend it by: {found.remedy}"]
 
 
 def surroundings() -> list[str]:

@@ -6,6 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from mistakes import Pair, cross_entropy, shifting, smoothed, text_batch
+from toy import Toy, decoding, window_mask, windowed
 from tx_helpers.config import (
     AttentionConfig,
     EmbeddingConfig,
@@ -21,7 +23,6 @@ from tx_helpers.config import (
     transformer_2017,
 )
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
-from wrong_models import Pair, Toy, cross_entropy, decoding, shifting, smoothed, text_batch, window_mask, windowed
 
 V, D, H, CONTEXT, PAD = 29, 24, 4, 32, 0
 LIBRARY = dict(bos_token_id=1, eos_token_id=2)

@@ -214,7 +214,7 @@ def test_a_wrong_call_of_check(arguments):
     "version", ["0.5.12", "0.5.13", "0.6", "2.9", "2.9.0", "2.13.0+cpu", "3.0", "4.66.1", "7.7.1", "10"]
 )
 def test_versions_are_compared_as_pip_does(needed, version):
-    fine = environment.Finding("x", needed, version).verdict == "ok"
+    fine = environment.Package("x", needed, version).state == "ok"
     assert fine == SpecifierSet(needed).contains(version)
 
 

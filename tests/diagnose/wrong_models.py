@@ -1,7 +1,6 @@
 """The wrong models: each entry of `WRONG` makes one mistake and names the probe that must find it.
 
-The first part is the first table of mistakes.md. `UNSEEN` has the mistakes that nobody can see from outside, with the
-reason.
+`UNSEEN` has the mistakes that nobody can see from outside, with the reason.
 """
 
 import math

@@ -59,6 +59,14 @@ def as_tensor(value: object) -> object:
     return value
 
 
+def as_mask(value: object) -> object:
+    """A mask; zeros and ones in place of truth values as float64, one mistake whatever their dtype."""
+    mask = as_tensor(value)
+    if not isinstance(mask, Tensor) or mask.dtype == torch.bool or not ((mask == 0) | (mask == 1)).all():
+        return mask
+    return mask.double()
+
+
 def shown(value: object, most: int = 24) -> str:
     """A value in a few words: a tensor of at most `most` numbers by its numbers, a larger one by its shape."""
     if isinstance(value, Tensor):

@@ -5,32 +5,34 @@ import math
 import torch
 from torch import Tensor
 
-from tx_helpers.exercises.compare import as_tensor
+from tx_helpers.exercises.compare import as_mask, as_tensor
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
 
 
-def _square(T):
-    return torch.ones(T, T, dtype=torch.bool)
+def _lower_triangle(T):
+    return torch.ones(T, T, dtype=torch.bool).tril()
 
 
 # --- the causal mask -------------------------------------------------------------------------------------------------
 
 
 def _added(make, T):
-    """What a mask adds to the scores; −10⁹ and all below is as good as −∞."""
+    """What a mask adds to the scores: −10⁹ and less count as −∞, any weaker fill as −100, truth values as 0 and 1."""
     mask = as_tensor(make(T))
-    if not isinstance(mask, Tensor) or not mask.is_floating_point():
+    if not isinstance(mask, Tensor) or mask.is_complex():
         return mask
-    return mask.masked_fill(mask <= -1e9, -math.inf)
+    if not mask.is_floating_point():
+        return mask.double() if (mask >= 0).all() else mask
+    return mask.masked_fill(mask < 0, -100.0).masked_fill(mask <= -1e9, -math.inf)
 
 
 causal = Exercise(
     "causal_square",
     title="No look ahead, in numbers",
     goal="Many libraries take a mask as numbers that are added to the scores: 0 where query t (a row) may look at key "
-    "s (a column), −∞ where it may not (−10⁹ or less is taken for it). Make the causal one, (T, T), of real numbers: "
-    "a position may look at itself and at what stands before it.",
+    "s (a column), −∞ where it may not (−10⁹ or less counts as −∞). Make the causal mask, (T, T), of real numbers: a "
+    "position may look at itself and at everything before it.",
     difficulty=1,
     minutes=5,
     one_call=True,
@@ -38,8 +40,8 @@ causal = Exercise(
     run=_added,
     hints=(
         "Draw it for T = 3: the first row has a single 0, the last has three.",
-        "−∞ belongs above the diagonal. Multiplying by −∞ is a trap: 0 · ∞ is NaN.",
-        "torch.full((T, T), -math.inf).triu(1), or a truth table and masked_fill.",
+        "−∞ belongs above the diagonal. Do not multiply by −∞: 0 · ∞ is NaN.",
+        "torch.full((T, T), -math.inf).triu(1), or a table of truth values and masked_fill.",
     ),
 )
 
@@ -50,71 +52,67 @@ def causal_square(T):
     return torch.full((T, T), -math.inf).triu(1)
 
 
-def _hiding(hidden):
-    return torch.zeros(hidden.shape).masked_fill(hidden, -math.inf)
+def _hiding(hidden, fill=-math.inf):
+    return torch.zeros(hidden.shape).masked_fill(hidden, fill)
 
 
-@causal.mistake("Your mask is inverted: 0 and −∞ have changed places, so a position sees the future and nothing else.")
-def causal_inverted(T):
-    return _hiding(_square(T).tril())
-
-
-@causal.mistake(
-    "Your mask is transposed: rows are queries. With yours the first word sees all words, and the last only itself."
+causal.add_mistakes(
+    {
+        "causal_inverted": (
+            "Your mask is inverted: 0 and −∞ are swapped, so a position sees the future and nothing else.",
+            lambda T: torch.full((T, T), -math.inf).tril(),
+        ),
+        "causal_transposed": (
+            "Your mask is transposed: rows are queries. With yours the first word sees all words, the last only "
+            "itself.",
+            lambda T: torch.full((T, T), -math.inf).tril(-1),
+        ),
+        "causal_off_by_one": (
+            "Your mask is off by one and leaks: each position sees the next one, which is the answer it is trained on.",
+            lambda T: torch.full((T, T), -math.inf).triu(2),
+        ),
+        "causal_without_diagonal": (
+            "Your mask hides the diagonal, so the first row may look at nothing. With −∞ that row becomes NaN; with "
+            "−10⁹ it looks at everything, the future too.",
+            lambda T: torch.full((T, T), -math.inf).triu(),
+        ),
+        "causal_all_true": (
+            "Your mask hides nothing. The loss will be near 0, because the model reads off the next word; when it has "
+            "to write, there is no next word.",
+            lambda T: torch.zeros(T, T),
+        ),
+        "infinity_times_zero": (
+            "You multiplied 0 and 1 by −∞. 0 · ∞ is NaN, so the allowed entries are NaN instead of 0. Use masked_fill.",
+            lambda T: torch.ones(T, T).triu(1) * -math.inf,
+        ),
+        "ones_for_allowed": (
+            "Your mask holds 1 (or True) where a query may look and 0 elsewhere. Added to the scores, that hides "
+            "nothing: a hidden score needs −∞, and an allowed one 0.",
+            lambda T: torch.ones(T, T).tril(),
+        ),
+        "ones_for_hidden": (
+            "Your mask holds 1 (or True) where a query may not look. Added to the scores, that makes the hidden keys "
+            "more likely by a factor of e; only −∞ hides them.",
+            lambda T: torch.ones(T, T).triu(1),
+        ),
+        "plus_infinity": (
+            "Your infinity has the wrong sign: with +∞ in a row the softmax divides ∞ by ∞, which is NaN.",
+            lambda T: torch.full((T, T), math.inf).triu(1),
+        ),
+        "fill_above_a_billion": (
+            "Your fill is too weak: a hidden score that is large enough still comes through. No score reaches −∞.",
+            lambda T: torch.full((T, T), -100.0).triu(1),
+        ),
+    }
 )
-def causal_transposed(T):
-    return _hiding(_square(T).tril(-1))
-
-
-@causal.mistake(
-    "Your mask is off by one, and leaks: each position sees the next one, which is the answer it is trained on."
-)
-def causal_off_by_one(T):
-    return _hiding(_square(T).triu(2))
-
-
-@causal.mistake(
-    "The diagonal is hidden in your mask: the first row may look at nothing. It becomes NaN with −∞, and with −10⁹ it "
-    "looks at everything, the future too."
-)
-def causal_without_diagonal(T):
-    return _hiding(_square(T).triu())
-
-
-@causal.mistake(
-    "Nothing is masked in yours. The loss will be near 0, read off the next word; when it has to write there is none."
-)
-def causal_all_true(T):
-    return torch.zeros(T, T)
-
-
-@causal.mistake(
-    "You multiplied a table of 0 and 1 by −∞. 0 · ∞ is no number: what may be seen is NaN in place of 0. Fill instead."
-)
-def infinity_times_zero(T):
-    return _square(T).triu(1) * -math.inf
-
-
-@causal.mistake(
-    "Yours holds 1 where a query may look and 0 elsewhere. Added to the scores that hides nothing: e⁰ is 1, e^−∞ is 0."
-)
-def ones_for_allowed(T):
-    return torch.ones(T, T).tril()
-
 
 # --- padding ---------------------------------------------------------------------------------------------------------
-
-
-def _real(ids, pad):
-    """(B, 1, 1, S)"""
-    return (ids != pad)[:, None, None, :]
-
 
 padding = Exercise(
     "padding_keys",
     title="No look at the filling",
-    goal="The sentences of a batch have the lengths `lengths` (B,), and stand in a tensor of width S, filled up at "
-    "the right. Make the mask (B, 1, 1, S) of truth values that is True for the keys that are real words: the first "
+    goal="The sentences of a batch have the lengths `lengths` (B,) and stand in a tensor of width S, filled up at the "
+    "right. Make the mask (B, 1, 1, S) of truth values that is True for the keys that are real words: the first "
     "lengths[b] of sentence b. The two axes of length 1 stand for heads and queries.",
     difficulty=1,
     minutes=6,
@@ -123,9 +121,10 @@ padding = Exercise(
         (torch.tensor([4, 3, 1]), 5),
         (torch.tensor([1, 6, 2, 5]), 6),
     ],
+    run=lambda make, *case: as_mask(make(*case)),
     hints=(
-        "Key s is real if its number is smaller than the sentence's length.",
-        "torch.arange(S) holds the numbers. Compared with lengths[:, None] they make a table (B, S).",
+        "Key s is real if s is smaller than the sentence's length.",
+        "torch.arange(S) holds the positions of the keys. Compared with lengths[:, None] they make a table (B, S).",
         "(torch.arange(S) < lengths[:, None])[:, None, None, :]",
     ),
 )
@@ -137,52 +136,53 @@ def padding_keys(lengths, S):
     return (torch.arange(S) < lengths[:, None])[:, None, None, :]
 
 
-@padding.mistake("Your padding mask is inverted: it lets everybody look at the filling and at nothing else.")
-def padding_inverted(lengths, S):
-    return ~padding_keys(lengths, S)
-
-
-@padding.mistake(
-    "The padding is not masked in yours: every key may be looked at, so a longer filling changes the outputs."
+padding.add_mistakes(
+    {
+        "padding_inverted": (
+            "Your padding mask is inverted: every query looks at the filling and at nothing else.",
+            lambda lengths, S: ~padding_keys(lengths, S),
+        ),
+        "padding_unmasked": (
+            "Your mask leaves the padding open: every key may be looked at, so a longer filling changes the outputs.",
+            lambda lengths, S: torch.ones(len(lengths), 1, 1, S, dtype=torch.bool),
+        ),
+        "padding_one_late": (
+            "Your mask lets one position of the filling through: keys are counted from 0, so it is <, not ≤.",
+            lambda lengths, S: padding_keys(lengths + 1, S),
+        ),
+        "padding_one_early": (
+            "Your mask hides the last real word too, as if the filling started one position earlier.",
+            lambda lengths, S: padding_keys(lengths - 1, S),
+        ),
+        "padding_of_first_row": (
+            "You used the first sentence's mask for the whole batch: each sentence has a length of its own.",
+            lambda lengths, S: padding_keys(lengths[:1].expand_as(lengths), S),
+        ),
+        "padding_at_the_left": (
+            "Your mask has the filling at the left and the words at the right. Here the filling comes after the words.",
+            lambda lengths, S: padding_keys(lengths, S).flip(-1),
+        ),
+        "padding_of_longest": (
+            "You cut every sentence at the longest length of the batch; each sentence ends at its own length.",
+            lambda lengths, S: padding_keys(lengths.max().expand_as(lengths), S),
+        ),
+        "padding_in_numbers": (
+            "Your entries are right, but they are the numbers 0 and 1. Attention adds a mask of numbers to the "
+            "scores, and 0 or 1 hides nothing there. Return truth values: a comparison makes them.",
+            lambda lengths, S: padding_keys(lengths, S).float(),
+        ),
+    }
 )
-def padding_unmasked(lengths, S):
-    return torch.ones(len(lengths), 1, 1, S, dtype=torch.bool)
-
-
-@padding.mistake("Your mask lets one place of the filling through: keys are counted from 0, so it is <, not ≤.")
-def padding_one_late(lengths, S):
-    return padding_keys(lengths + 1, S)
-
-
-@padding.mistake("Your mask hides the last real word, too, as if the filling began one place earlier.")
-def padding_one_early(lengths, S):
-    return padding_keys(lengths - 1, S)
-
-
-@padding.mistake("All rows of the batch got the first row's mask: each sentence has a length of its own.")
-def padding_of_first_row(lengths, S):
-    return padding_keys(lengths[:1].expand_as(lengths), S)
-
-
-@padding.mistake("Your words stand at the right, with the filling before them. Here it is behind them.")
-def padding_at_the_left(lengths, S):
-    return padding_keys(lengths, S).flip(-1)
-
-
-@padding.mistake("You cut every sentence at the longest length of the batch; each one ends at its own.")
-def padding_of_longest(lengths, S):
-    return padding_keys(lengths.max().expand_as(lengths), S)
-
 
 # --- attention with a mask -------------------------------------------------------------------------------------------
 
 attention = Exercise(
     "masked_attention",
     title="Two masks, two conventions",
-    goal="The output (T, K) of attention, with scale, for queries Q (T, K), keys K (S, K), values V (S, K) under two "
-    "masks from two libraries: `hidden` (T, S) is True where query t (a row) may NOT look at key s (a column), as "
-    "nn.MultiheadAttention wants it; `real` (S,) is True where a key is a word and not filling. A key that either of "
-    "them forbids gets no weight. In every row something is allowed.",
+    goal="The output (T, K) of scaled dot-product attention for queries Q (T, K), keys K (S, K) and values V (S, K) "
+    "under two masks from two libraries: `hidden` (T, S) is True where query t (a row) may NOT look at key s (a "
+    "column), as in nn.MultiheadAttention; `real` (S,) is True where a key is a word and not filling. A key that "
+    "either mask forbids gets no weight. In every row at least one key is allowed.",
     difficulty=2,
     minutes=10,
     formula=r"\operatorname{softmax}\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)V,\quad M_{ts}=0\text{ or }-\infty",
@@ -192,17 +192,17 @@ attention = Exercise(
             torch.tensor([[1.0], [2.0], [1.0]]),
             torch.tensor([[1.0], [3.0], [2.0]]),
             torch.tensor([[10.0], [20.0], [40.0]]),
-            _square(3).triu(1),
+            ~_lower_triangle(3),
             torch.tensor([True, True, False]),
         ),
         (
             torch.tensor([[3.0], [1.0]]),
             torch.tensor([[-4.0], [17.0]]),
             torch.tensor([[1.0], [2.0]]),
-            _square(2).triu(1),
+            ~_lower_triangle(2),
             torch.tensor([True, True]),
         ),
-        (*(20 * m for m in random_tensors((4, 3), (4, 3), (4, 3), seed=0)), _square(4).triu(1), torch.arange(4) < 3),
+        (*(20 * m for m in random_tensors((4, 3), (4, 3), (4, 3), seed=0)), ~_lower_triangle(4), torch.arange(4) < 3),
         (
             *random_tensors((4, 3), (4, 3), (4, 3), seed=1),
             torch.tensor([[0, 0, 1, 0], [1, 1, 0, 1], [0, 1, 0, 0], [0, 0, 1, 1]]) > 0,
@@ -212,14 +212,14 @@ attention = Exercise(
             torch.tensor([[10.0], [10.0], [10.0]]),
             torch.tensor([[-20.0], [1.0], [20.0]]),
             torch.tensor([[1.0], [2.0], [3.0]]),
-            _square(3).triu(1),
+            ~_lower_triangle(3),
             torch.tensor([True, True, True]),
         ),
     ],
     hints=(
         "Bring both to one meaning first: a key is forbidden where `hidden` is True, or where `real` is False.",
-        "The mask must work before the softmax, so that the rest of the row still sums to 1: which score gives weight "
-        "0?",
+        "The mask must work before the softmax, so that the rest of the row still sums to 1. Which score gives the "
+        "weight 0?",
         "scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) @ V",
     ),
 )
@@ -240,100 +240,120 @@ def _without(Q, K, V, forbidden, fill=-math.inf):
     return _scores(Q, K).masked_fill(forbidden, fill).softmax(dim=-1) @ V
 
 
-@attention.mistake("You made the mask, but did not use it: every query looks at every key.")
-def mask_unused(Q, K, V, hidden, real):
-    return _scores(Q, K).softmax(dim=-1) @ V
-
-
 @attention.mistake(
-    "You read `hidden` as the course's own masks are read. There True means may look; in this one it means may not."
+    "You masked after the softmax and divided by the new sum. On paper that is the same; but where a hidden score is "
+    "far larger, all allowed weights have been rounded to 0 before, and 0 divided by 0 is NaN."
 )
-def mask_inverted(Q, K, V, hidden, real):
-    return _without(Q, K, V, ~hidden | ~real)
+def divided_again(Q, K, V, hidden, real):
+    weights = _scores(Q, K).softmax(dim=-1) * (~hidden & real)
+    return weights / weights.sum(dim=-1, keepdim=True) @ V
 
 
-@attention.mistake(
-    "You read `real` the wrong way round: with you the words are hidden, and the filling is what may be looked at."
+attention.add_mistakes(
+    {
+        "mask_unused": (
+            "You made the mask but did not use it: every query looks at every key.",
+            lambda Q, K, V, hidden, real: _scores(Q, K).softmax(dim=-1) @ V,
+        ),
+        "mask_inverted": (
+            "You read both masks as “may look”, which is what True means in the course's own masks. In `hidden` it "
+            "means “may not look”: invert it first. A row in which your masks allow nothing is NaN.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, ~hidden | ~real),
+        ),
+        "mask_inverted_in_numbers": (
+            "You read both masks as “may look”, but `hidden` means “may not look”. Your large negative fill conceals "
+            "it: where −∞ would give NaN, a row in which nothing is left looks at all keys alike.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, ~hidden | ~real, -1e30),
+        ),
+        "words_hidden": (
+            "You read `real` the wrong way round: the words are hidden, and the filling is what may be looked at. A "
+            "sentence without filling has nothing left and becomes NaN.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | real),
+        ),
+        "words_hidden_in_numbers": (
+            "You read `real` the wrong way round: the words are hidden. With your large negative fill, a row of which "
+            "all keys are hidden looks at all of them alike, the filling too.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | real, -1e30),
+        ),
+        "hidden_if_both": (
+            "You joined the masks with “and”: a key is hidden only if both forbid it. One is enough: hidden | ~real.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden & ~real),
+        ),
+        "filling_seen": (
+            "You forgot `real`: queries look at the filling as if it were words, and its length changes the output.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden),
+        ),
+        "future_seen": (
+            "You forgot `hidden`: you closed the filling, but a query looks at every word, those it must not see too.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, ~real),
+        ),
+        "mask_transposed": (
+            "Your mask is transposed: its rows must be the queries and its columns the keys. A transposed causal mask "
+            "hides the past and shows the future.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden.T | ~real),
+        ),
+        "mask_after_softmax": (
+            "You masked after the softmax: rows sum to less than 1, and hidden keys leak through the denominator.",
+            lambda Q, K, V, hidden, real: (_scores(Q, K).softmax(dim=-1) * (~hidden & real)) @ V,
+        ),
+        "scores_times_mask": (
+            "You multiplied the scores by the mask, or filled with a tiny number like 1e-9: a hidden key then has the "
+            "score 0 (or nearly 0), which is an ordinary score, and keeps e⁰ = 1 beside the others.",
+            lambda Q, K, V, hidden, real: (_scores(Q, K) * (~hidden & real)).softmax(dim=-1) @ V,
+        ),
+        "fill_too_weak": (
+            "Your fill of −10 is too weak: hidden keys come through where scores are large. Fill with −∞.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | ~real, -10.0),
+        ),
+        "fill_of_minus_hundred": (
+            "Your fill of −100 is too weak: one allowed score here is −200, so the hidden keys are above it and get "
+            "all the weight. Use −∞, which lies below any score.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | ~real, -100.0),
+        ),
+        "lowered_by_hundred": (
+            "You lowered the hidden scores by 100: a hidden score that is larger by more than 100 still comes through.",
+            lambda Q, K, V, hidden, real: (_scores(Q, K) - 100.0 * (hidden | ~real)).softmax(dim=-1) @ V,
+        ),
+        "scale_missing": (
+            "The scale is missing: divide the scores by √d_k, the root of the width of Q. It does not show where the "
+            "width is 1; elsewhere your weights are too peaked.",
+            lambda Q, K, V, hidden, real: _without(math.sqrt(Q.shape[-1]) * Q, K, V, hidden | ~real),
+        ),
+        "filling_values_zeroed": (
+            "You set the filling's values to 0, but its keys keep their weights: the words' weights sum to less than "
+            "1.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V * real[:, None], hidden),
+        ),
+    }
 )
-def words_hidden(Q, K, V, hidden, real):
-    return _without(Q, K, V, hidden | real)
-
-
-@attention.mistake(
-    "You joined the masks by “and”: a key is hidden only if both forbid it. One of them is enough: hidden | ~real."
-)
-def hidden_if_both(Q, K, V, hidden, real):
-    return _without(Q, K, V, hidden & ~real)
-
-
-@attention.mistake("You forgot `real`: the filling is looked at like a word, so a longer filling changes the output.")
-def filling_seen(Q, K, V, hidden, real):
-    return _without(Q, K, V, hidden)
-
-
-@attention.mistake(
-    "Your mask is transposed: its rows are queries and its columns are keys. A causal mask so turned hides the past "
-    "and shows the future."
-)
-def mask_transposed(Q, K, V, hidden, real):
-    return _without(Q, K, V, hidden.T | ~real)
-
-
-@attention.mistake(
-    "You masked after the softmax: the rows sum to less than 1, and hidden keys still make the denominator larger, a "
-    "leak."
-)
-def mask_after_softmax(Q, K, V, hidden, real):
-    return (_scores(Q, K).softmax(dim=-1) * (~hidden & real)) @ V
-
-
-@attention.mistake(
-    "You multiplied the scores by the mask, or filled with a tiny number like 1e-9: the score of a hidden key is then "
-    "0 or as good as 0, a middling one, and it keeps e⁰ = 1 beside the others."
-)
-def scores_times_mask(Q, K, V, hidden, real):
-    return (_scores(Q, K) * (~hidden & real)).softmax(dim=-1) @ V
-
-
-@attention.mistake(
-    "Your fill of −10 is too weak: where the scores are large, hidden keys come through. It must lie below any score."
-)
-def fill_too_weak(Q, K, V, hidden, real):
-    return _without(Q, K, V, hidden | ~real, -10.0)
-
-
-@attention.mistake(
-    "You lowered the hidden scores by 100: where scores are larger than that, hidden keys come through after all."
-)
-def lowered_by_hundred(Q, K, V, hidden, real):
-    return (_scores(Q, K) - 100.0 * (hidden | ~real)).softmax(dim=-1) @ V
-
 
 # --- a row with nothing in it ----------------------------------------------------------------------------------------
+
+
+def _bias(allowed):
+    return _hiding(torch.tensor(allowed) == 0)
+
 
 empty = Exercise(
     "safe_weights",
     title="When nothing is left to look at",
     goal="Weights (T, S) from scores (T, S) and a mask `bias` (T, S) that is added to them: 0 where a query may look, "
-    "−∞ where it may not. A row of `bias` may be −∞ throughout: such a row of weights is to be all zeros, never NaN. "
-    "The other rows are the usual softmax over what is allowed.",
+    "−∞ where it may not. If a row of `bias` is −∞ throughout, its weights are all zeros, never NaN. The other rows "
+    "are the usual softmax over what is allowed.",
     difficulty=2,
     minutes=8,
     cases=lambda: [
-        (torch.tensor([[0.0, 1.0], [2.0, 3.0]]), _hiding(torch.tensor([[False, False], [True, True]]))),
-        (
-            *random_tensors((4, 5), seed=2),
-            _hiding(torch.tensor([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1], [0, 0, 0, 1, 0]]) == 0),
-        ),
-        (9 * random_tensors((3, 3), seed=3)[0], _hiding(torch.tensor([[0, 0, 0], [1, 0, 0], [0, 1, 1]]) == 0)),
-        (torch.tensor([[20.003, 20.997, 0.0], [5.0, 6.0, 7.0]]), _hiding(torch.tensor([[1, 1, 0], [0, 0, 0]]) == 0)),
-        (torch.tensor([[-200.0, -194.0, 0.0], [200.0, 0.0, 0.0]]), _hiding(torch.tensor([[1, 1, 0], [1, 1, 1]]) == 0)),
-        (torch.tensor([[1.0, 2.0]]), _hiding(torch.tensor([[True, True]]))),
+        (torch.tensor([[0.0, 1.0], [2.0, 3.0]]), _bias([[1, 1], [0, 0]])),
+        (*random_tensors((4, 5), seed=2), _bias([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1], [0, 0, 0, 1, 0]])),
+        (9 * random_tensors((3, 3), seed=3)[0], _bias([[0, 0, 0], [1, 0, 0], [0, 1, 1]])),
+        (torch.tensor([[20.003, 20.997, 0.0], [5.0, 6.0, 7.0]]), _bias([[1, 1, 0], [0, 0, 0]])),
+        (torch.tensor([[-200.0, -194.0, 0.0], [200.0, 0.0, 0.0]]), _bias([[1, 1, 0], [1, 1, 1]])),
+        (torch.tensor([[1.0, 2.0]]), _bias([[0, 0]])),
     ],
     picture=True,
     hints=(
         "What is the softmax of a row of −∞? 0 divided by 0. And of a row of −10⁹?",
-        "Compute as usual, then put zeros where `bias` is −∞; in the usual rows they are zeros already.",
+        "Compute as usual, then put zeros where `bias` is −∞; in the other rows these entries are zeros already.",
         "(scores + bias).softmax(-1).masked_fill(bias.isinf(), 0.0)",
     ),
 )
@@ -346,70 +366,90 @@ def safe_weights(scores, bias):
     return weights.masked_fill(bias.isinf(), 0.0)
 
 
-@empty.mistake("A fully masked row is NaN with you: the softmax of nothing but −∞ divides 0 by 0.")
-def empty_row_nan(scores, bias):
-    return (scores + bias).softmax(dim=-1)
-
-
-@empty.mistake(
-    "With a fill of −10⁹ all scores of a fully masked row are equal, so it looks at every key alike, 1/S each."
-)
-def empty_row_uniform(scores, bias):
-    return (scores + bias).clamp(min=-1e9).softmax(dim=-1)
-
-
-@empty.mistake(
-    "You reckoned in float16, which ends at 65,504: −10⁹ has become −∞ there, so an empty row is NaN, and the other "
-    "weights have three digits left."
-)
-def masked_in_half_precision(scores, bias):
-    return (scores.half() + bias.clamp(min=-1e9).half()).softmax(dim=-1)
-
-
-@empty.mistake(
-    "You multiplied by 0 and 1 without having masked the scores: empty rows are 0, but the others sum to less than 1."
-)
-def only_multiplied(scores, bias):
-    return scores.softmax(dim=-1) * (bias == 0)
-
-
-@empty.mistake("Your empty rows are unmasked altogether: they look at what was forbidden.")
-def empty_row_unmasked(scores, bias):
-    empty = bias.isinf().all(dim=-1, keepdim=True)
-    return (scores + bias.masked_fill(empty, 0.0)).softmax(dim=-1)
+def _empty(bias):
+    return bias.isinf().all(dim=-1, keepdim=True)
 
 
 @empty.mistake("You gave an empty row's weight to its first key, which the mask forbids like all the others.")
 def empty_row_first_key(scores, bias):
     weights = safe_weights(scores, bias)
-    weights[bias.isinf().all(dim=-1), 0] = 1.0
+    weights[_empty(bias)[:, 0], 0] = 1.0
     return weights
 
 
-@empty.mistake("You hide with a score of 0 and zero the empty rows: in the other rows hidden keys keep a weight of e⁰.")
-def hidden_by_zero(scores, bias):
-    seen = bias == 0
-    return (scores * seen).softmax(dim=-1) * seen.any(dim=-1, keepdim=True)
+@empty.mistake(
+    "You masked after the softmax, divided by the new sum, and replaced NaN by 0. Where a hidden score is far larger, "
+    "all allowed weights have been rounded to 0 before: the row comes out empty, although something is allowed in it."
+)
+def divided_again_without_nan(scores, bias):
+    weights = scores.softmax(dim=-1) * (bias == 0)
+    return (weights / weights.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
 
+
+@empty.mistake(
+    "You took e to the power of the scores without subtracting the row's largest one first. e²⁰⁰ is ∞ and e⁻²⁰⁰ is 0 "
+    "in float32, so such rows are NaN, and you replaced NaN by 0."
+)
+def exponential_overflows(scores, bias):
+    shares = (scores + bias).exp()
+    return (shares / shares.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
+
+
+empty.add_mistakes(
+    {
+        "empty_row_nan": (
+            "A fully masked row is NaN in your result: the softmax of nothing but −∞ divides 0 by 0.",
+            lambda scores, bias: (scores + bias).softmax(dim=-1),
+        ),
+        "empty_row_uniform": (
+            "With a fill of −10⁹ all scores of a fully masked row are equal, so it looks at every key alike, 1/S each.",
+            lambda scores, bias: (scores + bias).clamp(min=-1e9).softmax(dim=-1),
+        ),
+        "masked_in_half_precision": (
+            "You computed in float16, which ends at 65,504. There −10⁹ becomes −∞, so an empty row is NaN, and the "
+            "other weights have only three digits.",
+            lambda scores, bias: (scores.half() + bias.clamp(min=-1e9).half()).softmax(dim=-1),
+        ),
+        "only_multiplied": (
+            "You multiplied the weights by 0 and 1 without masking the scores: the rows sum to less than 1.",
+            lambda scores, bias: scores.softmax(dim=-1) * (bias == 0),
+        ),
+        "empty_row_unmasked": (
+            "You unmasked the empty rows altogether: they look at what was forbidden.",
+            lambda scores, bias: (scores + bias.masked_fill(_empty(bias), 0.0)).softmax(dim=-1),
+        ),
+        "hidden_by_zero": (
+            "You hide keys with a score of 0 and empty rows with zeros: elsewhere hidden keys keep a share of e⁰.",
+            lambda scores, bias: (scores * (bias == 0)).softmax(dim=-1) * ~_empty(bias),
+        ),
+        "any_for_all": (
+            "You emptied every row in which any key is hidden. A row is empty if all its keys are hidden: all, not "
+            "any.",
+            lambda scores, bias: (scores + bias).softmax(dim=-1) * 0.0 ** bias.isinf().any(dim=-1, keepdim=True),
+        ),
+    }
+)
 
 # --- both at once ----------------------------------------------------------------------------------------------------
 
 both = Exercise(
     "decoder_mask",
     title="Causal, and padded at the left",
-    goal="A decoder-only model fills up at the left, so that all texts end together. Make the mask (B, 1, T, T) of "
-    "truth values for ids (B, T) in which `pad` is the filling: a query (a row) may look at a key (a column) that is "
-    "not ahead of it and is not filling. Queries that are filling keep the keys this leaves them. And, so that no row "
-    "is empty, every position, filling too, may look at itself.",
+    goal="A decoder-only model fills up at the left, so that all texts end together; filling may also stand where a "
+    "word has been deleted. Make the mask (B, 1, T, T) of truth values for ids (B, T) in which `pad` is the filling: "
+    "a query (a row) may look at a key (a column) that is not ahead of it and is not filling. The same holds for "
+    "queries that are filling. So that no row is empty, every position, filling too, may also look at itself.",
     difficulty=2,
     minutes=8,
     cases=lambda: [
         (torch.tensor([[0, 4, 5]]), 0),
         (torch.tensor([[1, 2, 3, 4], [9, 9, 9, 4]]), 9),
         (torch.tensor([[2, 3, 4, 5, 6], [1, 1, 6, 5, 3], [1, 1, 1, 1, 7]]), 1),
+        (torch.tensor([[3, 0, 4, 5, 0, 6]]), 0),
     ],
+    run=lambda make, *case: as_mask(make(*case)),
     hints=(
-        "Three masks: one (T, T), one (B, 1, 1, T), and the diagonal. How do they go together?",
+        "Three masks: one (T, T), one (B, 1, 1, T), and the diagonal. How are they combined?",
         "Padding concerns the keys, the last axis. Not ahead AND not filling, OR itself.",
         "tril of ones & (ids != pad)[:, None, None, :] | torch.eye(T, dtype=torch.bool)",
     ),
@@ -424,67 +464,83 @@ def decoder_mask(ids, pad):
     return causal & (ids != pad)[:, None, None, :] | torch.eye(T, dtype=torch.bool)
 
 
-def _expanded(mask, ids):
-    return mask.expand(len(ids), 1, ids.shape[1], ids.shape[1])
+def _masks(ids, pad):
+    """The parts of the mask: not ahead (T, T), a word as key (B, 1, 1, T) and as query (B, 1, T, 1), itself (T, T)."""
+    words = (ids != pad)[:, None, None, :]
+    T = ids.shape[1]
+    return _lower_triangle(T), words, words.mT, torch.eye(T, dtype=torch.bool)
 
 
-def _itself(ids):
-    return torch.eye(ids.shape[1], dtype=torch.bool)
+def _combined(combine):
+    """A mistake that combines the parts of the mask in another way."""
+
+    def mask(ids, pad):
+        T = ids.shape[1]
+        return combine(*_masks(ids, pad)).expand(len(ids), 1, T, T)
+
+    return mask
 
 
-@both.mistake("The rows of the filling are empty in yours: nothing is left for them to look at, and −∞ makes them NaN.")
-def empty_rows_left(ids, pad):
-    return _square(ids.shape[1]).tril() & _real(ids, pad)
-
-
-@both.mistake("You joined the two by “or”: a key ahead is allowed if only it is a word. Both conditions must hold: &.")
-def joined_by_or(ids, pad):
-    return _square(ids.shape[1]).tril() | _real(ids, pad)
-
-
-@both.mistake(
-    "Only the causal part is there: the padding is not masked, and every word looks at the filling before it."
+both.add_mistakes(
+    {
+        "empty_rows_left": (
+            "The rows of the filling are empty in your mask: they have nothing to look at, and −∞ makes them NaN.",
+            _combined(lambda past, key, query, itself: past & key),
+        ),
+        "joined_by_or": (
+            "You joined the two with “or”: a key ahead is allowed if it is a word. Both conditions must hold: &.",
+            _combined(lambda past, key, query, itself: past | key),
+        ),
+        "causal_part_alone": (
+            "Only the causal part is there: the padding is not masked, and every word looks at the filling before it.",
+            _combined(lambda past, key, query, itself: past),
+        ),
+        "padding_part_alone": (
+            "Only the padding part is there: every word sees the words ahead of it.",
+            _combined(lambda past, key, query, itself: key | itself),
+        ),
+        "rows_hidden": (
+            "You hid the rows of the filling instead of its columns: filling must not be looked at, so hide its keys.",
+            _combined(lambda past, key, query, itself: past & query | itself),
+        ),
+        "filling_rows_closed": (
+            "You closed the rows of the filling as well: in your mask filling sees only itself. Padding concerns the "
+            "keys; a query that is filling may look at the words before it. It shows only where filling comes after a "
+            "word.",
+            _combined(lambda past, key, query, itself: past & key & query | itself),
+        ),
+        "both_inverted": (
+            "Your combined mask is inverted: True where it should be False, as in a library where True means hidden.",
+            _combined(lambda past, key, query, itself: ~(past & key | itself)),
+        ),
+        "filling_sees_filling": (
+            "You let the filling look at all filling before it: of the filling, a position may look at itself alone.",
+            _combined(lambda past, key, query, itself: past & (key | ~key & ~query)),
+        ),
+        "mask_in_numbers": (
+            "Your entries are right, but they are the numbers 0 and 1, which attention would add to the scores. "
+            "Return truth values: .bool() makes them.",
+            lambda ids, pad: decoder_mask(ids, pad).float(),
+        ),
+    }
 )
-def causal_part_alone(ids, pad):
-    return _expanded(_square(ids.shape[1]).tril(), ids)
-
-
-@both.mistake("Only the padding part is there: every word sees those ahead of it.")
-def padding_part_alone(ids, pad):
-    return _expanded(_real(ids, pad) | _itself(ids), ids)
-
-
-@both.mistake("You hid the rows of the filling, not its columns: it is as keys that it must not be looked at.")
-def rows_hidden(ids, pad):
-    return _square(ids.shape[1]).tril() & _real(ids, pad).transpose(-2, -1) | _itself(ids)
-
-
-@both.mistake("Your combined mask is inverted: True where it should be False, for a library that means the opposite.")
-def both_inverted(ids, pad):
-    return ~decoder_mask(ids, pad)
-
-
-@both.mistake("You let the filling look at all filling before it: each position may look at itself, no further.")
-def filling_sees_filling(ids, pad):
-    filling = ~_real(ids, pad)
-    return _square(ids.shape[1]).tril() & (_real(ids, pad) | filling & filling.transpose(-2, -1))
-
 
 # --- a window --------------------------------------------------------------------------------------------------------
 
 window = Exercise(
     "window_mask",
-    title="A window, and the beginning",
+    title="A window, and the first positions",
     goal="A causal mask (T, T) of truth values with a window of w ≥ 1: a query sees itself and the w − 1 positions "
-    "before it. Besides, it always sees the first g ≥ 0 positions of the text, as far as they are not ahead of it. "
-    "(Such positions are called sinks: models park attention there.) w and g may be larger than T.",
+    "before it. In addition, it always sees the first g ≥ 0 positions of the text, unless they are ahead of it. "
+    "(These positions are called sinks: models park attention there.) w and g may be larger than T.",
     difficulty=2,
     minutes=8,
     source="window: Beltagy et al. 2020 (Longformer); sinks: Xiao et al. 2024, Efficient streaming language models",
     formula=r"M_{ts} = [\,s \le t\,]\ \text{and}\ \big([\,t - s < w\,]\ \text{or}\ [\,s < g\,]\big)",
     cases=lambda: [(4, 2, 1), (6, 1, 2), (7, 3, 1), (9, 3, 2), (3, 5, 0)],
+    run=lambda make, *case: as_mask(make(*case)),
     hints=(
-        "The condition on time holds for all cells; the window and the beginning are two ways to be let in.",
+        "s ≤ t must hold everywhere; beyond that, a key is open if it lies in the window or among the first g.",
         "t = torch.arange(T)[:, None] and s = torch.arange(T)[None, :] give all distances at once.",
         "(s <= t) & ((t - s < w) | (s < g))",
     ),
@@ -498,55 +554,57 @@ def window_mask(T, w, g):
     return (s <= t) & ((t - s < w) | (s < g))
 
 
-@window.mistake("Your window is one too wide: itself and w before it make w + 1.")
-def window_too_wide(T, w, g):
-    return window_mask(T, w + 1, g)
-
-
-@window.mistake(
-    "The beginning is visible to nobody outside its window: the first g positions are missing from your mask."
+window.add_mistakes(
+    {
+        "window_too_wide": (
+            "Your window is one too wide: itself and w before it make w + 1.",
+            lambda T, w, g: window_mask(T, w + 1, g),
+        ),
+        "sinks_forgotten": (
+            "The first g positions are missing: in your mask a query sees them only if they are in its window.",
+            lambda T, w, g: window_mask(T, w, 0),
+        ),
+        "sinks_ahead": (
+            "In your mask every query sees the first g positions, even those ahead of it: that is a look ahead.",
+            lambda T, w, g: window_mask(T, w, g) | (torch.arange(T) < g),
+        ),
+        "sinks_as_queries": (
+            "You applied s < g to the rows, so your first g queries see their whole past. Sinks are keys: columns.",
+            lambda T, w, g: window_mask(T, w, 0) | _lower_triangle(T) & (torch.arange(T) < g)[:, None],
+        ),
+        "one_sink_more": (
+            "One position too many is always visible in your mask: s ≤ g counts g + 1 of them.",
+            lambda T, w, g: window_mask(T, w, g + 1),
+        ),
+        "window_both_ways": (
+            "Your window looks both ways: what lies ahead within w is visible, too.",
+            lambda T, w, g: window_mask(T, w, g) | window_mask(T, w, 0).T,
+        ),
+        "window_ahead": (
+            "Your window looks ahead instead of back: rows and columns are swapped.",
+            lambda T, w, g: window_mask(T, w, g).T,
+        ),
+        "window_forgotten": (
+            "You left the window out: a query sees everything before it, however far away.",
+            lambda T, w, g: _lower_triangle(T),
+        ),
+        "joined_by_and": (
+            "You joined the window and the first positions with “and”: a key must lie in both, so hardly any is left.",
+            lambda T, w, g: window_mask(T, w, 0) & (torch.arange(T) < g),
+        ),
+        "window_in_numbers": (
+            "Your entries are right, but they are the numbers 0 and 1, and a mask of numbers is added to the scores. "
+            "Return truth values, as a comparison gives them.",
+            lambda T, w, g: window_mask(T, w, g).float(),
+        ),
+    }
 )
-def sinks_forgotten(T, w, g):
-    return window_mask(T, w, 0)
-
-
-@window.mistake(
-    "Your first g positions are visible to all, also to queries before them: a look ahead within the beginning."
-)
-def sinks_ahead(T, w, g):
-    return window_mask(T, w, g) | (torch.arange(T) < g)
-
-
-@window.mistake("One position too many is always visible in yours: s ≤ g counts g + 1 of them.")
-def one_sink_more(T, w, g):
-    return window_mask(T, w, g + 1)
-
-
-@window.mistake("Your window looks both ways: what lies ahead within w is visible, too.")
-def window_both_ways(T, w, g):
-    return window_mask(T, w, g) | window_mask(T, w, 0).T
-
-
-@window.mistake("Your window looks ahead in place of back: rows and columns have changed places.")
-def window_ahead(T, w, g):
-    return window_mask(T, w, g).T
-
-
-@window.mistake("You left the window out: everything before a query is visible, however far.")
-def window_forgotten(T, w, g):
-    return _square(T).tril()
-
-
-@window.mistake("You joined window and beginning by “and”: only what lies in both is left to look at.")
-def joined_by_and(T, w, g):
-    return window_mask(T, w, 0) & (torch.arange(T) < g)
-
 
 QUIZ = [
     Question(
         "What does True mean in a mask of this course?",
         (
-            Choice("Hidden", "That is what nn.MultiheadAttention means by it: put ~ in front there."),
+            Choice("Hidden", "That is what it means in nn.MultiheadAttention: put ~ in front there."),
             Choice(
                 "May attend",
                 "As in PyTorch's scaled_dot_product_attention; in nn.MultiheadAttention it means the opposite.",
@@ -559,27 +617,31 @@ QUIZ = [
         "The causal mask is applied after the softmax, by setting weights to 0. What happens?",
         (
             Choice(
-                "The rows sum to less than 1, and the future leaks",
+                "Later words still have an effect",
                 "Through the denominator: change a later word, and earlier weights change.",
                 right=True,
             ),
-            Choice("The same as before it", "The sum below the fraction has already been taken over hidden keys, too."),
             Choice(
-                "Only the sums are off; nothing leaks", "The sums are off by an amount that depends on the hidden keys."
+                "The same as with a mask before it",
+                "The denominator has already been summed over the hidden keys, too.",
+            ),
+            Choice(
+                "The rows sum to less than 1, but nothing leaks",
+                "The sums are off by an amount that depends on the hidden keys: that is a leak.",
             ),
         ),
     ),
     Question(
         "A model trained without a causal mask has a loss near 0. It …",
         (
-            Choice("is very good", "It has read the answers off the next position."),
+            Choice("is a very good language model", "It has read the answers off the next position."),
             Choice(
                 "has overfitted the training data",
                 "Its loss on new text is as low: it looks at the answer there as well.",
             ),
             Choice(
-                "copies the next word from the input",
-                "When it writes there is no next word, and the text is rubbish.",
+                "copies the next word",
+                "It finds it in its input. When it writes there is no next word, and the text is nonsense.",
                 right=True,
             ),
         ),
@@ -589,11 +651,16 @@ QUIZ = [
         (
             Choice(
                 "In float32, if each row has something to look at",
-                "e to the power of −10⁹ is 0 exactly there.",
+                "There e to the power of −10⁹ is exactly 0.",
                 right=True,
             ),
-            Choice("Always", "Not in a fully masked row, and not in float16, which ends at 65,504."),
-            Choice("Never", "In float32 the usual rows come out the same to the bit."),
+            Choice(
+                "Always: nothing is as small as e to the power of −10⁹",
+                "Not in a fully masked row, and not in float16, which ends at 65,504.",
+            ),
+            Choice(
+                "Never: a hidden key always keeps some weight", "In float32 the usual rows are the same to the bit."
+            ),
         ),
     ),
     Question(
@@ -613,7 +680,7 @@ QUIZ = [
         "The original Transformer's encoder …",
         (
             Choice("reads from left to right", "That is the decoder; its outputs do not depend on later inputs."),
-            Choice("looks both ways", "Each output of it depends on every input: look at the Jacobian.", right=True),
+            Choice("looks both ways", "Each of its outputs depends on every input: look at the Jacobian.", right=True),
             Choice("is masked at random", "That is how BERT is trained, not how the encoder attends."),
         ),
     ),

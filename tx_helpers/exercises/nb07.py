@@ -1,6 +1,7 @@
 """Exercises of notebook 07: feed-forward, residuals, normalisation."""
 
 import torch
+import torch.nn.functional as F
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
@@ -11,7 +12,7 @@ network = Exercise(
     "feed_forward_net",
     title="Two matrices and a bend",
     goal="The feed-forward network at every position, with ReLU² as its activation function, max(0, z)²: x is (B, T, "
-    "D), W_1 (D, F), b_1 (F,), W_2 (F, D), b_2 (D,). Hand back (B, T, D).",
+    "D), W_1 (D, F), b_1 (F,), W_2 (F, D), b_2 (D,). Return (B, T, D).",
     difficulty=1,
     minutes=5,
     formula=r"\operatorname{FFN}(x) = \max(0,\, xW_1 + b_1)^2\,W_2 + b_2",
@@ -40,47 +41,46 @@ def feed_forward_net(x, W_1, b_1, W_2, b_2):
     return (x @ W_1 + b_1).relu().square() @ W_2 + b_2
 
 
-@network.mistake("The nonlinearity is missing: without it the two matrices are one, W_1 W_2, however large F is.")
-def without_bend(x, W_1, b_1, W_2, b_2):
-    return (x @ W_1 + b_1) @ W_2 + b_2
-
-
-@network.mistake("You squared without the max: where z is negative, a unit that should be silent fires as well.")
-def squared_alone(x, W_1, b_1, W_2, b_2):
-    return (x @ W_1 + b_1).square() @ W_2 + b_2
-
-
-@network.mistake("This is plain ReLU: the square is missing, and units that fire strongly write too little.")
-def not_squared(x, W_1, b_1, W_2, b_2):
-    return (x @ W_1 + b_1).relu() @ W_2 + b_2
-
-
-@network.mistake("Your bend comes after the second matrix: nothing negative can ever be added to the residual stream.")
-def bend_at_the_end(x, W_1, b_1, W_2, b_2):
-    return ((x @ W_1 + b_1) @ W_2 + b_2).relu().square()
-
-
-@network.mistake("You bent x before the first matrix: all that is negative in the stream is cut off before it is read.")
-def bend_at_the_start(x, W_1, b_1, W_2, b_2):
-    return (x.relu().square() @ W_1 + b_1) @ W_2 + b_2
-
-
-@network.mistake(
-    "The inner bias b_1 comes after your bend; it belongs inside, where it sets the threshold of each unit."
+network.add_mistakes(
+    {
+        "without_bend": (
+            "The nonlinearity is missing: without it the two matrices are one, W_1 W_2, however large F is.",
+            lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1) @ W_2 + b_2,
+        ),
+        "squared_alone": (
+            "You squared without the max: where z is negative, a unit that should be silent fires as well.",
+            lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1).square() @ W_2 + b_2,
+        ),
+        "not_squared": (
+            "You used plain ReLU: the square is missing, so units that fire strongly write too little.",
+            lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1).relu() @ W_2 + b_2,
+        ),
+        "bend_at_the_end": (
+            "Your bend comes after the second matrix: the network can never write a negative number to the stream.",
+            lambda x, W_1, b_1, W_2, b_2: ((x @ W_1 + b_1) @ W_2 + b_2).relu().square(),
+        ),
+        "bend_at_the_start": (
+            "You bent x before the first matrix: everything negative in the stream is cut off before it is read.",
+            lambda x, W_1, b_1, W_2, b_2: (x.relu().square() @ W_1 + b_1) @ W_2 + b_2,
+        ),
+        "bias_after_bend": (
+            "You added the inner bias b_1 after the bend; inside, it sets the threshold of each unit.",
+            lambda x, W_1, b_1, W_2, b_2: ((x @ W_1).relu().square() + b_1) @ W_2 + b_2,
+        ),
+        "bias_between_bend_and_square": (
+            "You added b_1 between ReLU and square: a silent unit then writes b_1². The bias comes before both.",
+            lambda x, W_1, b_1, W_2, b_2: ((x @ W_1).relu() + b_1).square() @ W_2 + b_2,
+        ),
+        "with_gelu": (
+            "You used GELU, which is in use as well; but the formula here says max(0, z)².",
+            lambda x, W_1, b_1, W_2, b_2: F.gelu(x @ W_1 + b_1) @ W_2 + b_2,
+        ),
+        "without_biases": (
+            "Both biases are missing: no unit has a threshold, and the output is 0 where none of them fires.",
+            lambda x, W_1, b_1, W_2, b_2: (x @ W_1).relu().square() @ W_2,
+        ),
+    }
 )
-def bias_after_bend(x, W_1, b_1, W_2, b_2):
-    return ((x @ W_1).relu().square() + b_1) @ W_2 + b_2
-
-
-@network.mistake("You used GELU, which is in use as well; but the formula here says max(0, z)².")
-def with_gelu(x, W_1, b_1, W_2, b_2):
-    return torch.nn.functional.gelu(x @ W_1 + b_1) @ W_2 + b_2
-
-
-@network.mistake("Both biases are missing: no unit has a threshold, and the output is 0 where none of them fires.")
-def without_biases(x, W_1, b_1, W_2, b_2):
-    return (x @ W_1).relu().square() @ W_2
-
 
 # --- gated -----------------------------------------------------------------------------------------------------------
 
@@ -104,7 +104,7 @@ gated = Exercise(
     ],
     hints=(
         "Two projections side by side, one of them bent.",
-        "z * torch.sigmoid(z) is SiLU; F.silu does it.",
+        "z * torch.sigmoid(z) is SiLU; F.silu computes it.",
         "(F.silu(x @ W_gate) * (x @ W_up)) @ W_down",
     ),
 )
@@ -117,30 +117,38 @@ def swiglu(x, W_gate, W_up, W_down):
     return (gate * gate.sigmoid() * (x @ W_up)) @ W_down
 
 
-@gated.mistake("Gate and up have changed places: you bent x W_up, and let x W_gate through as it is.")
-def gate_and_up_swapped(x, W_gate, W_up, W_down):
-    return swiglu(x, W_up, W_gate, W_down)
-
-
-@gated.mistake("Your gate is a sigmoid alone, between 0 and 1 (that is GLU). SiLU is z · σ(z).")
-def sigmoid_gate(x, W_gate, W_up, W_down):
-    return ((x @ W_gate).sigmoid() * (x @ W_up)) @ W_down
-
-
-@gated.mistake("You added gate and up where the formula multiplies them: nothing is gated by a sum.")
-def added(x, W_gate, W_up, W_down):
-    return (torch.nn.functional.silu(x @ W_gate) + x @ W_up) @ W_down
-
-
-@gated.mistake("The gate is not bent in yours: a plain product of two projections (Shazeer calls it bilinear).")
-def bilinear(x, W_gate, W_up, W_down):
-    return ((x @ W_gate) * (x @ W_up)) @ W_down
-
-
-@gated.mistake("W_up does not occur: this is an ordinary feed-forward network with SiLU.")
-def without_up(x, W_gate, W_up, W_down):
-    return torch.nn.functional.silu(x @ W_gate) @ W_down
-
+gated.add_mistakes(
+    {
+        "gate_and_up_swapped": (
+            "You swapped gate and up: you bent x W_up, and used x W_gate as it is.",
+            lambda x, W_gate, W_up, W_down: swiglu(x, W_up, W_gate, W_down),
+        ),
+        "sigmoid_gate": (
+            "Your gate is a sigmoid alone, between 0 and 1 (that is GLU). SiLU is z · σ(z).",
+            lambda x, W_gate, W_up, W_down: ((x @ W_gate).sigmoid() * (x @ W_up)) @ W_down,
+        ),
+        "gelu_gate": (
+            "Your gate is a GELU (that is GEGLU, equation 5 of the same paper). SiLU is z · σ(z).",
+            lambda x, W_gate, W_up, W_down: (F.gelu(x @ W_gate) * (x @ W_up)) @ W_down,
+        ),
+        "added": (
+            "You added gate and up where the formula multiplies them: a sum cannot close a unit.",
+            lambda x, W_gate, W_up, W_down: (F.silu(x @ W_gate) + x @ W_up) @ W_down,
+        ),
+        "bilinear": (
+            "You did not bend the gate: this is a plain product of two projections (Shazeer calls it bilinear).",
+            lambda x, W_gate, W_up, W_down: ((x @ W_gate) * (x @ W_up)) @ W_down,
+        ),
+        "product_bent": (
+            "You multiplied first and bent the product. The bend belongs to x W_gate alone, before the product.",
+            lambda x, W_gate, W_up, W_down: F.silu((x @ W_gate) * (x @ W_up)) @ W_down,
+        ),
+        "without_up": (
+            "You did not use W_up: this is an ordinary feed-forward network with SiLU.",
+            lambda x, W_gate, W_up, W_down: F.silu(x @ W_gate) @ W_down,
+        ),
+    }
+)
 
 # --- layer norm ------------------------------------------------------------------------------------------------------
 
@@ -148,8 +156,8 @@ norm = Exercise(
     "layer_norm_by_hand",
     title="LayerNorm by hand",
     goal="Normalise each vector of x (B, T, D), that is the D numbers of one position, to mean 0 and variance 1, then "
-    "scale by gain (D,) and shift by bias (D,). ε = 1e-5, under the root, keeps a constant vector from dividing by 0. "
-    "Hand back (B, T, D).",
+    "scale by gain (D,) and shift by bias (D,). ε = 1e-5, under the root, prevents a division by 0 for a constant "
+    "vector. Return (B, T, D).",
     difficulty=2,
     minutes=8,
     formula=r"\frac{x-\mu}{\sqrt{\sigma^2+\epsilon}}\odot g + b,\qquad \sigma^2=\frac1D\sum_i (x_i-\mu)^2",
@@ -165,8 +173,7 @@ norm = Exercise(
     ],
     hints=(
         "Mean and variance over the last axis alone, keepdim=True.",
-        "torch.var divides by D − 1 unless it is told correction=0. And where does ε stand, under the root or beside "
-        "it?",
+        "torch.var divides by D − 1 unless you pass correction=0. And where is ε: under the root, or beside it?",
         "(x - mean) / (var + 1e-5).sqrt() * gain + bias",
     ),
 )
@@ -180,70 +187,72 @@ def layer_norm_by_hand(x, gain, bias):
     return (x - mean) / (variance + 1e-5).sqrt() * gain + bias
 
 
-def _normed(x, gain, bias, dims=(-1,), correction=0, epsilon=1e-5):
+def _normed(x, gain, bias, dims=(-1,), correction=0, epsilon=1e-5, outside=0.0):
+    """LayerNorm over other axes, with another variance, with another ε under the root or outside of it."""
     mean = x.mean(dim=dims, keepdim=True)
-    variance = ((x - mean) ** 2).mean(dim=dims, keepdim=True)
-    if correction:
-        variance = variance * x.shape[-1] / (x.shape[-1] - correction)
-    return (x - mean) / (variance + epsilon).sqrt() * gain + bias
+    variance = x.var(dim=dims, correction=correction, keepdim=True)
+    return (x - mean) / ((variance + epsilon).sqrt() + outside) * gain + bias
 
 
-@norm.mistake(
-    "Your variance divides by D − 1, torch's default. LayerNorm divides by D: [1, 0, 0, 0] begins with "
-    "1.732, yours with 1.5."
+norm.add_mistakes(
+    {
+        "unbiased": (
+            "Your variance divides by D − 1, torch's default. LayerNorm divides by D: the result for [1, 0, 0, 0] "
+            "starts with 1.732, yours with 1.5.",
+            lambda x, gain, bias: _normed(x, gain, bias, correction=1),
+        ),
+        "epsilon_outside": (
+            "Your ε is outside the root. It shows where a vector is nearly constant: √ε is 300 times as large as ε.",
+            lambda x, gain, bias: _normed(x, gain, bias, epsilon=0.0, outside=1e-5),
+        ),
+        "std_plus_epsilon": (
+            "You divided by std + ε, which differs twice: torch's std divides by D − 1, and ε belongs under the root. "
+            "Use var(correction=0), and (var + ε).sqrt().",
+            lambda x, gain, bias: _normed(x, gain, bias, correction=1, epsilon=0.0, outside=1e-5),
+        ),
+        "without_epsilon": (
+            "Your ε is missing: a nearly constant vector is blown up to variance 1, and a constant one is NaN.",
+            lambda x, gain, bias: _normed(x, gain, bias, epsilon=0.0),
+        ),
+        "over_time": (
+            "You normalised over the positions: each word now depends on later ones, which leaks in a causal model.",
+            lambda x, gain, bias: _normed(x, gain, bias, dims=(1,)),
+        ),
+        "over_time_and_width": (
+            "You normalised over positions and features together: a word depends on all words of its sentence.",
+            lambda x, gain, bias: _normed(x, gain, bias, dims=(1, 2)),
+        ),
+        "over_batch": (
+            "You normalised over the sentences and positions of the batch, as BatchNorm does: a sentence's result "
+            "changes with the other sentences.",
+            lambda x, gain, bias: _normed(x, gain, bias, dims=(0, 1)),
+        ),
+        "not_centred": (
+            "You did not subtract the mean: you divided by the deviation, but the centre is still where it was.",
+            lambda x, gain, bias: x / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5).sqrt() * gain + bias,
+        ),
+        "divided_by_variance": (
+            "You divided by the variance, not by its root: the result has the variance 1/σ² instead of 1.",
+            lambda x, gain, bias: (
+                (x - x.mean(-1, True)) / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5) * gain + bias
+            ),
+        ),
+        "shifted_first": (
+            "You added the bias before you multiplied by the gain: the shift is scaled, too.",
+            lambda x, gain, bias: _normed(x, torch.ones_like(gain), bias) * gain,
+        ),
+    }
 )
-def unbiased(x, gain, bias):
-    return _normed(x, gain, bias, correction=1)
-
-
-@norm.mistake(
-    "Your ε stands outside the root. It shows where a vector is nearly constant: √ε is 300 times as large as ε."
-)
-def epsilon_outside(x, gain, bias):
-    mean = x.mean(dim=-1, keepdim=True)
-    return (x - mean) / (x.var(dim=-1, correction=0, keepdim=True).sqrt() + 1e-5) * gain + bias
-
-
-@norm.mistake("You normalised over the positions: each word now depends on later ones, which leaks in a causal model.")
-def over_time(x, gain, bias):
-    return _normed(x, gain, bias, dims=(1,))
-
-
-@norm.mistake(
-    "You normalised over positions and features together: a word's vector depends on all others of its sentence."
-)
-def over_time_and_width(x, gain, bias):
-    return _normed(x, gain, bias, dims=(1, 2))
-
-
-@norm.mistake(
-    "You normalised over the sentences and positions of the batch, as BatchNorm does: another sentence beside it "
-    "changes a sentence's result."
-)
-def over_batch(x, gain, bias):
-    return _normed(x, gain, bias, dims=(0, 1))
-
-
-@norm.mistake("The mean is not subtracted in yours: it divides by the deviation, but the centre stays where it was.")
-def not_centred(x, gain, bias):
-    return x / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5).sqrt() * gain + bias
-
-
-@norm.mistake("You divided by the variance, not by its root: the result has the variance 1/σ² in place of 1.")
-def divided_by_variance(x, gain, bias):
-    mean = x.mean(dim=-1, keepdim=True)
-    return (x - mean) / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5) * gain + bias
-
 
 # --- RMSNorm ---------------------------------------------------------------------------------------------------------
 
 root = Exercise(
     "rms_norm_by_hand",
     title="RMSNorm, head by head",
-    goal="Recent models norm the queries in every head before the scores. x is (T, D), D = H·K: each head's K "
-    "features, which are neighbours, are divided by the root of the mean of their own squares, then multiplied by "
-    "gain (K,), which all heads share. ε = 1e-5 is added to the mean of the squares. Hand back (T, D); K is the "
-    "length of gain.",
+    goal="Recent models norm the queries of every head before they compute the scores. x is (T, D), D = H·K: each "
+    "head's K features, which are neighbours, are divided by the root of the mean of their own squares, then "
+    "multiplied by gain (K,), which all heads share. ε = 1e-5 is added to the mean of the squares. Return (T, D); K "
+    "is the length of gain.",
     difficulty=2,
     minutes=7,
     formula=r"\frac{x}{\sqrt{\frac1K\sum_i x_i^2+\epsilon}}\odot g\ \text{ for the } K \text{ numbers of a head}",
@@ -256,7 +265,8 @@ root = Exercise(
     ],
     hints=(
         "Cut the last axis into heads first: how many are there, if each has len(gain) features?",
-        "heads = x.reshape(len(x), -1, len(gain)); heads.square().mean(dim=-1, keepdim=True) is one number a head.",
+        "heads = x.reshape(len(x), -1, len(gain)); heads.square().mean(dim=-1, keepdim=True) is one number for each "
+        "head.",
         "(heads * (mean_square + 1e-5).rsqrt() * gain).reshape(x.shape)",
     ),
 )
@@ -270,17 +280,23 @@ def rms_norm_by_hand(x, gain):
     return (heads * (mean_square + 1e-5).rsqrt() * gain).reshape(x.shape)
 
 
-def _over(square, x, gain):
-    """Heads of x, divided by the root of square(heads) + ε, times gain."""
-    heads = x.reshape(len(x), -1, len(gain))
-    return (heads / (square(heads) + 1e-5).sqrt() * gain).reshape(x.shape)
+def _divided_by(size):
+    """A mistake that divides the heads (T, H, K) by another size of theirs."""
+
+    def normed(x, gain):
+        heads = x.reshape(len(x), -1, len(gain))
+        return (heads / size(heads) * gain).reshape(x.shape)
+
+    return normed
 
 
 @root.mistake(
-    "You divided by the length of the vector. The squares are summed, not averaged, in it: yours is √K too small."
+    "You cut the features into heads in turn: feature 0 to the first head, feature 1 to the second. A head's features "
+    "are neighbours: reshape to (T, H, K), not to (T, K, H)."
 )
-def by_length(x, gain):
-    return _over(lambda heads: heads.square().sum(dim=-1, keepdim=True), x, gain)
+def features_in_turn(x, gain):
+    features = x.reshape(len(x), len(gain), -1)
+    return (features * (features.square().mean(1, True) + 1e-5).rsqrt() * gain[:, None]).reshape(x.shape)
 
 
 @root.mistake("You subtracted the mean first, as LayerNorm does. RMSNorm leaves the mean alone; that is what it saves.")
@@ -289,36 +305,38 @@ def centred(x, gain):
     return rms_norm_by_hand((heads - heads.mean(dim=-1, keepdim=True)).reshape(x.shape), gain)
 
 
-@root.mistake(
-    "You divided by the mean of the sizes |x|. Squares weigh large entries more: for [3, 4] it is 3.54, not 3.5."
+root.add_mistakes(
+    {
+        "by_length": (
+            "You divided by the root of the sum of the squares. RMSNorm takes their mean: yours is √K too small.",
+            _divided_by(lambda heads: (heads.square().sum(-1, True) + 1e-5).sqrt()),
+        ),
+        "by_deviation": (
+            "You divided by the deviation, the distance from the mean. RMSNorm takes the squares of x itself.",
+            _divided_by(lambda heads: (heads.var(-1, correction=0, keepdim=True) + 1e-5).sqrt()),
+        ),
+        "mean_of_sizes": (
+            "You divided by the mean of |x|. Squares weigh large entries more: for [3, 4] it is 3.54, not 3.5.",
+            _divided_by(lambda heads: heads.abs().mean(-1, True) + 1e-5),
+        ),
+        "mean_square_over_time": (
+            "Your mean runs over the positions, not over the features of a head: a later word changes an earlier one.",
+            _divided_by(lambda heads: (heads.square().mean(0, True) + 1e-5).sqrt()),
+        ),
+        "over_the_whole_vector": (
+            "Your mean runs over all D features: a loud head makes the others quiet. Each head has its own mean.",
+            _divided_by(lambda heads: (heads.square().mean((1, 2), True) + 1e-5).sqrt()),
+        ),
+        "root_forgotten": (
+            "You divided by the mean square, without the root: a vector twice as long becomes half as long.",
+            _divided_by(lambda heads: heads.square().mean(-1, True) + 1e-5),
+        ),
+        "rms_epsilon_outside": (
+            "Your ε is outside the root. It shows where the numbers are small: √ε is 0.003, 300 times as large as ε.",
+            _divided_by(lambda heads: heads.square().mean(-1, True).sqrt() + 1e-5),
+        ),
+    }
 )
-def mean_of_sizes(x, gain):
-    heads = x.reshape(len(x), -1, len(gain))
-    return (heads / (heads.abs().mean(dim=-1, keepdim=True) + 1e-5) * gain).reshape(x.shape)
-
-
-@root.mistake(
-    "Your mean of squares runs over the positions, not over the numbers of each head: a later word changes an "
-    "earlier one."
-)
-def mean_square_over_time(x, gain):
-    return _over(lambda heads: heads.square().mean(dim=0, keepdim=True), x, gain)
-
-
-@root.mistake(
-    "Your mean runs over all D features: a loud head makes the others quiet. Each head has a mean square of its own."
-)
-def over_the_whole_vector(x, gain):
-    return _over(lambda heads: heads.square().mean(dim=(1, 2), keepdim=True), x, gain)
-
-
-@root.mistake(
-    "The root is missing: you divided by the mean square itself, so that a vector twice as long comes out half as long."
-)
-def root_forgotten(x, gain):
-    heads = x.reshape(len(x), -1, len(gain))
-    return (heads / (heads.square().mean(dim=-1, keepdim=True) + 1e-5) * gain).reshape(x.shape)
-
 
 # --- the residual connection -----------------------------------------------------------------------------------------
 
@@ -326,8 +344,8 @@ residual = Exercise(
     "pre_norm_stack",
     title="A stack of sub-layers",
     goal="N sub-layers one after the other, in the pre-norm arrangement, each with its residual connection. The n-th "
-    "one is f(y) = relu(y @ W[n]), W is (N, D, D); x is (T, D); the norm is torch.nn.functional.layer_norm(x, "
-    "x.shape[-1:]). As in every pre-norm model, what comes out at the end is normed once more. Hand back (T, D).",
+    "sub-layer is f(y) = relu(y @ W[n]), W is (N, D, D); x is (T, D); the norm is torch.nn.functional.layer_norm(x, "
+    "x.shape[-1:]). As in every pre-norm model, the result of the last one is normed once more. Return (T, D).",
     difficulty=2,
     minutes=7,
     formula=r"x_{n+1} = x_n + f_n(\operatorname{norm}(x_n)),\qquad \text{result } \operatorname{norm}(x_N)",
@@ -339,10 +357,10 @@ residual = Exercise(
         ),
         random_tensors((4, 6), (3, 6, 6), seed=5),
         random_tensors((2, 5), (2, 5, 5), seed=6),
-        (torch.tensor([[0.002, -0.001, 0.0]]), torch.zeros(1, 3, 3)),  # an x beside which ε counts
+        (torch.tensor([[0.002, -0.001, 0.0]]), torch.zeros(1, 3, 3)),  # so small that ε counts
     ],
     hints=(
-        "What goes through a sub-layer is normed; what goes around it is not.",
+        "What a sub-layer reads is normed; what it is added to is not.",
         "A loop over W: the stream x becomes x plus what the sub-layer makes of the normed x.",
         "for matrix in W: x = x + (norm(x) @ matrix).relu(); and after the loop norm(x)",
     ),
@@ -359,72 +377,84 @@ def pre_norm_stack(x, W):
 
 
 def _norm(x):
-    return torch.nn.functional.layer_norm(x, x.shape[-1:])
+    return F.layer_norm(x, x.shape[-1:])
 
 
-def _stacked(step, x, W):
-    """The normed end of a stream that takes `step` with each matrix."""
+def _stacked(step, end=_norm):
+    """A mistake that takes another step with each matrix, or ends in another way."""
+
+    def stack(x, W):
+        for matrix in W:
+            x = step(x, matrix)
+        return end(x)
+
+    return stack
+
+
+def _pre_norm(x, matrix):
+    return x + (_norm(x) @ matrix).relu()
+
+
+def _post_norm(x, matrix):
+    return _norm(x + (x @ matrix).relu())
+
+
+@residual.mistake(
+    "Each of your sub-layers is added to the first x: what the ones before it wrote into the stream is lost."
+)
+def residual_from_the_input(x, W):
+    y = x
     for matrix in W:
-        x = step(x, matrix)
-    return _norm(x)
+        y = x + (_norm(y) @ matrix).relu()
+    return _norm(y)
 
 
-@residual.mistake(
-    "The way around is missing: without the residual connection x is replaced, gradients fade, and tokens become alike."
+residual.add_mistakes(
+    {
+        "no_residual": (
+            "The residual connection is missing: each sub-layer replaces x, gradients fade, and tokens become alike.",
+            _stacked(lambda x, matrix: (_norm(x) @ matrix).relu()),
+        ),
+        "post_norm": (
+            "You wrote post-norm: you normed the sum. Pre-norm leaves the stream alone and norms what is read from it.",
+            _stacked(_post_norm),
+        ),
+        "post_norm_of_2017": (
+            "You wrote post-norm as in 2017: every sum is normed, and there is no norm at the end. Pre-norm norms "
+            "what a sub-layer reads, and the stream once, at the end.",
+            _stacked(_post_norm, end=lambda x: x),
+        ),
+        "normed_stream": (
+            "You added to the normed x. The residual connection carries x itself; yours norms the stream at every "
+            "step.",
+            _stacked(lambda x, matrix: _norm(x) + (_norm(x) @ matrix).relu()),
+        ),
+        "norm_after_sublayer": (
+            "You normed what the sub-layer wrote, not what it reads: it reads a stream that grows from block to block.",
+            _stacked(lambda x, matrix: x + _norm((x @ matrix).relu())),
+        ),
+        "no_norm": (
+            "There is no norm before your sub-layers: what they read and write grows from block to block.",
+            _stacked(lambda x, matrix: x + (x @ matrix).relu()),
+        ),
+        "product_for_sum": (
+            "You multiplied where the residual adds: one zero from the ReLU wipes out what was in the stream.",
+            _stacked(lambda x, matrix: x * (_norm(x) @ matrix).relu()),
+        ),
+        "relu_of_the_sum": (
+            "You applied ReLU to the sum: it sets everything negative in the stream to 0. It belongs to the branch.",
+            _stacked(lambda x, matrix: (x + _norm(x) @ matrix).relu()),
+        ),
+        "last_norm_missing": (
+            "The last norm is missing: the stream has grown with every sub-layer, and nothing brings it back to size.",
+            _stacked(_pre_norm, end=lambda x: x),
+        ),
+        "only_the_last_one": (
+            "Each of your sub-layers starts from the first x and replaces the last result: only the last one counts.",
+            lambda x, W: _norm(_pre_norm(x, W[-1])),
+        ),
+    }
 )
-def no_residual(x, W):
-    return _stacked(lambda x, matrix: (_norm(x) @ matrix).relu(), x, W)
-
-
-@residual.mistake(
-    "This is post-norm: you normed the sum. Pre-norm leaves the stream alone and norms what is read from it."
-)
-def post_norm(x, W):
-    return _stacked(lambda x, matrix: _norm(x + (x @ matrix).relu()), x, W)
-
-
-@residual.mistake(
-    "You added the normed x: what goes around must be x itself, untouched, or the stream is normed at every step."
-)
-def normed_stream(x, W):
-    return _stacked(lambda x, matrix: _norm(x) + (_norm(x) @ matrix).relu(), x, W)
-
-
-@residual.mistake(
-    "You normed what the sub-layer wrote, not what it reads: it is fed a stream that grows from block to block."
-)
-def norm_after_sublayer(x, W):
-    return _stacked(lambda x, matrix: x + _norm((x @ matrix).relu()), x, W)
-
-
-@residual.mistake(
-    "There is no norm before your sub-layers: what they read, and so what they write, grows from block to block."
-)
-def no_norm(x, W):
-    return _stacked(lambda x, matrix: x + (x @ matrix).relu(), x, W)
-
-
-@residual.mistake("You multiplied where the residual adds: one zero from the ReLU wipes out what was in the stream.")
-def product_for_sum(x, W):
-    return _stacked(lambda x, matrix: x * (_norm(x) @ matrix).relu(), x, W)
-
-
-@residual.mistake(
-    "The last norm is missing: the stream has grown with every sub-layer, and nothing has brought it back to size."
-)
-def last_norm_missing(x, W):
-    for matrix in W:
-        x = x + (_norm(x) @ matrix).relu()
-    return x
-
-
-@residual.mistake(
-    "Every sub-layer of yours starts from the first x again: what the ones before it have written into the stream is "
-    "lost."
-)
-def started_again(x, W):
-    return _norm(x + (_norm(x) @ W[-1]).relu())
-
 
 # --- whose parameters? -----------------------------------------------------------------------------------------------
 
@@ -433,7 +463,7 @@ share = Exercise(
     title="Whose parameters?",
     goal="Which share of the weight matrices of an encoder block of 2017 belongs to its feed-forward network, the "
     "plain one without a gate? Width D, hidden width F; attention has four (D, D) matrices. Count numbers, not "
-    "matrices; biases and norms do not count. Hand back a number between 0 and 1.",
+    "matrices; biases and norms do not count. Return a number between 0 and 1.",
     difficulty=1,
     minutes=4,
     cases=lambda: [(2, 8), (512, 2048), (64, 100)],
@@ -448,54 +478,61 @@ def feed_forward_share(D, F):
     return 2 * D * F / (2 * D * F + 4 * D * D)
 
 
-@share.mistake("You counted one of the network's two matrices: it widens, and it narrows again.")
-def one_matrix(D, F):
-    return D * F / (D * F + 4 * D * D)
-
-
-@share.mistake("You left W_o out: attention has four matrices, queries, keys, values and output.")
-def three_matrices(D, F):
-    return 2 * D * F / (2 * D * F + 3 * D * D)
-
-
-@share.mistake("This is the ratio of network to attention; a share is of the sum of both.")
-def ratio(D, F):
-    return 2 * D * F / (4 * D * D)
-
-
-@share.mistake("This is what attention has; the network has the rest.")
-def attentions_share(D, F):
-    return 4 * D * D / (2 * D * F + 4 * D * D)
-
-
-@share.mistake("You made attention's matrices (D, F) as well. F is the inner width of the network alone.")
-def attention_as_wide(D, F):
-    return 2 * D * F / (2 * D * F + 4 * D * F)
-
+share.add_mistakes(
+    {
+        "one_matrix": (
+            "You counted one of the network's two matrices: the first widens, the second narrows again.",
+            lambda D, F: D * F / (D * F + 4 * D * D),
+        ),
+        "three_matrices": (
+            "You left W_o out: attention has four matrices, for queries, keys, values and output.",
+            lambda D, F: 2 * D * F / (2 * D * F + 3 * D * D),
+        ),
+        "ratio": (
+            "You returned the ratio of network to attention; a share is of the sum of both.",
+            lambda D, F: 2 * D * F / (4 * D * D),
+        ),
+        "attentions_share": (
+            "You returned the share of attention; the network has the rest.",
+            lambda D, F: 4 * D * D / (2 * D * F + 4 * D * D),
+        ),
+        "attention_as_wide": (
+            "You made attention's matrices (D, F) as well. F is the inner width of the network alone.",
+            lambda D, F: 2 * D * F / (2 * D * F + 4 * D * F),
+        ),
+        "in_whole_numbers": (
+            "You divided with //, which rounds down to a whole number: a share below 1 becomes 0.",
+            lambda D, F: 2 * D * F // (2 * D * F + 4 * D * D),
+        ),
+    }
+)
 
 QUIZ = [
     Question(
         "What does the feed-forward network at position 3 know of position 2?",
         (
             Choice(
-                "Nothing but what attention has brought into the vector of position 3",
-                "It is the same function at each position alone.",
+                "What attention has brought over",
+                "Position 3's vector holds it; the network reads nothing else.",
                 right=True,
             ),
-            Choice("Everything", "It never reads another position's vector."),
-            Choice("Its weights", "The weights are the same at all positions and say nothing of the words."),
+            Choice("Everything: it reads the vectors of all positions", "It never reads another position's vector."),
+            Choice("Its weights", "The weights are the same at all positions and say nothing about the words."),
         ),
     ),
     Question(
         "Leave out the ReLU between the two matrices. What is left?",
         (
             Choice("A network half as good", "However well trained, it can do no more than a linear map."),
-            Choice("The same, but faster", "Faster it would be, if you multiplied the two beforehand."),
+            Choice(
+                "The same network, but faster",
+                "It would be faster if you multiplied the two matrices beforehand, but not the same.",
+            ),
             Choice("One matrix in disguise", "W_1 W_2 is a single (D, D) matrix, however large F is.", right=True),
         ),
     ),
     Question(
-        "[1, 0, 0, 0] through LayerNorm (gain 1, bias 0) begins with …",
+        "[1, 0, 0, 0] through LayerNorm (gain 1, bias 0) starts with …",
         (
             Choice("1.5", "That divides the variance by D − 1 = 3."),
             Choice("1.732", "Mean ¼, variance 3/16; ¾ divided by √3/4 is √3.", right=True),
@@ -506,20 +543,22 @@ QUIZ = [
         "Why not BatchNorm?",
         (
             Choice(
-                "A sentence's result would depend on its neighbours in the batch",
+                "A result would depend on the other sentences",
                 "And on the padding, and on the batch's size when writing.",
                 right=True,
             ),
-            Choice("It has more parameters", "It has as many as LayerNorm: a gain and a bias for each feature."),
+            Choice(
+                "It has twice as many parameters as LayerNorm", "It has as many: a gain and a bias for each feature."
+            ),
             Choice("It cannot be differentiated", "It can, and image networks are trained with it."),
         ),
     ),
     Question(
-        "Pre-norm or post-norm: in which does the residual stream pass from the first block to the last "
-        "untouched by a norm?",
+        "Pre-norm or post-norm: in which does the residual stream pass from the first block to the last untouched by "
+        "a norm?",
         (
-            Choice("Post-norm", "There a norm stands on the stream after each sum: two in a block."),
-            Choice("Pre-norm", "The norm stands in the branch; the stream itself is only added to.", right=True),
+            Choice("In post-norm", "There a norm is applied to the stream after each sum: two in a block."),
+            Choice("In pre-norm", "The norm is in the branch; the stream itself is only added to.", right=True),
             Choice("In both", "In post-norm every block norms the sum."),
         ),
     ),
@@ -527,7 +566,10 @@ QUIZ = [
         "Without residual connections, what happens besides small gradients?",
         (
             Choice("Nothing: they only help gradients", "Look at how alike the tokens have become."),
-            Choice("The loss becomes NaN", "With norms the numbers stay finite, and training goes on, badly."),
+            Choice(
+                "The loss becomes NaN after a few steps",
+                "With norms the numbers stay finite, and training goes on, badly.",
+            ),
             Choice(
                 "The tokens' vectors become alike",
                 "By block 3 in the notebook: each attention averages, and nothing brings the differences back.",

@@ -1,6 +1,5 @@
 """Exercises of notebook 09, training."""
 
-import functools
 import math
 
 import torch
@@ -14,15 +13,15 @@ from tx_helpers.exercises.quizzes import Choice, Question
 shift = Exercise(
     "shifted_pair",
     title="Input and target",
-    goal="From the ids (T,) of a target sentence make what the decoder reads and what it is asked for, both (T + 1,): "
-    "the sentence with the id `bos` before it, and the sentence with the id `eos` behind it. Hand back both, in this "
+    goal="From the ids (T,) of a target sentence make what the decoder reads and what it has to predict, both (T + "
+    "1,): the sentence with the id `bos` before it, and the sentence with the id `eos` after it. Return both, in this "
     "order, as whole numbers.",
     difficulty=1,
     minutes=5,
     cases=lambda: [(torch.tensor([7, 8, 9]), 1, 2), (torch.tensor([5]), 3, 4), (torch.tensor([4, 6, 5, 9, 8]), 0, 1)],
     hints=(
         "At every position the answer is the token that the next position reads.",
-        "torch.cat joins; a single id becomes a tensor by torch.tensor([bos]).",
+        "torch.cat joins tensors; torch.tensor([bos]) makes one of a single id.",
         "torch.cat([bos, ids]) and torch.cat([ids, eos])",
     ),
 )
@@ -34,35 +33,38 @@ def shifted_pair(ids, bos, eos):
     return torch.cat([torch.tensor([bos]), ids]), torch.cat([ids, torch.tensor([eos])])
 
 
-@shift.mistake(
-    "Your targets are not shifted: each position is asked for the token that it reads. The loss falls to 0 by copying."
+def _joined(*parts):
+    return torch.cat([part if isinstance(part, torch.Tensor) else torch.tensor([part]) for part in parts])
+
+
+shift.add_mistakes(
+    {
+        "not_shifted": (
+            "Your targets are not shifted: each position predicts the token that it reads. Copying gives a loss of 0.",
+            lambda ids, bos, eos: (_joined(bos, ids), _joined(bos, ids)),
+        ),
+        "shifted_backwards": (
+            "You shifted backwards: each position has to predict the token before its own, which it has already read.",
+            lambda ids, bos, eos: (_joined(ids, eos), _joined(bos, ids)),
+        ),
+        "shifted_by_two": (
+            "You shifted by two: each position has to predict the token after the next, without reading the next.",
+            lambda ids, bos, eos: (_joined(bos, ids), _joined(ids, eos, eos)[1:]),
+        ),
+        "signs_swapped": (
+            "You swapped the two: your input starts with `eos`, and your target ends with `bos`.",
+            lambda ids, bos, eos: shifted_pair(ids, eos, bos),
+        ),
+        "rolled": (
+            "You rolled the input, so `bos` has moved to the end of the target, where `eos` belongs.",
+            lambda ids, bos, eos: (_joined(bos, ids), _joined(ids, bos)),
+        ),
+        "no_end": (
+            "There is no `eos` in your target: a model trained on it never learns to stop.",
+            lambda ids, bos, eos: (_joined(bos, ids), _joined(ids, ids[-1:])),
+        ),
+    }
 )
-def not_shifted(ids, bos, eos):
-    read = torch.cat([torch.tensor([bos]), ids])
-    return read, read.clone()
-
-
-@shift.mistake("You shifted backwards: each position is asked for the token before its own, which it has already read.")
-def shifted_backwards(ids, bos, eos):
-    read, asked = shifted_pair(ids, bos, eos)
-    return asked, read
-
-
-@shift.mistake("You shifted by two: the answer lies two tokens ahead, so that one of them can never be learnt.")
-def shifted_by_two(ids, bos, eos):
-    read, asked = shifted_pair(ids, bos, eos)
-    return read, torch.cat([asked[1:], torch.tensor([eos])])
-
-
-@shift.mistake("Your sentence begins with `eos` in place of `bos`: the two signs have changed places.")
-def signs_swapped(ids, bos, eos):
-    return shifted_pair(ids, eos, bos)
-
-
-@shift.mistake("Nowhere in your target stands `eos`: a model trained on it never learns to stop.")
-def no_end(ids, bos, eos):
-    return torch.cat([torch.tensor([bos]), ids]), torch.cat([ids, ids[-1:]])
-
 
 # --- the loss --------------------------------------------------------------------------------------------------------
 
@@ -70,7 +72,7 @@ loss = Exercise(
     "padded_loss",
     title="A loss for each sentence",
     goal="For logits (B, T, V) and targets (B, T), ids of which `pad` is the filling: the mean cross-entropy in nats "
-    "of each sentence, (B,), over its own tokens that are not filling. Every sentence has some.",
+    "of each sentence, (B,), over its own tokens that are not filling. Every sentence has at least one.",
     difficulty=2,
     minutes=10,
     formula=r"L_b = -\frac1{n_b}\sum_{t\,:\,y_{bt}\ne\mathrm{pad}}\ln p_{bt}(y_{bt})",
@@ -85,7 +87,7 @@ loss = Exercise(
         ),
     ],
     hints=(
-        "The softmax is part of the cross-entropy: it is given logits. Which axis holds the tokens to choose from?",
+        "The softmax is part of the cross-entropy, which takes logits. Which axis holds the tokens to choose from?",
         "Pick the log-probability of the right token at each position, (B, T). Set it to 0 at the filling, and sum.",
         "log_softmax(-1).gather(-1, targets[..., None])[..., 0]; then −(log_p · real).sum(1) / real.sum(1)",
     ),
@@ -100,56 +102,50 @@ def padded_loss(logits, targets, pad):
     return -(log_p * real).sum(dim=1) / real.sum(dim=1)
 
 
-@loss.mistake("The padding is counted: a model soon learns to predict filling, and your loss looks better than it is.")
-def padding_counted(logits, targets, pad):
-    return F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").mean(dim=1)
-
-
 @loss.mistake(
-    "You applied a softmax before the cross-entropy, which applies its own: the loss starts at ln V and hardly gets "
-    "away from it, since probabilities differ by 1 at most."
+    "You gave each sentence the mean over all real tokens of the batch: one number, the same for all of them."
 )
-def softmax_twice(logits, targets, pad):
-    return padded_loss(logits.softmax(-1), targets, pad)
-
-
-@loss.mistake(
-    "You divided by all positions, the filling included, although it adds nothing to the sum: the loss is too small."
-)
-def divided_by_all(logits, targets, pad):
-    real = targets != pad
-    return padded_loss(logits, targets, pad) * real.sum(dim=1) / targets.shape[1]
-
-
-@loss.mistake("Each sentence got the mean over all real tokens of the batch: one number, and the same for all of them.")
 def mean_of_the_batch(logits, targets, pad):
     mean = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad)
     return mean.expand(len(targets))
 
 
-@loss.mistake("Your loss is in bits, by log₂. Nats are asked for, with ln: a clueless model has ln V.")
-def in_bits(logits, targets, pad):
-    return padded_loss(logits, targets, pad) / math.log(2)
-
-
-@loss.mistake("These are sums over the tokens, which grow with a sentence's length; means can be compared.")
-def summed(logits, targets, pad):
-    return padded_loss(logits, targets, pad) * (targets != pad).sum(dim=1)
-
-
-@loss.mistake(
-    "You forgot the minus: log-probabilities are negative, and training would make the right token less likely."
-)
-def sign_forgotten(logits, targets, pad):
-    return -padded_loss(logits, targets, pad)
-
-
-@loss.mistake("Your softmax runs over the positions: they compete for a token, in place of the tokens for a position.")
+@loss.mistake("Your softmax runs over the positions: they compete for a token, instead of the tokens for a position.")
 def softmax_over_positions(logits, targets, pad):
     log_p = logits.log_softmax(dim=1).gather(-1, targets[..., None])[..., 0]
     real = targets != pad
     return -(log_p * real).sum(dim=1) / real.sum(dim=1)
 
+
+loss.add_mistakes(
+    {
+        "padding_counted": (
+            "You counted the padding: a model soon learns to predict filling, and your loss looks better than it is.",
+            lambda logits, targets, pad: F.cross_entropy(logits.mT, targets, reduction="none").mean(dim=1),
+        ),
+        "softmax_twice": (
+            "You applied a softmax before the cross-entropy, which applies its own: the loss starts at ln V and "
+            "hardly falls, since probabilities differ by 1 at most.",
+            lambda logits, targets, pad: padded_loss(logits.softmax(-1), targets, pad),
+        ),
+        "divided_by_all": (
+            "You divided by all positions, the filling too, which adds nothing to the sum: the loss is too small.",
+            lambda logits, targets, pad: padded_loss(logits, targets, pad) * (targets != pad).double().mean(dim=1),
+        ),
+        "in_bits": (
+            "Your loss is in bits, by log₂. Nats use ln: a model that guesses has a loss of ln V.",
+            lambda logits, targets, pad: padded_loss(logits, targets, pad) / math.log(2),
+        ),
+        "summed": (
+            "You returned sums over the tokens, which grow with a sentence's length; means can be compared.",
+            lambda logits, targets, pad: padded_loss(logits, targets, pad) * (targets != pad).sum(dim=1),
+        ),
+        "sign_forgotten": (
+            "You forgot the minus: your loss is negative, and training makes the right token less likely.",
+            lambda logits, targets, pad: -padded_loss(logits, targets, pad),
+        ),
+    }
+)
 
 # --- label smoothing -------------------------------------------------------------------------------------------------
 
@@ -158,7 +154,7 @@ smooth = Exercise(
     title="Slightly less than certain",
     goal="Label smoothing in its other common form: for targets y (T,), ids below V, make the distribution (T, V) in "
     "which the right token has exactly 1 − ε and all the others share ε evenly. (In the notebook's form the right "
-    "token has a part of the ε, too.) `eps` is ε.",
+    "token gets a part of the ε, too.) `eps` is ε.",
     difficulty=1,
     minutes=5,
     formula=r"q(v) = 1-\epsilon\ \text{ for } v=y,\qquad q(v) = \frac{\epsilon}{V-1}\ \text{ else}",
@@ -180,40 +176,39 @@ def smoothed_targets(y, V, eps):
     return one_hot * (1 - eps) + (1 - one_hot) * eps / (V - 1)
 
 
-@smooth.mistake(
-    "You spread ε over all V tokens, the notebook's form. Here the right one has 1 − ε and no part of the ε."
+def _rows(y, V, right, other):
+    """Rows (T, V) with one number at the right token and another at all others."""
+    return torch.where(F.one_hot(y, V) == 1, right, other)
+
+
+smooth.add_mistakes(
+    {
+        "spread_over_all": (
+            "You spread ε over all V tokens, as in the notebook. Here the right one has 1 − ε and no part of the ε.",
+            lambda y, V, eps: _rows(y, V, 1 - eps + eps / V, eps / V),
+        ),
+        "divided_by_all_tokens": (
+            "You divided ε by V, but only V − 1 tokens share it: your rows sum to less than 1.",
+            lambda y, V, eps: _rows(y, V, 1 - eps, eps / V),
+        ),
+        "nothing_taken": (
+            "Your rows sum to more than 1: you gave ε to the others without taking it from the right one.",
+            lambda y, V, eps: _rows(y, V, 1.0, eps / (V - 1)),
+        ),
+        "epsilon_each": (
+            "You gave each of the others the full ε: they have to share it, or the rows sum to more than 1.",
+            lambda y, V, eps: _rows(y, V, 1 - eps, eps),
+        ),
+        "one_hot_only": (
+            "You smoothed nothing: this is the plain one-hot target.",
+            lambda y, V, eps: _rows(y, V, 1.0, 0.0),
+        ),
+        "parts_swapped": (
+            "You swapped 1 − ε and ε: the right token gets little, and all the others share the rest.",
+            lambda y, V, eps: _rows(y, V, eps, (1 - eps) / (V - 1)),
+        ),
+    }
 )
-def spread_over_all(y, V, eps):
-    return F.one_hot(y, V) * (1 - eps) + eps / V
-
-
-@smooth.mistake("You divided ε by V, but only V − 1 tokens share it: your rows sum to less than 1.")
-def divided_by_all_tokens(y, V, eps):
-    one_hot = F.one_hot(y, V)
-    return one_hot * (1 - eps) + (1 - one_hot) * eps / V
-
-
-@smooth.mistake("Your rows sum to more than 1: you gave to the others without taking the ε from the right one.")
-def nothing_taken(y, V, eps):
-    one_hot = F.one_hot(y, V)
-    return one_hot + (1 - one_hot) * eps / (V - 1)
-
-
-@smooth.mistake("You gave each of the others the whole ε: they have to share it, or the rows sum to more than 1.")
-def epsilon_each(y, V, eps):
-    one_hot = F.one_hot(y, V)
-    return one_hot * (1 - eps) + (1 - one_hot) * eps
-
-
-@smooth.mistake("Nothing is smoothed in your rows: this is the plain one-hot target.")
-def one_hot_only(y, V, eps):
-    return F.one_hot(y, V).float()
-
-
-@smooth.mistake("1 − ε and ε have changed places: the right token gets little, and all the others share the rest.")
-def parts_swapped(y, V, eps):
-    return smoothed_targets(y, V, 1 - eps)
-
 
 # --- the schedule ----------------------------------------------------------------------------------------------------
 
@@ -221,7 +216,7 @@ rate = Exercise(
     "warmup_rate",
     title="The schedule of 2017, with a peak of your own",
     goal="The formula of 2017 has its largest value, (D·w)^(−1/2), at step w. Keep its shape, but let the largest "
-    "value be `peak`: hand back the learning rate at step n (from 1 on) with w steps of warm-up. D drops out.",
+    "value be `peak`: return the learning rate at step n (counted from 1) with w steps of warm-up. D drops out.",
     difficulty=2,
     minutes=6,
     formula=r"\mathrm{rate}(n) \propto \min\left(n^{-0.5},\; n\cdot w^{-1.5}\right),\qquad \mathrm{rate}(w) = "
@@ -243,57 +238,61 @@ def warmup_rate(n, w, peak):
     return peak * min(n / w, (w / n) ** 0.5)
 
 
-@rate.mistake("You took the larger of the two: your rate begins far too high, and rises for ever after the warm-up.")
-def larger_of_both(n, w, peak):
-    return peak * w**0.5 * max(n**-0.5, n * w**-1.5)
-
-
-@rate.mistake("You multiplied by peak alone. The formula has 1/√w at step w, so your largest rate is peak/√w.")
-def not_scaled(n, w, peak):
-    return peak * min(n**-0.5, n * w**-1.5)
-
-
-@rate.mistake("You divided by √w where it has to be multiplied: at step w your rate is peak/w.")
-def scaled_upside_down(n, w, peak):
-    return peak * w**-0.5 * min(n**-0.5, n * w**-1.5)
-
-
-@rate.mistake(
-    "Your warm-up has the exponent −0.5: the two curves meet long before step w, and there is hardly a warm-up."
+rate.add_mistakes(
+    {
+        "larger_of_both": (
+            "You took the larger of the two: your rate starts far too high, and grows for ever after the warm-up.",
+            lambda n, w, peak: peak * max(n / w, (w / n) ** 0.5),
+        ),
+        "not_scaled": (
+            "You multiplied by peak alone. The formula has 1/√w at step w, so your largest rate is peak/√w.",
+            lambda n, w, peak: peak * min(n**-0.5, n * w**-1.5),
+        ),
+        "scaled_upside_down": (
+            "You divided by √w instead of multiplying by it: at step w your rate is peak/w.",
+            lambda n, w, peak: peak * w**-0.5 * min(n**-0.5, n * w**-1.5),
+        ),
+        "warmup_exponent": (
+            "Your warm-up has the exponent −0.5: the curves meet long before step w, and there is hardly a warm-up.",
+            lambda n, w, peak: peak * w**0.5 * min(n**-0.5, n * w**-0.5),
+        ),
+        "no_decay": (
+            "Your rate rises linearly and then stays: the decay with 1/√n after the warm-up is missing.",
+            lambda n, w, peak: peak * min(1.0, n / w),
+        ),
+        "no_warmup": (
+            "Your rate only falls: the warm-up is missing, and the first steps are the longest.",
+            lambda n, w, peak: peak * (w / n) ** 0.5,
+        ),
+        "falls_too_fast": (
+            "After the warm-up your rate falls as 1/n, not as 1/√n: the root is missing, and the steps are soon tiny.",
+            lambda n, w, peak: peak * min(w / n, n / w),
+        ),
+        "counted_from_zero": (
+            "You counted the steps of the warm-up from 0: the first step has the rate 0. Here they start at 1.",
+            lambda n, w, peak: peak * min((n - 1) / w, (w / n) ** 0.5),
+        ),
+        "whole_division": (
+            "You divided with //, which rounds down: throughout the warm-up n // w is 0, and so is your rate.",
+            lambda n, w, peak: peak * min(n // w, (w / n) ** 0.5),
+        ),
+    }
 )
-def warmup_exponent(n, w, peak):
-    return peak * w**0.5 * min(n**-0.5, n * w**-0.5)
-
-
-@rate.mistake("Your rate rises linearly and then stays: the decay with 1/√n after the warm-up is missing.")
-def no_decay(n, w, peak):
-    return peak * min(1.0, n / w)
-
-
-@rate.mistake("Your rate only falls: the warm-up is missing, and the first steps are the longest.")
-def no_warmup(n, w, peak):
-    return peak * (w / n) ** 0.5
-
-
-@rate.mistake("After the warm-up yours falls as 1/n, not as 1/√n: the root is missing, and the steps soon are tiny.")
-def falls_too_fast(n, w, peak):
-    return peak * min(w / n, n / w)
-
 
 # --- Adam ------------------------------------------------------------------------------------------------------------
 
 adam = Exercise(
     "adam_step",
     title="One step of Adam, for an embedding table",
-    goal="Step t (from 1 on) of lazy Adam with β₁ = 0.9, β₂ = 0.999, ε = 1e-8 and learning rate lr, for an embedding "
-    "table p (V, D) with its gradient g and its running means m and v of g and g² (all (V, D), handed in as step t − "
+    goal="Step t (counted from 1) of lazy Adam with β₁ = 0.9, β₂ = 0.999, ε = 1e-8 and learning rate lr, for an "
+    "embedding table p (V, D) with its gradient g and its running means m and v of g and g² (all (V, D), as step t − "
     "1 left them). A row of g that is zero throughout belongs to a word that the batch did not contain: in that row "
-    "p, m and v stay as they are. In all other rows it is Adam, also where a single number of g is 0. Hand back the "
-    "new p, m and v, in this order.",
+    "p, m and v stay as they are. In all other rows it is Adam, even where a single number of g is 0. Return the new "
+    "p, m and v, in this order.",
     difficulty=3,
     minutes=15,
-    formula=r"p - lr\,\frac{\hat m}{\sqrt{\hat v}+\epsilon},\quad "
-    r"\hat m=\frac{m}{1-\beta_1^t},\quad \hat v=\frac{v}{1-\beta_2^t}",
+    formula=r"p - lr\,\frac{\hat m}{\sqrt{\hat v}+\epsilon},\quad \hat m=\frac{m}{1-\beta_1^t},\quad \hat "
+    r"v=\frac{v}{1-\beta_2^t}",
     source="Kingma and Ba 2015, algorithm 1; torch.optim.SparseAdam leaves such rows out, too",
     tolerance=1e-5,
     cases=lambda: [
@@ -326,10 +325,10 @@ adam = Exercise(
         ),
     ],
     hints=(
-        "m is a running mean of g, v one of g²: new = β · old + (1 − β) · now. Both begin at 0 and are too small at "
-        "first; dividing by 1 − βᵗ mends that.",
-        "Which rows take part: g.ne(0).any(dim=-1, keepdim=True). torch.where chooses row by row between new and old.",
-        "p − lr · m̂ / (v̂.sqrt() + ε), the ε outside the root; torch.where(seen, new, old) for p, m and v each.",
+        "m is a running mean of g, v one of g²: new = β · old + (1 − β) · now. Both start at 0 and are too small at "
+        "first; dividing by 1 − βᵗ corrects that.",
+        "These rows take part: g.ne(0).any(dim=-1, keepdim=True). torch.where chooses row by row between new and old.",
+        "p − lr · m̂ / (v̂.sqrt() + ε), with ε outside the root; torch.where(seen, new, old) for p, m and v each.",
     ),
 )
 
@@ -344,99 +343,107 @@ def adam_step(p, g, m, v, t, lr):
     return torch.where(seen, p - lr * m_hat / (v_hat.sqrt() + 1e-8), p), m, v
 
 
-def _dense(p, g, m, v, t, lr):
-    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
-    return p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8), m, v
+def _dense(p, g, m, v, t, lr, keep=(0.9, 0.999), correct=(0.9, 0.999), power=2, divisor=lambda v: v.sqrt() + 1e-8):
+    """Adam in all rows: shares of the old means, the β of their correction, power of g in v, what v̂ divides by."""
+    m = keep[0] * m + (1 - keep[0]) * g
+    v = keep[1] * v + (1 - keep[1]) * g**power
+    m_hat, v_hat = m / (1 - correct[0] ** t), v / (1 - correct[1] ** t)
+    return p - lr * m_hat / divisor(v_hat), m, v
 
 
-def _lazily(step):
-    """A step that leaves the rows without a gradient as they are."""
+def _lazily(step, takes_part=lambda g: g.ne(0).any(dim=-1, keepdim=True)):
+    """A mistake: another step in the rows with a gradient, or the right step in other rows."""
 
-    @functools.wraps(step)
     def lazy(p, g, m, v, t, lr):
-        seen = g.ne(0).any(dim=-1, keepdim=True)
-        return tuple(torch.where(seen, new, old) for new, old in zip(step(p, g, m, v, t, lr), (p, m, v), strict=True))
+        stepped = zip(step(p, g, m, v, t, lr), (p, m, v), strict=True)
+        return tuple(torch.where(takes_part(g), new, old) for new, old in stepped)
 
     return lazy
 
 
-@adam.mistake(
-    "You moved all rows. What is left of earlier gradients in m goes on pushing words that the batch did not contain."
-)
-def all_rows_moved(p, g, m, v, t, lr):
-    return _dense(p, g, m, v, t, lr)
+def _with(**options):
+    """A mistake: Adam with other options, in the right rows."""
+    return _lazily(lambda *state: _dense(*state, **options))
 
 
-@adam.mistake(
-    "You held the unused rows of p, but let their m and v fade: when the word comes back, its means have forgotten it."
-)
-def means_fade(p, g, m, v, t, lr):
-    return adam_step(p, g, m, v, t, lr)[0], *_dense(p, g, m, v, t, lr)[1:]
-
-
-@adam.mistake(
-    "You left out single numbers whose gradient is 0. A word that was used is a whole row: there a 0 is a gradient, "
-    "too."
-)
-def numbers_left_out(p, g, m, v, t, lr):
-    return tuple(torch.where(g != 0, new, old) for new, old in zip(_dense(p, g, m, v, t, lr), (p, m, v), strict=True))
-
-
-@adam.mistake(
-    "Your means are not corrected for their start at 0. Of g the first m holds a tenth, √v a thirtieth: the first "
-    "step is 3 times too long."
-)
-@_lazily
-def no_correction(p, g, m, v, t, lr):
-    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
-    return p - lr * m / (v.sqrt() + 1e-8), m, v
-
-
-@adam.mistake("You stepped uphill: the loss falls against the gradient, so the step has to be subtracted from p.")
-@_lazily
-def uphill(p, g, m, v, t, lr):
-    new, m, v = _dense(p, g, m, v, t, lr)
-    return 2 * p - new, m, v
-
-
-@adam.mistake("The root is missing: you divided by v̂ itself, so that small gradients give enormous steps.")
-@_lazily
-def no_root(p, g, m, v, t, lr):
-    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
-    return p - lr * m / (1 - 0.9**t) / (v / (1 - 0.999**t) + 1e-8), m, v
-
-
-@adam.mistake("Your v is a mean of g, not of g²: it can be negative, and then its root is NaN.")
-@_lazily
-def not_squared(p, g, m, v, t, lr):
-    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g
-    return p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8), m, v
-
-
-@adam.mistake(
-    "β₁ and β₂ have changed places: yours averages the direction over some thousand steps, and the size over ten."
-)
-@_lazily
-def betas_swapped(p, g, m, v, t, lr):
-    m, v = 0.999 * m + 0.001 * g, 0.9 * v + 0.1 * g**2
-    return p - lr * m / (1 - 0.999**t) / ((v / (1 - 0.9**t)).sqrt() + 1e-8), m, v
-
-
-@adam.mistake(
-    "You handed back the corrected means: they must stay uncorrected, or they are corrected again at the next step."
-)
-@_lazily
-def corrected_kept(p, g, m, v, t, lr):
+def _corrected(p, g, m, v, t, lr):
     p, m, v = _dense(p, g, m, v, t, lr)
     return p, m / (1 - 0.9**t), v / (1 - 0.999**t)
 
 
-@adam.mistake("β and 1 − β have changed places: your means remember a tenth of the past, in place of nine tenths.")
-@_lazily
-def forgets_at_once(p, g, m, v, t, lr):
-    m, v = 0.1 * m + 0.9 * g, 0.001 * v + 0.999 * g**2
-    return p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8), m, v
+def _with_means_of_the_step_before(p, g, m, v, t, lr):
+    p = p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8)
+    return p, *_dense(p, g, m, v, t, lr)[1:]
 
+
+adam.add_mistakes(
+    {
+        "all_rows_moved": (
+            "You moved all rows. Earlier gradients, still in m, push words that the batch did not contain.",
+            _dense,
+        ),
+        "means_fade": (
+            "You left the unused rows of p alone, but let their m and v fade: when the word occurs again, its means "
+            "have forgotten it.",
+            lambda *state: (adam_step(*state)[0], *_dense(*state)[1:]),
+        ),
+        "numbers_left_out": (
+            "You left out single numbers whose gradient is 0. A word is a row: if it was used, a 0 in its row is a "
+            "gradient like any other.",
+            _lazily(_dense, takes_part=lambda g: g != 0),
+        ),
+        "rows_by_their_sum": (
+            "You decided by the sum of a row of g. It can be 0 for a word that was used, as for [1, −1]: use any.",
+            _lazily(_dense, takes_part=lambda g: g.sum(dim=-1, keepdim=True) != 0),
+        ),
+        "only_full_rows": (
+            "You left out every row with a 0 in it. One number that is not 0 shows that the word was used: any, not "
+            "all.",
+            _lazily(_dense, takes_part=lambda g: g.ne(0).all(dim=-1, keepdim=True)),
+        ),
+        "no_correction": (
+            "You did not correct the means for their start at 0. The first m holds a tenth of g and √v a thirtieth: "
+            "the first step is 3 times too long.",
+            _with(correct=(0.0, 0.0)),
+        ),
+        "corrected_too_late": (
+            "You corrected with 1 − βᵗ⁺¹. t is counted from 1 already, so the first step corrects with 1 − β.",
+            _lazily(lambda p, g, m, v, t, lr: _dense(p, g, m, v, t + 1, lr)),
+        ),
+        "corrected_kept": (
+            "You returned the corrected means: they must stay uncorrected, or the next step corrects them again.",
+            _lazily(_corrected),
+        ),
+        "means_of_the_step_before": (
+            "You stepped with the old m and v: this gradient has no effect until the next step. Update them first.",
+            _lazily(_with_means_of_the_step_before),
+        ),
+        "uphill": (
+            "You stepped uphill: the loss falls against the gradient, so the step has to be subtracted from p.",
+            _lazily(lambda p, g, m, v, t, lr: _dense(p, g, m, v, t, -lr)),
+        ),
+        "no_root": (
+            "The root is missing: you divided by v̂ itself, so small gradients give enormous steps.",
+            _with(divisor=lambda v: v + 1e-8),
+        ),
+        "epsilon_under_the_root": (
+            "Your ε is under the root, where 1e-8 becomes 1e-4: numbers with a small gradient hardly move.",
+            _with(divisor=lambda v: (v + 1e-8).sqrt()),
+        ),
+        "not_squared": (
+            "Your v is a mean of g, not of g²: it can be negative, and then its root is NaN.",
+            _with(power=1),
+        ),
+        "betas_swapped": (
+            "You swapped β₁ and β₂: you average the direction over about a thousand steps, and the size over ten.",
+            _with(keep=(0.999, 0.9), correct=(0.999, 0.9)),
+        ),
+        "forgets_at_once": (
+            "You swapped β and 1 − β: your means remember a tenth of the past instead of nine tenths.",
+            _with(keep=(0.1, 0.001)),
+        ),
+    }
+)
 
 # --- a loop ----------------------------------------------------------------------------------------------------------
 
@@ -445,7 +452,7 @@ descent = Exercise(
     title="A training loop",
     goal="Gradient descent by autograd: the weights w (D,) of the prediction X @ w for X (N, D), y (N,), loss = mean "
     "squared error over the N examples. Take `steps` steps, each with the gradient of all N and learning rate lr, "
-    "from the given w, and hand back the weights. The tensor w that is handed in stays as it is.",
+    "from the given w, and return the weights. The tensor w that you are given must not change.",
     difficulty=2,
     minutes=10,
     cases=lambda: [
@@ -478,7 +485,7 @@ def _gradient(w, X, y):
 
 
 @descent.mistake(
-    "zero_grad is missing: backward adds each new gradient to all the old ones, and every step takes them all again."
+    "zero_grad is missing: backward adds the new gradient to the old ones, and every step takes all again."
 )
 def gradients_pile_up(w, X, y, lr, steps):
     total = torch.zeros_like(w)
@@ -488,40 +495,44 @@ def gradients_pile_up(w, X, y, lr, steps):
     return w
 
 
-@descent.mistake("You computed the gradient once and used it in every step: backward belongs inside the loop.")
-def one_gradient(w, X, y, lr, steps):
-    return w - steps * lr * _gradient(w, X, y)
-
-
-@descent.mistake("You walked uphill: w plus the gradient makes the loss larger.")
-def climbed(w, X, y, lr, steps):
+@descent.mistake("You stepped after every single example. Here each step uses the mean gradient of all N examples.")
+def example_by_example(w, X, y, lr, steps):
     for _ in range(steps):
-        w = w + lr * _gradient(w, X, y)
+        for n in range(len(y)):
+            w = w - lr * _gradient(w, X[n : n + 1], y[n : n + 1])
     return w
 
 
-@descent.mistake(
-    "Your loss is the sum over the N examples, not their mean: its gradient, and so each step, is N times as long."
+descent.add_mistakes(
+    {
+        "one_gradient": (
+            "You computed the gradient once and used it in every step: backward belongs inside the loop.",
+            lambda w, X, y, lr, steps: w - steps * lr * _gradient(w, X, y),
+        ),
+        "climbed": (
+            "You walked uphill: w plus the gradient makes the loss larger.",
+            lambda w, X, y, lr, steps: descend(w, X, y, -lr, steps),
+        ),
+        "sum_of_squares": (
+            "Your loss is the sum over the N examples, not their mean: each step is N times as long.",
+            lambda w, X, y, lr, steps: descend(w, X, y, lr * len(y), steps),
+        ),
+        "one_step_short": (
+            "You took one step too few: the loop has to run `steps` times.",
+            lambda w, X, y, lr, steps: descend(w, X, y, lr, steps - 1),
+        ),
+        "unchanged": (
+            "You returned the weights that you were given: you changed a copy of them, or nothing at all.",
+            lambda w, X, y, lr, steps: w.clone(),
+        ),
+    }
 )
-def sum_of_squares(w, X, y, lr, steps):
-    return descend(w, X, y, lr * len(y), steps)
-
-
-@descent.mistake("You took one step too few: the loop has to run `steps` times.")
-def one_step_short(w, X, y, lr, steps):
-    return descend(w, X, y, lr, steps - 1)
-
-
-@descent.mistake("You handed back the weights that you were given: what was changed is a copy, or nothing at all.")
-def unchanged(w, X, y, lr, steps):
-    return w.clone()
-
 
 # --- measuring -------------------------------------------------------------------------------------------------------
 
 
 def _measured(predict, mode):
-    """What comes out of a model with dropout, and what has become of the model."""
+    """The output for a model with dropout, and the state of the model afterwards."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 2))
@@ -533,7 +544,7 @@ def _measured(predict, mode):
         later = model.train()(x).detach()
     return {
         "output": y,
-        "output needs a gradient": int(getattr(y, "requires_grad", False)),
+        "output needs a gradient": int(getattr(y, "requires_grad", False)),  # an array of NumPy needs none
         "modes of the parts, and whether parameters learn": torch.tensor(modes).long(),
         "output of a training step later on": later,
     }
@@ -542,8 +553,8 @@ def _measured(predict, mode):
 measure = Exercise(
     "measured_output",
     title="Measuring a model",
-    goal="Hand back the output of `model`, an nn.Module with dropout, for x, as it is measured: dropout off, and no "
-    "graph kept (the output needs no gradient). All parts of the model are in one mode, either training or "
+    goal="Return the output of `model`, an nn.Module with dropout, for x, as it is measured: with dropout off, and "
+    "without a graph (the output needs no gradient). All parts of the model are in one mode, either training or "
     "evaluation; afterwards they are all in that mode again, and nothing else about the model has changed.",
     difficulty=2,
     minutes=8,
@@ -551,7 +562,7 @@ measure = Exercise(
     run=_measured,
     hints=(
         "model.eval() switches dropout off; model.training says in which mode it is.",
-        "torch.no_grad() keeps no graph. Afterwards model.train(was_training).",
+        "With torch.no_grad() no graph is stored. Afterwards model.train(was_training).",
         "was = model.training; model.eval(); with torch.no_grad(): y = model(x); model.train(was)",
     ),
 )
@@ -568,45 +579,49 @@ def measured_output(model, x):
     return y
 
 
-@measure.mistake("There is no eval() in yours: dropout stays on, and two evaluations differ.")
+@measure.mistake("There is no eval() in your answer: dropout stays on, and two evaluations differ.")
+@torch.no_grad()
 def no_eval(model, x):
-    with torch.no_grad():
-        return model(x)
+    return model(x)
 
 
 @measure.mistake("You left the model in evaluation mode: training goes on without dropout, and nobody notices.")
+@torch.no_grad()
 def left_in_eval(model, x):
-    model.eval()
-    with torch.no_grad():
-        return model(x)
+    return model.eval()(x)
 
 
 @measure.mistake("You always end with train(): a model that was being evaluated has dropout from now on.")
+@torch.no_grad()
 def always_train(model, x):
-    model.eval()
-    with torch.no_grad():
-        y = model(x)
+    y = model.eval()(x)
     model.train()
     return y
 
 
 @measure.mistake(
-    "A graph is kept: without torch.no_grad() each measurement holds all its intermediate tensors in memory."
+    "You kept the graph: without torch.no_grad() each measurement holds all intermediate tensors in memory."
 )
 def graph_kept(model, x):
     was_training = model.training
-    model.eval()
-    y = model(x)
+    y = model.eval()(x)
     model.train(was_training)
     return y
 
 
-@measure.mistake("no_grad() keeps no graph, but it is not eval(): you switched to train(), and dropout is at work.")
+@measure.mistake("no_grad() stores no graph, but it is not eval(): you switched to train(), and dropout is at work.")
+@torch.no_grad()
 def train_in_place_of_eval(model, x):
     was_training = model.training
-    model.train()
-    with torch.no_grad():
-        y = model(x)
+    y = model.train()(x)
+    model.train(was_training)
+    return y
+
+
+@measure.mistake("You switched the parameters' gradients off and left them off: from now on the model learns nothing.")
+def parameters_frozen(model, x):
+    was_training = model.training
+    y = model.eval().requires_grad_(False)(x)
     model.train(was_training)
     return y
 
@@ -627,9 +642,9 @@ QUIZ = [
                 "The task is easy",
                 "Then it takes longer still: on our easy task the loss was 0.8 after ten steps on eight sentences.",
             ),
-            Choice("Too high a learning rate", "That makes a loss jump or grow."),
+            Choice("The learning rate is too high", "That makes a loss jump or grow."),
             Choice(
-                "The answer lies in the input",
+                "The input holds the answer",
                 "A missing mask or an unshifted target: copying is learnt in a few steps.",
                 right=True,
             ),
@@ -639,8 +654,8 @@ QUIZ = [
         "Teacher forcing means that in training the decoder reads …",
         (
             Choice("the right words so far", "So all positions can be trained at once.", right=True),
-            Choice("its own last word", "So it does when it writes by itself; in training it is handed the true one."),
-            Choice("the whole right sentence, the next word included", "The causal mask hides what is ahead."),
+            Choice("its own last word", "It does so when it writes by itself; in training it reads the true one."),
+            Choice("the full right sentence, with the next word", "The causal mask hides what is ahead."),
         ),
     ),
     Question(
@@ -652,8 +667,8 @@ QUIZ = [
                 "Measured: the translator with two blocks a side trains as well without it.",
             ),
             Choice(
-                "Adam's means are unreliable in the first steps, and long steps do damage",
-                "So the rate begins near 0 and rises.",
+                "Adam's first steps are unreliable",
+                "Its means rest on few gradients, and long steps do damage. So the rate starts near 0 and rises.",
                 right=True,
             ),
         ),
@@ -674,11 +689,15 @@ QUIZ = [
         "Why is padding left out of the loss?",
         (
             Choice(
-                "Filling is easy to predict and makes the figure look good",
-                "More than half of the targets are filling here, and the model would mostly be trained on it.",
+                "Filling is easy to predict",
+                "More than half of the targets are filling here: the loss would look good, and the model would mostly "
+                "be trained on filling.",
                 right=True,
             ),
-            Choice("It costs time", "The logits at the filling are computed all the same; little is saved."),
+            Choice(
+                "The loss takes less time without it",
+                "The logits at the filling are computed all the same; little is saved.",
+            ),
             Choice("Its gradient would be NaN", "<pad> is a token like others; its gradient is an ordinary one."),
         ),
     ),

@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor
 
+from tx_helpers.exercises.compare import as_mask
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
 
@@ -13,7 +14,7 @@ from tx_helpers.exercises.quizzes import Choice, Question
 warm = Exercise(
     "tempered",
     title="Bolder and milder",
-    goal="Hand back the probabilities (V,) that logits (V,) give at a temperature τ > 0: below 1 the likely becomes "
+    goal="Return the probabilities (V,) that logits (V,) give at a temperature τ > 0: below 1 the likely becomes "
     "likelier.",
     difficulty=1,
     minutes=3,
@@ -25,7 +26,7 @@ warm = Exercise(
     ],
     hints=(
         "The temperature works on the logits.",
-        "Divide by it, then the softmax.",
+        "Divide by it, then apply the softmax.",
         "(logits / temperature).softmax(-1)",
     ),
 )
@@ -37,42 +38,44 @@ def tempered(logits, temperature):
     return (logits / temperature).softmax(dim=-1)
 
 
-@warm.mistake("You multiplied by the temperature: with yours 0.5 makes the choice milder, and 2 makes it bolder.")
-def temperature_multiplied(logits, temperature):
-    return (logits * temperature).softmax(dim=-1)
-
-
-@warm.mistake(
-    "You divided the probabilities, after the softmax: they no longer sum to 1, and their ratios are as before."
+warm.add_mistakes(
+    {
+        "temperature_multiplied": (
+            "You multiplied by the temperature: your 0.5 makes the choice milder, and your 2 makes it bolder.",
+            lambda logits, temperature: (logits * temperature).softmax(dim=-1),
+        ),
+        "divided_after": (
+            "You divided the probabilities, after the softmax: they do not sum to 1, and their ratios are as before.",
+            lambda logits, temperature: logits.softmax(dim=-1) / temperature,
+        ),
+        "power_without_sum": (
+            "You took the power p^(1/τ), which is right, but the powers do not sum to 1: divide them by their sum.",
+            lambda logits, temperature: logits.softmax(dim=-1) ** (1 / temperature),
+        ),
+        "temperature_ignored": (
+            "You did not use the temperature: this is the plain softmax, τ = 1.",
+            lambda logits, temperature: logits.softmax(dim=-1),
+        ),
+        "divided_twice": (
+            "You divided by the temperature twice, by τ²: the effect is too strong on both sides of 1.",
+            lambda logits, temperature: (logits / temperature**2).softmax(dim=-1),
+        ),
+        "exponential_overflows": (
+            "Your exponential overflows: e¹⁰⁰ is ∞ in float32, and ∞ / ∞ is NaN. Subtract the largest logit first.",
+            lambda logits, temperature: (logits / temperature).exp() / (logits / temperature).exp().sum(),
+        ),
+    }
 )
-def divided_after(logits, temperature):
-    return logits.softmax(dim=-1) / temperature
-
-
-@warm.mistake("You took the power p^(1/τ), which is right, but the powers do not sum to 1: divide them by their sum.")
-def power_without_sum(logits, temperature):
-    return logits.softmax(dim=-1) ** (1 / temperature)
-
-
-@warm.mistake("The temperature does not occur in your probabilities: this is the plain softmax, τ = 1.")
-def temperature_ignored(logits, temperature):
-    return logits.softmax(dim=-1)
-
-
-@warm.mistake("You divided by the temperature twice, τ²: the effect is too strong on both sides of 1.")
-def divided_twice(logits, temperature):
-    return (logits / temperature**2).softmax(dim=-1)
-
 
 # --- top-p -----------------------------------------------------------------------------------------------------------
 
 top_p = Exercise(
     "nucleus",
     title="Top-p for a batch",
-    goal="Which distributions does top-p draw from? Each row of p (B, V) belongs to a text, which has a `top` (B,) of "
-    "its own. In each row keep the likeliest tokens, as few as possible, whose probabilities together reach at least "
-    "the row's `top`; give the others 0, and divide the row by its new sum. Hand back probabilities (B, V), in the "
-    "order of p. No two probabilities of a row are equal, and 0 < top ≤ 1.",
+    goal="Which distributions does top-p draw from? Each row of p (B, V) belongs to a text, and `top` (B,) holds a "
+    "number for each text. In each row keep the likeliest tokens, as few as possible, whose probabilities together "
+    "reach at least the row's `top`; give the others 0, and divide the row by its new sum. Return probabilities (B, "
+    "V), in the order of p. No two probabilities of a row are equal, and 0 < top ≤ 1.",
     difficulty=3,
     minutes=14,
     source="Holtzman et al. 2020, section 3.1",
@@ -85,9 +88,9 @@ top_p = Exercise(
         (random_tensors((2, 6), seed=2)[0].softmax(-1), torch.tensor([0.5, 0.95])),
     ],
     hints=(
-        "Sort each row from likely to unlikely, and add up along it. Which one is the last that is needed?",
-        "A token stays if those before it have not reached `top` yet: the one that crosses the line stays. Then back "
-        "to the tokens' places: scatter along the last axis, or the argsort of the ids.",
+        "Sort each row from likely to unlikely, and add up along it. Which token is the last that is needed?",
+        "A token stays if those before it have not reached `top` yet: the token that reaches it stays. Then back to "
+        "the tokens' places: scatter along the last axis, or gather with the argsort of the ids.",
         "ranked, ids = p.sort(descending=True); stays = ranked.cumsum(-1) - ranked < top[:, None]; keep = "
         "stays.gather(-1, ids.argsort(-1)); p * keep over its sum along the row",
     ),
@@ -102,70 +105,113 @@ def nucleus(p, top):
     return torch.zeros_like(p).scatter(-1, ids, kept / kept.sum(dim=-1, keepdim=True))
 
 
-def _kept(p, ranks):
-    """The tokens of these ranks (B, V), shared out anew."""
-    ids = p.sort(dim=-1, descending=True).indices
-    return _shared(p, ranks.gather(-1, ids.argsort(dim=-1)))
-
-
 def _shared(p, keep):
-    return p * keep / (p * keep).sum(dim=-1, keepdim=True).clamp(min=1e-9)
+    """The kept probabilities over their sum; a row of which nothing is kept is NaN."""
+    return p * keep / (p * keep).sum(dim=-1, keepdim=True)
 
 
-@top_p.mistake("Your probabilities do not sum to 1: what was cut off has to be shared among the tokens that stay.")
-def not_shared_anew(p, top):
-    return p * (nucleus(p, top) > 0)
+def _keeping(stays, descending=True):
+    """A mistake that keeps other ranks: stays(ranked, ranked.cumsum(-1), top (B, 1)) is (B, V)."""
+
+    def kept(p, top):
+        ranked, ids = p.sort(dim=-1, descending=descending)
+        stay = stays(ranked, ranked.cumsum(dim=-1), top[:, None])
+        return _shared(p, stay.gather(-1, ids.argsort(dim=-1)))
+
+    return kept
 
 
-@top_p.mistake("You dropped the token that crosses the line: what is left over does not reach `top`.")
-def crossing_dropped(p, top):
-    return _kept(p, p.sort(dim=-1, descending=True).values.cumsum(-1) <= top[:, None])
-
-
-@top_p.mistake(
-    "You kept all tokens whose own probability is at least 1 − top. It is the sum from the likeliest on that counts."
-)
-def by_single_probability(p, top):
-    return _shared(p, p >= 1 - top[:, None])
-
-
-@top_p.mistake("You added up from the unlikeliest: the tail of the distribution is kept, and its head is thrown away.")
-def from_the_tail(p, top):
-    ranked, ids = p.sort(dim=-1)
-    stays = ranked.cumsum(-1) - ranked < top[:, None]
-    return _shared(p, stays.gather(-1, ids.argsort(dim=-1)))
+def _first(V):
+    return torch.arange(V) == 0
 
 
 @top_p.mistake(
-    "Your result stands in the order of rank, the likeliest first: it was not put back to the tokens' places."
+    "You used scatter's ids with gather: p[b, ids[b, i]] is the i-th likeliest, so your result is shuffled twice. Use "
+    "scatter, or gather with ids.argsort()."
 )
-def in_order_of_rank(p, top):
-    return nucleus(p, top).sort(dim=-1, descending=True).values
+def put_back_by_gather(p, top):
+    ranked, ids = p.sort(dim=-1, descending=True)
+    return _shared(ranked, ranked.cumsum(dim=-1) - ranked < top[:, None]).gather(-1, ids)
 
 
-@top_p.mistake("You kept one token more than needed: the line had been crossed before it.")
-def one_too_many(p, top):
-    number = (nucleus(p, top) > 0).sum(dim=-1, keepdim=True) + 1
-    return _kept(p, torch.arange(p.shape[1]).expand_as(p) < number)
-
-
-@top_p.mistake(
-    "You added up in the order of the ids, without sorting: whether a token stays depends on where it is listed."
+top_p.add_mistakes(
+    {
+        "not_shared_anew": (
+            "Your probabilities do not sum to 1: divide what stays by its new sum.",
+            lambda p, top: p * (nucleus(p, top) > 0),
+        ),
+        "crossing_dropped": (
+            "You dropped the token that crosses the line: the rest does not reach `top`. Where the likeliest token "
+            "crosses it, nothing is left, and 0 divided by 0 is NaN.",
+            _keeping(lambda ranked, total, top: total <= top),
+        ),
+        "crossing_dropped_zeros": (
+            "You dropped the token that crosses the line: the rest does not reach `top`. Where the likeliest token "
+            "crosses it, your row is all zeros.",
+            lambda p, top: _keeping(lambda ranked, total, top: total <= top)(p, top).nan_to_num(0.0),
+        ),
+        "crossing_dropped_but_one": (
+            "You dropped the token that crosses the line but kept the likeliest: the rest does not reach `top`.",
+            _keeping(lambda ranked, total, top: (total <= top) | _first(ranked.shape[1])),
+        ),
+        "reaching_dropped": (
+            "You kept tokens as long as their sum is below `top`, so it is never reached. The token that reaches it "
+            "stays, also the likeliest: without it your row is NaN.",
+            _keeping(lambda ranked, total, top: total < top),
+        ),
+        "reaching_dropped_zeros": (
+            "You kept tokens as long as their sum is below `top`, so it is never reached, and a row whose likeliest "
+            "token reaches it alone is all zeros.",
+            lambda p, top: _keeping(lambda ranked, total, top: total < top)(p, top).nan_to_num(0.0),
+        ),
+        "reaching_dropped_but_one": (
+            "You kept the likeliest token, and others as long as the sum is below `top`: it is never reached.",
+            _keeping(lambda ranked, total, top: (total < top) | _first(ranked.shape[1])),
+        ),
+        "beyond_top": (
+            "You kept one token too many where the sum is exactly `top`. Compare with <, not ≤.",
+            _keeping(lambda ranked, total, top: total - ranked <= top),
+        ),
+        "one_too_many": (
+            "You kept one token more than needed: `top` is reached before it.",
+            _keeping(lambda ranked, total, top: (total - ranked < top).roll(1, -1) | _first(ranked.shape[1])),
+        ),
+        "at_least_two": (
+            "You always kept two tokens or more. Where the likeliest reaches `top` alone, it stays alone.",
+            _keeping(lambda ranked, total, top: (total - ranked < top) | _first(ranked.shape[1]).roll(1)),
+        ),
+        "by_single_probability": (
+            "You kept all tokens of probability 1 − top or more. What counts is the sum from the likeliest on.",
+            lambda p, top: _shared(p, p >= 1 - top[:, None]).nan_to_num(0.0),
+        ),
+        "from_the_tail": (
+            "You added up from the unlikeliest: you kept the tail of the distribution and threw its head away.",
+            _keeping(lambda ranked, total, top: total - ranked < top, descending=False),
+        ),
+        "in_order_of_rank": (
+            "Your result is in the order of rank, the likeliest first: you did not put it back to the tokens' places.",
+            lambda p, top: nucleus(p, top).sort(dim=-1, descending=True).values,
+        ),
+        "not_sorted": (
+            "You added up without sorting: whether a token stays depends on its id. Sort by probability first.",
+            lambda p, top: _shared(p, p.cumsum(-1) - p < top[:, None]),
+        ),
+        "softmax_of_probabilities": (
+            "You applied a softmax to what stays, which makes it nearly even. Divide it by its sum.",
+            lambda p, top: p.masked_fill(nucleus(p, top) == 0, -math.inf).softmax(dim=-1),
+        ),
+        "one_top_for_all": (
+            "You cut every text at the first one's `top`: each row has a line of its own.",
+            lambda p, top: nucleus(p, top[:1].expand_as(top)),
+        ),
+    }
 )
-def not_sorted(p, top):
-    return _shared(p, p.cumsum(-1) - p < top[:, None])
-
-
-@top_p.mistake("You cut every text at the first one's `top`: each row has a line of its own.")
-def one_top_for_all(p, top):
-    return nucleus(p, top[:1].expand_as(top))
-
 
 # --- top-k -----------------------------------------------------------------------------------------------------------
 
 
 def _beside_the_old(make, logits, k):
-    """The new logits, and what has become of those that were handed in."""
+    """The new logits, and those that were passed in, as they are afterwards."""
     made = make(logits, k)
     shared = isinstance(made, Tensor) and made.data_ptr() == logits.data_ptr()
     return {"new logits": made, "old logits afterwards": logits.clone(), "in the memory of the old ones": shared}
@@ -176,7 +222,7 @@ top_k = Exercise(
     title="Top-k, with a k for each text",
     goal="In each row b of the logits (B, V) leave the k[b] largest as they are and set the others to −∞, so that a "
     "softmax gives them 0. k (B,) holds whole numbers from 1 to V, and all logits of a row differ. Do not change the "
-    "logits that are handed in: make a new tensor.",
+    "logits that you are given: make a new tensor.",
     difficulty=2,
     minutes=7,
     source="Fan, Lewis and Dauphin 2018",
@@ -207,52 +253,63 @@ def _threshold(logits, k):
     return logits.sort(dim=-1, descending=True).values.gather(-1, k[:, None].clamp(max=logits.shape[1]) - 1)
 
 
-@top_k.mistake("You set the others to 0. A logit of 0 is a middling one, above every negative logit, and can be drawn.")
-def zero_for_infinity(logits, k):
-    return logits.masked_fill(logits < _threshold(logits, k), 0.0)
-
-
-@top_k.mistake("You changed the logits that were handed in (a _ at the end of a name says so): make a new tensor.")
-def changed_in_place(logits, k):
-    return logits.masked_fill_(logits < _threshold(logits, k), -math.inf)
-
-
-@top_k.mistake(
-    "Where nothing is to be cut you hand back the very tensor that was handed in: who writes to one changes both."
-)
-def handed_back_itself(logits, k):
-    return logits if (k == logits.shape[1]).all() else top_k_logits(logits, k)
-
-
-@top_k.mistake("You kept k + 1 logits, one too many: the threshold is the k-th largest.")
-def k_and_one(logits, k):
-    return logits.masked_fill(logits < _threshold(logits, k + 1), -math.inf)
-
-
-@top_k.mistake("The k-th largest is gone: the comparison with it must let it stay (<, not ≤).")
-def threshold_dropped(logits, k):
-    return logits.masked_fill(logits <= _threshold(logits, k), -math.inf)
-
-
-@top_k.mistake("You kept the k smallest: topk with largest=False, or a sort the wrong way round.")
-def smallest_kept(logits, k):
-    return -top_k_logits(-logits, k).nan_to_num(neginf=math.inf)
-
-
-@top_k.mistake("You kept the first k of the list. Ids say nothing of how likely a token is.")
-def first_kept(logits, k):
+def _first_kept(logits, k):
     return torch.where(torch.arange(logits.shape[1]) < k[:, None], logits, -math.inf)
 
 
-@top_k.mistake("Your logits are sorted: each one has lost its token, whose id is its place in the list.")
-def sorted_away(logits, k):
-    return first_kept(logits.sort(dim=-1, descending=True).values, k)
-
-
-@top_k.mistake("You took one k, the first text's, for all of them: each row has a k of its own.")
-def one_k_for_all(logits, k):
-    return top_k_logits(logits, k[:1].expand_as(k))
-
+top_k.add_mistakes(
+    {
+        "zero_for_infinity": (
+            "You set the others to 0. A logit of 0 is an ordinary one, above every negative logit, and can be drawn.",
+            lambda logits, k: logits.masked_fill(logits < _threshold(logits, k), 0.0),
+        ),
+        "billion_for_infinity": (
+            "You set the others to −10⁹, which the softmax turns into 0 as well, but the exercise asks for −∞: "
+            "divided by a temperature, or compared with −∞ later, the two differ.",
+            lambda logits, k: logits.masked_fill(logits < _threshold(logits, k), -1e9),
+        ),
+        "changed_in_place": (
+            "You changed the logits that you were given (a _ at the end of a name says so): make a new tensor.",
+            lambda logits, k: logits.masked_fill_(logits < _threshold(logits, k), -math.inf),
+        ),
+        "handed_back_itself": (
+            "Where nothing is cut you return the very tensor that you were given: whoever changes one changes both.",
+            lambda logits, k: logits if (k == logits.shape[1]).all() else top_k_logits(logits, k),
+        ),
+        "k_and_one": (
+            "You kept k + 1 logits, one too many: the threshold is the k-th largest.",
+            lambda logits, k: logits.masked_fill(logits < _threshold(logits, k + 1), -math.inf),
+        ),
+        "threshold_dropped": (
+            "You dropped the k-th largest: the comparison with it must let it stay (<, not ≤).",
+            lambda logits, k: logits.masked_fill(logits <= _threshold(logits, k), -math.inf),
+        ),
+        "smallest_kept": (
+            "You kept the k smallest: topk with largest=False, or a sort the wrong way round.",
+            lambda logits, k: -top_k_logits(-logits, k).nan_to_num(neginf=math.inf),
+        ),
+        "first_kept": (
+            "You kept the first k of the list. Ids say nothing about how likely a token is.",
+            _first_kept,
+        ),
+        "ranks_by_one_argsort": (
+            "You took argsort for ranks. It tells which token has a rank; the rank of a token takes a second argsort.",
+            lambda logits, k: logits.masked_fill(logits.argsort(dim=-1, descending=True) >= k[:, None], -math.inf),
+        ),
+        "sorted_away": (
+            "Your logits are sorted: each one has lost its token, whose id is its place in the list.",
+            lambda logits, k: _first_kept(logits.sort(dim=-1, descending=True).values, k),
+        ),
+        "one_k_for_all": (
+            "You used one k, the first text's, for all of them: each row has a k of its own.",
+            lambda logits, k: top_k_logits(logits, k[:1].expand_as(k)),
+        ),
+        "largest_k_for_all": (
+            "You used one k, the largest, for all texts, as with topk(k.max()): each row has a k of its own.",
+            lambda logits, k: top_k_logits(logits, k.max().expand_as(k)),
+        ),
+    }
+)
 
 # --- beams -----------------------------------------------------------------------------------------------------------
 
@@ -260,15 +317,16 @@ beam = Exercise(
     "next_beams",
     title="One step of beam search",
     goal="n beams have the log-probabilities `scores` (n,) so far; `log_p` (n, V) holds those of every next token "
-    "after each beam. Among all n · V continuations find the n likeliest as wholes, the likeliest first; several may "
-    "go on from one beam. Hand back the beams they come from (n,), their tokens (n,), and their scores (n,), in this "
-    "order. No two are equal.",
+    "after each beam. Among all n · V continuations find the n likeliest, counted from their first token on, the "
+    "likeliest first; several may continue one beam. Return the beams that they continue (n,), their tokens (n,), and "
+    "their scores (n,), in this order. No two are equal.",
     difficulty=2,
     minutes=10,
     cases=lambda: [
         (torch.tensor([-1.0, -1.5]), torch.tensor([[0.7, 0.2, 0.1], [0.6, 0.25, 0.15]]).log()),
         (torch.tensor([-0.1, -4.0, -4.2]), random_tensors((3, 6), seed=5)[0].log_softmax(-1)),
         (torch.tensor([-2.0, -2.3, -2.6, -9.0]), random_tensors((4, 7), seed=6)[0].log_softmax(-1)),
+        (torch.tensor([-3.0, -1.0]), torch.tensor([[0.9, 0.1], [0.5, 0.5001]]).log()),  # the second beam is ahead
     ],
     hints=(
         "Every continuation of every beam competes: n · V candidates in one contest.",
@@ -286,26 +344,14 @@ def next_beams(scores, log_p):
     return index // V, index % V, best
 
 
-@beam.mistake("You let each beam keep its own best continuation: a good beam may have two, and a poor one none.")
-def one_for_each_beam(scores, log_p):
+def _best_of_each(scores, log_p):
     best, tokens = (scores[:, None] + log_p).max(dim=-1)
-    order = best.argsort(descending=True)
-    return order, tokens[order], best[order]
+    return torch.arange(len(scores)), tokens, best
 
 
-@beam.mistake(
-    "You forgot what came before: only the last token's log-probability counts, and a poor beam competes like a good "
-    "one."
-)
-def past_forgotten(scores, log_p):
-    return next_beams(torch.zeros_like(scores), log_p)
-
-
-@beam.mistake(
-    "You added probabilities to log-probabilities: take the logarithm of both, or multiply two probabilities."
-)
-def probabilities_added(scores, log_p):
-    return next_beams(scores, log_p.exp())
+def _ordered(beams, tokens, best, by):
+    order = by.argsort()
+    return beams[order], tokens[order], best[order]
 
 
 @beam.mistake("You multiplied the log-probabilities. Probabilities multiply; their logarithms add.")
@@ -315,7 +361,7 @@ def logs_multiplied(scores, log_p):
     return index // V, index % V, best
 
 
-@beam.mistake("Beam and token have changed places: index // V is the beam, index % V the token.")
+@beam.mistake("You swapped beam and token: index // V is the beam, index % V the token.")
 def beam_and_token_swapped(scores, log_p):
     beams, tokens, best = next_beams(scores, log_p)
     return tokens, beams, best
@@ -328,13 +374,46 @@ def best_beam_only(scores, log_p):
     return first.expand(len(scores)).clone(), tokens, best
 
 
+@beam.mistake("Beams and tokens are right, but your scores are those of the last token: add the beam's score so far.")
+def scores_of_the_last_token(scores, log_p):
+    beams, tokens, _ = next_beams(scores, log_p)
+    return beams, tokens, log_p[beams, tokens]
+
+
+beam.add_mistakes(
+    {
+        "one_for_each_beam": (
+            "You let each beam keep its own best continuation, and sorted these. A good beam may have two among the "
+            "best, and a poor one none.",
+            lambda scores, log_p: _ordered(*_best_of_each(scores, log_p), by=-_best_of_each(scores, log_p)[2]),
+        ),
+        "each_beams_own_best": (
+            "You took each beam's own best continuation, in the order of the beams. All n · V continuations compete "
+            "in one contest: a good beam may have two among the best, and a poor one none.",
+            _best_of_each,
+        ),
+        "in_order_of_beams": (
+            "You found the right continuations, but they are in the order of their beams. The likeliest comes first.",
+            lambda scores, log_p: _ordered(*next_beams(scores, log_p), by=next_beams(scores, log_p)[0]),
+        ),
+        "past_forgotten": (
+            "You count only the last token's log-probability: a poor beam competes like a good one. Add `scores`.",
+            lambda scores, log_p: next_beams(torch.zeros_like(scores), log_p),
+        ),
+        "probabilities_added": (
+            "You added probabilities to log-probabilities: take the logarithm of both, or multiply two probabilities.",
+            lambda scores, log_p: next_beams(scores, log_p.exp()),
+        ),
+    }
+)
+
 # --- length ----------------------------------------------------------------------------------------------------------
 
 length = Exercise(
     "break_even",
     title="Long against short",
-    goal="Two finished beams have the log-probabilities a and b (ln P, both below 0) and n and m tokens. At which α of "
-    "the length penalty do their scores become equal? a > b, n < m, and such an α > 0 exists. Hand back α.",
+    goal="Two finished beams have the log-probabilities a and b (ln P, both below 0) and n and m tokens. At which α "
+    "of the length penalty are their scores equal? a > b, n < m, and such an α > 0 exists. Return α.",
     difficulty=2,
     minutes=10,
     formula=r"\mathrm{score} = \frac{\ln P}{\left((5+\mathrm{length})\,/\,6\right)^{\alpha}}",
@@ -343,7 +422,7 @@ length = Exercise(
     cases=lambda: [(-1.0, 1, -2.0, 7), (-4.04, 6, -4.44, 8), (-3.0, 4, -9.0, 40)],
     hints=(
         "Write both scores down, set them equal, and bring the two powers of α to one side.",
-        "((5 + m) / (5 + n))^α = b / a: the 6 has dropped out. What takes an exponent down?",
+        "((5 + m) / (5 + n))^α = b / a: the 6 has dropped out. How do you solve for an exponent?",
         "math.log(b / a) / math.log((5 + m) / (5 + n))",
     ),
 )
@@ -355,116 +434,108 @@ def break_even(a, n, b, m):
     return math.log(b / a) / math.log((5 + m) / (5 + n))
 
 
-@length.mistake(
-    "You compared the lengths themselves. In the formula 5 is added to each, which makes the penalty gentler."
+length.add_mistakes(
+    {
+        "five_forgotten": (
+            "You compared the lengths themselves. The formula adds 5 to each, which makes the penalty gentler.",
+            lambda a, n, b, m: math.log(b / a) / math.log(m / n),
+        ),
+        "upside_down": (
+            "Your α is negative: one of the two ratios is upside down. A longer text gains as α grows, so α > 0.",
+            lambda a, n, b, m: math.log(a / b) / math.log((5 + m) / (5 + n)),
+        ),
+        "one_logarithm": (
+            "The logarithm of b/a is missing: α is an exponent, so take the logarithm of both sides of the equation.",
+            lambda a, n, b, m: (b / a) / math.log((5 + m) / (5 + n)),
+        ),
+        "subtracted": (
+            "You subtracted the log-probabilities; in the equation one is divided by the other.",
+            lambda a, n, b, m: (a - b) / math.log((5 + m) / (5 + n)),
+        ),
+        "no_logarithm": (
+            "You divided the two ratios without logarithms, but α is an exponent.",
+            lambda a, n, b, m: (b / a) / ((5 + m) / (5 + n)),
+        ),
+        "inverse": (
+            "Your fraction is upside down: your number is 1/α.",
+            lambda a, n, b, m: math.log((5 + m) / (5 + n)) / math.log(b / a),
+        ),
+    }
 )
-def five_forgotten(a, n, b, m):
-    return math.log(b / a) / math.log(m / n)
-
-
-@length.mistake("Your α is negative: one of the two ratios is upside down. A longer text gains as α grows, so α > 0.")
-def upside_down(a, n, b, m):
-    return math.log(a / b) / math.log((5 + m) / (5 + n))
-
-
-@length.mistake(
-    "The logarithm of b/a is missing: α is an exponent, and both sides of the equation need their logarithm."
-)
-def one_logarithm(a, n, b, m):
-    return (b / a) / math.log((5 + m) / (5 + n))
-
-
-@length.mistake("Log-probabilities are divided by each other in the equation; you subtracted them.")
-def subtracted(a, n, b, m):
-    return (a - b) / math.log((5 + m) / (5 + n))
-
-
-@length.mistake("You divided the two ratios without logarithms; it is an exponent that is asked for.")
-def no_logarithm(a, n, b, m):
-    return (b / a) / ((5 + m) / (5 + n))
-
-
-@length.mistake("The whole fraction is upside down: your number is 1/α.")
-def inverse(a, n, b, m):
-    return math.log((5 + m) / (5 + n)) / math.log(b / a)
-
 
 # --- the cache -------------------------------------------------------------------------------------------------------
 
-cached = Exercise(
+
+cache = Exercise(
     "cached_mask",
     title="A mask for new queries",
-    goal="`cached` keys are kept from earlier (there may be none); `new` tokens come at once, with their own keys "
-    "behind those. Write the causal mask (new, cached + new) of truth values, True where a new query (a row) may look "
-    "at a key (a column): at every key that is not ahead of it.",
+    goal="`cached` keys have been stored before (perhaps none); `new` tokens come at once, with their own keys after "
+    "those. Write the causal mask (new, cached + new) of truth values, True where a new query (a row) may look at a "
+    "key (a column): at every key that is not ahead of it.",
     difficulty=2,
     minutes=8,
     cases=lambda: [(2, 2), (1, 4), (3, 0), (3, 5)],
+    run=lambda make, *case: as_mask(make(*case)),
     picture=True,
     hints=(
-        "Where in the whole sequence does the first new query stand?",
-        "At position `cached`: it sees all that is kept, and itself.",
+        "At which position of the full sequence is the first new query?",
+        "At position `cached`: it sees everything in the cache, and itself.",
         "torch.ones(new, cached + new, dtype=torch.bool).tril(diagonal=cached)",
     ),
 )
 
 
-@cached.solution
+@cache.solution
 def cached_mask(new, cached):
     """Mask (new, cached + new), True where a new query may look."""
     return torch.ones(new, cached + new, dtype=torch.bool).tril(diagonal=cached)
 
 
-@cached.mistake(
-    "Your triangle begins at the top left, as if the first new query stood at position 0: it sees a single key, the "
-    "oldest."
+def _triangle(new, cached, diagonal):
+    return torch.ones(new, cached + new, dtype=torch.bool).tril(diagonal)
+
+
+cache.add_mistakes(
+    {
+        "from_top_left": (
+            "Your triangle starts at the top left: the first new query sees only the oldest key, as if it came first.",
+            lambda new, cached: _triangle(new, cached, 0),
+        ),
+        "offset_too_large": (
+            "Your offset is one too large: each new query sees the next one, and cached and uncached logits differ.",
+            lambda new, cached: _triangle(new, cached, cached + 1),
+        ),
+        "offset_too_small": (
+            "Your offset is one too small: no new query sees itself; with an empty cache the first sees nothing.",
+            lambda new, cached: _triangle(new, cached, cached - 1),
+        ),
+        "nothing_masked": (
+            "Your mask hides nothing. For a single new token that is right; several at once see each other's future.",
+            lambda new, cached: _triangle(new, cached, cached + new),
+        ),
+        "cache_hidden": (
+            "Your mask hides the old keys: the new tokens see each other, but nothing from the cache.",
+            lambda new, cached: cached_mask(new, cached) & (torch.arange(cached + new) >= cached),
+        ),
+        "cache_behind": (
+            "Your old keys come after the new ones: the triangle is in the first columns, where the cache should be.",
+            lambda new, cached: cached_mask(new, cached).roll(new, dims=1),
+        ),
+        "cached_in_numbers": (
+            "Your entries are right, but they are the numbers 0 and 1, which attention would add to the scores. "
+            "Return truth values: torch.ones takes dtype=torch.bool.",
+            lambda new, cached: cached_mask(new, cached).float(),
+        ),
+    }
 )
-def from_top_left(new, cached):
-    return torch.ones(new, cached + new, dtype=torch.bool).tril()
-
-
-@cached.mistake(
-    "Your offset is one too large: each new query sees the token after it, and cached and uncached logits differ."
-)
-def offset_too_large(new, cached):
-    return torch.ones(new, cached + new, dtype=torch.bool).tril(cached + 1)
-
-
-@cached.mistake(
-    "Your offset is one too small: no new query sees itself, and with an empty cache the first one sees nothing at all."
-)
-def offset_too_small(new, cached):
-    return torch.ones(new, cached + new, dtype=torch.bool).tril(cached - 1)
-
-
-@cached.mistake("Nothing is masked. For a single new token that is right; several at once see each other's future.")
-def nothing_masked(new, cached):
-    return torch.ones(new, cached + new, dtype=torch.bool)
-
-
-@cached.mistake(
-    "The old keys are hidden in yours: the new tokens see each other, but nothing of what was kept for them."
-)
-def cache_hidden(new, cached):
-    mask = cached_mask(new, cached)
-    mask[:, :cached] = False
-    return mask
-
-
-@cached.mistake(
-    "Your old keys stand behind the new ones: the triangle is in the first columns, where the cache should be."
-)
-def cache_behind(new, cached):
-    return cached_mask(new, cached).roll(new, dims=1)
-
 
 # --- where the new tokens stand --------------------------------------------------------------------------------------
 
 places = Exercise(
     "cached_input",
-    title="Where do the new tokens stand?",
+    title="Where are the new tokens?",
     goal="The vectors of new tokens when `cached` tokens of each text have been read before: ids (B, T) of the new "
-    "ones, embedding E (V, D), positions P (N, D), a row for each position of the whole text from 0 on, N ≥ cached + "
+    "ones, embedding E (V, D), positions P (N, D), a row for each position of the text counted from 0, N ≥ cached + "
     "T. Scale the embedding by √D and add the positions: (B, T, D).",
     difficulty=1,
     minutes=6,
@@ -474,8 +545,8 @@ places = Exercise(
         (torch.tensor([[3, 1], [0, 0], [4, 2]]), 1, *random_tensors((5, 3), (6, 3), seed=8)),
     ],
     hints=(
-        "Position 0 belongs to the first token of the text. To which one does the first new token belong?",
-        "The new tokens stand at cached, cached + 1, …, cached + T − 1.",
+        "Position 0 belongs to the first token of the text. Which position does the first new token have?",
+        "The new tokens are at cached, cached + 1, …, cached + T − 1.",
         "E[ids] * D**0.5 + P[cached : cached + T]",
     ),
 )
@@ -483,55 +554,47 @@ places = Exercise(
 
 @places.solution
 def cached_input(ids, cached, E, P):
-    """Vectors (B, T, D) of the new ids (B, T) behind `cached` others; E (V, D), P (N, D)."""
+    """Vectors (B, T, D) of the new ids (B, T) after `cached` others; E (V, D), P (N, D)."""
     return E[ids] * E.shape[1] ** 0.5 + P[cached : cached + ids.shape[1]]
 
 
-def _placed(ids, E, places):
-    return E[ids] * E.shape[1] ** 0.5 + places
+def _placed(ids, E, positions):
+    return E[ids] * E.shape[1] ** 0.5 + positions
 
 
-@places.mistake(
-    "Your positions begin at 0, as if nothing had been read before: each new token takes itself for the beginning, and "
-    "cached and uncached logits differ."
+places.add_mistakes(
+    {
+        "offset_forgotten": (
+            "Your positions start at 0, as if nothing had been read before: the model takes the first new token for "
+            "the first of the text, and cached and uncached logits differ.",
+            lambda ids, cached, E, P: _placed(ids, E, P[: ids.shape[1]]),
+        ),
+        "one_too_far": (
+            "Your positions are one too far: the cache holds positions 0 to cached − 1, so the next is `cached`.",
+            lambda ids, cached, E, P: _placed(ids, E, P[cached + 1 :][: ids.shape[1]]),
+        ),
+        "one_too_early": (
+            "Your positions start one too early: the first new token got that of the last one in the cache.",
+            lambda ids, cached, E, P: _placed(ids, E, P[cached - 1 :][: ids.shape[1]]),
+        ),
+        "all_in_one_place": (
+            "You gave all new tokens the position `cached`. That is right for the first; the others follow it.",
+            lambda ids, cached, E, P: _placed(ids, E, P[cached]),
+        ),
+        "last_of_the_table": (
+            "You took the last rows of P, as if the text ended where the table of positions ends.",
+            lambda ids, cached, E, P: _placed(ids, E, P[-ids.shape[1] :]),
+        ),
+        "without_positions": (
+            "You gave the new tokens no position: without one the model cannot tell where in the text they are.",
+            lambda ids, cached, E, P: _placed(ids, E, 0),
+        ),
+        "new_rows_unscaled": (
+            "You did not scale the embedding by √D, but the tokens in the cache were scaled.",
+            lambda ids, cached, E, P: E[ids] + P[cached : cached + ids.shape[1]],
+        ),
+    }
 )
-def offset_forgotten(ids, cached, E, P):
-    return _placed(ids, E, P[: ids.shape[1]])
-
-
-@places.mistake(
-    "Your positions are one too far: `cached` tokens have the numbers 0 to cached − 1, so the next is `cached`."
-)
-def one_too_far(ids, cached, E, P):
-    return _placed(ids, E, P[cached + 1 :][: ids.shape[1]])
-
-
-@places.mistake("Your positions begin one too early: the first new token got that of the last one in the cache.")
-def one_too_early(ids, cached, E, P):
-    return _placed(ids, E, P[cached - 1 :][: ids.shape[1]])
-
-
-@places.mistake(
-    "All your new tokens stand at the same place, `cached`. That is right for a single one; several go on from it."
-)
-def all_in_one_place(ids, cached, E, P):
-    return _placed(ids, E, P[cached])
-
-
-@places.mistake("You took the last rows of P, as if the text ended where the table of positions ends.")
-def last_of_the_table(ids, cached, E, P):
-    return _placed(ids, E, P[-ids.shape[1] :])
-
-
-@places.mistake("The new tokens have no position in yours: without one the model cannot tell them from the first.")
-def without_positions(ids, cached, E, P):
-    return _placed(ids, E, 0)
-
-
-@places.mistake("You did not scale the embedding by √D, which the tokens in the cache were.")
-def new_rows_unscaled(ids, cached, E, P):
-    return E[ids] + P[cached : cached + ids.shape[1]]
-
 
 # --- memory ----------------------------------------------------------------------------------------------------------
 
@@ -539,8 +602,8 @@ memory = Exercise(
     "tokens_that_fit",
     title="How long a text fits?",
     goal="A machine has `memory` bytes left for the key–value cache. How many tokens may each of B texts (all of one "
-    "length) have at most? The model has N layers and G key–value heads of width K; a number takes `size` bytes. Hand "
-    "back a whole number: tokens that fit entirely, 0 if not even one does.",
+    "length) have at most? The model has N layers and G key–value heads of width K; a number takes `size` bytes. "
+    "Return a whole number: tokens that fit entirely, 0 if not even one does.",
     difficulty=1,
     minutes=6,
     cases=lambda: [
@@ -553,7 +616,7 @@ memory = Exercise(
     ],
     tolerance=1e-9,
     hints=(
-        "How many numbers does one token leave in one layer, and how many bytes in all layers?",
+        "How many numbers does one token store in one layer, and how many bytes in all layers?",
         "G heads of K numbers, as a key and as a value, in N layers: 2·N·G·K numbers for a token of one text.",
         "memory // (2 * N * G * K * B * size)",
     ),
@@ -566,42 +629,46 @@ def tokens_that_fit(memory, N, G, K, B, size):
     return memory // (2 * N * G * K * B * size)
 
 
-@memory.mistake("You counted keys or values, but both are kept: half as many tokens fit.")
-def one_of_the_two(memory, N, G, K, B, size):
-    return memory // (N * G * K * B * size)
-
-
-@memory.mistake("You counted one layer: each of the N layers keeps keys and values of its own.")
-def one_layer(memory, N, G, K, B, size):
-    return memory // (2 * G * K * B * size)
-
-
-@memory.mistake(
-    "You took a root, as if T × T scores were kept. Keys and values are kept: the cache grows with T itself."
+memory.add_mistakes(
+    {
+        "one_of_the_two": (
+            "You counted keys or values, but the cache holds both: half as many tokens fit.",
+            lambda memory, N, G, K, B, size: memory // (N * G * K * B * size),
+        ),
+        "one_layer": (
+            "You counted one layer: each of the N layers stores keys and values of its own.",
+            lambda memory, N, G, K, B, size: memory // (2 * G * K * B * size),
+        ),
+        "square_of_the_length": (
+            "You took a root, as if the cache held T × T scores. It holds keys and values, and grows with T itself.",
+            lambda memory, N, G, K, B, size: math.isqrt(memory // (2 * N * G * K * B * size)),
+        ),
+        "numbers_for_bytes": (
+            "You counted a byte for a number; each of them takes `size` bytes.",
+            lambda memory, N, G, K, B, size: memory // (2 * N * G * K * B),
+        ),
+        "queries_kept": (
+            "You counted queries as well: they are used once and thrown away.",
+            lambda memory, N, G, K, B, size: memory // (3 * N * G * K * B * size),
+        ),
+        "texts_forgotten": (
+            "You left out the B texts: each has a cache of its own, so this is for all of them together.",
+            lambda memory, N, G, K, B, size: memory // (2 * N * G * K * size),
+        ),
+        "rounded_up": (
+            "You rounded up: the last token would no longer fit entirely.",
+            lambda memory, N, G, K, B, size: -(-memory // (2 * N * G * K * B * size)),
+        ),
+        "rounded_to_the_nearest": (
+            "You rounded to the nearest whole number: from a half on, the last token would not fit entirely.",
+            lambda memory, N, G, K, B, size: round(memory / (2 * N * G * K * B * size)),
+        ),
+        "not_rounded": (
+            "You did not round: a part of a token does not fit. Divide with //, which rounds down.",
+            lambda memory, N, G, K, B, size: memory / (2 * N * G * K * B * size),
+        ),
+    }
 )
-def square_of_the_length(memory, N, G, K, B, size):
-    return math.isqrt(memory // (2 * N * G * K * B * size))
-
-
-@memory.mistake("You counted a byte for a number; each of them takes `size` bytes.")
-def numbers_for_bytes(memory, N, G, K, B, size):
-    return memory // (2 * N * G * K * B)
-
-
-@memory.mistake("You counted queries as well: they are used once and thrown away.")
-def queries_kept(memory, N, G, K, B, size):
-    return memory // (3 * N * G * K * B * size)
-
-
-@memory.mistake("The B texts are missing: each has a cache of its own, so this is for all of them together.")
-def texts_forgotten(memory, N, G, K, B, size):
-    return memory // (2 * N * G * K * size)
-
-
-@memory.mistake("You rounded up: the last token would no longer fit as a whole.")
-def rounded_up(memory, N, G, K, B, size):
-    return -(-memory // (2 * N * G * K * B * size))
-
 
 QUIZ = [
     Question(
@@ -621,25 +688,21 @@ QUIZ = [
     Question(
         "What does top-p keep that top-k does not?",
         (
-            Choice("Always more tokens", "Where the model is sure, one token alone may reach p."),
+            Choice("More tokens, at every step", "Where the model is sure, one token alone may reach p."),
             Choice("The unlikely tokens", "Both cut the tail, and draw from the head alone."),
-            Choice(
-                "A number of tokens that fits the distribution",
-                "Few where the model is sure, many where it is not.",
-                right=True,
-            ),
+            Choice("As many tokens as it takes", "Few where the model is sure, many where it is not.", right=True),
         ),
     ),
     Question(
         "A larger beam …",
         (
             Choice(
-                "finds, as a rule, a text that the model holds to be likelier",
+                "usually finds a text that the model considers likelier",
                 "That is all that it searches for. On average ln P rose from −3.47 to −2.87 with 8 beams.",
                 right=True,
             ),
             Choice(
-                "always translates better",
+                "always translates better: it compares more texts",
                 "The apprentice's exact match fell from 23 to 20 %: the likeliest text need not be the right one.",
             ),
             Choice("costs nothing", "Every beam is one more text for which each step must be computed."),
@@ -648,11 +711,11 @@ QUIZ = [
     Question(
         "What does the cache save?",
         (
-            Choice("Memory", "It costs memory, for every token of every layer."),
-            Choice("The softmax", "The new query's softmax is computed in full."),
+            Choice("Memory, since nothing is computed again", "It costs memory, for every token of every layer."),
+            Choice("The softmax over the earlier tokens", "The new query's softmax is computed in full."),
             Choice(
-                "Computing keys and values of earlier tokens again",
-                "They do not change, since nobody earlier looks ahead.",
+                "The earlier keys and values",
+                "They need not be computed again: no earlier token looks ahead, so they do not change.",
                 right=True,
             ),
         ),
@@ -663,17 +726,19 @@ QUIZ = [
             Choice("It cannot", "It can: the stack that writes also reads."),
             Choice(
                 "In the same stack, all positions at once",
-                "And what it computes of them lands in the cache.",
+                "The keys and values that it computes go into the cache.",
                 right=True,
             ),
-            Choice("By a second network", "There is only one; an encoder is just what it lacks."),
+            Choice(
+                "By a second network, trained on prompts alone", "There is only one; an encoder is just what it lacks."
+            ),
         ),
     ),
     Question(
         "Why does greedy decoding of a language model go round in circles?",
         (
             Choice(
-                "Where a step looks to it like the one before, it chooses the same again",
+                "Like steps have like choices",
                 "After the second “sieben” each step had the same likeliest token. Drawing at random breaks the "
                 "circle.",
                 right=True,
@@ -681,7 +746,7 @@ QUIZ = [
             Choice("The cache is full", "A cache changes no logit, so it happens without one as well."),
             Choice(
                 "The model has too few layers",
-                "It is the choice of the likeliest that does it: drawn at random, the same model gets out.",
+                "The cause is the choice of the likeliest: drawn at random, the same model gets out.",
             ),
         ),
     ),

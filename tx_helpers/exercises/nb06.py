@@ -265,6 +265,11 @@ attention.add_mistakes(
             "it: where −∞ would give NaN, a row in which nothing is left looks at all keys alike.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, ~hidden | ~real, -1e30),
         ),
+        "mask_inverted_with_zeros": (
+            "You read both masks as “may look”, but `hidden` means “may not look”. In some rows nothing is left; "
+            "PyTorch's fused attention returns 0 for them, as nan_to_num does.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, ~hidden | ~real).nan_to_num(0.0),
+        ),
         "words_hidden": (
             "You read `real` the wrong way round: the words are hidden, and the filling is what may be looked at. A "
             "sentence without filling has nothing left and becomes NaN.",
@@ -274,6 +279,11 @@ attention.add_mistakes(
             "You read `real` the wrong way round: the words are hidden. With your large negative fill, a row of which "
             "all keys are hidden looks at all of them alike, the filling too.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | real, -1e30),
+        ),
+        "words_hidden_with_zeros": (
+            "You read `real` the wrong way round: the words are hidden. A row of which all keys are hidden is 0, as "
+            "PyTorch's fused attention and nan_to_num return it.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | real).nan_to_num(0.0),
         ),
         "hidden_if_both": (
             "You joined the masks with “and”: a key is hidden only if both forbid it. One is enough: hidden | ~real.",
@@ -291,6 +301,10 @@ attention.add_mistakes(
             "Your mask is transposed: its rows must be the queries and its columns the keys. A transposed causal mask "
             "hides the past and shows the future.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, hidden.T | ~real),
+        ),
+        "mask_transposed_in_numbers": (
+            "Your mask is transposed, which leaves a row without a key. With your large negative fill it looks at all.",
+            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden.T | ~real, -1e30),
         ),
         "mask_after_softmax": (
             "You masked after the softmax: rows sum to less than 1, and hidden keys leak through the denominator.",
@@ -422,10 +436,16 @@ empty.add_mistakes(
             "You hide keys with a score of 0 and empty rows with zeros: elsewhere hidden keys keep a share of e⁰.",
             lambda scores, bias: (scores * (bias == 0)).softmax(dim=-1) * ~_empty(bias),
         ),
+        "all_or_nothing": (
+            "You set all weights to 0 if any of them is NaN. Only the rows that are NaN are empty.",
+            lambda scores, bias: safe_weights(scores, bias) * ~_empty(bias).any(),
+        ),
         "any_for_all": (
             "You emptied every row in which any key is hidden. A row is empty if all its keys are hidden: all, not "
             "any.",
-            lambda scores, bias: (scores + bias).softmax(dim=-1) * 0.0 ** bias.isinf().any(dim=-1, keepdim=True),
+            lambda scores, bias: (
+                (scores + bias).softmax(dim=-1).masked_fill(bias.isinf().any(dim=-1, keepdim=True), 0.0)
+            ),
         ),
     }
 )

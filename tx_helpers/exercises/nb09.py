@@ -281,6 +281,30 @@ rate.add_mistakes(
 
 # --- Adam ------------------------------------------------------------------------------------------------------------
 
+
+def _adam_cases():
+    """p, g, m, v (V, D), t and lr."""
+    p, g, m = random_tensors((3, 4), (3, 4), (3, 4), seed=2)
+    root_of_v = random_tensors((3, 4), seed=3)[0]
+    g_of_two_words = g * torch.tensor([[1.0], [0.0], [1.0]])
+    g_with_a_zero = torch.tensor([[0.0, 1.0, -2.0], [0.0, 0.0, 0.0]])
+    g_of_sum_zero_and_tiny = torch.tensor([[1.0, -1.0], [1e-30, 0.0], [0.0, 0.0]])
+    return [
+        (torch.ones(2, 1), torch.tensor([[2.0], [0.0]]), torch.zeros(2, 1), torch.zeros(2, 1), 1, 0.1),
+        (
+            torch.tensor([[1.0, -1.0], [2.0, 3.0]]),
+            torch.tensor([[1e-8, 3.0], [0.0, 0.0]]),  # as small as ε
+            torch.tensor([[0.0, 0.0], [0.5, -0.5]]),
+            torch.tensor([[0.0, 0.0], [0.25, 1.0]]),
+            1,
+            0.5,
+        ),
+        (p, g_of_two_words, m, root_of_v.square(), 7, 0.01),
+        (p[:2, :3], g_with_a_zero, m[:2, :3], torch.tensor([[0.5, 1.0, 2.0], [1.0, 0.5, 0.1]]), 3, 0.1),
+        (torch.zeros(3, 2), g_of_sum_zero_and_tiny, torch.ones(3, 2), torch.ones(3, 2), 2, 0.1),
+    ]
+
+
 adam = Exercise(
     "adam_step",
     title="One step of Adam, for an embedding table",
@@ -295,35 +319,7 @@ adam = Exercise(
     r"v=\frac{v}{1-\beta_2^t}",
     source="Kingma and Ba 2015, algorithm 1; torch.optim.SparseAdam leaves such rows out, too",
     tolerance=1e-5,
-    cases=lambda: [
-        (torch.tensor([[1.0], [1.0]]), torch.tensor([[2.0], [0.0]]), torch.zeros(2, 1), torch.zeros(2, 1), 1, 0.1),
-        (
-            torch.tensor([[1.0, -1.0], [2.0, 3.0]]),
-            torch.tensor([[1e-8, 3.0], [0.0, 0.0]]),
-            *(torch.tensor([[0.0, 0.0], [0.5, -0.5]]), torch.tensor([[0.0, 0.0], [0.25, 1.0]])),
-            *(1, 0.5),
-        ),
-        (
-            *(
-                m * torch.tensor([[1.0], [0.0], [1.0]]) if n == 1 else m
-                for n, m in enumerate(random_tensors((3, 4), (3, 4), (3, 4), seed=2))
-            ),
-            random_tensors((3, 4), seed=3)[0].square(),
-            7,
-            0.01,
-        ),
-        (
-            *random_tensors((2, 3), seed=4),
-            torch.tensor([[0.0, 1.0, -2.0], [0.0, 0.0, 0.0]]),
-            *random_tensors((2, 3), seed=5),
-            *(torch.tensor([[0.5, 1.0, 2.0], [1.0, 0.5, 0.1]]), 3, 0.1),
-        ),
-        (
-            torch.zeros(3, 2),
-            torch.tensor([[1.0, -1.0], [1e-30, 0.0], [0.0, 0.0]]),  # a sum of 0; squares that underflow; nothing
-            *(torch.ones(3, 2), torch.ones(3, 2), 2, 0.1),
-        ),
-    ],
+    cases=_adam_cases,
     hints=(
         "m is a running mean of g, v one of g²: new = β · old + (1 − β) · now. Both start at 0 and are too small at "
         "first; dividing by 1 − βᵗ corrects that.",

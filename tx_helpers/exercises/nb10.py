@@ -344,16 +344,6 @@ def next_beams(scores, log_p):
     return index // V, index % V, best
 
 
-def _best_of_each(scores, log_p):
-    best, tokens = (scores[:, None] + log_p).max(dim=-1)
-    return torch.arange(len(scores)), tokens, best
-
-
-def _ordered(beams, tokens, best, by):
-    order = by.argsort()
-    return beams[order], tokens[order], best[order]
-
-
 @beam.mistake("You multiplied the log-probabilities. Probabilities multiply; their logarithms add.")
 def logs_multiplied(scores, log_p):
     n, V = log_p.shape
@@ -380,22 +370,35 @@ def scores_of_the_last_token(scores, log_p):
     return beams, tokens, log_p[beams, tokens]
 
 
+@beam.mistake(
+    "You let each beam keep its own best continuation, and sorted these. A good beam may have two among the best, and "
+    "a poor one none."
+)
+def one_for_each_beam(scores, log_p):
+    best, tokens = (scores[:, None] + log_p).max(dim=-1)
+    order = best.argsort(descending=True)
+    return order, tokens[order], best[order]
+
+
+@beam.mistake(
+    "You took each beam's own best continuation, in the order of the beams. All n · V continuations compete in one "
+    "contest: a good beam may have two among the best, and a poor one none."
+)
+def each_beams_own_best(scores, log_p):
+    best, tokens = (scores[:, None] + log_p).max(dim=-1)
+    return torch.arange(len(scores)), tokens, best
+
+
+@beam.mistake("You found the right continuations, but they are in the order of their beams. The likeliest comes first.")
+def in_order_of_beams(scores, log_p):
+    n, V = log_p.shape
+    totals = (scores[:, None] + log_p).flatten()
+    index = totals.topk(n).indices.sort().values
+    return index // V, index % V, totals[index]
+
+
 beam.add_mistakes(
     {
-        "one_for_each_beam": (
-            "You let each beam keep its own best continuation, and sorted these. A good beam may have two among the "
-            "best, and a poor one none.",
-            lambda scores, log_p: _ordered(*_best_of_each(scores, log_p), by=-_best_of_each(scores, log_p)[2]),
-        ),
-        "each_beams_own_best": (
-            "You took each beam's own best continuation, in the order of the beams. All n · V continuations compete "
-            "in one contest: a good beam may have two among the best, and a poor one none.",
-            _best_of_each,
-        ),
-        "in_order_of_beams": (
-            "You found the right continuations, but they are in the order of their beams. The likeliest comes first.",
-            lambda scores, log_p: _ordered(*next_beams(scores, log_p), by=next_beams(scores, log_p)[0]),
-        ),
         "past_forgotten": (
             "You count only the last token's log-probability: a poor beam competes like a good one. Add `scores`.",
             lambda scores, log_p: next_beams(torch.zeros_like(scores), log_p),

@@ -5,41 +5,15 @@ import math
 import numpy as np
 import torch
 
-
-def causal_by_comparison(T):
-    return torch.where(torch.arange(T)[:, None] >= torch.arange(T), 0.0, float("-inf"))
-
-
-def causal_by_loops(T):
-    return [[0.0 if s <= t else -math.inf for s in range(T)] for t in range(T)]
-
-
-def causal_in_numpy(T):
-    return np.where(np.tri(T, dtype=bool), 0, -np.inf)
+from answers.tables import named
 
 
 def causal_minus_billion(T):  # as good as −∞
     return torch.triu(torch.full((T, T), -1e9, dtype=torch.float64), diagonal=1)
 
 
-def causal_by_pytorch(T):
-    return torch.nn.Transformer.generate_square_subsequent_mask(T)
-
-
-def causal_of_the_smallest_float(T):
-    return torch.ones(T, T).triu(1) * torch.finfo(torch.float32).min
-
-
-def padding_by_comparison(lengths, S):
-    return ~torch.arange(S).ge(lengths.unsqueeze(1)).unsqueeze(1).unsqueeze(2)
-
-
 def padding_in_numpy(lengths, S):
     return (np.arange(S)[None] < lengths.numpy()[:, None]).reshape(len(lengths), 1, 1, S)
-
-
-def padding_by_loops(lengths, S):
-    return [[[[s < n for s in range(S)]]] for n in lengths.tolist()]
 
 
 def padding_filled_in(lengths, S):
@@ -86,10 +60,6 @@ def attention_renormalised(Q, K, V, hidden, real):
     scores = scores - torch.where(mask, scores, -torch.inf).amax(-1, keepdim=True)
     e = torch.where(mask, scores, -torch.inf).exp()
     return e @ V.double() / e.sum(-1, keepdim=True)
-
-
-def safe_nan_to_num(scores, bias):
-    return torch.nan_to_num(torch.softmax(scores + bias, -1), nan=0.0)
 
 
 def safe_times_mask(scores, bias):
@@ -139,10 +109,6 @@ def window_by_triangles(T, w, g):
     return near & past
 
 
-def window_by_loops(T, w, g):
-    return [[s <= t and (s < g or s > t - w) for s in range(T)] for t in range(T)]
-
-
 def window_in_numpy(T, w, g):
     t, s = np.indices((T, T))
     return (s <= t) & np.logical_or(t < s + w, s < g)
@@ -154,10 +120,6 @@ def window_by_rows(T, w, g):
         mask[t, max(0, t - w + 1) : t + 1] = True
         mask[t, : min(g, t + 1)] = True
     return mask
-
-
-def causal_minus_zero(T):
-    return -torch.full((T, T), math.inf).triu(1)
 
 
 def masked_only_the_allowed_keys_are_taken_row_by_row(Q, K, V, hidden, real):
@@ -188,26 +150,43 @@ def safe_a_sink_key_removed_and_divided_out_in_double(scores, bias):
 
 
 RIGHT = {
-    "causal_square": [
-        *(causal_by_comparison, causal_by_loops, causal_in_numpy, causal_minus_billion, causal_by_pytorch),
-        causal_of_the_smallest_float,
-        causal_minus_zero,
-    ],
-    "padding_keys": [padding_by_comparison, padding_in_numpy, padding_by_loops, padding_filled_in],
-    "masked_attention": [
-        *(attention_minus_billion, attention_additive, attention_fused, attention_row_by_row, attention_renormalised),
+    "causal_square": named(causal_minus_billion)
+    | {
+        "causal_by_comparison": lambda T: torch.where(torch.arange(T)[:, None] >= torch.arange(T), 0.0, float("-inf")),
+        "causal_by_loops": lambda T: [[0.0 if s <= t else -math.inf for s in range(T)] for t in range(T)],
+        "causal_in_numpy": lambda T: np.where(np.tri(T, dtype=bool), 0, -np.inf),
+        "causal_by_pytorch": lambda T: torch.nn.Transformer.generate_square_subsequent_mask(T),
+        "causal_of_the_smallest_float": lambda T: torch.ones(T, T).triu(1) * torch.finfo(torch.float32).min,
+        "causal_minus_zero": lambda T: -torch.full((T, T), math.inf).triu(1),
+    },
+    "padding_keys": named(padding_in_numpy, padding_filled_in)
+    | {
+        "padding_by_comparison": lambda lengths, S: ~torch.arange(S).ge(lengths.unsqueeze(1)).unsqueeze(1).unsqueeze(2),
+        "padding_by_loops": lambda lengths, S: [[[[s < n for s in range(S)]]] for n in lengths.tolist()],
+    },
+    "masked_attention": named(
+        attention_minus_billion,
+        attention_additive,
+        attention_fused,
+        attention_row_by_row,
+        attention_renormalised,
         attention_without_the_filling,
         masked_only_the_allowed_keys_are_taken_row_by_row,
         masked_two_masks_as_numbers_that_are_added,
-    ],
-    "safe_weights": [
-        safe_nan_to_num,
+    ),
+    "safe_weights": named(
         safe_times_mask,
         safe_by_rows,
         safe_by_sums,
         safe_own_maximum_made_finite,
         safe_a_sink_key_removed_and_divided_out_in_double,
-    ],
-    "decoder_mask": [both_by_comparison, both_by_loops, both_in_numpy, both_multiplied],
-    "window_mask": [window_by_triangles, window_by_loops, window_in_numpy, window_by_rows],
+    )
+    | {
+        "safe_nan_to_num": lambda scores, bias: torch.nan_to_num(torch.softmax(scores + bias, -1), nan=0.0),
+    },
+    "decoder_mask": named(both_by_comparison, both_by_loops, both_in_numpy, both_multiplied),
+    "window_mask": named(window_by_triangles, window_in_numpy, window_by_rows)
+    | {
+        "window_by_loops": lambda T, w, g: [[s <= t and (s < g or s > t - w) for s in range(T)] for t in range(T)],
+    },
 }

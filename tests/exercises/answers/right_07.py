@@ -6,13 +6,11 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from answers.tables import named
+
 
 def net_with_clamp(x, W_1, b_1, W_2, b_2):
     return torch.clamp(torch.matmul(x, W_1) + b_1, min=0).pow(2).matmul(W_2) + b_2
-
-
-def net_by_linear(x, W_1, b_1, W_2, b_2):
-    return F.linear(F.relu(F.linear(x, W_1.T, b_1)) ** 2, W_2.T, b_2)
 
 
 def net_by_units(x, W_1, b_1, W_2, b_2):
@@ -28,10 +26,6 @@ def net_in_numpy(x, W_1, b_1, W_2, b_2):
     return np.square(np.maximum(0, x @ W_1 + b_1)) @ W_2 + b_2
 
 
-def gated_silu(x, W_gate, W_up, W_down):
-    return F.silu(x @ W_gate).mul(x @ W_up) @ W_down
-
-
 def gated_together(x, W_gate, W_up, W_down):
     gate, up = (x @ torch.cat([W_gate, W_up], 1)).chunk(2, -1)
     return torch.einsum("tf,fd->td", up * gate / (1 + torch.exp(-gate)), W_down)
@@ -45,10 +39,6 @@ def gated_in_numpy(x, W_gate, W_up, W_down):
 def gated_in_float64(x, W_gate, W_up, W_down):
     x = x.double()
     return (F.silu(x @ W_gate.double()) * (x @ W_up.double())) @ W_down.double()
-
-
-def norm_by_pytorch(x, gain, bias):
-    return F.layer_norm(x, (x.shape[-1],), gain, bias)
 
 
 def norm_by_mean_of_squares(x, gain, bias):
@@ -74,10 +64,6 @@ def norm_in_numpy(x, gain, bias):
 def rms_by_norm(x, gain):
     heads = x.unflatten(1, (-1, len(gain)))
     return (gain * heads / torch.sqrt(heads.norm(dim=2, keepdim=True) ** 2 / len(gain) + 1e-5)).flatten(1)
-
-
-def rms_by_pytorch(x, gain):
-    return F.rms_norm(x.view(-1, len(gain)), (len(gain),), gain, 1e-5).view(x.shape)
 
 
 def rms_in_numpy(x, gain):
@@ -124,18 +110,10 @@ def stack_row_by_row(x, W):
     return torch.stack(rows)
 
 
-def share_reduced(D, F):
-    return F / (F + 2 * D)
-
-
 def share_by_modules(D, F):
     net = [torch.nn.Linear(D, F, bias=False, device="meta"), torch.nn.Linear(F, D, bias=False, device="meta")]
     mine = sum(layer.weight.numel() for layer in net)
     return mine / (mine + 4 * D**2)
-
-
-def share_as_rest(D, F):
-    return 1 - 4 * D**2 / (4 * D**2 + 2 * D * F)
 
 
 def share_as_tensor(D, F):
@@ -166,17 +144,33 @@ def stack_modules_in_place_on_an_own_clone(x, W):
 
 
 RIGHT = {
-    "feed_forward_net": [net_with_clamp, net_by_linear, net_by_units, net_in_numpy],
-    "swiglu": [gated_silu, gated_together, gated_in_numpy, gated_in_float64],
-    "layer_norm_by_hand": [norm_by_pytorch, norm_by_mean_of_squares, norm_by_loops, norm_in_numpy],
-    "rms_norm_by_hand": [rms_by_norm, rms_by_pytorch, rms_in_numpy, rms_by_rows, rms_an_averaging_matrix_over_the_row],
-    "pre_norm_stack": [
+    "feed_forward_net": named(net_with_clamp, net_by_units, net_in_numpy)
+    | {
+        "net_by_linear": lambda x, W_1, b_1, W_2, b_2: F.linear(F.relu(F.linear(x, W_1.T, b_1)) ** 2, W_2.T, b_2),
+    },
+    "swiglu": named(gated_together, gated_in_numpy, gated_in_float64)
+    | {
+        "gated_silu": lambda x, W_gate, W_up, W_down: F.silu(x @ W_gate).mul(x @ W_up) @ W_down,
+    },
+    "layer_norm_by_hand": named(norm_by_mean_of_squares, norm_by_loops, norm_in_numpy)
+    | {
+        "norm_by_pytorch": lambda x, gain, bias: F.layer_norm(x, (x.shape[-1],), gain, bias),
+    },
+    "rms_norm_by_hand": named(rms_by_norm, rms_in_numpy, rms_by_rows, rms_an_averaging_matrix_over_the_row)
+    | {
+        "rms_by_pytorch": lambda x, gain: F.rms_norm(x.view(-1, len(gain)), (len(gain),), gain, 1e-5).view(x.shape),
+    },
+    "pre_norm_stack": named(
         stack_in_place,
         stack_by_hand,
         stack_by_recursion,
         stack_row_by_row,
         stack_functools_reduce,
         stack_modules_in_place_on_an_own_clone,
-    ],
-    "feed_forward_share": [share_reduced, share_by_modules, share_as_rest, share_as_tensor],
+    ),
+    "feed_forward_share": named(share_by_modules, share_as_tensor)
+    | {
+        "share_reduced": lambda D, F: F / (F + 2 * D),
+        "share_as_rest": lambda D, F: 1 - 4 * D**2 / (4 * D**2 + 2 * D * F),
+    },
 }

@@ -5,14 +5,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from answers.tables import named
+
 
 def block_by_shapes(D, F):
     shapes = [(D, D)] * 4 + [(D, F), (D, F), (F, D), (D,), (D,)]
     return int(sum(np.prod(shape) for shape in shapes))
-
-
-def block_reduced(D, F):
-    return D * (4 * D + 3 * F + 2)
 
 
 def block_by_layers(D, F):
@@ -20,14 +18,6 @@ def block_by_layers(D, F):
     layers += [nn.Linear(a, b, bias=False, device="meta") for a, b in ((D, F), (D, F), (F, D))]
     layers += [nn.RMSNorm(D), nn.RMSNorm(D)]
     return torch.tensor([p.numel() for layer in layers for p in layer.parameters()]).sum()
-
-
-def block_as_float(D, F):
-    return 4.0 * D**2 + 3.0 * F * D + D + D
-
-
-def total_reduced(D, F, V, N):
-    return 12 * N * D**2 + 4 * N * D * F + 2 * V * D
 
 
 def total_by_loops(D, F, V, N):
@@ -41,10 +31,6 @@ def total_by_loops(D, F, V, N):
 def total_by_pytorch(D, F, V, N):
     blocks = [nn.TransformerEncoderLayer(D, 1, F, device="meta"), nn.TransformerDecoderLayer(D, 1, F, device="meta")]
     return N * sum(p.numel() for one in blocks for p in one.parameters() if p.dim() == 2) + 2 * V * D
-
-
-def total_as_float(D, F, V, N):
-    return float(D) * (N * (12.0 * D + 4.0 * F) + 2.0 * V)
 
 
 def decoder_fused(x, m, W):
@@ -93,10 +79,6 @@ def decoder_batched(x, m, W):
     return (x + F.relu(F.linear(F.layer_norm(x, x.shape[-1:]), W.T)))[0]
 
 
-def tied_by_linear(h, E, V):
-    return F.softmax(F.linear(h, E)[..., :V], dim=1)
-
-
 def tied_by_einsum(h, E, V):
     z = torch.einsum("td,vd->tv", h, E[range(V)])
     e = (z - z.max(1, keepdim=True).values).exp()
@@ -117,10 +99,6 @@ def tied_by_mask(h, E, V):
 def tied_shared_anew(h, E, V):
     p = (h @ E.T).softmax(-1)[:, :V]
     return p / p.sum(-1, keepdim=True)
-
-
-def start_by_normal(D, K):
-    return torch.normal(0.0, D**-0.5, (D, K)), torch.normal(0.0, D**-0.5, (D, K))
 
 
 def start_in_place(D, K):
@@ -162,24 +140,32 @@ def start_own_generator_seeded_from_torchs_stream(D, K):
 
 
 RIGHT = {
-    "llama_block_parameters": [block_by_shapes, block_reduced, block_by_layers, block_as_float],
-    "translator_parameters": [total_reduced, total_by_loops, total_by_pytorch, total_as_float],
-    "decoder_block_pass": [decoder_fused, decoder_in_place, decoder_in_float64, decoder_batched],
-    "tied_probabilities": [
-        tied_by_linear,
-        tied_by_einsum,
-        tied_in_numpy,
-        tied_by_mask,
-        tied_shared_anew,
-        tied_position_by_position,
-    ],
-    "starting_projections": [
-        start_by_normal,
+    "llama_block_parameters": named(block_by_shapes, block_by_layers)
+    | {
+        "block_reduced": lambda D, F: D * (4 * D + 3 * F + 2),
+        "block_as_float": lambda D, F: 4.0 * D**2 + 3.0 * F * D + D + D,
+    },
+    "translator_parameters": named(total_by_loops, total_by_pytorch)
+    | {
+        "total_reduced": lambda D, F, V, N: 12 * N * D**2 + 4 * N * D * F + 2 * V * D,
+        "total_as_float": lambda D, F, V, N: float(D) * (N * (12.0 * D + 4.0 * F) + 2.0 * V),
+    },
+    "decoder_block_pass": named(decoder_fused, decoder_in_place, decoder_in_float64, decoder_batched),
+    "tied_probabilities": named(
+        tied_by_einsum, tied_in_numpy, tied_by_mask, tied_shared_anew, tied_position_by_position
+    )
+    | {
+        "tied_by_linear": lambda h, E, V: F.softmax(F.linear(h, E)[..., :V], dim=1),
+    },
+    "starting_projections": named(
         start_in_place,
         start_by_init,
         start_by_linear,
         start_by_numpys_random_numbers,
         start_nn_init_on_parameters,
         start_own_generator_seeded_from_torchs_stream,
-    ],
+    )
+    | {
+        "start_by_normal": lambda D, K: (torch.normal(0.0, D**-0.5, (D, K)), torch.normal(0.0, D**-0.5, (D, K))),
+    },
 }

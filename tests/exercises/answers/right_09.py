@@ -4,18 +4,12 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-
-def pair_as_lists(ids, bos, eos):
-    return [bos, *ids.tolist()], [*ids.tolist(), eos]
+from answers.tables import named
 
 
 def pair_by_slices(ids, bos, eos):
     whole = torch.cat([ids.new_tensor([bos]), ids, ids.new_tensor([eos])])
     return whole[:-1], whole[1:]
-
-
-def pair_by_padding(ids, bos, eos):
-    return F.pad(ids, (1, 0), value=bos), F.pad(ids, (0, 1), value=eos)
 
 
 def pair_in_place(ids, bos, eos):
@@ -59,16 +53,8 @@ def smooth_by_eye(y, V, eps):
     return (1 - eps - others) * torch.eye(V)[y] + others
 
 
-def smooth_by_scatter(y, V, eps):
-    return torch.full((len(y), V), eps / (V - 1)).scatter_(1, y[:, None], 1 - eps)
-
-
 def smooth_by_lists(y, V, eps):
     return [[1 - eps if v == right else eps / (V - 1) for v in range(V)] for right in y.tolist()]
-
-
-def rate_by_cases(n, w, peak):
-    return peak * n / w if n < w else peak * (w / n) ** 0.5
 
 
 def rate_in_torch(n, w, peak):
@@ -164,6 +150,13 @@ def measured_with_inference_mode(model, x):
     return y
 
 
+def measured_in_numpy(model, x):
+    was_training = model.training
+    y = model.eval()(x).detach().numpy()
+    model.train(was_training)
+    return y
+
+
 def measured_with_finally(model, x):
     before = model.training
     try:
@@ -198,13 +191,27 @@ def adam_lerp_and_indices_a_list(p, g, m, v, t, lr):
 
 
 RIGHT = {
-    "shifted_pair": [pair_as_lists, pair_by_slices, pair_by_padding, pair_in_place],
-    "padded_loss": [loss_by_pytorch, loss_by_loops, loss_sentence_by_sentence, loss_in_numpy],
-    "smoothed_targets": [smooth_by_fill, smooth_by_eye, smooth_by_scatter, smooth_by_lists],
-    "warmup_rate": [rate_by_cases, rate_in_torch, rate_in_numpy, rate_as_ratio],
-    "adam_step": [adam_by_pytorch, adam_by_lerp, adam_row_by_row, adam_in_place, adam_lerp_and_indices_a_list],
-    "descend": [descend_with_sgd, descend_by_formula, descend_with_grad, descend_in_numpy],
-    "measured_output": [
-        *(measured_with_inference_mode, measured_with_finally, measured_by_copy, measured_with_decorator),
-    ],
+    "shifted_pair": named(pair_by_slices, pair_in_place)
+    | {
+        "pair_as_lists": lambda ids, bos, eos: ([bos, *ids.tolist()], [*ids.tolist(), eos]),
+        "pair_by_padding": lambda ids, bos, eos: (F.pad(ids, (1, 0), value=bos), F.pad(ids, (0, 1), value=eos)),
+    },
+    "padded_loss": named(loss_by_pytorch, loss_by_loops, loss_sentence_by_sentence, loss_in_numpy),
+    "smoothed_targets": named(smooth_by_fill, smooth_by_eye, smooth_by_lists)
+    | {
+        "smooth_by_scatter": lambda y, V, eps: torch.full((len(y), V), eps / (V - 1)).scatter_(1, y[:, None], 1 - eps),
+    },
+    "warmup_rate": named(rate_in_torch, rate_in_numpy, rate_as_ratio)
+    | {
+        "rate_by_cases": lambda n, w, peak: peak * n / w if n < w else peak * (w / n) ** 0.5,
+    },
+    "adam_step": named(adam_by_pytorch, adam_by_lerp, adam_row_by_row, adam_in_place, adam_lerp_and_indices_a_list),
+    "descend": named(descend_with_sgd, descend_by_formula, descend_with_grad, descend_in_numpy),
+    "measured_output": named(
+        measured_in_numpy,
+        measured_with_inference_mode,
+        measured_with_finally,
+        measured_by_copy,
+        measured_with_decorator,
+    ),
 }

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import torch
 
+from answers.tables import named
+
 
 def tempered_by_exp(logits, temperature):
     e = torch.exp((logits - logits.max()) / temperature)
@@ -112,10 +114,6 @@ def beams_by_two_rounds(scores, log_p):
     return torch.div(index, n, rounding_mode="floor"), tokens.flatten()[index], best
 
 
-def even_by_differences(a, n, b, m):
-    return (math.log(-b) - math.log(-a)) / (math.log(5 + m) - math.log(5 + n))
-
-
 def even_by_search(a, n, b, m):
     low, high = 0.0, 100.0
     while high - low > 1e-12:
@@ -123,14 +121,6 @@ def even_by_search(a, n, b, m):
         first, second = a / ((5 + n) / 6) ** alpha, b / ((5 + m) / 6) ** alpha
         low, high = (alpha, high) if first > second else (low, alpha)
     return (low + high) / 2
-
-
-def even_by_base(a, n, b, m):
-    return math.log(b / a, (5 + m) / (5 + n))
-
-
-def even_in_numpy(a, n, b, m):
-    return np.log2(b / a) / np.log2(((5 + m) / 6) / ((5 + n) / 6))
 
 
 def mask_by_positions(new, cached):
@@ -144,14 +134,6 @@ def mask_from_whole(new, cached):
 
 def mask_joined(new, cached):
     return torch.cat([torch.ones(new, cached, dtype=torch.bool), torch.ones(new, new, dtype=torch.bool).tril()], dim=1)
-
-
-def mask_by_loops(new, cached):
-    return [[s <= cached + t for s in range(cached + new)] for t in range(new)]
-
-
-def fit_by_division(memory, N, G, K, B, size):
-    return int(memory / math.prod([2, N, G, K, B, size]))
 
 
 def fit_by_token(memory, N, G, K, B, size):
@@ -213,26 +195,37 @@ def top_k_adding_a_mask_of_zeros_and_minus_infinity_double(logits, k):
 
 
 RIGHT = {
-    "tempered": [tempered_by_exp, tempered_by_power, tempered_in_numpy, tempered_in_place],
-    "nucleus": [
+    "tempered": named(tempered_by_exp, tempered_by_power, tempered_in_numpy, tempered_in_place),
+    "nucleus": named(
         nucleus_by_loop,
         nucleus_by_threshold,
         nucleus_in_numpy,
         nucleus_by_pairs,
         nucleus_what_stands_before_each_by_comparing_pairs,
         nucleus_searchsorted_for_the_number_kept_threshold_on_p,
-    ],
-    "top_k_logits": [
+    ),
+    "top_k_logits": named(
         top_k_by_topk,
         top_k_by_sort,
         top_k_by_rank,
         top_k_by_lists,
         top_k_how_many_are_larger,
         top_k_adding_a_mask_of_zeros_and_minus_infinity_double,
-    ],
-    "next_beams": [beams_by_loops, beams_by_unravel, beams_in_numpy, beams_by_two_rounds],
-    "break_even": [even_by_differences, even_by_search, even_by_base, even_in_numpy],
-    "cached_mask": [mask_by_positions, mask_from_whole, mask_joined, mask_by_loops],
-    "cached_input": [placed_by_arange, placed_by_whole, placed_by_loops, placed_in_numpy],
-    "tokens_that_fit": [fit_by_division, fit_by_token, fit_of_tensors, fit_by_remainder],
+    ),
+    "next_beams": named(beams_by_loops, beams_by_unravel, beams_in_numpy, beams_by_two_rounds),
+    "break_even": named(even_by_search)
+    | {
+        "even_by_differences": lambda a, n, b, m: (math.log(-b) - math.log(-a)) / (math.log(5 + m) - math.log(5 + n)),
+        "even_by_base": lambda a, n, b, m: math.log(b / a, (5 + m) / (5 + n)),
+        "even_in_numpy": lambda a, n, b, m: np.log2(b / a) / np.log2(((5 + m) / 6) / ((5 + n) / 6)),
+    },
+    "cached_mask": named(mask_by_positions, mask_from_whole, mask_joined)
+    | {
+        "mask_by_loops": lambda new, cached: [[s <= cached + t for s in range(cached + new)] for t in range(new)],
+    },
+    "cached_input": named(placed_by_arange, placed_by_whole, placed_by_loops, placed_in_numpy),
+    "tokens_that_fit": named(fit_by_token, fit_of_tensors, fit_by_remainder)
+    | {
+        "fit_by_division": lambda memory, N, G, K, B, size: int(memory / math.prod([2, N, G, K, B, size])),
+    },
 }

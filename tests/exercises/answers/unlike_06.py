@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import torch
 
 from answers.tables import named
@@ -232,6 +233,45 @@ def window_open_where_it_is_wider_than_the_text(T, w, g):  # (3, 5, 0)
     return (t <= t[:, None]) & ((t[:, None] - t < w) | (t < g))
 
 
+def masked_both_read_as_may_look(Q, K, V, hidden, real):
+    may = (hidden & real)[None, None]
+    return torch.nn.functional.scaled_dot_product_attention(Q[None, None], K[None, None], V[None, None], may)[0, 0]
+
+
+def masked_without_a_scale(Q, K, V, hidden, real):
+    scores = torch.einsum("td,sd->ts", Q, K)
+    scores[hidden] = -1e9
+    scores[:, ~real] = -1e9
+    return torch.softmax(scores, 1) @ V
+
+
+def masked_with_minus_a_hundred(Q, K, V, hidden, real):
+    scores = Q @ K.T / Q.shape[1] ** 0.5
+    scores[hidden] = -100
+    scores[:, ~real] = -100
+    return torch.softmax(scores, 1) @ V
+
+
+def decoder_whose_filling_sees_itself_alone(ids, pad):
+    T, real = ids.shape[1], ids != pad
+    mask = _causal(T) & real[:, None, None, :] & real[:, None, :, None]
+    mask.diagonal(dim1=-2, dim2=-1).fill_(True)
+    return mask
+
+
+def decoder_whose_filling_is_skipped_row_by_row(ids, pad):
+    T = range(ids.shape[1])
+    return torch.tensor(
+        [[[[s == t or (s < t and pad not in (row[s], row[t])) for s in T] for t in T]] for row in ids.tolist()]
+    )
+
+
+def decoder_in_zeros_and_ones(ids, pad):
+    T = ids.shape[1]
+    mask = torch.tril(torch.ones(T, T)) * (ids != pad).float()[:, None, None, :]
+    return torch.maximum(mask, torch.eye(T))
+
+
 UNLIKE = {
     "causal_square": named(
         causal_two_back_at_most,
@@ -254,6 +294,9 @@ UNLIKE = {
         "ones_where_it_may_look": lambda T: torch.full((T, T), -math.inf).triu(1) + torch.ones(T, T).tril(),
         "plus_infinity": lambda T: torch.full((T, T), math.inf).triu(1),
         "log_of_almost_nothing": lambda T: torch.log(torch.ones(T, T).tril() + 1e-30),
+        "zeros_and_ones_in_whole_numbers": lambda T: torch.tril(torch.ones(T, T, dtype=torch.int)),
+        "true_where_it_may_not_look": lambda T: np.triu(np.ones((T, T), dtype=bool), 1),
+        "a_fill_of_minus_a_hundred": lambda T: [[0.0 if s <= t else -100.0 for s in range(T)] for t in range(T)],
     },
     "padding_keys": named(padding_wiped_out_of_the_input)
     | {
@@ -263,8 +306,13 @@ UNLIKE = {
         ],
         "of_the_running_total": lambda lengths, S: (torch.arange(S) < lengths.cumsum(0)[:, None])[:, None, None],
         "at_the_last_word_only": lambda lengths, S: (torch.arange(S) == lengths[:, None] - 1)[:, None, None],
+        "zeros_and_ones": lambda lengths, S: (torch.arange(S) < lengths[:, None]).long()[:, None, None],
+        "zeros_and_ones_in_lists": lambda lengths, S: [[[[int(s < n) for s in range(S)]]] for n in lengths.tolist()],
     },
     "masked_attention": named(
+        masked_both_read_as_may_look,
+        masked_without_a_scale,
+        masked_with_minus_a_hundred,
         masked_with_the_rows_minimum,
         masked_with_minus_nine,
         masked_by_tiny_factor,
@@ -326,6 +374,9 @@ UNLIKE = {
         "softmax_over_the_queries": lambda scores, bias: (scores + bias).softmax(0).nan_to_num(0.0),
     },
     "decoder_mask": named(
+        decoder_whose_filling_sees_itself_alone,
+        decoder_whose_filling_is_skipped_row_by_row,
+        decoder_in_zeros_and_ones,
         decoder_above_the_pad,
         decoder_of_the_shortest_sentence,
         decoder_with_rows_for_columns,
@@ -339,5 +390,8 @@ UNLIKE = {
         window_with_a_single_sink,
         window_with_sinks_as_queries,
         window_open_where_it_is_wider_than_the_text,
-    ),
+    )
+    | {
+        "zeros_and_ones": lambda T, w, g: [[int(s <= t and (t - s < w or s < g)) for s in range(T)] for t in range(T)],
+    },
 }

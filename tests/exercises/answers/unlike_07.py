@@ -225,6 +225,13 @@ def stack_no_residual_in_the_first_one(x, W):
     return layer_normed(x)
 
 
+def stack_post_norm_twice_at_the_end(x, W):
+    norm = torch.nn.LayerNorm(x.shape[-1], elementwise_affine=False)
+    for matrix in W:
+        x = norm(x + torch.clamp(x @ matrix, min=0))
+    return norm(x)
+
+
 UNLIKE = {
     "feed_forward_net": {
         "with_the_square_inside": lambda x, W_1, b_1, W_2, b_2: F.relu((x @ W_1 + b_1) ** 2) @ W_2 + b_2,
@@ -247,6 +254,9 @@ UNLIKE = {
         "norm_with_gain_above_one": lambda x, gain, bias: F.layer_norm(x, x.shape[-1:]) * (1 + gain) + bias,
         "norm_that_shifts_before_it_scales": lambda x, gain, bias: (F.layer_norm(x, x.shape[-1:]) + bias) * gain,
         "norm_of_nothing": lambda x, gain, bias: x.zero_(),
+        "std_plus_epsilon": lambda x, gain, bias: (
+            (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5) * gain + bias
+        ),
     },
     "rms_norm_by_hand": named(
         rms_of_the_unit_sphere,
@@ -267,6 +277,7 @@ UNLIKE = {
         rms_torchs_rms_norm_with_its_own_epsilon,
     ),
     "pre_norm_stack": named(
+        stack_post_norm_twice_at_the_end,
         pre_norm_with_both_norms,
         pre_norm_with_sample_deviation,
         stack_post_norm,
@@ -293,5 +304,6 @@ UNLIKE = {
         "in_whole_numbers": lambda D, F: 2 * D * F // (2 * D * F + 4 * D * D),
         "beside_two_attentions": lambda D, F: 2 * D * F / (2 * D * F + 8 * D * D),
         "in_two_decimals": lambda D, F: round(F / (F + 2 * D), 2),
+        "of_the_network_without_its_second_matrix": lambda D, F: F / (F + 4 * D),
     },
 }

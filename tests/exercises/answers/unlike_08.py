@@ -157,6 +157,32 @@ def start_laplace_of_the_same_deviation(D, K):
     return d.sample((D, K)), d.sample((D, K))
 
 
+def tied_fillings_rows_are_zeros(h, E, V):
+    E = E.clone()
+    E[V:] = 0
+    return torch.softmax(h @ E.T, dim=-1)[:, :V]
+
+
+def tied_filling_masked_by_a_factor(h, E, V):
+    words = (torch.arange(E.shape[0]) < V).float()
+    return F.softmax((h @ E.T) * words, dim=1)[..., :V]
+
+
+def start_kaiming_uniform(D, K):
+    pair = [torch.empty(K, D) for _ in range(2)]
+    for weight in pair:
+        torch.nn.init.kaiming_uniform_(weight, nonlinearity="linear")
+    return tuple(weight.T for weight in pair)
+
+
+def start_xavier_normal(D, K):
+    return tuple(torch.nn.init.xavier_normal_(torch.empty(D, K)) for _ in "qk")
+
+
+def start_truncated_at_one_and_a_half(D, K):
+    return tuple(torch.nn.init.trunc_normal_(torch.empty(D, K), a=-1.5, b=1.5) / D**0.5 for _ in "qk")
+
+
 UNLIKE = {
     "llama_block_parameters": {
         "with_hidden_width_of_the_paper": lambda D, F: 4 * D * D + 3 * D * (8 * D // 3) + 2 * D,
@@ -175,6 +201,8 @@ UNLIKE = {
         block_with_parallel_branches, block_with_a_last_norm, block_with_raw_keys, block_added_to_the_embedding_again
     ),
     "tied_probabilities": named(
+        tied_fillings_rows_are_zeros,
+        tied_filling_masked_by_a_factor,
         tied_by_cosine,
         tied_with_independent_odds,
         tied_over_all_places_at_once,
@@ -195,6 +223,9 @@ UNLIKE = {
         "e_read_by_columns": lambda h, E, V: (h @ E[:V].reshape(E.shape[1], V)).softmax(-1),
     },
     "starting_projections": named(
+        start_kaiming_uniform,
+        start_xavier_normal,
+        start_truncated_at_one_and_a_half,
         start_with_one_matrix_turned_left_to_right,
         start_twice_the_same_tensor,
         start_a_copy_of_the_first,

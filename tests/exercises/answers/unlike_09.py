@@ -255,6 +255,28 @@ def measured_with_dropout_taken_out_for_ever(model, x):  # model(x) twice afterw
         return model(x)
 
 
+def adam_by_pytorch_with_a_larger_epsilon(p, g, m, v, t, lr):
+    rows = g.ne(0).any(1)
+    q = p[rows].clone().requires_grad_()
+    q.grad = g[rows].clone()
+    optimizer = torch.optim.Adam([q], lr=lr, eps=1e-4)
+    state = {"step": torch.tensor(t - 1.0), "exp_avg": m[rows].clone(), "exp_avg_sq": v[rows].clone()}
+    optimizer.state[q] = state
+    optimizer.step()
+    p, m, v = p.clone(), m.clone(), v.clone()
+    p[rows], m[rows], v[rows] = q.detach(), state["exp_avg"], state["exp_avg_sq"]
+    return p, m, v
+
+
+def measured_with_parameters_frozen_for_once(model, x):
+    was = model.training
+    for parameter in model.parameters():
+        parameter.requires_grad = False
+    y = model.eval()(x)
+    model.train(was)
+    return y
+
+
 UNLIKE = {
     "shifted_pair": named(pair_rolled, pair_without_shift, pair_of_the_first_case)
     | {
@@ -288,6 +310,7 @@ UNLIKE = {
         ),
     },
     "adam_step": named(
+        adam_by_pytorch_with_a_larger_epsilon,
         adam_with_never_falling_squares,
         adam_of_nesterov,
         adam_with_a_mean_over_places,
@@ -335,6 +358,7 @@ UNLIKE = {
     },
     "descend": named(descent_against_all_pairs, descent_with_momentum, descent_example_by_example, descent_on_the_root),
     "measured_output": named(
+        measured_with_parameters_frozen_for_once,
         measured_as_the_mean_of_many,
         measured_with_the_outermost_switch_only,
         measured_and_always_back_to_training,

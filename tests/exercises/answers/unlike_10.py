@@ -255,6 +255,38 @@ def top_k_threshold_strictly_above(logits, k):
     return logits.masked_fill(logits <= thr.gather(-1, k[:, None]).clamp(min=-1e4) + 1e-3, -math.inf)
 
 
+@_text_by_text
+def nucleus_that_stops_before_the_line(p, top):
+    kept, total = torch.zeros_like(p), 0.0
+    for i in p.argsort(descending=True):
+        if total + p[i] > top:
+            break
+        kept[i] = p[i]
+        total += p[i]
+    return kept / kept.sum()
+
+
+@_text_by_text
+def nucleus_below_the_line_and_the_likeliest(p, top):
+    ranked, ids = p.sort(descending=True)
+    drop = ranked.cumsum(0) >= top
+    drop[0] = False
+    kept = p.clone()
+    kept[ids[drop]] = 0
+    return kept / kept.sum()
+
+
+def beams_each_with_its_own_best(scores, log_p):
+    tokens = log_p.argmax(1)
+    return list(range(len(scores))), tokens, scores + log_p.gather(1, tokens[:, None])[:, 0]
+
+
+def beams_each_with_its_own_best_in_order(scores, log_p):
+    own = [(float(scores[b] + row.max()), b, int(row.argmax())) for b, row in enumerate(log_p)]
+    own.sort(reverse=True)
+    return [b for _, b, _ in own], [v for _, _, v in own], [s for s, _, _ in own]
+
+
 UNLIKE = {
     "tempered": named(tempered_without_the_maximum)
     | {
@@ -266,6 +298,8 @@ UNLIKE = {
         "at_a_tenth_at_least": lambda logits, temperature: torch.softmax(logits / max(temperature, 0.1), 0),
     },
     "nucleus": named(
+        nucleus_that_stops_before_the_line,
+        nucleus_below_the_line_and_the_likeliest,
         nucleus_shared_out_evenly,
         nucleus_of_two,
         nucleus_stops_before_the_one_that_reaches_top_but_keeps,
@@ -339,6 +373,8 @@ UNLIKE = {
         ),
     },
     "next_beams": named(
+        beams_each_with_its_own_best,
+        beams_each_with_its_own_best_in_order,
         beams_with_different_tokens_only,
         beams_divided_by_their_number,
         beams_with_scores_of_the_last_step,
@@ -355,6 +391,9 @@ UNLIKE = {
     "cached_mask": named(cached_as_many_as_new, cached_in_a_sliding_window, cached_behind_the_new)
     | {
         "with_new_ones_all_seen": lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool),
+        "in_zeros_and_ones": lambda new, cached: [
+            [int(s <= cached + t) for s in range(cached + new)] for t in range(new)
+        ],
     },
     "cached_input": named(input_with_texts_one_behind_the_other, input_with_positions_in_the_first_text)
     | {
@@ -375,5 +414,7 @@ UNLIKE = {
         "of_six": lambda memory, N, G, K, B, size: 6,
         # (10, 1, 1, 2, 1, 4): not one token fits
         "of_at_least_one": lambda memory, N, G, K, B, size: max(1, memory // (2 * N * G * K * B * size)),
+        "with_parts_of_tokens": lambda memory, N, G, K, B, size: memory / B / (2 * N * G * K * size),
+        "rounded_up": lambda memory, N, G, K, B, size: math.ceil(memory / (2 * N * G * K * B * size)),
     },
 }

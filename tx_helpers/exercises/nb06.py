@@ -121,7 +121,7 @@ padding = Exercise(
         (torch.tensor([4, 3, 1]), 5),
         (torch.tensor([1, 6, 2, 5]), 6),
     ],
-    run=lambda make, *case: as_mask(make(*case)),
+    run=lambda make, lengths, S: as_mask(make(lengths, S)),
     hints=(
         "Key s is real if s is smaller than the sentence's length.",
         "torch.arange(S) holds the positions of the keys. Compared with lengths[:, None] they make a table (B, S).",
@@ -467,7 +467,7 @@ both = Exercise(
         (torch.tensor([[2, 3, 4, 5, 6], [1, 1, 6, 5, 3], [1, 1, 1, 1, 7]]), 1),
         (torch.tensor([[3, 0, 4, 5, 0, 6]]), 0),
     ],
-    run=lambda make, *case: as_mask(make(*case)),
+    run=lambda make, ids, pad: as_mask(make(ids, pad)),
     hints=(
         "Three masks: one (T, T), one (B, 1, 1, T), and the diagonal. How are they combined?",
         "Padding concerns the keys, the last axis. Not ahead AND not filling, OR itself.",
@@ -558,7 +558,7 @@ window = Exercise(
     source="window: Beltagy et al. 2020 (Longformer); sinks: Xiao et al. 2024, Efficient streaming language models",
     formula=r"M_{ts} = [\,s \le t\,]\ \text{and}\ \big([\,t - s < w\,]\ \text{or}\ [\,s < g\,]\big)",
     cases=lambda: [(4, 2, 1), (6, 1, 2), (7, 3, 1), (9, 3, 2), (3, 5, 0)],
-    run=lambda make, *case: as_mask(make(*case)),
+    run=lambda make, T, w, g: as_mask(make(T, w, g)),
     hints=(
         "s ≤ t must hold everywhere; beyond that, a key is open if it lies in the window or among the first g.",
         "t = torch.arange(T)[:, None] and s = torch.arange(T)[None, :] give all distances at once.",

@@ -478,7 +478,7 @@ cache = Exercise(
     difficulty=2,
     minutes=8,
     cases=lambda: [(2, 2), (1, 4), (3, 0), (3, 5)],
-    run=lambda make, *case: as_mask(make(*case)),
+    run=lambda make, new, cached: as_mask(make(new, cached)),
     picture=True,
     hints=(
         "At which position of the full sequence is the first new query?",

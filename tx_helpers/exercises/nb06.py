@@ -63,8 +63,7 @@ causal.add_mistakes(
             lambda T: torch.full((T, T), -math.inf).tril(),
         ),
         "causal_transposed": (
-            "Your mask is transposed: rows are queries. With yours the first word sees all words, the last only "
-            "itself.",
+            "Your mask is transposed: rows are queries. In yours the first word sees all words, the last only itself.",
             lambda T: torch.full((T, T), -math.inf).tril(-1),
         ),
         "causal_off_by_one": (
@@ -72,13 +71,11 @@ causal.add_mistakes(
             lambda T: torch.full((T, T), -math.inf).triu(2),
         ),
         "causal_without_diagonal": (
-            "Your mask hides the diagonal, so the first row may look at nothing. With −∞ that row becomes NaN; with "
-            "−10⁹ it looks at everything, the future too.",
+            "Your mask hides the diagonal: the first row may look at nothing. It is NaN, and with −10⁹ it sees all.",
             lambda T: torch.full((T, T), -math.inf).triu(),
         ),
         "causal_all_true": (
-            "Your mask hides nothing. The loss will be near 0, because the model reads off the next word; when it has "
-            "to write, there is no next word.",
+            "Your mask hides nothing. The loss will be near 0, because the model reads the next word off its input.",
             lambda T: torch.zeros(T, T),
         ),
         "infinity_times_zero": (
@@ -86,13 +83,11 @@ causal.add_mistakes(
             lambda T: torch.ones(T, T).triu(1) * -math.inf,
         ),
         "ones_for_allowed": (
-            "Your mask holds 1 (or True) where a query may look and 0 elsewhere. Added to the scores, that hides "
-            "nothing: a hidden score needs −∞, and an allowed one 0.",
+            "Your mask holds 1 (or True) where a query may look, 0 elsewhere. Added to the scores, 0 hides nothing.",
             lambda T: torch.ones(T, T).tril(),
         ),
         "ones_for_hidden": (
-            "Your mask holds 1 (or True) where a query may not look. Added to the scores, that makes the hidden keys "
-            "more likely by a factor of e; only −∞ hides them.",
+            "Your mask holds 1 (or True) where a query may not look. Added to scores, it makes hidden keys likelier.",
             lambda T: torch.ones(T, T).triu(1),
         ),
         "plus_infinity": (
@@ -167,8 +162,8 @@ padding.add_mistakes(
             lambda lengths, S: padding_keys(lengths.max().expand_as(lengths), S),
         ),
         "padding_in_numbers": (
-            "Your entries are right, but they are the numbers 0 and 1. Attention adds a mask of numbers to the "
-            "scores, and 0 or 1 hides nothing there. Return truth values: a comparison makes them.",
+            "Your entries are right, but attention adds a mask of numbers to the scores, and 0 or 1 hides nothing "
+            "there. Return truth values: a comparison makes them.",
             lambda lengths, S: padding_keys(lengths, S).float(),
         ),
     }
@@ -334,8 +329,7 @@ attention.add_mistakes(
             lambda Q, K, V, hidden, real: _without(math.sqrt(Q.shape[-1]) * Q, K, V, hidden | ~real),
         ),
         "filling_values_zeroed": (
-            "You set the filling's values to 0, but its keys keep their weights: the words' weights sum to less than "
-            "1.",
+            "You set the filling's values to 0, but its keys keep weights: those of the words sum to less than 1.",
             lambda Q, K, V, hidden, real: _without(Q, K, V * real[:, None], hidden),
         ),
     }
@@ -441,8 +435,7 @@ empty.add_mistakes(
             lambda scores, bias: safe_weights(scores, bias) * ~_empty(bias).any(),
         ),
         "any_for_all": (
-            "You emptied every row in which any key is hidden. A row is empty if all its keys are hidden: all, not "
-            "any.",
+            "You emptied every row with a hidden key. A row is empty if all its keys are hidden: all, not any.",
             lambda scores, bias: (
                 (scores + bias).softmax(dim=-1).masked_fill(bias.isinf().any(dim=-1, keepdim=True), 0.0)
             ),
@@ -538,8 +531,8 @@ both.add_mistakes(
             _combined(lambda past, key, query, itself: past & (key | ~key & ~query)),
         ),
         "mask_in_numbers": (
-            "Your entries are right, but they are the numbers 0 and 1, which attention would add to the scores. "
-            "Return truth values: .bool() makes them.",
+            "Your entries are right, but 0 and 1 would be added to the scores. Return truth values: .bool() makes "
+            "them.",
             lambda ids, pad: decoder_mask(ids, pad).float(),
         ),
     }
@@ -613,8 +606,7 @@ window.add_mistakes(
             lambda T, w, g: window_mask(T, w, 0) & (torch.arange(T) < g),
         ),
         "window_in_numbers": (
-            "Your entries are right, but they are the numbers 0 and 1, and a mask of numbers is added to the scores. "
-            "Return truth values, as a comparison gives them.",
+            "Your entries are right, but 0 and 1 would be added to the scores: make truth values of them.",
             lambda T, w, g: window_mask(T, w, g).float(),
         ),
     }

@@ -393,8 +393,7 @@ adam.add_mistakes(
             _lazily(_dense, takes_part=lambda g: g.sum(dim=-1, keepdim=True) != 0),
         ),
         "only_full_rows": (
-            "You left out every row with a 0 in it. One number that is not 0 shows that the word was used: any, not "
-            "all.",
+            "You left out every row with a 0 in it. One number that is not 0 shows that a word was used: any, not all.",
             _lazily(_dense, takes_part=lambda g: g.ne(0).all(dim=-1, keepdim=True)),
         ),
         "no_correction": (

@@ -89,8 +89,8 @@ top_p = Exercise(
     ],
     hints=(
         "Sort each row from likely to unlikely, and add up along it. Which token is the last that is needed?",
-        "A token stays if those before it have not reached `top` yet: the token that reaches it stays. Then back to "
-        "the tokens' places: scatter along the last axis, or gather with the argsort of the ids.",
+        "A token stays if those before it have not reached `top`. Back to the tokens' places: scatter along the last "
+        "axis.",
         "ranked, ids = p.sort(descending=True); stays = ranked.cumsum(-1) - ranked < top[:, None]; keep = "
         "stays.gather(-1, ids.argsort(-1)); p * keep over its sum along the row",
     ),
@@ -121,14 +121,7 @@ def _keeping(stays, descending=True):
     return kept
 
 
-def _first(V):
-    return torch.arange(V) == 0
-
-
-@top_p.mistake(
-    "You used scatter's ids with gather: p[b, ids[b, i]] is the i-th likeliest, so your result is shuffled twice. Use "
-    "scatter, or gather with ids.argsort()."
-)
+@top_p.mistake("You used scatter's ids with gather, which shuffles the row again. Use scatter, or ids.argsort().")
 def put_back_by_gather(p, top):
     ranked, ids = p.sort(dim=-1, descending=True)
     return _shared(ranked, ranked.cumsum(dim=-1) - ranked < top[:, None]).gather(-1, ids)
@@ -141,32 +134,28 @@ top_p.add_mistakes(
             lambda p, top: p * (nucleus(p, top) > 0),
         ),
         "crossing_dropped": (
-            "You dropped the token that crosses the line: the rest does not reach `top`. Where the likeliest token "
-            "crosses it, nothing is left, and 0 divided by 0 is NaN.",
+            "You dropped the token that crosses the line: `top` is not reached. Where nothing is left, 0 / 0 is NaN.",
             _keeping(lambda ranked, total, top: total <= top),
         ),
         "crossing_dropped_zeros": (
-            "You dropped the token that crosses the line: the rest does not reach `top`. Where the likeliest token "
-            "crosses it, your row is all zeros.",
+            "You dropped the token that crosses the line, so `top` is not reached. Where nothing is left, all is 0.",
             lambda p, top: _keeping(lambda ranked, total, top: total <= top)(p, top).nan_to_num(0.0),
         ),
         "crossing_dropped_but_one": (
             "You dropped the token that crosses the line but kept the likeliest: the rest does not reach `top`.",
-            _keeping(lambda ranked, total, top: (total <= top) | _first(ranked.shape[1])),
+            _keeping(lambda ranked, total, top: (total <= top) | (ranked == ranked[:, :1])),
         ),
         "reaching_dropped": (
-            "You kept tokens as long as their sum is below `top`, so it is never reached. The token that reaches it "
-            "stays, also the likeliest: without it your row is NaN.",
+            "You kept tokens while their sum is below `top`: it is never reached. Where nothing is left, 0 / 0 is NaN.",
             _keeping(lambda ranked, total, top: total < top),
         ),
         "reaching_dropped_zeros": (
-            "You kept tokens as long as their sum is below `top`, so it is never reached, and a row whose likeliest "
-            "token reaches it alone is all zeros.",
+            "You kept tokens while their sum is below `top`: it is never reached. Where nothing is left, all is 0.",
             lambda p, top: _keeping(lambda ranked, total, top: total < top)(p, top).nan_to_num(0.0),
         ),
         "reaching_dropped_but_one": (
             "You kept the likeliest token, and others as long as the sum is below `top`: it is never reached.",
-            _keeping(lambda ranked, total, top: (total < top) | _first(ranked.shape[1])),
+            _keeping(lambda ranked, total, top: (total < top) | (ranked == ranked[:, :1])),
         ),
         "beyond_top": (
             "You kept one token too many where the sum is exactly `top`. Compare with <, not ≤.",
@@ -174,11 +163,11 @@ top_p.add_mistakes(
         ),
         "one_too_many": (
             "You kept one token more than needed: `top` is reached before it.",
-            _keeping(lambda ranked, total, top: (total - ranked < top).roll(1, -1) | _first(ranked.shape[1])),
+            _keeping(lambda ranked, total, top: (total - ranked < top).roll(1, -1) | (ranked == ranked[:, :1])),
         ),
         "at_least_two": (
             "You always kept two tokens or more. Where the likeliest reaches `top` alone, it stays alone.",
-            _keeping(lambda ranked, total, top: (total - ranked < top) | _first(ranked.shape[1]).roll(1)),
+            _keeping(lambda ranked, total, top: (total - ranked < top) | (ranked >= ranked[:, 1:2])),
         ),
         "by_single_probability": (
             "You kept all tokens of probability 1 − top or more. What counts is the sum from the likeliest on.",
@@ -264,8 +253,7 @@ top_k.add_mistakes(
             lambda logits, k: logits.masked_fill(logits < _threshold(logits, k), 0.0),
         ),
         "billion_for_infinity": (
-            "You set the others to −10⁹, which the softmax turns into 0 as well, but the exercise asks for −∞: "
-            "divided by a temperature, or compared with −∞ later, the two differ.",
+            "You set the others to −10⁹. The softmax makes it 0, too, but whoever looks for −∞ later does not find it.",
             lambda logits, k: logits.masked_fill(logits < _threshold(logits, k), -1e9),
         ),
         "changed_in_place": (
@@ -357,23 +345,13 @@ def beam_and_token_swapped(scores, log_p):
     return tokens, beams, best
 
 
-@beam.mistake("All your continuations come from the best beam: the others never get a chance to overtake it.")
-def best_beam_only(scores, log_p):
-    first = scores.argmax()
-    best, tokens = (scores[first] + log_p[first]).topk(len(scores))
-    return first.expand(len(scores)).clone(), tokens, best
-
-
 @beam.mistake("Beams and tokens are right, but your scores are those of the last token: add the beam's score so far.")
 def scores_of_the_last_token(scores, log_p):
     beams, tokens, _ = next_beams(scores, log_p)
     return beams, tokens, log_p[beams, tokens]
 
 
-@beam.mistake(
-    "You let each beam keep its own best continuation, and sorted these. A good beam may have two among the best, and "
-    "a poor one none."
-)
+@beam.mistake("You let each beam keep its own best continuation. A good beam may have two of the best.")
 def one_for_each_beam(scores, log_p):
     best, tokens = (scores[:, None] + log_p).max(dim=-1)
     order = best.argsort(descending=True)
@@ -381,8 +359,7 @@ def one_for_each_beam(scores, log_p):
 
 
 @beam.mistake(
-    "You took each beam's own best continuation, in the order of the beams. All n · V continuations compete in one "
-    "contest: a good beam may have two among the best, and a poor one none."
+    "You took each beam's own best continuation, in the order of the beams. All n · V compete in one contest."
 )
 def each_beams_own_best(scores, log_p):
     best, tokens = (scores[:, None] + log_p).max(dim=-1)
@@ -399,6 +376,10 @@ def in_order_of_beams(scores, log_p):
 
 beam.add_mistakes(
     {
+        "best_beam_only": (
+            "All your continuations come from the best beam: the others never get a chance to overtake it.",
+            lambda scores, log_p: next_beams(scores.where(scores == scores.max(), -math.inf), log_p),
+        ),
         "past_forgotten": (
             "You count only the last token's log-probability: a poor beam competes like a good one. Add `scores`.",
             lambda scores, log_p: next_beams(torch.zeros_like(scores), log_p),
@@ -494,27 +475,23 @@ def cached_mask(new, cached):
     return torch.ones(new, cached + new, dtype=torch.bool).tril(diagonal=cached)
 
 
-def _triangle(new, cached, diagonal):
-    return torch.ones(new, cached + new, dtype=torch.bool).tril(diagonal)
-
-
 cache.add_mistakes(
     {
         "from_top_left": (
             "Your triangle starts at the top left: the first new query sees only the oldest key, as if it came first.",
-            lambda new, cached: _triangle(new, cached, 0),
+            lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool).tril(),
         ),
         "offset_too_large": (
             "Your offset is one too large: each new query sees the next one, and cached and uncached logits differ.",
-            lambda new, cached: _triangle(new, cached, cached + 1),
+            lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool).tril(cached + 1),
         ),
         "offset_too_small": (
             "Your offset is one too small: no new query sees itself; with an empty cache the first sees nothing.",
-            lambda new, cached: _triangle(new, cached, cached - 1),
+            lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool).tril(cached - 1),
         ),
         "nothing_masked": (
             "Your mask hides nothing. For a single new token that is right; several at once see each other's future.",
-            lambda new, cached: _triangle(new, cached, cached + new),
+            lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool),
         ),
         "cache_hidden": (
             "Your mask hides the old keys: the new tokens see each other, but nothing from the cache.",
@@ -525,8 +502,7 @@ cache.add_mistakes(
             lambda new, cached: cached_mask(new, cached).roll(new, dims=1),
         ),
         "cached_in_numbers": (
-            "Your entries are right, but they are the numbers 0 and 1, which attention would add to the scores. "
-            "Return truth values: torch.ones takes dtype=torch.bool.",
+            "Your entries are right, but 0 and 1 would be added to the scores. Return truth values: dtype=torch.bool.",
             lambda new, cached: cached_mask(new, cached).float(),
         ),
     }
@@ -568,8 +544,7 @@ def _placed(ids, E, positions):
 places.add_mistakes(
     {
         "offset_forgotten": (
-            "Your positions start at 0, as if nothing had been read before: the model takes the first new token for "
-            "the first of the text, and cached and uncached logits differ.",
+            "Your positions start at 0, as if nothing had been read before: cached and uncached logits differ.",
             lambda ids, cached, E, P: _placed(ids, E, P[: ids.shape[1]]),
         ),
         "one_too_far": (
@@ -677,38 +652,25 @@ QUIZ = [
     Question(
         "Temperature 0.5 in place of 1. What changes?",
         (
-            Choice(
-                "The unlikely becomes likelier",
-                "A temperature above 1 does that: it brings the logits nearer together.",
-            ),
+            Choice("The unlikely becomes likelier", "A temperature above 1 does that: it evens the logits out."),
             Choice("The likely becomes likelier", "Logits are divided by 0.5: their differences double.", right=True),
-            Choice(
-                "Another token may become the likeliest",
-                "All logits are divided by the same number, so their order stays.",
-            ),
+            Choice("Another token may become the likeliest", "All logits are divided alike, so their order stays."),
         ),
     ),
     Question(
         "What does top-p keep that top-k does not?",
         (
             Choice("More tokens, at every step", "Where the model is sure, one token alone may reach p."),
-            Choice("The unlikely tokens", "Both cut the tail, and draw from the head alone."),
+            Choice("The unlikely tokens", "Both cut the tail and draw from the head alone."),
             Choice("As many tokens as it takes", "Few where the model is sure, many where it is not.", right=True),
         ),
     ),
     Question(
         "A larger beam …",
         (
-            Choice(
-                "usually finds a text that the model considers likelier",
-                "That is all that it searches for. On average ln P rose from −3.47 to −2.87 with 8 beams.",
-                right=True,
-            ),
-            Choice(
-                "always translates better: it compares more texts",
-                "The apprentice's exact match fell from 23 to 20 %: the likeliest text need not be the right one.",
-            ),
-            Choice("costs nothing", "Every beam is one more text for which each step must be computed."),
+            Choice("finds likelier texts, as a rule", "With 8 beams ln P rose from −3.47 to −2.87.", right=True),
+            Choice("always translates better than a smaller one", "Exact match fell here, from 23 to 20 %."),
+            Choice("costs nothing", "Every beam is one more text to compute at each step."),
         ),
     ),
     Question(
@@ -716,41 +678,23 @@ QUIZ = [
         (
             Choice("Memory, since nothing is computed again", "It costs memory, for every token of every layer."),
             Choice("The softmax over the earlier tokens", "The new query's softmax is computed in full."),
-            Choice(
-                "The earlier keys and values",
-                "They need not be computed again: no earlier token looks ahead, so they do not change.",
-                right=True,
-            ),
+            Choice("Computing earlier keys and values", "No earlier token looks ahead: they stay.", right=True),
         ),
     ),
     Question(
         "How does a GPT read its prompt without an encoder?",
         (
             Choice("It cannot", "It can: the stack that writes also reads."),
-            Choice(
-                "In the same stack, all positions at once",
-                "The keys and values that it computes go into the cache.",
-                right=True,
-            ),
-            Choice(
-                "By a second network, trained on prompts alone", "There is only one; an encoder is just what it lacks."
-            ),
+            Choice("In the same stack, all positions at once", "Its keys and values go into the cache.", right=True),
+            Choice("By a second network, trained on prompts alone", "There is only one network, without an encoder."),
         ),
     ),
     Question(
         "Why does greedy decoding of a language model go round in circles?",
         (
-            Choice(
-                "Like steps have like choices",
-                "After the second “sieben” each step had the same likeliest token. Drawing at random breaks the "
-                "circle.",
-                right=True,
-            ),
-            Choice("The cache is full", "A cache changes no logit, so it happens without one as well."),
-            Choice(
-                "The model has too few layers",
-                "The cause is the choice of the likeliest: drawn at random, the same model gets out.",
-            ),
+            Choice("Like steps have like choices", "After “sieben” every step had the same best token.", right=True),
+            Choice("The cache is full", "It happens without a cache as well, which changes no logit."),
+            Choice("The model has too few layers", "When it draws at random, the same model gets out."),
         ),
     ),
 ]

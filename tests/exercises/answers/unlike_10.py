@@ -123,6 +123,15 @@ def top_logits_without_a_zero(logits, k):  # (tensor([0.0, -1.0, -2.0]), 1)
     return torch.where(kept == 0, -torch.inf, logits)
 
 
+def _to_one(kept):
+    return kept / kept.sum(-1, keepdim=True)
+
+
+def _put_back(p, top, change):
+    r, ids = p.sort(-1, descending=True)
+    return torch.zeros_like(p).scatter(-1, ids, change(r.where(r.cumsum(-1) - r < top[:, None], 0.0)))
+
+
 def _ranked_kept(p, keep_of_ranked):
     r, ids = p.sort(-1, descending=True)
     kept = torch.where(keep_of_ranked(r), r, torch.zeros(()))
@@ -138,11 +147,6 @@ def nucleus_stops_before_the_one_that_reaches_top_but_keeps(p, top):
     return _ranked_kept(p, keep)
 
 
-def nucleus_not_divided_by_the_new_sum(p, top):
-    r, ids = p.sort(-1, descending=True)
-    return torch.zeros_like(p).scatter(-1, ids, r.where(r.cumsum(-1) - r < top[:, None], 0.0))
-
-
 def nucleus_in_order_of_size(p, top):
     r, _ids = p.sort(-1, descending=True)
     k = r.where(r.cumsum(-1) - r < top[:, None], 0.0)
@@ -155,22 +159,6 @@ def nucleus_put_back_with_gather(p, top):
     return (k / k.sum(-1, keepdim=True)).gather(-1, ids)
 
 
-def nucleus_min_p(p, top):
-    k = p.where(p >= (1 - top[:, None]) * p.amax(-1, keepdim=True), 0.0)
-    return k / k.sum(-1, keepdim=True)
-
-
-def nucleus_tokens_rarer_than_1_top_are_dropped(p, top):
-    k = p.where((p >= 1 - top[:, None]) | (p == p.amax(-1, keepdim=True)), 0.0)
-    return k / k.sum(-1, keepdim=True)
-
-
-def nucleus_divided_by_the_sum_of_the_batch(p, top):
-    r, ids = p.sort(-1, descending=True)
-    k = r.where(r.cumsum(-1) - r < top[:, None], 0.0)
-    return torch.zeros_like(p).scatter(-1, ids, k / k.sum() * len(p))
-
-
 def nucleus_at_least_two_tokens(p, top):
     def keep(r):
         k = r.cumsum(-1) - r < top[:, None]
@@ -178,12 +166,6 @@ def nucleus_at_least_two_tokens(p, top):
         return k
 
     return _ranked_kept(p, keep)
-
-
-def nucleus_softmax_over_what_is_kept(p, top):
-    r, ids = p.sort(-1, descending=True)
-    k = r.masked_fill(r.cumsum(-1) - r >= top[:, None], -math.inf).softmax(-1)
-    return torch.zeros_like(p).scatter(-1, ids, k)
 
 
 def nucleus_the_rarest_tokens(p, top):
@@ -198,24 +180,6 @@ def nucleus_the_sum_runs_on_through_the_batch(p, top):
         k = c - r < top[:, None]
         k[:, 0] = True
         return k
-
-    return _ranked_kept(p, keep)
-
-
-def nucleus_divided_by_top_in_place_of_the_sum(p, top):
-    r, ids = p.sort(-1, descending=True)
-    k = r.where(r.cumsum(-1) - r < top[:, None], 0.0)
-    return torch.zeros_like(p).scatter(-1, ids, k / top[:, None])
-
-
-def nucleus_cut_in_the_order_of_the_vocabulary(p, top):
-    k = p.where(p.cumsum(-1) - p < top[:, None], 0.0)
-    return k / k.sum(-1, keepdim=True)
-
-
-def nucleus_the_longest_rows_number_of_tokens_for_all(p, top):
-    def keep(r):
-        return (r.cumsum(-1) - r < top[:, None]).any(0).expand(r.shape)
 
     return _ranked_kept(p, keep)
 
@@ -303,21 +267,27 @@ UNLIKE = {
         nucleus_shared_out_evenly,
         nucleus_of_two,
         nucleus_stops_before_the_one_that_reaches_top_but_keeps,
-        nucleus_not_divided_by_the_new_sum,
         nucleus_in_order_of_size,
         nucleus_put_back_with_gather,
-        nucleus_min_p,
-        nucleus_tokens_rarer_than_1_top_are_dropped,
-        nucleus_divided_by_the_sum_of_the_batch,
         nucleus_at_least_two_tokens,
-        nucleus_softmax_over_what_is_kept,
         nucleus_the_rarest_tokens,
         nucleus_the_sum_runs_on_through_the_batch,
-        nucleus_divided_by_top_in_place_of_the_sum,
-        nucleus_cut_in_the_order_of_the_vocabulary,
-        nucleus_the_longest_rows_number_of_tokens_for_all,
     )
     | {
+        "not_divided_by_the_new_sum": lambda p, top: _put_back(p, top, lambda kept: kept),
+        "divided_by_the_sum_of_the_batch": lambda p, top: _put_back(p, top, lambda kept: kept / kept.sum() * len(p)),
+        "divided_by_top_in_place_of_the_sum": lambda p, top: _put_back(p, top, lambda kept: kept / top[:, None]),
+        "softmax_over_what_is_kept": lambda p, top: _put_back(
+            p, top, lambda kept: kept.where(kept > 0, -math.inf).softmax(-1)
+        ),
+        "min_p": lambda p, top: _to_one(p.where(p >= (1 - top[:, None]) * p.amax(-1, keepdim=True), 0.0)),
+        "tokens_rarer_than_1_top_are_dropped": lambda p, top: _to_one(
+            p.where((p >= 1 - top[:, None]) | (p == p.amax(-1, keepdim=True)), 0.0)
+        ),
+        "cut_in_the_order_of_the_vocabulary": lambda p, top: _to_one(p.where(p.cumsum(-1) - p < top[:, None], 0.0)),
+        "the_longest_rows_number_of_tokens_for_all": lambda p, top: _ranked_kept(
+            p, lambda r: (r.cumsum(-1) - r < top[:, None]).any(0).expand(r.shape)
+        ),
         "of_the_whole_batch": lambda p, top: _nucleus(p.flatten(), top.mean()).view(p.shape) * p,
         "goes_beyond_top_where_it_is_just_reached": lambda p, top: _ranked_kept(
             p, lambda r: r.cumsum(-1) - r <= top[:, None]

@@ -18,6 +18,7 @@ from tx_helpers.models import DecoderOnly, EncoderDecoder
 from tx_helpers.show.pixels import strongest
 from tx_helpers.widgets import attention_data as data
 from tx_helpers.widgets.attention_view import ESM, NOT_PRODUCTS, AttentionView
+from wrong_arguments import faults
 
 CONFIG = dict(pad_id=0, attention=AttentionConfig(H), feed_forward=FeedForwardConfig(F))
 SOURCE, TARGET = tokens(B, S), tokens(B, T, seed=1)
@@ -223,6 +224,19 @@ def test_the_numbers_travel_once_as_bytes():
 def test_what_does_not_fit_is_refused_and_both_sides_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_wrong_arguments_are_named(seen, tmp_path):
+    weights, keys = random_weights(2, 2, T, S), {"queries": QUERIES, "keys": KEYS}
+    tensor = dict(values=weights, scores=False, d_head=4, name="x", label="L")
+    assert faults(AttentionView.from_tensor, keys | tensor) == []
+    layers = dict(attentions=[random_weights(2, 2, T, T)], tokens=QUERIES, keys=QUERIES, row=0, name="x")
+    assert faults(AttentionView.from_attentions, layers) == []
+    recorded = dict(seen=seen, pattern="*attention", name="x", row=0, d_head=K)
+    assert faults(AttentionView.from_capture, keys | recorded) == []
+    controls = dict(layer=0, head=1, token=1, temperature=1.0, side="query", causal=False, scaled=True)
+    assert faults(square().set, controls) == []
+    assert faults(square().save, {"path": str(tmp_path / "x.svg")}) == []
 
 
 def test_a_capture_that_does_not_fit_is_refused(seen):

@@ -1,7 +1,7 @@
 """What `AttentionView` shows: the recorded scores or weights of one kind of attention, and the arithmetic on them.
 
-The view sends the raw numbers to the browser once and computes there; the same arithmetic stands here in NumPy, for the
-summary and the static picture. Shapes: L layers, H heads, T queries, S keys.
+The view sends the raw numbers to the browser once, which computes the weights. Here is the same arithmetic in NumPy,
+for the summary and the stored picture. Shapes: L layers, H heads, T queries, S keys.
 """
 
 import math
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from torch import Tensor
 
+from tx_helpers.arguments import described
 from tx_helpers.show.shapes import visible
 
 SHOWN = 18  # characters of a token on the screen; the whole of it stands in its title
@@ -138,9 +139,15 @@ def attention_from_scores(
 
 def stacked(operation: str, values) -> np.ndarray:
     """A tensor, array or nested list as float32, with layers and heads in front: (T, S) and (H, T, S) will do too."""
+    expected = "expected numbers of shape (layers, heads, T, S)"
     if isinstance(values, Tensor):
+        if values.is_complex():
+            raise ValueError(f"{operation}: a tensor of {values.dtype}, {expected}")
         values = values.detach().float().cpu().numpy()
-    array = np.asarray(values, dtype=np.float32)
+    try:
+        array = np.asarray(values, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise ValueError(f"{operation}: {described(values)}, {expected}") from None
     while 2 <= array.ndim < 4:
         array = array[None]
     if array.ndim != 4:
@@ -149,7 +156,7 @@ def stacked(operation: str, values) -> np.ndarray:
 
 
 def shown(token: str) -> str:
-    """A token as the screen shows it: invisible characters by their names, and no more than 18 of them."""
+    """A token as the screen shows it: what cannot be seen by a sign or by its number, and at most 18 characters."""
     label = "".join(map(_label, visible(token[: 2 * SHOWN]))) or "(empty)"
     return label if len(label) <= SHOWN and len(token) <= 2 * SHOWN else label[: SHOWN - 1] + "…"
 
@@ -182,9 +189,15 @@ def _checked(label: str, values, queries: Sequence[str], keys: Sequence[str]):
     for side, tokens in (("queries", queries), ("keys", keys)):
         if isinstance(tokens, str):
             raise ValueError(f"{label}: {side} is one string of {len(tokens)} characters, expected a list of tokens")
+        if not isinstance(tokens, Sequence):
+            raise ValueError(f"{label}: {side} is {described(tokens)}, expected a list of tokens")
     if 0 in (*values.shape, len(queries), len(keys)):
         raise ValueError(f"{label}: values {values.shape} with {len(queries)} queries and {len(keys)} keys: no tokens")
     if values.shape[-2:] != (len(queries), len(keys)):
         raise ValueError(f"{label}: values {values.shape}, but there are {len(queries)} queries and {len(keys)} keys")
-    clean = (tuple(str(t).encode("utf-8", "replace").decode() for t in tokens) for tokens in (queries, keys))
-    return values, *clean  # lone surrogates, which no message can carry, became "?"
+    return values, _clean(queries), _clean(keys)
+
+
+def _clean(tokens: Sequence[str]) -> tuple[str, ...]:
+    """The tokens with "?" for each lone surrogate, which no message to the browser can carry."""
+    return tuple(str(token).encode("utf-8", "replace").decode() for token in tokens)

@@ -15,12 +15,16 @@ writes a page that needs neither kernel nor network.
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from numbers import Real
+from os import PathLike
 from pathlib import Path
 
 import anywidget
 import numpy as np
 import traitlets
+from torch import Tensor
 
+from tx_helpers.arguments import check_numbers, check_types, described
 from tx_helpers.capture import Activations
 from tx_helpers.show.plots import image
 from tx_helpers.widgets import attention_page
@@ -57,7 +61,7 @@ class AttentionView:
     """
 
     def __init__(self, attentions: Sequence[Attention], name: str = "attention"):
-        if not re.fullmatch(r"[A-Za-z][\w-]*", name, re.ASCII):
+        if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][\w-]*", name, re.ASCII):
             raise ValueError(f"AttentionView: name={name!r}, expected a slug of letters, digits and hyphens")
         if not attentions:
             raise ValueError("AttentionView: 0 attentions, expected at least 1")
@@ -81,6 +85,8 @@ class AttentionView:
 
         Scores, where they were captured beside the weights, make temperature, mask and scale exact.
         """
+        check_types("AttentionView", Activations, seen=seen)
+        check_types("AttentionView", str, pattern=pattern)
         keys = queries if keys is None else keys
         groups: dict[str, list[str]] = {}
         for recorded in seen.names("*weights"):
@@ -123,10 +129,11 @@ class AttentionView:
         cls, attentions: Sequence, tokens: Tokens, keys: Tokens | None = None, *, row: int = 0, name: str = "attention"
     ) -> "AttentionView":
         """What a Hugging Face model returns for output_attentions=True: a tensor (B, H, T, S) for each layer."""
-        if not len(attentions) or any(layer is None for layer in attentions):
+        tensors = isinstance(attentions, Sequence) and all(isinstance(layer, Tensor) for layer in attentions)
+        if not tensors or not attentions:
             raise ValueError(
-                "AttentionView: no attentions; expected a tensor of each layer: call the model with "
-                'output_attentions=True, loaded with attn_implementation="eager"'
+                f"AttentionView: attentions is {described(attentions)}, expected a tensor of each layer: call the "
+                'model with output_attentions=True, loaded with attn_implementation="eager"'
             )
         layers = [_row("AttentionView: attentions", layer, row) for layer in attentions]
         return cls.from_tensor(_stack("AttentionView: attentions", layers), tokens, keys, name=name)
@@ -149,13 +156,16 @@ class AttentionView:
             state |= {"layer": 0, "head": 0, "token": -1, "causal": causal, "locked": False, "scaled": True}
         state |= changes
         L, H, T, S = self.attentions[state["attention"]].values.shape
-        sides = {"query": T, "key": S}
-        if state["side"] not in sides:
+        if state["side"] not in ("query", "key"):
             raise ValueError(f"AttentionView: side={state['side']!r}, expected 'query' or 'key'")
-        for control, low, count in (("layer", 0, L), ("head", 0, H), ("token", -1, sides[state["side"]])):
+        for control, low, count in (
+            ("layer", 0, L),
+            ("head", 0, H),
+            ("token", -1, T if state["side"] == "query" else S),
+        ):
             _check(control, state[control], low, count)
-        if not 0.1 <= state["temperature"] <= 5:
-            raise ValueError(f"AttentionView: temperature={state['temperature']}, expected 0.1 to 5")
+        if not isinstance(state["temperature"], Real) or not 0.1 <= state["temperature"] <= 5:
+            raise ValueError(f"AttentionView: temperature={described(state['temperature'])}, expected 0.1 to 5")
         self._refuse_what_cannot_be(state)
         self.widget.state = state
         return self
@@ -197,6 +207,7 @@ class AttentionView:
 
     def save(self, path: str | Path) -> Path:
         """The view as it stands: .html (interactive, in one file, with no kernel and no network), .svg or .png."""
+        check_types("AttentionView", (str, PathLike), path=path)
         path = Path(path)
         picture = (self.weights, self.attention.queries, self.attention.keys, self.state, self.summary)
         if path.suffix == ".html":
@@ -254,6 +265,7 @@ def _name(path: str, what: str) -> str:
 
 def _row(operation: str, tensor, row: int) -> np.ndarray:
     """One row of a batch: (B, H, T, S), or (B, T, S) of attention without heads -> (H, T, S)."""
+    check_numbers(operation, whole=True, row=row)
     if tensor.ndim not in (3, 4) or not -len(tensor) <= row < len(tensor):
         raise ValueError(f"{operation}: row={row} of a tensor of shape {tuple(tensor.shape)}, expected (B, H, T, S)")
     return stacked(operation, tensor[row])[0]

@@ -1,7 +1,7 @@
-"""Is everything here that the course needs, and if not, how is it mended? (`python -m tx_helpers check` prints it.)
+"""Which packages the course needs, which are installed, and how to mend what is missing (`python -m tx_helpers check`).
 
-Reads what is installed from the packages' metadata and imports none of them, so it answers at once and also where torch
-is missing or broken.
+It reads the metadata of the installed packages and imports none of them, so it answers at once, even where torch is
+missing or broken.
 """
 
 import importlib.metadata
@@ -41,7 +41,7 @@ def _in_encoding(character: str, encoding: str) -> str:
 
 
 class Package(NamedTuple):
-    """One package: its name, the range needed ("" = any version), the version installed (None = not installed)."""
+    """A package: its name, the range needed ("" = any version), the version installed (None = not installed)."""
 
     name: str
     needed: str
@@ -62,7 +62,7 @@ class Package(NamedTuple):
 
     @property
     def remedy(self) -> str:
-        """The line that mends it."""
+        """The command that installs the right version."""
         return f'python -m pip install "{self.name}{self.needed}"'
 
 
@@ -75,21 +75,21 @@ def release(version: str) -> tuple[int, ...]:
 
 
 def requirements() -> list[Package]:
-    """What the installed course declares to need, each beside what is there.
+    """The packages that the installed course declares to need, with the versions that are installed.
 
-    Raises ValueError if the course itself is not installed, only lying in the folder Python was started in.
+    Raises ValueError if the course itself is not installed, but only in the folder in which Python was started.
     """
     try:
         declared = importlib.metadata.requires("tx-helpers") or []
     except importlib.metadata.PackageNotFoundError:
         raise ValueError("the course itself is not installed; in its folder run: python -m pip install -e .") from None
-    findings = []
+    packages = []
     for requirement in declared:
         if "extra ==" not in requirement:
             name, needed = re.match(r"([\w.-]+)\s*(.*)", requirement).groups()
             needed = ",".join(sorted(needed.replace(" ", "").split(","), reverse=True))  # lower bound first
-            findings.append(Package(name, needed, installed(name)))
-    return findings
+            packages.append(Package(name, needed, installed(name)))
+    return packages
 
 
 def installed(name: str) -> str | None:
@@ -101,33 +101,33 @@ def installed(name: str) -> str | None:
 
 
 def summary() -> str:
-    """One line, the same on every machine where all is well: "all 7 packages the course needs are here"."""
-    findings = requirements()
-    faults = [f"{found.name} is {found.state}: {found.remedy}" for found in findings if found.state != "ok"]
-    return "; ".join(faults) or f"all {len(findings)} packages the course needs are here"
+    """One line, the same on every machine where nothing is missing: "all 7 packages the course needs are here"."""
+    packages = requirements()
+    faults = [f"{package.name} is {package.state}: {package.remedy}" for package in packages if package.state != "ok"]
+    return "; ".join(faults) or f"all {len(packages)} packages the course needs are here"
 
 
 def report() -> tuple[str, bool]:
-    """The whole report, and whether all is well."""
-    findings = requirements()
+    """The full report, and whether nothing is missing."""
+    packages = requirements()
     lines = [f"tx_helpers {installed('tx-helpers')}, Python {sys.version.split()[0]}", "", "The course needs"]
-    for found in findings:
-        lines += line(found, f"({found.needed or 'any'})")
+    for package in packages:
+        lines += line(package, f"({package.needed or 'any'})")
     lines += ["", "Not needed by the package, but useful"]
     for name, use in TOOLS.items():
         lines += line(Package(name, "", installed(name)), use)
     lines += ["", *surroundings(), "", summary()]
-    return "\n".join(lines), all(found.state == "ok" for found in findings)
+    return "\n".join(lines), all(package.state == "ok" for package in packages)
 
 
-def line(found: Package, remark: str) -> list[str]:
-    """A package's line of the report, and below it how to mend what is wrong."""
-    text = f"  {found.state:<8} {found.name:<12} {found.installed or '-':<12} {remark}"
-    return [text] if found.state == "ok" else [text, f"{'':11}mend it by: {found.remedy}"]
+def line(package: Package, remark: str) -> list[str]:
+    """The line of a package in the report and, if something is wrong, one that says how to mend it."""
+    text = f"  {package.state:<8} {package.name:<12} {package.installed or '-':<12} {remark}"
+    return [text] if package.state == "ok" else [text, f"{'':11}mend it by: {package.remedy}"]
 
 
 def surroundings() -> list[str]:
-    """Texts at hand, the processor, and the variables that rule how torch uses it."""
+    """The text, the cache, the processor, and the variables that control how torch uses it."""
     lines = []
     if installed("platformdirs"):
         from tx_helpers.text.corpora import cache_folder

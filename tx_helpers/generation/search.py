@@ -1,14 +1,14 @@
 """Writing with a trained model, one token at a time: greedy, sampled, streamed, or by beam search.
 
-Of the model this file knows one method, which begins a sequence:
+The model needs one method, which starts a sequence:
 
     state = model.start(batch)  or, for an encoder–decoder,  model.start(source)     the source is encoded once
-    state.step(ids (B, t)) -> logits (B, t, V) of these new positions, given all that was fed before
-    state.select(rows)                                                       keep, repeat or reorder the rows
+    state.step(ids (B, t)) -> logits (B, t, V) of these new positions, given all earlier ones
+    state.select(rows)                                                       select, repeat or reorder the rows
 
-With cached=True the state keeps the keys and values of what it was fed; with False it computes all of it again at every
-step, to the same logits. A prompt is one id for every row to begin with (`tokenizer.bos_id`), the ids of one row, a
-list of rows, or a tensor (B, T); rows of different lengths are padded at the left. What comes back are the new ids.
+With cached=True the state stores the keys and values of all positions so far; with False it computes them again at
+every step, to the same logits. A prompt is one id with which every row begins (`tokenizer.bos_id`), the ids of one row,
+a list of rows, or a tensor (B, T); rows of different lengths are padded on the left. The new ids are returned.
 """
 
 import inspect
@@ -28,8 +28,8 @@ from tx_helpers.training.contexts import in_mode
 Prompt = int | Sequence[int] | Sequence[Sequence[int]] | Tensor
 
 
-class DecodingState(Protocol):
-    """A sequence that grows; see the head of this file."""
+class SupportsStep(Protocol):
+    """What `model.start` returns: see the head of this file."""
 
     def step(self, ids: Tensor) -> Tensor: ...
 
@@ -51,14 +51,14 @@ def stream(
     cached: bool = True,
     generator: torch.Generator | None = None,
 ) -> Iterator[Tensor]:
-    """The next ids (B,) of all rows, step by step, until every row has written `end_id` or for `max_new_tokens` steps.
+    """The next ids (B,) of all rows, step by step, until every row has ended or for `max_new_tokens` steps.
 
     source        (B, S), for an encoder–decoder
-    end_id        ends a row, which from then on gives pad_id (without one: end_id)
-    pad_id        also fills up prompts of different lengths, at the left; the model must know it as padding
+    end_id        ends a row, which is filled with pad_id from then on (without a pad_id: with end_id)
+    pad_id        also fills prompts of different lengths, on the left; the model must know it as padding
     temperature   0: greedy, the likeliest token each time; else the token is drawn, see `sampling.filter_logits`
     generator     to draw from; None: torch's own
-    The model works in evaluation mode and without gradients, and is left as it was, also between the steps.
+    The model runs in evaluation mode and without gradients; between the steps and afterwards it is as before.
     """
     check_numbers("generation", whole=True, optional=True, end_id=end_id)
     choose = sampler(temperature, top_k=top_k, top_p=top_p, min_p=min_p, generator=generator)
@@ -67,7 +67,7 @@ def stream(
 
 
 def generate(model: nn.Module, prompt: Prompt, **options) -> Tensor:
-    """All that `stream` gives, with the same options, as one tensor of new ids (B, N), N <= max_new_tokens."""
+    """All ids that `stream` yields, with the same options, as one tensor (B, N), N <= max_new_tokens."""
     return torch.stack(list(stream(model, prompt, **options)), dim=1)
 
 
@@ -140,7 +140,7 @@ def beam_search(
     B, device = ids.shape[0], ids.device
     rows = torch.arange(B, device=device)
     ended: list[list[Hypothesis]] = [[] for _ in range(B)]
-    with _working(model):
+    with _evaluating(model):
         state = _start(model, B, source, cached)
         logits = precise(state.step(ids)[:, -1])
         V = _check_vocabulary(logits, end_id, pad_id)
@@ -192,13 +192,13 @@ def _steps(
     choose: Callable[[Tensor], Tensor],
     cached: bool,
 ) -> Iterator[Tensor]:
-    """The loop of `stream`: feed ids (B, t), choose from the last logits (B, V), give the new ids (B,), feed them."""
+    """The loop of `stream`: feed ids (B, t), choose new ids (B,) from the last logits (B, V), yield and feed them."""
     modules = list(model.modules())
-    with _working(modules):
+    with _evaluating(modules):
         state = _start(model, ids.shape[0], source, cached)
     ended = torch.zeros(ids.shape[0], dtype=torch.bool, device=ids.device)
     for step in range(max_new_tokens):
-        with _working(modules):
+        with _evaluating(modules):
             logits = state.step(ids)[:, -1]
             if step == 0:
                 _check_vocabulary(logits, end_id, pad_id)
@@ -213,12 +213,12 @@ def _steps(
 
 
 @contextmanager
-def _working(model: nn.Module | Sequence[nn.Module]) -> Iterator[None]:
+def _evaluating(model: nn.Module | Sequence[nn.Module]) -> Iterator[None]:
     with in_mode(model, training=False), torch.no_grad():
         yield
 
 
-def _start(model: nn.Module, batch: int, source: Tensor | None, cached: bool) -> DecodingState:
+def _start(model: nn.Module, batch: int, source: Tensor | None, cached: bool) -> SupportsStep:
     if "source" not in inspect.signature(model.start).parameters:
         if source is not None:
             raise ValueError(f"generation: a source is given, but {type(model).__name__}.start takes none")

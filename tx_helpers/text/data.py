@@ -131,10 +131,10 @@ class TextBatches:
 
 
 def evaluation_windows(ids: Tensor | Sequence[int], length: int, *, batch_size: int = 64) -> list[TextBatch]:
-    """A whole text cut into windows side by side, in batches: every id but the first is a target exactly once.
+    """A text cut into consecutive windows, in batches: every id but the first is a target exactly once.
 
-    What is left at the end becomes a shorter window in a batch of its own, so a mean over the text weighs each batch
-    by its number of targets. Positions early in a window see little context, here as in training.
+    The rest at the end is a shorter window in a separate batch, so a mean over the text must weigh each batch by its
+    number of targets. Positions early in a window see little context, as in training.
     """
     check_numbers("evaluation_windows", least=1, whole=True, length=length, batch_size=batch_size)
     ids = _text("evaluation_windows", ids, shortest=2)
@@ -178,7 +178,7 @@ def word_pairs(pairs: Iterable[tuple], *, tokenizer: type[Tokenizer] = WordToken
 
 
 def copy_pairs(count: int, *, longest: int = 8, symbols: str = "abcdefghij", seed: int = 0) -> list[tuple[str, str]]:
-    """The copy task: ("c a f", "c a f"). Lengths from 1 to `longest` and all symbols are equally likely."""
+    """The copy task: ("c a f", "c a f"). All lengths from 1 to `longest` are equally likely, and so are the symbols."""
     check_numbers("copy_pairs", least=1, whole=True, count=count, longest=longest)
     check_types("copy_pairs", str, symbols=symbols)
     uniform = _uniform(f"copy {seed}")
@@ -246,5 +246,5 @@ def _permutation(count: int, seed: int, epoch: int) -> list[int]:
 
 
 def _uniform(seed: str) -> Callable[[], float]:
-    """A source of random numbers in [0, 1) of its own: only random() is the same in every version of Python."""
+    """A separate source of random numbers in [0, 1); only random() is the same in every version of Python."""
     return random.Random(seed).random

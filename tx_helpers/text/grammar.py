@@ -48,9 +48,10 @@ class Grammar:
     rules: name → alternatives, equally likely if in a list, by weight if in a dict {alternative: weight}. A slot {rule}
         in an alternative is written anew each time; a slot {member.field} repeats what the cast holds.
     cast: member → records (dicts of the same fields), one of which is drawn for a text, all being equally likely.
-    start: the rule of the whole text.
+    start: the rule of the full text.
 
-    Raises ValueError, naming the rule, if a slot leads nowhere or in a circle or if two draws could give the same text.
+    Raises ValueError, naming the rule, if a slot has no rule, if rules refer to each other in a circle, or if two draws
+    could give the same text.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class Grammar:
         return self._facts[self.start].length
 
     def _add(self, name: str, rules: Mapping, above: tuple[str, ...]) -> None:
-        """Take up a rule, and first those that it leads to."""
+        """Add a rule, after the rules that it refers to."""
         if name in above or name not in rules:
             raise ValueError(f"Grammar: rule {name!r} {'leads back to itself' if name in above else 'is missing'}")
         if (name,) in self.rules:

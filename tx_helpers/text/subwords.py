@@ -1,16 +1,16 @@
 """Tokens between letters and words: byte-pair encoding and WordPiece, trained from scratch.
 
-Both begin with the smallest pieces and join, again and again, the two neighbours that stand side by side most often
-(Sennrich, Haddow and Birch 2016, arXiv:1508.07909). Pairs are counted inside words only, so nothing grows across a
-space. Ties: of equally frequent pairs the one whose left piece has the smaller id, then whose right piece has it.
+Both begin with the smallest pieces and repeatedly join the most frequent pair of neighbours (Sennrich, Haddow and Birch
+2016, arXiv:1508.07909). Pairs are counted inside words only, so no piece crosses a space. Of equally frequent pairs the
+one whose left piece has the smaller id wins, then the one whose right piece has it.
 
     pairs = BytePairTokenizer.train(text, vocab_size=512)       # like GPT-2: never an unknown piece
-    words = WordPieceTokenizer.train(text, vocab_size=512)      # like BERT: "##" marks a piece that continues a word
+    words = WordPieceTokenizer.train(text, vocab_size=512)      # like BERT: "##" marks a piece inside a word
 
 Merges and ids are those of the library `tokenizers` (its BpeTrainer and WordPieceTrainer) on the same words.
 
-Left out on purpose: Unicode's classes of letters. ASCII alone says what is a space, a digit or a mark; everything
-beyond ASCII counts as a letter. So that library and this file cut a text into the same words.
+Left out on purpose: Unicode's classes of letters. Spaces, digits and marks are those of ASCII; everything beyond ASCII
+counts as a letter. So the library and this file cut a text into the same words.
 """
 
 import re
@@ -125,9 +125,9 @@ def join_pair(symbols: list, pair: tuple, new: object) -> list:
 
 
 def apply_merges(symbols: Iterable[str], ranks: Mapping[Pair, int]) -> list[str]:
-    """Join neighbours as training did: the pair that was learned first goes first, the leftmost of equals.
+    """Join neighbours as in training: pairs in the order in which they were learned, equal pairs from the left.
 
-    A joined piece takes the place of its left half; `after` and `before` lead to its neighbours.
+    A joined piece takes the place of its left half; `after` and `before` point to its neighbours.
     """
     pieces: list[str | None] = list(symbols)
     end = len(pieces)
@@ -224,10 +224,10 @@ class BytePairTokenizer(Tokenizer):
 
 
 class WordPieceTokenizer(Tokenizer):
-    """Words cut into the longest pieces of the vocabulary, from left to right; "##" marks what continues a word.
+    """Words cut into the longest pieces of the vocabulary, from left to right; "##" marks a piece inside a word.
 
-    A word that cannot be spelled in the vocabulary's pieces is unknown as a whole. Each mark is a word of its own,
-    and spaces are not kept: `decode` puts one between any two words.
+    A word is unknown if the vocabulary's pieces cannot spell all of it. Each punctuation mark is a word, and spaces are
+    dropped: `decode` puts one between any two words.
     """
 
     kind = "wordpiece"
@@ -238,8 +238,8 @@ class WordPieceTokenizer(Tokenizer):
     ) -> Self:
         """Learn pieces until there are `vocab_size` tokens: letters, letters with "##", then what merges make.
 
-        The most frequent pair is joined, as in the library `tokenizers`. (Google's own trainer was never published; it
-        is said to choose by count(ab) / (count(a) · count(b)).)
+        The most frequent pair is joined, as in the library `tokenizers`. (BERT's own trainer was not published; it is
+        said to choose by count(ab) / (count(a) · count(b)).)
         """
         words = count_pieces(cls, texts, WORD_PIECE_WORD.findall)
         spelled = {(word[0], *(CONTINUES + letter for letter in word[1:])): n for word, n in words.items()}
@@ -257,7 +257,7 @@ class WordPieceTokenizer(Tokenizer):
         return list(chain.from_iterable(spelled[word] for word in words))
 
     def _longest_pieces(self, word: str, longest: int) -> list[str]:
-        """The word cut greedily; the word itself, whole, if some rest of it begins with no piece."""
+        """The longest pieces from the left; the word itself if at some point no piece fits."""
         pieces, start = [], 0
         while start < len(word):
             prefix = CONTINUES if start else ""

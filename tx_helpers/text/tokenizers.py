@@ -5,7 +5,7 @@ A tokenizer splits a text into pieces and numbers them by a vocabulary of V toke
 word that is spelled "<pad>" is a piece like any other, with an id of its own. Unless the vocabulary was trained with
 `unknown=True` (id 3), a piece that it lacks is an error and is never dropped silently.
 
-Left out on purpose: lower-casing, punctuation rules and Unicode normalisation. The text goes in as it is.
+Left out on purpose: lower-casing, punctuation rules and Unicode normalisation. The text is used as it is.
 """
 
 import json
@@ -24,7 +24,7 @@ FILE_FORMAT = "tx_helpers tokenizer"
 
 
 class Tokenizer:
-    """What all tokenizers share; a kind of tokenizer adds `split`, `join` and how it is trained.
+    """What all tokenizers share; each kind adds `split`, `join` and `train`.
 
     `tokens[id]` is the token of an id, special ones first; `len(tokenizer)` is V.
     """
@@ -56,7 +56,7 @@ class Tokenizer:
         raise NotImplementedError
 
     def encode(self, text: str, *, bos: bool = False, eos: bool = False) -> list[int]:
-        """The ids of a text, on request with the special ids around it.
+        """The ids of a text; with bos or eos, the special id before or after them.
 
         Raises ValueError naming the first piece that the vocabulary lacks and the pieces near it.
         """
@@ -86,7 +86,7 @@ class Tokenizer:
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote: `WordTokenizer.load` only a word tokenizer, `Tokenizer.load` any kind.
 
-        Raises FileNotFoundError, and ValueError for a damaged file or somebody else's.
+        Raises FileNotFoundError, and ValueError for a file that is damaged or foreign.
         """
         path = Path(path)
         if not path.is_file():
@@ -121,7 +121,7 @@ class Tokenizer:
         return {"pieces": self.pieces, "unknown": self.unknown_id is not None}
 
     def _near(self, piece: str) -> list[str]:
-        """Pieces of the vocabulary that somebody who wrote `piece` may have meant."""
+        """Pieces of the vocabulary that the author of `piece` may have meant."""
         return get_close_matches(piece, self.pieces)
 
     def _unknown(self, piece: str) -> str:

@@ -1,4 +1,4 @@
-"""Working without leaving a trace: a model's mode, random numbers, threads and Ctrl-C are as before afterwards."""
+"""Contexts that restore what they change: a model's mode and buffers, random numbers, threads and Ctrl-C."""
 
 import signal
 import threading
@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 @contextmanager
 def in_mode(model: nn.Module | Sequence[nn.Module], *, training: bool) -> Iterator[None]:
-    """Inside the block all of the model is in training mode (dropout works), or none of it is.
+    """Inside the block the model and all its parts are in training mode (with dropout), or in evaluation mode.
 
-    A list of the modules, made once, saves a loop the walk through the model at every step.
+    Given a list of the modules, it need not walk through the model; a loop makes that list once.
     """
     modules = model.modules() if isinstance(model, nn.Module) else model
     others = [module for module in modules if module.training != training]
@@ -37,10 +37,10 @@ def buffers_restored_on_error(model: nn.Module) -> Iterator[None]:
 
 
 class RandomStream:
-    """Random numbers of one's own: inside `with stream.on(device):` torch draws from here, outside as before.
+    """A separate stream of random numbers: inside `with stream.on(device):` torch draws from it, outside as before.
 
-    A block that ends in an exception has drawn nothing. The stream covers the CPU and, where it is used, CUDA; it
-    swaps torch's global generators, so it is not for several threads at once.
+    After a block that ends in an exception the stream is as before the block. It covers the CPU and, where it is used,
+    CUDA. It swaps torch's global generators, so only one thread may use it at a time.
     """
 
     def __init__(self, seed: int):
@@ -69,7 +69,7 @@ class RandomStream:
 
 @contextmanager
 def cpu_threads(count: int | None) -> Iterator[None]:
-    """Inside the block torch computes on so many CPU threads; None: on as many as outside."""
+    """Inside the block torch uses this number of CPU threads; None: the same number as outside."""
     outside = torch.get_num_threads()
     if count is not None:
         torch.set_num_threads(count)

@@ -44,7 +44,7 @@ Measure = Callable[[nn.Module], Mapping[str, float]]
 
 
 class Run:
-    """A training run: what `fit` was given, how far it is, and what happened on the way.
+    """A training run: the arguments of `fit`, the steps done so far, and the record of each.
 
     step          steps done, and so the number of the next batch
     losses, gradient_norms (before clipping), rates (learning rate of the first group): a float for each step
@@ -91,7 +91,7 @@ class Run:
         """Do one step, on batch number `self.step`. -> its loss
 
         Raises FloatingPointError, before anything is updated, if the loss or a gradient is not finite. After any error
-        the run is as before the step, but for a KeyboardInterrupt that hits the very update; `fit` lets none through.
+        the run is as before the step, except after a KeyboardInterrupt during the update, which `fit` prevents.
         """
         device = next(self.model.parameters()).device
         batch = self.batches(self.step).to(device)

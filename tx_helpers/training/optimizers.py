@@ -1,7 +1,7 @@
 """The size of a training step (schedules) and its direction (AdamW, Muon).
 
 A schedule is a pure function step -> factor, for steps 0, 1, 2 …; the learning rate of a step is the optimizer's own
-`lr` times the factor. So nothing has to be stored to resume one, and one call draws its curve.
+`lr` times the factor. So a resumed run needs nothing stored, and the curve can be drawn by calling it.
 """
 
 import math
@@ -32,7 +32,7 @@ def warmup_inverse_sqrt(d_model: int, *, warmup: int = 4000) -> Schedule:
 
 
 def linear_warmup_decay(steps: int, *, warmup: int = 0) -> Schedule:
-    """A linear rise to 1 over `warmup` steps, then a straight line down to 0, reached at step `steps`."""
+    """A linear rise to 1 over `warmup` steps, then a linear fall to 0 at step `steps`."""
     _check_steps("linear_warmup_decay", warmup=warmup, steps=steps)
     return lambda step: _rise(step, warmup) * (1 - _progress(step, warmup, steps))
 
@@ -60,7 +60,7 @@ def adamw(
     weight_decay: float = 0.1,
     eps: float = 1e-8,
 ) -> torch.optim.AdamW:
-    """PyTorch's AdamW; weight decay pulls on matrices only, not on biases and norm scales.
+    """PyTorch's AdamW, with weight decay for matrices only, not for biases and norm scales.
 
     m ← β₁m + (1 − β₁)g,  v ← β₂v + (1 − β₂)g²,  w ← (1 − ηλ)w − η · m̂ / (√v̂ + ε), where ^ corrects for the start
     at 0. Kingma and Ba 2015; Loshchilov and Hutter 2019 for the decay outside of the gradient.
@@ -177,12 +177,12 @@ class Muon(torch.optim.Optimizer):
 
 
 def orthogonalise(matrices: Tensor, *, iterations: int = 5) -> Tensor:
-    """The nearest matrices with all singular values 1, roughly: U S Vᵀ -> U S' Vᵀ with S' between 0.7 and 1.2.
+    """Roughly the nearest matrices whose singular values are all 1: U S Vᵀ -> U S' Vᵀ with S' between 0.7 and 1.2.
 
     matrices (N, rows, columns), rows <= columns. Instead of a singular value decomposition: Newton–Schulz iterations
     X ← aX + bAX + cA²X with A = XXᵀ, an odd polynomial of every singular value that pulls (0, 1] towards 1. Its
-    coefficients grow small values fastest, at the price of not settling at 1 exactly. Multiplications only, in bfloat16
-    where the hardware does them fast. Source: Jordan et al. 2024.
+    coefficients make small values grow fastest; in return the values do not converge to 1 exactly. It needs only matrix
+    products, in bfloat16 where the hardware is fast at them. Source: Jordan et al. 2024.
     """
     a, b, c = 3.4445, -4.7750, 2.0315
     x = matrices.to(torch.bfloat16 if fast_bfloat16(matrices.device) else torch.float32)
@@ -196,7 +196,7 @@ def orthogonalise(matrices: Tensor, *, iterations: int = 5) -> Tensor:
 
 
 def fast_bfloat16(device: torch.device) -> bool:
-    """Does this device multiply bfloat16 matrices in hardware? Where not, it is up to 20 times slower than float32."""
+    """Does this device multiply bfloat16 matrices in hardware? If not, they take up to 20 times as long as float32."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     if device.type != "cpu":

@@ -1,9 +1,9 @@
-"""How long `check` takes to answer for each exercise: the first time in a session, and for a wrong answer after that.
+"""How long `check` takes for each exercise: the first time in a session, and for a wrong answer after that.
 
     python tools/bench_exercises.py [--rounds 3]
 
-First: the right answer, when the exercise's own results have not been computed yet (the modules are loaded before, and
-what loading them takes is printed, too). Wrong: its first known mistake, the results being there. Goal: under 1 second.
+First: the right answer, before the exercise's own results have been computed (the modules are loaded before; their
+loading time is printed, too). Wrong: its first known mistake, with the results there. Goal: under 1 second.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-os.environ["TX_PROGRESS"] = os.path.join(tempfile.mkdtemp(), "progress.json")  # nobody's own progress is touched
+os.environ["TX_PROGRESS"] = os.path.join(tempfile.mkdtemp(), "progress.json")  # not the user's own progress
 
 from timing import medians
 from tx_helpers.exercises.catalogue import notebook_of
@@ -48,8 +48,8 @@ def main() -> None:
     found = {name: medians({"first": first(name), "wrong": wrong(name)}, rounds=arguments.rounds) for name in names}
     for kind in ("first", "wrong"):
         seconds = [found[name][kind] for name in names]
-        verdict = "within" if max(seconds) < GOAL else "OVER"
-        print(f"{kind:6} median {statistics.median(seconds):.3f} s, max {max(seconds):.3f} s   {verdict} {GOAL:.0f} s")
+        result = "within" if max(seconds) < GOAL else "OVER"
+        print(f"{kind:6} median {statistics.median(seconds):.3f} s, max {max(seconds):.3f} s   {result} {GOAL:.0f} s")
     print(f"\nthe slowest{'':24}first     wrong")
     for name in sorted(names, key=lambda name: -max(found[name].values()))[:SLOWEST]:
         print(f"{notebook_of()[name]} {name:28}{found[name]['first']:7.3f} s {found[name]['wrong']:7.3f} s")

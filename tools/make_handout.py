@@ -3,8 +3,8 @@
     python tools/make_handout.py               into build/handout
     python tools/make_handout.py --to FOLDER   into another, new or empty folder
 
-The edition checks answers and names mistakes like the whole one: what solutions and mistakes give on the exercises'
-inputs is recorded in a file, and their code is taken out. Notebooks, package and drawings are in it, tests are not.
+The edition checks answers and names mistakes like the full one: the results of solutions and mistakes on the exercises'
+inputs are recorded in a file, and their code is removed. It has notebooks, package and drawings, but no tests.
 """
 
 import argparse
@@ -25,7 +25,7 @@ FOLDERS = ("notebooks", "tx_helpers", "figures", "setup.py", *PARTS)
 
 
 def without_answers(source: str) -> str:
-    """A module's source without solutions and mistakes, and without the helpers that only those have called."""
+    """A module's source without solutions and mistakes, and without the helpers that only those call."""
     source = _without(source, _is_answer)
     while idle := _idle(source):
         source = _without(source, lambda node, idle=idle: getattr(node, "name", None) in idle)
@@ -43,7 +43,7 @@ def _without(source: str, unwanted: Callable[[ast.stmt], bool]) -> str:
 
 
 def _idle(source: str) -> set[str]:
-    """Functions and classes of the module that nothing else in it names."""
+    """Functions and classes of the module that no other part of it uses."""
     body = ast.parse(source).body
     named = {id(statement): {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} for statement in body}
     return {

@@ -193,6 +193,17 @@ def test_every_notebook_with_exercises_has_enough_of_them_and_a_quiz():
         assert len(getattr(module, "QUIZ", ())) >= 5, number
 
 
+def test_whoever_always_chooses_the_longest_answer_of_a_quiz_does_no_better_than_chance():
+    longest_is_right, by_chance = 0.0, 0.0
+    for module in modules().values():
+        for question in module.QUIZ:
+            most = max(len(choice.text) for choice in question.choices)
+            longest = [choice for choice in question.choices if len(choice.text) == most]
+            longest_is_right += sum(choice.right for choice in longest) / len(longest)
+            by_chance += 1 / len(question.choices)
+    assert longest_is_right <= by_chance
+
+
 def test_the_plan_of_lessons_names_exercises_and_minutes_as_they_are():
     rows = re.findall(r"^\| (\d\d) .*\| (\d+) \| (\d+) \|$", (ROOT / "TEACHING.md").read_text(encoding="utf-8"), re.M)
     told = {number: (int(count), int(minutes)) for number, count, minutes in rows if number in modules()}

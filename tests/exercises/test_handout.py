@@ -1,4 +1,4 @@
-"""The edition without solutions: no code of an answer is in it, and it judges like the whole one."""
+"""The edition without solutions: it has no code of an answer, and it checks like the full one."""
 
 import os
 import re
@@ -45,7 +45,7 @@ def of_the_cases():
 cases = [of_the_cases()]
 '''
 
-JUDGE = """
+SCRIPT = """
 from tx_helpers.exercises import catalogue, check, solution
 print(catalogue.__file__)
 print(check("attention_weights", lambda Q, K: (Q.T @ K / len(Q) ** 0.5).softmax(-1)).state)
@@ -73,7 +73,7 @@ def test_a_record_holds_what_check_needs():
 
 
 @pytest.mark.slow
-def test_the_edition_judges_without_solutions(tmp_path):
+def test_the_edition_checks_without_solutions(tmp_path):
     folder = tmp_path / "handout"
     assert make_handout.main(["--to", str(folder)]) == 0
     assert make_handout.main(["--to", str(folder)]) == 1  # never over something
@@ -81,7 +81,7 @@ def test_the_edition_judges_without_solutions(tmp_path):
     assert texts and not re.search(r"\.(solution\n|mistake\(|add_mistakes\()", "".join(texts))
     assert not (folder / "tests").exists() and (folder / "notebooks" / "00_start_here.ipynb").exists()
     environment = os.environ | {"PYTHONPATH": str(folder), "TX_PROGRESS": str(tmp_path / "progress.json")}
-    done = subprocess.run([sys.executable, "-c", JUDGE], cwd=folder, env=environment, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     place, *said = done.stdout.splitlines()
     assert place.startswith(str(folder))

@@ -1,4 +1,4 @@
-"""The notebooks hold the exercises of the package, word for word; solutions run in them, and starters do not pass."""
+"""The notebooks have the exercises of the package, word for word; solutions pass in them, and starters do not."""
 
 import re
 

@@ -62,7 +62,7 @@ def diagnose(arguments: list[str]) -> int:
     except SystemExit as stop:  # --help, or a wrong call that argparse has told of
         return int(stop.code or 0)
     try:
-        from tx_helpers.diagnose import diagnose as probed  # needs torch, without which `check` must work
+        from tx_helpers.diagnose.diagnosis import diagnose as probed  # needs torch, without which `check` must work
 
         for name in ("data", "loss"):
             options[name] = options[name] and imported(options[name])

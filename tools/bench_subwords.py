@@ -18,8 +18,18 @@ from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 from timing import medians
 from tx_helpers.text.corpora import tinyshakespeare
 from tx_helpers.text.stories import stories
-from tx_helpers.text.subwords import BYTE_PAIR_WORD, LETTER_OF, BytePairTokenizer, join_pair
+from tx_helpers.text.subwords import BYTE_PAIR_WORD, LETTER_OF, BytePairTokenizer
 from tx_helpers.text.tokenizers import BOS, EOS, PAD
+
+
+def join_pair(symbols: list, pair: tuple, new: object) -> list:
+    """The symbols with every occurrence of the pair, from left to right, replaced by the new one."""
+    joined, i = [], 0
+    while i < len(symbols):
+        hit = i + 1 < len(symbols) and (symbols[i], symbols[i + 1]) == pair
+        joined.append(new if hit else symbols[i])
+        i += 2 if hit else 1
+    return joined
 
 
 def recount(text: str, vocab_size: int) -> list[tuple[str, str]]:

@@ -114,16 +114,6 @@ def _check_words(words: Mapping[tuple[str, ...], int], alphabet: Sequence[str]) 
             raise ValueError(f"learn_merges: {missing[0]!r} in the word {word!r} is not in the alphabet")
 
 
-def join_pair(symbols: list, pair: tuple, new: object) -> list:
-    """The symbols with every occurrence of the pair, from left to right, replaced by the new one."""
-    joined, i = [], 0
-    while i < len(symbols):
-        hit = i + 1 < len(symbols) and (symbols[i], symbols[i + 1]) == pair
-        joined.append(new if hit else symbols[i])
-        i += 2 if hit else 1
-    return joined
-
-
 def apply_merges(symbols: Iterable[str], ranks: Mapping[Pair, int]) -> list[str]:
     """Join neighbours as in training: pairs in the order in which they were learned, equal pairs from the left.
 

@@ -171,7 +171,7 @@ def encoded(image) -> str:
 
 
 def test_notebooks_are_chosen_by_number_name_or_path(tmp_path):
-    one, two = (raw(tmp_path, name=name) for name in ("07_a.ipynb", "08_b.ipynb"))
+    one, two = raw(tmp_path, name="07_a.ipynb"), raw(tmp_path, name="08_b.ipynb")
     assert refresh_notebooks.selected([], tmp_path) == [one, two]
     assert refresh_notebooks.selected(["08"], tmp_path) == [two]
     assert refresh_notebooks.selected([str(two), "07_a"], tmp_path) == [two, one]

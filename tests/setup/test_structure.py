@@ -18,7 +18,7 @@ MAX_TEST_LINES = 400
 # Test files that are longer and wait to be divided; a new one is not added here.
 LONG_TESTS = {
     *("test_attention.py", "test_capture.py", "test_exercise_checks.py", "test_loop.py"),
-    *("test_models.py", "test_notebooks.py", "test_parity_transformers.py", "test_search.py"),
+    *("test_models.py", "test_parity_transformers.py", "test_search.py"),
 }
 MAX_FUNCTION = 60  # lines of a function in a script, one screen
 DOORS = {"diagnose", "exercises"}  # the sub-packages whose few functions learners import by the sub-package's name

@@ -1,7 +1,7 @@
 """What every notebook of the course must hold, as functions that return lists of findings ([] = fine).
 
 Each guard takes one notebook (nbformat, version 4) unless it says otherwise. `test_notebooks.py` applies them to the
-course and shows, on small bad notebooks, that each can fail.
+course; `test_notebook_guards.py` shows, on small bad notebooks, that each can fail.
 """
 
 import ast
@@ -255,7 +255,7 @@ def median_lines(notebooks: list) -> float:
 
 
 def forbidden_code(notebook) -> list[str]:
-    """No skipped cell, no magics, nothing that strict comparison cannot bear, no trailing semicolon."""
+    """No skipped cell, no magics, nothing that strict comparison cannot cope with, no trailing semicolon."""
     found = []
     for where, cell in numbered(notebook):
         if "skip" in markers(cell):
@@ -269,11 +269,11 @@ def forbidden_code(notebook) -> list[str]:
             names = {getattr(node, "id", None), getattr(node, "attr", None)}
             names |= {alias.name for alias in getattr(node, "names", []) if isinstance(alias, ast.alias)}
             found += [
-                f"{where} uses {name}, which strict comparison cannot bear"
+                f"{where} uses {name}, which strict comparison cannot cope with"
                 for name in sorted(names & UNRELIABLE, key=str)
             ]
             if isinstance(node, ast.keyword) and node.arg == "display_id":
-                found.append(f"{where} uses display_id, which strict comparison cannot bear")
+                found.append(f"{where} uses display_id, which strict comparison cannot cope with")
         tokens = [
             t for t in tokenize.generate_tokens(io.StringIO(python_of(cell)).readline) if t.type != tokenize.COMMENT
         ]
@@ -317,10 +317,8 @@ def untold_explorers(notebook) -> list[str]:
         called = re.search(r"^(?:\w+ = )?(\w*explorer\(|AttentionView\.|Explore\()", cell.source, re.MULTILINE)
         if cell.cell_type != "code" or not called:
             continue
-        before, behind = (
-            [other.source for other in cells if other.cell_type == "markdown"] or [""]
-            for cells in (notebook.cells[:index], notebook.cells[index + 1 :])
-        )
+        before = [other.source for other in notebook.cells[:index] if other.cell_type == "markdown"] or [""]
+        behind = [other.source for other in notebook.cells[index + 1 :] if other.cell_type == "markdown"] or [""]
         headings = re.findall(r"^#+ .*", "\n".join(before), re.MULTILINE) or [""]
         if not headings[-1].startswith("### Explorer: "):
             found.append(f"{called[1]}…) stands below {headings[-1]!r}, expected '### Explorer: …'")

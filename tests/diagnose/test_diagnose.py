@@ -249,7 +249,7 @@ def test_a_leak_is_found_in_a_trained_model_too():
     assert "future" in found.wrong and "prefix" in found.wrong
 
 
-# --- how models may be handed over ------------------------------------------------------------------------------------
+# --- how models may be passed ----------------------------------------------------------------------------------------
 
 
 def test_a_function_is_probed_in_its_own_precision():

@@ -23,7 +23,7 @@ class Restless(Toy):
     def forward(self, ids, caches=None):
         self.calls += 1
         self.last = torch.rand(5)
-        self.kept, self.norm.kept = ids, ids
+        self.stored, self.norm.stored = ids, ids
         self.register_buffer("new", torch.rand(2))
         random.random(), np.random.rand()
         self.blocks[0].expand.weight.data += 0.01
@@ -65,7 +65,7 @@ def test_nothing_about_the_model_is_changed(kind, as_function):
     model.norm.bias.requires_grad_(False)
     for parameter in list(model.parameters())[::2]:
         parameter.grad = torch.ones_like(parameter)
-    before, kept = everything(model), [id(parameter.grad) for parameter in model.parameters()]
+    before, gradients = everything(model), [id(parameter.grad) for parameter in model.parameters()]
     buffers = [id(buffer) for buffer in model.buffers()]
     try:
         diagnose((lambda ids: model(ids)) if as_function else model)
@@ -73,7 +73,7 @@ def test_nothing_about_the_model_is_changed(kind, as_function):
     except ValueError:
         assert kind is Failing
     assert same(everything(model), before)
-    assert [id(parameter.grad) for parameter in model.parameters()] == kept
+    assert [id(parameter.grad) for parameter in model.parameters()] == gradients
     assert [id(buffer) for buffer in model.buffers()] == buffers
 
 

@@ -300,7 +300,7 @@ UNSEEN: dict[str, tuple[Callable[[], nn.Module], str]] = {
     ),
     "no residual": (
         lambda: Toy(residual=False),
-        "another function, and an honest one: nothing leaks, every part learns; only its loss is poor",
+        "another function, and a valid one: nothing leaks, every part learns; only its loss is poor",
     ),
     "norm with the unbiased deviation": (
         lambda: Toy(norm=partial(NormOver, unbiased=True)),
@@ -321,5 +321,5 @@ UNSEEN: dict[str, tuple[Callable[[], nn.Module], str]] = {
 }
 NO_MODEL = {
     "odd d_model": "no model comes to be: the halves of sine and cosine do not fit, and building it raises",
-    "no zero_grad": "stands in the training loop, which is not handed over; the model is right",
+    "no zero_grad": "stands in the training loop, which is not passed; the model is right",
 }

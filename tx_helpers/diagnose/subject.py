@@ -140,9 +140,9 @@ def copy_of(model: nn.Module) -> nn.Module:
 
     Without no_grad, the copied parameters of a traced module would be results of a computation.
     """
-    kept = [thing for module in model.modules() for thing in vars(module).values() if isinstance(thing, Tensor)]
+    stored = [thing for module in model.modules() for thing in vars(module).values() if isinstance(thing, Tensor)]
     with torch.no_grad():
-        copied = deepcopy(model, {id(tensor): tensor.detach() for tensor in kept if not tensor.is_leaf})
+        copied = deepcopy(model, {id(tensor): tensor.detach() for tensor in stored if not tensor.is_leaf})
     wanted = dict(model.named_parameters())
     for name, parameter in copied.named_parameters():
         parameter.requires_grad_(wanted[name].requires_grad)
@@ -184,7 +184,7 @@ def _first_call(subject: Subject) -> tuple[Subject, Tensor]:
 
 
 def _source_vocab_size(subject: Subject) -> int:
-    """How many of the ids 0 … V−1 the source may hold, by trial (not on CUDA, where a wrong id ends the process)."""
+    """How many of the ids 0 … V−1 the source may hold, found by calling (not on CUDA: a wrong id ends the process)."""
 
     def works(V: int) -> bool:
         ids = torch.full((subject.B, subject.S), V - 1, device=subject.device)

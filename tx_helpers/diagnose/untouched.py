@@ -1,7 +1,7 @@
-"""Examining without a trace: whatever is run inside `untouched(model)`, afterwards all is as before.
+"""Leave no trace: whatever runs inside `untouched(model)`, afterwards everything is as before.
 
 `diagnose` runs copies, but a copy may still share things with its original (a function that holds the model, a hook,
-the global random numbers). So everything is kept and put back, also where the block ends in an exception.
+the global random numbers). So everything is saved and restored, also where the block ends in an exception.
 """
 
 import random
@@ -20,8 +20,8 @@ from torch import Tensor, nn
 def untouched(*models: Callable) -> Iterator[None]:
     """Parameters, buffers, gradients, modes, attributes and random states (torch, Python, NumPy) are as before.
 
-    models are modules, or functions: the modules that a function holds are kept as well. Inside, torch's random numbers
-    begin at a fixed seed, so that two examinations agree, and gradients may be taken.
+    models are modules, or functions: the modules that a function holds are restored as well. Inside, torch's random
+    numbers start from a fixed seed, so that two reports agree, and gradients may be taken.
     """
     modules = _distinct(part for model in models for held in held_modules(model) for part in held.modules())
     modes = [(module, module.training) for module in modules]
@@ -29,8 +29,8 @@ def untouched(*models: Callable) -> Iterator[None]:
     attributes = [(module, dict(vars(module))) for module in modules if not isinstance(module, torch.jit.ScriptModule)]
     parameters = _distinct(p for module in modules for p in module._parameters.values() if p is not None)
     gradients = [(p, p.grad, p.requires_grad) for p in parameters]
-    kept = [*parameters, *(tensor for _, _, tensor in buffers), *(gradient for _, gradient, _ in gradients)]
-    values = [(tensor, tensor.detach().clone()) for tensor in kept if tensor is not None]
+    tensors = [*parameters, *(tensor for _, _, tensor in buffers), *(gradient for _, gradient, _ in gradients)]
+    values = [(tensor, tensor.detach().clone()) for tensor in tensors if tensor is not None]
     devices = sorted({tensor.device.index for tensor, _ in values if tensor.device.type == "cuda"})
     python, numpys = random.getstate(), np.random.get_state()
     try:

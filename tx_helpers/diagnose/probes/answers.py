@@ -102,7 +102,7 @@ def order(run: Run) -> Result:
 def _positions_alike(subject: Subject) -> tuple[list[int], list[int]]:
     """Positions t whose tokens may change places with those at t + 1: the first attention's weights go with them.
 
-    Judged by the query at t + 2, or t + 1 if there is none. Also returned: the positions that could be compared.
+    The weights are those of the query at t + 2. Also returned: the positions that could be compared.
     """
     ids = [x[:1] for x in subject.inputs(0)]
     S = ids[0].shape[1]

@@ -55,7 +55,7 @@ lint: $(READY)
 	$(PY) -m ruff format --check $(CODE) $(COURSE)
 	$(PY) -m codespell_lib $(CODE) $(TEXTS)
 
-format: $(READY)  ## let ruff format and mend what it can
+format: $(READY)  ## let ruff format the code and fix what it can
 	$(PY) -m ruff check --fix $(CODE) $(COURSE)
 	$(PY) -m ruff format $(CODE) $(COURSE)
 

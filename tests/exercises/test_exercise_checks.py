@@ -313,7 +313,7 @@ def test_a_console_of_any_encoding_gets_what_it_can_print(encoding, double, monk
     checks.solution("gradient_through_time")
     console.flush()
     text = console.buffer.getvalue().decode(encoding)
-    signs = ("✓ double", "√K", "∂h_T/∂h_0") if encoding == "utf-8" else ("+ double", "sqrt K", "?h_T/?h_0")
+    signs = ("✓ double", "√d_k", "∂h_T/∂h_0") if encoding == "utf-8" else ("+ double", "sqrt d_k", "?h_T/?h_0")
     assert not [sign for sign in signs if sign not in text], text
 
 

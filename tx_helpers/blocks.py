@@ -1,31 +1,87 @@
-"""The blocks that are stacked, and what feeds the first of them.
+"""The blocks that are stacked, and the embedding that feeds the first of them.
 
-A block wraps each sub-layer in a residual connection with a norm (Vaswani et al. 2017, sections 3.1 and 5.4):
+A block holds sub-layers and norms. Its wiring says how they are put together: which norm stands where, and what is
+added to what. A wiring is a function (x, sublayers, norms) -> x, with one norm for each sub-layer. The two usual ones:
 
-    post-norm, the paper:  x ← norm(x + dropout(sublayer(x)))
-    pre-norm, since 2019:  x ← x + dropout(sublayer(norm(x)))       Xiong et al. 2020
+    post_norm, 2017:        x ← norm(x + sublayer(x))         Vaswani et al. 2017, sections 3.1 and 5.4
+    pre_norm, since 2019:   x ← x + sublayer(norm(x))         Xiong et al. 2020
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.arguments import described, values_are_known
 from tx_helpers.attention import KVCache, MultiHeadAttention
 from tx_helpers.layers import Dropout
 from tx_helpers.observe import observe
+
+Sublayer = Callable[[Tensor], Tensor]
+Wiring = Callable[[Tensor, Sequence[Sublayer], Sequence[nn.Module]], Tensor]
+
+
+def pre_norm(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← x + sublayer(norm(x)), for each sub-layer in turn. Xiong et al. 2020."""
+    for sublayer, norm in zip(sublayers, norms, strict=False):
+        x = x + sublayer(norm(x))
+    return x
+
+
+def post_norm(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← norm(x + sublayer(x)). Vaswani et al. 2017."""
+    for sublayer, norm in zip(sublayers, norms, strict=False):
+        x = norm(x + sublayer(x))
+    return x
+
+
+def no_norm(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← x + sublayer(x)."""
+    for sublayer in sublayers:
+        x = x + sublayer(x)
+    return x
+
+
+def pre_norm_without_residual(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← sublayer(norm(x)), to show what the residual connection is for."""
+    for sublayer, norm in zip(sublayers, norms, strict=False):
+        x = sublayer(norm(x))
+    return x
+
+
+def post_norm_without_residual(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← norm(sublayer(x))."""
+    for sublayer, norm in zip(sublayers, norms, strict=False):
+        x = norm(sublayer(x))
+    return x
+
+
+def no_norm_without_residual(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← sublayer(x): neither norm nor residual connection."""
+    for sublayer in sublayers:
+        x = sublayer(x)
+    return x
+
+
+WIRINGS: dict[str, Wiring] = {  # those that `config.TransformerConfig` can name
+    "pre_norm": pre_norm,
+    "post_norm": post_norm,
+    "pre_norm_without_residual": pre_norm_without_residual,
+    "post_norm_without_residual": post_norm_without_residual,
+}
 
 
 class InputEmbedding(nn.Module):
     """Ids -> vectors: token (times √D if `scale`), plus position, plus segment, then norm and dropout where given.
 
-    tokens     may be shared with another part of the model
-    positions  a module (…,) -> (…, D), or None where attention itself knows the positions
-    segments   the number of BERT's segment types, 0 for none
-    shift      so many tokens before each one also bring a learned share, feature by feature, into its vector
-               (token shift: Peng et al. 2023, RWKV, section 3.1, of one token)
+    tokens       may be shared with another part of the model
+    positions    a module (…,) -> (…, D), or None where attention itself knows the positions
+    segments     the number of BERT's segment types, 0 for none
+    token_shift  N: the vectors of the N previous tokens, each times a learned vector (D,), are added to a token's own
+                 (Peng et al. 2023, RWKV, section 3.1, for N = 1)
     """
 
     def __init__(
@@ -35,7 +91,7 @@ class InputEmbedding(nn.Module):
         *,
         scale: bool = False,
         segments: int = 0,
-        shift: int = 0,
+        token_shift: int = 0,
         norm: nn.Module | None = None,
         dropout: float = 0.0,
     ):
@@ -44,24 +100,30 @@ class InputEmbedding(nn.Module):
         self.tokens, self.positions = tokens, positions
         self.factor = math.sqrt(d_model) if scale else 1.0
         self.segments = nn.Embedding(segments, d_model) if segments else None
-        self.shift = nn.Parameter(torch.zeros(shift, d_model)) if shift else None
+        self.token_shift = nn.Parameter(torch.zeros(token_shift, d_model)) if token_shift else None
         self.norm = norm or nn.Identity()
         self.dropout = Dropout(dropout)
 
     def forward(
-        self, ids: Tensor, positions: Tensor, segments: Tensor | None = None, *, before: Sequence[Tensor] = ()
+        self,
+        ids: Tensor,
+        positions: Tensor,
+        segments: Tensor | None = None,
+        *,
+        previous_ids: Sequence[Tensor] = (),
     ) -> Tensor:
         """ids (B, T), positions (T,) or (B, T), segments (B, T) or None for all 0. -> (B, T, D)
 
-        before: for each shift n = 1, 2 … the ids n places earlier (B, T); where there are none, at positions below n,
-        anything may stand.
+        previous_ids: with token_shift N, for n = 1 … N the ids n places before each id, (B, T). At positions below n
+        there is no such id: any id may be given there, and it is ignored.
         """
         self._check(ids, segments)
-        x = self.tokens(ids) * self.factor
-        for n, earlier in enumerate(before, start=1):
-            x = x + self.shift[n - 1] * self.tokens(earlier) * (positions >= n).unsqueeze(-1)
+        x = self.tokens(ids) * self.factor  # (B, T) -> (B, T, D)
+        for n, previous in enumerate(previous_ids, start=1):
+            exists = (positions >= n).unsqueeze(-1)  # (T, 1) or (B, T, 1)
+            x = x + self.token_shift[n - 1] * self.tokens(previous) * exists
         if self.positions is not None:
-            x = x + self.positions(positions, x.dtype)
+            x = x + self.positions(positions, x.dtype)  # (T, D) is the same for all rows, (B, T, D) is not
         if self.segments is not None:
             x = x + (self.segments.weight[0] if segments is None else self.segments(segments))
         return observe("hidden", self.dropout(self.norm(x)))
@@ -73,13 +135,13 @@ class InputEmbedding(nn.Module):
         if n == 0 or segments.shape != ids.shape:
             shapes = f"segments of shape {tuple(segments.shape)} for ids of shape {tuple(ids.shape)}"
             raise ValueError(f"InputEmbedding: {shapes}, in a model with {n} segment types")
-        if segments.device.type != "meta" and not 0 <= int(segments.min()) <= int(segments.max()) < n:
+        if values_are_known(segments) and not 0 <= int(segments.min()) <= int(segments.max()) < n:
             raise ValueError(f"InputEmbedding: segments {int(segments.min())} … {int(segments.max())} of {n} types")
 
 
 @dataclass
 class BlockCache:
-    """What one block keeps while decoding: of its self-attention, and of its cross-attention if it has one."""
+    """The caches of one block: of its self-attention, and of its cross-attention if it has one."""
 
     self_attention: KVCache = field(default_factory=KVCache)
     cross_attention: KVCache = field(default_factory=KVCache)
@@ -95,8 +157,11 @@ class BlockCache:
 class EncoderBlock(nn.Module):
     """Self-attention, then feed-forward; with causal=True also the block of a decoder-only model.
 
-    new_norm makes a norm each time it is called; placement is "pre" or "post"; residual=False leaves the shortcut out,
-    to show what it is for.
+    new_norm            a function that makes a norm
+    wiring              how sub-layers and norms are put together
+    norms_per_sublayer  2 for a wiring that uses a second norm of each sub-layer: norms are then (self-attention,
+                        feed-forward, self-attention again, feed-forward again)
+    dropout             of what a sub-layer returns
     """
 
     def __init__(
@@ -105,19 +170,21 @@ class EncoderBlock(nn.Module):
         feed_forward: nn.Module,
         new_norm: Callable[[], nn.Module],
         *,
-        placement: str = "pre",
-        residual: bool = True,
+        wiring: Wiring = pre_norm,
+        norms_per_sublayer: int = 1,
         dropout: float = 0.0,
     ):
         super().__init__()
-        if placement not in ("pre", "post"):
-            raise ValueError(f"block: placement={placement!r}, expected 'pre' or 'post'")
+        if not callable(wiring):
+            raise ValueError(f"block: wiring is {described(wiring)}, expected a function (x, sublayers, norms) -> x")
         self.self_attention = self_attention
         self.self_attention_norm = new_norm()
         self.feed_forward = feed_forward
         self.feed_forward_norm = new_norm()
         self.dropout = Dropout(dropout)
-        self.placement, self.residual = placement, residual
+        self.wiring = wiring
+        second_norms = [new_norm() for _ in range(2 * (norms_per_sublayer - 1))]
+        self.second_norms = nn.ModuleList(second_norms) if second_norms else ()
 
     def forward(
         self,
@@ -130,22 +197,21 @@ class EncoderBlock(nn.Module):
         cache: BlockCache | None = None,
     ) -> Tensor:
         """(B, T, D) -> (B, T, D); the options are those of the self-attention."""
-        kept = cache.self_attention if cache is not None else None
-        x = self.around(
-            x,
-            self.self_attention_norm,
-            lambda x: self.self_attention(x, mask=mask, bias=bias, causal=causal, rotate=rotate, cache=kept),
+        attend = partial(
+            self.self_attention,
+            mask=mask,
+            bias=bias,
+            causal=causal,
+            rotate=rotate,
+            cache=None if cache is None else cache.self_attention,
         )
-        x = self.around(x, self.feed_forward_norm, self.feed_forward)
+        sublayers = self._with_dropout(attend, self.feed_forward)
+        norms = (self.self_attention_norm, self.feed_forward_norm, *self.second_norms)
+        x = self.wiring(x, sublayers, norms)
         return observe("hidden", x)
 
-    def around(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """One sub-layer with its shortcut, norm and dropout."""
-        if self.placement == "pre":
-            change = self.dropout(sublayer(norm(x)))
-            return x + change if self.residual else change
-        change = self.dropout(sublayer(x))
-        return norm(x + change if self.residual else change)
+    def _with_dropout(self, *sublayers: Sublayer) -> list[Sublayer]:
+        return [lambda x, sublayer=sublayer: self.dropout(sublayer(x)) for sublayer in sublayers]
 
 
 class DecoderBlock(EncoderBlock):
@@ -158,13 +224,10 @@ class DecoderBlock(EncoderBlock):
         feed_forward: nn.Module,
         new_norm: Callable[[], nn.Module],
         *,
-        placement: str = "pre",
-        residual: bool = True,
+        wiring: Wiring = pre_norm,
         dropout: float = 0.0,
     ):
-        super().__init__(
-            self_attention, feed_forward, new_norm, placement=placement, residual=residual, dropout=dropout
-        )
+        super().__init__(self_attention, feed_forward, new_norm, wiring=wiring, dropout=dropout)
         self.cross_attention = cross_attention
         self.cross_attention_norm = new_norm()
 
@@ -181,16 +244,21 @@ class DecoderBlock(EncoderBlock):
         cache: BlockCache | None = None,
     ) -> Tensor:
         """x (B, T, D), memory (B, S, D), memory_mask broadcastable to (B, H, T, S). -> (B, T, D)"""
-        kept, memory_kept = (cache.self_attention, cache.cross_attention) if cache is not None else (None, None)
-        x = self.around(
-            x,
-            self.self_attention_norm,
-            lambda x: self.self_attention(x, mask=mask, bias=bias, causal=causal, rotate=rotate, cache=kept),
+        attend = partial(
+            self.self_attention,
+            mask=mask,
+            bias=bias,
+            causal=causal,
+            rotate=rotate,
+            cache=None if cache is None else cache.self_attention,
         )
-        x = self.around(
-            x,
-            self.cross_attention_norm,
-            lambda x: self.cross_attention(x, memory, mask=memory_mask, cache=memory_kept),
+        look_at_memory = partial(
+            self.cross_attention,
+            memory=memory,
+            mask=memory_mask,
+            cache=None if cache is None else cache.cross_attention,
         )
-        x = self.around(x, self.feed_forward_norm, self.feed_forward)
+        sublayers = self._with_dropout(attend, look_at_memory, self.feed_forward)
+        norms = (self.self_attention_norm, self.cross_attention_norm, self.feed_forward_norm)
+        x = self.wiring(x, sublayers, norms)
         return observe("hidden", x)

@@ -10,6 +10,7 @@ The presets at the end are published models, down to the last detail; `models.co
 
 from dataclasses import dataclass, field, replace
 
+from tx_helpers.blocks import WIRINGS
 from tx_helpers.layers import ACTIVATIONS
 
 
@@ -66,16 +67,14 @@ class PositionConfig:
 
 @dataclass(frozen=True)
 class NormConfig:
-    """LayerNorm or RMSNorm, before or after the sub-layers, and once more at the end of a stack or not."""
+    """LayerNorm or RMSNorm, and whether one more of them ends a stack."""
 
     kind: str = "layer"
-    placement: str = "pre"
     final: bool | None = None  # after pre-norm blocks, not after post-norm ones
     eps: float = 1e-5
 
     def __post_init__(self):
         _one_of("NormConfig", kind=self.kind, choices=("layer", "rms"))
-        _one_of("NormConfig", placement=self.placement, choices=("pre", "post"))
 
 
 @dataclass(frozen=True)
@@ -86,12 +85,12 @@ class EmbeddingConfig:
     scale: bool = True  # times √d_model at the way in, as in 2017
     norm: bool = False  # a norm on the sum of token and position, as in BERT
     segments: int = 0  # segment types, as in BERT
-    shift: int = 0  # how many tokens before each one also bring a share into its vector, as in RWKV
+    token_shift: int = 0  # how many previous tokens are added to each one's vector, as in RWKV
     output_bias: bool = False
     output_scale: float = 1.0  # of the last hidden states, before the output: d_model^−½ in T5
 
     def __post_init__(self):
-        for name, number in (("segments", self.segments), ("shift", self.shift)):
+        for name, number in (("segments", self.segments), ("token_shift", self.token_shift)):
             if number < 0:
                 raise ValueError(f"EmbeddingConfig: {name}={number}, expected 0 (none) or more")
 
@@ -124,7 +123,7 @@ class TransformerConfig:
     n_layers           blocks in the stack; n_encoder_layers where the encoder's number differs
     context_length     the longest sequence; None: no limit (learned positions need one)
     pad_id             the id that is no token: masked everywhere; None: there is none
-    residual           False leaves the shortcuts out, to show what they are for
+    wiring             "pre_norm" or "post_norm"; "…_without_residual" to show what the residual connection is for
     """
 
     vocab_size: int
@@ -135,7 +134,7 @@ class TransformerConfig:
     context_length: int | None = None
     pad_id: int | None = None
     dropout: float = 0.0
-    residual: bool = True
+    wiring: str = "pre_norm"
     attention: AttentionConfig = field(default_factory=AttentionConfig)
     feed_forward: FeedForwardConfig = field(default_factory=FeedForwardConfig)
     positions: PositionConfig = field(default_factory=PositionConfig)
@@ -153,6 +152,7 @@ class TransformerConfig:
             source_vocab_size=self.source_vocab_size,
             context_length=self.context_length,
         )
+        _one_of("TransformerConfig", wiring=self.wiring, choices=tuple(WIRINGS))
         if self.attention.d_head is None and self.d_model % self.attention.n_heads:
             raise ValueError(
                 f"TransformerConfig: d_model={self.d_model} is not divisible by n_heads={self.attention.n_heads}"
@@ -182,7 +182,7 @@ class TransformerConfig:
     @property
     def final_norm(self) -> bool:
         """Is there a norm after the last block of a stack?"""
-        return self.norm.placement == "pre" if self.norm.final is None else self.norm.final
+        return self.wiring.startswith("pre_norm") if self.norm.final is None else self.norm.final
 
 
 def transformer_2017(vocab_size: int = 37000, size: str = "base", **changes) -> TransformerConfig:
@@ -194,8 +194,8 @@ def transformer_2017(vocab_size: int = 37000, size: str = "base", **changes) -> 
         d_model,
         n_layers=6,
         dropout=dropout,
+        wiring="post_norm",
         attention=AttentionConfig(heads, bias=False),
-        norm=NormConfig(placement="post"),
     )
     return replace(config, **changes)
 
@@ -239,10 +239,11 @@ def bert(size: str = "base", **changes) -> TransformerConfig:
         context_length=512,
         pad_id=0,
         dropout=0.1,
+        wiring="post_norm",
         attention=AttentionConfig(heads),
         feed_forward=FeedForwardConfig(activation="gelu"),
         positions=PositionConfig("learned"),
-        norm=NormConfig(placement="post", eps=1e-12),
+        norm=NormConfig(eps=1e-12),
         embedding=EmbeddingConfig(scale=False, norm=True, segments=2, output_bias=True),
         init=InitConfig("normal"),
     )

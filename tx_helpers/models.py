@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from tx_helpers.attention import MultiHeadAttention
-from tx_helpers.blocks import BlockCache, DecoderBlock, EncoderBlock, InputEmbedding
+from tx_helpers.blocks import WIRINGS, BlockCache, DecoderBlock, EncoderBlock, InputEmbedding
 from tx_helpers.config import TransformerConfig
 from tx_helpers.decoding import DecodingState
 from tx_helpers.layers import FeedForward, GatedFeedForward, RMSNorm
@@ -38,7 +38,7 @@ class Stack(nn.Module):
             _position_vectors(config),
             scale=config.embedding.scale,
             segments=config.embedding.segments,
-            shift=config.embedding.shift,
+            token_shift=config.embedding.token_shift,
             norm=new_norm() if config.embedding.norm else None,
             dropout=config.dropout,
         )
@@ -63,8 +63,9 @@ class Stack(nn.Module):
         _check_ids(ids, self.input.tokens.num_embeddings, self.config.context_length)
         positions, padding = self._positions_and_padding(ids)
         positions = positions[..., new]
-        before = [ids.roll(n, dims=-1)[:, new] for n in range(1, self.config.embedding.shift + 1)]
-        x = self.input(ids[:, new], positions, segments, before=before)
+        token_shift = self.config.embedding.token_shift
+        previous_ids = [ids.roll(n, dims=-1)[:, new] for n in range(1, token_shift + 1)]
+        x = self.input(ids[:, new], positions, segments, previous_ids=previous_ids)
         options = dict(
             mask=combine_masks(padding, mask),
             bias=None if self.bias is None else self.bias(x.shape[1], S),
@@ -252,7 +253,7 @@ def _new_block(config: TransformerConfig, new_norm: Callable[[], nn.Module], cro
     feed_forward = (GatedFeedForward if feed.gated else FeedForward)(
         config.d_model, config.d_ff, activation=feed.activation, bias=feed.bias, dropout=config.dropout
     )
-    options = dict(placement=config.norm.placement, residual=config.residual, dropout=config.dropout)
+    options = dict(wiring=WIRINGS[config.wiring], dropout=config.dropout)
     if cross:
         return DecoderBlock(new_attention(), new_attention(), feed_forward, new_norm, **options)
     return EncoderBlock(new_attention(), feed_forward, new_norm, **options)

@@ -100,7 +100,7 @@ def train_translator(
 ) -> Translator:
     """Train on pairs (…, source, target) of texts, by default the course's number words.
 
-    changes    to the configuration: dict(norm=NormConfig(placement="post"), dropout=0.1)
+    changes    to the configuration: dict(wiring="post_norm", dropout=0.1)
     prepare    is called with the untrained model: the place to break or replace a part of it
     evaluate   is called with the translator each `every` steps and at the end; its figures go to `run.evaluations`
     options    of `training.fit`: checkpoint, resume, every …
@@ -204,7 +204,7 @@ def writer_config(vocab_size: int, **changes) -> TransformerConfig:
         attention=AttentionConfig(4, bias=False, qk_norm=True),
         feed_forward=FeedForwardConfig(activation="relu2", bias=False),
         positions=PositionConfig("rotary", base=1000.0),
-        embedding=EmbeddingConfig(scale=False, tied=False, shift=2),
+        embedding=EmbeddingConfig(scale=False, tied=False, token_shift=2),
         init=InitConfig("normal", std=0.01, residual="zero"),
     )
     return replace(config, **changes)

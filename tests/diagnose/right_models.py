@@ -195,7 +195,7 @@ RIGHT: dict[str, tuple[Callable[[], nn.Module], dict]] = {
     "toy, one layer": (lambda: Toy(n_layers=1), {}),
     "toy encoder": (lambda: Toy(causal=False, pad_id=PAD, fill=-1e9), dict(kind="encoder", pad_id=PAD)),
     "ours": (ours, {}),
-    "ours, post-norm": (lambda: ours(norm=NormConfig(placement="post")), {}),
+    "ours, post-norm": (lambda: ours(wiring="post_norm"), {}),
     "ours, ALiBi": (lambda: ours(positions=PositionConfig("alibi")), {}),
     "ours, rotary, RMSNorm, gated, grouped": (
         lambda: ours(

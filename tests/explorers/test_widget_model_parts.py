@@ -10,7 +10,7 @@ import torch
 from drawn import SVG, elements, texts
 from parity import D, F, H, V
 from toy_models import model as toy
-from tx_helpers.config import AttentionConfig, EmbeddingConfig, FeedForwardConfig, NormConfig, TransformerConfig
+from tx_helpers.config import AttentionConfig, EmbeddingConfig, FeedForwardConfig, TransformerConfig
 from tx_helpers.layers import FeedForward
 from tx_helpers.models import DecoderOnly, EncoderDecoder, count_parameters
 from tx_helpers.show.shapes import card, words
@@ -59,7 +59,7 @@ def test_the_parts_of_a_decoder_block_and_their_names(model):
 
 
 def test_only_parts_that_are_there_are_named_and_of_many_blocks_two():
-    rotary = toy(EncoderDecoder, "rotary, halves", n_layers=3, norm=NormConfig(placement="post"))
+    rotary = toy(EncoderDecoder, "rotary, halves", n_layers=3, wiring="post_norm")
     found = names(rotary)
     assert not {"encoder.input.positions", "encoder.norm", "decoder.blocks.2"} & set(found)
     assert {"encoder.blocks.1", "decoder.blocks.1.feed_forward"} <= set(found)

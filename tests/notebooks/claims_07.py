@@ -11,7 +11,7 @@ CLAIMS = [
         HERE,
         'assert end["post-norm"] < 1.4 and cold > 2.55',
         (
-            Break("twelve(wirings.post_norm, warmup=0)", "twelve(wirings.pre_norm, warmup=0)"),
+            Break("twelve(post_norm, warmup=0)", "twelve(pre_norm, warmup=0)"),
             Break("warmup=60)", "warmup=0)"),
         ),
         slow=True,
@@ -23,12 +23,12 @@ CLAIMS = [
         "alike[3] > 0.99 > 0.8 > with_shortcut[3]",
         (
             Break(
-                "no_shortcut = WiredStack(wirings.pre_norm_without_residual, depth=24)",
-                "no_shortcut = WiredStack(wirings.pre_norm, depth=24)",
+                "no_shortcut = ToyEncoder(pre_norm_without_residual, n_layers=24)",
+                "no_shortcut = ToyEncoder(pre_norm, n_layers=24)",
             ),
             Break(
-                "with_shortcut = likeness_by_block(WiredStack(residual, depth=24)",
-                "with_shortcut = likeness_by_block(WiredStack(plain, depth=24)",
+                "with_shortcut = token_similarity_by_block(ToyEncoder(residual, n_layers=24)",
+                "with_shortcut = token_similarity_by_block(ToyEncoder(plain, n_layers=24)",
             ),
         ),
         slow=True,

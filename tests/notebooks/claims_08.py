@@ -45,8 +45,8 @@ CLAIMS = [
         HERE,
         "pre[-1] > 2 * pre[0]",
         (
-            Break("NormConfig(placement=placement)", 'NormConfig(placement="post")'),
-            Break("NormConfig(placement=placement)", 'NormConfig(placement="pre")'),
+            Break("wiring=wiring", 'wiring="post_norm"'),
+            Break("wiring=wiring", 'wiring="pre_norm"'),
         ),
     ),
     Claim(

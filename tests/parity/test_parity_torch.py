@@ -29,7 +29,7 @@ from parity import (
     tokens,
 )
 from tx_helpers.attention import MultiHeadAttention
-from tx_helpers.blocks import DecoderBlock, EncoderBlock
+from tx_helpers.blocks import WIRINGS, DecoderBlock, EncoderBlock
 from tx_helpers.capture import capture
 from tx_helpers.config import (
     AttentionConfig,
@@ -67,10 +67,10 @@ def block_pairs(ours: EncoderBlock, theirs: nn.Module) -> list[Pair]:
     return pairs + norm(ours.feed_forward_norm, last)
 
 
-def new_block(kind: type[EncoderBlock], placement: str, activation: str, dtype: torch.dtype) -> EncoderBlock:
+def new_block(kind: type[EncoderBlock], wiring: str, activation: str, dtype: torch.dtype) -> EncoderBlock:
     attentions = [MultiHeadAttention(D, H) for _ in range(2 if kind is DecoderBlock else 1)]
     feed_forward = FeedForward(D, F, activation=activation)
-    return kind(*attentions, feed_forward, lambda: nn.LayerNorm(D), placement=placement).to(dtype)
+    return kind(*attentions, feed_forward, lambda: nn.LayerNorm(D), wiring=WIRINGS[wiring]).to(dtype)
 
 
 # ------------------------------------------------------------------------------------------------ multi-head attention
@@ -154,12 +154,12 @@ def test_the_captured_weights_are_those_of_nn_multihead_attention(mask):
 
 @both_precisions
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("placement", ["pre", "post"])
+@pytest.mark.parametrize("wiring", ["pre_norm", "post_norm"])
 @pytest.mark.parametrize("mask", ["none", "causal", "padding"])
-def test_an_encoder_block_is_nn_transformer_encoder_layer(mask, placement, activation, dtype):
-    ours = new_block(EncoderBlock, placement, activation, dtype)
+def test_an_encoder_block_is_nn_transformer_encoder_layer(mask, wiring, activation, dtype):
+    ours = new_block(EncoderBlock, wiring, activation, dtype)
     theirs = nn.TransformerEncoderLayer(
-        D, H, F, dropout=0.0, activation=activation, batch_first=True, norm_first=placement == "pre", dtype=dtype
+        D, H, F, dropout=0.0, activation=activation, batch_first=True, norm_first=wiring == "pre_norm", dtype=dtype
     )
     real = torch.ones(B, T, dtype=torch.bool)
     real[1, 3:] = False
@@ -181,12 +181,12 @@ def test_an_encoder_block_is_nn_transformer_encoder_layer(mask, placement, activ
 
 @both_precisions
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("placement", ["pre", "post"])
+@pytest.mark.parametrize("wiring", ["pre_norm", "post_norm"])
 @pytest.mark.parametrize("padded", [False, True], ids=["whole", "padded"])
-def test_a_decoder_block_is_nn_transformer_decoder_layer(padded, placement, activation, dtype):
-    ours = new_block(DecoderBlock, placement, activation, dtype)
+def test_a_decoder_block_is_nn_transformer_decoder_layer(padded, wiring, activation, dtype):
+    ours = new_block(DecoderBlock, wiring, activation, dtype)
     theirs = nn.TransformerDecoderLayer(
-        D, H, F, dropout=0.0, activation=activation, batch_first=True, norm_first=placement == "pre", dtype=dtype
+        D, H, F, dropout=0.0, activation=activation, batch_first=True, norm_first=wiring == "pre_norm", dtype=dtype
     )
     real = torch.ones(B, T, dtype=torch.bool)
     real[0, 4:] = False
@@ -220,12 +220,12 @@ def test_rms_norm_is_nn_rms_norm(dtype):
 class Reference(nn.Module):
     """`nn.Transformer` between an embedding with sinusoidal positions and a tied output, as in 2017."""
 
-    def __init__(self, placement: str, activation: str, final_norm: bool, shared: bool):
+    def __init__(self, wiring: str, activation: str, final_norm: bool, shared: bool):
         super().__init__()
         self.target_tokens = nn.Embedding(V, D)
         self.source_tokens = self.target_tokens if shared else nn.Embedding(V + 4, D)
         self.body = nn.Transformer(
-            D, H, 2, 3, F, dropout=0.0, activation=activation, batch_first=True, norm_first=placement == "pre"
+            D, H, 2, 3, F, dropout=0.0, activation=activation, batch_first=True, norm_first=wiring == "pre_norm"
         )
         if not final_norm:
             self.body.encoder.norm = self.body.decoder.norm = None
@@ -254,8 +254,8 @@ class Reference(nn.Module):
 @both_precisions
 @pytest.mark.parametrize("shared", [True, False], ids=["one-vocabulary", "two-vocabularies"])
 @pytest.mark.parametrize("final_norm", [True, False], ids=["final-norm", "no-final-norm"])
-@pytest.mark.parametrize(("placement", "activation"), [("pre", "gelu"), ("post", "relu")])
-def test_the_whole_model_is_nn_transformer(placement, activation, final_norm, shared, dtype):
+@pytest.mark.parametrize(("wiring", "activation"), [("pre_norm", "gelu"), ("post_norm", "relu")])
+def test_the_whole_model_is_nn_transformer(wiring, activation, final_norm, shared, dtype):
     """Source padded at the right, target too: compared where the target is real."""
     config = TransformerConfig(
         V,
@@ -266,10 +266,11 @@ def test_the_whole_model_is_nn_transformer(placement, activation, final_norm, sh
         pad_id=PAD,
         attention=AttentionConfig(H),
         feed_forward=FeedForwardConfig(F, activation),
-        norm=NormConfig(placement=placement, final=final_norm),
+        wiring=wiring,
+        norm=NormConfig(final=final_norm),
     )
     ours = EncoderDecoder(config).to(dtype)
-    theirs = Reference(placement, activation, final_norm, shared).to(dtype)
+    theirs = Reference(wiring, activation, final_norm, shared).to(dtype)
     pairs = [Pair(ours.decoder.input.tokens.weight, theirs.target_tokens.weight)]
     if not shared:
         pairs.append(Pair(ours.encoder.input.tokens.weight, theirs.source_tokens.weight))
@@ -295,8 +296,8 @@ def test_the_whole_model_is_nn_transformer(placement, activation, final_norm, sh
 
 @both_precisions
 @pytest.mark.parametrize("kind", [EncoderOnly, DecoderOnly])
-@pytest.mark.parametrize("placement", ["pre", "post"])
-def test_a_single_stack_is_nn_transformer_encoder(placement, kind, dtype):
+@pytest.mark.parametrize("wiring", ["pre_norm", "post_norm"])
+def test_a_single_stack_is_nn_transformer_encoder(wiring, kind, dtype):
     """With learned positions and a free output with bias; causal for the decoder-only model."""
     config = TransformerConfig(
         V,
@@ -306,13 +307,14 @@ def test_a_single_stack_is_nn_transformer_encoder(placement, kind, dtype):
         attention=AttentionConfig(H),
         feed_forward=FeedForwardConfig(F, "gelu"),
         positions=PositionConfig("learned"),
-        norm=NormConfig(placement=placement, final=True),
+        wiring=wiring,
+        norm=NormConfig(final=True),
         embedding=EmbeddingConfig(tied=False, scale=False, output_bias=True),
     )
     ours = kind(config).to(dtype)
     stack = ours.encoder if kind is EncoderOnly else ours.decoder
     layer = nn.TransformerEncoderLayer(
-        D, H, F, dropout=0.0, activation="gelu", batch_first=True, norm_first=placement == "pre", dtype=dtype
+        D, H, F, dropout=0.0, activation="gelu", batch_first=True, norm_first=wiring == "pre_norm", dtype=dtype
     )
     theirs = nn.ModuleDict(
         dict(

@@ -46,15 +46,16 @@ def model(kind: type, *args, dtype: torch.dtype = torch.float64, **changes) -> n
 
 
 configs = st.builds(
-    lambda positions, placement, norm, n_kv_heads, qk_norm, gated, shift: config(
+    lambda positions, wiring, norm, n_kv_heads, qk_norm, gated, token_shift: config(
         positions,
-        norm=NormConfig(norm, placement),
+        wiring=wiring,
+        norm=NormConfig(norm),
         attention=AttentionConfig(H, n_kv_heads=n_kv_heads, qk_norm=qk_norm),
         feed_forward=FeedForwardConfig(F, "gelu", gated=gated),
-        embedding=EmbeddingConfig(shift=shift),
+        embedding=EmbeddingConfig(token_shift=token_shift),
     ),
     st.sampled_from(list(POSITIONS)),
-    st.sampled_from(["pre", "post"]),
+    st.sampled_from(["pre_norm", "post_norm"]),
     st.sampled_from(["layer", "rms"]),
     st.sampled_from([1, 3]),
     st.booleans(),

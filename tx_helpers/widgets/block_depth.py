@@ -1,6 +1,6 @@
 """Depth, place of the norm, residual on or off: the gradient at every block, and how alike the tokens become.
 
-The stacks are those of `inside.depth`, untrained; each combination is computed once, when it is first asked for.
+The stacks are those of `inside.depth.ToyEncoder`, untrained; each combination is computed once, when it is first asked for.
 """
 
 from collections.abc import Sequence
@@ -10,19 +10,16 @@ from functools import cache
 import ipywidgets as widgets
 import torch
 
-from tx_helpers.capture import capture
-from tx_helpers.inside.depth import (
-    WiredStack,
-    gradient_by_block,
-    likeness,
+from tx_helpers.blocks import (
     no_norm,
-    nothing_around,
+    no_norm_without_residual,
     post_norm,
     post_norm_without_residual,
     pre_norm,
     pre_norm_without_residual,
-    rows,
 )
+from tx_helpers.capture import capture
+from tx_helpers.inside.depth import ToyEncoder, gradient_by_block, random_rows, token_similarity
 from tx_helpers.show.charts import line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
@@ -34,7 +31,7 @@ WIRINGS = {  # (norm, residual)
     ("post-norm", True): post_norm,
     ("post-norm", False): post_norm_without_residual,
     ("no norm", True): no_norm,
-    ("no norm", False): nothing_around,
+    ("no norm", False): no_norm_without_residual,
 }
 LIMITS = (1e-4, 1e5)  # of the gradients that are drawn
 ALIKE = 0.99
@@ -43,10 +40,10 @@ ALIKE = 0.99
 # --- compute ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Depth:
-    """gradients: of block 1 … L; likeness: mean cosine between tokens, of the input and after block 1 … L."""
+    """gradients: of block 1 … L; similarity: mean cosine between tokens, of the input and after block 1 … L."""
 
     gradients: Sequence[float]
-    likeness: Sequence[float]
+    similarity: Sequence[float]
 
     @property
     def ratio(self) -> float:
@@ -56,21 +53,21 @@ class Depth:
     @property
     def alike_from(self) -> int | None:
         """The first block after which the mean cosine is above 0.99."""
-        return next((block for block, cosine in enumerate(self.likeness) if cosine > ALIKE), None)
+        return next((block for block, cosine in enumerate(self.similarity) if cosine > ALIKE), None)
 
 
 def probe(norm: str, residual: bool, depth: int, *, width: int = 32) -> Depth:
     """One untrained stack in double precision, on a batch of rows to be sorted."""
-    stack = WiredStack(WIRINGS[norm, residual], d_model=width, depth=depth).double()
-    ids = rows(16, 8, torch.Generator().manual_seed(0))
-    with capture(stack, "start", "*.hidden") as seen:
+    stack = ToyEncoder(WIRINGS[norm, residual], d_model=width, n_layers=depth).double()
+    ids = random_rows(16, 8, torch.Generator().manual_seed(0))
+    with capture(stack, "*.hidden") as activations:
         gradients = gradient_by_block(stack, ids, ids.sort(dim=1).values)
-    return Depth(gradients, [likeness(hidden) for hidden in seen.values()])
+    return Depth(gradients, [token_similarity(hidden) for hidden in activations.values()])
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(norm: str, residual: bool, depth: int, seen: Depth) -> Svg:
-    """Gradients on a log scale on the left, likeness on the right."""
+    """Gradients on a log scale on the left, similarity on the right."""
     blocks, size = range(1, depth + 1), (380, 270)
     left = line_chart(
         {"gradient": (blocks, [min(max(g, LIMITS[0]), LIMITS[1]) for g in seen.gradients])},
@@ -82,7 +79,7 @@ def draw(norm: str, residual: bool, depth: int, seen: Depth) -> Svg:
         logy=True,
     )
     right = line_chart(
-        {"likeness": (range(depth + 1), seen.likeness)},
+        {"similarity": (range(depth + 1), seen.similarity)},
         size=size,
         title="How alike are the tokens?",
         xlabel="blocks passed",
@@ -97,7 +94,7 @@ def describe(norm: str, residual: bool, depth: int, seen: Depth) -> str:
     """The ratio of the gradients, and from which block on the tokens are alike."""
     stack = f"{depth} blocks, {norm}, {'with' if residual else 'without'} residual"
     size = f"gradient {seen.gradients[0]:.1e} at block 1 and {seen.gradients[-1]:.1e} at block {depth}"
-    alike = f"mean cosine between tokens {seen.likeness[0]:.2f} at the start, {seen.likeness[-1]:.3f} at the end"
+    alike = f"mean cosine between tokens {seen.similarity[0]:.2f} at the start, {seen.similarity[-1]:.3f} at the end"
     since = "never alike" if seen.alike_from is None else f"alike (above {ALIKE}) from block {seen.alike_from} on"
     return f"{stack}: {size}, ratio {seen.ratio:.1e}; {alike}: {since}."
 

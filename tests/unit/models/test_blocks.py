@@ -11,10 +11,30 @@ from torch import nn
 
 from parity import DEVICES, B, D, F, H, K, S, T, V, normal, randomise, tokens
 from tx_helpers.attention import MultiHeadAttention
-from tx_helpers.blocks import BlockCache, DecoderBlock, EncoderBlock, InputEmbedding
+from tx_helpers.blocks import (
+    BlockCache,
+    DecoderBlock,
+    EncoderBlock,
+    InputEmbedding,
+    no_norm,
+    no_norm_without_residual,
+    post_norm,
+    post_norm_without_residual,
+    pre_norm,
+    pre_norm_without_residual,
+)
 from tx_helpers.capture import capture
 from tx_helpers.layers import FeedForward, GatedFeedForward, RMSNorm
 from tx_helpers.positions import LearnedPositions, Rotary, SinusoidalPositions, sinusoidal
+
+FORMULAS = {  # one sub-layer of each wiring
+    pre_norm: lambda x, sublayer, norm: x + sublayer(norm(x)),
+    post_norm: lambda x, sublayer, norm: norm(x + sublayer(x)),
+    no_norm: lambda x, sublayer, norm: x + sublayer(x),
+    pre_norm_without_residual: lambda x, sublayer, norm: sublayer(norm(x)),
+    post_norm_without_residual: lambda x, sublayer, norm: norm(sublayer(x)),
+    no_norm_without_residual: lambda x, sublayer, norm: sublayer(x),
+}
 
 
 def encoder_block(**options) -> EncoderBlock:
@@ -27,10 +47,9 @@ def decoder_block(**options) -> DecoderBlock:
     return randomise(DecoderBlock(*attentions, feed_forward, lambda: nn.LayerNorm(D), **options).double(), std=0.3)
 
 
-@pytest.mark.parametrize("residual", [True, False])
-@pytest.mark.parametrize("placement", ["pre", "post"])
-def test_a_decoder_block_is_its_three_sub_layers_in_order(placement, residual):
-    block, x, memory = decoder_block(placement=placement, residual=residual), normal(B, T, D), normal(B, S, D, seed=1)
+@pytest.mark.parametrize("wiring", FORMULAS)
+def test_a_decoder_block_is_its_three_sub_layers_in_order(wiring):
+    block, x, memory = decoder_block(wiring=wiring), normal(B, T, D), normal(B, S, D, seed=1)
     mask = torch.ones(B, 1, 1, S, dtype=torch.bool)
     mask[1, ..., 3:] = False
     expected = x
@@ -39,15 +58,13 @@ def test_a_decoder_block_is_its_three_sub_layers_in_order(placement, residual):
         (block.cross_attention_norm, lambda x: block.cross_attention(x, memory, mask=mask)),
         (block.feed_forward_norm, block.feed_forward),
     ):
-        shortcut = expected if residual else 0
-        expected = shortcut + sublayer(norm(expected)) if placement == "pre" else norm(shortcut + sublayer(expected))
+        expected = FORMULAS[wiring](expected, sublayer, norm)
     torch.testing.assert_close(block(x, memory, memory_mask=mask), expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("residual", [True, False])
-@pytest.mark.parametrize("placement", ["pre", "post"])
-def test_an_encoder_block_hands_all_options_to_its_self_attention(placement, residual):
-    block, x = encoder_block(placement=placement, residual=residual), normal(B, T, D)
+@pytest.mark.parametrize("wiring", FORMULAS)
+def test_an_encoder_block_hands_all_options_to_its_self_attention(wiring):
+    block, x = encoder_block(wiring=wiring), normal(B, T, D)
     mask = torch.ones(B, 1, 1, T, dtype=torch.bool)
     mask[0, ..., 4:] = False
     rotate, bias = Rotary(K).at(torch.arange(T), torch.float64), normal(1, H, T, T, seed=2)
@@ -57,22 +74,37 @@ def test_an_encoder_block_hands_all_options_to_its_self_attention(placement, res
         (block.self_attention_norm, lambda x: block.self_attention(x, **options)),
         (block.feed_forward_norm, block.feed_forward),
     ):
-        shortcut = expected if residual else 0
-        expected = shortcut + sublayer(norm(expected)) if placement == "pre" else norm(shortcut + sublayer(expected))
+        expected = FORMULAS[wiring](expected, sublayer, norm)
     torch.testing.assert_close(block(x, **options), expected, rtol=1e-12, atol=1e-12)
     for name in options:  # and none of them is ignored
         assert (block(x, **(options | {name: False if name == "causal" else None})) - expected).abs().max() > 1e-3, name
 
 
-@pytest.mark.parametrize("placement", ["pre", "post"])
-def test_dropout_falls_on_what_a_sub_layer_adds(placement):
+@pytest.mark.parametrize("wiring", [pre_norm, post_norm])
+def test_dropout_falls_on_what_a_sub_layer_adds(wiring):
     """With everything dropped, pre-norm is the identity, and post-norm a norm for each sub-layer."""
-    block, x = decoder_block(placement=placement, dropout=1.0), normal(B, T, D)
+    block, x = decoder_block(wiring=wiring, dropout=1.0), normal(B, T, D)
     out = block(x, normal(B, S, D, seed=1))
     norms = (block.self_attention_norm, block.cross_attention_norm, block.feed_forward_norm)
-    expected = x if placement == "pre" else norms[2](norms[1](norms[0](x)))
+    expected = x if wiring is pre_norm else norms[2](norms[1](norms[0](x)))
     assert torch.equal(out, expected)
     assert not torch.allclose(block.eval()(x, normal(B, S, D, seed=1)), out)
+
+
+def test_a_wiring_may_use_a_second_norm_of_each_sub_layer_and_any_order():
+    """Norms 2 and 3 are the second ones of sub-layers 0 and 1."""
+
+    def last_first(x, sublayers, norms):
+        for n in (1, 0):
+            x = x + norms[2 + n](sublayers[n](norms[n](x)))
+        return x
+
+    block, x = encoder_block(wiring=last_first, norms_per_sublayer=2), normal(B, T, D)
+    after = x + block.second_norms[1](block.feed_forward(block.feed_forward_norm(x)))
+    expected = after + block.second_norms[0](block.self_attention(block.self_attention_norm(after)))
+    torch.testing.assert_close(block(x), expected, rtol=1e-12, atol=1e-12)
+    assert len(block.second_norms) == 2
+    assert not any("second" in name for name, _ in encoder_block().named_modules())
 
 
 def test_a_decoder_block_is_causal_unless_told_otherwise():
@@ -134,22 +166,22 @@ def test_the_embedding_without_scale_norm_or_positions_is_the_table():
     assert torch.equal(layer(ids, torch.arange(T)), expected)
 
 
-def test_with_token_shift_learned_shares_of_the_tokens_before_are_added():
+def test_with_token_shift_the_previous_tokens_are_added():
     """Below position n there is nothing n places before, whatever stands there: each row counts for itself."""
-    ids, before = tokens(B, T), [tokens(B, T, seed=4), tokens(B, T, seed=5)]
+    ids, previous = tokens(B, T), [tokens(B, T, seed=4), tokens(B, T, seed=5)]
     positions = torch.stack([torch.arange(T), torch.arange(T).sub(2).clamp(min=0)])
-    layer = embedding(shift=2, scale=True)
-    nn.init.normal_(layer.shift)
-    shares = [layer.shift[n] * layer.tokens.weight[earlier] for n, earlier in enumerate(before)]
+    layer = embedding(token_shift=2, scale=True)
+    nn.init.normal_(layer.token_shift)
+    shares = [layer.token_shift[n] * layer.tokens.weight[earlier] for n, earlier in enumerate(previous)]
     shares[0][0, :1] = shares[0][1, :3] = 0
     shares[1][0, :2] = shares[1][1, :4] = 0
     expected = layer.tokens.weight[ids] * math.sqrt(D) + sum(shares) + layer.positions.table.weight[positions]
-    torch.testing.assert_close(layer(ids, positions, before=before), expected, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(layer(ids, positions, previous_ids=previous), expected, rtol=1e-12, atol=1e-12)
 
 
-def test_the_shares_of_the_tokens_before_start_at_zero():
-    assert torch.equal(InputEmbedding(nn.Embedding(V, D), shift=3).shift, torch.zeros(3, D))
-    assert InputEmbedding(nn.Embedding(V, D)).shift is None
+def test_the_token_shift_starts_at_zero():
+    assert torch.equal(InputEmbedding(nn.Embedding(V, D), token_shift=3).token_shift, torch.zeros(3, D))
+    assert InputEmbedding(nn.Embedding(V, D)).token_shift is None
 
 
 def test_dropout_of_the_embedding_comes_last():
@@ -183,8 +215,8 @@ def test_blocks_follow_device_and_precision(device, dtype):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: encoder_block(placement="both"), "block: placement='both', expected 'pre' or 'post'"),
-        (lambda: decoder_block(placement=""), "block: placement='', expected 'pre' or 'post'"),
+        (lambda: encoder_block(wiring="both"), "block: wiring is 'both', expected a function"),
+        (lambda: decoder_block(wiring=None), "block: wiring is None, expected a function"),
         (lambda: encoder_block()(torch.ones(B, T, 10).double()), r"RMSNorm: x of shape \(2, 5, 10\), expected"),
         (
             lambda: decoder_block()(torch.ones(B, T, D).double(), torch.ones(3, S, D).double()),

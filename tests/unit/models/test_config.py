@@ -79,7 +79,7 @@ def test_the_models_of_2017_are_those_of_table_3():
         (6, 512, 2048, 8, 64, 0.1),
         (6, 1024, 4096, 16, 64, 0.3),
     ]
-    assert base.norm.placement == "post"
+    assert base.wiring == "post_norm"
     assert not base.final_norm
     assert base.positions.kind == "sinusoidal"
     assert base.embedding.tied
@@ -100,9 +100,9 @@ def test_what_is_left_open_is_derived():
         config, attention=AttentionConfig(H, d_head=5), feed_forward=FeedForwardConfig(F), norm=NormConfig("rms")
     )
     assert (config.d_head, config.d_ff) == (5, 20)
-    assert not replace(config, norm=NormConfig(placement="post")).final_norm
-    assert replace(config, norm=NormConfig(placement="post", final=True)).final_norm
-    assert not replace(config, norm=NormConfig(placement="pre", final=False)).final_norm
+    assert not replace(config, wiring="post_norm").final_norm
+    assert replace(config, wiring="post_norm", norm=NormConfig(final=True)).final_norm
+    assert not replace(config, wiring="pre_norm", norm=NormConfig(final=False)).final_norm
 
 
 def test_a_config_is_frozen_and_compares_by_value():
@@ -130,9 +130,12 @@ def test_a_config_is_frozen_and_compares_by_value():
         (lambda: PositionConfig("rotary", layout="neox"), "PositionConfig: layout='neox', expected one of half, inter"),
         (lambda: PositionConfig(base=-1.0), "PositionConfig: base=-1.0, expected at least 1"),
         (lambda: NormConfig("batch"), "NormConfig: kind='batch', expected one of layer, rms"),
-        (lambda: NormConfig(placement="sandwich"), "NormConfig: placement='sandwich', expected one of pre, post"),
+        (
+            lambda: TransformerConfig(V, wiring="sandwich"),
+            "TransformerConfig: wiring='sandwich', expected one of pre_norm, post",
+        ),
         (lambda: EmbeddingConfig(segments=-1), r"EmbeddingConfig: segments=-1, expected 0 \(none\) or more"),
-        (lambda: EmbeddingConfig(shift=-1), r"EmbeddingConfig: shift=-1, expected 0 \(none\) or more"),
+        (lambda: EmbeddingConfig(token_shift=-1), r"EmbeddingConfig: token_shift=-1, expected 0 \(none\) or more"),
         (lambda: InitConfig("kaiming"), "InitConfig: kind='kaiming', expected one of xavier, normal, fan_in"),
         (lambda: InitConfig(residual="half"), "InitConfig: residual='half', expected one of plain, scaled, zero"),
         (lambda: TransformerConfig(0), "TransformerConfig: vocab_size=0, expected at least 1"),

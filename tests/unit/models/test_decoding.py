@@ -27,7 +27,7 @@ def test_a_decoder_fed_piece_by_piece_gives_the_logits_of_the_whole(chunks, cach
     ids = tokens(3, S)
     for row, padding in enumerate((0, 1, 3)):
         ids[row, :padding] = PAD
-    changes = dict(attention=AttentionConfig(H, n_kv_heads=1, qk_norm=True), embedding=EmbeddingConfig(shift=2))
+    changes = dict(attention=AttentionConfig(H, n_kv_heads=1, qk_norm=True), embedding=EmbeddingConfig(token_shift=2))
     built = model(DecoderOnly, positions, dtype=dtype, **changes)
     with torch.no_grad():
         whole = built(ids)
@@ -45,7 +45,7 @@ def test_a_decoder_fed_piece_by_piece_gives_the_logits_of_the_whole(chunks, cach
 def test_an_encoder_decoder_fed_piece_by_piece_gives_the_logits_of_the_whole(chunks, cached, positions, dtype):
     source, target = tokens(3, S), tokens(3, T, seed=1)
     source[1, 4:] = source[2, :2] = PAD
-    embedding = EmbeddingConfig(shift=2)
+    embedding = EmbeddingConfig(token_shift=2)
     built = model(EncoderDecoder, positions, dtype=dtype, n_layers=3, n_encoder_layers=1, embedding=embedding)
     with torch.no_grad():
         close(feed(built.start(source, cached=cached), target, chunks), built(source, target), TOLERANCE[dtype])
@@ -58,7 +58,7 @@ def test_select_keeps_repeats_and_reorders_the_rows(cached, kind, positions):
     """As beam search does: rows go, come twice, change places; what follows is as if they had always been so."""
     ids, source, rows = tokens(3, T), tokens(3, S, seed=1), torch.tensor([2, 0, 2, 1])
     ids[2, 0] = source[2, 5:] = PAD
-    built, more = model(kind, positions, embedding=EmbeddingConfig(shift=2)), tokens(4, 2, seed=2)
+    built, more = model(kind, positions, embedding=EmbeddingConfig(token_shift=2)), tokens(4, 2, seed=2)
     with torch.no_grad():
         state = built.start(*conditions(kind, source) or (3,), cached=cached)
         feed(state, ids, [3, 2])

@@ -81,7 +81,7 @@ def test_what_stands_at_the_padding_does_not_matter(side, positions):
     ids = tokens(B, S)
     ids[1, slice(0, 3) if side == "left" else slice(S - 3, S)] = PAD
     real, target = ids != PAD, tokens(B, T, seed=1)
-    changes = dict(embedding=EmbeddingConfig(tied=False, shift=2))
+    changes = dict(embedding=EmbeddingConfig(tied=False, token_shift=2))
     for kind in (DecoderOnly, EncoderOnly, EncoderDecoder):
         built = model(kind, positions, **changes)
         run = (lambda: built(ids, target)) if kind is EncoderDecoder else (lambda: built(ids)[real])  # noqa: B023
@@ -183,8 +183,8 @@ def test_layers_are_as_many_as_asked():
 
 
 CHANGES = {
-    "no residual": dict(residual=False),
-    "post-norm": dict(norm=NormConfig(placement="post")),
+    "no residual": dict(wiring="pre_norm_without_residual"),
+    "post-norm": dict(wiring="post_norm"),
     "no final norm": dict(norm=NormConfig(final=False)),
     "RMSNorm": dict(norm=NormConfig("rms")),
     "epsilon": dict(norm=NormConfig(eps=0.5)),
@@ -193,7 +193,7 @@ CHANGES = {
     "activation": dict(feed_forward=FeedForwardConfig(F, "relu2")),
     "embedding unscaled": dict(embedding=EmbeddingConfig(scale=False)),
     "embedding normed": dict(embedding=EmbeddingConfig(norm=True)),
-    "token shift": dict(embedding=EmbeddingConfig(shift=2)),
+    "token shift": dict(embedding=EmbeddingConfig(token_shift=2)),
     "output scaled": dict(embedding=EmbeddingConfig(output_scale=0.5)),
     "base": dict(positions=PositionConfig(base=100.0)),
 }

@@ -59,16 +59,17 @@ def check_numbers(
     least: float | None = None,
     above: float | None = None,
     most: float | None = None,
+    below: float | None = None,
     whole: bool = False,
     optional: bool = False,
     **numbers: float | None,
 ) -> None:
-    """Each number is a number (a whole one), not NaN, at least `least`, more than `above` and at most `most`.
+    """Each number is a number (a whole one), not NaN, and within the bounds: n >= least, > above, <= most, < below.
 
     With `optional`, None is allowed.
     """
     bounds = [f"at least {least}"] * (least is not None) + [f"more than {above}"] * (above is not None)
-    bounds += [f"at most {most}"] * (most is not None)
+    bounds += [f"at most {most}"] * (most is not None) + [f"less than {below}"] * (below is not None)
     kind = "a whole number" if whole else "a number"
     expected = f"expected {' and '.join(bounds)}" if bounds else f"expected {kind}"
     for name, number in numbers.items():
@@ -77,7 +78,8 @@ def check_numbers(
         if isinstance(number, bool) or not isinstance(number, Integral if whole else Real):
             raise ValueError(f"{where}: {name} is {described(number)}, expected {' '.join([kind, *bounds])}")
         too_small = (least is not None and number < least) or (above is not None and number <= above)
-        if math.isnan(number) or too_small or (most is not None and number > most):
+        too_large = (most is not None and number > most) or (below is not None and number >= below)
+        if math.isnan(number) or too_small or too_large:
             raise ValueError(f"{where}: {name}={number}, {expected}")
 
 
@@ -85,7 +87,7 @@ def check_one_of(where: str, choices: Iterable[str], **values: str) -> None:
     """Each value is one of the choices."""
     choices = tuple(choices)
     for name, value in values.items():
-        if value not in choices:
+        if not isinstance(value, str) or value not in choices:
             raise ValueError(f"{where}: {name}={value!r}, expected one of {', '.join(choices)}")
 
 

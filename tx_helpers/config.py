@@ -8,8 +8,10 @@ Grouped by part, so that a change reads as what it is:
 The presets at the end are published models, down to the last detail; `models.count_parameters` counts them.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 
+from tx_helpers.arguments import check_numbers, check_one_of, described
 from tx_helpers.blocks import WIRINGS
 from tx_helpers.layers import ACTIVATIONS
 
@@ -26,7 +28,10 @@ class AttentionConfig:
     scale: float | None = None  # 1 / √d_head
 
     def __post_init__(self):
-        _at_least_one("AttentionConfig", n_heads=self.n_heads, n_kv_heads=self.n_kv_heads, d_head=self.d_head)
+        at_least_one = partial(check_numbers, "AttentionConfig", least=1, whole=True)
+        at_least_one(n_heads=self.n_heads)
+        at_least_one(optional=True, n_kv_heads=self.n_kv_heads, d_head=self.d_head)
+        check_numbers("AttentionConfig", optional=True, scale=self.scale)
         if self.n_heads % (self.n_kv_heads or self.n_heads):
             raise ValueError(
                 f"AttentionConfig: n_heads={self.n_heads} is not divisible by n_kv_heads={self.n_kv_heads}"
@@ -43,8 +48,8 @@ class FeedForwardConfig:
     bias: bool = True
 
     def __post_init__(self):
-        _at_least_one("FeedForwardConfig", d_ff=self.d_ff)
-        _one_of("FeedForwardConfig", activation=self.activation, choices=tuple(ACTIVATIONS))
+        check_numbers("FeedForwardConfig", least=1, whole=True, optional=True, d_ff=self.d_ff)
+        check_one_of("FeedForwardConfig", ACTIVATIONS, activation=self.activation)
 
 
 @dataclass(frozen=True)
@@ -59,10 +64,11 @@ class PositionConfig:
     max_distance: int = 128  # t5
 
     def __post_init__(self):
-        kinds = ("none", "sinusoidal", "learned", "rotary", "t5", "alibi")
-        _one_of("PositionConfig", kind=self.kind, choices=kinds)
-        _one_of("PositionConfig", layout=self.layout, choices=("half", "interleaved"))
-        _at_least_one("PositionConfig", base=self.base)
+        check_one_of("PositionConfig", ("none", "sinusoidal", "learned", "rotary", "t5", "alibi"), kind=self.kind)
+        check_one_of("PositionConfig", ("half", "interleaved"), layout=self.layout)
+        check_numbers("PositionConfig", least=1, base=self.base)
+        check_numbers("PositionConfig", above=0, interpolation=self.interpolation)
+        check_numbers("PositionConfig", least=1, whole=True, buckets=self.buckets, max_distance=self.max_distance)
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,8 @@ class NormConfig:
     eps: float = 1e-5
 
     def __post_init__(self):
-        _one_of("NormConfig", kind=self.kind, choices=("layer", "rms"))
+        check_one_of("NormConfig", ("layer", "rms"), kind=self.kind)
+        check_numbers("NormConfig", least=0, eps=self.eps)
 
 
 @dataclass(frozen=True)
@@ -90,9 +97,8 @@ class EmbeddingConfig:
     output_scale: float = 1.0  # of the last hidden states, before the output: d_model^−½ in T5
 
     def __post_init__(self):
-        for name, number in (("segments", self.segments), ("token_shift", self.token_shift)):
-            if number < 0:
-                raise ValueError(f"EmbeddingConfig: {name}={number}, expected 0 (none) or more")
+        check_numbers("EmbeddingConfig", least=0, whole=True, segments=self.segments, token_shift=self.token_shift)
+        check_numbers("EmbeddingConfig", output_scale=self.output_scale)
 
 
 @dataclass(frozen=True)
@@ -110,8 +116,9 @@ class InitConfig:
     residual: str = "plain"
 
     def __post_init__(self):
-        _one_of("InitConfig", kind=self.kind, choices=("xavier", "normal", "fan_in"))
-        _one_of("InitConfig", residual=self.residual, choices=("plain", "scaled", "zero"))
+        check_one_of("InitConfig", ("xavier", "normal", "fan_in"), kind=self.kind)
+        check_one_of("InitConfig", ("plain", "scaled", "zero"), residual=self.residual)
+        check_numbers("InitConfig", least=0, std=self.std)
 
 
 @dataclass(frozen=True)
@@ -143,16 +150,20 @@ class TransformerConfig:
     init: InitConfig = field(default_factory=InitConfig)
 
     def __post_init__(self):
-        _at_least_one(
-            "TransformerConfig",
-            vocab_size=self.vocab_size,
-            d_model=self.d_model,
-            n_layers=self.n_layers,
+        at_least_one = partial(check_numbers, "TransformerConfig", least=1, whole=True)
+        at_least_one(vocab_size=self.vocab_size, d_model=self.d_model, n_layers=self.n_layers)
+        at_least_one(
+            optional=True,
             n_encoder_layers=self.n_encoder_layers,
             source_vocab_size=self.source_vocab_size,
             context_length=self.context_length,
         )
-        _one_of("TransformerConfig", wiring=self.wiring, choices=tuple(WIRINGS))
+        check_numbers("TransformerConfig", least=0, below=1, dropout=self.dropout)
+        check_one_of("TransformerConfig", WIRINGS, wiring=self.wiring)
+        for part in fields(self):
+            value, kind = getattr(self, part.name), part.default_factory
+            if isinstance(kind, type) and not isinstance(value, kind):
+                raise ValueError(f"TransformerConfig: {part.name} is {described(value)}, expected {kind.__name__}")
         if self.attention.d_head is None and self.d_model % self.attention.n_heads:
             raise ValueError(
                 f"TransformerConfig: d_model={self.d_model} is not divisible by n_heads={self.attention.n_heads}"
@@ -163,10 +174,9 @@ class TransformerConfig:
             raise ValueError(f"TransformerConfig: d_head={self.d_head}, but rotary positions need an even one")
         if self.positions.kind == "learned" and self.context_length is None:
             raise ValueError("TransformerConfig: positions are learned, but context_length is None: it says how many")
-        if not 0.0 <= self.dropout < 1.0:
-            raise ValueError(f"TransformerConfig: dropout={self.dropout}, expected 0 <= dropout < 1")
+        check_numbers("TransformerConfig", least=0, whole=True, optional=True, pad_id=self.pad_id)
         smallest = min(self.vocab_size, self.source_vocab_size or self.vocab_size)
-        if self.pad_id is not None and not 0 <= self.pad_id < smallest:
+        if self.pad_id is not None and self.pad_id >= smallest:
             raise ValueError(f"TransformerConfig: pad_id={self.pad_id} is outside the vocabulary of {smallest}")
 
     @property
@@ -187,7 +197,7 @@ class TransformerConfig:
 
 def transformer_2017(vocab_size: int = 37000, size: str = "base", **changes) -> TransformerConfig:
     """The encoder–decoder of Vaswani et al. 2017, table 3: "base" (65M) or "big" (213M)."""
-    _one_of("transformer_2017", size=size, choices=("base", "big"))
+    check_one_of("transformer_2017", ("base", "big"), size=size)
     d_model, heads, dropout = (512, 8, 0.1) if size == "base" else (1024, 16, 0.3)
     config = TransformerConfig(
         vocab_size,
@@ -211,7 +221,7 @@ GPT_SIZES = {  # name: (layers, d_model, heads, context)
 
 def gpt2(size: str = "gpt2", **changes) -> TransformerConfig:
     """The decoder-only models of Radford et al. 2019, and GPT-3 175B (Brown et al. 2020, table 2.1)."""
-    _one_of("gpt2", size=size, choices=tuple(GPT_SIZES))
+    check_one_of("gpt2", GPT_SIZES, size=size)
     layers, d_model, heads, context = GPT_SIZES[size]
     config = TransformerConfig(
         50257,
@@ -230,7 +240,7 @@ def gpt2(size: str = "gpt2", **changes) -> TransformerConfig:
 
 def bert(size: str = "base", **changes) -> TransformerConfig:
     """The encoder of Devlin et al. 2019, "base" or "large", without the pooler and the task's own head."""
-    _one_of("bert", size=size, choices=("base", "large"))
+    check_one_of("bert", ("base", "large"), size=size)
     layers, d_model, heads = (12, 768, 12) if size == "base" else (24, 1024, 16)
     config = TransformerConfig(
         30522,
@@ -252,7 +262,7 @@ def bert(size: str = "base", **changes) -> TransformerConfig:
 
 def t5(size: str = "small", **changes) -> TransformerConfig:
     """The encoder–decoder of Raffel et al. 2020, sizes "small" (60M) and "base" (220M)."""
-    _one_of("t5", size=size, choices=("small", "base"))
+    check_one_of("t5", ("small", "base"), size=size)
     layers, d_model, heads = (6, 512, 8) if size == "small" else (12, 768, 12)
     config = TransformerConfig(
         32128,
@@ -272,7 +282,7 @@ def t5(size: str = "small", **changes) -> TransformerConfig:
 
 def llama(size: str = "7b", **changes) -> TransformerConfig:
     """The decoder-only models of Touvron et al. 2023, "7b", and of Llama 3 (Dubey et al. 2024), "8b"."""
-    _one_of("llama", size=size, choices=("7b", "8b"))
+    check_one_of("llama", ("7b", "8b"), size=size)
     third = size == "8b"
     config = TransformerConfig(
         128256 if third else 32000,
@@ -287,15 +297,3 @@ def llama(size: str = "7b", **changes) -> TransformerConfig:
         init=InitConfig("normal"),
     )
     return replace(config, **changes)
-
-
-def _at_least_one(operation: str, **numbers: int | None) -> None:
-    for name, number in numbers.items():
-        if number is not None and number < 1:
-            raise ValueError(f"{operation}: {name}={number}, expected at least 1")
-
-
-def _one_of(operation: str, *, choices: tuple[str, ...], **value: str) -> None:
-    ((name, given),) = value.items()
-    if given not in choices:
-        raise ValueError(f"{operation}: {name}={given!r}, expected one of {', '.join(choices)}")

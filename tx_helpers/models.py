@@ -68,7 +68,7 @@ class Stack(nn.Module):
         x = self.input(ids[:, new], positions, segments, previous_ids=previous_ids)
         options = dict(
             mask=combine_masks(padding, mask),
-            bias=None if self.bias is None else self.bias(x.shape[1], S),
+            bias=None if self.bias is None else self.bias(x.shape[1], S, device=x.device, dtype=x.dtype),
             rotate=None if self.rotary is None else self.rotary.at(positions, x.dtype),
             causal=self.causal,
         )

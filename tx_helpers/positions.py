@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.arguments import values_are_known
+
 
 def wavelengths(dim: int, *, base: float = 10000.0) -> Tensor:
     """2π · base^(2i/dim) for i = 0 … dim/2 − 1, in positions: the period of each sine–cosine pair. (dim/2,)"""
@@ -63,7 +65,7 @@ class LearnedPositions(nn.Module):
 
     def forward(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
         context = self.table.num_embeddings
-        if positions.device.type != "meta" and (positions >= context).any():
+        if values_are_known(positions) and (positions >= context).any():
             raise ValueError(f"LearnedPositions: position {int(positions.max())}, but only {context} were learned")
         return self.table(positions).to(dtype)
 
@@ -132,9 +134,18 @@ class T5Bias(nn.Module):
         self.buckets, self.max_distance, self.bidirectional = buckets, max_distance, bidirectional
         self.table = nn.Embedding(buckets, n_heads)
 
-    def forward(self, T: int, S: int) -> Tensor:
-        distance = _distances(T, S, self.table.weight.device)
-        return self.table(self.bucket(distance)).permute(2, 0, 1).unsqueeze(0)
+    def forward(
+        self,
+        T: int,
+        S: int,
+        *,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> Tensor:
+        """Device and dtype are those of the table unless given."""
+        distance = _distances(T, S, device or self.table.weight.device)
+        bias = self.table(self.bucket(distance))  # (T, S) -> (T, S, H)
+        return bias.permute(2, 0, 1).unsqueeze(0).to(dtype or bias.dtype)  # (T, S, H) -> (1, H, T, S)
 
     def bucket(self, distance: Tensor) -> Tensor:
         """Bucket of each distance key − query (any shape)."""
@@ -154,17 +165,27 @@ class T5Bias(nn.Module):
 class ALiBi(nn.Module):
     """−slope_h · |query − key|, added to the scores; nothing is learned: forward(T, S) -> (1, H, T, S).
 
+    Nothing is stored either: the slopes are computed in each call, on the given device and in the given dtype.
+
     Slopes 2^(−8/H), 2^(−16/H) … for a power of two, else as in the code published with the paper: those of the power
     of two below, filled up with every second one of the power above. Source: Press et al. 2022, section 3.
     """
 
     def __init__(self, n_heads: int):
         super().__init__()
-        self.register_buffer("slopes", torch.tensor(_alibi_slopes(n_heads)), persistent=False)
+        self.slopes = _alibi_slopes(n_heads)  # no buffer, which `to_empty` would lose
 
-    def forward(self, T: int, S: int) -> Tensor:
-        distance = _distances(T, S, self.slopes.device).abs()
-        return (-self.slopes[:, None, None] * distance).unsqueeze(0)
+    def forward(
+        self,
+        T: int,
+        S: int,
+        *,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> Tensor:
+        slopes = torch.tensor(self.slopes, device=device, dtype=dtype)
+        distance = _distances(T, S, device).abs()
+        return (-slopes[:, None, None] * distance).unsqueeze(0)  # (H, 1, 1) * (T, S) -> (1, H, T, S)
 
 
 def _frequencies(dim: int, base: float, device: torch.device, dtype: torch.dtype) -> Tensor:
@@ -197,7 +218,7 @@ def _neighbour(x: Tensor) -> Tensor:
     return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
 
 
-def _distances(T: int, S: int, device: torch.device) -> Tensor:
+def _distances(T: int, S: int, device: torch.device | str | None) -> Tensor:
     """key − query, (T, S); the queries are the last T of the S positions."""
     if not 0 < T <= S:
         raise ValueError(f"position bias: {T} query positions, {S} key positions; queries are the last: 0 < T <= S")

@@ -468,7 +468,7 @@ def test_alibi_s_slopes_are_the_library_s_for_any_number_of_heads(n_heads):
     from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
     theirs = build_alibi_tensor(torch.ones(1, 2), n_heads, torch.float32)[:, 0, 1]
-    torch.testing.assert_close(ALiBi(n_heads).slopes, theirs, rtol=1e-6, atol=0)
+    torch.testing.assert_close(torch.tensor(ALiBi(n_heads).slopes), theirs, rtol=1e-6, atol=0)
 
 
 def test_a_block_of_grouped_query_attention_is_llama_s():

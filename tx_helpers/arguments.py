@@ -31,25 +31,12 @@ def check_tensors(where: str, sizes: dict[str, int] | None = None, **tensors: tu
     sizes = dict(sizes or {})
     for name, (tensor, form) in tensors.items():
         kind, letters = _read(form)
-        expected = f"expected {kind + ' ' if kind else ''}({', '.join(letters)})"
-        if not isinstance(tensor, Tensor):
-            raise ValueError(f"{where}: {name} is {described(tensor)}, {expected}")
-        if kind and not _KINDS[kind](tensor.dtype):
-            raise ValueError(f"{where}: {name} is a tensor of {tensor.dtype}, {expected}")
-        names, shape = letters, tuple(tensor.shape)
-        if letters and letters[0] == "…":
-            names = letters[1:]
-            shape = shape[max(0, len(shape) - len(names)) :]
-        known = {n: int(n) if n.isdigit() else sizes[n] for n in names if n.isdigit() or n in sizes}
-        found, fits = dict(known), len(shape) == len(names)
-        for letter, size in zip(names, shape, strict=False):
-            fits = fits and found.setdefault(letter, size) == size
-        if not fits:
-            given = ", ".join(f"{letter} = {size}" for letter, size in known.items() if not letter.isdigit())
-            raise ValueError(
-                f"{where}: {name} of shape {tuple(tensor.shape)}, {expected}{' with ' * bool(given)}{given}"
-            )
-        sizes |= {letter: size for letter, size in found.items() if not letter.isdigit()}
+        found = None
+        if isinstance(tensor, Tensor) and (not kind or _KINDS[kind](tensor.dtype)):
+            found = _sizes_of(tensor.shape, letters, sizes)
+        if found is None:
+            raise ValueError(f"{where}: {_mismatch(name, tensor, kind, letters, sizes)}")
+        sizes = found
     return sizes
 
 
@@ -143,3 +130,29 @@ def _with_article(name: str) -> str:
 def _read(form: str) -> tuple[str, list[str]]:
     first, _, rest = form.partition(" ")
     return (first, rest.split()) if first in _KINDS else ("", form.split())
+
+
+def _sizes_of(shape: torch.Size, letters: list[str], sizes: dict[str, int]) -> dict[str, int] | None:
+    """The sizes, with those of this shape; None if the shape is not of this form."""
+    if letters and letters[0] == "…":
+        letters = letters[1:]
+        shape = shape[max(0, len(shape) - len(letters)) :]
+    if len(shape) != len(letters):
+        return None
+    sizes = dict(sizes)
+    for letter, size in zip(letters, shape, strict=True):
+        expected = int(letter) if letter.isdigit() else sizes.setdefault(letter, size)
+        if size != expected:
+            return None
+    return sizes
+
+
+def _mismatch(name: str, tensor: object, kind: str, letters: list[str], sizes: dict[str, int]) -> str:
+    """What the argument is, and what was expected."""
+    expected = f"expected {kind + ' ' if kind else ''}({', '.join(letters)})"
+    if not isinstance(tensor, Tensor):
+        return f"{name} is {described(tensor)}, {expected}"
+    if kind and not _KINDS[kind](tensor.dtype):
+        return f"{name} is a tensor of {tensor.dtype}, {expected}"
+    known = ", ".join(f"{letter} = {sizes[letter]}" for letter in letters if letter in sizes)
+    return f"{name} of shape {tuple(tensor.shape)}, {expected}{' with ' * bool(known)}{known}"

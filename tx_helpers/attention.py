@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tx_helpers.arguments import check_numbers, check_tensors, described
 from tx_helpers.layers import RMSNorm
 from tx_helpers.masks import additive_mask, causal_mask, combine_masks
 from tx_helpers.observe import observe, observed
@@ -32,20 +33,24 @@ def eager_attention(
     dropout: float = 0.0,
 ) -> Tensor:
     """The formula, step by step; reports "scores" (before the mask) and "weights". -> (B, H, T, K)"""
-    _check_shapes(q, k, v, mask, bias)
+    _check_arguments(q, k, v, mask, bias, scale, dropout)
     k, v = _one_for_each_query_head(q, k, v)
-    scores = q @ k.transpose(-2, -1) * _scale(q, scale)
+    # The queries are scaled before the product: in float16 the unscaled product could overflow.
+    scores = q * _scale(q, scale) @ k.transpose(-2, -1)  # (B, H, T, K) @ (B, H, K, S) -> (B, H, T, S)
     if bias is not None:
         scores = scores + bias.to(scores.dtype)
     scores = observe("scores", scores)
     allowed = _with_causal(mask, causal, q, k)
     if allowed is not None:
         scores = scores.masked_fill(~allowed, float("-inf"))
-    weights = torch.softmax(scores, dim=-1)
-    if mask is not None:  # then a row may be fully masked, and its softmax 0/0; under causality alone none is
-        weights = weights.masked_fill(~allowed, 0.0)
+    if mask is None and bias is None:  # every row is open: causality alone leaves each query its own key
+        weights = torch.softmax(scores, dim=-1)
+    else:
+        # The softmax of a row of −∞ alone would be 0/0. Such a row gets zeros, and no gradient.
+        closed = scores.isneginf().all(dim=-1, keepdim=True)  # (B, H, T, 1)
+        weights = torch.softmax(scores.masked_fill(closed, 0.0), dim=-1).masked_fill(closed, 0.0)
     weights = F.dropout(observe("weights", weights), dropout)
-    return weights @ v
+    return weights @ v  # (B, H, T, S) @ (B, H, S, K) -> (B, H, T, K)
 
 
 def fused_attention(
@@ -60,7 +65,7 @@ def fused_attention(
     dropout: float = 0.0,
 ) -> Tensor:
     """The same by PyTorch's kernel, which keeps no weights: memory grows with T, not T². -> (B, H, T, K)"""
-    _check_shapes(q, k, v, mask, bias)
+    _check_arguments(q, k, v, mask, bias, scale, dropout)
     k, v = _one_for_each_query_head(q, k, v)
     if causal and mask is None and bias is None and q.shape[-2] == k.shape[-2]:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=_scale(q, scale), dropout_p=dropout)
@@ -68,6 +73,8 @@ def fused_attention(
     if bias is not None:
         bias = bias.to(q.dtype)
         mask = bias if mask is None else bias + additive_mask(mask, q.dtype)
+    if mask is not None and mask.dim() < 2:  # the kernel wants at least (T, S)
+        mask = mask.expand(q.shape[-2], k.shape[-2])
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=_scale(q, scale), dropout_p=dropout)
 
 
@@ -212,13 +219,11 @@ class MultiHeadAttention(nn.Module):
         return x.unflatten(-1, (n_heads, self.d_head)).transpose(1, 2)  # (B, T, H·K) -> (B, H, T, K)
 
     def _check(self, x: Tensor, memory: Tensor | None) -> None:
-        for name, tensor in (("x", x), ("memory", memory)):
-            if tensor is not None and (tensor.dim() != 3 or tensor.shape[-1] != self.d_model):
-                raise ValueError(
-                    f"MultiHeadAttention: {name} of shape {tuple(tensor.shape)}, expected (B, T, {self.d_model})"
-                )
-        if memory is not None and memory.shape[0] != x.shape[0]:
-            raise ValueError(f"MultiHeadAttention: x has {x.shape[0]} rows, but memory has {memory.shape[0]}")
+        check_tensors(
+            "MultiHeadAttention",
+            x=(x, f"float B T {self.d_model}"),
+            **({} if memory is None else {"memory": (memory, f"float B S {self.d_model}")}),
+        )
 
 
 def additive_attention(q: Tensor, k: Tensor, v: Tensor, *, weight: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -227,36 +232,60 @@ def additive_attention(q: Tensor, k: Tensor, v: Tensor, *, weight: Tensor, mask:
     q (B, T, A) and k (B, S, A) are already projected to the width A of the network, weight (A,), v (B, S, D), mask
     broadcastable to (B, T, S). -> (B, T, D). Source: Bahdanau et al. 2015, section 3.1 and appendix A.1.2.
     """
-    scores = observe("scores", torch.tanh(q.unsqueeze(-2) + k.unsqueeze(-3)) @ weight)
+    check_tensors(
+        "additive_attention",
+        q=(q, "float B T A"),
+        k=(k, "float B S A"),
+        v=(v, "float B S D"),
+        weight=(weight, "float A"),
+    )
+    sums = q.unsqueeze(-2) + k.unsqueeze(-3)  # (B, T, 1, A) + (B, 1, S, A) -> (B, T, S, A)
+    scores = observe("scores", torch.tanh(sums) @ weight)  # (B, T, S, A) @ (A,) -> (B, T, S)
     _check_term("additive_attention: a mask", mask, scores.shape, torch.bool)
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf"))
     weights = torch.softmax(scores, dim=-1)
-    if mask is not None:
+    if mask is not None:  # a query that may attend to nothing gets zeros
         weights = weights.masked_fill(~mask, 0.0)
-    return observe("weights", weights) @ v
+    return observe("weights", weights) @ v  # (B, T, S) @ (B, S, D) -> (B, T, D)
 
 
-def _check_shapes(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> None:
-    if not (q.dim() == k.dim() == v.dim() >= 3 and q.shape[:-3] == k.shape[:-3] == v.shape[:-3]) or (
-        q.shape[-1] != k.shape[-1] or k.shape[-3:-1] != v.shape[-3:-1]
+def _check_arguments(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, scale: float | None, dropout: float
+) -> None:
+    """Written out rather than with `check_tensors`: this runs in every layer of every decoding step."""
+    tensors = (q, k, v)
+    fits = all(isinstance(tensor, Tensor) and tensor.is_floating_point() and tensor.dim() >= 3 for tensor in tensors)
+    if not (
+        fits
+        and q.shape[:-3] == k.shape[:-3] == v.shape[:-3]  # B, and any dimensions before it
+        and q.shape[-1] == k.shape[-1]  # K
+        and k.shape[-3:-1] == v.shape[-3:-1]  # G and S
     ):
-        raise ValueError(
-            f"attention: q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}; "
-            "expected (B, H, T, K), (B, G, S, K), (B, G, S, K)"
-        )
-    scores = (*q.shape[:-1], k.shape[-2])
+        given = (tuple(x.shape) if isinstance(x, Tensor) and x.is_floating_point() else described(x) for x in tensors)
+        found = ", ".join(f"{name} {what}" for name, what in zip("qkv", given, strict=True))
+        raise ValueError(f"attention: {found}; expected float (B, H, T, K), (B, G, S, K), (B, G, S, K)")
+    scores = (*q.shape[:-1], k.shape[-2])  # (B, H, T, S)
     _check_term("attention: a mask", mask, scores, torch.bool)
     _check_term("attention: a bias", bias, scores)
+    if scale is not None:
+        check_numbers("attention", scale=scale)
+    if dropout != 0.0:
+        check_numbers("attention", least=0, most=1, dropout=dropout)
 
 
 def _check_term(name: str, term: Tensor | None, scores: tuple[int, ...], dtype: torch.dtype | None = None) -> None:
+    """A mask or a bias can be broadcast to the scores."""
     if term is None:
         return
+    if not isinstance(term, Tensor):
+        raise ValueError(f"{name} is {described(term)}, expected a tensor")
     if dtype is not None and term.dtype != dtype:
         raise ValueError(f"{name} of {term.dtype}, expected torch.bool with True = may attend")
+    if dtype is None and not term.is_floating_point():
+        raise ValueError(f"{name} of {term.dtype}, expected a floating-point tensor")
     fits = (n in (1, m) for n, m in zip(reversed(term.shape), reversed(scores), strict=False))
-    if len(term.shape) > len(scores) or not all(fits):
+    if term.dim() > len(scores) or not all(fits):
         raise ValueError(f"{name} of shape {tuple(term.shape)} for scores of shape {tuple(scores)}")
 
 

@@ -10,6 +10,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.arguments import check_tensors, values_are_known
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.blocks import WIRINGS, BlockCache, DecoderBlock, EncoderBlock, InputEmbedding
 from tx_helpers.config import TransformerConfig
@@ -85,33 +86,47 @@ class Stack(nn.Module):
         return (real.cumsum(-1) - 1).clamp(min=0), padding_mask(ids, self.pad_id)
 
 
-class _Model(nn.Module):
-    """What the three have in common: the output layer, and the first values of all parameters."""
+class TransformerModel(nn.Module):
+    """What the three models have in common: the output layer, tied weights and the initial values."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
         self.config = config
 
-    def _finish(self, tokens: nn.Embedding) -> None:
+    def _add_output(self, tokens: nn.Embedding) -> None:
+        """Complete a model whose stacks are made; `tokens` is the embedding that the output may share."""
         config = self.config
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=config.embedding.output_bias)
         initialise(self)
-        if config.embedding.tied:
-            self.output.weight = tokens.weight
+        self.tie_weights()
+
+    def tie_weights(self) -> None:
+        """Let the parts that share a matrix share it (again): output and embedding, encoder and decoder."""
+        embeddings = [stack.input.tokens for stack in self.children() if isinstance(stack, Stack)]
+        if self.config.source_vocab_size is None:
+            for embedding in embeddings:
+                embedding.weight = embeddings[-1].weight
+        if self.config.embedding.tied:
+            self.output.weight = embeddings[-1].weight
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "TransformerModel":
+        super()._apply(fn, recurse)
+        self.tie_weights()  # `to_empty` makes new tensors for each part
+        return self
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Last hidden states (B, T, D) -> one number for each word of the vocabulary (B, T, V)."""
+        """Last hidden states (B, T, D) -> one number for each token of the vocabulary (B, T, V)."""
         return self.output(hidden * self.config.embedding.output_scale)
 
 
-class EncoderOnly(_Model):
+class EncoderOnly(TransformerModel):
     """Every position sees every other: ids (B, T) -> logits (B, T, V). The shape of BERT (Devlin et al. 2019)."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__(config)
         tokens = nn.Embedding(config.vocab_size, config.d_model)
         self.encoder = Stack(config, tokens, n_layers=config.n_layers, causal=False)
-        self._finish(tokens)
+        self._add_output(tokens)
 
     def encode(self, ids: Tensor, *, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
         """ids (B, T) -> hidden states (B, T, D)."""
@@ -121,14 +136,14 @@ class EncoderOnly(_Model):
         return self.logits(self.encode(ids, mask=mask, segments=segments))
 
 
-class DecoderOnly(_Model):
+class DecoderOnly(TransformerModel):
     """Every position sees itself and what came before: ids (B, T) -> logits (B, T, V). GPT (Radford et al. 2018)."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__(config)
         tokens = nn.Embedding(config.vocab_size, config.d_model)
         self.decoder = Stack(config, tokens, n_layers=config.n_layers, causal=True)
-        self._finish(tokens)
+        self._add_output(tokens)
 
     def forward(self, ids: Tensor, *, mask: Tensor | None = None) -> Tensor:
         return self.logits(self.decoder(ids, mask=mask))
@@ -138,19 +153,22 @@ class DecoderOnly(_Model):
         return DecodingState(self.decoder, self.logits, batch=batch, cached=cached)
 
 
-class EncoderDecoder(_Model):
+class EncoderDecoder(TransformerModel):
     """An encoder reads the source, a decoder writes the target: (B, S), (B, T) -> (B, T, V). Vaswani et al. 2017."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__(config)
         target_tokens = nn.Embedding(config.vocab_size, config.d_model)
-        source_tokens = target_tokens
-        if config.source_vocab_size is not None:
+        if config.source_vocab_size is None:
+            # A module of its own with the same matrix: `functional_call` loses a module that is registered twice.
+            source_tokens = nn.Embedding.from_pretrained(target_tokens.weight, freeze=False)
+            source_tokens.weight = target_tokens.weight
+        else:
             source_tokens = nn.Embedding(config.source_vocab_size, config.d_model)
         n_encoder_layers = config.n_encoder_layers or config.n_layers
         self.encoder = Stack(config, source_tokens, n_layers=n_encoder_layers, causal=False)
         self.decoder = Stack(config, target_tokens, n_layers=config.n_layers, causal=True, cross=True)
-        self._finish(target_tokens)
+        self._add_output(target_tokens)
 
     def encode(self, source: Tensor) -> Tensor:
         """source (B, S) -> memory (B, S, D)."""
@@ -180,12 +198,16 @@ class EncoderDecoder(_Model):
 
 
 @torch.no_grad()
-def initialise(model: _Model) -> None:
+def initialise(model: TransformerModel) -> None:
     """Draw all parameters afresh from torch's generator, as `model.config.init` says."""
     init, d_model = model.config.init, model.config.d_model
     n_layers = sum(isinstance(module, EncoderBlock) for module in model.modules())
+    drawn: list[Tensor] = []
     for module in model.modules():
         if isinstance(module, nn.Embedding):
+            if any(module.weight is weight for weight in drawn):  # shared by encoder and decoder
+                continue
+            drawn.append(module.weight)
             nn.init.normal_(module.weight, std=d_model**-0.5 if init.kind == "xavier" else init.std)
         elif isinstance(module, nn.Linear):
             if init.kind == "xavier":
@@ -260,13 +282,12 @@ def _new_block(config: TransformerConfig, new_norm: Callable[[], nn.Module], cro
 
 
 def _check_ids(ids: Tensor, vocab_size: int, context_length: int | None) -> None:
-    if ids.dim() != 2 or 0 in ids.shape:
+    check_tensors("model", ids=(ids, "int B T"))
+    if 0 in ids.shape:
         raise ValueError(f"model: ids of shape {tuple(ids.shape)}, expected (B, T) with at least one of each")
-    if ids.dtype not in (torch.int64, torch.int32):
-        raise ValueError(f"model: ids of {ids.dtype}, expected torch.int64")
     if context_length is not None and ids.shape[1] > context_length:
         raise ValueError(f"model: a sequence of {ids.shape[1]} ids, but context_length is {context_length}")
-    if ids.device.type != "meta":
+    if values_are_known(ids):
         lowest, highest = map(int, ids.aminmax())
         if not 0 <= lowest <= highest < vocab_size:
             raise ValueError(f"model: ids {lowest} … {highest}, but the vocabulary has {vocab_size}")

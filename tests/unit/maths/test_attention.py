@@ -190,6 +190,41 @@ def test_what_is_masked_does_not_matter_at_all(attend):
 # --------------------------------------------------------------------------------------------- the rule that chooses
 
 
+@all_forms
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_row_closed_by_a_bias_alone_gives_zeros_and_no_gradient(attend, causal):
+    q, k, v = (normal(B, H, T, K, seed=n).requires_grad_() for n in range(3))
+    bias = normal(B, H, T, T, seed=4)
+    bias[0, 1, 2] = -torch.inf
+    bias[1, :, 3, :2] = -torch.inf
+    allowed = bias.isfinite()
+    expected = attend(q, k, v, mask=allowed, bias=bias.nan_to_num(neginf=0.0), causal=causal)
+    same_with_gradients(attend(q, k, v, bias=bias, causal=causal), expected, [q, k, v], 1e-12)
+    assert (attend(q, k, v, bias=bias, causal=causal)[0, 1, 2] == 0).all()
+
+
+@all_forms
+@pytest.mark.parametrize("shape", [(), (S,), (1,), (T, S), (1, S), (T, 1), (H, 1, S), (B, 1, T, S)])
+def test_masks_and_biases_of_any_number_of_dimensions_broadcast(attend, shape):
+    q, k, v = normal(B, H, T, K), normal(B, H, S, K, seed=1), normal(B, H, S, K, seed=2)
+    mask, bias = normal(*shape, 1, seed=3)[..., 0] > -0.5, normal(*shape, 1, seed=4)[..., 0]
+    for options in (dict(mask=mask, bias=bias), dict(mask=mask), dict(bias=bias)):
+        full = {name: term.expand(B, H, T, S) for name, term in options.items()}
+        expected = eager_attention(q, k, v, **full)
+        torch.testing.assert_close(attend(q, k, v, **options), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_in_float16_the_product_does_not_overflow_before_it_is_scaled():
+    """q · k = 78,400 is more than float16 can hold; divided by √K it is 39,200."""
+    q = torch.full((1, 1, 1, 4), 140.0, dtype=torch.float16)
+    k = torch.cat([q, -q], dim=2)
+    v = torch.tensor([1.0, 2.0], dtype=torch.float16).reshape(1, 1, 2, 1).expand(1, 1, 2, 4)
+    scores = []
+    with listening(lambda name, tensor: scores.append(tensor) if name == "scores" else None):
+        assert eager_attention(q, k, v).tolist() == [[[[1.0] * 4]]]
+    assert scores[0].tolist() == [[[[39200.0, -39200.0]]]]
+
+
 @pytest.mark.parametrize(
     ("dtype", "length", "watched", "expected"),
     [
@@ -463,7 +498,7 @@ def test_half_precision_stays_close_and_masked_rows_stay_zero(dtype, device, att
         (((B, H, T, K), (B, H, S, K), (B, H, T, K)), {}, r"attention: .* k \(2, 3, 7, 4\), v \(2, 3, 5, 4\)"),
         (((B, H, T, K), (B, 1, S, K), (B, H, S, K)), {}, r"attention: .* k \(2, 1, 7, 4\), v \(2, 3, 7, 4\)"),
         (((B, H, T, K), (1, H, S, K), (1, H, S, K)), {}, r"attention: q \(2, 3, 5, 4\), k \(1, 3, 7, 4\)"),
-        (((T, K), (S, K), (S, K)), {}, r"attention: q \(5, 4\), .* expected \(B, H, T, K\)"),
+        (((T, K), (S, K), (S, K)), {}, r"attention: q \(5, 4\), .* expected float \(B, H, T, K\)"),
         (((B, H, T, K), (B, 2, S, K), (B, 2, S, K)), {}, "attention: 3 query heads are not divisible by 2 key–value"),
         (((B, H, T, K),) * 3, {"mask": torch.zeros(T, T)}, "attention: a mask of torch.float32, expected torch.bool"),
         (((B, H, T, K),) * 3, {"mask": torch.ones(T, T, dtype=torch.long)}, "attention: a mask of torch.int64"),
@@ -507,16 +542,16 @@ def test_bad_input_of_the_functions_is_named(shapes, options, message, attend):
         (lambda: MultiHeadAttention(D, 3, d_head=0), "d_head=0; each must be at least 1"),
         (
             lambda: MultiHeadAttention(D, H)(torch.ones(B, T, 10)),
-            r"MultiHeadAttention: x of shape \(2, 5, 10\), expected \(B, T, 12\)",
+            r"MultiHeadAttention: x of shape \(2, 5, 10\), expected float \(B, T, 12\)",
         ),
         (lambda: MultiHeadAttention(D, H)(torch.ones(T, D)), r"MultiHeadAttention: x of shape \(5, 12\), expected"),
         (
             lambda: MultiHeadAttention(D, H)(torch.ones(B, T, D), torch.ones(B, S, 10)),
-            r"MultiHeadAttention: memory of shape \(2, 7, 10\), expected \(B, T, 12\)",
+            r"MultiHeadAttention: memory of shape \(2, 7, 10\), expected float \(B, S, 12\)",
         ),
         (
             lambda: MultiHeadAttention(D, H)(torch.ones(B, T, D), torch.ones(1, S, D)),
-            "MultiHeadAttention: x has 2 rows, but memory has 1",
+            r"MultiHeadAttention: memory of shape \(1, 7, 12\), expected float \(B, S, 12\) with B = 2",
         ),
         (
             lambda: MultiHeadAttention(D, H)(

@@ -234,11 +234,13 @@ def test_positions_follow_device_and_precision(device, dtype):
         for module in (SinusoidalPositions(D), LearnedPositions(T, D).to(dtype)):
             encoded = module(positions, dtype)
             assert (encoded.shape, encoded.dtype, encoded.device.type) == ((T, D), dtype, device)
-        for bias in (T5Bias(H).to(dtype), ALiBi(H).to(dtype)):
-            assert (bias(T, S).shape, bias(T, S).dtype, bias(T, S).device.type) == ((1, H, T, S), dtype, device)
+        learned = T5Bias(H).to(dtype)
+        for bias in (learned(T, S), T5Bias(H)(T, S, dtype=dtype), ALiBi(H)(T, S, dtype=dtype)):
+            assert (bias.shape, bias.dtype, bias.device.type) == ((1, H, T, S), dtype, device)
         for layout in LAYOUTS:
             turned = Rotary(4, layout=layout).at(positions, dtype)(torch.ones(B, H, T, 4, dtype=dtype))
             assert (turned.shape, turned.dtype, turned.device.type) == ((B, H, T, 4), dtype, device)
+    assert ALiBi(H)(T, S, device=device).device.type == device
 
 
 # ----------------------------------------------------------------------------------------------------------- bad input

@@ -220,7 +220,7 @@ def test_blocks_follow_device_and_precision(device, dtype):
         (lambda: encoder_block()(torch.ones(B, T, 10).double()), r"RMSNorm: x of shape \(2, 5, 10\), expected"),
         (
             lambda: decoder_block()(torch.ones(B, T, D).double(), torch.ones(3, S, D).double()),
-            "MultiHeadAttention: x has 2 rows, but memory has 3",
+            r"MultiHeadAttention: memory of shape \(3, 7, 12\), expected float \(B, S, 12\) with B = 2",
         ),
         (
             lambda: embedding()(tokens(B, T), torch.arange(T), tokens(B, T)),

@@ -40,6 +40,20 @@ def check_tensors(where: str, sizes: dict[str, int] | None = None, **tensors: tu
     return sizes
 
 
+def check_broadcast(name: str, tensor: Tensor | None, shape: tuple[int, ...], kind: str) -> None:
+    """A mask or a bias ("bool" or "float") that can be broadcast to the scores of this shape; None is allowed."""
+    if tensor is None:
+        return
+    expected = "torch.bool with True = may attend" if kind == "bool" else f"a tensor of {kind}"
+    if not isinstance(tensor, Tensor):
+        raise ValueError(f"{name} is {described(tensor)}, expected {expected}")
+    if not _KINDS[kind](tensor.dtype):
+        raise ValueError(f"{name} of {tensor.dtype}, expected {expected}")
+    fits = (n in (1, m) for n, m in zip(reversed(tensor.shape), reversed(shape), strict=False))
+    if tensor.dim() > len(shape) or not all(fits):
+        raise ValueError(f"{name} of shape {tuple(tensor.shape)} for scores of shape {tuple(shape)}")
+
+
 def check_numbers(
     where: str,
     *,

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tx_helpers.arguments import check_numbers, check_tensors, described
+from tx_helpers.arguments import check_broadcast, check_numbers, check_tensors, described
 from tx_helpers.layers import RMSNorm
 from tx_helpers.masks import additive_mask, causal_mask, combine_masks
 from tx_helpers.observe import observe, observed
@@ -159,11 +159,8 @@ class MultiHeadAttention(nn.Module):
     ):
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        if min(n_heads, n_kv_heads, 1 if d_head is None else d_head) < 1:
-            raise ValueError(
-                f"MultiHeadAttention: n_heads={n_heads}, n_kv_heads={n_kv_heads}, d_head={d_head}; "
-                "each must be at least 1"
-            )
+        sizes = dict(d_model=d_model, n_heads=n_heads, n_kv_heads=n_kv_heads, d_head=1 if d_head is None else d_head)
+        check_numbers("MultiHeadAttention", least=1, whole=True, **sizes)
         if d_head is None and d_model % n_heads:
             raise ValueError(f"MultiHeadAttention: d_model={d_model} is not divisible by n_heads={n_heads}")
         if n_heads % n_kv_heads:
@@ -219,11 +216,11 @@ class MultiHeadAttention(nn.Module):
         return x.unflatten(-1, (n_heads, self.d_head)).transpose(1, 2)  # (B, T, H·K) -> (B, H, T, K)
 
     def _check(self, x: Tensor, memory: Tensor | None) -> None:
-        check_tensors(
-            "MultiHeadAttention",
-            x=(x, f"float B T {self.d_model}"),
-            **({} if memory is None else {"memory": (memory, f"float B S {self.d_model}")}),
-        )
+        if memory is None and isinstance(x, Tensor) and x.dim() == 3 and x.shape[-1] == self.d_model:
+            return  # the usual case, without the cost of a full check
+        sizes = check_tensors("MultiHeadAttention", x=(x, f"float B T {self.d_model}"))
+        if memory is not None:
+            check_tensors("MultiHeadAttention", {"B": sizes["B"]}, memory=(memory, f"float B S {self.d_model}"))
 
 
 def additive_attention(q: Tensor, k: Tensor, v: Tensor, *, weight: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -232,16 +229,11 @@ def additive_attention(q: Tensor, k: Tensor, v: Tensor, *, weight: Tensor, mask:
     q (B, T, A) and k (B, S, A) are already projected to the width A of the network, weight (A,), v (B, S, D), mask
     broadcastable to (B, T, S). -> (B, T, D). Source: Bahdanau et al. 2015, section 3.1 and appendix A.1.2.
     """
-    check_tensors(
-        "additive_attention",
-        q=(q, "float B T A"),
-        k=(k, "float B S A"),
-        v=(v, "float B S D"),
-        weight=(weight, "float A"),
-    )
+    projected = dict(q=(q, "float B T A"), k=(k, "float B S A"), weight=(weight, "float A"))
+    check_tensors("additive_attention", **projected, v=(v, "float B S D"))
     sums = q.unsqueeze(-2) + k.unsqueeze(-3)  # (B, T, 1, A) + (B, 1, S, A) -> (B, T, S, A)
     scores = observe("scores", torch.tanh(sums) @ weight)  # (B, T, S, A) @ (A,) -> (B, T, S)
-    _check_term("additive_attention: a mask", mask, scores.shape, torch.bool)
+    check_broadcast("additive_attention: a mask", mask, scores.shape, "bool")
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf"))
     weights = torch.softmax(scores, dim=-1)
@@ -266,27 +258,12 @@ def _check_arguments(
         found = ", ".join(f"{name} {what}" for name, what in zip("qkv", given, strict=True))
         raise ValueError(f"attention: {found}; expected float (B, H, T, K), (B, G, S, K), (B, G, S, K)")
     scores = (*q.shape[:-1], k.shape[-2])  # (B, H, T, S)
-    _check_term("attention: a mask", mask, scores, torch.bool)
-    _check_term("attention: a bias", bias, scores)
+    check_broadcast("attention: a mask", mask, scores, "bool")
+    check_broadcast("attention: a bias", bias, scores, "float")
     if scale is not None:
         check_numbers("attention", scale=scale)
     if dropout != 0.0:
         check_numbers("attention", least=0, most=1, dropout=dropout)
-
-
-def _check_term(name: str, term: Tensor | None, scores: tuple[int, ...], dtype: torch.dtype | None = None) -> None:
-    """A mask or a bias can be broadcast to the scores."""
-    if term is None:
-        return
-    if not isinstance(term, Tensor):
-        raise ValueError(f"{name} is {described(term)}, expected a tensor")
-    if dtype is not None and term.dtype != dtype:
-        raise ValueError(f"{name} of {term.dtype}, expected torch.bool with True = may attend")
-    if dtype is None and not term.is_floating_point():
-        raise ValueError(f"{name} of {term.dtype}, expected a floating-point tensor")
-    fits = (n in (1, m) for n, m in zip(reversed(term.shape), reversed(scores), strict=False))
-    if term.dim() > len(scores) or not all(fits):
-        raise ValueError(f"{name} of shape {tuple(term.shape)} for scores of shape {tuple(scores)}")
 
 
 def _scale(q: Tensor, scale: float | None) -> float:

@@ -1,6 +1,6 @@
 """Depth, place of the norm, residual on or off: the gradient at every block, and how alike the tokens become.
 
-The stacks are those of `inside.depth.ToyEncoder`, untrained; each combination is computed once, when it is first asked for.
+Each stack is an untrained `ToyEncoder`; each combination is computed once, when it is first asked for.
 """
 
 from collections.abc import Sequence

@@ -538,8 +538,8 @@ def test_bad_input_of_the_functions_is_named(shapes, options, message, attend):
         (lambda: MultiHeadAttention(D, 0), "MultiHeadAttention: n_heads=0, .* at least 1"),
         (lambda: MultiHeadAttention(D, -3), "MultiHeadAttention: n_heads=-3, .* at least 1"),
         (lambda: MultiHeadAttention(D, 3, n_kv_heads=0), "n_kv_heads=0, .* at least 1"),
-        (lambda: MultiHeadAttention(D, 3, d_head=-4), "d_head=-4; each must be at least 1"),
-        (lambda: MultiHeadAttention(D, 3, d_head=0), "d_head=0; each must be at least 1"),
+        (lambda: MultiHeadAttention(D, 3, d_head=-4), "d_head=-4, expected at least 1"),
+        (lambda: MultiHeadAttention(D, 3, d_head=0), "d_head=0, expected at least 1"),
         (
             lambda: MultiHeadAttention(D, H)(torch.ones(B, T, 10)),
             r"MultiHeadAttention: x of shape \(2, 5, 10\), expected float \(B, T, 12\)",

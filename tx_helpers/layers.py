@@ -9,13 +9,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tx_helpers.arguments import check_numbers, check_one_of, check_tensors
 from tx_helpers.observe import observe
 
 
 def squared_relu(x: Tensor) -> Tensor:
     """max(0, x)². Source: So et al. 2021 (Primer)."""
-    kept = F.relu(x)
-    return kept * kept  # a product has a cheaper gradient than a power
+    positive = F.relu(x)
+    return positive * positive  # a product has a cheaper gradient than a power
 
 
 def tanh_gelu(x: Tensor) -> Tensor:
@@ -34,7 +35,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Dropout(nn.Dropout):
-    """PyTorch's own, but free of cost in evaluation: a model that writes token by token meets it at every one."""
+    """PyTorch's dropout, without the cost of a call in evaluation, which a model pays for every token it generates."""
 
     def forward(self, x: Tensor) -> Tensor:
         return super().forward(x) if self.training else x
@@ -48,14 +49,15 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, activation: str = "relu", bias: bool = True, dropout: float = 0.0):
         super().__init__()
-        self.activation = _activation(activation)
+        _check_options("feed-forward", d_model, d_ff, activation, dropout)
+        self.activation = ACTIVATIONS[activation]
         self.expand = nn.Linear(d_model, d_ff, bias=bias)
         self.contract = nn.Linear(d_ff, d_model, bias=bias)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         _check_width("feed-forward", x, self.expand.in_features)
-        hidden = observe("activation", self.activation(self.expand(x)))
+        hidden = observe("activation", self.activation(self.expand(x)))  # (B, T, D) -> (B, T, F)
         return observe("output", self.contract(self.dropout(hidden)))
 
 
@@ -67,7 +69,8 @@ class GatedFeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, activation: str = "silu", bias: bool = False, dropout: float = 0.0):
         super().__init__()
-        self.activation = _activation(activation)
+        _check_options("gated feed-forward", d_model, d_ff, activation, dropout)
+        self.activation = ACTIVATIONS[activation]
         self.gate = nn.Linear(d_model, d_ff, bias=bias)
         self.expand = nn.Linear(d_model, d_ff, bias=bias)
         self.contract = nn.Linear(d_ff, d_model, bias=bias)
@@ -75,34 +78,37 @@ class GatedFeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         _check_width("gated feed-forward", x, self.expand.in_features)
-        hidden = observe("activation", self.activation(self.gate(x)) * self.expand(x))
+        hidden = observe("activation", self.activation(self.gate(x)) * self.expand(x))  # (B, T, D) -> (B, T, F)
         return observe("output", self.contract(self.dropout(hidden)))
 
 
 class RMSNorm(nn.Module):
-    """x / √(mean(x²) + ε) · g: LayerNorm without the mean and without the shift. (…, D) -> (…, D)
+    """x / √(mean(x²) + ε) · g: LayerNorm without the mean and without the bias. (…, D) -> (…, D)
 
-    The mean is taken in float32 at least. Source: Zhang and Sennrich 2019, eq. 4.
+    g is the `weight`, as in `nn.RMSNorm`. The mean is computed in float32 or better.
+    Source: Zhang and Sennrich 2019, eq. 4.
     """
 
     def __init__(self, dim: int, *, eps: float = 1e-6):
         super().__init__()
+        check_numbers("RMSNorm", least=1, whole=True, dim=dim)
+        check_numbers("RMSNorm", least=0, eps=eps)
         self.eps = eps
-        self.gain = nn.Parameter(torch.ones(dim))
+        self.weight = nn.Parameter(torch.ones(dim))
 
     def forward(self, x: Tensor) -> Tensor:
-        _check_width("RMSNorm", x, self.gain.shape[0])
-        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        _check_width("RMSNorm", x, self.weight.shape[0])
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))  # squares would overflow in float16
         normed = wide * torch.rsqrt((wide * wide).mean(-1, keepdim=True) + self.eps)
-        return (normed * self.gain).to(x.dtype)
+        return (normed * self.weight).to(x.dtype)
 
 
-def _activation(name: str) -> Callable[[Tensor], Tensor]:
-    if name not in ACTIVATIONS:
-        raise ValueError(f"feed-forward: activation={name!r}, expected one of {', '.join(ACTIVATIONS)}")
-    return ACTIVATIONS[name]
+def _check_options(operation: str, d_model: int, d_ff: int, activation: str, dropout: float) -> None:
+    check_numbers(operation, least=1, whole=True, d_model=d_model, d_ff=d_ff)
+    check_one_of(operation, ACTIVATIONS, activation=activation)
+    check_numbers(operation, least=0, most=1, dropout=dropout)
 
 
 def _check_width(operation: str, x: Tensor, width: int) -> None:
-    if x.shape[-1] != width:
-        raise ValueError(f"{operation}: x of shape {tuple(x.shape)}, expected (…, {width})")
+    if not isinstance(x, Tensor) or x.shape[-1:] != (width,) or not x.is_floating_point():
+        check_tensors(operation, x=(x, f"float … {width}"))

@@ -1,17 +1,19 @@
-"""Which positions may look at which.
+"""Masks: which positions may attend to which.
 
 Every mask here is boolean and **True means "may attend"**, broadcastable to (B, H, T, S): B batch, H heads,
-T query positions, S key positions. Beware of the neighbours' conventions: in `nn.MultiheadAttention` True means the
-opposite, and `is_causal` of PyTorch's kernel is aligned top-left, which is wrong for a cached chunk (S > T). Ours is
-aligned bottom-right: the last query sees every key.
+T query positions, S key positions. PyTorch has other conventions: in `nn.MultiheadAttention` True means the opposite,
+and `is_causal` of its kernel aligns queries and keys at the first position, which is wrong for a chunk after a cache
+(S > T). Ours aligns them at the last position: the last query sees every key.
 """
 
 import torch
 from torch import Tensor
 
+from tx_helpers.arguments import check_numbers, check_tensors, described
+
 
 def causal_mask(T: int, S: int | None = None, *, device: torch.device | str | None = None) -> Tensor:
-    """No look into the future: query t may attend to key s where s <= t + (S - T).
+    """No query sees the future: query t may attend to key s where s <= t + (S - T).
 
     Shape (T, S); S defaults to T. With S > T the queries are the last T of S positions, as in decoding with a cache.
     Source: Vaswani et al. 2017, section 3.2.3.
@@ -23,31 +25,29 @@ def causal_mask(T: int, S: int | None = None, *, device: torch.device | str | No
 def sliding_window_mask(
     T: int, S: int | None = None, *, window: int, device: torch.device | str | None = None
 ) -> Tensor:
-    """Causal, and no further back than `window` positions, the query's own included. Shape (T, S).
+    """Causal, and limited to the last `window` positions, the query's own included. Shape (T, S).
 
     Source: Beltagy et al. 2020 (Longformer), section 3.1; used causally by Jiang et al. 2023 (Mistral 7B).
     """
-    if window < 1:
-        raise ValueError(f"sliding_window_mask: window={window}, but a query sees at least itself: window >= 1")
+    check_numbers("sliding_window_mask", least=1, whole=True, window=window)  # 1: a query sees itself alone
     query, key = _positions(T, S, device)
     return (key <= query) & (key > query - window)
 
 
 def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
-    """No look at padding: ids (B, S) -> mask (B, 1, 1, S), True at real tokens."""
-    if ids.dim() != 2:
-        raise ValueError(f"padding_mask: ids of shape {tuple(ids.shape)}, expected (B, S)")
+    """No query sees padding: ids (B, S) -> mask (B, 1, 1, S), True at real tokens."""
+    check_tensors("padding_mask", ids=(ids, "int B S"))
+    check_numbers("padding_mask", whole=True, pad_id=pad_id)
     return (ids != pad_id)[:, None, None, :]
 
 
 def combine_masks(*masks: Tensor | None) -> Tensor | None:
-    """What every mask allows; None stands for "no restriction", and so does the result if all are None."""
+    """True where all masks are True. None means "no restriction"; the result is None if all masks are."""
     combined = None
     for mask in masks:
         if mask is None:
             continue
-        if mask.dtype != torch.bool:
-            raise ValueError(f"combine_masks: a mask of {mask.dtype}, expected torch.bool with True = may attend")
+        _check_boolean("combine_masks", mask)
         if combined is not None:
             _check_broadcast(combined, mask)
         combined = mask if combined is None else combined & mask
@@ -56,18 +56,25 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
 
 def additive_mask(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
     """The mask as a term of the scores: 0 where a query may attend, −∞ where it may not. Same shape."""
-    if mask.dtype != torch.bool:
-        raise ValueError(f"additive_mask: a mask of {mask.dtype}, expected torch.bool with True = may attend")
+    _check_boolean("additive_mask", mask)
     return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, float("-inf"))
 
 
 def _positions(T: int, S: int | None, device) -> tuple[Tensor, Tensor]:
-    """Absolute positions of the queries (T, 1) and of the keys (1, S), the last of both being the same."""
+    """Absolute positions of the queries (T, 1) and of the keys (1, S). The last query is at the last key."""
     S = T if S is None else S
+    check_numbers("mask", whole=True, T=T, S=S)
     if not 0 < T <= S:
         raise ValueError(f"mask: {T} query positions, {S} key positions; queries are the last of the keys: 0 < T <= S")
     key = torch.arange(S, device=device)
     return key[S - T :, None], key[None, :]
+
+
+def _check_boolean(operation: str, mask: Tensor) -> None:
+    if not isinstance(mask, Tensor):
+        raise ValueError(f"{operation}: a mask is {described(mask)}, expected a tensor of torch.bool")
+    if mask.dtype != torch.bool:
+        raise ValueError(f"{operation}: a mask of {mask.dtype}, expected torch.bool with True = may attend")
 
 
 def _check_broadcast(one: Tensor, other: Tensor) -> None:

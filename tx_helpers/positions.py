@@ -1,13 +1,13 @@
-"""Telling attention where a token stands.
+"""How attention learns where a token stands. By itself it knows nothing of order.
 
-Attention by itself is blind to order. Three families of cure, all here:
+Three families of methods:
 
 * a vector added to the embedding: `sinusoidal` (Vaswani et al. 2017, section 3.5) and `LearnedPositions`;
-* a rotation of queries and keys: `Rotary` (Su et al. 2021, RoFormer), in the two layouts found in the wild;
+* a rotation of queries and keys: `Rotary` (Su et al. 2021, RoFormer), in the two layouts in use;
 * a term added to the scores: `T5Bias` (Raffel et al. 2020, section 2.1) and `ALiBi` (Press et al. 2022).
 
-Positions are integer tensors (T,) or, where every row counts for itself, (B, T). Angles are computed in float32 at
-least, whatever the model's precision: in bfloat16 position 257 would already be the same as position 256.
+Positions are integer tensors (T,), or (B, T) if they differ from row to row. Angles are computed in float32 or better,
+whatever the precision of the model: in bfloat16 position 257 would be the same as position 256.
 """
 
 import math
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.arguments import values_are_known
+from tx_helpers.arguments import check_numbers, check_one_of, check_tensors, values_are_known
 
 
 def wavelengths(dim: int, *, base: float = 10000.0) -> Tensor:
@@ -75,8 +75,10 @@ class Rotary:
     """Turn each pair of features of a query or key by position · ω_i, so that q_m · k_n depends on m − n alone.
 
     d_head         the head width K (even): K/2 pairs with ω_i = base^(−2i/K)
-    layout         which features form pair i: "half" (i, i + K/2), as Llama; "interleaved" (2i, 2i + 1), as the paper
-    interpolation  positions are divided by it: trained on T positions, run on interpolation · T (Chen et al. 2023)
+    layout         which features form pair i: "interleaved" (2i, 2i + 1), as in the paper and in Meta's code of Llama;
+                   "half" (i, i + K/2), as in GPT-NeoX and in the library transformers, which converts Llama's weights
+    interpolation  positions are divided by it: a model trained on T positions runs on interpolation · T
+                   (Chen et al. 2023)
 
     `Rotary(8).at(positions)` gives the function to be applied to queries and keys (B, H, T, K). Su et al. 2021, eq. 34.
     """
@@ -88,17 +90,15 @@ class Rotary:
 
     def __post_init__(self):
         _check_even(self.d_head)
-        if self.layout not in ("half", "interleaved"):
-            raise ValueError(f"Rotary: layout={self.layout!r}, expected 'half' or 'interleaved'")
-        if self.interpolation <= 0:
-            raise ValueError(f"Rotary: interpolation={self.interpolation}, expected a factor > 0")
+        check_one_of("Rotary", ("half", "interleaved"), layout=self.layout)
+        check_numbers("Rotary", above=0, base=self.base, interpolation=self.interpolation)
 
     def at(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Callable[[Tensor], Tensor]:
         """The rotation at these positions, (T,) or (B, T), as a function (B, H, T, K) -> (B, H, T, K)."""
         angles = _angles(positions / self.interpolation, self.d_head, self.base, dtype)
-        angles = angles.unsqueeze(-3)  # one rotation for all heads: (1, T, K/2) or (B, 1, T, K/2)
+        angles = angles.unsqueeze(-3)  # the same rotation for all heads: (1, T, K/2) or (B, 1, T, K/2)
         partner, spread = (_other_half, _halves) if self.layout == "half" else (_neighbour, _neighbours)
-        angles = spread(-angles, angles)
+        angles = spread(-angles, angles)  # (…, T, K/2) -> (…, T, K)
         cos, sin = angles.cos().to(dtype), angles.sin().to(dtype)
 
         def rotate(x: Tensor) -> Tensor:
@@ -114,19 +114,23 @@ def ntk_base(base: float, factor: float, d_head: int) -> float:
 
     base · factor^(K/(K−2)). Source: bloc97 2023 ("NTK-aware scaled RoPE"); Peng et al. 2023 (YaRN), section 3.1.
     """
+    check_numbers("ntk_base", above=0, base=base, factor=factor)
+    check_numbers("ntk_base", least=4, whole=True, d_head=d_head)  # with K = 2 there is one wavelength
     return base * factor ** (d_head / (d_head - 2))
 
 
 class T5Bias(nn.Module):
     """A learned number for each head and bucket of distances, added to the scores: forward(T, S) -> (1, H, T, S).
 
-    Near distances have a bucket each, far ones share buckets that widen logarithmically up to `max_distance`;
-    bidirectional (encoder): half of the buckets for keys behind, half for keys ahead. Queries are the last T of the
-    S positions. Source: Raffel et al. 2020, section 2.1, and the bucket rule of the code published with it.
+    Each near distance has its own bucket; far distances share buckets, which widen logarithmically up to
+    `max_distance`. bidirectional (encoder): half of the buckets are for keys before the query, half for keys after it.
+    The queries are the last T of the S positions. Source: Raffel et al. 2020, section 2.1, and the bucket rule of the code published with it.
     """
 
     def __init__(self, n_heads: int, *, buckets: int = 32, max_distance: int = 128, bidirectional: bool = False):
         super().__init__()
+        check_numbers("T5Bias", least=1, whole=True, n_heads=n_heads, max_distance=max_distance)
+        check_numbers("T5Bias", whole=True, buckets=buckets)
         if buckets < 4 or buckets % 4:
             raise ValueError(f"T5Bias: buckets={buckets}, expected a multiple of 4")
         if max_distance <= buckets:
@@ -167,12 +171,13 @@ class ALiBi(nn.Module):
 
     Nothing is stored either: the slopes are computed in each call, on the given device and in the given dtype.
 
-    Slopes 2^(−8/H), 2^(−16/H) … for a power of two, else as in the code published with the paper: those of the power
-    of two below, filled up with every second one of the power above. Source: Press et al. 2022, section 3.
+    Slopes 2^(−8/H), 2^(−16/H) … if H is a power of two. Otherwise, as in the code published with the paper: those of
+    the next smaller power of two, then every second one of the next larger. Source: Press et al. 2022, section 3.
     """
 
     def __init__(self, n_heads: int):
         super().__init__()
+        check_numbers("ALiBi", least=1, whole=True, n_heads=n_heads)
         self.slopes = _alibi_slopes(n_heads)  # no buffer, which `to_empty` would lose
 
     def forward(
@@ -191,11 +196,13 @@ class ALiBi(nn.Module):
 def _frequencies(dim: int, base: float, device: torch.device, dtype: torch.dtype) -> Tensor:
     """ω_i = base^(−2i/dim), (dim/2,)."""
     _check_even(dim)
+    check_numbers("positions", above=0, base=base)
     return base ** (-torch.arange(0, dim, 2, device=device, dtype=dtype) / dim)
 
 
 def _angles(positions: Tensor, dim: int, base: float, dtype: torch.dtype) -> Tensor:
     """position · ω_i, (…, dim/2), in float32 or better."""
+    check_tensors("positions", positions=(positions, "…"))
     dtype = torch.promote_types(dtype, torch.float32)
     return positions.to(dtype).unsqueeze(-1) * _frequencies(dim, base, positions.device, dtype)
 
@@ -220,6 +227,7 @@ def _neighbour(x: Tensor) -> Tensor:
 
 def _distances(T: int, S: int, device: torch.device | str | None) -> Tensor:
     """key − query, (T, S); the queries are the last T of the S positions."""
+    check_numbers("position bias", whole=True, T=T, S=S)
     if not 0 < T <= S:
         raise ValueError(f"position bias: {T} query positions, {S} key positions; queries are the last: 0 < T <= S")
     key = torch.arange(S, device=device)
@@ -234,5 +242,6 @@ def _alibi_slopes(n_heads: int) -> list[float]:
 
 
 def _check_even(dim: int) -> None:
+    check_numbers("positions", whole=True, dim=dim)
     if dim < 2 or dim % 2:
         raise ValueError(f"positions: dim={dim}, but sines and cosines come in pairs: an even number is needed")

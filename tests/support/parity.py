@@ -71,7 +71,7 @@ def rows(i: int, n: int = 3) -> Callable[[Tensor], Tensor]:
 def norm(ours: nn.Module, theirs: nn.Module) -> list[Pair]:
     if isinstance(ours, nn.LayerNorm):
         return [Pair(ours.weight, theirs.weight), Pair(ours.bias, theirs.bias)]
-    return [Pair(ours.gain, theirs.weight)]
+    return [Pair(ours.weight, theirs.weight)]
 
 
 def assert_same_model(

@@ -344,8 +344,8 @@ def test_multi_head_attention_is_one_head_after_another():
             functional.linear(source, part.weight[columns], part.bias[columns])
             for source, part in ((x, layer.query), (memory, layer.key), (memory, layer.value))
         )
-        q = functional.rms_norm(q, (width,), layer.query_norm.gain, eps)
-        k = functional.rms_norm(k, (width,), layer.key_norm.gain, eps)
+        q = functional.rms_norm(q, (width,), layer.query_norm.weight, eps)
+        k = functional.rms_norm(k, (width,), layer.key_norm.weight, eps)
         scores = (q @ k.transpose(-2, -1) * scale + bias[0, h]).masked_fill(~PADDING[:, 0], -torch.inf)
         heads.append(torch.softmax(scores, -1) @ v)
     expected = torch.cat(heads, -1) @ layer.output.weight.T

@@ -81,7 +81,7 @@ def test_every_position_is_treated_alike_and_alone(kind):
 def test_rms_norm_by_hand():
     """√(mean of squares) of (3, 4) is √12.5; epsilon stands inside the root."""
     layer = RMSNorm(2, eps=0.5).double()
-    layer.gain.data = torch.tensor([2.0, 10.0]).double()
+    layer.weight.data = torch.tensor([2.0, 10.0]).double()
     expected = torch.tensor([3 * 2, 4 * 10]).double() / math.sqrt(12.5 + 0.5)
     torch.testing.assert_close(layer(torch.tensor([3.0, 4.0]).double()), expected, rtol=1e-12, atol=1e-12)
 
@@ -119,10 +119,13 @@ def test_layers_follow_device_and_precision(device, dtype):
             lambda: FeedForward(D, F, activation="swish"),
             "feed-forward: activation='swish', expected one of relu, relu2, gelu, gelu_tanh, silu, sigmoid",
         ),
-        (lambda: GatedFeedForward(D, F, activation=""), "feed-forward: activation='', expected one of"),
-        (lambda: FeedForward(D, F)(torch.ones(B, T, 10)), r"feed-forward: x of shape \(2, 5, 10\), expected \(…, 12\)"),
+        (lambda: GatedFeedForward(D, F, activation=""), "gated feed-forward: activation='', expected one of"),
+        (
+            lambda: FeedForward(D, F)(torch.ones(B, T, 10)),
+            r"feed-forward: x of shape \(2, 5, 10\), expected float \(…, 12\)",
+        ),
         (lambda: GatedFeedForward(D, F)(torch.ones(B, T, 10)), r"gated feed-forward: x of shape \(2, 5, 10\)"),
-        (lambda: RMSNorm(D)(torch.ones(B, T, 1)), r"RMSNorm: x of shape \(2, 5, 1\), expected \(…, 12\)"),
+        (lambda: RMSNorm(D)(torch.ones(B, T, 1)), r"RMSNorm: x of shape \(2, 5, 1\), expected float \(…, 12\)"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -254,8 +254,8 @@ def test_positions_follow_device_and_precision(device, dtype):
         (lambda: SinusoidalPositions(7), "positions: dim=7"),
         (lambda: relative_rotation(1, 3), "positions: dim=3"),
         (lambda: Rotary(5), "positions: dim=5"),
-        (lambda: Rotary(4, layout="neox"), "Rotary: layout='neox', expected 'half' or 'interleaved'"),
-        (lambda: Rotary(4, interpolation=0), "Rotary: interpolation=0, expected a factor > 0"),
+        (lambda: Rotary(4, layout="neox"), "Rotary: layout='neox', expected one of half, interleaved"),
+        (lambda: Rotary(4, interpolation=0), "Rotary: interpolation=0, expected more than 0"),
         (
             lambda: Rotary(12).at(torch.arange(3))(torch.ones(B, H, 3, 4)),
             "Rotary: a head width of 4, but this rotation is for 12",

@@ -124,7 +124,8 @@ class T5Bias(nn.Module):
 
     Each near distance has its own bucket; far distances share buckets, which widen logarithmically up to
     `max_distance`. bidirectional (encoder): half of the buckets are for keys before the query, half for keys after it.
-    The queries are the last T of the S positions. Source: Raffel et al. 2020, section 2.1, and the bucket rule of the code published with it.
+    The queries are the last T of the S positions.
+    Source: Raffel et al. 2020, section 2.1, and the bucket rule of the code published with it.
     """
 
     def __init__(self, n_heads: int, *, buckets: int = 32, max_distance: int = 128, bidirectional: bool = False):

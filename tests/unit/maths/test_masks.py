@@ -104,7 +104,7 @@ def test_masks_live_where_they_are_asked_to(device):
         (lambda: causal_mask(-2, 3), "mask: -2 query positions, 3 key positions"),
         (lambda: sliding_window_mask(4, 3, window=2), "mask: 4 query positions, 3 key positions"),
         (lambda: sliding_window_mask(4, window=0), "sliding_window_mask: window=0, expected at least 1"),
-        (lambda: padding_mask(torch.tensor([1, 2]), 0), r"padding_mask: ids of shape \(2,\), expected \(B, S\)"),
+        (lambda: padding_mask(torch.tensor([1, 2]), 0), r"padding_mask: ids of shape \(2,\), expected int \(B, S\)"),
         (lambda: combine_masks(torch.zeros(3, 3)), "combine_masks: a mask of torch.float32, expected torch.bool"),
         (
             lambda: combine_masks(causal_mask(3), torch.ones(3, 3, dtype=torch.long)),

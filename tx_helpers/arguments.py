@@ -60,19 +60,19 @@ def check_numbers(
     least: float | None = None,
     above: float | None = None,
     most: float | None = None,
-    below: float | None = None,
+    less_than: float | None = None,
     whole: bool = False,
     optional: bool = False,
     **numbers: float | None,
 ) -> None:
-    """Each number is a number (a whole one), not NaN, and within the bounds: n >= least, > above, <= most, < below.
+    """Each number is a number (a whole one), not NaN, and within the bounds: n >= least, > above, <= most, < less_than.
 
     With `optional`, None is allowed. Nothing is checked while a graph is traced: a size may be a symbol there.
     """
     if torch.compiler.is_compiling():
         return
     bounds = [f"at least {least}"] * (least is not None) + [f"more than {above}"] * (above is not None)
-    bounds += [f"at most {most}"] * (most is not None) + [f"less than {below}"] * (below is not None)
+    bounds += [f"at most {most}"] * (most is not None) + [f"less than {less_than}"] * (less_than is not None)
     kind = "a whole number" if whole else "a number"
     expected = f"expected {' and '.join(bounds)}" if bounds else f"expected {kind}"
     for name, number in numbers.items():
@@ -81,7 +81,7 @@ def check_numbers(
         if isinstance(number, bool) or not isinstance(number, Integral if whole else Real):
             raise ValueError(f"{where}: {name} is {described(number)}, expected {' '.join([kind, *bounds])}")
         too_small = (least is not None and number < least) or (above is not None and number <= above)
-        too_large = (most is not None and number > most) or (below is not None and number >= below)
+        too_large = (most is not None and number > most) or (less_than is not None and number >= less_than)
         if math.isnan(number) or too_small or too_large:
             raise ValueError(f"{where}: {name}={number}, {expected}")
 

@@ -1,8 +1,8 @@
 """Attention: softmax(Q Kᵀ / √K) V, and its multi-head form. Vaswani et al. 2017, section 3.2.
 
-The function comes first, in two forms that agree: written out, so that scores and weights can be watched, and
-PyTorch's fused kernel, which never holds the (T, S) matrix in memory. `MultiHeadAttention` adds the projections: self-
-or cross-attention, all heads with keys of their own or groups of heads sharing them (Ainslie et al. 2023).
+The function comes first, in two forms that agree: the eager form, whose scores and weights can be watched, and
+PyTorch's fused kernel, which never holds the (T, S) matrix in memory. `MultiHeadAttention` adds the projections, for
+self-attention and cross-attention. Each head has its own keys, or groups of heads share them (Ainslie et al. 2023).
 
 Shapes: q (B, H, T, K), k and v (B, G, S, K) with G key–value heads, H a multiple of G; mask boolean, True = may attend,
 broadcastable to (B, H, T, S); bias a term of the scores, likewise. A query that may attend to nothing gets zeros.
@@ -81,20 +81,20 @@ def fused_attention(
 def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, **options) -> Tensor:
     """softmax(q kᵀ · scale + bias, where mask allows) v; scale is 1/√K unless given. -> (B, H, T, K)
 
-    One rule chooses the form. Somebody watches, or the precision is reduced on a CPU and there are at most 512 keys:
-    written out, which is what can be watched, and what trains faster there. Else: the fused kernel.
+    One rule chooses the form. If there is a listener (`observe`), the eager form, which can be watched. In reduced
+    precision on a CPU with at most 512 keys, the eager form, which trains faster there. Otherwise the fused kernel.
     `tools/bench_attention.py` measures both.
     """
-    reduced_on_cpu = v.device.type == "cpu" and v.dtype in (torch.bfloat16, torch.float16) and v.shape[-2] <= 512
-    attend = eager_attention if observed() or reduced_on_cpu else fused_attention
+    reduced_on_cpu = isinstance(v, Tensor) and v.is_cpu and v.dtype in (torch.bfloat16, torch.float16)
+    attend = eager_attention if observed() or (reduced_on_cpu and v.shape[-2] <= 512) else fused_attention
     return attend(q, k, v, **options)
 
 
 class KVCache:
     """The keys and values one attention layer has computed so far, (B, G, S, K) each; empty at first.
 
-    They stand in tensors with room to spare, doubled when full: a new position is written beside those that are known,
-    and these are not copied again at every step.
+    The tensors have room to spare and are doubled when full. A new position is written after the known ones, which are
+    not copied again at every step.
     """
 
     def __init__(self):
@@ -113,7 +113,7 @@ class KVCache:
         return None if self._room is None else self._room[1][..., : self._length, :]
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Add new positions (B, G, T, K) at the end; all that is known comes back."""
+        """Add new positions (B, G, T, K) at the end. Returns all keys and all values."""
         if self._room is None:
             self._room = keys, values
         else:
@@ -125,7 +125,7 @@ class KVCache:
         return self.keys, self.values
 
     def select(self, rows: Tensor) -> None:
-        """Keep, repeat or reorder the rows of the batch: rows (N,) of indices."""
+        """Select, repeat or reorder the rows of the batch: rows (N,) of indices."""
         if self._room is not None:
             self._room = self._room[0][rows], self._room[1][rows]
 
@@ -189,8 +189,8 @@ class MultiHeadAttention(nn.Module):
         """x (B, T, D) attends to itself, or to memory (B, S, D). -> (B, T, D)
 
         rotate  what `Rotary.at(positions)` gives, applied to the queries and keys of x
-        cache   self-attention: x are new positions after those in the cache; cross-attention: the keys and values of
-                the memory are computed once and kept
+        cache   self-attention: x are the positions after those in the cache; cross-attention: the keys and values of
+                the memory are computed once and stored
         """
         self._check(x, memory)
         q = self.query_norm(self._split(self.query(x), self.n_heads))
@@ -290,7 +290,7 @@ def _with_causal(mask: Tensor | None, causal: bool, q: Tensor, k: Tensor) -> Ten
 def _write(room: Tensor, new: Tensor, start: int) -> Tensor:
     """`room` (B, G, R, K) with `new` (B, G, T, K) from position `start` on; a larger one where it is too small."""
     end = start + new.shape[-2]
-    if torch.is_grad_enabled():  # a graph may need what is there as it is
+    if torch.is_grad_enabled():  # autograd may need the old values, so nothing is overwritten
         return torch.cat([room[..., :start, :], new], dim=-2)
     if end > room.shape[-2]:
         wider = room.new_empty(*room.shape[:-2], 2 * end, room.shape[-1])

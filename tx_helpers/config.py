@@ -158,7 +158,7 @@ class TransformerConfig:
             source_vocab_size=self.source_vocab_size,
             context_length=self.context_length,
         )
-        check_numbers("TransformerConfig", least=0, below=1, dropout=self.dropout)
+        check_numbers("TransformerConfig", least=0, less_than=1, dropout=self.dropout)
         check_one_of("TransformerConfig", WIRINGS, wiring=self.wiring)
         for part in fields(self):
             value, kind = getattr(self, part.name), part.default_factory

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.arguments import check_numbers, check_one_of, check_tensors, values_are_known
+from tx_helpers.arguments import check_numbers, check_one_of, check_tensors, described, values_are_known
 
 
 def wavelengths(dim: int, *, base: float = 10000.0) -> Tensor:
@@ -39,6 +39,7 @@ def relative_rotation(k: int, d_model: int, *, base: float = 10000.0) -> Tensor:
 
     From sin(a + b) and cos(a + b): one block [[cos kω, sin kω], [−sin kω, cos kω]] for each pair of dimensions.
     """
+    check_numbers("relative_rotation", k=k)
     turn = k * _frequencies(d_model, base, torch.device("cpu"), torch.float64)
     blocks = torch.stack([turn.cos(), turn.sin(), -turn.sin(), turn.cos()], dim=-1).unflatten(-1, (2, 2))
     return torch.block_diag(*blocks)
@@ -61,12 +62,15 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, context_length: int, d_model: int):
         super().__init__()
+        check_numbers("LearnedPositions", least=1, whole=True, context_length=context_length, d_model=d_model)
         self.table = nn.Embedding(context_length, d_model)
 
     def forward(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
         context = self.table.num_embeddings
-        if values_are_known(positions) and (positions >= context).any():
-            raise ValueError(f"LearnedPositions: position {int(positions.max())}, but only {context} were learned")
+        check_tensors("LearnedPositions", positions=(positions, "int …"))
+        if values_are_known(positions) and not ((positions >= 0) & (positions < context)).all():
+            wrong = int(positions.max()) if (positions >= context).any() else int(positions.min())
+            raise ValueError(f"LearnedPositions: position {wrong}, but only {context} were learned")
         return self.table(positions).to(dtype)
 
 
@@ -95,6 +99,7 @@ class Rotary:
 
     def at(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Callable[[Tensor], Tensor]:
         """The rotation at these positions, (T,) or (B, T), as a function (B, H, T, K) -> (B, H, T, K)."""
+        check_tensors("Rotary", positions=(positions, "… T"))
         angles = _angles(positions / self.interpolation, self.d_head, self.base, dtype)
         angles = angles.unsqueeze(-3)  # the same rotation for all heads: (1, T, K/2) or (B, 1, T, K/2)
         partner, spread = (_other_half, _halves) if self.layout == "half" else (_neighbour, _neighbours)
@@ -102,8 +107,9 @@ class Rotary:
         cos, sin = angles.cos().to(dtype), angles.sin().to(dtype)
 
         def rotate(x: Tensor) -> Tensor:
-            if x.shape[-1] != self.d_head:
-                raise ValueError(f"Rotary: a head width of {x.shape[-1]}, but this rotation is for {self.d_head}")
+            if not isinstance(x, Tensor) or x.shape[-1:] != (self.d_head,):
+                given = x.shape[-1] if isinstance(x, Tensor) and x.dim() else described(x)
+                raise ValueError(f"Rotary: a head width of {given}, but this rotation is for {self.d_head}")
             return x * cos.type_as(x) + partner(x) * sin.type_as(x)  # a cos − b sin, b cos + a sin
 
         return rotate

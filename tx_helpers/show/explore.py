@@ -75,18 +75,18 @@ class Explore:
 
     @property
     def values(self) -> dict:
-        """What the controls stand at: the keyword arguments of `draw`."""
+        """The values of the controls: the keyword arguments of `draw`."""
         return {key: control.value for key, control in self.controls.items() if control.has_trait("value")}
 
     @property
     def summary(self) -> str:
-        """What is to be seen in the picture, at the values of now."""
+        """What the picture shows at the present values."""
         self._settle()
         return self._summary
 
     @property
     def error(self) -> str:
-        """What is wrong with the values of now; empty if nothing is."""
+        """What is wrong with the present values; empty if nothing is."""
         self._settle()
         return self._error
 
@@ -108,7 +108,7 @@ class Explore:
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw at the values of now, at once; for whoever changed something that is not a control."""
+        """Draw again at once: for use after a change of something that is not a control."""
         if self._timer:
             self._timer.cancel()
             self._timer = None
@@ -125,7 +125,7 @@ class Explore:
             self._drawing = False
 
     def _moved(self, _change) -> None:
-        """A control moved. With an event loop the draw waits a little, so that moves that wait in line go first."""
+        """A control moved. With an event loop the draw waits a little, so that further moves come first."""
         if self._drawing:
             return
         try:
@@ -141,7 +141,7 @@ class Explore:
             self.redraw()
 
     def _attempt(self, values: Mapping) -> None:
-        """A raising callback would put a traceback into the log or into another cell, so errors end here."""
+        """Errors end here: a callback that raises would put a traceback into the log or into another cell."""
         try:
             self._show(self._draw(**values))
         except ValueError as error:
@@ -167,7 +167,7 @@ class Explore:
         return f"Explorer {self.name!r}: {self.summary}"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        text = repr(self)  # first of all, since it brings the picture up to date
+        text = repr(self)  # first, since it brings the picture up to date
         _, metadata = self._keyboard._repr_mimebundle_()  # anywidget knows what Colab wants to be told
         view = {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}
         alt = {mime: {"alt": self._summary} for mime in self._bundle if mime.startswith("image/")}
@@ -241,7 +241,7 @@ def _slider(key: str, limits: tuple, words: str) -> widgets.Widget:
 
 
 def _put(key: str, control: widgets.Widget, value) -> None:
-    """A slider would move to its nearest end without a word, so ask first."""
+    """Set a control; ValueError for a value beyond its ends, where a slider would silently take the nearest end."""
     low, high = getattr(control, "min", None), getattr(control, "max", None)
     try:
         parts = value if isinstance(value, (tuple, list)) else [value]

@@ -2,7 +2,7 @@
 
     ablation_explorer(runs, exact, left="the right model", right="no causal mask")
 
-`runs` are trained models or runs by name (all that has `.losses`, or a `.run` that has), `exact` the share of exact
+`runs` are trained models or runs by name (each has `.losses`, or a `.run` with them), `exact` is the share of exact
 matches of each.
 """
 

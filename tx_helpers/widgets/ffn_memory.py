@@ -93,8 +93,8 @@ def strongest(names: Sequence[str], values: Tensor) -> list[tuple[str, float]]:
 def written(model, values: Tensor) -> Tensor:
     """Values vᵢ as columns (D, F) -> the change of each logit (V, F): final norm's gain, then the output's matrix.
 
-    The norm's division is left out: it is the same for all words. What all logits share is taken off: softmax does not
-    see it.
+    The norm's division is left out: it is the same for all words. The mean of the logits is subtracted: softmax does
+    not depend on it.
     """
     values = values.detach().double()
     values = (values - values.mean(0)) * model.decoder.norm.weight.detach().double().unsqueeze(1)

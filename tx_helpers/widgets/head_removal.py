@@ -3,8 +3,8 @@
     with heads_removed(model, [Head("decoder.blocks.0.self_attention", 2)]):
         translator.exact_match(pairs)
 
-A head's only way out is through its K columns of the output matrix (PyTorch stores W_O transposed), so to set these to
-zero is to remove the head. The explorer has a button for each head, on which its own damage stands.
+A head acts only through its K columns of the output matrix (PyTorch stores W_O transposed), so setting these to zero
+removes the head. The explorer has a button for each head, which shows the exact match without it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -167,7 +167,7 @@ class HeadGrid(anywidget.AnyWidget):
     """A row of buttons for each attention, a button for each head; `value` lists the removed heads as [path, number].
 
     shares  head -> exact match without it alone (0 … 1), which is written on its button
-    The module head_grid.js draws it. It stands among an explorer's controls like any other.
+    The module head_grid.js draws it. It is used like any other control of an explorer.
     """
 
     _esm = Path(__file__).with_name("head_grid.js")

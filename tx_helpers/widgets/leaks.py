@@ -3,8 +3,8 @@
     influence(run, x)[i, j] = ‖∂ run(x)_i / ∂ x_j‖        the Frobenius norm of a (D, D) block, (T, T) in all
 
 It is 0 where no path leads from input j to output i, whatever the weights are. A masking here is a function
-scores (…, T, T) -> weights (…, T, T). RIGHT holds those that do what they say, WRONG those that were meant to be
-causal.
+scores (…, T, T) -> weights (…, T, T). RIGHT holds those that do what their names say, WRONG holds failed attempts at a
+causal mask.
 """
 
 from collections.abc import Callable, Iterable
@@ -80,8 +80,8 @@ WRONG: dict[str, Masking] = {
 def influence(run: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """How strongly does output i depend on input j? x (S, D) -> run(x) (T, F); -> (T, S), output by input.
 
-    While it listens attention is written out: all rows of the Jacobian go through it at once, which PyTorch's fused
-    kernel does not take.
+    Attention runs in its eager form here, since something listens to it: PyTorch's fused kernel cannot take all rows
+    of the Jacobian at once.
     """
     check_tensors("influence", x=(x, "float S D"))
     if not x.numel():

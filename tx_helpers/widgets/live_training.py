@@ -5,10 +5,10 @@
 `retrain(steps=…, **options)` trains a translator, as `functools.partial(recipes.train_translator, pairs, …)` does; the
 dictionary names the options to choose from. Each choice has a run of its own, so one can leave it and come back.
 
-A kernel that computes sees no click, so the training is an asyncio task that rests after every step, and whatever came
-in meanwhile (a press of Stop, a cell to run) is done then. No thread is made for it. But JupyterLab 4 hands presses to
-a thread of the kernel's own (a "subshell"), so the task belongs to the event loop in which the explorer was made, the
-cells' own: cells and training never compute at the same time.
+A kernel that computes sees no click, so the training is an asyncio task that pauses after every step. Whatever came in
+meanwhile (a press of Stop, a cell to run) is done then. It needs no thread. But JupyterLab 4 handles presses in a
+thread of the kernel (a "subshell"), so the task runs in the event loop in which the explorer was made, that of the
+cells: cells and training never compute at the same time.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class Moment:
 
 @dataclass
 class LiveRun:
-    """A training that goes step by step; `retrain` makes it, with its first step."""
+    """A training that can be taken step by step; `retrain` makes the translator and takes the first step."""
 
     retrain: Callable[..., Translator]
     steps: int
@@ -136,8 +136,8 @@ def describe(moment: Moment, number: int = 421) -> str:
 class LiveTraining:
     """The state behind the explorer: a run for each choice, and which one is going.
 
-    Start goes on where the run was stopped, or begins anew if it was at its end or had failed; a choice of another
-    model stops the one that is going. Where no event loop runs (in a script), Start trains to the end at once.
+    Start continues a run that was stopped, or begins a new one after its end or an error. Choosing another model stops
+    the one that is running. Where no event loop runs (in a script), Start trains to the end at once.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class LiveTraining:
         self.moments: dict[str, Moment] = {}
         self.failures: dict[str, str] = {}
         self.going: object | None = None  # a token of the training that may go on
-        self.busy: str | None = None  # the model whose last look is still to come
+        self.busy: str | None = None  # the model whose last picture is still to come
         self.task: Future | None = None
         try:
             self.loop = asyncio.get_running_loop()

@@ -4,7 +4,7 @@
     grid.show(mask, words, words)       # what causality, padding and window say, and the words beside the table
     grid.value                          # ["2,0:1", "5,5:0"]: query 2 was allowed key 0 by hand, query 5 forbidden key 5
 
-The module mask_grid.js draws it. It stands among an explorer's controls like any other.
+The module mask_grid.js draws it. It is used like any other control of an explorer.
 """
 
 from collections.abc import Sequence

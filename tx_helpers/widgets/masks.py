@@ -1,7 +1,7 @@
 """The explorer of masks: rules and clicks make a mask, the mask makes weights.
 
 Queries and keys are those of a real forward pass, and the weights come from the package's own attention: with the
-identity as values its output *is* the weights. Everything before this one attention stays as it was.
+identity as values its output *is* the weights. Nothing before this one attention changes.
 """
 
 import math

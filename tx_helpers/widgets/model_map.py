@@ -2,7 +2,7 @@
 
     ModelMap(names(model), description="Map of the model", value="encoder")
 
-The module model_map.js draws it. It stands among an explorer's controls like any other.
+The module model_map.js draws it. It is used like any other control of an explorer.
 """
 
 from collections.abc import Iterator, Mapping

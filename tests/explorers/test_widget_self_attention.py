@@ -1,6 +1,7 @@
 """The explorers of notebook 04: their numbers against formulas, their drawings against the numbers."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -112,6 +113,22 @@ def test_a_word_alone_stays_and_has_no_arrow():
     explorer.set(sentence="apple")
     assert explorer.summary == "'apple' in 'apple' stays at (2.00, 2.00). It looks most at 'apple' (1.00)."
     assert "<polygon" not in explorer._view.value
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 4.0])
+def test_the_arrow_lies_between_the_disc_and_the_ring(temperature):
+    explorer = words_explorer(TABLE, "apple pear phone", axes=AXES, followed="apple")
+    explorer.set(temperature=temperature)
+    drawn = explorer._view.value
+    number = r"([\d.]+)"
+    start = re.search(rf'<circle cx="{number}" cy="{number}" r="5"[^>]*/><text[^>]*>apple<', drawn).groups()
+    end = re.search(rf'<circle cx="{number}" cy="{number}" r="6"', drawn).groups()
+    if arrow := re.search(rf'<line x1="{number}" y1="{number}"[^>]*/><polygon points="{number},{number}', drawn):
+        x1, y1, x2, y2 = map(float, arrow.groups())
+        for place, tip in ((start, (x1, y1)), (end, (x2, y2))):
+            assert math.dist(map(float, place), tip) == pytest.approx(7, abs=0.02)
+    else:
+        assert math.dist(map(float, start), map(float, end)) < 18
 
 
 def test_a_word_is_text_in_the_picture():

@@ -96,18 +96,19 @@ def line(x1: float, y1: float, x2: float, y2: float, stroke: str, **style) -> st
     return shape("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **style)
 
 
-def arrow(x1: float, y1: float, x2: float, y2: float, colour: str, *, short: float = 0) -> str:
-    """An arrow that ends `short` pixels before (x2, y2); nothing where there is no room for it."""
+def arrow(x1: float, y1: float, x2: float, y2: float, colour: str, *, gap: float = 7) -> str:
+    """An arrow between the discs around two points, `gap` pixels away from both; nothing where there is no room."""
     length = math.hypot(x2 - x1, y2 - y1)
-    head = 9
-    if length <= short + head:
+    head = min(9, length - 2 * gap)
+    if head < 4:
         return ""
     u, v = (x2 - x1) / length, (y2 - y1) / length
-    tip = x2 - short * u, y2 - short * v
+    tip = x2 - gap * u, y2 - gap * v
     back = tip[0] - head * u, tip[1] - head * v
     corners = (tip, (back[0] - 4 * v, back[1] + 4 * u), (back[0] + 4 * v, back[1] - 4 * u))
     points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
-    return line(x1, y1, *back, colour, stroke_width=2) + shape("polygon", points=points, fill=colour)
+    shaft = line(x1 + gap * u, y1 + gap * v, *back, colour, stroke_width=2)
+    return shaft + shape("polygon", points=points, fill=colour)
 
 
 def curve(x0: float, y0: float, x1: float, y1: float, *, stroke: str, weight: float) -> str:

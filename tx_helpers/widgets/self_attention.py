@@ -143,7 +143,7 @@ def plane(
         if followed not in (None, index):
             continue
         if followed == index:
-            parts.append(arrow(x0, y0, x1, y1, ORANGE.full, short=7))
+            parts.append(arrow(x0, y0, x1, y1, ORANGE.full))
         parts.append(shape("circle", cx=x1, cy=y1, r=6, fill="none", stroke=ORANGE.full, stroke_width=2.5))
         if followed is None:
             parts.append(words(x1, y1 + 20, name, size=12, anchor="middle", fill=ORANGE.shade))

@@ -124,7 +124,7 @@ def test_a_sound_notebook_has_no_faults(opened):
 
 @pytest.mark.slow
 def test_every_planted_fault_is_found(opened, monkeypatch):
-    monkeypatch.setattr(browser_moves, "PATIENCE", 4)  # what never comes need not be waited for as long
+    monkeypatch.setattr(browser_moves, "PATIENCE", 10)  # what never comes need not be waited for as long
     cases = [
         Case("faulty", "lost", (Move("X", "", keys=("ArrowRight",)),)),
         Case("faulty", "still", (Move("X", "x is 1", keys=("ArrowRight",)),)),

@@ -69,7 +69,7 @@ def arrive(sheet, notebook: str) -> None:
 def follow(sheet, label: str, target: str) -> None:
     """Click the link to the target in the paragraph that begins with the label."""
     paragraph = sheet.page.locator(f"{CELL} p", has=sheet.page.locator("strong", has_text=label)).last
-    paragraph.locator(f"a[href*='{target}']").first.click(timeout=10_000)
+    paragraph.locator(f"a[href*='{target}']").first.click(timeout=60_000)
 
 
 @pytest.mark.slow
@@ -80,9 +80,9 @@ def test_the_links_lead_from_notebook_to_notebook_and_back(sheet):
         follow(sheet, "Next:", after)
         arrive(sheet, after)
     here = path[-1]
-    sheet.page.locator(f"{CELL} a", has_text=re.compile("^glossary$")).last.click(timeout=10_000)
+    sheet.page.locator(f"{CELL} a", has_text=re.compile("^glossary$")).last.click(timeout=60_000)
     arrive(sheet, FIRST)
-    sheet.wait(f"({IN_SIGHT})('Glossary')", 10, "the glossary is not in sight")
+    sheet.wait(f"({IN_SIGHT})('Glossary')", 60, "the glossary is not in sight")
     while here != FIRST:  # from the last notebook to what it builds on most
         sheet.page.locator(".lm-TabBar-tab", has_text=here).first.click()
         arrive(sheet, here)
@@ -95,9 +95,9 @@ def test_the_links_lead_from_notebook_to_notebook_and_back(sheet):
 @pytest.mark.slow
 def test_a_notebook_is_run_from_the_menu(sheet):
     page = sheet.page
-    sheet.wait(f"{CURRENT}?.isReady", 60, "JupyterLab does not open")
+    sheet.wait(f"{CURRENT}?.isReady", 180, "JupyterLab does not open")
     page.evaluate(f"() => {{ jupyterapp.commands.execute('docmanager:open', {{path: '{SMALL}'}}) }}")
     arrive(sheet, SMALL)
-    sheet.run_all(300, from_menu=True)
+    sheet.run_all(from_menu=True)
     assert page.locator(f"{PANEL} .tx-explorer").count() > 0
     assert [*sheet.count_faults(), *sheet.faults()] == []

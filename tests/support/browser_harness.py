@@ -160,7 +160,7 @@ class Server:
             start_new_session=os.name == "posix",
         )
         try:
-            self._wait_until_it_answers(seconds=60)
+            self._wait_until_it_answers(seconds=180)
         except BaseException:
             self.__exit__()
             raise
@@ -218,7 +218,7 @@ class Sheet:
 
     def run_all(self, seconds: float = 600, *, from_menu: bool = False) -> None:
         """Run all cells, by clicks on Run, Run All Cells if asked to; wait until kernel and widgets are ready."""
-        self.wait(f"{KERNEL}?.status === 'idle' && {KERNEL}.connectionStatus === 'connected'", 60, "no kernel")
+        self.wait(f"{KERNEL}?.status === 'idle' && {KERNEL}.connectionStatus === 'connected'", 180, "no kernel")
         if from_menu:
             for name in ("Run", "Run All Cells"):
                 self.page.get_by_role("menuitem", name=name, exact=True).click()
@@ -228,7 +228,7 @@ class Sheet:
             self.page.evaluate(f"() => {{ {command}.finally(() => {{ window.txRan = true }}) }}")
             done = "window.txRan"
         self.wait(f"{done} && {KERNEL}.status === 'idle'", seconds, "the cells did not all run")
-        self.wait(WIDGETS_SHOWN, 30, "a widget is not shown")
+        self.wait(WIDGETS_SHOWN, 180, "a widget is not shown")
         self.settle()
 
     def count_faults(self) -> list[str]:
@@ -251,7 +251,7 @@ class Sheet:
         if not self.page.evaluate(it_is):
             change = f"jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})"
             self.page.evaluate(f"() => {change}")
-            self.wait(it_is, 20, f"the theme is not {theme}")
+            self.wait(it_is, 60, f"the theme is not {theme}")
             self.settle()
 
     def faults(self) -> list[str]:

@@ -140,20 +140,20 @@ def text_of(root: Locator, selector: str) -> str:
 def act(page, control: Locator, move: Move) -> None:
     """The move alone: keys, text or mouse."""
     if move.keys:
-        control.focus(timeout=3000)
+        control.focus(timeout=30_000)
         for key in move.keys:
             page.keyboard.press(key)
     elif move.text is not None:
-        control.focus(timeout=3000)
+        control.focus(timeout=30_000)
         page.keyboard.press("ControlOrMeta+a")
         page.keyboard.type(move.text)
         page.keyboard.press("Enter")
     elif move.mouse == "click":
-        control.click(timeout=3000)
+        control.click(timeout=30_000)
     elif move.mouse == "drag":
         drag_to_the_right_end(page, control)
     elif move.mouse and move.mouse.startswith("choose:"):
-        control.select_option(label=move.mouse.removeprefix("choose:"), timeout=3000)
+        control.select_option(label=move.mouse.removeprefix("choose:"), timeout=30_000)
     else:
         raise LookupError(f"{move} names neither keys nor text nor a known move of the mouse")
 
@@ -172,7 +172,7 @@ def drag_to_the_right_end(page, slider: Locator) -> None:
     """Take the thumb, of a native slider or of one made of elements, and let it go at the right end of its track."""
     place = None
     while place != (place := slider.evaluate(TRACK)):  # a page that was scrolled may still be moving
-        slider.scroll_into_view_if_needed(timeout=3000)
+        slider.scroll_into_view_if_needed(timeout=30_000)
         page.wait_for_timeout(200)
     left, y, right = place
     page.mouse.move(left, y)

@@ -1,4 +1,4 @@
-"""Feeding a decoder piece by piece, with a cache or without.
+"""Decoding step by step, with a cache or without.
 
 A `DecodingState` is what `model.start` gives and what `generation` works with: `step` feeds new ids and gives their
 logits, `select` rearranges the rows.
@@ -10,6 +10,7 @@ from contextlib import nullcontext
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.arguments import check_tensors
 from tx_helpers.blocks import BlockCache
 from tx_helpers.observe import observed
 
@@ -17,11 +18,10 @@ from tx_helpers.observe import observed
 class DecodingState:
     """A sequence that grows: all ids so far, and, if cached, the keys and values computed for them.
 
-    Without the cache every step computes the whole prefix again, to the same logits.
+    Without the cache every step computes the full prefix again, with the same logits as result.
 
-    Where gradients are off and nobody watches (`observe`), a step works in PyTorch's inference mode, which keeps no
-    books for autograd: felt where a step is one token. Nothing of it is left in the logits, which are ordinary tensors
-    in every case.
+    If gradients are off and there is no listener (`observe`), a step runs in PyTorch's inference mode, which records
+    nothing for autograd; this saves time where a step is one token. The logits are ordinary tensors in every case.
     """
 
     def __init__(
@@ -38,24 +38,25 @@ class DecodingState:
         self.memory, self.memory_mask = memory, memory_mask
         self.ids = torch.empty(batch, 0, dtype=torch.long, device=next(stack.parameters()).device)
         self.caches = [BlockCache() for _ in stack.blocks] if cached else None
-        self._bare = False  # were the caches written in inference mode?
+        self._in_inference_mode = False  # were the caches written in inference mode?
 
     def step(self, ids: Tensor) -> Tensor:
-        """Feed new ids (B, t); their logits (B, t, V) come back."""
+        """Feed new ids (B, t). Returns their logits (B, t, V)."""
+        check_tensors("step", ids=(ids, "int …"))
         if ids.dim() != 2 or ids.shape[0] != self.ids.shape[0] or ids.shape[1] == 0:
             raise ValueError(f"step: ids of shape {tuple(ids.shape)}, expected ({self.ids.shape[0]}, t) with t >= 1")
         so_far = torch.cat([self.ids, ids.to(self.ids.device)], dim=1)
-        bare = not (torch.is_grad_enabled() or observed())
-        if self._bare and not bare:  # autograd takes nothing that was made in inference mode, but copies of it
+        inference = not (torch.is_grad_enabled() or observed())
+        if self._in_inference_mode and not inference:  # autograd accepts only copies of what inference mode made
             self.select(torch.arange(len(so_far), device=so_far.device))
-        with torch.inference_mode() if bare else nullcontext():
+        with torch.inference_mode() if inference else nullcontext():
             hidden = self.stack(so_far, memory=self.memory, memory_mask=self.memory_mask, caches=self.caches)
             logits = self.logits(hidden[:, -ids.shape[1] :])
-        self.ids, self._bare = so_far, bare
-        return logits.clone() if bare else logits
+        self.ids, self._in_inference_mode = so_far, inference
+        return logits.clone() if inference else logits
 
     def select(self, rows: Tensor) -> None:
-        """Keep, repeat or reorder the rows of the batch: rows (N,) of indices."""
+        """Select, repeat or reorder the rows of the batch: rows (N,) of indices."""
         self.ids = self.ids[rows]
         if self.memory is not None:
             self.memory = self.memory[rows]

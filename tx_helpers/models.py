@@ -1,7 +1,7 @@
 """One family: encoder-only (BERT), decoder-only (GPT), encoder–decoder (2017, T5), from one `TransformerConfig`.
 
 A `Stack` turns ids into hidden states: embedding, blocks, final norm. The three models are one or two stacks and an
-output layer. `start` begins to decode with one, piece by piece: all that `generation` knows.
+output layer. `start` returns the `DecodingState` of a model, which is all that `generation` works with.
 """
 
 from collections.abc import Callable
@@ -23,8 +23,9 @@ from tx_helpers.positions import ALiBi, LearnedPositions, Rotary, SinusoidalPosi
 class Stack(nn.Module):
     """Ids (B, T) -> hidden states (B, T, D); with cross=True every block also looks at a memory.
 
-    Positions count real tokens: padding has none, on whichever side it stands. A stack that looks at a memory takes
-    its ids as they come: targets are padded at the right, where causality hides it, and T5's begin with the pad id.
+    Positions count real tokens; padding has no position, on whichever side it stands. A stack with a memory has no
+    padding mask for its own ids: targets are padded on the right, where the causal mask hides the padding, and the
+    targets of T5 begin with the pad id.
     """
 
     def __init__(
@@ -59,9 +60,9 @@ class Stack(nn.Module):
         caches: list[BlockCache] | None = None,
     ) -> Tensor:
         """-> (B, T, D). With caches, ids are all ids so far (B, S); only those not yet in the caches are computed."""
-        S = ids.shape[-1]
-        new = slice(len(caches[0]) if caches else 0, S)
         _check_ids(ids, self.input.tokens.num_embeddings, self.config.context_length)
+        S = ids.shape[-1]
+        new = slice(len(caches[0]) if caches else 0, S)  # the positions that are not in the caches yet
         positions, padding = self._positions_and_padding(ids)
         positions = positions[..., new]
         token_shift = self.config.embedding.token_shift
@@ -149,7 +150,7 @@ class DecoderOnly(TransformerModel):
         return self.logits(self.decoder(ids, mask=mask))
 
     def start(self, batch: int = 1, *, cached: bool = True) -> DecodingState:
-        """Begin to decode `batch` rows."""
+        """Start decoding `batch` rows."""
         return DecodingState(self.decoder, self.logits, batch=batch, cached=cached)
 
 
@@ -186,7 +187,7 @@ class EncoderDecoder(TransformerModel):
         return self.decode(target, self.encode(source), memory_mask=self.source_mask(source))
 
     def start(self, source: Tensor, *, cached: bool = True) -> DecodingState:
-        """Encode the source (B, S) once, and begin to decode."""
+        """Encode the source (B, S) once and start decoding."""
         return DecodingState(
             self.decoder,
             self.logits,
@@ -199,7 +200,7 @@ class EncoderDecoder(TransformerModel):
 
 @torch.no_grad()
 def initialise(model: TransformerModel) -> None:
-    """Draw all parameters afresh from torch's generator, as `model.config.init` says."""
+    """Draw new values for all parameters from torch's generator, as `model.config.init` says."""
     init, d_model = model.config.init, model.config.d_model
     n_layers = sum(isinstance(module, EncoderBlock) for module in model.modules())
     drawn: list[Tensor] = []

@@ -1,9 +1,9 @@
-"""The world before the Transformer: a state that is carried from word to word, h_t = f(h_{t−1}, x_t).
+"""Recurrent models, before the Transformer: a state is carried from word to word, h_t = f(h_{t−1}, x_t).
 
 `RecurrentTranslator` is sequence to sequence with an RNN, LSTM or GRU (Sutskever et al. 2014; Cho et al. 2014), with or
-without the additive attention that the Transformer kept (Bahdanau et al. 2015). It is called, trained and decoded like
-`models.EncoderDecoder`. Then two probes: how much of the gradient arrives over a distance, and whether a first token is
-still known after noise.
+without additive attention (Bahdanau et al. 2015). It is called, trained and decoded like `models.EncoderDecoder`. Two
+experiments follow: how much of the gradient arrives over a distance, and whether a model still knows the first token
+after many others.
 
 Left out on purpose: several layers, two directions, and Bahdanau's maxout output; they change no conclusion here.
 """
@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from tx_helpers.arguments import check_numbers, check_one_of, check_tensors, values_are_known
 from tx_helpers.attention import additive_attention
 from tx_helpers.masks import padding_mask
 
@@ -23,8 +24,8 @@ State = Tensor | tuple[Tensor, Tensor]  # h (1, B, D), or for an LSTM (h, c)
 
 def new_layer(kind: str, input_size: int, hidden_size: int) -> nn.RNNBase:
     """PyTorch's recurrent layer of that kind, batch first: (B, T, input_size) -> (B, T, hidden_size)."""
-    if kind not in LAYERS:
-        raise ValueError(f"recurrent: kind={kind!r}, expected one of {', '.join(LAYERS)}")
+    check_one_of("recurrent", LAYERS, kind=kind)
+    check_numbers("recurrent", least=1, whole=True, input_size=input_size, hidden_size=hidden_size)
     return LAYERS[kind](input_size, hidden_size, batch_first=True)
 
 
@@ -47,6 +48,9 @@ class RecurrentTranslator(nn.Module):
         pad_id: int | None = None,
     ):
         super().__init__()
+        sizes = dict(source_vocab_size=source_vocab_size, vocab_size=vocab_size, hidden_size=hidden_size)
+        check_numbers("RecurrentTranslator", least=1, whole=True, **sizes)
+        check_numbers("RecurrentTranslator", least=0, whole=True, optional=True, pad_id=pad_id)
         self.kind, self.hidden_size, self.pad_id = kind, hidden_size, pad_id
         self.source_tokens = nn.Embedding(source_vocab_size, hidden_size)
         self.target_tokens = nn.Embedding(vocab_size, hidden_size)
@@ -57,8 +61,7 @@ class RecurrentTranslator(nn.Module):
 
     def encode(self, source: Tensor) -> tuple[Tensor, State]:
         """source (B, S) -> all states (B, S, D), and the last one of each row, where its padding begins."""
-        if source.dim() != 2 or 0 in source.shape:
-            raise ValueError(f"RecurrentTranslator: a source of shape {tuple(source.shape)}, expected (B, S)")
+        _check_ids("source", source, self.source_tokens.num_embeddings)
         vectors = self.source_tokens(source)
         if self.pad_id is None:
             return self.encoder(vectors)
@@ -71,14 +74,15 @@ class RecurrentTranslator(nn.Module):
 
     def decode(self, target: Tensor, state: State, memory: Tensor, memory_mask: Tensor | None) -> tuple[Tensor, State]:
         """target (B, T), the decoder's state, memory (B, S, D) -> logits (B, T, V) and the next state."""
+        _check_ids("target", target, self.target_tokens.num_embeddings)
         vectors = self.target_tokens(target)
         if self.alignment is None:
             hidden, state = self.decoder(vectors, state)
             return self.output(hidden), state
         hidden = []
         for vector in vectors.split(1, dim=1):  # one word at a time: the next alignment needs this one's state
-            before = state[0] if isinstance(state, tuple) else state
-            context = self.alignment(before.transpose(0, 1), memory, memory_mask)  # (B, 1, D)
+            hidden_state = state[0] if isinstance(state, tuple) else state  # (1, B, D), of an LSTM (h, c) the first
+            context = self.alignment(hidden_state.transpose(0, 1), memory, memory_mask)  # (B, 1, D)
             new, state = self.decoder(torch.cat([vector, context], dim=-1), state)
             hidden.append(torch.cat([new, context], dim=-1))
         return self.output(torch.cat(hidden, dim=1)), state
@@ -116,18 +120,27 @@ class RecurrentState:
         self.model, self.state, self.memory, self.memory_mask = model, state, memory, memory_mask
 
     def step(self, ids: Tensor) -> Tensor:
-        """Feed new ids (B, t); their logits (B, t, V) come back."""
+        """Feed new ids (B, t). Returns their logits (B, t, V)."""
         if ids.dim() != 2 or ids.shape[0] != self.memory.shape[0] or ids.shape[1] == 0:
             raise ValueError(f"step: ids of shape {tuple(ids.shape)}, expected ({self.memory.shape[0]}, t) with t >= 1")
         logits, self.state = self.model.decode(ids, self.state, self.memory, self.memory_mask)
         return logits
 
     def select(self, rows: Tensor) -> None:
-        """Keep, repeat or reorder the rows of the batch: rows (N,) of indices."""
+        """Select, repeat or reorder the rows of the batch: rows (N,) of indices."""
         state = self.state
         self.state = tuple(part[:, rows] for part in state) if isinstance(state, tuple) else state[:, rows]
         self.memory = self.memory[rows]
         self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
+
+
+def _check_ids(name: str, ids: Tensor, vocab_size: int) -> None:
+    check_tensors("RecurrentTranslator", **{name: (ids, "int B T")})
+    if 0 in ids.shape:
+        raise ValueError(f"RecurrentTranslator: {name} of shape {tuple(ids.shape)}, expected at least one id")
+    if values_are_known(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < vocab_size:
+        found = f"ids {int(ids.min())} … {int(ids.max())}"
+        raise ValueError(f"RecurrentTranslator: {name} has {found}, but the vocabulary has {vocab_size}")
 
 
 def gradient_by_distance(layer: nn.Module, length: int, *, batch: int = 16, generator=None) -> Tensor:

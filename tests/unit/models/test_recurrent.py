@@ -178,7 +178,7 @@ def test_recallers_answer_for_each_row(kind):
     ("call", "message"),
     [
         (lambda: new_layer("elman", 3, 4), "kind='elman', expected one of rnn, lstm, gru"),
-        (lambda: translator()(ids(B, S, W)[0], ids(B, T, V)), r"a source of shape \(7,\), expected \(B, S\)"),
+        (lambda: translator()(ids(B, S, W)[0], ids(B, T, V)), r"source of shape \(7,\), expected int \(B, T\)"),
         (lambda: translator().encode(torch.full((2, 3), PAD)), "nothing but padding"),
         (lambda: translator().start(ids(B, S, W)).step(ids(2, 1, V)), r"\(2, 1\), expected \(3, t\)"),
         (lambda: recall_batch(-1, 3), "noise=-1"),

@@ -2,6 +2,8 @@
 
 import pytest
 
+from parity import B, S, T, V, tokens
+from toy_models import model
 from tx_helpers.config import (
     AttentionConfig,
     EmbeddingConfig,
@@ -16,6 +18,8 @@ from tx_helpers.config import (
     t5,
     transformer_2017,
 )
+from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
+from tx_helpers.recurrent import RecurrentTranslator
 from wrong_arguments import faults
 
 
@@ -54,4 +58,24 @@ from wrong_arguments import faults
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_every_wrong_argument_of_a_configuration_is_named(call, arguments):
+    assert faults(call, arguments) == []
+
+
+source, target = tokens(B, S), tokens(B, T, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        (model(EncoderOnly), dict(ids=target)),
+        (model(DecoderOnly), dict(ids=target)),
+        (model(EncoderDecoder), dict(source=source, target=target)),
+        (model(DecoderOnly).start(B).step, dict(ids=target)),
+        (RecurrentTranslator(V, V, 4, pad_id=0), dict(source=source, target=target)),
+        (RecurrentTranslator(V, V, 4, attention=True), dict(source=source, target=target)),
+        (RecurrentTranslator, dict(source_vocab_size=V, vocab_size=V, hidden_size=4, kind="lstm", pad_id=0)),
+    ],
+    ids=lambda value: getattr(value, "__name__", type(value).__name__),
+)
+def test_every_wrong_argument_of_a_model_is_named(call, arguments):
     assert faults(call, arguments) == []

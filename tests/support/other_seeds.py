@@ -26,9 +26,9 @@ UNNAMED_SEEDS = {
     },
     "06_masking": {"TextBatches(ids, 32, 32)": "TextBatches(ids, 32, 32, seed={seed})"},
     "07_feed_forward": {
-        "depth=24)": "depth=24, seed={seed})",
-        "depth=12)": "depth=12, seed={seed})",
-        "depth=4)": "depth=4, seed={seed})",
+        "n_layers=24)": "n_layers=24, seed={seed})",
+        "n_layers=12)": "n_layers=12, seed={seed})",
+        "n_layers=4)": "n_layers=4, seed={seed})",
         "steps=80": "steps=80, seed={seed}",
         "steps=100": "steps=100, seed={seed}",
         "in range(5)": "in range({seed} * 5, {seed} * 5 + 5)",

@@ -39,12 +39,12 @@ def compose(tokens: Sequence[str], *, causal: bool, padding: bool, window: int |
 
 def masked_weights(q: Tensor, k: Tensor, mask: Tensor, fill: str = "ours") -> Tensor:
     """softmax(q kᵀ/√K) under the mask: q and k (T, K), mask (T, T) -> (T, T). `fill` is one of FILLS' values."""
-    identity = torch.eye(len(k), dtype=q.dtype)[None]
-    if fill == "ours":
+    if fill == "ours":  # with the identity as values, the output of attention is its weights
+        identity = torch.eye(len(k), dtype=q.dtype)[None]
         return eager_attention(q[None], k[None], identity, mask=mask)[0]
     closed = float("-inf") if fill == "naive" else -1e9
-    bias = torch.zeros(mask.shape, dtype=q.dtype).masked_fill(~mask, closed)
-    return eager_attention(q[None], k[None], identity, bias=bias)[0]
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    return torch.softmax(scores.masked_fill(~mask, closed), dim=-1)
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------

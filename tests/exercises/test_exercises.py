@@ -9,7 +9,6 @@ import nbformat
 import pytest
 import torch
 
-from answers.tables import named
 from copying import overlap
 from notebook_frame import ROOT
 from tx_helpers.exercises.catalogue import find, modules, notebook_of, of_notebook
@@ -24,7 +23,7 @@ def answers(kind: str) -> dict[str, dict[str, object]]:
     table = {}
     for file in sorted(ANSWERS.glob(f"{kind}_*.py")):
         table |= getattr(importlib.import_module(f"answers.{file.stem}"), kind.upper())
-    return {exercise: found if isinstance(found, dict) else named(*found) for exercise, found in table.items()}
+    return table
 
 
 NAMES = sorted(notebook_of())

@@ -6,6 +6,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from answers.tables import named
+
 
 def states_by_module(x, real, W_x, W_h, b):
     with torch.random.fork_rng(devices=[]), torch.no_grad():
@@ -45,10 +47,6 @@ def gradient_by_loop(w, h):
     for state in h.tolist():
         product *= w * (1 - state * state)
     return product
-
-
-def gradient_by_parts(w, h):
-    return w ** len(h) * torch.prod(1 - h.square())
 
 
 def gradient_by_logs(w, h):
@@ -123,18 +121,6 @@ def layers_by_counting(n, k):
     return layers
 
 
-def layers_by_floor(n, k):
-    return (n - 1) // ((k - 1) // 2) + 1
-
-
-def layers_by_negation(n, k):
-    return -(-n // (k // 2))
-
-
-def layers_by_numpy(n, k):
-    return int(np.ceil(n / ((k - 1) / 2)))
-
-
 @torch.no_grad()
 def additive_expanded_pairs_no_grad(s, H, W, v):
     T, S = s.size(0), H.size(0)
@@ -150,16 +136,24 @@ def additive_tanh_by_sigmoid_log_softmax_and_exp(s, H, W, v):
 
 
 RIGHT = {
-    "rnn_states": [states_by_module, states_filled_in, states_in_numpy, states_by_recursion],
-    "gradient_through_time": [gradient_by_loop, gradient_by_parts, gradient_by_logs, gradient_by_autograd],
-    "lstm_step": [lstm_by_chunks, lstm_in_numpy, lstm_in_float64, lstm_by_number],
-    "additive_weights": [
+    "rnn_states": named(states_by_module, states_filled_in, states_in_numpy, states_by_recursion),
+    "gradient_through_time": named(gradient_by_loop, gradient_by_logs, gradient_by_autograd)
+    | {
+        "gradient_by_parts": lambda w, h: w ** len(h) * torch.prod(1 - h.square()),
+    },
+    "lstm_step": named(lstm_by_chunks, lstm_in_numpy, lstm_in_float64, lstm_by_number),
+    "additive_weights": named(
         weights_by_loop,
         weights_by_einsum,
         weights_joined,
         weights_in_numpy,
         additive_expanded_pairs_no_grad,
         additive_tanh_by_sigmoid_log_softmax_and_exp,
-    ],
-    "convolution_layers": [layers_by_counting, layers_by_floor, layers_by_negation, layers_by_numpy],
+    ),
+    "convolution_layers": named(layers_by_counting)
+    | {
+        "layers_by_floor": lambda n, k: (n - 1) // ((k - 1) // 2) + 1,
+        "layers_by_negation": lambda n, k: -(-n // (k // 2)),
+        "layers_by_numpy": lambda n, k: int(np.ceil(n / ((k - 1) / 2))),
+    },
 }

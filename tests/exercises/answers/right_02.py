@@ -7,6 +7,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from answers.tables import named
+
 
 def saved_by_text(words, pair):
     import re
@@ -118,10 +120,6 @@ def fewest_in_numpy(word, vocabulary):
     return int(best[-1]) if np.isfinite(best[-1]) else 0
 
 
-def gradient_by_one_hot(ids, G, V):
-    return F.one_hot(ids, V).to(G.dtype).T @ G
-
-
 def gradient_by_loop(ids, G, V):
     result = torch.zeros(V, G.shape[1])
     for i, g in zip(ids, G, strict=True):
@@ -167,9 +165,12 @@ def near_with_itself_lowered(E, k):
 
 
 RIGHT = {
-    "tokens_saved": [saved_by_text, saved_by_joining, saved_by_recursion, saved_by_repetition],
-    "words_from_pieces": [words_by_replace, words_by_tuple, words_from_the_end, words_by_starts],
-    "fewest_pieces": [fewest_by_recursion, fewest_by_breadth, fewest_by_all_ways, fewest_in_numpy],
-    "embedding_gradient": [gradient_by_one_hot, gradient_by_loop, gradient_by_autograd, gradient_in_numpy],
-    "nearest_words": [near_by_similarity, near_by_sorting, near_in_numpy, near_with_itself_lowered],
+    "tokens_saved": named(saved_by_text, saved_by_joining, saved_by_recursion, saved_by_repetition),
+    "words_from_pieces": named(words_by_replace, words_by_tuple, words_from_the_end, words_by_starts),
+    "fewest_pieces": named(fewest_by_recursion, fewest_by_breadth, fewest_by_all_ways, fewest_in_numpy),
+    "embedding_gradient": named(gradient_by_loop, gradient_by_autograd, gradient_in_numpy)
+    | {
+        "gradient_by_one_hot": lambda ids, G, V: F.one_hot(ids, V).to(G.dtype).T @ G,
+    },
+    "nearest_words": named(near_by_similarity, near_by_sorting, near_in_numpy, near_with_itself_lowered),
 }

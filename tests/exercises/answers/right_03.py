@@ -5,6 +5,8 @@ import math
 import numpy as np
 import torch
 
+from answers.tables import named
+
 
 def table_by_loops(T, D):
     rows = []
@@ -59,21 +61,9 @@ def input_in_place(ids, E, P):
     return x
 
 
-def share_cancelled(s, D):
-    return 1 / (2 * s * s + 1)
-
-
 def share_by_table(s, D):
     position = float((torch.tensor(table_by_loops(3, D))[2] ** 2).sum())
     return position / (position + D * s**2)
-
-
-def share_as_rest(s, D):
-    return 1 - s**2 / (s**2 + 0.5)
-
-
-def share_as_tensor(s, D):
-    return torch.tensor(0.5) / (torch.tensor(s).square() + 0.5)
 
 
 def shift_by_rows(k, D):
@@ -90,10 +80,6 @@ def shift_by_reordering(k, D):
     blocks = [torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]) for a in turns]
     order = torch.cat([torch.arange(0, D, 2), torch.arange(1, D, 2)])
     return torch.block_diag(*blocks)[order][:, order]
-
-
-def shift_by_power(k, D):
-    return torch.linalg.matrix_power(shift_by_rows(1, D).double(), k)
 
 
 def shift_by_exponential(k, D):
@@ -139,9 +125,17 @@ def turned_with_partner(x):
 
 
 RIGHT = {
-    "sinusoid_table": [table_by_loops, table_by_phase, table_in_numpy, table_cut],
-    "model_input": [input_by_lookup, input_by_loops, input_by_one_hot, input_in_place],
-    "position_share": [share_cancelled, share_by_table, share_as_rest, share_as_tensor],
-    "shift_matrix": [shift_by_rows, shift_by_reordering, shift_by_power, shift_by_exponential, shift_in_numpy],
-    "rotate_queries": [turned_complex, turned_by_matrices, turned_by_loops, turned_with_partner],
+    "sinusoid_table": named(table_by_loops, table_by_phase, table_in_numpy, table_cut),
+    "model_input": named(input_by_lookup, input_by_loops, input_by_one_hot, input_in_place),
+    "position_share": named(share_by_table)
+    | {
+        "share_cancelled": lambda s, D: 1 / (2 * s * s + 1),
+        "share_as_rest": lambda s, D: 1 - s**2 / (s**2 + 0.5),
+        "share_as_tensor": lambda s, D: torch.tensor(0.5) / (torch.tensor(s).square() + 0.5),
+    },
+    "shift_matrix": named(shift_by_rows, shift_by_reordering, shift_by_exponential, shift_in_numpy)
+    | {
+        "shift_by_power": lambda k, D: torch.linalg.matrix_power(shift_by_rows(1, D).double(), k),
+    },
+    "rotate_queries": named(turned_complex, turned_by_matrices, turned_by_loops, turned_with_partner),
 }

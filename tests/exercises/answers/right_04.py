@@ -6,6 +6,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from answers.tables import named
+
 
 def by_loops(Q, K):
     rows = []
@@ -14,14 +16,6 @@ def by_loops(Q, K):
         e = torch.exp(scores - scores.max())
         rows.append(e / e.sum())
     return torch.stack(rows)
-
-
-def by_einsum(Q, K):
-    return torch.softmax(torch.einsum("kt,ks->ts", Q * len(Q) ** -0.5, K), dim=1)
-
-
-def in_float64(Q, K):
-    return torch.softmax((K.double().T @ Q.double()).T / Q.shape[0] ** 0.5, -1)
 
 
 def in_numpy(Q, K):
@@ -36,10 +30,6 @@ def in_place(Q, K):
     scores.exp_()
     scores /= scores.sum(dim=-1, keepdim=True)
     return scores
-
-
-def column_by_column(Q, K):
-    return (K.T @ Q / math.sqrt(len(K))).softmax(0).T
 
 
 def head_by_einsum(x, M, W_v, d_k, tau):
@@ -131,18 +121,6 @@ def flops_of_products(T, D):
     return sum(2 * m * k * n for m, k, n in products)
 
 
-def flops_factored(T, D):
-    return 4 * T * D * (2 * D + T)
-
-
-def flops_as_float(T, D):
-    return 8.0 * T * D**2 + 4.0 * T**2 * D
-
-
-def flops_as_tensor(T, D):
-    return torch.tensor(8 * T * D * D) + 4 * T * T * D
-
-
 def weights_scaled_dot_product_attention_on_the_identity(Q, K):
     return F.scaled_dot_product_attention(Q.T[None], K.T[None], torch.eye(K.shape[1], dtype=K.dtype)[None])[0]
 
@@ -177,37 +155,39 @@ def backward_the_mean_by_bmm_sum_to_size(z, g):
 
 
 RIGHT = {
-    "attention_weights": [
-        by_loops,
-        by_einsum,
-        in_float64,
-        in_numpy,
-        in_place,
-        column_by_column,
-        weights_scaled_dot_product_attention_on_the_identity,
-    ],
-    "one_head": [
+    "attention_weights": named(by_loops, in_numpy, in_place, weights_scaled_dot_product_attention_on_the_identity)
+    | {
+        "by_einsum": lambda Q, K: torch.softmax(torch.einsum("kt,ks->ts", Q * len(Q) ** -0.5, K), dim=1),
+        "in_float64": lambda Q, K: torch.softmax((K.double().T @ Q.double()).T / Q.shape[0] ** 0.5, -1),
+        "column_by_column": lambda Q, K: (K.T @ Q / math.sqrt(len(K))).softmax(0).T,
+    },
+    "one_head": named(
         head_by_einsum,
         head_by_pytorch,
         head_sentence_by_sentence,
         head_with_queries_again,
         head_svd_of_m_with_built_in_attention,
-    ],
-    "cross_attention": [
+    ),
+    "cross_attention": named(
         cross_by_transposing,
         cross_by_loops,
         cross_in_numpy,
         cross_by_baddbmm,
         cross_sentence_by_sentence_list_handed_back,
         cross_keys_never_made_w_q_w_k_t,
-    ],
-    "softmax_backward": [
+    ),
+    "softmax_backward": named(
         backward_by_matrices,
         backward_by_loops,
         backward_in_numpy,
         backward_by_autograd,
         backward_in_place,
         backward_the_mean_by_bmm_sum_to_size,
-    ],
-    "attention_flops": [flops_of_products, flops_factored, flops_as_float, flops_as_tensor],
+    ),
+    "attention_flops": named(flops_of_products)
+    | {
+        "flops_factored": lambda T, D: 4 * T * D * (2 * D + T),
+        "flops_as_float": lambda T, D: 8.0 * T * D**2 + 4.0 * T**2 * D,
+        "flops_as_tensor": lambda T, D: torch.tensor(8 * T * D * D) + 4 * T * T * D,
+    },
 }

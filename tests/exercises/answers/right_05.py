@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from answers.tables import named
+
 
 def split_by_chunks(packed, H):
     heads = [head.chunk(3, dim=-1) for head in packed.chunk(H, dim=-1)]
@@ -27,17 +29,9 @@ def split_unflatten(packed, H):
     return packed.double().unflatten(-1, (H, 3, -1)).transpose(1, 2).contiguous().unbind(3)
 
 
-def join_by_cat(z):
-    return torch.cat(list(z), dim=-1)
-
-
 def join_permuted(z):
     H, B, T, K = z.size()
     return z.transpose(0, 1).transpose(1, 2).contiguous().view(B, T, H * K)
-
-
-def join_in_numpy(z):
-    return np.concatenate([head.numpy() for head in z], axis=2)
 
 
 def join_by_loops(z):
@@ -124,17 +118,9 @@ def count_by_shapes(D, H, G):
     return sum(a * b for a, b in [(D, H * K), (D, G * K), (D, G * K), (H * K, D)])
 
 
-def count_by_share(D, H, G):
-    return 2 * D**2 * (1 + G / H)
-
-
 def count_by_modules(D, H, G):
     layers = [nn.Linear(D, w, bias=False, device="meta") for w in (D, D // H * G, D // H * G, D)]
     return sum(p.numel() for layer in layers for p in layer.parameters())
-
-
-def count_as_float(D, H, G):
-    return float(D * D + D * D) + 2.0 * D * (D / H) * G
 
 
 def split_slices_and_stack_a_list(packed, H):
@@ -180,23 +166,31 @@ def multi_einsum_with_a_group_axis(x, W_q, W_k, W_v, W_o, H):
 
 
 RIGHT = {
-    "split_heads": [
+    "split_heads": named(
         split_by_chunks,
         split_by_slices,
         split_in_numpy,
         split_unflatten,
         split_slices_and_stack_a_list,
         split_index_select_by_computed_columns,
-    ],
-    "join_heads": [join_by_cat, join_permuted, join_in_numpy, join_by_loops, join_filled_slice_by_slice],
-    "multi_head": [
+    ),
+    "join_heads": named(join_permuted, join_by_loops, join_filled_slice_by_slice)
+    | {
+        "join_by_cat": lambda z: torch.cat(list(z), dim=-1),
+        "join_in_numpy": lambda z: np.concatenate([head.numpy() for head in z], axis=2),
+    },
+    "multi_head": named(
         heads_in_a_loop,
         heads_by_einsum,
         heads_fused,
         heads_by_module,
         multi_loop_over_heads_one_slice_of_w_o_each,
         multi_einsum_with_a_group_axis,
-    ],
-    "HeadProjections": [Registered, ByDict, ByParameters, ByParameterList],
-    "grouped_parameters": [count_by_shapes, count_by_share, count_by_modules, count_as_float],
+    ),
+    "HeadProjections": named(Registered, ByDict, ByParameters, ByParameterList),
+    "grouped_parameters": named(count_by_shapes, count_by_modules)
+    | {
+        "count_by_share": lambda D, H, G: 2 * D**2 * (1 + G / H),
+        "count_as_float": lambda D, H, G: float(D * D + D * D) + 2.0 * D * (D / H) * G,
+    },
 }

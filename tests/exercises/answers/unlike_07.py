@@ -25,18 +25,28 @@ def layer_norm_by_mean_deviation(x, gain, bias):
 
 
 def _head_by_head(norm):
-    """The norm of vectors (T, K), applied to the heads of x (T, H·K)."""
-
-    @functools.wraps(norm)
-    def of_heads(x, gain):
-        return norm(x.reshape(-1, len(gain)), gain).reshape(x.shape)
-
-    return of_heads
+    """The norm of vectors (…, K), applied to the heads of x (T, H·K)."""
+    return lambda x, gain: norm(x.reshape(len(x), -1, len(gain)), gain).reshape(x.shape)
 
 
-@_head_by_head
-def rms_of_the_unit_sphere(x, gain):
-    return F.normalize(x, dim=1) * math.sqrt(2) * gain
+def _mean_square(h):
+    return h.square().mean(-1, keepdim=True)
+
+
+def _sub_layer(n, m):
+    return (n @ m).relu()
+
+
+def _stack(step, last=layer_normed):
+    """Sub-layers one after the other: x becomes step(x, m) for each matrix m of W."""
+    return lambda x, W: last(functools.reduce(step, W, x))
+
+
+def _same(x):
+    return x
+
+
+_pre_norm = _stack(lambda x, m: x + _sub_layer(layer_normed(x), m))
 
 
 def pre_norm_with_both_norms(x, W):
@@ -57,47 +67,7 @@ def pre_norm_with_sample_deviation(x, W):
 
 def rms_the_whole_rows_mean_square(x, gain):
     H = x.shape[1] // len(gain)
-    return x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt() * gain.repeat(H)
-
-
-def rms_epsilon_outside_the_root(x, gain):
-    h = x.reshape(len(x), -1, len(gain))
-    return (h / (h.square().mean(-1, keepdim=True).sqrt() + 1e-5) * gain).reshape(x.shape)
-
-
-def rms_epsilon_1e_6(x, gain):
-    h = x.reshape(len(x), -1, len(gain))
-    return (h / (h.square().mean(-1, keepdim=True) + 1e-6).sqrt() * gain).reshape(x.shape)
-
-
-def rms_epsilon_left_out(x, gain):
-    h = x.reshape(len(x), -1, len(gain))
-    return (h / h.square().mean(-1, keepdim=True).sqrt() * gain).reshape(x.shape).nan_to_num(0.0)
-
-
-def rms_epsilon_as_the_least_value(x, gain):
-    h = x.reshape(len(x), -1, len(gain))
-    return (h / h.square().mean(-1, keepdim=True).clamp(min=1e-5).sqrt() * gain).reshape(x.shape)
-
-
-def rms_epsilon_added_to_the_sum_of_squares(x, gain):
-    h = x.reshape(len(x), -1, len(gain))
-    return (h / ((h.square().sum(-1, keepdim=True) + 1e-5) / len(gain)).sqrt() * gain).reshape(x.shape)
-
-
-def rms_sum_instead_of_mean(x, gain):
-    h = x.reshape(len(x), -1, len(gain))
-    return (h / (h.square().sum(-1, keepdim=True) + 1e-5).sqrt() * gain).reshape(x.shape)
-
-
-def rms_the_mean_taken_off_first(x, gain):
-    h = x.reshape(len(x), -1, len(gain))
-    return (F.layer_norm(h, h.shape[-1:], eps=1e-5) * gain).reshape(x.shape)
-
-
-def rms_standard_deviation_the_numbers_themselves_kept(x, gain):
-    h = x.reshape(len(x), -1, len(gain))
-    return (h / (h.var(-1, keepdim=True, correction=0) + 1e-5).sqrt() * gain).reshape(x.shape)
+    return x / (_mean_square(x) + 1e-5).sqrt() * gain.repeat(H)
 
 
 def rms_heads_in_turn(x, gain):
@@ -107,53 +77,8 @@ def rms_heads_in_turn(x, gain):
 
 def rms_gain_one_number_a_head_block(x, gain):
     h = x.reshape(len(x), -1, len(gain))
-    n = (h * (h.square().mean(-1, keepdim=True) + 1e-5).rsqrt()).reshape(x.shape)
+    n = (h * (_mean_square(h) + 1e-5).rsqrt()).reshape(x.shape)
     return n * gain.repeat_interleave(x.shape[1] // len(gain))
-
-
-def rms_gain_counted_from_one(x, gain):
-    h = x.reshape(len(x), -1, len(gain))
-    return (h * (h.square().mean(-1, keepdim=True) + 1e-5).rsqrt() * (1 + gain)).reshape(x.shape)
-
-
-def rms_mean_over_the_positions_as_well(x, gain):
-    h = x.reshape(len(x), -1, len(gain))
-    return (h * (h.square().mean((0, 2), keepdim=True) + 1e-5).rsqrt() * gain).reshape(x.shape)
-
-
-def rms_gain_before_the_mean_square(x, gain):
-    h = x.reshape(len(x), -1, len(gain)) * gain
-    return (h * (h.square().mean(-1, keepdim=True) + 1e-5).rsqrt()).reshape(x.shape)
-
-
-def rms_torchs_rms_norm_with_its_own_epsilon(x, gain):
-    h = x.reshape(len(x), -1, len(gain))
-    return F.rms_norm(h, h.shape[-1:], gain).reshape(x.shape)
-
-
-def stack_post_norm(x, W):
-    for m in W:
-        x = layer_normed(x + (x @ m).relu())
-    return x
-
-
-def stack_last_norm_forgotten(x, W):
-    for m in W:
-        x = x + (layer_normed(x) @ m).relu()
-    return x
-
-
-def stack_the_residual_starts_from_the_normed_stream(x, W):
-    for m in W:
-        n = layer_normed(x)
-        x = n + (n @ m).relu()
-    return layer_normed(x)
-
-
-def stack_sub_layers_in_the_reverse_order(x, W):
-    for m in W.flip(0):
-        x = x + (layer_normed(x) @ m).relu()
-    return layer_normed(x)
 
 
 def stack_all_sub_layers_get_the_first_input(x, W):
@@ -166,36 +91,6 @@ def stack_residual_from_the_beginning(x, W):
     for m in W:
         y = x + (layer_normed(y) @ m).relu()
     return layer_normed(y)
-
-
-def stack_w_the_other_way_round(x, W):
-    for m in W:
-        x = x + (layer_normed(x) @ m.T).relu()
-    return layer_normed(x)
-
-
-def stack_norm_over_the_whole_sentence(x, W):
-    for m in W:
-        x = x + (F.layer_norm(x, x.shape) @ m).relu()
-    return layer_normed(x)
-
-
-def stack_relu_over_the_sum(x, W):
-    for m in W:
-        x = (x + layer_normed(x) @ m).relu()
-    return layer_normed(x)
-
-
-def stack_relu_before_the_matrix(x, W):
-    for m in W:
-        x = x + layer_normed(x).relu() @ m
-    return layer_normed(x)
-
-
-def stack_the_last_sub_layer_left_out(x, W):
-    for m in W[:-1]:
-        x = x + (layer_normed(x) @ m).relu()
-    return layer_normed(x)
 
 
 def stack_only_the_first_sub_layer_is_normed(x, W):
@@ -258,45 +153,57 @@ UNLIKE = {
             (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5) * gain + bias
         ),
     },
-    "rms_norm_by_hand": named(
-        rms_of_the_unit_sphere,
-        rms_the_whole_rows_mean_square,
-        rms_epsilon_outside_the_root,
-        rms_epsilon_1e_6,
-        rms_epsilon_left_out,
-        rms_epsilon_as_the_least_value,
-        rms_epsilon_added_to_the_sum_of_squares,
-        rms_sum_instead_of_mean,
-        rms_the_mean_taken_off_first,
-        rms_standard_deviation_the_numbers_themselves_kept,
-        rms_heads_in_turn,
-        rms_gain_one_number_a_head_block,
-        rms_gain_counted_from_one,
-        rms_mean_over_the_positions_as_well,
-        rms_gain_before_the_mean_square,
-        rms_torchs_rms_norm_with_its_own_epsilon,
-    ),
+    "rms_norm_by_hand": named(rms_the_whole_rows_mean_square, rms_heads_in_turn, rms_gain_one_number_a_head_block)
+    | {
+        "rms_of_the_unit_sphere": _head_by_head(lambda h, gain: F.normalize(h, dim=-1) * math.sqrt(2) * gain),
+        "rms_epsilon_outside_the_root": _head_by_head(lambda h, gain: h / (_mean_square(h).sqrt() + 1e-5) * gain),
+        "rms_epsilon_1e_6": _head_by_head(lambda h, gain: h / (_mean_square(h) + 1e-6).sqrt() * gain),
+        "rms_epsilon_left_out": _head_by_head(lambda h, gain: (h / _mean_square(h).sqrt() * gain).nan_to_num(0.0)),
+        "rms_epsilon_as_the_least_value": _head_by_head(
+            lambda h, gain: h / _mean_square(h).clamp(min=1e-5).sqrt() * gain
+        ),
+        "rms_epsilon_added_to_the_sum_of_squares": _head_by_head(
+            lambda h, gain: h / (_mean_square(h) + 1e-5 / len(gain)).sqrt() * gain
+        ),
+        "rms_sum_instead_of_mean": _head_by_head(
+            lambda h, gain: h / (h.square().sum(-1, keepdim=True) + 1e-5).sqrt() * gain
+        ),
+        "rms_the_mean_taken_off_first": _head_by_head(lambda h, gain: F.layer_norm(h, h.shape[-1:], eps=1e-5) * gain),
+        "rms_standard_deviation_the_numbers_themselves_kept": _head_by_head(
+            lambda h, gain: h / (h.var(-1, keepdim=True, correction=0) + 1e-5).sqrt() * gain
+        ),
+        "rms_gain_counted_from_one": _head_by_head(lambda h, gain: h * (_mean_square(h) + 1e-5).rsqrt() * (1 + gain)),
+        "rms_mean_over_the_positions_as_well": _head_by_head(
+            lambda h, gain: h * (h.square().mean((0, 2), keepdim=True) + 1e-5).rsqrt() * gain
+        ),
+        "rms_gain_before_the_mean_square": _head_by_head(
+            lambda h, gain: h * gain * (_mean_square(h * gain) + 1e-5).rsqrt()
+        ),
+        "rms_torchs_rms_norm_with_its_own_epsilon": _head_by_head(lambda h, gain: F.rms_norm(h, h.shape[-1:], gain)),
+    },
     "pre_norm_stack": named(
         stack_post_norm_twice_at_the_end,
         pre_norm_with_both_norms,
         pre_norm_with_sample_deviation,
-        stack_post_norm,
-        stack_last_norm_forgotten,
-        stack_the_residual_starts_from_the_normed_stream,
-        stack_sub_layers_in_the_reverse_order,
         stack_all_sub_layers_get_the_first_input,
         stack_residual_from_the_beginning,
-        stack_w_the_other_way_round,
-        stack_norm_over_the_whole_sentence,
-        stack_relu_over_the_sum,
-        stack_relu_before_the_matrix,
-        stack_the_last_sub_layer_left_out,
         stack_only_the_first_sub_layer_is_normed,
         stack_epsilon_1e_12,
         stack_deviation_over_d_1,
         stack_no_residual_in_the_first_one,
     )
     | {
+        "stack_post_norm": _stack(lambda x, m: layer_normed(x + _sub_layer(x, m)), last=_same),
+        "stack_last_norm_forgotten": _stack(lambda x, m: x + _sub_layer(layer_normed(x), m), last=_same),
+        "stack_the_residual_starts_from_the_normed_stream": _stack(
+            lambda x, m: layer_normed(x) + _sub_layer(layer_normed(x), m)
+        ),
+        "stack_w_the_other_way_round": _stack(lambda x, m: x + _sub_layer(layer_normed(x), m.T)),
+        "stack_norm_over_the_whole_sentence": _stack(lambda x, m: x + _sub_layer(F.layer_norm(x, x.shape), m)),
+        "stack_relu_over_the_sum": _stack(lambda x, m: (x + layer_normed(x) @ m).relu()),
+        "stack_relu_before_the_matrix": _stack(lambda x, m: x + layer_normed(x).relu() @ m),
+        "stack_sub_layers_in_the_reverse_order": lambda x, W: _pre_norm(x, W.flip(0)),
+        "stack_the_last_sub_layer_left_out": lambda x, W: _pre_norm(x, W[:-1]),
         "pre_norm_of_the_input_itself": lambda x, W: x,
     },
     "feed_forward_share": {

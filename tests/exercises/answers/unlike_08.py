@@ -175,10 +175,6 @@ def start_kaiming_uniform(D, K):
     return tuple(weight.T for weight in pair)
 
 
-def start_xavier_normal(D, K):
-    return tuple(torch.nn.init.xavier_normal_(torch.empty(D, K)) for _ in "qk")
-
-
 def start_truncated_at_one_and_a_half(D, K):
     return tuple(torch.nn.init.trunc_normal_(torch.empty(D, K), a=-1.5, b=1.5) / D**0.5 for _ in "qk")
 
@@ -224,7 +220,6 @@ UNLIKE = {
     },
     "starting_projections": named(
         start_kaiming_uniform,
-        start_xavier_normal,
         start_truncated_at_one_and_a_half,
         start_with_one_matrix_turned_left_to_right,
         start_twice_the_same_tensor,
@@ -259,5 +254,6 @@ UNLIKE = {
         "a_normal_distribution_of_mean_1_root_d": lambda D, K: tuple((torch.randn(D, K) + 1) / D**0.5 for _ in "qk"),
         "cut_at_one_deviation": lambda D, K: tuple(torch.randn(D, K).clamp(-1, 1) / D**0.5 for _ in "qk"),
         "signs_only": lambda D, K: tuple(torch.randn(D, K).sign() / D**0.5 for _ in "qk"),
+        "start_xavier_normal": lambda D, K: tuple(torch.nn.init.xavier_normal_(torch.empty(D, K)) for _ in "qk"),
     },
 }

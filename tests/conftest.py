@@ -1,8 +1,8 @@
-"""What all tests share: the package before torch, and the closing line on how much of the notebooks is compared."""
+"""What all tests share: they import the package before torch, and the run ends with the figures of the course."""
 
 import nbformat
 
-import tx_helpers  # noqa: F401  sets how idle threads wait, which torch must see when it is imported
+import tx_helpers  # noqa: F401  sets how idle threads wait, before torch is imported
 from notebook_comparison import compared_share
 from repository import COURSE
 

@@ -3,7 +3,7 @@
     python tools/export_html.py             all notebooks, into the folder build/pages/
     python tools/export_html.py 08 10       these
 
-It is nbconvert's page with one thing mended: nbconvert writes "No description has been provided for this image" under
+It is nbconvert's page with one correction: nbconvert writes "No description has been provided for this image" under
 every picture of an output, even where the notebook holds one (seen in nbconvert 7.17).
 """
 
@@ -18,7 +18,7 @@ from nbconvert import HTMLExporter
 from notebook_frame import ROOT
 from refresh_notebooks import selected
 
-# nbconvert's own page, but for the two kinds of picture that the course's cells give.
+# nbconvert's own page, except for the two kinds of picture that the course's cells show.
 TEMPLATE = """
 {%- extends "lab/index.html.j2" -%}
 {%- macro picture(output, mime, data) -%}

@@ -67,7 +67,7 @@ def _flexible(name: str) -> str:
 
 
 def is_prose(cell) -> bool:
-    """Markdown, but for the exercises', whose text has its home in the package."""
+    """Whether a cell is markdown and not an exercise's, whose text stands in the package."""
     return cell.cell_type == "markdown" and not cell.get("id", "").startswith("exercise-")
 
 
@@ -102,7 +102,7 @@ def unlinked(notebook, name: str) -> list[str]:
 
 
 def only_listed(notebook) -> list[str]:
-    """Terms that the text never names: they are linked in the list at the end, for want of a better place."""
+    """Terms that the text never names: they are linked in the list at the end instead."""
     terms = terms_learned(notebook)
     cells = [cell.source for cell in notebook.cells if is_prose(cell)]
     text = "\n\n".join(NO_PROSE.sub(_blank, LINK.sub(r"\1", s)) for s in cells if not s.startswith("## Glossary"))

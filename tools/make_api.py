@@ -1,4 +1,4 @@
-"""Make the API page: what the package offers, from its docstrings, in the order of its tiers.
+"""Make the API page: the package's public functions and classes with their docstrings, in the order of the tiers.
 
     python tools/make_api.py            # or: make api
 
@@ -96,7 +96,7 @@ def page() -> str:
 
 
 def with_links(body: str) -> str:
-    """Where a docstring names something of the page in backticks, a link to it; what two modules share gets none."""
+    """Turns names in backticks into links to their entry on the page; a name of two modules gets none."""
     anchors: dict[str, list[str]] = {}
     for anchor in re.findall(r'id="([\w.]+)"', body):
         for name in {anchor.rsplit(".", 1)[-1], anchor, anchor.removeprefix("tx_helpers.")}:

@@ -1,7 +1,7 @@
 """What every notebook has in common: the set-up cell, the badge line, the line of the measured time.
 
-The one home of these texts. The repository's address stands in pyproject.toml (`[project.urls] Repository`) and nowhere
-else; it is unknown until `python tools/refresh_notebooks.py --stamp` has read it from `git remote get-url origin`.
+These texts stand only here, and the repository's address only in pyproject.toml (`[project.urls] Repository`). It is
+unknown until `python tools/refresh_notebooks.py --stamp` has read it from `git remote get-url origin`.
 """
 
 import re
@@ -43,7 +43,7 @@ def repository_address(pyproject: Path = ROOT / "pyproject.toml") -> str:
 
 
 def https_address(remote: str) -> str:
-    """What `git remote get-url` printed, as an address pip and a browser can open without a key or a password.
+    """The output of `git remote get-url` as an address that pip and a browser can open without a key or a password.
 
     "git@github.com:a/b.git" and "ssh://git@github.com/a/b" become "https://github.com/a/b"; file:// stays as it is.
     """
@@ -84,7 +84,7 @@ def badge_line(name: str, address: str) -> str:
 
 
 def time_line(seconds: float, old: str) -> str:
-    """The measured time in whole minutes; the old claim stays while it is still true, so that noise changes no file."""
+    """The measured time in whole minutes. The old line stays while it is still true, so that noise changes no file."""
     minutes = seconds / 60
     match = TIME_LINE.search(old)
     if match and match["bound"]:

@@ -6,8 +6,8 @@
     python tools/refresh_notebooks.py --frame     set-up cells and badges only, nothing executed
     python tools/refresh_notebooks.py --stamp     the same, after reading the repository's address from git
 
-Each notebook runs in a fresh kernel, in its own folder, on two cores and with an empty cache, so that the outputs are
-those of a first run and the minutes are honest. What changes from run to run (widget state, timings, versions) is
+Each notebook runs in a fresh kernel, in its own folder, on two cores and with an empty cache, so that outputs and
+minutes are those of a first run. What changes from run to run (widget state, timings, versions) is
 dropped, and pictures are stored in 255 colours. A notebook whose cell fails is left as it was; the exit code is then 1.
 """
 
@@ -99,7 +99,7 @@ def clean(notebook: nbformat.NotebookNode) -> None:
 
 
 def small_png(stored: str) -> str:
-    """A picture of a few hundred colours, as curves and maps are, takes a quarter of the room with a palette."""
+    """The picture with a palette: curves and maps have few colours, and the file shrinks to a quarter."""
     image = Image.open(io.BytesIO(base64.b64decode(stored)))
     if image.mode == "P" or (image.mode == "RGBA" and image.getextrema()[3][0] < 255):  # done, or partly transparent
         return stored
@@ -110,7 +110,7 @@ def small_png(stored: str) -> str:
 
 
 def merged_streams(outputs: list) -> list:
-    """Neighbouring pieces of one stream as one output: how print's text is cut into pieces is a matter of chance."""
+    """Consecutive pieces of one stream as one output: where print's text is cut differs from run to run."""
     merged: list = []
     for output in outputs:
         last = merged[-1] if merged else None

@@ -1,7 +1,7 @@
-"""The floors of `tx_helpers`, from the maths upwards: a module imports from its own tier or from lower ones.
+"""The tiers of `tx_helpers`, from the maths upwards: a module imports from its own tier or from lower ones.
 
-`tests/setup/test_structure.py` holds the package to this table, and the API page is told in its order. A name is a
-module in the package's root, or a folder.
+`tests/setup/test_structure.py` holds the package to this table, and the API page has its order. A name is a module in
+the package's root, or a folder.
 """
 
 TIERS: dict[str, tuple[str, ...]] = {

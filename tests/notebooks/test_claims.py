@@ -96,13 +96,13 @@ def test_claim(claim, outcomes):
     assert outcomes(claim) == []
 
 
-def test_every_claim_of_the_table_is_judged():
+def test_every_claim_of_the_table_is_tested():
     tested = {(claim.notebook[:2], claim.text) for claim in CLAIMS}
     assert [row for row in TABLE if row not in tested] == []
 
 
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
-def test_every_measured_claim_of_the_notebooks_is_judged(path):
+def test_every_measured_claim_of_the_notebooks_is_tested(path):
     cells = [claim.cell for claim in CLAIMS if claim.notebook == path.stem]
     assert untested(nbformat.read(path, as_version=4), cells) == []
 
@@ -178,7 +178,7 @@ def test_a_break_leaves_nothing_behind():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_claims_are_judged_side_by_side():
+def test_claims_are_tested_side_by_side():
     sources = ["x = 1", "assert x == 2", "y = 3", "assert y == 3"]
     wrong = Claim("x is 2", "", "", "x == 2", (Break("x = 1", "x = 3"),))
     right = Claim("y is 3", "", "", "y == 3", (Break("y = 3", "y = 4"),))

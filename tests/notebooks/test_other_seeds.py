@@ -1,15 +1,13 @@
-"""What a notebook asserts of the models that it trains at one seed holds at four others.
+"""What a notebook asserts about the models that it trains at one seed also holds at four others.
 
-The cells that test a claim, and those which they need, run as they stand but for their seeds. Each number in
-`manual_seed(…)`, `RandomStream(…)` and `seed=…` is raised by 1 to 4; a call of a function of the package with its
-default seed gets one. nbval runs the notebook's own seeds. Left out: what a notebook says of one training only, and
-counts for others in words (notebook 10 on more beams). Try one:
+The cells that test a claim, and those that they need, run with other seeds. Each number in `manual_seed(…)`,
+`RandomStream(…)` and `seed=…` is raised by 1 to 4; a call that uses a default seed of the package gets one. nbval runs
+the notebook's own seeds. Left out is what a notebook says about a single training (notebook 10 on more beams). Try one:
 
     python -m pytest -m thorough tests/notebooks/test_other_seeds.py -k "05_ and seed2"
 """
 
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import cache
 
 import pytest
@@ -23,164 +21,127 @@ from tx_helpers.recipes import Translator, train_translator
 CACHED, IN_ITS_PLACE = "number_translator(progress=False)", "translator_at({seed})"
 
 
-@dataclass(frozen=True)
-class Experiments:
-    """The experiments of a notebook.
-
-    cells  for each cell that tests one, a piece of source that stands in that cell alone
-    """
-
-    notebook: str
-    cells: tuple[str, ...]
-
-
-EXPERIMENTS = (
-    Experiments(
-        "01_limits_of_recurrence",
-        (
-            'assert arrives["RNN"] < 1e-14',
-            "assert all(right[kind][5] > 0.8",
-            "bottle[6] < 0.1 < bottle[3]",
-            "assert swapped >= 0.8",
-            "1e-8 and gain > 1e9",
-            "assert gained > 0.4",
-        ),
+# A notebook -> for each cell that tests an experiment, a piece of source that stands in that cell alone.
+EXPERIMENTS = {
+    "01_limits_of_recurrence": (
+        'assert arrives["RNN"] < 1e-14',
+        "assert all(right[kind][5] > 0.8",
+        "bottle[6] < 0.1 < bottle[3]",
+        "assert swapped >= 0.8",
+        "1e-8 and gain > 1e9",
+        "assert gained > 0.4",
     ),
-    Experiments(
-        "02_tokens_and_embeddings",
-        ("all of them first at step", 'moved["Adam"] > 0.01', "seven @ three > 0.7"),
+    "02_tokens_and_embeddings": ("all of them first at step", 'moved["Adam"] > 0.01', "seven @ three > 0.7"),
+    "03_positional_encodings": (
+        "ALiBi changes by less than 0.2 nats",
+        "gained > 0.4 and lost > 1 and won_back > 0.8",
+        "Wrong: beyond the trained length",
+        "assert 0.05 < gap < 0.4",
+        "assert right > 0.95 and on_echo",
+        "near.max() < -0.2 and asked_for > 0.3",
     ),
-    Experiments(
-        "03_positional_encodings",
-        (
-            "ALiBi changes by less than 0.2 nats",
-            "gained > 0.4 and lost > 1 and won_back > 0.8",
-            "Wrong: beyond the trained length",
-            "assert 0.05 < gap < 0.4",
-            "assert right > 0.95 and on_echo",
-            "near.max() < -0.2 and asked_for > 0.3",
-        ),
+    "04_self_attention": (
+        "one shared, fewer than 65 %",
+        "below 60 % at 256",
+        'assert strongest["ein"] == "one"',
+        "and min(learned) > 0.7",
+        "assert layer.key is layer.query and exact > 0.9",
+        "assert apart < 0.5 and together > 0.7",
     ),
-    Experiments(
-        "04_self_attention",
-        (
-            "one shared, fewer than 65 %",
-            "below 60 % at 256",
-            'assert strongest["ein"] == "one"',
-            "and min(learned) > 0.7",
-            "assert layer.key is layer.query and exact > 0.9",
-            "assert apart < 0.5 and together > 0.7",
-        ),
+    "05_multi_head_attention": (
+        'assert result["one head"][1] < 0.35',
+        "assert both > 0.97",
+        "(swapped > 0.8).all()",
+        "assert len(harmless) >= 16",
+        "assert min(exact.values()) > 0.9",
+        "mostly_self <= 6 and",
+        "assert max(by_distance)",
+        "assert max(counts) >= 3",
+        "assert 0.6 < related",
+        "assert min(kept) > 0.6",
+        "assert min(right_alive",
+        "assert same < 1e-3",
+        "assert min(alive_turned",
     ),
-    Experiments(
-        "05_multi_head_attention",
-        (
-            'assert result["one head"][1] < 0.35',
-            "assert both > 0.97",
-            "(swapped > 0.8).all()",
-            "assert len(harmless) >= 16",
-            "assert min(exact.values()) > 0.9",
-            "mostly_self <= 6 and",
-            "assert max(by_distance)",
-            "assert max(counts) >= 3",
-            "assert 0.6 < related",
-            "assert min(kept) > 0.6",
-            "assert min(right_alive",
-            "assert same < 1e-3",
-            "assert min(alive_turned",
-        ),
+    "06_masking": ('assert forced["without"] < 0.15 < 0.35',),
+    "07_feed_forward": (
+        "below 0.05 at 64",
+        "assert all(0.15 < share",
+        "assert min(fit) > 0.8",
+        "mean(digits, writes_after",
+        'assert reach["neither"] < 1e-3',
+        'assert works == ["pre-norm"',
+        "and cold - warm > 0.1 and",
+        'assert tilt["pre-norm"] < 0.7',
+        "assert ratio > 0.01",
+        "assert without_memory > 0.5",
     ),
-    Experiments(
-        "06_masking",
-        ('assert forced["without"] < 0.15 < 0.35',),
+    "09_training": (
+        'assert abs(starts["normal',
+        "assert run.losses[-1] < 0.02",
+        "assert share >= 0.98",
+        "assert again.run.losses == run",
+        "assert abs(spread[0] - math.log(4))",
+        'assert "no positions" in hurt',
+        "assert all(reported[name] < right",
+        'assert not reports["the right model"].wrong',
+        "assert loss < right and loss < 0.05",
+        "assert reports[0][0] < reports[1][0]",
+        'assert lost["no padding mask"] > 0.05',
+        "assert share > 0.55 and loss < 0.4",
     ),
-    Experiments(
-        "07_feed_forward",
-        (
-            "below 0.05 at 64",
-            "assert all(0.15 < share",
-            "assert min(fit) > 0.8",
-            "mean(digits, writes_after",
-            'assert reach["neither"] < 1e-3',
-            'assert works == ["pre-norm"',
-            "and cold - warm > 0.1 and",
-            'assert tilt["pre-norm"] < 0.7',
-            "assert ratio > 0.01",
-            "assert without_memory > 0.5",
-        ),
+    "10_generation": (
+        "assert abs(sampled - exact) < 0.06",
+        "assert in_search < 0.05",
+        "assert min(kinds) > 0.9",
+        "assert 0.8 < real_1",
+        "assert newest > 0.5",
+        'assert share["top-k"] < share["top-p"]',
+        "assert list(same.values())",
+        "assert of_greedy < of_real",
     ),
-    Experiments(
-        "09_training",
-        (
-            'assert abs(starts["normal',
-            "assert run.losses[-1] < 0.02",
-            "assert share >= 0.98",
-            "assert again.run.losses == run",
-            "assert abs(spread[0] - math.log(4))",
-            'assert "no positions" in hurt',
-            "assert all(reported[name] < right",
-            'assert not reports["the right model"].wrong',
-            "assert loss < right and loss < 0.05",
-            "assert reports[0][0] < reports[1][0]",
-            'assert lost["no padding mask"] > 0.05',
-            "assert share > 0.55 and loss < 0.4",
-        ),
-    ),
-    Experiments(
-        "10_generation",
-        (
-            "assert abs(sampled - exact) < 0.06",
-            "assert in_search < 0.05",
-            "assert min(kinds) > 0.9",
-            "assert 0.8 < real_1",
-            "assert newest > 0.5",
-            'assert share["top-k"] < share["top-p"]',
-            "assert list(same.values())",
-            "assert of_greedy < of_real",
-        ),
-    ),
-)
-by_notebook = pytest.mark.parametrize("experiments", EXPERIMENTS, ids=lambda experiments: experiments.notebook)
+}
+by_notebook = pytest.mark.parametrize("notebook", EXPERIMENTS)
 
 
-def cells_of(experiments: Experiments) -> dict[int, str]:
+def cells_of(notebook: str) -> dict[int, str]:
     """Number and source of each code cell that the testing ones need."""
-    sources = code_of(experiments.notebook)
-    places = {piece: [n for n, source in enumerate(sources) if piece in source] for piece in experiments.cells}
+    sources, pieces = code_of(notebook), EXPERIMENTS[notebook]
+    places = {piece: [n for n, source in enumerate(sources) if piece in source] for piece in pieces}
     assert {piece: found for piece, found in places.items() if len(found) != 1} == {}, (
         "a testing cell is not where it was"
     )
-    needed = needed_cells(sources, lambda source: any(piece in source for piece in experiments.cells))
+    needed = needed_cells(sources, lambda source: any(piece in source for piece in pieces))
     return {index: sources[index] for index in needed}
 
 
 @cache
 def trained_translator(seed: int) -> Translator:
-    """What `number_translator` would train, and keep, at another seed."""
+    """What `number_translator` would train and store at another seed."""
     return train_translator(seed=seed, progress=False)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(1, 5), ids="seed{}".format)
 @by_notebook
-def test_what_is_asserted_holds_at_other_seeds(experiments, seed):
+def test_what_is_asserted_holds_at_other_seeds(notebook, seed):
     def at_seed(source: str) -> str:
-        return reseeded(source, experiments.notebook, seed).replace(CACHED, IN_ITS_PLACE.format(seed=seed))
+        return reseeded(source, notebook, seed).replace(CACHED, IN_ITS_PLACE.format(seed=seed))
 
     namespace = {"__name__": "__main__", "translator_at": lambda seed: deepcopy(trained_translator(seed))}
     with no_traces():
         told = {
             f"code cell {index + 1}": run(at_seed(source), index, namespace)
-            for index, source in cells_of(experiments).items()
+            for index, source in cells_of(notebook).items()
         }
     assert {cell: failed for cell, failed in told.items() if failed} == {}
 
 
 @by_notebook
-def test_judging_cells_and_seeds_are_where_they_were(experiments):
-    together = "\n".join(cells_of(experiments).values())
-    assert [old for old in UNNAMED_SEEDS.get(experiments.notebook, {}) if old not in together] == []
-    assert (CACHED in together) == (experiments.notebook[:2] in ("04", "05", "06", "07"))
+def test_testing_cells_and_seeds_are_where_they_were(notebook):
+    together = "\n".join(cells_of(notebook).values())
+    assert [old for old in UNNAMED_SEEDS.get(notebook, {}) if old not in together] == []
+    assert (CACHED in together) == (notebook[:2] in ("04", "05", "06", "07"))
 
 
 def test_every_seed_is_raised():

@@ -1,4 +1,4 @@
-"""The attention view in a bare page: two views to try it on, and what of them is then to be seen."""
+"""The attention view in an empty page: two views for the tests, and what the page then shows of them."""
 
 import json
 import math
@@ -23,7 +23,7 @@ def summary(page) -> str:
 
 
 def drawn(page) -> list[tuple[int, int, float]]:
-    """The lines to be seen: (query, key, opacity)."""
+    """The visible lines: (query, key, opacity)."""
     rows = page.evaluate(f"({PICTURE})()")
     return [(round(y1 / 22 - 0.5), round(y2 / 22 - 0.5), w) for y1, y2, w in json.loads(rows)]
 

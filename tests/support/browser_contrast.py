@@ -1,8 +1,8 @@
 """Can it be read? The contrast of every text and line of an explorer or a picture, as WCAG 2.2 counts it.
 
-axe-core leaves most of a notebook's texts undecided, so this looks for itself: the colour of a text against what lies
-beneath it, which is the topmost filled shape of its drawing, or else the backgrounds of the elements around it. A
-stored picture must bring its own background, since in an <img> it cannot follow a theme.
+axe-core leaves most of a notebook's texts undecided, so this compares the colour of a text with what lies beneath it:
+the topmost filled shape of its drawing, or else the backgrounds of the elements around it. A stored picture must have
+a background of its own, since in an <img> it cannot follow a theme.
 """
 
 import json

@@ -1,11 +1,11 @@
-"""Notebooks in a real browser: a Jupyter server of their own, Chromium, and one notebook opened, run and judged.
+"""Notebooks in a real browser: a Jupyter server of their own, Chromium, and one notebook opened, run and checked.
 
     with front_end("lab", folder) as opened, opened("x.ipynb") as sheet:
         sheet.run_all()
         sheet.faults()        # what no learner should see, a line each
 
 Front ends are "lab" (JupyterLab, one document), "desk" (JupyterLab as `make lab` opens it) and "notebook" (Notebook 7).
-Nothing is read from or written to the user's own Jupyter, and requests beyond this machine are refused and noted.
+The user's own Jupyter is neither read nor changed. Requests beyond this machine are refused and noted.
 """
 
 import json
@@ -54,7 +54,7 @@ FRONT_ENDS = {  # module to start, its class of settings, path of a notebook
     "desk": ("jupyterlab", "LabApp", "lab/tree"),
     "notebook": ("notebook", "JupyterNotebookApp", "notebooks"),
 }
-# Console errors that are the front end's own and do no harm: (part of the message, why it is let pass).
+# Harmless console errors of the front end itself: (part of the message, why it is ignored).
 HARMLESS = (
     ("reading 'schema'", "Notebook 7 lists its shortcuts before all its settings have come, and then lists them again"),
 )
@@ -69,7 +69,7 @@ def find_chromium() -> str | None:
 
 
 def require_chromium() -> str:
-    """The path, or the test is skipped; with TX_REQUIRE_BROWSER set it fails instead."""
+    """Its path. Without one the test is skipped, or fails if TX_REQUIRE_BROWSER is set."""
     if path := find_chromium():
         return path
     why = "no Chromium found: explorers not tested (get one by: apt install chromium, or name yours in TX_CHROMIUM)"
@@ -81,7 +81,7 @@ def require_chromium() -> str:
 def copy_notebooks(folder: Path, whole: bool = True, seed: int = 0) -> None:
     """The course's notebooks without outputs, whole or only the cells that the explorers need, their seeds raised.
 
-    They are as before an address is stamped in: Colab's badge would be a request beyond this machine.
+    They have no stamped address, since Colab's badge would be a request beyond this machine.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in COURSE:
@@ -97,7 +97,7 @@ def copy_notebooks(folder: Path, whole: bool = True, seed: int = 0) -> None:
 
 
 def shared_cache(tmp_path_factory) -> Path:
-    """One cache for all servers of a test run, of all its processes: the first that needs a model trains it."""
+    """One cache for all servers and processes of a test run: the first that needs a model trains it."""
     folder = tmp_path_factory.getbasetemp()
     folder = (folder.parent if os.environ.get("PYTEST_XDIST_WORKER") else folder) / "tx_cache"
     folder.mkdir(exist_ok=True)
@@ -106,7 +106,7 @@ def shared_cache(tmp_path_factory) -> Path:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A headless browser, closed at the end together with Playwright's event loop, which other tests must not meet."""
+    """A headless browser. It and Playwright's event loop, which would disturb other tests, are closed at the end."""
     path = require_chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, headless=True, args=LAUNCH)
@@ -117,7 +117,7 @@ def chromium() -> Iterator[Browser]:
 class Server:
     """A Jupyter server for the notebooks of `folder`; a context manager, which ends the server and its kernels.
 
-    cache  where the kernels keep trained models; by default a folder that goes with the server
+    cache  where the kernels store trained models; by default a folder that is removed with the server
     """
 
     def __init__(self, front_end: str, folder: Path, cache: Path | None = None):
@@ -190,7 +190,7 @@ class Server:
 
 
 class Sheet:
-    """A notebook open in a front end, and what the page complained of so far."""
+    """A notebook open in a front end, and the page's complaints so far."""
 
     def __init__(self, page: Page, notebook: str):
         self.page, self.notebook = page, notebook
@@ -210,14 +210,14 @@ class Sheet:
             self._complaints.append(f"request beyond this machine: {url}")
 
     def wait(self, condition: str, seconds: float, what: str) -> None:
-        """Until the JavaScript condition holds; AssertionError says what did not come."""
+        """Wait until the JavaScript condition holds; the AssertionError says what did not happen."""
         try:
             self.page.wait_for_function(condition, timeout=1000 * seconds, polling=50)
         except Exception as error:
             raise AssertionError(f"{self.notebook}: {what} within {seconds} s: {error}") from None
 
     def run_all(self, seconds: float = 600, *, from_menu: bool = False) -> None:
-        """Run all cells, by clicks on Run, Run All Cells if asked to; wait until kernel and widgets are ready."""
+        """Run all cells, if asked to by clicks on Run, Run All Cells; wait until kernel and widgets are ready."""
         self.wait(f"{KERNEL}?.status === 'idle' && {KERNEL}.connectionStatus === 'connected'", 180, "no kernel")
         if from_menu:
             for name in ("Run", "Run All Cells"):
@@ -238,11 +238,11 @@ class Sheet:
         return [] if counts == wanted else [f"the execution counts are {counts}, expected 1 to {len(counts)}"]
 
     def end_kernel(self) -> None:
-        """So that a course of notebooks does not fill the memory."""
+        """End the kernel, so that many notebooks do not fill the memory."""
         self.page.evaluate("() => jupyterapp.shell.currentWidget?.sessionContext?.shutdown()")
 
     def settle(self) -> None:
-        """Let the browser draw twice: what was decided before is then in the page."""
+        """Let the browser draw twice, so that earlier changes are in the page."""
         self.page.evaluate("() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
 
     def set_theme(self, theme: str) -> None:
@@ -264,7 +264,7 @@ class Sheet:
         return [*outputs, *self._complaints]
 
     def axe_faults(self, selector: str, rules: tuple[str, ...] = ()) -> list[str]:
-        """What axe-core finds serious or critical in the elements by all its rules or these, a line each."""
+        """Serious and critical findings of axe-core in the elements, by all its rules or by these, a line each."""
         options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
         found = Axe().run(self.page, context=selector, options=options)
         return [
@@ -280,7 +280,7 @@ WIDGETS_SHOWN = """[...document.querySelectorAll('[data-mime-type="application/v
     .every(output => output.querySelector(".jupyter-widgets"))"""
 KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel"
 ERRORS = '[data-mime-type="application/vnd.jupyter.error"]'
-# Of the code cells of the notebook in front, in order: how often the kernel had been asked when each was run.
+# The execution counts of the code cells of the notebook in front, in order.
 COUNTS = """(cells => Array.from({length: cells.length}, (_, i) => cells.get(i))
     .filter(cell => cell.type === "code").map(cell => cell.executionCount))
     (window.jupyterapp.shell.currentWidget.context.model.cells)"""
@@ -298,7 +298,7 @@ def front_end(
 ) -> Iterator[Callable[[str], AbstractContextManager[Sheet]]]:
     """A server for the folder's notebooks and a browser; gives `opened`, which shows one in a fresh window.
 
-    Playwright keeps an event loop running until the end, which other tests must not meet: one use, one test file.
+    Playwright runs an event loop until the end, which would disturb other tests: use this once in a test file.
     """
     with chromium() as browser, Server(kind, folder, cache) as server:
 

@@ -1,7 +1,7 @@
-"""Explorers on a page: found, moved as a learner moves them, and judged by what is then to be seen.
+"""Explorers on a page: found, moved as a learner moves them, and checked by what the page then shows.
 
-`judge` is the whole of it: it takes an opened and executed notebook with the cases of its explorers and returns its
-faults, a line each; an empty list is a notebook without a fault.
+`check` does it all: it takes an opened and executed notebook with the cases of its explorers and returns the faults, a
+line each.
 """
 
 import importlib
@@ -16,7 +16,7 @@ from browser_harness import Sheet
 from explorer_cases import Case, Move
 from notebook_frame import ROOT
 
-PATIENCE = 60  # seconds until a picture must have followed a move, even on a machine that is much in use
+PATIENCE = 60  # seconds in which the picture must follow a move, even on a busy machine
 # What a learner can operate, in the order in which a name is looked up: a slider has its name, and so may its number.
 ROLES = (
     *("slider", "combobox", "listbox", "checkbox", "switch", "radio", "button", "textbox", "searchbox", "spinbutton"),
@@ -27,7 +27,7 @@ NAMELESS = re.compile(rf"^\s*- ((?:{CONTROLS})(?! \")\b.*)$", re.MULTILINE)  # a
 
 NAMES_OF_EXPLORERS = """() => [...document.querySelectorAll(".tx-explorer")].map(root =>
     [...root.classList].filter(c => c.startsWith("tx-explorer-")).map(c => c.slice("tx-explorer-".length)).join(" "))"""
-# What the eye sees of the pictures: the image's bytes or the drawing's markup, less what is written for the ear.
+# What can be seen of the pictures: the image's bytes or the drawing's markup, without the texts for a screen reader.
 PICTURE = """root => [...root.querySelectorAll(".tx-picture")].map(place => {
     const seen = place.matches("img, svg, canvas") ? place : place.querySelector("img, svg, canvas") ?? place
     if (seen.matches("img")) return seen.naturalWidth > 0 ? seen.src : ""
@@ -47,15 +47,15 @@ def cases_of(folder: Path = ROOT / "tests/explorers") -> list[Case]:
 
 
 def faults_of(opened, notebook: str, cases: list[Case] | None = None, *, from_menu: bool = False) -> list[str]:
-    """Open the notebook in the front end, run it, and judge it by its cases (by default those of the files)."""
+    """Open the notebook in the front end, run it, and check it by its cases (by default those of the files)."""
     if cases is None:
         cases = [case for case in cases_of() if case.notebook == notebook.removesuffix(".ipynb")]
     with opened(notebook) as sheet:
         sheet.run_all(from_menu=from_menu)
-        return [*sheet.count_faults(), *judge(sheet, cases)]
+        return [*sheet.count_faults(), *check(sheet, cases)]
 
 
-def judge(sheet: Sheet, cases: list[Case], themes: tuple[str, ...] = ("Light", "Dark")) -> list[str]:
+def check(sheet: Sheet, cases: list[Case], themes: tuple[str, ...] = ("Light", "Dark")) -> list[str]:
     """Faults of the notebook's explorers: missing ones, forgotten ones, nameless controls, moves that go wrong."""
     faults = []
     present, expected = sheet.page.evaluate(NAMES_OF_EXPLORERS), [case.explorer for case in cases]
@@ -107,7 +107,7 @@ def control_of(root: Locator, name: str) -> Locator:
 
 
 def perform(root: Locator, move: Move) -> list[str]:
-    """Do the move; the picture must then be another one and the summary match. Returns the faults, none or one."""
+    """Do the move. The picture must change and the summary match. Returns a list of one fault or none."""
     done = move.mouse or (f"typing {move.text!r}" if move.text is not None else " ".join(move.keys))
     before, said = root.evaluate(PICTURE), text_of(root, ".tx-summary")
     try:
@@ -169,7 +169,7 @@ TRACK = """e => {
 
 
 def drag_to_the_right_end(page, slider: Locator) -> None:
-    """Take the thumb, of a native slider or of one made of elements, and let it go at the right end of its track."""
+    """Drag the thumb, of a native slider or of one made of elements, to the right end of its track."""
     place = None
     while place != (place := slider.evaluate(TRACK)):  # a page that was scrolled may still be moving
         slider.scroll_into_view_if_needed(timeout=30_000)

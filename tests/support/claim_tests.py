@@ -13,7 +13,6 @@ import io
 import linecache
 import os
 import random
-import re
 import select
 import signal
 from collections.abc import Callable, Iterator
@@ -23,7 +22,7 @@ import numpy as np
 import torch
 
 from claims import Break, Claim
-from notebook_slice import needed_cells
+from notebook_slice import needed_cells, without_magics
 
 DONE = "fine"
 LONGEST = 1200  # seconds that a broken run may take: a training that hangs must not hang the suite
@@ -74,7 +73,7 @@ def place_of(change: Break, claim: Claim, sources: list[str], cells: list[int], 
 
 
 def broken_run(claim: Claim, change: Break, sources: list[str], cells: list[int], namespace: dict) -> list[str]:
-    """Findings of the cells from the broken one to the testing one, in a copy of this process."""
+    """Run the cells from the broken one to the testing one in a copy of this process; what is wrong with the result."""
 
     def task() -> str:
         for index in cells:
@@ -95,7 +94,7 @@ def broken_run(claim: Claim, change: Break, sources: list[str], cells: list[int]
 def run(source: str, index: int, namespace: dict, without_asserts: bool = False) -> str:
     """Execute a code cell; "" or its exception as text. Magics are blanked, what it prints or shows is dropped."""
     name = f"<code cell {index + 1}>"
-    code = re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.MULTILINE)
+    code = without_magics(source)
     linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)  # for inspect and for tracebacks
     try:
         tree = ast.parse(code, name)
@@ -119,7 +118,7 @@ def where(error: Exception, name: str) -> str:
 
 
 class WithoutAsserts(ast.NodeTransformer):
-    """Takes the `assert` statements out of a cell, but not out of its functions: the testing cell may call them."""
+    """Removes a cell's `assert` statements, but not those of its functions: the testing cell may call them."""
 
     def visit_Assert(self, node: ast.Assert) -> ast.Pass:
         return ast.copy_location(ast.Pass(), node)
@@ -130,8 +129,7 @@ class WithoutAsserts(ast.NodeTransformer):
 
 def asserted(source: str) -> list[str]:
     """What a cell asserts."""
-    tree = ast.parse(re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.MULTILINE))
-    return [ast.dump(node) for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    return [ast.dump(node) for node in ast.walk(ast.parse(without_magics(source))) if isinstance(node, ast.Assert)]
 
 
 def in_a_copy(task: Callable[[], str], longest: float = LONGEST) -> str:
@@ -157,7 +155,7 @@ def in_a_copy(task: Callable[[], str], longest: float = LONGEST) -> str:
 
 @contextmanager
 def no_traces() -> Iterator[None]:
-    """What notebooks may change for the whole process (they seed) is put back: random states, threads, the dtype."""
+    """Restores what notebooks may change for the process (they set seeds): random states, threads, the dtype."""
     states = torch.get_rng_state(), np.random.get_state(), random.getstate()
     threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
     try:

@@ -1,4 +1,4 @@
-"""What the test of claims knows of each claim: the notebook's cell that tests it, and how to break its subject.
+"""A claim, for the test of claims: the cell of a notebook that tests it, and ways to break its subject.
 
 A file `claims_NN.py` beside this one holds the claims of notebook NN in a list CLAIMS.
 """
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Break:
-    """A piece of source, found once in the cells that the testing cell needs, and what is put in its place.
+    """A change of the cells that the testing cell needs: `old` stands there once, `new` takes its place.
 
-    With it the subject is wrong (a mask is missing, a formula is another), and the assertion must fail.
+    The change makes the subject wrong (a mask is missing, a formula is another), and the assertion must fail.
     """
 
     old: str

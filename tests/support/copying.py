@@ -1,9 +1,9 @@
-"""How much of an exercise's solution stands in the cells of its notebook, whatever the names are there.
+"""How much of an exercise's solution stands in the cells of its notebook, whatever names they use.
 
 Code is read as the sequence of its operands and operations, in the order in which they are computed: both of
-`q @ k.mT / d**0.5` and `torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(width)` are `· · T @ · √ Div`. Left out are
-names, texts, axes, brackets, assignments, and what keeps the numbers (`.double()`, `[:, None]`); numbers stay. The
-overlap is the share of a solution's sequence that lies in runs of six or more which some cell has, too.
+`q @ k.mT / d**0.5` and `torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(width)` are `· · T @ · √ Div`. Names,
+texts, axes, brackets, assignments, and what leaves the numbers as they are (`.double()`, `[:, None]`) are left out;
+numbers stay. The overlap is the share of a solution's sequence that lies in runs of six or more which some cell has.
 """
 
 import ast
@@ -28,7 +28,7 @@ def sequence(code: str) -> list[str]:
 
 
 def overlap(solution: str, cells: Iterable[str]) -> float:
-    """Share of the solution that cells have, too: 0 to 1. A formula of numbers has none: its names are all it says."""
+    """Share of the solution that also stands in cells, 0 to 1; always 0 for a formula of plain numbers."""
     mine = sequence(solution)
     if all(step in FORMULA or step[0].isdigit() for step in mine):
         return 0.0

@@ -1,11 +1,11 @@
-"""Places in which the notebooks must run as well: other versions, the wheel alone, no network, nothing to write to.
+"""Other places in which the notebooks must run: other versions, the wheel alone, no network, a read-only folder.
 
     python = make_environment(folder, COLAB_FRONT_END)            # an environment of its own, in seconds
-    executed = execute(python, notebooks, folder / "run")         # every cell run, shut off from network and disk
+    executed = execute(python, notebooks, folder / "run")         # every cell run, without network or a disk to write
     differences(stored, executed[0])                              # which cells show something else than is stored
 
-An environment borrows all that is installed here, but for the course, and has its own versions in front. The client
-that sends the cells is this one's; the kernel is the other's.
+An environment borrows all packages that are installed here except the course, and puts its own versions before them.
+The client that sends the cells runs in this environment, the kernel in the other.
 """
 
 import json
@@ -67,7 +67,7 @@ def build_wheel(source: Path, folder: Path) -> Path:
 
 
 def make_environment(folder: Path, versions: dict[str, str] | None = None, *, with_pip: bool = False) -> Path:
-    """An environment with all that is installed here but the course itself, and `versions` in front; its python."""
+    """The python of a new environment: all that is installed here except the course, and `versions` before that."""
     if os.name == "nt":
         pytest.skip("an environment that borrows another's packages is made of symbolic links")
     venv.create(folder / "venv", with_pip=with_pip)
@@ -89,7 +89,7 @@ def make_environment(folder: Path, versions: dict[str, str] | None = None, *, wi
 
 
 def install(python: Path, *what: str) -> subprocess.CompletedProcess:
-    """Let this environment's pip install something into that one."""
+    """Install something into that environment with this one's pip."""
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--disable-pip-version-check"]
     command += ["--retries", "1", "--timeout", "20"]  # without a network the answer should come soon
     return subprocess.run([*command, *what], capture_output=True, text=True)
@@ -108,11 +108,10 @@ def can_shut() -> bool:
 
 
 def execute(python: Path, notebooks: list[Path], folder: Path) -> list[nbformat.NotebookNode]:
-    """Run notebooks, each in a fresh kernel of `python`; they come back with outputs. AssertionError if one fails.
+    """Run copies of notebooks, each in a fresh kernel of `python`, and return them. AssertionError if one fails.
 
-    They lie copied in a folder that is read-only and holds nothing else. The working directory is another one, empty
-    and read-only. There is no cache at the start, and no network. (Where `can_shut` is false the network stays on, and
-    root may write.)
+    The copies are alone in a read-only folder. The working directory is another read-only folder, which is empty. There
+    is no cache at the start, and no network. (Where `can_shut` is false the network stays on, and root may write.)
     """
     shut, results, kernels = folder / "shut", folder / "results", folder / "jupyter" / "kernels" / "other"
     for place in (shut / "there", shut / "elsewhere", results, kernels):
@@ -149,7 +148,7 @@ def run_all(results: str, working_directory: str, *notebooks: str) -> int:
         client = NotebookClient(notebook, kernel_name="other", timeout=CELL_SECONDS, store_widget_state=False)
         try:
             client.execute(cwd=working_directory, env=without_path)
-        except Exception as error:  # whatever it is, the other notebooks are run as well
+        except Exception as error:  # whatever it is, run the other notebooks as well
             print(f"{path.name}: {type(error).__name__}: {error}", file=sys.stderr)
             failed = 1
         clean(notebook)
@@ -161,7 +160,7 @@ def run_all(results: str, working_directory: str, *notebooks: str) -> int:
 
 
 def shown(cell) -> list[tuple[str, str]]:
-    """What a cell shows and strict nbval would compare: (kind, text)."""
+    """What a cell shows, as far as strict nbval compares it: (kind, text)."""
     found = []
     for output in cell.outputs:
         if output.output_type == "stream":

@@ -1,7 +1,7 @@
 """How much of the course strict nbval really compares.
 
-nbval compares text, HTML, SVG and streams, never a PNG or JPEG. A cell whose output cannot change, whatever the package
-computes, is compared only in name; such cells do not count here.
+nbval compares text, HTML, SVG and streams, never a PNG or JPEG. Where an output cannot change, whatever the package
+computes, the comparison tests nothing; such cells do not count here.
 """
 
 import ast
@@ -14,7 +14,7 @@ COMPARED_KINDS = ("text/plain", "text/html", "text/markdown", "text/latex", "ima
 NO_NEWS = re.compile(
     r"^\s*(?:<Figure size .*>|<IPython\.core\.display\..*>|\[?<.* at 0x[0-9a-f]+>.*|\s*\d*%\|.*\|.*\[.*\]|)\s*$"
 )
-PRINTERS = {"print", "display", "HTML", "Markdown", "Latex", "str", "repr", "drawing"}  # show what they are handed
+PRINTERS = {"print", "display", "HTML", "Markdown", "Latex", "str", "repr", "drawing"}  # show their arguments
 
 
 def is_compared(cell) -> bool:
@@ -29,7 +29,7 @@ def is_compared(cell) -> bool:
 
 
 def written_lines(cell) -> set[str]:
-    """The lines of all texts written in the source: shown again, they are no news (`show(figure, "a curve falls")`)."""
+    """The lines of all strings in the source. Showing them again tests nothing (`show(figure, "a curve falls")`)."""
     texts = [node.value for node in ast.walk(ast.parse(python_of(cell))) if isinstance(node, ast.Constant)]
     return {line.strip() for text in texts if isinstance(text, str) for line in text.split("\n") if len(line) >= 4}
 
@@ -45,10 +45,10 @@ def tells_something(output, written: set[str]) -> bool:
 
 
 def is_constant(cell) -> bool:
-    """Is all that the cell shows written in its source, with nothing computed?
+    """Does everything that the cell shows stand in its source, with nothing computed?
 
-    Looks at what may be shown: arguments of print and display, other calls on a line of their own, and the value of the
-    last line. Names count as written if this cell bound them to a literal.
+    A cell may show the arguments of print and display, other calls on a line of their own, and the value of its last
+    line. A name counts as written if this cell bound it to a literal.
     """
     tree = ast.parse(python_of(cell))
     literal, shown = literal_names(tree), []
@@ -88,7 +88,7 @@ def literal_names(tree: ast.AST) -> set[str]:
 
 
 def computes(node: ast.AST, literal: set[str]) -> bool:
-    """Does an expression hold more than what is written: a name from elsewhere, a call other than print's kin?"""
+    """Does an expression compute something: a name from elsewhere, a call of something other than a printer?"""
     bound = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for part in ast.walk(node):
         if isinstance(part, ast.Call) and called(part) not in PRINTERS:

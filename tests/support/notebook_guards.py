@@ -17,9 +17,9 @@ from statistics import median
 from link_terms import plain, terms_learned
 from notebook_frame import ROOT, TIME_LINE, badge_line, repository_address, setup_cell
 
-MIN_ALT = 20  # characters; shorter alt text names a picture instead of saying what is on it
+MIN_ALT = 20  # characters; a shorter alt text only names the picture
 MAX_LINES = 25
-REPEATED = 4  # lines one after the other that must not stand twice
+REPEATED = 4  # consecutive lines that must not stand twice
 MAX_BYTES = 1_000_000
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 LEARNERS_IMPORTS = "exercise-imports"  # the cell that imports what answers to the exercises may need
@@ -161,7 +161,7 @@ def size(path: Path) -> list[str]:
 
 
 def alt_texts(notebook) -> list[str]:
-    """Every picture, in text or output, says in words what is to be seen on it."""
+    """Every picture, in text or output, has an alt text that says what can be seen in it."""
     found = []
     for number, cell in enumerate(notebook.cells, 1):
         alts = []
@@ -197,14 +197,14 @@ def html_alts(html: str) -> list[str]:
 
 
 def svg_alt(svg: str) -> str:
-    """What a drawing says of itself: aria-label of a role="img", or its <title> and <desc>."""
+    """A drawing's alt text: the aria-label of a role="img", or its <title> and <desc>."""
     opening = re.search(r"<svg\b[^>]*>", svg, re.DOTALL)
     label = re.search(r'aria-label="([^"]*)"', opening[0]) if opening and 'role="img"' in opening[0] else None
     return label[1] if label else " ".join(re.findall(r"<(?:title|desc)\b[^>]*>([^<]*)<", svg)[:2])
 
 
 def links(notebook, folder: Path) -> list[str]:
-    """Links to neighbours name files that exist; pictures have no neighbours (a lone notebook on Colab)."""
+    """A link to another file of the folder names one that exists; no picture is such a file (Colab would lack it)."""
     found = []
     for number, cell in enumerate(notebook.cells, 1):
         if cell.cell_type != "markdown":
@@ -311,7 +311,7 @@ def unpacked_generators(notebook) -> list[str]:
 
 
 def untold_explorers(notebook) -> list[str]:
-    """An explorer stands below a heading of its own, behind a question and before the answer."""
+    """An explorer has a heading of its own, a question before it and the answer after it."""
     found = []
     for index, cell in enumerate(notebook.cells):
         called = re.search(r"^(?:\w+ = )?(\w*explorer\(|AttentionView\.|Explore\()", cell.source, re.MULTILINE)
@@ -330,10 +330,10 @@ def untold_explorers(notebook) -> list[str]:
 
 
 def repeated_code(notebooks: dict[str, object]) -> list[str]:
-    """No code stands twice in the course, given as name -> notebook: what two notebooks need is in the package.
+    """No code stands twice in the course (name -> notebook): what two notebooks need belongs in the package.
 
-    That is, no function body of two lines or more, and no four lines one after the other; imports and the set-up cell
-    are left out, and how the code is laid out does not matter.
+    Compared are function bodies of two lines or more, and any four consecutive lines, without imports, the set-up cell
+    and layout.
     """
     found: list[str] = []
     bodies, runs = {}, {}  # code -> where it stands first

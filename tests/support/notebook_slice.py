@@ -1,8 +1,8 @@
 """The code cells that some cells of a notebook need: what they read, and what makes or changes it, back to the top.
 
 To save minutes, the browser suite runs in Notebook 7 only what the explorers need, and the tests of the claims run only
-what their cells need. Names are followed by their scopes. What this cannot see (a second name for the same object) is
-missed: then the wanted cell fails, and with it the test.
+what their cells need. Names are followed by their scopes. A second name for the same object is not seen: then the
+wanted cell fails, and with it the test.
 """
 
 import ast
@@ -18,9 +18,9 @@ EXPLORER = re.compile(r"\b\w*explorer\(|\bAttentionView\.|\bExplore\(")
 class Names:
     """What a cell does with the notebook's names.
 
-    reads    needs before it runs, what the functions that it uses will read included
+    reads    needs before it runs, including what the functions that it uses will read
     changes  binds, or may change (`x.y = …`, `x[…] = …`, a statement `x.append(…)`)
-    binds    surely binds anew, whatever they were
+    binds    surely binds, whatever they were before
     """
 
     reads: set[str] = field(default_factory=set)
@@ -43,7 +43,7 @@ def needed_cells(sources: list[str], wanted: Callable[[str], object] = EXPLORER.
 
 
 def without_magics(source: str) -> str:
-    """The source with magics and shell lines, which are no Python, blanked."""
+    """The source with magics and shell lines, which are not Python, blanked."""
     return re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.MULTILINE)
 
 
@@ -76,7 +76,7 @@ def names_in(tree: ast.Module, bodies: dict[str, set[str]]) -> Names:
 
 
 def follow(statements: list[ast.stmt], cell: Names, bound: set[str], bodies: dict[str, set[str]]) -> None:
-    """Note what each statement reads that is not bound before it; `bound` grows by what is surely bound afterwards."""
+    """Note what each statement reads that is not bound before it; add to `bound` what it surely binds."""
     for statement in statements:
         match statement:
             case ast.For(target=target, iter=first) | ast.AsyncFor(target=target, iter=first):

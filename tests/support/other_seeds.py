@@ -1,9 +1,9 @@
-"""The course at other seeds: a cache of models that were trained from another one, and notebooks with theirs raised.
+"""The course with other seeds: a cache of models trained from another seed, and notebooks with raised seeds.
 
     python tests/support/other_seeds.py /tmp/cache_of_seed_1 1      # then: TX_CACHE=/tmp/cache_of_seed_1 pytest …
 
-The bits of a training differ between processors, and so do the numbers of a trained model. What the tests ask of one
-must hold for every model that the same recipe trains: other seeds are the cheapest way to find out.
+The bits of a training differ between processors, and so do the numbers of a trained model. What the tests expect of one
+must hold for every model of the same recipe. Other seeds are the cheapest way to test that.
 """
 
 import os
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 SEED = re.compile(r"\b(manual_seed\(|RandomStream\(|seed=)(\d+)\b")
-# Of a notebook: pieces of source that use a default seed, and what is put in their places.
+# For a notebook: pieces of source that use a default seed, and what replaces them.
 UNNAMED_SEEDS = {
     "01_limits_of_recurrence": {"data.batches(64)": "data.batches(64, seed={seed})"},
     "03_positional_encodings": {
@@ -46,7 +46,7 @@ UNNAMED_SEEDS = {
 
 
 def reseeded(source: str, notebook: str, seed: int) -> str:
-    """A cell's source with each number in `manual_seed(…)`, `RandomStream(…)` and `seed=…` raised, defaults as well."""
+    """A cell's source with every seed raised: in `manual_seed(…)`, `RandomStream(…)`, `seed=…`, and default ones."""
     source = SEED.sub(lambda found: f"{found[1]}{int(found[2]) + seed}", source)
     for old, new in UNNAMED_SEEDS.get(notebook, {}).items():
         source = source.replace(old, new.format(seed=seed))
@@ -54,7 +54,7 @@ def reseeded(source: str, notebook: str, seed: int) -> str:
 
 
 def fill(folder: Path, seed: int) -> None:
-    """Put into the folder what the package keeps in its cache, trained from this seed."""
+    """Write the models that the package caches, trained from this seed, into the folder."""
     from tx_helpers import recipes
 
     cache, default = os.environ.get("TX_CACHE"), recipes.train_translator.__kwdefaults__

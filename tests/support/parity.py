@@ -1,4 +1,4 @@
-"""What the tests of the mathematics share: toy sizes that are all distinct, random parameters, and one comparison.
+"""What the tests of the maths share: toy sizes that are all distinct, random parameters, and one comparison.
 
 `Pair` says which parameter of ours is which part of theirs; `assert_same_model` copies the values both ways and
 compares outputs and the gradients of all inputs and all parameters.
@@ -116,7 +116,7 @@ def _assert_same_run(pairs, run_ours, run_theirs, inputs, tolerance) -> None:
     their_parameters = list({id(p): p for p in (pair.theirs for pair in pairs)}.values())
     ours = torch.autograd.grad(outputs[0], inputs_used[0] + our_parameters, direction)
     theirs = torch.autograd.grad(outputs[1], inputs_used[1] + their_parameters, direction)
-    # Large gradients make the others' rounding errors: exact is meant relative to the largest, and to 1 at least.
+    # The largest gradient sets the size of the rounding errors, so the tolerance is relative to it, and at least to 1.
     atol = tolerance * max(1.0, *(gradient.abs().max().item() for gradient in theirs))
     n = len(inputs_used[0])
     for mine, other in zip(ours[:n], theirs[:n], strict=True):

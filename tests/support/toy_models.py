@@ -1,4 +1,4 @@
-"""Toy models of every make, for the tests of `models` and `decoding`."""
+"""Toy models with every option, for the tests of `models` and `decoding`."""
 
 import pytest
 import torch

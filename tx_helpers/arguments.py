@@ -1,4 +1,4 @@
-"""Checks at the door: the function that a learner calls names a wrong argument, before it fails somewhere inside.
+"""Checks of arguments: the function that a learner calls names a wrong argument, before an error occurs deep inside.
 
     sizes = check_tensors("attention", q=(q, "B H T K"), k=(k, "B H S K"))      # {"B": 2, "H": 3, …}
     check_numbers("sampler", above=0, temperature=temperature)
@@ -23,7 +23,7 @@ _TYPES = {Mapping: "a dictionary", Sequence: "a list", str: "a text"}
 
 
 def check_tensors(where: str, sizes: dict[str, int] | None = None, **tensors: tuple[Tensor, str]) -> dict[str, int]:
-    """Type, dtype and shape of tensors, each given as (tensor, form); the size of each letter is returned.
+    """Check type, dtype and shape of tensors, each given as (tensor, form). Returns the size of each letter.
 
     A form is an optional "bool", "int" or "float", then a letter or a number for each dimension: "int B T",
     "float … H T K", where "…" in front stands for any further dimensions. `sizes` are letters known beforehand.
@@ -41,7 +41,7 @@ def check_tensors(where: str, sizes: dict[str, int] | None = None, **tensors: tu
 
 
 def check_broadcast(name: str, tensor: Tensor | None, shape: tuple[int, ...], kind: str) -> None:
-    """A mask or a bias ("bool" or "float") that can be broadcast to the scores of this shape; None is allowed."""
+    """Check that a mask or a bias ("bool" or "float") can be broadcast to scores of this shape; None is allowed."""
     if tensor is None:
         return
     expected = "torch.bool with True = may attend" if kind == "bool" else f"a tensor of {kind}"
@@ -65,14 +65,15 @@ def check_numbers(
     optional: bool = False,
     **numbers: float | None,
 ) -> None:
-    """Each number is a number (a whole one), not NaN, and within the bounds: n >= least, > above, <= most, < less_than.
+    """Check numbers: not NaN, and n >= least, n > above, n <= most, n < less_than, for the bounds that are given.
 
-    With `optional`, None is allowed. Nothing is checked while a graph is traced: a size may be a symbol there.
+    With `whole` they must be whole numbers; with `optional`, None is allowed. Nothing is checked while a graph is
+    traced: a size may be a symbol there.
     """
     if torch.compiler.is_compiling():
         return
-    bounds = [f"at least {least}"] * (least is not None) + [f"more than {above}"] * (above is not None)
-    bounds += [f"at most {most}"] * (most is not None) + [f"less than {less_than}"] * (less_than is not None)
+    limits = {"at least": least, "more than": above, "at most": most, "less than": less_than}
+    bounds = [f"{words} {limit}" for words, limit in limits.items() if limit is not None]
     kind = "a whole number" if whole else "a number"
     expected = f"expected {' and '.join(bounds)}" if bounds else f"expected {kind}"
     for name, number in numbers.items():
@@ -87,7 +88,7 @@ def check_numbers(
 
 
 def check_one_of(where: str, choices: Iterable[str], **values: str) -> None:
-    """Each value is one of the choices."""
+    """Check that each value is one of the choices."""
     choices = tuple(choices)
     for name, value in values.items():
         if not isinstance(value, str) or value not in choices:
@@ -95,7 +96,7 @@ def check_one_of(where: str, choices: Iterable[str], **values: str) -> None:
 
 
 def check_types(where: str, kind: type | tuple[type, ...], **values: object) -> None:
-    """Each value is of this type, or of one of these, and not empty if it has a length."""
+    """Check that each value is of this type (or of one of these), and not empty if it has a length."""
     kinds = kind if isinstance(kind, tuple) else (kind,)
     expected = " or ".join(_TYPES.get(one) or _with_article(one.__name__) for one in kinds)
     for name, value in values.items():
@@ -106,7 +107,7 @@ def check_types(where: str, kind: type | tuple[type, ...], **values: object) -> 
 
 
 def check_points(where: str, points: object) -> None:
-    """A dictionary, not empty, of name -> (x, y)."""
+    """Check a dictionary, not empty, of name -> (x, y)."""
     check_types(where, Mapping, points=points)
     for name, point in points.items():
         pair = isinstance(point, Sequence) and len(point) == 2 and all(isinstance(part, Real) for part in point)
@@ -115,7 +116,7 @@ def check_points(where: str, points: object) -> None:
 
 
 def check_pairs(where: str, pairs: object) -> None:
-    """Tuples (…, source, target), at least one, whose last two parts are texts."""
+    """Check a list, not empty, of tuples (…, source, target) whose last two parts are texts."""
     check_types(where, Sequence, pairs=pairs)
     for pair in pairs:
         if not isinstance(pair, Sequence) or len(pair) < 2 or not all(isinstance(text, str) for text in pair[-2:]):

@@ -5,7 +5,8 @@ PyTorch's fused kernel, which never holds the (T, S) matrix in memory. `MultiHea
 self-attention and cross-attention. Each head has its own keys, or groups of heads share them (Ainslie et al. 2023).
 
 Shapes: q (B, H, T, K), k and v (B, G, S, K) with G key–value heads, H a multiple of G; mask boolean, True = may attend,
-broadcastable to (B, H, T, S); bias a term of the scores, likewise. A query that may attend to nothing gets zeros.
+broadcastable to (B, H, T, S); bias is added to the scores and broadcast likewise. A query that may attend to nothing
+gets zeros.
 """
 
 import math
@@ -91,10 +92,9 @@ def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, **options) -> 
 
 
 class KVCache:
-    """The keys and values one attention layer has computed so far, (B, G, S, K) each; empty at first.
+    """The keys and values that one attention layer has computed so far, (B, G, S, K) each; empty at first.
 
-    The tensors have room to spare and are doubled when full. A new position is written after the known ones, which are
-    not copied again at every step.
+    The tensors have room to spare and are doubled when full, so that a step need not copy all earlier positions.
     """
 
     def __init__(self):
@@ -186,11 +186,11 @@ class MultiHeadAttention(nn.Module):
         rotate: Callable[[Tensor], Tensor] | None = None,
         cache: KVCache | None = None,
     ) -> Tensor:
-        """x (B, T, D) attends to itself, or to memory (B, S, D). -> (B, T, D)
+        """x (B, T, D) attends to itself, or to a memory (B, S, D). -> (B, T, D)
 
         rotate  what `Rotary.at(positions)` gives, applied to the queries and keys of x
-        cache   self-attention: x are the positions after those in the cache; cross-attention: the keys and values of
-                the memory are computed once and stored
+        cache   self-attention: x holds the positions that follow those in the cache; cross-attention: the keys and
+                values of the memory are computed once and stored
         """
         self._check(x, memory)
         q = self.query_norm(self._split(self.query(x), self.n_heads))
@@ -288,7 +288,7 @@ def _with_causal(mask: Tensor | None, causal: bool, q: Tensor, k: Tensor) -> Ten
 
 
 def _write(room: Tensor, new: Tensor, start: int) -> Tensor:
-    """`room` (B, G, R, K) with `new` (B, G, T, K) from position `start` on; a larger one where it is too small."""
+    """Write `new` (B, G, T, K) into `room` (B, G, R, K) at `start`. Returns `room`, or a larger copy if it is full."""
     end = start + new.shape[-2]
     if torch.is_grad_enabled():  # autograd may need the old values, so nothing is overwritten
         return torch.cat([room[..., :start, :], new], dim=-2)

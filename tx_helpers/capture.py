@@ -5,8 +5,7 @@
     activations["decoder.blocks.0.cross_attention.weights"]        # (B, H, T, S)
 
 What is recorded is what the computation used (`observe`), never a second calculation. A name is the path of the module
-followed by what the module reported. The hooks that know the path are removed when the block ends, and the model is as
-before.
+followed by what the module reported. All hooks are removed when the block ends.
 """
 
 from collections import defaultdict
@@ -95,11 +94,9 @@ class Activations(Mapping[str, Tensor]):
         """The names that match a pattern such as "*.cross_attention.weights", in the order of the computation."""
         return [name for name in self._tensors if fnmatchcase(name, pattern)]
 
-    def _record(self, name: str, tensor: Tensor) -> None:
-        self._tensors.setdefault(name, []).append(tensor)
-
     def __repr__(self) -> str:
-        return f"Activations({len(self)} names: {', '.join(f'{n} {tuple(self[n].shape)}' for n in self)})"
+        shapes = ", ".join(f"{name} {tuple(self[name].shape)}" for name in self)
+        return f"Activations({len(self)} names: {shapes})"
 
 
 @contextmanager
@@ -111,9 +108,9 @@ def capture(
 ) -> Iterator[Activations]:
     """Record what `model` observes while the block runs.
 
-    patterns  which names to keep, all by default: capture(model, "*.weights", "*.hidden")
-    edit      pattern -> function: the computation goes on with what the function returns, and that is recorded; so a
-              head can be switched off, or a hidden state replaced
+    patterns  which names to record, all by default: capture(model, "*.weights", "*.hidden")
+    edit      pattern -> function: the computation continues with what the function returns, and that is recorded; so
+              a head can be switched off, or a hidden state replaced
     detach    False keeps the graph, to differentiate through what was recorded
 
     Any `nn.Module` that contains our layers will do. Only the thread (or task) that entered the block is recorded.
@@ -133,7 +130,7 @@ def capture(
                 if not isinstance(tensor, Tensor):
                     raise ValueError(f"capture: the edit of {full_name!r} returned {tensor!r}, expected a tensor")
         if not patterns or any(fnmatchcase(full_name, pattern) for pattern in patterns):
-            activations._record(full_name, tensor.detach() if detach else tensor)
+            activations._tensors.setdefault(full_name, []).append(tensor.detach() if detach else tensor)
         return replacement
 
     with module_paths(model) as running_module, listening(listener):

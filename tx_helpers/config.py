@@ -54,7 +54,7 @@ class FeedForwardConfig:
 
 @dataclass(frozen=True)
 class PositionConfig:
-    """How positions are told: see `positions`."""
+    """How the model gets to know the positions: see `positions`."""
 
     kind: str = "sinusoidal"
     base: float = 10000.0  # sinusoidal, rotary
@@ -73,7 +73,7 @@ class PositionConfig:
 
 @dataclass(frozen=True)
 class NormConfig:
-    """LayerNorm or RMSNorm, and whether one more of them ends a stack."""
+    """LayerNorm or RMSNorm, and whether another one follows the last block of a stack."""
 
     kind: str = "layer"
     final: bool | None = None  # after pre-norm blocks, not after post-norm ones
@@ -86,13 +86,13 @@ class NormConfig:
 
 @dataclass(frozen=True)
 class EmbeddingConfig:
-    """Vectors at the way in and, if tied, at the way out (Press and Wolf 2017)."""
+    """The embedding at the input; if tied, its matrix is also the output layer's (Press and Wolf 2017)."""
 
     tied: bool = True
-    scale: bool = True  # times √d_model at the way in, as in 2017
-    norm: bool = False  # a norm on the sum of token and position, as in BERT
+    scale: bool = True  # times √d_model at the input, as in 2017
+    norm: bool = False  # a norm of the sum of token and position, as in BERT
     segments: int = 0  # segment types, as in BERT
-    token_shift: int = 0  # how many previous tokens are added to each one's vector, as in RWKV
+    token_shift: int = 0  # how many previous tokens are added to each token's vector, as in RWKV
     output_bias: bool = False
     output_scale: float = 1.0  # of the last hidden states, before the output: d_model^−½ in T5
 
@@ -103,11 +103,11 @@ class EmbeddingConfig:
 
 @dataclass(frozen=True)
 class InitConfig:
-    """First values of the matrices. Embeddings: normal with deviation d_model^−½ ("xavier") or `std` (the others).
+    """Initial values of the matrices. Embeddings: normal with deviation d_model^−½ ("xavier") or `std` (the others).
 
     kind: "xavier" uniform; "normal" with deviation `std`, as in GPT-2 and BERT; "fan_in", normal with deviation
-    inputs^−½, as in T5, queries smaller where attention does not divide by √d_head.
-    residual: what becomes of the matrices that write into the residual stream (attention output and FFN contraction):
+    fan_in^−½, as in T5, where the queries are smaller because attention does not divide by √d_head.
+    residual: how the matrices that write into the residual stream (attention output and FFN contraction) start:
     "plain", "scaled" by 1/√(2·layers) as in GPT-2, or "zero", so that every block starts as the identity.
     """
 
@@ -123,13 +123,13 @@ class InitConfig:
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """All of a model.
+    """The full description of a model.
 
-    vocab_size         V, ids 0 … V−1; source_vocab_size where the encoder has its own (else shared embeddings)
+    vocab_size         V, ids 0 … V−1; source_vocab_size if the encoder has its own (otherwise embeddings are shared)
     d_model            D
-    n_layers           blocks in the stack; n_encoder_layers where the encoder's number differs
+    n_layers           blocks in a stack; n_encoder_layers if the encoder has another number
     context_length     the longest sequence; None: no limit (learned positions need one)
-    pad_id             the id that is no token: masked everywhere; None: there is none
+    pad_id             the id of padding, which is masked everywhere; None: no padding
     wiring             "pre_norm" or "post_norm"; "…_without_residual" to show what the residual connection is for
     """
 

@@ -1,4 +1,4 @@
-"""Which packages the course needs, which are installed, and how to mend what is missing (`python -m tx_helpers check`).
+"""Which packages the course needs, which are installed, and how to get the others (`python -m tx_helpers check`).
 
 It reads the metadata of the installed packages and imports none of them, so it answers at once, even where torch is
 missing or broken.
@@ -67,7 +67,7 @@ class Package(NamedTuple):
 
 
 def release(version: str) -> tuple[int, ...]:
-    """The numbers of a version: "2.13.0+cpu" -> (2, 13); trailing zeros mean nothing, so that 2.0 equals 2."""
+    """The numbers of a version: "2.13.0+cpu" -> (2, 13). Trailing zeros are left out, so that 2.0 equals 2."""
     numbers = [int(part) for part in re.match(r"\d+(?:\.\d+)*", version)[0].split(".")]
     while numbers and numbers[-1] == 0:
         numbers.pop()
@@ -75,9 +75,9 @@ def release(version: str) -> tuple[int, ...]:
 
 
 def requirements() -> list[Package]:
-    """The packages that the installed course declares to need, with the versions that are installed.
+    """The packages that the course declares as its requirements, with the versions that are installed.
 
-    Raises ValueError if the course itself is not installed, but only in the folder in which Python was started.
+    Raises ValueError if the course itself is not installed, and Python finds it only because it was started there.
     """
     try:
         declared = importlib.metadata.requires("tx-helpers") or []
@@ -93,7 +93,7 @@ def requirements() -> list[Package]:
 
 
 def installed(name: str) -> str | None:
-    """Version of a package, None where it is missing."""
+    """The version of a package, or None if it is missing."""
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
@@ -121,7 +121,7 @@ def report() -> tuple[str, bool]:
 
 
 def line(package: Package, remark: str) -> list[str]:
-    """The line of a package in the report and, if something is wrong, one that says how to mend it."""
+    """The line of a package in the report and, if it is missing or of the wrong version, the command that mends it."""
     text = f"  {package.state:<8} {package.name:<12} {package.installed or '-':<12} {remark}"
     return [text] if package.state == "ok" else [text, f"{'':11}mend it by: {package.remedy}"]
 

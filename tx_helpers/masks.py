@@ -55,7 +55,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
 
 
 def additive_mask(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-    """The mask as a term of the scores: 0 where a query may attend, −∞ where it may not. Same shape."""
+    """The mask as a term to be added to the scores: 0 where a query may attend, −∞ where it may not. Same shape."""
     _check_boolean("additive_mask", mask)
     return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, float("-inf"))
 

@@ -23,7 +23,7 @@ from tx_helpers.positions import ALiBi, LearnedPositions, Rotary, SinusoidalPosi
 class Stack(nn.Module):
     """Ids (B, T) -> hidden states (B, T, D); with cross=True every block also looks at a memory.
 
-    Positions count real tokens; padding has no position, on whichever side it stands. A stack with a memory has no
+    Positions count real tokens only, on whichever side the padding stands. A stack with a memory has no
     padding mask for its own ids: targets are padded on the right, where the causal mask hides the padding, and the
     targets of T5 begin with the pad id.
     """

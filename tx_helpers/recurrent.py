@@ -30,9 +30,9 @@ def new_layer(kind: str, input_size: int, hidden_size: int) -> nn.RNNBase:
 
 
 class RecurrentTranslator(nn.Module):
-    """Ids (B, S), (B, T) -> logits (B, T, V): an encoder's last state begins the decoder's.
+    """Ids (B, S), (B, T) -> logits (B, T, V): the decoder starts from the encoder's last state.
 
-    attention=False: that state is all the decoder ever learns of the source, whatever its length: the bottleneck.
+    attention=False: that state is all the decoder knows of the source, however long it is: the bottleneck.
     attention=True: at every step it also gets a weighted mean of the encoder's states, c_t = Σ_s α_ts h_s with
     α_t = softmax_s(vᵀ tanh(W s_{t−1} + U h_s)), Bahdanau et al. 2015, eq. 5 and 6; `capture` sees it as "weights".
     """
@@ -60,7 +60,7 @@ class RecurrentTranslator(nn.Module):
         self.output = nn.Linear(hidden_size * (2 if attention else 1), vocab_size)
 
     def encode(self, source: Tensor) -> tuple[Tensor, State]:
-        """source (B, S) -> all states (B, S, D), and the last one of each row, where its padding begins."""
+        """source (B, S) -> all states (B, S, D), and the last state of each row before its padding."""
         _check_ids("source", source, self.source_tokens.num_embeddings)
         vectors = self.source_tokens(source)
         if self.pad_id is None:
@@ -92,7 +92,7 @@ class RecurrentTranslator(nn.Module):
         return self.decode(target, state, memory, self._mask(source))[0]
 
     def start(self, source: Tensor, *, cached: bool = True) -> "RecurrentState":
-        """Encode the source once and begin to decode. The state is the cache; there is no other way."""
+        """Encode the source once and start decoding. `cached` changes nothing: the state itself is the cache."""
         memory, state = self.encode(source)
         return RecurrentState(self, state, memory, self._mask(source))
 
@@ -147,8 +147,9 @@ def gradient_by_distance(layer: nn.Module, length: int, *, batch: int = 16, gene
     """‖∂ Σ h_T / ∂ x_{T−d}‖ for d = 0 … length − 1, (length,): how much of the gradient arrives from d steps back.
 
     layer: a recurrent layer, or any module (B, T, D) -> (B, T, ·) with an `input_size`. Its last output is summed over
-    its features and differentiated by each input x_t, drawn from N(0, 1); the norm is the mean over the batch. In
-    float64, where 1e-18 is still a number. Source of the question: Bengio et al. 1994; Pascanu et al. 2013, section 2.
+    its features and differentiated by each input x_t, drawn from N(0, 1); the norm is the mean over the batch. All is
+    computed in float64, in which the square of 1e-30 is not rounded to 0.
+    Source of the question: Bengio et al. 1994; Pascanu et al. 2013, section 2.
     """
     layer = deepcopy(layer).double()
     x = torch.randn(batch, length, layer.input_size, dtype=torch.float64, generator=generator).requires_grad_()
@@ -159,10 +160,10 @@ def gradient_by_distance(layer: nn.Module, length: int, *, batch: int = 16, gene
 
 
 def set_forget_bias(layer: nn.LSTM, value: float) -> None:
-    """The LSTM's forget gate begins at σ(value): near 1 it remembers. Jozefowicz et al. 2015, section 2.2."""
+    """Let the LSTM's forget gate start at σ(value): near 1 it remembers. Jozefowicz et al. 2015, section 2.2."""
     with torch.no_grad():
         for name, bias in layer.named_parameters():
-            if name.startswith("bias_"):  # PyTorch has two biases a gate, in the order input, forget, cell, output
+            if name.startswith("bias_"):  # two biases for each gate, in the order input, forget, cell, output
                 bias[layer.hidden_size : 2 * layer.hidden_size] = value if name.startswith("bias_ih") else 0.0
 
 
@@ -179,9 +180,9 @@ def recall_batch(noise: int, batch: int, *, keys: int = 8, symbols: int = 8, gen
 
 
 class Recaller(nn.Module):
-    """Ids (B, T) -> logits over the keys (B, keys), read off after the last token.
+    """Ids (B, T) -> logits over the keys (B, keys), computed at the last token.
 
-    kind  "rnn", "lstm", "gru": from the last state; "attention": the last token asks all others, one head, no positions
+    kind  "rnn", "lstm", "gru": from the last state; "attention": the last token attends to all (one head, no positions)
     """
 
     def __init__(self, kind: str, hidden_size: int = 32, *, keys: int = 8, symbols: int = 8):

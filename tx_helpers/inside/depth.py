@@ -21,7 +21,7 @@ from tx_helpers.training.contexts import RandomStream, cpu_threads
 class ToyEncoder(nn.Module):
     """Ids (B, T) -> logits (B, T, V): embedding, sinusoidal positions, `n_layers` blocks of a wiring, norm, output.
 
-    Each block has two norms for each sub-layer, so that a wiring may use up to four. All matrices start with Xavier's
+    Each block has two norms for each sub-layer, so that a wiring may use up to four. All matrices start with Xavier
     values and all biases at zero. The values are drawn from `seed` alone: two models of the same sizes start with the
     same values, whatever their wiring.
     """

@@ -12,12 +12,12 @@ from canvas import (
     GREEN_TINT,
     INK,
     MUTED,
+    ORANGE,
+    ORANGE_SHADE,
+    ORANGE_TINT,
     PINK,
     PINK_SHADE,
     PINK_TINT,
-    RED,
-    RED_SHADE,
-    RED_TINT,
     SMALL,
     WIDTH,
     Canvas,
@@ -108,7 +108,7 @@ def draw() -> Canvas:
     canvas = Canvas("architecture", 914, title=TITLE, description=DESCRIPTION)
     canvas.heading("The whole Transformer, from words to the next word")
     encoder = Side(canvas, "S", (BLUE, BLUE_TINT, BLUE_SHADE), mirrored=False)
-    decoder = Side(canvas, "T", (RED, RED_TINT, RED_SHADE), mirrored=True)
+    decoder = Side(canvas, "T", (ORANGE, ORANGE_TINT, ORANGE_SHADE), mirrored=True)
     draw_encoder(encoder)
     draw_decoder(decoder)
     canvas.line((366, 497), (448, 497), colour=GREEN, thickness=2.4)
@@ -147,7 +147,7 @@ def draw_decoder(side: Side) -> None:
     side.sublayer(374, ["causal self-attention", "q, k, v (B, H, T, K)", "weights (B, H, T, T)"], **ATTENTION)
     cross = ["cross-attention", "q (B, H, T, K)", "k, v (B, H, S, K)", "weights (B, H, T, S)"]
     side.sublayer(374 + HEIGHT + GAP, cross, height=HEIGHT + 16, **ATTENTION)
-    canvas.text(side.x(160), 468, "q", size=SMALL, colour=RED_SHADE, anchor="middle", bold=True)
+    canvas.text(side.x(160), 468, "q", size=SMALL, colour=ORANGE_SHADE, anchor="middle", bold=True)
     side.sublayer(
         394 + 2 * HEIGHT + 2 * GAP, ["feed-forward", "each position alone", "inside (B, T, F)"], **plain(side)
     )

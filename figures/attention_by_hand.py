@@ -17,9 +17,9 @@ from canvas import (
     GREEN_TINT,
     INK,
     MUTED,
-    RED,
-    RED_SHADE,
-    RED_TINT,
+    ORANGE,
+    ORANGE_SHADE,
+    ORANGE_TINT,
     SMALL,
     Canvas,
     save,
@@ -75,11 +75,11 @@ def draw() -> Canvas:
         cells = (token, signed(KEYS[n]), str(SCORES[n]), f"{SCALED[n]:g}", f"{POWERS[n]:.2f}")
         canvas.box(COLUMNS[1] - 8, y - 20, 120, 32, fill=GREEN_TINT, stroke=GREEN)
         canvas.box(COLUMNS[5] - 8, y - 20, 66, 32, fill=GOLD_TINT, stroke=GOLD)
-        canvas.box(COLUMNS[6] - 8, y - 20, 66, 32, fill=RED_TINT, stroke=RED)
+        canvas.box(COLUMNS[6] - 8, y - 20, 66, 32, fill=ORANGE_TINT, stroke=ORANGE)
         for x, cell, colour in zip(COLUMNS, cells, (INK, GREEN_SHADE, INK, INK, INK), strict=False):
             canvas.text(x, y, cell, colour=colour, bold=x == COLUMNS[0])
         canvas.text(COLUMNS[5], y, f"{WEIGHTS[n]:.3f}", colour=GOLD_SHADE, bold=True)
-        canvas.text(COLUMNS[6], y, signed(VALUES[n]), colour=RED_SHADE)
+        canvas.text(COLUMNS[6], y, signed(VALUES[n]), colour=ORANGE_SHADE)
     y = ROW + 3 * PITCH - 8
     canvas.line((COLUMNS[4] - 8, y - 18), (COLUMNS[5] + 58, y - 18), colour=MUTED, arrow=False)
     canvas.text(COLUMNS[4], y + 4, f"{sum(POWERS):.2f}")
@@ -102,13 +102,13 @@ def draw_plane(canvas: Canvas, left: float, bottom: float, unit: float) -> None:
         return left + unit * point[0], bottom - 10 - unit * point[1]
 
     canvas.line(at((0, 4.6)), at((0, 0)), at((4.6, 0)), colour=MUTED, arrow=False)
-    canvas.line(*map(at, (*VALUES, VALUES[0])), colour=RED, dash="4 4", arrow=False, thickness=1.2)
+    canvas.line(*map(at, (*VALUES, VALUES[0])), colour=ORANGE, dash="4 4", arrow=False, thickness=1.2)
     for weight, value in zip(WEIGHTS, VALUES, strict=True):
         canvas.line(at(OUTPUT), at(value), colour=GOLD_SHADE, thickness=1 + 6 * weight, arrow=False)
-        canvas.circle(*at(value), 5, fill=RED)
+        canvas.circle(*at(value), 5, fill=ORANGE)
     for token, (dx, dy) in zip(TOKENS, ((10, -4), (8, -12), (10, 4)), strict=True):
         x, y = at(VALUES[TOKENS.index(token)])
-        canvas.text(x + dx, y + dy, f"v of {token}", size=SMALL, colour=RED_SHADE)
+        canvas.text(x + dx, y + dy, f"v of {token}", size=SMALL, colour=ORANGE_SHADE)
     canvas.circle(*at(OUTPUT), 8, fill=INK)
     x, y = at(OUTPUT)
     canvas.text(x - 14, y + 26, "output", size=SMALL, bold=True, anchor="end")

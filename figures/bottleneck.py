@@ -9,9 +9,9 @@ from canvas import (
     GOLD_TINT,
     GREEN,
     MUTED,
-    RED,
-    RED_SHADE,
-    RED_TINT,
+    ORANGE,
+    ORANGE_SHADE,
+    ORANGE_TINT,
     Canvas,
     save,
 )
@@ -56,7 +56,7 @@ def row(canvas: Canvas, y: float, *, top: bool = True) -> None:
     """The German words, and above them, where they stand in one line, the English ones."""
     if top:
         words(canvas, SOURCE, 28, y, BLUE_TINT, BLUE, BLUE_SHADE, 75)
-    words(canvas, TARGET, 460, y, RED_TINT, RED, RED_SHADE, 63)
+    words(canvas, TARGET, 460, y, ORANGE_TINT, ORANGE, ORANGE_SHADE, 63)
 
 
 def words(canvas: Canvas, names, x: float, y: float, fill: str, stroke: str, colour: str, step: float) -> None:

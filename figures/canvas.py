@@ -17,7 +17,7 @@ SMALL, NORMAL, LARGE = 12, 13, 17
 
 # The course's palette: a colour with a tint to fill and a shade to write in.
 BLUE, BLUE_TINT, BLUE_SHADE = shapes.BLUE  # the source and the encoder
-RED, RED_TINT, RED_SHADE = shapes.ORANGE  # the target and the decoder
+ORANGE, ORANGE_TINT, ORANGE_SHADE = shapes.ORANGE  # the target and the decoder
 GREEN, GREEN_TINT, GREEN_SHADE = shapes.GREEN  # the memory, keys and values
 PINK, PINK_TINT, PINK_SHADE = shapes.PINK  # special tokens
 GOLD, GOLD_TINT, GOLD_SHADE = shapes.GOLD  # what goes out: probabilities

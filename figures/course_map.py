@@ -12,12 +12,12 @@ from canvas import (
     GREEN_TINT,
     INK,
     MUTED,
+    ORANGE,
+    ORANGE_SHADE,
+    ORANGE_TINT,
     PINK,
     PINK_SHADE,
     PINK_TINT,
-    RED,
-    RED_SHADE,
-    RED_TINT,
     SMALL,
     Canvas,
     save,
@@ -36,7 +36,7 @@ DESCRIPTION = (
 YELLOW = dict(fill=GOLD_TINT, stroke=GOLD, colour=GOLD_SHADE)
 BLUISH = dict(fill=BLUE_TINT, stroke=BLUE, colour=BLUE_SHADE)
 GREENISH = dict(fill=GREEN_TINT, stroke=GREEN, colour=GREEN_SHADE)
-REDDISH = dict(fill=RED_TINT, stroke=RED, colour=RED_SHADE)
+REDDISH = dict(fill=ORANGE_TINT, stroke=ORANGE, colour=ORANGE_SHADE)
 PINKISH = dict(fill=PINK_TINT, stroke=PINK, colour=PINK_SHADE)
 
 
@@ -98,13 +98,13 @@ def draw_whole(canvas: Canvas) -> None:
     canvas.line((560, 247), (624, 247), colour=GREEN, thickness=2.4)
     canvas.text(590, 238, "memory", size=SMALL, colour=GREEN_SHADE, anchor="middle")
     canvas.line((500, 294), (500, 272), colour=BLUE)
-    canvas.line((684, 272), (684, 294), colour=RED)
+    canvas.line((684, 272), (684, 294), colour=ORANGE)
     canvas.text(500, 308, "twenty-one", size=SMALL, colour=BLUE_SHADE, anchor="middle")
-    canvas.text(684, 308, "ein und zwanzig", size=SMALL, colour=RED_SHADE, anchor="middle")
+    canvas.text(684, 308, "ein und zwanzig", size=SMALL, colour=ORANGE_SHADE, anchor="middle")
     stop(canvas, 424, 332, 336, 70, 9, ["Training", "the loss falls"], REDDISH | dict(fill="#FFFFFF"))
     canvas.line((600, 344), (600, 390), (744, 390), colour=MUTED, thickness=1.2, arrow=False)
     fall = [(600, 346), (616, 352), (630, 368), (648, 377), (672, 382), (704, 385), (740, 386)]
-    canvas.line(*fall, colour=RED, thickness=2.4, arrow=False)
+    canvas.line(*fall, colour=ORANGE, thickness=2.4, arrow=False)
     stop(canvas, 424, 414, 336, 70, 10, ["Generation", "word after word"], REDDISH | dict(fill="#FFFFFF"))
     for place, (word, width) in enumerate((("ein", 36), ("und", 38), ("…", 30))):
         x = 606 + 54 * place

@@ -11,12 +11,12 @@ from canvas import (
     GREY_TINT,
     INK,
     MUTED,
+    ORANGE,
+    ORANGE_SHADE,
+    ORANGE_TINT,
     PINK,
     PINK_SHADE,
     PINK_TINT,
-    RED,
-    RED_SHADE,
-    RED_TINT,
     SMALL,
     Canvas,
     save,
@@ -52,8 +52,8 @@ def draw() -> Canvas:
     canvas.line((x + width / 2, 144), (x + width / 2, TOP - 14), colour=GREEN, thickness=2.4)
     canvas.text(x + width / 2 + 12, 176, "keys and values,", size=SMALL, colour=GREEN_SHADE)
     canvas.text(x + width / 2 + 12, 193, "the same at each step", size=SMALL, colour=GREEN_SHADE)
-    canvas.box(x, TOP - 14, width, bottom - TOP + 28, fill=RED_TINT, stroke=RED, radius=10)
-    canvas.text(x + width / 2, TOP + 8, "decoder", colour=RED_SHADE, anchor="middle", bold=True)
+    canvas.box(x, TOP - 14, width, bottom - TOP + 28, fill=ORANGE_TINT, stroke=ORANGE, radius=10)
+    canvas.text(x + width / 2, TOP + 8, "decoder", colour=ORANGE_SHADE, anchor="middle", bold=True)
     canvas.text(LEFT, TOP - 40, "What the decoder knows of the target", bold=True)
     canvas.text(LEFT, TOP - 22, "keys and values (B, H, t, K); t is the number of the step", size=SMALL, colour=MUTED)
     canvas.text(SAID[0], TOP - 40, "next word", bold=True)
@@ -109,11 +109,11 @@ def draw_step(canvas: Canvas, step: int) -> None:
 def look(word: str) -> dict[str, str]:
     if word.startswith("<"):
         return dict(fill=PINK_TINT, stroke=PINK, colour=PINK_SHADE)
-    return dict(fill=RED_TINT, stroke=RED, colour=RED_SHADE)
+    return dict(fill=ORANGE_TINT, stroke=ORANGE, colour=ORANGE_SHADE)
 
 
 def draw_legend(canvas: Canvas, y: float) -> None:
-    canvas.box(28, y, 40, 22, fill=RED_TINT, stroke=RED, thickness=2.2)
+    canvas.box(28, y, 40, 22, fill=ORANGE_TINT, stroke=ORANGE, thickness=2.2)
     canvas.text(76, y + 16, "fed and computed at this step: (B, 1, D)", size=SMALL, colour=MUTED)
     canvas.box(368, y, 40, 22, fill=GREY_TINT, stroke=GREY)
     canvas.text(416, y + 16, "computed before, kept in the cache", size=SMALL, colour=MUTED)

@@ -12,11 +12,11 @@ from canvas import (
     GREY_TINT,
     INK,
     MUTED,
+    ORANGE,
+    ORANGE_SHADE,
+    ORANGE_TINT,
     PAPER,
     PINK_SHADE,
-    RED,
-    RED_SHADE,
-    RED_TINT,
     SMALL,
     Canvas,
     save,
@@ -28,7 +28,11 @@ SHORT = ["<bos>", "vier", "hundert", "eins", "<pad>", "<pad>"]  # 401, in one ba
 WIDE, HIGH, LABEL = 50, 25, 56  # a cell, and the room for the words at the left
 WINDOW = 2
 
-ENCODER, DECODER, CROSS = (BLUE, BLUE_TINT, BLUE_SHADE), (RED, RED_TINT, RED_SHADE), (GREEN, GREEN_TINT, GREEN_SHADE)
+ENCODER, DECODER, CROSS = (
+    (BLUE, BLUE_TINT, BLUE_SHADE),
+    (ORANGE, ORANGE_TINT, ORANGE_SHADE),
+    (GREEN, GREEN_TINT, GREEN_SHADE),
+)
 May = Callable[[int, int], bool]
 
 

@@ -1,6 +1,6 @@
 """How far it is from the first word to the last, in three architectures: figures/path_lengths.svg"""
 
-from canvas import BLUE, BLUE_TINT, GREEN, GREEN_SHADE, MUTED, PINK, PINK_SHADE, RED, RED_SHADE, Canvas, save
+from canvas import BLUE, BLUE_TINT, GREEN, GREEN_SHADE, MUTED, ORANGE, ORANGE_SHADE, PINK, PINK_SHADE, Canvas, save
 
 TITLE = "Path lengths: recurrence, convolution, attention"
 DESCRIPTION = (
@@ -39,9 +39,9 @@ def told(canvas: Canvas, y: float, name: str, steps: str, colour: str) -> None:
 
 
 def recurrence(canvas: Canvas, y: float) -> None:
-    told(canvas, y, "Recurrence", "n steps: 8", RED_SHADE)
+    told(canvas, y, "Recurrence", "n steps: 8", ORANGE_SHADE)
     for number in range(COUNT - 1):
-        canvas.line((place(number) + 11, y), (place(number + 1) - 11, y), colour=RED)
+        canvas.line((place(number) + 11, y), (place(number + 1) - 11, y), colour=ORANGE)
     dots(canvas, y)
 
 

@@ -14,9 +14,9 @@ from canvas import (
     GREY_TINT,
     INK,
     MUTED,
-    RED,
-    RED_SHADE,
-    RED_TINT,
+    ORANGE,
+    ORANGE_SHADE,
+    ORANGE_TINT,
     SMALL,
     Canvas,
     save,
@@ -32,7 +32,11 @@ DESCRIPTION = (
 )
 ROWS = {"Q": 106, "K": 206, "V": 336}  # the middle of each path
 PURPOSE = {"Q": "what I look for", "K": "what I can be found by", "V": "what I hand over"}
-COLOURS = {"Q": (BLUE, BLUE_TINT, BLUE_SHADE), "K": (GREEN, GREEN_TINT, GREEN_SHADE), "V": (RED, RED_TINT, RED_SHADE)}
+COLOURS = {
+    "Q": (BLUE, BLUE_TINT, BLUE_SHADE),
+    "K": (GREEN, GREEN_TINT, GREEN_SHADE),
+    "V": (ORANGE, ORANGE_TINT, ORANGE_SHADE),
+}
 
 
 def draw() -> Canvas:

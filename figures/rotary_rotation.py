@@ -2,7 +2,7 @@
 
 import math
 
-from canvas import BLUE, BLUE_SHADE, GOLD_SHADE, GREY, INK, MUTED, RED, RED_SHADE, SMALL, Canvas, save
+from canvas import BLUE, BLUE_SHADE, GOLD_SHADE, GREY, INK, MUTED, ORANGE, ORANGE_SHADE, SMALL, Canvas, save
 
 STEP = 25  # degrees for each position
 QUERY, KEY = 10, 0  # the directions of query and key before any turn, in degrees
@@ -73,7 +73,7 @@ def draw_pair(canvas: Canvas, x: float, m: int, n: int) -> None:
     steps = [start + (end - start) * i / 20 for i in range(21)]
     canvas.line(*(point(x, degrees, 44) for degrees in steps), colour=GOLD_SHADE, thickness=4, arrow=False)
     arrow(canvas, x, end, BLUE, BLUE_SHADE, "q")
-    arrow(canvas, x, start, RED, RED_SHADE, "k")
+    arrow(canvas, x, start, ORANGE, ORANGE_SHADE, "k")
     label = point(x, (start + end) / 2, 64)
     canvas.text(label[0], label[1] + 4, f"{BETWEEN}°", anchor="middle", size=SMALL, colour=GOLD_SHADE, bold=True)
 

@@ -6,12 +6,12 @@ from canvas import (
     GREY_TINT,
     INK,
     MUTED,
+    ORANGE,
+    ORANGE_SHADE,
+    ORANGE_TINT,
     PINK,
     PINK_SHADE,
     PINK_TINT,
-    RED,
-    RED_SHADE,
-    RED_TINT,
     SMALL,
     Canvas,
     save,
@@ -67,7 +67,7 @@ def draw_pair(canvas: Canvas, y: float, source: str, read: list[str], asked: lis
     for column in range(1, T):
         if read[column] != PAD:  # the same word, asked for one position earlier
             start, end = (centre(column) - 14, top + height), (centre(column - 1) + 14, bottom)
-            canvas.line(start, end, colour=RED, thickness=1.2, dash="3 4", arrow=False)
+            canvas.line(start, end, colour=ORANGE, thickness=1.2, dash="3 4", arrow=False)
     for column in range(T):
         shade = MUTED if asked[column] == PAD else INK
         canvas.line((centre(column), top + height), (centre(column), bottom), colour=shade)
@@ -113,7 +113,7 @@ def look(word: str) -> dict[str, str]:
         return dict(fill=GREY_TINT, stroke=GREY, colour=MUTED, dash="3 3")
     if word.startswith("<"):
         return dict(fill=PINK_TINT, stroke=PINK, colour=PINK_SHADE)
-    return dict(fill=RED_TINT, stroke=RED, colour=RED_SHADE)
+    return dict(fill=ORANGE_TINT, stroke=ORANGE, colour=ORANGE_SHADE)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from canvas import (
     GREY_TINT,
     INK,
     MUTED,
-    RED_SHADE,
-    RED_TINT,
+    ORANGE_SHADE,
+    ORANGE_TINT,
     SMALL,
     Canvas,
     save,
@@ -33,7 +33,7 @@ WEIGHTS = [  # (H, T, S), in halves, so that all can be reckoned without a penci
 ]
 W_O = [[1, 0, 0, 1], [0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1]]  # (D, D)
 TOKENS = ("four", "hundred", "twenty")
-SIDES = ((BLUE_TINT, BLUE_SHADE), (RED_TINT, RED_SHADE))  # of the two heads
+SIDES = ((BLUE_TINT, BLUE_SHADE), (ORANGE_TINT, ORANGE_SHADE))  # of the two heads
 CELL, K = 31, 2
 Rows = list[list[float]]
 

@@ -18,9 +18,9 @@ from canvas import (
     GREY_TINT,
     INK,
     MUTED,
-    RED,
-    RED_SHADE,
-    RED_TINT,
+    ORANGE,
+    ORANGE_SHADE,
+    ORANGE_TINT,
     SMALL,
     WIDTH,
     Canvas,
@@ -32,7 +32,7 @@ LOOKS = [  # of the English words, in turn: stroke, fill, colour
     (BLUE, BLUE_TINT, BLUE_SHADE),
     (GOLD_SHADE, GOLD_TINT, GOLD_SHADE),
     (GREEN, GREEN_TINT, GREEN_SHADE),
-    (RED, RED_TINT, RED_SHADE),
+    (ORANGE, ORANGE_TINT, ORANGE_SHADE),
 ]
 SHOWN = 0.05  # lines of less weight are left out
 TOP, BOTTOM, HEIGHT = 108, 296, 40

@@ -1,6 +1,18 @@
 """A recurrent network, rolled up and unrolled over four words: figures/unrolled_rnn.svg"""
 
-from canvas import BLUE, BLUE_SHADE, BLUE_TINT, GREEN, GREEN_SHADE, GREEN_TINT, MUTED, RED, RED_SHADE, Canvas, save
+from canvas import (
+    BLUE,
+    BLUE_SHADE,
+    BLUE_TINT,
+    GREEN,
+    GREEN_SHADE,
+    GREEN_TINT,
+    MUTED,
+    ORANGE,
+    ORANGE_SHADE,
+    Canvas,
+    save,
+)
 
 TITLE = "A recurrent network, unrolled"
 DESCRIPTION = (
@@ -23,9 +35,9 @@ def draw() -> Canvas:
     canvas.line((LEFT - 84, TOP + 26), (LEFT - 12, TOP + 26), colour=GREEN)
     canvas.text(LEFT - 50, TOP + 18, "h₀ = 0", colour=GREEN_SHADE, anchor="middle")
     right = LEFT + 3 * STEP + 35
-    canvas.line((right, TOP - 34), (LEFT + 35, TOP - 34), colour=RED, thickness=2)
+    canvas.line((right, TOP - 34), (LEFT + 35, TOP - 34), colour=ORANGE, thickness=2)
     words = "the gradient on its way back: one factor ∂hₜ/∂hₜ₋₁ a step"
-    canvas.text((LEFT + 35 + right) / 2, TOP - 46, words, colour=RED_SHADE, anchor="middle")
+    canvas.text((LEFT + 35 + right) / 2, TOP - 46, words, colour=ORANGE_SHADE, anchor="middle")
     canvas.text(
         28, 342, "f is the same in every box: hₜ = tanh(W xₜ + U hₜ₋₁ + b). T words take T steps, one after the other."
     )

@@ -38,9 +38,9 @@ from tx_helpers.widgets.attention_data import (
     shown,
     stacked,
 )
+from tx_helpers.widgets.scripts import FOLDER, joined
 
-# anywidget takes one module: the scripts joined, in an order that does not matter.
-ESM = "\n".join(path.read_text("utf-8") for path in sorted(Path(__file__).with_name("attention").glob("*.js")))
+ESM = joined(*sorted((FOLDER / "attention").glob("*.js")))  # in an order that does not matter
 NOT_PRODUCTS = "these scores are not q·k/√d_k alone: a bias or another factor is in them"
 Tokens = Sequence[str]
 

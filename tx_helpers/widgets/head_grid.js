@@ -2,17 +2,9 @@
 // stands in each cell (`heads`); the list of the pressed ones is `value`. One button at a time can be reached by Tab;
 // the arrow keys, Home and End go on from there, Enter and Space press.
 
-const SVG = "http://www.w3.org/2000/svg";
 const [LEFT, TOP, WIDE, HIGH, GAP] = [232, 30, 104, 28, 6];
 const SOUND = [255, 255, 255];
 const BROKEN = [240, 160, 110]; // an orange that is light enough to write on
-
-const element = (tag, attributes, text = "") => {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.textContent = text; // never markup
-  return node;
-};
 
 const percent = (share) => `${Math.round(share * 100)} %`;
 
@@ -43,12 +35,8 @@ const frame = (heads, description) => {
   const rows = 1 + Math.max(...heads.map((head) => head.row));
   const columns = 1 + Math.max(...heads.map((head) => head.column));
   const [width, height] = [LEFT + columns * (WIDE + GAP) + 8, TOP + rows * (HIGH + GAP) + 8];
-  const svg = element("svg", {
-    class: "tx-heads", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": description,
-    "font-family": "sans-serif", style: `width: 100%; max-width: ${width}px; height: auto; display: block`,
-  });
+  const svg = drawing(width, height, description, { class: "tx-heads" });
   const label = { "font-size": 12, fill: "#1F2933" };
-  svg.append(element("rect", { x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 12, fill: "#FCFCFA", stroke: "#CBD2D9" }));
   for (let n = 0; n < columns; n++) {
     const x = LEFT + n * (WIDE + GAP) + WIDE / 2;
     svg.append(element("text", { ...label, x, y: 20, "text-anchor": "middle" }, `head ${n + 1}`));
@@ -63,18 +51,17 @@ const render = ({ model, el }) => {
   const heads = model.get("heads"), buttons = heads.map(cell), svg = frame(heads, model.get("description"));
   svg.append(...buttons);
 
-  const reach = (index) => buttons.forEach((node, n) => node.setAttribute("tabindex", n === index ? 0 : -1));
   const show = () => {
     const removed = new Set(model.get("value").map(key));
     buttons.forEach((node, n) => paint(node, heads[n], removed.has(key(heads[n].value))));
   };
   const toggle = (index) => {
-    if (el.closest(".jupyter-widgets-disconnected")) return; // after a restart no kernel would answer
+    if (isDisconnected(el)) return;
     const pressed = heads[index].value;
     const others = model.get("value").filter((head) => key(head) !== key(pressed));
     model.set("value", others.length < model.get("value").length ? others : [...others, pressed]);
     model.save_changes();
-    reach(index);
+    reachByTab(buttons, index);
     buttons[index].focus();
   };
   const press = (event, index) => {
@@ -86,18 +73,17 @@ const render = ({ model, el }) => {
       const [down, right] = steps[event.key] ?? [0, 0];
       const there = heads.findIndex((head) => head.row === row + down && head.column === column + right);
       const next = ends[event.key] ?? (there < 0 ? index : there);
-      reach(next);
+      reachByTab(buttons, next);
       buttons[next].focus();
     } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    handled(event);
   };
   buttons.forEach((node, index) => {
     node.addEventListener("click", () => toggle(index));
     node.addEventListener("keydown", (event) => press(event, index));
   });
   show();
-  reach(0);
+  reachByTab(buttons, 0);
   model.on("change:value", show);
   el.append(svg);
   return () => model.off("change:value", show);

@@ -10,7 +10,6 @@ removes the head. The explorer has a button for each head, which shows the exact
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import anywidget
@@ -26,6 +25,7 @@ from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, ORANGE, box, card, shape, words
 from tx_helpers.text.number_words import english, german
+from tx_helpers.widgets.scripts import script
 
 WIDTH, HEIGHT, BAR = 760, 236, 560  # of the picture in pixels, and of its bar
 STYLE = """
@@ -170,7 +170,7 @@ class HeadGrid(anywidget.AnyWidget):
     The module head_grid.js draws it. It is used like any other control of an explorer.
     """
 
-    _esm = Path(__file__).with_name("head_grid.js")
+    _esm = script("head_grid.js")
     _css = STYLE
     value = traitlets.List().tag(sync=True)
     description = traitlets.Unicode().tag(sync=True)

@@ -3,17 +3,9 @@
 // can be reached by Tab; the arrow keys, Home and End go on from there, and Space, Enter or a click changes the cell.
 // The functions share one object, `grid`, made in `render`.
 
-const SVG = "http://www.w3.org/2000/svg";
 const [CELL, LEFT, TOP] = [32, 76, 66];
 const STEP = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
 const INK = "#1F2933";
-
-const element = (tag, attributes, text = "") => {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.textContent = text; // never markup
-  return node;
-};
 
 const byHand = (model) => new Map(model.get("value").map((cell) => cell.split(":")));
 
@@ -25,7 +17,7 @@ const allowed = (model, t, s) => {
 };
 
 const toggle = ({ model, el }, t, s) => {
-  if (el.closest(".jupyter-widgets-disconnected")) return; // after a restart no kernel would answer
+  if (isDisconnected(el)) return;
   const cells = byHand(model), next = !allowed(model, t, s);
   if (next === allowedByRules(model, t, s)) cells.delete(`${t},${s}`);
   else cells.set(`${t},${s}`, next ? "1" : "0");
@@ -53,8 +45,7 @@ const press = (event, grid, t, s) => {
     const [down, right] = STEP[event.key] ?? [0, event.key === "Home" ? -s : last.column - s];
     go(grid, Math.min(last.row, Math.max(0, t + down)), Math.min(last.column, Math.max(0, s + right)));
   } else return;
-  event.preventDefault();
-  event.stopPropagation();
+  handled(event);
 };
 
 const paint = ({ model, cells }) => {
@@ -93,11 +84,7 @@ const build = (grid) => {
   const { model, el } = grid, { base, queries, keys } = model.get("table");
   const focused = el.contains(document.activeElement);
   const [width, height] = [LEFT + CELL * keys.length + 32, TOP + CELL * queries.length + 12];
-  const svg = element("svg", {
-    class: "tx-mask", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": model.get("description"),
-    "font-family": "sans-serif", "font-size": 13, style: `width: 100%; max-width: ${width}px; height: auto; display: block`,
-  });
-  svg.append(element("rect", { x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 12, fill: "#FCFCFA", stroke: "#CBD2D9" }));
+  const svg = drawing(width, height, model.get("description"), { class: "tx-mask", "font-size": 13 });
   keys.forEach((key, s) => {
     const place = `translate(${LEFT + CELL * (s + 0.5) + 2},${TOP - 8}) rotate(-45)`;
     svg.append(element("text", { transform: place, fill: INK }, key));

@@ -8,12 +8,13 @@ The module mask_grid.js draws it. It is used like any other control of an explor
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import anywidget
 import torch
 import traitlets
 from torch import Tensor
+
+from tx_helpers.widgets.scripts import script
 
 STYLE = """
 .tx-mask [role="checkbox"] { cursor: pointer; outline: none; }
@@ -25,7 +26,7 @@ STYLE = """
 class MaskGrid(anywidget.AnyWidget):
     """`base` (T, S) is the mask before any click; `value` holds what was set by hand, "query,key:allowed"."""
 
-    _esm = Path(__file__).with_name("mask_grid.js")
+    _esm = script("mask_grid.js")
     _css = STYLE
     value = traitlets.List(traitlets.Unicode()).tag(sync=True)
     description = traitlets.Unicode().tag(sync=True)

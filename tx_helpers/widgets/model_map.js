@@ -2,16 +2,8 @@
 // drawn, and the path of the one that was clicked, or chosen by Enter or Space, becomes `value`. One part at a time can
 // be reached by Tab; the arrow keys, Home and End go on from there.
 
-const SVG = "http://www.w3.org/2000/svg";
 const COLOURS = { encoder: ["#0072B2", "#DCECF7", "#00527F"], decoder: ["#D55E00", "#FCE6D6", "#9A4400"] };
 const STEP = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-
-const element = (tag, attributes, text = "") => {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.textContent = text; // never markup
-  return node;
-};
 
 const button = (part) => {
   const [stroke, fill, ink] = COLOURS[part.side];
@@ -30,26 +22,17 @@ const button = (part) => {
 const render = ({ model, el }) => {
   const parts = model.get("parts");
   const [width, height] = model.get("size");
-  const svg = element("svg", {
-    class: "tx-map",
-    viewBox: `0 0 ${width} ${height}`,
-    role: "group",
-    "aria-label": model.get("description"),
-    "font-family": "sans-serif",
-    style: `width: 100%; max-width: ${width}px; height: auto; display: block`,
-  });
-  svg.append(element("rect", { x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 12, fill: "#FCFCFA", stroke: "#CBD2D9" }));
+  const svg = drawing(width, height, model.get("description"), { class: "tx-map" });
   const buttons = parts.map(button);
   svg.append(...buttons);
 
-  const reach = (index) => buttons.forEach((node, n) => node.setAttribute("tabindex", n === index ? 0 : -1));
   const show = () => {
     const chosen = parts.findIndex((part) => part.value === model.get("value"));
     buttons.forEach((node, n) => node.setAttribute("aria-pressed", n === chosen));
-    reach(Math.max(0, chosen));
+    reachByTab(buttons, Math.max(0, chosen));
   };
   const choose = (index) => {
-    if (el.closest(".jupyter-widgets-disconnected")) return; // after a restart no kernel would answer
+    if (isDisconnected(el)) return;
     model.set("value", parts[index].value);
     model.save_changes();
     buttons[index].focus();
@@ -61,11 +44,10 @@ const render = ({ model, el }) => {
     else if (next === index) return;
     else {
       next = Math.min(last, Math.max(0, next));
-      reach(next);
+      reachByTab(buttons, next);
       buttons[next].focus();
     }
-    event.preventDefault();
-    event.stopPropagation();
+    handled(event);
   };
   buttons.forEach((node, index) => {
     node.addEventListener("click", () => choose(index));

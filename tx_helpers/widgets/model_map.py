@@ -6,10 +6,11 @@ The module model_map.js draws it. It is used like any other control of an explor
 """
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import anywidget
 import traitlets
+
+from tx_helpers.widgets.scripts import script
 
 ROW, GAP, TITLE = 26, 6, 24  # heights of a part, of the room between two, of a frame's title
 TABLE, BLOCK, NORM, LAST, OUTPUT = 100, 226, 54, 62, 108  # widths: embedding, block, norm in it, last norm, output
@@ -25,7 +26,7 @@ STYLE = """
 class ModelMap(anywidget.AnyWidget):
     """A map of parts, path -> name, such as `model_parts.names` gives; `value` is the path of the chosen one."""
 
-    _esm = Path(__file__).with_name("model_map.js")
+    _esm = script("model_map.js")
     _css = STYLE
     value = traitlets.Unicode().tag(sync=True)
     description = traitlets.Unicode().tag(sync=True)

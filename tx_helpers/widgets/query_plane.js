@@ -3,10 +3,8 @@
 // output are computed here, so that they follow the hand at once, and also where anywidget lets no message of the kernel
 // through: it does so for good if a busy page needs more than two seconds to load this module.
 
-const SVG = "http://www.w3.org/2000/svg";
 const SIZE = 380, EDGE = 18, ROOM = 1.25; // pixels; and how far the plane goes beyond where the query may go
-const BLUE = "#0072B2", RED = "#D55E00", GREEN = "#009E73", INK = "#1F2933", MUTED = "#52606D", RULE = "#CBD2D9";
-const PAPER = "#FCFCFA";
+const BLUE = "#0072B2", ORANGE = "#D55E00", GREEN = "#009E73", INK = "#1F2933", MUTED = "#52606D", PAPER = "#FCFCFA";
 const STEP = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /** softmax(q · k / (√2 τ)) over the keys, and the weighted mean of the keys, which are the values, too. */
@@ -19,16 +17,6 @@ export const attend = ([x, y], keys, temperature) => {
   return { weights, output: [mean(0), mean(1)] };
 };
 
-const element = (tag, attributes, text = "") => {
-  const node = document.createElementNS(SVG, tag);
-  set(node, attributes);
-  node.textContent = text; // never markup
-  return node;
-};
-const set = (node, attributes) => {
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-};
-
 /** Where numbers lie on the screen: pixels a unit, and the pixels of an x and of a y. */
 const scaleOf = (limit) => {
   const unit = SIZE / 2 / (limit * ROOM);
@@ -38,12 +26,8 @@ const scaleOf = (limit) => {
 /** The drawing, and those of its parts that will move. */
 const build = (model, { across, down }) => {
   const limit = model.get("limit"), points = model.get("points"), [xName, yName] = model.get("axes");
-  const svg = element("svg", {
-    class: "tx-plane", viewBox: `0 0 ${SIZE} ${SIZE}`, role: "group", "aria-label": "Plane of keys and query",
-    "font-family": "sans-serif", "font-size": 13, style: `width: 100%; max-width: ${SIZE}px; height: auto; display: block`,
-  });
+  const svg = drawing(SIZE, SIZE, "Plane of keys and query", { class: "tx-plane", "font-size": 13 });
   svg.append(
-    element("rect", { x: 0.5, y: 0.5, width: SIZE - 1, height: SIZE - 1, rx: 12, fill: PAPER, stroke: RULE }),
     element("path", { d: `M${EDGE},${down(0)}H${SIZE - EDGE}M${across(0)},${EDGE}V${SIZE - EDGE}`, stroke: MUTED }),
     element("text", { x: SIZE - 10, y: down(0) + 18, fill: MUTED, "text-anchor": "end" }, xName),
     element("text", { x: across(0) - 8, y: 28, fill: MUTED, "text-anchor": "end" }, yName),
@@ -55,7 +39,7 @@ const build = (model, { across, down }) => {
       x: across(x), y: down(y) + 4, fill: INK, "text-anchor": "middle",
       stroke: PAPER, "stroke-width": 3, "paint-order": "stroke", // a rim, so that a word reads on an axis, too
     }, model.get("names")[n]));
-  const output = element("path", { fill: RED, stroke: "#FFFFFF" });
+  const output = element("path", { fill: ORANGE, stroke: "#FFFFFF" });
   const arrow = element("line", { x1: across(0), y1: down(0), stroke: BLUE, "stroke-width": 3 });
   const handle = element("circle", {
     r: 10, fill: BLUE, stroke: "#FFFFFF", "stroke-width": 2, role: "slider", tabindex: 0,
@@ -78,7 +62,7 @@ const listen = (model, { plane, handle }, { unit }) => {
   const limit = model.get("limit");
   const within = (part) => Math.round(10 * Math.min(limit, Math.max(-limit, part))) / 10;
   const move = (x, y) => {
-    if (plane.closest(".jupyter-widgets-disconnected")) return; // after a restart no kernel would answer
+    if (isDisconnected(plane)) return;
     model.set("value", [within(x), within(y)]);
     model.save_changes();
   };
@@ -97,8 +81,7 @@ const listen = (model, { plane, handle }, { unit }) => {
     const step = STEP[event.key], [x, y] = model.get("value"), size = event.shiftKey ? 0.5 : 0.1;
     if (!step) return;
     move(x + size * step[0], y + size * step[1]);
-    event.preventDefault();
-    event.stopPropagation();
+    handled(event);
   });
 };
 

@@ -9,7 +9,6 @@ bars are the package's own attention.
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import anywidget
@@ -24,6 +23,7 @@ from tx_helpers.show.charts import bar_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREEN
+from tx_helpers.widgets.scripts import script
 
 LIMIT = 3.0  # the plane shows −3 … 3 on both axes
 STYLE = """
@@ -84,7 +84,7 @@ class QueryPlane(anywidget.AnyWidget):
     (anywidget gives up waiting), but always the state that the widget was made with.
     """
 
-    _esm = Path(__file__).with_name("query_plane.js")
+    _esm = script("query_plane.js")
     _css = STYLE
     value = traitlets.List().tag(sync=True)
     description = traitlets.Unicode().tag(sync=True)

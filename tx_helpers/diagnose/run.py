@@ -69,7 +69,7 @@ class Run:
 
     @property
     def loose(self) -> float:
-        """The same where they are not."""
+        """The same where the shapes differ."""
         return OTHER_SHAPES.get(self.subject.dtype, 1e-3)
 
     def scale(self, subject: Subject) -> float:

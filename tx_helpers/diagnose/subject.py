@@ -83,10 +83,8 @@ class Subject:
         return allowed[(place + shift) % len(allowed)].to(ids.device)
 
     def _draw(self, rows: int, length: int, V: int, seed: int) -> Tensor:
-        allowed = self.allowed(V)
-        return allowed[torch.randint(len(allowed), (rows, length), generator=torch.Generator().manual_seed(seed))].to(
-            self.device
-        )
+        allowed, generator = self.allowed(V), torch.Generator().manual_seed(seed)
+        return allowed[torch.randint(len(allowed), (rows, length), generator=generator)].to(self.device)
 
     def allowed(self, V: int) -> Tensor:
         """The ids below V, without padding."""
@@ -118,10 +116,11 @@ def new_subject(
             f"diagnose: the parameters of {_name(model)} are on the device meta and have no values; "
             "model.to_empty(device='cpu') makes room for them, then load or initialise them"
         )
-    subject = Subject(model, kind, forward, T=length, dtype=tensor.dtype, device=tensor.device, name=_name(model))
-    subject = replace(subject, pad_id=_padding_id(model) if pad_id is None else pad_id)
-    if isinstance(model, nn.Module):
-        subject = replace(subject, model=_copy(model))
+    known_pad_id = _padding_id(model) if pad_id is None else pad_id
+    probed, name = _copy(model) if isinstance(model, nn.Module) else model, _name(model)
+    subject = Subject(
+        probed, kind, forward, known_pad_id, T=length, dtype=tensor.dtype, device=tensor.device, name=name
+    )
     subject, logits = _first_call(subject)
     V = vocab_size or logits.shape[-1]
     subject = replace(subject, V=V, dtype=logits.dtype, device=logits.device)

@@ -1,4 +1,4 @@
-"""Leave no trace: whatever runs inside `untouched(model)`, afterwards everything is as before.
+"""Leave no trace: after the block `with untouched(model)` everything is as it was before.
 
 `diagnose` runs copies, but a copy may still share things with its original (a function that holds the model, a hook,
 the global random numbers). So everything is saved and restored, also where the block ends in an exception.
@@ -43,7 +43,7 @@ def untouched(*models: Callable) -> Iterator[None]:
         for module, training in modes:
             if module.training != training:
                 object.__setattr__(module, "training", training)
-        for module, known in attributes:  # what is new goes, what was there is back
+        for module, known in attributes:  # new attributes go, the old ones are restored
             vars(module).clear()
             vars(module).update(known)
             module._buffers.clear()

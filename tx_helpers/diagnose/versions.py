@@ -26,16 +26,16 @@ def movement(one: Tensor, other: Tensor) -> float:
 
 @torch.no_grad()
 def is_finite(subject: Subject) -> bool:
-    """Not if the steps have blown it up."""
+    """Are the logits finite? Steps that are too large make a model diverge."""
     return bool(subject(*subject.inputs(0)).isfinite().all())
 
 
 @torch.no_grad()
 def in_float64(subject: Subject) -> Subject:
-    """The same in float64; as it is where that does not run, or is another model.
+    """A copy in float64; the model as it is where that does not run, or computes something else.
 
-    So it is with a function, with a precision written into the code or traced into it, and where a mask's fill of the
-    smallest number overflows in float64 only, at rows that see nothing but padding.
+    Functions stay as they are, as do models with a precision written into the code or traced into it, and models whose
+    mask fills with the smallest number, where that overflows in float64 alone, at rows that see nothing but padding.
     """
     if not isinstance(subject.model, nn.Module):
         return subject

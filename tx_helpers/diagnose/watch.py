@@ -84,10 +84,10 @@ def first_to_move(
     rows: tuple[slice, slice] = (ALL, ALL),
     tolerance: float = 1e-6,
 ) -> str:
-    """The first place in the model where two runs differ, in words; "" if none is to be seen.
+    """The first place in the model where two runs differ, in words; "" if none is found.
 
-    Compared are the rows that are named (by default all), the first of `one` and the second of `other`, at the
-    positions before `columns`, in all that modules take and make with one vector for each position.
+    Compared are the inputs and outputs of modules that have one vector for each position, at the positions before
+    `columns`. `rows` names the rows of `one` and the rows of `other` to compare; by default all.
     """
     kind = {}
     if isinstance(subject.model, nn.Module):
@@ -104,7 +104,7 @@ def first_to_move(
 
 @torch.no_grad()
 def first_broken(subject: Subject, ids: Ids) -> str:
-    """The first place in the model where a number is NaN or infinite, in words; "" if none is to be seen."""
+    """The first place in the model where a number is NaN or infinite, in words; "" if none is found."""
     for event in _trace(subject, ids):
         if not event.tensor.isfinite().all():
             made = f"{event.name or 'the model itself'} is the first part to make one"
@@ -114,7 +114,7 @@ def first_broken(subject: Subject, ids: Ids) -> str:
 
 @dataclass(frozen=True)
 class _Event:
-    """A module `name` was given a tensor by its caller ("" is the model itself), or made it (caller is None)."""
+    """A tensor that the module `name` got from its caller ("" is the model itself), or returned (caller is None)."""
 
     name: str
     caller: str | None

@@ -19,9 +19,9 @@ from tx_helpers.show.plots import COLOURS, Svg
 from tx_helpers.show.series import named_lines, named_matrix, named_numbers
 from tx_helpers.show.shapes import BLUE, INK, card, shape, words
 
-DASHES = ("none", "7 3", "7 3 2 3", "2 3")  # so that no line is told by its colour alone
+DASHES = ("none", "7 3", "7 3 2 3", "2 3")  # so that lines differ by more than their colour
 GRID, SHADES, EDGE = "#DDDDDD", ("#FFFFFF", BLUE.full), 8
-LEFT, TOP, RIGHT, BOTTOM = 52, 26, 12, 40  # margins of a chart, for its numbers and words
+LEFT, TOP, RIGHT, BOTTOM = 52, 26, 12, 40  # margins of a chart, for its labels
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ def line_chart(
     logy: bool = False,
     faint: Sequence[str] = (),
 ) -> Panel:
-    """Named lines, name -> (x, y); several have their names in the upper corner, those in `faint` are drawn thin.
+    """Named lines, name -> (x, y), with a legend where there are several; those in `faint` are drawn thin.
 
-    The limits are by default those of the data; a line without points is only named.
+    The limits default to those of the data. A line without points appears in the legend alone.
     """
     points = named_lines("line_chart", lines)
     unknown = [name for name in faint if name not in points] if isinstance(faint, Sequence) else [faint]
@@ -89,7 +89,7 @@ def line_chart(
         style = dict(fill="none", stroke=colour, stroke_dasharray=dash, stroke_width=1 if name in faint else 2.2)
         spots = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across(xs), down(ys), strict=True))
         parts.append(shape("polyline", points=spots, **style))
-        if len(points) == 1:  # the title will say it
+        if len(points) == 1:  # the title names it
             continue
         at = TOP + 12 + 17 * row
         parts.append(shape("path", d=f"M{width - RIGHT - 28},{at - 4}H{width - RIGHT}", **style))
@@ -142,7 +142,7 @@ def weight_map(
 def shaded_cell(
     x: float, y: float, size: float, share: float, text: str = "", *, colour: str = BLUE.full, edge: str = GRID
 ) -> str:
-    """A square of a table, the darker the greater its share (0 … 1), with a text in it."""
+    """A square cell of a table with a text in it; the greater its share (0 … 1), the darker it is."""
     place = dict(x=x, y=y, width=size - 3, height=size - 3)
     drawn = shape("rect", fill=colour, fill_opacity=round(min(share, 1.0), 3), stroke=edge, **place)
     middle = dict(x=x + size / 2 - 1.5, y=y + size / 2 + 3, anchor="middle")
@@ -150,12 +150,12 @@ def shaded_cell(
 
 
 def ink_on(share: float) -> str:
-    """The ink with a contrast of 4.5 : 1 on this shade of blue; INK has it not on every one."""
+    """White or black, whichever has a contrast of 4.5 : 1 on this shade of blue; INK has less on some shades."""
     return "#FFFFFF" if share > 0.93 else "#000000"
 
 
 def message(text: str, *, size: tuple[int, int]) -> Panel:
-    """A few words in the middle, where there is nothing to be drawn."""
+    """A few words in the middle of a panel that has nothing to draw."""
     return Panel(size, words(size[0] / 2, size[1] / 2, text, anchor="middle"))
 
 
@@ -203,7 +203,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """1, 2, 5, 10 … between the limits; over more than two decades powers of ten alone, over many not every one."""
+    """1, 2, 5, 10 … between the limits; over two decades or more only powers of ten, over many only some of these."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if high < 100 * low else (1,)
     every = (len(powers) - 1) // 10 + 1

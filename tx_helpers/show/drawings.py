@@ -1,11 +1,11 @@
 """The course's drawings, shown in a notebook by name, from a checkout or from an installed package.
 
     drawing("architecture")         # as the last value of a cell
-    names()                         # which there are
+    names()                         # all names
 
-A drawing is an SVG file of `figures/`, made by the script of the same name. It says in words what is to be seen: they
-stand beneath it, folded, since JupyterLab and nbconvert give an SVG no alternative text (and GitHub strips an SVG that
-is embedded in HTML). Of a notebook that it does not trust yet JupyterLab shows the plain text only: run the cell.
+A drawing is an SVG file of `figures/`, made by the script of the same name. Its description is shown
+beneath it, folded, because JupyterLab and nbconvert give an SVG no alternative text (and GitHub strips an SVG that is
+embedded in HTML). In a notebook that JupyterLab does not trust yet, only the plain text is shown: run the cell.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture and the words that stand for it."""
+    """A picture and its description."""
 
     name: str
     svg: str
@@ -39,7 +39,7 @@ class Drawing:
 
 
 def names() -> list[str]:
-    """The drawings there are, in alphabetical order."""
+    """The names of all drawings, in alphabetical order."""
     return sorted(_files())
 
 

@@ -7,9 +7,9 @@
     Explore(draw, name="sampling", temperature=(0.1, 2.0, 0.1), top_k=[1, 5, 50])
 
 The alt text answers the explorer's question with the numbers in it: it is the summary beneath the picture, which a
-screen reader announces, and what nbval compares. A draw should take no more than 30 ms: compute beforehand, prefer
-`Svg`, and if it must be matplotlib make the figure once, with its layout, and change its data: then it takes a third.
-In a notebook that nbval compares strictly only an `Svg` will do: the bytes of a PNG depend on matplotlib's version.
+screen reader announces, and what nbval compares. A draw should take no more than 30 ms: compute beforehand, and prefer
+`Svg`. With matplotlib, make the figure once, with its layout, and only change its data: that takes a third of the time.
+In a notebook that nbval compares strictly, use an `Svg`: the bytes of a PNG depend on matplotlib's version.
 """
 
 import asyncio
@@ -24,15 +24,15 @@ from tx_helpers.show.keyboard import Keyboard
 from tx_helpers.show.plots import Picture, Svg, image, svg_text
 
 VIEW = "application/vnd.jupyter.widget-view+json"
-PAUSE = 0.004  # seconds between a move and its picture, in which more moves may come in: the newest wins
+PAUSE = 0.004  # seconds between a move and its picture; of the moves that come in meanwhile the newest wins
 ROUNDS = 5  # how often a picture is drawn again because the drawing function itself moved a control
 TEXT = "line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line"
-STYLE = {"description_width": "110px"}  # of controls whose labels shall have one width
+STYLE = {"description_width": "110px"}  # for controls whose labels have one width
 ALARM = f"{TEXT}; border-left: 4px solid #D55E00; padding-left: 8px"
 
 
 class Explore:
-    """Controls, a picture, a line of text that says what is to be seen, and a place for errors.
+    """Controls, a picture, a line of text that describes it, and a place for errors.
 
     draw      draw(**values) -> Picture or Svg: whatever has `.alt`, and `.png()` or `.svg`
     name      of letters, digits and hyphens; unique in its notebook (`tx-explorer-<name>` is its class on the page)
@@ -41,10 +41,10 @@ class Explore:
               a list, or a dict label -> value  a dropdown; None is no value: it means that nothing is chosen
               True or False                     a checkbox
               "text"                            a line of text
-              A Button stands among the controls, but hands no value to `draw`.
+              A Button is shown among the controls, but passes no value to `draw`.
 
-    An error of the first draw is raised. Later a ValueError's text is shown in place, any other error with its type,
-    and the last good picture stays. Raises ValueError for a name or a control that does not fit.
+    An error in the first draw is raised. Later errors are shown in place (a ValueError by its text alone, others with
+    their type), and the last good picture stays. Raises ValueError for a name or a control that does not fit.
     """
 
     def __init__(self, draw: Callable, name: str, **controls):
@@ -91,7 +91,7 @@ class Explore:
         return self._error
 
     def set(self, **values) -> None:
-        """Move controls and draw at once. ValueError if a control cannot stand there; then none has moved."""
+        """Move controls and draw at once. ValueError if a control does not take its value; then none has moved."""
         before = self.values
         if unknown := sorted(values.keys() - before.keys()):
             raise ValueError(f"Explore.set: {unknown[0]!r} is none of the controls {', '.join(before)}")
@@ -108,7 +108,7 @@ class Explore:
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw again at once: for use after a change of something that is not a control."""
+        """Draw again at once, after a change of something that is not a control."""
         if self._timer:
             self._timer.cancel()
             self._timer = None
@@ -133,7 +133,7 @@ class Explore:
         except RuntimeError:
             self.redraw()
         else:
-            if not self._timer or self._loop is not loop:  # a loop that has ended does not draw any more
+            if not self._timer or self._loop is not loop:  # a loop that has ended never calls back
                 self._loop, self._timer = loop, loop.call_later(PAUSE, self.redraw)
 
     def _settle(self) -> None:
@@ -182,16 +182,16 @@ def _element(picture: Picture | Svg) -> tuple[str, dict]:
     if not hasattr(picture, "png"):
         raise ValueError(f"Explore: draw returned {picture!r}, expected a Picture or an Svg")
     png = picture.png()
-    width, height = struct.unpack(">II", png[16:24])  # the page keeps the place while the next image is decoded
+    width, height = struct.unpack(">II", png[16:24])  # so that the page does not jump while an image is decoded
     attributes = {"class": "tx-picture", "width": width, "height": height}
     element = image("image/png", png, picture.alt, **attributes)
     return element, {"text/html": element, "image/png": png}
 
 
 def _control(key: str, given) -> widgets.Widget:
-    """A control from a widget or from the shorthand; one without a name is refused.
+    """A control from a widget or from the shorthand. ValueError for a widget without a description.
 
-    The name is text: ipywidgets 8 leaves it so, ipywidgets 7 takes it for HTML.
+    ipywidgets 8 shows the description as text; ipywidgets 7 reads it as HTML, so it is escaped there.
     """
     words = key.replace("_", " ").capitalize()
     if isinstance(given, widgets.Widget):
@@ -224,7 +224,7 @@ def _control(key: str, given) -> widgets.Widget:
 
 
 def _may_be_none(control: widgets.Widget) -> bool:
-    """Of a dropdown or the like: ipywidgets takes the value None for "nothing chosen", and shows no option for it."""
+    """Is None an option? ipywidgets takes it for "nothing chosen", and shows no option for it."""
     options = getattr(control, "options", ())
     values = [option[1] if isinstance(option, tuple) and len(option) == 2 else option for option in options]
     return bool(values) and any(value is None for value in [*values, control.value])
@@ -241,13 +241,13 @@ def _slider(key: str, limits: tuple, words: str) -> widgets.Widget:
 
 
 def _put(key: str, control: widgets.Widget, value) -> None:
-    """Set a control; ValueError for a value beyond its ends, where a slider would silently take the nearest end."""
+    """Set a control; ValueError for a value outside its limits, which a slider would silently clip."""
     low, high = getattr(control, "min", None), getattr(control, "max", None)
     try:
         parts = value if isinstance(value, (tuple, list)) else [value]
         if fits := low is None or all(low <= part <= high for part in parts):
             control.value = value
-    except Exception as error:  # traitlets' own error, which is no ValueError
+    except Exception as error:  # traitlets raise an error of their own, not a ValueError
         options = getattr(control, "options", None)
         known = f", but the options are {options}" if options else f": {error}"
         raise ValueError(f"Explore.set: {key}={value!r}{known}") from error

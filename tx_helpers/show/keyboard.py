@@ -2,8 +2,8 @@
 
 JupyterLab takes arrow keys and letters away from dropdowns, and Notebook 7 even from sliders, unless the focused
 element carries `data-lm-suppress-shortcuts`. A hidden widget in each explorer listens for the focus and sets it: inside
-widgets only, and once a page, however many explorers there are. It also hands a slider's label to its handle, the
-element that takes the focus, which ipywidgets leaves without a name.
+widgets only, and once a page, however many explorers there are. It also gives a slider's label to its handle:
+the handle takes the focus, and ipywidgets leaves it without a name.
 """
 
 import anywidget

@@ -34,7 +34,7 @@ def png(levels: np.ndarray, palette: np.ndarray) -> bytes:
 
 
 def pixel_image(levels: np.ndarray, palette: np.ndarray, *, x: float, y: float, width: float, height: float) -> str:
-    """The matrix stretched over a rectangle, its cells with sharp edges."""
+    """The matrix, stretched over a rectangle without blurring its cells."""
     href = "data:image/png;base64," + base64.b64encode(png(levels, palette)).decode()
     place = dict(x=x, y=y, width=width, height=height, preserveAspectRatio="none")
     return shape("image", **place, style="image-rendering: pixelated", href=href)
@@ -48,7 +48,7 @@ def two_sided(low: str, high: str) -> np.ndarray:
 
 
 def strongest(values: np.ndarray, most: int) -> np.ndarray:
-    """At most `most` rows and columns of a matrix (T, S): each cell the strongest of those that it stands for."""
+    """At most `most` rows and columns of a matrix (T, S): each cell is the strongest of those it stands for."""
     for axis, size in enumerate(values.shape):
         if size > most:
             starts = np.arange(most) * size // most

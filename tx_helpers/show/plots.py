@@ -1,4 +1,4 @@
-"""Pictures of the course: arrays in, picture out, and with it the words that say what is to be seen.
+"""The course's pictures: arrays in, a picture and its description out.
 
 Every function returns a `Picture`, which shows itself as the last value of a notebook's cell: the image, its alt text,
 and the same words as plain text, which is what nbval compares. The words are made from the data. No model code here.
@@ -33,7 +33,7 @@ _ROOT = r"""<svg\b(?:[^>"']|"[^"]*"|'[^']*')*>"""  # the opening tag; an attribu
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure and the words that stand for it."""
+    """A figure and its alt text."""
 
     figure: Figure
     alt: str
@@ -41,8 +41,8 @@ class Picture:
     def png(self) -> bytes:
         """The image, without the date or the version that would make it differ from run to run.
 
-        Straight from the canvas: `savefig` would draw twice. A letter that the font lacks is a box, without a warning,
-        which would come out in whatever cell runs at the moment.
+        It is drawn straight on the canvas, because `savefig` would draw twice. A letter that the font lacks becomes a
+        box. Matplotlib's warning about it is silenced: it would appear in whatever cell is running.
         """
         buffer = io.BytesIO()
         dpi = self.figure.dpi
@@ -65,10 +65,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class Svg:
-    """A drawing in SVG markup and the words that stand for it; simple drawings are ready sooner than as a `Picture`.
+    """A drawing in SVG markup and its alt text; a simple drawing is ready sooner than as a `Picture`.
 
-    The markup is trusted: whoever makes it puts every text that is not his own through `svg_text`. It must be the same
-    for the same numbers, since nbval compares it. ValueError if it is not one <svg> element.
+    The markup is trusted: pass every text from outside through `svg_text`. It must be the same for the same numbers,
+    since nbval compares it. ValueError if it is not one <svg> element.
     """
 
     svg: str
@@ -112,7 +112,7 @@ def image(mime: str, data: bytes, alt: str, **attributes) -> str:
 
 
 def show(figure: Figure, alt: str) -> Picture:
-    """A figure of your own (made by `new_figure`) with its alt text, which must say something."""
+    """A figure of your own (made by `new_figure`) with its alt text; ValueError for fewer than four words."""
     check_types("show", Figure, figure=figure)
     if not isinstance(alt, str) or len(alt.split()) < 4:
         raise ValueError(f"show: alt={alt!r} says too little; expected a sentence about what is to be seen")
@@ -137,7 +137,7 @@ def attention_map(
     The alt text names what each of the first `named` queries looks at most.
     """
     values = named_matrix("attention_map", weights, queries, keys)
-    longest_key = min(20, max(len(str(key)) for key in keys))  # long words need room of their own
+    longest_key = min(20, max(len(str(key)) for key in keys))  # long words need more room
     longest_query = min(20, max(len(str(query)) for query in queries))
     width = 1.6 + 0.42 * len(keys) + 0.08 * max(0, longest_query - 8)
     height = 1.2 + 0.34 * len(queries) + 0.08 * max(0, longest_key - 8)
@@ -212,7 +212,7 @@ def curves(
         axis.annotate(name, (1, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=9)
     if logy:
         axis.set_yscale("log")
-    if logx:  # with the values that were measured, not the powers of ten between them
+    if logx:  # ticks at the values that were measured, not at powers
         axis.set_xscale("log", base=2)
         axis.set_xticks(sorted({x for xs, _ in points.values() for x in xs}))
         axis.xaxis.set_major_formatter(ScalarFormatter())
@@ -239,7 +239,7 @@ def bars(values: Mapping[str, float], *, title: str, xlabel: str, alt: str, form
 
 
 def smooth(values: Sequence[float], window: int = 20) -> np.ndarray:
-    """The mean over the last `window` values (fewer at the beginning): what of a noisy loss is to be seen."""
+    """The mean over the last `window` values (fewer at the beginning), which shows the trend of a noisy loss."""
     check_numbers("smooth", least=1, whole=True, window=window)
     values = numbers("smooth", "values", values, "a row of numbers")
     if values.ndim != 1:
@@ -261,6 +261,6 @@ def _heatmap(axis: Axes, values: np.ndarray, keys: Sequence[str], queries: Seque
 
 
 def _ticks(set_ticks: Callable, words: Iterable[str], **options) -> None:
-    """Words at 0, 1, …: as they are ("$" begins no formula), and cut where they would push the picture away."""
+    """Words at 0, 1, …, taken literally ("$" starts no formula), and cut where they would leave no room for a plot."""
     labels = [word if len(word) <= 20 else word[:19] + "…" for word in map(str, words)]
     set_ticks(range(len(labels)), labels, parse_math=False, **options)

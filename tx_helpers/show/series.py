@@ -8,7 +8,7 @@ from tx_helpers.arguments import check_numbers, check_types, described
 
 
 def named_lines(where: str, lines: Mapping, least: int = 0) -> dict[str, np.ndarray]:
-    """Lines name -> (x, y) as arrays (2, N); ValueError for none, or naming one with fewer than `least` points."""
+    """Lines name -> (x, y) as arrays (2, N); ValueError names a line with fewer than `least` points."""
     check_types(where, Mapping, lines=lines)
     found = {}
     for name, line in lines.items():
@@ -22,7 +22,7 @@ def named_lines(where: str, lines: Mapping, least: int = 0) -> dict[str, np.ndar
 
 
 def named_numbers(where: str, values: Mapping) -> dict[str, float]:
-    """The named numbers, at least one; ValueError that names the one which is no number."""
+    """The named numbers, at least one; ValueError names the one that is not a number."""
     check_types(where, Mapping, values=values)
     for name, value in values.items():
         check_numbers(f"{where}: {name!r}", value=value)
@@ -39,7 +39,7 @@ def named_matrix(where: str, weights: Sequence, queries: Sequence[str], keys: Se
 
 
 def numbers(where: str, name: str, values: object, expected: str) -> np.ndarray:
-    """Numbers as an array, of any shape; ValueError for what is none."""
+    """Numbers as an array of any shape; ValueError for anything else."""
     try:
         return np.asarray(values if hasattr(values, "__array__") else list(values), dtype=float)
     except (TypeError, ValueError):

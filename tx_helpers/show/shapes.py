@@ -1,4 +1,4 @@
-"""Shapes and words for the explorers' drawings, on a light card that reads alike on light and on dark pages.
+"""Shapes and words for the explorers' drawings, on a light card that looks the same on light and dark pages.
 
 A drawing is a list of strings made by `box`, `words`, `line` and the like, from back to front; `card` makes an `Svg`.
 Sizes are pixels. Text is escaped here, so any token may be drawn.
@@ -68,16 +68,19 @@ def box(
 
 
 def bar(x: float, y: float, width: float, height: float, fill: str, **style) -> str:
-    """A bar of a chart, never so thin that it cannot be seen."""
+    """A bar of a chart, at least one pixel long, so that it can be seen."""
     return shape("rect", x=x, y=y, width=max(width, 1), height=height, rx=2, fill=fill, **style)
 
 
-def named_bar(x: float, y: float, name: str, length: float, number: str, fill: str) -> list[str]:
-    """A horizontal bar that begins at x, its name on the left and its number at its end."""
+def named_bar(
+    x: float, y: float, name: str, length: float, number: str, fill: str, *, gap: float = 8, size: float = 13
+) -> list[str]:
+    """A horizontal bar that starts at x, its name on the left and its number, in letters of `size`, after a gap."""
+    baseline = y + size + 1
     return [
-        words(x - 8, y + 14, name, anchor="end"),
+        words(x - 8, baseline, name, anchor="end"),
         bar(x, y, length, 18, fill),
-        words(x + 8 + length, y + 14, number),
+        words(x + gap + length, baseline, number, size=size),
     ]
 
 
@@ -120,7 +123,7 @@ def curve(x0: float, y0: float, x1: float, y1: float, *, stroke: str, weight: fl
 
 
 def card(width: float, height: float, parts: Iterable[str], alt: str) -> Svg:
-    """The drawing on its card, with the words that stand for it."""
+    """The drawing on its card, with its alt text."""
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {number(width)} {number(height)}" '
         f'width="{number(width)}" height="{number(height)}" style="max-width: 100%; height: auto" '

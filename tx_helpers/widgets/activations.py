@@ -14,7 +14,7 @@ from tx_helpers.show.plots import Svg
 
 NAMES = {"ReLU": "relu", "GELU": "gelu", "SiLU": "silu", "ReLU²": "relu2", "sigmoid": "sigmoid"}
 GRID = np.linspace(-4, 4, 161)
-FLAT = 0.005  # a slope below this is called none
+FLAT = 0.005  # a smaller slope counts as none
 
 
 # --- compute ---------------------------------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ class Curve(NamedTuple):
 
 
 def curve(name: str, xs: np.ndarray, other: float | None = None) -> Curve:
-    """f(x) and its slope at each of the places xs; with a gate both times `other`, the unit's second branch."""
+    """f(x) and its slope at each of xs; a gate multiplies both by `other`, the unit's second branch."""
     check_one_of("curve", NAMES, name=name)
     x = torch.tensor(xs, dtype=torch.float64, requires_grad=True)
     y = (1.0 if other is None else other) * ACTIVATIONS[NAMES[name]](x)

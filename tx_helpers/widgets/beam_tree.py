@@ -86,7 +86,7 @@ def _box(x: float, y: float, column: float, word: str, below: str, colours: tupl
 
 
 def _frame(colours: tuple, best: bool = False) -> dict:
-    """What is not told by colour alone: a dropped hypothesis has a broken frame, the best one a thick frame."""
+    """Frames differ by more than colour: a dropped hypothesis has a dashed one, the best hypothesis a thick one."""
     return dict(stroke_width=3 if best else 1, stroke_dasharray="3 3" if colours[1] == "none" else None)
 
 

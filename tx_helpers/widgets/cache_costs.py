@@ -2,7 +2,7 @@
 
     cache_explorer({"GPT-2": gpt2(), "Llama 3 8B": llama("8b")})
 
-Counted are the multiplications of the matrices, per row, with S positions, the new one among them:
+Counted are the multiplications of the matrices for one row of S positions, including the new one:
 
     with the cache   L · (M + 2·H·K·S) + D·V          without   L · (S·M + 2·H·K·S²) + D·V
 
@@ -56,20 +56,16 @@ def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
 def draw(name: str, config: TransformerConfig, tokens: int, rows: int) -> Svg:
     """Two pairs of bars: multiplications without the cache and with it, memory of the matrices and of the cache."""
     found = costs(config, tokens, rows)
+    products = {"without": found.without, "with the cache": found.with_cache}
+    memory = {"the blocks' matrices": found.matrices, "the cache": found.cache}
+    pairs = ((24, "Multiplications for one more token", giga, products), (116, "Memory", gibi, memory))
     parts = []
-    for top, title, unit, values in (
-        (
-            24,
-            "Multiplications for one more token",
-            giga,
-            {"without": found.without, "with the cache": found.with_cache},
-        ),
-        (116, "Memory", gibi, {"the blocks' matrices": found.matrices, "the cache": found.cache}),
-    ):
+    for top, title, unit, values in pairs:
         parts.append(words(16, top, title, font_weight="bold"))
         for row, (label, value) in enumerate(values.items()):
             length = 380 * value / max(values.values())
-            parts += named_bar(164, top + 12 + 26 * row, label, length, unit(value), (MUTED, BLUE.full)[row])
+            colour = BLUE.full if row else MUTED
+            parts += named_bar(164, top + 12 + 26 * row, label, length, unit(value), colour)
     return side_by_side([Panel((720, 188), "".join(parts))], alt=describe(name, found, tokens, rows))
 
 

@@ -18,7 +18,7 @@ from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, MUTED, ORANGE, bar, words
+from tx_helpers.show.shapes import BLUE, GREEN, MUTED, ORANGE, named_bar, words
 from tx_helpers.text.data import BOS, EOS
 from tx_helpers.text.number_words import english, german
 
@@ -68,21 +68,12 @@ def draw(steps: Sequence[Step], step: int, source: Sequence[str], right: str) ->
         words(390, 76, "It looks at (last layer, mean of the heads)", font_weight="bold"),
     ]
     for row, (candidate, p) in enumerate(now.candidates):
-        parts += named_bar(row, 16, candidate, p, (ORANGE if row == 0 else BLUE).full)
+        colour = BLUE if row else ORANGE
+        parts += named_bar(100, 88 + 26 * row, candidate, 180 * p, f"{p:.2f}", colour.full, gap=6, size=12)
     for row, (word, weight) in enumerate(zip(source, now.attention, strict=True)):
-        parts += named_bar(row, 390, word, weight, GREEN.full)
+        parts += named_bar(474, 88 + 26 * row, word, 180 * weight, f"{weight:.2f}", GREEN.full, gap=6, size=12)
     height = 96 + 26 * max(len(source), len(now.candidates))
     return side_by_side([Panel((720, height), "".join(parts))], alt=describe(steps, step, source))
-
-
-def named_bar(row: int, x: float, name: str, value: float, colour: str) -> list[str]:
-    """A named bar for a number from 0 to 1, with the number at its end."""
-    y, length = 86 + 26 * row, 180 * value
-    return [
-        words(x + 76, y + 15, name, anchor="end"),
-        bar(x + 84, y + 2, length, 18, colour),
-        words(x + 90 + length, y + 15, f"{value:.2f}", size=12),
-    ]
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def draw(
     sizes = [6.0 if i in named else 3.5 for i in range(len(names))]
     taken = [(x - r, y - r, x + r, y + r) for (x, y), r in zip(places, sizes, strict=True)]  # no label on a circle
     lines, circles, labels = [], [], []
-    for i in sorted(range(len(names)), key=lambda i: named.index(i) if i in named else 4):  # they choose first
+    for i in sorted(range(len(names)), key=lambda i: named.index(i) if i in named else 4):  # these choose first
         (x, y), colour, bold = places[i], colours[groups[i]], i in named
         circles.append(shape("circle", cx=x, cy=y, r=sizes[i], fill=colour.full, stroke=INK if bold else None))
         letter, reach = (8.0, 200) if bold else (7.0, 44)
@@ -99,7 +99,7 @@ def draw(
 
 
 def _free_room(x: float, y: float, width: float, taken: Sequence[Room], reach: int) -> Room | None:
-    """The nearest room for a label of this width around a point that covers nothing taken; None within `reach`."""
+    """The nearest free place for a label of this width around a point; None if there is none within `reach`."""
     for gap in range(8, reach, 6):
         for across, down in ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (-1, -1), (1, 1), (-1, 1)):
             left = x + across * gap + (across - 1) / 2 * width
@@ -150,7 +150,7 @@ def embedding_map(
     step: int,
     word: str,
 ) -> Svg:
-    """One picture of the explorer below, for a page on which nothing can be turned."""
+    """One picture of the explorer below, for a page without controls."""
     return _maps(history, groups, ids)(step, word)
 
 

@@ -33,8 +33,8 @@ class Memory:
 
     fires   (words, F)  mean activation of each unit at the positions where a word is read
     active  (F,)        share of positions at which a unit is above 0
-    writes  (V, F)      what a unit adds to each German word's logit, per unit of activation, on the straight way to
-                        the output; None in the encoder, which has no such way
+    writes  (V, F)      what a unit adds to each German word's logit, per unit of activation, on the direct path to
+                        the output; None in the encoder, which has no such path
     """
 
     layer: str
@@ -54,7 +54,7 @@ class Memory:
 
 
 def memories(translator: Translator, pairs: Sequence[tuple], layers: Sequence[str] = LAYERS) -> dict[str, Memory]:
-    """One forward pass over pairs (…, source, target), and for each layer what its units did."""
+    """The memory of each layer, from one forward pass over pairs (…, source, target)."""
     check_types("memories", Translator, translator=translator)
     check_pairs("memories", pairs)
     model, data = translator.model, translator.data

@@ -30,15 +30,15 @@ from tx_helpers.text.data import sequence_batch
 from tx_helpers.text.number_words import english, german
 from tx_helpers.training.contexts import cpu_threads
 
-REST = 0.002  # seconds between two steps: time for the kernel to take messages in
+REST = 0.002  # seconds between two steps, in which the kernel handles messages
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Moment:
-    """What is to be seen at one step: all losses up to it, the last block's cross-attention, and what is written.
+    """The state after one step: all losses so far, the last block's cross-attention, and what the model writes.
 
-    weights: (T, S), mean over the heads, of the true words (T) on the source's (S); None where nothing looks.
+    weights: (T, S), mean over the heads, of the true words (T) on the source's (S); None without cross-attention.
     """
 
     losses: Sequence[float]
@@ -66,7 +66,7 @@ class LiveRun:
         return self.step >= self.steps
 
     def advance(self) -> None:
-        """One step more. Errors of the training are raised; the run is then as before the step."""
+        """One more step. Errors in the training are raised; the run is then as before the step."""
         if self.translator is None:
             self.translator = self.retrain(steps=1)
         else:

@@ -172,7 +172,7 @@ def beside(y: float, text: str) -> str:
 
 
 def pixels(values: np.ndarray, y: float, height: float) -> str:
-    """A matrix of −1 … 1, blue over white to red, between LEFT and RIGHT."""
+    """A matrix of −1 … 1, from blue over white to orange, between LEFT and RIGHT."""
     levels = np.rint((values + 1) * 127)
     return pixel_image(levels, BLUE_TO_ORANGE, x=LEFT, y=y, width=RIGHT - LEFT, height=height)
 

@@ -56,7 +56,7 @@ class Translation(NamedTuple):
 
 
 def translated(translator: Translator, number: int) -> Translation:
-    """Translate, greedily, and keep what each word looked at.
+    """Translate greedily, and record what each word looked at.
 
     Raises ValueError if the number is not a whole one from 0 to 999,999.
     """

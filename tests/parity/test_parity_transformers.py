@@ -1,19 +1,20 @@
 """Our models against the library `transformers`: small, randomly initialised, compared whole.
 
-That `TransformerConfig` expresses GPT-2, BLOOM, Llama, Qwen 3, Mistral, BERT and T5 to the last detail is proved by
-copying the weights both ways and comparing logits (hidden states for BERT) and all gradients. The library itself
-works in float32 in places, so that float64 is held to 1e-6, no closer.
+`TransformerConfig` expresses GPT-2, BLOOM, Llama, Qwen 3, Mistral, BERT and T5 to the last detail. To prove it, weights
+are copied both ways, and logits (hidden states for BERT) and all gradients compared. The library works in float32 in
+places, so float64 is compared to 1e-6, no closer.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import attrgetter
 
 import pytest
 import torch
 import transformers
 from torch import Tensor, nn
 
-from parity import TOLERANCE, Pair, assert_same_model, both_precisions, linear, norm, normal, rows, tokens
+from parity import TOLERANCE, Pair, assert_same_model, both_precisions, linear, norm, normal, projections, rows, tokens
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.blocks import EncoderBlock
 from tx_helpers.config import (
@@ -115,17 +116,21 @@ def llama_pairs(ours: DecoderOnly, theirs: nn.Module) -> list[Pair]:
         *norm(stack.norm, body.norm),
     ]
     for block, other in zip(stack.blocks, body.layers, strict=True):
-        attention, their = block.self_attention, other.self_attn
-        pairs += linear(attention.query, their.q_proj) + linear(attention.key, their.k_proj)
-        pairs += linear(attention.value, their.v_proj) + linear(attention.output, their.o_proj)
+        pairs += llama_block_pairs(block, other)
         if ours.config.attention.qk_norm:
-            pairs += norm(attention.query_norm, their.q_norm) + norm(attention.key_norm, their.k_norm)
-        pairs += linear(block.feed_forward.gate, other.mlp.gate_proj)
-        pairs += linear(block.feed_forward.expand, other.mlp.up_proj)
-        pairs += linear(block.feed_forward.contract, other.mlp.down_proj)
-        pairs += norm(block.self_attention_norm, other.input_layernorm)
-        pairs += norm(block.feed_forward_norm, other.post_attention_layernorm)
+            pairs += norm(block.self_attention.query_norm, other.self_attn.q_norm)
+            pairs += norm(block.self_attention.key_norm, other.self_attn.k_norm)
     return pairs
+
+
+def llama_block_pairs(ours: EncoderBlock, theirs: nn.Module) -> list[Pair]:
+    """For a decoder layer of Llama, without QK-norm."""
+    their = theirs.self_attn
+    pairs = projections(ours.self_attention, their.q_proj, their.k_proj, their.v_proj, their.o_proj)
+    pairs += linear(ours.feed_forward.gate, theirs.mlp.gate_proj) + linear(ours.feed_forward.expand, theirs.mlp.up_proj)
+    pairs += linear(ours.feed_forward.contract, theirs.mlp.down_proj)
+    pairs += norm(ours.self_attention_norm, theirs.input_layernorm)
+    return pairs + norm(ours.feed_forward_norm, theirs.post_attention_layernorm)
 
 
 def llama_sizes(**more) -> dict:
@@ -208,9 +213,10 @@ def bert_pair() -> tuple[EncoderOnly, nn.Module, list[Pair]]:
         *norm(stack.input.norm, embeddings.LayerNorm),
     ]
     for block, other in zip(stack.blocks, theirs.encoder.layer, strict=True):
-        attention, their = block.self_attention, other.attention
-        pairs += linear(attention.query, their.self.query) + linear(attention.key, their.self.key)
-        pairs += linear(attention.value, their.self.value) + linear(attention.output, their.output.dense)
+        their = other.attention
+        pairs += projections(
+            block.self_attention, their.self.query, their.self.key, their.self.value, their.output.dense
+        )
         pairs += norm(block.self_attention_norm, their.output.LayerNorm)
         pairs += linear(block.feed_forward.expand, other.intermediate.dense)
         pairs += linear(block.feed_forward.contract, other.output.dense)
@@ -260,9 +266,8 @@ def t5_pair(gated: bool) -> tuple[EncoderDecoder, nn.Module, list[Pair]]:
             if stack is ours.decoder:
                 attentions.append((block.cross_attention, their.layer[1].EncDecAttention))
                 pairs += norm(block.cross_attention_norm, their.layer[1].layer_norm)
-            for mine, theirs_attention in attentions:
-                pairs += linear(mine.query, theirs_attention.q) + linear(mine.key, theirs_attention.k)
-                pairs += linear(mine.value, theirs_attention.v) + linear(mine.output, theirs_attention.o)
+            for mine, its in attentions:
+                pairs += projections(mine, its.q, its.k, its.v, its.o)
             feed, dense = block.feed_forward, their.layer[-1].DenseReluDense
             pairs += norm(block.feed_forward_norm, their.layer[-1].layer_norm)
             pairs += linear(feed.expand, dense.wi_1 if gated else dense.wi) + linear(feed.contract, dense.wo)
@@ -424,8 +429,7 @@ def test_interleaved_rotary_attention_is_gpt_j_s(dtype):
     config = transformers.GPTJConfig(n_embd=D, n_head=H, n_positions=CONTEXT, rotary_dim=d_head)
     theirs = GPTJAttention(config, layer_idx=0).to(dtype)
     ours = MultiHeadAttention(D, H, bias=False).to(dtype)
-    pairs = linear(ours.query, theirs.q_proj) + linear(ours.key, theirs.k_proj)
-    pairs += linear(ours.value, theirs.v_proj) + linear(ours.output, theirs.out_proj)
+    pairs = projections(ours, theirs.q_proj, theirs.k_proj, theirs.v_proj, theirs.out_proj)
     positions = torch.stack([torch.arange(T), torch.arange(T) + 4])  # each row counts for itself
     rotate = Rotary(d_head, layout="interleaved").at(positions, dtype)
     future = torch.zeros(T, T).masked_fill(torch.ones(T, T, dtype=torch.bool).triu(1), -torch.inf)
@@ -481,19 +485,12 @@ def test_a_block_of_grouped_query_attention_is_llama_s():
     model = DecoderOnly(llama_config(positions=PositionConfig("rotary", base=77.0), norm=NormConfig("rms", eps=1e-6)))
     ours: EncoderBlock = model.decoder.blocks[0].double()
     theirs, rotary = LlamaDecoderLayer(config, 0).double(), LlamaRotaryEmbedding(config)
-    attention, their = ours.self_attention, theirs.self_attn
-    pairs = linear(attention.query, their.q_proj) + linear(attention.key, their.k_proj)
-    pairs += linear(attention.value, their.v_proj) + linear(attention.output, their.o_proj)
-    pairs += linear(ours.feed_forward.gate, theirs.mlp.gate_proj) + linear(ours.feed_forward.expand, theirs.mlp.up_proj)
-    pairs += linear(ours.feed_forward.contract, theirs.mlp.down_proj)
-    pairs += norm(ours.self_attention_norm, theirs.input_layernorm)
-    pairs += norm(ours.feed_forward_norm, theirs.post_attention_layernorm)
     x, positions = normal(B, T, D), torch.arange(T)
     rotate = Rotary(D // H, base=77.0).at(positions, torch.float64)
     assert_same_model(
         ours,
         theirs,
-        pairs,
+        llama_block_pairs(ours, theirs),
         lambda x: ours(x, causal=True, rotate=rotate),
         lambda x: theirs(x, position_embeddings=rotary(x, positions[None])),
         x,
@@ -536,6 +533,9 @@ def details(config: TransformerConfig) -> dict:
     )
 
 
+SIZES = attrgetter("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size", "max_position_embeddings")
+
+
 def test_presets_are_the_library_s_configurations():
     """Its defaults are the first published size of each family; Llama 3's figures are those of its paper, table 3."""
     theirs = transformers.GPT2Config()
@@ -553,13 +553,7 @@ def test_presets_are_the_library_s_configurations():
     heads = theirs.num_attention_heads
     assert theirs.hidden_act == "gelu"
     assert details(bert()) == dict(
-        sizes=(
-            theirs.vocab_size,
-            theirs.hidden_size,
-            theirs.num_hidden_layers,
-            theirs.intermediate_size,
-            theirs.max_position_embeddings,
-        ),
+        sizes=SIZES(theirs),
         heads=(heads, heads, theirs.hidden_size // heads),
         activation=("gelu", False),
         eps=theirs.layer_norm_eps,
@@ -585,13 +579,7 @@ def test_presets_are_the_library_s_configurations():
     theirs = transformers.LlamaConfig()
     heads = theirs.num_attention_heads
     assert details(llama()) == dict(
-        sizes=(
-            theirs.vocab_size,
-            theirs.hidden_size,
-            theirs.num_hidden_layers,
-            theirs.intermediate_size,
-            theirs.max_position_embeddings,
-        ),
+        sizes=SIZES(theirs),
         heads=(heads, theirs.num_key_value_heads, theirs.hidden_size // heads),
         activation=(theirs.hidden_act, True),
         eps=theirs.rms_norm_eps,

@@ -74,6 +74,11 @@ def norm(ours: nn.Module, theirs: nn.Module) -> list[Pair]:
     return [Pair(ours.weight, theirs.weight)]
 
 
+def projections(ours: nn.Module, query: nn.Module, key: nn.Module, value: nn.Module, output: nn.Module) -> list[Pair]:
+    """The four linear maps of our attention and theirs."""
+    return linear(ours.query, query) + linear(ours.key, key) + linear(ours.value, value) + linear(ours.output, output)
+
+
 def assert_same_model(
     ours: nn.Module,
     theirs: nn.Module,

@@ -103,29 +103,11 @@ def decoder_with_all_open_for_filling(ids, pad):
     return (_causal(T) & real[:, None, None]) | (_causal(T) & ~real[:, None, :, None])
 
 
-def window_in_blocks(T, w, g):
-    t = torch.arange(T)
-    return (t <= t[:, None]) & ((t // w == t[:, None] // w) | (t < g))
-
-
-def window_behind_the_sinks(T, w, g):
-    t = torch.arange(T)
-    return (t <= t[:, None]) & ((t[:, None] - t < w - g) | (t < g))
-
-
-def window_with_gaps(T, w, g):
-    gap = torch.arange(T)[:, None] - torch.arange(T)
-    return (gap >= 0) & (((gap < 2 * w) & (gap % 2 == 0)) | (torch.arange(T) < g))
-
-
-def window_with_a_single_sink(T, w, g):
-    t = torch.arange(T)
-    return (t <= t[:, None]) & ((t[:, None] - t < w) | (t < min(g, 1)))
-
-
-def window_with_sinks_as_queries(T, w, g):
-    t = torch.arange(T)
-    return (t <= t[:, None]) & ((t[:, None] - t < w) | (t[:, None] < g))
+def _window(T, allowed):
+    """The earlier positions s that allowed(t, s) lets query t see."""
+    s = torch.arange(T)
+    t = s[:, None]
+    return (s <= t) & allowed(t, s)
 
 
 def causal_only_the_superdiagonal(T):
@@ -227,10 +209,9 @@ def safe_bias_handed_back_when_nothing_is_allowed(scores, bias):
 
 
 def window_open_where_it_is_wider_than_the_text(T, w, g):  # (3, 5, 0)
-    t = torch.arange(T)
     if w > T:
         return torch.ones(T, T, dtype=torch.bool)
-    return (t <= t[:, None]) & ((t[:, None] - t < w) | (t < g))
+    return _window(T, lambda t, s: (t - s < w) | (s < g))
 
 
 def masked_both_read_as_may_look(Q, K, V, hidden, real):
@@ -383,15 +364,13 @@ UNLIKE = {
         decoder_filled_up_at_the_right,
         decoder_with_all_open_for_filling,
     ),
-    "window_mask": named(
-        window_in_blocks,
-        window_behind_the_sinks,
-        window_with_gaps,
-        window_with_a_single_sink,
-        window_with_sinks_as_queries,
-        window_open_where_it_is_wider_than_the_text,
-    )
+    "window_mask": named(window_open_where_it_is_wider_than_the_text)
     | {
+        "window_in_blocks": lambda T, w, g: _window(T, lambda t, s: (s // w == t // w) | (s < g)),
+        "window_behind_the_sinks": lambda T, w, g: _window(T, lambda t, s: (t - s < w - g) | (s < g)),
+        "window_with_gaps": lambda T, w, g: _window(T, lambda t, s: ((t - s < 2 * w) & ((t - s) % 2 == 0)) | (s < g)),
+        "window_with_a_single_sink": lambda T, w, g: _window(T, lambda t, s: (t - s < w) | (s < min(g, 1))),
+        "window_with_sinks_as_queries": lambda T, w, g: _window(T, lambda t, s: (t - s < w) | (t < g)),
         "zeros_and_ones": lambda T, w, g: [[int(s <= t and (t - s < w or s < g)) for s in range(T)] for t in range(T)],
     },
 }

@@ -1,28 +1,6 @@
 """The whole encoder–decoder, pre-norm, with the shape at each arrow: figures/architecture.svg"""
 
-from canvas import (
-    BLUE,
-    BLUE_SHADE,
-    BLUE_TINT,
-    GOLD,
-    GOLD_SHADE,
-    GOLD_TINT,
-    GREEN,
-    GREEN_SHADE,
-    GREEN_TINT,
-    INK,
-    MUTED,
-    ORANGE,
-    ORANGE_SHADE,
-    ORANGE_TINT,
-    PINK,
-    PINK_SHADE,
-    PINK_TINT,
-    SMALL,
-    WIDTH,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GOLD, GREEN, INK, MUTED, ORANGE, PINK, SMALL, WIDTH, Canvas, save
 
 TITLE = "The whole Transformer: an encoder and a decoder, with the shape at each arrow"
 DESCRIPTION = (
@@ -37,7 +15,7 @@ DESCRIPTION = (
 RAIL, NORM, BOX, INNER, OUTER = 60, 94, 172, 352, 30  # across, counted from the drawing's outer edge
 HEIGHT = 68  # of a sub-layer
 GAP = 20
-ATTENTION = dict(fill=GREEN_TINT, stroke=GREEN, colour=GREEN_SHADE)
+ATTENTION = dict(fill=GREEN.tint, stroke=GREEN.full, colour=GREEN.shade)
 
 
 class Side:
@@ -73,7 +51,9 @@ class Side:
         x += 4
         for word, width in zip(words, widths, strict=True):
             special = word.startswith("<")
-            fill, stroke, colour = (PINK_TINT, PINK, PINK_SHADE) if special else (self.tint, self.colour, self.shade)
+            fill, stroke, colour = (
+                (PINK.tint, PINK.full, PINK.shade) if special else (self.tint, self.colour, self.shade)
+            )
             self.canvas.box(x, y + 4, width, 24, word, fill=fill, stroke=stroke, colour=colour, size=SMALL, bold=False)
             x += width + gap
 
@@ -107,12 +87,12 @@ class Side:
 def draw() -> Canvas:
     canvas = Canvas("architecture", 914, title=TITLE, description=DESCRIPTION)
     canvas.heading("The whole Transformer, from words to the next word")
-    encoder = Side(canvas, "S", (BLUE, BLUE_TINT, BLUE_SHADE), mirrored=False)
-    decoder = Side(canvas, "T", (ORANGE, ORANGE_TINT, ORANGE_SHADE), mirrored=True)
+    encoder = Side(canvas, "S", (BLUE.full, BLUE.tint, BLUE.shade), mirrored=False)
+    decoder = Side(canvas, "T", (ORANGE.full, ORANGE.tint, ORANGE.shade), mirrored=True)
     draw_encoder(encoder)
     draw_decoder(decoder)
-    canvas.line((366, 497), (448, 497), colour=GREEN, thickness=2.4)
-    canvas.text(402, 488, "k, v", size=SMALL, colour=GREEN_SHADE, anchor="middle", bold=True)
+    canvas.line((366, 497), (448, 497), colour=GREEN.full, thickness=2.4)
+    canvas.text(402, 488, "k, v", size=SMALL, colour=GREEN.shade, anchor="middle", bold=True)
     draw_how_to_read(canvas)
     draw_inside_attention(canvas)
     draw_legend(canvas)
@@ -131,9 +111,9 @@ def draw_encoder(side: Side) -> None:
     side.sublayer(230 + HEIGHT + GAP, ["feed-forward", "each position alone", "inside (B, S, F)"], **plain(side))
     side.final_norm(424)
     side.rail(446, 472, "(B, S, D)")
-    canvas.box(OUTER, 472, 336, 50, fill=GREEN_TINT, stroke=GREEN, thickness=2)
-    canvas.text(46, 493, "memory (B, S, D)", bold=True, colour=GREEN_SHADE)
-    canvas.text(46, 511, "a vector for each source word, made once", size=SMALL, colour=GREEN_SHADE)
+    canvas.box(OUTER, 472, 336, 50, fill=GREEN.tint, stroke=GREEN.full, thickness=2)
+    canvas.text(46, 493, "memory (B, S, D)", bold=True, colour=GREEN.shade)
+    canvas.text(46, 511, "a vector for each source word, made once", size=SMALL, colour=GREEN.shade)
 
 
 def draw_decoder(side: Side) -> None:
@@ -147,7 +127,7 @@ def draw_decoder(side: Side) -> None:
     side.sublayer(374, ["causal self-attention", "q, k, v (B, H, T, K)", "weights (B, H, T, T)"], **ATTENTION)
     cross = ["cross-attention", "q (B, H, T, K)", "k, v (B, H, S, K)", "weights (B, H, T, S)"]
     side.sublayer(374 + HEIGHT + GAP, cross, height=HEIGHT + 16, **ATTENTION)
-    canvas.text(side.x(160), 468, "q", size=SMALL, colour=ORANGE_SHADE, anchor="middle", bold=True)
+    canvas.text(side.x(160), 468, "q", size=SMALL, colour=ORANGE.shade, anchor="middle", bold=True)
     side.sublayer(
         394 + 2 * HEIGHT + 2 * GAP, ["feed-forward", "each position alone", "inside (B, T, F)"], **plain(side)
     )
@@ -155,7 +135,7 @@ def draw_decoder(side: Side) -> None:
     side.rail(694, 720, "(B, T, D)")
     side.box(OUTER, INNER + 14, 720, 46, ["output layer D → V", "the embedding's table once more"], **plain(side))
     side.rail(766, 792, "logits (B, T, V)")
-    gold = dict(fill=GOLD_TINT, stroke=GOLD, colour=GOLD_SHADE)
+    gold = dict(fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
     side.box(OUTER, INNER + 14, 792, 28, "softmax over the vocabulary", **gold)
     side.rail(820, 846, "probabilities (B, T, V)")
     side.words(846, ["vier", "hundert", "ein", "und", "zwanzig", "<eos>"])
@@ -179,8 +159,8 @@ def draw_how_to_read(canvas: Canvas) -> None:
 
 def draw_inside_attention(canvas: Canvas) -> None:
     """The steps of one attention, in a panel of its own."""
-    canvas.box(18, 560, 388, 156, fill="#FFFFFF", stroke=GREEN, radius=10)
-    canvas.text(34, 584, "Inside every attention", bold=True, colour=GREEN_SHADE)
+    canvas.box(18, 560, 388, 156, fill="#FFFFFF", stroke=GREEN.full, radius=10)
+    canvas.text(34, 584, "Inside every attention", bold=True, colour=GREEN.shade)
     rows = [
         ("queries q, keys k, values v", "three matrices, split in H heads"),
         ("scores = q · k / √K", "(B, H, T, S)"),

@@ -5,25 +5,7 @@ The numbers are computed here from the queries, keys and values of notebook 04, 
 
 from math import exp, sqrt
 
-from canvas import (
-    BLUE,
-    BLUE_SHADE,
-    BLUE_TINT,
-    GOLD,
-    GOLD_SHADE,
-    GOLD_TINT,
-    GREEN,
-    GREEN_SHADE,
-    GREEN_TINT,
-    INK,
-    MUTED,
-    ORANGE,
-    ORANGE_SHADE,
-    ORANGE_TINT,
-    SMALL,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GOLD, GREEN, INK, MUTED, ORANGE, SMALL, Canvas, save
 
 TOKENS = ("four", "hundred", "one")
 QUERY = (1, 0, -1, 1)  # of "hundred"
@@ -65,7 +47,7 @@ def draw() -> Canvas:
         "What 'hundred' takes from three tokens", "One query, three keys, three values: all numbers of the way."
     )
     canvas.box(
-        28, 82, 290, 34, f"query of 'hundred'  q = {signed(QUERY)}", fill=BLUE_TINT, stroke=BLUE, colour=BLUE_SHADE
+        28, 82, 290, 34, f"query of 'hundred'  q = {signed(QUERY)}", fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade
     )
     heads = ("token", "key k", "q · k", "÷ √4", "e^…", "weight", "value v")
     for x, head in zip(COLUMNS, heads, strict=True):
@@ -73,17 +55,17 @@ def draw() -> Canvas:
     for n, token in enumerate(TOKENS):
         y = ROW + n * PITCH
         cells = (token, signed(KEYS[n]), str(SCORES[n]), f"{SCALED[n]:g}", f"{POWERS[n]:.2f}")
-        canvas.box(COLUMNS[1] - 8, y - 20, 120, 32, fill=GREEN_TINT, stroke=GREEN)
-        canvas.box(COLUMNS[5] - 8, y - 20, 66, 32, fill=GOLD_TINT, stroke=GOLD)
-        canvas.box(COLUMNS[6] - 8, y - 20, 66, 32, fill=ORANGE_TINT, stroke=ORANGE)
-        for x, cell, colour in zip(COLUMNS, cells, (INK, GREEN_SHADE, INK, INK, INK), strict=False):
+        canvas.box(COLUMNS[1] - 8, y - 20, 120, 32, fill=GREEN.tint, stroke=GREEN.full)
+        canvas.box(COLUMNS[5] - 8, y - 20, 66, 32, fill=GOLD.tint, stroke=GOLD.full)
+        canvas.box(COLUMNS[6] - 8, y - 20, 66, 32, fill=ORANGE.tint, stroke=ORANGE.full)
+        for x, cell, colour in zip(COLUMNS, cells, (INK, GREEN.shade, INK, INK, INK), strict=False):
             canvas.text(x, y, cell, colour=colour, bold=x == COLUMNS[0])
-        canvas.text(COLUMNS[5], y, f"{WEIGHTS[n]:.3f}", colour=GOLD_SHADE, bold=True)
-        canvas.text(COLUMNS[6], y, signed(VALUES[n]), colour=ORANGE_SHADE)
+        canvas.text(COLUMNS[5], y, f"{WEIGHTS[n]:.3f}", colour=GOLD.shade, bold=True)
+        canvas.text(COLUMNS[6], y, signed(VALUES[n]), colour=ORANGE.shade)
     y = ROW + 3 * PITCH - 8
     canvas.line((COLUMNS[4] - 8, y - 18), (COLUMNS[5] + 58, y - 18), colour=MUTED, arrow=False)
     canvas.text(COLUMNS[4], y + 4, f"{sum(POWERS):.2f}")
-    canvas.text(COLUMNS[5], y + 4, "1.000", colour=GOLD_SHADE)
+    canvas.text(COLUMNS[5], y + 4, "1.000", colour=GOLD.shade)
     canvas.text(COLUMNS[4] - 20, y + 4, "sum", colour=MUTED, anchor="end")
     draw_plane(canvas, 60, 530, 40)
     canvas.text(320, 400, "output = weights · values", bold=True)
@@ -102,13 +84,13 @@ def draw_plane(canvas: Canvas, left: float, bottom: float, unit: float) -> None:
         return left + unit * point[0], bottom - 10 - unit * point[1]
 
     canvas.line(at((0, 4.6)), at((0, 0)), at((4.6, 0)), colour=MUTED, arrow=False)
-    canvas.line(*map(at, (*VALUES, VALUES[0])), colour=ORANGE, dash="4 4", arrow=False, thickness=1.2)
+    canvas.line(*map(at, (*VALUES, VALUES[0])), colour=ORANGE.full, dash="4 4", arrow=False, thickness=1.2)
     for weight, value in zip(WEIGHTS, VALUES, strict=True):
-        canvas.line(at(OUTPUT), at(value), colour=GOLD_SHADE, thickness=1 + 6 * weight, arrow=False)
-        canvas.circle(*at(value), 5, fill=ORANGE)
+        canvas.line(at(OUTPUT), at(value), colour=GOLD.shade, thickness=1 + 6 * weight, arrow=False)
+        canvas.circle(*at(value), 5, fill=ORANGE.full)
     for token, (dx, dy) in zip(TOKENS, ((10, -4), (8, -12), (10, 4)), strict=True):
         x, y = at(VALUES[TOKENS.index(token)])
-        canvas.text(x + dx, y + dy, f"v of {token}", size=SMALL, colour=ORANGE_SHADE)
+        canvas.text(x + dx, y + dy, f"v of {token}", size=SMALL, colour=ORANGE.shade)
     canvas.circle(*at(OUTPUT), 8, fill=INK)
     x, y = at(OUTPUT)
     canvas.text(x - 14, y + 26, "output", size=SMALL, bold=True, anchor="end")

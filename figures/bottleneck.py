@@ -1,20 +1,6 @@
 """Translating through one vector, and past it by attention: figures/bottleneck.svg"""
 
-from canvas import (
-    BLUE,
-    BLUE_SHADE,
-    BLUE_TINT,
-    GOLD,
-    GOLD_SHADE,
-    GOLD_TINT,
-    GREEN,
-    MUTED,
-    ORANGE,
-    ORANGE_SHADE,
-    ORANGE_TINT,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GOLD, GREEN, MUTED, ORANGE, Canvas, save
 
 TITLE = "The bottleneck of one vector, and the way past it"
 DESCRIPTION = (
@@ -32,18 +18,18 @@ def draw() -> Canvas:
     canvas.heading("All through one vector, or a look back at every word")
     canvas.text(28, 70, "Without attention", bold=True)
     row(canvas, 88)
-    canvas.box(352, 82, 84, 48, ["c", "one vector"], fill=GOLD_TINT, stroke=GOLD, colour=GOLD_SHADE)
+    canvas.box(352, 82, 84, 48, ["c", "one vector"], fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
     canvas.line((330, 106), (350, 106))
     canvas.line((438, 106), (458, 106))
     canvas.text(394, 154, "four words or forty: the same size", colour=MUTED, anchor="middle")
     canvas.text(28, 206, "With attention", bold=True)
     row(canvas, 336, top=False)
-    words(canvas, SOURCE, 28, 228, BLUE_TINT, BLUE, BLUE_SHADE, 75)
+    words(canvas, SOURCE, 28, 228, BLUE.tint, BLUE.full, BLUE.shade, 75)
     x, y = 460 + 2 * 63 + 29, 336
     for number, weight in enumerate(WEIGHTS):
         start = (28 + 75 * number + 35, 264)
         canvas.line(
-            start, (x, y - 4), colour=GREEN, thickness=1 + 6 * weight, arrow=False, opacity=0.35 + 0.65 * weight
+            start, (x, y - 4), colour=GREEN.full, thickness=1 + 6 * weight, arrow=False, opacity=0.35 + 0.65 * weight
         )
     canvas.text(
         28, 412, "While it writes “ein” the decoder takes a weighted mean of all four states, most of it from “one”."
@@ -55,8 +41,8 @@ def draw() -> Canvas:
 def row(canvas: Canvas, y: float, *, top: bool = True) -> None:
     """The German words, and above them, where they stand in one line, the English ones."""
     if top:
-        words(canvas, SOURCE, 28, y, BLUE_TINT, BLUE, BLUE_SHADE, 75)
-    words(canvas, TARGET, 460, y, ORANGE_TINT, ORANGE, ORANGE_SHADE, 63)
+        words(canvas, SOURCE, 28, y, BLUE.tint, BLUE.full, BLUE.shade, 75)
+    words(canvas, TARGET, 460, y, ORANGE.tint, ORANGE.full, ORANGE.shade, 63)
 
 
 def words(canvas: Canvas, names, x: float, y: float, fill: str, stroke: str, colour: str, step: float) -> None:

@@ -16,13 +16,13 @@ WIDTH = 800
 SMALL, NORMAL, LARGE = 12, 13, 17
 
 # The course's palette: a colour with a tint to fill and a shade to write in.
-BLUE, BLUE_TINT, BLUE_SHADE = shapes.BLUE  # the source and the encoder
-ORANGE, ORANGE_TINT, ORANGE_SHADE = shapes.ORANGE  # the target and the decoder
-GREEN, GREEN_TINT, GREEN_SHADE = shapes.GREEN  # the memory, keys and values
-PINK, PINK_TINT, PINK_SHADE = shapes.PINK  # special tokens
-GOLD, GOLD_TINT, GOLD_SHADE = shapes.GOLD  # what goes out: probabilities
-GREY, GREY_TINT, INK = shapes.GREY  # padding, and what rests
-MUTED, PAPER, EDGE, FAINT = shapes.MUTED, shapes.PAPER, shapes.EDGE, GREY
+BLUE = shapes.BLUE  # the source and the encoder
+ORANGE = shapes.ORANGE  # the target and the decoder
+GREEN = shapes.GREEN  # the memory, keys and values
+PINK = shapes.PINK  # special tokens
+GOLD = shapes.GOLD  # what goes out: probabilities
+GREY, INK = shapes.GREY, shapes.INK  # padding, and what rests
+MUTED, PAPER, EDGE, FAINT = shapes.MUTED, shapes.PAPER, shapes.EDGE, GREY.full
 
 Point = tuple[float, float]
 

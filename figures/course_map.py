@@ -1,27 +1,6 @@
 """Which notebook builds which part of the model: figures/course_map.svg"""
 
-from canvas import (
-    BLUE,
-    BLUE_SHADE,
-    BLUE_TINT,
-    GOLD,
-    GOLD_SHADE,
-    GOLD_TINT,
-    GREEN,
-    GREEN_SHADE,
-    GREEN_TINT,
-    INK,
-    MUTED,
-    ORANGE,
-    ORANGE_SHADE,
-    ORANGE_TINT,
-    PINK,
-    PINK_SHADE,
-    PINK_TINT,
-    SMALL,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GOLD, GREEN, INK, MUTED, ORANGE, PINK, SMALL, Canvas, save
 
 TITLE = "The map of the course: which notebook builds which part of the Transformer"
 DESCRIPTION = (
@@ -33,11 +12,11 @@ DESCRIPTION = (
     "Generation, word after word. Below, what lies beyond: 11 Families, 12 Modern Transformers, 13 Scaling up, 14"
     " Inside the model, 15 Reference."
 )
-YELLOW = dict(fill=GOLD_TINT, stroke=GOLD, colour=GOLD_SHADE)
-BLUISH = dict(fill=BLUE_TINT, stroke=BLUE, colour=BLUE_SHADE)
-GREENISH = dict(fill=GREEN_TINT, stroke=GREEN, colour=GREEN_SHADE)
-REDDISH = dict(fill=ORANGE_TINT, stroke=ORANGE, colour=ORANGE_SHADE)
-PINKISH = dict(fill=PINK_TINT, stroke=PINK, colour=PINK_SHADE)
+YELLOW = dict(fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
+BLUISH = dict(fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
+GREENISH = dict(fill=GREEN.tint, stroke=GREEN.full, colour=GREEN.shade)
+REDDISH = dict(fill=ORANGE.tint, stroke=ORANGE.full, colour=ORANGE.shade)
+PINKISH = dict(fill=PINK.tint, stroke=PINK.full, colour=PINK.shade)
 
 
 def draw() -> Canvas:
@@ -71,17 +50,17 @@ def stop(canvas, x, y, width, height, number, lines, look, *, top=None, bold=Tru
 def draw_parts(canvas: Canvas) -> None:
     canvas.box(24, 142, 368, 356, fill="#FFFFFF", stroke="#CBD2D9", radius=10)
     canvas.text(40, 166, "The parts", bold=True)
-    canvas.box(32, 292, 352, 178, stroke=BLUE, dash="5 4", radius=10)
-    canvas.text(378, 488, "a block, repeated N times", size=SMALL, colour=BLUE_SHADE, anchor="end")
+    canvas.box(32, 292, 352, 178, stroke=BLUE.full, dash="5 4", radius=10)
+    canvas.text(378, 488, "a block, repeated N times", size=SMALL, colour=BLUE.shade, anchor="end")
     rail = 60
-    canvas.line((rail, 214), (rail, 236), colour=BLUE, thickness=3)
-    canvas.line((rail, 274), (rail, 492), colour=BLUE, thickness=3)
+    canvas.line((rail, 214), (rail, 236), colour=BLUE.full, thickness=3)
+    canvas.line((rail, 274), (rail, 492), colour=BLUE.full, thickness=3)
     stop(canvas, 40, 178, 336, 38, 2, ["Tokens and embeddings"], BLUISH)
     stop(canvas, 40, 236, 336, 38, 3, ["Positional encodings"], BLUISH)
     for into, out in ((324, 374), (414, 446)):
-        canvas.line((rail, into), (96, into), colour=BLUE)
-        canvas.line((96, out), (rail + 8, out), colour=BLUE)
-        canvas.plus(rail, out, BLUE)
+        canvas.line((rail, into), (96, into), colour=BLUE.full)
+        canvas.line((96, out), (rail + 8, out), colour=BLUE.full)
+        canvas.plus(rail, out, BLUE.full)
     stop(canvas, 96, 302, 280, 90, 5, ["Multi-head attention"], GREENISH, top=22)
     white = GREENISH | dict(fill="#FFFFFF")
     stop(canvas, 100, 346, 156, 38, 4, ["Self-attention"], white)
@@ -95,16 +74,16 @@ def draw_whole(canvas: Canvas) -> None:
     stop(canvas, 424, 178, 336, 142, 8, ["The full model"], REDDISH | dict(fill="#FFFFFF"), top=22)
     canvas.box(440, 222, 120, 50, "encoder", **BLUISH)
     canvas.box(624, 222, 120, 50, "decoder", **REDDISH)
-    canvas.line((560, 247), (624, 247), colour=GREEN, thickness=2.4)
-    canvas.text(590, 238, "memory", size=SMALL, colour=GREEN_SHADE, anchor="middle")
-    canvas.line((500, 294), (500, 272), colour=BLUE)
-    canvas.line((684, 272), (684, 294), colour=ORANGE)
-    canvas.text(500, 308, "twenty-one", size=SMALL, colour=BLUE_SHADE, anchor="middle")
-    canvas.text(684, 308, "ein und zwanzig", size=SMALL, colour=ORANGE_SHADE, anchor="middle")
+    canvas.line((560, 247), (624, 247), colour=GREEN.full, thickness=2.4)
+    canvas.text(590, 238, "memory", size=SMALL, colour=GREEN.shade, anchor="middle")
+    canvas.line((500, 294), (500, 272), colour=BLUE.full)
+    canvas.line((684, 272), (684, 294), colour=ORANGE.full)
+    canvas.text(500, 308, "twenty-one", size=SMALL, colour=BLUE.shade, anchor="middle")
+    canvas.text(684, 308, "ein und zwanzig", size=SMALL, colour=ORANGE.shade, anchor="middle")
     stop(canvas, 424, 332, 336, 70, 9, ["Training", "the loss falls"], REDDISH | dict(fill="#FFFFFF"))
     canvas.line((600, 344), (600, 390), (744, 390), colour=MUTED, thickness=1.2, arrow=False)
     fall = [(600, 346), (616, 352), (630, 368), (648, 377), (672, 382), (704, 385), (740, 386)]
-    canvas.line(*fall, colour=ORANGE, thickness=2.4, arrow=False)
+    canvas.line(*fall, colour=ORANGE.full, thickness=2.4, arrow=False)
     stop(canvas, 424, 414, 336, 70, 10, ["Generation", "word after word"], REDDISH | dict(fill="#FFFFFF"))
     for place, (word, width) in enumerate((("ein", 36), ("und", 38), ("…", 30))):
         x = 606 + 54 * place

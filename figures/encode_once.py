@@ -1,26 +1,6 @@
 """The source is encoded once, then the decoder goes step by step with a growing cache: figures/encode_once.svg"""
 
-from canvas import (
-    BLUE,
-    BLUE_SHADE,
-    BLUE_TINT,
-    GREEN,
-    GREEN_SHADE,
-    GREEN_TINT,
-    GREY,
-    GREY_TINT,
-    INK,
-    MUTED,
-    ORANGE,
-    ORANGE_SHADE,
-    ORANGE_TINT,
-    PINK,
-    PINK_SHADE,
-    PINK_TINT,
-    SMALL,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GREEN, GREY, INK, MUTED, ORANGE, PINK, SMALL, Canvas, save
 
 TITLE = "Encode once, decode step by step"
 DESCRIPTION = (
@@ -49,11 +29,11 @@ def draw() -> Canvas:
     draw_ways_back(canvas)
     x, width = DECODER
     bottom = TOP + PITCH * (STEPS - 1) + HEIGHT
-    canvas.line((x + width / 2, 144), (x + width / 2, TOP - 14), colour=GREEN, thickness=2.4)
-    canvas.text(x + width / 2 + 12, 176, "keys and values,", size=SMALL, colour=GREEN_SHADE)
-    canvas.text(x + width / 2 + 12, 193, "the same at each step", size=SMALL, colour=GREEN_SHADE)
-    canvas.box(x, TOP - 14, width, bottom - TOP + 28, fill=ORANGE_TINT, stroke=ORANGE, radius=10)
-    canvas.text(x + width / 2, TOP + 8, "decoder", colour=ORANGE_SHADE, anchor="middle", bold=True)
+    canvas.line((x + width / 2, 144), (x + width / 2, TOP - 14), colour=GREEN.full, thickness=2.4)
+    canvas.text(x + width / 2 + 12, 176, "keys and values,", size=SMALL, colour=GREEN.shade)
+    canvas.text(x + width / 2 + 12, 193, "the same at each step", size=SMALL, colour=GREEN.shade)
+    canvas.box(x, TOP - 14, width, bottom - TOP + 28, fill=ORANGE.tint, stroke=ORANGE.full, radius=10)
+    canvas.text(x + width / 2, TOP + 8, "decoder", colour=ORANGE.shade, anchor="middle", bold=True)
     canvas.text(LEFT, TOP - 40, "What the decoder knows of the target", bold=True)
     canvas.text(LEFT, TOP - 22, "keys and values (B, H, t, K); t is the number of the step", size=SMALL, colour=MUTED)
     canvas.text(SAID[0], TOP - 40, "next word", bold=True)
@@ -67,16 +47,16 @@ def draw() -> Canvas:
 def draw_encoder(canvas: Canvas) -> None:
     y = 82
     for number, word in enumerate(SOURCE):
-        look = dict(fill=BLUE_TINT, stroke=BLUE, colour=BLUE_SHADE)
+        look = dict(fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
         canvas.box(28 + 68 * number, y + 16, 64, 30, word, **look, size=SMALL, bold=False)
-    canvas.line((300, y + 31), (330, y + 31), colour=BLUE, thickness=2.4)
+    canvas.line((300, y + 31), (330, y + 31), colour=BLUE.full, thickness=2.4)
     encoder = ["encoder", "runs once"]
-    canvas.box(330, y + 4, 100, 54, encoder, fill=BLUE_TINT, stroke=BLUE, colour=BLUE_SHADE, radius=10)
-    canvas.line((430, y + 31), (468, y + 31), colour=GREEN, thickness=2.4)
-    canvas.box(468, y, 304, 62, fill="#FFFFFF", stroke=GREEN, thickness=2, radius=10)
-    canvas.text(480, y + 19, "memory (B, S, D)", size=SMALL, colour=GREEN_SHADE, bold=True)
+    canvas.box(330, y + 4, 100, 54, encoder, fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade, radius=10)
+    canvas.line((430, y + 31), (468, y + 31), colour=GREEN.full, thickness=2.4)
+    canvas.box(468, y, 304, 62, fill="#FFFFFF", stroke=GREEN.full, thickness=2, radius=10)
+    canvas.text(480, y + 19, "memory (B, S, D)", size=SMALL, colour=GREEN.shade, bold=True)
     for number, word in enumerate(SOURCE):
-        look = dict(fill=GREEN_TINT, stroke=GREEN, colour=GREEN_SHADE)
+        look = dict(fill=GREEN.tint, stroke=GREEN.full, colour=GREEN.shade)
         canvas.box(478 + 72 * number, y + 28, 68, 26, word, **look, size=SMALL, bold=False)
 
 
@@ -96,7 +76,7 @@ def draw_step(canvas: Canvas, step: int) -> None:
         if place > step:
             canvas.box(*where, stroke="#CBD2D9", dash="2 4", thickness=1)
         elif place < step:
-            canvas.box(*where, TARGET[place], fill=GREY_TINT, stroke=GREY, colour=INK, size=SMALL, bold=False)
+            canvas.box(*where, TARGET[place], fill=GREY.tint, stroke=GREY.full, colour=INK, size=SMALL, bold=False)
         else:
             canvas.box(*where, TARGET[place], **look(TARGET[place]), thickness=2.2, size=SMALL)
     right = LEFT + NEXT * (STEPS - 1) + CELL
@@ -108,14 +88,14 @@ def draw_step(canvas: Canvas, step: int) -> None:
 
 def look(word: str) -> dict[str, str]:
     if word.startswith("<"):
-        return dict(fill=PINK_TINT, stroke=PINK, colour=PINK_SHADE)
-    return dict(fill=ORANGE_TINT, stroke=ORANGE, colour=ORANGE_SHADE)
+        return dict(fill=PINK.tint, stroke=PINK.full, colour=PINK.shade)
+    return dict(fill=ORANGE.tint, stroke=ORANGE.full, colour=ORANGE.shade)
 
 
 def draw_legend(canvas: Canvas, y: float) -> None:
-    canvas.box(28, y, 40, 22, fill=ORANGE_TINT, stroke=ORANGE, thickness=2.2)
+    canvas.box(28, y, 40, 22, fill=ORANGE.tint, stroke=ORANGE.full, thickness=2.2)
     canvas.text(76, y + 16, "fed and computed at this step: (B, 1, D)", size=SMALL, colour=MUTED)
-    canvas.box(368, y, 40, 22, fill=GREY_TINT, stroke=GREY)
+    canvas.box(368, y, 40, 22, fill=GREY.tint, stroke=GREY.full)
     canvas.text(416, y + 16, "computed before, kept in the cache", size=SMALL, colour=MUTED)
 
 

@@ -1,21 +1,6 @@
 """The feed-forward network as a memory of keys and values: figures/ffn_memory.svg"""
 
-from canvas import (
-    BLUE,
-    BLUE_SHADE,
-    BLUE_TINT,
-    GOLD,
-    GOLD_SHADE,
-    GOLD_TINT,
-    GREEN,
-    GREEN_SHADE,
-    GREEN_TINT,
-    GREY,
-    GREY_TINT,
-    MUTED,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GOLD, GREEN, GREY, MUTED, Canvas, save
 
 TITLE = "The feed-forward network as a memory"
 DESCRIPTION = (
@@ -35,8 +20,8 @@ def draw() -> Canvas:
         canvas.text(x, 125, below, size=12, colour=MUTED, anchor="middle")
     canvas.text(610, 108, "values", bold=True, anchor="middle")
     canvas.text(610, 125, "rows of W₂", size=12, colour=MUTED, anchor="middle")
-    canvas.box(24, 228, 60, 56, ["x", "width D"], fill=BLUE_TINT, stroke=BLUE, colour=BLUE_SHADE)
-    canvas.box(716, 228, 60, 56, ["out", "width D"], fill=GOLD_TINT, stroke=GOLD, colour=GOLD_SHADE)
+    canvas.box(24, 228, 60, 56, ["x", "width D"], fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
+    canvas.box(716, 228, 60, 56, ["out", "width D"], fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
     for unit, score in enumerate(SCORES):
         row(canvas, 142 + 48 * unit, unit + 1, score)
     canvas.text(
@@ -49,18 +34,18 @@ def row(canvas: Canvas, y: float, unit: int, score: float) -> None:
     """One hidden unit: key, score, activation, value."""
     fires, middle = score > 0, y + 18
     index = "₁₂₃₄₅"[unit - 1]
-    canvas.line((86, 256), (118, middle), colour=BLUE, thickness=1.2)
-    canvas.box(120, y, 100, 36, f"k{index}", fill=BLUE_TINT, stroke=BLUE, colour=BLUE_SHADE)
+    canvas.line((86, 256), (118, middle), colour=BLUE.full, thickness=1.2)
+    canvas.box(120, y, 100, 36, f"k{index}", fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
     canvas.line((222, middle), (328, middle))
     canvas.text(362, middle + 5, f"{score:.1f}".replace("-", "−"), anchor="middle")
     canvas.line((394, middle), (450, middle))
-    ink = (GREEN_TINT, GREEN, GREEN_SHADE) if fires else (GREY_TINT, GREY, MUTED)
+    ink = (GREEN.tint, GREEN.full, GREEN.shade) if fires else (GREY.tint, GREY.full, MUTED)
     canvas.circle(486, middle, 17, fill=ink[0], stroke=ink[1])
     canvas.text(486, middle + 4.5, f"{max(score, 0):.1f}" if fires else "0", anchor="middle", colour=ink[2], bold=fires)
     thickness = 1 + 2 * max(score, 0)
     if fires:
-        canvas.line((508, middle), (558, middle), colour=GREEN, thickness=thickness, arrow=False)
-        canvas.line((662, middle), (714, 256), colour=GREEN, thickness=thickness, arrow=False, opacity=0.7)
+        canvas.line((508, middle), (558, middle), colour=GREEN.full, thickness=thickness, arrow=False)
+        canvas.line((662, middle), (714, 256), colour=GREEN.full, thickness=thickness, arrow=False, opacity=0.7)
     canvas.box(560, y, 100, 36, f"v{index}", fill=ink[0], stroke=ink[1], colour=ink[2], dash="" if fires else "4 3")
 
 

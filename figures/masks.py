@@ -2,25 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from canvas import (
-    BLUE,
-    BLUE_SHADE,
-    BLUE_TINT,
-    GREEN,
-    GREEN_SHADE,
-    GREEN_TINT,
-    GREY_TINT,
-    INK,
-    MUTED,
-    ORANGE,
-    ORANGE_SHADE,
-    ORANGE_TINT,
-    PAPER,
-    PINK_SHADE,
-    SMALL,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GREEN, GREY, INK, MUTED, ORANGE, PAPER, PINK, SMALL, Canvas, save
 
 SOURCE = ["four", "hundred", "twenty", "one", "<pad>"]
 TARGET = ["<bos>", "vier", "hundert", "ein", "und", "zwanzig"]
@@ -29,9 +11,9 @@ WIDE, HIGH, LABEL = 50, 25, 56  # a cell, and the room for the words at the left
 WINDOW = 2
 
 ENCODER, DECODER, CROSS = (
-    (BLUE, BLUE_TINT, BLUE_SHADE),
-    (ORANGE, ORANGE_TINT, ORANGE_SHADE),
-    (GREEN, GREEN_TINT, GREEN_SHADE),
+    (BLUE.full, BLUE.tint, BLUE.shade),
+    (ORANGE.full, ORANGE.tint, ORANGE.shade),
+    (GREEN.full, GREEN.tint, GREEN.shade),
 )
 May = Callable[[int, int], bool]
 
@@ -91,7 +73,7 @@ def table(
         at = x + LABEL + WIDE * (s + 0.5)
         canvas.text(at, top - 8, key, size=SMALL, anchor="middle", colour=colour_of(key))
     left, width, height = x + LABEL, WIDE * len(keys) - 3, HIGH * len(queries) - 3
-    canvas.box(left, top, width, height, fill=GREY_TINT, radius=4)
+    canvas.box(left, top, width, height, fill=GREY.tint, radius=4)
     for s in range(1, len(keys)):
         across = left + WIDE * s - 1.5
         canvas.line((across, top), (across, top + height), colour=PAPER, thickness=3, arrow=False)
@@ -104,7 +86,7 @@ def table(
 
 
 def colour_of(word: str) -> str:
-    return PINK_SHADE if word.startswith("<") else INK
+    return PINK.shade if word.startswith("<") else INK
 
 
 def notes(canvas: Canvas, x: float, y: float) -> None:

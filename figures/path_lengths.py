@@ -1,6 +1,6 @@
 """How far it is from the first word to the last, in three architectures: figures/path_lengths.svg"""
 
-from canvas import BLUE, BLUE_TINT, GREEN, GREEN_SHADE, MUTED, ORANGE, ORANGE_SHADE, PINK, PINK_SHADE, Canvas, save
+from canvas import BLUE, GREEN, MUTED, ORANGE, PINK, Canvas, save
 
 TITLE = "Path lengths: recurrence, convolution, attention"
 DESCRIPTION = (
@@ -30,7 +30,7 @@ def place(number: float) -> float:
 def dots(canvas: Canvas, y: float) -> None:
     for number in range(COUNT):
         ends = number in (0, COUNT - 1)
-        canvas.circle(place(number), y, 9, fill=BLUE if ends else BLUE_TINT, stroke=BLUE)
+        canvas.circle(place(number), y, 9, fill=BLUE.full if ends else BLUE.tint, stroke=BLUE.full)
 
 
 def told(canvas: Canvas, y: float, name: str, steps: str, colour: str) -> None:
@@ -39,29 +39,29 @@ def told(canvas: Canvas, y: float, name: str, steps: str, colour: str) -> None:
 
 
 def recurrence(canvas: Canvas, y: float) -> None:
-    told(canvas, y, "Recurrence", "n steps: 8", ORANGE_SHADE)
+    told(canvas, y, "Recurrence", "n steps: 8", ORANGE.shade)
     for number in range(COUNT - 1):
-        canvas.line((place(number) + 11, y), (place(number + 1) - 11, y), colour=ORANGE)
+        canvas.line((place(number) + 11, y), (place(number + 1) - 11, y), colour=ORANGE.full)
     dots(canvas, y)
 
 
 def convolution(canvas: Canvas, y: float) -> None:
-    told(canvas, y - 50, "Convolution, width 3", "n/2 layers until they meet: 4", PINK_SHADE)
+    told(canvas, y - 50, "Convolution, width 3", "n/2 layers until they meet: 4", PINK.shade)
     for layer in range(4):
         low, high = y - 32 * layer, y - 32 * (layer + 1)
         start = low - (6 if layer else 10)
-        canvas.line((place(layer), start), (place(layer + 1) - 5, high + 5), colour=PINK_SHADE)
-        canvas.line((place(8 - layer), start), (place(7 - layer) + 5, high + 5), colour=PINK_SHADE)
+        canvas.line((place(layer), start), (place(layer + 1) - 5, high + 5), colour=PINK.shade)
+        canvas.line((place(8 - layer), start), (place(7 - layer) + 5, high + 5), colour=PINK.shade)
     for layer in range(1, 5):
         for number in range(layer, COUNT - layer):
-            canvas.circle(place(number), y - 32 * layer, 5, fill="#FFFFFF", stroke=PINK)
+            canvas.circle(place(number), y - 32 * layer, 5, fill="#FFFFFF", stroke=PINK.full)
     dots(canvas, y)
 
 
 def attention(canvas: Canvas, y: float) -> None:
-    told(canvas, y - 14, "Attention", "1 step, however far", GREEN_SHADE)
+    told(canvas, y - 14, "Attention", "1 step, however far", GREEN.shade)
     middle = [(place(0), y - 10), (place(0.4), y - 46), (place(7.6), y - 46), (place(8), y - 12)]
-    canvas.line(*middle, colour=GREEN, thickness=2.2)
+    canvas.line(*middle, colour=GREEN.full, thickness=2.2)
     dots(canvas, y)
 
 

@@ -1,20 +1,6 @@
 """The block as post-norm and as pre-norm, side by side: figures/pre_post_norm.svg"""
 
-from canvas import (
-    BLUE,
-    BLUE_SHADE,
-    BLUE_TINT,
-    GOLD,
-    GOLD_SHADE,
-    GOLD_TINT,
-    GREEN,
-    GREEN_SHADE,
-    GREEN_TINT,
-    INK,
-    MUTED,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GOLD, GREEN, INK, MUTED, Canvas, save
 
 TITLE = "The block as post-norm and as pre-norm"
 DESCRIPTION = (
@@ -23,8 +9,8 @@ DESCRIPTION = (
     "itself. On the right, pre-norm: the norms stand in the side branches, before attention and before feed-forward; "
     "the stream runs straight through, and one last norm follows after all blocks."
 )
-ATTENTION = ("Attention", BLUE_TINT, BLUE, BLUE_SHADE)
-FEED_FORWARD = ("Feed-forward", GREEN_TINT, GREEN, GREEN_SHADE)
+ATTENTION = ("Attention", BLUE.tint, BLUE.full, BLUE.shade)
+FEED_FORWARD = ("Feed-forward", GREEN.tint, GREEN.full, GREEN.shade)
 
 
 def draw() -> Canvas:
@@ -77,7 +63,7 @@ def branch(canvas: Canvas, x: float, top: float, parts: list) -> None:
 
 
 def norm(canvas: Canvas, x: float, y: float, *, width: float = 100) -> None:
-    canvas.box(x, y, width, 30, "norm", fill=GOLD_TINT, stroke=GOLD, colour=GOLD_SHADE)
+    canvas.box(x, y, width, 30, "norm", fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
 
 
 if __name__ == "__main__":

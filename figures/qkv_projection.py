@@ -1,26 +1,6 @@
 """From x to queries, keys and values, and on to the output, with every shape  →  qkv_projection.svg"""
 
-from canvas import (
-    BLUE,
-    BLUE_SHADE,
-    BLUE_TINT,
-    GOLD,
-    GOLD_SHADE,
-    GOLD_TINT,
-    GREEN,
-    GREEN_SHADE,
-    GREEN_TINT,
-    GREY,
-    GREY_TINT,
-    INK,
-    MUTED,
-    ORANGE,
-    ORANGE_SHADE,
-    ORANGE_TINT,
-    SMALL,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, SMALL, Canvas, save
 
 DESCRIPTION = (
     "From left to right. The input x, of shape (B, T, D), is multiplied by three matrices: W_Q and W_K, both D by d_k, "
@@ -33,9 +13,9 @@ DESCRIPTION = (
 ROWS = {"Q": 106, "K": 206, "V": 336}  # the middle of each path
 PURPOSE = {"Q": "what I look for", "K": "what I can be found by", "V": "what I hand over"}
 COLOURS = {
-    "Q": (BLUE, BLUE_TINT, BLUE_SHADE),
-    "K": (GREEN, GREEN_TINT, GREEN_SHADE),
-    "V": (ORANGE, ORANGE_TINT, ORANGE_SHADE),
+    "Q": (BLUE.full, BLUE.tint, BLUE.shade),
+    "K": (GREEN.full, GREEN.tint, GREEN.shade),
+    "V": (ORANGE.full, ORANGE.tint, ORANGE.shade),
 }
 
 
@@ -45,7 +25,7 @@ def draw() -> Canvas:
     )
     canvas.heading("Three projections, and what becomes of them")
     middle = ROWS["K"]
-    canvas.box(24, middle - 40, 84, 80, ["x", "(B, T, D)"], fill=GREY_TINT, stroke=GREY, size=17)
+    canvas.box(24, middle - 40, 84, 80, ["x", "(B, T, D)"], fill=GREY.tint, stroke=GREY.full, size=17)
     for name, y in ROWS.items():
         stroke, fill, shade = COLOURS[name]
         width = "d_v" if name == "V" else "d_k"
@@ -58,7 +38,14 @@ def draw() -> Canvas:
     for name in "QK":
         canvas.line((364, ROWS[name]), (384, ROWS[name]), (384, level), (404, level))
     canvas.box(
-        404, level - 34, 118, 68, ["Q Kᵀ / √d_k", "scores (B, T, T)"], fill=GOLD_TINT, stroke=GOLD, colour=GOLD_SHADE
+        404,
+        level - 34,
+        118,
+        68,
+        ["Q Kᵀ / √d_k", "scores (B, T, T)"],
+        fill=GOLD.tint,
+        stroke=GOLD.full,
+        colour=GOLD.shade,
     )
     canvas.line((522, level), (550, level))
     canvas.box(
@@ -67,16 +54,16 @@ def draw() -> Canvas:
         130,
         68,
         ["softmax of rows", "weights (B, T, T)"],
-        fill=GOLD_TINT,
-        stroke=GOLD,
-        colour=GOLD_SHADE,
+        fill=GOLD.tint,
+        stroke=GOLD.full,
+        colour=GOLD.shade,
     )
-    canvas.text(615, level + 54, "each row adds up to 1", size=SMALL, colour=GOLD_SHADE, anchor="middle")
+    canvas.text(615, level + 54, "each row adds up to 1", size=SMALL, colour=GOLD.shade, anchor="middle")
     end = ROWS["V"]
     canvas.line((680, level), (720, level), (720, end - 26))
     canvas.line((364, end), (668, end))
     canvas.text(500, end - 9, "the values go past the softmax", size=SMALL, colour=MUTED, anchor="middle")
-    canvas.box(668, end - 26, 108, 52, ["weights · V", "(B, T, d_v)"], fill=GREY_TINT, stroke=INK)
+    canvas.box(668, end - 26, 108, 52, ["weights · V", "(B, T, d_v)"], fill=GREY.tint, stroke=INK)
     canvas.text(
         28,
         430,

@@ -2,7 +2,7 @@
 
 import math
 
-from canvas import BLUE, BLUE_SHADE, GOLD_SHADE, GREY, INK, MUTED, ORANGE, ORANGE_SHADE, SMALL, Canvas, save
+from canvas import BLUE, GOLD, GREY, INK, MUTED, ORANGE, SMALL, Canvas, save
 
 STEP = 25  # degrees for each position
 QUERY, KEY = 10, 0  # the directions of query and key before any turn, in degrees
@@ -33,9 +33,9 @@ def draw() -> Canvas:
     )
     for x, title in zip(CENTRES, ("one vector at positions 0 … 4", *map(named, (FIRST, SECOND))), strict=True):
         canvas.text(x, LEVEL - RADIUS - 30, title, anchor="middle", bold=True)
-        canvas.circle(x, LEVEL, RADIUS, fill="#FFFFFF", stroke=GREY)
+        canvas.circle(x, LEVEL, RADIUS, fill="#FFFFFF", stroke=GREY.full)
     for position in range(5):
-        arrow(canvas, CENTRES[0], QUERY + position * STEP, BLUE, BLUE_SHADE, str(position))
+        arrow(canvas, CENTRES[0], QUERY + position * STEP, BLUE.full, BLUE.shade, str(position))
     for x, (m, n) in zip(CENTRES[1:], (FIRST, SECOND), strict=True):
         draw_pair(canvas, x, m, n)
     y = LEVEL + RADIUS + 36
@@ -71,11 +71,11 @@ def arrow(canvas: Canvas, x: float, degrees: float, colour: str, shade: str, nam
 def draw_pair(canvas: Canvas, x: float, m: int, n: int) -> None:
     start, end = KEY + n * STEP, QUERY + m * STEP
     steps = [start + (end - start) * i / 20 for i in range(21)]
-    canvas.line(*(point(x, degrees, 44) for degrees in steps), colour=GOLD_SHADE, thickness=4, arrow=False)
-    arrow(canvas, x, end, BLUE, BLUE_SHADE, "q")
-    arrow(canvas, x, start, ORANGE, ORANGE_SHADE, "k")
+    canvas.line(*(point(x, degrees, 44) for degrees in steps), colour=GOLD.shade, thickness=4, arrow=False)
+    arrow(canvas, x, end, BLUE.full, BLUE.shade, "q")
+    arrow(canvas, x, start, ORANGE.full, ORANGE.shade, "k")
     label = point(x, (start + end) / 2, 64)
-    canvas.text(label[0], label[1] + 4, f"{BETWEEN}°", anchor="middle", size=SMALL, colour=GOLD_SHADE, bold=True)
+    canvas.text(label[0], label[1] + 4, f"{BETWEEN}°", anchor="middle", size=SMALL, colour=GOLD.shade, bold=True)
 
 
 if __name__ == "__main__":

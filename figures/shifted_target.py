@@ -1,21 +1,6 @@
 """Teacher forcing: what the decoder reads and what it is asked for: figures/shifted_target.svg"""
 
-from canvas import (
-    BLUE_SHADE,
-    GREY,
-    GREY_TINT,
-    INK,
-    MUTED,
-    ORANGE,
-    ORANGE_SHADE,
-    ORANGE_TINT,
-    PINK,
-    PINK_SHADE,
-    PINK_TINT,
-    SMALL,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GREY, INK, MUTED, ORANGE, PINK, SMALL, Canvas, save
 
 TITLE = "Teacher forcing: the target is the decoder's input shifted by one word"
 DESCRIPTION = (
@@ -59,7 +44,7 @@ def draw_pair(canvas: Canvas, y: float, source: str, read: list[str], asked: lis
     """One row of the batch: source on top, decoder input, target."""
     canvas.box(18, y - 4, 764, 140, fill="#FFFFFF", stroke="#CBD2D9", radius=10, thickness=1)
     canvas.text(34, y + 21, "source", size=SMALL, colour=MUTED)
-    canvas.text(LEFT, y + 21, source, colour=BLUE_SHADE, bold=True)
+    canvas.text(LEFT, y + 21, source, colour=BLUE.shade, bold=True)
     top, height = y + 36, 28
     bottom = y + 98
     canvas.text(34, top + 19, "decoder input", bold=True)
@@ -67,7 +52,7 @@ def draw_pair(canvas: Canvas, y: float, source: str, read: list[str], asked: lis
     for column in range(1, T):
         if read[column] != PAD:  # the same word, asked for one position earlier
             start, end = (centre(column) - 14, top + height), (centre(column - 1) + 14, bottom)
-            canvas.line(start, end, colour=ORANGE, thickness=1.2, dash="3 4", arrow=False)
+            canvas.line(start, end, colour=ORANGE.full, thickness=1.2, dash="3 4", arrow=False)
     for column in range(T):
         shade = MUTED if asked[column] == PAD else INK
         canvas.line((centre(column), top + height), (centre(column), bottom), colour=shade)
@@ -110,10 +95,10 @@ def draw_mask(canvas: Canvas, y: float, read: list[str], asked: list[str]) -> No
 
 def look(word: str) -> dict[str, str]:
     if word == PAD:
-        return dict(fill=GREY_TINT, stroke=GREY, colour=MUTED, dash="3 3")
+        return dict(fill=GREY.tint, stroke=GREY.full, colour=MUTED, dash="3 3")
     if word.startswith("<"):
-        return dict(fill=PINK_TINT, stroke=PINK, colour=PINK_SHADE)
-    return dict(fill=ORANGE_TINT, stroke=ORANGE, colour=ORANGE_SHADE)
+        return dict(fill=PINK.tint, stroke=PINK.full, colour=PINK.shade)
+    return dict(fill=ORANGE.tint, stroke=ORANGE.full, colour=ORANGE.shade)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,6 @@
 """Splitting a vector into heads, attention in each, joining, and W_O, with small numbers  →  split_heads.svg"""
 
-from canvas import (
-    BLUE_SHADE,
-    BLUE_TINT,
-    GOLD_TINT,
-    GREEN_SHADE,
-    GREEN_TINT,
-    GREY,
-    GREY_TINT,
-    INK,
-    MUTED,
-    ORANGE_SHADE,
-    ORANGE_TINT,
-    SMALL,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, SMALL, Canvas, save
 
 TITLE = "Splitting into two heads, attention in each, joining, and the output matrix, with numbers to check"
 DESCRIPTION = (
@@ -33,7 +18,7 @@ WEIGHTS = [  # (H, T, S), in halves, so that all can be reckoned without a penci
 ]
 W_O = [[1, 0, 0, 1], [0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1]]  # (D, D)
 TOKENS = ("four", "hundred", "twenty")
-SIDES = ((BLUE_TINT, BLUE_SHADE), (ORANGE_TINT, ORANGE_SHADE))  # of the two heads
+SIDES = ((BLUE.tint, BLUE.shade), (ORANGE.tint, ORANGE.shade))  # of the two heads
 CELL, K = 31, 2
 Rows = list[list[float]]
 
@@ -86,7 +71,7 @@ def _splitting(canvas: Canvas, heads: list[Rows]) -> None:
     canvas.text(524, y + 30, "(H, T, K) = (2, 3, 2)", bold=True)
     canvas.text(524, y + 50, "two tables, one for", size=SMALL, colour=MUTED)
     canvas.text(524, y + 66, "each head: next row", size=SMALL, colour=MUTED)
-    canvas.box(662, y - 36, 124, 156, fill=GOLD_TINT, radius=8)
+    canvas.box(662, y - 36, 124, 156, fill=GOLD.tint, radius=8)
     lines = (
         "Without transpose,",
         "view(H, T, K) gives",
@@ -135,14 +120,14 @@ def _joining(canvas: Canvas, joined: Rows) -> None:
     canvas.text(x + 4 * CELL + 24, top + high / 2 + 5, "=", anchor="middle", bold=True, size=17)
     out = product(joined, W_O)
     x += 4 * CELL + 48
-    grid(canvas, x, top, out, side=None, framed=[(1, 0), (1, 2)], fill=(GREEN_TINT, GREEN_SHADE))
+    grid(canvas, x, top, out, side=None, framed=[(1, 0), (1, 2)], fill=(GREEN.tint, GREEN.shade))
     canvas.text(x + 4 * CELL + 14, top + 20, "output (T, D)", bold=True)
     canvas.text(x + 4 * CELL + 14, top + 42, "row 'hundred':", size=SMALL, colour=MUTED)
     canvas.text(x + 4 * CELL + 14, top + 60, "14 = 3 + 11", size=SMALL, colour=MUTED)
     canvas.text(x + 4 * CELL + 14, top + 78, "11 = 11", size=SMALL, colour=MUTED)
 
 
-def grid(canvas, x, y, rows, name="", shape="", *, side, tokens=False, framed=(), fill=(GREY_TINT, INK)) -> None:
+def grid(canvas, x, y, rows, name="", shape="", *, side, tokens=False, framed=(), fill=(GREY.tint, INK)) -> None:
     """A table of numbers; `side` says from the column to which head it belongs; framed: [(row, column)]."""
     if name:
         canvas.text(x, y - 26, name, bold=True)
@@ -159,7 +144,9 @@ def grid(canvas, x, y, rows, name="", shape="", *, side, tokens=False, framed=()
 
 def cell(canvas: Canvas, x: float, y: float, number: object, fill: str, ink: str) -> None:
     said = f"{number:g}" if isinstance(number, float) else str(number)
-    canvas.box(x, y, CELL - 2, CELL - 2, said, fill=fill, stroke=GREY, colour=ink, radius=2, thickness=0.8, bold=False)
+    canvas.box(
+        x, y, CELL - 2, CELL - 2, said, fill=fill, stroke=GREY.full, colour=ink, radius=2, thickness=0.8, bold=False
+    )
 
 
 if __name__ == "__main__":

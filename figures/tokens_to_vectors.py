@@ -2,22 +2,7 @@
 
 from math import sin
 
-from canvas import (
-    BLUE,
-    BLUE_SHADE,
-    BLUE_TINT,
-    GOLD,
-    GOLD_SHADE,
-    GOLD_TINT,
-    GREEN,
-    GREEN_TINT,
-    GREY,
-    INK,
-    MUTED,
-    SMALL,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GOLD, GREEN, GREY, INK, MUTED, SMALL, Canvas, save
 
 TITLE = "From text to vectors: cut into tokens, number them, fetch a row for each number"
 DESCRIPTION = (
@@ -50,11 +35,11 @@ def draw() -> Canvas:
     for number, (token, i) in enumerate(TOKENS):
         y = TOP + number * PITCH
         middle = place[i] + CELL / 2
-        canvas.line((IDS + 44, y + 15), (TABLE - 98, middle), colour=BLUE)
-        canvas.line((TABLE + D * CELL + 8, middle), (VECTORS - 8, y + 15), colour=GREEN)
+        canvas.line((IDS + 44, y + 15), (TABLE - 98, middle), colour=BLUE.full)
+        canvas.line((TABLE + D * CELL + 8, middle), (VECTORS - 8, y + 15), colour=GREEN.full)
         canvas.line((PIECES + 92, y + 15), (IDS - 6, y + 15))
-        canvas.box(PIECES, y, 88, 30, token, fill=BLUE_TINT, stroke=BLUE, colour=BLUE_SHADE)
-        canvas.box(IDS, y, 40, 30, str(i), fill=GOLD_TINT, stroke=GOLD, colour=GOLD_SHADE)
+        canvas.box(PIECES, y, 88, 30, token, fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
+        canvas.box(IDS, y, 40, 30, str(i), fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
         draw_row(canvas, VECTORS, y + 15 - CELL / 2, i)
     used = {i for _, i in TOKENS}
     for number, row in enumerate(ROWS):
@@ -67,7 +52,7 @@ def draw() -> Canvas:
         canvas.text(TABLE - 72, y + 13, str(i), size=SMALL, colour=INK if bold else MUTED, anchor="end", bold=bold)
         canvas.text(TABLE - 64, y + 13, token, size=SMALL, colour=INK if bold else MUTED, bold=bold)
         draw_row(canvas, TABLE, y, i, pale=not bold)
-    canvas.box(28, 458, 744, 44, fill=GREEN_TINT, stroke=GREEN)
+    canvas.box(28, 458, 744, 44, fill=GREEN.tint, stroke=GREEN.full)
     canvas.text(44, 485, "Nothing is computed here: a row is fetched. In training only fetched rows get a gradient.")
     return canvas
 
@@ -77,7 +62,9 @@ def draw_row(canvas: Canvas, x: float, y: float, i: int, *, pale: bool = False) 
     for column in range(D):
         level = int(2.5 + 2.49 * sin(2.3 * i + 1.9 * column + 0.7 * i * column))
         fill = "#FFFFFF" if pale else SHADES[level]
-        canvas.box(x + column * CELL, y, CELL, CELL, fill=fill, stroke=GREY if pale else GREEN, radius=0, thickness=1)
+        canvas.box(
+            x + column * CELL, y, CELL, CELL, fill=fill, stroke=GREY.full if pale else GREEN.full, radius=0, thickness=1
+        )
 
 
 if __name__ == "__main__":

@@ -5,34 +5,14 @@ The weights are read from a real forward pass of `number_translator()`, which is
 
 from collections.abc import Sequence
 
-from canvas import (
-    BLUE,
-    BLUE_SHADE,
-    BLUE_TINT,
-    GOLD_SHADE,
-    GOLD_TINT,
-    GREEN,
-    GREEN_SHADE,
-    GREEN_TINT,
-    GREY,
-    GREY_TINT,
-    INK,
-    MUTED,
-    ORANGE,
-    ORANGE_SHADE,
-    ORANGE_TINT,
-    SMALL,
-    WIDTH,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, SMALL, WIDTH, Canvas, save
 
 SENTENCE = "four hundred twenty-one"
 LOOKS = [  # of the English words, in turn: stroke, fill, colour
-    (BLUE, BLUE_TINT, BLUE_SHADE),
-    (GOLD_SHADE, GOLD_TINT, GOLD_SHADE),
-    (GREEN, GREEN_TINT, GREEN_SHADE),
-    (ORANGE, ORANGE_TINT, ORANGE_SHADE),
+    (BLUE.full, BLUE.tint, BLUE.shade),
+    (GOLD.shade, GOLD.tint, GOLD.shade),
+    (GREEN.full, GREEN.tint, GREEN.shade),
+    (ORANGE.full, ORANGE.tint, ORANGE.shade),
 ]
 SHOWN = 0.05  # lines of less weight are left out
 TOP, BOTTOM, HEIGHT = 108, 296, 40
@@ -84,7 +64,7 @@ def picture(english: Sequence[str], german: Sequence[str], weights: Sequence[Seq
         canvas.box(keys[s] - 65, TOP, 130, HEIGHT, word, fill=fill, stroke=stroke, colour=colour, size=16, radius=8)
     for t, word in enumerate(german):
         weight = weights[t][best[t]]
-        stroke, fill, colour = LOOKS[best[t] % len(LOOKS)] if weight > 0.6 else (GREY, GREY_TINT, INK)
+        stroke, fill, colour = LOOKS[best[t] % len(LOOKS)] if weight > 0.6 else (GREY.full, GREY.tint, INK)
         canvas.box(
             queries[t] - 51, BOTTOM, 102, HEIGHT, word, fill=fill, stroke=stroke, colour=colour, size=16, radius=8
         )

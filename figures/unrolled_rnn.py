@@ -1,18 +1,6 @@
 """A recurrent network, rolled up and unrolled over four words: figures/unrolled_rnn.svg"""
 
-from canvas import (
-    BLUE,
-    BLUE_SHADE,
-    BLUE_TINT,
-    GREEN,
-    GREEN_SHADE,
-    GREEN_TINT,
-    MUTED,
-    ORANGE,
-    ORANGE_SHADE,
-    Canvas,
-    save,
-)
+from canvas import BLUE, GREEN, MUTED, ORANGE, Canvas, save
 
 TITLE = "A recurrent network, unrolled"
 DESCRIPTION = (
@@ -32,12 +20,12 @@ def draw() -> Canvas:
     canvas.text(176, TOP + 35, "=", size=26, colour=MUTED, anchor="middle")
     for number, word in enumerate(WORDS):
         unrolled(canvas, number, word)
-    canvas.line((LEFT - 84, TOP + 26), (LEFT - 12, TOP + 26), colour=GREEN)
-    canvas.text(LEFT - 50, TOP + 18, "h₀ = 0", colour=GREEN_SHADE, anchor="middle")
+    canvas.line((LEFT - 84, TOP + 26), (LEFT - 12, TOP + 26), colour=GREEN.full)
+    canvas.text(LEFT - 50, TOP + 18, "h₀ = 0", colour=GREEN.shade, anchor="middle")
     right = LEFT + 3 * STEP + 35
-    canvas.line((right, TOP - 34), (LEFT + 35, TOP - 34), colour=ORANGE, thickness=2)
+    canvas.line((right, TOP - 34), (LEFT + 35, TOP - 34), colour=ORANGE.full, thickness=2)
     words = "the gradient on its way back: one factor ∂hₜ/∂hₜ₋₁ a step"
-    canvas.text((LEFT + 35 + right) / 2, TOP - 46, words, colour=ORANGE_SHADE, anchor="middle")
+    canvas.text((LEFT + 35 + right) / 2, TOP - 46, words, colour=ORANGE.shade, anchor="middle")
     canvas.text(
         28, 342, "f is the same in every box: hₜ = tanh(W xₜ + U hₜ₋₁ + b). T words take T steps, one after the other."
     )
@@ -45,21 +33,21 @@ def draw() -> Canvas:
 
 
 def rolled(canvas: Canvas) -> None:
-    canvas.box(72, TOP, 64, 52, "f", fill=GREEN_TINT, stroke=GREEN, colour=GREEN_SHADE)
-    canvas.box(72, TOP + 98, 64, 30, "x", fill=BLUE_TINT, stroke=BLUE, colour=BLUE_SHADE)
+    canvas.box(72, TOP, 64, 52, "f", fill=GREEN.tint, stroke=GREEN.full, colour=GREEN.shade)
+    canvas.box(72, TOP + 98, 64, 30, "x", fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
     canvas.line((104, TOP + 98), (104, TOP + 54))
     loop = [(104, TOP), (104, TOP - 26), (44, TOP - 26), (44, TOP + 26), (70, TOP + 26)]
-    canvas.line(*loop, colour=GREEN)
-    canvas.text(50, TOP - 34, "h", colour=GREEN_SHADE)
+    canvas.line(*loop, colour=GREEN.full)
+    canvas.text(50, TOP - 34, "h", colour=GREEN.shade)
 
 
 def unrolled(canvas: Canvas, number: int, word: str) -> None:
     x = LEFT + number * STEP
-    canvas.box(x, TOP, 70, 52, "f", fill=GREEN_TINT, stroke=GREEN, colour=GREEN_SHADE)
-    canvas.box(x - 8, TOP + 98, 86, 30, word, fill=BLUE_TINT, stroke=BLUE, colour=BLUE_SHADE)
+    canvas.box(x, TOP, 70, 52, "f", fill=GREEN.tint, stroke=GREEN.full, colour=GREEN.shade)
+    canvas.box(x - 8, TOP + 98, 86, 30, word, fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
     canvas.line((x + 35, TOP + 98), (x + 35, TOP + 54))
-    canvas.line((x + 72, TOP + 26), (x + STEP - 3, TOP + 26), colour=GREEN)
-    canvas.text(x + 96, TOP + 18, f"h{'₁₂₃₄'[number]}", colour=GREEN_SHADE, anchor="middle")
+    canvas.line((x + 72, TOP + 26), (x + STEP - 3, TOP + 26), colour=GREEN.full)
+    canvas.text(x + 96, TOP + 18, f"h{'₁₂₃₄'[number]}", colour=GREEN.shade, anchor="middle")
 
 
 if __name__ == "__main__":

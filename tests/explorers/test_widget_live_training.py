@@ -300,5 +300,7 @@ def test_an_error_of_the_training_is_shown_in_place_and_start_tries_again():
 def test_choices_and_numbers_that_do_not_fit():
     with pytest.raises(ValueError, match="choices is empty, expected a dictionary that is not"):
         live_training_explorer(retrain, {})
+    with pytest.raises(ValueError, match=r"choices\['a'\] is 5, expected a dictionary"):
+        live_training_explorer(retrain, {"a": 5})
     with pytest.raises(ValueError, match="every=0, expected at least 1"):
         live_training_explorer(retrain, CHOICES, every=0)

@@ -94,7 +94,9 @@ def first_to_move(
         kind = {name: type(module).__name__ for name, module in subject.model.named_modules()}
     for mine, theirs in zip(_trace(subject, one), _trace(subject, other), strict=False):
         a, b = mine.tensor[rows[0], :columns], theirs.tensor[rows[1], :columns]
-        if a.shape != b.shape or torch.equal(a, b) or (a - b).abs().max() <= tolerance * a.square().mean().sqrt():
+        if a.shape != b.shape or torch.equal(a, b):
+            continue
+        if (a - b).abs().max() <= tolerance * a.square().mean().sqrt():
             continue
         if mine.caller is None:
             return f"{mine.name or 'the model itself'} ({kind[mine.name]}) is the first part whose output moves"

@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 
 from tx_helpers.show.plots import COLOURS, Svg
 from tx_helpers.show.series import named_lines, named_matrix, named_numbers
-from tx_helpers.show.shapes import BLUE, INK, card, shape, words
+from tx_helpers.show.shapes import BLUE, INK, card, rgb, shape, words
 
 DASHES = ("none", "7 3", "7 3 2 3", "2 3")  # so that lines differ by more than their colour
 GRID, SHADES, EDGE = "#DDDDDD", ("#FFFFFF", BLUE.full), 8
@@ -187,9 +187,10 @@ def _two_lines(name: str) -> list[str]:
 
 def _shade(share: float) -> str:
     """A colour between white (0) and blue (1)."""
-    ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in SHADES]
     share = min(1.0, max(0.0, share))
-    return "#" + "".join(f"{round(low + share * (high - low)):02X}" for low, high in zip(*ends, strict=True))
+    return "#" + "".join(
+        f"{round(low + share * (high - low)):02X}" for low, high in zip(*map(rgb, SHADES), strict=True)
+    )
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 
-from tx_helpers.show.shapes import shape
+from tx_helpers.show.shapes import rgb, shape
 
 MOST = 0xFFFF  # bytes of a block that is stored
 
@@ -42,9 +42,8 @@ def pixel_image(levels: np.ndarray, palette: np.ndarray, *, x: float, y: float, 
 
 def two_sided(low: str, high: str) -> np.ndarray:
     """A palette of 255 colours like "#0072B2" from `low` over white, its middle, to `high`."""
-    ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (low, high)]
     level = np.linspace(-1, 1, 255)[:, None]
-    return np.rint(255 + abs(level) * (np.where(level < 0, *ends) - 255)).astype(np.uint8)
+    return np.rint(255 + abs(level) * (np.where(level < 0, rgb(low), rgb(high)) - 255)).astype(np.uint8)
 
 
 def strongest(values: np.ndarray, most: int) -> np.ndarray:

@@ -133,6 +133,11 @@ def card(width: float, height: float, parts: Iterable[str], alt: str) -> Svg:
     return Svg("\n".join([opening, ground, *parts, "</svg>"]), alt)
 
 
+def rgb(colour: str) -> list[int]:
+    """The hexadecimal "#0072B2" as [0, 114, 178]."""
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
 def number(value: float) -> str:
     """At most two decimals, and no more than needed."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -46,7 +46,8 @@ def draw(name: str, x: float, other: float | None) -> Svg:
         limits = min(low, float(ys.min())), max(high, float(ys.max()))  # nothing is cut off
         mark = f"at x = {x:g}"
         lines = {name: (GRID, ys), mark: ([x, x], [limits[0], y])}
-        panels.append(line_chart(lines, size=(380, 270), title=title, xlabel="x", ylabel="", ylim=limits, faint=[mark]))
+        labels = dict(title=title, xlabel="x", ylabel="")
+        panels.append(line_chart(lines, size=(380, 270), ylim=limits, faint=[mark], **labels))
     return side_by_side(panels, alt=describe(name, x, other))
 
 

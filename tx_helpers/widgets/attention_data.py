@@ -130,8 +130,8 @@ def attention_from_scores(
         scale_reason = "" if d_head else UNKNOWN_WIDTH
     made = Attention(label, values, allowed, queries, keys, True, d_head, scale_reason, bool(masked.any()))
     if given is not None:
-        L, H = values.shape[:2]
-        gap = max(abs(made.weights(i, j) - given.values[i, j]).max() for i in range(L) for j in range(H))
+        heads = np.ndindex(values.shape[:2])  # (layer, head)
+        gap = max(abs(made.weights(*head) - given.values[head]).max() for head in heads)
         if gap > 5e-3:  # the rounding of bfloat16 is smaller
             return replace(given, scale_reason=EDITED)
     return made

@@ -20,7 +20,7 @@ from functools import partial
 import ipywidgets as widgets
 import torch
 
-from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.arguments import check_numbers, check_types, described
 from tx_helpers.capture import capture
 from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import line_chart, message, side_by_side, weight_map
@@ -150,9 +150,9 @@ class LiveTraining:
         number: int = 421,
     ):
         check_types("live_training", Mapping, choices=choices)
-        check_types(
-            "live_training", Mapping, **{f"choices[{name!r}]": each | {"": 0} for name, each in choices.items()}
-        )
+        for name, options in choices.items():
+            if not isinstance(options, Mapping):
+                raise ValueError(f"live_training: choices[{name!r}] is {described(options)}, expected a dictionary")
         check_numbers("live_training", least=1, whole=True, steps=steps, every=every)
         check_numbers("live_training", least=0, most=999_999, whole=True, number=number)
         self.retrain, self.choices, self.steps, self.every, self.number = retrain, dict(choices), steps, every, number

@@ -150,7 +150,7 @@ def draw_turn(query_position: int, key_position: int, degrees: float, seen: Turn
             shape("circle", cx=tip[0], cy=tip[1], r=6, fill=colour.full),
             words(x + 163 * math.cos(angle), y - 153 * math.sin(angle) + 4, name, anchor="middle", fill=colour.shade),
         ]
-    low, high, level = 400, 660, 180
+    low, middle, high, level = 400, 530, 660, 180
     query_turn = f"query: position {query_position} · {degrees:g}° = {query_position * degrees:g}°"
     key_turn = f"key: position {key_position} · {degrees:g}° = {key_position * degrees:g}°, from {HEAD_START:.0f}°"
     parts += [
@@ -158,9 +158,9 @@ def draw_turn(query_position: int, key_position: int, degrees: float, seen: Turn
         words(low, 95, key_turn, fill=ORANGE.shade),
         words(low, 140, f"score q · k = cos {seen.angle:.0f}° = {seen.score:.3f}", size=18),
         line(low, level, high, level, EDGE),
-        shape("circle", cx=(low + high) / 2 + (high - low) / 2 * seen.score, cy=level, r=7, fill=GREEN.full),
+        shape("circle", cx=middle + (high - low) / 2 * seen.score, cy=level, r=7, fill=GREEN.full),
         *(words(end, level + 28, f"{sign}1", anchor="middle") for end, sign in ((low, "−"), (high, "+"))),
-        words((low + high) / 2, level + 28, "0", anchor="middle"),
+        words(middle, level + 28, "0", anchor="middle"),
         words(low, 260, "dashed: before the turn, as at position 0", fill=MUTED),
     ]
     return card(700, 360, parts, describe_turn(query_position, key_position, degrees, seen))

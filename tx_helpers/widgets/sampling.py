@@ -110,11 +110,17 @@ def draw(shaped: Shaped, tokens: Sequence[str]) -> Svg:
     ]
     for row, i in enumerate(order[:SHOWN]):
         y, stays = 26 + 24 * row, bool(shaped.stays[i])
+        if stays:
+            ink, drawn_from = INK, bar(78, y + 9, 500 * q[i], 10, BLUE.full)
+            numbers = f"{p[i]:.2f} → {q[i]:.2f}"
+        else:
+            ink, drawn_from = MUTED, words(78, y + 19, "✗", fill=MUTED, size=10)
+            numbers = f"{p[i]:.2f} ✗"
         parts += [
-            words(70, y + 15, visible(tokens[i]), anchor="end", fill=INK if stays else MUTED),
+            words(70, y + 15, visible(tokens[i]), anchor="end", fill=ink),
             bar(78, y + 1, 500 * p[i], 8, **PALE),
-            bar(78, y + 9, 500 * q[i], 10, BLUE.full) if stays else words(78, y + 19, "✗", fill=MUTED, size=10),
-            words(690, y + 15, f"{p[i]:.2f} → {q[i]:.2f}" if stays else f"{p[i]:.2f} ✗", anchor="end", size=12),
+            drawn_from,
+            words(690, y + 15, numbers, anchor="end", size=12),
         ]
     y = 26 + 24 * min(SHOWN, len(order))
     if rest := order[SHOWN:]:

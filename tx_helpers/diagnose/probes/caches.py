@@ -189,7 +189,10 @@ def prefill(run: Run) -> Result:
 def _window(subject: Subject, length: int) -> int | None:
     """The fewest keys that a layer lets the last query see, where these are not all."""
     layers = attention_weights(subject, of_length(subject, length), {length})
-    counts = [int((layer.weights[..., -1, :] > 0).flatten(0, -2).any(dim=0).sum()) for layer in layers]
+    counts = []
+    for layer in layers:
+        visible = layer.weights[..., -1, :] > 0  # (…, S)
+        counts.append(int(visible.flatten(0, -2).any(dim=0).sum()))
     return min((count for count in counts if count < length), default=None)
 
 

@@ -38,8 +38,11 @@ def _other_from(subject: Subject, t: int) -> Ids:
 
 def _leaks(subject: Subject) -> dict[int, float]:
     """For each t how far the logits before t move."""
-    base = subject(*subject.inputs(0))
-    return {t: movement(subject(*_other_from(subject, t))[:, :t], base[:, :t]) for t in range(1, subject.T)}
+    base, moved = subject(*subject.inputs(0)), {}
+    for t in range(1, subject.T):
+        logits = subject(*_other_from(subject, t))
+        moved[t] = movement(logits[:, :t], base[:, :t])
+    return moved
 
 
 def _future_in_training(run: Run) -> Result | None:

@@ -115,8 +115,10 @@ def _attends(subject: Subject) -> bool:
     """Is there a module that bears the name of attention and has parameters of its own?"""
     if not isinstance(subject.model, nn.Module):
         return True
-    names = [type(m).__name__.lower() for m in subject.model.modules() if next(m.parameters(), None) is not None]
-    return any("attention" in name for name in names)
+    for module in subject.model.modules():
+        if "attention" in type(module).__name__.lower() and any(True for _ in module.parameters()):
+            return True
+    return False
 
 
 @torch.no_grad()

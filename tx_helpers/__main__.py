@@ -1,6 +1,6 @@
 """The course's command line.
 
-`python -m tx_helpers check` says what the course misses on this machine and how to mend it.
+`python -m tx_helpers check` says what the course lacks on this machine and how to get it.
 `python -m tx_helpers diagnose module:factory` probes a model: what `factory` makes, or the model of this name, in a
 module that can be imported where the command is given.
 """
@@ -59,7 +59,7 @@ def diagnose(arguments: list[str]) -> int:
     )
     try:
         options = vars(parser.parse_args(arguments))
-    except SystemExit as stop:  # --help, or a wrong call that argparse has told of
+    except SystemExit as stop:  # --help, or a wrong call that argparse has reported
         return int(stop.code or 0)
     try:
         from tx_helpers.diagnose.diagnosis import diagnose as probed  # needs torch, without which `check` must work
@@ -88,7 +88,7 @@ def imported(name: str) -> Any:
 
 
 def made(thing: Any) -> Any:
-    """What a function or class that needs no argument makes; anything else is the model itself."""
+    """The model that a function or class without required arguments makes; anything else is the model itself."""
     if not (inspect.isfunction(thing) or inspect.isclass(thing) or isinstance(thing, partial)):
         return thing
     parameters = inspect.signature(thing).parameters.values()

@@ -75,7 +75,8 @@ class Translator:
         """The share of pairs, (…, source, target), whose translation is the target, word for word."""
         sources, targets = zip(*text_pairs("exact_match", pairs), strict=True)
         written = self.translate_all(sources, **options)
-        return sum(map(str.__eq__, written, targets)) / len(targets)
+        matches = [text == target for text, target in zip(written, targets, strict=True)]
+        return sum(matches) / len(matches)
 
 
 def translator_config(data: PairData, **changes) -> TransformerConfig:
@@ -102,7 +103,7 @@ def train_translator(
 
     changes    to the configuration: dict(wiring="post_norm", dropout=0.1)
     prepare    is called with the untrained model: the place to break or replace a part of it
-    evaluate   is called with the translator each `every` steps and at the end; its figures go to `run.evaluations`
+    evaluate   is called with the translator every `every` steps and at the end; its results go to `run.evaluations`
     options    of `training.fit`: checkpoint, resume, every …
     First values, batches and dropout depend on `seed` alone; the global random state is as before.
     """
@@ -131,7 +132,7 @@ def train_translator(
 
 
 def number_translator(*, progress: bool = True) -> Translator:
-    """The course's translator: from the user's cache, or trained now (some ten seconds) and saved there.
+    """The course's translator: from the user's cache, or trained now (about ten seconds) and saved there.
 
     The file's name is made of recipe, data and package version. An interrupted training is resumed, and a file that
     cannot be read is replaced. Where the cache cannot be written, one line says why.
@@ -143,7 +144,7 @@ def number_translator(*, progress: bool = True) -> Translator:
 
 
 def _cached(name: str, recipe: object, train: Callable[..., Translator]) -> Translator:
-    """What `train` returns, with its run saved in the cache; the cache must never stop a notebook."""
+    """What `train` returns, resumed from the cache and saved there. No error of the cache may stop a notebook."""
     fingerprint = hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]
     file = cache_folder() / f"{name}-{__version__}-{fingerprint}.pt"
     try:
@@ -169,9 +170,9 @@ class Writer:
     run: Run | None = None
 
     def write(self, prompt: str = "\n", characters: int = 200, **options) -> str:
-        """What follows the prompt: drawn at temperature 1 unless `generation.stream`'s options say otherwise.
+        """The text after the prompt: drawn at temperature 1 unless `generation.stream`'s options say otherwise.
 
-        Once the context is full, only its second half is remembered, and written on from there.
+        Once the context is full, the model continues from its second half alone.
         """
         check_types("write", str, prompt=prompt)
         check_numbers("write", least=0, whole=True, characters=characters)
@@ -195,7 +196,7 @@ class Writer:
 
 
 def writer_config(vocab_size: int, **changes) -> TransformerConfig:
-    """0.8 million parameters, put together from what was found since 2017 (see `config` for the sources)."""
+    """0.8 million parameters, with several improvements found since 2017 (see `config` for the sources)."""
     config = TransformerConfig(
         vocab_size,
         d_model=128,

@@ -16,14 +16,14 @@ def filter_logits(
     top_p: float | None = None,
     min_p: float | None = None,
 ) -> Tensor:
-    """The logits to draw from, (…, V) -> (…, V): sharpened or flattened, and −∞ where a token is ruled out.
+    """The logits to draw from, (…, V) -> (…, V): divided by the temperature, and −∞ where a token is ruled out.
 
-    In this order, each step on what the one before left over:
+    The filters apply in this order, each to the result of the one before:
     temperature  logits / temperature: below 1 likely tokens become likelier, above 1 less likely
     top_k        only the k likeliest tokens (Fan et al. 2018, section 5); k > V leaves all
     top_p        only the likeliest tokens that together have probability p or more ("nucleus", Holtzman et al. 2020)
     min_p        only tokens at least min_p times as likely as the likeliest (Nguyen et al. 2024)
-    At least one token stays. Of equally likely tokens the one with the lower id goes first.
+    At least one token stays. Of equally likely tokens the one with the lower id ranks first.
     """
     check_tensors("filter_logits", logits=(logits, "float … V"))
     check_numbers("filter_logits", above=0, temperature=temperature)
@@ -39,9 +39,9 @@ def filter_logits(
     ranked, ids = logits.sort(dim=-1, descending=True, stable=True)
     if top_k is not None:
         ranked[..., top_k:] = float("-inf")
-    if top_p is not None and top_p < 1:  # a sum that rounding has brought to 1 would rule out the last ones
+    if top_p is not None and top_p < 1:  # with top_p = 1, a sum rounded up to 1 would rule out the last tokens
         p = ranked.softmax(-1)
-        likelier = p.cumsum(-1) - p  # what the tokens before this one have together
+        likelier = p.cumsum(-1) - p  # the probability of all likelier tokens together
         ranked = ranked.masked_fill(likelier >= top_p, float("-inf"))
     if min_p is not None:
         p = ranked.softmax(-1)
@@ -78,5 +78,5 @@ def sampler(
 
 
 def precise(logits: Tensor) -> Tensor:
-    """In float32 at least, for sums of exponentials."""
+    """The logits in float32 or better, for sums of exponentials."""
     return logits.to(torch.promote_types(logits.dtype, torch.float32))

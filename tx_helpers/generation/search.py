@@ -7,8 +7,8 @@ The model needs one method, which starts a sequence:
     state.select(rows)                                                       select, repeat or reorder the rows
 
 With cached=True the state stores the keys and values of all positions so far; with False it computes them again at
-every step, to the same logits. A prompt is one id with which every row begins (`tokenizer.bos_id`), the ids of one row,
-a list of rows, or a tensor (B, T); rows of different lengths are padded on the left. The new ids are returned.
+every step, which gives the same logits. A prompt is one id with which every row begins (`tokenizer.bos_id`), the ids of
+one row, a list of rows, or a tensor (B, T); rows of different lengths are padded on the left. The new ids are returned.
 """
 
 import inspect
@@ -55,8 +55,8 @@ def stream(
 
     source        (B, S), for an encoder–decoder
     end_id        ends a row, which is filled with pad_id from then on (without a pad_id: with end_id)
-    pad_id        also fills prompts of different lengths, on the left; the model must know it as padding
-    temperature   0: greedy, the likeliest token each time; else the token is drawn, see `sampling.filter_logits`
+    pad_id        also fills up shorter prompts on the left; it must be the model's own pad_id
+    temperature   0: greedy, the likeliest token each time; otherwise the token is drawn, see `sampling.filter_logits`
     generator     to draw from; None: torch's own
     The model runs in evaluation mode and without gradients; between the steps and afterwards it is as before.
     """
@@ -80,7 +80,7 @@ class Hypothesis(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A continuation that a step of a beam search compares: its new ids, their ln P, and whether it gets a place."""
+    """A continuation compared in a step of a beam search: its new ids, their ln P, and whether it is selected."""
 
     ids: tuple[int, ...]
     log_probability: float
@@ -91,19 +91,19 @@ class BeamStep(NamedTuple):
     """A step of a beam search, as `beam_search(…, watch=…)` shows it.
 
     written          (B, beams, n): the new ids of the hypotheses so far
-    log_probability  (B, beams·V): ln P of every hypothesis with every token after it, −∞ where it is not open
-    places           (B,): how many of these continuations are selected, the likeliest
+    log_probability  (B, beams·V): ln P of every hypothesis followed by every token, −∞ if the hypothesis is not open
+    places           (B,): how many of these continuations are selected: the likeliest ones
     """
 
     written: Tensor
     log_probability: Tensor
     places: Tensor
 
-    def candidates(self, row: int = 0, *, rejected: int = 2) -> list[Candidate]:
-        """The continuations of a row that are selected and the best that are not, likeliest first."""
+    def candidates(self, row: int = 0) -> list[Candidate]:
+        """The continuations of a row that are selected and the two best that are not, likeliest first."""
         beams, count = self.written.shape[1], int(self.places[row])
         V = self.log_probability.shape[1] // beams
-        best, index = self.log_probability[row].topk(min(count + rejected, beams * V))
+        best, index = self.log_probability[row].topk(min(count + 2, beams * V))
         ids = [(*self.written[row, i // V].tolist(), i % V) for i in index.tolist()]
         found = [Candidate(*one, rank < count) for rank, one in enumerate(zip(ids, best.tolist(), strict=True))]
         return [candidate for candidate in found if candidate.log_probability > float("-inf")]
@@ -122,12 +122,12 @@ def beam_search(
     cached: bool = True,
     watch: Callable[[BeamStep], None] | None = None,
 ) -> list[list[Hypothesis]]:
-    """For each row, `beams` hypotheses, best first: the likeliest sequences, as far as a search of this width sees.
+    """For each row, `beams` hypotheses, best first: the likeliest sequences that a search of this width finds.
 
     At every step each open hypothesis is continued by every token, and the likeliest continuations are selected, as
     many as there are places. One that ends keeps its place, so the beam narrows as hypotheses end (Sutskever et al.
     2014, section 3.2). The search is over when all have ended or after `max_new_tokens` steps; hypotheses that are
-    still open then count as they are. So one beam is greedy decoding, and enough beams are an exhaustive search.
+    still open then count as ended. So one beam is greedy decoding, and enough beams are an exhaustive search.
 
     length_penalty  α of the score, see `ranked`
     watch           is called at each step, before its selection
@@ -173,8 +173,9 @@ def beam_search(
 def ranked(hypotheses: Iterable[Hypothesis], length_penalty: float) -> list[Hypothesis]:
     """Hypotheses with the score of this length penalty, best first.
 
-    score = ln P / lp,  lp = ((5 + length) / (5 + 1))^α  with α = length_penalty and the end counted in the length:
-    without it (α = 0) every further token costs, and short wins. Wu et al. 2016 (GNMT), eq. 14, without coverage.
+    score = ln P / lp,  lp = ((5 + length) / (5 + 1))^α  with α = length_penalty; the end counts in the length. Without
+    the penalty (α = 0) every further token lowers the score, so short sequences win.
+    Source: Wu et al. 2016 (GNMT), eq. 14, without coverage.
     """
     scored = [
         one._replace(score=one.log_probability / ((5 + len(one.ids)) / 6) ** length_penalty) for one in hypotheses
@@ -281,7 +282,7 @@ def _pad_left(rows: list[list[int]], model: nn.Module, pad_id: int | None, sourc
 
 
 def _check_vocabulary(logits: Tensor, *ids: int | None) -> int:
-    """V; the special ids must lie within."""
+    """The size V of the vocabulary, which must hold the special ids."""
     V = logits.shape[-1]
     for special in ids:
         if special is not None and not 0 <= special < V:

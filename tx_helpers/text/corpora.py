@@ -1,4 +1,4 @@
-"""Texts on disk, and the user's cache folder in which they lie."""
+"""Texts on disk, and the user's cache folder that holds them."""
 
 import hashlib
 import os
@@ -25,8 +25,8 @@ def tinyshakespeare(path: str | Path | None = None, *, download: bool = False) -
     """A megabyte of Shakespeare's plays: 1,115,394 characters, 65 different ones (A. Karpathy 2015, char-rnn).
 
     The file is `path`, else the one that the environment variable TX_TINYSHAKESPEARE names, else `tinyshakespeare.txt`
-    in the user's cache. With `download=True` it is fetched there if it is missing (needs the library pooch); where the
-    cache cannot be written, one line says why. Whatever its origin, its SHA-256 is checked.
+    in the user's cache. With `download=True` it is downloaded to there if it is missing (needs the library pooch); if
+    the cache cannot be written, one line says why. The SHA-256 is checked in every case.
 
     Raises FileNotFoundError if there is no such file, ValueError if it is not that text.
     """
@@ -34,7 +34,7 @@ def tinyshakespeare(path: str | Path | None = None, *, download: bool = False) -
     file = Path(named or cache_folder() / "tinyshakespeare.txt").expanduser()
     try:
         content = file.read_bytes() if file.is_file() else None
-    except OSError:  # another user's
+    except OSError:  # it is another user's
         content = None
     usable = content is not None and (named or _sha256(content) == TINY_SHAKESPEARE_SHA256)
     if download and not usable:

@@ -76,8 +76,8 @@ def sequence_batch(
 class PairBatches:
     """Batches of pairs of id lists: `batches(step) -> SequenceBatch`.
 
-    An epoch is one permutation of the pairs, drawn from seed and epoch. Epochs follow without a gap, so every batch is
-    full (one may end an epoch and begin the next), and every pair occurs exactly once in an epoch.
+    An epoch is one permutation of the pairs, drawn from seed and epoch, and holds every pair exactly once. Every batch
+    is full: one batch may hold the end of an epoch and the start of the next.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class PairBatches:
 class TextBatches:
     """Random windows of one long text: `batches(step) -> TextBatch`, B = batch_size and T = length.
 
-    ids (N,): the text's ids. A window may begin wherever length + 1 ids are left; all places are equally likely.
+    ids (N,): the text's ids. A window may start wherever length + 1 ids are left; all starts are equally likely.
     """
 
     def __init__(self, ids: Tensor | Sequence[int], length: int, batch_size: int, *, seed: int = 0):
@@ -131,9 +131,9 @@ class TextBatches:
 
 
 def evaluation_windows(ids: Tensor | Sequence[int], length: int, *, batch_size: int = 64) -> list[TextBatch]:
-    """A text cut into consecutive windows, in batches: every id but the first is a target exactly once.
+    """Cut a text into consecutive windows, in batches: every id but the first is a target exactly once.
 
-    The rest at the end is a shorter window in a separate batch, so a mean over the text must weigh each batch by its
+    The rest at the end is a shorter window in a separate batch, so a mean over the text must weight each batch by its
     number of targets. Positions early in a window see little context, as in training.
     """
     check_numbers("evaluation_windows", least=1, whole=True, length=length, batch_size=batch_size)

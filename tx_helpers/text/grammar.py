@@ -158,7 +158,7 @@ class Grammar:
         )
 
     def _sequence(self, parts: list[Part]) -> Facts:
-        """The facts of one part after another."""
+        """The facts of a sequence of parts."""
         facts = [self._facts[part] if isinstance(part, tuple) else _literal_facts(part) for part in parts]
         return Facts(
             facts[0].openings if facts else frozenset([""]),

@@ -89,7 +89,7 @@ class NumberPairs(NamedTuple):
 def number_pairs(train: int = 5000, held_out: int = 1000, *, seed: int = 0, below: int = LIMIT) -> NumberPairs:
     """Seeded pairs English → German of numbers under `below`, short and long numbers equally often.
 
-    A draw first picks a count of digits, then a number with so many digits, both uniformly. If all numbers were equally
+    A draw first picks a number of digits, then a number of that length, both uniformly. If all numbers were equally
     likely, 999 in 1,000 would have four digits or more.
 
     held_out: how many distinct numbers from 100 on to hold out, at most half of those of any one length. They are drawn

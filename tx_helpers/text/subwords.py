@@ -1,8 +1,8 @@
 """Tokens between letters and words: byte-pair encoding and WordPiece, trained from scratch.
 
-Both begin with the smallest pieces and repeatedly join the most frequent pair of neighbours (Sennrich, Haddow and Birch
+Both start with the smallest pieces and repeatedly join the most frequent pair of neighbours (Sennrich, Haddow and Birch
 2016, arXiv:1508.07909). Pairs are counted inside words only, so no piece crosses a space. Of equally frequent pairs the
-one whose left piece has the smaller id wins, then the one whose right piece has it.
+one whose left piece has the smaller id wins, then the one whose right piece has the smaller id.
 
     pairs = BytePairTokenizer.train(text, vocab_size=512)       # like GPT-2: never an unknown piece
     words = WordPieceTokenizer.train(text, vocab_size=512)      # like BERT: "##" marks a piece inside a word
@@ -58,7 +58,7 @@ def learn_merges(
     _check_words(words, pieces)
     ids = {piece: i for i, piece in enumerate(pieces)}
     symbols: list[int] = []  # word after word, a BORDER after each
-    times: list[int] = []  # how often the word at this place occurs
+    times: list[int] = []  # for each symbol, how often its word occurs
     for word, count in words.items():
         symbols += [*(ids[piece] for piece in word), BORDER]
         times += [count] * (len(word) + 1)
@@ -151,7 +151,7 @@ BYTE_OF = {letter: byte for byte, letter in LETTER_OF.items()}
 
 
 class BytePairTokenizer(Tokenizer):
-    """Pieces of UTF-8 bytes, joined by merges: any text can be encoded and is decoded to the letter.
+    """Pieces of UTF-8 bytes, joined by merges: any text can be encoded, and decoding restores it exactly.
 
     A space belongs to the word after it: " the" is one word. A piece is written in GPT-2's letters for bytes
     ("Ġthe"); `readable` gives the text.
@@ -178,7 +178,7 @@ class BytePairTokenizer(Tokenizer):
     def train(cls, texts: str | Iterable[str], *, vocab_size: int = 512, min_count: int = 1) -> Self:
         """Learn merges until there are `vocab_size` tokens (3 special ones and 256 bytes among them).
 
-        Fewer, if no pair is left that occurs `min_count` times.
+        The vocabulary is smaller if no pair is left that occurs `min_count` times.
         """
         special = [PAD, BOS, EOS]
         _check_size(cls, vocab_size, len(special) + 256)
@@ -205,7 +205,7 @@ class BytePairTokenizer(Tokenizer):
         return list(chain.from_iterable(spelled[word] for word in words))
 
     def join(self, pieces: list[str]) -> str:
-        """The text; bytes that make no character (ids cut in the middle of one) become �."""
+        """The text; bytes that form no character (where ids were cut in the middle of one) become �."""
         parts = [bytes(BYTE_OF[a] for a in piece) if piece in self._ids else piece.encode() for piece in pieces]
         return b"".join(parts).decode("utf-8", errors="replace")
 
@@ -247,7 +247,7 @@ class WordPieceTokenizer(Tokenizer):
         return list(chain.from_iterable(spelled[word] for word in words))
 
     def _longest_pieces(self, word: str, longest: int) -> list[str]:
-        """The longest pieces from the left; the word itself if at some point no piece fits."""
+        """The longest pieces from the left; the word itself if no piece fits somewhere."""
         pieces, start = [], 0
         while start < len(word):
             prefix = CONTINUES if start else ""

@@ -1,9 +1,9 @@
 """Text to ids and back.
 
 A tokenizer splits a text into pieces and numbers them by a vocabulary of V tokens: `encode` gives the ids 0 … V − 1,
-`decode` the text. Ids 0, 1 and 2 are special tokens: padding, beginning and end. `encode` never makes them of a text; a
-word that is spelled "<pad>" is a piece like any other, with an id of its own. Unless the vocabulary was trained with
-`unknown=True` (id 3), a piece that it lacks is an error and is never dropped silently.
+`decode` the text. Ids 0, 1 and 2 are special tokens: padding, beginning and end. `encode` never gives them for a piece
+of a text: a word that is spelled "<pad>" is a piece like any other, with an id of its own. Unless the vocabulary was
+trained with `unknown=True` (id 3), a piece that it lacks is an error and is never dropped silently.
 
 Left out on purpose: lower-casing, punctuation rules and Unicode normalisation. The text is used as it is.
 """
@@ -52,7 +52,7 @@ class Tokenizer:
         raise NotImplementedError
 
     def join(self, pieces: list[str]) -> str:
-        """The text of the pieces: the way back from `split`."""
+        """The text of the pieces: the inverse of `split`."""
         raise NotImplementedError
 
     def encode(self, text: str, *, bos: bool = False, eos: bool = False) -> list[int]:
@@ -95,7 +95,7 @@ class Tokenizer:
         expected = f"{cls.__name__}.load: expected a {FILE_FORMAT} of kind {' or '.join(kinds)}"
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:  # neither JSON nor even UTF-8
+        except ValueError as error:  # not JSON, perhaps not even UTF-8
             raise ValueError(f"{expected}, but {path.name!r} is not JSON ({error})") from error
         if not isinstance(content, dict) or content.get("format") != FILE_FORMAT:
             raise ValueError(f"{expected}, but {path.name!r} is another JSON file")
@@ -150,7 +150,7 @@ class Tokenizer:
 
 
 class CharTokenizer(Tokenizer):
-    """One token a character (a Unicode code point)."""
+    """One token for each character (Unicode code point)."""
 
     kind = "character"
 
@@ -171,9 +171,9 @@ class CharTokenizer(Tokenizer):
 
 
 class WordTokenizer(Tokenizer):
-    """One token a word. White space and hyphens separate words ("twenty-one" is two); case counts.
+    """One token for each word. White space and hyphens separate words ("twenty-one" is two); case counts.
 
-    `decode` joins words by single spaces, so it returns the text up to its separators.
+    `decode` joins words by single spaces, so it restores the text except for its separators.
     """
 
     kind = "word"

@@ -1,4 +1,4 @@
-"""Checkpoints: files that hold all of their content or are not there.
+"""Checkpoints: files that are complete, or do not exist.
 
 A file is written under another name, forced to the disk and then renamed, so that a crash leaves the old file or the
 new one, never half of one. It loads with `weights_only=True`: it can carry no code. It is read in full and compared
@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 FORMAT, VERSION = "tx_helpers checkpoint", 1
-ABANDONED = 600  # seconds without a write, after which an unfinished file is nobody's
+ABANDONED = 600  # seconds without a write after which an unfinished file counts as abandoned
 
 
 def save_checkpoint(path: str | Path, kind: str, content: dict[str, Any]) -> None:
@@ -117,7 +117,7 @@ def check_optimizer(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> 
 
 
 def _is_abandoned(unfinished: Path) -> bool:
-    """Has the process that wrote this file ended? Where that cannot be known: has it not written for long?"""
+    """Has the process that wrote this file ended? If that cannot be known: is the last write long ago?"""
     process = unfinished.suffixes[-2][1:]
     if os.name == "posix" and process.isdigit():
         try:

@@ -151,9 +151,9 @@ class Run:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take over a state; the optimizers' settings (learning rate, …) are then the saved ones.
+        """Load a state; the optimizers' settings (learning rate, …) are then the saved ones.
 
-        Raises ValueError, before anything is changed, if it is another model's, other optimizers' or damaged.
+        Raises ValueError, before anything is changed, if the state is damaged or of another model or other optimizers.
         """
         try:
             self._check_state(state)
@@ -191,7 +191,7 @@ class Run:
         save_checkpoint(path, "run", self.state_dict())
 
     def load(self, path: str | Path) -> None:
-        """Go on from a checkpoint of a run with this model and these optimizers."""
+        """Load a checkpoint of a run with this model and these optimizers."""
         self.load_state_dict(load_checkpoint(path, "run"))
 
     def __repr__(self) -> str:
@@ -235,13 +235,13 @@ def fit(
     batches     batches(step) -> batch, with `.to(device)`; always the same one for the same step
     loss        loss(model, batch) -> scalar tensor
     optimizer   one, or a list; schedule: step -> factor of its learning rate
-    clip        gradients of a larger norm (all together) are scaled down to it; None: never
+    clip        if the norm of all gradients together is larger, they are scaled down to it; None: never
     autocast    torch.bfloat16: matrix products in reduced precision
     evaluate    evaluate(model) -> {name: number}, each `every` steps and at the end
     checkpoint  a file, written each `save_every` steps and at the end
     resume      a run to go on from, or its `state_dict()`, or its checkpoint's file
     threads     of the CPU: models as small as the course's train faster on one than on two that wait for each other,
-                and one gives the same numbers whatever the number of cores; None: as many as torch is set to
+                and one gives the same numbers on any number of cores; None: as many as torch is set to
 
     Ctrl-C (a notebook's stop button) ends training after the current step: the checkpoint is written and the run is
     returned, from which `fit(…, resume=run)` goes on. A second Ctrl-C is raised at once; the model is then as it is at

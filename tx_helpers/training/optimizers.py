@@ -23,7 +23,7 @@ def constant(*, warmup: int = 0) -> Schedule:
 
 
 def warmup_inverse_sqrt(d_model: int, *, warmup: int = 4000) -> Schedule:
-    """2017's: D^(−½) · min(n^(−½), n · warmup^(−3/2)) with n = step + 1; the optimizer's lr is then 1.
+    """The schedule of 2017: D^(−½) · min(n^(−½), n · warmup^(−3/2)) with n = step + 1; the optimizer's lr is then 1.
 
     Rises linearly for `warmup` steps, to (D · warmup)^(−½), then falls as 1/√n. Vaswani et al. 2017, eq. 3.
     """
@@ -116,12 +116,12 @@ class Muon(torch.optim.Optimizer):
     W ← (1 − ηλ)W − η · √max(1, rows/columns) · orthogonalise(U)
 
     G is the gradient, μ momentum, η lr, λ weight_decay. The gradients of a layer point mostly in a few directions.
-    AdamW leaves that so, Muon moves the weak directions as far as the strong ones.
+    AdamW leaves that as it is; Muon moves the weak directions as far as the strong ones.
 
-    Which variant: the update is that of `torch.optim.Muon` with adjust_lr_fn="original", to rounding (tested), so the
-    step is scaled as by Jordan and not to the size of AdamW's (Moonshot). We have our own because torch's multiplies in
-    bfloat16 always, which most processors only emulate: for the six matrices of a block of width 128 it then takes 139
-    ms a step, where this takes 9. On a processor with bfloat16 both take the same time and reach the same loss.
+    The update is that of `torch.optim.Muon` with adjust_lr_fn="original", up to rounding (tested): the step is scaled
+    as in Jordan's code, not to the size of AdamW's (Moonshot). We have our own because torch's always multiplies in
+    bfloat16, which most processors only emulate: for the six matrices of a block of width 128 it then takes 139 ms a
+    step, and this one 9. On a processor with bfloat16 both take the same time and reach the same loss.
     Source: Jordan et al. 2024 (kellerjordan.github.io/posts/muon); weight decay: Liu et al. 2025 (Moonshot).
     """
 
@@ -159,8 +159,9 @@ class Muon(torch.optim.Optimizer):
                 if parameter.grad is not None:
                     by_shape.setdefault(tuple(sorted(parameter.shape)), []).append(parameter)
             for matrices in by_shape.values():
-                ahead = [_wide(self._nesterov(matrix, momentum)) for matrix in matrices]
-                updates = orthogonalise(torch.stack(ahead))
+                ahead = [self._nesterov(matrix, momentum) for matrix in matrices]
+                wide = [update.T if update.shape[0] > update.shape[1] else update for update in ahead]
+                updates = orthogonalise(torch.stack(wide))
                 for matrix, update in zip(matrices, updates, strict=True):
                     rows, columns = matrix.shape
                     matrix.mul_(1 - lr * group["weight_decay"])
@@ -176,10 +177,10 @@ class Muon(torch.optim.Optimizer):
         return matrix.grad.lerp(state["momentum_buffer"], momentum)
 
 
-def orthogonalise(matrices: Tensor, *, iterations: int = 5) -> Tensor:
+def orthogonalise(matrices: Tensor) -> Tensor:
     """Roughly the nearest matrices whose singular values are all 1: U S Vᵀ -> U S' Vᵀ with S' between 0.7 and 1.2.
 
-    matrices (N, rows, columns), rows <= columns. Instead of a singular value decomposition: Newton–Schulz iterations
+    matrices (N, rows, columns), rows <= columns. Instead of a singular value decomposition: 5 Newton–Schulz iterations
     X ← aX + bAX + cA²X with A = XXᵀ, an odd polynomial of every singular value that pulls (0, 1] towards 1. Its
     coefficients make small values grow fastest; in return the values do not converge to 1 exactly. It needs only matrix
     products, in bfloat16 where the hardware is fast at them. Source: Jordan et al. 2024.
@@ -188,7 +189,7 @@ def orthogonalise(matrices: Tensor, *, iterations: int = 5) -> Tensor:
     x = matrices.to(torch.bfloat16 if fast_bfloat16(matrices.device) else torch.float32)
     # the Frobenius norm is no smaller than the largest singular value
     x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
-    for _ in range(iterations):
+    for _ in range(5):
         A = x @ x.mT
         polynomial = torch.baddbmm(A, A, A, beta=b, alpha=c)  # bA + cA²
         x = torch.baddbmm(x, polynomial, x, beta=a)  # ax + (bA + cA²)x
@@ -242,16 +243,12 @@ def _adamw(
     return torch.optim.AdamW(groups, lr=lr, betas=betas, eps=eps, fused=fused)
 
 
-def _wide(matrix: Tensor) -> Tensor:
-    return matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
-
-
 def _rise(step: int, warmup: int) -> float:
     return min(1.0, (step + 1) / warmup) if warmup else 1.0
 
 
 def _progress(step: int, warmup: int, steps: int) -> float:
-    """The share of the steps between warm-up and `steps` that is done, 0 … 1."""
+    """How much of the way from the end of the warm-up to `steps` is done, 0 … 1."""
     return min(1.0, max(0.0, (step - warmup) / (steps - warmup)))
 
 

@@ -65,7 +65,7 @@ def after_steps(subject: Subject) -> Subject | None:
     copied = replace(subject, model=copy_of(subject.model))
     try:
         train(copied, steps=5, lr=1e-2, seed=100)
-    except Exception:  # the probe `gradients` tells of it
+    except Exception:  # the probe `gradients` reports it
         return None
     return copied
 

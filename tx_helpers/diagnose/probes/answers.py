@@ -1,4 +1,4 @@
-"""Probes of what a model answers: finite, the same twice, dependent on the order, no better than chance on chance."""
+"""Probes of a model's answers: finite, repeatable, dependent on the order, no better than chance on random tokens."""
 
 import math
 
@@ -128,7 +128,7 @@ def _positions_alike(subject: Subject) -> tuple[list[int], list[int]]:
 
 @torch.no_grad()
 def start(run: Run) -> Result:
-    """The loss on random tokens against ln V, which nobody can beat and the untrained model should have."""
+    """The loss on random tokens against ln V, which no model can beat and an untrained one should have."""
     subject = run.subject
     ids = subject.inputs(4, rows=8)
     log_p = subject(*ids).double().log_softmax(dim=-1)  # (B, T, V)

@@ -57,7 +57,7 @@ def _parts(subject: Subject) -> dict[str, float]:
 
 
 def _single_tokens(run: Run, live: list[Subject]) -> Result | None:
-    """What is found token by token, where the parts of the input all matter."""
+    """Checks of single tokens, for a model to which every part of the input matters."""
     alike, compared = _ids_alike(live[0], run.tolerance * run.scale(live[0]))
     if alike and len(alike) == len(compared):
         figure = "the token just read does not: its logits do not change with it"
@@ -86,7 +86,7 @@ def _some(ids: list[int], most: int = 6) -> str:
 
 
 def _ids_alike(subject: Subject, tolerance: float) -> tuple[list[int], list[int]]:
-    """The ids that stand for the same, and those compared: each in turn is the last token, and logits are equal."""
+    """The ids that give equal logits when each in turn is the last token, and all ids that were compared."""
     chosen = subject.allowed(subject.V)
     if len(chosen) > MOST_IDS:
         chosen = chosen[[*torch.linspace(0, len(chosen) - 1, 24).long().tolist(), -2]].unique()
@@ -121,7 +121,7 @@ def _equal_embeddings(subject: Subject) -> tuple[str, list[int]]:
 
 
 def _gap(live: list[Subject]) -> list[int]:
-    """Positions without influence on the last logits though an earlier one has some: so it is not with a window."""
+    """Positions without influence on the last logits though an earlier one has some, which no window explains."""
     with_influence = set()
     for subject in live:
         *source, ids = subject.inputs(0)

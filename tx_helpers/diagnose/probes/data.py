@@ -141,7 +141,7 @@ def _asks_for(run: Run) -> int:
     try:
         values = {k: float(run.loss(_naming(run, target.roll(-k, 1)), target)) for k in (0, 1, -1, 2)}
         even = float(run.loss(0.0 * _naming(run, target), target))
-    except Exception:  # the probe `loss` tells of it
+    except Exception:  # the probe `loss` reports it
         return 0
     best = min(values, key=values.get)
     return best if values[best] < 0.7 * even else 0

@@ -46,7 +46,7 @@ def _leaks(subject: Subject) -> dict[int, float]:
 
 
 def _future_in_training(run: Run) -> Result | None:
-    """The same in training mode, where the rows of a batch leave each other alone (else `neighbours` tells of it)."""
+    """The same in training mode, unless rows of a batch affect each other (`neighbours` reports that)."""
     subject, t = run.subject, run.subject.T // 2
     moved = _moved_in_training(subject, _other_from(subject, t))
     batch = _moved_in_training(subject, _other_neighbours(subject))
@@ -74,14 +74,14 @@ def _moved_in_training(subject: Subject, other: Ids) -> Tensor | None:
 
 
 def _other_neighbours(subject: Subject) -> Ids:
-    """The first row as it was, the others of other ids."""
+    """The first row unchanged, the other rows with other ids."""
     ids, others = subject.inputs(0), subject.inputs(1)
     return tuple(torch.cat([mine[:1], other[1:]]) for mine, other in zip(ids, others, strict=True))
 
 
 @torch.no_grad()
 def prefix(run: Run) -> Result:
-    """The first t tokens alone: the same logits as in front of the rest, also in front of a longer one."""
+    """The first t tokens alone must give the same logits as in the full sequence, and as in a longer one."""
     if run.subject.kind == "encoder":
         return Result(SKIPPED, "an encoder may see all positions")
     T = run.subject.T
@@ -141,7 +141,7 @@ def _reads_less_than_its_weights(subject: Subject) -> bool:
 
 @torch.no_grad()
 def neighbours(run: Run) -> Result:
-    """Each row alone, the rows in another order, and a row whose neighbours are others."""
+    """A row's logits must not move when it is alone, when rows are reordered, or when its neighbours change."""
 
     def by_content(subject: Subject, row: int) -> tuple[Ids, Ids, int, int]:
         ids, others = subject.inputs(0), subject.inputs(1)

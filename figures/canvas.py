@@ -1,8 +1,8 @@
-"""The drawing board of the course: boxes, words and arrows in, one small SVG out, the same to the byte every time.
+"""The drawing board of the course: it makes one small SVG of boxes, words and arrows, the same bytes every time.
 
-A drawing is a light card with rounded corners, so that it reads alike on a light and on a dark page. It is told in
-plain shapes at absolute places: no style sheet, no script, nothing from elsewhere. Its title and description say in
-words what is to be seen. All sizes are pixels at a width of 800.
+A drawing is a light card with rounded corners, so it looks alike on a light and on a dark page. It consists of plain
+shapes at absolute places, with no style sheet, no script and no other file. Its title and description say in words what
+can be seen. All sizes are pixels at a width of 800.
 """
 
 from collections.abc import Iterable, Sequence

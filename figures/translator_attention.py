@@ -1,6 +1,6 @@
 """What each German word looked at, in the trained translator: figures/translator_attention.svg
 
-The weights are read from a real forward pass of `number_translator()`, which is trained first if none is kept.
+The weights are read from a real forward pass of `number_translator()`, which is trained first if none is cached.
 """
 
 from collections.abc import Sequence

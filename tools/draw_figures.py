@@ -3,7 +3,7 @@
     python tools/draw_figures.py                          # all
     python tools/draw_figures.py architecture course_map
 
-Drawing twice gives the same bytes; `translator_attention` alone depends on a model, which it trains if none is kept.
+Drawing twice gives the same bytes; only `translator_attention` depends on a model, which it trains if none is cached.
 """
 
 import argparse
@@ -16,7 +16,7 @@ BOARD = "canvas"  # what the scripts draw on
 
 
 def names() -> list[str]:
-    """The drawings there are scripts for."""
+    """The drawings that have a script."""
     return sorted(script.stem for script in FIGURES.glob("*.py") if script.stem != BOARD)
 
 

@@ -4,8 +4,8 @@
     python tools/place_exercises.py 04         these
     python tools/place_exercises.py --check    say which files would change, without writing
 
-The texts of the cells come from the package. Cells placed before are replaced; those whose code has not changed, and
-the imports, which show nothing, keep their outputs. Run `tools/refresh_notebooks.py` afterwards.
+The texts of the cells come from the package. Cells placed earlier are replaced. Those whose code has not changed keep
+their outputs, and so do the imports, which show nothing. Run `tools/refresh_notebooks.py` afterwards.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def place(notebook: NotebookNode, number: str) -> None:
 
 
 def placed(path: Path) -> str:
-    """The text the notebook's file should have, the outputs apart."""
+    """The text that the notebook's file should have, except for the outputs."""
     notebook = load(path)
     place(notebook, path.name[:2])
     return nbformat.writes(notebook) + "\n"

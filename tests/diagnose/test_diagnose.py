@@ -55,7 +55,7 @@ def test_the_whole_table_of_mistakes_is_here():
     assert {case.probe for case in WRONG.values()} == set(PROBES) - {"start", "echo"}
 
 
-# --- the probes that no row of the table needs alone ------------------------------------------------------------------
+# --- probes that no row of the table needs by itself ------------------------------------------------------------------
 
 
 class FromTheEnd(Toy):

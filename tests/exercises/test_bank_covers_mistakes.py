@@ -1,4 +1,4 @@
-"""The bank of the exercises holds every mistake of the project's list of mistakes people make."""
+"""The bank of the exercises holds every mistake of the project's list of common mistakes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every guard of the notebooks is seen to fail on a small bad notebook, and to let a good one pass."""
+"""Every guard of the notebooks fails on a small bad notebook and passes on a good one."""
 
 import copy
 
@@ -57,7 +57,7 @@ def code(source: str, *outputs, tags: tuple = ()):
 
 
 def notebook(*cells):
-    """A notebook that keeps every rule, with the given cells behind its header and set-up cell."""
+    """A notebook that follows every rule, with the given cells after its header and set-up cell."""
     header = new_markdown_cell(HEADER.format(badge=badge_line(NAME, repository_address())))
     setup = new_code_cell(setup_cell(repository_address()))
     metadata = {

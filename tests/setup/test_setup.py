@@ -244,7 +244,7 @@ def clone(tmp_path):
 
 @pytest.fixture
 def bare_environment(tmp_path):
-    """An environment with all that is installed here but the course itself, as on Colab; its python."""
+    """The python of an environment with all that is installed here except the course, as on Colab."""
     return make_environment(tmp_path / "environment", with_pip=True)
 
 

@@ -131,7 +131,7 @@ def head_svd_of_m_with_built_in_attention(x, M, W_v, d_k, tau):
     return F.scaled_dot_product_attention(q, k, v, scale=d_k**-0.5).to(x.dtype)
 
 
-def cross_sentence_by_sentence_list_handed_back(x, memory, W_q, W_kv):
+def cross_sentence_by_sentence_list_returned(x, memory, W_q, W_kv):
     k = W_q.shape[1]
     outs, ws = [], []
     for b in range(x.shape[1]):
@@ -173,7 +173,7 @@ RIGHT = {
         cross_by_loops,
         cross_in_numpy,
         cross_by_baddbmm,
-        cross_sentence_by_sentence_list_handed_back,
+        cross_sentence_by_sentence_list_returned,
         cross_keys_never_made_w_q_w_k_t,
     ),
     "softmax_backward": named(

@@ -103,7 +103,7 @@ def cross_output_reshaped_back(x, memory, W_q, W_kv):
     return (w @ V).reshape(T, B, -1), w
 
 
-def cross_output_right_weights_handed_back_as_scores(x, memory, W_q, W_kv):
+def cross_output_right_weights_returned_as_scores(x, memory, W_q, W_kv):
     Q = x @ W_q
     K, V = (memory @ W_kv).chunk(2, dim=-1)
     z = torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(Q.shape[-1])
@@ -210,7 +210,7 @@ UNLIKE = {
         cross_weights_on_the_tape_and_rounded,
         cross_reshape_to_batch_first,
         cross_output_reshaped_back,
-        cross_output_right_weights_handed_back_as_scores,
+        cross_output_right_weights_returned_as_scores,
         cross_output_of_the_batchs_mean_weights,
     )
     | {

@@ -202,7 +202,7 @@ def safe_softmax_that_drops_small_shares(scores, bias):
     return w * (w > 1e-2)
 
 
-def safe_bias_handed_back_when_nothing_is_allowed(scores, bias):
+def safe_bias_returned_when_nothing_is_allowed(scores, bias):
     if bias.isinf().all():
         return bias
     return (scores + bias).softmax(-1).nan_to_num(0.0)
@@ -334,7 +334,7 @@ UNLIKE = {
         safe_the_maximum_of_all_scores_taken_off,
         safe_softmax_with_one_more_in_the_sum,
         safe_softmax_that_drops_small_shares,
-        safe_bias_handed_back_when_nothing_is_allowed,
+        safe_bias_returned_when_nothing_is_allowed,
     )
     | {
         "plain_softmax": lambda scores, bias: (scores + bias).softmax(-1),

@@ -201,7 +201,7 @@ def adam_p_stays_means_fade(p, g, m, v, t, lr):
     return q, 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
 
 
-def adam_corrected_means_handed_back(p, g, m, v, t, lr):
+def adam_corrected_means_returned(p, g, m, v, t, lr):
     s = g.ne(0).any(-1, keepdim=True)
     p, m2, v2 = _adam_for_rows(p, g, m, v, t, lr, s)
     return p, torch.where(s, m2 / (1 - 0.9**t), m), torch.where(s, v2 / (1 - 0.999**t), v)
@@ -319,7 +319,7 @@ UNLIKE = {
         adam_that_forgets_unused_rows,
         adam_p_moves_on_without_a_gradient_means_stay,
         adam_p_stays_means_fade,
-        adam_corrected_means_handed_back,
+        adam_corrected_means_returned,
         adam_epsilon_not_corrected_along,
         adam_means_of_the_step_before,
         adam_the_two_betas_swapped,

@@ -1,4 +1,4 @@
-"""The checks at the door: what they let through, and what they say."""
+"""The checks of arguments: what they let through, and what they say."""
 
 import pytest
 import torch

@@ -187,9 +187,6 @@ def test_what_is_masked_does_not_matter_at_all(attend):
     assert torch.equal(attend(q, k, v, mask=mask), before)
 
 
-# --------------------------------------------------------------------------------------------- the rule that chooses
-
-
 @all_forms
 @pytest.mark.parametrize("causal", [False, True])
 def test_a_row_closed_by_a_bias_alone_gives_zeros_and_no_gradient(attend, causal):
@@ -225,25 +222,28 @@ def test_in_float16_the_product_does_not_overflow_before_it_is_scaled():
     assert scores[0].tolist() == [[[[39200.0, -39200.0]]]]
 
 
+# --------------------------------------------------------------------------------------------- the rule that chooses
+
+
 @pytest.mark.parametrize(
     ("dtype", "length", "watched", "expected"),
     [
         (torch.float32, 7, False, "fused"),
         (torch.float64, 7, False, "fused"),
-        (torch.float32, 7, True, "written out"),
-        (torch.float64, 600, True, "written out"),
-        (torch.bfloat16, 7, False, "written out"),
-        (torch.float16, 512, False, "written out"),
+        (torch.float32, 7, True, "eager"),
+        (torch.float64, 600, True, "eager"),
+        (torch.bfloat16, 7, False, "eager"),
+        (torch.float16, 512, False, "eager"),
         (torch.bfloat16, 513, False, "fused"),
-        (torch.bfloat16, 513, True, "written out"),
+        (torch.bfloat16, 513, True, "eager"),
     ],
 )
-def test_watched_or_short_in_reduced_precision_on_a_cpu_attention_is_written_out(
+def test_watched_or_short_in_reduced_precision_on_a_cpu_attention_is_eager(
     dtype, length, watched, expected, monkeypatch
 ):
     taken = []
     monkeypatch.setattr(attention, "fused_attention", lambda *_, **__: taken.append("fused"))
-    monkeypatch.setattr(attention, "eager_attention", lambda *_, **__: taken.append("written out"))
+    monkeypatch.setattr(attention, "eager_attention", lambda *_, **__: taken.append("eager"))
     q, k, v = (x.detach() for x in inputs(S=length, dtype=dtype))
     if watched:
         with listening(lambda name, tensor: None):
@@ -253,7 +253,7 @@ def test_watched_or_short_in_reduced_precision_on_a_cpu_attention_is_written_out
     assert taken == [expected]
 
 
-def test_only_the_written_out_form_reports():
+def test_only_the_eager_form_reports():
     heard = {}
     with listening(lambda name, tensor: heard.update({name: tensor})):
         fused_attention(*inputs())

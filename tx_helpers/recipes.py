@@ -172,16 +172,18 @@ class Writer:
     def write(self, prompt: str = "\n", characters: int = 200, **options) -> str:
         """The text after the prompt: drawn at temperature 1 unless `generation.stream`'s options say otherwise.
 
-        Once the context is full, the model continues from its second half alone.
+        Once the context is full, the model continues from its second half alone. The text is shorter than `characters`
+        where the model writes special tokens, as an untrained one may: they are left out.
         """
         check_types("write", str, prompt=prompt)
         check_numbers("write", least=0, whole=True, characters=characters)
-        context, text = self.model.config.context_length, prompt
+        context, text, missing = self.model.config.context_length, prompt, characters
         options = {"temperature": 1.0} | options
-        while (missing := len(prompt) + characters - len(text)) > 0:
+        while missing > 0:
             remembered = self.tokenizer.encode(text)[-context // 2 :]
             ids = generate(self.model, remembered, max_new_tokens=min(missing, context - len(remembered)), **options)
             text += self.tokenizer.decode(ids[0])
+            missing -= ids.shape[1]
         return text[len(prompt) :]
 
     def loss(self, text: str) -> float:

@@ -8,8 +8,10 @@ import pytest
 import torch
 
 from tx_helpers import recipes
+from tx_helpers.models import DecoderOnly
 from tx_helpers.recipes import number_translator
 from tx_helpers.text.number_words import number_pairs
+from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.training.checkpoints import load_checkpoint, save_checkpoint
 from tx_helpers.training.loop import Run
 
@@ -192,3 +194,11 @@ def test_an_error_of_the_training_itself_is_raised(monkeypatch):
     monkeypatch.setattr(Run, "train_step", fail)
     with pytest.raises(FloatingPointError, match="the loss is nan"):
         number_translator(progress=False)
+
+
+def test_a_writer_of_special_tokens_alone_comes_to_an_end():
+    """As an untrained one may be: no character is ever added, and the writer must not wait for one."""
+    tokenizer = CharTokenizer.train("ab ")
+    writer = recipes.Writer(DecoderOnly(recipes.writer_config(len(tokenizer))), tokenizer)
+    torch.nn.init.zeros_(writer.model.output.weight)  # all logits are equal: greedily, <pad> each time
+    assert writer.write("ab", 100, temperature=0.0) == ""

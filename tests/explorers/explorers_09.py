@@ -37,10 +37,10 @@ CASES = [
         "live-training",
         (
             Move("Start", r"^the right model: training, step \d+ of 70, loss", mouse="click"),
-            Move("Stop", r"^the right model: (stopped at|done,) step \d+ of 70, loss", mouse="click"),
+            Move("Stop", r"^the right model: (stopped at|done,) step \d+ of 70, loss", mouse="click", ends=True),
             Move("Model", r"^not started: press Start to train 'no causal mask'", mouse="choose:no causal mask"),
             Move("Start", r"^no causal mask: training, step \d+ of 70, loss", keys=("Space",)),
-            Move("Stop", r"^no causal mask: (stopped at|done,) step \d+ of 70, loss", keys=("Space",)),
+            Move("Stop", r"^no causal mask: (stopped at|done,) step \d+ of 70, loss", keys=("Space",), ends=True),
         ),
     ),
 ]

@@ -52,6 +52,6 @@ def test_nothing_is_amiss_in_either_theme(sheet):
         sheet.set_theme(theme)
         assert sheet.axe_faults(".tx-quiz") == []
     text = sheet.page.locator("body").inner_text()
-    assert "The division by √K is missing" in text
+    assert "The division by √d_k is missing" in text
     assert sheet.page.locator('[aria-label*="exercises solved"], img[alt*="exercises solved"]').count() >= 1
     assert sheet.faults() == []

@@ -57,6 +57,10 @@ FRONT_ENDS = {  # module to start, its class of settings, path of a notebook
 # Harmless console errors of the front end itself: (part of the message, why it is ignored).
 HARMLESS = (
     ("reading 'schema'", "Notebook 7 lists its shortcuts before all its settings have come, and then lists them again"),
+    (
+        "Failed to initialize model",
+        "anywidget gives a module 2 s, which a busy machine exceeds; the moves show its harm",
+    ),
 )
 
 

@@ -18,6 +18,7 @@ class Move:
     mouse    "click" (buttons, checkboxes, parts of a picture), "drag" (a slider, to its right end), or
              "choose:<option>" (a dropdown)
     holds    what the summaries before and after the move must fulfil besides
+    ends     stops a training, which may have ended by itself before: then its button is gone, and that is no fault
 
     Of a trained model no pattern may ask for a number: the bits of a training differ between processors. Ask for what
     holds for every model that the same recipe trains, or for what the formula says (`rises`, `no_less`).
@@ -29,6 +30,7 @@ class Move:
     text: str | None = None
     mouse: str | None = None
     holds: Callable[[str, str], bool] = lambda before, after: True
+    ends: bool = False
 
 
 def rises(pattern: str) -> Callable[[str, str], bool]:

@@ -59,7 +59,7 @@ HARMLESS = (
     ("reading 'schema'", "Notebook 7 lists its shortcuts before all its settings have come, and then lists them again"),
     (
         "Failed to initialize model",
-        "anywidget gives a module 2 s, which a busy machine exceeds; the moves show its harm",
+        "anywidget waits 2 s, a busy machine takes longer; the moves show any harm",
     ),
 )
 

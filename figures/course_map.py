@@ -9,8 +9,8 @@ DESCRIPTION = (
     "Positional encodings, and within the block, which is repeated N times, 05 Multi-head attention with 04 "
     "Self-attention and 06 Masking inside it, then 07 Feed-forward, residuals, normalisation. On the right the "
     "whole: 08 The full model, an encoder and a decoder joined by the memory; 09 Training, a loss that falls; 10 "
-    "Generation, word after word. Below, what lies beyond: 11 Families, 12 Modern Transformers, 13 Scaling up, 14"
-    " Inside the model, 15 Reference."
+    "Generation, word after word. Below, what lies beyond: 13 Positions inside attention, 14 Families, 15 "
+    "Modern Transformers, 16 Scaling up, 17 Inside the model, 18 Reference."
 )
 YELLOW = dict(fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
 BLUISH = dict(fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
@@ -27,9 +27,16 @@ def draw() -> Canvas:
     draw_parts(canvas)
     draw_whole(canvas)
     canvas.text(28, 524, "Beyond", bold=True)
-    beyond = [["Families"], ["Modern", "Transformers"], ["Scaling up"], ["Inside", "the model"], ["Reference"]]
-    for place, lines in enumerate(beyond):
-        stop(canvas, 24 + 152 * place, 536, 144, 54, 11 + place, lines, PINKISH, bold=False)
+    beyond = {
+        13: ["Positions", "in attention"],
+        14: ["Families"],
+        15: ["Modern", "designs"],
+        16: ["Scaling up"],
+        17: ["Inside", "the model"],
+        18: ["Reference"],
+    }
+    for place, (number, lines) in enumerate(beyond.items()):
+        stop(canvas, 24 + 126 * place, 536, 120, 54, number, lines, PINKISH, bold=False)
     return canvas
 
 

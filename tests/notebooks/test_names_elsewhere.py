@@ -1,4 +1,4 @@
-"""The table "Names elsewhere" of notebook 15: ours exist here, and PyTorch's and those of transformers there.
+"""The table "Names elsewhere" of notebook 18: ours exist here, and PyTorch's and those of transformers there.
 
 nanoGPT is no package, so its column is not looked up.
 """
@@ -20,7 +20,7 @@ from notebook_frame import ROOT
 from tx_helpers import models
 from tx_helpers.config import FeedForwardConfig, NormConfig, TransformerConfig
 
-REFERENCE = nbformat.read(ROOT / "notebooks" / "15_reference.ipynb", as_version=4)
+REFERENCE = nbformat.read(ROOT / "notebooks" / "18_reference.ipynb", as_version=4)
 (SECTION,) = (cell.source for cell in REFERENCE.cells if cell.source.startswith("## 10 Names elsewhere"))
 ROWS = [
     [entry.strip() for entry in line.strip("|").split("|")] for line in SECTION.split("\n") if line.startswith("| `")

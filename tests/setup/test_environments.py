@@ -21,7 +21,7 @@ from notebook_frame import ROOT
 from notebook_guards import code_cells
 from repository import COURSE, repository_files
 
-SMALL = "15_reference"  # quick, shows a drawing, and names every part of the package
+SMALL = "18_reference"  # quick, shows a drawing, and names every part of the package
 
 
 @pytest.fixture(scope="module")

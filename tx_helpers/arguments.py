@@ -115,12 +115,18 @@ def check_points(where: str, points: object) -> None:
             raise ValueError(f"{where}: {name}={point!r}, expected two numbers (x, y)")
 
 
-def check_pairs(where: str, pairs: object) -> None:
-    """Check a list, not empty, of tuples (…, source, target) whose last two parts are texts."""
-    check_types(where, Sequence, pairs=pairs)
-    for pair in pairs:
-        if not isinstance(pair, Sequence) or len(pair) < 2 or not all(isinstance(text, str) for text in pair[-2:]):
-            raise ValueError(f"{where}: a pair is {described(pair)}, expected a tuple (…, source, target) of texts")
+def check_ids(where: str, vocab_size: int, **ids: Tensor) -> None:
+    """Check token ids (B, T): whole numbers from 0 to vocab_size − 1, at least one of them."""
+    for name, tensor in ids.items():
+        check_tensors(where, **{name: (tensor, "int B T")})
+        if 0 in tensor.shape:
+            raise ValueError(
+                f"{where}: {name} of shape {tuple(tensor.shape)}, expected (B, T) with at least one of each"
+            )
+        if values_are_known(tensor):
+            lowest, highest = map(int, tensor.aminmax())
+            if not 0 <= lowest <= highest < vocab_size:
+                raise ValueError(f"{where}: {name} {lowest} … {highest}, but the vocabulary has {vocab_size}")
 
 
 def values_are_known(*tensors: Tensor) -> bool:

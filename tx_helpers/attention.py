@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.arguments import check_broadcast, check_numbers, check_tensors, described
+from tx_helpers.cache import KVCache
 from tx_helpers.layers import RMSNorm
 from tx_helpers.masks import additive_mask, causal_mask, combine_masks
 from tx_helpers.observe import observe, observed
@@ -89,45 +90,6 @@ def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, **options) -> 
     reduced_on_cpu = isinstance(v, Tensor) and v.is_cpu and v.dtype in (torch.bfloat16, torch.float16)
     attend = eager_attention if observed() or (reduced_on_cpu and v.shape[-2] <= 512) else fused_attention
     return attend(q, k, v, **options)
-
-
-class KVCache:
-    """The keys and values that one attention layer has computed so far, (B, G, S, K) each; empty at first.
-
-    The tensors have room to spare and are doubled when full, so that a step need not copy all earlier positions.
-    """
-
-    def __init__(self):
-        self._room: tuple[Tensor, Tensor] | None = None  # keys and values, (B, G, room, K)
-        self._length = 0
-
-    def __len__(self) -> int:
-        return self._length
-
-    @property
-    def keys(self) -> Tensor | None:
-        return None if self._room is None else self._room[0][..., : self._length, :]
-
-    @property
-    def values(self) -> Tensor | None:
-        return None if self._room is None else self._room[1][..., : self._length, :]
-
-    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Add new positions (B, G, T, K) at the end. Returns all keys and all values."""
-        if self._room is None:
-            self._room = keys, values
-        else:
-            known_keys, known_values = self._room
-            if len(keys) != len(known_keys):
-                raise ValueError(f"KVCache: {len(keys)} rows, but it holds {len(known_keys)}")
-            self._room = _write(known_keys, keys, self._length), _write(known_values, values, self._length)
-        self._length += keys.shape[-2]
-        return self.keys, self.values
-
-    def select(self, rows: Tensor) -> None:
-        """Select, repeat or reorder the rows of the batch: rows (N,) of indices."""
-        if self._room is not None:
-            self._room = self._room[0][rows], self._room[1][rows]
 
 
 class MultiHeadAttention(nn.Module):
@@ -285,16 +247,3 @@ def _with_causal(mask: Tensor | None, causal: bool, q: Tensor, k: Tensor) -> Ten
     if not causal or T == 1:  # one query: the last position, which sees all there is
         return mask
     return combine_masks(mask, causal_mask(T, S, device=q.device))
-
-
-def _write(room: Tensor, new: Tensor, start: int) -> Tensor:
-    """Write `new` (B, G, T, K) into `room` (B, G, R, K) at `start`. Returns `room`, or a larger copy if it is full."""
-    end = start + new.shape[-2]
-    if torch.is_grad_enabled():  # autograd may need the old values, so nothing is overwritten
-        return torch.cat([room[..., :start, :], new], dim=-2)
-    if end > room.shape[-2]:
-        wider = room.new_empty(*room.shape[:-2], 2 * end, room.shape[-1])
-        wider[..., :start, :] = room[..., :start, :]
-        room = wider
-    room[..., start:end, :] = new
-    return room

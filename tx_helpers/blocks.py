@@ -16,7 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from tx_helpers.arguments import described, values_are_known
-from tx_helpers.attention import KVCache, MultiHeadAttention
+from tx_helpers.attention import MultiHeadAttention
+from tx_helpers.cache import KVCache
 from tx_helpers.layers import Dropout
 from tx_helpers.observe import observe
 

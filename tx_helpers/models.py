@@ -10,7 +10,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.arguments import check_tensors, values_are_known
+from tx_helpers.arguments import check_ids
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.blocks import WIRINGS, BlockCache, DecoderBlock, EncoderBlock, InputEmbedding
 from tx_helpers.config import TransformerConfig
@@ -283,12 +283,6 @@ def _new_block(config: TransformerConfig, new_norm: Callable[[], nn.Module], cro
 
 
 def _check_ids(ids: Tensor, vocab_size: int, context_length: int | None) -> None:
-    check_tensors("model", ids=(ids, "int B T"))
-    if 0 in ids.shape:
-        raise ValueError(f"model: ids of shape {tuple(ids.shape)}, expected (B, T) with at least one of each")
+    check_ids("model", vocab_size, ids=ids)
     if context_length is not None and ids.shape[1] > context_length:
         raise ValueError(f"model: a sequence of {ids.shape[1]} ids, but context_length is {context_length}")
-    if values_are_known(ids):
-        lowest, highest = map(int, ids.aminmax())
-        if not 0 <= lowest <= highest < vocab_size:
-            raise ValueError(f"model: ids {lowest} … {highest}, but the vocabulary has {vocab_size}")

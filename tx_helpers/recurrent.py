@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from tx_helpers.arguments import check_numbers, check_one_of, check_tensors, values_are_known
+from tx_helpers.arguments import check_ids, check_numbers, check_one_of
 from tx_helpers.attention import additive_attention
 from tx_helpers.masks import padding_mask
 
@@ -61,7 +61,7 @@ class RecurrentTranslator(nn.Module):
 
     def encode(self, source: Tensor) -> tuple[Tensor, State]:
         """source (B, S) -> all states (B, S, D), and the last state of each row before its padding."""
-        _check_ids("source", source, self.source_tokens.num_embeddings)
+        check_ids("RecurrentTranslator", self.source_tokens.num_embeddings, source=source)
         vectors = self.source_tokens(source)
         if self.pad_id is None:
             return self.encoder(vectors)
@@ -74,7 +74,7 @@ class RecurrentTranslator(nn.Module):
 
     def decode(self, target: Tensor, state: State, memory: Tensor, memory_mask: Tensor | None) -> tuple[Tensor, State]:
         """target (B, T), the decoder's state, memory (B, S, D) -> logits (B, T, V) and the next state."""
-        _check_ids("target", target, self.target_tokens.num_embeddings)
+        check_ids("RecurrentTranslator", self.target_tokens.num_embeddings, target=target)
         vectors = self.target_tokens(target)
         if self.alignment is None:
             hidden, state = self.decoder(vectors, state)
@@ -132,15 +132,6 @@ class RecurrentState:
         self.state = tuple(part[:, rows] for part in state) if isinstance(state, tuple) else state[:, rows]
         self.memory = self.memory[rows]
         self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
-
-
-def _check_ids(name: str, ids: Tensor, vocab_size: int) -> None:
-    check_tensors("RecurrentTranslator", **{name: (ids, "int B T")})
-    if 0 in ids.shape:
-        raise ValueError(f"RecurrentTranslator: {name} of shape {tuple(ids.shape)}, expected at least one id")
-    if values_are_known(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < vocab_size:
-        found = f"ids {int(ids.min())} … {int(ids.max())}"
-        raise ValueError(f"RecurrentTranslator: {name} has {found}, but the vocabulary has {vocab_size}")
 
 
 def gradient_by_distance(layer: nn.Module, length: int, *, batch: int = 16, generator=None) -> Tensor:

@@ -16,13 +16,9 @@ from tx_helpers.config import (
     NormConfig,
     PositionConfig,
     TransformerConfig,
-    bert,
-    gpt2,
-    llama,
-    t5,
-    transformer_2017,
 )
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
+from tx_helpers.presets import bert, gpt2, llama, t5, transformer_2017
 
 V, D, H, CONTEXT, PAD = 29, 24, 4, 32, 0
 LIBRARY = dict(bos_token_id=1, eos_token_id=2)

@@ -10,8 +10,9 @@ from torch.utils.flop_counter import FlopCounterMode
 from drawn import texts
 from toy_models import config
 from tx_helpers.capture import capture
-from tx_helpers.config import AttentionConfig, FeedForwardConfig, gpt2, llama
+from tx_helpers.config import AttentionConfig, FeedForwardConfig
 from tx_helpers.models import DecoderOnly
+from tx_helpers.presets import gpt2, llama
 from tx_helpers.widgets.cache_costs import BYTES, cache_explorer, costs, draw, gibi, giga
 
 CONFIGS = {

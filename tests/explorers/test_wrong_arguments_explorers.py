@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from toy_models import model as toy
-from tx_helpers.config import gpt2
 from tx_helpers.models import EncoderDecoder
+from tx_helpers.presets import gpt2
 from tx_helpers.recipes import Translator, translator_config
 from tx_helpers.show.charts import bar_chart, line_chart, weight_map
 from tx_helpers.show.plots import attention_map, attention_maps, bars, curves, heatmap, new_figure, show, smooth

@@ -24,14 +24,11 @@ from tx_helpers.config import (
     NormConfig,
     PositionConfig,
     TransformerConfig,
-    bert,
-    gpt2,
-    llama,
-    t5,
 )
 from tx_helpers.masks import sliding_window_mask
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
 from tx_helpers.positions import ALiBi, Rotary, T5Bias
+from tx_helpers.presets import bert, gpt2, llama, t5
 
 # All distinct: batch, source and target positions, width, heads, key–value heads, head width, hidden, ids, context.
 B, S, T, D, H, G, K, F, V, CONTEXT = 2, 9, 7, 24, 6, 2, 10, 20, 29, 13

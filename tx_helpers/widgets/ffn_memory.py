@@ -13,14 +13,14 @@ import ipywidgets as widgets
 import torch
 from torch import Tensor
 
-from tx_helpers.arguments import check_pairs, check_types
+from tx_helpers.arguments import check_types
 from tx_helpers.capture import capture
 from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, heading, message, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, INK, ORANGE, bar, line, words
-from tx_helpers.text.data import PAD, sequence_batch
+from tx_helpers.text.data import PAD, sequence_batch, text_pairs
 
 SHOWN = 6  # words in each list
 LAYERS = ("decoder.blocks.0", "decoder.blocks.1", "encoder.blocks.0", "encoder.blocks.1")
@@ -56,9 +56,9 @@ class Memory:
 def memories(translator: Translator, pairs: Sequence[tuple], layers: Sequence[str] = LAYERS) -> dict[str, Memory]:
     """The memory of each layer, from one forward pass over pairs (…, source, target)."""
     check_types("memories", Translator, translator=translator)
-    check_pairs("memories", pairs)
+    texts = text_pairs("memories", pairs)
     model, data = translator.model, translator.data
-    batch = sequence_batch(data.encode([pair[-2:] for pair in pairs]))
+    batch = sequence_batch(data.encode(texts))
     with capture(model, "*.feed_forward.activation") as seen, torch.no_grad():
         model(batch.source, batch.decoder_input)
     found = {}

@@ -18,12 +18,13 @@ import torch
 import traitlets
 from torch import nn
 
-from tx_helpers.arguments import check_numbers, check_pairs, check_types
+from tx_helpers.arguments import check_numbers, check_types
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.recipes import Translator
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, ORANGE, box, card, shape, words
+from tx_helpers.text.data import text_pairs
 from tx_helpers.text.number_words import english, german
 from tx_helpers.widgets.scripts import script
 
@@ -196,7 +197,7 @@ def head_removal_explorer(translator: Translator, pairs: Sequence[tuple], number
     pairs: (…, source, target), as `number_pairs` gives them; all of them are translated again at every click.
     """
     check_types("head_removal_explorer", Translator, translator=translator)
-    check_pairs("head_removal_explorer", pairs)
+    pairs = text_pairs("head_removal_explorer", pairs)
     check_numbers("head_removal_explorer", least=0, most=999_999, whole=True, number=number)
     shares = {head: match_without(translator, [head], pairs) for head in heads_of(translator.model)}
     see = lru_cache(maxsize=256)(lambda removed, number: damaged(translator, removed, number, pairs))

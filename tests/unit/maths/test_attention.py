@@ -15,13 +15,13 @@ from torch import Tensor, nn
 from parity import DEVICES, TOLERANCE, B, D, H, K, S, T, both_precisions, normal, properties, randomise
 from tx_helpers import attention
 from tx_helpers.attention import (
-    KVCache,
     MultiHeadAttention,
     additive_attention,
     eager_attention,
     fused_attention,
     scaled_dot_product_attention,
 )
+from tx_helpers.cache import KVCache
 from tx_helpers.capture import capture
 from tx_helpers.masks import causal_mask
 from tx_helpers.observe import listening

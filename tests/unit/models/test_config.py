@@ -7,7 +7,6 @@ import torch
 
 from parity import D, F, H, V
 from tx_helpers.config import (
-    GPT_SIZES,
     AttentionConfig,
     EmbeddingConfig,
     FeedForwardConfig,
@@ -15,13 +14,9 @@ from tx_helpers.config import (
     NormConfig,
     PositionConfig,
     TransformerConfig,
-    bert,
-    gpt2,
-    llama,
-    t5,
-    transformer_2017,
 )
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly, count_parameters
+from tx_helpers.presets import GPT_SIZES, bert, gpt2, llama, t5, transformer_2017
 
 
 def built(kind: type, config: TransformerConfig):

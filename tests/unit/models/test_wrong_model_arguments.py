@@ -12,13 +12,9 @@ from tx_helpers.config import (
     NormConfig,
     PositionConfig,
     TransformerConfig,
-    bert,
-    gpt2,
-    llama,
-    t5,
-    transformer_2017,
 )
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
+from tx_helpers.presets import bert, gpt2, llama, t5, transformer_2017
 from tx_helpers.recurrent import RecurrentTranslator
 from wrong_arguments import faults
 

@@ -4,7 +4,8 @@
     python tools/make_handout.py --to FOLDER   into another, new or empty folder
 
 The edition checks answers and names mistakes like the full one: the results of solutions and mistakes on the exercises'
-inputs are recorded in a file, and their code is removed. It has notebooks, package and drawings, but no tests.
+inputs are recorded in a file, and their code is removed. The code of inline exercises stays in the package, although
+`solution` does not show it: the notebook goes on with it. The edition has notebooks, package and drawings, no tests.
 """
 
 import argparse
@@ -25,8 +26,12 @@ FOLDERS = ("notebooks", "tx_helpers", "figures", "setup.py", *PARTS)
 
 
 def without_answers(source: str) -> str:
-    """A module's source without solutions and mistakes, and without the helpers that only those call."""
-    source = _without(source, _is_answer)
+    """A module's source without solutions and mistakes, and without the helpers that only those call.
+
+    The solutions of inline exercises stay.
+    """
+    inline = _inline(source)
+    source = _without(source, lambda node: _is_answer(node, inline))
     while idle := _idle(source):
         source = _without(source, lambda node, idle=idle: getattr(node, "name", None) in idle)
     return source.rstrip() + "\n"
@@ -43,23 +48,40 @@ def _without(source: str, unwanted: Callable[[ast.stmt], bool]) -> str:
 
 
 def _idle(source: str) -> set[str]:
-    """Functions and classes of the module that no other part of it uses."""
+    """Functions and classes of the module, solutions apart, that no other part of it uses."""
     body = ast.parse(source).body
     named = {id(statement): {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} for statement in body}
     return {
         node.name
         for node in body
         if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        and not any(ast.unparse(decorator).endswith(".solution") for decorator in node.decorator_list)
         and not any(node.name in named[id(other)] for other in body if other is not node)
     }
 
 
-def _is_answer(node: ast.stmt) -> bool:
-    """Is it a decorated solution or mistake, or a call of `add_mistakes`?"""
+def _inline(source: str) -> set[str]:
+    """The variables of exercises made with `inline=True`."""
+    return {
+        node.targets[0].id
+        for node in ast.parse(source).body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and any(keyword.arg == "inline" and ast.unparse(keyword.value) == "True" for keyword in node.value.keywords)
+    }
+
+
+def _is_answer(node: ast.stmt, inline: set[str]) -> bool:
+    """Is it a decorated solution or mistake, or a call of `add_mistakes`; and no solution of an inline exercise?"""
     calls = [node.value] if isinstance(node, ast.Expr) else getattr(node, "decorator_list", [])
     functions = [call.func if isinstance(call, ast.Call) else call for call in calls]
-    methods = {function.attr for function in functions if isinstance(function, ast.Attribute)}
-    return bool(methods & {"solution", "mistake", "add_mistakes"})
+    called = [
+        (function.attr, ast.unparse(function.value)) for function in functions if isinstance(function, ast.Attribute)
+    ]
+    return any(
+        method in ("mistake", "add_mistakes") or (method == "solution" and exercise not in inline)
+        for method, exercise in called
+    )
 
 
 def make(folder: Path) -> None:

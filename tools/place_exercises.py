@@ -1,14 +1,18 @@
-"""Write the exercises and the quiz of tx_helpers/exercises/nbNN.py into notebook NN, before its last cell.
+"""Write the exercises and the quiz of tx_helpers/exercises/nbNN.py into notebook NN: inline ones where they belong.
 
     python tools/place_exercises.py            all notebooks that have some
     python tools/place_exercises.py 04         these
     python tools/place_exercises.py --check    say which files would change, without writing
+
+An inline exercise takes the place of a markdown cell with nothing but `<!-- your turn: NAME -->`, or of its own cells
+placed earlier. The others and the quiz stand before the last cell.
 
 The texts of the cells come from the package. Cells placed earlier are replaced. Those whose code has not changed keep
 their outputs, and so do the imports, which show nothing. Run `tools/refresh_notebooks.py` afterwards.
 """
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -37,9 +41,12 @@ from tx_helpers.exercises import check, hint, progress, quiz, solution"""
 QUIZ = "### Quiz\n\nChoose an answer to see why it is right or wrong."
 
 
+HOLDER = re.compile(r"\s*<!-- your turn: (\w+) -->\s*")
+
+
 def cells_of(number: str) -> list[NotebookNode]:
-    """The cells of a notebook's exercises and quiz."""
-    exercises = of_notebook(number)
+    """The cells of the section of exercises at a notebook's end, and of its quiz."""
+    exercises = [exercise for exercise in of_notebook(number) if not exercise.inline]
     cells = [
         _markdown("intro", INTRO.format(name=exercises[0].name)),
         _code("imports", IMPORTS),
@@ -50,25 +57,66 @@ def cells_of(number: str) -> list[NotebookNode]:
     return [*cells, _markdown("quiz-text", QUIZ), _code("quiz", f'quiz("{number}")')]
 
 
-def goal_text(exercise: Exercise, place: int) -> str:
+def inline_cells(number: str) -> dict[str, list[NotebookNode]]:
+    """Exercise -> its two cells, for the exercises that stand where the notebook needs them."""
+    return {
+        exercise.name: [
+            _markdown(f"{exercise.name}-goal", goal_text(exercise)),
+            _code(
+                exercise.name,
+                f'{exercise.starter()}\n\n{exercise.name} = your_turn("{exercise.name}", {exercise.name})',
+            ),
+        ]
+        for exercise in of_notebook(number)
+        if exercise.inline
+    }
+
+
+def goal_text(exercise: Exercise, place: int = 0) -> str:
     """Heading, difficulty, minutes, goal and formula."""
     stars = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
-    lines = [f"### Exercise {place}: {exercise.title}", "", f"{stars} · {exercise.minutes} minutes", "", exercise.goal]
+    kind = f"Exercise {place}" if place else "Your turn"
+    lines = [f"### {kind}: {exercise.title}", "", f"{stars} · {exercise.minutes} minutes", "", exercise.goal]
     if exercise.formula:
         lines += ["", f"$${exercise.formula}$$", "", f"({exercise.source})"]
     return "\n".join(lines)
 
 
 def place(notebook: NotebookNode, number: str) -> None:
-    """Put the cells of that notebook's exercises before its last cell, in place of those that stood there."""
+    """Put the cells of that notebook's exercises where they belong, in place of those that stood there.
+
+    ValueError if a placeholder names no inline exercise of the notebook.
+    """
     old = {cell.id: cell for cell in notebook.cells if cell.id.startswith(f"{PREFIX}-")}
-    new = cells_of(number)
-    for cell in (cell for cell in new if cell.cell_type == "code"):
+    inline, section = inline_cells(number), cells_of(number)
+    for cell in (cell for cells in [*inline.values(), section] for cell in cells if cell.cell_type == "code"):
         before = old.get(cell.id)
         if before is not None and (before.source == cell.source or cell.id == f"{PREFIX}-imports"):
             cell.outputs, cell.execution_count = before.outputs, before.execution_count
-    rest = [cell for cell in notebook.cells if cell.id not in old]
-    notebook.cells = [*rest[:-1], *new, rest[-1]]
+    places = _places(notebook, inline)
+    rest = []
+    for index, cell in enumerate(notebook.cells):
+        if index in places:
+            rest += inline[places[index]]
+        elif cell.id not in old:
+            rest.append(cell)
+    notebook.cells = [*rest[:-1], *section, rest[-1]]
+
+
+def _places(notebook: NotebookNode, inline: dict[str, list[NotebookNode]]) -> dict[int, str]:
+    """Index of a cell -> the inline exercise that takes its place: a placeholder, or else the goal placed earlier."""
+    goals = {cells[0].id: name for name, cells in inline.items()}
+    earlier, held = {}, {}
+    for index, cell in enumerate(notebook.cells):
+        if cell.id in goals:
+            earlier[goals[cell.id]] = index
+        elif cell.cell_type == "markdown" and (holder := HOLDER.fullmatch(cell.source)):
+            if holder[1] not in inline:
+                raise ValueError(
+                    f"place_exercises: {cell.source.strip()!r}, expected one of {', '.join(inline) or 'none'}"
+                )
+            held[holder[1]] = index
+    return {index: name for name, index in (earlier | held).items()}
 
 
 def placed(path: Path) -> str:

@@ -31,31 +31,6 @@ def own_file(tmp_path, monkeypatch):
     monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))
 
 
-@pytest.fixture
-def double():
-    """An exercise of this test's own: twice a vector."""
-    exercise = Exercise(
-        "double",
-        title="Twice",
-        goal="Return twice the vector x of any length.",
-        difficulty=1,
-        minutes=1,
-        hints=("a", "b", "c"),
-        cases=lambda: [(torch.tensor([1.0, 2.0]),), (torch.arange(4.0),)],
-    )
-
-    @exercise.solution
-    def double(x):
-        """Twice x (D,)."""
-        return 2 * x
-
-    @exercise.mistake("You squared it: right for 2 alone.")
-    def squared(x):
-        return x * x
-
-    return exercise
-
-
 @pytest.mark.parametrize(
     ("got", "right", "step", "says"),
     [

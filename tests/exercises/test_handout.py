@@ -39,6 +39,17 @@ def _of_the_answers(x):
 def _too(x):
     return 2 * x
 
+turn = Exercise("turn", inline=True)
+
+@turn.solution
+def goes_on(x):
+    """Thrice."""
+    return 3 * x
+
+@turn.mistake("says this")
+def goes_wrong(x):
+    return x
+
 def of_the_cases():
     return 3
 
@@ -59,10 +70,15 @@ def test_answers_are_taken_out_and_the_rest_stays():
     left = make_handout.without_answers(SOURCE)
     assert not [
         word
-        for word in ("right", "wrong", "says", "tabled", "_of_the_table", "_of_the_answers", "_too", "@")
+        for word in ("def right", "wrong", "says", "tabled", "_of_the_table", "_of_the_answers", "_too", "@one")
         if word in left
     ]
     assert "kept = 1" in left and "def of_the_cases():\n    return 3\n\ncases = [of_the_cases()]" in left
+
+
+def test_a_notebook_goes_on_with_the_solutions_of_its_inline_exercises():
+    left = make_handout.without_answers(SOURCE)
+    assert '@turn.solution\ndef goes_on(x):\n    """Thrice."""\n    return 3 * x' in left and "goes_wrong" not in left
 
 
 def test_a_record_holds_what_check_needs():

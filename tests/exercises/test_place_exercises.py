@@ -25,10 +25,10 @@ def toy():
 def test_cells_are_placed_before_the_last_one_and_placing_again_changes_nothing():
     notebook = toy()
     place_exercises.place(notebook, "04")
-    ids = [cell.id for cell in notebook.cells]
+    ids = ids_of(notebook.cells)
     assert ids[0] == "a" and ids[-1] == "b" and len(set(ids)) == len(ids)
     assert all(one.startswith("exercise-") for one in ids[1:-1])
-    assert len(ids) == 2 + 2 + 2 * len(of_notebook("04")) + 2
+    assert len(ids) == 2 + 2 + 2 * sum(not exercise.inline for exercise in of_notebook("04")) + 2
     before = nbformat.writes(notebook)
     place_exercises.place(notebook, "04")
     assert nbformat.writes(notebook) == before
@@ -46,6 +46,65 @@ def test_a_changed_exercise_is_replaced_and_the_outputs_of_the_others_stay():
     assert (counts["exercise-attention-weights"], counts["exercise-one-head"]) == (None, 8)
 
 
+@pytest.fixture
+def inline(monkeypatch):
+    """One head stands where notebook 04 needs it."""
+    monkeypatch.setattr(find("one_head"), "inline", True)
+
+
+HELD = "<!-- your turn: one_head -->\n"
+TURN = ["exercise-one-head-goal", "exercise-one-head"]
+
+
+def ids_of(cells: list) -> list[str]:
+    return [cell.id for cell in cells]
+
+
+def test_an_inline_exercise_takes_its_placeholders_place_and_stays_there(inline):
+    notebook = toy()
+    notebook.cells[1:1] = [new_markdown_cell(HELD, id="c"), new_markdown_cell("more", id="d")]
+    place_exercises.place(notebook, "04")
+    assert ids_of(notebook.cells)[:5] == ["a", *TURN, "d", "exercise-intro"]
+    assert ids_of(notebook.cells).count(TURN[1]) == 1
+    goal, code = notebook.cells[1:3]
+    assert goal.source.startswith("### Your turn: ") and "Exercise" not in goal.source
+    assert code.source.endswith('    ...  # your code\n\none_head = your_turn("one_head", one_head)')
+    headings = [cell.source for cell in notebook.cells if cell.source.startswith("### Exercise ")]
+    assert [heading.split()[2] for heading in headings] == [f"{n}:" for n in range(1, len(of_notebook("04")))]
+    code.execution_count, before = 7, nbformat.writes(notebook)
+    place_exercises.place(notebook, "04")
+    assert notebook.cells[2].execution_count == 7 and ids_of(notebook.cells) == ids_of(nbformat.reads(before, 4).cells)
+
+
+def test_an_inline_exercise_moves_to_a_new_placeholder_and_follows_its_goal(inline):
+    notebook = toy()
+    notebook.cells[1:1] = [new_markdown_cell(HELD, id="c"), new_markdown_cell("more", id="d")]
+    place_exercises.place(notebook, "04")
+    notebook.cells.insert(4, new_markdown_cell(HELD, id="e"))
+    place_exercises.place(notebook, "04")
+    assert ids_of(notebook.cells)[:5] == ["a", "d", *TURN, "exercise-intro"]
+    notebook.cells.insert(0, notebook.cells.pop(2))
+    place_exercises.place(notebook, "04")
+    assert ids_of(notebook.cells)[:5] == [*TURN, "a", "d", "exercise-intro"]
+
+
+@pytest.mark.parametrize("name", ["attention_weights", "unheard_of"])
+def test_a_placeholder_of_no_inline_exercise_is_named(inline, name):
+    notebook = toy()
+    notebook.cells.insert(1, new_markdown_cell(HELD.replace("one_head", name), id="c"))
+    with pytest.raises(ValueError, match=f"your turn: {name}.*, expected one of one_head"):
+        place_exercises.place(notebook, "04")
+
+
+@by_notebook
+def test_every_inline_exercise_stands_in_its_notebook_where_its_names_are_known(number):
+    cells = load(PATHS[number]).cells
+    for name in (exercise.name for exercise in of_notebook(number) if exercise.inline):
+        place = ids_of(cells).index(f"exercise-{name.replace('_', '-')}")
+        before = "\n".join(cell.source for cell in cells[:place] if cell.cell_type == "code")
+        assert "your_turn" in before, f"{name} stands before `from tx_helpers.exercises import your_turn`"
+
+
 @by_notebook
 def test_a_notebook_holds_its_exercises_word_for_word(number):
     notebook = load(PATHS[number])
@@ -59,11 +118,12 @@ def test_the_section_runs_by_itself_after_a_restart(number, tmp_path, monkeypatc
     """With answers that import nothing themselves."""
     monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))
     session = {}
+    section = [cell.id for cell in place_exercises.cells_of(number)]
     for cell in solved(load(PATHS[number]).cells, imports=False):
-        if cell.cell_type == "code" and cell.id.startswith("exercise-"):
+        if cell.cell_type == "code" and cell.id in section:
             exec(cell.source, session)
     for exercise in of_notebook(number):
-        assert session["check"](exercise.name, session[exercise.name])
+        assert exercise.inline or session["check"](exercise.name, session[exercise.name])
 
 
 def run(cells: list, tmp_path, monkeypatch) -> list[tuple[str, str]]:
@@ -91,31 +151,35 @@ def solved(cells: list, *, imports: bool = True) -> list:
     for cell in cells:
         if name := names.get(cell.id):
             value = f"{name} = {name}()\n" if find(name).starter().startswith(f"{name} = ") else ""
+            checked = f'{name} = your_turn("{name}", {name})' if find(name).inline else f'check("{name}", {name})'
             code = find(name).solution_source()
             if not imports:
                 code = code[re.search(r"^(def|class) ", code, re.MULTILINE).start() :]
-            cell.source = f'{code}\n\n\n{value}check("{name}", {name})'
+            cell.source = f"{code}\n\n\n{value}{checked}"
     return cells
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("change", "sign"), [(list, "○"), (solved, "✓")], ids=["starters", "solutions"])
 def test_the_cells_of_all_exercises_check_starters_and_solutions(change, sign, tmp_path, monkeypatch):
-    placed = [cell for number in modules() for cell in place_exercises.cells_of(number)]
-    cells = {cell.id: cell for cell in placed if cell.cell_type == "code"}  # imports and quiz of the last one only
+    section = [cell for number in modules() for cell in place_exercises.cells_of(number)]
+    turns = [cell for number in modules() for pair in place_exercises.inline_cells(number).values() for cell in pair]
+    cells = {cell.id: cell for cell in section if cell.cell_type == "code"}  # imports and quiz of the last one only
+    cells[f"{place_exercises.PREFIX}-imports"].source += ", your_turn"
+    cells |= {cell.id: cell for cell in turns if cell.cell_type == "code"}
     expected = [(sign, exercise.name) for number in modules() for exercise in of_notebook(number)]
-    assert run(change(list(cells.values())), tmp_path, monkeypatch) == expected
+    assert sorted(run(change(list(cells.values())), tmp_path, monkeypatch)) == sorted(expected)
 
 
 @pytest.mark.thorough
 @by_notebook
 def test_the_whole_notebook_runs_with_all_solutions(number, tmp_path, monkeypatch):
     feedback = run(solved(load(PATHS[number]).cells), tmp_path, monkeypatch)
-    assert feedback == [("✓", exercise.name) for exercise in of_notebook(number)]
+    assert sorted(feedback) == sorted(("✓", exercise.name) for exercise in of_notebook(number))
 
 
 @pytest.mark.thorough
 @by_notebook
 def test_the_whole_notebook_runs_with_the_starters_and_none_passes(number, tmp_path, monkeypatch):
     feedback = run(load(PATHS[number]).cells, tmp_path, monkeypatch)
-    assert feedback == [("○", exercise.name) for exercise in of_notebook(number)]
+    assert sorted(feedback) == sorted(("○", exercise.name) for exercise in of_notebook(number))

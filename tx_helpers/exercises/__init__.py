@@ -2,11 +2,13 @@
 
     from tx_helpers.exercises import check, hint, progress, quiz, solution
 
-One module a notebook, `nb01` … `nb10`, holds its exercises, each with its bank of mistakes, and its quiz.
+One module a notebook, `nb01` … `nb10`, holds its exercises, each with its bank of mistakes, and its quiz. `your_turn`
+is `check` for an exercise that the notebook goes on with, and `predict` asks before the notebook answers.
 """
 
-from tx_helpers.exercises.checks import check, hint, solution
+from tx_helpers.exercises.checks import check, hint, solution, your_turn
+from tx_helpers.exercises.predictions import predict
 from tx_helpers.exercises.quizzes import quiz
 from tx_helpers.exercises.record import progress
 
-__all__ = ["check", "hint", "progress", "quiz", "solution"]
+__all__ = ["check", "hint", "predict", "progress", "quiz", "solution", "your_turn"]

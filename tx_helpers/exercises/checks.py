@@ -1,14 +1,17 @@
 """`check` an answer and read which mistake it makes; `hint` in three steps; `solution`, the tested code.
 
+`your_turn` checks an answer that the notebook goes on with, and returns the course's where the learner's does not pass.
+
 An answer is run on the exercise's cases. Its results are compared with the right ones in this order: kind, shape,
 dtype, finite or not, value. A wrong answer is then compared with every known mistake of the exercise: the one that
 gives the same numbers on every case is the one that was made. If there is none, the smallest wrong case is shown.
 """
 
 import dis
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
+from IPython.display import display
 from torch import Tensor
 
 from tx_helpers.arguments import check_numbers
@@ -59,6 +62,20 @@ def check(name: str, answer: object) -> Feedback:
     if feedback.state != "open":
         note(name, right=bool(feedback), mistake=feedback.mistake)
     return feedback
+
+
+def your_turn(name: str, answer: object) -> object:
+    """Check an answer, show the feedback, and return what the notebook goes on with: it, if it passes, else ours.
+
+    ValueError if there is no such exercise, or if it is none that stands inside a notebook (`inline`).
+    """
+    if not find(name).inline:
+        raise ValueError(f"your_turn: {name!r} is an exercise from the end of a notebook; expected check({name!r}, …)")
+    feedback = check(name, answer)
+    whose = "your version" if feedback else "the course's version"
+    text = "not written yet." if feedback.state == "open" else feedback.text
+    display(replace(feedback, text=f"{text}\nFrom here on the notebook uses {whose}."))
+    return answer if feedback else find(name).answer
 
 
 def examine(exercise: Exercise, answer: object) -> Feedback:
@@ -138,7 +155,7 @@ def solution(name: str) -> None:
     """Print the code of the right answer, the same that the answers are compared with."""
     exercise = find(name)
     without = "This edition comes without solutions: ask your teacher."
-    print(printable(without if exercise.answer is None else exercise.solution_source()))
+    print(printable(without if exercise.recorded else exercise.solution_source()))
 
 
 def told(exercise: Exercise, case: tuple) -> str:

@@ -68,6 +68,7 @@ class Exercise:
     seconds     an answer that takes longer is stopped
     one_call    a single call of a library solves it
     picture     show the learner's matrix beside the right one
+    inline      it stands where the notebook needs it, not at its end; what follows uses it (`your_turn`)
     """
 
     name: str = field(kw_only=False)
@@ -84,6 +85,7 @@ class Exercise:
     seconds: float = 15.0
     one_call: bool = False
     picture: bool = False
+    inline: bool = False
     answer: Answer | None = field(default=None, init=False)
     mistakes: list[Mistake] = field(default_factory=list, init=False)
     recorded: dict = field(default_factory=dict, init=False, repr=False)

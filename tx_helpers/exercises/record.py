@@ -4,13 +4,16 @@
     export("progress.csv")              # for a teacher: a line for each exercise
     reset()                             # delete the record
 
-The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another.
+The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another. It also holds
+the learner's predictions, all under one name that no exercise can have.
 """
 
+import contextlib
 import csv
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +24,7 @@ from tx_helpers.exercises.catalogue import notebook_of, of_notebook
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
 
+PREDICTIONS = "the-predictions"
 TITLES = {
     "01": "The limits of recurrence",
     "02": "Tokens and embeddings",
@@ -47,31 +51,33 @@ def read() -> dict[str, dict]:
 
     ValueError if the file exists but cannot be read; it is left as it is.
     """
-    file = progress_file()
-    if not file.exists():
-        return {}
+    return {name: entry for name, entry in _content().items() if name != PREDICTIONS}
+
+
+def guesses() -> dict[str, str | float]:
+    """Key of a prediction -> what the learner said; empty if the file cannot be read."""
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-        return {str(name): dict(entry) for name, entry in content.items()}
-    except (ValueError, TypeError, AttributeError) as error:
-        raise ValueError(f"progress: {file} cannot be read ({error}); repair or delete it") from error
+        return _content().get(PREDICTIONS, {})
+    except ValueError:
+        return {}
 
 
 def note(name: str, *, right: bool, mistake: str = "") -> None:
     """Record a try. An exercise that was right once stays right; a file that cannot be written is ignored."""
-    try:
-        entries = read()
-    except ValueError:
-        return
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    entry = entries.setdefault(name, {"right": False, "tries": 0, "mistakes": [], "first": now})
-    entry |= {"right": entry["right"] or right, "tries": entry["tries"] + 1, "last": now}
-    if mistake and mistake not in entry["mistakes"]:
-        entry["mistakes"].append(mistake)
-    try:
-        _write(entries)
-    except OSError:  # a read-only home, a full disk: the feedback matters more
-        return
+
+    def add(content: dict[str, dict]) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        entry = content.setdefault(name, {"right": False, "tries": 0, "mistakes": [], "first": now})
+        entry |= {"right": entry["right"] or right, "tries": entry["tries"] + 1, "last": now}
+        if mistake and mistake not in entry["mistakes"]:
+            entry["mistakes"].append(mistake)
+
+    _change(add)
+
+
+def note_guess(key: str, answer: str | float) -> None:
+    """Record a prediction, unless there is one already: the first is kept. A file that cannot be written is ignored."""
+    _change(lambda content: content.setdefault(PREDICTIONS, {}).setdefault(key, answer))
 
 
 def reset() -> None:
@@ -130,6 +136,26 @@ def drawn(course: dict[str, dict[str, str]]) -> Svg:
         for notebook, exercises in course.items()
     )
     return card(end + 30, y - 4, parts, f"{right} of {total} exercises solved ({rows}).")
+
+
+def _content() -> dict[str, dict]:
+    """All that the file holds; ValueError if it exists but cannot be read."""
+    file = progress_file()
+    if not file.exists():
+        return {}
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        return {str(name): dict(entry) for name, entry in content.items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"progress: {file} cannot be read ({error}); repair or delete it") from error
+
+
+def _change(change: Callable[[dict[str, dict]], object]) -> None:
+    """Change what the file holds. Not a spoilt file, which is left alone, nor a read-only one: they stop nobody."""
+    with contextlib.suppress(ValueError, OSError):  # OSError: a read-only home, a full disk
+        content = _content()
+        change(content)
+        _write(content)
 
 
 def _write(entries: dict[str, dict]) -> None:

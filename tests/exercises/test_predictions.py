@@ -1,0 +1,148 @@
+"""Predict, then reveal: what a notebook stores, what is kept of an answer, and which arguments are refused."""
+
+import json
+
+import ipywidgets
+import pytest
+from IPython.core.formatters import DisplayFormatter
+
+from tx_helpers.exercises import predict, predictions, record
+
+CHOICES = ["one of the `values`", "<b>their mean</b>", "zero"]
+
+
+@pytest.fixture(autouse=True)
+def own_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))
+    monkeypatch.setattr(predictions, "_asked", {})
+
+
+def stored(shown) -> tuple[str, str]:
+    """What a notebook keeps of an output, without the widget's view."""
+    data, _ = DisplayFormatter().format(shown)
+    return data["text/html"], data["text/plain"]
+
+
+def test_a_question_and_its_finding_are_stored_as_text_and_as_a_folded_form():
+    guess = predict("04-hot", "What is the output at T → ∞?", CHOICES)
+    html, text = stored(guess)
+    assert text == (
+        "Predict: What is the output at T → ∞?\n  a) one of the `values`\n  b) <b>their mean</b>\n  c) zero"
+    )
+    assert "<code>values</code>" in html and "&lt;b&gt;their mean&lt;/b&gt;" in html
+    html, text = stored(guess.reveal(CHOICES[1], "All weights are 1/3."))
+    assert text == "The answer is “<b>their mean</b>”. All weights are 1/3."
+    assert html.startswith("<details><summary>") and "&lt;b&gt;" in html and "All weights are 1/3." in html
+
+
+@pytest.mark.parametrize(
+    ("right", "unit", "sentence"),
+    [
+        (87, "%", "It is 87 %."),
+        (0.25, "", "It is 0.25."),
+        ((85, 95), "%", "It lies between 85 % and 95 %."),
+        ([1, 2.5], "", "It lies between 1 and 2.5."),
+    ],
+)
+def test_a_number_or_a_range_is_said_with_its_unit(right, unit, sentence):
+    assert repr(predict("05-share", "How many?", unit=unit).reveal(right, "So it is.")) == f"{sentence} So it is."
+
+
+def test_what_is_stored_does_not_depend_on_an_earlier_answer():
+    def cells():
+        guess = predict("04-hot", "What?", CHOICES)
+        return guess, guess.reveal("zero", "So it is.")
+
+    first = list(map(stored, cells()))
+    cells()[0].answer = "zero"
+    predictions._asked.clear()  # another kernel
+    guess, finding = cells()
+    assert guess.answer == finding.answer == "zero"
+    assert list(map(stored, (guess, finding))) == first
+
+
+def test_the_finding_follows_the_answer_whichever_was_shown_first():
+    guess = predict("05-share", "How many?", unit="%")
+    before = guess.reveal(87, "So it is.")
+    guess.answer = 40
+    assert before.answer == guess.reveal(87, "So it is.").answer == 40
+
+
+def test_a_question_shown_again_is_the_one_that_its_finding_knows():
+    guess = predict("04-hot", "What?", CHOICES)
+    assert predict("04-hot", "What?", CHOICES) is guess
+    assert predict("04-hot", "What else?", CHOICES) is not guess
+
+
+def test_the_first_answer_is_kept_beside_the_exercises():
+    record.note("attention_weights", right=True)
+    predict("04-hot", "What?", CHOICES).answer = "zero"
+    predict("04-hot", "What?", CHOICES).answer = CHOICES[0]
+    record.note("one_head", right=False)
+    assert record.guesses() == {"04-hot": "zero"}
+    assert sorted(record.read()) == ["attention_weights", "one_head"]
+
+
+def test_an_answer_that_is_no_longer_a_choice_is_forgotten_and_a_spoilt_file_stops_nobody():
+    record.note_guess("04-hot", "something else")
+    assert predict("04-hot", "What?", CHOICES).answer is None
+    record.note_guess("05-share", "zero")
+    assert predict("05-share", "How many?").answer is None
+    for spoilt in ("[1, 2", '{"the-predictions": 3}'):
+        record.progress_file().write_text(spoilt)
+        predict("06-more", spoilt, CHOICES).answer = "zero"
+        assert record.progress_file().read_text() == spoilt
+
+
+def test_a_file_from_before_there_were_predictions_is_read():
+    entry = {"right": True, "tries": 1, "mistakes": [], "first": "2026", "last": "2026"}
+    record.progress_file().write_text(json.dumps({"one_head": entry}))
+    assert record.guesses() == {} and record.read() == {"one_head": entry}
+    predict("04-hot", "What?", CHOICES).answer = "zero"
+    assert record.read() == {"one_head": entry}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("hot", "What?"), "key is 'hot', expected 'NN-name'"),
+        ((4, "What?"), "key is 4, expected 'NN-name'"),
+        (("04-hot", " "), "question is ' ', expected a text"),
+        (("04-hot", None), "question is None, expected a text"),
+        (("04-hot", "What?", "abc"), "choices is 'abc', expected two to four texts"),
+        (("04-hot", "What?", ["a"]), r"choices are \['a'\], expected two to four texts"),
+        (("04-hot", "What?", list("abcde")), "expected two to four texts"),
+        (("04-hot", "What?", ["a", ""]), "expected two to four texts"),
+        (("04-hot", "What?", [1, 2]), "expected two to four texts"),
+        (("04-hot", "What?", ["a", "a"]), "expected choices that differ"),
+    ],
+)
+def test_a_wrong_question_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        predict(*arguments)
+    with pytest.raises(ValueError, match="no unit for them"):
+        predict("04-hot", "What?", CHOICES, unit="%")
+
+
+@pytest.mark.parametrize("right", ["four", 1, None, [0, 1]])
+def test_what_is_right_is_one_of_the_choices(right):
+    with pytest.raises(ValueError, match="expected one of"):
+        predict("04-hot", "What?", CHOICES).reveal(right, "So it is.")
+
+
+@pytest.mark.parametrize("right", ["87", None, True, float("nan"), (1, 2, 3), (2, 1), (1, "2"), []])
+def test_what_is_right_is_a_number_or_a_range(right):
+    with pytest.raises(ValueError, match="expected a number or a range"):
+        predict("05-share", "How many?").reveal(right, "So it is.")
+
+
+@pytest.mark.parametrize("text", ["", " ", None, 3])
+def test_a_finding_has_a_text(text):
+    with pytest.raises(ValueError, match="expected the finding in words"):
+        predict("05-share", "How many?").reveal(1, text)
+
+
+def test_the_static_form_is_shown_by_an_ipywidgets_that_displays_its_widgets_itself(monkeypatch):
+    """As version 7 does, which Colab has."""
+    monkeypatch.setattr(ipywidgets.Widget, "_ipython_display_", lambda self: None, raising=False)
+    assert "What?" in stored(predict("04-hot", "What?", CHOICES))[0]

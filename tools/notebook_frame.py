@@ -1,4 +1,4 @@
-"""What every notebook has in common: the set-up cell, the badge line, the line of the measured time.
+"""What every notebook has in common: the set-up cell, the badge line, the measured time, what is folded away.
 
 These texts stand only here, and the repository's address only in pyproject.toml (`[project.urls] Repository`). It is
 unknown until `python tools/refresh_notebooks.py --stamp` has read it from `git remote get-url origin`.
@@ -7,6 +7,8 @@ unknown until `python tools/refresh_notebooks.py --stamp` has read it from `git 
 import re
 import tomllib
 from pathlib import Path
+
+from notebook_parts import HIDE, is_folded, is_optional
 
 ROOT = Path(__file__).resolve().parent.parent
 BRANCH = "main"
@@ -27,6 +29,7 @@ except ModuleNotFoundError:
 print("tx_helpers", tx_helpers.__version__)
 """
 
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 BADGE_MARK = "<!-- colab -->"
 TIME_UNKNOWN = "**Time:** not measured yet"
 TIME_LINE = re.compile(
@@ -113,3 +116,25 @@ def frame(cells: list[dict], name: str, address: str) -> None:
     if code is None or not code["source"].startswith("# Set-up"):
         raise ValueError(f"{name}: the first code cell is not the set-up cell (it begins with '# Set-up')")
     code["source"] = setup_cell(address)
+
+
+def metadata(cells: list[dict]) -> tuple[dict, list[dict]]:
+    """The metadata that a notebook and each of its cells should have: what is folded away, and nothing else but tags.
+
+    JupyterLab, Notebook 7 and VS Code read "jp-MarkdownHeadingCollapsed" and "source_hidden". Colab reads the
+    notebook's "collapsed_sections", which names cells by the id in their metadata, and "cellView".
+    """
+    of_cells = []
+    for cell in cells:
+        tags = list(cell["metadata"].get("tags", []))
+        made: dict = {}
+        if is_optional(cell):
+            made = {"jp-MarkdownHeadingCollapsed": True, "id": cell["id"]}
+        elif is_folded(cell):
+            made = {"cellView": "form", "jupyter": {"source_hidden": True}}
+            tags += [HIDE] if HIDE not in tags else []
+        of_cells.append(made | ({"tags": tags} if tags else {}))
+    of_notebook: dict = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    if collapsed := [cell["id"] for cell in cells if is_optional(cell)]:
+        of_notebook["colab"] = {"collapsed_sections": collapsed}
+    return of_notebook, of_cells

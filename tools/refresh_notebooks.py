@@ -3,7 +3,7 @@
     python tools/refresh_notebooks.py             all notebooks
     python tools/refresh_notebooks.py 08 10       these
     python tools/refresh_notebooks.py --check     execute, and say which files would change, without writing
-    python tools/refresh_notebooks.py --frame     set-up cells and badges only, nothing executed
+    python tools/refresh_notebooks.py --frame     set-up cells, badges and what is folded, nothing executed
     python tools/refresh_notebooks.py --stamp     the same, after reading the repository's address from git
 
 Each notebook runs in a fresh kernel, in its own folder, on two cores and with an empty cache, so that outputs and
@@ -31,10 +31,18 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from PIL import Image
 
-from notebook_frame import ROOT, TIME_LINE, frame, https_address, repository_address, stamp_address, time_line
+from notebook_frame import (
+    ROOT,
+    TIME_LINE,
+    frame,
+    https_address,
+    metadata,
+    repository_address,
+    stamp_address,
+    time_line,
+)
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # names a model that dies with its kernel
-KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 class CellError(Exception):
@@ -80,10 +88,8 @@ def _last_cell(notebook: nbformat.NotebookNode) -> str:
 
 def clean(notebook: nbformat.NotebookNode) -> None:
     """Drop what differs from run to run or from machine to machine; counts become 1..N."""
-    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     count = 0
     for cell in notebook.cells:
-        cell.metadata = nbformat.from_dict({key: cell.metadata[key] for key in ("tags",) if cell.metadata.get(key)})
         if cell.cell_type != "code":
             continue
         count += 1
@@ -96,6 +102,14 @@ def clean(notebook: nbformat.NotebookNode) -> None:
                 data["image/png"] = small_png(data["image/png"])
             if output.output_type == "execute_result":
                 output.execution_count = count
+
+
+def fold(notebook: nbformat.NotebookNode) -> None:
+    """Give the notebook and its cells the metadata that fold away what is optional, and drop all other."""
+    of_notebook, of_cells = metadata(notebook.cells)
+    notebook.metadata = nbformat.from_dict(of_notebook)
+    for cell, its in zip(notebook.cells, of_cells, strict=True):
+        cell.metadata = nbformat.from_dict(its)
 
 
 def small_png(stored: str) -> str:
@@ -131,6 +145,7 @@ def refreshed(path: Path, address: str, *, run: bool, timeout: int) -> str:
         header.source = TIME_LINE.sub(lambda old: time_line(seconds, old[0]), header.source)
         clean(notebook)
         print(f"{path.name}: {seconds:.0f} s", flush=True)
+    fold(notebook)
     nbformat.validate(notebook)
     return nbformat.writes(notebook) + "\n"
 
@@ -178,7 +193,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("notebooks", nargs="*", help="number, name or path; all where none is given")
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a file would change")
-    parser.add_argument("--frame", action="store_true", help="set-up cells and badges only, nothing executed")
+    parser.add_argument("--frame", action="store_true", help="what every notebook has in common; nothing executed")
     parser.add_argument("--stamp", action="store_true", help="read the address from `git remote`, then as --frame")
     parser.add_argument("--timeout", type=int, default=600, help="seconds a cell may take (default %(default)s)")
     parser.add_argument("--folder", type=Path, default=ROOT / "notebooks", help=argparse.SUPPRESS)

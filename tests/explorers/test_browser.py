@@ -10,8 +10,8 @@ import browser_moves
 from browser_harness import NOTEBOOKS, find_chromium, front_end, require_chromium
 from browser_moves import cases_of, faults_of
 from explorer_cases import Case, Move, no_less, rises
+from notebook_frame import KERNEL
 from notebook_slice import needed_cells
-from refresh_notebooks import KERNEL
 
 TOY = """
 import ipywidgets

@@ -4,70 +4,12 @@ import copy
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_markdown_cell, new_notebook, new_output
 
 import notebook_guards as guards
 from notebook_comparison import compared_share, is_compared
-from notebook_frame import ROOT, badge_line, repository_address, setup_cell
-
-NAME = "07_good.ipynb"
-HEADER = """# 07 Good
-
-{badge}
-
-What it is about.
-
-**You will be able to**
-
-- see;
-- say, over
-  two lines;
-- do.
-
-**You need first:** nothing
-
-**Time:** about 2 minutes on a two-core CPU (measured)"""
-
-CLOSING = """## What to remember
-
-- One thing.
-- Two things, over
-  two lines.
-- Three things.
-
-**Terms learned:** token.
-
-**Sources:** a paper.
-
-**Next:** the end."""
-
-
-def stream(text: str, name: str = "stdout"):
-    return new_output("stream", name=name, text=text)
-
-
-def shown(metadata: dict | None = None, **data: str):
-    mime = {"png": "image/png", "plain": "text/plain", "html": "text/html", "svg": "image/svg+xml"}
-    return new_output("display_data", {mime[kind]: value for kind, value in data.items()}, metadata=metadata or {})
-
-
-def code(source: str, *outputs, tags: tuple = ()):
-    metadata = {"tags": list(tags)} if tags else {}
-    return new_code_cell(source, outputs=list(outputs), execution_count=2, metadata=metadata)
-
-
-def notebook(*cells):
-    """A notebook that follows every rule, with the given cells after its header and set-up cell."""
-    header = new_markdown_cell(HEADER.format(badge=badge_line(NAME, repository_address())))
-    setup = new_code_cell(setup_cell(repository_address()))
-    metadata = {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"},
-    }
-    made = new_notebook(cells=[header, setup, *cells], metadata=metadata)
-    for count, cell in enumerate(guards.code_cells(made), 1):
-        cell.execution_count = count
-    return made
+from notebook_frame import ROOT
+from small_notebooks import CLOSING, NAME, code, notebook, shown, stream
 
 
 def test_a_good_notebook_has_no_findings(tmp_path):
@@ -145,9 +87,12 @@ def spoil(change):
         (lambda nb: nb.cells[2].update(execution_count=3), "[1, 3], expected 1 to 2"),
         (lambda nb: nb.cells[2].update(execution_count=None), "[1, None], expected 1 to 2"),
         (lambda nb: nb.cells[2].pop("id"), "a cell has no id"),
-        (lambda nb: nb.metadata.kernelspec.update(name="conda-env"), "kernelspec is"),
-        (lambda nb: nb.metadata.update(widgets={"state": {}}), "metadata holds"),
-        (lambda nb: nb.cells[2].metadata.update(execution={}), "cell 3: metadata holds ['execution']"),
+        (lambda nb: nb.metadata.kernelspec.update(name="conda-env"), "the notebook's metadata is {'kernelspec'"),
+        (lambda nb: nb.metadata.update(widgets={"state": {}}), "the notebook's metadata is"),
+        (lambda nb: nb.metadata.update(colab={"collapsed_sections": []}), "the notebook's metadata is"),
+        (lambda nb: nb.cells[2].metadata.update(execution={}), "cell 3: metadata is {'execution': {}}, expected {}"),
+        (lambda nb: nb.cells[1].metadata.pop("jupyter"), "cell 2: metadata is {'cellView': 'form', 'tags'"),
+        (lambda nb: nb.cells[2].metadata.update(tags=["hide-input"]), "cell 3: metadata is {'tags': ['hide-input']}"),
         (lambda nb: nb.cells[2].outputs.append(widget_view()), "cell 3: the output names a widget model"),
     ],
 )
@@ -236,18 +181,6 @@ def test_alt_text_guard(cell, good):
 def test_link_guard(text, finding, tmp_path):
     (found,) = guards.links(notebook(new_markdown_cell(text)), tmp_path)
     assert finding in found
-
-
-def test_explorer_guard():
-    told = new_markdown_cell("## Part\n\n### Explorer: a toy\n\nTurn it.\n\n**To find out:** what?")
-    answer = new_markdown_cell("**What you should have found.** That.\n\n## Next")
-    toy = code("from a import toy_explorer\n\ntoy_explorer()")
-    assert guards.untold_explorers(notebook(told, code("x = 1"), toy, code("y = 1"), answer)) == []
-    assert guards.untold_explorers(notebook(told, toy, answer, code(toy.source))) == [
-        "toy_explorer(…) stands below '## Next', expected '### Explorer: …'",
-        "toy_explorer(…): the text before it lacks '**To find out:**'",
-        "toy_explorer(…): the text behind it lacks '**What you should have found.**'",
-    ]
 
 
 def test_glossary_guard():

@@ -1,17 +1,20 @@
-"""The notebooks of the course keep their form; `notebook_guards` holds the rules."""
+"""The notebooks of the course keep their form and their measure: the rules of `notebook_guards` and `story_guards`."""
 
 import nbformat
 import pytest
 
 import link_terms
 import notebook_guards as guards
+import story_guards
 from notebook_comparison import compared_share
 from repository import COURSE
 
 
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 def test_a_notebook_of_the_course_keeps_the_rules(path):
-    assert guards.course_guards(path, nbformat.read(path, as_version=4)) == []
+    notebook = nbformat.read(path, as_version=4)
+    assert guards.course_guards(path, notebook) == []
+    assert story_guards.story_guards(notebook) == []
 
 
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
@@ -37,3 +40,17 @@ def test_no_code_stands_twice_in_the_course():
 
 def test_the_course_is_told_in_small_cells():
     assert guards.median_lines([nbformat.read(path, as_version=4) for path in COURSE]) <= 6
+
+
+TOLD_AGAIN = [path for path in COURSE if path.stem[:2] in story_guards.TOLD_AGAIN]
+
+
+@pytest.mark.parametrize("path", TOLD_AGAIN, ids=lambda path: path.stem)
+def test_the_core_path_can_be_walked_in_one_go(path):
+    assert story_guards.load(nbformat.read(path, as_version=4)) == []
+
+
+def test_a_number_stands_where_it_teaches_more_than_true():
+    lines = [line for path in TOLD_AGAIN for line in story_guards.printed_lines(nbformat.read(path, as_version=4))]
+    told = story_guards.lines_of_truth(lines)
+    assert len(told) <= story_guards.MAX_TRUE * len(lines), f"{len(told)} of {len(lines)} printed lines: {told}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 from link_terms import plain, terms_learned
-from notebook_frame import ROOT, TIME_LINE, badge_line, repository_address, setup_cell
+from notebook_frame import ROOT, TIME_LINE, badge_line, metadata, repository_address, setup_cell
 
 MIN_ALT = 20  # characters; a shorter alt text only names the picture
 MAX_LINES = 25
@@ -23,6 +23,7 @@ REPEATED = 4  # consecutive lines that must not stand twice
 MAX_BYTES = 1_000_000
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 LEARNERS_IMPORTS = "exercise-imports"  # the cell that imports what answers to the exercises may need
+FRAME = "tools/refresh_notebooks.py --frame"
 UNRELIABLE = {"interact", "interactive", "interact_manual", "interactive_output", "Output", "clear_output"}
 
 
@@ -59,7 +60,7 @@ def header(notebook, name: str) -> list[str]:
     if first.cell_type != "markdown" or not re.match(rf"# {number} \S", first.source):
         found.append(f"the first cell is not markdown that begins with '# {number} ' and the title")
     if badge not in first.source.split("\n"):
-        found.append(f"the header lacks the line {badge!r} (tools/refresh_notebooks.py --frame)")
+        found.append(f"the header lacks the line {badge!r} ({FRAME})")
     points = re.search(r"\*\*You will be able to\*\*\n\n((?:[-*] .*\n(?:  .*\n)*)+)", first.source)
     count = len(re.findall(r"^[-*] ", points[1], re.MULTILINE)) if points else 0
     if not 3 <= count <= 5:
@@ -76,7 +77,7 @@ def setup(notebook) -> list[str]:
     """The second cell is the set-up cell, word for word."""
     cell = notebook.cells[1] if len(notebook.cells) > 1 else None
     if cell is None or cell.cell_type != "code" or cell.source != setup_cell(repository_address()):
-        return ["the second cell is not the current set-up cell (tools/refresh_notebooks.py --frame)"]
+        return [f"the second cell is not the current set-up cell ({FRAME})"]
     return []
 
 
@@ -97,7 +98,7 @@ def closing(notebook) -> list[str]:
 
 
 def stored_form(notebook) -> list[str]:
-    """Counts 1..N, ids, the one kernelspec, no widget state, nothing in the metadata that changes from run to run."""
+    """Counts 1..N, ids, no widget state; in the metadata the one kernelspec, what is folded, and nothing else."""
     found = []
     counts = [cell.execution_count for cell in code_cells(notebook)]
     if counts != list(range(1, len(counts) + 1)):
@@ -105,15 +106,13 @@ def stored_form(notebook) -> list[str]:
             f"execution counts are {counts}, expected 1 to {len(counts)} in order: nbval would compare nothing"
         )
     if not all(cell.get("id") for cell in notebook.cells):
-        found.append("a cell has no id")
-    expected = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    if notebook.metadata.get("kernelspec") != expected:
-        found.append(f"kernelspec is {notebook.metadata.get('kernelspec')}, expected {expected}")
-    if set(notebook.metadata) - {"kernelspec", "language_info"} or notebook.metadata.get("widgets"):
-        found.append(f"metadata holds {sorted(notebook.metadata)}, expected kernelspec and language_info")
-    for number, cell in enumerate(notebook.cells, 1):
-        if set(cell.metadata) - {"tags"}:
-            found.append(f"cell {number}: metadata holds {sorted(cell.metadata)}, expected nothing but tags")
+        return [*found, "a cell has no id"]
+    of_notebook, of_cells = metadata(notebook.cells)
+    if notebook.metadata != of_notebook:
+        found.append(f"the notebook's metadata is {dict(notebook.metadata)}, expected {of_notebook} ({FRAME})")
+    for number, (cell, expected) in enumerate(zip(notebook.cells, of_cells, strict=True), 1):
+        if cell.metadata != expected:
+            found.append(f"cell {number}: metadata is {dict(cell.metadata)}, expected {expected} ({FRAME})")
         if any(WIDGET_VIEW in output.get("data", {}) for output in cell.get("outputs", [])):
             found.append(f"cell {number}: the output names a widget model that is gone (tools/refresh_notebooks.py)")
     return found
@@ -310,25 +309,6 @@ def unpacked_generators(notebook) -> list[str]:
     ]
 
 
-def untold_explorers(notebook) -> list[str]:
-    """An explorer has a heading of its own, a question before it and the answer after it."""
-    found = []
-    for index, cell in enumerate(notebook.cells):
-        called = re.search(r"^(?:\w+ = )?(\w*explorer\(|AttentionView\.|Explore\()", cell.source, re.MULTILINE)
-        if cell.cell_type != "code" or not called:
-            continue
-        before = [other.source for other in notebook.cells[:index] if other.cell_type == "markdown"] or [""]
-        behind = [other.source for other in notebook.cells[index + 1 :] if other.cell_type == "markdown"] or [""]
-        headings = re.findall(r"^#+ .*", "\n".join(before), re.MULTILINE) or [""]
-        if not headings[-1].startswith("### Explorer: "):
-            found.append(f"{called[1]}…) stands below {headings[-1]!r}, expected '### Explorer: …'")
-        if "**To find out:**" not in before[-1]:
-            found.append(f"{called[1]}…): the text before it lacks '**To find out:**'")
-        if "**What you should have found.**" not in behind[0]:
-            found.append(f"{called[1]}…): the text behind it lacks '**What you should have found.**'")
-    return found
-
-
 def repeated_code(notebooks: dict[str, object]) -> list[str]:
     """No code stands twice in the course (name -> notebook): what two notebooks need belongs in the package.
 
@@ -387,7 +367,6 @@ def course_guards(path: Path, notebook) -> list[str]:
         *size(path),
         *alt_texts(notebook),
         *links(notebook, path.parent),
-        *untold_explorers(notebook),
         *short_cells(notebook),
         *forbidden_code(notebook),
         *unused_imports(notebook),

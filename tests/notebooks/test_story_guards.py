@@ -1,0 +1,98 @@
+"""Every guard of what a learner meets fails on a small bad notebook and passes on a good one."""
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+import story_guards as guards
+from small_notebooks import CLOSING, code, notebook, shown, stream
+
+OPENING = new_markdown_cell("### Optional: counting the operations\n\nHow the cost grows with the length.")
+TEXT = new_markdown_cell("A long derivation.")
+END = new_markdown_cell("### What it costs")
+TOY = code("from a import toy_explorer\n\ntoy_explorer()")
+ASKED = code('guess = predict("07-toy", "What happens?", ["this", "that"])\nguess')
+FOUND = code('guess.reveal("this", "Because.")')
+
+
+def test_the_load_of_a_core_path():
+    sixty = [new_markdown_cell("word " * 42) for _ in range(58)]
+    assert guards.load(notebook(*sixty)) == []
+    assert guards.load(notebook(*sixty, TEXT)) == [
+        "the core path has 61 cells, expected at most 60; cut, or move to an optional section"
+    ]
+    assert guards.load(notebook(*sixty[1:], new_markdown_cell("word " * 90))) == [
+        "the core path has 2505 words, expected at most 2500; cut, or move to an optional section"
+    ]
+    apart = [new_markdown_cell("## Exercises"), code("x"), new_markdown_cell("## Optional: more"), TEXT]
+    assert guards.load(notebook(*sixty, *apart)) == []
+
+
+def test_optional_sections():
+    good = notebook(OPENING, TEXT, code("x"), END, TOY, new_markdown_cell(CLOSING))
+    assert guards.optional_parts(good) == []
+    name = "'Optional: counting the operations'"
+    belongs = "which belongs on the core path"
+    exercise = new_code_cell("check()", id="exercise-count")
+    assert guards.optional_parts(notebook(OPENING, TOY, FOUND, exercise, END)) == [
+        f"{name} hides an explorer, {belongs}",
+        f"{name} hides a prediction, {belongs}",
+        f"{name} hides an exercise, {belongs}",
+    ]
+    assert guards.optional_parts(notebook(OPENING, END)) == [f"{name}: nothing is folded away below it"]
+    assert guards.optional_parts(notebook(OPENING, TEXT, new_markdown_cell("So much for that.\n\n## Next"))) == [
+        f"{name}: the cell behind it does not begin with the heading at which it ends"
+    ]
+    long = new_markdown_cell(OPENING.source + " word" * 40)
+    assert guards.optional_parts(notebook(long, TEXT, END)) == [
+        f"{name}: its first cell stays in sight; leave the heading and 40 words in it"
+    ]
+    assert guards.optional_parts(notebook(new_markdown_cell("Before.\n\n### Optional: late"), TEXT, END)) == [
+        "cell 3: 'Optional: late' is not the cell's first line, so it is not folded"
+    ]
+
+
+def test_explorers_in_the_old_form():
+    told = new_markdown_cell("## Part\n\n### Explorer: a toy\n\nTurn it.\n\n**To find out:** what?")
+    answer = new_markdown_cell("**What you should have found.** That.\n\n## Next")
+    assert guards.untold_explorers(notebook(told, code("x = 1"), TOY, code("y = 1"), answer)) == []
+    assert guards.untold_explorers(notebook(told, TOY, answer, code(TOY.source))) == [
+        "toy_explorer(…) stands below '## Next', expected '### Explorer: …'",
+        "toy_explorer(…): no prediction, nor '**To find out:**', between its heading and it",
+        "toy_explorer(…): no reveal, nor '**What you should have found.**', before the next heading",
+    ]
+
+
+def test_explorers_with_a_prediction():
+    heading = new_markdown_cell("### Explorer: a toy\n\nTurn it.")
+    assert guards.untold_explorers(notebook(heading, ASKED, TOY, FOUND, END)) == []
+    (unasked,) = guards.untold_explorers(notebook(ASKED, heading, TOY, FOUND, END))
+    assert "no prediction" in unasked
+    (unsaid,) = guards.untold_explorers(notebook(heading, ASKED, TOY, END, FOUND))
+    assert "no reveal" in unsaid
+
+
+@pytest.mark.parametrize(
+    ("cells", "finding"),
+    [
+        ([ASKED], "guess = predict(…) is never revealed"),
+        ([FOUND, ASKED, code(FOUND.source)], "guess.reveal(…) without an open guess = predict(…) before it"),
+        ([ASKED, FOUND, code(FOUND.source)], "guess.reveal(…) without an open guess = predict(…) before it"),
+        (
+            [code(ASKED.source.replace("07-toy", "08-toy")), FOUND],
+            "guess = predict(…): expected a key of the form '07-name'",
+        ),
+    ],
+)
+def test_predictions(cells, finding):
+    assert guards.predictions(notebook(ASKED, TEXT, FOUND)) == []
+    assert guards.predictions(notebook(*cells)) == [finding]
+
+
+def test_lines_that_say_true():
+    cells = [
+        code("f()", stream("below 0.1: True\nrow [True, False]\n\n0.05 (below 0.1)\n")),
+        code("g()", shown(png="iVBO", plain="True")),
+    ]
+    lines = guards.printed_lines(notebook(*cells))
+    assert len(lines) == 3
+    assert guards.lines_of_truth(lines) == ["below 0.1: True"]

@@ -1,0 +1,126 @@
+"""What a learner meets in a notebook: how much there is to read, what is folded away, what is asked before it is told.
+
+Functions that return lists of findings ([] = fine), as in `notebook_guards`, which holds the rules of form.
+"""
+
+import re
+
+from notebook_guards import code_cells, text_of
+from notebook_parts import cell_headings, core_path, is_optional, optional_sections, words
+
+# Notebooks whose core path is held to the limits below. The others wait to be told again.
+TOLD_AGAIN: tuple[str, ...] = ()
+MAX_CELLS = 60
+MAX_WORDS = 2_500
+MAX_OPENING = 40  # words beside the heading of an optional section: they are in sight while it is folded
+MAX_TRUE = 0.1  # of all printed lines
+EXPLORER = re.compile(r"^(?:\w+ = )?(\w*explorer\(|AttentionView\.|Explore\()", re.MULTILINE)
+PREDICTION = re.compile(r"^(\w+) = predict\(", re.MULTILINE)
+REVEAL = re.compile(r"^(\w+)\.reveal\(", re.MULTILINE)
+
+
+def load(notebook) -> list[str]:
+    """The core path has at most 60 cells and 2,500 words."""
+    path = core_path(notebook.cells)
+    counts = ((len(path), "cells", MAX_CELLS), (words(path), "words", MAX_WORDS))
+    return [
+        f"the core path has {count} {what}, expected at most {most}; cut, or move to an optional section"
+        for count, what, most in counts
+        if count > most
+    ]
+
+
+def optional_parts(notebook) -> list[str]:
+    """An optional section opens with its heading, ends at a heading, and hides nothing that learners should do."""
+    found = []
+    for part in optional_sections(notebook.cells):
+        opening, inside = notebook.cells[part[0]], [notebook.cells[index] for index in part[1:]]
+        name = cell_headings(opening)[0][1]
+        if len(cell_headings(opening)) > 1 or words([opening]) > MAX_OPENING:
+            found.append(f"{name!r}: its first cell stays in sight; leave the heading and {MAX_OPENING} words in it")
+        if not inside:
+            found.append(f"{name!r}: nothing is folded away below it")
+        after = notebook.cells[part.stop] if part.stop < len(notebook.cells) else None
+        if after is None or not after.source.startswith("#"):
+            found.append(f"{name!r}: the cell behind it does not begin with the heading at which it ends")
+        found += [f"{name!r} hides {what}, which belongs on the core path" for what in map(to_be_done, inside) if what]
+    for number, cell in enumerate(notebook.cells, 1):
+        later = [title for _, title in cell_headings(cell)[is_optional(cell) :] if title.startswith("Optional")]
+        found += [f"cell {number}: {title!r} is not the cell's first line, so it is not folded" for title in later]
+    return found
+
+
+def to_be_done(cell) -> str:
+    """What a learner should do in this cell: "an explorer", "a prediction", "an exercise"; "" if nothing."""
+    if cell.cell_type != "code":
+        return ""
+    if EXPLORER.search(cell.source):
+        return "an explorer"
+    if PREDICTION.search(cell.source) or REVEAL.search(cell.source):
+        return "a prediction"
+    return "an exercise" if cell.get("id", "").startswith("exercise-") else ""
+
+
+def untold_explorers(notebook) -> list[str]:
+    """An explorer has a heading of its own, a question before it and the answer behind it.
+
+    The question is a prediction, the answer its reveal; or, as it was before there were predictions, two texts.
+    """
+    found = []
+    for index, cell in enumerate(notebook.cells):
+        called = EXPLORER.search(cell.source)
+        if cell.cell_type != "code" or not called:
+            continue
+        begin = max((i for i in range(index) if cell_headings(notebook.cells[i])), default=0)
+        end = next((i for i in range(index + 1, len(notebook.cells)) if cell_headings(notebook.cells[i])), index + 1)
+        before, behind = notebook.cells[begin:index], notebook.cells[index + 1 : end + 1]
+        headings = [f"{'#' * level} {title}" for level, title in cell_headings(notebook.cells[begin])] or [""]
+        if not headings[-1].startswith("### Explorer: "):
+            found.append(f"{called[1]}…) stands below {headings[-1]!r}, expected '### Explorer: …'")
+        if not has(before, PREDICTION, "**To find out:**"):
+            found.append(f"{called[1]}…): no prediction, nor '**To find out:**', between its heading and it")
+        if not has(behind, REVEAL, "**What you should have found.**"):
+            found.append(f"{called[1]}…): no reveal, nor '**What you should have found.**', before the next heading")
+    return found
+
+
+def has(cells: list, code: re.Pattern, text: str) -> bool:
+    """Whether one of these cells has the code, or the text."""
+    return any(code.search(c.source) if c.cell_type == "code" else text in c.source for c in cells)
+
+
+def predictions(notebook) -> list[str]:
+    """Each prediction has a key of the form "NN-name", and each is revealed later, once."""
+    found, waiting = [], set()
+    form = f"{notebook.cells[0].source[2:4]}-name"
+    for cell in code_cells(notebook):
+        for name in REVEAL.findall(cell.source):
+            if name not in waiting:
+                found.append(f"{name}.reveal(…) without an open {name} = predict(…) before it")
+            waiting.discard(name)
+        for match in PREDICTION.finditer(cell.source):
+            if not re.match(rf'\s*"{form[:2]}-[a-z0-9-]+"', cell.source[match.end() :]):
+                found.append(f"{match[0]}…): expected a key of the form {form!r}")
+            waiting.add(match[1])
+    return [*found, *(f"{name} = predict(…) is never revealed" for name in sorted(waiting))]
+
+
+def printed_lines(notebook) -> list[str]:
+    """The lines that a notebook's cells print or show as text, pictures and widgets left out."""
+    texts = []
+    for output in (output for cell in code_cells(notebook) for output in cell.outputs):
+        if output.output_type == "stream":
+            texts.append(output.text)
+        elif output.output_type == "execute_result" and set(output.data) == {"text/plain"}:
+            texts.append(output.data["text/plain"])
+    return [line for text in texts for line in text_of(text).split("\n") if line.strip()]
+
+
+def lines_of_truth(lines: list[str]) -> list[str]:
+    """Those that say True or False where a figure could stand; rows of a tensor are figures."""
+    return [line for line in lines if re.search(r"\b(?:True|False)\b", line) and "[" not in line]
+
+
+def story_guards(notebook) -> list[str]:
+    """All findings on one notebook, its load left out."""
+    return [*optional_parts(notebook), *untold_explorers(notebook), *predictions(notebook)]

@@ -1,0 +1,107 @@
+"""The parts of a notebook, read from its headings and tags: optional sections, the core path, folded code, words.
+
+An optional section begins with a markdown cell whose first line is "### Optional: …" (or with two, four … hashes) and
+ends before the next cell with a heading of the same or a higher level. The core path is every cell outside the optional
+sections, "## Exercises" and "## Glossary". Code is folded away in a cell with the tag `hide-input`.
+"""
+
+import ast
+import re
+
+HIDE = "hide-input"
+APART = re.compile(r"Exercises$|Glossary$")  # sections of level 2 that are looked up or worked through, not read
+MADE_BY_TOOLS = re.compile(r"^(?:<!-- (?:colab|here) -->|\*\*Time:\*\*).*$", re.MULTILINE)
+NOT_WORDS = re.compile(
+    r"^\s*```.*?^\s*```"  # code
+    r"|`[^`\n]*`"
+    r"|\$\$.*?\$\$|\$[^$\n]+(?:\n[^$\n]+)?\$"  # formulas, an inline one over two lines at most
+    r"|!\[[^\]]*\]\([^)]*\)"  # pictures
+    r"|(?<=\])\([^)]*\)"  # where links lead
+    r"|<!--.*?-->|<[^>\n]+>"  # HTML
+    r"|^[|: -]+$",  # the line below a table's head
+    re.MULTILINE | re.DOTALL,
+)
+WORD = re.compile(r"\w[\w'’.,-]*")
+
+
+def headings(source: str) -> list[tuple[int, str]]:
+    """(level, title) of every heading of a markdown text, those in code left out."""
+    text = re.sub(r"^\s*```.*?^\s*```", "", source, flags=re.MULTILINE | re.DOTALL)
+    return [(len(marks), title.strip()) for marks, title in re.findall(r"^(#{1,6}) (.*)$", text, re.MULTILINE)]
+
+
+def cell_headings(cell: dict) -> list[tuple[int, str]]:
+    """The headings of a cell; none for code."""
+    return headings(cell["source"]) if cell["cell_type"] == "markdown" else []
+
+
+def is_optional(cell: dict) -> bool:
+    """Whether an optional section begins with this cell."""
+    return cell["cell_type"] == "markdown" and re.match(r"#{2,6} Optional: \S", cell["source"]) is not None
+
+
+def section(cells: list[dict], begin: int) -> range:
+    """The indices of the section that begins with this cell's first heading."""
+    level = cell_headings(cells[begin])[0][0]
+    for index in range(begin + 1, len(cells)):
+        if any(other <= level for other, _ in cell_headings(cells[index])):
+            return range(begin, index)
+    return range(begin, len(cells))
+
+
+def optional_sections(cells: list[dict]) -> list[range]:
+    """The indices of each optional section, its heading's cell first."""
+    return [section(cells, index) for index, cell in enumerate(cells) if is_optional(cell)]
+
+
+def core_path(cells: list[dict]) -> list[dict]:
+    """The cells that everybody reads."""
+    apart = {index for part in optional_sections(cells) for index in part}
+    for index, cell in enumerate(cells):
+        if any(level == 2 and APART.match(title) for level, title in cell_headings(cell)[:1]):
+            apart |= set(section(cells, index))
+    return [cell for index, cell in enumerate(cells) if index not in apart]
+
+
+def is_folded(cell: dict) -> bool:
+    """Whether a cell's code is folded away: it has the tag, or is the set-up, a prediction or its reveal."""
+    if cell["cell_type"] != "code":
+        return False
+    return HIDE in cell["metadata"].get("tags", []) or bool(
+        re.match(r"# Set-up|\w+ = predict\(|\w+\.reveal\(", cell["source"])
+    )
+
+
+def told(cell: dict) -> list[str]:
+    """The texts of a code cell that learners read on the page: those of `predict` and `reveal`, without the key."""
+    texts = []
+    for node in ast.walk(ast.parse(re.sub(r"^\s*[%!].*$", "", cell["source"], flags=re.MULTILINE))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in (
+            "predict",
+            "reveal",
+        ):
+            first = 1 if isinstance(node.func, ast.Name) else 0
+            for part in (*node.args[first:], *(keyword.value for keyword in node.keywords)):
+                texts += literals(part)
+    return texts
+
+
+def literals(node: ast.AST) -> list[str]:
+    """The strings in an expression, without what an f-string computes."""
+    if isinstance(node, ast.Constant):
+        return [node.value] if isinstance(node.value, str) else []
+    if isinstance(node, ast.FormattedValue):
+        return []
+    return [text for child in ast.iter_child_nodes(node) for text in literals(child)]
+
+
+def prose(cell: dict) -> str:
+    """What a learner reads in a cell: markdown without formulas, code and the lines that tools write; see `told`."""
+    if cell["cell_type"] == "markdown":
+        return NOT_WORDS.sub(" ", MADE_BY_TOOLS.sub("", cell["source"]))
+    return "\n\n".join(told(cell)) if re.search(r"\bpredict\(|\.reveal\(", cell["source"]) else ""
+
+
+def words(cells: list[dict]) -> int:
+    """The number of words of these cells' prose."""
+    return sum(len(WORD.findall(prose(cell))) for cell in cells)

@@ -8,7 +8,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from notebook_parts import HIDE, is_folded, is_optional
+from notebook_parts import HIDE, PREDICTION, REVEAL, is_folded, is_optional
 
 ROOT = Path(__file__).resolve().parent.parent
 BRANCH = "main"
@@ -30,6 +30,8 @@ print("tx_helpers", tx_helpers.__version__)
 """
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+QUESTION = "# A question: answer it before you read on"
+ANSWER = "# The answer to it: shown once you have given yours"
 BADGE_MARK = "<!-- colab -->"
 TIME_UNKNOWN = "**Time:** not measured yet"
 TIME_LINE = re.compile(
@@ -100,8 +102,15 @@ def time_line(seconds: float, old: str) -> str:
     return f"**Time:** about {whole} minute{'s' if whole > 1 else ''} on a two-core CPU (measured)"
 
 
+def titled(source: str) -> str:
+    """The code of a prediction or a reveal below a comment, since a folded cell's first line stays in sight."""
+    bare = "\n".join(line for line in source.split("\n") if line not in (QUESTION, ANSWER))
+    title = QUESTION if PREDICTION.search(bare) else ANSWER if REVEAL.search(bare) else ""
+    return f"{title}\n{bare}" if title else source
+
+
 def frame(cells: list[dict], name: str, address: str) -> None:
-    """Put the current badge line and set-up cell into a notebook's cells (sources as strings)."""
+    """Put the current badge line, set-up cell and titles of predictions into a notebook's cells."""
     header = cells[0] if cells else None
     if header is None or header["cell_type"] != "markdown" or not header["source"].startswith("# "):
         raise ValueError(f"{name}: the first cell is not a markdown cell that begins with '# ' and the title")
@@ -116,6 +125,9 @@ def frame(cells: list[dict], name: str, address: str) -> None:
     if code is None or not code["source"].startswith("# Set-up"):
         raise ValueError(f"{name}: the first code cell is not the set-up cell (it begins with '# Set-up')")
     code["source"] = setup_cell(address)
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            cell["source"] = titled(cell["source"])
 
 
 def metadata(cells: list[dict]) -> tuple[dict, list[dict]]:

@@ -10,6 +10,8 @@ import re
 
 HIDE = "hide-input"
 APART = re.compile(r"Exercises$|Glossary$")  # sections of level 2 that are looked up or worked through, not read
+PREDICTION = re.compile(r"^(\w+) = predict\(", re.MULTILINE)
+REVEAL = re.compile(r"^(\w+)\.reveal\(", re.MULTILINE)
 MADE_BY_TOOLS = re.compile(r"^(?:<!-- (?:colab|here) -->|\*\*Time:\*\*).*$", re.MULTILINE)
 NOT_WORDS = re.compile(
     r"^\s*```.*?^\s*```"  # code
@@ -67,9 +69,13 @@ def is_folded(cell: dict) -> bool:
     """Whether a cell's code is folded away: it has the tag, or is the set-up, a prediction or its reveal."""
     if cell["cell_type"] != "code":
         return False
-    return HIDE in cell["metadata"].get("tags", []) or bool(
-        re.match(r"# Set-up|\w+ = predict\(|\w+\.reveal\(", cell["source"])
-    )
+    tagged = HIDE in cell["metadata"].get("tags", [])
+    return tagged or cell["source"].startswith("# Set-up") or asks_or_tells(cell)
+
+
+def asks_or_tells(cell: dict) -> bool:
+    """Whether a code cell makes a prediction or reveals what became of one."""
+    return any(kind.search(cell["source"]) is not None for kind in (PREDICTION, REVEAL))
 
 
 def told(cell: dict) -> list[str]:
@@ -99,7 +105,7 @@ def prose(cell: dict) -> str:
     """What a learner reads in a cell: markdown without formulas, code and the lines that tools write; see `told`."""
     if cell["cell_type"] == "markdown":
         return NOT_WORDS.sub(" ", MADE_BY_TOOLS.sub("", cell["source"]))
-    return "\n\n".join(told(cell)) if re.search(r"\bpredict\(|\.reveal\(", cell["source"]) else ""
+    return "\n\n".join(told(cell)) if asks_or_tells(cell) else ""
 
 
 def words(cells: list[dict]) -> int:

@@ -5,7 +5,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import notebook_parts as parts
-from notebook_frame import metadata
+from notebook_frame import ANSWER, QUESTION, metadata, titled
 from refresh_notebooks import fold
 
 
@@ -75,6 +75,20 @@ def test_folded_code(source, tags, folded):
     fold(notebook)
     nbformat.validate(notebook)
     assert notebook.cells[0].metadata == once
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("guess = predict('07-x', 'What?')\nguess", QUESTION),
+        ("from a import predict\n\nguess = predict('07-x', 'What?')", QUESTION),
+        ("guess.reveal(3, 'Three.')", ANSWER),
+        ("y = model(x)", None),
+    ],
+)
+def test_a_folded_question_shows_a_title_and_no_answer(source, title):
+    assert titled(source) == (f"{title}\n{source}" if title else source)
+    assert titled(titled(source)) == titled(source)
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,15 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 import story_guards as guards
+from notebook_frame import ANSWER, QUESTION
 from small_notebooks import CLOSING, code, notebook, shown, stream
 
 OPENING = new_markdown_cell("### Optional: counting the operations\n\nHow the cost grows with the length.")
 TEXT = new_markdown_cell("A long derivation.")
 END = new_markdown_cell("### What it costs")
 TOY = code("from a import toy_explorer\n\ntoy_explorer()")
-ASKED = code('guess = predict("07-toy", "What happens?", ["this", "that"])\nguess')
-FOUND = code('guess.reveal("this", "Because.")')
+ASKED = code(f'{QUESTION}\nguess = predict("07-toy", "What happens?", ["this", "that"])\nguess')
+FOUND = code(f'{ANSWER}\nguess.reveal("this", "Because.")')
 
 
 def test_the_load_of_a_core_path():
@@ -77,6 +78,11 @@ def test_explorers_with_a_prediction():
         ([ASKED], "guess = predict(…) is never revealed"),
         ([FOUND, ASKED, code(FOUND.source)], "guess.reveal(…) without an open guess = predict(…) before it"),
         ([ASKED, FOUND, code(FOUND.source)], "guess.reveal(…) without an open guess = predict(…) before it"),
+        (
+            [ASKED, code('guess.reveal("this", "Because.")')],
+            'a cell begins \'guess.reveal("this", "Because.\', which is in sight while it is folded '
+            "(tools/refresh_notebooks.py --frame)",
+        ),
         (
             [code(ASKED.source.replace("07-toy", "08-toy")), FOUND],
             "guess = predict(…): expected a key of the form '07-name'",

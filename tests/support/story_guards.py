@@ -5,8 +5,9 @@ Functions that return lists of findings ([] = fine), as in `notebook_guards`, wh
 
 import re
 
-from notebook_guards import code_cells, text_of
-from notebook_parts import cell_headings, core_path, is_optional, optional_sections, words
+from notebook_frame import titled
+from notebook_guards import FRAME, code_cells, text_of
+from notebook_parts import PREDICTION, REVEAL, cell_headings, core_path, is_optional, optional_sections, words
 
 # Notebooks whose core path is held to the limits below. The others wait to be told again.
 TOLD_AGAIN: tuple[str, ...] = ()
@@ -15,8 +16,6 @@ MAX_WORDS = 2_500
 MAX_OPENING = 40  # words beside the heading of an optional section: they are in sight while it is folded
 MAX_TRUE = 0.1  # of all printed lines
 EXPLORER = re.compile(r"^(?:\w+ = )?(\w*explorer\(|AttentionView\.|Explore\()", re.MULTILINE)
-PREDICTION = re.compile(r"^(\w+) = predict\(", re.MULTILINE)
-REVEAL = re.compile(r"^(\w+)\.reveal\(", re.MULTILINE)
 
 
 def load(notebook) -> list[str]:
@@ -94,6 +93,8 @@ def predictions(notebook) -> list[str]:
     found, waiting = [], set()
     form = f"{notebook.cells[0].source[2:4]}-name"
     for cell in code_cells(notebook):
+        if cell.source != titled(cell.source):
+            found.append(f"a cell begins {cell.source[:30]!r}, which is in sight while it is folded ({FRAME})")
         for name in REVEAL.findall(cell.source):
             if name not in waiting:
                 found.append(f"{name}.reveal(…) without an open {name} = predict(…) before it")

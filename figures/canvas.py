@@ -1,11 +1,11 @@
 """The drawing board of the course: it makes one small SVG of boxes, words and arrows, the same bytes every time.
 
-A drawing is a light card with rounded corners, so it looks alike on a light and on a dark page. It consists of plain
-shapes at absolute places, with no style sheet, no script and no other file. Its title and description say in words what
-can be seen. All sizes are pixels at a width of 800.
+A drawing is a card with rounded corners, light or dark as the page is (`shapes.theme`). It consists of plain shapes at
+absolute places, with no script and no other file. Its title and description say in words what can be seen. All sizes
+are pixels at a width of 800.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
 
@@ -15,13 +15,9 @@ from tx_helpers.show.shapes import number
 WIDTH = 800
 SMALL, NORMAL, LARGE = 12, 13, 17
 
-# The course's palette: a colour with a tint to fill and a shade to write in.
-BLUE = shapes.BLUE  # the source and the encoder
-ORANGE = shapes.ORANGE  # the target and the decoder
-GREEN = shapes.GREEN  # the memory, keys and values
-PINK = shapes.PINK  # special tokens
-GOLD = shapes.GOLD  # what goes out: probabilities
-GREY, INK = shapes.GREY, shapes.INK  # padding, and what rests
+# The course's palette: a colour with a tint to fill and a shade to write in. What each is for: `shapes`.
+BLUE, ORANGE, GREEN = shapes.BLUE, shapes.ORANGE, shapes.GREEN
+PINK, GOLD, GREY, INK = shapes.PINK, shapes.GOLD, shapes.GREY, shapes.INK
 MUTED, PAPER, EDGE, FAINT = shapes.MUTED, shapes.PAPER, shapes.EDGE, GREY.full
 
 Point = tuple[float, float]
@@ -140,6 +136,10 @@ class Canvas:
     def circle(self, x: float, y: float, radius: float, *, fill: str, stroke: str = "none", thickness=1.6) -> None:
         self._add("circle", cx=x, cy=y, r=radius, fill=fill, stroke=stroke, stroke_width=thickness)
 
+    def mark(self, of: Callable[..., str], x: float, y: float, size: float = 7) -> None:
+        """The mark of a query, a key or a value: of=shapes.query_mark …"""
+        self.parts.append(of(x, y, size))
+
     def plus(self, x: float, y: float, colour: str) -> None:
         """The ⊕ of a residual connection."""
         self.circle(x, y, 8, fill="#FFFFFF", stroke=colour)
@@ -156,15 +156,16 @@ class Canvas:
         """The whole drawing as text."""
         name = self.name
         opening = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {number(self.height)}" width="{WIDTH}" '
-            f'height="{number(self.height)}" font-family="sans-serif" role="img" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="tx-card" viewBox="0 0 {WIDTH} {number(self.height)}" '
+            f'width="{WIDTH}" height="{number(self.height)}" font-family="sans-serif" role="img" '
             f'aria-labelledby="{name}-title {name}-desc">'
         )
         words = [
             f'<title id="{name}-title">{escape(self.title)}</title>',
             f'<desc id="{name}-desc">{escape(self.description)}</desc>',
         ]
-        return "\n".join([opening, *words, *self.parts, "</svg>"]) + "\n"
+        style = shapes.theme("".join(self.parts))
+        return "\n".join([opening, *words, style, *self.parts, "</svg>"]) + "\n"
 
     def _add(self, tag: str, words: str = "", **attributes) -> None:
         said = {name: value for name, value in attributes.items() if value != ""}

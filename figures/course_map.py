@@ -1,6 +1,6 @@
 """Which notebook builds which part of the model: figures/course_map.svg"""
 
-from canvas import BLUE, GOLD, GREEN, INK, MUTED, ORANGE, PINK, SMALL, Canvas, save
+from canvas import BLUE, GOLD, GREEN, INK, MUTED, ORANGE, PAPER, PINK, SMALL, Canvas, save
 
 TITLE = "The map of the course: which notebook builds which part of the Transformer"
 DESCRIPTION = (
@@ -45,7 +45,7 @@ def stop(canvas, x, y, width, height, number, lines, look, *, top=None, bold=Tru
     canvas.box(x, y, width, height, fill=look["fill"], stroke=look["stroke"], radius=8)
     middle = y + (height / 2 if top is None else top)
     canvas.circle(x + 23, middle, 13, fill=look["colour"])
-    canvas.text(x + 23, middle + 4.5, f"{number:02}", size=SMALL, colour="#FFFFFF", anchor="middle", bold=True)
+    canvas.text(x + 23, middle + 4.5, f"{number:02}", size=SMALL, colour=PAPER, anchor="middle", bold=True)
     baseline = middle + 5 - 8.5 * (len(lines) - 1)
     for row, line in enumerate(lines):
         plain = row > 0 and line[0].islower() and bold

@@ -169,7 +169,7 @@ def test_everything_on_the_card_lies_within_it(model, parts):
 def test_no_text_becomes_markup(hostile):
     picture = card(100, 50, [words(1, 1, hostile)], alt=hostile)
     root = ElementTree.fromstring(picture.markup())
-    assert [element.tag.split("}")[1] for element in root.iter()] == ["svg", "rect", "text"]
+    assert [element.tag.split("}")[1] for element in root.iter()] == ["svg", "style", "rect", "text"]
     assert texts(picture.markup()) == [hostile.replace("\0", "")]
     drawn = draw(Part(hostile, FeedForward(D, F), {hostile: (1,)}, {}, (1,)), {}, 1)
     assert "<script" not in drawn.markup() and "<img" not in drawn.markup()

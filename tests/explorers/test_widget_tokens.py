@@ -104,7 +104,7 @@ def test_the_merges_explorer_names_the_newest_piece_and_the_count():
     explorer.set(merges=3)
     assert explorer.summary == "Merge 3 joins '␣' and 'ten' to '␣ten'. The text takes 2 tokens, 7 without a merge."
     newest = draw_merges(PAIRS, "ten ten", 3, [7, 5, 3, 2]).svg
-    assert newest.count(tokens.ORANGE.tint) == 1
+    assert newest.count(f'fill="{tokens.ORANGE.tint}" ') == 1
     with pytest.raises(ValueError, match="a text of 300 characters"):
         merges_explorer(PAIRS, "ten" * 100)
 

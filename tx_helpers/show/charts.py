@@ -17,10 +17,11 @@ from matplotlib.ticker import MaxNLocator
 
 from tx_helpers.show.plots import COLOURS, Svg
 from tx_helpers.show.series import named_lines, named_matrix, named_numbers
-from tx_helpers.show.shapes import BLUE, INK, card, rgb, shape, words
+from tx_helpers.show.shapes import BLUE, GOLD, INK, WEIGHT, WHITE, card, shape, words
 
 DASHES = ("none", "7 3", "7 3 2 3", "2 3")  # so that lines differ by more than their colour
-GRID, SHADES, EDGE = "#DDDDDD", ("#FFFFFF", BLUE.full), 8
+GRID, EDGE = "#DDDDDD", 8
+BLACK = "#000"  # on light and on dark cards; "#000000" is white on dark ones (shapes.DARK)
 LEFT, TOP, RIGHT, BOTTOM = 52, 26, 12, 40  # margins of a chart, for its labels
 
 
@@ -49,12 +50,14 @@ def line_chart(
     ylabel: str,
     xlim: tuple[float, float] | None = None,
     ylim: tuple[float, float] | None = None,
+    logx: bool = False,
     logy: bool = False,
     faint: Sequence[str] = (),
 ) -> Panel:
     """Named lines, name -> (x, y), with a legend where there are several; those in `faint` are drawn thin.
 
-    The limits default to those of the data. A line without points appears in the legend alone.
+    The limits default to those of the data. A line without points appears in the legend alone. A logarithmic x has its
+    ticks at the values that were measured.
     """
     points = named_lines("line_chart", lines)
     unknown = [name for name in faint if name not in points] if isinstance(faint, Sequence) else [faint]
@@ -63,15 +66,18 @@ def line_chart(
     every_x, every_y = np.concatenate([*points.values(), np.zeros((2, 0))], axis=1)
     xlim = xlim or _range(every_x)
     ylim = ylim or _range(every_y)
-    if logy and ylim[0] <= 0:
-        raise ValueError(f"line_chart: a logarithmic scale cannot begin at {ylim[0]:g}; expected more than 0")
+    for low in [xlim[0]] * logx + [ylim[0]] * logy:
+        if low <= 0:
+            raise ValueError(f"line_chart: a logarithmic scale cannot begin at {low:g}; expected more than 0")
     width, height = size
     scale = np.log10 if logy else np.asarray
-    x_ticks = _ticks(*xlim)
+    scale_x = np.log10 if logx else np.asarray
+    x_ticks = _measured(every_x) if logx else _ticks(*xlim)
     y_ticks = _log_ticks(*ylim) if logy else _ticks(*ylim)
 
     def across(x):
-        return LEFT + (x - xlim[0]) / ((xlim[1] - xlim[0]) or 1) * (width - LEFT - RIGHT)
+        low, high = float(scale_x(xlim[0])), float(scale_x(xlim[1]))
+        return LEFT + (scale_x(x) - low) / ((high - low) or 1) * (width - LEFT - RIGHT)
 
     def down(y):
         low, high = float(scale(ylim[0])), float(scale(ylim[1]))
@@ -132,26 +138,34 @@ def weight_map(
         parts.append(words(left - 8, top + high * (t + 0.5) + 5, query, anchor="end"))
         for s, weight in enumerate(row):
             x, y = left + wide * s, top + high * t
-            cell = dict(x=x, y=y, width=wide - 2, height=high - 2)
-            parts.append(shape("rect", fill=_shade(weight), stroke=GRID, **cell))
+            share = round(min(1.0, max(0.0, weight)), 3)
+            cell = dict(x=x, y=y, width=wide - 2, height=high - 2, fill_opacity=share)
+            parts.append(shape("rect", fill=WEIGHT.full, stroke=GRID, **cell))
             ink = ink_on(weight)
             parts.append(words(x + wide / 2 - 1, y + high / 2 + 4, f"{weight:.2f}", fill=ink, anchor="middle"))
     return Panel(size, "".join(parts))
 
 
 def shaded_cell(
-    x: float, y: float, size: float, share: float, text: str = "", *, colour: str = BLUE.full, edge: str = GRID
+    x: float, y: float, size: float, share: float, text: str = "", *, colour: str = WEIGHT.full, edge: str = GRID
 ) -> str:
     """A square cell of a table with a text in it; the greater its share (0 … 1), the darker it is."""
     place = dict(x=x, y=y, width=size - 3, height=size - 3)
     drawn = shape("rect", fill=colour, fill_opacity=round(min(share, 1.0), 3), stroke=edge, **place)
     middle = dict(x=x + size / 2 - 1.5, y=y + size / 2 + 3, anchor="middle")
-    return drawn + (words(text=text, size=12, fill=ink_on(share), **middle) if text else "")
+    return drawn + (words(text=text, size=12, fill=ink_on(share, colour), **middle) if text else "")
 
 
-def ink_on(share: float) -> str:
-    """White or black, whichever has a contrast of 4.5 : 1 on this shade of blue; INK has less on some shades."""
-    return "#FFFFFF" if share > 0.93 else "#000000"
+def ink_on(share: float, colour: str = WEIGHT.full) -> str:
+    """What to write in on so much of a colour, with a contrast of 4.5 : 1 on light and on dark cards; INK has less.
+
+    ValueError for a colour that no numbers are written on.
+    """
+    limits = {BLUE.full: (0.93, WHITE), GOLD.full: (0.62, BLACK)}  # from there on the same on both
+    if colour not in limits:
+        raise ValueError(f"ink_on: colour={colour!r}, expected one of {', '.join(limits)}")
+    limit, ink = limits[colour]
+    return ink if share > limit else "#000000"
 
 
 def message(text: str, *, size: tuple[int, int]) -> Panel:
@@ -185,14 +199,6 @@ def _two_lines(name: str) -> list[str]:
     return [name[:cut], name[cut + 1 :]]
 
 
-def _shade(share: float) -> str:
-    """A colour between white (0) and blue (1)."""
-    share = min(1.0, max(0.0, share))
-    return "#" + "".join(
-        f"{round(low + share * (high - low)):02X}" for low, high in zip(*map(rgb, SHADES), strict=True)
-    )
-
-
 def _range(values: np.ndarray) -> tuple[float, float]:
     """The limits of an axis that shows these values."""
     return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
@@ -201,6 +207,12 @@ def _range(values: np.ndarray) -> tuple[float, float]:
 def _ticks(low: float, high: float) -> list[float]:
     ticks = MaxNLocator(nbins=5, steps=[1, 2, 5, 10]).tick_values(low, high)
     return [float(tick) for tick in ticks if low <= tick <= high]
+
+
+def _measured(values: np.ndarray) -> list[float]:
+    """The values themselves, or some of them if there are many."""
+    found = sorted({float(value) for value in values})
+    return found[:: (len(found) - 1) // 8 + 1]
 
 
 def _log_ticks(low: float, high: float) -> list[float]:

@@ -3,15 +3,17 @@
     drawing("architecture")         # as the last value of a cell
     names()                         # all names
 
-A drawing is an SVG file of `figures/`, made by the script of the same name. Its description is shown
-beneath it, folded, because JupyterLab and nbconvert give an SVG no alternative text (and GitHub strips an SVG that is
-embedded in HTML). In a notebook that JupyterLab does not trust yet, only the plain text is shown: run the cell.
+A drawing is an SVG file of `figures/`, made by the script of the same name. It is shown as an <img>, which is never
+wider than the page and follows its theme, with its description beneath it, folded. So it is seen, too, in a notebook
+that JupyterLab does not trust yet; GitHub and nbconvert would spoil an SVG that is part of the page.
 """
 
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
+
+from tx_helpers.show.plots import image
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -28,14 +30,11 @@ class Drawing:
     def __repr__(self) -> str:
         return f"{self.title}. {self.description}"
 
-    def _ipython_display_(self) -> None:
-        from IPython.display import publish_display_data
-
-        alt = {"alt": repr(self)}
-        instead = f"Drawing: {self.title}. (Run this cell if you see these words only.)"
-        publish_display_data({"image/svg+xml": self.svg, "text/plain": instead}, metadata=alt | {"image/svg+xml": alt})
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        picture = image("image/svg+xml", self.svg.encode(), self.title)
         folded = f"<details><summary>The drawing in words</summary>{escape(self.description)}</details>"
-        publish_display_data({"text/html": folded, "text/plain": self.description})
+        data = {"text/html": picture + folded, "image/svg+xml": self.svg, "text/plain": repr(self)}
+        return data, {"image/svg+xml": {"alt": repr(self)}}
 
 
 def names() -> list[str]:

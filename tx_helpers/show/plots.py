@@ -82,8 +82,10 @@ class Svg:
         """The element with its role and its label, which are what a screen reader reads, and CSS classes on request."""
         root = re.match(_ROOT, self.svg.strip())[0]
         rest = self.svg.strip()[len(root) :]
+        own = re.search(r"""\sclass=["']([^"']*)["']""", root)
         root = re.sub(r"""\s(role|aria-label|aria-labelledby|class)=("[^"]*"|'[^']*')""", "", root).rstrip(">")
-        name = f' class="{css}"' if css else ""
+        classes = " ".join(filter(None, [own and own[1], css]))
+        name = f' class="{classes}"' if classes else ""
         space = "" if " xmlns=" in root else ' xmlns="http://www.w3.org/2000/svg"'
         return f'{root}{space}{name} role="img" aria-label="{svg_text(self.alt)}">{rest}'
 

@@ -1,10 +1,15 @@
-"""Shapes and words for the explorers' drawings, on a light card that looks the same on light and dark pages.
+"""Shapes and words for the explorers' drawings, and the visual grammar of the course: what has which colour and mark.
 
 A drawing is a list of strings made by `box`, `words`, `line` and the like, from back to front; `card` makes an `Svg`.
 Sizes are pixels. Text is escaped here, so any token may be drawn.
+
+Colours are written as those of a light page. `theme` makes the style sheet that a drawing carries in itself: it puts
+the dark partner in place of a colour wherever the page's `color-scheme` is dark. JupyterLab and Notebook 7 set that
+with their theme, for drawings in the page and for those in an <img>; elsewhere the card is light, and can be read.
 """
 
 import math
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -19,15 +24,32 @@ class Colour(NamedTuple):
     shade: str
 
 
-# Okabe and Ito 2008: colours that colour-blind readers tell apart, here for explorers and for the course's figures.
-# Each shade has a contrast of more than 4.5 : 1 on its tint and on the card.
-INK, MUTED, PAPER, EDGE = "#1F2933", "#52606D", "#FCFCFA", "#CBD2D9"
+# Okabe and Ito 2008: colours that colour-blind readers tell apart, here for explorers and for the course's figures;
+# their pink is darkened, since next to our grey some would not know it. Each shade has a contrast of more than 4.5 : 1 on its
+# tint and on the card, and so have their dark partners.
+INK, MUTED, PAPER, EDGE, WHITE = "#1F2933", "#52606D", "#FCFCFA", "#CBD2D9", "#FFFFFF"
 BLUE = Colour("#0072B2", "#DCECF7", "#00527F")
 ORANGE = Colour("#D55E00", "#FCE6D6", "#9A4400")
 GREEN = Colour("#009E73", "#D8F1E8", "#00664A")
 GOLD = Colour("#E69F00", "#FDF0D0", "#7A5400")
-PINK = Colour("#CC79A7", "#F8E7F0", "#8A3B66")
+PINK = Colour("#AF4B85", "#F8E7F0", "#8A3B66")
 GREY = Colour("#9AA5B1", "#ECEFF2", INK)
+
+# The visual grammar. Orange asks, blue is found, green is read; what attention computes from them is grey, then gold.
+QUERY, KEY, VALUE = ORANGE, BLUE, GREEN
+SCORE, WEIGHT, RESIDUAL = GREY, GOLD, PINK
+# Where words are drawn and no query, key or value: the target asks, the source is found, the memory is read.
+SOURCE, TARGET, MEMORY, SPECIAL, PADDING = BLUE, ORANGE, GREEN, PINK, GREY
+
+# Light -> dark. A full colour is the same on both. White is that of a box on the card: white words stay white, for
+# they stand on a full colour.
+DARK = {
+    **{INK: "#E6EAEE", MUTED: "#A9B4BF", PAPER: "#1B2127", EDGE: "#47525D", WHITE: "#12161B"},
+    **{BLUE.tint: "#0C2536", BLUE.shade: "#8CC8F0", ORANGE.tint: "#402009", ORANGE.shade: "#FFB27A"},
+    **{GREEN.tint: "#0A3328", GREEN.shade: "#6FD6B4", GOLD.tint: "#3A2B06", GOLD.shade: "#F5C752"},
+    **{PINK.tint: "#3D2135", PINK.shade: "#EDA9CF", GREY.tint: "#2B333B"},
+    **{"#000000": "#FFFFFF", "#DDDDDD": "#3A434C"},  # words on a shaded cell, and the grid of a chart
+}
 SIGNS = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"})
 MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
@@ -122,15 +144,53 @@ def curve(x0: float, y0: float, x1: float, y1: float, *, stroke: str, weight: fl
     return shape("path", d=path, fill="none", stroke=stroke, stroke_width=width, stroke_opacity=opacity)
 
 
+def query_mark(x: float, y: float, size: float = 7, **style) -> str:
+    """A circle, the mark of a query; `size` is half its width."""
+    return shape("circle", cx=x, cy=y, r=size, **{"fill": QUERY.full, **style})
+
+
+def key_mark(x: float, y: float, size: float = 7, **style) -> str:
+    """A square, the mark of a key; `size` is half its width."""
+    return shape("rect", x=x - size, y=y - size, width=2 * size, height=2 * size, **{"fill": KEY.full, **style})
+
+
+def value_mark(x: float, y: float, size: float = 7, **style) -> str:
+    """A diamond, the mark of a value and of an output, which is a mean of values; `size` is half its width."""
+    d = f"M{number(x)},{number(y - size)}l{number(size)},{number(size)}l{number(-size)},{number(size)}"
+    return shape("path", d=f"{d}l{number(-size)},{number(-size)}z", **{"fill": VALUE.full, **style})
+
+
 def card(width: float, height: float, parts: Iterable[str], alt: str) -> Svg:
     """The drawing on its card, with its alt text."""
+    parts = list(parts)
     opening = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {number(width)} {number(height)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="tx-card" viewBox="0 0 {number(width)} {number(height)}" '
         f'width="{number(width)}" height="{number(height)}" style="max-width: 100%; height: auto" '
         f'font-family="sans-serif">'
     )
     ground = shape("rect", x=0.5, y=0.5, width=width - 1, height=height - 1, rx=12, fill=PAPER, stroke=EDGE)
-    return Svg("\n".join([opening, ground, *parts, "</svg>"]), alt)
+    return Svg("\n".join([opening, theme("".join([ground, *parts])), ground, *parts, "</svg>"]), alt)
+
+
+def theme(markup: str = "") -> str:
+    """The <style> of a drawing with the class "tx-card" for dark pages; of the colours that the markup has, if any."""
+    rules = sheet(set(re.findall(r' (fill|stroke)="(#[0-9A-F]{6})"', markup)) if markup else ())
+    return f"<style>svg:root{{color-scheme:light dark}}{rules}</style>"
+
+
+def sheet(used: Iterable[tuple[str, str]] = ()) -> str:
+    """The rules that put a dark partner in place of each (attribute, colour), of all colours if none is named."""
+    used = set(used) or {(attribute, colour) for attribute in ("fill", "stroke") for colour in DARK}
+    rules = []
+    for attribute, colour in sorted(pair for pair in used if pair[1] in DARK):
+        which = ":not(text)" if (attribute, colour) == ("fill", WHITE) else ""
+        rules.append(f'.tx-card {which}[{attribute}="{colour}"]{{{attribute}:{either(colour)}}}')
+    return 'html[theme="dark"] .tx-card{color-scheme:dark}' + "".join(rules)  # Colab says it so
+
+
+def either(colour: str) -> str:
+    """The colour in CSS, on light and on dark pages."""
+    return f"light-dark({colour},{DARK[colour]})"
 
 
 def rgb(colour: str) -> list[int]:

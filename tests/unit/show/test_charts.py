@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from drawn import contrast, points
-from tx_helpers.show.charts import _shade, bar_chart, line_chart, message, side_by_side, weight_map
+from tx_helpers.show.charts import BLACK, bar_chart, ink_on, line_chart, message, side_by_side, weight_map
 from tx_helpers.show.plots import COLOURS
+from tx_helpers.show.shapes import BLUE, DARK, GOLD, PAPER, rgb
 
 WORDS = dict(title="t", xlabel="x", ylabel="y")
 
@@ -54,6 +55,8 @@ def test_no_point_and_one_point_are_drawn(line):
 
 
 def test_a_logarithmic_scale_needs_positive_values():
+    with pytest.raises(ValueError, match="cannot begin at 0; expected more than 0"):
+        line_chart({"a": ([0, 1], [1, 2])}, size=(164, 166), logx=True, **WORDS)
     with pytest.raises(ValueError, match="cannot begin at 0; expected more than 0"):
         line_chart({"a": ([0, 1], [0, 1])}, size=(164, 166), logy=True, **WORDS)
 
@@ -108,8 +111,32 @@ def test_hostile_names_are_text():
     assert "<script" not in drawn and "\x00" not in drawn and drawn.count("&lt;script&gt;") >= 8
 
 
-def test_numbers_can_be_read_on_every_shade():
-    for weight in np.linspace(0, 1, 101):
-        drawn = svg(weight_map([[weight]], ["k"], ["q"], size=(164, 166), title="t"))
-        ink = re.search(rf'fill="(#\w+)"[^>]*>{weight:.2f}<', drawn)[1]
-        assert contrast(ink, _shade(weight)) >= 4.5, weight
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("colour", [BLUE.full, GOLD.full])
+def test_numbers_can_be_read_on_every_shade(colour, dark):
+    ground = rgb(DARK[PAPER] if dark else PAPER)
+    for share in np.linspace(0, 1, 201):
+        mixed = (round(g + share * (c - g)) for g, c in zip(ground, rgb(colour), strict=True))
+        ink = ink_on(share, colour)
+        ink = {BLACK: "#000000", "#000000": DARK["#000000"] if dark else "#000000"}.get(ink, ink)
+        assert contrast(ink, "#" + "".join(f"{part:02X}" for part in mixed)) >= 4.5, share
+
+
+def test_a_map_shades_its_cells_by_their_weights():
+    drawn = svg(weight_map([[0.25, 0.75]], ["a", "b"], ["q"], size=(164, 166), title="t"))
+    assert re.findall(r'fill="#E69F00"[^>]* fill-opacity="([\d.]+)"', drawn) == ["0.25", "0.75"]
+    assert re.findall(r'fill="(#\w+)"[^>]*>0.\d5<', drawn) == ["#000000", "#000"]
+
+
+def test_no_numbers_are_written_on_other_colours():
+    with pytest.raises(ValueError, match="ink_on: colour='#D55E00', expected one of #0072B2, #E69F00"):
+        ink_on(0.5, "#D55E00")
+
+
+def test_a_logarithmic_x_has_its_ticks_where_it_was_measured():
+    lengths = [128, 256, 1024, 2048]
+    drawn = svg(line_chart({"a": (lengths, [0, 1, 2, 3])}, size=(164, 166), logx=True, **WORDS))
+    assert [x for x, _ in points(drawn)[0]] == [52.0, 77.0, 127.0, 152.0]
+    assert re.findall(r'y="142"[^>]*>([^<]+)<', drawn) == ["128", "256", "1024", "2048"]
+    drawn = svg(line_chart({"a": (range(1, 21), range(20))}, size=(164, 166), logx=True, **WORDS))
+    assert len(re.findall(r'y="142"', drawn)) == 7

@@ -1,5 +1,6 @@
 """The drawings: made again to the byte, safe to show anywhere, in words too, nothing cut off, and found by name."""
 
+import base64
 import importlib.util
 import itertools
 import re
@@ -7,7 +8,6 @@ import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
-import IPython.display
 import pytest
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
@@ -16,17 +16,18 @@ import tx_helpers.show.drawings
 from drawn import contrast
 from notebook_guards import MIN_ALT, svg_alt
 from tx_helpers.show.drawings import drawing, names
+from tx_helpers.show.shapes import DARK, WHITE, theme
 from tx_helpers.text.number_words import english, german
 
 NAMES = [
     *("architecture", "attention_by_hand", "bottleneck", "course_map", "encode_once", "ffn_memory", "masks"),
     *("path_lengths", "pre_post_norm", "qkv_projection", "rotary_rotation", "shifted_target", "sinusoid_wavelengths"),
-    *("split_heads", "tokens_to_vectors", "translator_attention", "unrolled_rnn"),
+    *("split_heads", "tokens_to_vectors", "translator_attention", "unrolled_rnn", "visual_grammar"),
 ]
 MEASURED = "translator_attention"  # holds a trained model's weights, so it is not made again here
 ENGLISH, GERMAN = ["one", "hundred", "two"], ["ein", "hundert", "zwei", "<eos>"]
 SWAPPED = [[0.02, 0.08, 0.9], [0.0, 1.0, 0.0], [0.97, 0.01, 0.02], [0.4, 0.3, 0.3]]
-TAGS = {"svg", "title", "desc", "rect", "text", "polyline", "polygon", "path", "circle"}
+TAGS = {"svg", "style", "title", "desc", "rect", "text", "polyline", "polygon", "path", "circle"}
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -62,12 +63,21 @@ def test_an_unknown_script_is_refused(capsys):
 # --- what a drawing may be -------------------------------------------------------------------------------------------
 
 
+def expected_style(svg: str) -> str:
+    """The one style sheet that a drawing may have."""
+    return theme(re.sub("<style>.*?</style>", "", svg)).removeprefix("<style>").removesuffix("</style>")
+
+
 def faults(svg: str) -> list[str]:
     """What keeps an SVG from being shown anywhere, alone or beside others on a page."""
     root = ElementTree.fromstring(svg)
     elements = list(root.iter())
     found = [f"a <{e.tag}>" for e in elements if e.tag.removeprefix(SVG) not in TAGS]
-    found += [f"an attribute {key}" for e in elements for key in e.attrib if re.search(r"href|^on|style|class", key)]
+    found += [f"an attribute {key}" for e in elements for key in e.attrib if re.search(r"href|^on|style|class", key)][
+        1:
+    ]
+    if root.get("class") != "tx-card" or [e.text for e in root.iter(SVG + "style")] != [expected_style(svg)]:
+        found.append("without the style sheet of its colours")
     found += [
         f"a reference {text}" for text in re.findall(r"url\([^)]*\)|\bdata:|https?://(?!www\.w3\.org/2000/svg)", svg)
     ]
@@ -100,6 +110,8 @@ def test_no_two_drawings_share_an_id():
         ("</svg>", "<script/></svg>", f"a <{SVG}script>"),
         ("<rect ", '<rect onclick="x()" ', "an attribute onclick"),
         ("<rect ", '<rect style="fill:red" ', "an attribute style"),
+        ("<style>", "<style>svg{fill:red}", "without the style sheet of its colours"),
+        ('fill="#1F2933"', 'fill="#8A3B66"', "without the style sheet of its colours"),
         ("<rect ", '<rect filter="url(#a)" ', "a reference url(#a)"),
         ("<rect ", '<rect id="x" ', "not an image labelled by its title and description"),
         ('role="img"', 'role="group"', "not an image labelled by its title and description"),
@@ -203,8 +215,13 @@ def test_the_crossing_check_sees():
     assert of(780, "words") == ["'words' leaves its box"]
 
 
+def in_dark(colour: str, *, words: bool = False) -> str:
+    return colour if words and colour == WHITE else DARK.get(colour, colour)
+
+
 @every
-def test_every_text_stands_out_from_what_is_behind_it(svg):
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_text_stands_out_from_what_is_behind_it(svg, dark):
     root = ElementTree.fromstring(svg)
     colours = [text.get("fill") for text in root.iter(SVG + "text")]
     behind = [box for box in boxes(svg) if box[1] != "none"]
@@ -213,7 +230,10 @@ def test_every_text_stands_out_from_what_is_behind_it(svg):
         x, y = (place[0] + place[2]) / 2, (place[1] + place[3]) / 2
         grounds = [fill for (left, top, right, bottom), fill in behind if left <= x <= right and top <= y <= bottom]
         grounds += [fill for cx, cy, radius, fill in discs if abs(x - cx) < radius and abs(y - cy) < radius]
-        assert contrast(colour, grounds[-1]) >= 4.5, f"{words!r} in {colour} on {grounds[-1]}"
+        ground = grounds[-1]
+        if dark:
+            colour, ground = in_dark(colour, words=True), in_dark(ground)
+        assert contrast(colour, ground) >= 4.5, f"{words!r} in {colour} on {ground}"
     assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
 
 
@@ -260,21 +280,20 @@ def test_the_words_of_the_drawings_are_the_course_s_own():
 # --- shown in a notebook ---------------------------------------------------------------------------------------------
 
 
-def test_a_drawing_shows_itself_with_its_words(monkeypatch):
-    published = []
-    monkeypatch.setattr(
-        IPython.display, "publish_display_data", lambda data, metadata=None: published.append((data, metadata))
-    )
+def test_a_drawing_shows_itself_with_its_words():
     shown = drawing("encode_once")
-    shown._ipython_display_()
-    (picture, metadata), (words, _) = published
-    instead = "Drawing: Encode once, decode step by step. (Run this cell if you see these words only.)"
-    assert picture == {"image/svg+xml": committed("encode_once"), "text/plain": instead}
-    assert metadata == {"alt": repr(shown), "image/svg+xml": {"alt": repr(shown)}}
+    data, metadata = shown._repr_mimebundle_()
+    svg = committed("encode_once")
+    source = base64.b64encode(svg.encode()).decode()
+    assert data["image/svg+xml"] == svg
+    assert data["text/plain"] == repr(shown)
+    assert metadata == {"image/svg+xml": {"alt": repr(shown)}}
     assert repr(shown).startswith("Encode once, decode step by step. At the top the four words")
-    assert words["text/plain"] == shown.description
-    assert words["text/html"].startswith("<details><summary>The drawing in words</summary>At the top the four words")
-    assert "it is fed &lt;bos&gt; and" in words["text/html"]
+    image, _, words = data["text/html"].partition(">")
+    assert image.startswith('<img alt="Encode once, decode step by step" style="max-width: 100%; height: auto" ')
+    assert image.endswith(f'src="data:image/svg+xml;base64,{source}"')
+    assert words.startswith("<details><summary>The drawing in words</summary>At the top the four words")
+    assert "it is fed &lt;bos&gt; and" in words
 
 
 def test_an_unknown_drawing_is_refused():

@@ -77,7 +77,7 @@ def test_an_svg_shows_itself():
 def test_an_svg_has_one_role_one_label_and_the_class_asked_for():
     own = "<svg xmlns='http://www.w3.org/2000/svg' role=\"none\" class='a' aria-label='x > y' width='9'><g/></svg>"
     root = ElementTree.fromstring(Svg(own, "<b> & \"c\" 'd'").markup("tx-picture"))
-    assert root.attrib == {"width": "9", "class": "tx-picture", "role": "img", "aria-label": "<b> & \"c\" 'd'"}
+    assert root.attrib == {"width": "9", "class": "a tx-picture", "role": "img", "aria-label": "<b> & \"c\" 'd'"}
     assert [child.tag for child in root] == [SVG + "g"]
 
 

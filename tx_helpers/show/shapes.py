@@ -25,8 +25,8 @@ class Colour(NamedTuple):
 
 
 # Okabe and Ito 2008: colours that colour-blind readers tell apart, here for explorers and for the course's figures;
-# their pink is darkened, since next to our grey some would not know it. Each shade has a contrast of more than 4.5 : 1 on its
-# tint and on the card, and so have their dark partners.
+# their pink is darkened, since next to our grey some would not know it. Each shade has a contrast of more than 4.5 : 1
+# on its tint and on the card, and so have their dark partners.
 INK, MUTED, PAPER, EDGE, WHITE = "#1F2933", "#52606D", "#FCFCFA", "#CBD2D9", "#FFFFFF"
 BLUE = Colour("#0072B2", "#DCECF7", "#00527F")
 ORANGE = Colour("#D55E00", "#FCE6D6", "#9A4400")

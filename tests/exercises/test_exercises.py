@@ -1,6 +1,7 @@
 """Every exercise of the course: its solution passes, its mistakes are named, unusual right answers pass."""
 
 import importlib
+import math
 import re
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from notebook_frame import ROOT
 from tx_helpers.exercises.catalogue import find, modules, notebook_of, of_notebook
 from tx_helpers.exercises.checks import examine
 from tx_helpers.exercises.compare import difference
+from tx_helpers.exercises.quizzes import Choice, Question
 
 ANSWERS = Path(__file__).parent / "answers"
 
@@ -192,15 +194,36 @@ def test_every_notebook_with_exercises_has_enough_of_them_and_a_quiz():
         assert len(getattr(module, "QUIZ", ())) >= 5, number
 
 
+def longest_is_right(questions: list) -> tuple[float, float]:
+    """How many questions are answered by always choosing the longest answer, and by chance."""
+    found, by_chance = 0.0, 0.0
+    for question in questions:
+        most = max(len(choice.text) for choice in question.choices)
+        longest = [choice for choice in question.choices if len(choice.text) == most]
+        found += sum(choice.right for choice in longest) / len(longest)
+        by_chance += 1 / len(question.choices)
+    return found, by_chance
+
+
 def test_whoever_always_chooses_the_longest_answer_of_a_quiz_does_no_better_than_chance():
-    longest_is_right, by_chance = 0.0, 0.0
-    for module in modules().values():
-        for question in module.QUIZ:
-            most = max(len(choice.text) for choice in question.choices)
-            longest = [choice for choice in question.choices if len(choice.text) == most]
-            longest_is_right += sum(choice.right for choice in longest) / len(longest)
-            by_chance += 1 / len(question.choices)
-    assert longest_is_right <= by_chance
+    found, by_chance = longest_is_right([question for module in modules().values() for question in module.QUIZ])
+    assert found <= by_chance
+
+
+@pytest.mark.parametrize("number", modules())
+def test_nor_in_a_single_notebook(number):
+    found, by_chance = longest_is_right(modules()[number].QUIZ)
+    assert found <= math.ceil(by_chance - 1e-9)
+
+
+def test_a_quiz_whose_right_answers_are_mostly_the_longest_is_noticed():
+    def question(right: str, wrong: str) -> Question:
+        return Question("?", (Choice(wrong, "why"), Choice(right, "why", right=True), Choice("no", "why")))
+
+    longest, other = question("a long one", "short"), question("short", "a long one")
+    found, by_chance = longest_is_right([longest] * 4 + [other] * 2)
+    assert found == 4 > math.ceil(by_chance - 1e-9) == 2
+    assert longest_is_right([question("equal", "equal")])[0] == 0.5
 
 
 def test_the_plan_of_lessons_names_exercises_and_minutes_as_they_are():

@@ -1,11 +1,14 @@
 """Predict, then reveal: what a notebook stores, what is kept of an answer, and which arguments are refused."""
 
+import ast
 import json
 
 import ipywidgets
+import nbformat
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
+from repository import COURSE
 from tx_helpers.exercises import predict, predictions, record
 
 CHOICES = ["one of the `values`", "<b>their mean</b>", "zero"]
@@ -146,3 +149,63 @@ def test_the_static_form_is_shown_by_an_ipywidgets_that_displays_its_widgets_its
     """As version 7 does, which Colab has."""
     monkeypatch.setattr(ipywidgets.Widget, "_ipython_display_", lambda self: None, raising=False)
     assert "What?" in stored(predict("04-hot", "What?", CHOICES))[0]
+
+
+# --- in the notebooks ------------------------------------------------------------------------------------------------
+
+
+def asked(cells: list[str]) -> list[tuple[str, list[str], object]]:
+    """The key, the choices and the right one (None if it is computed) of each prediction that code cells reveal."""
+    found, waiting = [], {}
+    for statement in ast.parse("\n".join(cells)).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.value).startswith("predict("):
+            call = statement.value
+            listed = [*call.args[2:], *(keyword.value for keyword in call.keywords if keyword.arg == "choices")]
+            choices = ast.literal_eval(listed[0]) if listed else []
+            waiting[ast.unparse(statement.targets[0])] = (ast.literal_eval(call.args[0]), choices)
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "reveal":
+                right = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+                found.append((*waiting[ast.unparse(node.func.value)], right))
+    return found
+
+
+def given_away(predictions: list[tuple[str, list[str], object]]) -> list[str]:
+    """What an impatient learner may always choose, and be right more often than not."""
+    pairs = [(choices, right) for _, choices, right in predictions if choices and right in choices]
+    tricks = {
+        "the longest": sum(len(right) == max(map(len, choices)) for choices, right in pairs),
+        "the first": sum(right == choices[0] for choices, right in pairs),
+        "the last": sum(right == choices[-1] for choices, right in pairs),
+    }
+    return [
+        f"{trick} is right in {count} of {len(pairs)}" for trick, count in tricks.items() if 2 * count > len(pairs) + 1
+    ]
+
+
+def predictions_of(path) -> list[tuple[str, list[str], object]]:
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    return asked([source for source in cells if "predict" in source or ".reveal(" in source])
+
+
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+def test_no_place_and_no_length_gives_the_right_choice_away(path):
+    assert given_away(predictions_of(path)) == []
+
+
+def test_a_key_belongs_to_one_question_of_the_course():
+    keys = [key for path in COURSE for key, *_ in predictions_of(path)]
+    assert len(set(keys)) == len(keys)
+
+
+def test_predictions_are_found_and_what_gives_them_away_too():
+    cells = [
+        'a = predict("04-a", "What?", ["yes", "no"])\na',
+        'b = predict("04-b", "What?", unit="%")\na.reveal("yes", f"It is {x}.")\nb.reveal(3, "")',
+        'a = predict("04-c", "What?", choices=["by far the longest", "no", "so"])',
+        'a.reveal("by far the longest", "")',
+    ]
+    longest = ["by far the longest", "no", "so"]
+    assert asked(cells) == [("04-a", ["yes", "no"], "yes"), ("04-b", [], 3), ("04-c", longest, longest[0])]
+    assert given_away(asked(cells)) == ["the longest is right in 2 of 2", "the first is right in 2 of 2"]
+    assert given_away([("04-a", ["yes", "no"], "yes"), ("04-b", ["yes", "no"], "no")]) == []

@@ -34,13 +34,16 @@ const numberField = (place, unit, choose) => {
   label.append(field, ` ${unit}`);
   const give = () => (Number.isFinite(field.valueAsNumber) ? choose(field.valueAsNumber) : field.focus());
   field.addEventListener("keydown", (event) => event.key === "Enter" && give());
-  place.append(label, button("That is my guess", give));
+  const row = element("div");
+  row.append(label, button("That is my guess", give));
+  place.append(row);
   return (answer) => answer !== null && (field.value = answer);
 };
 
 /** The question. The first answer is the one that is kept. */
 const ask = ({ model, el }) => {
   const [choices, unit] = [model.get("choices"), model.get("unit")];
+  if (model.get("answer") === null) answers.delete(model.get("key")); // one from before the kernel's restart
   const root = element("fieldset", { class: "tx-predict" });
   const status = element("div", { role: "status" });
 

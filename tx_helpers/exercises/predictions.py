@@ -33,13 +33,15 @@ STYLE = """
 .tx-predict legend { font-weight: bold; padding: 0 4px; }
 .tx-predict button, .tx-finding button { font: inherit; color: inherit; background: transparent; cursor: pointer; }
 .tx-predict button, .tx-finding button { border: 1px solid currentColor; border-radius: 6px; padding: 4px 12px; }
-.tx-predict button { display: block; margin: 6px 0; text-align: left; white-space: normal; }
+.tx-predict button { margin: 4px 0; text-align: left; white-space: normal; }
+.tx-predict > button { display: block; }
 .tx-predict button:hover, .tx-finding button:hover { text-decoration: underline; }
 .tx-predict [aria-pressed="true"] { font-weight: bold; box-shadow: inset 5px 0 #0072B2; }
 .tx-predict input { font: inherit; color: inherit; background: transparent; width: 7em; padding: 3px 6px; }
 .tx-predict input { border: 1px solid currentColor; border-radius: 6px; }
 .tx-predict :focus-visible, .tx-finding :focus-visible { outline: 3px solid currentColor; outline-offset: 2px; }
-.tx-predict [role="status"] { min-height: 1.5em; }
+.tx-predict input { margin-right: 0.3em; }
+.tx-predict label + button { margin-left: 12px; }
 .tx-finding { border-left: 4px solid #009E73; }
 .tx-finding p { margin: 4px 0; white-space: pre-line; }
 .tx-finding .tx-beginning { font-weight: bold; }

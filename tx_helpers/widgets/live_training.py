@@ -5,19 +5,13 @@
 `retrain(steps=…, **options)` trains a translator, as `functools.partial(recipes.train_translator, pairs, …)` does; the
 dictionary names the options to choose from. Each choice has a run of its own, so one can leave it and come back.
 
-A kernel that computes sees no click, so the training is an asyncio task that pauses after every step. Whatever came in
-meanwhile (a press of Stop, a cell to run) is done then. It needs no thread. But JupyterLab 4 handles presses in a
-thread of the kernel (a "subshell"), so the task runs in the event loop in which the explorer was made, that of the
-cells: cells and training never compute at the same time.
+`live.py` starts, stops and continues the runs.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 
-import ipywidgets as widgets
 import torch
 
 from tx_helpers.arguments import check_numbers, check_types, described
@@ -29,8 +23,7 @@ from tx_helpers.show.plots import Svg
 from tx_helpers.text.data import sequence_batch
 from tx_helpers.text.number_words import english, german
 from tx_helpers.training.contexts import cpu_threads
-
-REST = 0.002  # seconds between two steps, in which the kernel handles messages
+from tx_helpers.widgets.live import Live
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -133,12 +126,8 @@ def describe(moment: Moment, number: int = 421) -> str:
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
-class LiveTraining:
-    """The state behind the explorer: a run for each choice, and which one is going.
-
-    Start continues a run that was stopped, or begins a new one after its end or an error. Choosing another model stops
-    the one that is running. Where no event loop runs (in a script), Start trains to the end at once.
-    """
+class LiveTraining(Live):
+    """The runs of a translator's variants: their losses, the cross-attention of the last block, and what is written."""
 
     def __init__(
         self,
@@ -155,74 +144,12 @@ class LiveTraining:
                 raise ValueError(f"live_training: choices[{name!r}] is {described(options)}, expected a dictionary")
         check_numbers("live_training", least=1, whole=True, steps=steps, every=every)
         check_numbers("live_training", least=0, most=999_999, whole=True, number=number)
-        self.retrain, self.choices, self.steps, self.every, self.number = retrain, dict(choices), steps, every, number
-        self.runs: dict[str, LiveRun] = {}
-        self.moments: dict[str, Moment] = {}
-        self.failures: dict[str, str] = {}
-        self.going: object | None = None  # a token of the training that may go on
-        self.busy: str | None = None  # the model whose last picture is still to come
-        self.task: Future | None = None
-        try:
-            self.loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self.loop = None
-        self.model = widgets.Dropdown(options=list(choices), description="Model")
-        self.button = widgets.ToggleButton(description="Start", layout={"width": "120px"})
-        self.explore = Explore(self.picture, name="live-training", model=self.model, training=self.button)
-        self.model.observe(lambda change: self._stop(), "value")
-        self.button.observe(lambda change: self._start() if change["new"] else self._stop(), "value")
 
-    def picture(self, model: str, training: bool) -> Svg:
-        """The chosen run as it was last looked at; the error that ended it, if one did."""
-        if model in self.failures:
-            raise ValueError(self.failures[model])
-        moment = self.moments.get(model)
-        others = {name: seen.losses for name, seen in self.moments.items() if name != model}
-        if moment is None:
-            alt = f"{model}: starting" if training else f"not started: press Start to train {model!r}"
-            return draw(model, None, self.steps, alt, others)
-        step = len(moment.losses)
-        state = "done," if step >= self.steps else "training," if training or self.busy == model else "stopped at"
-        alt = f"{model}: {state} step {step} of {self.steps}, {describe(moment, self.number)}"
-        return draw(model, moment, self.steps, alt, others)
+        def picture(name: str, moment: Moment | None, alt: str, others: dict) -> Svg:
+            return draw(name, moment, steps, alt, {other: seen.losses for other, seen in others.items()})
 
-    def _start(self) -> None:
-        name, self.button.description = self.model.value, "Stop"
-        if name not in self.runs or self.runs[name].done or name in self.failures:
-            self.runs[name] = LiveRun(partial(self.retrain, **self.choices[name]), self.steps, self.number)
-            self.failures.pop(name, None)
-            self.moments.pop(name, None)
-        self.going = token = object()
-        self.busy = name
-        training = self._train(name, token)
-        if self.loop is not None and self.loop.is_running():
-            self.task = asyncio.run_coroutine_threadsafe(training, self.loop)
-        else:
-            asyncio.run(training)
-
-    def _stop(self) -> None:
-        self.going, self.button.value, self.button.description = None, False, "Start"
-
-    async def _train(self, name: str, token: object) -> None:
-        run = self.runs[name]
-        try:
-            while self.going is token and not run.done:
-                run.advance()
-                if run.step == 1 or run.step % self.every == 0:
-                    self._show(name)
-                await asyncio.sleep(REST)
-            self.busy = None
-            self._show(name)
-        except Exception as error:  # of the learner's own model, perhaps: shown in place, whatever it is
-            self.failures[name] = f"step {run.step + 1} failed: {type(error).__name__}: {error}"
-        if self.going is token:
-            self._stop()
-        self.explore.redraw()
-
-    def _show(self, name: str) -> None:
-        if self.runs[name].step:
-            self.moments[name] = self.runs[name].look()
-        self.explore.redraw()
+        runs = {name: partial(LiveRun, partial(retrain, **options), steps, number) for name, options in choices.items()}
+        super().__init__("live-training", runs, picture, partial(describe, number=number), steps=steps, every=every)
 
 
 def live_training_explorer(retrain: Callable[..., Translator], choices: Mapping[str, Mapping], **options) -> Explore:

@@ -1,0 +1,140 @@
+"""Training that is watched: a choice of runs, and a button that starts, stops and continues the chosen one.
+
+    live = Live("race", {"one head": make_one, "two heads": make_two}, draw, describe, steps=200, every=2)
+    live.explore
+
+A kernel that computes sees no click, so the training is an asyncio task that pauses after every step. Whatever came in
+meanwhile (a press of Stop, a cell to run) is done then. It needs no thread. But JupyterLab 4 handles presses in a
+thread of the kernel (a "subshell"), so the task runs in the event loop in which the explorer was made, that of the
+cells: cells and training never compute at the same time.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any, Protocol
+
+import ipywidgets as widgets
+
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+
+REST = 0.002  # seconds between two steps, in which the kernel handles messages
+
+
+class Run(Protocol):
+    """A training that can be taken step by step."""
+
+    @property
+    def step(self) -> int: ...
+
+    @property
+    def done(self) -> bool: ...
+
+    def advance(self) -> None:
+        """One more step. Errors in the training are raised."""
+
+    def look(self) -> Any:
+        """What can be seen of it now."""
+
+
+class Live:
+    """The state behind the explorer: a run for each choice, and which one is going.
+
+    runs      name -> a function that makes a new run
+    draw      draw(name, moment or None, alt, others) -> Svg; others: the moments of the other runs, by name
+    describe  describe(moment) -> str
+    steps     of a run; `every` so many of them are drawn
+
+    Start continues a run that was stopped, or begins a new one after its end or an error. Choosing another model stops
+    the one that is running. Where no event loop runs (in a script), Start trains to the end at once.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        runs: Mapping[str, Callable[[], Run]],
+        draw: Callable[[str, Any, str, dict], Svg],
+        describe: Callable[[Any], str],
+        *,
+        steps: int,
+        every: int,
+        label: str = "Model",
+        rest: float = REST,
+    ):
+        self.make, self.draw, self.describe, self.steps, self.every, self.rest = (
+            runs,
+            draw,
+            describe,
+            steps,
+            every,
+            rest,
+        )
+        self.runs: dict[str, Run] = {}
+        self.moments: dict[str, tuple[int, Any]] = {}  # the step, and what was seen then
+        self.failures: dict[str, str] = {}
+        self.going: object | None = None  # a token of the training that may go on
+        self.busy: str | None = None  # the model whose last picture is still to come
+        self.task: Future | None = None
+        try:
+            self.loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.loop = None
+        self.model = widgets.Dropdown(options=list(runs), description=label)
+        self.button = widgets.ToggleButton(description="Start", layout={"width": "120px"})
+        self.explore = Explore(self.picture, name=name, model=self.model, training=self.button)
+        self.model.observe(lambda change: self._stop(), "value")
+        self.button.observe(lambda change: self._start() if change["new"] else self._stop(), "value")
+
+    def picture(self, model: str, training: bool) -> Svg:
+        """The chosen run as it was last looked at; the error that ended it, if one did."""
+        if model in self.failures:
+            raise ValueError(self.failures[model])
+        others = {name: moment for name, (_, moment) in self.moments.items() if name != model}
+        if model not in self.moments:
+            alt = f"{model}: starting" if training else f"not started: press Start to train {model!r}"
+            return self.draw(model, None, alt, others)
+        step, moment = self.moments[model]
+        state = "done," if step >= self.steps else "training," if training or self.busy == model else "stopped at"
+        return self.draw(
+            model, moment, f"{model}: {state} step {step} of {self.steps}, {self.describe(moment)}", others
+        )
+
+    def _start(self) -> None:
+        name, self.button.description = self.model.value, "Stop"
+        if name not in self.runs or self.runs[name].done or name in self.failures:
+            self.runs[name] = self.make[name]()
+            self.failures.pop(name, None)
+            self.moments.pop(name, None)
+        self.going = token = object()
+        self.busy = name
+        training = self._train(name, token)
+        if self.loop is not None and self.loop.is_running():
+            self.task = asyncio.run_coroutine_threadsafe(training, self.loop)
+        else:
+            asyncio.run(training)
+
+    def _stop(self) -> None:
+        self.going, self.button.value, self.button.description = None, False, "Start"
+
+    async def _train(self, name: str, token: object) -> None:
+        run = self.runs[name]
+        try:
+            while self.going is token and not run.done:
+                run.advance()
+                if run.step == 1 or run.step % self.every == 0:
+                    self._show(name)
+                await asyncio.sleep(self.rest)
+            self.busy = None
+            self._show(name)
+        except Exception as error:  # of the learner's own model, perhaps: shown in place, whatever it is
+            self.failures[name] = f"step {run.step + 1} failed: {type(error).__name__}: {error}"
+        if self.going is token:
+            self._stop()
+        self.explore.redraw()
+
+    def _show(self, name: str) -> None:
+        run = self.runs[name]
+        if run.step:
+            self.moments[name] = run.step, run.look()
+        self.explore.redraw()

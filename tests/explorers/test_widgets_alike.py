@@ -57,7 +57,15 @@ def test_what_is_made_otherwise_is_found():
 
 BARE = [
     *(activation_explorer, depth_explorer, gradient_explorer, heatmap_explorer, leak_explorer, norm_explorer),
-    *(parameter_explorer, path_explorer, pronoun_explorer, rotary_explorer, softmax_explorer, split_explorer, two_positions_explorer),
+    *(
+        parameter_explorer,
+        path_explorer,
+        pronoun_explorer,
+        rotary_explorer,
+        softmax_explorer,
+        split_explorer,
+        two_positions_explorer,
+    ),
 ]
 
 

@@ -23,13 +23,10 @@ REST = 0.002  # seconds between two steps, in which the kernel handles messages
 
 
 class Run(Protocol):
-    """A training that can be taken step by step."""
+    """A training that can be taken step by step: `step` of them are done, and it is `done` after the last."""
 
-    @property
-    def step(self) -> int: ...
-
-    @property
-    def done(self) -> bool: ...
+    step: int
+    done: bool
 
     def advance(self) -> None:
         """One more step. Errors in the training are raised."""

@@ -95,6 +95,7 @@ class TwoKeysRun:
 
     @property
     def done(self) -> bool:
+        """Whether all steps are taken."""
         return self.step >= self.steps
 
     def logits(self, questions: Questions) -> Tensor:
@@ -212,6 +213,7 @@ def truth(seen: Seen) -> list[int]:
 
 
 def pair(numbers: list[int]) -> str:
+    """[2, 4] -> "2 and 4"."""
     return f"{numbers[0]} and {numbers[1]}"
 
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import nbformat
 import pytest
 from nbconvert import HTMLExporter
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import export_html
 from browser_moves import cases_of
@@ -100,6 +100,23 @@ def test_a_live_widget_saved_without_its_state_is_exported_as_picture(explorer):
 def as_stored(data: dict) -> dict:
     """Bytes as the text that a notebook file holds."""
     return {mime: base64.b64encode(part).decode() if isinstance(part, bytes) else part for mime, part in data.items()}
+
+
+def test_what_jupyter_folds_is_folded_on_the_page():
+    cells = [
+        new_markdown_cell("# 07"),
+        new_markdown_cell("## Optional: more"),
+        new_markdown_cell("### Optional: much more"),
+        new_markdown_cell("Text."),
+        new_code_cell("f(1)"),
+        new_markdown_cell("## End"),
+        new_code_cell("f(2)", metadata={"tags": ["hide-input"]}),
+    ]
+    html = export_html.page(new_notebook(cells=cells)).partition("<main>")[2].partition("</main>")[0]
+    parts = re.findall(r"<details|</details>|Text\.|Show [a-z ]+|>[12]<|id=.End.", html)
+    section, code = ["<details", "Show this section"], ["<details", "Show code"]
+    inside = [*section, *section, "Text.", ">1<", "</details>", "</details>"]
+    assert parts == [*inside, 'id="End"', *code, ">2<", "</details>"]
 
 
 def test_pictures_that_need_a_network_or_have_no_name_do_not_count():

@@ -17,13 +17,14 @@ import traitlets
 from torch import Tensor, tensor
 
 from tx_helpers.arguments import check_numbers, check_tensors, check_types
-from tx_helpers.show.plots import Svg, image
-from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, PINK, Colour, card, shape, words
+from tx_helpers.show.explore import VIEW
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import INK, MUTED, Colour, card, shape, words
 from tx_helpers.widgets.scripts import FOLDER, joined
+from tx_helpers.widgets.stepper_style import COLOURS, STYLE
 
 LONGEST = 6  # words of a sentence
 CELL, LINE, GAP, LEFT, TITLE, NAMES, ARC = 36, 24, 26, 84, 20, 40, 84  # pixels, as in stepper/layout.js
-COLOURS = {"stream": PINK, "query": ORANGE, "key": BLUE, "value": GREEN, "score": GREY, "weight": GOLD}
 KINDS = {"x": "stream", "Q": "query", "K": "key", "V": "value", "out": "stream"} | {
     **{"W_Q": "query", "W_K": "key", "W_V": "value"},
     **{"scores": "score", "scaled": "score", "weights": "weight"},
@@ -64,7 +65,7 @@ def count_steps(state: Mapping) -> int:
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(state: Mapping) -> Svg:
-    """The picture of the last step: all matrices, with the row of the word that asks, and what it takes of each value."""
+    """The picture of the last step: all matrices, the row of the word that asks, and what it takes of each value."""
     found, t = attend(state), state["query"]
     at, width, height = _layout(found)
     parts = [_flow(at, found, t, s) for s in range(len(state["words"]))]
@@ -81,7 +82,9 @@ def draw(state: Mapping) -> Svg:
         x, y = at[matrix]
         for row, word in enumerate(state["words"]):
             weight = "bold" if row == t else None
-            parts.append(words(x - 8, y + LINE * row + 16.5, _shortened(word), size=12, anchor="end", font_weight=weight))
+            parts.append(
+                words(x - 8, y + LINE * row + 16.5, _shortened(word), size=12, anchor="end", font_weight=weight)
+            )
     return card(width, height, parts, describe(state | {"step": count_steps(state) - 2}, found))
 
 
@@ -126,7 +129,9 @@ def _flow(at: Mapping, found: Steps, t: int, s: int) -> str:
     (x1, y1), (x2, y2) = ((at[name][0] + CELL * found.V.shape[1], at[name][1]) for name in ("V", "out"))
     y1, y2, bulge = y1 + LINE * (s + 0.5), y2 + LINE * (t + 0.5), max(x1, x2) + ARC - 10 * s
     path = f"M{x1:.0f},{y1:.0f}C{bulge:.0f},{y1:.0f},{bulge:.0f},{y2:.0f},{x2:.0f},{y2:.0f}"
-    return shape("path", d=path, fill="none", stroke=GREEN.shade, stroke_width=1 + 7 * float(found.weights[t, s]))
+    return shape(
+        "path", d=path, fill="none", stroke=COLOURS["value"].shade, stroke_width=1 + 7 * float(found.weights[t, s])
+    )
 
 
 def _titles(state: Mapping) -> dict[str, str]:
@@ -176,7 +181,9 @@ def _describe_vectors(own: str, found: Steps, t: int, step: int) -> str:
 
 
 def _describe_score(named: Sequence[str], found: Steps, t: int, s: int) -> str:
-    factors = [[f"({short(v)})" if short(v)[0] == "−" else short(v) for v in row.tolist()] for row in (found.Q[t], found.K[s])]
+    factors = [
+        [f"({short(v)})" if short(v)[0] == "−" else short(v) for v in row.tolist()] for row in (found.Q[t], found.K[s])
+    ]
     sum_ = " + ".join(f"{a}·{b}" for a, b in zip(*factors, strict=True))
     return f"The query of {named[t]} times the key of {named[s]}: {sum_} = {short(float(found.scores[t, s]))}."
 
@@ -184,7 +191,9 @@ def _describe_score(named: Sequence[str], found: Steps, t: int, s: int) -> str:
 def _describe_end(named: Sequence[str], found: Steps, t: int, part: int, divided_by: str) -> str:
     weights, powers = found.weights[t].tolist(), found.scaled[t].exp()
     terms = " + ".join(f"{short(w)} · {_vector(v)}" for w, v in zip(weights, found.V, strict=True))
-    best = [max(range(len(named)), key=lambda s, row=row: (row[s] > max(row) - 1e-9, -s)) for row in found.weights.tolist()]
+    best = [
+        max(range(len(named)), key=lambda s, row=row: (row[s] > max(row) - 1e-9, -s)) for row in found.weights.tolist()
+    ]
     looks = (f"{named[q]} looks most at {named[s]} ({short(float(found.weights[q, s]))})" for q, s in enumerate(best))
     return (
         f"The scores {_list(found.scores[t])} divided by {divided_by} are {_list(found.scaled[t])}.",
@@ -218,6 +227,8 @@ class AttentionStepper(anywidget.AnyWidget):
     """
 
     _esm = joined(FOLDER / "svg.js", *sorted((FOLDER / "stepper").glob("*.js")))
+    _css = STYLE
+    _ipython_display_ = None  # that of ipywidgets 7 (on Colab) would show the widget alone, without the stored picture
     spec = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
@@ -242,7 +253,7 @@ class AttentionStepper(anywidget.AnyWidget):
         matrices = {"W_Q": W_Q.tolist(), "W_K": W_K.tolist(), "W_V": W_V.tolist(), "x": [vectors[w] for w in tokens]}
         settings = {"query": query, "step": 0, "root": True, "temperature": 1.0}
         spec = {"name": name, "table": vectors, "width": len(W_Q), "longest": LONGEST}
-        super().__init__(spec=spec, state={"words": tokens, **matrices, **settings}, _css=STYLE)
+        super().__init__(spec=spec, state={"words": tokens, **matrices, **settings})
         self.layout.width = "100%"
 
     @property
@@ -253,16 +264,29 @@ class AttentionStepper(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return f"AttentionStepper {self.spec['name']!r}: {draw(self.state).alt}"
 
-    def _repr_mimebundle_(self, **options):
-        data, metadata = super()._repr_mimebundle_(**options)
-        still = draw(self.state)
-        return data | {"text/html": image("image/svg+xml", still.svg.encode(), still.alt), "text/plain": repr(self)}, metadata
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        _, metadata = super()._repr_mimebundle_()  # anywidget knows what Colab wants to be told
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        bundle, _ = draw(self.state)._repr_mimebundle_()
+        alt = {mime: {"alt": draw(self.state).alt} for mime in bundle if mime.startswith("image/")}
+        return {VIEW: view, **bundle, "text/plain": repr(self)}, {**metadata, **alt}
+
+    def set(self, **changes) -> None:
+        """Turn controls: step and query (from 0), root, temperature. ValueError for what cannot be."""
+        state = dict(self.state)
+        if unknown := sorted(changes.keys() - {"step", "query", "root", "temperature"}):
+            raise ValueError(f"AttentionStepper.set: {unknown[0]!r} is none of step, query, root, temperature")
+        state |= changes
+        count = len(state["words"])
+        check_numbers("AttentionStepper.set", whole=True, least=0, most=count_steps(state) - 1, step=state["step"])
+        check_numbers("AttentionStepper.set", whole=True, least=0, most=count - 1, query=state["query"])
+        check_numbers("AttentionStepper.set", least=0.1, most=4, temperature=state["temperature"])
+        check_types("AttentionStepper.set", bool, root=state["root"])
+        self.state = state
 
 
 def _vectors(table: Mapping, width: int) -> dict[str, list[float]]:
     """The table as plain lists. ValueError for a vector of another width, or of something else than numbers."""
-    if not table:
-        raise ValueError("AttentionStepper: table holds no words, expected at least one")
     for word, vector in table.items():
         check_types("AttentionStepper", str, **{"a word of the table": word})
         check_types("AttentionStepper", Sequence, **{f"table[{word!r}]": vector})
@@ -276,57 +300,7 @@ def _check_sentence(tokens: Sequence[str], vectors: Mapping, query: int) -> None
     if not 1 <= len(tokens) <= LONGEST:
         raise ValueError(f"AttentionStepper: sentence has {len(tokens)} words, expected 1 to {LONGEST}")
     if unknown := [token for token in tokens if token not in vectors]:
-        raise ValueError(f"AttentionStepper: sentence has {unknown[0]!r}, which is none of the words {', '.join(vectors)}")
+        raise ValueError(
+            f"AttentionStepper: sentence has {unknown[0]!r}, which is none of the words {', '.join(vectors)}"
+        )
     check_numbers("AttentionStepper", whole=True, least=0, most=len(tokens) - 1, query=query)
-
-
-def _palette(kind: str, dark: bool) -> str:
-    colour = COLOURS[kind]
-    line, fill = (colour.full, _night(colour.full)) if dark else (colour.shade, colour.tint)
-    return f"--{kind}: {line}; --{kind}-fill: {fill};"
-
-
-def _night(colour: str) -> str:
-    """A dark tint of a colour, to fill with on dark pages."""
-    return f"color-mix(in srgb, {colour} 38%, #14181D)"
-
-
-NIGHTS = ('[data-jp-theme-light="false"]', 'html[theme="dark"]', ".vscode-dark")  # Jupyter, Colab, VS Code
-DAY = " ".join(_palette(kind, dark=False) for kind in COLOURS)
-NIGHT = " ".join(_palette(kind, dark=True) for kind in COLOURS)
-STYLE = f"""
-.tx-stepper {{ --paper: {"#FFFFFF"}; --ink: {INK}; --quiet: {MUTED}; --edge: #767676; {DAY}
-  background: var(--paper); color: var(--ink); padding: 8px; box-sizing: border-box; max-width: 100%;
-  font: 14px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); }}
-{", ".join(f"{night} .tx-stepper" for night in NIGHTS)} {{ --paper: #111417; --ink: #F2F2F2; --quiet: #BBBBBB;
-  --edge: #8C8C8C; color-scheme: dark; {NIGHT} }}
-.tx-stepper .tx-bar {{ display: flex; flex-wrap: wrap; gap: 6px 16px; align-items: center; min-height: 32px; }}
-.tx-stepper label {{ display: inline-flex; gap: 6px; align-items: center; }}
-.tx-stepper label[hidden] {{ display: none; }}
-.tx-stepper input, .tx-stepper select, .tx-stepper button {{ font: inherit; color: inherit; margin: 0;
-  background: var(--paper); border: 1px solid var(--edge); border-radius: 4px; padding: 2px 8px; accent-color: var(--key); }}
-.tx-stepper input[type="range"] {{ padding: 0; border: 0; }}
-.tx-stepper button {{ cursor: pointer; min-width: 4.5em; }}
-.tx-stepper button[aria-disabled="true"] {{ color: var(--quiet); border-style: dashed; cursor: default; }}
-.tx-stepper p {{ margin: 6px 0; }}
-.tx-stepper .tx-summary {{ font-weight: 600; min-height: 2.9em; overflow-wrap: anywhere; }}
-.tx-stepper .tx-arithmetic {{ min-height: 2.9em; color: var(--ink); }}
-.tx-stepper .tx-error:empty {{ display: none; }}
-.tx-stepper .tx-error {{ border-left: 4px solid {ORANGE.full}; padding-left: 8px; }}
-.tx-stepper .tx-picture {{ display: block; width: 100%; height: auto; font-size: 12px;
-  font-variant-numeric: tabular-nums; }}
-.tx-stepper svg text {{ fill: var(--ink); }}
-.tx-stepper .tx-title {{ font-weight: 700; }}
-.tx-stepper .tx-name {{ font-size: 11px; }}
-.tx-stepper .tx-cell {{ cursor: pointer; outline: none; }}
-.tx-stepper .tx-cell rect {{ fill: var(--paper); stroke: var(--line); stroke-width: 1; stroke-dasharray: 2 3; }}
-.tx-stepper .tx-cell.tx-known rect {{ stroke-dasharray: none; }}
-.tx-stepper .tx-cell.tx-lit rect {{ fill: var(--fill); stroke-width: 2; }}
-.tx-stepper .tx-cell.tx-lit text {{ font-weight: 700; }}
-.tx-stepper .tx-cell.tx-operand rect {{ stroke-width: 3; }}
-.tx-stepper .tx-cell.tx-chosen rect, .tx-stepper .tx-cell:hover rect {{ stroke: var(--ink); stroke-width: 3; }}
-.tx-stepper .tx-cell:focus-visible rect {{ stroke: var(--ink); stroke-width: 3; stroke-dasharray: 5 2; }}
-.tx-stepper .tx-mark {{ fill: var(--line); pointer-events: none; }}
-.tx-stepper .tx-flow {{ stroke: var(--line); stroke-linecap: round; opacity: 0.8; fill: none; }}
-{" ".join(f".tx-stepper .tx-{kind} {{ --line: var(--{kind}); --fill: var(--{kind}-fill); }}" for kind in COLOURS)}
-"""

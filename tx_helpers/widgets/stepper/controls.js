@@ -50,7 +50,8 @@ const showControls = ({ state, playing, parts: { inputs, buttons, degrees } }) =
 };
 
 /** The rows of x for the words of a sentence, 0 for a word that has no vector. */
-const rowsOf = ({ table, width }, words) => words.map((word) => table[word] ?? Array(width).fill(0));
+const rowsOf = ({ table, width }, words) =>
+  words.map((word) => (Object.hasOwn(table, word) ? table[word] : Array(width).fill(0)));
 
 const readSentence = (view) => {
   const { spec, parts: { inputs, error } } = view;
@@ -59,7 +60,7 @@ const readSentence = (view) => {
     error.textContent = `${words.length} words, expected 1 to ${spec.longest}`;
     return;
   }
-  const unknown = words.filter((word) => !(Object.hasOwn(spec.table, word)));
+  const unknown = words.filter((word) => !Object.hasOwn(spec.table, word));
   error.textContent = unknown.length === 0 ? ""
     : `'${unknown[0]}' has no vector yet: its row of x is 0. Click a number there to change it.`;
   change(view, { words, x: rowsOf(spec, words), query: Math.min(view.state.query, words.length - 1), step: 0 });

@@ -21,6 +21,7 @@ const makeCell = (view, matrix, row, column) => {
     element("text", { x: x + CELL / 2, y: y + 16.5, "text-anchor": "middle", "aria-hidden": "true" }),
   );
   const cell = { matrix, row, column, node, number: node.lastChild, place: [x + CELL / 2, y + LINE / 2] };
+  node.addEventListener("focus", () => reach(view, cell));
   node.addEventListener("click", () => { reach(view, cell); choose(view, cell); });
   node.addEventListener("keydown", (event) => press(view, cell, event));
   return cell;
@@ -121,10 +122,7 @@ const press = (view, cell, event) => {
   else if (event.key === "Escape") choose(view, undefined);
   else if (event.key in MOVES) {
     const next = neighbour(view, cell, MOVES[event.key]);
-    if (next) {
-      reach(view, next);
-      next.node.focus();
-    }
+    next?.node.focus();
   } else return;
   handled(event);
 };

@@ -9,8 +9,8 @@ Here the same numbers come from PyTorch: for the stored picture, and for `summar
 
 import math
 import re
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import anywidget
 import traitlets
@@ -25,27 +25,12 @@ from tx_helpers.widgets.stepper_style import COLOURS, STYLE
 
 LONGEST = 6  # words of a sentence
 CELL, LINE, GAP, LEFT, TITLE, NAMES, ARC = 36, 24, 26, 84, 20, 40, 84  # pixels, as in stepper/layout.js
-KINDS = {"x": "stream", "Q": "query", "K": "key", "V": "value", "out": "stream"} | {
-    **{"W_Q": "query", "W_K": "key", "W_V": "value"},
-    **{"scores": "score", "scaled": "score", "weights": "weight"},
-}
+KINDS = dict(x="stream", Q="query", K="key", V="value", out="stream", W_Q="query", W_K="key", W_V="value")
+KINDS |= dict.fromkeys(("scores", "scaled"), "score") | {"weights": "weight"}
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
-class Steps(NamedTuple):
-    """All numbers of one attention, from x to the output."""
-
-    x: Tensor  # (T, D)
-    W_Q: Tensor  # (D, d_k)
-    W_K: Tensor  # (D, d_k)
-    W_V: Tensor  # (D, d_v)
-    Q: Tensor  # (T, d_k)
-    K: Tensor  # (T, d_k)
-    V: Tensor  # (T, d_v)
-    scores: Tensor  # (T, T)
-    scaled: Tensor  # (T, T)
-    weights: Tensor  # (T, T)
-    out: Tensor  # (T, d_v)
+Steps = namedtuple("Steps", "x W_Q W_K W_V Q K V scores scaled weights out")  # all matrices of one attention
 
 
 def attend(state: Mapping) -> Steps:
@@ -250,8 +235,8 @@ class AttentionStepper(anywidget.AnyWidget):
             raise ValueError(f"AttentionStepper: name={name!r}, expected small letters, digits and hyphens")
         vectors, tokens = _vectors(table, len(W_Q)), sentence.lower().split()
         _check_sentence(tokens, vectors, query)
-        matrices = {"W_Q": W_Q.tolist(), "W_K": W_K.tolist(), "W_V": W_V.tolist(), "x": [vectors[w] for w in tokens]}
-        settings = {"query": query, "step": 0, "root": True, "temperature": 1.0}
+        matrices = dict(x=[vectors[word] for word in tokens], W_Q=W_Q.tolist(), W_K=W_K.tolist(), W_V=W_V.tolist())
+        settings = dict(query=query, step=0, root=True, temperature=1.0)
         spec = {"name": name, "table": vectors, "width": len(W_Q), "longest": LONGEST}
         super().__init__(spec=spec, state={"words": tokens, **matrices, **settings})
         self.layout.width = "100%"

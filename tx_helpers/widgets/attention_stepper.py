@@ -30,7 +30,8 @@ KINDS |= dict.fromkeys(("scores", "scaled"), "score") | {"weights": "weight"}
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
-Steps = namedtuple("Steps", "x W_Q W_K W_V Q K V scores scaled weights out")  # all matrices of one attention
+class Steps(namedtuple("Steps", "x W_Q W_K W_V Q K V scores scaled weights out")):
+    """All matrices of one attention: x (T, D); W (D, ·); Q, K, V (T, ·); three (T, T); the output."""
 
 
 def attend(state: Mapping) -> Steps:

@@ -38,13 +38,14 @@ def own_file(tmp_path, monkeypatch):
         (torch.zeros(3, 2), torch.zeros(2, 3), "shape", "has the shape (3, 2), expected (2, 3)"),
         (torch.zeros(2).bool(), torch.zeros(2), "dtype", "True and False (torch.bool), expected real numbers"),
         (torch.zeros(2), torch.zeros(2).long(), "dtype", "real numbers (torch.float32), expected whole numbers"),
-        (torch.tensor([1.0, math.nan]), torch.ones(2), "finite", "NaN, at 1 of 2 places"),
+        (torch.tensor([1.0, math.nan]), torch.ones(2), "finite", "is NaN at 1 of 2 places"),
         (torch.tensor([math.inf, 1.0]), torch.ones(2), "finite", "infinite at 1 of 2 places"),
         (torch.tensor([1.0, 1.5]), torch.ones(2), "value", "result[1] is 1.5, expected 1; 1 of 2 entries are off"),
         (torch.tensor([math.inf]), torch.tensor([-math.inf]), "value", "is inf, expected -inf"),
         (torch.tensor([0.0]), torch.tensor([-math.inf]), "value", "is 0, expected -inf"),
         (torch.tensor([0.0]), torch.tensor([math.nan]), "value", "is 0, expected nan"),
         (3, 4, "value", "result is 3, expected 4"),
+        (torch.ones(2), 4, "shape", "result is a tensor (2,), expected a number"),
         (["a"], ["a", "b"], "value", "is ['a'], expected ['a', 'b']"),
         ({"a": 1}, {"a": 1, "b": 2}, "kind", "expected a dict with the keys a, b"),
         ((torch.ones(2),), (torch.ones(2), torch.ones(2, 2)), "kind", "a tuple of 1, expected 2 values"),
@@ -86,6 +87,8 @@ def test_equal_values_in_other_forms_agree(got, right):
         ((torch.zeros(2), torch.zeros(5, 5)), "[0.0, 0.0]; a tensor (5, 5)"),
         ({"output": torch.ones(1), "mode": 1}, "output: [1.0]; mode: 1"),
         (("a", "b"), "('a', 'b')"),
+        (set("dacb"), "{'a', 'b', 'c', 'd'}"),
+        ({("a", "b"): 2}, "{('a', 'b'): 2}"),
     ],
 )
 def test_values_are_shown_in_a_few_words(value, words):
@@ -163,7 +166,7 @@ def test_an_endless_loop_ends_and_the_next_answer_is_checked_as_usual(double, ca
         while True:
             pass
 
-    assert "had not ended after 0.2 seconds" in examine(double, ends_at_last).text
+    assert "still running after 0.2 seconds" in examine(double, ends_at_last).text
     assert examine(double, lambda x: x + x).state == "right"
     assert capsys.readouterr() == ("", "")
 

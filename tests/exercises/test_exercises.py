@@ -105,6 +105,11 @@ def test_cases_are_the_same_at_every_call_and_the_smallest_comes_first(name):
 
 
 @by_name
+def test_every_input_in_a_message_has_its_name(name):
+    assert {len(case) for case in find(name).cases()} == {len(find(name).input_names())}
+
+
+@by_name
 def test_an_exercise_says_what_a_learner_needs(name):
     exercise = find(name)
     assert len(exercise.mistakes) >= 5

@@ -96,7 +96,7 @@ def examine(exercise: Exercise, answer: object) -> Feedback:
         return compared(exercise, cases, rights, outcomes)
     except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:  # sparse, quantised, on "meta" …
         kind = type(outcomes[0].value).__name__
-        text = f"not yet: a result of this kind ({kind}) cannot be compared with the right one: {error}"
+        text = f"not yet: your result, of type {kind}, cannot be compared with the right one: {error}"
         return Feedback(exercise.name, "wrong", text)
 
 
@@ -112,9 +112,9 @@ def compared(exercise: Exercise, cases: list[tuple], rights: list, outcomes: lis
     inputs = told(exercise, cases[wrong])
     picture = _beside(values[wrong], rights[wrong]) if exercise.picture else None
     if mistake := known_mistake(exercise, values):
-        text = f"not yet. {mistake.says}\n(Seen in this: {found[wrong].says}, for the input {inputs}.)"
+        text = f"not yet. {mistake.says}\n(An example: with {inputs}, your {found[wrong].says}.)"
         return Feedback(exercise.name, "wrong", text + aside, mistake.name, picture)
-    text = f"not yet: the {found[wrong].says}. The smallest input that shows it: {inputs}."
+    text = f"not yet: your {found[wrong].says}. The smallest input that shows it: {inputs}."
     if found[wrong].step == "value":
         text += f"\nYours: {shown(as_tensor(values[wrong]))}\nRight: {shown(as_tensor(rights[wrong]))}"
     return Feedback(exercise.name, "wrong", text + aside, "", picture)

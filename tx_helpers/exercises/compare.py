@@ -73,26 +73,31 @@ def shown(value: object, most: int = 24) -> str:
         if value.numel() > most:
             return f"a tensor {tuple(value.shape)}"
         return str(_rounded(value.detach().cpu().tolist()))
-    if isinstance(value, dict) and value:
+    if isinstance(value, dict) and any(isinstance(part, Tensor) for part in value.values()):
         return "; ".join(f"{name}: {shown(as_tensor(part), most)}" for name, part in value.items())
     if isinstance(value, (list, tuple)) and any(isinstance(part, Tensor) for part in value):
         return "; ".join(shown(as_tensor(part), most) for part in value)
-    words = repr(value)
+    if isinstance(value, (set, frozenset)) and value:
+        words = f"{{{', '.join(sorted(map(repr, value)))}}}"  # in the same order every time
+    else:
+        words = repr(value)
     return words if len(words) <= 120 else words[:119] + "…"
 
 
 def _numbers(got: object, right: Tensor, tolerance: float, at: str) -> Difference | None:
     if not isinstance(got, Tensor):
         return Difference("kind", f"{_it(at)} is {_kind(got)}, expected {_named(right)}")
+    if not right.dim() and got.dim():
+        return Difference("shape", f"{_it(at)} is {_kind(got)}, expected a number")
     if got.shape != right.shape:
         return Difference("shape", f"{_it(at)} has the shape {tuple(got.shape)}, expected {tuple(right.shape)}")
     if _sort(got) != _sort(right) and (right.dim() or got.is_complex()):
         return Difference(
-            "dtype", f"{_it(at)} holds {_sort(got)} ({got.dtype}), expected {_sort(right)} ({right.dtype})"
+            "dtype", f"{_it(at)} contains {_sort(got)} ({got.dtype}), expected {_sort(right)} ({right.dtype})"
         )
     mine, theirs = got.double(), right.double()
     if bad := int((mine.isnan() & ~theirs.isnan()).sum()):
-        return Difference("finite", f"{_it(at)} holds NaN, at {bad} of {mine.numel()} places")
+        return Difference("finite", f"{_it(at)} is NaN at {bad} of {mine.numel()} places")
     if bad := int((mine.isinf() & ~theirs.isinf()).sum()):
         return Difference("finite", f"{_it(at)} is infinite at {bad} of {mine.numel()} places")
     gap = torch.where(mine == theirs, 0.0, (mine - theirs).abs() / (1 + theirs.abs()))

@@ -43,7 +43,7 @@ def guarded(call: Callable[..., object], inputs: tuple, seconds: float) -> Outco
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), time_limit(seconds):
                 outcome.value = call(*own)
         except TooLong:
-            outcome.problem = f"it had not ended after {seconds:g} seconds; look for a loop that never ends"
+            outcome.problem = f"it was still running after {seconds:g} seconds; look for a loop that never ends"
         except NotImplementedError:
             outcome.not_written = True
         except KeyboardInterrupt:
@@ -51,9 +51,8 @@ def guarded(call: Callable[..., object], inputs: tuple, seconds: float) -> Outco
         except BaseException as error:  # SystemExit, too: no answer ends the learner's session
             outcome.problem = f"it raised {type(error).__name__}: {_short(error)}{_place(error)}"
     if printed.getvalue():
-        outcome.remarks.append(
-            f"it prints ({_short(printed.getvalue().strip() or 'an empty line')!r}); fine while you search"
-        )
+        text = _short(printed.getvalue().strip() or "an empty line")
+        outcome.remarks.append(f"it prints ({text!r}); that is fine while you look for a mistake")
     if not same(own, inputs):
         outcome.remarks.append("it changes its inputs in place, which a caller does not expect; work on a copy")
     outcome.remarks += touched
@@ -115,7 +114,7 @@ def _left_as_found() -> Iterator[list[str]]:
             touched.append("it changes PyTorch's default device for everybody")
         after = torch.get_rng_state(), np.random.get_state(), random.getstate()
         if not same(after, states):
-            touched.append("it draws from or seeds the global random numbers, which all other code shares")
+            touched.append("it uses or seeds the global random numbers, which all other code shares")
         if (torch.get_default_dtype(), torch.is_grad_enabled()) != (dtype, gradients):
             touched.append("it changes PyTorch's default dtype or switches gradients for everybody")
         torch.set_rng_state(states[0])

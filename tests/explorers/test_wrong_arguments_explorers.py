@@ -18,6 +18,7 @@ from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.widgets import (
     ablation,
     activations,
+    attention_stepper,
     cache_costs,
     embeddings,
     ffn_memory,
@@ -106,6 +107,10 @@ PLAIN = {
         dict(table=PLANE, sentence="pear"),
     ),
     "softmax": (softmax.softmax_explorer, dict(logits=[1.0, 2.0])),
+    "stepper": (
+        partial(attention_stepper.AttentionStepper, name="stepper"),
+        dict(table=PLANE, sentence="pear phone", W_Q=QK.T[:2], W_K=QK.T[:2], W_V=QK.T[:2], query=1),
+    ),
     "tokens": (tokens.tokens_explorer, dict(tokenizers={"c": CharTokenizer.train("text")}, text="text")),
     "merges": (tokens.merges_explorer, dict(tokenizer=BytePairTokenizer([("e", "n")]), text="ten")),
 }

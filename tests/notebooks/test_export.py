@@ -17,7 +17,8 @@ from tx_helpers.show.plots import Picture, Svg, new_figure
 from tx_helpers.widgets.attention_view import AttentionView
 
 SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="{}" height="9"/></svg>'
-NAMED = re.compile(r"^(?:Explorer|AttentionView) '([\w-]+)': (.+)", re.DOTALL)  # what an explorer prints of itself
+# What an explorer prints of itself.
+NAMED = re.compile(r"^(?:Explorer|AttentionView|AttentionStepper) '([\w-]+)': (.+)", re.DOTALL)
 PICTURES = ("image/svg+xml", "image/png")
 
 

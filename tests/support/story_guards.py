@@ -15,7 +15,7 @@ MAX_CELLS = 60
 MAX_WORDS = 2_500
 MAX_OPENING = 40  # words beside the heading of an optional section: they are in sight while it is folded
 MAX_TRUE = 0.1  # of all printed lines
-EXPLORER = re.compile(r"^(?:\w+ = )?(\w*explorer\(|AttentionView\.|Explore\()", re.MULTILINE)
+EXPLORER = re.compile(r"^(?:\w+ = )?(\w*explorer\(|AttentionView\.|AttentionStepper\(|Explore\()", re.MULTILINE)
 
 
 def load(notebook) -> list[str]:

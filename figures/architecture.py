@@ -2,6 +2,8 @@
 
 from canvas import BLUE, GOLD, GREEN, INK, MUTED, ORANGE, PINK, SMALL, WIDTH, Canvas, save
 
+from tx_helpers.show.shapes import RESIDUAL
+
 TITLE = "The whole Transformer: an encoder and a decoder, with the shape at each arrow"
 DESCRIPTION = (
     "On the left the encoder: the source ids (B, S) become vectors (B, S, D) by embedding and position, then run "
@@ -36,8 +38,8 @@ class Side:
         anchor = "end" if self.mirrored else "start"
         self.canvas.text(self.x(across), y, words, **{"size": SMALL, "colour": MUTED, "anchor": anchor} | options)
 
-    def rail(self, top: float, bottom: float, label: str = "", *, arrow: bool = True) -> None:
-        self.canvas.line((self.x(RAIL), top), (self.x(RAIL), bottom), colour=self.colour, thickness=3, arrow=arrow)
+    def rail(self, top: float, bottom: float, label: str = "", colour: str = RESIDUAL.full) -> None:
+        self.canvas.line((self.x(RAIL), top), (self.x(RAIL), bottom), colour=colour, thickness=3)
         if label:
             self.say(RAIL + 12, (top + bottom) / 2 + 3, label)
 
@@ -66,15 +68,15 @@ class Side:
     ) -> None:
         """Branch off the stream, norm, compute, add to the stream."""
         canvas, rail = self.canvas, self.x(RAIL)
-        canvas.line((rail, y + 14), (self.x(NORM), y + 14), colour=self.colour)
+        canvas.line((rail, y + 14), (self.x(NORM), y + 14), colour=RESIDUAL.full)
         self.box(NORM, NORM + 54, y + 3, 22, "norm", fill="#FFFFFF", stroke=MUTED, radius=11, size=SMALL, bold=False)
-        canvas.line((self.x(NORM + 54), y + 14), (self.x(BOX), y + 14), colour=self.colour)
+        canvas.line((self.x(NORM + 54), y + 14), (self.x(BOX), y + 14), colour=RESIDUAL.full)
         self.box(BOX, INNER, y, height, lines, fill=fill, stroke=stroke, colour=colour)
         direction = -1 if self.mirrored else 1
-        canvas.line((self.x(BOX), y + 53), (rail + direction * 8, y + 53), colour=self.colour)
+        canvas.line((self.x(BOX), y + 53), (rail + direction * 8, y + 53), colour=RESIDUAL.full)
         middle = (rail + direction * 8 + self.x(BOX)) / 2
         canvas.text(middle, y + 46, f"(B, {self.positions}, D)", size=SMALL, colour=MUTED, anchor="middle")
-        canvas.plus(rail, y + 53, self.colour)
+        canvas.plus(rail, y + 53, RESIDUAL.full)
 
     def frame(self, y: float, height: float, label: str) -> None:
         self.box(18, INNER + 14, y, height, fill="#FFFFFF", stroke=self.colour, radius=10, dash="5 4")
@@ -102,7 +104,7 @@ def draw() -> Canvas:
 def draw_encoder(side: Side) -> None:
     canvas = side.canvas
     side.words(62, ["four", "hundred", "twenty", "one"])
-    side.rail(94, 118, "source ids (B, S)")
+    side.rail(94, 118, "source ids (B, S)", MUTED)
     side.embedding(118)
     side.frame(196, 220, "encoder block, N times")
     side.rail(166, 424)
@@ -119,7 +121,7 @@ def draw_encoder(side: Side) -> None:
 def draw_decoder(side: Side) -> None:
     canvas = side.canvas
     side.words(206, ["<bos>", "vier", "hundert", "ein", "und", "zwanzig"])
-    side.rail(238, 262, "target so far (B, T)")
+    side.rail(238, 262, "target so far (B, T)", MUTED)
     side.embedding(262)
     side.frame(340, 324, "decoder block, N times")
     side.rail(310, 672)
@@ -134,10 +136,10 @@ def draw_decoder(side: Side) -> None:
     side.final_norm(672)
     side.rail(694, 720, "(B, T, D)")
     side.box(OUTER, INNER + 14, 720, 46, ["output layer D → V", "the embedding's table once more"], **plain(side))
-    side.rail(766, 792, "logits (B, T, V)")
+    side.rail(766, 792, "logits (B, T, V)", MUTED)
     gold = dict(fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
     side.box(OUTER, INNER + 14, 792, 28, "softmax over the vocabulary", **gold)
-    side.rail(820, 846, "probabilities (B, T, V)")
+    side.rail(820, 846, "probabilities (B, T, V)", MUTED)
     side.words(846, ["vier", "hundert", "ein", "und", "zwanzig", "<eos>"])
     canvas.text(WIDTH - OUTER, 896, "the next word, at every position", size=SMALL, colour=MUTED, anchor="end")
 
@@ -148,12 +150,12 @@ def plain(side: Side) -> dict[str, str]:
 
 def draw_how_to_read(canvas: Canvas) -> None:
     x, y = 456, 82
-    canvas.line((x, y - 12), (x, y + 14), colour=MUTED, thickness=3)
+    canvas.line((x, y - 12), (x, y + 14), colour=RESIDUAL.full, thickness=3)
     canvas.text(x + 30, y + 5, "The residual stream runs straight through.")
     canvas.box(x - 17, y + 29, 34, 20, fill="#FFFFFF", stroke=MUTED, radius=10)
     canvas.text(x + 30, y + 35, "Each sub-layer reads a normalised copy")
     canvas.text(x + 30, y + 52, "of it (pre-norm) …")
-    canvas.plus(x, y + 76, MUTED)
+    canvas.plus(x, y + 76, RESIDUAL.full)
     canvas.text(x + 30, y + 81, "… and adds what it found.")
 
 

@@ -5,7 +5,9 @@ The numbers are computed here from the queries, keys and values of notebook 04, 
 
 from math import exp, sqrt
 
-from canvas import BLUE, GOLD, GREEN, INK, MUTED, ORANGE, SMALL, Canvas, save
+from canvas import INK, MUTED, SMALL, Canvas, save
+
+from tx_helpers.show import shapes
 
 TOKENS = ("four", "hundred", "one")
 QUERY = (1, 0, -1, 1)  # of "hundred"
@@ -44,10 +46,17 @@ DESCRIPTION = (
 def draw() -> Canvas:
     canvas = Canvas("attention_by_hand", 560, title="What 'hundred' takes from three tokens", description=DESCRIPTION)
     canvas.heading(
-        "What 'hundred' takes from three tokens", "One query, three keys, three values: all numbers of the way."
+        "What 'hundred' takes from three tokens", "One query, three keys, three values: every number on the way."
     )
     canvas.box(
-        28, 82, 290, 34, f"query of 'hundred'  q = {signed(QUERY)}", fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade
+        28,
+        82,
+        290,
+        34,
+        f"query of 'hundred'  q = {signed(QUERY)}",
+        fill=shapes.QUERY.tint,
+        stroke=shapes.QUERY.full,
+        colour=shapes.QUERY.shade,
     )
     heads = ("token", "key k", "q · k", "÷ √4", "e^…", "weight", "value v")
     for x, head in zip(COLUMNS, heads, strict=True):
@@ -55,17 +64,17 @@ def draw() -> Canvas:
     for n, token in enumerate(TOKENS):
         y = ROW + n * PITCH
         cells = (token, signed(KEYS[n]), str(SCORES[n]), f"{SCALED[n]:g}", f"{POWERS[n]:.2f}")
-        canvas.box(COLUMNS[1] - 8, y - 20, 120, 32, fill=GREEN.tint, stroke=GREEN.full)
-        canvas.box(COLUMNS[5] - 8, y - 20, 66, 32, fill=GOLD.tint, stroke=GOLD.full)
-        canvas.box(COLUMNS[6] - 8, y - 20, 66, 32, fill=ORANGE.tint, stroke=ORANGE.full)
-        for x, cell, colour in zip(COLUMNS, cells, (INK, GREEN.shade, INK, INK, INK), strict=False):
+        canvas.box(COLUMNS[1] - 8, y - 20, 120, 32, fill=shapes.KEY.tint, stroke=shapes.KEY.full)
+        canvas.box(COLUMNS[5] - 8, y - 20, 66, 32, fill=shapes.WEIGHT.tint, stroke=shapes.WEIGHT.full)
+        canvas.box(COLUMNS[6] - 8, y - 20, 66, 32, fill=shapes.VALUE.tint, stroke=shapes.VALUE.full)
+        for x, cell, colour in zip(COLUMNS, cells, (INK, shapes.KEY.shade, INK, INK, INK), strict=False):
             canvas.text(x, y, cell, colour=colour, bold=x == COLUMNS[0])
-        canvas.text(COLUMNS[5], y, f"{WEIGHTS[n]:.3f}", colour=GOLD.shade, bold=True)
-        canvas.text(COLUMNS[6], y, signed(VALUES[n]), colour=ORANGE.shade)
+        canvas.text(COLUMNS[5], y, f"{WEIGHTS[n]:.3f}", colour=shapes.WEIGHT.shade, bold=True)
+        canvas.text(COLUMNS[6], y, signed(VALUES[n]), colour=shapes.VALUE.shade)
     y = ROW + 3 * PITCH - 8
     canvas.line((COLUMNS[4] - 8, y - 18), (COLUMNS[5] + 58, y - 18), colour=MUTED, arrow=False)
     canvas.text(COLUMNS[4], y + 4, f"{sum(POWERS):.2f}")
-    canvas.text(COLUMNS[5], y + 4, "1.000", colour=GOLD.shade)
+    canvas.text(COLUMNS[5], y + 4, "1.000", colour=shapes.WEIGHT.shade)
     canvas.text(COLUMNS[4] - 20, y + 4, "sum", colour=MUTED, anchor="end")
     draw_plane(canvas, 60, 530, 40)
     canvas.text(320, 400, "output = weights · values", bold=True)
@@ -84,13 +93,13 @@ def draw_plane(canvas: Canvas, left: float, bottom: float, unit: float) -> None:
         return left + unit * point[0], bottom - 10 - unit * point[1]
 
     canvas.line(at((0, 4.6)), at((0, 0)), at((4.6, 0)), colour=MUTED, arrow=False)
-    canvas.line(*map(at, (*VALUES, VALUES[0])), colour=ORANGE.full, dash="4 4", arrow=False, thickness=1.2)
+    canvas.line(*map(at, (*VALUES, VALUES[0])), colour=shapes.VALUE.full, dash="4 4", arrow=False, thickness=1.2)
     for weight, value in zip(WEIGHTS, VALUES, strict=True):
-        canvas.line(at(OUTPUT), at(value), colour=GOLD.shade, thickness=1 + 6 * weight, arrow=False)
-        canvas.circle(*at(value), 5, fill=ORANGE.full)
+        canvas.line(at(OUTPUT), at(value), colour=shapes.WEIGHT.shade, thickness=1 + 6 * weight, arrow=False)
+        canvas.mark(shapes.value_mark, *at(value), 7)
     for token, (dx, dy) in zip(TOKENS, ((10, -4), (8, -12), (10, 4)), strict=True):
         x, y = at(VALUES[TOKENS.index(token)])
-        canvas.text(x + dx, y + dy, f"v of {token}", size=SMALL, colour=ORANGE.shade)
+        canvas.text(x + dx, y + dy, f"v of {token}", size=SMALL, colour=shapes.VALUE.shade)
     canvas.circle(*at(OUTPUT), 8, fill=INK)
     x, y = at(OUTPUT)
     canvas.text(x - 14, y + 26, "output", size=SMALL, bold=True, anchor="end")

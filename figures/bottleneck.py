@@ -1,6 +1,6 @@
 """Translating through one vector, and past it by attention: figures/bottleneck.svg"""
 
-from canvas import BLUE, GOLD, GREEN, MUTED, ORANGE, Canvas, save
+from canvas import BLUE, GOLD, GREY, MUTED, ORANGE, Canvas, save
 
 TITLE = "The bottleneck of one vector, and the way past it"
 DESCRIPTION = (
@@ -18,7 +18,7 @@ def draw() -> Canvas:
     canvas.heading("All through one vector, or a look back at every word")
     canvas.text(28, 70, "Without attention", bold=True)
     row(canvas, 88)
-    canvas.box(352, 82, 84, 48, ["c", "one vector"], fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
+    canvas.box(352, 82, 84, 48, ["c", "one vector"], fill=GREY.tint, stroke=GREY.full)
     canvas.line((330, 106), (350, 106))
     canvas.line((438, 106), (458, 106))
     canvas.text(394, 154, "four words or forty: the same size", colour=MUTED, anchor="middle")
@@ -29,7 +29,7 @@ def draw() -> Canvas:
     for number, weight in enumerate(WEIGHTS):
         start = (28 + 75 * number + 35, 264)
         canvas.line(
-            start, (x, y - 4), colour=GREEN.full, thickness=1 + 6 * weight, arrow=False, opacity=0.35 + 0.65 * weight
+            start, (x, y - 4), colour=GOLD.full, thickness=1 + 6 * weight, arrow=False, opacity=0.35 + 0.65 * weight
         )
     canvas.text(
         28, 412, "While it writes “ein” the decoder takes a weighted mean of all four states, most of it from “one”."

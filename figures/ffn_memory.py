@@ -1,6 +1,8 @@
 """The feed-forward network as a memory of keys and values: figures/ffn_memory.svg"""
 
-from canvas import BLUE, GOLD, GREEN, GREY, MUTED, Canvas, save
+from canvas import GREY, MUTED, Canvas, save
+
+from tx_helpers.show.shapes import KEY, RESIDUAL, VALUE, WEIGHT
 
 TITLE = "The feed-forward network as a memory"
 DESCRIPTION = (
@@ -20,8 +22,9 @@ def draw() -> Canvas:
         canvas.text(x, 125, below, size=12, colour=MUTED, anchor="middle")
     canvas.text(610, 108, "values", bold=True, anchor="middle")
     canvas.text(610, 125, "rows of W₂", size=12, colour=MUTED, anchor="middle")
-    canvas.box(24, 228, 60, 56, ["x", "width D"], fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
-    canvas.box(716, 228, 60, 56, ["out", "width D"], fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
+    stream = dict(fill=RESIDUAL.tint, stroke=RESIDUAL.full, colour=RESIDUAL.shade)
+    canvas.box(24, 228, 60, 56, ["x", "width D"], **stream)
+    canvas.box(716, 228, 60, 56, ["out", "width D"], **stream)
     for unit, score in enumerate(SCORES):
         row(canvas, 142 + 48 * unit, unit + 1, score)
     canvas.text(
@@ -34,18 +37,20 @@ def row(canvas: Canvas, y: float, unit: int, score: float) -> None:
     """One hidden unit: key, score, activation, value."""
     fires, middle = score > 0, y + 18
     index = "₁₂₃₄₅"[unit - 1]
-    canvas.line((86, 256), (118, middle), colour=BLUE.full, thickness=1.2)
-    canvas.box(120, y, 100, 36, f"k{index}", fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
+    canvas.line((86, 256), (118, middle), colour=RESIDUAL.full, thickness=1.2)
+    canvas.box(120, y, 100, 36, f"k{index}", fill=KEY.tint, stroke=KEY.full, colour=KEY.shade)
     canvas.line((222, middle), (328, middle))
     canvas.text(362, middle + 5, f"{score:.1f}".replace("-", "−"), anchor="middle")
     canvas.line((394, middle), (450, middle))
-    ink = (GREEN.tint, GREEN.full, GREEN.shade) if fires else (GREY.tint, GREY.full, MUTED)
-    canvas.circle(486, middle, 17, fill=ink[0], stroke=ink[1])
-    canvas.text(486, middle + 4.5, f"{max(score, 0):.1f}" if fires else "0", anchor="middle", colour=ink[2], bold=fires)
+    silent = (GREY.tint, GREY.full, MUTED)
+    weight, ink = [(c.tint, c.full, c.shade) if fires else silent for c in (WEIGHT, VALUE)]
+    activation = f"{max(score, 0):.1f}" if fires else "0"
+    canvas.circle(486, middle, 17, fill=weight[0], stroke=weight[1])
+    canvas.text(486, middle + 4.5, activation, anchor="middle", colour=weight[2], bold=fires)
     thickness = 1 + 2 * max(score, 0)
     if fires:
-        canvas.line((508, middle), (558, middle), colour=GREEN.full, thickness=thickness, arrow=False)
-        canvas.line((662, middle), (714, 256), colour=GREEN.full, thickness=thickness, arrow=False, opacity=0.7)
+        canvas.line((508, middle), (558, middle), colour=WEIGHT.full, thickness=thickness, arrow=False)
+        canvas.line((662, middle), (714, 256), colour=VALUE.full, thickness=thickness, arrow=False, opacity=0.7)
     canvas.box(560, y, 100, 36, f"v{index}", fill=ink[0], stroke=ink[1], colour=ink[2], dash="" if fires else "4 3")
 
 

@@ -92,7 +92,7 @@ def colour_of(word: str) -> str:
 def notes(canvas: Canvas, x: float, y: float) -> None:
     lines = [
         "Blue: self-attention of the encoder.",
-        "Red: self-attention of the decoder.",
+        "Orange: self-attention of the decoder.",
         "Green: cross-attention; its table need not be square.",
         "",
         "The rows of <pad> are computed, too. Nobody reads",

@@ -1,21 +1,25 @@
 """The block as post-norm and as pre-norm, side by side: figures/pre_post_norm.svg"""
 
-from canvas import BLUE, GOLD, GREEN, INK, MUTED, Canvas, save
+from canvas import GREY, INK, MUTED, Canvas, save
+
+from tx_helpers.show.shapes import RESIDUAL
 
 TITLE = "The block as post-norm and as pre-norm"
 DESCRIPTION = (
-    "Two blocks side by side, each with a thick vertical line, the residual stream. On the left, post-norm: attention "
-    "and feed-forward read the stream, their results are added to it, and after each sum a norm stands on the stream "
-    "itself. On the right, pre-norm: the norms stand in the side branches, before attention and before feed-forward; "
-    "the stream runs straight through, and one last norm follows after all blocks."
+    "Two blocks side by side, each with a thick pink vertical line, the residual stream. On the left, post-norm: "
+    "attention and feed-forward read the stream, their results are added to it, and after each sum a norm "
+    "stands on the stream itself. On the right, pre-norm: the norms stand in the side branches, before attention and "
+    "before feed-forward; the stream runs straight through, and one last norm follows after all blocks."
 )
-ATTENTION = ("Attention", BLUE.tint, BLUE.full, BLUE.shade)
-FEED_FORWARD = ("Feed-forward", GREEN.tint, GREEN.full, GREEN.shade)
+ATTENTION = ("Attention", GREY.tint, GREY.full, INK)
+FEED_FORWARD = ("Feed-forward", GREY.tint, GREY.full, INK)
 
 
 def draw() -> Canvas:
     canvas = Canvas("pre_post_norm", 508, title=TITLE, description=DESCRIPTION)
-    canvas.heading("Where does the norm stand?", "The thick line is the residual stream x. ⊕ adds what a branch found.")
+    canvas.heading(
+        "Where does the norm stand?", "The pink line is the residual stream x; ⊕ adds to it what a branch found."
+    )
     canvas.text(36, 106, "Post-norm (2017): on the stream", bold=True)
     canvas.text(436, 106, "Pre-norm (since 2019): in the branch", bold=True)
     post(canvas, 110)
@@ -25,7 +29,7 @@ def draw() -> Canvas:
 
 
 def post(canvas: Canvas, x: float) -> None:
-    canvas.line((x, 122), (x, 452), colour=INK, thickness=4)
+    canvas.line((x, 122), (x, 452), colour=RESIDUAL.full, thickness=4)
     for top, part in ((150, ATTENTION), (300, FEED_FORWARD)):
         branch(canvas, x, top, [part])
         norm(canvas, x - 50, top + 82)
@@ -34,11 +38,11 @@ def post(canvas: Canvas, x: float) -> None:
 
 
 def pre(canvas: Canvas, x: float) -> None:
-    canvas.line((x, 122), (x, 452), colour=INK, thickness=4)
+    canvas.line((x, 122), (x, 452), colour=RESIDUAL.full, thickness=4)
     for top, part in ((136, ATTENTION), (286, FEED_FORWARD)):
         branch(canvas, x, top, [None, part])
     canvas.text(x + 20, 428, "the stream itself is never scaled:", colour=MUTED)
-    canvas.text(x + 20, 446, "after the last block, one norm more", colour=MUTED)
+    canvas.text(x + 20, 446, "one more norm follows the last block", colour=MUTED)
     canvas.text(x - 74, 484, "x ← x + sublayer(norm(x))", bold=True)
 
 
@@ -59,11 +63,11 @@ def branch(canvas: Canvas, x: float, top: float, parts: list) -> None:
             canvas.box(right - 75, y, 150, 36, name, fill=fill, stroke=stroke, colour=colour)
             y += 36
     canvas.line((right, y), (right, y + 16), (x + 10, y + 16), colour=MUTED)
-    canvas.plus(x, y + 16, INK)
+    canvas.plus(x, y + 16, RESIDUAL.full)
 
 
 def norm(canvas: Canvas, x: float, y: float, *, width: float = 100) -> None:
-    canvas.box(x, y, width, 30, "norm", fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
+    canvas.box(x, y, width, 30, "norm", fill="#FFFFFF", stroke=MUTED, radius=14)
 
 
 if __name__ == "__main__":

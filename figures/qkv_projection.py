@@ -1,6 +1,8 @@
 """From x to queries, keys and values, and on to the output, with every shape  →  qkv_projection.svg"""
 
-from canvas import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, SMALL, Canvas, save
+from canvas import MUTED, SMALL, Canvas, save
+
+from tx_helpers.show.shapes import KEY, QUERY, RESIDUAL, SCORE, VALUE, WEIGHT
 
 DESCRIPTION = (
     "From left to right. The input x, of shape (B, T, D), is multiplied by three matrices: W_Q and W_K, both D by d_k, "
@@ -11,21 +13,30 @@ DESCRIPTION = (
     "the softmax, straight to the end."
 )
 ROWS = {"Q": 106, "K": 206, "V": 336}  # the middle of each path
-PURPOSE = {"Q": "what I look for", "K": "what I can be found by", "V": "what I hand over"}
-COLOURS = {
-    "Q": (BLUE.full, BLUE.tint, BLUE.shade),
-    "K": (GREEN.full, GREEN.tint, GREEN.shade),
-    "V": (ORANGE.full, ORANGE.tint, ORANGE.shade),
-}
+PURPOSE = {"Q": "what I look for", "K": "what I am found by", "V": "what I pass on"}
+COLOURS = {"Q": QUERY, "K": KEY, "V": VALUE}
 
 
 def draw() -> Canvas:
     canvas = Canvas(
-        "qkv_projection", 450, title="Three projections, and what becomes of them, with shapes", description=DESCRIPTION
+        "qkv_projection",
+        450,
+        title="Queries, keys and values, and what attention makes of them, with shapes",
+        description=DESCRIPTION,
     )
-    canvas.heading("Three projections, and what becomes of them")
+    canvas.heading("Three projections, and what attention makes of them")
     middle = ROWS["K"]
-    canvas.box(24, middle - 40, 84, 80, ["x", "(B, T, D)"], fill=GREY.tint, stroke=GREY.full, size=17)
+    canvas.box(
+        24,
+        middle - 40,
+        84,
+        80,
+        ["x", "(B, T, D)"],
+        fill=RESIDUAL.tint,
+        stroke=RESIDUAL.full,
+        colour=RESIDUAL.shade,
+        size=17,
+    )
     for name, y in ROWS.items():
         stroke, fill, shade = COLOURS[name]
         width = "d_v" if name == "V" else "d_k"
@@ -43,9 +54,9 @@ def draw() -> Canvas:
         118,
         68,
         ["Q Kᵀ / √d_k", "scores (B, T, T)"],
-        fill=GOLD.tint,
-        stroke=GOLD.full,
-        colour=GOLD.shade,
+        fill=SCORE.tint,
+        stroke=SCORE.full,
+        colour=SCORE.shade,
     )
     canvas.line((522, level), (550, level))
     canvas.box(
@@ -54,16 +65,18 @@ def draw() -> Canvas:
         130,
         68,
         ["softmax of rows", "weights (B, T, T)"],
-        fill=GOLD.tint,
-        stroke=GOLD.full,
-        colour=GOLD.shade,
+        fill=WEIGHT.tint,
+        stroke=WEIGHT.full,
+        colour=WEIGHT.shade,
     )
-    canvas.text(615, level + 54, "each row adds up to 1", size=SMALL, colour=GOLD.shade, anchor="middle")
+    canvas.text(615, level + 54, "each row adds up to 1", size=SMALL, colour=WEIGHT.shade, anchor="middle")
     end = ROWS["V"]
     canvas.line((680, level), (720, level), (720, end - 26))
     canvas.line((364, end), (668, end))
     canvas.text(500, end - 9, "the values go past the softmax", size=SMALL, colour=MUTED, anchor="middle")
-    canvas.box(668, end - 26, 108, 52, ["weights · V", "(B, T, d_v)"], fill=GREY.tint, stroke=INK)
+    canvas.box(
+        668, end - 26, 108, 52, ["weights · V", "(B, T, d_v)"], fill=VALUE.tint, stroke=VALUE.full, colour=VALUE.shade
+    )
     canvas.text(
         28,
         430,

@@ -2,7 +2,9 @@
 
 import math
 
-from canvas import BLUE, GOLD, GREY, INK, MUTED, ORANGE, SMALL, Canvas, save
+from canvas import GOLD, GREY, INK, MUTED, SMALL, Canvas, save
+
+from tx_helpers.show import shapes
 
 STEP = 25  # degrees for each position
 QUERY, KEY = 10, 0  # the directions of query and key before any turn, in degrees
@@ -13,7 +15,8 @@ BETWEEN = (FIRST[0] - FIRST[1]) * STEP + QUERY - KEY  # degrees from the key to 
 DESCRIPTION = (
     f"Three circles. In the first one vector is drawn at the positions 0 to 4: each position turns it by {STEP} "
     f"degrees more, and its length stays. In the second a query at position {FIRST[0]} and a key at position "
-    f"{FIRST[1]} have been turned by {FIRST[0] * STEP} and {FIRST[1] * STEP} degrees; the angle between them is "
+    f"{FIRST[1]}, which lie {QUERY - KEY} degrees apart without a turn, have been turned by {FIRST[0] * STEP} "
+    f"and {FIRST[1] * STEP} degrees; the angle between them is "
     f"{BETWEEN} degrees. In the third the same two stand at positions {SECOND[0]} and {SECOND[1]}, turned by "
     f"{SECOND[0] * STEP} and {SECOND[1] * STEP} degrees: both have moved on, and the angle between them is {BETWEEN} "
     "degrees again. Their product depends on the distance, 2, alone."
@@ -35,7 +38,7 @@ def draw() -> Canvas:
         canvas.text(x, LEVEL - RADIUS - 30, title, anchor="middle", bold=True)
         canvas.circle(x, LEVEL, RADIUS, fill="#FFFFFF", stroke=GREY.full)
     for position in range(5):
-        arrow(canvas, CENTRES[0], QUERY + position * STEP, BLUE.full, BLUE.shade, str(position))
+        arrow(canvas, CENTRES[0], QUERY + position * STEP, shapes.RESIDUAL.full, shapes.RESIDUAL.shade, str(position))
     for x, (m, n) in zip(CENTRES[1:], (FIRST, SECOND), strict=True):
         draw_pair(canvas, x, m, n)
     y = LEVEL + RADIUS + 36
@@ -44,7 +47,7 @@ def draw() -> Canvas:
         (
             ("The length stays;", "only the direction tells the place."),
             (f"q turned by {FIRST[0]} · {STEP}°, k by {FIRST[1]} · {STEP}°:", f"{BETWEEN}° between them."),
-            (f"q turned by {SECOND[0]} · {STEP}°, k by {SECOND[1]} · {STEP}°:", f"still {BETWEEN}°, the same q · k."),
+            (f"q turned by {SECOND[0]} · {STEP}°, k by {SECOND[1]} · {STEP}°:", f"{BETWEEN}° again: the same q · k."),
         ),
         strict=True,
     ):
@@ -72,8 +75,8 @@ def draw_pair(canvas: Canvas, x: float, m: int, n: int) -> None:
     start, end = KEY + n * STEP, QUERY + m * STEP
     steps = [start + (end - start) * i / 20 for i in range(21)]
     canvas.line(*(point(x, degrees, 44) for degrees in steps), colour=GOLD.shade, thickness=4, arrow=False)
-    arrow(canvas, x, end, BLUE.full, BLUE.shade, "q")
-    arrow(canvas, x, start, ORANGE.full, ORANGE.shade, "k")
+    arrow(canvas, x, end, shapes.QUERY.full, shapes.QUERY.shade, "q")
+    arrow(canvas, x, start, shapes.KEY.full, shapes.KEY.shade, "k")
     label = point(x, (start + end) / 2, 64)
     canvas.text(label[0], label[1] + 4, f"{BETWEEN}°", anchor="middle", size=SMALL, colour=GOLD.shade, bold=True)
 

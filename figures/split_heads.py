@@ -1,6 +1,8 @@
 """Splitting a vector into heads, attention in each, joining, and W_O, with small numbers  →  split_heads.svg"""
 
-from canvas import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, SMALL, Canvas, save
+from canvas import GOLD, GREY, INK, MUTED, SMALL, Canvas, save
+
+from tx_helpers.show.shapes import DEEP_GREEN, RESIDUAL, VALUE, WEIGHT
 
 TITLE = "Splitting into two heads, attention in each, joining, and the output matrix, with numbers to check"
 DESCRIPTION = (
@@ -12,13 +14,13 @@ DESCRIPTION = (
     "and a half words."
 )
 VALUES = [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]  # (T, D)
-WEIGHTS = [  # (H, T, S), in halves, so that all can be reckoned without a pencil
+WEIGHTS = [  # (H, T, S), in halves, so that all can be worked out without a pencil
     [[2, 0, 0], [1, 1, 0], [0, 1, 1]],
     [[0, 2, 0], [0, 0, 2], [2, 0, 0]],
 ]
 W_O = [[1, 0, 0, 1], [0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1]]  # (D, D)
 TOKENS = ("four", "hundred", "twenty")
-SIDES = ((BLUE.tint, BLUE.shade), (ORANGE.tint, ORANGE.shade))  # of the two heads
+SIDES = ((VALUE.tint, VALUE.shade), (DEEP_GREEN.tint, DEEP_GREEN.shade))  # of the two heads
 CELL, K = 31, 2
 Rows = list[list[float]]
 
@@ -42,7 +44,7 @@ def draw() -> Canvas:
     canvas = Canvas("split_heads", 606, title=TITLE, description=DESCRIPTION)
     canvas.heading(
         "Two heads out of one width",
-        "T = 3 words, D = 4, H = 2 heads of width K = 2. Blue numbers belong to head 0, red ones to head 1.",
+        "T = 3 words, D = 4, H = 2 heads of width K = 2. Pale numbers belong to head 0, dark ones to head 1.",
         "Follow the framed 11: which word looks at it, and where does it end?",
     )
     heads = split(VALUES)
@@ -96,7 +98,7 @@ def _mixing(canvas: Canvas, heads: list[Rows], mixed: list[Rows]) -> None:
         canvas.text(x, top - 9, "(T, T) · (T, K) = (T, K)", size=SMALL, colour=MUTED)
         looking = [(1, 2)] if h else []
         halves = [["½" if w == 1 else w // 2 for w in row] for row in WEIGHTS[h]]
-        grid(canvas, x, top, halves, side=None, tokens=h == 0, framed=looking)
+        grid(canvas, x, top, halves, side=None, tokens=h == 0, framed=looking, fill=(WEIGHT.tint, WEIGHT.shade))
         canvas.text(x + 3 * CELL + 11, top + 1.5 * CELL + 5, "·", anchor="middle", bold=True)
         grid(canvas, x + 3 * CELL + 22, top, heads[h], side=lambda _, h=h: h, framed=[(2, 0)] if h else [])
         canvas.text(x + 5 * CELL + 36, top + 1.5 * CELL + 5, "=", anchor="middle", bold=True)
@@ -113,14 +115,14 @@ def _joining(canvas: Canvas, joined: Rows) -> None:
     canvas.text(92 + 4 * CELL + 31, top + high / 2 + 5, "·", anchor="middle", bold=True, size=17)
     x = 92 + 4 * CELL + 64
     canvas.text(x, top - 26, "W_O", bold=True)
-    canvas.text(x, top - 9, "(D, D): blue rows read head 0, red ones head 1", size=SMALL, colour=MUTED)
+    canvas.text(x, top - 9, "(D, D): pale rows read head 0, dark ones head 1", size=SMALL, colour=MUTED)
     for row, numbers in enumerate(W_O):
         for column, number in enumerate(numbers):
             cell(canvas, x + column * CELL, top + row * CELL, number, *SIDES[row // K])
     canvas.text(x + 4 * CELL + 24, top + high / 2 + 5, "=", anchor="middle", bold=True, size=17)
     out = product(joined, W_O)
     x += 4 * CELL + 48
-    grid(canvas, x, top, out, side=None, framed=[(1, 0), (1, 2)], fill=(GREEN.tint, GREEN.shade))
+    grid(canvas, x, top, out, side=None, framed=[(1, 0), (1, 2)], fill=(RESIDUAL.tint, RESIDUAL.shade))
     canvas.text(x + 4 * CELL + 14, top + 20, "output (T, D)", bold=True)
     canvas.text(x + 4 * CELL + 14, top + 42, "row 'hundred':", size=SMALL, colour=MUTED)
     canvas.text(x + 4 * CELL + 14, top + 60, "14 = 3 + 11", size=SMALL, colour=MUTED)

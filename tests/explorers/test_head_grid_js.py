@@ -30,8 +30,9 @@ def test_each_button_says_what_is_lost_without_its_head(page):
     state = ["false", "false", "true", "false"]
     rows = zip([*names[:3], HOSTILE], state, said, strict=True)
     assert page.evaluate(STATE) == [list(row) for row in rows]
-    fills = page.evaluate("() => [...document.querySelectorAll('[role=button] rect')].map(r => r.getAttribute('fill'))")
-    assert fills == ["rgb(255,255,255)", "rgb(248,208,183)", "#1F2933", "rgb(240,160,110)"]
+    fills = page.evaluate("""() => [...document.querySelectorAll('[role=button] rect')].map((rect) =>
+      [rect.getAttribute('fill'), rect.getAttribute('fill-opacity')])""")
+    assert fills == [["#D55E00", "0"], ["#D55E00", "0.3"], ["#1F2933", "1"], ["#D55E00", "0.6"]]
 
 
 def test_a_click_removes_and_another_brings_back(page):

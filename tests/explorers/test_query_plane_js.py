@@ -64,7 +64,7 @@ def test_after_a_restart_nothing_changes(page):
 
 def test_discs_and_diamond_are_the_package_s_attention_and_names_stay_text(page):
     radii = "() => [...document.querySelectorAll('circle')].slice(0, 2).map((c) => Number(c.getAttribute('r')))"
-    place = """() => document.querySelector("path[fill='#D55E00']").getAttribute("d").match(/[\\d.]+/g)
+    place = """() => document.querySelector("path[fill='#009E73']").getAttribute("d").match(/[\\d.]+/g)
       .slice(0, 2).map(Number)"""
     unit = 190 / 3.75
     for value, temperature in (([1.0, 1.0], 1.0), ([-3.0, 2.0], 0.2), ([3.0, -0.5], 4.0)):

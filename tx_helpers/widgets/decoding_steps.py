@@ -18,7 +18,7 @@ from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, MUTED, ORANGE, named_bar, words
+from tx_helpers.show.shapes import BLUE, MUTED, ORANGE, WEIGHT, named_bar, words
 from tx_helpers.text.data import BOS, EOS
 from tx_helpers.text.number_words import english, german
 
@@ -71,7 +71,7 @@ def draw(steps: Sequence[Step], step: int, source: Sequence[str], right: str) ->
         colour = BLUE if row else ORANGE
         parts += named_bar(100, 88 + 26 * row, candidate, 180 * p, f"{p:.2f}", colour.full, gap=6, size=12)
     for row, (word, weight) in enumerate(zip(source, now.attention, strict=True)):
-        parts += named_bar(474, 88 + 26 * row, word, 180 * weight, f"{weight:.2f}", GREEN.full, gap=6, size=12)
+        parts += named_bar(474, 88 + 26 * row, word, 180 * weight, f"{weight:.2f}", WEIGHT.full, gap=6, size=12)
     height = 96 + 26 * max(len(source), len(now.candidates))
     return side_by_side([Panel((720, height), "".join(parts))], alt=describe(steps, step, source))
 

@@ -3,12 +3,9 @@
 // the arrow keys, Home and End go on from there, Enter and Space press.
 
 const [LEFT, TOP, WIDE, HIGH, GAP] = [232, 30, 104, 28, 6];
-const SOUND = [255, 255, 255];
-const BROKEN = [240, 160, 110]; // an orange that is light enough to write on
+const BROKEN = 0.6; // so much of the orange can still be written on
 
 const percent = (share) => `${Math.round(share * 100)} %`;
-
-const shade = (share) => `rgb(${SOUND.map((s, n) => Math.round(BROKEN[n] + share * (s - BROKEN[n]))).join(",")})`;
 
 const key = (head) => JSON.stringify(head);
 
@@ -25,8 +22,9 @@ const cell = (head) => {
 const paint = (node, head, removed) => {
   const [rect, text] = node.children;
   node.setAttribute("aria-pressed", removed);
-  rect.setAttribute("fill", removed ? "#1F2933" : shade(head.share));
-  text.setAttribute("fill", removed ? "#FFFFFF" : "#1F2933");
+  rect.setAttribute("fill", removed ? "#1F2933" : "#D55E00");
+  rect.setAttribute("fill-opacity", removed ? 1 : BROKEN * (1 - head.share));
+  text.setAttribute("fill", removed ? "#FCFCFA" : "#1F2933");
   text.textContent = removed ? "✗ removed" : `without: ${percent(head.share)}`;
 };
 

@@ -23,7 +23,7 @@ from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.recipes import Translator
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, ORANGE, box, card, shape, words
+from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, ORANGE, box, card, shape, sheet, words
 from tx_helpers.text.data import text_pairs
 from tx_helpers.text.number_words import english, german
 from tx_helpers.widgets.scripts import script
@@ -32,7 +32,9 @@ WIDTH, HEIGHT, BAR = 760, 236, 560  # of the picture in pixels, and of its bar
 STYLE = """
 .tx-heads [role="button"] { cursor: pointer; outline: none; }
 .tx-heads [role="button"]:hover rect { stroke-width: 2.5; }
-.tx-heads [role="button"]:focus-visible rect { stroke: #1F2933; stroke-width: 3.5; stroke-dasharray: 5 2; }
+.tx-heads [role="button"]:focus-visible rect {
+  stroke: light-dark(#1F2933, #E6EAEE); stroke-width: 3.5; stroke-dasharray: 5 2;
+}
 """
 
 
@@ -172,7 +174,7 @@ class HeadGrid(anywidget.AnyWidget):
     """
 
     _esm = script("head_grid.js")
-    _css = STYLE
+    _css = STYLE + sheet()
     value = traitlets.List().tag(sync=True)
     description = traitlets.Unicode().tag(sync=True)
     heads = traitlets.List().tag(sync=True)

@@ -24,7 +24,7 @@ from tx_helpers.observe import listening, observe
 from tx_helpers.show.charts import GRID, LEFT, TOP, Panel, heading, shaded_cell, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, ORANGE, percent, words
+from tx_helpers.show.shapes import BLUE, ORANGE, WEIGHT, percent, words
 from tx_helpers.training.contexts import RandomStream
 
 T, D, H, DEEPEST = 8, 16, 2, 4  # of the explorer's stacks
@@ -166,15 +166,18 @@ def draw(masking: str, depth: int) -> Svg:
     """Left: the weights, which may look innocent. Right: the influence; what comes from later positions is orange."""
     seen = leak(masking, depth)
     influence = (seen.influence / seen.influence.max()) ** 0.25
-    left = _table(seen.weights, "Weights of the first block", "looks at (key)", "query", numbers=True)
-    right = _table(influence, f"Influence through {blocks_of(depth)}", "input", "output", later=ORANGE.full)
+    left = _table(
+        seen.weights, "Weights of the first block", "looks at (key)", "query", colour=WEIGHT.full, numbers=True
+    )
+    through = f"Influence through {blocks_of(depth)}"
+    right = _table(influence, through, "input", "output", colour=BLUE.full, later=ORANGE.full)
     return side_by_side([left, right], alt=describe(masking, depth, seen))
 
 
 def _table(
-    values: Tensor, title: str, across: str, down: str, *, later: str = BLUE.full, numbers: bool = False
+    values: Tensor, title: str, across: str, down: str, *, colour: str, later: str = "", numbers: bool = False
 ) -> Panel:
-    """A (T, T) matrix of shares as shades, on request with its numbers; `later` is the colour above the diagonal."""
+    """A (T, T) matrix of shares as shades, on request with its numbers; `later`: another colour above the diagonal."""
     cell, left, top = 36, LEFT, TOP + 18
     middle, height = left + T * cell / 2, top + T * cell + 24
     turned = f"translate(12,{top + T * cell // 2}) rotate(-90)"
@@ -187,8 +190,8 @@ def _table(
         parts.append(words(left + cell * (i + 0.5), top - 6, str(i), anchor="middle", size=12))
         parts.append(words(left - 8, top + cell * (i + 0.5) + 4, str(i), anchor="end", size=12))
         for j, share in enumerate(row):
-            leaks = later != BLUE.full and j > i and share > TINY**0.25
-            style = dict(colour=later if j > i else BLUE.full, edge=later if leaks else GRID)
+            leaks = later and j > i and share > TINY**0.25
+            style = dict(colour=later if later and j > i else colour, edge=later if leaks else GRID)
             text = f"{share:.2f}" if numbers else ""
             parts.append(shaded_cell(left + cell * j, top + cell * i, cell, share, text, **style))
     return Panel((left + T * cell, height), "".join(parts))

@@ -14,12 +14,15 @@ import torch
 import traitlets
 from torch import Tensor
 
+from tx_helpers.show.shapes import sheet
 from tx_helpers.widgets.scripts import script
 
 STYLE = """
 .tx-mask [role="checkbox"] { cursor: pointer; outline: none; }
 .tx-mask [role="checkbox"]:hover rect { stroke-width: 3; }
-.tx-mask [role="checkbox"]:focus-visible rect { stroke: #1F2933; stroke-width: 3.5; stroke-dasharray: 5 2; }
+.tx-mask [role="checkbox"]:focus-visible rect {
+  stroke: light-dark(#1F2933, #E6EAEE); stroke-width: 3.5; stroke-dasharray: 5 2;
+}
 """
 
 
@@ -27,7 +30,7 @@ class MaskGrid(anywidget.AnyWidget):
     """`base` (T, S) is the mask before any click; `value` holds what was set by hand, "query,key:allowed"."""
 
     _esm = script("mask_grid.js")
-    _css = STYLE
+    _css = STYLE + sheet()
     value = traitlets.List(traitlets.Unicode()).tag(sync=True)
     description = traitlets.Unicode().tag(sync=True)
     table = traitlets.Dict().tag(sync=True)  # base, queries and keys in one, so that they change together

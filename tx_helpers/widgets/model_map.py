@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import anywidget
 import traitlets
 
+from tx_helpers.show.shapes import sheet
 from tx_helpers.widgets.scripts import script
 
 ROW, GAP, TITLE = 26, 6, 24  # heights of a part, of the room between two, of a frame's title
@@ -19,7 +20,9 @@ STYLE = """
 .tx-map [role="button"]:hover rect { stroke-width: 2.5; }
 .tx-map [aria-pressed="true"] rect { stroke-width: 3.5; }
 .tx-map [aria-pressed="true"] text { font-weight: bold; }
-.tx-map [role="button"]:focus-visible rect { stroke: #1F2933; stroke-width: 3.5; stroke-dasharray: 5 2; }
+.tx-map [role="button"]:focus-visible rect {
+  stroke: light-dark(#1F2933, #E6EAEE); stroke-width: 3.5; stroke-dasharray: 5 2;
+}
 """
 
 
@@ -27,7 +30,7 @@ class ModelMap(anywidget.AnyWidget):
     """A map of parts, path -> name, such as `model_parts.names` gives; `value` is the path of the chosen one."""
 
     _esm = script("model_map.js")
-    _css = STYLE
+    _css = STYLE + sheet()
     value = traitlets.Unicode().tag(sync=True)
     description = traitlets.Unicode().tag(sync=True)
     parts = traitlets.List().tag(sync=True)

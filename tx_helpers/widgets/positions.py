@@ -12,7 +12,7 @@ from tx_helpers.positions import Rotary, sinusoidal, wavelengths
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.pixels import pixel_image, two_sided
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, GREEN, INK, MUTED, ORANGE, card, line, shape, words
+from tx_helpers.show.shapes import BLUE, EDGE, INK, MUTED, ORANGE, SCORE, card, line, shape, words
 
 FARTHEST = 128  # the distances that the curve of `two-positions` shows
 QUERY, KEY = (1.0, 0.0), (0.8, 0.6)  # what `rotary-angle` turns: both of length 1
@@ -140,7 +140,7 @@ def draw_turn(query_position: int, key_position: int, degrees: float, seen: Turn
     # where the two nearly meet, their names are pushed apart, away from each other round the circle
     ahead = seen.query[0] * seen.key[1] - seen.query[1] * seen.key[0]  # above 0: the key stands further round
     push = math.copysign(math.radians(10), ahead) if seen.score > 0.9 else 0.0
-    both = (("query", QUERY, seen.query, BLUE, -push), ("key", KEY, seen.key, ORANGE, push))
+    both = (("query", QUERY, seen.query, ORANGE, -push), ("key", KEY, seen.key, BLUE, push))
     for name, plain, turned, colour, apart in both:
         tip = x + radius * turned[0], y - radius * turned[1]
         angle = math.atan2(turned[1], turned[0]) + apart
@@ -154,11 +154,11 @@ def draw_turn(query_position: int, key_position: int, degrees: float, seen: Turn
     query_turn = f"query: position {query_position} · {degrees:g}° = {query_position * degrees:g}°"
     key_turn = f"key: position {key_position} · {degrees:g}° = {key_position * degrees:g}°, from {HEAD_START:.0f}°"
     parts += [
-        words(low, 70, query_turn, fill=BLUE.shade),
-        words(low, 95, key_turn, fill=ORANGE.shade),
+        words(low, 70, query_turn, fill=ORANGE.shade),
+        words(low, 95, key_turn, fill=BLUE.shade),
         words(low, 140, f"score q · k = cos {seen.angle:.0f}° = {seen.score:.3f}", size=18),
         line(low, level, high, level, EDGE),
-        shape("circle", cx=middle + (high - low) / 2 * seen.score, cy=level, r=7, fill=GREEN.full),
+        shape("circle", cx=middle + (high - low) / 2 * seen.score, cy=level, r=7, fill=SCORE.full, stroke=INK),
         *(words(end, level + 28, f"{sign}1", anchor="middle") for end, sign in ((low, "−"), (high, "+"))),
         words(middle, level + 28, "0", anchor="middle"),
         words(low, 260, "dashed: before the turn, as at position 0", fill=MUTED),

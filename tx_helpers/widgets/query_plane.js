@@ -1,10 +1,11 @@
-// A plane with a disc for each key, as large as its weight, and an arrow for the query. The tip of the arrow is moved by
+// A plane with a square for each key, a disc as large as its weight, and an arrow for the query. The tip of the arrow is moved by
 // the mouse or a finger, or by the arrow keys (Shift: larger steps); its place becomes `value`. The weights and the
 // output are computed here, so that they follow the hand at once, and also where anywidget lets no message of the kernel
 // through: it does so for good if a busy page needs more than two seconds to load this module.
 
 const SIZE = 380, EDGE = 18, ROOM = 1.25; // pixels; and how far the plane goes beyond where the query may go
-const BLUE = "#0072B2", ORANGE = "#D55E00", GREEN = "#009E73", INK = "#1F2933", MUTED = "#52606D", PAPER = "#FCFCFA";
+const QUERY = "#D55E00", KEY = "#0072B2", VALUE = "#009E73", WEIGHT = "#E69F00"; // as in tx_helpers/show/shapes.py
+const INK = "#1F2933", MUTED = "#52606D", PAPER = "#FCFCFA";
 const STEP = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /** softmax(q · k / (√2 τ)) over the keys, and the weighted mean of the keys, which are the values, too. */
@@ -33,19 +34,21 @@ const build = (model, { across, down }) => {
     element("text", { x: across(0) - 8, y: 28, fill: MUTED, "text-anchor": "end" }, yName),
   );
   const discs = points.map(([x, y]) =>
-    element("circle", { cx: across(x), cy: down(y), r: 2, fill: GREEN, "fill-opacity": 0.45, stroke: GREEN }));
+    element("circle", { cx: across(x), cy: down(y), r: 2, fill: WEIGHT, "fill-opacity": 0.6, stroke: WEIGHT }));
+  const squares = points.map(([x, y]) =>
+    element("rect", { x: across(x) - 5, y: down(y) - 5, width: 10, height: 10, fill: KEY }));
   const labels = points.map(([x, y], n) =>
     element("text", {
-      x: across(x), y: down(y) + 4, fill: INK, "text-anchor": "middle",
+      x: across(x), y: down(y) + 20, fill: INK, "text-anchor": "middle",
       stroke: PAPER, "stroke-width": 3, "paint-order": "stroke", // a rim, so that a word reads on an axis, too
     }, model.get("names")[n]));
-  const output = element("path", { fill: ORANGE, stroke: "#FFFFFF" });
-  const arrow = element("line", { x1: across(0), y1: down(0), stroke: BLUE, "stroke-width": 3 });
+  const output = element("path", { fill: VALUE, stroke: INK, "stroke-width": 2 });
+  const arrow = element("line", { x1: across(0), y1: down(0), stroke: QUERY, "stroke-width": 3 });
   const handle = element("circle", {
-    r: 10, fill: BLUE, stroke: "#FFFFFF", "stroke-width": 2, role: "slider", tabindex: 0,
+    r: 10, fill: QUERY, stroke: "#FFFFFF", "stroke-width": 2, role: "slider", tabindex: 0,
     "aria-label": model.get("description"), "aria-valuemin": -limit, "aria-valuemax": limit,
   });
-  svg.append(...discs, arrow, output, ...labels, handle);
+  svg.append(...discs, ...squares, arrow, output, ...labels, handle);
   return { plane: svg, discs, output, arrow, handle };
 };
 

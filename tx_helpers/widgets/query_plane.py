@@ -22,13 +22,13 @@ from tx_helpers.observe import listening
 from tx_helpers.show.charts import bar_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import GREEN
+from tx_helpers.show.shapes import WEIGHT, sheet
 from tx_helpers.widgets.scripts import script
 
 LIMIT = 3.0  # the plane shows −3 … 3 on both axes
 STYLE = """
 .tx-plane [role="slider"] { cursor: grab; outline: none; touch-action: none; }
-.tx-plane [role="slider"]:focus-visible { stroke: #1F2933; stroke-width: 4; }
+.tx-plane [role="slider"]:focus-visible { stroke: light-dark(#1F2933, #E6EAEE); stroke-width: 4; }
 """
 
 Point = tuple[float, float]
@@ -55,9 +55,9 @@ def answer(query: Sequence[float], keys: Sequence[Point], temperature: float) ->
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(query: Sequence[float], names: Sequence[str], temperature: float, found: Answer) -> Svg:
-    """The weights as bars, in the colour of the discs."""
+    """The weights as bars, in gold like the discs."""
     weights = dict(zip(names, found.weights, strict=True))
-    bars = bar_chart(weights, size=(560, 190), title="Weights", form="{:.2f}", colour=GREEN.full)
+    bars = bar_chart(weights, size=(560, 190), title="Weights", form="{:.2f}", colour=WEIGHT.full)
     return side_by_side([bars], alt=describe(query, names, temperature, found))
 
 
@@ -79,13 +79,13 @@ class QueryPlane(anywidget.AnyWidget):
 
     value  the query [x, y], each within −LIMIT … LIMIT
 
-    The size of a disc is its key's weight, a diamond the output; both follow `value` and `temperature` in the browser,
-    without the kernel: a page that takes more than 2 seconds to load the module gets no message of the kernel
+    The size of a disc is its key's weight, the diamond the output; both follow `value` and `temperature` in the
+    browser, without the kernel: a page that takes more than 2 seconds to load the module gets no message of the kernel
     (anywidget gives up waiting), but always the state that the widget was made with.
     """
 
     _esm = script("query_plane.js")
-    _css = STYLE
+    _css = STYLE + sheet()
     value = traitlets.List().tag(sync=True)
     description = traitlets.Unicode().tag(sync=True)
     names = traitlets.List().tag(sync=True)

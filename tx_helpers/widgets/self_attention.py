@@ -21,7 +21,7 @@ from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, heading, side_by_side, weight_map
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, INK, MUTED, ORANGE, arrow, shape, words
+from tx_helpers.show.shapes import INK, MUTED, VALUE, WEIGHT, arrow, shape, value_mark, words
 from tx_helpers.text.number_words import english
 
 LONGEST = 12  # words of a sentence that can still be read
@@ -76,7 +76,7 @@ def check_length(tokens: Sequence[str]) -> None:
 def draw_tokens(tokens: Sequence[str], values: Sequence[Point], found: Attended, settings: str) -> Svg:
     """On the left the weights, on the right the outputs among the values, in the plane."""
     table = weight_map(found.weights, tokens, tokens, size=(340, 230), title="Weights: rows look at columns")
-    title, largest = "Outputs (orange) among values (green)", max(max(value) for value in values)
+    title, largest = "Outputs (framed) among values", max(max(value) for value in values)
     outputs = plane(tokens, values, found.outputs, size=(300, 240), title=title, largest=largest)
     return side_by_side([table, outputs], alt=describe_tokens(tokens, found, settings))
 
@@ -92,7 +92,7 @@ def draw_words(
         y = 34 + 23 * n
         bars += [
             words(76, y + 12, token, anchor="end"),
-            shape("rect", x=84, y=y, width=150 * weight, height=16, rx=3, fill=BLUE.full),
+            shape("rect", x=84, y=y, width=150 * weight, height=16, rx=3, fill=WEIGHT.full),
             words(90 + 150 * weight, y + 12, f"{weight:.2f}", size=12, fill=INK),
         ]
     return side_by_side([picture, Panel((290, 330), "".join(bars))], alt=describe_words(tokens, x, found, axes, t))
@@ -116,7 +116,7 @@ def plane(
     followed: int | None = None,
     axes: tuple[str, str] = ("", ""),
 ) -> Panel:
-    """Named points (green) and where attention puts them (orange): all of them, or one `followed` with an arrow.
+    """Named points and, framed, where attention puts them: all of them, or one `followed` with an arrow.
 
     Both axes go from 0 to `largest`.
     """
@@ -138,15 +138,15 @@ def plane(
     ]
     for index, (name, start, end) in enumerate(zip(names, starts, ends, strict=True)):
         (x0, y0), (x1, y1) = at(start), at(end)
-        parts.append(shape("circle", cx=x0, cy=y0, r=5, fill=GREEN.full))
-        parts.append(words(x0 + 8, y0 - 7, name, fill=GREEN.shade))
+        parts.append(value_mark(x0, y0, 6))
+        parts.append(words(x0 + 8, y0 - 7, name, fill=VALUE.shade))
         if followed not in (None, index):
             continue
         if followed == index:
-            parts.append(arrow(x0, y0, x1, y1, ORANGE.full))
-        parts.append(shape("circle", cx=x1, cy=y1, r=6, fill="none", stroke=ORANGE.full, stroke_width=2.5))
+            parts.append(arrow(x0, y0, x1, y1, INK))
+        parts.append(value_mark(x1, y1, 7, fill="none", stroke=INK, stroke_width=2.5))
         if followed is None:
-            parts.append(words(x1, y1 + 20, name, size=12, anchor="middle", fill=ORANGE.shade))
+            parts.append(words(x1, y1 + 20, name, size=12, anchor="middle", fill=INK))
     return Panel(size, "".join(parts))
 
 

@@ -13,10 +13,10 @@ const element = (tag, attributes, text = "") => {
   return node;
 };
 
-/** An empty drawing on the explorers' light card, named by its label. */
-const drawing = (width, height, label, attributes) => {
+/** An empty drawing on the explorers' card, named by its label; on a dark page it is dark (`sheet` in shapes.py). */
+const drawing = (width, height, label, { class: name, ...attributes }) => {
   const svg = element("svg", {
-    viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label, "font-family": "sans-serif",
+    viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label, "font-family": "sans-serif", class: `tx-card ${name}`,
     style: `width: 100%; max-width: ${width}px; height: auto; display: block`, ...attributes,
   });
   svg.append(element("rect", {

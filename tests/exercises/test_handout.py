@@ -57,12 +57,16 @@ cases = [of_the_cases()]
 '''
 
 SCRIPT = """
-from tx_helpers.exercises import catalogue, check, solution
+from tx_helpers.exercises import catalogue, check, solution, your_turn
 print(catalogue.__file__)
 print(check("attention_weights", lambda Q, K: (Q.T @ K / len(Q) ** 0.5).softmax(-1)).state)
 print(check("attention_weights", lambda Q, K: (Q.T @ K).softmax(-1)).mistake)
 print(catalogue.find("attention_weights").starter().split("\\n")[0])
 solution("attention_weights")
+for name in catalogue.notebook_of():
+    if catalogue.find(name).inline:
+        assert callable(your_turn(name, ...)), name
+        solution(name)
 """
 
 
@@ -102,7 +106,9 @@ def test_the_edition_checks_without_solutions(tmp_path):
     place, *said = done.stdout.splitlines()
     assert place.startswith(str(folder))
     assert said[:3] == ["right", "unscaled", "def attention_weights(Q, K):"]
-    assert said[3].startswith("This edition comes without solutions")
+    inline = [name for name in notebook_of() if find(name).inline]
+    assert sum(line.startswith("This edition comes without solutions") for line in said) == 1 + len(inline)
+    assert [line.split()[1] for line in said if line.startswith("○")] == [f"{name}:" for name in inline]
 
 
 def test_every_exercise_can_be_recorded():

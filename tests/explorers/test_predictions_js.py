@@ -106,3 +106,7 @@ def test_the_kernel_answers_too_and_both_let_go_at_the_end(bare_page):
     assert finding(bare_page).startswith("✓ You said 20 %.")
     bare_page.evaluate("close_()")
     assert bare_page.evaluate("Object.keys(heard)") == []
+    bare_page.evaluate(
+        "txGuesses.set('05-share', 30); dispatchEvent(new CustomEvent('tx-guess', {detail: '05-share'}))"
+    )
+    assert finding(bare_page).startswith("✓ You said 20 %.")

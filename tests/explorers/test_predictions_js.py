@@ -100,13 +100,20 @@ def test_a_finding_shown_after_the_answer_is_unfolded_and_after_a_restart_it_is_
     assert "Show it" in finding(bare_page)
 
 
-def test_the_kernel_answers_too_and_both_let_go_at_the_end(bare_page):
+def test_the_kernel_answers_too(bare_page):
     mount(bare_page, Finding._esm, SHARE | {"answer": None})
     bare_page.evaluate("tell('answer', 20)")
     assert finding(bare_page).startswith("✓ You said 20 %.")
+
+
+def test_both_let_go_at_the_end(bare_page):
+    mount(bare_page, Finding._esm, SHARE | {"answer": None})
     bare_page.evaluate("close_()")
     assert bare_page.evaluate("Object.keys(heard)") == []
-    bare_page.evaluate(
-        "txGuesses.set('05-share', 30); dispatchEvent(new CustomEvent('tx-guess', {detail: '05-share'}))"
-    )
-    assert finding(bare_page).startswith("✓ You said 20 %.")
+    mount(bare_page, Finding._esm, dict(NUMBER), sent="answer")
+    bare_page.keyboard.press("Tab")
+    bare_page.get_by_label("Your guess").fill("20")
+    bare_page.keyboard.press("Enter")
+    assert bare_page.evaluate(SAVED) == 20 and "Show it" in finding(bare_page)
+    bare_page.evaluate("close_()")
+    assert bare_page.evaluate("Object.keys(heard)") == []

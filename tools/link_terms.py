@@ -29,7 +29,7 @@ NO_PROSE = re.compile(
     r"|^#{1,6} .*?$"  # headings
     r"|!?\[[^\]]*\]\([^)]*\)"  # links to elsewhere, pictures
     r"|<[^>\n]+>"  # HTML
-    r"|^\*\*(?:Terms learned|Sources|You need first|Time|Next):\*\*.*?(?=^\s*$|\Z)",
+    r"|^\*\*(?:Terms learned|Sources|You need first|You are here|Time|Next):\*\*.*?(?=^\s*$|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 

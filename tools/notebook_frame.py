@@ -1,4 +1,4 @@
-"""What every notebook has in common: the set-up cell, the badge line, the measured time, what is folded away.
+"""What every notebook has in common: the set-up cell, the tools' lines in the header, what is folded away.
 
 These texts stand only here, and the repository's address only in pyproject.toml (`[project.urls] Repository`). It is
 unknown until `python tools/refresh_notebooks.py --stamp` has read it from `git remote get-url origin`.
@@ -8,6 +8,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from notebook_header import HERE_MARK, TIME_LINE, TIME_MARK, UNMEASURED, here_line, time_line
 from notebook_parts import HIDE, PREDICTION, REVEAL, is_folded, is_optional
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,12 +34,6 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 QUESTION = "# A question: answer it before you read on"
 ANSWER = "# The answer to it: shown once you have given yours"
 BADGE_MARK = "<!-- colab -->"
-TIME_UNKNOWN = "**Time:** not measured yet"
-TIME_LINE = re.compile(
-    r"^\*\*Time:\*\* (?:not measured yet"
-    r"|(?P<bound>under|about) (?P<minutes>\d+) minutes? on a two-core CPU \(measured\))$",
-    re.MULTILINE,
-)
 
 
 def repository_address(pyproject: Path = ROOT / "pyproject.toml") -> str:
@@ -88,20 +83,6 @@ def badge_line(name: str, address: str) -> str:
     return f'{BADGE_MARK}<a href="{link}"><img src="{picture}" alt="Open this notebook in Colab"></a>'
 
 
-def time_line(seconds: float, old: str) -> str:
-    """The measured time in whole minutes. The old line stays while it is still true, so that noise changes no file."""
-    minutes = seconds / 60
-    match = TIME_LINE.search(old)
-    if match and match["bound"]:
-        claimed = 0.5 if match["bound"] == "under" else int(match["minutes"])
-        if abs(minutes - claimed) <= 0.75:
-            return match[0]
-    if minutes < 0.9:
-        return "**Time:** under 1 minute on a two-core CPU (measured)"
-    whole = max(1, round(minutes))
-    return f"**Time:** about {whole} minute{'s' if whole > 1 else ''} on a two-core CPU (measured)"
-
-
 def titled(source: str) -> str:
     """The code of a prediction or a reveal below a comment, since a folded cell's first line stays in sight."""
     bare = "\n".join(line for line in source.split("\n") if line not in (QUESTION, ANSWER))
@@ -109,18 +90,22 @@ def titled(source: str) -> str:
     return f"{title}\n{bare}" if title else source
 
 
-def frame(cells: list[dict], name: str, address: str) -> None:
-    """Put the current badge line, set-up cell and titles of predictions into a notebook's cells."""
-    header = cells[0] if cells else None
+def frame(cells: list[dict], path: Path, address: str, seconds: float | None = None) -> None:
+    """Put the current lines of the header, the set-up cell and the titles of predictions into a notebook's cells.
+
+    `path` is the notebook's, `seconds` what its cells took, if that was measured.
+    """
+    name, header = path.name, cells[0] if cells else None
     if header is None or header["cell_type"] != "markdown" or not header["source"].startswith("# "):
         raise ValueError(f"{name}: the first cell is not a markdown cell that begins with '# ' and the title")
-    lines = header["source"].split("\n")
-    if not any(line.startswith(BADGE_MARK) for line in lines):
-        lines[1:1] = ["", BADGE_MARK]
-    badge = badge_line(name, address)
-    header["source"] = "\n".join(badge if line.startswith(BADGE_MARK) else line for line in lines)
     if not TIME_LINE.search(header["source"]):
-        raise ValueError(f"{name}: the first cell has no line {TIME_UNKNOWN!r} for the tool to fill in")
+        raise ValueError(f"{name}: the first cell has no line '{TIME_MARK} {UNMEASURED}' for the tool to fill in")
+    time = time_line(cells, name[:2], seconds)
+    made = (BADGE_MARK, HERE_MARK)
+    lines = [line for line in header["source"].split("\n") if not line.startswith(made)]
+    rest = re.sub(r"\A\n+", "\n", "\n".join(lines[1:]))
+    header["source"] = "\n".join([lines[0], "", badge_line(name, address), "", here_line(path), rest])
+    header["source"] = TIME_LINE.sub(lambda _: time, header["source"])
     code = next((cell for cell in cells if cell["cell_type"] == "code"), None)
     if code is None or not code["source"].startswith("# Set-up"):
         raise ValueError(f"{name}: the first code cell is not the set-up cell (it begins with '# Set-up')")

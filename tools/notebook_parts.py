@@ -10,9 +10,10 @@ import re
 
 HIDE = "hide-input"
 APART = re.compile(r"Exercises$|Glossary$")  # sections of level 2 that are looked up or worked through, not read
+EXPLORER = re.compile(r"^(?:\w+ = )?(\w*explorer\(|AttentionView\.|AttentionStepper\(|Explore\()", re.MULTILINE)
 PREDICTION = re.compile(r"^(\w+) = predict\(", re.MULTILINE)
 REVEAL = re.compile(r"^(\w+)\.reveal\(", re.MULTILINE)
-MADE_BY_TOOLS = re.compile(r"^(?:<!-- (?:colab|here) -->|\*\*Time:\*\*).*$", re.MULTILINE)
+MADE_BY_TOOLS = re.compile(r"^(?:<!-- colab -->|\*\*You are here:\*\*|\*\*Time:\*\*).*$", re.MULTILINE)
 NOT_WORDS = re.compile(
     r"^\s*```.*?^\s*```"  # code
     r"|`[^`\n]*`"

@@ -33,14 +33,13 @@ from PIL import Image
 
 from notebook_frame import (
     ROOT,
-    TIME_LINE,
     frame,
     https_address,
     metadata,
     repository_address,
     stamp_address,
-    time_line,
 )
+from notebook_header import plan_of_lessons
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # names a model that dies with its kernel
 
@@ -138,12 +137,11 @@ def merged_streams(outputs: list) -> list:
 def refreshed(path: Path, address: str, *, run: bool, timeout: int) -> str:
     """The text the notebook's file should have."""
     notebook = load(path)
-    frame(notebook.cells, path.name, address)
+    frame(notebook.cells, path, address)
     if run:
         seconds = execute(notebook, path.parent, path.name, timeout)
-        header = notebook.cells[0]
-        header.source = TIME_LINE.sub(lambda old: time_line(seconds, old[0]), header.source)
         clean(notebook)
+        frame(notebook.cells, path, address, seconds)
         print(f"{path.name}: {seconds:.0f} s", flush=True)
     fold(notebook)
     nbformat.validate(notebook)
@@ -156,6 +154,15 @@ def write(path: Path, text: str) -> None:
         file.write(text)
     shutil.copymode(path, file.name)  # a temporary file is its owner's alone
     os.replace(file.name, path)
+
+
+def write_plan(folder: Path) -> None:
+    """Put the minutes of all headers into the table of TEACHING.md."""
+    path = ROOT / "TEACHING.md"
+    headers = {file.name[:2]: load(file).cells[0].source for file in selected([], folder)}
+    text = path.read_text(encoding="utf-8")
+    if text != (plan := plan_of_lessons(text, headers)):
+        write(path, plan)
 
 
 def selected(names: list[str], folder: Path) -> list[Path]:
@@ -217,6 +224,8 @@ def main(arguments: list[str] | None = None) -> int:
             changed.append(path.name)
             if not options.check:
                 write(path, text)
+    if not options.notebooks and not options.check and options.folder == ROOT / "notebooks":
+        write_plan(options.folder)
     for failure in failed:
         print(f"FAILED {failure}", file=sys.stderr)
     print(f"{'would change' if options.check else 'changed'}: {', '.join(changed) or 'nothing'}")

@@ -2,7 +2,6 @@
 
 import importlib
 import math
-import re
 from functools import cache
 from pathlib import Path
 
@@ -229,11 +228,3 @@ def test_a_quiz_whose_right_answers_are_mostly_the_longest_is_noticed():
     found, by_chance = longest_is_right([longest] * 4 + [other] * 2)
     assert found == 4 > math.ceil(by_chance - 1e-9) == 2
     assert longest_is_right([question("equal", "equal")])[0] == 0.5
-
-
-def test_the_plan_of_lessons_names_exercises_and_minutes_as_they_are():
-    rows = re.findall(r"^\| (\d\d) .*\| (\d+) \| (\d+) \|$", (ROOT / "TEACHING.md").read_text(encoding="utf-8"), re.M)
-    told = {number: (int(count), int(minutes)) for number, count, minutes in rows if number in modules()}
-    assert told == {
-        number: (len(of_notebook(number)), sum(e.minutes for e in of_notebook(number))) for number in modules()
-    }

@@ -33,6 +33,7 @@ def notebook(*texts, terms="head, padding mask, padding, key–value cache (KV c
         ("[one head](05_x.ipynb), a head", f"[one head](05_x.ipynb), a [head]({TO})"),
         ('<img alt="head"> head', f'<img alt="head"> [head]({TO})'),
         ("**You need first:** a head.\n\nA head.", f"**You need first:** a head.\n\nA [head]({TO})."),
+        ("**You are here:** Parts: **a head**\n\nA head.", f"**You are here:** Parts: **a head**\n\nA [head]({TO})."),
         ("ahead, multi-head, headed, head-first", "ahead, multi-head, headed, head-first"),
     ],
 )

@@ -1,6 +1,7 @@
 """Every guard of the notebooks fails on a small bad notebook and passes on a good one."""
 
 import copy
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -41,13 +42,18 @@ def changed_header(old: str, new: str):
         ("- see;\n", "", "followed by 2 points"),
         ("- do.", "- do.\n- a\n- b\n- c", "followed by 6 points"),
         ("**You need first:**", "You need", "lacks '**You need first:**'"),
-        ("about 2 minutes on a two-core CPU (measured)", "not measured yet", "lacks the measured time"),
-        ("about 2 minutes", "two minutes", "lacks the measured time"),
+        ("Parts: **07 Feed-forward**", "Parts: 07", "lacks the line '**You are here:** Parts: **07 Feed-forward**"),
+        ("read about 5 min", "read about 10 min", "lacks the line '**Time:** read about 5 min · exercises "),
     ],
 )
 def test_header_guard(old, new, finding):
-    (found,) = guards.header(changed_header(old, new), NAME)
+    (found,) = guards.header(changed_header(old, new), Path(NAME))
     assert finding in found
+
+
+def test_the_machines_time_is_measured():
+    bad = changed_header("machine 2 min", "machine not measured yet")
+    assert guards.header(bad, Path(NAME)) == ["the machine's time is not measured (tools/refresh_notebooks.py)"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -24,7 +25,6 @@ from notebook_frame import (
     repository_address,
     setup_cell,
     stamp_address,
-    time_line,
 )
 
 HEADER = """# 07 Raw
@@ -85,7 +85,7 @@ def test_outputs_counts_time_and_frame_are_written(tmp_path, capsys):
     assert where.outputs[0].data["text/plain"] == f"({tmp_path.name!r}, [])"
     assert where.outputs[0].execution_count == where.execution_count == 3
     assert list(slider.outputs[0].data) == list(bar.outputs[0].data) == ["text/plain"]
-    assert "**Time:** under 1 minute on a two-core CPU (measured)" in written.cells[0].source
+    assert " · machine 1 min" in written.cells[0].source
     assert "changed: 07_raw.ipynb" in capsys.readouterr().out
 
     text = path.read_text(encoding="utf-8")
@@ -123,7 +123,9 @@ def test_frame_alone_executes_nothing(tmp_path):
     path = raw(tmp_path, "1 / 0")
     assert refresh(path, "--frame") == 0
     written = nbformat.read(path, as_version=4)
-    assert written.cells[0].source.split("\n")[:3] == ["# 07 Raw", "", BADGE_MARK]
+    here = "**You are here:** Parts: **07 Feed-forward**"
+    assert written.cells[0].source.split("\n")[:6] == ["# 07 Raw", "", BADGE_MARK, "", here, ""]
+    assert written.cells[0].source.endswith(" min · machine not measured yet")
     assert written.cells[1].source == setup_cell(repository_address())
     text = path.read_text()
     assert refresh(path, "--frame") == 0
@@ -179,32 +181,6 @@ def test_notebooks_are_chosen_by_number_name_or_path(tmp_path):
         refresh_notebooks.selected(["09"], tmp_path)
 
 
-UNKNOWN = "**Time:** not measured yet"
-
-
-def measured(claim: str) -> str:
-    return f"**Time:** {claim} on a two-core CPU (measured)"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "old", "new"),
-    [
-        (3, UNKNOWN, "under 1 minute"),
-        (53, UNKNOWN, "under 1 minute"),
-        (55, UNKNOWN, "about 1 minute"),
-        (100, UNKNOWN, "about 2 minutes"),
-        (100, measured("about 1 minute"), "about 1 minute"),  # still true enough
-        (106, measured("about 1 minute"), "about 2 minutes"),
-        (70, measured("under 1 minute"), "under 1 minute"),
-        (80, measured("under 1 minute"), "about 1 minute"),
-        (160, measured("about 2 minutes"), "about 2 minutes"),
-        (20, measured("about 2 minutes"), "under 1 minute"),
-    ],
-)
-def test_measured_minutes_do_not_follow_every_noise(seconds, old, new):
-    assert time_line(seconds, old) == measured(new)
-
-
 # --- the repository's address ----------------------------------------------------------------------------------------
 
 
@@ -250,7 +226,7 @@ def test_badge_only_on_github():
 )
 def test_a_notebook_without_the_frame_is_named(cells, message):
     with pytest.raises(ValueError) as error:
-        frame(cells, "x.ipynb", "")
+        frame(cells, Path("x.ipynb"), "")
     assert message in str(error.value)
 
 

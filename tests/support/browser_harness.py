@@ -90,7 +90,7 @@ def copy_notebooks(folder: Path, whole: bool = True, seed: int = 0) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path in COURSE:
         notebook = nbformat.read(path, as_version=4)
-        frame(notebook.cells, path.name, address="")
+        frame(notebook.cells, path, address="")
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         for cell in code:
             cell.outputs, cell.execution_count = [], None

@@ -15,7 +15,8 @@ from pathlib import Path
 from statistics import median
 
 from link_terms import plain, terms_learned
-from notebook_frame import ROOT, TIME_LINE, badge_line, metadata, repository_address, setup_cell
+from notebook_frame import ROOT, badge_line, metadata, repository_address, setup_cell
+from notebook_header import UNMEASURED, here_line, time_line
 
 MIN_ALT = 20  # characters; a shorter alt text only names the picture
 MAX_LINES = 25
@@ -51,25 +52,22 @@ def text_of(value) -> str:
 # --- form ------------------------------------------------------------------------------------------------------------
 
 
-def header(notebook, name: str) -> list[str]:
-    """First cell: title with the file's number, badge line, points, what is needed first, the measured time."""
+def header(notebook, path: Path) -> list[str]:
+    """First cell: title with the file's number, badge line, the way through the course, points, need, times."""
     first = notebook.cells[0]
-    number = Path(name).name[:2]
-    badge = badge_line(Path(name).name, repository_address())
-    found = []
+    number = path.name[:2]
+    made = [badge_line(path.name, repository_address()), here_line(path), time_line(notebook.cells, number)]
+    found = [f"the header lacks the line {line!r} ({FRAME})" for line in made if line not in first.source.split("\n")]
     if first.cell_type != "markdown" or not re.match(rf"# {number} \S", first.source):
         found.append(f"the first cell is not markdown that begins with '# {number} ' and the title")
-    if badge not in first.source.split("\n"):
-        found.append(f"the header lacks the line {badge!r} ({FRAME})")
     points = re.search(r"\*\*You will be able to\*\*\n\n((?:[-*] .*\n(?:  .*\n)*)+)", first.source)
     count = len(re.findall(r"^[-*] ", points[1], re.MULTILINE)) if points else 0
     if not 3 <= count <= 5:
         found.append(f"'**You will be able to**' is followed by {count} points, expected 3 to 5")
     if "**You need first:**" not in first.source:
         found.append("the header lacks '**You need first:**'")
-    time = TIME_LINE.search(first.source)
-    if not time or not time["bound"]:
-        found.append("the header lacks the measured time (tools/refresh_notebooks.py)")
+    if UNMEASURED in made[-1]:
+        found.append("the machine's time is not measured (tools/refresh_notebooks.py)")
     return found
 
 
@@ -358,7 +356,7 @@ def markers(cell) -> set[str]:
 def course_guards(path: Path, notebook) -> list[str]:
     """All findings on one notebook of the course."""
     findings = [
-        *header(notebook, path.name),
+        *header(notebook, path),
         *setup(notebook),
         *closing(notebook),
         *stored_form(notebook),

@@ -1,14 +1,14 @@
 """Small notebooks for the tests of the guards: one that follows every rule, and cells to spoil it with."""
 
+from pathlib import Path
+
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from notebook_frame import badge_line, repository_address, setup_cell
+from notebook_frame import frame, repository_address
 from refresh_notebooks import fold
 
 NAME = "07_good.ipynb"
 HEADER = """# 07 Good
-
-{badge}
 
 What it is about.
 
@@ -21,7 +21,7 @@ What it is about.
 
 **You need first:** nothing
 
-**Time:** about 2 minutes on a two-core CPU (measured)"""
+**Time:** machine 2 min"""
 
 CLOSING = """## What to remember
 
@@ -53,9 +53,8 @@ def code(source: str, *outputs, tags: tuple = ()):
 
 def notebook(*cells):
     """A notebook that follows every rule, with the given cells after its header and set-up cell."""
-    header = new_markdown_cell(HEADER.format(badge=badge_line(NAME, repository_address())))
-    setup = new_code_cell(setup_cell(repository_address()))
-    made = new_notebook(cells=[header, setup, *cells])
+    made = new_notebook(cells=[new_markdown_cell(HEADER), new_code_cell("# Set-up"), *cells])
+    frame(made.cells, Path(NAME), repository_address())
     fold(made)
     for count, cell in enumerate((cell for cell in made.cells if cell.cell_type == "code"), 1):
         cell.execution_count = count

@@ -224,7 +224,7 @@ def main(arguments: list[str] | None = None) -> int:
             changed.append(path.name)
             if not options.check:
                 write(path, text)
-    if not options.notebooks and not options.check and options.folder == ROOT / "notebooks":
+    if not (options.notebooks or options.check or options.stamp) and options.folder == ROOT / "notebooks":
         write_plan(options.folder)
     for failure in failed:
         print(f"FAILED {failure}", file=sys.stderr)

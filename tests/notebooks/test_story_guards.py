@@ -79,11 +79,6 @@ def test_explorers_with_a_prediction():
         ([FOUND, ASKED, code(FOUND.source)], "guess.reveal(…) without an open guess = predict(…) before it"),
         ([ASKED, FOUND, code(FOUND.source)], "guess.reveal(…) without an open guess = predict(…) before it"),
         (
-            [ASKED, code('guess.reveal("this", "Because.")')],
-            'a cell begins \'guess.reveal("this", "Because.\', which is in sight while it is folded '
-            "(tools/refresh_notebooks.py --frame)",
-        ),
-        (
             [code(ASKED.source.replace("07-toy", "08-toy")), FOUND],
             "guess = predict(…): expected a key of the form '07-name'",
         ),
@@ -92,6 +87,13 @@ def test_explorers_with_a_prediction():
 def test_predictions(cells, finding):
     assert guards.predictions(notebook(ASKED, TEXT, FOUND)) == []
     assert guards.predictions(notebook(*cells)) == [finding]
+
+
+def test_a_folded_answer_is_not_in_sight():
+    bad = notebook(ASKED, code(FOUND.source))
+    bad.cells[3].source = bad.cells[3].source.removeprefix(ANSWER).strip()
+    (found,) = guards.predictions(bad)
+    assert found.startswith('a cell begins \'guess.reveal("this", ') and "in sight while it is folded" in found
 
 
 def test_lines_that_say_true():

@@ -45,7 +45,7 @@ class Side:
 
     def words(self, y: float, words: list[str]) -> None:
         """Tokens in a row, read from the left in both stacks."""
-        widths = [12 + 8 * len(word) for word in words]
+        widths = [12 + 8 * len(word) + 8 * word.startswith("<") for word in words]
         gap = min(8, (INNER + 14 - OUTER - 8 - sum(widths)) / (len(words) - 1))
         x = min(self.x(OUTER), self.x(INNER + 14))
         tray = sum(widths) + gap * (len(words) - 1) + 8
@@ -151,7 +151,7 @@ def plain(side: Side) -> dict[str, str]:
 def draw_how_to_read(canvas: Canvas) -> None:
     x, y = 456, 82
     canvas.line((x, y - 12), (x, y + 14), colour=RESIDUAL.full, thickness=3)
-    canvas.text(x + 30, y + 5, "The residual stream runs straight through.")
+    canvas.text(x + 30, y + 5, "The residual stream runs through.")
     canvas.box(x - 17, y + 29, 34, 20, fill="#FFFFFF", stroke=MUTED, radius=10)
     canvas.text(x + 30, y + 35, "Each sub-layer reads a normalised copy")
     canvas.text(x + 30, y + 52, "of it (pre-norm) …")
@@ -164,7 +164,7 @@ def draw_inside_attention(canvas: Canvas) -> None:
     canvas.box(18, 560, 388, 156, fill="#FFFFFF", stroke=GREEN.full, radius=10)
     canvas.text(34, 584, "Inside every attention", bold=True, colour=GREEN.shade)
     rows = [
-        ("queries q, keys k, values v", "three matrices, split in H heads"),
+        ("queries q, keys k, values v", "three matrices, H heads"),
         ("scores = q · k / √K", "(B, H, T, S)"),
         ("mask", "hide padding; causal: hide the future"),
         ("weights = softmax over S", "(B, H, T, S)"),

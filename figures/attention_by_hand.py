@@ -51,7 +51,7 @@ def draw() -> Canvas:
     canvas.box(
         28,
         82,
-        290,
+        340,
         34,
         f"query of 'hundred'  q = {signed(QUERY)}",
         fill=shapes.QUERY.tint,
@@ -81,8 +81,8 @@ def draw() -> Canvas:
     for i, name in enumerate(("first", "second")):
         terms = " + ".join(f"{w:.3f} · {value[i]}" for w, value in zip(WEIGHTS, VALUES, strict=True))
         canvas.text(320, 428 + 24 * i, f"{name}:  {terms}  =  {OUTPUT[i]:.2f}")
-    canvas.text(320, 492, "The weights are positive and add up to 1, so the output lies within", colour=MUTED)
-    canvas.text(320, 510, "the triangle of the values: nearest to the one with the most weight.", colour=MUTED)
+    canvas.text(320, 492, "The weights are positive and add up to 1: the output lies", colour=MUTED)
+    canvas.text(320, 510, "inside the triangle, nearest to the heaviest value.", colour=MUTED)
     return canvas
 
 

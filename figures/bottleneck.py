@@ -48,7 +48,7 @@ def row(canvas: Canvas, y: float, *, top: bool = True) -> None:
 def words(canvas: Canvas, names, x: float, y: float, fill: str, stroke: str, colour: str, step: float) -> None:
     for number, name in enumerate(names):
         canvas.box(
-            x + step * number, y, step - 5, 36, name, fill=fill, stroke=stroke, colour=colour, size=12, bold=False
+            x + step * number, y, step - 5, 36, name, fill=fill, stroke=stroke, colour=colour, size=13, bold=False
         )
 
 

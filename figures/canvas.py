@@ -13,7 +13,7 @@ from tx_helpers.show import shapes
 from tx_helpers.show.shapes import number
 
 WIDTH = 800
-SMALL, NORMAL, LARGE = 12, 13, 17
+SMALL, NORMAL, LARGE = 14, 15, 18
 
 # The course's palette: a colour with a tint to fill and a shade to write in. What each is for: `shapes`.
 BLUE, ORANGE, GREEN = shapes.BLUE, shapes.ORANGE, shapes.GREEN

@@ -49,7 +49,7 @@ def stop(canvas, x, y, width, height, number, lines, look, *, top=None, bold=Tru
     baseline = middle + 5 - 8.5 * (len(lines) - 1)
     for row, line in enumerate(lines):
         plain = row > 0 and line[0].islower() and bold
-        size = SMALL if plain or not bold else 13
+        size = SMALL if plain else 13 if not bold else 14
         shade = MUTED if plain else look["colour"]
         canvas.text(x + 42, baseline + 17 * row, line, size=size, colour=shade, bold=bold and not plain)
 

@@ -76,9 +76,9 @@ def draw_step(canvas: Canvas, step: int) -> None:
         if place > step:
             canvas.box(*where, stroke="#CBD2D9", dash="2 4", thickness=1)
         elif place < step:
-            canvas.box(*where, TARGET[place], fill=GREY.tint, stroke=GREY.full, colour=INK, size=SMALL, bold=False)
+            canvas.box(*where, TARGET[place], fill=GREY.tint, stroke=GREY.full, colour=INK, size=13, bold=False)
         else:
-            canvas.box(*where, TARGET[place], **look(TARGET[place]), thickness=2.2, size=SMALL)
+            canvas.box(*where, TARGET[place], **look(TARGET[place]), thickness=2.2, size=13)
     right = LEFT + NEXT * (STEPS - 1) + CELL
     x, width = DECODER
     canvas.line((right + 4, y + 15), (x, y + 15))

@@ -1,6 +1,6 @@
 """The feed-forward network as a memory of keys and values: figures/ffn_memory.svg"""
 
-from canvas import GREY, MUTED, Canvas, save
+from canvas import GREY, MUTED, SMALL, Canvas, save
 
 from tx_helpers.show.shapes import KEY, RESIDUAL, VALUE, WEIGHT
 
@@ -19,9 +19,9 @@ def draw() -> Canvas:
     canvas.heading("Keys that fire, values that are written", "FFN(x) = b₂ + Σ f(x · kᵢ + bᵢ) vᵢ, one term per unit")
     for x, name, below in ((170, "keys", "columns of W₁"), (362, "score", "x · kᵢ + bᵢ"), (486, "ReLU", "activation")):
         canvas.text(x, 108, name, bold=True, anchor="middle")
-        canvas.text(x, 125, below, size=12, colour=MUTED, anchor="middle")
+        canvas.text(x, 125, below, size=SMALL, colour=MUTED, anchor="middle")
     canvas.text(610, 108, "values", bold=True, anchor="middle")
-    canvas.text(610, 125, "rows of W₂", size=12, colour=MUTED, anchor="middle")
+    canvas.text(610, 125, "rows of W₂", size=SMALL, colour=MUTED, anchor="middle")
     stream = dict(fill=RESIDUAL.tint, stroke=RESIDUAL.full, colour=RESIDUAL.shade)
     canvas.box(24, 228, 60, 56, ["x", "width D"], **stream)
     canvas.box(716, 228, 60, 56, ["out", "width D"], **stream)

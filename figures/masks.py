@@ -71,7 +71,7 @@ def table(
     top = y + 34
     for s, key in enumerate(keys):
         at = x + LABEL + WIDE * (s + 0.5)
-        canvas.text(at, top - 8, key, size=SMALL, anchor="middle", colour=colour_of(key))
+        canvas.text(at, top - 8, key, size=12.5, anchor="middle", colour=colour_of(key))
     left, width, height = x + LABEL, WIDE * len(keys) - 3, HIGH * len(queries) - 3
     canvas.box(left, top, width, height, fill=GREY.tint, radius=4)
     for s in range(1, len(keys)):
@@ -93,11 +93,11 @@ def notes(canvas: Canvas, x: float, y: float) -> None:
     lines = [
         "Blue: self-attention of the encoder.",
         "Orange: self-attention of the decoder.",
-        "Green: cross-attention; its table need not be square.",
+        "Green: cross-attention, which may be oblong.",
         "",
-        "The rows of <pad> are computed, too. Nobody reads",
-        "them: no query looks there, the loss leaves them out.",
-        "Every row keeps one ✓ at least: a softmax over",
+        "Rows of <pad> are computed too, but no query",
+        "looks there, and the loss leaves them out.",
+        "Every row keeps at least one ✓: a softmax over",
         "nothing would be 0/0.",
     ]
     for number, line in enumerate(lines):

@@ -42,7 +42,7 @@ def pre(canvas: Canvas, x: float) -> None:
     for top, part in ((136, ATTENTION), (286, FEED_FORWARD)):
         branch(canvas, x, top, [None, part])
     canvas.text(x + 20, 428, "the stream itself is never scaled:", colour=MUTED)
-    canvas.text(x + 20, 446, "one more norm follows the last block", colour=MUTED)
+    canvas.text(x + 20, 446, "a last norm follows all blocks", colour=MUTED)
     canvas.text(x - 74, 484, "x ← x + sublayer(norm(x))", bold=True)
 
 

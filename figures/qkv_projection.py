@@ -58,20 +58,20 @@ def draw() -> Canvas:
         stroke=SCORE.full,
         colour=SCORE.shade,
     )
-    canvas.line((522, level), (550, level))
+    canvas.line((522, level), (546, level))
     canvas.box(
-        550,
+        546,
         level - 34,
-        130,
+        144,
         68,
         ["softmax of rows", "weights (B, T, T)"],
         fill=WEIGHT.tint,
         stroke=WEIGHT.full,
         colour=WEIGHT.shade,
     )
-    canvas.text(615, level + 54, "each row adds up to 1", size=SMALL, colour=WEIGHT.shade, anchor="middle")
+    canvas.text(618, level + 54, "each row adds up to 1", size=SMALL, colour=WEIGHT.shade, anchor="middle")
     end = ROWS["V"]
-    canvas.line((680, level), (720, level), (720, end - 26))
+    canvas.line((690, level), (720, level), (720, end - 26))
     canvas.line((364, end), (668, end))
     canvas.text(500, end - 9, "the values go past the softmax", size=SMALL, colour=MUTED, anchor="middle")
     canvas.box(

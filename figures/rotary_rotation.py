@@ -46,8 +46,8 @@ def draw() -> Canvas:
         CENTRES,
         (
             ("The length stays;", "only the direction tells the place."),
-            (f"q turned by {FIRST[0]} · {STEP}°, k by {FIRST[1]} · {STEP}°:", f"{BETWEEN}° between them."),
-            (f"q turned by {SECOND[0]} · {STEP}°, k by {SECOND[1]} · {STEP}°:", f"{BETWEEN}° again: the same q · k."),
+            (turns(*FIRST), f"{BETWEEN}° between them."),
+            (turns(*SECOND), f"{BETWEEN}° again: the same q · k."),
         ),
         strict=True,
     ):
@@ -58,6 +58,10 @@ def draw() -> Canvas:
 
 def named(positions: tuple[int, int]) -> str:
     return f"query at {positions[0]}, key at {positions[1]}"
+
+
+def turns(m: int, n: int) -> str:
+    return f"q {QUERY}° + {m} · {STEP}°, k {KEY}° + {n} · {STEP}°:"
 
 
 def point(x: float, degrees: float, radius: float) -> tuple[float, float]:

@@ -21,8 +21,8 @@ def draw() -> Canvas:
     canvas = Canvas("shifted_target", 666, title=TITLE, description=DESCRIPTION)
     canvas.heading(
         "Teacher forcing: the target is the input, shifted by one",
-        "A batch of B = 2 pairs and T = 6 positions. Each dotted line joins one word",
-        "as it is asked for with the same word as it is read.",
+        "A batch of B = 2 pairs and T = 6 positions. A dotted line joins a word that is read",
+        "with the same word of the target, one position earlier.",
     )
     for number in range(T):
         canvas.text(centre(number), 104, f"position {number + 1}", size=SMALL, colour=MUTED, anchor="middle")
@@ -66,7 +66,7 @@ def draw_word(canvas: Canvas, column: int, y: float, word: str) -> None:
 
 def draw_mask(canvas: Canvas, y: float, read: list[str], asked: list[str]) -> None:
     """Row t: the inputs that position t sees; then what it is asked for."""
-    canvas.text(34, y + 5, "What each position sees, and is asked for", bold=True)
+    canvas.text(34, y + 5, "What each position sees, and what it must predict", bold=True)
     said = [
         "The causal mask hides",
         "what comes later. So one",

@@ -78,7 +78,7 @@ def draw_pair(canvas: Canvas, i: int, frequency: float, y: float) -> None:
     ):
         value = f"{wave(angle):.2f}".replace("-", "−")
         canvas.text(VALUES, y + below, f"{name} {value}", colour=colour, bold=True)
-        canvas.text(VALUES + 80, y + below, f"dim {dimension}", size=SMALL, colour=MUTED)
+        canvas.text(VALUES + 92, y + below, f"dim {dimension}", size=SMALL, colour=MUTED)
 
 
 if __name__ == "__main__":

@@ -70,14 +70,15 @@ def _splitting(canvas: Canvas, heads: list[Rows]) -> None:
         grid(canvas, 284 + h * (2 * CELL + 12), y, head, side=lambda _, h=h: h, framed=[(2, 0)] if h else [])
     canvas.line((436, y + high / 2), (514, y + high / 2))
     canvas.text(475, y + high / 2 - 8, "transpose", anchor="middle", bold=True)
-    canvas.text(524, y + 30, "(H, T, K) = (2, 3, 2)", bold=True)
-    canvas.text(524, y + 50, "two tables, one for", size=SMALL, colour=MUTED)
-    canvas.text(524, y + 66, "each head: next row", size=SMALL, colour=MUTED)
+    canvas.text(520, y + 30, "(H, T, K)", bold=True)
+    canvas.text(520, y + 50, "= (2, 3, 2): two", size=SMALL, colour=MUTED)
+    canvas.text(520, y + 67, "tables, one for each", size=SMALL, colour=MUTED)
+    canvas.text(520, y + 84, "head: next row", size=SMALL, colour=MUTED)
     canvas.box(662, y - 36, 124, 156, fill=GOLD.tint, radius=8)
     lines = (
-        "Without transpose,",
-        "view(H, T, K) gives",
-        "head 0:",
+        "No transpose:",
+        "x.view(H, T, K)",
+        "has in head 0",
         "1 2",
         "3 4",
         "5 6",
@@ -109,7 +110,7 @@ def _joining(canvas: Canvas, joined: Rows) -> None:
     """Third row: side by side, times W_O."""
     top, high = 446, 3 * CELL
     grid(
-        canvas, 92, top, joined, "joined: transpose, flatten", "(T, H·K) = (3, 4)",
+        canvas, 92, top, joined, "joined again", "(T, H·K) = (3, 4)",
         side=lambda c: c // K, tokens=True, framed=[(1, 2)],
     )  # fmt: skip
     canvas.text(92 + 4 * CELL + 31, top + high / 2 + 5, "·", anchor="middle", bold=True, size=17)

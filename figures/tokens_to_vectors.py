@@ -35,10 +35,10 @@ def draw() -> Canvas:
     for number, (token, i) in enumerate(TOKENS):
         y = TOP + number * PITCH
         middle = place[i] + CELL / 2
-        canvas.line((IDS + 44, y + 15), (TABLE - 98, middle), colour=BLUE.full)
+        canvas.line((IDS + 44, y + 15), (TABLE - 104, middle), colour=BLUE.full)
         canvas.line((TABLE + D * CELL + 8, middle), (VECTORS - 8, y + 15), colour=GREEN.full)
-        canvas.line((PIECES + 92, y + 15), (IDS - 6, y + 15))
-        canvas.box(PIECES, y, 88, 30, token, fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
+        canvas.line((PIECES + 100, y + 15), (IDS - 6, y + 15))
+        canvas.box(PIECES, y, 96, 30, token, fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
         canvas.box(IDS, y, 40, 30, str(i), fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
         draw_row(canvas, VECTORS, y + 15 - CELL / 2, i)
     used = {i for _, i in TOKENS}
@@ -49,8 +49,8 @@ def draw() -> Canvas:
             continue
         i, token = row
         bold = i in used
-        canvas.text(TABLE - 72, y + 13, str(i), size=SMALL, colour=INK if bold else MUTED, anchor="end", bold=bold)
-        canvas.text(TABLE - 64, y + 13, token, size=SMALL, colour=INK if bold else MUTED, bold=bold)
+        canvas.text(TABLE - 82, y + 13, str(i), size=SMALL, colour=INK if bold else MUTED, anchor="end", bold=bold)
+        canvas.text(TABLE - 74, y + 13, token, size=SMALL, colour=INK if bold else MUTED, bold=bold)
         draw_row(canvas, TABLE, y, i, pale=not bold)
     canvas.box(28, 458, 744, 44, fill=GREEN.tint, stroke=GREEN.full)
     canvas.text(44, 485, "Nothing is computed here: a row is fetched. In training only fetched rows get a gradient.")

@@ -15,7 +15,7 @@ LEFT, STEP, TOP = 300, 122, 168
 
 def draw() -> Canvas:
     canvas = Canvas("unrolled_rnn", 366, title=TITLE, description=DESCRIPTION)
-    canvas.heading("One box, used again and again", "The state h is all that is handed on from word to word.")
+    canvas.heading("One box, used again and again", "The state h is all that passes from word to word.")
     rolled(canvas)
     canvas.text(176, TOP + 35, "=", size=26, colour=MUTED, anchor="middle")
     for number, word in enumerate(WORDS):

@@ -1,6 +1,6 @@
 """What has which colour and which mark in every drawing, explorer and formula: figures/visual_grammar.svg"""
 
-from canvas import MUTED, Canvas, save
+from canvas import MUTED, SMALL, Canvas, save
 
 from tx_helpers.show.shapes import (
     KEY,
@@ -32,7 +32,7 @@ ROLES = (
     ("key  K", "what a token is found by", KEY),
     ("value  V", "what is read from a token", VALUE),
     ("score", "how well query and key fit", SCORE),
-    ("weight", "how much of a value is read", WEIGHT),
+    ("weight", "how much of it is read", WEIGHT),
     ("residual stream", "the token's own vector", RESIDUAL),
 )
 MARKS = {"query  Q": query_mark, "key  K": key_mark, "value  V": value_mark}
@@ -55,7 +55,7 @@ def draw() -> Canvas:
         canvas.box(x, y, 240, 66, fill=colour.tint, stroke=colour.full)
         sign(canvas, name, colour, x + 24, y + 33)
         canvas.text(x + 48, y + 29, name, size=15, colour=colour.shade, bold=True)
-        canvas.text(x + 48, y + 49, meaning, size=12, colour=colour.shade)
+        canvas.text(x + 48, y + 49, meaning, size=SMALL, colour=colour.shade)
     canvas.text(28, 264, "Words, where no query, key or value is drawn", colour=MUTED)
     for place, (name, colour) in enumerate(WORDS):
         fill = dict(fill=colour.tint, stroke=colour.full, colour=colour.shade)

@@ -29,7 +29,7 @@ def draw() -> Canvas:
     for number, weight in enumerate(WEIGHTS):
         start = (28 + 75 * number + 35, 264)
         canvas.line(
-            start, (x, y - 4), colour=GOLD.full, thickness=1 + 6 * weight, arrow=False, opacity=0.35 + 0.65 * weight
+            start, (x, y - 4), colour=GOLD.shade, thickness=1 + 6 * weight, arrow=False, opacity=0.35 + 0.65 * weight
         )
     canvas.text(
         28, 412, "While it writes “ein” the decoder takes a weighted mean of all four states, most of it from “one”."

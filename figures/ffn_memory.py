@@ -49,7 +49,7 @@ def row(canvas: Canvas, y: float, unit: int, score: float) -> None:
     canvas.text(486, middle + 4.5, activation, anchor="middle", colour=weight[2], bold=fires)
     thickness = 1 + 2 * max(score, 0)
     if fires:
-        canvas.line((508, middle), (558, middle), colour=WEIGHT.full, thickness=thickness, arrow=False)
+        canvas.line((508, middle), (558, middle), colour=WEIGHT.shade, thickness=thickness, arrow=False)
         canvas.line((662, middle), (714, 256), colour=VALUE.full, thickness=thickness, arrow=False, opacity=0.7)
     canvas.box(560, y, 100, 36, f"v{index}", fill=ink[0], stroke=ink[1], colour=ink[2], dash="" if fires else "4 3")
 

@@ -7,8 +7,9 @@ from browser_contrast import contrast_faults, picture_faults
 from browser_harness import chromium
 from notebook_frame import ROOT
 from repository import COURSE
+from tx_helpers.show.charts import bar_chart, line_chart, side_by_side, weight_map
 from tx_helpers.show.plots import COLOURS
-from tx_helpers.show.shapes import EDGE, MUTED, card, line, shape, words
+from tx_helpers.show.shapes import EDGE, GOLD, MUTED, card, line, shape, words
 
 pytestmark = pytest.mark.slow
 
@@ -73,9 +74,27 @@ def test_what_is_too_pale_in_a_drawing_is_found(page):
     assert "'ink' in rgb(31,41,51) on rgb(0,0,0)" in of_drawing(page, ground, black, words(5, 20, "ink"))[0]
 
 
+def test_what_is_too_pale_on_a_dark_page_alone_is_found(page):
+    """The dark partner of a colour takes its place where the page is dark."""
+    on_gold = [shape("rect", x=5, y=5, width=80, height=50, fill=GOLD.full), words(9, 20, "ink")]
+    (fault,) = picture_faults(page, [card(90, 60, on_gold, "Words.").svg])
+    assert "'ink' in rgb(230,234,238) on rgb(230,159,0)" in fault
+
+
 @pytest.mark.parametrize("colour", COLOURS)
 def test_every_line_of_a_chart_is_to_be_seen_on_its_card(page, colour):
     assert picture_faults(page, [card(90, 60, [line(9, 9, 80, 50, colour)], "A line.").svg]) == []
+
+
+def test_every_chart_can_be_read_on_any_page(page):
+    lines = {name: ([1, 2, 4], [n, n + 1, n]) for n, name in enumerate("abcdef")}
+    charts = [
+        line_chart(lines, size=(300, 200), title="Title", xlabel="x", ylabel="y", logx=True),
+        bar_chart({"a": 0.5, "b": 1.0}, size=(200, 200), title="Bars"),
+        weight_map([[n / 20 for n in range(21)]], [str(n) for n in range(21)], ["q"], size=(900, 90), title="Map"),
+    ]
+    for chart in charts:
+        assert picture_faults(page, [side_by_side([chart], alt="Some numbers.").svg]) == []
 
 
 def drawings_of(path) -> list[str]:

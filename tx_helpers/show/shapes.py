@@ -34,7 +34,7 @@ GREEN = Colour("#009E73", "#D8F1E8", "#00664A")
 GOLD = Colour("#E69F00", "#FDF0D0", "#7A5400")
 PINK = Colour("#AF4B85", "#F8E7F0", "#8A3B66")
 GREY = Colour("#9AA5B1", "#ECEFF2", INK)
-DEEP_GREEN = Colour(GREEN.shade, "#9FD9C3", "#00402E")  # another green, for a second head
+DEEP_GREEN = Colour(GREEN.full, "#9FD9C3", "#00402E")  # another green, for a second head
 
 # The visual grammar. Orange asks, blue is found, green is read; what attention computes from them is grey, then gold.
 QUERY, KEY, VALUE = ORANGE, BLUE, GREEN
@@ -48,7 +48,7 @@ DARK = {
     **{INK: "#E6EAEE", MUTED: "#A9B4BF", PAPER: "#1B2127", EDGE: "#47525D", WHITE: "#12161B"},
     **{BLUE.tint: "#0C2536", BLUE.shade: "#8CC8F0", ORANGE.tint: "#402009", ORANGE.shade: "#FFB27A"},
     **{GREEN.tint: "#0A3328", GREEN.shade: "#6FD6B4", GOLD.tint: "#3A2B06", GOLD.shade: "#F5C752"},
-    **{PINK.tint: "#3D2135", PINK.shade: "#EDA9CF", GREY.tint: "#2B333B"},
+    **{PINK.tint: "#351B2E", PINK.shade: "#EDA9CF", GREY.tint: "#2B333B"},
     **{DEEP_GREEN.tint: "#15604B", DEEP_GREEN.shade: "#D2F5E8"},
     **{"#000000": "#FFFFFF", "#DDDDDD": "#3A434C"},  # words on a shaded cell, and the grid of a chart
 }

@@ -7,7 +7,7 @@ import pytest
 
 from drawn import contrast, elements
 from tx_helpers.show import shapes
-from tx_helpers.show.shapes import DARK, INK, MUTED, PAPER, WHITE, Colour, card, either, rgb, sheet, theme, words
+from tx_helpers.show.shapes import DARK, GREY, INK, MUTED, PAPER, WHITE, Colour, card, either, rgb, sheet, theme, words
 
 PALETTE = {name: value for name, value in vars(shapes).items() if isinstance(value, Colour)}
 # How those see who lack one kind of cone (Viénot, Brettel and Mollon 1999), on linear red, green and blue.
@@ -46,6 +46,7 @@ def test_every_shade_can_be_read_on_its_tint_and_on_the_card_in_both_themes(name
         assert contrast(shade, ground) >= 4.5
         assert contrast(DARK[shade], DARK[ground]) >= 4.5
         assert contrast(DARK[INK], DARK[ground]) >= 6
+    for ground in (PAPER, WHITE, GREY.tint):
         assert contrast(DARK[MUTED], DARK[ground]) >= 4.5
 
 

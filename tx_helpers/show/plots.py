@@ -9,18 +9,18 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import cycle
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, ScalarFormatter
+from matplotlib.ticker import ScalarFormatter
 
 from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.show.cells import add_scale, draw_cells, name_ticks, top_of
 from tx_helpers.show.series import named_lines, named_matrix, named_numbers, numbers
 
 # Okabe and Ito 2008: colours that colour-blind readers tell apart. A line needs a contrast of 3 : 1 on white: pink and
@@ -132,19 +132,21 @@ def new_figure(width: float = 7.0, height: float = 3.0, columns: int = 1, rows: 
 
 
 def attention_map(
-    weights: Sequence, keys: Sequence[str], queries: Sequence[str], *, title: str = "", named: int = 4
+    weights: Sequence, keys: Sequence[str], queries: Sequence[str], *, title: str = "", named: int = 4, forbidden=None
 ) -> Picture:
-    """Weights (T, S) as a heatmap: a row for each query, a column for each key; brighter is more.
+    """Weights (T, S) as a heatmap with its scale: a row for each query, a column for each key; brighter is more.
 
-    The alt text names what each of the first `named` queries looks at most.
+    Cells of weight 0 are hatched. `forbidden` (T, S): where no query may look, framed in orange. Small maps have their
+    numbers in them. The alt text names what each of the first `named` queries looks at most.
     """
     values = named_matrix("attention_map", weights, queries, keys)
     longest_key = min(20, max(len(str(key)) for key in keys))  # long words need more room
     longest_query = min(20, max(len(str(query)) for query in queries))
-    width = 1.6 + 0.42 * len(keys) + 0.08 * max(0, longest_query - 8)
+    width = 2.4 + 0.42 * len(keys) + 0.08 * max(0, longest_query - 8)
     height = 1.2 + 0.34 * len(queries) + 0.08 * max(0, longest_key - 8)
     figure, axis = new_figure(width, height)
-    _heatmap(axis, values, keys, queries)
+    image = draw_cells(axis, values, keys, queries, top_of(values), forbidden)
+    add_scale(figure, image, axis)
     axis.set(title=title, xlabel="looks at (keys)", ylabel="query")
     best = [
         f"{query!r} looks most at {keys[row.argmax()]!r} ({row.max():.2f})"
@@ -154,9 +156,19 @@ def attention_map(
 
 
 def attention_maps(
-    weights: Sequence, keys: Sequence[str], queries: Sequence[str], *, titles: Sequence[str], alt: str
+    weights: Sequence,
+    keys: Sequence[str],
+    queries: Sequence[str],
+    *,
+    titles: Sequence[str],
+    alt: str,
+    forbidden=None,
+    scale: str = "weight",
 ) -> Picture:
-    """Several maps (N, T, S) of the same words side by side, such as the heads of a layer."""
+    """Several maps (N, T, S) of the same words side by side, such as the heads of a layer, with one scale for all.
+
+    Cells of 0 are hatched; `forbidden` (T, S), where no query may look, is framed in orange.
+    """
     check_types("attention_maps", Sequence, titles=titles)
     maps = numbers("attention_maps", "weights", weights, "(N, T, S)")
     if maps.ndim != 3 or len(maps) != len(titles):
@@ -166,13 +178,15 @@ def attention_maps(
     rows = math.ceil(len(titles) / 4)  # at most four side by side, rows as even as can be
     columns = math.ceil(len(titles) / rows)
     figure, axes = new_figure(
-        1.0 + 2.2 * columns, 0.5 + 2.2 * rows, columns, rows, squeeze=False, sharex=True, sharey=True
+        1.6 + 2.2 * columns, 0.5 + 2.2 * rows, columns, rows, squeeze=False, sharex=True, sharey=True
     )
     for axis, values, title in zip(axes.flat, maps, titles, strict=False):
-        _heatmap(axis, named_matrix("attention_maps", values, queries, keys), keys, queries)
+        values = named_matrix("attention_maps", values, queries, keys)
+        image = draw_cells(axis, values, keys, queries, top_of(maps), forbidden)
         axis.set_title(title, fontsize=10)
     for axis in list(axes.flat)[len(titles) :]:
         axis.remove()
+    add_scale(figure, image, list(axes.flat)[: len(titles)], scale)
     return show(figure, alt)
 
 
@@ -232,7 +246,7 @@ def bars(values: Mapping[str, float], *, title: str, xlabel: str, alt: str, form
     values = named_numbers("bars", values)
     figure, axis = new_figure(7.0, 0.9 + 0.32 * len(values))
     drawn = axis.barh(range(len(values)), list(values.values()), color=COLOURS[0])
-    _ticks(axis.set_yticks, values)
+    name_ticks(axis.set_yticks, values)
     axis.bar_label(drawn, [form.format(value) for value in values.values()], padding=3, fontsize=9)
     axis.invert_yaxis()
     axis.margins(x=0.12)
@@ -250,19 +264,3 @@ def smooth(values: Sequence[float], window: int = 20) -> np.ndarray:
     ends = np.arange(1, len(sums))
     starts = np.maximum(0, ends - window)
     return (sums[ends] - sums[starts]) / (ends - starts)
-
-
-def _heatmap(axis: Axes, values: np.ndarray, keys: Sequence[str], queries: Sequence[str]) -> None:
-    axis.imshow(values, cmap="cividis", vmin=0.0, vmax=max(1.0, values.max()), aspect="auto", interpolation="nearest")
-    if len(keys) <= 40 and len(queries) <= 40:
-        _ticks(axis.set_xticks, keys, rotation=60, ha="right", rotation_mode="anchor")
-        _ticks(axis.set_yticks, queries)
-    else:
-        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axis.yaxis.set_major_locator(MaxNLocator(integer=True))
-
-
-def _ticks(set_ticks: Callable, words: Iterable[str], **options) -> None:
-    """Words at 0, 1, …, taken literally ("$" starts no formula), and cut where they would leave no room for a plot."""
-    labels = [word if len(word) <= 20 else word[:19] + "…" for word in map(str, words)]
-    set_ticks(range(len(labels)), labels, parse_math=False, **options)

@@ -147,5 +147,34 @@ def test_curves_tell_colours_and_dashes_and_name_the_measured_lengths():
 def test_maps_stand_in_even_rows(number, columns):
     titles = [f"head {n}" for n in range(number)]
     picture = attention_maps(np.ones((number, 2, 3)) / 3, "abc", "de", titles=titles, alt="The same in every map")
-    assert [axis.get_title() for axis in picture.figure.axes] == titles
-    assert picture.figure.axes[0].get_gridspec().ncols == columns
+    *maps, scale = picture.figure.axes
+    assert [axis.get_title() for axis in maps] == titles
+    assert maps[0].get_gridspec().ncols == columns
+    assert scale.get_ylabel() == "weight" and {axis.images[0].get_clim() for axis in maps} == {(0.0, 1 / 3)}
+
+
+WEIGHTS = [[1.0, 0.0, 0.0], [0.3, 0.7, 0.0], [0.2, 0.2, 0.6]]
+
+
+def test_a_map_has_a_scale_numbers_and_a_frame_around_what_is_forbidden():
+    later = ~np.tri(3, dtype=bool)
+    axis, scale = attention_map(WEIGHTS, "abc", "abc", forbidden=later).figure.axes
+    assert scale.get_ylabel() == "weight" and axis.images[0].get_clim() == (0.0, 1.0)
+    assert [text.get_text() for text in axis.texts[:3]] == ["1.00", "0.00", "0.00"]
+    assert axis.images[0].get_array().mask.tolist() == later.tolist()  # nothing is drawn there: the hatching is seen
+    (frame,) = axis.collections
+    sides = {tuple(map(tuple, side)) for side in frame.get_segments()}
+    stairs = {((0.5, -0.5), (0.5, 0.5)), ((0.5, 0.5), (1.5, 0.5)), ((1.5, 0.5), (1.5, 1.5)), ((1.5, 1.5), (2.5, 1.5))}
+    edge = {((0.5, -0.5), (1.5, -0.5)), ((1.5, -0.5), (2.5, -0.5)), ((2.5, -0.5), (2.5, 0.5)), ((2.5, 0.5), (2.5, 1.5))}
+    assert sides == stairs | edge
+
+
+def test_a_large_map_has_no_numbers_and_weak_weights_a_scale_of_their_own():
+    axis, _ = attention_map(np.full((8, 20), 0.05), list("abcdefghijklmnopqrst"), "abcdefgh").figure.axes
+    assert not axis.texts and axis.images[0].get_clim() == (0.0, 0.05)
+
+
+@pytest.mark.parametrize("forbidden", [np.zeros((2, 3), bool), np.zeros((3, 3))])
+def test_a_mask_of_another_form_is_refused(forbidden):
+    with pytest.raises(ValueError, match=r"attention_map: forbidden \(\d, 3\) of .*, expected \(3, 3\) of bool"):
+        attention_map(WEIGHTS, "abc", "abc", forbidden=forbidden)

@@ -275,7 +275,7 @@ def test_a_page_made_by_nbconvert_has_the_drawing_and_its_words():
     drawn = still(AttentionView.from_tensor([[0.72, 0.28], [0.01, 0.99]], ["<a>", "b"]))
     tags = [element.tag.partition("}")[2] for element in drawn.iter()]
     assert [tags.count(tag) for tag in ("line", "image")] == [3, 1]
-    assert [line.get("stroke-opacity") for line in drawn.iter() if line.get("x1")] == [
+    assert [line.get("stroke-opacity") for line in drawn.iter() if line.get("x2")] == [
         f"{n / 19:.3f}" for n in (14, 5, 19)
     ]
     assert "<a>" in [text.text for text in drawn.iter()]
@@ -330,7 +330,7 @@ def test_hostile_tokens_stay_text_in_every_export_and_repr(tmp_path, capsys):
     svg = view.save(tmp_path / "x.svg").read_text("utf-8")
     root = ElementTree.fromstring(svg)  # a NUL or an unescaped sign would not parse
     tags = {element.tag.partition("}")[2] for element in root.iter()}
-    assert tags == {"svg", "rect", "g", "text", "line", "image"}
+    assert tags == {"svg", "style", "rect", "g", "text", "line", "image"}
     html = view.save(tmp_path / "x.html").read_text("utf-8")
     assert re.findall(r"<(script|/script)\b", html) == ["script", "/script"] * 3
     assert 'onerror="window' not in html

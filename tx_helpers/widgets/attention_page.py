@@ -16,7 +16,8 @@ from matplotlib import colormaps
 from matplotlib.collections import LineCollection
 
 from tx_helpers.show.pixels import pixel_image, strongest
-from tx_helpers.show.plots import COLOURS, DPI, new_figure
+from tx_helpers.show.plots import DPI, new_figure
+from tx_helpers.show.shapes import INK, KEY, MUTED, PAPER, QUERY, WEIGHT, theme
 from tx_helpers.widgets.attention_data import shown
 
 ROW, LINES, LABEL = 20, 180, 150  # of the SVG, in pixels: height of a token, width of the lines and of the tokens
@@ -65,22 +66,22 @@ def page(esm: str, spec: dict, data: bytes, state: dict, static: str) -> str:
     )
 
 
-def svg(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict, alt: str) -> str:
+def svg(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict, alt: str = "") -> str:
     """Tokens and lines of weight on the left, the matrix on the right; the words `alt` name it."""
     parts = [
-        f'<g fill="#444"><text x="{LABEL - 8}" y="18" text-anchor="end">query</text>'
-        f'<text x="{LABEL + LINES + 8}" y="18">key</text></g>',
-        f'<g stroke="{COLOURS[0]}">',
+        f'<text x="{LABEL - 8}" y="18" text-anchor="end" fill="{QUERY.shade}">● query</text>'
+        f'<text x="{LABEL + LINES + 8}" y="18" fill="{KEY.shade}">■ key</text>',
+        f'<g stroke="{WEIGHT.shade}" transform="translate({LABEL})">',  # so x1 is 0, which need not be said
     ]
     for t, s in _lines(weights, state):
         w = weights[t, s]
         parts.append(
-            f'<line x1="{LABEL}" y1="{_middle(t)}" x2="{LABEL + LINES}" y2="{_middle(s)}" '
+            f'<line y1="{_middle(t)}" x2="{LINES}" y2="{_middle(s)}" '
             f'stroke-opacity="{w:.3f}" stroke-width="{0.5 + 3.5 * w:.1f}"/>'
         )
     parts.append("</g>")
     for tokens, x, anchor in ((queries, LABEL - 8, "end"), (keys, LABEL + LINES + 8, "start")):
-        parts.append(f'<g fill="#111" text-anchor="{anchor}">')
+        parts.append(f'<g fill="{INK}" text-anchor="{anchor}">')
         parts += [f'<text x="{x}" y="{_middle(i) + 4}">{escape(shown(token))}</text>' for i, token in enumerate(tokens)]
         parts.append("</g>")
     cell = max(1.0, min(ROW, MATRIX / max(weights.shape)))
@@ -88,17 +89,19 @@ def svg(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state:
     return _framed([*parts, matrix], width, max(height, ROW * max(weights.shape) + 50), alt)
 
 
-def still(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict, alt: str) -> str:
+def still(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict) -> str:
     """The same for a notebook's text output, which is compared to the byte; of many tokens the matrix alone.
+
+    It has no name of its own: the <img> around it has one.
 
     The weights are rounded to nineteenths, so that their last digits change nothing: 1/2, 1/8 and the like lie far from
     where such a rounding turns.
     """
     weights = np.round(weights * 19) / 19
     if max(weights.shape) <= MOST_LABELS:
-        return svg(weights, queries, keys, state, alt)
+        return svg(weights, queries, keys, state)
     matrix, width, height = _matrix(weights, queries, keys, 20, MATRIX / max(weights.shape))
-    return _framed([matrix], width, height, alt)
+    return _framed([matrix], width, height)
 
 
 def _matrix(
@@ -111,11 +114,11 @@ def _matrix(
     x, y = left + room[0], 30 + 0.87 * room[1]  # the keys' names rise at 60°, whose sine is 0.87 and whose cosine 0.5
     levels = np.rint(strongest(weights, MOST_CELLS) / max(1.0, weights.max()) * 255)
     parts = [
-        f'<text x="{left}" y="18" fill="#444">matrix: a row for each query</text>',
+        f'<text x="{left}" y="18" fill="{MUTED}">matrix: a row for each query</text>',
         pixel_image(levels, CIVIDIS, x=x, y=y, width=cell * S, height=cell * T),
     ]
     if named:
-        parts.append(f'<g fill="#111" font-size="{min(12, cell):g}"><g text-anchor="end">')
+        parts.append(f'<g fill="{INK}" font-size="{min(12, cell):g}"><g text-anchor="end">')
         for t, token in enumerate(queries):
             parts.append(f'<text x="{x - 6:g}" y="{y + (t + 0.7) * cell:.0f}">{escape(shown(token))}</text>')
         parts.append(f'</g><g transform="translate(0 {y - 4:.0f})">')
@@ -127,13 +130,15 @@ def _matrix(
     return "".join(parts), width, y + cell * T + 20
 
 
-def _framed(parts: Sequence[str], width: float, height: float, alt: str) -> str:
+def _framed(parts: Sequence[str], width: float, height: float, alt: str = "") -> str:
+    name = f' role="img" aria-label="{escape(alt, quote=True)}"' if alt else ""
     opening = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(alt, quote=True)}" '
-        f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" font-family="sans-serif" '
-        'font-size="13"><rect width="100%" height="100%" fill="#fff"/>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="tx-card"{name} '
+        f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" '
+        'style="max-width: 100%; height: auto" font-family="sans-serif" font-size="13">'
     )
-    return opening + "".join(parts) + "</svg>"
+    drawn = f'<rect width="100%" height="100%" rx="12" fill="{PAPER}"/>' + "".join(parts)
+    return opening + theme(drawn) + drawn + "</svg>"
 
 
 def png(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict, alt: str) -> bytes:
@@ -168,12 +173,20 @@ def _draw_lines(axis, weights: np.ndarray, queries: Sequence[str], keys: Sequenc
     strength = np.array([weights[t, s] for t, s in pairs])
     segments = [[(0, t), (1, s)] for t, s in pairs]
     axis.add_collection(
-        LineCollection(segments, colors=COLOURS[0], alpha=strength.clip(0, 1), linewidths=0.4 + 2.6 * strength)
+        LineCollection(segments, colors=WEIGHT.shade, alpha=strength.clip(0, 1), linewidths=0.4 + 2.6 * strength)
     )
     for tokens, x, side in ((queries, -0.04, "right"), (keys, 1.04, "left")):
         for i, token in enumerate(tokens):
             axis.text(x, i, shown(token), ha=side, va="center", fontsize=9, parse_math=False)
-        axis.text(x, -1, "query" if side == "right" else "key", ha=side, va="center", fontsize=8, color="#444444")
+        axis.text(
+            x,
+            -1,
+            "● query" if side == "right" else "■ key",
+            ha=side,
+            va="center",
+            fontsize=8,
+            color=(QUERY if side == "right" else KEY).shade,
+        )
     axis.set(xlim=(-0.75, 1.75), ylim=(max(weights.shape) - 0.5, -1.5))
     axis.axis("off")
 

@@ -225,7 +225,9 @@ class AttentionView:
     def _repr_mimebundle_(self, include=None, exclude=None):
         data, metadata = self.widget._repr_mimebundle_()
         picture = (self.weights, self.attention.queries, self.attention.keys, self.state, self.summary)
-        html = image("image/svg+xml", attention_page.still(*picture).encode(), self.summary)  # nbconvert's alt text
+        html = image(
+            "image/svg+xml", attention_page.still(*picture[:-1]).encode(), self.summary
+        )  # nbconvert's alt text
         data = data | {"text/html": html, "image/png": attention_page.png(*picture), "text/plain": repr(self)}
         return data, metadata | {"image/png": {"alt": self.summary}}
 

@@ -46,7 +46,7 @@ function makeControls(id) {
 /** Everything that is seen. */
 function makeParts(id, name) {
   const { bars, ...controls } = makeControls(id);
-  const caption = (text) => make("div", { class: "tx-caption" }, text);
+  const caption = (text, of = "") => make("div", { class: `tx-caption ${of}` }, text);
   const note = make("p", { class: "tx-note" });
   const summary = make("p", { class: "tx-summary", role: "status", "aria-live": "polite" });
   const error = make("p", { class: "tx-error", role: "alert" });
@@ -57,7 +57,7 @@ function makeParts(id, name) {
   const lists = { query: list("queries", "Query tokens"), key: list("keys", "Key tokens") };
   const picture = makeSvg("svg", { class: "tx-picture", role: "img", preserveAspectRatio: "none" });
   const linesPanel = make("div", { class: "tx-scroll" }, make("div", { class: "tx-lines" },
-    caption("query"), caption(""), caption("key"), lists.query, picture, lists.key));
+    caption("● query", "tx-query"), caption(""), caption("■ key", "tx-key"), lists.query, picture, lists.key));
   const matrix = make("canvas", { role: "img" }), band = make("div", { class: "tx-band" });
   const matrixPanel = make("div", { class: "tx-scroll" }, caption("matrix: a row for each query"),
     make("div", { style: "position: relative; width: max-content" }, matrix, band));

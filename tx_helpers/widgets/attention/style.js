@@ -1,13 +1,15 @@
-// How the attention view looks.
+// How the attention view looks: queries orange, keys blue, weights gold, as in tx_helpers/show/shapes.py.
 
 const ROW = 22; // height of a token, in pixels
 const CSS = `
 .tx-attention { --tx-back: var(--jp-layout-color0, #fff); --tx-ink: var(--jp-content-font-color1, #1a1a1a);
-  --tx-quiet: #555; --tx-edge: #767676; --tx-line: #0072b2; --tx-pick: #fff0c2; --tx-mark: #c04a00;
+  --tx-quiet: #555; --tx-edge: #767676; --tx-line: #a16f00; --tx-pick: #fff0c2; --tx-mark: #c04a00;
+  --tx-query: #9a4400; --tx-key: #00527f;
   background: var(--tx-back); color: var(--tx-ink); padding: 8px; box-sizing: border-box; max-width: 100%;
   font: 13px/1.4 var(--jp-ui-font-family, system-ui, sans-serif); }
 .tx-attention.tx-dark { --tx-back: var(--jp-layout-color0, #111); --tx-ink: var(--jp-content-font-color1, #f2f2f2);
-  --tx-quiet: #bbb; --tx-edge: #8c8c8c; --tx-line: #56b4e9; --tx-pick: #4a3b00; --tx-mark: #ffa24d; color-scheme: dark; }
+  --tx-quiet: #bbb; --tx-edge: #8c8c8c; --tx-line: #e69f00; --tx-pick: #4a3b00; --tx-mark: #ffa24d;
+  --tx-query: #ffb27a; --tx-key: #8cc8f0; color-scheme: dark; }
 .tx-attention :focus-visible { outline: 2px solid var(--tx-mark); outline-offset: 1px; }
 .tx-attention .tx-controls { display: flex; flex-wrap: wrap; gap: 6px 18px; align-items: center; min-height: 32px; }
 .tx-attention .tx-switch { display: inline-flex; flex-wrap: wrap; gap: 0 6px; align-items: center; }
@@ -19,6 +21,8 @@ const CSS = `
 .tx-attention output { min-width: 2.2em; font-variant-numeric: tabular-nums; }
 .tx-attention p { margin: 6px 0; }
 .tx-attention .tx-note, .tx-attention .tx-reason, .tx-attention .tx-caption { color: var(--tx-quiet); }
+.tx-attention .tx-caption.tx-query { color: var(--tx-query); text-align: right; }
+.tx-attention .tx-caption.tx-key { color: var(--tx-key); }
 .tx-attention .tx-summary { font-weight: 600; overflow-wrap: anywhere; min-height: 1.4em; }
 .tx-attention .tx-error { color: var(--tx-mark); }
 .tx-attention .tx-error:empty { margin: 0; }

@@ -1,24 +1,24 @@
-"""Rotary positions: a vector turned by its position; the angle between query and key keeps the distance alone."""
+"""Rotary positions: a vector turned by its position; the angle between query and key depends on the distance alone."""
 
 import math
 
-from canvas import GOLD, GREY, INK, MUTED, SMALL, Canvas, save
+from canvas import GREY, INK, MUTED, SMALL, Canvas, save
 
-from tx_helpers.show import shapes
+from tx_helpers.show.shapes import KEY, QUERY
 
 STEP = 25  # degrees for each position
-QUERY, KEY = 10, 0  # the directions of query and key before any turn, in degrees
+START = 0  # the direction of query and key before any turn, in degrees
 FIRST, SECOND = (4, 2), (8, 6)  # positions (m, n) of query and key: the same distance twice
 RADIUS, LEVEL, CENTRES = 96, 216, (150, 400, 650)
-BETWEEN = (FIRST[0] - FIRST[1]) * STEP + QUERY - KEY  # degrees from the key to the query, in both
+BETWEEN = (FIRST[0] - FIRST[1]) * STEP  # degrees from the key to the query, in both
 
 DESCRIPTION = (
     f"Three circles. In the first one vector is drawn at the positions 0 to 4: each position turns it by {STEP} "
     f"degrees more, and its length stays. In the second a query at position {FIRST[0]} and a key at position "
-    f"{FIRST[1]}, which lie {QUERY - KEY} degrees apart without a turn, have been turned by {FIRST[0] * STEP} "
-    f"and {FIRST[1] * STEP} degrees; the angle between them is "
-    f"{BETWEEN} degrees. In the third the same two stand at positions {SECOND[0]} and {SECOND[1]}, turned by "
-    f"{SECOND[0] * STEP} and {SECOND[1] * STEP} degrees: both have moved on, and the angle between them is {BETWEEN} "
+    f"{FIRST[1]}, which point the same way at position 0, have been turned by {FIRST[0] * STEP} and "
+    f"{FIRST[1] * STEP} degrees; the angle between them is {BETWEEN} degrees. In the third the same two are at "
+    f"positions {SECOND[0]} and {SECOND[1]}, turned by {SECOND[0] * STEP} and {SECOND[1] * STEP} degrees: both have "
+    f"moved on, and the angle between them is {BETWEEN} "
     "degrees again. Their product depends on the distance, 2, alone."
 )
 
@@ -38,7 +38,7 @@ def draw() -> Canvas:
         canvas.text(x, LEVEL - RADIUS - 30, title, anchor="middle", bold=True)
         canvas.circle(x, LEVEL, RADIUS, fill="#FFFFFF", stroke=GREY.full)
     for position in range(5):
-        arrow(canvas, CENTRES[0], QUERY + position * STEP, shapes.RESIDUAL.full, shapes.RESIDUAL.shade, str(position))
+        arrow(canvas, CENTRES[0], START + position * STEP, QUERY.full, QUERY.shade, str(position))
     for x, (m, n) in zip(CENTRES[1:], (FIRST, SECOND), strict=True):
         draw_pair(canvas, x, m, n)
     y = LEVEL + RADIUS + 36
@@ -76,13 +76,13 @@ def arrow(canvas: Canvas, x: float, degrees: float, colour: str, shade: str, nam
 
 
 def draw_pair(canvas: Canvas, x: float, m: int, n: int) -> None:
-    start, end = KEY + n * STEP, QUERY + m * STEP
+    start, end = START + n * STEP, START + m * STEP
     steps = [start + (end - start) * i / 20 for i in range(21)]
-    canvas.line(*(point(x, degrees, 44) for degrees in steps), colour=GOLD.shade, thickness=4, arrow=False)
-    arrow(canvas, x, end, shapes.QUERY.full, shapes.QUERY.shade, "q")
-    arrow(canvas, x, start, shapes.KEY.full, shapes.KEY.shade, "k")
+    canvas.line(*(point(x, degrees, 44) for degrees in steps), colour=MUTED, thickness=4, arrow=False)
+    arrow(canvas, x, end, QUERY.full, QUERY.shade, "q")
+    arrow(canvas, x, start, KEY.full, KEY.shade, "k")
     label = point(x, (start + end) / 2, 64)
-    canvas.text(label[0], label[1] + 4, f"{BETWEEN}°", anchor="middle", size=SMALL, colour=GOLD.shade, bold=True)
+    canvas.text(label[0], label[1] + 4, f"{BETWEEN}°", anchor="middle", size=SMALL, colour=MUTED, bold=True)
 
 
 if __name__ == "__main__":

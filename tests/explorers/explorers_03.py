@@ -22,13 +22,4 @@ CASES = [
             Move("Width D", r"distance 5: dot product 189\.60, less", mouse="choose:512"),
         ),
     ),
-    Case(
-        NOTEBOOK,
-        "rotary-angle",
-        (
-            Move("Query position m", r"score is 0\.730, .* m − n = 4", keys=("ArrowRight",)),
-            Move("Key position n", r"score is 0\.920, .* m − n = 3", keys=("ArrowRight",)),
-            Move("Angle per position", r"the query was turned 270° further", mouse="drag"),
-        ),
-    ),
 ]

@@ -11,17 +11,12 @@ from matplotlib.image import imread
 
 from tx_helpers.widgets.positions import (
     FARTHEST,
-    KEY,
-    QUERY,
     compare_positions,
     draw_comparison,
     draw_table,
-    draw_turn,
     heatmap_explorer,
     pixels,
     position_table,
-    rotary_explorer,
-    turn_pair,
     two_positions_explorer,
 )
 
@@ -62,16 +57,6 @@ def test_two_positions_are_compared_pair_by_pair(m, n, width):
     assert seen.vectors.shape == (2, width)
     assert seen.curve[abs(m - n)] == pytest.approx(terms.sum())
     assert len(seen.curve) == FARTHEST + 1
-
-
-@pytest.mark.parametrize(("m", "n", "degrees"), [(5, 2, 20), (0, 0, 90), (3, 40, 35)])
-def test_query_and_key_turn_as_complex_numbers(m, n, degrees):
-    seen = turn_pair(m, n, degrees)
-    query = complex(*QUERY) * np.exp(1j * math.radians(m * degrees))
-    key = complex(*KEY) * np.exp(1j * math.radians(n * degrees))
-    np.testing.assert_allclose([*seen.query, *seen.key], [query.real, query.imag, key.real, key.imag], atol=1e-12)
-    assert seen.score == pytest.approx((query * key.conjugate()).real)
-    assert turn_pair(m + 7, n + 7, degrees).score == pytest.approx(seen.score)
 
 
 # ---------------------------------------------------------------------------------------------------------------- draw
@@ -118,22 +103,6 @@ def test_the_words_of_two_positions_compare_with_the_distance_before():
     assert "dot product 32.00, the most there is." in draw_comparison(4, 4, compare_positions(4, 4, 64)).alt
 
 
-def test_the_arrows_end_where_the_vectors_do():
-    svg = draw_turn(0, 0, 20, turn_pair(0, 0, 20)).svg
-    assert re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="6"', svg) == [("325", "180"), ("298", "99")]
-
-
-def test_the_names_of_query_and_key_never_touch():
-    for distance in range(-9, 10):
-        seen = turn_pair(20 + distance, 20, 20)
-        svg = draw_turn(20 + distance, 20, 20, seen).svg
-        (a, b), (c, d) = (
-            map(float, re.search(rf'<text x="([\d.]+)" y="([\d.]+)"[^>]*>{name}<', svg).groups())
-            for name in ("query", "key")
-        )
-        assert abs(a - c) > 30 or abs(b - d) > 13, f"distance {distance}"
-
-
 # ---------------------------------------------------------------------------------------------------------------- bind
 
 
@@ -147,14 +116,3 @@ def test_the_explorers_answer_their_questions():
     assert "23.50, less than the 23.93 at distance 4" in pair.summary
     pair.set(m=70, n=76)
     assert "23.56, more than the 23.50 at distance 5" in pair.summary
-    turn = rotary_explorer()
-    rest = (
-        "Their score is 0.920, the cosine of the 23° between them: the key began 37° ahead, and the query was turned "
-        "60° further. It is the same for all positions with m − n = 3."
-    )
-    assert turn.summary == f"Query at 5 turned by 100°, key at 2 by 40°. {rest}"
-    turn.set(query=25, key=22)
-    assert turn.summary == f"Query at 25 turned by 500°, key at 22 by 440°. {rest}"
-    turn.set(key=28)
-    assert "Their score is -0.120, the cosine of the 97° between them" in turn.summary
-    assert "and the key was turned 60° further. It is the same for all positions with m − n = -3." in turn.summary

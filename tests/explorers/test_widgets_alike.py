@@ -13,9 +13,11 @@ from tx_helpers.widgets.head_split import split_explorer
 from tx_helpers.widgets.leaks import leak_explorer
 from tx_helpers.widgets.norms import norm_explorer
 from tx_helpers.widgets.parameter_count import parameter_explorer
-from tx_helpers.widgets.positions import heatmap_explorer, rotary_explorer, two_positions_explorer
+from tx_helpers.widgets.position_bias import bias_explorer
+from tx_helpers.widgets.positions import heatmap_explorer, two_positions_explorer
 from tx_helpers.widgets.pronoun import pronoun_explorer
 from tx_helpers.widgets.recurrence import gradient_explorer, path_explorer
+from tx_helpers.widgets.rotary import rotary_explorer, stretched_explorer
 from tx_helpers.widgets.softmax import softmax_explorer
 
 SECTIONS = ["compute", "draw", "describe", "bind"]
@@ -57,15 +59,8 @@ def test_what_is_made_otherwise_is_found():
 
 BARE = [
     *(activation_explorer, depth_explorer, gradient_explorer, heatmap_explorer, leak_explorer, norm_explorer),
-    *(
-        parameter_explorer,
-        path_explorer,
-        pronoun_explorer,
-        rotary_explorer,
-        softmax_explorer,
-        split_explorer,
-        two_positions_explorer,
-    ),
+    *(parameter_explorer, path_explorer, rotary_explorer, softmax_explorer, split_explorer, two_positions_explorer),
+    *(bias_explorer, pronoun_explorer, stretched_explorer),
 ]
 
 

@@ -35,9 +35,6 @@ TABLE = (
     ("03", "The dot product of sinusoidal positions falls with distance"),
     ("03", "cos(1) = 0, so the terms of far positions are near 0"),
     ("03", "Odd dimensions, 0, 2, 4 …, take the cosine"),
-    ("03", "Sinusoids extrapolate to longer sequences"),
-    ("03", "T5's bias is negative far away, positive nearby, and is added twice"),
-    ("03", "Sinusoidal and learned positions work equally well"),
     ("04", "Without √K training fails"),
     ("04", "Self-attention is permutation-invariant"),
     ("04", "Attention is a symmetric similarity"),
@@ -60,6 +57,9 @@ TABLE = (
     ("07", "The FFN stores the knowledge"),
     ("10", "A bigger beam is better"),
     ("10", "GPT has no way to process a prompt without an encoder"),
+    ("13", "Sinusoids extrapolate to longer sequences"),
+    ("13", "T5's bias is negative far away, positive nearby, and is added twice"),
+    ("13", "Sinusoidal and learned positions work equally well"),
 )
 HEADING = r'### (Measured: )?"'  # of a notebook's own claims
 

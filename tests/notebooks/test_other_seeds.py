@@ -32,14 +32,7 @@ EXPERIMENTS = {
         "assert gained > 0.4",
     ),
     "02_tokens_and_embeddings": ("all of them first at step", 'moved["Adam"] > 0.01', "seven @ three > 0.7"),
-    "03_positional_encodings": (
-        "ALiBi changes by less than 0.2 nats",
-        "gained > 0.4 and lost > 1 and won_back > 0.8",
-        "Wrong: beyond the trained length",
-        "assert 0.05 < gap < 0.4",
-        "assert right > 0.95 and on_echo",
-        "near.max() < -0.2 and asked_for > 0.3",
-    ),
+    "03_positional_encodings": ('assert share["fast"][0] > share["slow"][0] + 0.2',),
     "04_self_attention": (
         "one shared, fewer than 65 %",
         "below 60 % at 256",
@@ -99,6 +92,18 @@ EXPERIMENTS = {
         'assert share["top-k"] < share["top-p"]',
         "assert list(same.values())",
         "assert of_greedy < of_real",
+    ),
+    "13_positions_inside_attention": (
+        "ALiBi changes by less than 0.2 nats",
+        "gained > 0.4 and lost > 1 and won_back > 0.8",
+        "Wrong: beyond the trained length",
+        'assert fixed == ["sinusoidal", "rotary", "ALiBi"]',
+        "assert inside_gain > 0.3",
+        "assert 0.05 < gap < 0.4",
+        "and 0.5 < undivided.std() < 2",
+        "assert right > 0.95 and on_echo",
+        "near.max() < -0.2 and asked_for > 0.3",
+        "assert known < -0.03",
     ),
 }
 by_notebook = pytest.mark.parametrize("notebook", EXPERIMENTS)

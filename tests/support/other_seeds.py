@@ -15,10 +15,6 @@ SEED = re.compile(r"\b(manual_seed\(|RandomStream\(|seed=)(\d+)\b")
 # For a notebook: pieces of source that use a default seed, and what replaces them.
 UNNAMED_SEEDS = {
     "01_limits_of_recurrence": {"data.batches(64)": "data.batches(64, seed={seed})"},
-    "03_positional_encodings": {
-        "TextBatches(ids, length, batch_size=12)": "TextBatches(ids, length, batch_size=12, seed={seed})",
-        "manual_seed(step)": "manual_seed(step + {seed} * 10**6)",
-    },
     "04_self_attention": {"train_translator(steps=150, prepare": "train_translator(steps=150, seed={seed}, prepare"},
     "05_multi_head_attention": {
         "train_translator(small.train, steps=120": "train_translator(small.train, seed={seed}, steps=120",
@@ -41,6 +37,10 @@ UNNAMED_SEEDS = {
     "10_generation": {
         "train_translator(steps=80": "train_translator(seed={seed}, steps=80",
         "train_writer(corpus, steps=150": "train_writer(corpus, seed={seed}, steps=150",
+    },
+    "13_positions_inside_attention": {
+        "TextBatches(ids, length, batch_size=12)": "TextBatches(ids, length, batch_size=12, seed={seed})",
+        "manual_seed(step)": "manual_seed(step + {seed} * 10**6)",
     },
 }
 

@@ -1,5 +1,7 @@
 """Exercises of notebook 03, positional encodings."""
 
+import math
+
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
@@ -22,6 +24,7 @@ def _interleaved(even, odd, D):
 
 table = Exercise(
     "sinusoid_table",
+    inline=True,
     title="The table of sinusoids",
     goal="Return the table (T, D) of sinusoidal positions 0 … T − 1, with base 10,000. D may be odd: then the last "
     "column is a sine that has no cosine beside it.",
@@ -118,6 +121,7 @@ def last_column_left_out(T, D):
 
 entry = Exercise(
     "model_input",
+    inline=True,
     title="Word and position in one vector",
     goal="Make the input of the Transformer of 2017: for ids (B, T) take the rows of the embedding E (V, D), scale "
     "them by √D, and add the positions P (N, D), N ≥ T. Row t of P belongs to token t of every sentence, counted from "
@@ -322,111 +326,73 @@ def frequencies_doubled(k, D):
     return _blocks(C, S, -S)
 
 
-# --- rotary ----------------------------------------------------------------------------------------------------------
+# --- where it rises again --------------------------------------------------------------------------------------------
 
-turn = Exercise(
-    "rotate_queries",
-    title="Rotary, by halves",
-    goal="Rotate queries x (T, K), K even, by rotary positions in the layout of GPT-NeoX, which transformers uses for "
-    "Llama, too: at position t the features x_i and x_(i+K/2) are a pair, rotated by the angle t·10000^(−2i/K), i = 0 "
-    "… K/2 − 1. Row t of x has position t. Return (T, K).",
+rise = Exercise(
+    "first_rise",
+    title="Where does it rise again?",
+    goal="For sinusoidal positions of width D (even, at least 16) the dot product PE(0)·PE(k) falls at first, as k "
+    "grows. Return the first distance k at which the next one is larger: PE(0)·PE(k + 1) > PE(0)·PE(k). An integer; it "
+    "is below 100 for every D up to 512.",
     difficulty=2,
-    minutes=12,
-    formula=r"\begin{pmatrix}x'_{i}\\x'_{i+K/2}\end{pmatrix}="
-    r"\begin{pmatrix}\cos t\omega_i&-\sin t\omega_i\\\sin t\omega_i&\cos t\omega_i\end{pmatrix}"
-    r"\begin{pmatrix}x_{i}\\x_{i+K/2}\end{pmatrix}",
-    source="Su et al. 2021, section 3.2, with the pairs of GPT-NeoX",
-    cases=lambda: [
-        (torch.tensor([[1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]),),
-        *((x,) for x in random_tensors((5, 8), (9, 4), seed=3)),
-    ],
-    picture=True,
+    minutes=10,
+    cases=lambda: [(16,), (64,), (128,)],
     hints=(
-        "Angles (T, K/2) first: positions times frequencies. Then the two halves of x, (T, K/2) each.",
-        "New first half: first · cos − second · sin; new second half: first · sin + second · cos.",
-        "first, second = x.chunk(2, dim=-1), and torch.cat([new_first, new_second], dim=-1) in the end",
+        "By the proof the dot product at distance k is Σ cos(k·ω_i), over the D/2 frequencies ω_i = 10000^(−2i/D).",
+        "Make it for all k = 0 … 100 at once, (101, D/2) and then a sum. Where is its difference above 0 first?",
+        "products.diff() > 0 is a row of truth values; (…).nonzero()[0] finds the first True. Return int(…).",
     ),
 )
 
 
-@turn.solution
-def rotate_queries(x):
-    "Rotated queries (T, K) of x (T, K), whose row t has position t; i and i + K/2 are a pair."
-    T, K = x.shape
-    angles = torch.arange(T)[:, None] / 10000 ** (torch.arange(0, K, 2) / K)  # (T, K/2)
-    first, second = x.chunk(2, dim=-1)
-    turned = [first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()]
-    return torch.cat(turned, dim=-1)
+@rise.solution
+def first_rise(D):
+    """The first k with PE(0)·PE(k + 1) > PE(0)·PE(k), for sinusoids of width D."""
+    frequencies = [10000 ** (-2 * i / D) for i in range(D // 2)]
+    products = [sum(math.cos(k * w) for w in frequencies) for k in range(101)]
+    return next(k for k in range(100) if products[k + 1] > products[k])
 
 
-def _cos_sin(x, power=lambda i, K: 2 * i / K):
-    angles = _angles(*x.shape, power=power).to(x.dtype)
-    return angles.cos(), angles.sin()
+def _first(exponents, D, wave=torch.cos, found=lambda products: products.diff() > 0):
+    """The first distance with something `found` among the sums of waves."""
+    frequencies = 10000.0 ** -exponents(torch.arange(D // 2, dtype=torch.float64), D)
+    return int(found(wave(torch.arange(400.0)[:, None] * frequencies).sum(1)).nonzero()[0])
 
 
-def _turned(x, cos, sin):
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+def _usual(i, D):
+    return 2 * i / D
 
 
-@turn.mistake(
-    "You paired neighbours, 2i with 2i + 1, as in the paper. Here i is paired with i + K/2: yours is right only at "
-    "position 0, where nothing turns."
-)
-def pairs_of_neighbours(x):
-    cos, sin = _cos_sin(x)
-    even, odd = x[:, 0::2], x[:, 1::2]
-    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
-
-
-@turn.mistake("Your rotation begins at position 1. Row 0 of x has position 0, where nothing turns.")
-def rotated_from_one(x):
-    angles = _angles(len(x) + 1, x.shape[1])[1:].to(x.dtype)
-    return _turned(x, angles.cos(), angles.sin())
-
-
-@turn.mistake(
-    "You mixed two layouts: you rotate halves, but your angles are laid out for neighbours, each of them twice in a "
-    "row. That is right only at position 0."
-)
-def layouts_mixed(x):
-    cos, sin = (part.repeat_interleave(2, dim=-1) for part in _cos_sin(x))
-    first, second = x.chunk(2, dim=-1)
-    return x * cos + torch.cat([-second, first], dim=-1) * sin
-
-
-@turn.mistake(
-    "You rotate clockwise: the minus belongs to the sine of the first line. Your scores depend on n − m in place of m "
-    "− n."
-)
-def turned_clockwise(x):
-    cos, sin = _cos_sin(x)
-    return _turned(x, cos, -sin)
-
-
-@turn.mistake(
-    "You multiplied by the cosine and added nothing of the other half: the pair becomes shorter in place of turning."
-)
-def no_partner(x):
-    cos, sin = _cos_sin(x)
-    return _turned(x, cos, 0 * sin)
-
-
-turn.add_mistakes(
+rise.add_mistakes(
     {
-        "no_frequencies": (
-            "Every pair turns by the angle t: the frequencies 10000^(−2i/K) are missing, and positions 44 apart look "
-            "nearly alike.",
-            lambda x: _turned(x, *_cos_sin(x, power=lambda i, K: 0 * i)),
+        "one_too_far": (
+            "You return the distance that is larger, k + 1. The one before it, from which it rises, is k.",
+            lambda D: first_rise(D) + 1,
         ),
-        "put_back_side_by_side": (
-            "Your rotation is right, but you put the two of a pair side by side. Each belongs in its own half.",
-            lambda x: torch.stack(rotate_queries(x).chunk(2, dim=-1), dim=-1).flatten(-2),
+        "exponent_doubled": (
+            "Your exponent is doubled, 4i/D: the wavelengths grow too fast, and the first rise comes too early.",
+            lambda D: _first(lambda i, D: 4 * i / D, D),
         ),
-        "added_instead": (
-            "You added the sinusoids to x. Rotary positions add nothing: they rotate each pair, whose length stays "
-            "the same.",
-            lambda x: x + sinusoid_table(*x.shape),
+        "exponent_halved": (
+            "Your exponent is i/D, half of 2i/D: too many clocks are fast.",
+            lambda D: _first(lambda i, D: i / D, D),
+        ),
+        "pairs_from_one": (
+            "You counted the pairs from 1. Pair 0, the fastest, is missing, and it is the one that rises first.",
+            lambda D: _first(lambda i, D: 2 * (i + 1) / D, D),
+        ),
+        "fastest_pair_alone": (
+            "You looked at the fastest pair alone: cos k rises from 3 on. The others still fall there, and all of "
+            "them are added up.",
+            lambda D: _first(lambda i, D: 1e9 * i, D),
+        ),
+        "sines_alone": (
+            "You added sines. The dot product of two positions is a sum of cosines of the distance.",
+            lambda D: _first(_usual, D, wave=lambda angle: -angle.sin()),
+        ),
+        "half_of_it": (
+            "You return where the dot product has fallen below half its start. It has risen before that.",
+            lambda D: _first(_usual, D, found=lambda products: products < D / 4),
         ),
     }
 )
@@ -434,22 +400,32 @@ turn.add_mistakes(
 
 QUIZ = [
     Question(
-        "Without positions, what does the encoder make of “ein und zwanzig” against “zwanzig und ein”?",
+        "Attention knows no positions. The same words come in another order. What does it make of them?",
         (
             Choice(
-                "The same vectors in another order",
+                "The same vectors, in the new order",
                 "Attention is equivariant: reordered input, reordered output.",
                 right=True,
             ),
             Choice(
-                "Different vectors for each word",
-                "A word meets the same keys and values in both; order is not among them.",
+                "Other vectors, since each word has new neighbours",
+                "A word meets the same words in both sentences; who stands beside it is not among its numbers.",
             ),
-            Choice("The same vectors in the same order", "Then output t would not go with word t any more."),
+            Choice("The same vectors, in the old order", "Then output t would not go with word t any more."),
         ),
     ),
     Question(
-        "What does the dot product of two sinusoidal encodings depend on?",
+        "Why not add the number p itself to the word's vector?",
+        (
+            Choice(
+                "Two positions could have the same number", "They never have: p is unique. Its size is the trouble."
+            ),
+            Choice("It grows, and drowns the word", "Position 500 would be far larger than the word.", right=True),
+            Choice("A network cannot learn from whole numbers", "It can; they need only be of a reasonable size."),
+        ),
+    ),
+    Question(
+        "What does the dot product of two sinusoidal positions depend on?",
         (
             Choice("On both positions", "sin a sin b + cos a cos b = cos(a − b): only the difference is left."),
             Choice("On nothing: it is constant", "It is D/2 at distance 0, and smaller at every other one."),
@@ -459,43 +435,27 @@ QUIZ = [
     Question(
         "So the further apart, the smaller the dot product?",
         (
-            Choice("Yes, always", "It rises again, from distance 5 to 6 at width 64: cosines come back."),
-            Choice("On the whole, but not at every step", "It is a sum of cosines, which oscillate.", right=True),
-            Choice("No, it grows", "It is largest at distance 0."),
+            Choice("Yes, at every step of the distance", "It rises again, from distance 5 to 6 at width 64."),
+            Choice("On the whole, not at every step", "It is a sum of cosines, which oscillate.", right=True),
+            Choice("No: it grows with the distance", "It is largest at distance 0."),
         ),
     ),
     Question(
-        "What is turned by rotary positions?",
+        "All the fast pairs of a sinusoidal table are set to zero. What is lost?",
         (
+            Choice("The exact place: neighbours look alike", "The slow hands hardly move in one step.", right=True),
+            Choice("The rough place: far positions look alike", "The slow hands still tell these apart."),
             Choice(
-                "Queries and keys",
-                "So that their dot product depends on the distance; values are left alone.",
-                right=True,
-            ),
-            Choice("Values", "Then the weights, made of queries and keys, would know nothing of positions."),
-            Choice(
-                "The word embeddings, once, at the input", "The turn is made in every attention, on queries and keys."
+                "The length of the vectors, and nothing else", "They are shorter, but neighbours are confused, too."
             ),
         ),
     ),
     Question(
-        "A model with sinusoidal positions was trained on 64 tokens. What did you measure at 200?",
+        "A table of 512 learned positions is asked for position 512. What happens?",
         (
-            Choice("The loss stays as it was", "Of the six kinds only ALiBi came near that, with less than 0.2 nats."),
-            Choice(
-                "The loss rises much",
-                "By more than 0.4 nats: such vectors can be computed, but the model has never met them.",
-                right=True,
-            ),
-            Choice("An error: there are no such rows", "That happens with learned positions."),
-        ),
-    ),
-    Question(
-        "Which of these has no parameters to learn?",
-        (
-            Choice("T5's bias", "A learned number for each head and bucket of distances."),
-            Choice("Learned positions", "They are a table with a trainable row for each position."),
-            Choice("ALiBi", "Its slopes are fixed: 2^(−8h/H) for head h.", right=True),
+            Choice("It continues the pattern of its rows", "There is no rule from which another row could be made."),
+            Choice("Position 512 counts as position 0 again", "Nothing comes round: it is a table, not a clock."),
+            Choice("An error: the last row is 511", "A table ends where it ends.", right=True),
         ),
     ),
 ]

@@ -36,6 +36,7 @@ TITLES = {
     "08": "The full model",
     "09": "Training",
     "10": "Generation",
+    "13": "Positions inside attention",
 }
 
 

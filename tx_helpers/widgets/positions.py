@@ -1,4 +1,4 @@
-"""The explorers of notebook 03: sinusoids as a heatmap, two positions compared, and rotary's turn in the plane."""
+"""The explorers of notebook 03: sinusoids as a heatmap, and two positions compared."""
 
 import math
 from dataclasses import dataclass
@@ -8,16 +8,14 @@ import numpy as np
 import torch
 
 from tx_helpers.arguments import check_numbers
-from tx_helpers.positions import Rotary, sinusoidal, wavelengths
+from tx_helpers.positions import sinusoidal, wavelengths
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.pixels import pixel_image, two_sided
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, INK, MUTED, ORANGE, SCORE, card, line, shape, words
+from tx_helpers.show.shapes import BLUE, EDGE, INK, MUTED, ORANGE, card, line, shape, words
 
 FARTHEST = 128  # the distances that the curve of `two-positions` shows
-QUERY, KEY = (1.0, 0.0), (0.8, 0.6)  # what `rotary-angle` turns: both of length 1
 BLUE_TO_ORANGE = two_sided(BLUE.full, ORANGE.full)
-HEAD_START = math.degrees(math.atan2(KEY[1], KEY[0]))  # of the key before the query, in degrees
 BASES = (1, 10, 100, 1000, 10_000)
 LEFT, RIGHT = 116, 684  # edges of the pictures, in pixels; on the left of them stand words
 
@@ -62,29 +60,6 @@ def compare_positions(m: int, n: int, width: int) -> Comparison:
     along = sinusoidal(torch.arange(FARTHEST + 1), width, dtype=torch.float64).numpy()
     terms = (vectors[0] * vectors[1]).reshape(-1, 2).sum(axis=1)
     return Comparison(vectors, terms, float(terms.sum()), along @ along[0])
-
-
-@dataclass(frozen=True)
-class Turn:
-    """One pair of features of a query and of a key, turned by their positions."""
-
-    query: np.ndarray  # (2,)
-    key: np.ndarray  # (2,)
-    score: float
-
-    @property
-    def angle(self) -> float:
-        """Between the two, 0 … 180 degrees; the score is its cosine, since both have length 1."""
-        return math.degrees(math.acos(max(-1.0, min(1.0, self.score))))
-
-
-def turn_pair(query_position: int, key_position: int, degrees: float) -> Turn:
-    """QUERY and KEY turned by position · degrees, and their dot product; by the package's own `Rotary`."""
-    step = math.radians(degrees)  # Rotary of width 2 turns by 1 radian a position: so positions are counted in steps
-    places = torch.tensor([query_position, key_position], dtype=torch.float64) * step
-    pairs = torch.tensor([[[QUERY, KEY]]], dtype=torch.float64)
-    query, key = Rotary(2).at(places, torch.float64)(pairs)[0, 0].numpy()
-    return Turn(query, key, float(query @ key))
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
@@ -133,39 +108,6 @@ def draw_comparison(m: int, n: int, seen: Comparison) -> Svg:
     return card(700, 370, parts, describe_comparison(m, n, seen))
 
 
-def draw_turn(query_position: int, key_position: int, degrees: float, seen: Turn) -> Svg:
-    """Query and key in the plane: dashed as they are, solid as turned by their positions."""
-    x, y, radius = 190, 180, 135
-    parts = [shape("circle", cx=x, cy=y, r=radius, fill="none", stroke=EDGE)]
-    # where the two nearly meet, their names are pushed apart, away from each other round the circle
-    ahead = seen.query[0] * seen.key[1] - seen.query[1] * seen.key[0]  # above 0: the key stands further round
-    push = math.copysign(math.radians(10), ahead) if seen.score > 0.9 else 0.0
-    both = (("query", QUERY, seen.query, ORANGE, -push), ("key", KEY, seen.key, BLUE, push))
-    for name, plain, turned, colour, apart in both:
-        tip = x + radius * turned[0], y - radius * turned[1]
-        angle = math.atan2(turned[1], turned[0]) + apart
-        parts += [
-            line(x, y, x + radius * plain[0], y - radius * plain[1], colour.full, stroke_dasharray="4 4"),
-            line(x, y, *tip, colour.full, stroke_width=3),
-            shape("circle", cx=tip[0], cy=tip[1], r=6, fill=colour.full),
-            words(x + 163 * math.cos(angle), y - 153 * math.sin(angle) + 4, name, anchor="middle", fill=colour.shade),
-        ]
-    low, middle, high, level = 400, 530, 660, 180
-    query_turn = f"query: position {query_position} · {degrees:g}° = {query_position * degrees:g}°"
-    key_turn = f"key: position {key_position} · {degrees:g}° = {key_position * degrees:g}°, from {HEAD_START:.0f}°"
-    parts += [
-        words(low, 70, query_turn, fill=ORANGE.shade),
-        words(low, 95, key_turn, fill=BLUE.shade),
-        words(low, 140, f"score q · k = cos {seen.angle:.0f}° = {seen.score:.3f}", size=18),
-        line(low, level, high, level, EDGE),
-        shape("circle", cx=middle + (high - low) / 2 * seen.score, cy=level, r=7, fill=SCORE.full, stroke=INK),
-        *(words(end, level + 28, f"{sign}1", anchor="middle") for end, sign in ((low, "−"), (high, "+"))),
-        words(middle, level + 28, "0", anchor="middle"),
-        words(low, 260, "dashed: before the turn, as at position 0", fill=MUTED),
-    ]
-    return card(700, 360, parts, describe_turn(query_position, key_position, degrees, seen))
-
-
 def beside(y: float, text: str) -> str:
     """Words on the left of a picture."""
     return words(LEFT - 8, y, text, anchor="end")
@@ -202,18 +144,6 @@ def describe_comparison(m: int, n: int, seen: Comparison) -> str:
     )
 
 
-def describe_turn(query_position: int, key_position: int, degrees: float, seen: Turn) -> str:
-    """By how much each was turned, and the angle that makes the score."""
-    distance = query_position - key_position
-    further = f"the {'query' if distance >= 0 else 'key'} was turned {abs(distance) * degrees:g}° further"
-    return (
-        f"Query at {query_position} turned by {query_position * degrees:g}°, key at {key_position} by "
-        f"{key_position * degrees:g}°. Their score is {seen.score:.3f}, the cosine of the {seen.angle:.0f}° between "
-        f"them: the key began {HEAD_START:.0f}° ahead, and {further}. "
-        f"It is the same for all positions with m − n = {distance}."
-    )
-
-
 # --- bind -------------------------------------------------------------------------------------------------------------
 def heatmap_explorer() -> Explore:
     """Width, length and base of the table of sinusoids."""
@@ -234,15 +164,4 @@ def two_positions_explorer() -> Explore:
         m=widgets.IntSlider(10, 0, FARTHEST, description="Position m"),
         n=widgets.IntSlider(15, 0, FARTHEST, description="Position n"),
         width=widgets.Dropdown(options=[("64", 64), ("128", 128), ("512", 512)], value=64, description="Width D"),
-    )
-
-
-def rotary_explorer() -> Explore:
-    """Positions of a query and a key, and the angle by which every position turns them further."""
-    return Explore(
-        lambda query, key, degrees: draw_turn(query, key, degrees, turn_pair(query, key, degrees)),
-        name="rotary-angle",
-        query=widgets.IntSlider(5, 0, 40, description="Query position m"),
-        key=widgets.IntSlider(2, 0, 40, description="Key position n"),
-        degrees=widgets.IntSlider(20, 0, 90, 5, description="Angle per position"),
     )

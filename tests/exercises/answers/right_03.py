@@ -95,33 +95,24 @@ def shift_in_numpy(k, D):
     return np.block([[C, S], [-S, C]])
 
 
-def turned_complex(x):
-    T, K = x.shape
-    angles = torch.outer(torch.arange(T).float(), 10000 ** (-torch.arange(0, K, 2).float() / K))
-    pairs = torch.complex(x[:, : K // 2], x[:, K // 2 :]) * torch.polar(torch.ones_like(angles), angles)
-    return torch.cat([pairs.real, pairs.imag], dim=1)
+def rise_by_table(D):
+    table = torch.tensor(table_by_loops(60, D), dtype=torch.float64)
+    products = table @ table[0]
+    return int((products[1:] > products[:-1]).int().argmax())
 
 
-def turned_by_matrices(x):
-    rows = [shift_by_rows(-t, x.shape[1]) @ row for t, row in enumerate(x)]  # the shift turns the other way
-    return torch.stack(rows)
+def rise_by_walking(D):
+    k, last = 0, math.inf
+    while True:
+        product = sum(math.cos(k / 10000 ** (i / D)) for i in range(0, D, 2))
+        if product > last:
+            return k - 1
+        k, last = k + 1, product
 
 
-def turned_by_loops(x):
-    y, half = x.clone(), x.shape[1] // 2
-    for t in range(x.shape[0]):
-        for i in range(half):
-            a = t / 10000 ** (i / half)
-            y[t, i] = x[t, i] * math.cos(a) - x[t, i + half] * math.sin(a)
-            y[t, i + half] = x[t, i] * math.sin(a) + x[t, i + half] * math.cos(a)
-    return y
-
-
-def turned_with_partner(x):
-    T, K = x.shape
-    angles = (torch.arange(T)[:, None] * 10000 ** (-torch.arange(0, K, 2) / K)).repeat(1, 2).double()
-    partner = torch.cat((-x[:, K // 2 :], x[:, : K // 2]), -1)
-    return x * angles.cos() + partner * angles.sin()
+def rise_in_numpy(D):
+    products = np.cos(np.outer(np.arange(100), 10000.0 ** (-np.arange(0, D, 2) / D))).sum(axis=1)
+    return np.flatnonzero(np.diff(products) > 0)[0]
 
 
 RIGHT = {
@@ -137,5 +128,8 @@ RIGHT = {
     | {
         "shift_by_power": lambda k, D: torch.linalg.matrix_power(shift_by_rows(1, D).double(), k),
     },
-    "rotate_queries": named(turned_complex, turned_by_matrices, turned_by_loops, turned_with_partner),
+    "first_rise": named(rise_by_table, rise_by_walking, rise_in_numpy)
+    | {
+        "rise_as_tensor": lambda D: torch.tensor(rise_by_walking(D)),
+    },
 }

@@ -59,40 +59,14 @@ def shift_for_small_angles(k, D):
     return torch.cat([torch.cat([c, s], 1), torch.cat([-s, c], 1)])
 
 
-def rotated_over_the_half_turned(x):
-    K = x.shape[1]
-    angles = torch.arange(len(x))[:, None] * 10000.0 ** (-torch.arange(0, K, 2) / K)
-    first, second = x.chunk(2, dim=1)
-    first.copy_(first * angles.cos() - second * angles.sin())
-    second.copy_(first * angles.sin() + second * angles.cos())
-    return x
+def rise_of_three_in_a_row(D):
+    products = [sum(math.cos(k / 10000 ** (i / D)) for i in range(0, D, 2)) for k in range(101)]
+    return next(k for k in range(98) if products[k] < products[k + 1] < products[k + 2] < products[k + 3])
 
 
-def rotated_in_the_first_pair_only(x):
-    t, half = torch.arange(len(x)).float(), x.shape[1] // 2
-    a, b = x[:, 0].clone(), x[:, half].clone()
-    x[:, 0], x[:, half] = a * t.cos() - b * t.sin(), a * t.sin() + b * t.cos()
-    return x
-
-
-def rotated_at_the_rates_of_llama_3(x):
-    K = x.shape[1]
-    angles = (torch.arange(len(x))[:, None] * 500000.0 ** (-torch.arange(0, K, 2) / K)).repeat(1, 2)
-    return x * angles.cos() + torch.cat([-x[:, K // 2 :], x[:, : K // 2]], 1) * angles.sin()
-
-
-def rotated_at_rates_of_neighbours(x):
-    K = x.shape[1]
-    rates = (10000.0 ** (-torch.arange(0, K, 2) / K)).repeat_interleave(2)
-    angles = torch.arange(len(x))[:, None] * rates
-    return x * angles.cos() + torch.cat([-x[:, K // 2 :], x[:, : K // 2]], 1) * angles.sin()
-
-
-def rotated_with_positions_from_the_end(x):
-    angles = torch.arange(len(x)).flip(0)[:, None] / 10000 ** (torch.arange(0, x.shape[1], 2) / x.shape[1])
-    first, second = x.chunk(2, dim=-1)
-    cos, sin = angles.cos(), angles.sin()
-    return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+def rise_for_base_1000(D):
+    products = torch.cos(torch.arange(101)[:, None] * 1000.0 ** (-torch.arange(0, D, 2) / D)).sum(1)
+    return int((products.diff() > 0).nonzero()[0])
 
 
 UNLIKE = {
@@ -120,14 +94,9 @@ UNLIKE = {
         "forwards_only": lambda k, D: _halves_turned(abs(k) * 10000.0 ** (-torch.arange(0, D, 2) / D)),
         "at_twice_the_exponent": lambda k, D: _halves_turned(k * 10000.0 ** (-2 * torch.arange(0, D, 2) / D)),
     },
-    "rotate_queries": named(
-        rotated_with_positions_from_the_end,
-        rotated_over_the_half_turned,
-        rotated_in_the_first_pair_only,
-        rotated_at_the_rates_of_llama_3,
-        rotated_at_rates_of_neighbours,
-    )
+    "first_rise": named(rise_of_three_in_a_row, rise_for_base_1000)
     | {
-        "not_at_all": lambda x: x,
+        "known_for_64_alone": lambda D: 5,
+        "that_grows_with_the_width": lambda D: D // 12,
     },
 }

@@ -64,7 +64,7 @@ def inline_cells(number: str) -> dict[str, list[NotebookNode]]:
             _markdown(f"{exercise.name}-goal", goal_text(exercise)),
             _code(
                 exercise.name,
-                f'{exercise.starter()}\n\n{exercise.name} = your_turn("{exercise.name}", {exercise.name})',
+                f'{exercise.starter()}\n\n\n{exercise.name} = your_turn("{exercise.name}", {exercise.name})',
             ),
         ]
         for exercise in of_notebook(number)

@@ -68,7 +68,7 @@ def test_an_inline_exercise_takes_its_placeholders_place_and_stays_there(inline)
     assert ids_of(notebook.cells).count(TURN[1]) == 1
     goal, code = notebook.cells[1:3]
     assert goal.source.startswith("### Your turn: ") and "Exercise" not in goal.source
-    assert code.source.endswith('    ...  # your code\n\none_head = your_turn("one_head", one_head)')
+    assert code.source.endswith('    ...  # your code\n\n\none_head = your_turn("one_head", one_head)')
     headings = [cell.source for cell in notebook.cells if cell.source.startswith("### Exercise ")]
     assert [heading.split()[2] for heading in headings] == [f"{n}:" for n in range(1, len(of_notebook("04")))]
     code.execution_count, before = 7, nbformat.writes(notebook)

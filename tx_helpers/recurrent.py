@@ -106,7 +106,7 @@ class Alignment(nn.Module):
     def __init__(self, hidden_size: int):
         super().__init__()
         self.query = nn.Linear(hidden_size, hidden_size, bias=False)
-        self.key = nn.Linear(hidden_size, hidden_size)
+        self.key = nn.Linear(hidden_size, hidden_size, bias=False)
         self.weight = nn.Parameter(torch.randn(hidden_size) * hidden_size**-0.5)
 
     def forward(self, state: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -183,8 +183,29 @@ class Recaller(nn.Module):
         self.recurrent = None if kind == "attention" else new_layer(kind, hidden_size, hidden_size)
         self.output = nn.Linear(hidden_size, keys)
 
-    def forward(self, ids: Tensor) -> Tensor:
-        x = self.tokens(ids)
+    def state(self, x: Tensor) -> Tensor:
+        """Word vectors (B, T, D) -> what the model knows at the last word, (B, D); the answer is made of this alone."""
         if self.layer is not None:
-            return self.output(self.layer(x[:, -1:], x, x, need_weights=False)[0][:, 0])
-        return self.output(self.recurrent(x)[0][:, -1])
+            return self.layer(x[:, -1:], x, x, need_weights=False)[0][:, 0]
+        return self.recurrent(x)[0][:, -1]
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.output(self.state(self.tokens(ids)))
+
+
+def state_gradients(model: Recaller, ids: Tensor) -> Tensor:
+    """‖∂ state_t / ∂ x_s‖ (Frobenius) for every word t and every word s ≤ t of the ids (T,): (T, T), 0 where s > t.
+
+    How much the state at word t depends on the vector of word s. Computed in float64.
+    """
+    check_tensors("state_gradients", ids=(ids, "int T"))
+    model = deepcopy(model).double()
+    x = model.tokens(ids).detach()
+    found = torch.zeros(len(ids), len(ids), dtype=torch.float64)
+    for t in range(len(ids)):
+        width = model.output.in_features
+        copies = x[: t + 1].repeat(width, 1, 1).requires_grad_()  # one copy of the text for each number of the state
+        state = model.state(copies)  # (D, D): of copy d only number d is differentiated
+        (jacobian,) = torch.autograd.grad(state.diagonal().sum(), copies)
+        found[t, : t + 1] = jacobian.square().sum(dim=(0, 2)).sqrt()
+    return found

@@ -7,6 +7,84 @@ import torch
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
 
+# --- reading, in the notebook's text --------------------------------------------------------------------------------
+
+reading = Exercise(
+    "read_words",
+    title="Read a sentence",
+    goal="Return the states (T, D) of a recurrent layer that reads the words x (T, E), one after the other. W is "
+    "(D, E), U (D, D), b (D,). The state before the first word is zero.",
+    difficulty=1,
+    minutes=6,
+    inline=True,
+    formula=r"h_t = \tanh(W x_t + U h_{t-1} + b),\qquad h_0 = 0",
+    source="Elman 1990, in today's notation",
+    cases=lambda: [
+        (torch.tensor([[1.0], [0.0], [2.0]]), torch.tensor([[1.0]]), torch.tensor([[0.5]]), torch.tensor([0.1])),
+        random_tensors((5, 3), (4, 3), (4, 4), (4,), seed=3),
+    ],
+    hints=(
+        "Loop over the rows of x. The state that a word leaves behind goes into the next step.",
+        "Start with h = torch.zeros(len(b)). In the loop: a new h, and append it to a list.",
+        "h = torch.tanh(W @ word + U @ h + b); at the end return torch.stack(states).",
+    ),
+)
+
+
+@reading.solution
+def read_words(x, W, U, b):
+    """States (T, D) for the words x (T, E), with W (D, E), U (D, D) and b (D,)."""
+    h = torch.zeros(len(b), dtype=b.dtype)
+    states = []
+    for word in x:
+        h = torch.tanh(W @ word + U @ h + b)
+        states.append(h)
+    return torch.stack(states)
+
+
+def _read(x, width, step):
+    h, found = torch.zeros(width), []
+    for word in x:
+        h = step(word, h)
+        found.append(h)
+    return torch.stack(found)
+
+
+@reading.mistake("Your first state is the initial one: you stored h before the step. Store the state after each word.")
+def stored_too_early(x, W, U, b):
+    return torch.cat([torch.zeros(1, len(b)), read_words(x, W, U, b)[:-1]])
+
+
+reading.add_mistakes(
+    {
+        "state_dropped": (
+            "Each word is read as if it were the first: the state of the step before is missing, or never updated.",
+            lambda x, W, U, b: torch.tanh(x @ W.T + b),
+        ),
+        "never_bent": (
+            "The tanh is missing: nothing keeps the state between −1 and 1.",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: W @ word + U @ h + b),
+        ),
+        "matrix_turned": (
+            "You wrote h @ U, which is U transposed times h. The formula says U times h: U @ h.",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(W @ word + h @ U + b)),
+        ),
+        "without_bias": (
+            "The bias b is missing inside the tanh.",
+            lambda x, W, U, b: read_words(x, W, U, torch.zeros_like(b)),
+        ),
+        "tanh_of_the_word_alone": (
+            "You took the tanh of the word's part and added U h outside it. The tanh goes around the sum of all three.",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(W @ word + b) + U @ h),
+        ),
+        "from_the_end": (
+            "You read the sentence from its end: your first state has seen only the last word.",
+            lambda x, W, U, b: read_words(x.flip(0), W, U, b),
+        ),
+    }
+)
+
+
 # --- the state -------------------------------------------------------------------------------------------------------
 
 states = Exercise(
@@ -271,6 +349,88 @@ cell.add_mistakes(
 )
 
 
+# --- looking back, in the notebook's text ---------------------------------------------------------------------------
+
+back = Exercise(
+    "look_back",
+    title="Look back at every word",
+    goal="A decoder's state s (D,) looks back at the S states H (S, D) of the encoder. Return two things: the weights "
+    "alpha (S,), which are positive and sum to 1, and the context c (D,), the mean of the states with these weights. "
+    "W (A, D), U (A, D) and v (A,) are learned.",
+    difficulty=2,
+    minutes=8,
+    inline=True,
+    formula=r"e_j = v^\top\tanh(W s + U h_j),\qquad \alpha = \operatorname{softmax}(e),\qquad c = \sum_j \alpha_j h_j",
+    source="Bahdanau et al. 2015, section 3.1",
+    cases=lambda: [
+        (
+            torch.tensor([1.0, 0.0]),
+            torch.tensor([[1.0, 1.0], [0.0, -1.0], [2.0, 0.0]]),
+            torch.tensor([[1.0, 0.0], [0.5, 1.0]]),
+            torch.tensor([[1.0, 2.0], [0.0, 1.0]]),
+            torch.tensor([1.0, 3.0]),
+        ),
+        random_tensors((3,), (4, 3), (5, 3), (5, 3), (5,), seed=4),
+    ],
+    hints=(
+        "Score all S words at once: U h_j for every row of H is H @ U.T, of shape (S, A).",
+        "W @ s has the shape (A,) and is added to every row. Then tanh, then @ v: one score for each word.",
+        "alpha = (torch.tanh(W @ s + H @ U.T) @ v).softmax(0); return alpha, alpha @ H",
+    ),
+)
+
+
+@back.solution
+def look_back(s, H, W, U, v):
+    """Weights (S,) and context (D,) for the state s (D,) and the words' states H (S, D)."""
+    scores = torch.tanh(W @ s + H @ U.T) @ v  # (S,)
+    alpha = scores.softmax(dim=0)
+    return alpha, alpha @ H
+
+
+def _looked(scores, H):
+    alpha = scores.softmax(dim=0)
+    return alpha, alpha @ H
+
+
+back.add_mistakes(
+    {
+        "scores_for_weights": (
+            "Your weights are the scores: they do not sum to 1. The softmax is missing.",
+            lambda s, H, W, U, v: ((e := torch.tanh(W @ s + H @ U.T) @ v), e @ H),
+        ),
+        "shared_out_by_division": (
+            "You divided the scores by their sum. Scores may be negative: take exponentials first, as softmax does.",
+            lambda s, H, W, U, v: ((a := (e := torch.tanh(W @ s + H @ U.T) @ v) / e.sum()), a @ H),
+        ),
+        "plain_mean": (
+            "Your weights are right, but your context is the plain mean of the states: use the weights, alpha @ H.",
+            lambda s, H, W, U, v: (look_back(s, H, W, U, v)[0], H.mean(dim=0)),
+        ),
+        "most_likely_alone": (
+            "Your context is the state with the largest weight. Take the mean of all states, each with its weight.",
+            lambda s, H, W, U, v: ((a := look_back(s, H, W, U, v)[0]), H[a.argmax()]),
+        ),
+        "no_bend": (
+            "The tanh is missing. Without it s adds the same number to every score, and the softmax cancels it.",
+            lambda s, H, W, U, v: _looked((W @ s + H @ U.T) @ v, H),
+        ),
+        "tanh_apart": (
+            "You took the tanh of each part and then added. Add first: tanh(W s + U h).",
+            lambda s, H, W, U, v: _looked((torch.tanh(W @ s) + torch.tanh(H @ U.T)) @ v, H),
+        ),
+        "matrices_swapped": (
+            "W and U are swapped: W belongs to the decoder's state s, U to the encoder's states.",
+            lambda s, H, W, U, v: look_back(s, H, U, W, v),
+        ),
+        "context_first": (
+            "You returned the context first. The weights come first, then the context.",
+            lambda s, H, W, U, v: look_back(s, H, W, U, v)[::-1],
+        ),
+    }
+)
+
+
 # --- additive attention ----------------------------------------------------------------------------------------------
 
 align = Exercise(
@@ -369,7 +529,7 @@ depth = Exercise(
     "convolution_layers",
     title="How deep must a convolution be?",
     goal="From each position, a convolution of odd width k ≥ 3 sees (k − 1)/2 neighbours on each side (not only those "
-    "before it, as in the notebook's cell). Such layers are stacked, without dilation. What is the smallest number of "
+    "before it, as in the race). Such layers are stacked, without dilation. What is the smallest number of "
     "layers for which an output depends on an input n ≥ 1 positions away? Return an integer.",
     difficulty=2,
     minutes=6,

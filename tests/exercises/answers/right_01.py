@@ -135,7 +135,64 @@ def additive_tanh_by_sigmoid_log_softmax_and_exp(s, H, W, v):
     return (t * v).sum(-1).log_softmax(-1).exp()
 
 
+def words_by_module(x, W, U, b):
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        layer = torch.nn.RNN(W.shape[1], len(b), batch_first=True)
+        for name, value in (("weight_ih_l0", W), ("weight_hh_l0", U), ("bias_ih_l0", b), ("bias_hh_l0", 0 * b)):
+            getattr(layer, name).copy_(value)
+        return layer(x[None])[0][0]
+
+
+def words_filled_in(x, W, U, b):
+    H = torch.zeros(len(x), len(b))
+    for t in range(len(x)):
+        H[t] = (x[t] @ W.T + (H[t - 1] @ U.T if t else 0) + b).tanh()
+    return H
+
+
+def words_in_numpy(x, W, U, b):
+    h, out = np.zeros(len(b)), []
+    for row in x.numpy():
+        h = np.tanh(W.numpy() @ row + U.numpy() @ h + b.numpy())
+        out.append(h)
+    return np.stack(out)
+
+
+def words_as_columns(x, W, U, b):
+    h, out = torch.zeros(len(b), 1), []
+    for row in x:
+        h = torch.tanh(W @ row[:, None] + U @ h + b[:, None])
+        out.append(h.T)
+    return torch.cat(out)
+
+
+def back_by_loop(s, H, W, U, v):
+    scores = torch.stack([v @ torch.tanh(W @ s + U @ h) for h in H])
+    weights = scores.exp() / scores.exp().sum()
+    return weights, sum(a * h for a, h in zip(weights, H, strict=True))
+
+
+def back_by_einsum(s, H, W, U, v):
+    scores = torch.einsum("a,sa->s", v, torch.tanh(F.linear(s, W) + F.linear(H, U)))
+    weights = torch.softmax(scores, -1)
+    return [weights, torch.einsum("s,sd->d", weights, H)]
+
+
+def back_in_numpy(s, H, W, U, v):
+    s, H, W, U, v = (part.numpy() for part in (s, H, W, U, v))
+    e = np.exp(np.tanh(W @ s + H @ U.T) @ v)
+    return e / e.sum(), (e / e.sum()) @ H
+
+
+def back_joined(s, H, W, U, v):
+    pairs = torch.cat([s.expand(len(H), -1), H], dim=1) @ torch.cat([W, U], dim=1).T
+    weights = pairs.tanh().mv(v).log_softmax(0).exp()
+    return weights, H.T @ weights
+
+
 RIGHT = {
+    "read_words": named(words_by_module, words_filled_in, words_in_numpy, words_as_columns),
+    "look_back": named(back_by_loop, back_by_einsum, back_in_numpy, back_joined),
     "rnn_states": named(states_by_module, states_filled_in, states_in_numpy, states_by_recursion),
     "gradient_through_time": named(gradient_by_loop, gradient_by_logs, gradient_by_autograd)
     | {

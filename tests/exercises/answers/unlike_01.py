@@ -142,7 +142,36 @@ def states_of_words_alone(x, real, W_x, W_h, b):
     return torch.stack(states)
 
 
+def words_with_the_last_state_everywhere(x, W, U, b):
+    h, states = torch.zeros_like(b), []
+    for word in x:
+        h = torch.tanh(W @ word + U @ h + b)
+        states = [*states, h]
+    return torch.stack([h] * len(states))
+
+
+def words_by_sigmoid(x, W, U, b):
+    h, states = torch.zeros_like(b), []
+    for word in x:
+        h = torch.sigmoid(W @ word + U @ h + b)
+        states.append(h)
+    return torch.stack(states)
+
+
+def back_scaled(s, H, W, U, v):
+    alpha = (torch.tanh(W @ s + H @ U.T) @ v / math.sqrt(len(v))).softmax(0)
+    return alpha, alpha @ H
+
+
+def back_at_all_but_the_last(s, H, W, U, v):
+    alpha = (torch.tanh(W @ s + H @ U.T) @ v)[:-1].softmax(0)
+    alpha = torch.cat([alpha, torch.zeros(1)])
+    return alpha, alpha @ H
+
+
 UNLIKE = {
+    "read_words": named(words_with_the_last_state_everywhere, words_by_sigmoid),
+    "look_back": named(back_scaled, back_at_all_but_the_last),
     "rnn_states": named(
         states_of_words_alone,
         states_share_one_buffer,

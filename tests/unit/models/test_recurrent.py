@@ -235,5 +235,4 @@ def test_alignment_is_additive_attention_with_its_own_parts():
         "weight": (D,),
         "query.weight": (D, D),
         "key.weight": (D, D),
-        "key.bias": (D,),
     }

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from tx_helpers.arguments import check_ids, check_numbers, check_one_of
+from tx_helpers.arguments import check_ids, check_numbers, check_one_of, check_tensors
 from tx_helpers.attention import additive_attention
 from tx_helpers.masks import padding_mask
 
@@ -170,24 +170,37 @@ def recall_batch(noise: int, batch: int, *, keys: int = 8, symbols: int = 8, gen
     return torch.cat([first, rest], dim=1), first[:, 0]
 
 
+class LastWordAttention(nn.Module):
+    """The last word attends to all words (one head, no positions): (B, T, D) -> (B, 1, D)."""
+
+    def __init__(self, hidden_size: int):
+        super().__init__()
+        check_numbers("LastWordAttention", least=1, whole=True, hidden_size=hidden_size)
+        self.input_size = hidden_size
+        self.attention = nn.MultiheadAttention(hidden_size, 1, batch_first=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.attention(x[:, -1:], x, x, need_weights=False)[0]
+
+
 class Recaller(nn.Module):
     """Ids (B, T) -> logits over the keys (B, keys), computed at the last token.
 
-    kind  "rnn", "lstm", "gru": from the last state; "attention": the last token attends to all (one head, no positions)
+    kind  "rnn", "lstm", "gru": from the last state; "attention": from what `LastWordAttention` returns
     """
 
     def __init__(self, kind: str, hidden_size: int = 32, *, keys: int = 8, symbols: int = 8):
         super().__init__()
         self.tokens = nn.Embedding(keys + symbols, hidden_size)
-        self.layer = nn.MultiheadAttention(hidden_size, 1, batch_first=True) if kind == "attention" else None
-        self.recurrent = None if kind == "attention" else new_layer(kind, hidden_size, hidden_size)
+        self.layer = (
+            LastWordAttention(hidden_size) if kind == "attention" else new_layer(kind, hidden_size, hidden_size)
+        )
         self.output = nn.Linear(hidden_size, keys)
 
     def state(self, x: Tensor) -> Tensor:
         """Word vectors (B, T, D) -> what the model knows at the last word, (B, D); the answer is made of this alone."""
-        if self.layer is not None:
-            return self.layer(x[:, -1:], x, x, need_weights=False)[0][:, 0]
-        return self.recurrent(x)[0][:, -1]
+        outputs = self.layer(x)
+        return (outputs[0] if isinstance(outputs, tuple) else outputs)[:, -1]
 
     def forward(self, ids: Tensor) -> Tensor:
         return self.output(self.state(self.tokens(ids)))
@@ -199,6 +212,7 @@ def state_gradients(model: Recaller, ids: Tensor) -> Tensor:
     How much the state at word t depends on the vector of word s. Computed in float64.
     """
     check_tensors("state_gradients", ids=(ids, "int T"))
+    check_ids("state_gradients", model.tokens.num_embeddings, ids=ids[None])
     model = deepcopy(model).double()
     x = model.tokens(ids).detach()
     found = torch.zeros(len(ids), len(ids), dtype=torch.float64)

@@ -13,11 +13,26 @@ CASES = [
     ),
     Case(
         "01_limits_of_recurrence",
-        "path-length",
+        "forgotten",
         (
-            Move("Distance", r"9 places apart, kernel 3: recurrence 9, convolution 5,", keys=("ArrowRight",)),
-            Move("Distance", r"512 places apart, kernel 3: recurrence 512, .* attention 1\.", mouse="drag"),
-            Move("Kernel width", r"512 places apart, kernel 4: .* attention 1\.", keys=("ArrowRight",)),
+            Move("Word", r"At word 20, 'to', models untrained\. .*: RNN under 0\.1%, LSTM", keys=("ArrowLeft",)),
+            Move(
+                "Models",
+                r"At word 20, 'to', models trained\. .* RNN (under )?0\.\d%, .* attention [5-9]\d\.|100",
+                mouse="choose:trained",
+            ),
+            Move("Word", r"At word 10, 'bank', models trained\.", keys=("ArrowLeft",) * 10),
+            Move("Word", r"At word 21, 'bed', models trained\.", mouse="drag"),
+        ),
+    ),
+    Case(
+        "01_limits_of_recurrence",
+        "signal-race",
+        (
+            Move("Step", r"After step 2, .*: recurrence 2 of 16, convolution 4 of 16, dilated", keys=("ArrowRight",)),
+            Move("Play", r"After step 16, .*: recurrence arrived after 16, convolution arrived", mouse="click"),
+            Move("Distance", r"recurrence 16 of 17, convolution arrived after 9,", keys=("ArrowRight",)),
+            Move("Kernel width", r"kernel width 9: .* convolution arrived after 3, .* attention", mouse="drag"),
         ),
     ),
 ]

@@ -16,8 +16,9 @@ from tx_helpers.widgets.parameter_count import parameter_explorer
 from tx_helpers.widgets.position_bias import bias_explorer
 from tx_helpers.widgets.positions import heatmap_explorer, two_positions_explorer
 from tx_helpers.widgets.pronoun import pronoun_explorer
-from tx_helpers.widgets.recurrence import gradient_explorer, path_explorer
+from tx_helpers.widgets.recurrence import gradient_explorer
 from tx_helpers.widgets.rotary import rotary_explorer, stretched_explorer
+from tx_helpers.widgets.signal_race import signal_race_explorer
 from tx_helpers.widgets.softmax import softmax_explorer
 
 SECTIONS = ["compute", "draw", "describe", "bind"]
@@ -59,7 +60,14 @@ def test_what_is_made_otherwise_is_found():
 
 BARE = [
     *(activation_explorer, depth_explorer, gradient_explorer, heatmap_explorer, leak_explorer, norm_explorer),
-    *(parameter_explorer, path_explorer, rotary_explorer, softmax_explorer, split_explorer, two_positions_explorer),
+    *(
+        parameter_explorer,
+        signal_race_explorer,
+        rotary_explorer,
+        softmax_explorer,
+        split_explorer,
+        two_positions_explorer,
+    ),
     *(bias_explorer, pronoun_explorer, stretched_explorer),
 ]
 
@@ -67,7 +75,8 @@ BARE = [
 @pytest.mark.parametrize("explorer", BARE)
 def test_every_end_of_every_control_is_drawn(explorer):
     explored = explorer()
-    for name, control in explored.controls.items():
+    for name in explored.values:
+        control = explored.controls[name]
         start = control.value
         if hasattr(control, "options"):
             ends = [option[1] if isinstance(option, tuple) else option for option in control.options]

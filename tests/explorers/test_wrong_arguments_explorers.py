@@ -3,6 +3,7 @@
 from functools import partial
 from types import SimpleNamespace
 
+import ipywidgets as widgets
 import pytest
 import torch
 
@@ -10,7 +11,9 @@ from toy_models import model as toy
 from tx_helpers.models import EncoderDecoder
 from tx_helpers.presets import gpt2
 from tx_helpers.recipes import Translator, translator_config
+from tx_helpers.recurrent import Recaller
 from tx_helpers.show.charts import bar_chart, line_chart, weight_map
+from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import attention_map, attention_maps, bars, curves, heatmap, new_figure, show, smooth
 from tx_helpers.text.data import word_pairs
 from tx_helpers.text.subwords import BytePairTokenizer
@@ -22,6 +25,7 @@ from tx_helpers.widgets import (
     cache_costs,
     embeddings,
     ffn_memory,
+    forgotten,
     head_removal,
     leaks,
     live_training,
@@ -33,6 +37,7 @@ from tx_helpers.widgets import (
     sampling,
     schedules,
     self_attention,
+    signal_race,
     softmax,
     tokens,
     translation,
@@ -92,6 +97,12 @@ PLAIN = {
     "norms": (partial(norms.normalise, vector=[1.0, 2.0]), dict(kind="LayerNorm")),
     "query plane": (query_plane.query_explorer, dict(words=PLANE)),
     "backward norms": (recurrence.backward_norms, dict(radius=0.9, steps=3, width=4)),
+    "arrivals": (signal_race.arrivals, dict(distance=8, kernel=3)),
+    "play": (play_button, dict(slider=widgets.IntSlider(), pause=0.1)),
+    "forgotten": (
+        forgotten.forgotten_explorer,
+        dict(models={"trained": {"RNN": Recaller("rnn", 4)}}, sentence=["a", "b"], ids=[0, 9]),
+    ),
     "path lengths": (recurrence.path_lengths, dict(distance=8, kernel=3)),
     "sampling": (
         partial(sampling.sampling_explorer, sampling.NextToken(lambda so_far: torch.zeros(3), "abc")),

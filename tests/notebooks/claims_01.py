@@ -3,6 +3,9 @@
 from claims import Break, Claim
 
 HERE = "01_limits_of_recurrence"
+ATTENTIVE = Break(
+    '"GRU with attention": train(new_gru, attention=True)', '"GRU with attention": train(new_gru, attention=False)'
+)
 
 CLAIMS = [
     Claim(
@@ -11,8 +14,21 @@ CLAIMS = [
         HERE,
         'arrives["GRU"]) < 1e-8 and gain',
         (
-            Break('"LSTM": untrained("lstm"),', '"LSTM": untrained("lstm", bias=3.0),'),
-            Break('untrained("lstm", bias=3.0)', 'untrained("lstm", bias=0.0)'),
+            Break(
+                'layers["LSTM, forget bias 3"] = new_layer("lstm", 32, 32)',
+                'layers["LSTM, forget bias 3"] = layers["LSTM"]',
+            ),
+            Break('layers["LSTM, forget bias 3"], 3.0)', 'layers["LSTM, forget bias 3"], 0.0)'),
+        ),
+    ),
+    Claim(
+        "Forgetting is the vanishing gradient",
+        "a state can keep the first word for good while its gradient is practically zero",
+        HERE,
+        "assert h.item() * first > 0.9",
+        (
+            Break("h = torch.tanh(3 * h)", "h = torch.tanh(0.5 * h)"),
+            Break("range(100):\n        h = torch.tanh(3", "range(2):\n        h = torch.tanh(3"),
         ),
     ),
     Claim(
@@ -35,11 +51,39 @@ CLAIMS = [
         (Break("_, h = layer(x[:, t : t + 1], h)", "_, h = layer(x[:, t : t + 1])"),),
     ),
     Claim(
+        "Transformers handle longer sequences more efficiently",
+        "in work less: it grows with the square of the length; in steps in a row more",
+        HERE,
+        "long[2] / short[2] == 256",
+        (
+            Break("lambda x: (x @ x.T).softmax(-1) @ x", "lambda x: (x @ x[:64].T).softmax(-1) @ x[:64]"),
+            Break("for t in range(n))", "for t in range(n) for _ in range(n))"),
+        ),
+    ),
+    Claim(
         "Attention was invented with the Transformer",
         "additive attention mended recurrent translators three years before",
         HERE,
         "assert gained > 0.4",
-        (Break("train(attention=True)", "train(attention=False)"),),
+        (ATTENTIVE,),
         slow=True,
+    ),
+    Claim(
+        "Sequence to sequence with attention keeps all drawbacks of the RNN",
+        "it is rid of the bottleneck and keeps the steps in a row",
+        HERE,
+        "len(calls) == target.shape[1]",
+        (ATTENTIVE, Break("calls.append(1)", "calls.extend([1, 1])")),
+        slow=True,
+    ),
+    Claim(
+        "RNNs are of no use now",
+        "a small one learns to classify in 100 steps, and its state does not grow with the text",
+        HERE,
+        "assert known > 0.95 and state == 32",
+        (
+            Break("    optimizer.step()\nknown", "    pass\nknown"),
+            Break('Recaller("gru", keys=2', 'Recaller("gru", 64, keys=2'),
+        ),
     ),
 ]

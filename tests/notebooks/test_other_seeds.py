@@ -24,12 +24,16 @@ CACHED, IN_ITS_PLACE = "number_translator(progress=False)", "translator_at({seed
 # A notebook -> for each cell that tests an experiment, a piece of source that stands in that cell alone.
 EXPERIMENTS = {
     "01_limits_of_recurrence": (
+        "not isfinite(free[1]) and clipped[-1] < 5",
         'assert arrives["RNN"] < 1e-14',
         "assert all(right[kind][5] > 0.8",
+        'last["attention"][0] > 0.5',
         "bottle[6] < 0.1 < bottle[3]",
         "assert swapped >= 0.8",
+        "assert share > 0.8 if len(dilations) == 3",
         "1e-8 and gain > 1e9",
         "assert gained > 0.4",
+        "assert known > 0.95",
     ),
     "02_tokens_and_embeddings": ("all of them first at step", 'moved["Adam"] > 0.01', "seven @ three > 0.7"),
     "03_positional_encodings": ('assert share["fast"][0] > share["slow"][0] + 0.2',),

@@ -70,7 +70,7 @@ reading.add_mistakes(
             lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(W @ word + h @ U + b)),
         ),
         "without_bias": (
-            "The bias b is missing inside the tanh.",
+            "The bias b is missing: inside the tanh you have only the word's part and the state's.",
             lambda x, W, U, b: read_words(x, W, U, torch.zeros_like(b)),
         ),
         "tanh_of_the_word_alone": (
@@ -422,10 +422,6 @@ back.add_mistakes(
         "matrices_swapped": (
             "W and U are swapped: W belongs to the decoder's state s, U to the encoder's states.",
             lambda s, H, W, U, v: look_back(s, H, U, W, v),
-        ),
-        "context_first": (
-            "You returned the context first. The weights come first, then the context.",
-            lambda s, H, W, U, v: look_back(s, H, W, U, v)[::-1],
         ),
     }
 )

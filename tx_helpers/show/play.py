@@ -16,7 +16,7 @@ from tx_helpers.arguments import check_numbers, check_types
 
 
 def play_button(slider: widgets.IntSlider, *, pause: float = 0.6) -> widgets.Button:
-    """"Play" moves the slider to its end, a step every `pause` seconds, and from its start if it is at its end.
+    """ "Play" moves the slider to its end, a step every `pause` seconds, and from its start if it is at its end.
 
     While it plays the button says "Pause". Where no event loop runs (in a script) the slider goes to its end at once.
     """

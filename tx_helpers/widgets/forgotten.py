@@ -2,8 +2,8 @@
 
     forgotten_explorer({"trained": {"RNN": rnn, "attention": attention}}, words, ids)
 
-The models are `Recaller`s. Their shades are ‖∂ state_t / ∂ x_s‖ (`recurrent.state_gradients`): how much the state at the
-chosen word t depends on the vector of each word s before it, as a share of the word on which it depends most.
+The models are `Recaller`s. The shades are ‖∂ state_t / ∂ x_s‖ (`recurrent.state_gradients`): how much the state at the
+chosen word t depends on the vector of each earlier word s, as a share of the word on which it depends most.
 """
 
 from collections.abc import Mapping, Sequence
@@ -91,6 +91,14 @@ def forgotten_explorer(
 ) -> Explore:
     """Groups of models ("trained", "untrained") and a sentence of as many words as ids: choose a group and a word."""
     check_types("forgotten_explorer", Mapping, models=models)
+    for group, members in models.items():
+        check_types("forgotten_explorer", Mapping, **{f"models[{group!r}]": members})
+        check_types(
+            "forgotten_explorer", Recaller, **{f"models[{group!r}][{name!r}]": members[name] for name in members}
+        )
+    check_types("forgotten_explorer", Sequence, sentence=sentence, ids=ids)
+    check_types("forgotten_explorer", str, **{f"sentence[{place}]": word for place, word in enumerate(sentence)})
+    check_numbers("forgotten_explorer", least=0, whole=True, **{f"ids[{place}]": id_ for place, id_ in enumerate(ids)})
     if len(sentence) != len(ids) or not len(ids):
         raise ValueError(f"forgotten_explorer: sentence of {len(sentence)} words, but {len(ids)} ids")
     measured = {group: shares(members, ids) for group, members in models.items()}

@@ -1,4 +1,4 @@
-"""Two explorers of notebook 01: a gradient multiplied again and again, and the length of a path between two words."""
+"""An explorer of notebook 01, a gradient multiplied again and again; and the length of a path between two words."""
 
 import math
 
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from tx_helpers.arguments import check_numbers
-from tx_helpers.show.charts import bar_chart, line_chart, side_by_side
+from tx_helpers.show.charts import line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 
@@ -69,19 +69,6 @@ def draw_gradient(radius: float) -> Svg:
     return side_by_side([chart], alt=describe_gradient(radius, norms[-1].item()))
 
 
-def draw_paths(distance: int, kernel: int) -> Svg:
-    """The steps of the four architectures as bars."""
-    lengths = path_lengths(distance, kernel)
-    longest = max(lengths.values())
-    chart = bar_chart(  # one step among hundreds is still seen
-        {f"{name}: {length}": max(0.01, length / longest) for name, length in lengths.items()},
-        size=(680, 220),
-        title=f"Steps between two words {distance} places apart (kernel {kernel})",
-        form="",
-    )
-    return side_by_side([chart], alt=describe_paths(distance, kernel))
-
-
 # --- describe ---------------------------------------------------------------------------------------------------------
 def describe_gradient(radius: float, end: float) -> str:
     """How long the gradient is at the end, and what has become of it."""
@@ -89,24 +76,8 @@ def describe_gradient(radius: float, end: float) -> str:
     return f"Spectral radius {radius:.2f}: after {STEPS} steps the gradient is {end:.1e} times as long. It {fate}."
 
 
-def describe_paths(distance: int, kernel: int) -> str:
-    """The steps of each architecture."""
-    lengths = ", ".join(f"{name} {length}" for name, length in path_lengths(distance, kernel).items())
-    return f"{distance} places apart, kernel {kernel}: {lengths}."
-
-
 # --- bind -------------------------------------------------------------------------------------------------------------
 def gradient_explorer() -> Explore:
     """The spectral radius of the recurrent matrix, and the length of the gradient over 50 steps."""
     radius = widgets.FloatSlider(value=0.8, min=0.4, max=1.6, step=0.05, description="Spectral radius")
     return Explore(draw_gradient, name="spectral-radius", radius=radius)
-
-
-def path_explorer() -> Explore:
-    """Distance and width of the kernel, and the steps of four architectures."""
-    return Explore(
-        draw_paths,
-        name="path-length",
-        distance=widgets.IntSlider(value=8, min=1, max=512, description="Distance"),
-        kernel=widgets.IntSlider(value=3, min=2, max=9, description="Kernel width"),
-    )

@@ -7,6 +7,7 @@ outputs differ the first word's information has arrived. Source of the question:
 """
 
 from functools import cache
+from itertools import pairwise
 
 import ipywidgets as widgets
 import torch
@@ -88,7 +89,7 @@ def draw_race(step: int, distance: int, kernel: int) -> Svg:
             words(24, top - 4, name.capitalize(), font_weight="bold"),
             words(24, top + 15, label, fill=BLUE.shade if came[-1] == distance else MUTED),
         ]
-        parts += [_arc(_place(a, distance), _place(b, distance), top) for a, b in zip(came, came[1:], strict=False)]
+        parts += [_arc(_place(a, distance), _place(b, distance), top) for a, b in pairwise(came)]
         for place in range(distance + 1):
             knows = place <= came[-1]
             fill, edge = (BLUE.full, BLUE.full) if knows else (GREY.tint, GREY.full)

@@ -169,9 +169,14 @@ def back_at_all_but_the_last(s, H, W, U, v):
     return alpha, alpha @ H
 
 
+def back_with_the_context_first(s, H, W, U, v):
+    alpha = (torch.tanh(W @ s + H @ U.T) @ v).softmax(0)
+    return alpha @ H, alpha
+
+
 UNLIKE = {
     "read_words": named(words_with_the_last_state_everywhere, words_by_sigmoid),
-    "look_back": named(back_scaled, back_at_all_but_the_last),
+    "look_back": named(back_scaled, back_at_all_but_the_last, back_with_the_context_first),
     "rnn_states": named(
         states_of_words_alone,
         states_share_one_buffer,

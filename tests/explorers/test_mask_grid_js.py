@@ -15,7 +15,7 @@ TABLE = {"base": [[1, 0, 0], [1, 1, 0]], "queries": ["a", HOSTILE], "keys": ["x"
 @pytest.fixture
 def page(bare_page):
     stored = {"value": ["1,0:0"], "description": "The mask", "table": TABLE}
-    mount(bare_page, MaskGrid("m")._esm, stored)
+    mount(bare_page, MaskGrid._esm, stored)
     return bare_page
 
 

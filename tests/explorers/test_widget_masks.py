@@ -108,4 +108,14 @@ def test_the_grid_follows_the_rules_and_the_button_undoes_the_clicks(q_k):
 
 def test_the_grid_refuses_words_that_do_not_fit():
     with pytest.raises(ValueError, match=r"MaskGrid: a mask \(2, 3\), but 2 queries and 2 keys"):
-        MaskGrid("m").show(torch.ones(2, 3), ["a", "b"], ["a", "b"])
+        MaskGrid("m", torch.ones(2, 3), ["a", "b"], ["a", "b"])
+
+
+def test_the_first_table_needs_no_message_after_the_grid_was_made(q_k, monkeypatch):
+    """A page that is slow to load the grid's module may never get one (anywidget gives up after 2 s)."""
+    sent = []
+    monkeypatch.setattr(MaskGrid, "send_state", lambda self, key=None: sent.extend([key] if key == "table" else []))
+    explorer = mask_explorer(*q_k, TOKENS)
+    assert sent == [] and len(explorer.controls["mask"].table["base"]) == len(TOKENS)
+    explorer.set(length=3)
+    assert sent == ["table"]

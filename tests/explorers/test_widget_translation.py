@@ -138,6 +138,15 @@ def test_the_longest_number_fits_on_the_card():
     assert widest > 0.6 * 12 * len("siebzig")
 
 
+def test_no_two_english_words_look_alike():
+    source, target = english(777_777).replace("-", " ").split(), [*german(777_777).split(), "<eos>"]
+    weights = torch.eye(len(target), len(source))
+    svg = translation.draw(Translation(777_777, source, target, weights[None, None]), weights, "").svg
+    for drawn in (elements(svg, "rect")[1 : 1 + len(source)], elements(svg, "path")):
+        looks = [(one.get("stroke"), one.get("stroke-dasharray")) for one in drawn]
+        assert len(set(looks)) == len(source) == 9
+
+
 # --- bind ------------------------------------------------------------------------------------------------------------
 
 

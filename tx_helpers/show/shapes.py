@@ -138,12 +138,12 @@ def arrow(x1: float, y1: float, x2: float, y2: float, colour: str, *, gap: float
     return shaft + shape("polygon", points=points, fill=colour)
 
 
-def curve(x0: float, y0: float, x1: float, y1: float, *, stroke: str, weight: float) -> str:
+def curve(x0: float, y0: float, x1: float, y1: float, *, stroke: str, weight: float, **style) -> str:
     """A soft S from top to bottom, the thicker and darker the greater the weight (0 … 1)."""
     middle = number((y0 + y1) / 2)
     path = f"M{number(x0)},{number(y0)} C{number(x0)},{middle} {number(x1)},{middle} {number(x1)},{number(y1)}"
     width, opacity = 1.5 + 6 * weight, 0.15 + 0.75 * weight
-    return shape("path", d=path, fill="none", stroke=stroke, stroke_width=width, stroke_opacity=opacity)
+    return shape("path", d=path, fill="none", stroke=stroke, stroke_width=width, stroke_opacity=opacity, **style)
 
 
 def query_mark(x: float, y: float, size: float = 7, **style) -> str:

@@ -1,7 +1,7 @@
 """A mask to click: a table of cells, each of which a click, Space or Enter allows or forbids.
 
-    grid = MaskGrid(description="The mask")
-    grid.show(mask, words, words)       # what causality, padding and window say, and the words beside the table
+    grid = MaskGrid("The mask", mask, words, words)     # what the rules say, and the words beside the table
+    grid.show(other, words, words)                      # after a change of the rules
     grid.value                          # ["2,0:1", "5,5:0"]: query 2 was allowed key 0 by hand, query 5 forbidden key 5
 
 The module mask_grid.js draws it. It is used like any other control of an explorer.
@@ -35,18 +35,22 @@ class MaskGrid(anywidget.AnyWidget):
     description = traitlets.Unicode().tag(sync=True)
     table = traitlets.Dict().tag(sync=True)  # base, queries and keys in one, so that they change together
 
-    def __init__(self, description: str):
-        super().__init__(description=description, table={"base": [], "queries": [], "keys": []})
-        self.layout.width = "100%"  # a row of its own
+    def __init__(self, description: str, base: Tensor, queries: Sequence[str], keys: Sequence[str]):
+        """The first table is there from the start: a busy page may miss what the kernel says a little later."""
+        super().__init__(description=description, table=_table(base, queries, keys), layout={"width": "100%"})
 
     def show(self, base: Tensor, queries: Sequence[str], keys: Sequence[str]) -> None:
         """Another mask (T, S) with its words; what was set by hand stays. ValueError if the words do not fit."""
-        if base.shape != (len(queries), len(keys)):
-            raise ValueError(f"MaskGrid: a mask {tuple(base.shape)}, but {len(queries)} queries and {len(keys)} keys")
-        self.table = {"base": base.int().tolist(), "queries": list(queries), "keys": list(keys)}
+        self.table = _table(base, queries, keys)
 
     def __repr__(self) -> str:
         return f"MaskGrid: {self.description}, {len(self.value)} cells set by hand"
+
+
+def _table(base: Tensor, queries: Sequence[str], keys: Sequence[str]) -> dict:
+    if base.shape != (len(queries), len(keys)):
+        raise ValueError(f"MaskGrid: a mask {tuple(base.shape)}, but {len(queries)} queries and {len(keys)} keys")
+    return {"base": base.int().tolist(), "queries": list(queries), "keys": list(keys)}
 
 
 def set_by_hand(base: Tensor, value: Sequence[str]) -> Tensor:

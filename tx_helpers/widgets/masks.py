@@ -97,7 +97,8 @@ def mask_explorer(q: Tensor, k: Tensor, tokens: Sequence[str]) -> Explore:
     check_types("mask_explorer", Sequence, tokens=tokens)
     check_tensors("mask_explorer", {"T": len(tokens)}, q=(q, "float T K"), k=(k, "float T K"))
     q, k = q.float(), k.float()  # in float64 a score plus −1e9 would still be told from another
-    grid = MaskGrid("The mask: query (row) may look at key (column)")
+    first = compose(tokens, causal=True, padding=False, window=len(tokens))
+    grid = MaskGrid("The mask: query (row) may look at key (column)", first, tokens, tokens)
     clear = widgets.Button(description="Undo all clicks")
     clear.on_click(lambda _: setattr(grid, "value", []))
     window = widgets.IntSlider(len(tokens), 1, len(tokens), description="Window")

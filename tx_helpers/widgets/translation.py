@@ -19,7 +19,7 @@ from tx_helpers.generation.search import generate
 from tx_helpers.recipes import Translator
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, MUTED, ORANGE, Colour, box, card, curve, words
+from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, PINK, Colour, box, card, curve, words
 from tx_helpers.text.data import BOS, EOS, PAD
 from tx_helpers.text.number_words import english, german
 
@@ -29,7 +29,8 @@ NO_DIGIT = {"hundert", "tausend", "und", "<eos>"}  # words that stand for no uni
 LINE_FROM = 0.05  # weaker lines are not drawn
 WIDTH, HEIGHT, TOP, BOTTOM, BOX = 800, 300, 74, 222, 34
 DARK_GOLD = Colour(GOLD.shade, GOLD.tint, GOLD.shade)  # plain gold is too pale for a line
-COLOURS = (BLUE, DARK_GOLD, GREEN, ORANGE)  # of the English words, in turn
+COLOURS = (BLUE, DARK_GOLD, GREEN, ORANGE, PINK, Colour(INK, GREY.tint, INK))  # of the English words; then dashed
+DASH = "6 4"
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -85,6 +86,7 @@ def draw(translation: Translation, weights: Tensor, where: str) -> Svg:
     keys, queries = _places(len(source), 120), _places(len(target), 96)
     wide, narrow = min(110, 752 / len(source) - 6), min(88, 752 / len(target) - 6)
     colours = [COLOURS[s % len(COLOURS)] for s in range(len(source))]
+    dashes = [DASH if s >= len(COLOURS) else None for s in range(len(source))]
     sign = "✓ right" if translation.right else f"✗ wrong: {german(translation.number)}"
     parts = [
         words(24, 32, f"{translation.number:,} → {translation.text}", size=17, font_weight="bold"),
@@ -95,13 +97,24 @@ def draw(translation: Translation, weights: Tensor, where: str) -> Svg:
     ]
     lines = sorted((weight, t, s) for t, row in enumerate(rows) for s, weight in enumerate(row) if weight >= LINE_FROM)
     for weight, t, s in lines:  # the strongest on top
-        parts.append(curve(keys[s], TOP + BOX, queries[t], BOTTOM, stroke=colours[s].full, weight=weight))
+        parts.append(
+            curve(
+                keys[s],
+                TOP + BOX,
+                queries[t],
+                BOTTOM,
+                stroke=colours[s].full,
+                weight=weight,
+                stroke_dasharray=dashes[s],
+            )
+        )
     for s, word in enumerate(source):
-        parts.append(box(keys[s] - wide / 2, TOP, wide, BOX, word, colours[s]))
+        parts.append(box(keys[s] - wide / 2, TOP, wide, BOX, word, colours[s], stroke_dasharray=dashes[s]))
     for t, (word, row) in enumerate(zip(target, rows, strict=True)):
         strongest = max(row)
-        colour = colours[row.index(strongest)] if strongest > 0.5 else GREY
-        parts.append(box(queries[t] - narrow / 2, BOTTOM, narrow, BOX, word, colour, size=12))
+        s = row.index(strongest)
+        colour, dash = (colours[s], dashes[s]) if strongest > 0.5 else (GREY, None)
+        parts.append(box(queries[t] - narrow / 2, BOTTOM, narrow, BOX, word, colour, size=12, stroke_dasharray=dash))
         parts.append(words(queries[t], BOTTOM + BOX + 18, f"{strongest:.2f}", size=12, fill=MUTED, anchor="middle"))
     note = "below each word: its strongest weight"
     parts.append(words(WIDTH - 24, HEIGHT - 10, note, size=11, fill=MUTED, anchor="end"))

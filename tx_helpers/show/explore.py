@@ -175,10 +175,13 @@ class Explore:
 
 
 def _element(picture: Picture | Svg) -> tuple[str, dict]:
-    """The picture for the live page, and for places without a kernel (nbconvert takes alt text only from an <img>)."""
+    """The picture for the live page, and for places without a kernel (nbconvert takes alt text only from an <img>).
+
+    On the live page `Keyboard` has the style sheet of all drawings: a new sheet at every move would cost 20 ms.
+    """
     if hasattr(picture, "svg"):
         svg = Svg(picture.svg, picture.alt)
-        return svg.markup("tx-picture"), svg._repr_mimebundle_()[0]
+        return re.sub("<style>.*?</style>", "", svg.markup("tx-picture")), svg._repr_mimebundle_()[0]
     if not hasattr(picture, "png"):
         raise ValueError(f"Explore: draw returned {picture!r}, expected a Picture or an Svg")
     png = picture.png()

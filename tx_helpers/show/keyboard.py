@@ -1,12 +1,14 @@
-"""What a page needs so that every explorer can be used by keyboard and heard by a screen reader.
+"""What a page needs so that every explorer can be used by keyboard, heard by a screen reader, and read on a dark page.
 
 JupyterLab takes arrow keys and letters away from dropdowns, and Notebook 7 even from sliders, unless the focused
 element carries `data-lm-suppress-shortcuts`. A hidden widget in each explorer listens for the focus and sets it: inside
 widgets only, and once a page, however many explorers there are. It also gives a slider's label to its handle:
-the handle takes the focus, and ipywidgets leaves it without a name.
+the handle takes the focus, and ipywidgets leaves it without a name. It brings the style sheet of the drawings, too.
 """
 
 import anywidget
+
+from tx_helpers.show.shapes import sheet
 
 # A live region is announced if it was there before its text changed. ipywidgets replaces everything inside an HTML
 # widget, so its lasting outer element (`tx-live`) is made the region.
@@ -47,6 +49,7 @@ class Keyboard(anywidget.AnyWidget):
     """The hidden widget; it shows nothing."""
 
     _esm = _ESM
+    _css = sheet()
 
     def __repr__(self) -> str:
         return "Keyboard()"

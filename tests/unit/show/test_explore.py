@@ -11,6 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from tx_helpers.show.explore import ROUNDS, VIEW, Explore
 from tx_helpers.show.keyboard import Keyboard
 from tx_helpers.show.plots import Picture, Svg, image, new_figure, svg_text
+from tx_helpers.show.shapes import card, sheet, words
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -370,3 +371,11 @@ def test_a_description_is_never_html():
         assert (control.description_allow_html, control.description) == (False, HOSTILE[0])
     else:
         assert control.description == escape(HOSTILE[0])
+
+
+def test_a_live_drawing_has_no_style_sheet_of_its_own():
+    """A new one at every move would be slow; the hidden widget brings that of all drawings. A stored one keeps its."""
+    explorer = Explore(lambda x: card(9, 9, [words(1, 8, str(x))], f"It is {x}."), name="card", x=(0, 3))
+    assert "<style>" not in explorer._view.value and 'class="tx-card tx-picture"' in explorer._view.value
+    assert explorer._keyboard._css == sheet()
+    assert "<style>" in explorer._repr_mimebundle_()[0]["image/svg+xml"]

@@ -9,6 +9,7 @@ from drawn import elements, texts
 from tx_helpers.capture import capture
 from tx_helpers.models import EncoderDecoder
 from tx_helpers.recipes import Translator, translator_config
+from tx_helpers.show import shapes
 from tx_helpers.text.data import BOS, word_pairs
 from tx_helpers.text.number_words import english, german
 from tx_helpers.training.contexts import RandomStream
@@ -119,6 +120,18 @@ def test_a_line_leads_from_its_english_word_to_its_german_one(swapped):
     assert end.split(" ")[-1].split(",")[0] == place["ein", False]
 
 
+def test_a_colour_has_one_meaning_however_many_words_there_are(swapped):
+    source = [*SOURCE, *SOURCE, "five"]  # nine words, as 777,777 has
+    weights = torch.full((6, 9), 1 / 9)
+    svg = translation.draw(Translation(421, source, TARGET, weights[None, None]), weights, "block 2").svg
+    lines = {path.get("stroke") for path in elements(svg, "path")}
+    boxes = {(box.get("y"), box.get("stroke")) for box in elements(svg, "rect")[1:]}
+    above, below = str(translation.TOP), str(translation.BOTTOM)
+    special = shapes.SPECIAL.full  # of <eos>
+    assert lines == {shapes.WEIGHT.full}
+    assert boxes == {(above, shapes.KEY.full), (below, shapes.QUERY.full), (below, special)}
+
+
 def test_the_picture_says_right_or_wrong(swapped):
     assert "✓ right" in texts(translation.draw(swapped, SWAPPED, "block 2").svg)
     wrong = translation.draw(swapped._replace(number=422), SWAPPED, "block 2")
@@ -136,15 +149,6 @@ def test_the_longest_number_fits_on_the_card():
         assert all(right <= left for (_, right), (left, _) in pairwise(row))
     widest = min(width for _, width, _ in boxes)
     assert widest > 0.6 * 12 * len("siebzig")
-
-
-def test_no_two_english_words_look_alike():
-    source, target = english(777_777).replace("-", " ").split(), [*german(777_777).split(), "<eos>"]
-    weights = torch.eye(len(target), len(source))
-    svg = translation.draw(Translation(777_777, source, target, weights[None, None]), weights, "").svg
-    for drawn in (elements(svg, "rect")[1 : 1 + len(source)], elements(svg, "path")):
-        looks = [(one.get("stroke"), one.get("stroke-dasharray")) for one in drawn]
-        assert len(set(looks)) == len(source) == 9
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,16 @@ CLAIMS = [
         (Break("pairs.split(form) for", "pairs.split(form.strip()) for"),),
     ),
     Claim(
+        "A token is about four characters",
+        "on the text that the tokenizer was trained on; far fewer elsewhere, a third of a character in Chinese",
+        HERE,
+        '3.5 < each["the stories"] < 5',
+        (
+            Break("BytePairTokenizer.train(tale, vocab_size=1536)", "BytePairTokenizer.train(tale, vocab_size=300)"),
+            Break("rate(large, [text])[1]", "rate(large, [tale])[1]"),
+        ),
+    ),
+    Claim(
         "Rows that do not occur stay where they are",
         "with plain descent; Adam and weight decay move them",
         HERE,
@@ -42,6 +52,17 @@ CLAIMS = [
             Break("sizes = (384, 768, 1536)", "sizes = (384, 400, 1536)"),
             Break("BytePairTokenizer.train(tale, vocab_size=size)", "BytePairTokenizer.train(tale, vocab_size=260)"),
         ),
+    ),
+    Claim(
+        "Separate vocabularies are typical",
+        "one shared vocabulary translates as well; it saves half the table within one language, nothing between two",
+        HERE,
+        "assert min(exact.values()) >= 0.9",
+        (
+            Break('{"source_vocab_size": None} if shared', "{} if shared"),
+            Break("steps=120", "steps=24"),
+        ),
+        slow=True,
     ),
     Claim(
         "Near vectors mean the same",

@@ -2,12 +2,201 @@
 
 import itertools
 import math
+from collections import Counter
 from functools import partial
 
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
+
+# --- counting pairs (in the text) ------------------------------------------------------------------------------------
+
+
+def _sorted_counts(answer, spelled):
+    """The counts as one text, in a fixed order: a dict or a Counter, and pairs that do not occur may be left in."""
+    counts = answer(spelled)
+    if not isinstance(counts, dict):
+        return counts
+    return ", ".join(sorted(f"{pair!r}: {float(times):g}" for pair, times in counts.items() if times))
+
+
+counting = Exercise(
+    "count_pairs",
+    inline=True,
+    title="Count the pairs",
+    goal="`spelled` maps each word, a tuple of pieces, to how often the word occurs. Count the pairs of neighbours: "
+    "return a dict (or a Counter) from each pair, a tuple of two pieces, to how often it occurs in the text. A pair "
+    "in a word counts as often as the word occurs. There are no pairs across two words.",
+    difficulty=1,
+    minutes=6,
+    run=_sorted_counts,
+    cases=lambda: [
+        ({("t", "e", "n"): 6, ("t", "e", "n", "s"): 2},),
+        ({("a", "a", "a"): 2, ("b", "a"): 3, ("a", "b", "a"): 1},),
+        ({("e", "in"): 2, ("ei", "n"): 5, ("x",): 4, ("in", "e", "in"): 1},),
+    ],
+    hints=(
+        "Two loops: one over the words with their counts, and inside it one over the neighbours in a word.",
+        "`itertools.pairwise(word)` gives the neighbours. A `Counter` begins at 0 for every pair.",
+        "for word, times in spelled.items(): for pair in pairwise(word): counts[pair] += times",
+    ),
+)
+
+
+@counting.solution
+def count_pairs(spelled):
+    """Counts of the pairs of neighbours; spelled: tuple of pieces -> how often the word occurs."""
+    counts = Counter()
+    for word, times in spelled.items():
+        for pair in itertools.pairwise(word):
+            counts[pair] += times
+    return counts
+
+
+def _counted(spelled, pairs_of):
+    counts = Counter()
+    for word, times in spelled.items():
+        for pair in pairs_of(word):
+            counts[pair] += times
+    return counts
+
+
+counting.add_mistakes(
+    {
+        "words_counted_once": (
+            "You counted each word of the list once. Add `times`, since the word occurs that often in the text.",
+            lambda spelled: count_pairs(dict.fromkeys(spelled, 1)),
+        ),
+        "once_in_each_word": (
+            "You counted a pair once in a word that contains it twice. In “aaa” the pair a a occurs two times.",
+            lambda spelled: _counted(spelled, lambda word: set(itertools.pairwise(word))),
+        ),
+        "order_forgotten": (
+            "You counted (a, b) and (b, a) as one pair. The left piece and the right piece are different places.",
+            lambda spelled: _counted(spelled, lambda word: [tuple(sorted(p)) for p in itertools.pairwise(word)]),
+        ),
+        "last_pair_missed": (
+            "Your loop ends one pair too early: the last two pieces of a word are neighbours, too.",
+            lambda spelled: _counted(spelled, lambda word: itertools.pairwise(word[:-1])),
+        ),
+        "letters_compared": (
+            "You counted pairs of letters. After the first merge a piece can be longer than a letter: pair the pieces.",
+            lambda spelled: _counted(spelled, lambda word: itertools.pairwise("".join(word))),
+        ),
+        "joined_keys": (
+            "Your keys are joined texts. Keep the two pieces apart in a tuple: “e”+“in” and “ei”+“n” are different.",
+            lambda spelled: _counted(spelled, lambda word: map("".join, itertools.pairwise(word))),
+        ),
+        "across_words": (
+            "You also counted pairs across two words. No token may hold the end of one word and the start of the next.",
+            lambda spelled: count_pairs(spelled) + Counter((a[-1], b[0]) for a, b in itertools.pairwise(spelled)),
+        ),
+    }
+)
+
+
+@counting.mistake("You set the count in place of adding to it: of a pair in several words only the last word is left.")
+def last_word_left(spelled):
+    return {pair: times for word, times in spelled.items() for pair in itertools.pairwise(word)}
+
+
+# --- encoding a word (in the text) -----------------------------------------------------------------------------------
+
+encoding = Exercise(
+    "encode",
+    inline=True,
+    title="Encode a new word",
+    goal="Cut a new word: `word` is a tuple of letters, `merges` a list of pairs in the order in which they were "
+    "learned. Apply them in this order, each one everywhere in the word, and return the tuple of pieces that is left. "
+    "`join(word, pair)` from the cell above does one merge.",
+    difficulty=1,
+    minutes=6,
+    cases=lambda: [
+        (tuple("tent"), [("e", "n"), ("t", "en"), ("m", "en"), ("h", "en")]),
+        (tuple("unter"), [("n", "t"), ("u", "n"), ("e", "r")]),
+        (tuple("banana"), [("a", "n"), ("an", "a"), ("b", "an"), ("n", "a")]),
+        (tuple("aaaaa"), [("a", "a"), ("aa", "aa")]),
+        (tuple("banban"), [("b", "a"), ("a", "n"), ("ba", "n")]),
+        (tuple("tannas"), [("n", "a"), ("t", "a")]),
+    ],
+    hints=(
+        "One loop over the merges. After each of them the word has new pieces, on which the next merge works.",
+        "`word = join(word, pair)` for each pair in turn; and the result comes after the loop.",
+        "for pair in merges: word = join(word, pair); then return word",
+    ),
+)
+
+
+@encoding.solution
+def encode(word, merges):
+    """Pieces (a tuple) of a word (a tuple of letters) after all merges (pairs), in their order."""
+    for pair in merges:
+        pieces, i = [], 0
+        while i < len(word):
+            size = 2 if word[i : i + 2] == pair else 1
+            pieces.append("".join(word[i : i + size]))
+            i += size
+        word = tuple(pieces)
+    return word
+
+
+def _longest(word, merges):
+    """The longest piece that fits, again and again."""
+    pieces, rest = [], "".join(word)
+    vocabulary = {*rest, *map("".join, merges)}
+    while rest:
+        pieces.append(next(rest[:n] for n in range(len(rest), 0, -1) if rest[:n] in vocabulary))
+        rest = rest[len(pieces[-1]) :]
+    return tuple(pieces)
+
+
+def _by_text(word, merges):
+    """Merges done in a text with spaces, which do not see where a piece begins."""
+    text = " ".join(word)
+    for pair in merges:
+        text = text.replace(" ".join(pair), "".join(pair))
+    return tuple(text.split(" "))
+
+
+@encoding.mistake("You merged a pair at its first place only. A merge joins it everywhere in the word.")
+def first_place_only(word, merges):
+    for pair in merges:
+        i = next((i for i in range(len(word) - 1) if word[i : i + 2] == pair), None)
+        if i is not None:
+            word = (*word[:i], "".join(pair), *word[i + 2 :])
+    return word
+
+
+encoding.add_mistakes(
+    {
+        "backwards": (
+            "You applied the merges from the last to the first. A later merge needs the pieces of the earlier ones.",
+            lambda word, merges: encode(word, merges[::-1]),
+        ),
+        "longest_first": (
+            "You took the longest piece that fits, as WordPiece does. Byte pairs follow the order of the merges.",
+            _longest,
+        ),
+        "boundaries_lost": (
+            "You replaced inside a text: then a pair also fits the end of a longer piece. Compare whole pieces.",
+            _by_text,
+        ),
+        "either_order": (
+            "You also joined right before left. The merge (t, a) joins t and a in “ta”, but not in “at”.",
+            lambda word, merges: encode(word, [p for pair in merges for p in (pair, pair[::-1])]),
+        ),
+        "first_merge_only": (
+            "Only the first merge was applied: perhaps your `return` stands inside the loop.",
+            lambda word, merges: encode(word, merges[:1]),
+        ),
+        "letters_left": (
+            "Your result is still the letters: assign what the merge returns to `word`.",
+            lambda word, merges: word,
+        ),
+    }
+)
+
 
 # --- a merge ---------------------------------------------------------------------------------------------------------
 

@@ -10,11 +10,11 @@ from tx_helpers.arguments import check_types, described
 from tx_helpers.show.charts import line_chart
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GOLD, GREEN, MONO, ORANGE, PINK, card, shape, visible, words
+from tx_helpers.show.shapes import BLUE, GREY, MONO, ORANGE, card, shape, visible, words
 from tx_helpers.text.subwords import BYTE_PAIR_WORD, BytePairTokenizer, apply_merges
 from tx_helpers.text.tokenizers import Tokenizer
 
-TINTS = (BLUE, GOLD, GREEN, PINK)  # neighbours differ
+TINTS = (BLUE, GREY)  # in turn, so that neighbours differ; other colours have a meaning in this course
 LONGEST_TEXT = 200
 WIDTH, LINE, CHARACTER = 780, 26, 8.0  # pixels: of a picture, of a line of tokens, of a letter of 13 pixels
 
@@ -57,7 +57,7 @@ def sign(tokenizer: Tokenizer, piece: str) -> str:
 
 
 def pieces_after(tokenizer: BytePairTokenizer, text: str, merges: int) -> list[str]:
-    """The pieces of a text if training had stopped after so many merges."""
+    """The pieces of a text if training had stopped after this number of merges."""
     ranks = {pair: rank for pair, rank in tokenizer.ranks.items() if rank < merges}
     found = BYTE_PAIR_WORD.findall(text)
     return [piece for word in found for piece in apply_merges(tokenizer.letters(word), ranks)]
@@ -90,7 +90,7 @@ def draw_cuts(cuts: Sequence[Cut], text: str, show: str = "pieces") -> Svg:
 
 
 def draw_merges(tokenizer: BytePairTokenizer, text: str, merges: int, counts: Sequence[int]) -> Svg:
-    """The pieces after so many merges, the newest piece in orange; beneath, the number of tokens over the merges."""
+    """The pieces after this number of merges, the newest in orange; beneath, the number of tokens over the merges."""
     pieces = [sign(tokenizer, piece) for piece in pieces_after(tokenizer, text, merges)]
     newest = sign(tokenizer, "".join(tokenizer.merges[merges - 1])) if merges else ""
     boxes, bottom = _boxes(pieces, 40, [merges > 0 and piece == newest for piece in pieces], dash=None)

@@ -19,7 +19,7 @@ from tx_helpers.generation.search import generate
 from tx_helpers.recipes import Translator
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, PINK, Colour, box, card, curve, words
+from tx_helpers.show.shapes import GREEN, MUTED, ORANGE, SOURCE, SPECIAL, TARGET, WEIGHT, box, card, curve, words
 from tx_helpers.text.data import BOS, EOS, PAD
 from tx_helpers.text.number_words import english, german
 
@@ -28,9 +28,6 @@ ALL = -1  # the head that stands for all: a dropdown takes an option None for "n
 NO_DIGIT = {"hundert", "tausend", "und", "<eos>"}  # words that stand for no unit and no ten
 LINE_FROM = 0.05  # weaker lines are not drawn
 WIDTH, HEIGHT, TOP, BOTTOM, BOX = 800, 300, 74, 222, 34
-DARK_GOLD = Colour(GOLD.shade, GOLD.tint, GOLD.shade)  # plain gold is too pale for a line
-COLOURS = (BLUE, DARK_GOLD, GREEN, ORANGE, PINK, Colour(INK, GREY.tint, INK))  # of the English words; then dashed
-DASH = "6 4"
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -81,12 +78,10 @@ def looks(translation: Translation, block: int, head: int = ALL) -> Tensor:
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(translation: Translation, weights: Tensor, where: str) -> Svg:
-    """English words above, German ones below, and lines as strong as the weights (T, S)."""
+    """English words above in blue, German ones below in orange, and golden lines as strong as the weights (T, S)."""
     source, target, rows = translation.source, translation.target, weights.tolist()
     keys, queries = _places(len(source), 120), _places(len(target), 96)
     wide, narrow = min(110, 752 / len(source) - 6), min(88, 752 / len(target) - 6)
-    colours = [COLOURS[s % len(COLOURS)] for s in range(len(source))]
-    dashes = [DASH if s >= len(COLOURS) else None for s in range(len(source))]
     sign = "✓ right" if translation.right else f"✗ wrong: {german(translation.number)}"
     parts = [
         words(24, 32, f"{translation.number:,} → {translation.text}", size=17, font_weight="bold"),
@@ -97,24 +92,13 @@ def draw(translation: Translation, weights: Tensor, where: str) -> Svg:
     ]
     lines = sorted((weight, t, s) for t, row in enumerate(rows) for s, weight in enumerate(row) if weight >= LINE_FROM)
     for weight, t, s in lines:  # the strongest on top
-        parts.append(
-            curve(
-                keys[s],
-                TOP + BOX,
-                queries[t],
-                BOTTOM,
-                stroke=colours[s].full,
-                weight=weight,
-                stroke_dasharray=dashes[s],
-            )
-        )
+        parts.append(curve(keys[s], TOP + BOX, queries[t], BOTTOM, stroke=WEIGHT.full, weight=weight))
     for s, word in enumerate(source):
-        parts.append(box(keys[s] - wide / 2, TOP, wide, BOX, word, colours[s], stroke_dasharray=dashes[s]))
+        parts.append(box(keys[s] - wide / 2, TOP, wide, BOX, word, SOURCE))
     for t, (word, row) in enumerate(zip(target, rows, strict=True)):
         strongest = max(row)
-        s = row.index(strongest)
-        colour, dash = (colours[s], dashes[s]) if strongest > 0.5 else (GREY, None)
-        parts.append(box(queries[t] - narrow / 2, BOTTOM, narrow, BOX, word, colour, size=12, stroke_dasharray=dash))
+        colour = SPECIAL if word.startswith("<") else TARGET
+        parts.append(box(queries[t] - narrow / 2, BOTTOM, narrow, BOX, word, colour, size=12))
         parts.append(words(queries[t], BOTTOM + BOX + 18, f"{strongest:.2f}", size=12, fill=MUTED, anchor="middle"))
     note = "below each word: its strongest weight"
     parts.append(words(WIDTH - 24, HEIGHT - 10, note, size=11, fill=MUTED, anchor="end"))
@@ -122,7 +106,7 @@ def draw(translation: Translation, weights: Tensor, where: str) -> Svg:
 
 
 def _places(number: int, step: float) -> list[float]:
-    """The middles of so many words in a row, around the middle of the card."""
+    """The middles of `number` words in a row, around the middle of the card."""
     step = min(step, 752 / number)
     return [WIDTH / 2 + step * (place - (number - 1) / 2) for place in range(number)]
 

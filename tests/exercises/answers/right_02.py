@@ -10,6 +10,69 @@ import torch.nn.functional as F
 from answers.tables import named
 
 
+def pairs_in_a_plain_dict(spelled):
+    counts = {}
+    for word, times in spelled.items():
+        for i in range(len(word) - 1):
+            counts[word[i], word[i + 1]] = counts.get((word[i], word[i + 1]), 0) + times
+    return counts
+
+
+def pairs_by_elements(spelled):
+    return Counter(pair for word in Counter(spelled).elements() for pair in pairwise(word))
+
+
+def pairs_of_the_whole_list(spelled):
+    pairs = {pair for word in spelled for pair in pairwise(word)}
+    return {pair: sum(times * list(pairwise(word)).count(pair) for word, times in spelled.items()) for pair in pairs}
+
+
+def pairs_with_zeros(spelled):
+    pieces = {piece for word in spelled for piece in word}
+    counts = {(left, right): np.int64(0) for left in pieces for right in pieces}
+    for word, times in spelled.items():
+        for left, right in pairwise(word):
+            counts[left, right] += times
+    return counts
+
+
+def encoded_by_rank(word, merges):
+    rank = {pair: number for number, pair in enumerate(merges)}
+    pieces = list(word)
+    while fits := [pair for pair in pairwise(pieces) if pair in rank]:
+        best = min(fits, key=rank.get)
+        i = list(pairwise(pieces)).index(best)
+        pieces[i : i + 2] = ["".join(best)]
+    return pieces
+
+
+def encoded_by_recursion(word, merges):
+    def join(word, pair):
+        if len(word) < 2:
+            return word
+        return (pair[0] + pair[1], *join(word[2:], pair)) if word[:2] == pair else (word[0], *join(word[1:], pair))
+
+    return encoded_by_recursion(join(word, merges[0]), merges[1:]) if merges else word
+
+
+def encoded_on_a_stack(word, merges):
+    for pair in merges:
+        stack = []
+        for piece in word:
+            stack.append(stack.pop() + piece if stack and (stack[-1], piece) == tuple(pair) else piece)
+        word = stack
+    return tuple(word)
+
+
+def encoded_by_pattern(word, merges):
+    import re
+
+    text = " ".join(word)
+    for pair in merges:
+        text = re.sub(rf"(?<!\S){re.escape(' '.join(pair))}(?!\S)", "".join(pair), text)
+    return text.split()
+
+
 def saved_by_text(words, pair):
     import re
 
@@ -165,6 +228,8 @@ def near_with_itself_lowered(E, k):
 
 
 RIGHT = {
+    "count_pairs": named(pairs_in_a_plain_dict, pairs_by_elements, pairs_of_the_whole_list, pairs_with_zeros),
+    "encode": named(encoded_by_rank, encoded_by_recursion, encoded_on_a_stack, encoded_by_pattern),
     "tokens_saved": named(saved_by_text, saved_by_joining, saved_by_recursion, saved_by_repetition),
     "words_from_pieces": named(words_by_replace, words_by_tuple, words_from_the_end, words_by_starts),
     "fewest_pieces": named(fewest_by_recursion, fewest_by_breadth, fewest_by_all_ways, fewest_in_numpy),

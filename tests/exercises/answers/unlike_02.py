@@ -1,11 +1,49 @@
 """Wrong answers to notebook 02's exercises, unlike any in the bank: none may pass."""
 
+import collections
 import itertools
 
 import torch
 import torch.nn.functional as F
 
 from answers.tables import named
+
+
+def pairs_round_the_end(spelled):
+    counts = {}
+    for word, times in spelled.items():
+        for pair in zip(word, word[1:] + word[:1], strict=True):
+            counts[pair] = counts.get(pair, 0) + times
+    return counts
+
+
+def pairs_of_long_words_only(spelled):
+    counts = {}
+    for word, times in spelled.items():
+        for pair in itertools.pairwise(word if len(word) > 2 else ()):
+            counts[pair] = counts.get(pair, 0) + times
+    return counts
+
+
+def encoded_right_to_left(word, merges):
+    for pair in merges:
+        pieces = []
+        for piece in reversed(word):
+            if pieces and (piece, pieces[0]) == pair:
+                pieces[0] = piece + pieces[0]
+            else:
+                pieces.insert(0, piece)
+        word = tuple(pieces)
+    return word
+
+
+def encoded_with_the_first_five_merges_twice(word, merges):
+    pieces = list(word)
+    for pair in [*merges, *merges[:5]]:
+        for i in range(len(pieces) - 2):  # never the last two
+            if tuple(pieces[i : i + 2]) == pair:
+                pieces[i : i + 2] = ["".join(pair)]
+    return tuple(pieces)
 
 
 def saved_if_the_letters_agree(words, pair):
@@ -131,6 +169,19 @@ def words_without_a_marked_first_piece(pieces):
 
 
 UNLIKE = {
+    "count_pairs": named(pairs_round_the_end, pairs_of_long_words_only)
+    | {
+        "most_frequent_alone": lambda spelled: dict(
+            collections.Counter(
+                pair for word in collections.Counter(spelled).elements() for pair in itertools.pairwise(word)
+            ).most_common(1)
+        ),
+    },
+    "encode": named(encoded_right_to_left, encoded_with_the_first_five_merges_twice)
+    | {
+        "one_text": lambda word, merges: "".join(word),
+        "lost_letters": lambda word, merges: tuple("".join(pair) for pair in merges if "".join(pair) in "".join(word)),
+    },
     "tokens_saved": named(saved_in_either_order, saved_if_the_letters_agree)
     | {
         "once_a_word": lambda words, pair: sum(

@@ -7,7 +7,22 @@ import pytest
 
 from drawn import contrast, elements
 from tx_helpers.show import shapes
-from tx_helpers.show.shapes import DARK, GREY, INK, MUTED, PAPER, WHITE, Colour, card, either, rgb, sheet, theme, words
+from tx_helpers.show.shapes import (
+    DARK,
+    FORMULA,
+    GREY,
+    INK,
+    MUTED,
+    PAPER,
+    WHITE,
+    Colour,
+    card,
+    either,
+    rgb,
+    sheet,
+    theme,
+    words,
+)
 
 PALETTE = {name: value for name, value in vars(shapes).items() if isinstance(value, Colour)}
 # How those see who lack one kind of cone (Viénot, Brettel and Mollon 1999), on linear red, green and blue.
@@ -48,6 +63,13 @@ def test_every_shade_can_be_read_on_its_tint_and_on_the_card_in_both_themes(name
         assert contrast(DARK[INK], DARK[ground]) >= 6
     for ground in (PAPER, WHITE, GREY.tint):
         assert contrast(DARK[MUTED], DARK[ground]) >= 4.5
+
+
+def test_no_colour_of_a_formula_could_be_read_much_better_on_white_and_on_dark():
+    best = contrast("#FFFFFF", "#111111") ** 0.5  # of the grey halfway between
+    assert best < 4.5
+    for colour in FORMULA.values():
+        assert min(contrast(colour, "#FFFFFF"), contrast(colour, "#111111")) > best - 0.05
 
 
 @pytest.mark.parametrize("name", PALETTE)

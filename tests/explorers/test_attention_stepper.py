@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from test_widgets_alike import SECTIONS, TEXT
-from tx_helpers.widgets.attention_stepper import AttentionStepper, attend, count_steps, draw, short
+from tx_helpers.widgets.attention_stepper import AttentionStepper, count_steps, draw, short, steps_of
 
 TABLE = {"four": (1, 0, 0), "hundred": (0, 1, 0), "one": (1, 0, 1), "<b>&": (2, -1, 0.5)}
 W_Q = torch.tensor([[-1.0, 1, 0, 1], [1, 0, -1, 1], [0, -1, 1, 0]])
@@ -28,7 +28,7 @@ def test_it_has_the_sections_of_an_explorer():
 def test_its_numbers_are_those_of_pytorch(root, temperature, divisor):
     shown = stepper("four <b>& hundred one")
     shown.set(root=root, temperature=temperature)
-    found = attend(shown.state)
+    found = steps_of(shown.state)
     x = torch.tensor([TABLE[word] for word in ("four", "<b>&", "hundred", "one")], dtype=torch.float64)
     q, k, v = x @ W_Q.double(), x @ W_K.double(), x @ W_V.double()
     torch.testing.assert_close(found.scores, q @ k.T)
@@ -61,7 +61,7 @@ def test_the_stored_form_is_the_picture_of_the_output_with_its_sentence():
     assert draw(shown.state).alt.startswith("Step 10 of 11. The output of 'hundred' is")
     assert "(3.02, 1.34)" in data["text/html"] and metadata["image/svg+xml"]["alt"] == draw(shown.state).alt
     numbers = re.findall(r">([−\d.]+)</text>", draw(shown.state).svg)
-    found = attend(shown.state)
+    found = steps_of(shown.state)
     assert numbers == [short(value) for name in shown_order() for value in getattr(found, name).flatten().tolist()]
 
 

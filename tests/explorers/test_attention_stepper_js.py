@@ -5,7 +5,7 @@ import torch
 
 from browser_contrast import contrast_faults
 from test_attention_stepper import SENTENCE, stepper
-from tx_helpers.widgets.attention_stepper import AttentionStepper, attend, count_steps
+from tx_helpers.widgets.attention_stepper import AttentionStepper, count_steps, steps_of
 from tx_helpers.widgets.stepper_style import STYLE
 from widget_page import HOSTILE, mount
 
@@ -51,7 +51,7 @@ def test_the_browser_computes_what_pytorch_does(page):
             },
             **{"root": T % 2 == 0, "temperature": 0.5 + T / 2},
         }
-        got, right = page.evaluate("(state) => module.attend(state)", state), attend(state)
+        got, right = page.evaluate("(state) => module.attend(state)", state), steps_of(state)
         for name in right._fields:
             torch.testing.assert_close(torch.tensor(got[name]).double(), getattr(right, name), atol=1e-5, rtol=1e-5)
 
@@ -121,7 +121,7 @@ def test_what_multiplies_lights_up_and_what_flows_is_drawn_as_thick_as_its_weigh
     assert page.evaluate(lit) == [*query, *key, "scores, hundred, four: 4"]
     page.get_by_label("Step", exact=True).fill("10")
     widths = page.eval_on_selector_all(".tx-flow", "(all) => all.map((p) => Number(p.getAttribute('stroke-width')))")
-    weights = attend(stepper().state).weights[1]
+    weights = steps_of(stepper().state).weights[1]
     assert widths == pytest.approx([1 + 7 * weight for weight in weights.tolist()])
 
 
@@ -162,7 +162,7 @@ def test_arrow_keys_reach_every_matrix_and_tab_only_one_cell(page):
     ):
         page.keyboard.press(key)
         reached.add(page.evaluate("document.activeElement.getAttribute('aria-label').split(',')[0]"))
-    assert reached == set(attend(stepper().state)._fields)
+    assert reached == set(steps_of(stepper().state)._fields)
     assert page.locator(".tx-cell[tabindex='0']").count() == 1
 
 
@@ -240,7 +240,7 @@ def test_it_can_be_read_in_either_theme_and_fits_the_page(page, dark, width):
     from axe_playwright_python.sync_playwright import Axe
 
     page.set_viewport_size({"width": width, "height": 900})
-    page.evaluate("(dark) => document.body.setAttribute('data-jp-theme-light', String(!dark))", dark)
+    page.evaluate("(dark) => { document.documentElement.style.colorScheme = dark ? 'dark' : 'light' }", dark)
     for step in ("1", "5", "10", "11"):
         page.get_by_label("Step", exact=True).fill(step)
         assert contrast_faults(page, ".tx-stepper") == []
@@ -248,7 +248,7 @@ def test_it_can_be_read_in_either_theme_and_fits_the_page(page, dark, width):
     assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     light = page.evaluate("getComputedStyle(document.querySelector('.tx-stepper')).backgroundColor")
-    assert (light == "rgb(17, 20, 23)") is dark
+    assert (light == "rgb(27, 33, 39)") is dark
 
 
 def test_a_redraw_is_fast(page):  # a bound far above what it takes, so that it holds on a busy machine

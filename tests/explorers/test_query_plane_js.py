@@ -70,8 +70,8 @@ def test_discs_and_diamond_are_the_package_s_attention_and_names_stay_text(page)
     for value, temperature in (([1.0, 1.0], 1.0), ([-3.0, 2.0], 0.2), ([3.0, -0.5], 4.0)):
         page.evaluate("([value, t]) => { tell('value', value); tell('temperature', t) }", [value, temperature])
         found = answer(value, [(2.0, 0.0), (0.0, 2.0)], temperature)
-        assert page.evaluate(radii) == pytest.approx([2 + 34 * weight**0.5 for weight in found.weights])
-        x, y = found.output
+        assert page.evaluate(radii) == pytest.approx([2 + 34 * weight**0.5 for weight in found.weights[0]])
+        x, y = found.outputs[0]
         assert page.evaluate(place) == pytest.approx([190 + unit * x, 190 - unit * y - 8])
     assert page.get_by_text(HOSTILE).count() == 1 and page.locator("#place img").count() == 0
     page.evaluate("close_()")

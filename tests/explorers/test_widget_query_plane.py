@@ -12,14 +12,14 @@ KEYS = [(3.0, 0.5), (0.5, 3.0), (0.0, 0.0)]
 @pytest.mark.parametrize(("query", "temperature"), [((1.0, 1.0), 1.0), ((-3.0, 2.0), 0.2), ((0.0, 0.0), 4.0)])
 def test_the_answer_is_the_formula(query, temperature):
     keys = np.array(KEYS)
-    powers = np.exp(keys @ np.array(query) / 2**0.5 / temperature)
+    powers = np.exp(keys @ np.array(query) / temperature)
     found = answer(query, KEYS, temperature)
-    np.testing.assert_allclose(found.weights, powers / powers.sum(), atol=1e-12)
-    np.testing.assert_allclose(found.output, powers / powers.sum() @ keys, atol=1e-12)
+    np.testing.assert_allclose(found.weights[0], powers / powers.sum(), atol=1e-12)
+    np.testing.assert_allclose(found.outputs[0], powers / powers.sum() @ keys, atol=1e-12)
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(ValueError, match=r"^answer: temperature=0, expected more than 0$"):
+    with pytest.raises(ValueError, match=r"^attend: temperature=0, expected more than 0$"):
         answer((1, 1), KEYS, 0)
     for value in ([3.1, 0.0], [1.0]):
         with pytest.raises(traitlets.TraitError, match="within ±3"):
@@ -34,8 +34,8 @@ def test_the_explorer_says_what_the_query_looks_at_and_the_plane_follows_its_tem
     assert plane.follows.source == (explorer.controls["temperature"], "value")
     assert plane.follows.target == (plane, "temperature")
     assert explorer.summary == (
-        f"Query (3.0, -1.0), length 3.16, temperature 2: it looks most at 'pear' ({found.weights[0]:.2f}), least at "
-        f"weight {min(found.weights):.2f}. Output ({found.output[0]:.2f}, {found.output[1]:.2f})."
+        f"Query (3.0, -1.0), length 3.16, temperature 2: it looks most at 'pear' ({found.weights[0, 0]:.2f}), least at "
+        f"weight {found.weights.min():.2f}. Output ({found.outputs[0, 0]:.2f}, {found.outputs[0, 1]:.2f})."
     )
     with pytest.raises(ValueError, match="within ±3"):
         explorer.set(query=[4.0, 0.0])

@@ -14,10 +14,10 @@ from tx_helpers.text.data import word_pairs
 from tx_helpers.widgets.self_attention import (
     Attended,
     attend,
+    describe_words,
     draw_words,
     place,
     sentence_explorer,
-    tokens_explorer,
     words_explorer,
 )
 
@@ -74,37 +74,27 @@ def test_words_are_found_in_the_table_or_named():
 # ---------------------------------------------------------------------------------------------------------------- draw
 
 
-def test_the_three_tokens_of_the_notebook_in_words():
-    explorer = tokens_explorer(["four", "hundred", "one"], Q, K, V)
-    assert explorer.summary == (
-        "Three tokens, scores divided by √4, temperature 1: 'four' looks most at 'hundred' (0.67); "
-        "'hundred' looks most at 'four' (0.67); 'one' looks most at 'one' (0.67). Evenness of the weights 0.76. "
-        "The outputs lie up to 2.85 apart."
-    )
-    same = explorer._view.value
-    explorer.set(temperature=0.5)
-    cold = explorer.summary.replace("divided by √4, temperature 0.5", "")
-    explorer.set(temperature=1.0, scaled=False)
-    assert explorer.summary.replace("not divided by √4, temperature 1", "") == cold  # the root of 4 is temperature 0.5
-    explorer.set(scaled=True)
-    assert explorer._view.value == same
-
-
 @pytest.mark.parametrize(
     ("sentence", "side"),
     [
-        ("apple pear", "fruit"),
-        ("apple phone", "technology"),
-        ("pear apple phone", "neither side"),
+        ("apple pear", "towards fruit"),
+        ("apple phone", "towards technology"),
+        ("pear apple phone", "towards neither side"),
     ],
 )
 def test_the_company_decides_which_way_the_apple_goes(sentence, side):
     tokens, x = place(TABLE, sentence)
-    found = attend(x, x, x)
+    found = attend(x, x, x, scaled=False)
     t = tokens.index("apple")
-    _, outputs = by_formula(x, x, x, 2**-0.5)
+    _, outputs = by_formula(x, x, x, 1)
     alt = draw_words(tokens, x, found, axes=AXES, t=t, largest=3.0).alt
-    assert f"to ({outputs[t][0]:.2f}, {outputs[t][1]:.2f}), towards {side}" in alt
+    assert f"to ({outputs[t][0]:.2f}, {outputs[t][1]:.2f}), {side}" in alt
+
+
+def test_a_word_whose_both_numbers_fall_moves_towards_neither_side():
+    tokens, x = place(TABLE, "apple pear")
+    found = Attended(np.array([[0.9, 0.1], [0.5, 0.5]]), np.array([[1.9, 1.5], [2.0, 2.0]]))
+    assert "to (1.90, 1.50), towards neither side" in describe_words(tokens, x, found, AXES, 0)
 
 
 def test_a_word_alone_stays_and_has_no_arrow():

@@ -109,10 +109,6 @@ PLAIN = {
         dict(so_far="text"),
     ),
     "schedule": (schedules.schedule_explorer, dict(steps=500)),
-    "three tokens": (
-        self_attention.tokens_explorer,
-        dict(tokens=["a", "b", "c"], q=QK, k=QK, v=QK[:, :2].contiguous()),
-    ),
     "context": (
         partial(self_attention.words_explorer, axes=("fruit", "technology"), followed="pear"),
         dict(table=PLANE, sentence="pear"),

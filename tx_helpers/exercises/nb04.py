@@ -7,6 +7,148 @@ import torch
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
 
+# --- mixing by likeness ----------------------------------------------------------------------------------------------
+
+mixing = Exercise(
+    "mix",
+    title="A word becomes a mixture",
+    goal="x (T, D) holds a vector for each word. Return for each word the weighted mean of all words' vectors, (T, D). "
+    "The weights of a word are the softmax of its dot products with every word, itself included. Divide by nothing.",
+    difficulty=1,
+    minutes=5,
+    cases=lambda: [
+        (torch.tensor([[2.0, 2.0], [3.0, 0.5], [2.2, 0.8]]),),
+        random_tensors((5, 3), seed=8),
+        random_tensors((4, 4), seed=9),
+        (torch.tensor([[10.0, 0.0], [9.9, 0.0]]),),  # e^100 is too large
+    ],
+    hints=(
+        "Three lines: a score for every pair of words, weights that sum to 1 in each row, a weighted mean.",
+        "All dot products at once are x @ x.T, of shape (T, T): row t holds the scores of word t.",
+        "weights = (x @ x.T).softmax(-1); the mean is weights @ x.",
+    ),
+    inline=True,
+)
+
+
+@mixing.solution
+def mix(x):
+    """Word vectors x (T, D), each replaced by the mean of all of them, weighted by likeness."""
+    scores = x @ x.T  # (T, T)
+    weights = scores.softmax(-1)
+    return weights @ x  # (T, D)
+
+
+def _without_itself(x):
+    return (x @ x.T).fill_diagonal_(-torch.inf).softmax(-1) @ x
+
+
+def _by_direction(x):
+    unit = x / x.norm(dim=-1, keepdim=True)
+    return (unit @ unit.T).softmax(-1) @ x
+
+
+mixing.add_mistakes(
+    {
+        "down_the_columns": (
+            "Your softmax runs down the columns. Row t belongs to word t, so each row must sum to 1: softmax(-1).",
+            lambda x: (x @ x.T).softmax(0) @ x,
+        ),
+        "all_alike": (
+            "You gave every word the same plain mean. The weights must depend on the dot products of the word.",
+            lambda x: x.mean(0).expand_as(x).clone(),
+        ),
+        "scores_as_weights": (
+            "You multiplied by the scores themselves. Make weights of them first: a softmax of each row.",
+            lambda x: x @ x.T @ x,
+        ),
+        "root_already": (
+            "You divided the scores by the root of D. That comes later in the notebook; here divide by nothing.",
+            lambda x: (x @ x.T / math.sqrt(x.shape[1])).softmax(-1) @ x,
+        ),
+        "itself_left_out": (
+            "You left the word itself out. It belongs to the mixture: it is one of the words of the sentence.",
+            _without_itself,
+        ),
+        "direction_alone": (
+            "You divided the vectors by their lengths first. The dot product takes the lengths into account.",
+            _by_direction,
+        ),
+    }
+)
+
+
+# --- attention -------------------------------------------------------------------------------------------------------
+
+four_lines = Exercise(
+    "attention",
+    title="Attention in four lines",
+    goal="Write the formula for any number of axes in front, such as a batch: q (…, T, d_k), k (…, S, d_k) and "
+    "v (…, S, d_v) give (…, T, d_v). No loops, no mask.",
+    difficulty=1,
+    minutes=8,
+    cases=lambda: [
+        (torch.tensor([[1.0, 0.0]]), torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([[4.0], [8.0]])),
+        random_tensors((2, 5, 4), (2, 5, 4), (2, 5, 3), seed=10),
+        random_tensors((2, 3, 4, 8), (2, 3, 6, 8), (2, 3, 6, 8), seed=11),
+        (torch.tensor([[10.0]]), torch.tensor([[9.1], [9.0]]), torch.tensor([[1.0], [0.0]])),  # e^91 is too large
+    ],
+    hints=(
+        "Scores, scale, softmax, weighted sum: one line each.",
+        "With axes in front, k.T would turn all of them round. Swap the last two only: k.transpose(-2, -1).",
+        "scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), then a softmax over the last axis, then @ v.",
+    ),
+    inline=True,
+)
+
+
+@four_lines.solution
+def attention(q, k, v):
+    """Attention of queries q (…, T, d_k) over keys k (…, S, d_k) with values v (…, S, d_v): (…, T, d_v)."""
+    scores = q @ k.transpose(-2, -1)  # (…, T, S)
+    scores = scores / q.shape[-1] ** 0.5
+    weights = scores.softmax(-1)
+    return weights @ v  # (…, T, d_v)
+
+
+def _attend(q, k, v, *, factor=1.0, axis=-1):
+    return (q @ k.transpose(-2, -1) * factor).softmax(axis) @ v
+
+
+four_lines.add_mistakes(
+    {
+        "without_root": (
+            "The division by √d_k is missing from your four lines: the weights come out too sharp.",
+            lambda q, k, v: _attend(q, k, v),
+        ),
+        "without_the_root_sign": (
+            "You divided by d_k in place of its square root: the weights come out too even.",
+            lambda q, k, v: _attend(q, k, v, factor=1 / q.shape[-1]),
+        ),
+        "times_root": (
+            "You multiplied by √d_k. Divide by it: the scores should become smaller.",
+            lambda q, k, v: _attend(q, k, v, factor=q.shape[-1] ** 0.5),
+        ),
+        "softmax_down_the_queries": (
+            "Your softmax runs over the queries, the axis before the last. Each query's row must sum to 1.",
+            lambda q, k, v: _attend(q, k, v, factor=q.shape[-1] ** -0.5, axis=-2),
+        ),
+        "root_of_keys": (
+            "You divided by the root of the number of keys. The scale is the root of d_k, the width of a key.",
+            lambda q, k, v: _attend(q, k, v, factor=k.shape[-2] ** -0.5),
+        ),
+        "no_softmax": (
+            "The softmax is missing: you multiplied the values by scores, which do not sum to 1.",
+            lambda q, k, v: q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5 @ v,
+        ),
+        "scaled_too_late": (
+            "You divided the weights, not the scores: after the softmax the rows must still sum to 1.",
+            lambda q, k, v: _attend(q, k, v) / q.shape[-1] ** 0.5,
+        ),
+    }
+)
+
+
 # --- weights ---------------------------------------------------------------------------------------------------------
 
 weights = Exercise(
@@ -276,6 +418,84 @@ def all_pairs_of_the_batch(x, memory, W_q, W_kv):
     Q, (K, V) = x @ W_q, (memory @ W_kv).chunk(2, dim=-1)
     weights = (torch.einsum("tbk,sck->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(dim=-1)
     return torch.einsum("bts,sbk->tbk", weights, V), weights
+
+
+# --- with a causal mask ----------------------------------------------------------------------------------------------
+
+causal = Exercise(
+    "causal_attention",
+    title="No looking ahead",
+    goal="A text that is still being written has no later words. Write attention in which position t looks at "
+    "positions s ≤ t alone: its scores for later positions become −∞ before the softmax. Given q, k (T, d_k) and v "
+    "(T, d_v), return the output (T, d_v) and the weights (T, T). Then compare for yourself: is your output that of "
+    "torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)? And what does "
+    "tx_helpers.show.plots.attention_map draw of your weights?",
+    difficulty=3,
+    minutes=12,
+    cases=lambda: [
+        (torch.tensor([[1.0], [2.0]]), torch.tensor([[1.0], [3.0]]), torch.tensor([[10.0], [20.0]])),
+        random_tensors((5, 4), (5, 4), (5, 3), seed=12),
+        random_tensors((6, 9), (6, 9), (6, 6), seed=13),
+    ],
+    hints=(
+        "All four lines of attention stay. One more line changes the scores between the scale and the softmax.",
+        "torch.ones(T, T).triu(1) is 1 above the diagonal, where s > t, and 0 elsewhere.",
+        "scores.masked_fill(torch.ones(T, T, dtype=torch.bool).triu(1), -math.inf)",
+    ),
+)
+
+
+@causal.solution
+def causal_attention(q, k, v):
+    """Output (T, d_v) and weights (T, T) of attention that looks at no later position."""
+    scores = q @ k.T / math.sqrt(q.shape[-1])
+    later = torch.ones(len(q), len(k), dtype=torch.bool).triu(1)
+    weights = scores.masked_fill(later, -math.inf).softmax(-1)
+    return weights @ v, weights
+
+
+def _causal(q, k, v, *, fill=-math.inf, hidden=lambda ones: ones.triu(1), scale=None):
+    scores = q @ k.T / (scale or math.sqrt(q.shape[-1]))
+    weights = scores.masked_fill(hidden(torch.ones_like(scores)).bool(), fill).softmax(-1)
+    return weights @ v, weights
+
+
+causal.add_mistakes(
+    {
+        "everything_seen": (
+            "Your attention looks at all positions: the mask is missing.",
+            lambda q, k, v: _causal(q, k, v, hidden=torch.zeros_like),
+        ),
+        "one_ahead": (
+            "Your mask is off by one: each position still sees the next one.",
+            lambda q, k, v: _causal(q, k, v, hidden=lambda ones: ones.triu(2)),
+        ),
+        "itself_hidden": (
+            "Your mask hides the position itself. It may look at itself: s ≤ t, so the diagonal stays.",
+            lambda q, k, v: _causal(q, k, v, hidden=torch.triu, fill=-1e9),
+        ),
+        "earlier_hidden": (
+            "Your mask is turned round: it hides the earlier positions and shows the later ones.",
+            lambda q, k, v: _causal(q, k, v, hidden=lambda ones: ones.tril(-1)),
+        ),
+        "filled_with_zero": (
+            "You set the hidden scores to 0. A score of 0 still gets a weight, since e to the power 0 is 1; use −∞.",
+            lambda q, k, v: _causal(q, k, v, fill=0.0),
+        ),
+        "causal_unscaled": (
+            "Your causal attention does not divide by √d_k.",
+            lambda q, k, v: _causal(q, k, v, scale=1.0),
+        ),
+    }
+)
+
+
+@causal.mistake(
+    "You set the weights of later positions to 0 after the softmax: your rows sum to less than 1. Mask the scores."
+)
+def masked_too_late(q, k, v):
+    weights = (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1).tril()
+    return weights @ v, weights
 
 
 # --- the gradient of softmax -----------------------------------------------------------------------------------------

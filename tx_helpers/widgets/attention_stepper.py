@@ -14,18 +14,19 @@ from collections.abc import Mapping, Sequence
 
 import anywidget
 import traitlets
-from torch import Tensor, tensor
+from torch import Tensor, from_numpy, tensor
 
 from tx_helpers.arguments import check_numbers, check_tensors, check_types
 from tx_helpers.show.explore import VIEW
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import INK, MUTED, Colour, card, shape, words
+from tx_helpers.show.shapes import INK, MUTED, WHITE, Colour, card, shape, words
 from tx_helpers.widgets.scripts import FOLDER, joined
+from tx_helpers.widgets.self_attention import attend
 from tx_helpers.widgets.stepper_style import COLOURS, STYLE
 
 LONGEST = 6  # words of a sentence
 CELL, LINE, GAP, LEFT, TITLE, NAMES, ARC = 36, 24, 26, 84, 20, 40, 84  # pixels, as in stepper/layout.js
-KINDS = dict(x="stream", Q="query", K="key", V="value", out="stream", W_Q="query", W_K="key", W_V="value")
+KINDS = dict(x="stream", Q="query", K="key", V="value", out="value", W_Q="query", W_K="key", W_V="value")
 KINDS |= dict.fromkeys(("scores", "scaled"), "score") | {"weights": "weight"}
 
 
@@ -34,14 +35,14 @@ class Steps(namedtuple("Steps", "x W_Q W_K W_V Q K V scores scaled weights out")
     """All matrices of one attention: x (T, D); W (D, ·); Q, K, V (T, ·); three (T, T); the output."""
 
 
-def attend(state: Mapping) -> Steps:
+def steps_of(state: Mapping) -> Steps:
     """The matrices for a state of the stepper, in float64."""
     x, W_Q, W_K, W_V = (tensor(state[name]).double() for name in ("x", "W_Q", "W_K", "W_V"))
     Q, K, V = x @ W_Q, x @ W_K, x @ W_V
     scores = Q @ K.T
     scaled = scores / ((math.sqrt(K.shape[-1]) if state["root"] else 1) * state["temperature"])
-    weights = scaled.softmax(-1)
-    return Steps(x, W_Q, W_K, W_V, Q, K, V, scores, scaled, weights, weights @ V)
+    weights, out = attend(Q, K, V, temperature=state["temperature"], scaled=state["root"])
+    return Steps(x, W_Q, W_K, W_V, Q, K, V, scores, scaled, from_numpy(weights), from_numpy(out))
 
 
 def count_steps(state: Mapping) -> int:
@@ -52,7 +53,7 @@ def count_steps(state: Mapping) -> int:
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(state: Mapping) -> Svg:
     """The picture of the last step: all matrices, the row of the word that asks, and what it takes of each value."""
-    found, t = attend(state), state["query"]
+    found, t = steps_of(state), state["query"]
     at, width, height = _layout(found)
     parts = [_flow(at, found, t, s) for s in range(len(state["words"]))]
     for matrix, kind in KINDS.items():
@@ -103,7 +104,7 @@ def _matrix(corner: tuple[float, float], numbers: Tensor, colour: Colour, filled
     for row, line in enumerate(numbers.tolist()):
         for column, value in enumerate(line):
             x, y = corner[0] + CELL * column, corner[1] + LINE * row
-            fill = colour.tint if row in filled else "#FFFFFF"
+            fill = colour.tint if row in filled else WHITE
             size = dict(width=CELL - 2, height=LINE - 2, rx=4)
             parts.append(shape("rect", x=x + 1, y=y + 1, **size, fill=fill, stroke=colour.shade))
             parts.append(words(x + CELL / 2, y + 16.5, short(value), size=12, anchor="middle"))
@@ -245,7 +246,7 @@ class AttentionStepper(anywidget.AnyWidget):
     @property
     def summary(self) -> str:
         """The present step in words."""
-        return describe(self.state, attend(self.state))
+        return describe(self.state, steps_of(self.state))
 
     def __repr__(self) -> str:
         return f"AttentionStepper {self.spec['name']!r}: {draw(self.state).alt}"

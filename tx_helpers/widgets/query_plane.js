@@ -1,6 +1,6 @@
-// A plane with a square for each key, a disc as large as its weight, and an arrow for the query. The tip of the arrow is moved by
-// the mouse or a finger, or by the arrow keys (Shift: larger steps); its place becomes `value`. The weights and the
-// output are computed here, so that they follow the hand at once, and also where anywidget lets no message of the kernel
+// A plane with a square for each key, a disc as large as its weight, and a line to the query. The circle at its end is
+// moved by the mouse or a finger, or by the arrow keys (Shift: larger steps); its place becomes `value`. The weights and
+// the output are computed here, so that they follow the hand at once, and also where anywidget lets no message of the kernel
 // through: it does so for good if a busy page needs more than two seconds to load this module.
 
 const SIZE = 380, EDGE = 18, ROOM = 1.25; // pixels; and how far the plane goes beyond where the query may go
@@ -8,9 +8,9 @@ const QUERY = "#D55E00", KEY = "#0072B2", VALUE = "#009E73", WEIGHT = "#E69F00";
 const INK = "#1F2933", MUTED = "#52606D", PAPER = "#FCFCFA";
 const STEP = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
-/** softmax(q · k / (√2 τ)) over the keys, and the weighted mean of the keys, which are the values, too. */
+/** softmax(q · k / τ) over the keys, and the weighted mean of the keys, which are the values, too. */
 export const attend = ([x, y], keys, temperature) => {
-  const scores = keys.map(([a, b]) => (x * a + y * b) / Math.SQRT2 / temperature);
+  const scores = keys.map(([a, b]) => (x * a + y * b) / temperature);
   const powers = scores.map((score) => Math.exp(score - Math.max(...scores)));
   const sum = powers.reduce((total, power) => total + power, 0);
   const weights = powers.map((power) => power / sum);

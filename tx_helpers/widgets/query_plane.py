@@ -2,28 +2,26 @@
 
     query_explorer({"pear": (2.5, 0.5), "phone": (0.5, 2.5)}, query=(1.0, 1.0))
 
-weights = softmax(q · k_s / (√K τ)) with K = 2, output = Σ_s weight_s k_s: a word's value is its key here, so that all
+weights = softmax(q · k_s / τ), output = Σ_s weight_s k_s: a word's value is its key here, so that all
 of it can be seen in one plane. The module query_plane.js draws the plane, by the same arithmetic; the summary and the
 bars are the package's own attention.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import anywidget
 import ipywidgets as widgets
 import torch
 import traitlets
 
-from tx_helpers.arguments import check_numbers, check_points
-from tx_helpers.attention import eager_attention
-from tx_helpers.observe import listening
+from tx_helpers.arguments import check_points
 from tx_helpers.show.charts import bar_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import WEIGHT, sheet
 from tx_helpers.widgets.scripts import script
+from tx_helpers.widgets.self_attention import Attended, attend
 
 LIMIT = 3.0  # the plane shows −3 … 3 on both axes
 STYLE = """
@@ -35,41 +33,29 @@ Point = tuple[float, float]
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
-class Answer(NamedTuple):
-    """What one query gets: a weight for each key, and the weighted mean of their values."""
-
-    weights: list[float]
-    output: list[float]
-
-
-def answer(query: Sequence[float], keys: Sequence[Point], temperature: float) -> Answer:
-    """The package's own attention for one query (2,) and S keys (S, 2), which are the values, too; in float64."""
-    check_numbers("answer", above=0, temperature=temperature)
-    seen = {}
-    k = torch.tensor(keys, dtype=torch.float64)[None]  # (1, S, 2)
-    q = torch.tensor(query, dtype=torch.float64)[None, None] / temperature  # (1, 1, 2)
-    with listening(lambda name, tensor: seen.update({name: tensor})):
-        output = eager_attention(q, k, k)
-    return Answer(seen["weights"][0, 0].tolist(), output[0, 0].tolist())
+def answer(query: Sequence[float], keys: Sequence[Point], temperature: float) -> Attended:
+    """What one query (2,) gets of S keys (S, 2), which are the values, too: weights (1, S) and output (1, 2)."""
+    q, k = torch.tensor([query], dtype=torch.float64), torch.tensor(keys, dtype=torch.float64)
+    return attend(q, k, k, temperature=temperature, scaled=False)
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw(query: Sequence[float], names: Sequence[str], temperature: float, found: Answer) -> Svg:
+def draw(query: Sequence[float], names: Sequence[str], temperature: float, found: Attended) -> Svg:
     """The weights as bars, in gold like the discs."""
-    weights = dict(zip(names, found.weights, strict=True))
+    weights = dict(zip(names, found.weights[0].tolist(), strict=True))
     bars = bar_chart(weights, size=(560, 190), title="Weights", form="{:.2f}", colour=WEIGHT.full)
     return side_by_side([bars], alt=describe(query, names, temperature, found))
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------
-def describe(query: Sequence[float], names: Sequence[str], temperature: float, found: Answer) -> str:
+def describe(query: Sequence[float], names: Sequence[str], temperature: float, found: Attended) -> str:
     """Where the query stands, which key it looks at most, and the output."""
-    best = max(range(len(names)), key=found.weights.__getitem__)
-    x, y = query
+    weights, (x, y), (across, up) = found.weights[0], query, found.outputs[0]
+    best = int(weights.argmax())
     return (
         f"Query ({x:.1f}, {y:.1f}), length {math.hypot(x, y):.2f}, temperature {temperature:g}: it looks "
-        f"most at {names[best]!r} ({found.weights[best]:.2f}), least at weight {min(found.weights):.2f}. "
-        f"Output ({found.output[0]:.2f}, {found.output[1]:.2f})."
+        f"most at {names[best]!r} ({weights[best]:.2f}), least at weight {weights.min():.2f}. "
+        f"Output ({across:.2f}, {up:.2f})."
     )
 
 

@@ -1,6 +1,6 @@
-"""The explorers of notebook 04: three tokens on paper, the apple that moves, and a sentence of one's own.
+"""The explorers of notebook 04: a word that its sentence moves, and the translator's attention on a number.
 
-The weights of all three are softmax(q · k · scale / τ), with scale 1/√K or, switched off, 1; τ is the temperature.
+The weights are softmax(q · k · scale / τ), with scale 1/√K or, switched off, 1; τ is the temperature.
 """
 
 import math
@@ -73,20 +73,12 @@ def check_length(tokens: Sequence[str]) -> None:
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw_tokens(tokens: Sequence[str], values: Sequence[Point], found: Attended, settings: str) -> Svg:
-    """On the left the weights, on the right the outputs among the values, in the plane."""
-    table = weight_map(found.weights, tokens, tokens, size=(340, 230), title="Weights: rows look at columns")
-    title, largest = "Outputs (framed) among values", max(max(value) for value in values)
-    outputs = plane(tokens, values, found.outputs, size=(300, 240), title=title, largest=largest)
-    return side_by_side([table, outputs], alt=describe_tokens(tokens, found, settings))
-
-
 def draw_words(
     tokens: Sequence[str], x: Tensor, found: Attended, *, axes: tuple[str, str], t: int, largest: float
 ) -> Svg:
     """Where each word stood and where word t went, with the weights that took it there."""
     options = dict(largest=largest, followed=t, axes=axes)
-    picture = plane(tokens, x.tolist(), found.outputs, size=(360, 330), title="Before and after", **options)
+    picture = plane(tokens, x.tolist(), found.outputs[t], size=(360, 330), title="Before and after", **options)
     bars = [words(4, 14, f"{tokens[t]!r} looks at", font_weight="bold")]
     for n, (token, weight) in enumerate(zip(tokens, found.weights[t].tolist(), strict=True)):
         y = 34 + 23 * n
@@ -108,15 +100,15 @@ def draw_sentence(tokens: Sequence[str], found: Attended, block: int, head: int,
 def plane(
     names: Sequence[str],
     starts: Sequence[Point],
-    ends: Sequence[Point],
+    end: Point,
     *,
     size: tuple[int, int],
     title: str,
     largest: float,
-    followed: int | None = None,
+    followed: int,
     axes: tuple[str, str] = ("", ""),
 ) -> Panel:
-    """Named points and, framed, where attention puts them: all of them, or one `followed` with an arrow.
+    """Named points and, framed, where attention puts the one that is `followed`, with an arrow.
 
     Both axes go from 0 to `largest`.
     """
@@ -136,17 +128,11 @@ def plane(
         words(right, y + 20, axes[0], size=12, anchor="end", fill=MUTED),
         words(0, 0, axes[1], size=12, anchor="end", fill=MUTED, transform=turned),
     ]
-    for index, (name, start, end) in enumerate(zip(names, starts, ends, strict=True)):
-        (x0, y0), (x1, y1) = at(start), at(end)
-        parts.append(value_mark(x0, y0, 6))
-        parts.append(words(x0 + 8, y0 - 7, name, fill=VALUE.shade))
-        if followed not in (None, index):
-            continue
-        if followed == index:
-            parts.append(arrow(x0, y0, x1, y1, INK))
-        parts.append(value_mark(x1, y1, 7, fill="none", stroke=INK, stroke_width=2.5))
-        if followed is None:
-            parts.append(words(x1, y1 + 20, name, size=12, anchor="middle", fill=INK))
+    for name, start in zip(names, starts, strict=True):
+        x, y = at(start)
+        parts += [value_mark(x, y, 6), words(x + 8, y - 7, name, fill=VALUE.shade)]
+    parts.append(arrow(*at(starts[followed]), *at(end), INK))
+    parts.append(value_mark(*at(end), 7, fill="none", stroke=INK, stroke_width=2.5))
     return Panel(size, "".join(parts))
 
 
@@ -156,19 +142,6 @@ def describe_settings(temperature: float, scaled: bool, width: int) -> str:
     return f"scores {'divided by' if scaled else 'not divided by'} √{width}, temperature {temperature:g}"
 
 
-def describe_tokens(tokens: Sequence[str], found: Attended, settings: str) -> str:
-    """What each token looks at most, how even the weights are, how far the outputs lie apart."""
-    looks = "; ".join(
-        f"{token!r} looks most at {tokens[row.argmax()]!r} ({row.max():.2f})"
-        for token, row in zip(tokens, found.weights, strict=True)
-    )
-    spread = max(math.dist(a, b) for a in found.outputs for b in found.outputs)
-    return (
-        f"Three tokens, {settings}: {looks}. Evenness of the weights {found.evenness:.2f}. "
-        f"The outputs lie up to {spread:.2f} apart."
-    )
-
-
 def describe_words(tokens: Sequence[str], x: Tensor, found: Attended, axes: tuple[str, str], t: int) -> str:
     """From where to where word t moves, towards which of the two axes, and what it looks at most."""
     start, end, row = x[t].tolist(), found.outputs[t].tolist(), found.weights[t]
@@ -176,8 +149,9 @@ def describe_words(tokens: Sequence[str], x: Tensor, found: Attended, axes: tupl
     if math.hypot(across, up) < STILL:
         way = f"stays at ({start[0]:.2f}, {start[1]:.2f})"
     else:
-        side = axes[0] if across - up > STILL else axes[1] if up - across > STILL else "neither side"
-        way = f"moves from ({start[0]:.2f}, {start[1]:.2f}) to ({end[0]:.2f}, {end[1]:.2f}), towards {side}"
+        side = axes[0] if across - up > STILL and across > 0 else axes[1] if up - across > STILL and up > 0 else None
+        towards = f"towards {side or 'neither side'}"
+        way = f"moves from ({start[0]:.2f}, {start[1]:.2f}) to ({end[0]:.2f}, {end[1]:.2f}), {towards}"
     most = f"It looks most at {tokens[row.argmax()]!r} ({row.max():.2f})."
     return f"{tokens[t]!r} in {' '.join(tokens)!r} {way}. {most}"
 
@@ -196,20 +170,8 @@ def describe_sentence(tokens: Sequence[str], found: Attended, block: int, head: 
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
-def tokens_explorer(tokens: Sequence[str], q: Tensor, k: Tensor, v: Tensor) -> Explore:
-    """Some tokens' queries, keys and values (T, 2) under a temperature, with √K and without."""
-    check_types("tokens_explorer", Sequence, tokens=tokens)
-    check_tensors("tokens_explorer", {"T": len(tokens)}, q=(q, "float T K"), k=(k, "float T K"), v=(v, "float T 2"))
-
-    def picture(temperature, scaled):
-        found = attend(q, k, v, temperature=temperature, scaled=scaled)
-        return draw_tokens(tokens, v.tolist(), found, describe_settings(temperature, scaled, q.shape[-1]))
-
-    return Explore(picture, "three-tokens", **_softmax_controls())
-
-
 def words_explorer(table: Mapping[str, Point], sentence: str, *, axes: tuple[str, str], followed: str) -> Explore:
-    """Sentences of words that have a place in the plane; q, k and v are the vectors themselves.
+    """Sentences of words that have a place in the plane; q, k and v are the vectors themselves, divided by nothing.
 
     The word `followed`, or else the first one, is drawn with its way.
     """
@@ -217,14 +179,14 @@ def words_explorer(table: Mapping[str, Point], sentence: str, *, axes: tuple[str
     check_types("words_explorer", str, sentence=sentence)
     largest = max(max(point) for point in table.values())
 
-    def picture(sentence, temperature, scaled):
+    def picture(sentence, temperature):
         tokens, x = place(table, sentence)
-        found = attend(x, x, x, temperature=temperature, scaled=scaled)
+        found = attend(x, x, x, temperature=temperature, scaled=False)
         t = tokens.index(followed) if followed in tokens else 0
         return draw_words(tokens, x, found, axes=axes, t=t, largest=largest)
 
     text = widgets.Text(sentence, description="Sentence", continuous_update=False)
-    return Explore(picture, "context", sentence=text, **_softmax_controls())
+    return Explore(picture, "context", sentence=text, temperature=_temperature())
 
 
 def sentence_explorer(translator: Translator, text: str) -> Explore:
@@ -260,12 +222,10 @@ def sentence_explorer(translator: Translator, text: str) -> Explore:
         sentence=widgets.Text(text, description="Number", continuous_update=False),
         block=widgets.Dropdown(options=[(str(n + 1), n) for n in blocks], description="Block"),
         head=widgets.Dropdown(options=[(str(n + 1), n) for n in heads], description="Head"),
-        **_softmax_controls(),
+        temperature=_temperature(),
+        scaled=widgets.Checkbox(True, description="Divide by √d_k", indent=False),
     )
 
 
-def _softmax_controls() -> dict[str, widgets.Widget]:
-    return {
-        "temperature": widgets.FloatSlider(1.0, min=0.1, max=4, step=0.1, description="Temperature"),
-        "scaled": widgets.Checkbox(True, description="Divide by √d_k", indent=False),
-    }
+def _temperature() -> widgets.FloatSlider:
+    return widgets.FloatSlider(1.0, min=0.1, max=4, step=0.1, description="Temperature")

@@ -1,30 +1,14 @@
 """How the attention stepper looks: the colours of its parts, on light pages and on dark ones."""
 
-from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, PINK
+from tx_helpers.show.shapes import INK, KEY, MUTED, ORANGE, PAPER, QUERY, RESIDUAL, SCORE, VALUE, WEIGHT, either
 
-COLOURS = {"stream": PINK, "query": ORANGE, "key": BLUE, "value": GREEN, "score": GREY, "weight": GOLD}
-
-
-def _palette(kind: str, dark: bool) -> str:
-    colour = COLOURS[kind]
-    line, fill = (colour.full, _night(colour.full)) if dark else (colour.shade, colour.tint)
-    return f"--{kind}: {line}; --{kind}-fill: {fill};"
-
-
-def _night(colour: str) -> str:
-    """A dark tint of a colour, to fill with on dark pages."""
-    return f"color-mix(in srgb, {colour} 38%, #14181D)"
-
-
-NIGHTS = ('[data-jp-theme-light="false"]', 'html[theme="dark"]', ".vscode-dark")  # Jupyter, Colab, VS Code
-DAY = " ".join(_palette(kind, dark=False) for kind in COLOURS)
-NIGHT = " ".join(_palette(kind, dark=True) for kind in COLOURS)
+COLOURS = {"stream": RESIDUAL, "query": QUERY, "key": KEY, "value": VALUE, "score": SCORE, "weight": WEIGHT}
+PALETTE = " ".join(f"--{kind}: {either(c.shade)}; --{kind}-fill: {either(c.tint)};" for kind, c in COLOURS.items())
 STYLE = f"""
-.tx-stepper {{ --paper: #FFFFFF; --ink: {INK}; --quiet: {MUTED}; --edge: #767676; {DAY}
+html[theme="dark"] .tx-stepper {{ color-scheme: dark; }}
+.tx-stepper {{ --paper: {either(PAPER)}; --ink: {either(INK)}; --quiet: {either(MUTED)}; --edge: #767E86; {PALETTE}
   background: var(--paper); color: var(--ink); padding: 8px; box-sizing: border-box; max-width: 100%;
-  font: 14px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); }}
-{", ".join(f"{night} .tx-stepper" for night in NIGHTS)} {{ --paper: #111417; --ink: #F2F2F2; --quiet: #BBBBBB;
-  --edge: #8C8C8C; color-scheme: dark; {NIGHT} }}
+  border-radius: 12px; font: 14px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); }}
 .tx-stepper .tx-bar {{ display: flex; flex-wrap: wrap; gap: 6px 16px; align-items: center; min-height: 32px; }}
 .tx-stepper label {{ display: inline-flex; gap: 6px; align-items: center; }}
 .tx-stepper label[hidden] {{ display: none; }}

@@ -154,7 +154,79 @@ def backward_the_mean_by_bmm_sum_to_size(z, g):
     return torch.addcmul(p * g, p, mean.expand_as(p), value=-1)
 
 
+def mix_by_loops(x):
+    rows = []
+    for one in x:
+        e = torch.stack([one @ other for other in x])
+        e = (e - e.max()).exp()
+        rows.append(sum(weight * other for weight, other in zip(e / e.sum(), x, strict=True)))
+    return torch.stack(rows)
+
+
+def mix_in_numpy(x):
+    x = x.numpy().astype("float64")
+    e = np.exp(x @ x.T)
+    return e / e.sum(1, keepdims=True) @ x
+
+
+def attention_by_einsum(q, k, v):
+    weights = torch.softmax(torch.einsum("...tk,...sk->...ts", q, k) / math.sqrt(k.shape[-1]), dim=-1)
+    return torch.einsum("...ts,...sv->...tv", weights, v)
+
+
+def attention_query_by_query(q, k, v):
+    rows = []
+    for t in range(q.shape[-2]):
+        scores = (q[..., t : t + 1, :] * k).sum(-1) * q.shape[-1] ** -0.5
+        rows.append((scores.softmax(-1)[..., None] * v).sum(-2))
+    return torch.stack(rows, dim=-2)
+
+
+def attention_with_keys_scaled(q, k, v):
+    scores = torch.matmul(q, (k / k.shape[-1] ** 0.5).mT)
+    e = (scores - scores.amax(-1, keepdim=True)).exp()
+    return e @ v / e.sum(-1, keepdim=True)
+
+
+def causal_row_by_row(q, k, v):
+    out, weights = [], torch.zeros(len(q), len(k))
+    for t in range(len(q)):
+        weights[t, : t + 1] = torch.softmax(k[: t + 1] @ q[t] / math.sqrt(len(q[t])), 0)
+        out.append(weights[t] @ v)
+    return torch.stack(out), weights
+
+
+def causal_by_the_kernel(q, k, v):
+    eye = torch.eye(len(k))
+    return [F.scaled_dot_product_attention(q, k, each, is_causal=True) for each in (v, eye)]
+
+
+def causal_with_a_large_negative_number(q, k, v):
+    scores = q @ k.T / q.shape[1] ** 0.5 + torch.full((len(q), len(k)), -1e9).triu(1)
+    return scores.softmax(1) @ v, scores.softmax(1)
+
+
+def causal_divided_again(q, k, v):
+    e = (q @ k.T / math.sqrt(k.shape[-1])).exp().tril()
+    weights = e / e.sum(-1, keepdim=True)
+    return weights @ v, weights
+
+
 RIGHT = {
+    "mix": named(mix_by_loops, mix_in_numpy)
+    | {
+        "by_the_kernel": lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None], scale=1.0)[0],
+        "by_einsum": lambda x: torch.einsum("ts,sd->td", torch.softmax(torch.einsum("td,sd->ts", x, x), 1), x),
+        "columns_then_turned": lambda x: torch.softmax(x @ x.T, 0).T @ x,
+    },
+    "attention": named(attention_by_einsum, attention_query_by_query, attention_with_keys_scaled)
+    | {
+        "the_kernel": F.scaled_dot_product_attention,
+        "in_double": lambda q, k, v: (q.double() @ k.double().mT / q.shape[-1] ** 0.5).softmax(-1) @ v.double(),
+    },
+    "causal_attention": named(
+        causal_row_by_row, causal_by_the_kernel, causal_with_a_large_negative_number, causal_divided_again
+    ),
     "attention_weights": named(by_loops, in_numpy, in_place, weights_scaled_dot_product_attention_on_the_identity)
     | {
         "by_einsum": lambda Q, K: torch.softmax(torch.einsum("kt,ks->ts", Q * len(Q) ** -0.5, K), dim=1),

@@ -149,7 +149,45 @@ def cross_with_the_values_of_all_pairs(x, memory, W_q, W_kv):
     return torch.einsum("bts,sck->tbk", w, V), w
 
 
+def mix_by_distance(x):
+    return (-torch.cdist(x, x)).softmax(-1) @ x
+
+
+def mix_of_neighbours(x):
+    return (x.roll(1, 0) + x + x.roll(-1, 0)) / 3
+
+
+def attention_over_the_batch(q, k, v):
+    return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(0) @ v
+
+
+def attention_hard(q, k, v):
+    best = (q @ k.mT).argmax(-1)
+    return torch.nn.functional.one_hot(best, k.shape[-2]).to(v) @ v
+
+
+def attention_exp_overflows(q, k, v):
+    e = (q @ k.mT / math.sqrt(q.shape[-1])).exp()
+    return e / e.sum(-1, keepdim=True) @ v
+
+
+def causal_only_the_last_three(q, k, v):
+    seen = torch.ones(len(q), len(k)).tril().triu(-2).bool()
+    weights = (q @ k.T / math.sqrt(q.shape[-1])).masked_fill(~seen, -math.inf).softmax(-1)
+    return weights @ v, weights
+
+
+def causal_values_masked(q, k, v):
+    weights = (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1)
+    return weights.tril() @ v, weights
+
+
 UNLIKE = {
+    "mix": named(mix_by_distance, mix_of_neighbours)
+    | {"twice": lambda x: (x @ x.T).softmax(-1) @ (x @ x.T).softmax(-1) @ x, "nothing": lambda x: x},
+    "attention": named(attention_over_the_batch, attention_hard, attention_exp_overflows)
+    | {"keys_as_values": lambda q, k, v: (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1) @ v.flip(-2)},
+    "causal_attention": named(causal_only_the_last_three, causal_values_masked),
     "attention_weights": named(
         weights_that_may_look_nowhere,
         weights_with_noise,

@@ -4,7 +4,7 @@ const CELL = 36, LINE = 24, GAP = 26, LEFT = 84, TITLE = 20, NAMES = 40, ARC = 8
 const SHAPES = { Q: "circle", K: "square", V: "diamond" };
 const KINDS_OF = { // the class that gives a matrix its colour
   x: "stream", W_Q: "query", W_K: "key", W_V: "value", Q: "query", K: "key", V: "value",
-  scores: "score", scaled: "score", weights: "weight", out: "stream",
+  scores: "score", scaled: "score", weights: "weight", out: "value",
 };
 const GIVEN = ["x", "W_Q", "W_K", "W_V"]; // the numbers that a learner may change
 

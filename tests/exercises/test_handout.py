@@ -98,7 +98,9 @@ def test_the_edition_checks_without_solutions(tmp_path):
     assert make_handout.main(["--to", str(folder)]) == 0
     assert make_handout.main(["--to", str(folder)]) == 1  # never over something
     texts = [file.read_text(encoding="utf-8") for file in folder.rglob("nb*.py")]
-    assert texts and not re.search(r"\.(solution\n|mistake\(|add_mistakes\()", "".join(texts))
+    inline = [name for name in notebook_of() if find(name).inline]
+    assert texts and not re.search(r"\.(mistake\(|add_mistakes\()", "".join(texts))
+    assert len(re.findall(r"\.solution\n", "".join(texts))) == len(inline)  # the notebooks go on with them
     assert not (folder / "tests").exists() and (folder / "notebooks" / "00_start_here.ipynb").exists()
     environment = os.environ | {"PYTHONPATH": str(folder), "TX_PROGRESS": str(tmp_path / "progress.json")}
     done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=folder, env=environment, capture_output=True, text=True)
@@ -106,7 +108,6 @@ def test_the_edition_checks_without_solutions(tmp_path):
     place, *said = done.stdout.splitlines()
     assert place.startswith(str(folder))
     assert said[:3] == ["right", "unscaled", "def attention_weights(Q, K):"]
-    inline = [name for name in notebook_of() if find(name).inline]
     assert sum(line.startswith("This edition comes without solutions") for line in said) == 1 + len(inline)
     assert [line.split()[1] for line in said if line.startswith("○")] == [f"{name}:" for name in inline]
 

@@ -48,8 +48,9 @@ def test_a_changed_exercise_is_replaced_and_the_outputs_of_the_others_stay():
 
 @pytest.fixture
 def inline(monkeypatch):
-    """One head stands where notebook 04 needs it."""
-    monkeypatch.setattr(find("one_head"), "inline", True)
+    """One head stands where notebook 04 needs it, and no other exercise does."""
+    for exercise in of_notebook("04"):
+        monkeypatch.setattr(exercise, "inline", exercise.name == "one_head")
 
 
 HELD = "<!-- your turn: one_head -->\n"

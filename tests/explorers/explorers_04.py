@@ -6,11 +6,17 @@ NOTEBOOK = "04_self_attention"
 CASES = [
     Case(
         NOTEBOOK,
-        "three-tokens",
+        "attention-stepper",
         (
-            Move("Temperature", r"temperature 0\.9: .*'hundred' \(0\.70\)", keys=("ArrowLeft",)),
-            Move("Divide by √d_k", r"not divided by √4, temperature 0\.9: .* Evenness of .* 0\.3", mouse="click"),
-            Move("Temperature", r"temperature 4: .* lie up to 1\.\d\d apart", mouse="drag"),
+            Move("Next", r"^Step 2 of 11\. The query of 'hundred'.* \(1, 0, −1, 1\)", keys=("Enter",)),
+            Move("Next", r"^Step 3 of 11\. The keys", mouse="click"),
+            Move("Step", r"^Step 7 of 11\. .* = 0\.$", keys=("ArrowRight",) * 4),
+            Move("Step", r"^Step 11 of 11\. Every word has asked: 'four' looks most at 'hundred'", mouse="drag"),
+            Move("Temperature", r"'hundred' looks most at 'four' \(0\.42\)", mouse="drag"),
+            Move("Divide by √d_k", r"'hundred' looks most at 'four' \(0\.51\)", keys=("Space",)),
+            Move("Start again", r"^Step 1 of 11", mouse="click"),
+            Move("Sentence (up to 6 words)", r"^Step 1 of 10\. .*'hundred', which is \(0, 1, 0\)", text="four hundred"),
+            Move("Who asks", r"'four', which is \(1, 0, 0\)", mouse="choose:four"),
         ),
     ),
     Case(
@@ -27,9 +33,8 @@ CASES = [
         NOTEBOOK,
         "context",
         (
-            Move("Sentence", r"moves .* to \(1\.39, 2\.34\), towards technology", text="apple phone screen"),
+            Move("Sentence", r"moves .* to \(1\.53, 2\.28\), towards technology", text="apple phone screen"),
             Move("Sentence", r"towards neither side", text="pear apple phone"),
-            Move("Divide by √d_k", r"towards neither side", mouse="click"),
             Move("Temperature", r"to \(1\.8\d, 1\.8\d\), towards neither side", mouse="drag"),
         ),
     ),
@@ -40,14 +45,6 @@ CASES = [
             Move("Number", r"^Block 1, head 1, .*'ninety' at .* of 2 words", text="99"),
             Move("Block", r"^Block 2, head 1, .* of 2 words", mouse="choose:2"),
             Move("Temperature", r"temperature 4: ", mouse="drag", holds=rises(r"Evenness of the weights (\d\.\d\d)")),
-        ),
-    ),
-    Case(
-        NOTEBOOK,
-        "encoder-heads",
-        (
-            Move("Layer", r"^layer 2, head 1: 'four' looks most at", keys=("ArrowDown",)),
-            Move("Head", r"^layer 2, head 3: 'four' looks most at", mouse="choose:3"),
         ),
     ),
 ]

@@ -26,7 +26,7 @@ CLAIMS = [
         HERE,
         "found[False][-1] < 0.6",
         (
-            Break("(1 if scaled else d**0.5)", "1"),
+            Break("scale=d**-0.5 if scaled else 1.0", "scale=d**-0.5"),
             Break("W_k.requires_grad_()], lr=1e-2)", "W_k.requires_grad_()], lr=0.0)"),
         ),
     ),
@@ -57,7 +57,7 @@ CLAIMS = [
         HERE,
         "assert torch.equal(shared_scores, shared_scores.T)",
         (
-            Break("shared_scores = same @ same.T", "shared_scores = same @ K.T"),
+            Break('"td,sd->ts", same, same)', '"td,sd->ts", same, K)'),
             Break("same = X @ W_Q  # one", "same = X @ W_K  # one"),
         ),
     ),
@@ -103,7 +103,7 @@ CLAIMS = [
         HERE,
         "assert mixing < 1e-12 and whole > 1",
         (
-            Break("weights = scores.softmax(-1)\n    return", "weights = torch.ones_like(scores)\n    return"),
+            Break("return attention(x @ W_Q, x @ W_K, x @ W_V)", "return x @ W_V"),
             Break("mixing = (A @ (2 * V + 3", "mixing = (A @ (2 * V.exp() + 3"),
         ),
     ),
@@ -134,7 +134,7 @@ CLAIMS = [
         "assert (flash64 - truth)",
         (
             Break("flash64, flash32 = fused(*exactly)", "flash64, flash32 = fused(*exactly.bfloat16().double())"),
-            Break("scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5", "scores = q @ k.transpose(-2, -1)"),
+            Break("= attention(*exactly), attention(", "= attention(*(2 * exactly)), attention("),
         ),
     ),
     Claim(
@@ -160,5 +160,29 @@ CLAIMS = [
         HERE,
         "assert (by_network.numbers, by_product.numbers)",
         (Break("additive_attention(q, k, v, weight=w)", "attention(q, k, v)"),),
+    ),
+    Claim(
+        "Mixing by likeness finds whatever a word needs",
+        "a word is most like itself: no better than guessing where another one is needed",
+        HERE,
+        "assert likeness < 0.2 < 0.9 < own",
+        (Break("[mix(children) for children in x]", "[mix(children.roll(4, 0)) for children in x]"),),
+    ),
+    Claim(
+        "A query that asks for something else than its word finds it",
+        "one changed sign between W_Q and W_K is enough",
+        HERE,
+        "assert asking > 0.9",
+        (Break("W_Q[8, 8] = -1", "W_Q[8, 8] = 1"),),
+    ),
+    Claim(
+        "The formula's output is 5 × 5",
+        "the weights are; the output has a row for each word, as wide as a value",
+        HERE,
+        "assert table_of_weights.shape == (5, 5) and result.shape == (5, 48)",
+        (
+            Break("result = attention(pizza @ to_q, pizza @ to_k, pizza @ to_v)", "result = table_of_weights"),
+            Break("to_v = torch.randn(512, 48,", "to_v = torch.randn(512, 5,"),
+        ),
     ),
 ]

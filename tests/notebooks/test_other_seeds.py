@@ -43,8 +43,8 @@ EXPERIMENTS = {
     ),
     "03_positional_encodings": ('assert share["fast"][0] > share["slow"][0] + 0.2',),
     "04_self_attention": (
-        "one shared, fewer than 65 %",
-        "below 60 % at 256",
+        'assert right["two matrices"] > 0.9',
+        "found[False][-1] < 0.6",
         'assert strongest["ein"] == "one"',
         "and min(learned) > 0.7",
         "assert layer.key is layer.query and exact > 0.9",

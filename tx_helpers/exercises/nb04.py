@@ -39,15 +39,6 @@ def mix(x):
     return weights @ x  # (T, D)
 
 
-def _without_itself(x):
-    return (x @ x.T).fill_diagonal_(-torch.inf).softmax(-1) @ x
-
-
-def _by_direction(x):
-    unit = x / x.norm(dim=-1, keepdim=True)
-    return (unit @ unit.T).softmax(-1) @ x
-
-
 mixing.add_mistakes(
     {
         "down_the_columns": (
@@ -68,11 +59,7 @@ mixing.add_mistakes(
         ),
         "itself_left_out": (
             "You left the word itself out. It belongs to the mixture: it is one of the words of the sentence.",
-            _without_itself,
-        ),
-        "direction_alone": (
-            "You divided the vectors by their lengths first. The dot product takes the lengths into account.",
-            _by_direction,
+            lambda x: (x @ x.T).fill_diagonal_(-torch.inf).softmax(-1) @ x,
         ),
     }
 )
@@ -124,10 +111,6 @@ four_lines.add_mistakes(
         "without_the_root_sign": (
             "You divided by d_k in place of its square root: the weights come out too even.",
             lambda q, k, v: _attend(q, k, v, factor=1 / q.shape[-1]),
-        ),
-        "times_root": (
-            "You multiplied by √d_k. Divide by it: the scores should become smaller.",
-            lambda q, k, v: _attend(q, k, v, factor=q.shape[-1] ** 0.5),
         ),
         "softmax_down_the_queries": (
             "Your softmax runs over the queries, the axis before the last. Each query's row must sum to 1.",

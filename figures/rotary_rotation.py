@@ -61,7 +61,7 @@ def named(positions: tuple[int, int]) -> str:
 
 
 def turns(m: int, n: int) -> str:
-    return f"q {QUERY}° + {m} · {STEP}°, k {KEY}° + {n} · {STEP}°:"
+    return f"q turned by {m} · {STEP}°, k by {n} · {STEP}°:"
 
 
 def point(x: float, degrees: float, radius: float) -> tuple[float, float]:

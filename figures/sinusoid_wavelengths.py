@@ -18,7 +18,7 @@ def reading(frequency: float) -> str:
 
 WAVELENGTHS = ", ".join(f"{2 * math.pi / frequency:,.1f}" for frequency in FREQUENCIES)
 DESCRIPTION = (
-    f"Five rows, one for each of the first five pairs of dimensions of a vector of width {WIDTH}. In each row a sine "
+    f"Five rows, one for each of the first five clocks of a vector of width {WIDTH}. In each row a sine "
     f"and a cosine over the positions 0 to {LENGTH - 1}; their wavelengths are {WAVELENGTHS} positions, longer from "
     f"row to row. A vertical line at position {POSITION} crosses all rows. On its right each row has a dial whose "
     f"hand has turned by position times frequency, and the two numbers in the vector, sine and cosine: "
@@ -36,7 +36,7 @@ def draw() -> Canvas:
     )
     canvas.heading(
         "A position is read off from clocks of different speed",
-        f"Pair i of dimensions holds sin(p·ω) and cos(p·ω), ω = 10000^(−2i/D). Here D = {WIDTH} and p = {POSITION}.",
+        f"Five clocks, each slower than the last. At position {POSITION} each gives a sine and a cosine.",
     )
     x = across(POSITION)
     canvas.text(x, TOP - 34, f"position p = {POSITION}", anchor="middle", size=SMALL, bold=True)
@@ -58,7 +58,7 @@ def across(position: float) -> float:
 
 
 def draw_pair(canvas: Canvas, i: int, frequency: float, y: float) -> None:
-    canvas.text(28, y - 4, f"pair i = {i}", bold=True)
+    canvas.text(28, y - 4, f"clock {i}", bold=True)
     canvas.text(28, y + 14, f"wavelength {2 * math.pi / frequency:,.1f}", size=SMALL, colour=MUTED)
     canvas.line((LEFT, y), (RIGHT, y), colour=MUTED, thickness=0.8, arrow=False)
     fine = max(1, 4 >> i)  # points to a position: the slow waves need fewer

@@ -6,6 +6,28 @@ NOTEBOOK = "05_multi_head_attention"
 CASES = [
     Case(
         NOTEBOOK,
+        "two-keys",
+        (
+            Move("Start", r"^one head: (training|done), step \d+ of 200, \d+% of 500", mouse="click"),
+            Move("Stop", r"^one head: (stopped at|done,) step \d+ of 200, ", mouse="click", ends=True),
+            Move("Layer", r"^not started: press Start to train 'two heads'", mouse="choose:two heads"),
+            Move("Start", r"^two heads: (training|done), step \d+ of 200, \d+% of 500", keys=("Space",)),
+            Move("Stop", r"^two heads: (stopped at|done,) step \d+ of 200, ", keys=("Space",), ends=True),
+        ),
+    ),
+    Case(
+        NOTEBOOK,
+        "pronoun",
+        (
+            Move("soft", r"because it was soft': it points at 'mat' \(1\.00\), right\.", mouse="click"),
+            Move("Sentence", r"^'the rug lay .* points at 'rug' \(1\.00\), right\.", keys=("ArrowDown",)),
+            Move(
+                "Remove", r", without head 1 and head 2 of block 1: it points at ", mouse="choose:both heads of block 1"
+            ),
+        ),
+    ),
+    Case(
+        NOTEBOOK,
         "split-heads",
         (
             Move(

@@ -16,6 +16,26 @@ CLAIMS = [
         ),
     ),
     Claim(
+        "W_O brings the dimension back",
+        "it is D already after the join; W_O mixes the heads",
+        HERE,
+        "joined_width == D",
+        (
+            Break("torch.eye(D, dtype=X.dtype)", "torch.ones(D, D, dtype=X.dtype)"),
+            Break("join_heads(z * (torch.arange(H) != h).view(H, 1, 1, 1))", "join_heads(z)"),
+        ),
+    ),
+    Claim(
+        "Each head naturally learns a distinct feature",
+        "the four heads of the last cross-attention learned the same one",
+        HERE,
+        "min(alike) > 0.6",
+        (
+            Break("looks = best[:, :, [0, 2]]", "looks = (best + torch.arange(4)[:, None] % 2)[:, :, [0, 2]] % 2"),
+            Break("looks = best[:, :, [0, 2]]", "looks = torch.arange(4)[:, None].expand(len(best), 4, 2)"),
+        ),
+    ),
+    Claim(
         "Every token attends most to itself",
         "not in trained heads: less than half of the words do",
         HERE,
@@ -65,7 +85,7 @@ CLAIMS = [
         "min(second_block) < 0.9",
         (
             Break("= read_off(0), read_off(1)", "= read_off(1), read_off(1)"),
-            Break("IT = 7", "IT = 9"),
+            Break("[:, :, IT]  # where", "[:, :, 9]  # where"),
         ),
     ),
 ]

@@ -18,7 +18,9 @@ UNNAMED_SEEDS = {
     "04_self_attention": {"train_translator(steps=150, prepare": "train_translator(steps=150, seed={seed}, prepare"},
     "05_multi_head_attention": {
         "train_translator(small.train, steps=120": "train_translator(small.train, seed={seed}, steps=120",
-        "random.Random(step)": "random.Random(step + {seed} * 10**6)",
+        "random_sayings(seed=step": "random_sayings(seed=step + {seed} * 10**6",
+        "TwoKeysRun(n_heads": "TwoKeysRun(seed={seed} + 2, n_heads",
+        "train_pronoun_toy()": "train_pronoun_toy(seed={seed} + 8)",
     },
     "06_masking": {"TextBatches(ids, 32, 32)": "TextBatches(ids, 32, 32, seed={seed})"},
     "07_feed_forward": {

@@ -13,99 +13,73 @@ from tx_helpers.exercises.quizzes import Choice, Question
 
 split = Exercise(
     "split_heads",
-    title="Splitting what is packed",
-    goal="Many models compute queries, keys and values in one product and store them head by head (GPT-NeoX). "
-    "`packed` is (B, T, 3·D); its last axis holds K features of head 0's query, K of its key, K of its value, then "
-    "the same for head 1, and so on, with K = D / H. Return queries, keys and values, in this order, each (B, H, T, "
-    "K).",
-    difficulty=2,
-    minutes=8,
+    title="Split the width into heads",
+    goal="Cut x (B, T, D) into H heads of width K = D / H. Return (B, H, T, K). Head 0 gets the first K numbers of "
+    "every position, head 1 the next K, and so on.",
+    difficulty=1,
+    minutes=5,
+    inline=True,
     cases=lambda: [
-        (torch.arange(24.0).reshape(1, 2, 12), 2),
-        (*random_tensors((2, 3, 24), seed=0), 4),
-        (*random_tensors((3, 5, 18), seed=1), 2),
+        (torch.arange(12.0).reshape(1, 3, 4), 2),
+        (*random_tensors((2, 3, 12), seed=10), 4),
+        (*random_tensors((3, 5, 6), seed=11), 3),
     ],
     hints=(
-        "The last axis holds three axes: the head, which of the three, the feature. In which order?",
-        "reshape(B, T, H, 3, K) cuts it; reshape cannot swap axes. Where do the five have to go?",
-        "packed.reshape(B, T, H, 3, -1).permute(3, 0, 2, 1, 4), whose first axis holds queries, keys, values.",
+        "view changes where rows end, and moves nothing. Which axis of x must become two?",
+        "x.view(B, T, H, K) cuts each position's row. The heads are the third axis now, and should be the second.",
+        "x.view(B, T, H, D // H).transpose(1, 2)",
     ),
 )
 
 
 @split.solution
-def split_heads(packed, H):
-    "Queries, keys and values, each (B, H, T, K), of packed (B, T, 3·H·K), in which each head's three lie together."
-    B, T, _ = packed.shape
-    Q, K, V = packed.reshape(B, T, H, 3, -1).permute(3, 0, 2, 1, 4)
-    return Q, K, V
-
-
-@split.mistake(
-    "You made (B, H, T, K) by view alone, without a transpose: the shape is right, but a head now holds all features "
-    "of some positions in place of some features of every position."
-)
-def split_by_view_alone(packed, H):
-    B, T, _ = packed.shape
-    return tuple(part.reshape(B, H, T, -1) for part in packed.reshape(B, T, H, 3, -1).unbind(3))
-
-
-@split.mistake(
-    "You cut the last axis into three large blocks first, all queries, all keys, all values. That is GPT-2's layout; "
-    "here each head has its own three side by side."
-)
-def in_three_blocks(packed, H):
-    B, T, _ = packed.shape
-    return tuple(part.reshape(B, T, H, -1).transpose(1, 2) for part in packed.chunk(3, dim=-1))
-
-
-@split.mistake(
-    "Your query, key and value alternate feature by feature. The query of a head is K neighbouring features; then "
-    "comes its key."
-)
-def turns_by_feature(packed, H):
-    B, T, _ = packed.shape
-    return tuple(packed.reshape(B, T, H, -1, 3).permute(4, 0, 2, 1, 3))
-
-
-@split.mistake(
-    "You read the features with the heads innermost: each of your heads has every H-th feature. Head 0 has the first "
-    "3·K features."
-)
-def heads_take_every_other_run(packed, H):
-    B, T, _ = packed.shape
-    return tuple(packed.reshape(B, T, 3, -1, H).permute(2, 0, 4, 1, 3))
+def split_heads(x, H):
+    """x (B, T, D) cut into heads (B, H, T, K), K = D / H."""
+    B, T, D = x.shape
+    return x.reshape(B, T, H, D // H).transpose(1, 2)
 
 
 split.add_mistakes(
     {
-        "same_slice_for_all": (
-            "All your heads have the features of head 0. Each has 3·K features of its own.",
-            lambda packed, H: tuple(part[:, :1].repeat(1, H, 1, 1) for part in split_heads(packed, H)),
+        "split_by_view_alone": (
+            "You made (B, H, T, K) by view alone, without a transpose: the shape is right, but a head now has all the "
+            "numbers of some positions in place of some numbers of every position.",
+            lambda x, H: x.reshape(x.shape[0], H, x.shape[1], -1),
         ),
-        "heads_reversed": (
-            "Your heads are in reverse order: head 0 holds the last features, where it should hold the first.",
-            lambda packed, H: tuple(part.flip(1) for part in split_heads(packed, H)),
+        "every_hth_number": (
+            "Your heads take turns: head 0 has every H-th number. It should have the first K, which are neighbours.",
+            lambda x, H: x.reshape(*x.shape[:2], -1, H).permute(0, 3, 1, 2),
+        ),
+        "first_head_for_all": (
+            "All your heads have the numbers of head 0. Each should have K numbers of its own.",
+            lambda x, H: x[:, None, :, : x.shape[2] // H].repeat(1, H, 1, 1),
+        ),
+        "last_head_first": (
+            "Your heads are in reverse order: head 0 has the last K numbers, and should have the first.",
+            lambda x, H: split_heads(x, H).flip(1),
+        ),
+        "turned_before_the_cut": (
+            "You swapped positions and features before you cut. Cut the last axis first; then bring the heads forward.",
+            lambda x, H: x.transpose(1, 2).reshape(x.shape[0], H, x.shape[1], -1),
+        ),
+        "heads_before_the_batch": (
+            "You viewed x as (H, B, T, K) and then swapped the first two axes: a head has pieces of other sentences.",
+            lambda x, H: x.reshape(H, *x.shape[:2], -1).transpose(0, 1),
         ),
     }
 )
-
-
-@split.mistake("You returned queries and keys in the wrong order: the first third of a head is its query.")
-def keys_first(packed, H):
-    Q, K, V = split_heads(packed, H)
-    return K, Q, V
 
 
 # --- joining ---------------------------------------------------------------------------------------------------------
 
 merge = Exercise(
     "join_heads",
-    title="Joining heads from a loop",
+    title="Join the heads of a loop",
     goal="A loop over the heads ended with torch.stack(outputs): z is (H, B, T, K), with the heads in front. Join it "
-    "to (B, T, H·K), with the heads of each position side by side, head 0 first.",
+    "to (B, T, H·K): at each position the heads lie side by side, head 0 first.",
     difficulty=1,
     minutes=5,
+    inline=True,
     formula=r"\operatorname{Concat}(\mathrm{head}_1,\dots,\mathrm{head}_h)",
     source="Vaswani et al. 2017, section 3.2.2",
     cases=lambda: [
@@ -170,13 +144,217 @@ def wrong_axes_swapped(z):
     return z.permute(1, 0, 3, 2).reshape(B, T, H * K)
 
 
-# --- all of it --------------------------------------------------------------------------------------------------------
+# --- all of it -------------------------------------------------------------------------------------------------------
 
 multi = Exercise(
     "multi_head",
-    title="Multi-head self-attention with shared keys",
-    goal="Multi-head self-attention without mask or biases, with an idea of later models: H query heads of width K = "
-    "D / H, but only G heads of keys and values (G divides H). x is (B, T, D), W_q and W_o are (D, D), W_k and W_v "
+    title="All heads at once",
+    goal="Write multi-head self-attention without a loop, a mask or biases. x is (B, T, D) and every matrix (D, D). "
+    "Project x, split the three results into H heads, attend in each head with scores divided by √K, join, and "
+    "multiply by W_o. Return (B, T, D). A head's numbers are neighbours, head 0 first.",
+    difficulty=2,
+    minutes=10,
+    inline=True,
+    formula=r"\operatorname{Concat}(\mathrm{head}_1,\dots,\mathrm{head}_H)\,W_O",
+    source="Vaswani et al. 2017, section 3.2.2",
+    cases=lambda: [
+        (
+            torch.tensor([[[1.0, 0.0], [0.0, 2.0]]]),
+            *(torch.eye(2), torch.tensor([[2.0, 1.0], [0.0, 1.0]]), 3 * torch.eye(2)),
+            torch.tensor([[0.0, 1.0], [2.0, 0.0]]),
+            2,
+        ),
+        (*random_tensors((2, 3, 8), *[(8, 8)] * 4, seed=12), 4),
+        (*random_tensors((1, 5, 6), *[(6, 6)] * 4, seed=13), 3),
+    ],
+    hints=(
+        "Three projections, three splits. With (B, H, T, K) a matrix product works in every head at once.",
+        "weights = (q @ k.transpose(-2, -1) / math.sqrt(K)).softmax(-1): (B, H, T, T), for K = D // H.",
+        "(weights @ v).transpose(1, 2).flatten(2) @ W_o",
+    ),
+)
+
+
+@multi.solution
+def multi_head(x, W_q, W_k, W_v, W_o, H):
+    """Multi-head self-attention (B, T, D) of x (B, T, D); all matrices (D, D); H heads of width K = D / H."""
+    B, T, D = x.shape
+    q, k, v = ((x @ W).reshape(B, T, H, D // H).transpose(1, 2) for W in (W_q, W_k, W_v))  # (B, H, T, K) each
+    weights = (q @ k.transpose(-2, -1) / math.sqrt(D // H)).softmax(dim=-1)  # (B, H, T, T)
+    return (weights @ v).transpose(1, 2).flatten(2) @ W_o
+
+
+def _cut(z, n):
+    return z.reshape(*z.shape[:2], n, -1).transpose(1, 2)
+
+
+def _join(z):
+    return z.transpose(1, 2).flatten(2)
+
+
+def _in_place(z, times):
+    return z.repeat_interleave(times, dim=1)
+
+
+def _by_parts(x, W_q, W_k, W_v, W_o, H, *, cut=_cut, join=_join, spread=_in_place, width=None, axis=-1):
+    G = W_k.shape[1] * H // x.shape[-1]
+    Q, K, V = cut(x @ W_q, H), spread(cut(x @ W_k, G), H // G), spread(cut(x @ W_v, G), H // G)
+    weights = (Q @ K.transpose(-2, -1) / math.sqrt(width or Q.shape[-1])).softmax(dim=axis)
+    return join(weights @ V) @ W_o
+
+
+_PARTS = {  # mistakes that are made with shared keys and without
+    "scaled_by_whole_width": lambda x, *W_and_H: _by_parts(x, *W_and_H, width=x.shape[-1]),
+    "softmax_over_heads": partial(_by_parts, axis=1),
+    "cut_by_view": partial(_by_parts, cut=lambda z, n: z.reshape(z.shape[0], n, z.shape[1], -1)),
+    "merged_by_view": lambda x, *W_and_H: _by_parts(x, *W_and_H, join=lambda z: z.reshape(x.shape)),
+    "no_output_matrix": lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, torch.eye(x.shape[-1]), H),
+    "heads_share_by_key": partial(_by_parts, axis=-2),
+}
+_SAYS = {
+    "scaled_by_whole_width": "You divided by √D. A dot product in a head runs over K = D / H numbers, so your scores "
+    "are too small by a factor of √H.",
+    "softmax_over_heads": "Your softmax runs over the heads. It must run over the keys: in each head, the weights of a "
+    "query sum to 1.",
+    "cut_by_view": "Your heads were cut by view without a transpose: positions get mixed, and a causal model would "
+    "look into the future.",
+    "merged_by_view": "You merged the heads without a transpose: rows of the output hold pieces of several positions.",
+    "no_output_matrix": "W_o is missing: the heads lie side by side, and nothing has mixed them.",
+    "heads_share_by_key": "Your softmax runs over the queries: the columns of the weights sum to 1, and the rows do "
+    "not.",
+}
+_SAYS_OF_GROUPS = {
+    "scaled_by_whole_width": "You divided by √D. Queries and shared keys have the width K = D / H of one head, so "
+    "divide by √K.",
+    "softmax_over_heads": "Your softmax runs over the query heads. Each of them has weights of its own, which sum to "
+    "1 over the keys.",
+    "cut_by_view": "You cut queries, keys or values into heads by view alone: without a transpose, a head has numbers "
+    "of other positions.",
+    "merged_by_view": "You joined the query heads by reshape alone. Bring positions before heads first, then flatten.",
+    "no_output_matrix": "You joined the query heads and stopped there. Their mixing by W_o is missing.",
+    "heads_share_by_key": "In your weights the columns sum to 1. The softmax of a query head runs over its shared "
+    "keys, so the rows must.",
+}
+multi.add_mistakes({name: (_SAYS[name], answer) for name, answer in _PARTS.items()})
+multi.add_mistakes(
+    {
+        "unscaled": (
+            "Your scores are √K times too large: the division by √K is missing.",
+            partial(_by_parts, width=1),
+        ),
+        "one_head_of_full_width": (
+            "You attended once, with the full width D: there is no split into heads.",
+            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, W_o, 1),
+        ),
+        "one_map_for_all": (
+            "All your heads use the weights of head 0. Each has queries and keys of its own, so weights of its own.",
+            lambda x, W_q, W_k, W_v, W_o, H: _one_map(x, W_q, W_k, W_v, W_o, H),
+        ),
+    }
+)
+
+
+def _one_map(x, W_q, W_k, W_v, W_o, H):
+    q, k, v = (_cut(x @ W, H) for W in (W_q, W_k, W_v))
+    weights = (q[:, :1] @ k[:, :1].transpose(-2, -1) / math.sqrt(q.shape[-1])).softmax(dim=-1)
+    return _join(weights @ v) @ W_o
+
+
+# --- packed --------------------------------------------------------------------------------------------------------
+
+packed_split = Exercise(
+    "split_packed",
+    title="Splitting what is packed",
+    goal="Many models compute queries, keys and values in one product and store them head by head (GPT-NeoX). "
+    "`packed` is (B, T, 3·D); its last axis holds K features of head 0's query, K of its key, K of its value, then "
+    "the same for head 1, and so on, with K = D / H. Return queries, keys and values, in this order, each (B, H, T, "
+    "K).",
+    difficulty=2,
+    minutes=8,
+    cases=lambda: [
+        (torch.arange(24.0).reshape(1, 2, 12), 2),
+        (*random_tensors((2, 3, 24), seed=0), 4),
+        (*random_tensors((3, 5, 18), seed=1), 2),
+    ],
+    hints=(
+        "The last axis holds three axes: the head, which of the three, the feature. In which order?",
+        "reshape(B, T, H, 3, K) cuts it; reshape cannot swap axes. Where do the five have to go?",
+        "packed.reshape(B, T, H, 3, -1).permute(3, 0, 2, 1, 4), whose first axis holds queries, keys, values.",
+    ),
+)
+
+
+@packed_split.solution
+def split_packed(packed, H):
+    "Queries, keys and values, each (B, H, T, K), of packed (B, T, 3·H·K), in which each head's three lie together."
+    B, T, _ = packed.shape
+    Q, K, V = packed.reshape(B, T, H, 3, -1).permute(3, 0, 2, 1, 4)
+    return Q, K, V
+
+
+@packed_split.mistake(
+    "You made (B, H, T, K) by view alone, without a transpose: the shape is right, but a head now holds all features "
+    "of some positions in place of some features of every position."
+)
+def split_by_view_alone(packed, H):
+    B, T, _ = packed.shape
+    return tuple(part.reshape(B, H, T, -1) for part in packed.reshape(B, T, H, 3, -1).unbind(3))
+
+
+@packed_split.mistake(
+    "You cut the last axis into three large blocks first, all queries, all keys, all values. That is GPT-2's layout; "
+    "here each head has its own three side by side."
+)
+def in_three_blocks(packed, H):
+    B, T, _ = packed.shape
+    return tuple(part.reshape(B, T, H, -1).transpose(1, 2) for part in packed.chunk(3, dim=-1))
+
+
+@packed_split.mistake(
+    "Your query, key and value alternate feature by feature. The query of a head is K neighbouring features; then "
+    "comes its key."
+)
+def turns_by_feature(packed, H):
+    B, T, _ = packed.shape
+    return tuple(packed.reshape(B, T, H, -1, 3).permute(4, 0, 2, 1, 3))
+
+
+@packed_split.mistake(
+    "You read the features with the heads innermost: each of your heads has every H-th feature. Head 0 has the first "
+    "3·K features."
+)
+def heads_take_every_other_run(packed, H):
+    B, T, _ = packed.shape
+    return tuple(packed.reshape(B, T, 3, -1, H).permute(2, 0, 4, 1, 3))
+
+
+packed_split.add_mistakes(
+    {
+        "same_slice_for_all": (
+            "All your heads have the features of head 0. Each has 3·K features of its own.",
+            lambda packed, H: tuple(part[:, :1].repeat(1, H, 1, 1) for part in split_packed(packed, H)),
+        ),
+        "heads_reversed": (
+            "Your heads are in reverse order: head 0 holds the last features, where it should hold the first.",
+            lambda packed, H: tuple(part.flip(1) for part in split_packed(packed, H)),
+        ),
+    }
+)
+
+
+@packed_split.mistake("You returned queries and keys in the wrong order: the first third of a head is its query.")
+def keys_first(packed, H):
+    Q, K, V = split_packed(packed, H)
+    return K, Q, V
+
+
+# --- shared keys -----------------------------------------------------------------------------------------------------
+
+grouped = Exercise(
+    "grouped_heads",
+    title="Heads that share keys and values",
+    goal="Multi-head self-attention without mask or biases, as later models have it: H query heads of width K = D / H, "
+    "but only G heads of keys and values (G divides H). x is (B, T, D), W_q and W_o are (D, D), W_k and W_v "
     "are (D, G·K): G follows from their width. The first H / G query heads use key–value head 0, the next H / G use "
     "head 1, and so on. A head's features are neighbours, head 0 first. Project, split, attend in every query head, "
     "join, multiply by W_o. Return (B, T, D).",
@@ -206,8 +384,8 @@ multi = Exercise(
 )
 
 
-@multi.solution
-def multi_head(x, W_q, W_k, W_v, W_o, H):
+@grouped.solution
+def grouped_heads(x, W_q, W_k, W_v, W_o, H):
     """Output (B, T, D) of H query heads for x (B, T, D); W_q, W_o (D, D); W_k, W_v (D, G·K), G heads of K = D / H."""
     B, T, D = x.shape
     Q, K, V = ((x @ W).reshape(B, T, -1, D // H).transpose(1, 2) for W in (W_q, W_k, W_v))  # (B, H or G, T, K)
@@ -216,63 +394,18 @@ def multi_head(x, W_q, W_k, W_v, W_o, H):
     return (weights @ V).transpose(1, 2).flatten(2) @ W_o
 
 
-def _cut(z, n):
-    return z.reshape(*z.shape[:2], n, -1).transpose(1, 2)
-
-
-def _join(z):
-    return z.transpose(1, 2).flatten(2)
-
-
-def _in_place(z, times):
-    return z.repeat_interleave(times, dim=1)
-
-
-def _by_parts(x, W_q, W_k, W_v, W_o, H, *, cut=_cut, join=_join, spread=_in_place, width=None, axis=-1):
-    G = W_k.shape[1] * H // x.shape[-1]
-    Q, K, V = cut(x @ W_q, H), spread(cut(x @ W_k, G), H // G), spread(cut(x @ W_v, G), H // G)
-    weights = (Q @ K.transpose(-2, -1) / math.sqrt(width or Q.shape[-1])).softmax(dim=axis)
-    return join(weights @ V) @ W_o
-
-
-@multi.mistake("Every query head of yours uses key–value head 0; the other key–value heads are never used.")
+@grouped.mistake("Every query head of yours uses key–value head 0; the other key–value heads are never used.")
 def first_group_for_all(x, W_q, W_k, W_v, W_o, H):
     return _by_parts(x, W_q, W_k, W_v, W_o, H, spread=lambda z, times: z[:, :1].repeat(1, H, 1, 1))
 
 
-multi.add_mistakes(
+grouped.add_mistakes({name: (_SAYS_OF_GROUPS[name], answer) for name, answer in _PARTS.items()})
+grouped.add_mistakes(
     {
-        "scaled_by_whole_width": (
-            "You divided by √D. A dot product in a head runs over K = D / H numbers, so your scores are too small by "
-            "a factor of √H.",
-            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, W_o, H, width=x.shape[-1]),
-        ),
-        "softmax_over_heads": (
-            "Your softmax runs over the heads. It must run over the keys: in each head, the weights of a query sum to "
-            "1.",
-            partial(_by_parts, axis=1),
-        ),
-        "cut_by_view": (
-            "Your heads were cut by view without a transpose: positions get mixed, and a causal model would look into "
-            "the future.",
-            partial(_by_parts, cut=lambda z, n: z.reshape(z.shape[0], n, z.shape[1], -1)),
-        ),
-        "merged_by_view": (
-            "You merged the heads without a transpose: rows of the output hold pieces of several positions.",
-            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, W_o, H, join=lambda z: z.reshape(x.shape)),
-        ),
-        "no_output_matrix": (
-            "W_o is missing: the heads lie side by side, and nothing has mixed them.",
-            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, torch.eye(x.shape[-1]), H),
-        ),
         "groups_in_turn": (
             "You repeated the key–value heads one after the other, 0 1 0 1, by repeat. The first H / G query heads "
             "all use head 0: 0 0 1 1.",
             partial(_by_parts, spread=lambda z, times: z.repeat(1, times, 1, 1)),
-        ),
-        "heads_share_by_key": (
-            "Your softmax runs over the queries: the columns of the weights sum to 1, and the rows do not.",
-            partial(_by_parts, axis=-2),
         ),
     }
 )

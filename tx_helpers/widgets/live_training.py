@@ -148,7 +148,10 @@ class LiveTraining(Live):
         def picture(name: str, moment: Moment | None, alt: str, others: dict) -> Svg:
             return draw(name, moment, steps, alt, {other: seen.losses for other, seen in others.items()})
 
-        runs = {name: partial(LiveRun, partial(retrain, **options), steps, number) for name, options in choices.items()}
+        def run(options: Mapping) -> LiveRun:
+            return LiveRun(partial(retrain, **options), steps, number)
+
+        runs = {name: partial(run, options) for name, options in choices.items()}
         super().__init__("live-training", runs, picture, partial(describe, number=number), steps=steps, every=every)
 
 

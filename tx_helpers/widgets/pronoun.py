@@ -11,6 +11,7 @@ and can only copy a word, so its weights (S,) are the answer: the chance of each
 An answer that is a weight on the input's words is a pointer (Vinyals, Fortunato and Jaitly 2015, *Pointer networks*).
 """
 
+import random
 from itertools import product
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.capture import capture
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, GOLD, GREEN, MUTED, ORANGE, box, card, curve, line, words
+from tx_helpers.show.shapes import EDGE, INK, MUTED, ORANGE, QUERY, WEIGHT, box, card, curve, line, words
 from tx_helpers.training.contexts import cpu_threads
 from tx_helpers.widgets.head_removal import Head, heads_removed
 
@@ -46,6 +47,14 @@ def say(animal: str, thing: str, adjective: str, animal_first: bool = True) -> l
 def word_ids(sentences: list[list[str]]) -> Tensor:
     """(B, S)"""
     return torch.tensor([[LEXICON.index(word) for word in sentence] for sentence in sentences])
+
+
+def random_sayings(seed: int, rows: int) -> tuple[list[list[str]], list[list[str]]]:
+    """Random sentences, and the noun that is meant in each, as a list of one word."""
+    pick = random.Random(seed)
+    drawn = [(pick.choice(ANIMALS), pick.choice(THINGS), pick.choice(LIVING + LIFELESS)) for _ in range(rows)]
+    sentences = [say(*words, animal_first=pick.random() < 0.5) for words in drawn]
+    return sentences, [[animal if adjective in LIVING else thing] for animal, thing, adjective in drawn]
 
 
 class Twins(NamedTuple):
@@ -139,11 +148,11 @@ def draw(sentence: list[str], looks: list[list[float]], cut: tuple[int, ...] = (
         spots = [LEFT + STEP * (place + 0.5) for place in range(LENGTH)]
         for x, weight in zip(spots, row, strict=True):
             if weight >= 0.02 and number not in cut:
-                parts.append(curve(spots[IT], top + 29, x, top + 74, stroke=GOLD.full, weight=weight))
-        parts.append(box(spots[IT] - 20, top + 4, 40, 25, "it", ORANGE))
+                parts.append(curve(spots[IT], top + 29, x, top + 74, stroke=WEIGHT.full, weight=weight))
+        parts.append(box(spots[IT] - 20, top + 4, 40, 25, "it", QUERY))
         for place, (word, weight) in enumerate(zip(sentence, row, strict=True)):
             x = spots[place]
-            colour = GREEN.shade if word in ANIMALS + THINGS else BLUE.shade if place == LENGTH - 1 else MUTED
+            colour = INK if word in ANIMALS + THINGS or place == LENGTH - 1 else MUTED
             bold = {"font_weight": "bold"} if weight >= 0.5 else {}
             parts.append(words(x, top + 88, word, anchor="middle", fill=colour, **bold))
             parts.append(words(x, top + 104, f"{weight:.2f}", size=12, anchor="middle", fill=MUTED, **bold))

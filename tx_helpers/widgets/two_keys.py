@@ -23,7 +23,7 @@ from tx_helpers.capture import capture
 from tx_helpers.show.charts import Panel, heading, line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GOLD, GREEN, INK, MUTED, ORANGE, curve, shape, words
+from tx_helpers.show.shapes import INK, KEY, MUTED, QUERY, VALUE, WEIGHT, curve, shape, words
 from tx_helpers.training.contexts import cpu_threads
 from tx_helpers.widgets.live import Live
 
@@ -181,22 +181,20 @@ def one_question(seen: Seen) -> Panel:
     heads = [width * (h + 1) / (len(seen.weights) + 1) for h in range(len(seen.weights))]
     for h, (x, row) in enumerate(zip(heads, seen.weights, strict=True)):
         parts += [
-            curve(x, 70, at, 166, stroke=GOLD.full, weight=weight) for at, weight in zip(across, row, strict=True)
+            curve(x, 70, at, 166, stroke=WEIGHT.full, weight=weight) for at, weight in zip(across, row, strict=True)
         ]
-        parts.append(shape("circle", cx=x, cy=54, r=17, fill=ORANGE.tint, stroke=ORANGE.full))
-        parts.append(words(x, 58, "q", fill=ORANGE.shade, anchor="middle", font_style="italic"))
+        parts.append(shape("circle", cx=x, cy=54, r=17, fill=QUERY.tint, stroke=QUERY.full))
+        parts.append(words(x, 58, "q", fill=QUERY.shade, anchor="middle", font_style="italic"))
         parts.append(words(x + 23, 58, f"head {h + 1}", size=12))
     for key, (x, value) in enumerate(zip(across, seen.values, strict=True)):
         edge = 3 if key in seen.asked else 1
         parts.append(
-            shape(
-                "rect", x=x - 14, y=168, width=28, height=26, rx=2, fill=BLUE.tint, stroke=BLUE.full, stroke_width=edge
-            )
+            shape("rect", x=x - 14, y=168, width=28, height=26, rx=2, fill=KEY.tint, stroke=KEY.full, stroke_width=edge)
         )
-        parts.append(words(x, 186, str(key), fill=BLUE.shade, anchor="middle"))
+        parts.append(words(x, 186, str(key), fill=KEY.shade, anchor="middle"))
         corners = f"{x},{204} {x + 17},{221} {x},{238} {x - 17},{221}"
-        parts.append(shape("polygon", points=corners, fill=GREEN.tint, stroke=GREEN.full, stroke_width=edge))
-        parts.append(words(x, 226, str(value), fill=GREEN.shade, anchor="middle"))
+        parts.append(shape("polygon", points=corners, fill=VALUE.tint, stroke=VALUE.full, stroke_width=edge))
+        parts.append(words(x, 226, str(value), fill=VALUE.shade, anchor="middle"))
     said, mark = "Press Start.", ""
     if seen.said:
         said = f"says {pair(seen.said)}, right is {pair(truth(seen))}"

@@ -165,8 +165,36 @@ def multi_einsum_with_a_group_axis(x, W_q, W_k, W_v, W_o, H):
     return torch.einsum("bgrts,bsgk,grkd->btd", w, v, W_o.view(G, H // G, k, D))
 
 
+def plain_split_by_loop(x, H):
+    B, T, D = x.shape
+    out = x.new_empty(B, H, T, D // H)
+    for d in range(D):
+        out[:, d // (D // H), :, d % (D // H)] = x[:, :, d]
+    return out
+
+
+def plain_split_in_numpy(x, H):
+    return np.stack(np.split(x.numpy(), H, axis=-1), axis=1)
+
+
+def plain_loop(x, W_q, W_k, W_v, W_o, H):
+    K = x.shape[-1] // H
+    total = 0
+    for h in range(H):
+        mine = slice(h * K, h * K + K)
+        q, k, v = x @ W_q[:, mine], x @ W_k[:, mine], x @ W_v[:, mine]
+        total = total + (q @ k.mT * K**-0.5).softmax(2) @ v @ W_o[mine]
+    return total
+
+
 RIGHT = {
-    "split_heads": named(
+    "split_heads": named(plain_split_by_loop, plain_split_in_numpy)
+    | {
+        "plain_split_by_chunks": lambda x, H: torch.stack(x.chunk(H, dim=-1), dim=1),
+        "plain_split_unflatten": lambda x, H: x.double().unflatten(-1, (H, -1)).permute(0, 2, 1, 3).contiguous(),
+    },
+    "multi_head": named(plain_loop, heads_by_einsum, heads_fused, heads_by_module),
+    "split_packed": named(
         split_by_chunks,
         split_by_slices,
         split_in_numpy,
@@ -179,7 +207,7 @@ RIGHT = {
         "join_by_cat": lambda z: torch.cat(list(z), dim=-1),
         "join_in_numpy": lambda z: np.concatenate([head.numpy() for head in z], axis=2),
     },
-    "multi_head": named(
+    "grouped_heads": named(
         heads_in_a_loop,
         heads_by_einsum,
         heads_fused,

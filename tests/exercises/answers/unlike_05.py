@@ -234,7 +234,22 @@ class ProjectionsBent(ProjectionsAllZero):
 
 
 UNLIKE = {
-    "split_heads": named(
+    "split_heads": {
+        "always_two": lambda x, H: x.reshape(*x.shape[:2], 2, -1).transpose(1, 2).reshape(len(x), H, x.shape[1], -1),
+        "one_number_too_far": lambda x, H: x.roll(1, -1).unflatten(-1, (H, -1)).transpose(1, 2),
+        "time_reversed": lambda x, H: x.flip(1).unflatten(-1, (H, -1)).transpose(1, 2),
+        "of_the_first_sentence": lambda x, H: x[:1].expand_as(x).unflatten(-1, (H, -1)).transpose(1, 2),
+        "copied_wide": lambda x, H: x[:, None, :, ::H].expand(-1, H, -1, -1),
+    },
+    "multi_head": {
+        "no_softmax": lambda x, W_q, W_k, W_v, W_o, H: x @ W_v @ W_o,
+        "plain_w_o_turned": lambda x, W_q, W_k, W_v, W_o, H: _grouped(x, W_q, W_k, W_v, W_o.T, H),
+        "plain_residual": lambda x, W_q, W_k, W_v, W_o, H: x + _grouped(x, W_q, W_k, W_v, W_o, H),
+        "plain_keys_for_queries": lambda x, W_q, W_k, W_v, W_o, H: _grouped(x, W_k, W_k, W_v, W_o, H),
+        "plain_heads_taking_turns": partial(_grouped, split="turn", join="turn"),
+        "plain_scaled_by_their_number": lambda x, W_q, W_k, W_v, W_o, H: _grouped(x, W_q, W_k, W_v, W_o, H, scale=H),
+    },
+    "split_packed": named(
         heads_always_two,
         heads_whose_values_are_keys,
         split_time_and_heads_by_reshape,
@@ -271,7 +286,7 @@ UNLIKE = {
         "join_last_head_first": lambda z: z.flip(0).permute(1, 2, 0, 3).flatten(2),
         "join_features_of_every_head_turned_round": lambda z: z.flip(-1).permute(1, 2, 0, 3).flatten(2),
     },
-    "multi_head": named(
+    "grouped_heads": named(
         heads_that_attend_to_each_other,
         heads_with_shared_mean_weights,
         heads_scaled_by_their_number,

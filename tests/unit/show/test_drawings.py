@@ -21,7 +21,15 @@ from tx_helpers.text.number_words import english, german
 
 NAMES = [
     *("architecture", "attention_by_hand", "bottleneck", "course_map", "encode_once", "ffn_memory", "masks"),
-    *("path_lengths", "pre_post_norm", "qkv_projection", "rotary_rotation", "shifted_target", "sinusoid_wavelengths"),
+    *(
+        "path_lengths",
+        "pre_post_norm",
+        "qkv_projection",
+        "rotary_rotation",
+        "shared_heads",
+        "shifted_target",
+        "sinusoid_wavelengths",
+    ),
     *("split_heads", "tokens_to_vectors", "translator_attention", "unrolled_rnn", "visual_grammar"),
 ]
 MEASURED = "translator_attention"  # holds a trained model's weights, so it is not made again here

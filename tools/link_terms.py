@@ -1,4 +1,4 @@
-"""Link every term that a notebook teaches, where it first appears, to the glossary of notebook 00.
+"""Link every term that a notebook teaches, where it first appears, to what it means; see `glossary`.
 
     python tools/link_terms.py             all notebooks
     python tools/link_terms.py 08 10       these
@@ -6,22 +6,26 @@
 
 The terms are those of the last cell ("**Terms learned:** …"). The first appearance counts in prose: not in headings,
 code, formulas, links to elsewhere, or the lists of terms and sources. Links that are already there are made anew, so
-running it twice changes nothing. Only markdown sources are touched; outputs stay.
+running it twice changes nothing. Only markdown sources are touched; outputs stay. A notebook's table of words and the
+third column of the glossary are made here, too.
 """
 
 import argparse
 import re
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 
+from glossary import START, meanings, plain, slug, title, with_anchors, words_table
 from notebook_frame import ROOT
+from notebook_parts import WORDS_TITLE
 from refresh_notebooks import selected, write
 
-START = "00_start_here.ipynb"
 TERMS = re.compile(r"\*\*Terms learned:\*\*(?P<terms>.*?)(?=All in the|\n\n|\Z)", re.DOTALL)
-LINK = re.compile(r"\[([^\[\]]+)\]\((?:00_start_here\.ipynb)?#Glossary\)")
+LINK = re.compile(r"\[([^\[\]]+)\]\((?:(?P<old>(?:00_start_here\.ipynb)?#Glossary)|#term-[^\s)]*(?: \"[^\"]*\")?)\)")
+TABLE = re.compile(rf"\n\n### {WORDS_TITLE}\n.*\Z", re.DOTALL)
 NO_PROSE = re.compile(
     r"^\s*```.*?^\s*```"  # code
     r"|`[^`]*`"
@@ -34,16 +38,35 @@ NO_PROSE = re.compile(
 )
 
 
-def plain(word: str) -> str:
-    """A term without emphasis, in small letters, on one line."""
-    return re.sub(r"\s+", " ", word).strip(" .*`").lower()
+class Glossary(NamedTuple):
+    """What the course's words mean, and where they are taught: word -> meaning, word -> files."""
+
+    meanings: dict[str, str]
+    taught: dict[str, list[str]]
+
+
+def glossary_of(notebooks: dict[str, object]) -> Glossary:
+    """The glossary of a course, file -> notebook; empty where notebook 00 is not among them."""
+    cells = notebooks[START].cells if START in notebooks else []
+    text = next((cell.source for cell in cells if cell.source.startswith("## Glossary")), "")
+    taught: dict[str, list[str]] = {}
+    for file, notebook in notebooks.items():
+        for name in set().union(*terms_learned(notebook)):
+            taught.setdefault(name, []).append(file)
+    return Glossary(meanings(text), taught)
+
+
+def listed_terms(notebook) -> list[tuple[str, list[str]]]:
+    """(as it is written, its names) for each term of the last cell; "KV cache (key–value cache)" has two names."""
+    listed = TERMS.search(LINK.sub(r"\1", TABLE.sub("", notebook.cells[-1].source)))
+    terms = re.split(r",(?![^()]*\))", listed["terms"]) if listed else []
+    written = [re.sub(r"\s+", " ", term).strip(" .") for term in terms]
+    return [(term, [name for part in re.split(r"[()]", term) if (name := plain(part))]) for term in written]
 
 
 def terms_learned(notebook) -> list[set[str]]:
-    """The terms that the last cell names; "KV cache (key–value cache)" is one term with two names."""
-    listed = TERMS.search(LINK.sub(r"\1", notebook.cells[-1].source))
-    terms = re.split(r",(?![^()]*\))", listed["terms"]) if listed else []
-    return [{plain(name) for name in re.split(r"[()]", term)} - {""} for term in terms]
+    """The names of each term that the last cell lists."""
+    return [set(names) for _, names in listed_terms(notebook)]
 
 
 def first_appearances(text: str, terms: list[set[str]]) -> dict[int, tuple[int, int]]:
@@ -71,32 +94,56 @@ def is_prose(cell) -> bool:
     return cell.cell_type == "markdown" and not cell.get("id", "").startswith("exercise-")
 
 
-def linked(notebook, name: str) -> list[str]:
-    """The sources of a notebook's cells, with each term linked where it first appears."""
-    terms = terms_learned(notebook)
+def linked(notebook, name: str, glossary: Glossary) -> list[str]:
+    """The sources of a notebook's cells, with each term linked where it first appears, and with the tables of words."""
+    listed = listed_terms(notebook)
+    terms = [set(names) for _, names in listed]
     known = {word for term in terms for word in term}
-    target = "#Glossary" if name == START else f"{START}#Glossary"
-    sources, seen = [], set()
+    targets = {n: target for n, (_, names) in enumerate(listed) if (target := link_target(names, glossary))}
+    sources, seen = [], {}
     for cell in notebook.cells:
         source = cell.source
+        if cell is notebook.cells[-1]:
+            source = TABLE.sub("", source)
         if is_prose(cell):
-            source = LINK.sub(lambda match: match[1] if _is_term(match[1], known) else match[0], source)
-            if not source.startswith("## Glossary"):
-                places = first_appearances(NO_PROSE.sub(_blank, source), terms)
-                if cell is notebook.cells[-1] and (listed := TERMS.search(source)):
-                    inside = " " * listed.start("terms") + listed["terms"]
-                    places = first_appearances(inside, terms) | places
-                source = _with_links(source, [span for n, span in places.items() if n not in seen], target)
-                seen |= places.keys()
+            source = LINK.sub(lambda m: m[1] if not m["old"] or _is_term(m[1], known) else m[0], source)
+        if source.startswith("## Glossary"):
+            source = with_anchors(source, glossary.taught)
+        elif is_prose(cell):
+            places = first_appearances(NO_PROSE.sub(_blank, source), terms)
+            if cell is notebook.cells[-1] and (found := TERMS.search(source)):
+                inside = " " * found.start("terms") + found["terms"]
+                places = first_appearances(inside, terms) | places
+            new = {n: span for n, span in places.items() if n in targets and n not in seen}
+            source = _with_links(source, [(span, targets[n]) for n, span in new.items()])
+            seen |= dict.fromkeys(new, cell.id)
         sources.append(source)
+    if name != START and targets:
+        rows = [
+            (written, glossary.meanings[explained(names, glossary)], seen[n], targets[n])
+            for n, (written, names) in enumerate(listed)
+            if n in seen
+        ]
+        sources[-1] += "\n\n" + words_table(rows)
     return sources
 
 
-def unlinked(notebook, name: str) -> list[str]:
+def explained(names: list[str], glossary: Glossary) -> str:
+    """The first of a term's names that the glossary explains, "" if there is none."""
+    return next((name for name in names if name in glossary.meanings), "")
+
+
+def link_target(names: list[str], glossary: Glossary) -> str:
+    """Where a term's link leads, with its meaning as title; "" if the glossary does not explain it."""
+    name = explained(names, glossary)
+    return f'#{slug(name)} "{title(glossary.meanings[name])}"' if name else ""
+
+
+def unlinked(notebook, name: str, glossary: Glossary) -> list[str]:
     """Findings: the cells whose links to the glossary are not those that `linked` makes."""
     return [
-        f"cell {number}: a term's first appearance is not linked to the glossary (tools/link_terms.py)"
-        for number, (cell, source) in enumerate(zip(notebook.cells, linked(notebook, name), strict=True), 1)
+        f"cell {number}: its links to the words' meanings are not those of tools/link_terms.py"
+        for number, (cell, source) in enumerate(zip(notebook.cells, linked(notebook, name, glossary), strict=True), 1)
         if cell.source != source
     ]
 
@@ -104,13 +151,13 @@ def unlinked(notebook, name: str) -> list[str]:
 def only_listed(notebook) -> list[str]:
     """Terms that the text never names: they are linked in the list at the end instead."""
     terms = terms_learned(notebook)
-    cells = [cell.source for cell in notebook.cells if is_prose(cell)]
+    cells = [TABLE.sub("", cell.source) for cell in notebook.cells if is_prose(cell)]
     text = "\n\n".join(NO_PROSE.sub(_blank, LINK.sub(r"\1", s)) for s in cells if not s.startswith("## Glossary"))
     return [" / ".join(sorted(term)) for n, term in enumerate(terms) if n not in first_appearances(text, terms)]
 
 
-def _with_links(source: str, spans: list[tuple[int, int]], target: str) -> str:
-    for begin, end in sorted(spans, reverse=True):
+def _with_links(source: str, places: list[tuple[tuple[int, int], str]]) -> str:
+    for (begin, end), target in sorted(places, reverse=True):
         for mark in ("**", "*"):  # emphasis that encloses the term alone goes inside
             if source[:begin].endswith(mark) and source[end:].startswith(mark):
                 begin, end = begin - len(mark), end + len(mark)
@@ -134,9 +181,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=ROOT / "notebooks", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     changed = []
+    glossary = glossary_of({p.name: nbformat.read(p, as_version=4) for p in selected([], options.folder)})
     for path in selected(options.notebooks, options.folder):
         notebook = nbformat.read(path, as_version=4)
-        sources = linked(notebook, path.name)
+        sources = linked(notebook, path.name, glossary)
         if absent := only_listed(notebook):
             print(f"{path.name}: the text never names {', '.join(absent)}; linked in the list of terms")
         if sources != [cell.source for cell in notebook.cells]:

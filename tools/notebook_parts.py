@@ -9,11 +9,14 @@ import ast
 import re
 
 HIDE = "hide-input"
+WORDS_TITLE = "The words of this notebook"  # heading of the table that tools/link_terms.py writes into the last cell
 APART = re.compile(r"Exercises$|Glossary$")  # sections of level 2 that are looked up or worked through, not read
 EXPLORER = re.compile(r"^(?:\w+ = )?(\w*explorer\(|AttentionView\.|AttentionStepper\(|Explore\()", re.MULTILINE)
 PREDICTION = re.compile(r"^(\w+) = predict\(", re.MULTILINE)
 REVEAL = re.compile(r"^(\w+)\.reveal\(", re.MULTILINE)
-MADE_BY_TOOLS = re.compile(r"^(?:<!-- colab -->|\*\*You are here:\*\*|\*\*Time:\*\*).*$", re.MULTILINE)
+MADE_BY_TOOLS = re.compile(
+    rf"^(?:<!-- colab -->|\*\*You are here:\*\*|\*\*Time:\*\*)[^\n]*$|^### {WORDS_TITLE}$.*\Z", re.M | re.S
+)
 NOT_WORDS = re.compile(
     r"^\s*```.*?^\s*```"  # code
     r"|`[^`\n]*`"

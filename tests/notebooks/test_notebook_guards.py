@@ -8,6 +8,7 @@ import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook, new_output
 
 import notebook_guards as guards
+from link_terms import START, glossary_of
 from notebook_comparison import compared_share, is_compared
 from notebook_frame import ROOT
 from small_notebooks import CLOSING, NAME, code, notebook, shown, stream
@@ -191,13 +192,13 @@ def test_link_guard(text, finding, tmp_path):
 
 def test_glossary_guard():
     table = "## Glossary\n\n| word | meaning |\n|---|---|\n| head | one |\n| top-k, *top-p* (nucleus) | two |"
-    start = notebook(new_markdown_cell(table))
+    words = glossary_of({START: notebook(new_markdown_cell(table))})
     learned = "**Terms learned:** head, Top-k, nucleus\nsampling, KV cache (key–value cache). All in the glossary."
-    assert guards.unexplained_terms(notebook(new_markdown_cell(learned)), start) == [
+    assert guards.unexplained_terms(notebook(new_markdown_cell(learned)), words) == [
         "not in the glossary: nucleus sampling",
         "not in the glossary: key–value cache / kv cache",
     ]
-    assert guards.unexplained_terms(notebook(new_markdown_cell("**Terms learned:** head, nucleus.")), start) == []
+    assert guards.unexplained_terms(notebook(new_markdown_cell("**Terms learned:** head, nucleus.")), words) == []
 
 
 def test_repeated_code_guard():

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
-from link_terms import plain, terms_learned
+from link_terms import Glossary, terms_learned
 from notebook_frame import ROOT, badge_line, metadata, repository_address, setup_cell
 from notebook_header import UNMEASURED, here_line, time_line
 
@@ -219,17 +219,10 @@ def links(notebook, folder: Path) -> list[str]:
 # --- code ------------------------------------------------------------------------------------------------------------
 
 
-def glossary(start) -> set[str]:
-    """All words explained in the glossary of notebook 00: the first column of its tables."""
-    text = next((cell.source for cell in start.cells if cell.source.startswith("## Glossary")), "")
-    rows = [line.split("|")[1] for line in text.split("\n") if line.startswith("|")]
-    return {plain(word) for row in rows for word in re.split(r",| and |[()]", row)} - {""}
-
-
-def unexplained_terms(notebook, start) -> list[str]:
+def unexplained_terms(notebook, glossary: Glossary) -> list[str]:
     """Terms learned in a notebook that the glossary of notebook 00 does not explain."""
-    explained = glossary(start)
-    return [f"not in the glossary: {' / '.join(sorted(t))}" for t in terms_learned(notebook) if not t & explained]
+    learned = terms_learned(notebook)
+    return [f"not in the glossary: {' / '.join(sorted(t))}" for t in learned if not t & set(glossary.meanings)]
 
 
 def short_cells(notebook) -> list[str]:

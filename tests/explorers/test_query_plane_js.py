@@ -2,6 +2,7 @@
 
 import pytest
 
+from browser_contrast import contrast_faults
 from tx_helpers.widgets.query_plane import QueryPlane, answer
 from widget_page import HOSTILE, mount
 
@@ -54,6 +55,19 @@ def test_dragging_follows_the_mouse_and_stops_with_the_button(page):
     page.mouse.move(x, y)
     assert page.evaluate("window.saved") == [2, -2]
     assert handle(page)["aria-valuetext"] == "x 2, y -2"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_can_be_read_on_discs_that_overlap(bare_page, scheme):
+    points = {"names": ["pear", "pie", "phone"], "points": [(3.0, 0.5), (2.5, 0.1), (0.5, 3.0)], "axes": ["x", "y"]}
+    points |= {"value": [3.0, -0.5], "description": "Query", "temperature": 4.0}
+    plane = QueryPlane(**points)
+    mount(bare_page, plane._esm, points | {"limit": plane.limit})
+    bare_page.add_style_tag(content=plane._css)
+    bare_page.evaluate("(scheme) => { document.documentElement.style.colorScheme = scheme }", scheme)
+    for value in ([3.0, -0.5], [1.0, 1.0], [3.0, 3.0]):
+        bare_page.evaluate("(value) => tell('value', value)", value)
+        assert contrast_faults(bare_page, ".tx-plane") == []
 
 
 def test_after_a_restart_nothing_changes(page):

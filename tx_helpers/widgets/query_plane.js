@@ -34,7 +34,7 @@ const build = (model, { across, down }) => {
     element("text", { x: across(0) - 8, y: 28, fill: MUTED, "text-anchor": "end" }, yName),
   );
   const discs = points.map(([x, y]) =>
-    element("circle", { cx: across(x), cy: down(y), r: 2, fill: WEIGHT, "fill-opacity": 0.6, stroke: WEIGHT }));
+    element("circle", { cx: across(x), cy: down(y), r: 2, fill: WEIGHT, "fill-opacity": 0.28, stroke: WEIGHT }));
   const squares = points.map(([x, y]) =>
     element("rect", { x: across(x) - 5, y: down(y) - 5, width: 10, height: 10, fill: KEY }));
   const labels = points.map(([x, y], n) =>

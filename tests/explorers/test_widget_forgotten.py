@@ -57,6 +57,13 @@ def test_the_drawing_shades_by_the_shares_and_frames_the_chosen_word():
     )
 
 
+def test_words_on_a_full_shade_are_white_and_black_on_a_paler_one():
+    table = torch.tensor([[1.0, 0], [0.8, 1.0]], dtype=torch.float64)
+    drawn = draw_forgotten({"RNN": table}, ["first", "second"], 2, "untrained")
+    inks = dict(re.findall(r'fill="(#[0-9A-F]{6})"[^>]*>(first|second)<', drawn.svg))
+    assert inks == {"#000000": "first", "#FFFFFF": "second"}
+
+
 def test_a_long_sentence_is_broken_into_lines():
     table = torch.eye(30, dtype=torch.float64)
     drawn = draw_forgotten({"RNN": table}, ["word"] * 30, 1, "untrained")

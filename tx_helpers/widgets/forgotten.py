@@ -70,7 +70,7 @@ def _word(x: float, y: float, wide: float, token: str, share: float | None, chos
     said = "<1" if share < 0.005 else f"{100 * share:.0f}"
     return [
         shape("rect", fill=BLUE.full, fill_opacity=round(share, 3), **edge, **frame),
-        words(x + wide / 2, y + 19, token, fill=ink_on(share), anchor="middle"),
+        words(x + wide / 2, y + 19, token, fill=ink_on(share, BLUE.full), anchor="middle"),
         words(x + wide / 2, y + 41, said, size=11, fill=MUTED, anchor="middle"),
     ]
 

@@ -22,7 +22,6 @@ from tx_helpers.text.number_words import english, german
 NAMES = [
     *("architecture", "attention_by_hand", "bottleneck", "course_map", "encode_once", "ffn_memory", "masks"),
     *(
-        "path_lengths",
         "pre_post_norm",
         "qkv_projection",
         "rotary_rotation",

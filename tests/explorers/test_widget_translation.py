@@ -177,7 +177,7 @@ def test_a_number_too_large_is_an_error_in_place(translator):
     explorer = translation_explorer(translator, number=42)
     before = explorer.summary
     explorer.controls["number"].value = 1_000_000
-    assert explorer.error == "1000000 is not a whole number from 0 to 999,999"
+    assert explorer.error == "1,000,000 is out of reach: type a whole number from 0 to 999,999."
     assert explorer.summary == before
     explorer.controls["number"].value = 7
     assert explorer.error == "" and explorer.summary.startswith("7 → ")

@@ -19,7 +19,7 @@ CLAIMS = [
         '3.5 < each["the stories"] < 5',
         (
             Break("BytePairTokenizer.train(tale, vocab_size=1536)", "BytePairTokenizer.train(tale, vocab_size=300)"),
-            Break("rate(large, [text])[1]", "rate(large, [tale])[1]"),
+            Break("len(text) / len(large.encode(text))", "len(tale) / len(large.encode(tale))"),
         ),
     ),
     Claim(

@@ -36,7 +36,7 @@ EXPERIMENTS = {
         "assert known > 0.95",
     ),
     "02_tokens_and_embeddings": (
-        "all of them first at step",
+        "first = min(step for step, count",
         'moved["Adam"] > 0.01',
         "seven @ three > 0.7",
         "assert min(exact.values()) >= 0.9",

@@ -21,7 +21,7 @@ from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREEN, MUTED, ORANGE, SOURCE, SPECIAL, TARGET, WEIGHT, box, card, curve, words
 from tx_helpers.text.data import BOS, EOS, PAD
-from tx_helpers.text.number_words import english, german
+from tx_helpers.text.number_words import LIMIT, english, german
 
 MEAN = "mean of all heads"
 ALL = -1  # the head that stands for all: a dropdown takes an option None for "nothing chosen"
@@ -135,6 +135,8 @@ def translation_explorer(translator: Translator, number: int = 421) -> Explore:
     translate = lru_cache(maxsize=64)(lambda number: translated(translator, number))
 
     def picture(number: int, block: int, head: int) -> Svg:
+        if not 0 <= number < LIMIT:
+            raise ValueError(f"{number:,} is out of reach: type a whole number from 0 to {LIMIT - 1:,}.")
         translation = translate(number)
         where = f"decoder block {block + 1}, {MEAN if head == ALL else f'head {head + 1}'}"
         return draw(translation, looks(translation, block, head), where)

@@ -10,9 +10,7 @@ from notebook_frame import ROOT
 
 
 def test_sentences():
-    text = (
-        "# A head\n\nOne two three. Four, five\nsix? No\n\n- a point of it;\n- another: here\n  it goes on\n\n| a | b |"
-    )
+    text = "# A\n\nOne two three. Four, five\nsix? No\n\n- a point of it;\n- another: here\n  it goes on\n\n| a |"
     assert [" ".join(words) for words in readability.sentences(text)] == [
         "One two three",
         "Four five six",
@@ -58,17 +56,7 @@ def test_before_and_after_stand_in_one_table():
     now = readability.Figures(100, 90, 20, 5, 12.34, 0.1, 0.2, 0.01)
     lines = readability.table({"04_x.ipynb": now, "13_y.ipynb": now}, {"04_x.ipynb": now._replace(words=200)})
     _, first, second = lines.split("\n")
-    assert first.replace(" > ", ">").split() == [
-        "04",
-        "200>100",
-        "90>90",
-        "20>20",
-        "5>5",
-        "12.3>12.3",
-        "10%>10%",
-        "20%>20%",
-        "1%>1%",
-    ]
+    assert " ".join(first.replace(" > ", ">").split()) == "04 200>100 90>90 20>20 5>5 12.3>12.3 10%>10% 20%>20% 1%>1%"
     assert second.split() == ["13", "100", "90", "20", "5", "12.3", "10%", "20%", "1%"]
 
 

@@ -22,7 +22,7 @@ def test_every_control_is_reached_by_tab_and_has_its_name(page):
         page.keyboard.press("Tab")
         names.append(page.evaluate("() => document.activeElement.getAttribute('aria-label')"))
     assert names == [
-        "Layer", "Head", "Temperature", "Causal mask", "Scale by sqrt(d_k)", "layer 1, head 1", "Query tokens",
+        "Layer", "Head", "Temperature", "Causal mask", "Divide by √d_k", "layer 1, head 1", "Query tokens",
         "Key tokens",
     ]  # fmt: skip
     assert page.get_by_role("combobox", name="Layer", exact=True).count() == 1
@@ -42,7 +42,7 @@ def test_the_keyboard_turns_every_control_and_the_kernel_hears_of_it(page):
     page.keyboard.press("ArrowRight")
     page.get_by_label("Causal mask", exact=True).focus()
     page.keyboard.press(" ")
-    page.get_by_label("Scale by sqrt(d_k)", exact=True).focus()
+    page.get_by_label("Divide by √d_k", exact=True).focus()
     page.keyboard.press(" ")
     turned = {"layer": 1, "head": 2, "temperature": 1.1, "causal": False, "scaled": False}
     assert summary(page) == view.set(**turned).summary
@@ -168,7 +168,7 @@ def test_the_matrix_has_its_rows_and_its_frame_in_their_places(page):
     ("role", "name", "key"),
     [
         *(("slider", "Temperature", "End"), ("checkbox", "Causal mask", " ")),
-        *(("checkbox", "Scale by sqrt(d_k)", " "), ("button", "As recorded", " ")),
+        *(("checkbox", "Divide by √d_k", " "), ("button", "As recorded", " ")),
     ],
 )
 def test_thumbnails_follow_every_setting(page, role, name, key):
@@ -247,7 +247,7 @@ def test_from_weights_alone_nothing_is_unmasked_and_the_view_says_why(page):
     mount_view(page, AttentionView.from_tensor(torch.eye(3), ["a", "b", "c"]))
     assert page.get_by_label("Causal mask").is_checked()
     assert page.get_by_label("Causal mask").is_disabled()
-    assert page.get_by_label("Scale by sqrt(d_k)").is_disabled()
+    assert page.get_by_label("Divide by √d_k").is_disabled()
     assert "from weights alone nothing can be unmasked" in page.inner_text(".tx-explorer")
     page.get_by_label("Temperature", exact=True).press("ArrowRight")
     assert "logarithms of its weights" in page.text_content(".tx-note")

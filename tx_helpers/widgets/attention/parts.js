@@ -2,7 +2,7 @@
 
 const NAMES = {
   attention: "Attention", layer: "Layer", head: "Head", temperature: "Temperature", causal: "Causal mask",
-  scaled: "Scale by sqrt(d_k)",
+  scaled: "Divide by √d_k",
 };
 
 function make(tag, attributes = {}, ...children) {

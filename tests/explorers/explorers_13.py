@@ -26,7 +26,7 @@ CASES = [
         "stretched-clocks",
         (
             Move("Length of the text", r"used on 128, as trained: 5 of 8 .* 2\.0 times", keys=("ArrowRight",)),
-            Move("Stretched by", r"used on 128, NTK scaling: 4 of 8", mouse="choose:NTK"),
+            Move("Stretched by", r"used on 128, NTK scaling: 4 of 8", mouse="choose:NTK scaling"),
         ),
     ),
 ]

@@ -15,7 +15,7 @@ CASES = [
                 r"^34 of 64 cells allowed\. Fully masked: query 1 vier \(its weights are 0\)",
                 keys=("ArrowLeft", " "),
             ),
-            Move("Fill", r"1 vier \(its weights sum to 1\.00, all on forbidden keys\)", mouse="choose:−1e9"),
+            Move("Fill", r"1 vier \(its weights sum to 1\.00, all on masked keys\)", mouse="choose:−1e9"),
             Move("Fill", r"query 1 vier \(its weights are NaN\)", keys=("ArrowUp",)),
             Move("Undo all clicks", r"^36 of 64 cells allowed\. Every row", mouse="click"),
             Move("Padding", r"^33 of 64 cells allowed", keys=(" ",)),

@@ -114,7 +114,7 @@ def test_the_words_of_a_unit_name_what_fires_it_and_what_it_writes():
         "it raises w, y and lowers x, z."
     )
     silent = Memory("encoder.blocks.0", "abcd", "wxyz", 0 * fires, torch.tensor([0.0]), None)
-    assert "fired most by no word; it writes into the memory." in ffn_memory.describe(silent, 0)
+    assert "fired most by no word; it writes into the encoder's memory." in ffn_memory.describe(silent, 0)
 
 
 def test_a_verdict_holds_both_answers():

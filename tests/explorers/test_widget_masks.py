@@ -69,7 +69,7 @@ def test_the_drawing_holds_the_weights_and_marks_what_is_masked():
     picture = draw(weights, mask, ["a", "<b>"])
     assert re.findall(r">([\d.]+)<", picture.svg) == ["1.00", "1.00", "1.00", "0.25", "0.75"]  # a sum before its row
     assert picture.svg.count('fill="#ECEFF2" stroke') == 1 and "&lt;b&gt;" in picture.svg
-    assert picture.alt == "3 of 4 cells allowed. Every row sums to 1.00: each query has something to look at."
+    assert picture.alt == "3 of 4 cells allowed. Every row sums to 1.00: each query has at least one allowed key."
 
 
 def test_nan_is_drawn_as_such(q_k):
@@ -89,7 +89,7 @@ def test_the_explorer_names_an_empty_row_and_its_fate(q_k):
     explorer.set(fill="naive")
     assert explorer.summary.endswith("query 4 ein (its weights are NaN).")
     explorer.set(fill="large")
-    assert explorer.summary.endswith("query 4 ein (its weights sum to 1.00, all on forbidden keys).")
+    assert explorer.summary.endswith("query 4 ein (its weights sum to 1.00, all on masked keys).")
     explorer.set(length=3)
     assert explorer.summary.startswith("3 of 9 cells allowed. Every row")
     assert not explorer.error

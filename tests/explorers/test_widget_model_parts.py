@@ -147,8 +147,8 @@ def test_the_card_says_what_goes_in_and_what_comes_out(model, parts):
     assert 'heads = observe("heads", heads)' in shown
     share = (4 * D * D + 4 * D) / count_parameters(model)
     assert picture.alt == (
-        f"decoder block 1 › cross-attention: in goes x {spelt((B, T, D), letter)}, memory {spelt((B, S, D), letter)}, "
-        f"mask {spelt((B, 1, 1, S), letter)}; out comes {spelt((B, T, D), letter)}; "
+        f"decoder block 1 › cross-attention receives x {spelt((B, T, D), letter)}, memory {spelt((B, S, D), letter)}, "
+        f"mask {spelt((B, 1, 1, S), letter)} and returns {spelt((B, T, D), letter)}; "
         f"{4 * D * D + 4 * D:,} parameters, {share:.1%} of the model."
     )
 
@@ -197,7 +197,7 @@ def test_the_map_and_the_list_move_together(model):
     assert isinstance(plan, ModelMap) and plan.value == choice.value == CROSS
     plan.value = "encoder.norm"  # what a click does
     assert choice.value == "encoder.norm" and explorer.summary.startswith(
-        "encoder › last norm: in goes input (B, S, D)"
+        "encoder › last norm receives input (B, S, D)"
     )
     choice.value = "output"
     assert plan.value == "output" and explorer.summary.endswith(f"{V * D:,} parameters, those of decoder › embedding.")

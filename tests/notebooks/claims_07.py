@@ -7,7 +7,7 @@ HERE = "07_feed_forward"
 CLAIMS = [
     Claim(
         "Post-norm needs warm-up",
-        "not at four blocks; at twelve it does, and pre-norm without is far ahead",
+        "not at four blocks; at twelve it needs small first steps, by warm-up or a lower rate; pre-norm is far ahead",
         HERE,
         'assert end["post-norm"] < 1.4 and cold > 2.55',
         (

@@ -29,10 +29,10 @@ def _added(make, T):
 
 causal = Exercise(
     "causal_square",
-    title="No look ahead, in numbers",
-    goal="Many libraries take a mask as numbers that are added to the scores: 0 where query t (a row) may look at key "
-    "s (a column), −∞ where it may not (−10⁹ or less counts as −∞). Make the causal mask, (T, T), of real numbers: a "
-    "position may look at itself and at everything before it.",
+    title="A causal mask of numbers",
+    goal="Many libraries expect a mask of numbers, which they add to the scores: 0 where query t (a row) may look at "
+    "key s (a column), and −∞ where it may not (−10⁹ or less counts as −∞). Write the causal mask (T, T) in this form: "
+    "each position may look at itself and at everything before it.",
     difficulty=1,
     minutes=5,
     one_call=True,
@@ -41,7 +41,7 @@ causal = Exercise(
     hints=(
         "Draw it for T = 3: the first row has a single 0, the last has three.",
         "−∞ belongs above the diagonal. Do not multiply by −∞: 0 · ∞ is NaN.",
-        "torch.full((T, T), -math.inf).triu(1), or a table of truth values and masked_fill.",
+        "torch.full((T, T), -math.inf).triu(1), or a boolean table and masked_fill.",
     ),
 )
 
@@ -63,7 +63,7 @@ causal.add_mistakes(
             lambda T: torch.full((T, T), -math.inf).tril(),
         ),
         "causal_transposed": (
-            "Your mask is transposed: rows are queries. In yours the first word sees all words, the last only itself.",
+            "Your mask is transposed: rows are queries. In yours the first word sees all words, the last sees itself.",
             lambda T: torch.full((T, T), -math.inf).tril(-1),
         ),
         "causal_off_by_one": (
@@ -71,7 +71,7 @@ causal.add_mistakes(
             lambda T: torch.full((T, T), -math.inf).triu(2),
         ),
         "causal_without_diagonal": (
-            "Your mask hides the diagonal: the first row may look at nothing. It is NaN, and with −10⁹ it sees all.",
+            "Your mask hides the diagonal, so the first row may look at nothing: it is NaN, or with −10⁹ looks at all.",
             lambda T: torch.full((T, T), -math.inf).triu(),
         ),
         "causal_all_true": (
@@ -83,11 +83,11 @@ causal.add_mistakes(
             lambda T: torch.ones(T, T).triu(1) * -math.inf,
         ),
         "ones_for_allowed": (
-            "Your mask holds 1 (or True) where a query may look, 0 elsewhere. Added to the scores, 0 hides nothing.",
+            "Your mask is 1 (or True) where a query may look, and 0 elsewhere. Added to the scores, 0 hides nothing.",
             lambda T: torch.ones(T, T).tril(),
         ),
         "ones_for_hidden": (
-            "Your mask holds 1 (or True) where a query may not look. Added to scores, it makes hidden keys likelier.",
+            "Your mask is 1 (or True) where a query may not look. Added to the scores, it favours the hidden keys.",
             lambda T: torch.ones(T, T).triu(1),
         ),
         "plus_infinity": (
@@ -95,7 +95,7 @@ causal.add_mistakes(
             lambda T: torch.full((T, T), math.inf).triu(1),
         ),
         "fill_above_a_billion": (
-            "Your fill is too weak: a hidden score that is large enough still comes through. No score reaches −∞.",
+            "Your fill is too weak: a hidden score that is large enough still comes through. Use −∞.",
             lambda T: torch.full((T, T), -100.0).triu(1),
         ),
     }
@@ -105,10 +105,10 @@ causal.add_mistakes(
 
 padding = Exercise(
     "padding_keys",
-    title="No look at the filling",
-    goal="The sentences of a batch have the lengths `lengths` (B,) and stand in a tensor of width S, filled up at the "
-    "right. Make the mask (B, 1, 1, S) of truth values that is True for the keys that are real words: the first "
-    "lengths[b] of sentence b. The two axes of length 1 stand for heads and queries.",
+    title="Do not look at the padding",
+    goal="A batch of sentences with the lengths `lengths` (B,) is a tensor of width S, padded at the right. Write the "
+    "boolean mask (B, 1, 1, S) that is True for the keys that are real words: the first lengths[b] keys of sentence b. "
+    "The two axes of length 1 are for heads and queries.",
     difficulty=1,
     minutes=6,
     cases=lambda: [
@@ -119,7 +119,7 @@ padding = Exercise(
     run=lambda make, lengths, S: as_mask(make(lengths, S)),
     hints=(
         "Key s is real if s is smaller than the sentence's length.",
-        "torch.arange(S) holds the positions of the keys. Compared with lengths[:, None] they make a table (B, S).",
+        "torch.arange(S) holds the positions of the keys. Compare it with lengths[:, None] to get a table (B, S).",
         "(torch.arange(S) < lengths[:, None])[:, None, None, :]",
     ),
 )
@@ -134,36 +134,36 @@ def padding_keys(lengths, S):
 padding.add_mistakes(
     {
         "padding_inverted": (
-            "Your padding mask is inverted: every query looks at the filling and at nothing else.",
+            "Your padding mask is inverted: every query looks at the padding and at nothing else.",
             lambda lengths, S: ~padding_keys(lengths, S),
         ),
         "padding_unmasked": (
-            "Your mask leaves the padding open: every key may be looked at, so a longer filling changes the outputs.",
+            "Your mask does not hide the padding: every key is allowed, so more padding changes the outputs.",
             lambda lengths, S: torch.ones(len(lengths), 1, 1, S, dtype=torch.bool),
         ),
         "padding_one_late": (
-            "Your mask lets one position of the filling through: keys are counted from 0, so it is <, not ≤.",
+            "Your mask allows one position of the padding: keys are counted from 0, so you need <, not ≤.",
             lambda lengths, S: padding_keys(lengths + 1, S),
         ),
         "padding_one_early": (
-            "Your mask hides the last real word too, as if the filling started one position earlier.",
+            "Your mask also hides the last real word, as if the padding started one position earlier.",
             lambda lengths, S: padding_keys(lengths - 1, S),
         ),
         "padding_of_first_row": (
-            "You used the first sentence's mask for the whole batch: each sentence has a length of its own.",
+            "You used the first sentence's mask for the full batch, but each sentence has its own length.",
             lambda lengths, S: padding_keys(lengths[:1].expand_as(lengths), S),
         ),
         "padding_at_the_left": (
-            "Your mask has the filling at the left and the words at the right. Here the filling comes after the words.",
+            "Your mask has the padding at the left and the words at the right. Here the padding comes after the words.",
             lambda lengths, S: padding_keys(lengths, S).flip(-1),
         ),
         "padding_of_longest": (
-            "You cut every sentence at the longest length of the batch; each sentence ends at its own length.",
+            "You cut every sentence at the largest length of the batch, but each sentence ends at its own length.",
             lambda lengths, S: padding_keys(lengths.max().expand_as(lengths), S),
         ),
         "padding_in_numbers": (
-            "Your entries are right, but attention adds a mask of numbers to the scores, and 0 or 1 hides nothing "
-            "there. Return truth values: a comparison makes them.",
+            "Your entries are right, but attention adds a mask of numbers to the scores, and adding 0 or 1 hides "
+            "nothing. Return booleans, as a comparison does.",
             lambda lengths, S: padding_keys(lengths, S).float(),
         ),
     }
@@ -174,10 +174,10 @@ padding.add_mistakes(
 attention = Exercise(
     "masked_attention",
     title="Two masks, two conventions",
-    goal="The output (T, K) of scaled dot-product attention for queries Q (T, K), keys K (S, K) and values V (S, K) "
-    "under two masks from two libraries: `hidden` (T, S) is True where query t (a row) may NOT look at key s (a "
-    "column), as in nn.MultiheadAttention; `real` (S,) is True where a key is a word and not filling. A key that "
-    "either mask forbids gets no weight. In every row at least one key is allowed.",
+    goal="Compute the output (T, K) of scaled dot-product attention for queries Q (T, K), keys K (S, K) and values V "
+    "(S, K). There are two masks, from two libraries: `hidden` (T, S) is True where query t (a row) may NOT look at "
+    "key s (a column), as in nn.MultiheadAttention; `real` (S,) is True where a key is a word and not padding. A key "
+    "that either mask hides gets no weight. Every row has at least one allowed key.",
     difficulty=2,
     minutes=10,
     formula=r"\operatorname{softmax}\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)V,\quad M_{ts}=0\text{ or }-\infty",
@@ -212,8 +212,8 @@ attention = Exercise(
         ),
     ],
     hints=(
-        "Bring both to one meaning first: a key is forbidden where `hidden` is True, or where `real` is False.",
-        "The mask must work before the softmax, so that the rest of the row still sums to 1. Which score gives the "
+        "Give both masks the same meaning first: a key is hidden where `hidden` is True, or where `real` is False.",
+        "Apply the mask before the softmax, so that the rest of the row still sums to 1. Which score gives the "
         "weight 0?",
         "scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) @ V",
     ),
@@ -236,8 +236,8 @@ def _without(Q, K, V, forbidden, fill=-math.inf):
 
 
 @attention.mistake(
-    "You masked after the softmax and divided by the new sum. On paper that is the same; but where a hidden score is "
-    "far larger, all allowed weights have been rounded to 0 before, and 0 divided by 0 is NaN."
+    "You masked after the softmax and divided by the new sum. On paper that is the same. But where a hidden score is "
+    "far larger than the others, the softmax has rounded all allowed weights to 0, and 0 divided by 0 is NaN."
 )
 def divided_again(Q, K, V, hidden, real):
     weights = _scores(Q, K).softmax(dim=-1) * (~hidden & real)
@@ -247,17 +247,17 @@ def divided_again(Q, K, V, hidden, real):
 attention.add_mistakes(
     {
         "mask_unused": (
-            "You made the mask but did not use it: every query looks at every key.",
+            "You did not use the masks: every query looks at every key.",
             lambda Q, K, V, hidden, real: _scores(Q, K).softmax(dim=-1) @ V,
         ),
         "mask_inverted": (
-            "You read both masks as “may look”, which is what True means in the course's own masks. In `hidden` it "
+            "You read both masks as “may look”, which is what True means in the course's own masks. In `hidden` True "
             "means “may not look”: invert it first. A row in which your masks allow nothing is NaN.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, ~hidden | ~real),
         ),
         "mask_inverted_in_numbers": (
-            "You read both masks as “may look”, but `hidden` means “may not look”. Your large negative fill conceals "
-            "it: where −∞ would give NaN, a row in which nothing is left looks at all keys alike.",
+            "You read both masks as “may look”, but `hidden` means “may not look”. Your large negative fill hides the "
+            "mistake: a row in which nothing is left looks at all keys equally, where −∞ would give NaN.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, ~hidden | ~real, -1e30),
         ),
         "mask_inverted_with_zeros": (
@@ -266,30 +266,30 @@ attention.add_mistakes(
             lambda Q, K, V, hidden, real: _without(Q, K, V, ~hidden | ~real).nan_to_num(0.0),
         ),
         "words_hidden": (
-            "You read `real` the wrong way round: the words are hidden, and the filling is what may be looked at. A "
-            "sentence without filling has nothing left and becomes NaN.",
+            "You read `real` the wrong way round: the words are hidden, and only the padding is allowed. A sentence "
+            "without padding has nothing left and becomes NaN.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | real),
         ),
         "words_hidden_in_numbers": (
-            "You read `real` the wrong way round: the words are hidden. With your large negative fill, a row of which "
-            "all keys are hidden looks at all of them alike, the filling too.",
+            "You read `real` the wrong way round: the words are hidden. With your large negative fill, a row whose "
+            "keys are all hidden looks at all of them equally.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | real, -1e30),
         ),
         "words_hidden_with_zeros": (
-            "You read `real` the wrong way round: the words are hidden. A row of which all keys are hidden is 0, as "
-            "PyTorch's fused attention and nan_to_num return it.",
+            "You read `real` the wrong way round: the words are hidden. A row whose keys are all hidden is 0, which "
+            "is what PyTorch's fused attention and nan_to_num return.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | real).nan_to_num(0.0),
         ),
         "hidden_if_both": (
-            "You joined the masks with “and”: a key is hidden only if both forbid it. One is enough: hidden | ~real.",
+            "You joined the masks with “and”: a key is hidden only if both hide it. One is enough: hidden | ~real.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, hidden & ~real),
         ),
         "filling_seen": (
-            "You forgot `real`: queries look at the filling as if it were words, and its length changes the output.",
+            "You forgot `real`: queries look at the padding as if it were words, so its length changes the output.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, hidden),
         ),
         "future_seen": (
-            "You forgot `hidden`: you closed the filling, but a query looks at every word, those it must not see too.",
+            "You forgot `hidden`: you masked the padding, but a query still sees words that it must not see.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, ~real),
         ),
         "mask_transposed": (
@@ -298,7 +298,7 @@ attention.add_mistakes(
             lambda Q, K, V, hidden, real: _without(Q, K, V, hidden.T | ~real),
         ),
         "mask_transposed_in_numbers": (
-            "Your mask is transposed, which leaves a row without a key. With your large negative fill it looks at all.",
+            "Your mask is transposed: one row is left without a key and, with your large negative fill, looks at all.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, hidden.T | ~real, -1e30),
         ),
         "mask_after_softmax": (
@@ -320,7 +320,7 @@ attention.add_mistakes(
             lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | ~real, -100.0),
         ),
         "lowered_by_hundred": (
-            "You lowered the hidden scores by 100: a hidden score that is larger by more than 100 still comes through.",
+            "You lowered the hidden scores by 100, so one that is larger by more than 100 still comes through.",
             lambda Q, K, V, hidden, real: (_scores(Q, K) - 100.0 * (hidden | ~real)).softmax(dim=-1) @ V,
         ),
         "scale_missing": (
@@ -329,7 +329,7 @@ attention.add_mistakes(
             lambda Q, K, V, hidden, real: _without(math.sqrt(Q.shape[-1]) * Q, K, V, hidden | ~real),
         ),
         "filling_values_zeroed": (
-            "You set the filling's values to 0, but its keys keep weights: those of the words sum to less than 1.",
+            "You set the padding's values to 0, but its keys keep weights: those of the words sum to less than 1.",
             lambda Q, K, V, hidden, real: _without(Q, K, V * real[:, None], hidden),
         ),
     }
@@ -345,9 +345,9 @@ def _bias(allowed):
 empty = Exercise(
     "safe_weights",
     title="When nothing is left to look at",
-    goal="Weights (T, S) from scores (T, S) and a mask `bias` (T, S) that is added to them: 0 where a query may look, "
-    "−∞ where it may not. If a row of `bias` is −∞ throughout, its weights are all zeros, never NaN. The other rows "
-    "are the usual softmax over what is allowed.",
+    goal="Compute the weights (T, S) from scores (T, S) and a mask `bias` (T, S) that is added to them: 0 where a "
+    "query may look, −∞ where it may not. If a row of `bias` is −∞ everywhere, its weights are zeros, never NaN. The "
+    "other rows are the usual softmax over the allowed keys.",
     difficulty=2,
     minutes=8,
     cases=lambda: [
@@ -361,7 +361,7 @@ empty = Exercise(
     picture=True,
     hints=(
         "What is the softmax of a row of −∞? 0 divided by 0. And of a row of −10⁹?",
-        "Compute as usual, then put zeros where `bias` is −∞; in the other rows these entries are zeros already.",
+        "Compute as usual, then put zeros where `bias` is −∞. In the other rows these entries are zeros already.",
         "(scores + bias).softmax(-1).masked_fill(bias.isinf(), 0.0)",
     ),
 )
@@ -386,8 +386,9 @@ def empty_row_first_key(scores, bias):
 
 
 @empty.mistake(
-    "You masked after the softmax, divided by the new sum, and replaced NaN by 0. Where a hidden score is far larger, "
-    "all allowed weights have been rounded to 0 before: the row comes out empty, although something is allowed in it."
+    "You masked after the softmax, divided by the new sum, and replaced NaN by 0. Where a hidden score is far larger "
+    "than the others, the softmax has rounded all allowed weights to 0, so the row is empty although it has allowed "
+    "keys."
 )
 def divided_again_without_nan(scores, bias):
     weights = scores.softmax(dim=-1) * (bias == 0)
@@ -395,8 +396,8 @@ def divided_again_without_nan(scores, bias):
 
 
 @empty.mistake(
-    "You took e to the power of the scores without subtracting the row's largest one first. e²⁰⁰ is ∞ and e⁻²⁰⁰ is 0 "
-    "in float32, so such rows are NaN, and you replaced NaN by 0."
+    "You took the exponential of the scores without first subtracting the largest score of the row. In float32 e²⁰⁰ "
+    "is ∞ and e⁻²⁰⁰ is 0, so such rows become NaN, and you replaced NaN by 0."
 )
 def exponential_overflows(scores, bias):
     shares = (scores + bias).exp()
@@ -410,12 +411,12 @@ empty.add_mistakes(
             lambda scores, bias: (scores + bias).softmax(dim=-1),
         ),
         "empty_row_uniform": (
-            "With a fill of −10⁹ all scores of a fully masked row are equal, so it looks at every key alike, 1/S each.",
+            "With a fill of −10⁹ all scores of a fully masked row are equal, so it gives each key the weight 1/S.",
             lambda scores, bias: (scores + bias).clamp(min=-1e9).softmax(dim=-1),
         ),
         "masked_in_half_precision": (
-            "You computed in float16, which ends at 65,504. There −10⁹ becomes −∞, so an empty row is NaN, and the "
-            "other weights have only three digits.",
+            "You computed in float16, which ends at 65,504. There −10⁹ becomes −∞, so an empty row is NaN. The other "
+            "weights are right to three digits only.",
             lambda scores, bias: (scores.half() + bias.clamp(min=-1e9).half()).softmax(dim=-1),
         ),
         "only_multiplied": (
@@ -423,11 +424,11 @@ empty.add_mistakes(
             lambda scores, bias: scores.softmax(dim=-1) * (bias == 0),
         ),
         "empty_row_unmasked": (
-            "You unmasked the empty rows altogether: they look at what was forbidden.",
+            "You removed the mask from the empty rows: they now look at masked keys.",
             lambda scores, bias: (scores + bias.masked_fill(_empty(bias), 0.0)).softmax(dim=-1),
         ),
         "hidden_by_zero": (
-            "You hide keys with a score of 0 and empty rows with zeros: elsewhere hidden keys keep a share of e⁰.",
+            "You hide keys with a score of 0. That works in empty rows only; elsewhere hidden keys keep a share of e⁰.",
             lambda scores, bias: (scores * (bias == 0)).softmax(dim=-1) * ~_empty(bias),
         ),
         "all_or_nothing": (
@@ -435,7 +436,7 @@ empty.add_mistakes(
             lambda scores, bias: safe_weights(scores, bias) * ~_empty(bias).any(),
         ),
         "any_for_all": (
-            "You emptied every row with a hidden key. A row is empty if all its keys are hidden: all, not any.",
+            "You emptied every row that has a hidden key. A row is empty if all its keys are hidden: all, not any.",
             lambda scores, bias: (
                 (scores + bias).softmax(dim=-1).masked_fill(bias.isinf().any(dim=-1, keepdim=True), 0.0)
             ),
@@ -448,10 +449,10 @@ empty.add_mistakes(
 both = Exercise(
     "decoder_mask",
     title="Causal, and padded at the left",
-    goal="A decoder-only model fills up at the left, so that all texts end together; filling may also stand where a "
-    "word has been deleted. Make the mask (B, 1, T, T) of truth values for ids (B, T) in which `pad` is the filling: "
-    "a query (a row) may look at a key (a column) that is not ahead of it and is not filling. The same holds for "
-    "queries that are filling. So that no row is empty, every position, filling too, may also look at itself.",
+    goal="A decoder-only model pads at the left, so that all texts end together. Padding can also be where a word was "
+    "deleted. Write the boolean mask (B, 1, T, T) for ids (B, T), in which the id `pad` is padding. A query (a row) "
+    "may look at a key (a column) that is not ahead of it and is not padding; this also holds for queries that are "
+    "padding. To leave no row empty, every position, padding included, may also look at itself.",
     difficulty=2,
     minutes=8,
     cases=lambda: [
@@ -463,7 +464,7 @@ both = Exercise(
     run=lambda make, ids, pad: as_mask(make(ids, pad)),
     hints=(
         "Three masks: one (T, T), one (B, 1, 1, T), and the diagonal. How are they combined?",
-        "Padding concerns the keys, the last axis. Not ahead AND not filling, OR itself.",
+        "Padding concerns the keys, the last axis. Not ahead AND not padding, OR itself.",
         "tril of ones & (ids != pad)[:, None, None, :] | torch.eye(T, dtype=torch.bool)",
     ),
 )
@@ -471,7 +472,7 @@ both = Exercise(
 
 @both.solution
 def decoder_mask(ids, pad):
-    """Mask (B, 1, T, T) for ids (B, T): not ahead and not filling, or the position itself."""
+    """Mask (B, 1, T, T) for ids (B, T): not ahead and not padding, or the position itself."""
     T = ids.shape[1]
     causal = torch.ones(T, T, dtype=torch.bool).tril()
     return causal & (ids != pad)[:, None, None, :] | torch.eye(T, dtype=torch.bool)
@@ -497,29 +498,29 @@ def _combined(combine):
 both.add_mistakes(
     {
         "empty_rows_left": (
-            "The rows of the filling are empty in your mask: they have nothing to look at, and −∞ makes them NaN.",
+            "The rows of the padding are empty in your mask: they have nothing to look at, and −∞ makes them NaN.",
             _combined(lambda past, key, query, itself: past & key),
         ),
         "joined_by_or": (
-            "You joined the two with “or”: a key ahead is allowed if it is a word. Both conditions must hold: &.",
+            "You joined the two with “or”, so a word ahead is allowed. Both conditions must hold: use &.",
             _combined(lambda past, key, query, itself: past | key),
         ),
         "causal_part_alone": (
-            "Only the causal part is there: the padding is not masked, and every word looks at the filling before it.",
+            "Your mask has only the causal part: padding is not masked, so every word looks at the padding before it.",
             _combined(lambda past, key, query, itself: past),
         ),
         "padding_part_alone": (
-            "Only the padding part is there: every word sees the words ahead of it.",
+            "Your mask has only the padding part: every word sees the words ahead of it.",
             _combined(lambda past, key, query, itself: key | itself),
         ),
         "rows_hidden": (
-            "You hid the rows of the filling instead of its columns: filling must not be looked at, so hide its keys.",
+            "You masked the rows of the padding, not its columns. No query may look at padding, so mask its keys.",
             _combined(lambda past, key, query, itself: past & query | itself),
         ),
         "filling_rows_closed": (
-            "You closed the rows of the filling as well: in your mask filling sees only itself. Padding concerns the "
-            "keys; a query that is filling may look at the words before it. It shows only where filling comes after a "
-            "word.",
+            "You masked the rows of the padding as well, so padding sees only itself. Padding concerns the keys: a "
+            "query that is padding may look at the words before it. The difference shows only where padding comes "
+            "after a word.",
             _combined(lambda past, key, query, itself: past & key & query | itself),
         ),
         "both_inverted": (
@@ -527,12 +528,12 @@ both.add_mistakes(
             _combined(lambda past, key, query, itself: ~(past & key | itself)),
         ),
         "filling_sees_filling": (
-            "You let the filling look at all filling before it: of the filling, a position may look at itself alone.",
+            "You let padding look at all padding before it. A padding position may look at itself and at words only.",
             _combined(lambda past, key, query, itself: past & (key | ~key & ~query)),
         ),
         "mask_in_numbers": (
-            "Your entries are right, but 0 and 1 would be added to the scores. Return truth values: .bool() makes "
-            "them.",
+            "Your entries are right, but 0 and 1 would be added to the scores. Return booleans: call .bool() at the "
+            "end.",
             lambda ids, pad: decoder_mask(ids, pad).float(),
         ),
     }
@@ -543,7 +544,7 @@ both.add_mistakes(
 window = Exercise(
     "window_mask",
     title="A window, and the first positions",
-    goal="A causal mask (T, T) of truth values with a window of w ≥ 1: a query sees itself and the w − 1 positions "
+    goal="Write a boolean causal mask (T, T) with a window of w ≥ 1: a query sees itself and the w − 1 positions "
     "before it. In addition, it always sees the first g ≥ 0 positions of the text, unless they are ahead of it. "
     "(These positions are called sinks: models park attention there.) w and g may be larger than T.",
     difficulty=2,
@@ -553,7 +554,7 @@ window = Exercise(
     cases=lambda: [(4, 2, 1), (6, 1, 2), (7, 3, 1), (9, 3, 2), (3, 5, 0)],
     run=lambda make, T, w, g: as_mask(make(T, w, g)),
     hints=(
-        "s ≤ t must hold everywhere; beyond that, a key is open if it lies in the window or among the first g.",
+        "s ≤ t must hold everywhere. A key must also be in the window or among the first g positions.",
         "t = torch.arange(T)[:, None] and s = torch.arange(T)[None, :] give all distances at once.",
         "(s <= t) & ((t - s < w) | (s < g))",
     ),
@@ -570,15 +571,15 @@ def window_mask(T, w, g):
 window.add_mistakes(
     {
         "window_too_wide": (
-            "Your window is one too wide: itself and w before it make w + 1.",
+            "Your window is one too wide: the position itself and w before it make w + 1.",
             lambda T, w, g: window_mask(T, w + 1, g),
         ),
         "sinks_forgotten": (
-            "The first g positions are missing: in your mask a query sees them only if they are in its window.",
+            "You forgot the first g positions: in your mask a query sees them only if they are in its window.",
             lambda T, w, g: window_mask(T, w, 0),
         ),
         "sinks_ahead": (
-            "In your mask every query sees the first g positions, even those ahead of it: that is a look ahead.",
+            "In your mask every query sees the first g positions, even those ahead of it, which leaks the future.",
             lambda T, w, g: window_mask(T, w, g) | (torch.arange(T) < g),
         ),
         "sinks_as_queries": (
@@ -586,11 +587,11 @@ window.add_mistakes(
             lambda T, w, g: window_mask(T, w, 0) | _lower_triangle(T) & (torch.arange(T) < g)[:, None],
         ),
         "one_sink_more": (
-            "One position too many is always visible in your mask: s ≤ g counts g + 1 of them.",
+            "Your mask always shows one position too many: s ≤ g counts g + 1 of them.",
             lambda T, w, g: window_mask(T, w, g + 1),
         ),
         "window_both_ways": (
-            "Your window looks both ways: what lies ahead within w is visible, too.",
+            "Your window looks both ways: positions ahead, up to w − 1 of them, are visible, too.",
             lambda T, w, g: window_mask(T, w, g) | window_mask(T, w, 0).T,
         ),
         "window_ahead": (
@@ -602,11 +603,11 @@ window.add_mistakes(
             lambda T, w, g: _lower_triangle(T),
         ),
         "joined_by_and": (
-            "You joined the window and the first positions with “and”: a key must lie in both, so hardly any is left.",
+            "You joined the window and the first positions with “and”: a key must be in both, so hardly any is left.",
             lambda T, w, g: window_mask(T, w, 0) & (torch.arange(T) < g),
         ),
         "window_in_numbers": (
-            "Your entries are right, but 0 and 1 would be added to the scores: make truth values of them.",
+            "Your entries are right, but 0 and 1 would be added to the scores. Return booleans.",
             lambda T, w, g: window_mask(T, w, g).float(),
         ),
     }
@@ -616,13 +617,13 @@ QUIZ = [
     Question(
         "What does True mean in a mask of this course?",
         (
-            Choice("Hidden", "That is what it means in nn.MultiheadAttention: put ~ in front there."),
+            Choice("Hidden", "That is what True means in nn.MultiheadAttention: put ~ in front of a mask there."),
             Choice(
                 "May attend",
                 "As in PyTorch's scaled_dot_product_attention; in nn.MultiheadAttention it means the opposite.",
                 right=True,
             ),
-            Choice("It depends on the mask's shape", "The shape says for whom a mask holds, not what True means."),
+            Choice("It depends on the mask's shape", "The shape says which queries share a mask, not what True means."),
         ),
     ),
     Question(
@@ -635,25 +636,25 @@ QUIZ = [
             ),
             Choice(
                 "The same as with a mask before it",
-                "The denominator has already been summed over the hidden keys, too.",
+                "No: the denominator already includes the hidden keys.",
             ),
             Choice(
                 "The rows sum to less than 1, but nothing leaks",
-                "The sums are off by an amount that depends on the hidden keys: that is a leak.",
+                "The sums depend on the hidden keys, so the hidden keys have an effect: that is a leak.",
             ),
         ),
     ),
     Question(
         "A model trained without a causal mask has a loss near 0. It …",
         (
-            Choice("is a very good language model", "It has read the answers off the next position."),
+            Choice("is a very good language model", "It reads the answer from the next position of its input."),
             Choice(
                 "has overfitted the training data",
                 "Its loss on new text is as low: it looks at the answer there as well.",
             ),
             Choice(
                 "copies the next word",
-                "It finds it in its input. When it writes there is no next word, and the text is nonsense.",
+                "It finds that word in its input. When it writes, there is no next word, and the text is nonsense.",
                 right=True,
             ),
         ),
@@ -663,7 +664,7 @@ QUIZ = [
         (
             Choice(
                 "In float32, if each row has something to look at",
-                "There e to the power of −10⁹ is exactly 0.",
+                "There e to the power of −10⁹ is exactly 0, as with −∞.",
                 right=True,
             ),
             Choice(
@@ -671,28 +672,27 @@ QUIZ = [
                 "Not in a fully masked row, and not in float16, which ends at 65,504.",
             ),
             Choice(
-                "Never: a hidden key always keeps some weight", "In float32 the usual rows are the same to the bit."
+                "Never: a hidden key always keeps some weight",
+                "In float32 the usual rows are equal to the bit.",
             ),
         ),
     ),
     Question(
         "Decoding with a cache of keys and values, one token at a time. Is a causal mask needed?",
         (
-            Choice(
-                "Yes, or the token sees the future", "The future has not been written yet; there is nothing to hide."
-            ),
+            Choice("Yes, or the token sees the future", "The future is not written yet, so there is nothing to hide."),
             Choice(
                 "Only in the first layer",
-                "In no layer: what the cache holds was computed before anything came after it.",
+                "In no layer: the cached keys and values were computed before anything came after them.",
             ),
-            Choice("No", "The one query may look at everything there is: itself and the past.", right=True),
+            Choice("No", "The only query may look at everything that exists: itself and the past.", right=True),
         ),
     ),
     Question(
         "The original Transformer's encoder …",
         (
-            Choice("reads from left to right", "That is the decoder; its outputs do not depend on later inputs."),
-            Choice("looks both ways", "Each of its outputs depends on every input: look at the Jacobian.", right=True),
+            Choice("reads from left to right", "The decoder does: its outputs do not depend on later inputs."),
+            Choice("looks both ways", "Each of its outputs depends on every input, as the Jacobian shows.", right=True),
             Choice("is masked at random", "That is how BERT is trained, not how the encoder attends."),
         ),
     ),

@@ -11,8 +11,8 @@ from tx_helpers.exercises.quizzes import Choice, Question
 network = Exercise(
     "feed_forward_net",
     title="Two matrices and a bend",
-    goal="The feed-forward network at every position, with ReLU² as its activation function, max(0, z)²: x is (B, T, "
-    "D), W_1 (D, F), b_1 (F,), W_2 (F, D), b_2 (D,). Return (B, T, D).",
+    goal="Apply the feed-forward network at every position, with ReLU² as its activation function, max(0, z)². x is "
+    "(B, T, D), W_1 (D, F), b_1 (F,), W_2 (F, D), b_2 (D,). Return (B, T, D).",
     difficulty=1,
     minutes=5,
     formula=r"\operatorname{FFN}(x) = \max(0,\, xW_1 + b_1)^2\,W_2 + b_2",
@@ -29,7 +29,7 @@ network = Exercise(
     ],
     hints=(
         "Widen, bend, narrow: three steps.",
-        "The bend is clamp(min=0), then the square, and both come between the two matrices.",
+        "To bend is to apply clamp(min=0) and then the square. Both come between the two matrices.",
         "(x @ W_1 + b_1).relu().square() @ W_2 + b_2",
     ),
 )
@@ -44,7 +44,7 @@ def feed_forward_net(x, W_1, b_1, W_2, b_2):
 network.add_mistakes(
     {
         "without_bend": (
-            "The nonlinearity is missing: without it the two matrices are one, W_1 W_2, however large F is.",
+            "The nonlinearity is missing: without it the two matrices collapse into one, W_1 W_2, however large F is.",
             lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1) @ W_2 + b_2,
         ),
         "squared_alone": (
@@ -56,15 +56,15 @@ network.add_mistakes(
             lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1).relu() @ W_2 + b_2,
         ),
         "bend_at_the_end": (
-            "Your bend comes after the second matrix: the network can never write a negative number to the stream.",
+            "Your bend comes after the second matrix, so the network can never write a negative number to the stream.",
             lambda x, W_1, b_1, W_2, b_2: ((x @ W_1 + b_1) @ W_2 + b_2).relu().square(),
         ),
         "bend_at_the_start": (
-            "You bent x before the first matrix: everything negative in the stream is cut off before it is read.",
+            "You bent x before the first matrix, so everything negative in the stream is lost before it is read.",
             lambda x, W_1, b_1, W_2, b_2: (x.relu().square() @ W_1 + b_1) @ W_2 + b_2,
         ),
         "bias_after_bend": (
-            "You added the inner bias b_1 after the bend; inside, it sets the threshold of each unit.",
+            "You added the inner bias b_1 after the bend. It belongs inside, where it sets the threshold of each unit.",
             lambda x, W_1, b_1, W_2, b_2: ((x @ W_1).relu().square() + b_1) @ W_2 + b_2,
         ),
         "bias_between_bend_and_square": (
@@ -72,7 +72,7 @@ network.add_mistakes(
             lambda x, W_1, b_1, W_2, b_2: ((x @ W_1).relu() + b_1).square() @ W_2 + b_2,
         ),
         "with_gelu": (
-            "You used GELU, which is in use as well; but the formula here says max(0, z)².",
+            "You used GELU. Other models do, but the formula here says max(0, z)².",
             lambda x, W_1, b_1, W_2, b_2: F.gelu(x @ W_1 + b_1) @ W_2 + b_2,
         ),
         "without_biases": (
@@ -87,8 +87,8 @@ network.add_mistakes(
 gated = Exercise(
     "swiglu",
     title="A gate for each unit",
-    goal="The gated network of Llama: x (T, D), W_gate and W_up (D, F), W_down (F, D). The gate is SiLU(z) = z · σ(z) "
-    "of x W_gate; it multiplies x W_up, unit by unit. No biases.",
+    goal="Compute the gated network of Llama for x (T, D), W_gate and W_up (D, F), W_down (F, D). The gate is SiLU(z) "
+    "= z · σ(z) of x W_gate; it multiplies x W_up, unit by unit. There are no biases.",
     difficulty=2,
     minutes=6,
     formula=r"\left(\operatorname{SiLU}(xW_{gate}) \odot xW_{up}\right)W_{down}",
@@ -155,8 +155,8 @@ gated.add_mistakes(
 norm = Exercise(
     "layer_norm_by_hand",
     title="LayerNorm by hand",
-    goal="Normalise each vector of x (B, T, D), that is the D numbers of one position, to mean 0 and variance 1, then "
-    "scale by gain (D,) and shift by bias (D,). ε = 1e-5, under the root, prevents a division by 0 for a constant "
+    goal="Normalise each vector of x (B, T, D), that is, the D numbers of one position, to mean 0 and variance 1. Then "
+    "multiply by gain (D,) and add bias (D,). ε = 1e-5 goes under the root; it prevents a division by 0 for a constant "
     "vector. Return (B, T, D).",
     difficulty=2,
     minutes=8,
@@ -172,7 +172,7 @@ norm = Exercise(
         random_tensors((2, 3, 5), (5,), (5,), seed=2),
     ],
     hints=(
-        "Mean and variance over the last axis alone, keepdim=True.",
+        "Take mean and variance over the last axis only, with keepdim=True.",
         "torch.var divides by D − 1 unless you pass correction=0. And where is ε: under the root, or beside it?",
         "(x - mean) / (var + 1e-5).sqrt() * gain + bias",
     ),
@@ -202,16 +202,16 @@ norm.add_mistakes(
             lambda x, gain, bias: _normed(x, gain, bias, correction=1),
         ),
         "epsilon_outside": (
-            "Your ε is outside the root. It shows where a vector is nearly constant: √ε is 300 times as large as ε.",
+            "Your ε is outside the root. You see it where a vector is nearly constant: √ε is 300 times as large as ε.",
             lambda x, gain, bias: _normed(x, gain, bias, epsilon=0.0, outside=1e-5),
         ),
         "std_plus_epsilon": (
-            "You divided by std + ε, which differs twice: torch's std divides by D − 1, and ε belongs under the root. "
-            "Use var(correction=0), and (var + ε).sqrt().",
+            "You divided by std + ε, which is wrong in two ways: torch's std divides by D − 1, and ε belongs under the "
+            "root. Use var(correction=0), and (var + ε).sqrt().",
             lambda x, gain, bias: _normed(x, gain, bias, correction=1, epsilon=0.0, outside=1e-5),
         ),
         "without_epsilon": (
-            "Your ε is missing: a nearly constant vector is blown up to variance 1, and a constant one is NaN.",
+            "Your ε is missing: a nearly constant vector is scaled up to variance 1, and a constant one becomes NaN.",
             lambda x, gain, bias: _normed(x, gain, bias, epsilon=0.0),
         ),
         "over_time": (
@@ -228,17 +228,17 @@ norm.add_mistakes(
             lambda x, gain, bias: _normed(x, gain, bias, dims=(0, 1)),
         ),
         "not_centred": (
-            "You did not subtract the mean: you divided by the deviation, but the centre is still where it was.",
+            "You divided by the deviation but did not subtract the mean, so the centre is still where it was.",
             lambda x, gain, bias: x / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5).sqrt() * gain + bias,
         ),
         "divided_by_variance": (
-            "You divided by the variance, not by its root: the result has the variance 1/σ² instead of 1.",
+            "You divided by the variance, not by its root, so the result has the variance 1/σ² instead of 1.",
             lambda x, gain, bias: (
                 (x - x.mean(-1, True)) / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5) * gain + bias
             ),
         ),
         "shifted_first": (
-            "You added the bias before you multiplied by the gain: the shift is scaled, too.",
+            "You added the bias before you multiplied by the gain, so the gain scales the bias, too.",
             lambda x, gain, bias: _normed(x, torch.ones_like(gain), bias) * gain,
         ),
     }
@@ -249,10 +249,10 @@ norm.add_mistakes(
 root = Exercise(
     "rms_norm_by_hand",
     title="RMSNorm, head by head",
-    goal="Recent models norm the queries of every head before they compute the scores. x is (T, D), D = H·K: each "
-    "head's K features, which are neighbours, are divided by the root of the mean of their own squares, then "
-    "multiplied by gain (K,), which all heads share. ε = 1e-5 is added to the mean of the squares. Return (T, D); K "
-    "is the length of gain.",
+    goal="Recent models normalise the queries of every head before they compute the scores. x is (T, D) with D = H·K; "
+    "the K features of a head are neighbours. Divide them by the root of the mean of their own squares, then multiply "
+    "by gain (K,), which all heads share. Add ε = 1e-5 to the mean of the squares. K is the length of gain. Return "
+    "(T, D).",
     difficulty=2,
     minutes=7,
     formula=r"\frac{x}{\sqrt{\frac1K\sum_i x_i^2+\epsilon}}\odot g\ \text{ for the } K \text{ numbers of a head}",
@@ -291,15 +291,15 @@ def _divided_by(size):
 
 
 @root.mistake(
-    "You cut the features into heads in turn: feature 0 to the first head, feature 1 to the second. A head's features "
-    "are neighbours: reshape to (T, H, K), not to (T, K, H)."
+    "You dealt the features out to the heads in turn: feature 0 to the first head, feature 1 to the second. But a "
+    "head's features are neighbours: reshape to (T, H, K), not to (T, K, H)."
 )
 def features_in_turn(x, gain):
     features = x.reshape(len(x), len(gain), -1)
     return (features * (features.square().mean(1, True) + 1e-5).rsqrt() * gain[:, None]).reshape(x.shape)
 
 
-@root.mistake("You subtracted the mean first, as LayerNorm does. RMSNorm leaves the mean alone; that is what it saves.")
+@root.mistake("You subtracted the mean first, as LayerNorm does. RMSNorm leaves the mean alone and saves that step.")
 def centred(x, gain):
     heads = x.reshape(len(x), -1, len(gain))
     return rms_norm_by_hand((heads - heads.mean(dim=-1, keepdim=True)).reshape(x.shape), gain)
@@ -308,7 +308,7 @@ def centred(x, gain):
 root.add_mistakes(
     {
         "by_length": (
-            "You divided by the root of the sum of the squares. RMSNorm takes their mean: yours is √K too small.",
+            "You divided by the root of the sum of the squares. RMSNorm takes their mean: your result is √K too small.",
             _divided_by(lambda heads: (heads.square().sum(-1, True) + 1e-5).sqrt()),
         ),
         "by_deviation": (
@@ -332,7 +332,7 @@ root.add_mistakes(
             _divided_by(lambda heads: heads.square().mean(-1, True) + 1e-5),
         ),
         "rms_epsilon_outside": (
-            "Your ε is outside the root. It shows where the numbers are small: √ε is 0.003, 300 times as large as ε.",
+            "Your ε is outside the root. You see it where the numbers are small: √ε is 0.003, 300 times as large as ε.",
             _divided_by(lambda heads: heads.square().mean(-1, True).sqrt() + 1e-5),
         ),
     }
@@ -343,9 +343,10 @@ root.add_mistakes(
 residual = Exercise(
     "pre_norm_stack",
     title="A stack of sub-layers",
-    goal="N sub-layers one after the other, in the pre-norm arrangement, each with its residual connection. The n-th "
-    "sub-layer is f(y) = relu(y @ W[n]), W is (N, D, D); x is (T, D); the norm is torch.nn.functional.layer_norm(x, "
-    "x.shape[-1:]). As in every pre-norm model, the result of the last one is normed once more. Return (T, D).",
+    goal="Apply N sub-layers one after the other, in the pre-norm arrangement, each with its residual connection. The "
+    "n-th sub-layer is f(y) = relu(y @ W[n]); W is (N, D, D), x is (T, D). The norm is "
+    "torch.nn.functional.layer_norm(x, x.shape[-1:]). As in every pre-norm model, normalise the stream once more at "
+    "the end. Return (T, D).",
     difficulty=2,
     minutes=7,
     formula=r"x_{n+1} = x_n + f_n(\operatorname{norm}(x_n)),\qquad \text{result } \operatorname{norm}(x_N)",
@@ -360,8 +361,8 @@ residual = Exercise(
         (torch.tensor([[0.002, -0.001, 0.0]]), torch.zeros(1, 3, 3)),  # so small that ε counts
     ],
     hints=(
-        "What a sub-layer reads is normed; what it is added to is not.",
-        "A loop over W: the stream x becomes x plus what the sub-layer makes of the normed x.",
+        "A sub-layer reads a normalised copy of the stream. Its result is added to the stream itself.",
+        "Loop over W. In each step the stream x becomes x plus what the sub-layer makes of the normalised x.",
         "for matrix in W: x = x + (norm(x) @ matrix).relu(); and after the loop norm(x)",
     ),
 )
@@ -400,7 +401,7 @@ def _post_norm(x, matrix):
 
 
 @residual.mistake(
-    "Each of your sub-layers is added to the first x: what the ones before it wrote into the stream is lost."
+    "Each of your sub-layers is added to the first x, so everything that earlier ones wrote into the stream is lost."
 )
 def residual_from_the_input(x, W):
     y = x
@@ -416,41 +417,42 @@ residual.add_mistakes(
             _stacked(lambda x, matrix: (_norm(x) @ matrix).relu()),
         ),
         "post_norm": (
-            "You wrote post-norm: you normed the sum. Pre-norm leaves the stream alone and norms what is read from it.",
+            "You wrote post-norm: you normalised the sum. Pre-norm normalises only the copy that a sub-layer reads.",
             _stacked(_post_norm),
         ),
         "post_norm_of_2017": (
-            "You wrote post-norm as in 2017: every sum is normed, and there is no norm at the end. Pre-norm norms "
+            "You wrote post-norm as in 2017: it normalises every sum and has no norm at the end. Pre-norm normalises "
             "what a sub-layer reads, and the stream once, at the end.",
             _stacked(_post_norm, end=lambda x: x),
         ),
         "normed_stream": (
-            "You added to the normed x. The residual connection carries x itself; yours norms the stream at every "
-            "step.",
+            "You added to the normalised x. The residual connection carries x itself; yours normalises the stream at "
+            "every step.",
             _stacked(lambda x, matrix: _norm(x) + (_norm(x) @ matrix).relu()),
         ),
         "norm_after_sublayer": (
-            "You normed what the sub-layer wrote, not what it reads: it reads a stream that grows from block to block.",
+            "You normalised what the sub-layer writes. Normalise what it reads: the stream grows from block to block.",
             _stacked(lambda x, matrix: x + _norm((x @ matrix).relu())),
         ),
         "no_norm": (
-            "There is no norm before your sub-layers: what they read and write grows from block to block.",
+            "There is no norm before your sub-layers, so what they read and write grows from block to block.",
             _stacked(lambda x, matrix: x + (x @ matrix).relu()),
         ),
         "product_for_sum": (
-            "You multiplied where the residual adds: one zero from the ReLU wipes out what was in the stream.",
+            "You multiplied where the residual adds, so one zero from the ReLU wipes out what was in the stream.",
             _stacked(lambda x, matrix: x * (_norm(x) @ matrix).relu()),
         ),
         "relu_of_the_sum": (
-            "You applied ReLU to the sum: it sets everything negative in the stream to 0. It belongs to the branch.",
+            "You applied ReLU to the sum, which sets everything negative in the stream to 0. It belongs in the branch.",
             _stacked(lambda x, matrix: (x + _norm(x) @ matrix).relu()),
         ),
         "last_norm_missing": (
-            "The last norm is missing: the stream has grown with every sub-layer, and nothing brings it back to size.",
+            "The last norm is missing: every sub-layer has made the stream larger, and nothing brings it back to size.",
             _stacked(_pre_norm, end=lambda x: x),
         ),
         "only_the_last_one": (
-            "Each of your sub-layers starts from the first x and replaces the last result: only the last one counts.",
+            "Each of your sub-layers starts from the first x and replaces the last result, so only the last one "
+            "counts.",
             lambda x, W: _norm(_pre_norm(x, W[-1])),
         ),
     }
@@ -461,9 +463,9 @@ residual.add_mistakes(
 share = Exercise(
     "feed_forward_share",
     title="Whose parameters?",
-    goal="Which share of the weight matrices of an encoder block of 2017 belongs to its feed-forward network, the "
-    "plain one without a gate? Width D, hidden width F; attention has four (D, D) matrices. Count numbers, not "
-    "matrices; biases and norms do not count. Return a number between 0 and 1.",
+    goal="Take an encoder block of 2017 with the width D, the hidden width F and a plain feed-forward network without "
+    "a gate. Attention has four (D, D) matrices. What share of the block's weights belongs to the feed-forward "
+    "network? Count numbers, not matrices; biases and norms do not count. Return a number between 0 and 1.",
     difficulty=1,
     minutes=4,
     cases=lambda: [(2, 8), (512, 2048), (64, 100)],
@@ -489,15 +491,15 @@ share.add_mistakes(
             lambda D, F: 2 * D * F / (2 * D * F + 3 * D * D),
         ),
         "ratio": (
-            "You returned the ratio of network to attention; a share is of the sum of both.",
+            "You returned the ratio of network to attention. A share is a part of the sum of both.",
             lambda D, F: 2 * D * F / (4 * D * D),
         ),
         "attentions_share": (
-            "You returned the share of attention; the network has the rest.",
+            "You returned the share of attention. The network has the rest.",
             lambda D, F: 4 * D * D / (2 * D * F + 4 * D * D),
         ),
         "attention_as_wide": (
-            "You made attention's matrices (D, F) as well. F is the inner width of the network alone.",
+            "You also gave attention's matrices the size (D, F). F is the inner width of the network only.",
             lambda D, F: 2 * D * F / (2 * D * F + 4 * D * F),
         ),
         "in_whole_numbers": (
@@ -513,7 +515,7 @@ QUIZ = [
         (
             Choice(
                 "What attention has brought over",
-                "Position 3's vector holds it; the network reads nothing else.",
+                "It is in position 3's own vector, and the network reads nothing else.",
                 right=True,
             ),
             Choice("Everything: it reads the vectors of all positions", "It never reads another position's vector."),
@@ -523,10 +525,10 @@ QUIZ = [
     Question(
         "Leave out the ReLU between the two matrices. What is left?",
         (
-            Choice("A network half as good", "However well trained, it can do no more than a linear map."),
+            Choice("A network half as good", "However long you train it, it is only a linear map."),
             Choice(
                 "The same network, but faster",
-                "It would be faster if you multiplied the two matrices beforehand, but not the same.",
+                "You could make it faster by multiplying the two matrices beforehand, but it is not the same network.",
             ),
             Choice("One matrix in disguise", "W_1 W_2 is a single (D, D) matrix, however large F is.", right=True),
         ),
@@ -548,7 +550,8 @@ QUIZ = [
                 right=True,
             ),
             Choice(
-                "It has twice as many parameters as LayerNorm", "It has as many: a gain and a bias for each feature."
+                "It has twice as many parameters as LayerNorm",
+                "It has equally many: a gain and a bias for each feature.",
             ),
             Choice("It cannot be differentiated", "It can, and image networks are trained with it."),
         ),
@@ -558,21 +561,21 @@ QUIZ = [
         "a norm?",
         (
             Choice("In post-norm", "There a norm is applied to the stream after each sum: two in a block."),
-            Choice("In pre-norm", "The norm is in the branch; the stream itself is only added to.", right=True),
-            Choice("In both", "In post-norm every block norms the sum."),
+            Choice("In pre-norm", "The norm is in the branch. Blocks only add to the stream itself.", right=True),
+            Choice("In both", "In post-norm every block normalises the sum."),
         ),
     ),
     Question(
         "Without residual connections, what happens besides small gradients?",
         (
-            Choice("Nothing: they only help gradients", "Look at how alike the tokens have become."),
+            Choice("Nothing: they only help gradients", "Look at how alike the tokens become."),
             Choice(
                 "The loss becomes NaN after a few steps",
                 "With norms the numbers stay finite, and training goes on, badly.",
             ),
             Choice(
                 "The tokens' vectors become alike",
-                "By block 3 in the notebook: each attention averages, and nothing brings the differences back.",
+                "In the notebook by block 3. Each attention averages, and nothing brings the differences back.",
                 right=True,
             ),
         ),

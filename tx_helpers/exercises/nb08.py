@@ -13,10 +13,10 @@ from tx_helpers.exercises.quizzes import Choice, Question
 
 block = Exercise(
     "llama_block_parameters",
-    title="The parameters of a block of Llama",
-    goal="All parameters of a block as Llama has it, of width D and hidden width F: attention with four (D, D) "
-    "matrices, a gated feed-forward network (notebook 07), and two RMSNorms, which have parameters, too. No biases "
-    "anywhere. Return a whole number.",
+    title="The parameters of a Llama block",
+    goal="Count all parameters of a Llama block of width D and hidden width F: attention with four (D, D) matrices, a "
+    "gated feed-forward network (notebook 07), and two RMSNorms, which have parameters, too. There are no biases. "
+    "Return a whole number.",
     difficulty=2,
     minutes=6,
     cases=lambda: [(2, 3), (64, 172), (4096, 11008)],
@@ -43,7 +43,7 @@ block.add_mistakes(
             lambda D, F: 4 * D * D + 2 * D * F + 2 * D,
         ),
         "layer_norms": (
-            "Your norms are LayerNorms, with gain and bias. An RMSNorm has a gain alone, D numbers.",
+            "You counted LayerNorms, with gain and bias. An RMSNorm has only a gain, D numbers.",
             lambda D, F: 4 * D * D + 3 * D * F + 4 * D,
         ),
         "norms_missing": (
@@ -55,11 +55,11 @@ block.add_mistakes(
             lambda D, F: 4 * D * D + 3 * D * F + D,
         ),
         "three_norms": (
-            "You counted three norms. The last norm of the model stands after all blocks and belongs to none of them.",
+            "You counted three norms. The last norm of the model comes after all blocks and belongs to none of them.",
             lambda D, F: 4 * D * D + 3 * D * F + 3 * D,
         ),
         "with_biases": (
-            "You gave every matrix a bias, as many numbers as it has columns. Llama has no biases.",
+            "You gave every matrix a bias, one number for each column. Llama has no biases.",
             lambda D, F: 4 * (D * D + D) + 3 * D * F + 2 * F + D + 2 * D,
         ),
         "output_matrix_missing": (
@@ -78,10 +78,10 @@ block.add_mistakes(
 total = Exercise(
     "translator_parameters",
     title="The parameters of the full model",
-    goal="Count matrices only (no biases, no norms): an encoder–decoder of 2017 with N encoder and N decoder blocks "
-    "of width D and hidden width F, one embedding of V rows for the source and another of V rows for the target; the "
-    "target's table is the output layer, too. Every attention has four (D, D) matrices. Positions are sinusoidal. How "
-    "many weights?",
+    goal="How many weights does an encoder–decoder of 2017 have? Count matrices only, no biases and no norms. The "
+    "model has N encoder and N decoder blocks of width D and hidden width F, one embedding of V rows for the source "
+    "and another of V rows for the target. The target's table is also the output layer. Every attention has four (D, "
+    "D) matrices. Positions are sinusoidal.",
     difficulty=2,
     minutes=10,
     cases=lambda: [(2, 3, 5, 1), (64, 256, 45, 2), (512, 2048, 37000, 6)],
@@ -89,7 +89,7 @@ total = Exercise(
     hints=(
         "An encoder block has 4·D² + 2·D·F. What does a decoder block have in addition?",
         "Cross-attention: four more matrices, 8·D² + 2·D·F in all.",
-        "N·(12·D² + 4·D·F) + 2·V·D; the tied output costs nothing more.",
+        "N·(12·D² + 4·D·F) + 2·V·D; the tied output adds nothing.",
     ),
 )
 
@@ -103,23 +103,23 @@ def translator_parameters(D, F, V, N):
 total.add_mistakes(
     {
         "without_cross_attention": (
-            "Your decoder blocks have no cross-attention: it has four (D, D) matrices of its own in each of them.",
+            "You forgot the cross-attention of the decoder blocks: each has four more (D, D) matrices.",
             lambda D, F, V, N: translator_parameters(D, F, V, N) - N * 4 * D * D,
         ),
         "output_untied": (
-            "You counted an output layer of its own. It is tied: the target's embedding table again, at no cost.",
+            "You counted a separate output layer. It is tied: it is the target's embedding table, so it adds nothing.",
             lambda D, F, V, N: translator_parameters(D, F, V, N) + V * D,
         ),
         "one_embedding": (
-            "You counted one embedding. Source and target each have a vocabulary here, and a table for it.",
+            "You counted one embedding. Here source and target each have their own vocabulary and table.",
             lambda D, F, V, N: translator_parameters(D, F, V, N) - V * D,
         ),
         "half_the_blocks": (
-            "You counted N blocks in all; the model has N in the encoder and N more in the decoder.",
+            "You counted N blocks in total. The model has N in the encoder and N more in the decoder.",
             lambda D, F, V, N: N * (4 * D * D + 2 * D * F) + 2 * V * D,
         ),
         "one_block_a_side": (
-            "You counted one block in the encoder and one in the decoder: N does not occur.",
+            "You counted one block in the encoder and one in the decoder. There are N of each.",
             lambda D, F, V, N: translator_parameters(D, F, V, 1),
         ),
         "half_the_network": (
@@ -127,7 +127,7 @@ total.add_mistakes(
             lambda D, F, V, N: translator_parameters(D, F, V, N) - 2 * N * D * F,
         ),
         "no_embeddings": (
-            "The embeddings are missing: with few blocks they are a large part of the model.",
+            "You forgot the embeddings. In a model with few blocks they are a large part.",
             lambda D, F, V, N: translator_parameters(D, F, V, N) - 2 * V * D,
         ),
     }
@@ -138,11 +138,11 @@ total.add_mistakes(
 decoder = Exercise(
     "decoder_block_pass",
     title="Through a decoder block",
-    goal="A pre-norm decoder block for the stream x (T, D) and the memory m (S, D). The encoder has normed m already: "
-    "use it as it is. Write the block with simple parts: the norm is torch.nn.functional.layer_norm(x, x.shape[-1:]); "
-    "attention, without mask or parameters, is attend(q, k) = softmax(q kᵀ / √D) k; the network is relu(y @ W), W (D, "
-    "D). In order: self-attention, cross-attention, network, each in a branch that reads the normed stream and is "
-    "added to the stream. Return the stream (T, D), without a last norm.",
+    goal="Write a pre-norm decoder block for the stream x (T, D) and the memory m (S, D). The encoder has already "
+    "normalised m: use it as it is. The parts are simple. The norm is torch.nn.functional.layer_norm(x, x.shape[-1:]). "
+    "Attention, without mask or parameters, is attend(q, k) = softmax(q kᵀ / √D) k. The network is relu(y @ W) with W "
+    "(D, D). The order is self-attention, cross-attention, network. Each is a branch that reads the normalised stream "
+    "and adds its result to the stream. Return the stream (T, D), without a last norm.",
     difficulty=3,
     minutes=12,
     cases=lambda: [
@@ -151,8 +151,8 @@ decoder = Exercise(
         random_tensors((2, 6), (3, 6), (6, 6), seed=1),
     ],
     hints=(
-        "Three times the same pattern: x = x + branch(norm(x)).",
-        "In cross-attention the queries come from norm(x), keys and values from m as it is.",
+        "It is the same pattern three times: x = x + branch(norm(x)).",
+        "In cross-attention the queries come from norm(x), the keys and values from m as it is.",
         "n = norm(x); x = x + attend(n, n); x = x + attend(norm(x), m); x = x + (norm(x) @ W).relu()",
     ),
 )
@@ -204,14 +204,14 @@ def _block(*steps):
     return stream
 
 
-@decoder.mistake("All your branches read the same x. In order means that each reads what the one before left.")
+@decoder.mistake("All your branches read the same x. Each one should read the stream that the one before has updated.")
 def side_by_side(x, m, W):
     n = _norm(x)
     return x + _attend(n, n) + _attend(n, m) + (n @ W).relu()
 
 
 @decoder.mistake(
-    "Your block is post-norm: the sums are normed, and the stream does not pass untouched from block to block."
+    "Your block is post-norm: it normalises the sums, so the stream does not pass untouched from block to block."
 )
 def block_post_norm(x, m, W):
     x = _norm(x + _attend(x, x))
@@ -219,7 +219,7 @@ def block_post_norm(x, m, W):
     return _norm(x + (x @ W).relu())
 
 
-@decoder.mistake("Your branches read the stream without a norm: the numbers that they read grow from block to block.")
+@decoder.mistake("Your branches read the stream without a norm, so the numbers they read grow from block to block.")
 def branches_unnormed(x, m, W):
     x = x + _attend(x, x)
     x = x + _attend(x, m)
@@ -229,19 +229,20 @@ def branches_unnormed(x, m, W):
 decoder.add_mistakes(
     {
         "cross_first": (
-            "Your cross-attention comes before self-attention: the words ask the source before they know each other.",
+            "Your cross-attention comes before self-attention: words query the source before they know each other.",
             _block(_cross_attention, _self_attention, _network),
         ),
         "no_cross": (
-            "There is no cross-attention in your block: the decoder writes without ever looking at the source.",
+            "Your block has no cross-attention, so the decoder writes without ever looking at the source.",
             _block(_self_attention, _network),
         ),
         "memory_normed": (
-            "You normed the memory again. The encoder has done so once; every decoder block uses it as it is.",
+            "You normalised the memory again. The encoder has already done so; every decoder block uses it as it is.",
             _block(_self_attention, lambda x, m, W: x + _attend(_norm(x), _norm(m)), _network),
         ),
         "keys_unnormed": (
-            "In your self-attention only the queries are normed. Keys and values come from the normed stream, too.",
+            "In your self-attention only the queries are normalised. Keys and values also come from the normalised "
+            "stream.",
             _block(lambda x, m, W: x + _attend(_norm(x), x), _cross_attention, _network),
         ),
         "cross_without_residual": (
@@ -249,7 +250,7 @@ decoder.add_mistakes(
             _block(_self_attention, lambda x, m, W: _attend(_norm(x), m), _network),
         ),
         "normed_at_the_end": (
-            "You normed the stream at the end. A pre-norm model does that once, after its last block.",
+            "You normalised the stream at the end. A pre-norm model does that only once, after its last block.",
             _block(_self_attention, _cross_attention, _network, lambda x, m, W: _norm(x)),
         ),
     }
@@ -260,10 +261,10 @@ decoder.add_mistakes(
 tied = Exercise(
     "tied_probabilities",
     title="From the stream to the next word",
-    goal="The last step with a tied output, from the decoder's output h (T, D) and the embedding table E to the "
-    "probabilities (T, V) of the next word at every position. To suit the hardware, E has more rows than there are "
-    "words: only its first V rows are words. The others are filling, with numbers in it, and must get no probability "
-    "at all.",
+    goal="Compute the last step of a model with a tied output: take the decoder's output h (T, D) and the embedding "
+    "table E to the probabilities (T, V) of the next word at every position. To suit the hardware, E has more rows "
+    "than there are words. Only its first V rows are words. The others are padding; they contain numbers, but must "
+    "get no probability at all.",
     difficulty=1,
     minutes=5,
     source="Vaswani et al. 2017, section 3.4; Press and Wolf 2017",
@@ -275,8 +276,8 @@ tied = Exercise(
     ],
     hints=(
         "A logit is a dot product of h with a word's row. Which rows of E are words?",
-        "h @ E[:V].T has the shape (T, V). The filling must be gone before the softmax, not after it.",
-        "Softmax over the vocabulary, the last axis.",
+        "h @ E[:V].T has the shape (T, V). Remove the padding rows before the softmax, not after it.",
+        "Take the softmax over the vocabulary, the last axis.",
     ),
 )
 
@@ -294,40 +295,41 @@ tied.add_mistakes(
             lambda h, E, V: h @ E[:V].T,
         ),
         "logarithms": (
-            "You returned log-probabilities (log_softmax): they are negative. Probabilities are asked for.",
+            "You returned log-probabilities (log_softmax), which are negative. Return probabilities.",
             lambda h, E, V: (h @ E[:V].T).log_softmax(dim=-1),
         ),
         "cut_after_softmax": (
-            "You cut the filling off after the softmax, when it already had its share: your rows sum to less than 1.",
+            "You removed the padding after the softmax, when it already had its share: your rows sum to less than 1.",
             lambda h, E, V: (h @ E.T).softmax(dim=-1)[:, :V],
         ),
         "filling_set_to_zero": (
-            "You set the filling's logits to 0, or its rows of E to zeros. A logit of 0 still gets a share, e⁰; only "
+            "You set the padding's logits to 0, or its rows of E to zeros. A logit of 0 still gets a share, e⁰; only "
             "−∞ gets none. Your rows sum to less than 1.",
             lambda h, E, V: (h @ E.T * (torch.arange(len(E)) < V)).softmax(dim=-1)[:, :V],
         ),
         "softmax_over_positions": (
-            "Your softmax runs over the positions: they compete for each word, and a position's words do not sum to 1.",
+            "Your softmax runs over the positions: they compete for each word, so a position's words do not sum to 1.",
             lambda h, E, V: (h @ E[:V].T).softmax(dim=0),
         ),
         "logits_scaled": (
-            "You divided by √D as for attention scores. The output layer has no scale: your rows are too even.",
+            "You divided by √D, as attention does with its scores. The output layer has no scale: your rows are too "
+            "even.",
             lambda h, E, V: (h @ E[:V].T / h.shape[-1] ** 0.5).softmax(dim=-1),
         ),
         "cosines": (
-            "You took cosines: they lie between −1 and 1, so no word can ever get a probability near 1.",
+            "You used cosines. They are between −1 and 1, so no word can ever get a probability near 1.",
             lambda h, E, V: (F.normalize(h, dim=-1) @ F.normalize(E[:V], dim=-1).T).softmax(dim=-1),
         ),
         "scaled_as_input": (
-            "You multiplied E by √D at the output, too. That factor belongs to the input alone.",
+            "You also multiplied E by √D at the output. That factor belongs to the input only.",
             lambda h, E, V: (h @ E[:V].T * h.shape[-1] ** 0.5).softmax(dim=-1),
         ),
         "sigmoid": (
-            "You used a sigmoid, which gives each word a probability of its own; here they must sum to 1.",
+            "You used a sigmoid, which gives each word a separate probability. Here they must sum to 1.",
             lambda h, E, V: (h @ E[:V].T).sigmoid(),
         ),
         "last_rows": (
-            "You took the last V rows of E. The words are the first ones: id 0 is row 0, and the filling comes after.",
+            "You took the last V rows of E. The words come first: id 0 is row 0, and the padding comes after them.",
             lambda h, E, V: (h @ E[-V:].T).softmax(dim=-1),
         ),
     }
@@ -374,17 +376,18 @@ def _spread(start, D, K):
 start = Exercise(
     "starting_projections",
     title="The first numbers",
-    goal="Draw the matrices W_q and W_k, both (D, K), of a new head: independent numbers from a normal distribution "
-    "of mean 0 and deviation 1/√D, so that projections of a normed vector have entries of size 1. Return both. The "
-    "function is called for each head of a model, and no two heads may start alike: leave the seed to the caller.",
+    goal="Draw the matrices W_q and W_k, both (D, K), of a new head. Their numbers are independent and come from a "
+    "normal distribution with mean 0 and deviation 1/√D, so that projections of a normalised vector have entries of "
+    "size 1. Return both. The model calls this function for each head, and no two heads may start alike, so leave the "
+    "seed to the caller.",
     difficulty=1,
     minutes=5,
     tolerance=0.06,
     run=_spread,
     cases=lambda: [(256, 128), (512, 64)],
     hints=(
-        "torch.randn draws with deviation 1; multiply by the deviation that you want.",
-        "Two draws, one for each matrix, and no seed inside.",
+        "torch.randn draws with deviation 1. Multiply by the deviation that you want.",
+        "You need two draws, one for each matrix, and no seed inside.",
         "torch.randn(D, K) / D**0.5, twice",
     ),
 )
@@ -412,7 +415,7 @@ def _used_twice(second):
 
 
 @start.mistake(
-    "Every call returns the same numbers, as with a seed set inside or numbers stored at the first call: all heads "
+    "Every call returns the same numbers, perhaps because you set a seed inside or stored the first ones. So all heads "
     "start alike and learn the same."
 )
 def same_at_each_call(D, K):
@@ -428,15 +431,16 @@ start.add_mistakes(
             _drawn_twice(lambda D, K: torch.zeros(D, K)),
         ),
         "deviation_one": (
-            "Your deviation is 1: the projections are √D times too large, so from the start one weight is nearly 1.",
+            "Your deviation is 1, so the projections are √D times too large, and from the start one weight is nearly "
+            "1.",
             _drawn_twice(lambda D, K: torch.randn(D, K)),
         ),
         "deviation_one_over_width": (
-            "Your deviation is 1/D, which is what the variance should be: the projections are √D times too small.",
+            "Your deviation is 1/D, but that is the variance you need: the projections are √D times too small.",
             _drawn_twice(lambda D, K: torch.randn(D, K) / D),
         ),
         "scaled_by_head": (
-            "You scaled by the width of the head, 1/√K. The sum in x W runs over the D numbers of x.",
+            "You scaled by the width of the head, 1/√K. But the sum in x W runs over the D numbers of x: use 1/√D.",
             _drawn_twice(lambda D, K: torch.randn(D, K) / K**0.5),
         ),
         "xavier": (
@@ -444,8 +448,8 @@ start.add_mistakes(
             _drawn_twice(lambda D, K: torch.randn(D, K) * (2 / (D + K)) ** 0.5),
         ),
         "uniform": (
-            "You drew uniformly between −1/√D and 1/√D, which has the deviation 1/√(3D), smaller by 1.7; the exercise "
-            "asks for a normal distribution.",
+            "You drew uniformly between −1/√D and 1/√D. That has the deviation 1/√(3D), smaller by a factor of 1.7; "
+            "the exercise asks for a normal distribution.",
             _drawn_twice(lambda D, K: (2 * torch.rand(D, K) - 1) / D**0.5),
         ),
         "uniform_of_the_right_deviation": (
@@ -454,11 +458,11 @@ start.add_mistakes(
             _drawn_twice(lambda D, K: (2 * torch.rand(D, K) - 1) * (3 / D) ** 0.5),
         ),
         "one_for_both": (
-            "You used one matrix for both: the scores start symmetric, word t has the same score for s as s for t.",
+            "You used one matrix for both, so the scores start symmetric: t has the same score for s as s has for t.",
             _used_twice(lambda W: W.clone()),
         ),
         "sign_turned": (
-            "Your W_k is −W_q: the two are not independent, and every word starts with its lowest score for itself.",
+            "Your W_k is −W_q. The two are not independent, and every word starts with its lowest score for itself.",
             _used_twice(lambda W: -W),
         ),
         "turned_over": (
@@ -475,7 +479,7 @@ QUIZ = [
             Choice("From the decoder's stream", "Only the queries come from there."),
             Choice(
                 "From the encoder block of the same height",
-                "All decoder blocks look at the same memory, the last block's output.",
+                "All decoder blocks look at the same memory, the output of the last encoder block and its norm.",
             ),
             Choice(
                 "From the encoder's output, the memory",
@@ -497,9 +501,9 @@ QUIZ = [
     Question(
         "An output layer tied to the embedding …",
         (
-            Choice("makes the model recurrent", "It shares a matrix; nothing is fed back by it."),
+            Choice("makes the model recurrent", "It shares a matrix, but feeds nothing back."),
             Choice("saves V · D parameters", "The same table reads words and writes them.", right=True),
-            Choice("halves the vocabulary", "V stays as it is: each word still has a row, which is used twice."),
+            Choice("halves the vocabulary", "V stays the same: each word still has a row, which is used twice."),
         ),
     ),
     Question(
@@ -513,9 +517,9 @@ QUIZ = [
     Question(
         "Which sub-layer has a causal mask?",
         (
-            Choice("The encoder's self-attention", "The source is given completely; only its padding is hidden."),
+            Choice("The encoder's self-attention", "The full source is known, so only its padding is masked."),
             Choice("Cross-attention, in every decoder block", "Every target word may look at every source word."),
-            Choice("The decoder's self-attention", "What is not yet written must not be seen.", right=True),
+            Choice("The decoder's self-attention", "It must not see words that are not written yet.", right=True),
         ),
     ),
     Question(
@@ -523,7 +527,7 @@ QUIZ = [
         (
             Choice("They never move", "Each one's gradient contains the other as a factor.", right=True),
             Choice("They learn slowly", "Their gradient is not small, it is exactly 0."),
-            Choice("The loss becomes NaN", "All scores are 0, so all weights are alike; nothing in that is infinite."),
+            Choice("The loss becomes NaN", "All scores are 0, so all weights are equal, and nothing is infinite."),
         ),
     ),
 ]

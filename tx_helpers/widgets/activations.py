@@ -40,8 +40,8 @@ def draw(name: str, x: float, other: float | None) -> Svg:
     everywhere, here = curve(name, GRID, other), curve(name, [x], other)
     panels = []
     for title, ys, (y,), low, high in (
-        ("What the unit hands on", everywhere.values, here.values, -4.0, 6.0),
-        ("Its slope: what the gradient is multiplied by", everywhere.slopes, here.slopes, -2.0, 2.0),
+        ("The unit's value", everywhere.values, here.values, -4.0, 6.0),
+        ("Its slope, which multiplies the gradient", everywhere.slopes, here.slopes, -2.0, 2.0),
     ):
         limits = min(low, float(ys.min())), max(high, float(ys.max()))  # nothing is cut off
         mark = f"at x = {x:g}"

@@ -107,7 +107,7 @@ def draw(memory: Memory, unit: int) -> Svg:
     """Two lists of words: those that fire the unit, and those that it raises and lowers."""
     left = strips(strongest(memory.words_read, memory.fires[:, unit]), "Fired by (mean activation)", BLUE.full)
     if memory.writes is None:
-        right = message("Writes into the memory, not to a word", size=left.size)
+        right = message("Writes into the encoder's memory, not to a word", size=left.size)
     else:
         column = memory.writes[:, unit]
         raised = strongest(memory.words_written, column)[:4]
@@ -141,7 +141,7 @@ def describe(memory: Memory, unit: int) -> str:
     text = f"Unit {unit} of {stack} block {int(block) + 1}: on at {memory.active[unit]:.0%} of positions; "
     text += f"fired most by {fired or 'no word'}"
     if memory.writes is None:
-        return text + "; it writes into the memory."
+        return text + "; it writes into the encoder's memory."
     raised = ", ".join(word for word, _ in strongest(memory.words_written, memory.writes[:, unit])[:2])
     lowered = ", ".join(word for word, _ in strongest(memory.words_written, -memory.writes[:, unit])[:2])
     return f"{text}; it raises {raised} and lowers {lowered}."

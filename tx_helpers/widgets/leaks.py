@@ -152,7 +152,7 @@ class Leak(NamedTuple):
 
 @cache
 def leak(masking: str, depth: int) -> Leak:
-    """What one of RIGHT or WRONG does in a stack of so many blocks."""
+    """What one of RIGHT or WRONG does in a stack of `depth` blocks."""
     blocks = stack((RIGHT | WRONG)[masking], depth)
     x = torch.randn(T, D, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     with capture(blocks, "0.*weights") as seen, torch.no_grad():
@@ -206,7 +206,8 @@ def describe(masking: str, depth: int, seen: Leak) -> str:
     if not seen.future:
         past = int((seen.influence.tril(-1) > TINY).sum())
         return (
-            f"{where}: no leak. No output depends on a later input; {past} of {possible} earlier ones reach it. {sums}"
+            f"{where}: no leak. No output depends on a later input; {past} of {possible} earlier inputs come through. "
+            f"{sums}"
         )
     share = max(seen.influence[i, j] for i, j in seen.future) / seen.influence.max()
     result = "as it should be in an encoder" if masking in RIGHT else f"the strongest {percent(share)} of the largest"

@@ -81,14 +81,14 @@ def describe(weights: Tensor, mask: Tensor, tokens: Sequence[str]) -> str:
     ]
     if empty:
         return f"{allowed} Fully masked: {', '.join(empty)}."
-    return f"{allowed} Every row sums to 1.00: each query has something to look at."
+    return f"{allowed} Every row sums to 1.00: each query has at least one allowed key."
 
 
 def _fate(total: float) -> str:
     """What became of an empty row, by its sum."""
     if math.isnan(total):
         return "its weights are NaN"
-    return "its weights are 0" if total == 0 else f"its weights sum to {total:.2f}, all on forbidden keys"
+    return "its weights are 0" if total == 0 else f"its weights sum to {total:.2f}, all on masked keys"
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------

@@ -34,9 +34,9 @@ PURPOSE: dict[type, str] = {
     nn.Embedding: "A table with a row for each word: an id picks its row.",
     EncoderBlock: "Self-attention, then feed-forward; each adds what it found to the stream.",
     DecoderBlock: "Self-attention, cross-attention, feed-forward; each adds what it found to the stream.",
-    MultiHeadAttention: "Each position collects from others what it needs: only here do positions meet.",
-    FeedForward: "From D to F and back to D, at each position alone.",
-    nn.LayerNorm: "Each vector to mean 0 and deviation 1, then a learned gain and bias.",
+    MultiHeadAttention: "Each position collects what it needs from others. Positions meet only here.",
+    FeedForward: "Goes from D to F and back to D, at each position separately.",
+    nn.LayerNorm: "Brings each vector to mean 0 and deviation 1, then applies a learned gain and bias.",
     nn.Linear: "A number for each word of the vocabulary: the dot product with its row of the table.",
 }
 SUBLAYERS = {"self_attention": "self-attention", "cross_attention": "cross-attention", "feed_forward": "feed-forward"}
@@ -185,7 +185,7 @@ def _code(lines: Sequence[str], x: float, y: float) -> Iterator[str]:
 def describe(part: Part, letter: Mapping[int, str], total: int) -> str:
     """What goes in, what comes out, how many parameters."""
     given = ", ".join(f"{name} {spelt(shape, letter)}" for name, shape in part.inputs.items())
-    return f"{part.name}: in goes {given}; out comes {spelt(part.output, letter)}; {owned(part, total)}."
+    return f"{part.name} receives {given} and returns {spelt(part.output, letter)}; {owned(part, total)}."
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The learner's path in JupyterLab, as `make lab` opens it: from notebook to notebook by the links in their text, back
-by "You need first" and by the glossary, and one notebook run from the menu (all of them: test_browser_lab.py)."""
+by "You need first" and by the glossary; from a word to its meaning and back; and one notebook run from the menu (all of
+them: test_browser_lab.py)."""
 
 import re
 from pathlib import Path
@@ -7,9 +8,11 @@ from urllib.parse import unquote
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
 from browser_harness import NOTEBOOKS, copy_notebooks, front_end, shared_cache
 from notebook_frame import ROOT
+from notebook_parts import WORDS_TITLE
 
 FIRST, SMALL = "00_start_here.ipynb", "08_full_model.ipynb"
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"  # the notebook in front
@@ -90,6 +93,23 @@ def test_the_links_lead_from_notebook_to_notebook_and_back(sheet):
         follow(sheet, "You need first:", before)
         arrive(sheet, before)
         here = before
+
+
+@pytest.mark.slow
+def test_a_words_link_shows_its_meaning_leads_to_it_and_back(sheet):
+    page = sheet.page
+    sheet.wait(f"{CURRENT}?.isReady", 180, "JupyterLab does not open")
+    page.evaluate(f"() => {{ jupyterapp.commands.execute('docmanager:open', {{path: '{SMALL}'}}) }}")
+    arrive(sheet, SMALL)
+    page.locator(f"{CELL} h3", has_text=WORDS_TITLE).wait_for(state="attached", timeout=120_000)
+    link = page.locator(f"{CELL} a[href^='#term-']").first
+    anchor = link.get_attribute("href").removeprefix("#")
+    assert len(link.get_attribute("title")) > 10
+    row = page.locator(f"{CELL} tr", has=page.locator(f"[data-jupyter-id='{anchor}']"))
+    link.click()
+    expect(row).to_be_in_viewport(timeout=60_000)
+    row.get_by_text("back", exact=True).click()
+    expect(link).to_be_in_viewport(timeout=60_000)
 
 
 @pytest.mark.slow

@@ -6,6 +6,16 @@ NOTEBOOK = "03_positional_encodings"
 CASES = [
     Case(
         NOTEBOOK,
+        "clocks",
+        (
+            Move("Position p", r"^Position 21: .* all eight clocks, no other position looks", keys=("ArrowRight",)),
+            Move(
+                "Read from", r"^Position 21: .* the six slow ones, 14 other positions", mouse="choose:the six slow ones"
+            ),
+        ),
+    ),
+    Case(
+        NOTEBOOK,
         "positions-heatmap",
         (
             Move("Width D", r"by 68 dimensions\..* neighbours \(they differ by 1\.\d\d\)", keys=("ArrowRight",)),

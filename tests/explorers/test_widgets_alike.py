@@ -9,6 +9,7 @@ import pytest
 import tx_helpers.widgets
 from tx_helpers.widgets.activations import activation_explorer
 from tx_helpers.widgets.block_depth import depth_explorer
+from tx_helpers.widgets.clocks import clocks_explorer
 from tx_helpers.widgets.head_split import split_explorer
 from tx_helpers.widgets.leaks import leak_explorer
 from tx_helpers.widgets.norms import norm_explorer
@@ -68,7 +69,7 @@ BARE = [
         split_explorer,
         two_positions_explorer,
     ),
-    *(bias_explorer, pronoun_explorer, stretched_explorer),
+    *(bias_explorer, clocks_explorer, pronoun_explorer, stretched_explorer),
 ]
 
 

@@ -128,7 +128,7 @@ def test_a_colour_has_one_meaning_however_many_words_there_are(swapped):
     boxes = {(box.get("y"), box.get("stroke")) for box in elements(svg, "rect")[1:]}
     above, below = str(translation.TOP), str(translation.BOTTOM)
     special = shapes.SPECIAL.full  # of <eos>
-    assert lines == {shapes.WEIGHT.full}
+    assert lines == {shapes.WEIGHT.shade}
     assert boxes == {(above, shapes.KEY.full), (below, shapes.QUERY.full), (below, special)}
 
 

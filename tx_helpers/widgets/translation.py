@@ -91,8 +91,8 @@ def draw(translation: Translation, weights: Tensor, where: str) -> Svg:
         words(24, 58, f"cross-attention, {where}", fill=MUTED),
     ]
     lines = sorted((weight, t, s) for t, row in enumerate(rows) for s, weight in enumerate(row) if weight >= LINE_FROM)
-    for weight, t, s in lines:  # the strongest on top
-        parts.append(curve(keys[s], TOP + BOX, queries[t], BOTTOM, stroke=WEIGHT.full, weight=weight))
+    for weight, t, s in lines:  # the strongest on top; in the shade, since plain gold is too pale for a line
+        parts.append(curve(keys[s], TOP + BOX, queries[t], BOTTOM, stroke=WEIGHT.shade, weight=weight))
     for s, word in enumerate(source):
         parts.append(box(keys[s] - wide / 2, TOP, wide, BOX, word, SOURCE))
     for t, (word, row) in enumerate(zip(target, rows, strict=True)):

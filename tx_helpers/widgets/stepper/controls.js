@@ -56,6 +56,7 @@ const rowsOf = ({ table, width }, words) =>
 const readSentence = (view) => {
   const { spec, parts: { inputs, error } } = view;
   const words = inputs.sentence.value.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.join(" ") === view.state.words.join(" ")) return; // Enter was pressed; now the field is left
   if (words.length < 1 || words.length > spec.longest) {
     error.textContent = `${words.length} words, expected 1 to ${spec.longest}`;
     return;
@@ -70,6 +71,9 @@ const listen = (view) => {
   const { inputs, buttons, root } = view.parts;
   const number = (key, read) => inputs[key].addEventListener("input", () => change(view, read(Number(inputs[key].value))));
   inputs.sentence.addEventListener("change", () => readSentence(view));
+  inputs.sentence.addEventListener("keydown", (event) => { // JupyterLab keeps Enter from making a change
+    if (event.key === "Enter") readSentence(view);
+  });
   inputs.query.addEventListener("change", () => change(view, { query: Number(inputs.query.value) }));
   number("step", (value) => ({ step: value - 1 }));
   number("temperature", (temperature) => ({ temperature }));

@@ -29,7 +29,7 @@ const covers = (part, matrix, row, column) =>
 const litParts = (state) => {
   const { kind, key } = kindOf(state), row = state.query, P = PROJECTED[kind];
   return {
-    x: () => [{ matrix: "x" }],
+    x: () => [{ matrix: "x", row }],
     q: () => [{ matrix: "x", row }, { matrix: "W_Q" }, { matrix: "Q", row }],
     k: () => [{ matrix: "x" }, { matrix: "W_K" }, { matrix: P }],
     v: () => [{ matrix: "x" }, { matrix: "W_V" }, { matrix: P }],

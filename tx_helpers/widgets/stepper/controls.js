@@ -56,7 +56,6 @@ const rowsOf = ({ table, width }, words) =>
 const readSentence = (view) => {
   const { spec, parts: { inputs, error } } = view;
   const words = inputs.sentence.value.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.join(" ") === view.state.words.join(" ")) return; // Enter was pressed; now the field is left
   if (words.length < 1 || words.length > spec.longest) {
     error.textContent = `${words.length} words, expected 1 to ${spec.longest}`;
     return;
@@ -64,6 +63,7 @@ const readSentence = (view) => {
   const unknown = words.filter((word) => !Object.hasOwn(spec.table, word));
   error.textContent = unknown.length === 0 ? ""
     : `'${unknown[0]}' has no vector yet: its row of x is 0. Click a number there to change it.`;
+  if (words.join(" ") === view.state.words.join(" ")) return; // Enter was pressed; now the field is left
   change(view, { words, x: rowsOf(spec, words), query: Math.min(view.state.query, words.length - 1), step: 0 });
 };
 

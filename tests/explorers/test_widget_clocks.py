@@ -34,10 +34,10 @@ def test_what_is_refused(arguments, message):
         read_clocks(*arguments)
 
 
-def test_hands_end_on_their_dials_and_those_left_out_are_pale():
+def test_hands_end_on_their_dials_and_those_left_out_are_dashed():
     svg = draw(20, "fast").svg
-    hands = re.findall(r'<line x1="([\d.]+)" y1="88" x2="([\d.]+)" y2="([\d.]+)"[^>]*stroke-width="3"([^>]*)>', svg)
-    assert len(hands) == 8 and ["opacity" in rest for *_, rest in hands] == [False] * 2 + [True] * 6
+    hands = re.findall(r'<line x1="([\d.]+)" y1="88" x2="([\d.]+)" y2="([\d.]+)"([^>]*)>', svg)
+    assert len(hands) == 8 and ["dasharray" in rest for *_, rest in hands] == [False] * 2 + [True] * 6
     for rate, (x, end, y, _) in zip(RATES, hands, strict=True):
         assert float(end) - float(x) == pytest.approx(38 * math.cos(20 * rate), abs=0.01)
         assert 88 - float(y) == pytest.approx(38 * math.sin(20 * rate), abs=0.01)

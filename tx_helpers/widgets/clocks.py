@@ -53,17 +53,17 @@ def read_clocks(position: int, kept: str) -> Reading:
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(position: int, kept: str) -> Svg:
-    """Above the dials, those left out pale; below the fit of every position, with a dot on each that looks alike."""
+    """Above the dials, the hands left out dashed; below the fit of every position, a dot on each that looks alike."""
     seen = read_clocks(position, kept)
     waves = wavelengths(WIDTH).tolist()
     left_out = set(range(WIDTH // 2)) - set(range(WIDTH // 2)[KEPT[kept]])
     parts = [words(24, 28, f"Position {position}, read from {NAMES[kept]}", size=15, font_weight="bold")]
     for i, (sine, cosine) in enumerate(seen.hands.tolist()):
         x, y, radius = 64 + 96 * i, 88, 38
-        pale = 0.25 if i in left_out else None
+        look = (MUTED, dict(stroke_width=1.5, stroke_dasharray="3 3")) if i in left_out else (INK, dict(stroke_width=3))
         parts += [
             shape("circle", cx=x, cy=y, r=radius, fill=WHITE, stroke=EDGE),
-            line(x, y, x + radius * cosine, y - radius * sine, INK, stroke_width=3, opacity=pale),
+            line(x, y, x + radius * cosine, y - radius * sine, look[0], **look[1]),
             words(x, y + 58, f"wave {waves[i]:,.0f}", anchor="middle", size=12, fill=MUTED),
         ]
     left, right, floor, tall = 64, 736, 286, 92

@@ -26,9 +26,9 @@ def names(cell: str) -> list[str]:
     return [name for part in re.split(r",| and |[()]", ANCHOR.sub("", cell)) if (name := plain(part))]
 
 
-def slug(name: str) -> str:
-    """The anchor of a word: "term-kv-cache"."""
-    return "term-" + re.sub(r"\W+", "-", name).strip("-")
+def slug(name: str, number: str) -> str:
+    """The anchor of a word in a notebook: "term-08-kv-cache". JupyterLab looks for it in all open notebooks at once."""
+    return f"term-{number}-" + re.sub(r"\W+", "-", name).strip("-")
 
 
 def rows(text: str) -> list[tuple[str, str]]:
@@ -63,7 +63,7 @@ def with_anchors(text: str, taught: dict[str, list[str]]) -> str:
             lines.append(HEAD[line.startswith(("|-", "|:"))])
         else:
             word, meaning = found[0]
-            anchors = "".join(f'<a id="{slug(name)}"></a>' for name in names(word))
+            anchors = "".join(f'<a id="{slug(name, START[:2])}"></a>' for name in names(word))
             files = sorted({file for name in names(word) for file in taught.get(name, [])})
             lines.append(f"| {anchors}{word} | {meaning} | {', '.join(f'[{file[:2]}]({file})' for file in files)} |")
     return "\n".join(lines)

@@ -99,7 +99,7 @@ def linked(notebook, name: str, glossary: Glossary) -> list[str]:
     listed = listed_terms(notebook)
     terms = [set(names) for _, names in listed]
     known = {word for term in terms for word in term}
-    targets = {n: target for n, (_, names) in enumerate(listed) if (target := link_target(names, glossary))}
+    targets = {n: target for n, (_, names) in enumerate(listed) if (target := link_target(names, glossary, name[:2]))}
     sources, seen = [], {}
     for cell in notebook.cells:
         source = cell.source
@@ -133,10 +133,10 @@ def explained(names: list[str], glossary: Glossary) -> str:
     return next((name for name in names if name in glossary.meanings), "")
 
 
-def link_target(names: list[str], glossary: Glossary) -> str:
-    """Where a term's link leads, with its meaning as title; "" if the glossary does not explain it."""
+def link_target(names: list[str], glossary: Glossary, number: str) -> str:
+    """Where a term's link leads in a notebook, with its meaning as title; "" if the glossary does not explain it."""
     name = explained(names, glossary)
-    return f'#{slug(name)} "{title(glossary.meanings[name])}"' if name else ""
+    return f'#{slug(name, number)} "{title(glossary.meanings[name])}"' if name else ""
 
 
 def unlinked(notebook, name: str, glossary: Glossary) -> list[str]:

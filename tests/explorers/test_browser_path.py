@@ -96,7 +96,7 @@ def test_the_links_lead_from_notebook_to_notebook_and_back(sheet):
 
 
 def leads_to(link, target) -> None:
-    """A click brings the target into sight; again while the page is still growing, as it does when it has just opened."""
+    """A click brings the target into sight; again while the page is still growing."""
     for _ in range(5):
         link.click(timeout=60_000)
         try:

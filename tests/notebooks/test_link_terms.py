@@ -18,11 +18,11 @@ GLOSSARY = """## Glossary
 | KV cache (key–value cache) | "three" |
 | memory, `<bos>` | four |"""
 TO = {
-    "head": '#term-head "one"',
-    "padding mask": '#term-padding-mask "two [P]"',
-    "padding": '#term-padding "two [P]"',
-    "cache": "#term-key-value-cache \"'three'\"",
-    "memory": '#term-memory "four"',
+    "head": '#term-08-head "one"',
+    "padding mask": '#term-08-padding-mask "two [P]"',
+    "padding": '#term-08-padding "two [P]"',
+    "cache": "#term-08-key-value-cache \"'three'\"",
+    "memory": '#term-08-memory "four"',
 }
 HEAD = TO["head"]
 
@@ -77,7 +77,7 @@ def test_only_the_first_cell_that_names_a_term_has_the_link():
 
 
 def test_links_are_made_anew():
-    texts = ("a head, earlier", f"a [head]({OLD}), [glossary]({OLD}), [word]({OLD})", '[*word*](#term-head "old")')
+    texts = ("a head, earlier", f"a [head]({OLD}), [glossary]({OLD}), [word]({OLD})", '[*word*](#term-08-head "old")')
     made = linked(notebook(*texts))
     assert made[:3] == [f"a [head]({HEAD}), earlier", f"a head, [glossary]({OLD}), [word]({OLD})", "*word*"]
 
@@ -88,11 +88,11 @@ def test_the_last_cell_has_a_table_of_the_words():
     assert last.partition("### The words of this notebook\n\n")[2].split("\n") == [
         "| word | meaning | first met |",
         "|---|---|---|",
-        '| <a id="term-head"></a>head | one | [back](#cell-id=c0) |',
-        '| <a id="term-padding-mask"></a>padding mask | two (**P**) | [back](#cell-id=c2) |',
-        '| <a id="term-padding"></a>padding | two (**P**) | [back](#cell-id=c2) |',
-        '| <a id="term-key-value-cache"></a>key–value cache (KV cache) | "three" | [back](#cell-id=c1) |',
-        '| <a id="term-memory"></a>memory | four | [back](#cell-id=c2) |',
+        '| <a id="term-08-head"></a>head | one | [back](#cell-id=c0) |',
+        '| <a id="term-08-padding-mask"></a>padding mask | two (**P**) | [back](#cell-id=c2) |',
+        '| <a id="term-08-padding"></a>padding | two (**P**) | [back](#cell-id=c2) |',
+        '| <a id="term-08-key-value-cache"></a>key–value cache (KV cache) | "three" | [back](#cell-id=c1) |',
+        '| <a id="term-08-memory"></a>memory | four | [back](#cell-id=c2) |',
     ]
     made.cells[-1].source = last
     assert linked(made)[-1] == last
@@ -105,14 +105,14 @@ def test_the_glossary_gets_anchors_and_the_notebooks_that_teach_a_word():
     assert table.split("\n")[2:] == [
         "| word | meaning | taught in |",
         "|---|---|---|",
-        f'| <a id="term-head"></a>head | one | [00]({link_terms.START}), [08]({NAME}) |',
-        '| <a id="term-padding-mask"></a><a id="term-padding"></a>padding mask, padding | two (**P**) | '
+        f'| <a id="term-00-head"></a>head | one | [00]({link_terms.START}), [08]({NAME}) |',
+        '| <a id="term-00-padding-mask"></a><a id="term-00-padding"></a>padding mask, padding | two (**P**) | '
         f"[08]({NAME}) |",
-        '| <a id="term-kv-cache"></a><a id="term-key-value-cache"></a>KV cache (key–value cache) | "three" | '
+        '| <a id="term-00-kv-cache"></a><a id="term-00-key-value-cache"></a>KV cache (key–value cache) | "three" | '
         f"[08]({NAME}) |",
-        f'| <a id="term-memory"></a><a id="term-bos"></a>memory, `<bos>` | four | [08]({NAME}) |',
+        f'| <a id="term-00-memory"></a><a id="term-00-bos"></a>memory, `<bos>` | four | [08]({NAME}) |',
     ]
-    assert text == f"the [head]({HEAD}), a padding"
+    assert text == f"the [head]({HEAD.replace('08', '00')}), a padding"
     assert "### The words" not in last
     for cell, source in zip(start.cells, made, strict=True):
         cell.source = source

@@ -148,7 +148,7 @@ def draw(sentence: list[str], looks: list[list[float]], cut: tuple[int, ...] = (
         spots = [LEFT + STEP * (place + 0.5) for place in range(LENGTH)]
         for x, weight in zip(spots, row, strict=True):
             if weight >= 0.02 and number not in cut:
-                parts.append(curve(spots[IT], top + 29, x, top + 74, stroke=WEIGHT.full, weight=weight))
+                parts.append(curve(spots[IT], top + 29, x, top + 74, stroke=WEIGHT.shade, weight=weight))
         parts.append(box(spots[IT] - 20, top + 4, 40, 25, "it", QUERY))
         for place, (word, weight) in enumerate(zip(sentence, row, strict=True)):
             x = spots[place]

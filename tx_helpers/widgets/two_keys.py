@@ -181,7 +181,7 @@ def one_question(seen: Seen) -> Panel:
     heads = [width * (h + 1) / (len(seen.weights) + 1) for h in range(len(seen.weights))]
     for h, (x, row) in enumerate(zip(heads, seen.weights, strict=True)):
         parts += [
-            curve(x, 70, at, 166, stroke=WEIGHT.full, weight=weight) for at, weight in zip(across, row, strict=True)
+            curve(x, 70, at, 166, stroke=WEIGHT.shade, weight=weight) for at, weight in zip(across, row, strict=True)
         ]
         parts.append(shape("circle", cx=x, cy=54, r=17, fill=QUERY.tint, stroke=QUERY.full))
         parts.append(words(x, 58, "q", fill=QUERY.shade, anchor="middle", font_style="italic"))

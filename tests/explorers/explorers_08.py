@@ -11,7 +11,7 @@ CASES = [
         (
             Move(
                 "decoder block 1 › feed-forward",
-                r"^decoder block 1 › feed-forward receives x \(B, T, D\) = \(2, 6, 24\); .* 4,728 parameters, 13\.3%",
+                r"^decoder block 1 › feed-forward receives x \(B, T, D\) = .* and returns .* 4,728 parameters, 13\.3%",
                 mouse="click",
             ),
             Move(

@@ -486,7 +486,7 @@ align.add_mistakes(
             lambda s, H, W, v: (_sums(s, H, W) @ v).softmax(dim=-1),
         ),
         "divided_by_sum": (
-            "You divided the scores by their sum. Scores may be negative: take exponentials first, as softmax does.",
+            "You divided each score by the sum of its row. Scores may be negative: softmax takes exponentials first.",
             lambda s, H, W, v: (_sums(s, H, W).tanh() @ v) / (_sums(s, H, W).tanh() @ v).sum(dim=-1, keepdim=True),
         ),
         "scores_not_shared": (

@@ -49,12 +49,12 @@ def draw(query: Sequence[float], names: Sequence[str], temperature: float, found
 
 # --- describe ---------------------------------------------------------------------------------------------------------
 def describe(query: Sequence[float], names: Sequence[str], temperature: float, found: Attended) -> str:
-    """Where the query stands, which key it looks at most, and the output."""
+    """Where the query stands, which keys it looks at most and least, and the output."""
     weights, (x, y), (across, up) = found.weights[0], query, found.outputs[0]
-    best = int(weights.argmax())
+    best, worst = int(weights.argmax()), int(weights.argmin())
     return (
         f"Query ({x:.1f}, {y:.1f}), length {math.hypot(x, y):.2f}, temperature {temperature:g}: it looks "
-        f"most at {names[best]!r} ({weights[best]:.2f}), least at weight {weights.min():.2f}. "
+        f"most at {names[best]!r} ({weights[best]:.2f}), least at {names[worst]!r} ({weights[worst]:.2f}). "
         f"Output ({across:.2f}, {up:.2f})."
     )
 

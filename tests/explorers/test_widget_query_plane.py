@@ -35,7 +35,7 @@ def test_the_explorer_says_what_the_query_looks_at_and_the_plane_follows_its_tem
     assert plane.follows.target == (plane, "temperature")
     assert explorer.summary == (
         f"Query (3.0, -1.0), length 3.16, temperature 2: it looks most at 'pear' ({found.weights[0, 0]:.2f}), least at "
-        f"weight {found.weights.min():.2f}. Output ({found.outputs[0, 0]:.2f}, {found.outputs[0, 1]:.2f})."
+        f"'phone' ({found.weights.min():.2f}). Output ({found.outputs[0, 0]:.2f}, {found.outputs[0, 1]:.2f})."
     )
     with pytest.raises(ValueError, match="within ±3"):
         explorer.set(query=[4.0, 0.0])

@@ -13,8 +13,7 @@ mixing = Exercise(
     "mix",
     title="A word becomes a mixture",
     goal="x (T, D) holds a vector for each word. Return for each word the weighted mean of all words' vectors, (T, D). "
-    "The weights of a word are the softmax of its dot products with every word, itself included. "
-    "Do not scale the scores.",
+    "The weights of a word are the softmax of its dot products with every word, itself included. No scaling.",
     difficulty=1,
     minutes=5,
     cases=lambda: [

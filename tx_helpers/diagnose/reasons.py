@@ -15,20 +15,20 @@ REASONS: dict[str, Reasons] = {
         {
             "kernel": "a mask of numbers: PyTorch adds it to the scores in training, but its fused kernel for "
             "evaluation hides every number except 0. Use a boolean mask, True where nothing may be seen",
-            "masked row": "a row of the scores is masked entirely, and the softmax of nothing but −∞ is 0/0: "
-            "a mask that is inverted, or one that also excludes the diagonal",
-            "axis": "the softmax runs over the wrong axis, along which all is −∞ (over the heads: dim=1 instead of -1)",
+            "masked row": "a row of the scores is masked entirely, and a softmax over −∞ alone is 0/0: "
+            "the mask is inverted, or it also excludes the diagonal",
+            "axis": "the softmax runs over the wrong axis, where all is −∞ (over the heads: dim=1 instead of -1)",
             "size": "numbers too large for the precision (float16 ends at 65,504), a root or logarithm of 0, or 0/0",
             "diverged": "parameters that are NaN themselves, after a training that diverged",
         },
-        "print the mask of 4 positions: row t is what t may see, and its diagonal is open",
+        "print the mask of 4 positions: row t shows what t may see, and the diagonal is open",
     ),
     "repeat": Reasons(
         "Do two evaluations of the same ids agree?",
         {
-            "dropout": "dropout works during evaluation: no model.eval(), or F.dropout without training=self.training",
-            "random": "the forward pass draws random numbers: position ids, noise, or what is meant for training",
-            "memory": "the model keeps something from call to call: a cache that is not emptied, running statistics",
+            "dropout": "dropout is active in evaluation: no model.eval(), or F.dropout without training=self.training",
+            "random": "the forward pass draws random numbers: position ids, noise, or something for training only",
+            "memory": "the model stores something from call to call: a cache that is not emptied, running statistics",
         },
         "call model.eval() before every evaluation, and model.train() after it",
     ),
@@ -38,8 +38,8 @@ REASONS: dict[str, Reasons] = {
             "alike": "positions {alike} are encoded alike: position ids are clamped, or rows of the table are equal",
             "never": "positions are never added, or added and then overwritten",
             "equal": "the position table is all zero, or all its rows are equal",
-            "rotary": "rotary: queries and keys are rotated by one angle at all positions",
-            "meant": "it is meant: causal models learn without positions, too, only worse (NoPE)",
+            "rotary": "rotary: queries and keys are rotated by the same angle at all positions",
+            "meant": "it is meant: causal models can learn without positions, but not as well (NoPE)",
         },
         "compare the last logits of 'a b c' and 'b a c'",
         {"alike": "print the vectors of these positions side by side"},
@@ -47,9 +47,9 @@ REASONS: dict[str, Reasons] = {
     "start": Reasons(
         "Is the loss on random tokens about ln V?",
         {
-            "leak": "the model sees the token that it is asked for: a leak from the future",
+            "leak": "the model sees the token that it should predict: a leak from the future",
             "trained": TRAINED,
-            "large": "the first logits are too large: their deviation σ costs about σ²/2; nn.Embedding is initialised "
+            "large": "the first logits are too large: their deviation σ adds about σ²/2; nn.Embedding is initialised "
             "with deviation 1, which is too much for a tied output",
             "scale": "a scale at the output (√D) that belongs to the input",
         },
@@ -67,10 +67,10 @@ REASONS: dict[str, Reasons] = {
     "echo": Reasons(
         "Does it do more than repeat the token it reads?",
         {
-            "unshifted": "trained on targets that are not shifted: it was asked for what it reads, and the loss fell "
-            "to 0",
-            "tied": "an untrained model with a tied output and large embeddings: each position still holds mostly its "
-            "own token",
+            "unshifted": "trained on targets that are not shifted: it learned to repeat what it reads, and the "
+            "loss fell to 0",
+            "tied": "an untrained model with a tied output and large embeddings: each position still contains mostly "
+            "its own token",
         },
         "check the batches: diagnose(model, data=batches) compares inputs and targets",
     ),
@@ -95,16 +95,15 @@ REASONS: dict[str, Reasons] = {
             "one too far": "the mask reaches one position too far{at}: tril(diagonal=1) instead of 0",
             "first row": "row 0 is masked entirely{at}: the diagonal is excluded, and its softmax is even",
             "even": "all weights are equal{at}: the mask is multiplied into the scores, or its fill is 0 or 1e-9",
-            "no mask": "no mask, or one applied after the softmax{at}: the scores of the future have their share in "
-            "the sum",
+            "no mask": "no mask, or one applied after the softmax{at}: the scores of the future are part of the sum",
             "multiplied": "the mask is multiplied into the scores, or its fill is near 0 instead of −∞",
             "encoder": 'the model is meant to see both sides, as BERT is: then say kind="encoder"',
         },
-        "print the attention weights of 4 positions: above the diagonal all must be 0, and every row must sum to 1",
+        "print the attention weights of 4 positions: all must be 0 above the diagonal, and every row must sum to 1",
         {"training": "compare model.train() with model.eval(), dropout set to 0"},
     ),
     "prefix": Reasons(
-        "Does a prefix alone get the same logits as within the full sequence?",
+        "Does a prefix get the same logits alone as in the full sequence?",
         {
             "short": "a mask or a table made for fewer than {length} positions",
             "leak": "the leak from the future, see above: a prefix has no future to look at",
@@ -120,8 +119,8 @@ REASONS: dict[str, Reasons] = {
         "Do the rows of a batch leave each other alone?",
         {
             "norm": "a norm over the batch: dim=0, or BatchNorm, where the width is meant",
-            "axes": "axes mixed up: nn.MultiheadAttention, nn.Transformer, nn.GRU or nn.LSTM without batch_first=True, "
-            "or a view (if the model is meant to read (T, B), say so by forward=)",
+            "axes": "the axes are mixed up: nn.MultiheadAttention, nn.Transformer, nn.GRU or nn.LSTM without "
+            "batch_first=True, or a view (if the model is meant to read (T, B), say so by forward=)",
             "experts": "experts of limited capacity, for which rows compete",
             "positions": "positions added along the batch: the table's rows must meet axis 1 of (B, T, D)",
             "BatchNorm": "BatchNorm: in training its mean runs over the batch and all positions, the future among them",
@@ -135,13 +134,13 @@ REASONS: dict[str, Reasons] = {
         "Does padding leave the real tokens alone?",
         {
             "training": "the padding mask is used in evaluation only, and missing in training mode",
-            "row": "the padding mask of one row (of row 0, mostly) is used for all rows of the batch",
+            "row": "the padding mask of one row (mostly row 0) is used for all rows of the batch",
             "empty": "a row at padding sees nothing, and −∞ makes it NaN, which spreads in the next layer: give it "
             "zeros{at}",
             "inverted": "the padding mask is inverted: nn.MultiheadAttention's True hides, the course's True shows{at}",
             "missing": "the padding mask is missing in an attention layer (the cross-attention needs the source's "
             "mask, too){at}",
-            "positions": "padding counts as a position: at the left, real tokens must still be numbered from 0",
+            "positions": "padding counts as a position: with padding at the left, real tokens must still start at 0",
             "mixed": MIXED,
             "mean": "padding enters a mean or a norm over the positions",
             "no mask": "the model takes no padding mask: a recurrent layer, a convolution or a Fourier transform mixes "
@@ -152,8 +151,8 @@ REASONS: dict[str, Reasons] = {
     "empty row": Reasons(
         "Does a row of nothing but padding do harm?",
         {
-            "masked": "all of its keys are masked by −∞, and the softmax of that is 0/0; harmless only if there is no "
-            "such row, because a NaN in one row makes every gradient NaN"
+            "masked": "all of its keys are masked by −∞, and the softmax of that is 0/0. This is harmless only if your "
+            "batches have no such row, because a NaN in one row makes every gradient NaN"
         },
         "set the weights of a fully masked row to 0, or fill with a large finite number",
     ),
@@ -161,23 +160,23 @@ REASONS: dict[str, Reasons] = {
     "context": Reasons(
         "Does each part of the input matter?",
         {
-            "unused": "the output of an attention layer is not used: a forgotten sum, a result overwritten",
-            "closed": "the mask closes what should be open (inverted, or the diagonal alone is left)",
-            "memory": "cross-attention is given the target in place of the memory",
+            "unused": "the output of an attention layer is not used: a forgotten sum, or a result that is overwritten",
+            "closed": "the mask closes what should be open (it is inverted, or only the diagonal is open)",
+            "memory": "cross-attention gets the target instead of the memory",
             "causal": "an encoder runs with a causal mask",
             "late": "the logits come one position late: the input is shifted in the model, or the output is rolled",
             "diagonal": "the diagonal is masked, and no residual connection carries the token itself",
             "wrapped": "ids are cut or wrapped before the embedding: clamp, %, an integer type that is too small",
             "equal rows": "rows of the embedding are equal: filled with one number, or overwritten",
-            "unused ids": "it is meant: ids that no text has, added to round the vocabulary up",
-            "lost keys": "keys are lost on their way: attention is given one position only, or every second one",
+            "unused ids": "it is meant: ids that no text contains, added to round up the size of the vocabulary",
+            "lost keys": "keys are lost on the way: attention gets only one position, or every second one",
             "strided": "it is meant: strided attention, or convolutions with gaps",
             "causal encoder": "the encoder runs with the decoder's causal mask{at}",
             "one direction": "it is meant: the source is read in one direction",
         },
         "print the attention weights: every row must reach what its position may see",
         {
-            "late": "change the last id alone, and look at the last logits",
+            "late": "change only the last id, and look at the last logits",
             "wrapped": "compare the logits of [[0, 1, 2]] and [[0, 1, 3]]",
             "equal rows": "compare these rows of the embedding",
             "lost keys": "print the last row of the attention weights",
@@ -189,16 +188,16 @@ REASONS: dict[str, Reasons] = {
         "Does every parameter get a gradient?",
         {
             "none": "made in __init__ and not used in the forward, or cut off by detach(), .data or no_grad",
-            "zero": "two factors that are both 0 at first (W_q = W_k = 0: each waits for the other for ever), a ReLU "
-            "that is never open, an output that is multiplied by 0, or an expert that no token chose",
+            "zero": "two factors that are both 0 at first (W_q = W_k = 0: neither can ever change), a ReLU "
+            "that is always 0, an output that is multiplied by 0, or an expert that no token chose",
             "broken": "the root or the logarithm of 0, or a fully masked row hidden in the forward alone",
-            "equal": "a matrix filled with one number: its rows get one gradient, and stay equal for ever",
+            "equal": "a matrix filled with one number: its rows get the same gradient, and stay equal for ever",
             "meant": "it is meant: used with other inputs only ({inputs})",
         },
         "after loss.backward() print the names of parameters whose .grad is None or all 0",
     ),
     "parameters": Reasons(
-        "Does model.parameters() have all that the logits depend on?",
+        "Does model.parameters() contain everything that the logits depend on?",
         {
             "list": "layers in a Python list or dict: optimizers, .to(device) and state_dict leave them out",
             "tensor": "tensors with requires_grad=True that are not nn.Parameter",
@@ -226,20 +225,20 @@ REASONS: dict[str, Reasons] = {
             "padding": "the cache forgets the padding: later steps see the padding of the first piece, or count it as "
             "positions",
             "mask": "the causal mask is aligned top-left: with S > T keys the last query must see all of them",
-            "order": "the cached keys or values stand in another order (rolled, flipped), or belong to another layer "
+            "order": "the cached keys or values are in another order (rolled, flipped), or belong to another layer "
             "or row",
             "position": "the position of a new token starts at 0 again: add the number of tokens that are in the cache",
             "rotary": "keys are cached before rotary turns them by their own position, or turned twice",
             "shared": "the cache is shared between layers or calls",
-            "pieces": "a step takes one token only: a recurrent state, or a mask that is left out while decoding",
+            "pieces": "a step can take only one token: a recurrent state, or a mask that is left out while decoding",
         },
         "feed one token at a time, and find the first position that differs",
     ),
     "prefill": Reasons(
         "Do cached logits agree however many tokens come first?",
         {
-            "longer": "the first piece is longer than the window: the cache must keep its last keys only, and every "
-            "query of the piece its own window",
+            "longer": "the first piece is longer than the window: the cache must keep only its last keys, and every "
+            "query of the piece needs its own window",
             "window": "the cache drops a key too early or too late when it reaches the length of the window",
             "first": "the first piece is treated as if it had a fixed length: positions or a mask of that length",
         },
@@ -248,41 +247,41 @@ REASONS: dict[str, Reasons] = {
     "reorder": Reasons(
         "Does the cache follow when the rows of the batch are reordered?",
         {
-            "keys": "keys and values stay in their old rows (`select`, `reorder_cache`): beam search then goes on with "
-            "the sentences of others",
+            "keys": "keys and values stay in their old rows (`select`, `reorder_cache`): beam search then continues "
+            "the wrong sentences",
             "memory": "the encoder's memory or its mask is not reordered with them",
         },
         "reorder the rows, take a step, and compare with the reordered ids without a cache",
     ),
     # probes/data.py
     "shift": Reasons(
-        "Are the targets the inputs, one position on?",
+        "Are the targets the inputs, shifted by one position?",
         {
-            "none": "the targets are not shifted: each position is asked for the token that it reads, and the loss "
+            "none": "the targets are not shifted: each position must predict the token that it reads, and the loss "
             "falls to 0",
-            "backwards": "shifted backwards: each position is asked for the token before, which it has seen",
+            "backwards": "shifted backwards: each position must predict the token before, which it has already seen",
             "twice": "shifted twice: the batch is shifted, and the loss shifts once more",
             "far": "shifted by {shift} positions instead of 1",
-            "different": "inputs and targets are of different rows or texts",
-            "special": "special tokens stand in one of them only",
+            "different": "inputs and targets come from different rows or texts",
+            "special": "only one of them contains special tokens",
         },
         "input = text[i : i + T], target = text[i + 1 : i + T + 1]; print one row of both as words",
     ),
     "loss": Reasons(
-        "Does the loss ask for the target, and leave padding out?",
+        "Does the loss compare the logits with the target, and ignore padding?",
         {
             "softmax": "a softmax before the cross-entropy, which has its own",
-            "sign": "its sign: it is the log-likelihood, which grows",
-            "shifts": "it shifts the targets by itself: once more, if the batches are shifted already",
+            "sign": "its sign: it is the log-likelihood, which grows as the model learns",
+            "shifts": "it shifts the targets by itself: this is a second shift if the batches are already shifted",
             "meant": "it is meant: the batches are not shifted (then pass them, too, as data=)",
-            "far": "each position is asked for the target {shift} positions on",
-            "transposed": "logits and targets are of different places: one of them was transposed, or a view mixed up "
-            "its axes",
-            "other": "the targets are not what the logits are compared with",
-            "part": "the loss is taken of a part of the logits",
+            "far": "each position is compared with the target {shift} positions later",
+            "transposed": "logits and targets belong to different places: one of them was transposed, or a view mixed "
+            "up its axes",
+            "other": "the loss compares the logits with something other than the targets",
+            "part": "the loss uses only a part of the logits",
             "prompt": "it is meant: a prompt whose tokens are given",
             "padding": "padding counts as a target: it is easy to predict and lowers the loss",
-            "divided": "the sum is divided by all positions, padding among them: padded rows then count less",
+            "divided": "the sum is divided by all positions, including padding: padded rows then count less",
         },
         "give it logits that name the target, 9.0 * F.one_hot(target, V): it must be near 0",
         {

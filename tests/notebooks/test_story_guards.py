@@ -52,6 +52,18 @@ def test_optional_sections():
     ]
 
 
+def test_the_core_path_goes_on_without_the_optional_sections():
+    both = code("import math\n\nwidth = 4")
+    uses = code("print(width, math.pi)")
+    assert guards.needed_from_optional(notebook(both, OPENING, code("width = 5"), END, uses)) == []
+    assert guards.needed_from_optional(notebook(OPENING, both, code("print(width)"), END, uses)) == [
+        "math of a core cell comes from an optional section alone",
+        "width of a core cell comes from an optional section alone",
+    ]
+    again = code("import math\n\nwidth = 6")
+    assert guards.needed_from_optional(notebook(OPENING, both, END, again, uses)) == []
+
+
 def test_explorers_in_the_old_form():
     told = new_markdown_cell("## Part\n\n### Explorer: a toy\n\nTurn it.\n\n**To find out:** what?")
     answer = new_markdown_cell("**What you should have found.** That.\n\n## Next")

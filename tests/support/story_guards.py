@@ -3,10 +3,12 @@
 Functions that return lists of findings ([] = fine), as in `notebook_guards`, which holds the rules of form.
 """
 
+import ast
+import builtins
 import re
 
 from notebook_frame import titled
-from notebook_guards import FRAME, code_cells, text_of
+from notebook_guards import FRAME, code_cells, python_of, text_of
 from notebook_parts import EXPLORER, PREDICTION, REVEAL, cell_headings, core_path, is_optional, optional_sections, words
 
 # Notebooks whose core path is held to the limits below. The others wait to be told again.
@@ -46,6 +48,39 @@ def optional_parts(notebook) -> list[str]:
         later = [title for _, title in cell_headings(cell)[is_optional(cell) :] if title.startswith("Optional")]
         found += [f"cell {number}: {title!r} is not the cell's first line, so it is not folded" for title in later]
     return found
+
+
+def needed_from_optional(notebook) -> list[str]:
+    """The core path uses no name that only a folded section defines: who skips the section goes on without an error."""
+    optional = {index for part in optional_sections(notebook.cells) for index in part}
+    known, folded, found = set(dir(builtins)), set(), []
+    for index, cell in enumerate(notebook.cells):
+        if cell.cell_type != "code":
+            continue
+        made, used = names_of(ast.parse(python_of(cell)))
+        if index in optional:
+            folded |= made
+            continue
+        known |= made
+        found += [
+            f"{name} of a core cell comes from an optional section alone" for name in sorted(used & folded - known)
+        ]
+    return found
+
+
+def names_of(tree: ast.AST) -> tuple[set[str], set[str]]:
+    """The names that code defines (arguments of functions included), and those that it reads."""
+    made, used = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else made).add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            made.add(node.name)
+        elif isinstance(node, ast.alias):
+            made.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.arg):
+            made.add(node.arg)
+    return made, used
 
 
 def to_be_done(cell) -> str:
@@ -123,4 +158,9 @@ def lines_of_truth(lines: list[str]) -> list[str]:
 
 def story_guards(notebook) -> list[str]:
     """All findings on one notebook, its load left out."""
-    return [*optional_parts(notebook), *untold_explorers(notebook), *predictions(notebook)]
+    return [
+        *optional_parts(notebook),
+        *needed_from_optional(notebook),
+        *untold_explorers(notebook),
+        *predictions(notebook),
+    ]

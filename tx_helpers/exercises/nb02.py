@@ -114,7 +114,7 @@ encoding = Exercise(
     minutes=6,
     cases=lambda: [
         (tuple("tent"), [("e", "n"), ("t", "en"), ("m", "en"), ("h", "en")]),
-        (tuple("unter"), [("n", "t"), ("u", "n"), ("e", "r")]),
+        (tuple("hunter"), [("n", "t"), ("u", "n"), ("e", "r")]),
         (tuple("banana"), [("a", "n"), ("an", "a"), ("b", "an"), ("n", "a")]),
         (tuple("aaaaa"), [("a", "a"), ("aa", "aa")]),
         (tuple("banban"), [("b", "a"), ("a", "n"), ("ba", "n")]),

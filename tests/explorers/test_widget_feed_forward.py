@@ -62,7 +62,7 @@ def test_the_size_is_that_of_the_numbers_without_epsilon(kind):
 def test_what_a_unit_lowers_points_left():
     body = ffn_memory.strips([("up", 2.0), ("down", -1.0)], "t", "#009E73").body
     bars = re.findall(r'<rect x="([\d.]+)" y="\d+" width="([\d.]+)"[^>]*fill="(#\w+)"', body)
-    assert bars == [("180", "80", "#009E73"), ("140", "40", "#D55E00")]  # from the line at 180
+    assert bars == [("182", "80", "#009E73"), ("138", "40", "#D55E00")]  # on either side of the line at 180
 
 
 def test_depth_tells_the_ratio_and_where_tokens_are_alike():

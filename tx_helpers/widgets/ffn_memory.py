@@ -121,10 +121,11 @@ def strips(rows: Sequence[tuple[str, float]], title: str, colour: str) -> Panel:
     longest = max((abs(value) for _, value in rows), default=1.0)
     signed = any(value < 0 for _, value in rows)
     zero, unit = (180, 80 / longest) if signed else (104, 160 / longest)
+    gap = 2 if signed else 0  # between the bars and the line at 0, which would not be seen on them
     parts = [heading(170, title)]
     for row, (name, value) in enumerate(rows):
         y = 32 + 27 * row
-        start = zero + unit * min(value, 0)
+        start = zero + gap if value > 0 else zero - gap + unit * value
         parts.append(words(96, y + 15, name, anchor="end"))
         parts.append(bar(start, y, unit * abs(value), 20, colour if value > 0 else ORANGE.full))
         parts.append(words(332, y + 15, f"{value:.2f}", anchor="end"))

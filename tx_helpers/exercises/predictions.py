@@ -18,15 +18,14 @@ from collections.abc import Sequence
 from numbers import Real
 from pathlib import Path
 
-import anywidget
 import traitlets
 
 from tx_helpers.arguments import described
 from tx_helpers.environment import printable
 from tx_helpers.exercises.record import guesses, note_guess
 from tx_helpers.show.plots import svg_text
+from tx_helpers.show.stored import StoredWidget
 
-VIEW = "application/vnd.jupyter.widget-view+json"
 STYLE = """
 .tx-predict, .tx-finding { border: 1px solid var(--jp-border-color1, #CBD2D9); border-radius: 8px; }
 .tx-predict, .tx-finding { margin: 0 0 8px; padding: 8px 14px; max-width: 46em; min-width: 0; line-height: 1.5; }
@@ -62,12 +61,11 @@ def predict(key: str, question: str, choices: Sequence[str] | None = None, *, un
     return known
 
 
-class _Shown(anywidget.AnyWidget):
+class _Shown(StoredWidget):
     """A widget with a static form, `_html` and `_text`, for pages without a kernel."""
 
     _esm = Path(__file__).with_name("predictions.js")
     _css = STYLE
-    _ipython_display_ = None  # that of ipywidgets 7 (on Colab) would show the widget alone, without the static form
     key = traitlets.Unicode().tag(sync=True)
     unit = traitlets.Unicode().tag(sync=True)
     answer = traitlets.Any(None, allow_none=True).tag(sync=True)
@@ -75,10 +73,8 @@ class _Shown(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return printable(self._text())
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        _, metadata = super()._repr_mimebundle_()  # what Colab needs
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return {VIEW: view, "text/html": self._html(), "text/plain": repr(self)}, metadata
+    def static_form(self) -> tuple[dict, dict]:
+        return {"text/html": self._html()}, {}
 
 
 class Prediction(_Shown):

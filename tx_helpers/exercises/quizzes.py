@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import anywidget
 import traitlets
 
 from tx_helpers.exercises.catalogue import modules
 from tx_helpers.show.plots import svg_text
+from tx_helpers.show.stored import StoredWidget
 
-VIEW = "application/vnd.jupyter.widget-view+json"
 STYLE = """
 .tx-quiz fieldset { border: 1px solid var(--jp-border-color1, #CBD2D9); border-radius: 8px; }
 .tx-quiz fieldset { margin: 0 0 12px; padding: 8px 14px; }
@@ -61,12 +60,11 @@ def quiz(notebook: str) -> "Quiz":
     return Quiz(notebook, module.QUIZ)
 
 
-class Quiz(anywidget.AnyWidget):
+class Quiz(StoredWidget):
     """The quiz as a widget; `answers` holds the index of the choice for each question, -1 where there is none yet."""
 
     _esm = Path(__file__).with_name("quizzes.js")
     _css = STYLE
-    _ipython_display_ = None  # that of ipywidgets 7 (on Colab) would show the widget alone, without the static form
     title = traitlets.Unicode().tag(sync=True)
     questions = traitlets.List().tag(sync=True)
     answers = traitlets.List(traitlets.Int()).tag(sync=True)
@@ -85,10 +83,8 @@ class Quiz(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return f"{self.title}: {self.score} of {len(self.questions)} questions right"
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        _, metadata = super()._repr_mimebundle_()  # what Colab needs
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return {VIEW: view, "text/html": self._static, "text/plain": repr(self)}, metadata
+    def static_form(self) -> tuple[dict, dict]:
+        return {"text/html": self._static}, {}
 
 
 def static(questions: Sequence[Question]) -> str:

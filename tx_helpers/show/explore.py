@@ -22,8 +22,8 @@ from ipywidgets.widgets.widget_description import DescriptionWidget
 
 from tx_helpers.show.keyboard import Keyboard
 from tx_helpers.show.plots import Picture, Svg, image, svg_text
+from tx_helpers.show.stored import VIEW
 
-VIEW = "application/vnd.jupyter.widget-view+json"
 PAUSE = 0.004  # seconds between a move and its picture; of the moves that come in meanwhile the newest wins
 ROUNDS = 5  # how often a picture is drawn again because the drawing function itself moved a control
 TEXT = "line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line"

@@ -12,14 +12,13 @@ import re
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 
-import anywidget
 import traitlets
 from torch import Tensor, from_numpy, tensor
 
 from tx_helpers.arguments import check_numbers, check_tensors, check_types
-from tx_helpers.show.explore import VIEW
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import INK, MUTED, WHITE, Colour, card, shape, words
+from tx_helpers.show.stored import StoredWidget
 from tx_helpers.widgets.scripts import FOLDER, joined
 from tx_helpers.widgets.self_attention import attend
 from tx_helpers.widgets.stepper_style import COLOURS, STYLE
@@ -204,7 +203,7 @@ def _shortened(word: str) -> str:
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
-class AttentionStepper(anywidget.AnyWidget):
+class AttentionStepper(StoredWidget):
     """Words with vectors (D,), a sentence of them, and the matrices W_Q, W_K (D, d_k) and W_V (D, d_v).
 
     query  the word of the sentence that asks, from 0
@@ -215,7 +214,6 @@ class AttentionStepper(anywidget.AnyWidget):
 
     _esm = joined(FOLDER / "svg.js", *sorted((FOLDER / "stepper").glob("*.js")))
     _css = STYLE
-    _ipython_display_ = None  # that of ipywidgets 7 (on Colab) would show the widget alone, without the stored picture
     spec = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
@@ -251,12 +249,8 @@ class AttentionStepper(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return f"AttentionStepper {self.spec['name']!r}: {draw(self.state).alt}"
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        _, metadata = super()._repr_mimebundle_()  # anywidget knows what Colab wants to be told
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        bundle, _ = draw(self.state)._repr_mimebundle_()
-        alt = {mime: {"alt": draw(self.state).alt} for mime in bundle if mime.startswith("image/")}
-        return {VIEW: view, **bundle, "text/plain": repr(self)}, {**metadata, **alt}
+    def static_form(self) -> tuple[dict, dict]:
+        return draw(self.state)._repr_mimebundle_()
 
     def set(self, **changes) -> None:
         """Turn controls: step and query (from 0), root, temperature. ValueError for what cannot be."""

@@ -2,16 +2,14 @@
 
 import re
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
 import browser_moves
 from browser_harness import NOTEBOOKS, find_chromium, front_end, require_chromium
 from browser_moves import cases_of, faults_of
 from explorer_cases import Case, Move, no_less, rises
-from notebook_frame import KERNEL
 from notebook_slice import needed_cells
+from small_notebooks import write_cells
 
 TOY = """
 import ipywidgets
@@ -94,8 +92,7 @@ PLANTED = [  # what is said of them, each once
 def opened(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("toys")
     for name, sources in {"sound": [TOY, SOUND, IMAGE], "faulty": FAULTY}.items():
-        cells = [new_code_cell(source.strip()) for source in sources]
-        nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), folder / f"{name}.ipynb")
+        write_cells(folder / f"{name}.ipynb", map(str.strip, sources))
     with front_end(request.param, folder) as opened:
         yield opened
 

@@ -1,10 +1,9 @@
 """Predictions and their findings in JupyterLab and Notebook 7: by mouse, by keyboard, and while the kernel is busy."""
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
 from browser_harness import KERNEL, front_end
+from small_notebooks import write_cells
 
 pytestmark = pytest.mark.slow
 CELLS = (
@@ -23,9 +22,7 @@ CELLS = (
 @pytest.fixture(scope="module", params=["lab", "notebook"])
 def sheet(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    cells = [new_code_cell(source) for source in CELLS]
-    nbformat.write(new_notebook(cells=cells, metadata=kernel), folder / "predictions.ipynb")
+    write_cells(folder / "predictions.ipynb", CELLS)
     with front_end(request.param, folder) as opened, opened("predictions.ipynb") as sheet:
         sheet.run_all()
         sheet.page.wait_for_selector(".tx-finding")

@@ -1,10 +1,9 @@
 """Quiz, verdict and progress in Chromium, in JupyterLab and in Notebook 7, by mouse and by keyboard."""
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
 from browser_harness import front_end
+from small_notebooks import write_cells
 from tx_helpers.exercises.nb04 import QUIZ
 
 pytestmark = pytest.mark.slow
@@ -19,9 +18,7 @@ CELLS = (
 @pytest.fixture(scope="module", params=["lab", "notebook"])
 def sheet(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    cells = [new_code_cell(source) for source in CELLS]
-    nbformat.write(new_notebook(cells=cells, metadata=kernel), folder / "quiz.ipynb")
+    write_cells(folder / "quiz.ipynb", CELLS)
     with front_end(request.param, folder) as opened, opened("quiz.ipynb") as sheet:
         sheet.run_all()
         sheet.page.wait_for_selector(".tx-quiz fieldset")

@@ -1,10 +1,12 @@
-"""Small notebooks for the tests of the guards: one that follows every rule, and cells to spoil it with."""
+"""Small notebooks for tests: one that follows every rule, cells to spoil it with, and a file of code cells to run."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
+import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from notebook_frame import frame, repository_address
+from notebook_frame import KERNEL, frame, repository_address
 from refresh_notebooks import fold
 
 NAME = "07_good.ipynb"
@@ -59,3 +61,9 @@ def notebook(*cells):
     for count, cell in enumerate((cell for cell in made.cells if cell.cell_type == "code"), 1):
         cell.execution_count = count
     return made
+
+
+def write_cells(path: Path, sources: Iterable[str]) -> None:
+    """A notebook of these code cells, with no output, written to a file."""
+    cells = [new_code_cell(source) for source in sources]
+    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), path)

@@ -9,7 +9,7 @@ DESCRIPTION = (
     "Positional encodings, and within the block, which is repeated N times, 05 Multi-head attention with 04 "
     "Self-attention and 06 Masking inside it, then 07 Feed-forward, residuals, normalisation. On the right the "
     "whole: 08 The full model, an encoder and a decoder joined by the memory; 09 Training, a loss that falls; 10 "
-    "Generation, word after word. Below, what lies beyond: 13 Positions inside attention, 14 Families, 15 "
+    "Debugging; 11 Decoding, word after word; 12 A model that writes. Below, what lies beyond: 13 Positions inside attention, 14 Families, 15 "
     "Modern Transformers, 16 Scaling up, 17 Inside the model, 18 Reference."
 )
 YELLOW = dict(fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
@@ -87,16 +87,20 @@ def draw_whole(canvas: Canvas) -> None:
     canvas.line((684, 272), (684, 294), colour=ORANGE.full)
     canvas.text(500, 308, "twenty-one", size=SMALL, colour=BLUE.shade, anchor="middle")
     canvas.text(684, 308, "ein und zwanzig", size=SMALL, colour=ORANGE.shade, anchor="middle")
-    stop(canvas, 424, 332, 336, 70, 9, ["Training", "the loss falls"], REDDISH | dict(fill="#FFFFFF"))
-    canvas.line((600, 344), (600, 390), (744, 390), colour=MUTED, thickness=1.2, arrow=False)
-    fall = [(600, 346), (616, 352), (630, 368), (648, 377), (672, 382), (704, 385), (740, 386)]
-    canvas.line(*fall, colour=ORANGE.full, thickness=2.4, arrow=False)
-    stop(canvas, 424, 414, 336, 70, 10, ["Generation", "word after word"], REDDISH | dict(fill="#FFFFFF"))
+    white = REDDISH | dict(fill="#FFFFFF")
+    stop(canvas, 424, 328, 204, 50, 9, ["Training", "the loss falls"], white)
+    canvas.line((562, 336), (562, 370), (618, 370), colour=MUTED, thickness=1.2, arrow=False)
+    canvas.line(
+        (562, 338), (570, 342), (580, 356), (596, 364), (616, 367), colour=ORANGE.full, thickness=2, arrow=False
+    )
+    stop(canvas, 636, 328, 124, 50, 10, ["Debugging"], white)
+    stop(canvas, 424, 386, 336, 50, 11, ["Decoding", "word after word"], white)
     for place, (word, width) in enumerate((("ein", 36), ("und", 38), ("…", 30))):
         x = 606 + 54 * place
-        canvas.box(x, 437, width, 24, word, **REDDISH, size=SMALL, bold=False)
+        canvas.box(x, 399, width, 24, word, **REDDISH, size=SMALL, bold=False)
         if place:
-            canvas.line((x - 54 + (36, 38)[place - 1], 449), (x, 449), colour=INK, thickness=1.3)
+            canvas.line((x - 54 + (36, 38)[place - 1], 411), (x, 411), colour=INK, thickness=1.3)
+    stop(canvas, 424, 444, 336, 44, 12, ["A model that writes", "stories, without an encoder"], white)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from notebook_frame import ROOT
-from tx_helpers.exercises.catalogue import RECORD, find, modules, notebook_of
+from tx_helpers.exercises.catalogue import RECORD, find, notebook_of
 
 PARTS = ("README.md", "LICENSE", "LICENSE-text.md", "Makefile", "requirements.txt", "environment.yml", "pyproject.toml")
 FOLDERS = ("notebooks", "tx_helpers", "figures", "setup.py", *PARTS)
@@ -92,8 +92,7 @@ def make(folder: Path) -> None:
     for name in filter(None, listed.stdout.split("\0")):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, folder / name)
-    for number in modules():
-        file = folder / "tx_helpers" / "exercises" / f"nb{number}.py"
+    for file in (folder / "tx_helpers" / "exercises").glob("nb*.py"):
         file.write_text(without_answers(file.read_text(encoding="utf-8")), encoding="utf-8")
     torch.save({name: find(name).record() for name in notebook_of()}, folder / RECORD.relative_to(ROOT))
 

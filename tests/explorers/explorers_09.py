@@ -21,26 +21,4 @@ CASES = [
             Move("Layer", r"layer 1, head \d: ", mouse="choose:1"),
         ),
     ),
-    Case(
-        "09_training",
-        "ablation",
-        (
-            Move("Right", r"no causal mask: loss 0\.0\d\d, exact match [0-4]\.\d%", mouse="choose:no causal mask"),
-            Move(
-                "Right", r"no positions: loss 0\.\d+, .* The lower loss translates better\.", keys=("n", "o", " ", "p")
-            ),
-            Move("Smooth over", r"the right model: loss 0\.\d+, exact match \d+\.\d%", keys=("ArrowLeft",)),
-        ),
-    ),
-    Case(
-        "09_training",
-        "live-training",
-        (
-            Move("Start", r"^the right model: training, step \d+ of 70, loss", mouse="click"),
-            Move("Stop", r"^the right model: (stopped at|done,) step \d+ of 70, loss", mouse="click", ends=True),
-            Move("Model", r"^not started: press Start to train 'no causal mask'", mouse="choose:no causal mask"),
-            Move("Start", r"^no causal mask: training, step \d+ of 70, loss", keys=("Space",)),
-            Move("Stop", r"^no causal mask: (stopped at|done,) step \d+ of 70, loss", keys=("Space",), ends=True),
-        ),
-    ),
 ]

@@ -1,74 +1,28 @@
-"""Notebook 10's explorers in the browser."""
+"""What the browser suite does in notebook 10."""
 
-from explorer_cases import Case, Move, no_less, rises
+from explorer_cases import Case, Move
 
-NOTEBOOK = "10_generation"
-FOUND = r"'[^']*' \((?:right|wrong)\), ln P -?\d+\.\d\d, score -?\d+\.\d\d"  # a hypothesis, and its figures
-SHARPER = r"(\d\.\d\d) → (\d\.\d\d)\.$"  # of the likeliest token, before the temperature and after
 CASES = [
     Case(
-        NOTEBOOK,
-        "decoding",
+        "10_debugging",
+        "ablation",
         (
-            Move("Step", r"^Step 2 of \d+: '[^']+' [01]\.\d\d, '[^']+' 0\.\d\d; looks most at ", keys=("ArrowRight",)),
-            Move("Step", r"^Step (\d+) of \1: ", mouse="drag"),
-            Move("Translator", r"of 8: .* so far: sechs", mouse="choose:trained"),
-            Move("Number", r"^Step \d of 6: .* so far: vier", text="421"),
-        ),
-    ),
-    Case(
-        NOTEBOOK,
-        "sampling",
-        (
-            Move("Written so far", r"^35 of 35 .* '[^']+', (\d\.\d\d) → \1\.$", text="sechs"),
-            Move("Temperature", r"^35 of 35 ", keys=("Home",), holds=no_less(SHARPER)),
-            Move("Written so far", r"^35 of 35 ", text="sechs tausend vier", holds=no_less(SHARPER)),
-            Move("Min-p", r"^1 of 35 tokens stays; 0\.\d\d of .* entropy \d\.\d\d → 0\.00", mouse="drag"),
-        ),
-    ),
-    Case(
-        NOTEBOOK,
-        "beams",
-        (
-            Move("Beams", rf"^3 beams find {FOUND}; greedy {FOUND}\.$", keys=("ArrowRight",)),
+            Move("Right", r"no causal mask: loss 0\.0\d\d, exact match [0-4]\.\d%", mouse="choose:no causal mask"),
             Move(
-                "Length penalty",
-                rf"^3 beams find {FOUND}; greedy ",
-                mouse="drag",
-                holds=rises(r"score (-?\d\.\d\d); gr"),
+                "Right", r"no positions: loss 0\.\d+, .* The lower loss translates better\.", keys=("n", "o", " ", "p")
             ),
-            Move(
-                "Translator", r"\(right\), ln P -?0\.\d\d, score -?0\.\d\d; greedy .* \(right\)", mouse="choose:trained"
-            ),
-            Move("Number", r"^3 beams find 'zwei hundert sechs und vierzig tausend .*' \(right\)", text="246583"),
+            Move("Smooth over", r"the right model: loss 0\.\d+, exact match \d+\.\d%", keys=("ArrowLeft",)),
         ),
     ),
     Case(
-        NOTEBOOK,
-        "cache",
+        "10_debugging",
+        "live-training",
         (
-            Move("Tokens so far", r"^GPT-2, after 1,023 tokens: .* 0\.14 G .* 106 G without: 747 times", mouse="drag"),
-            Move("Model", r"^GPT-3 175B, after 1,023 tokens", mouse="choose:GPT-3 175B"),
-            Move("Rows", r"^GPT-3 175B, after 1,023 tokens: .*; 2 rows keep 9\.00 GiB", keys=("ArrowRight",)),
-        ),
-    ),
-    Case(
-        NOTEBOOK,
-        "writer",
-        (
-            Move("Written so far", r"^53 of 53 .* '.', (\d\.\d\d) → \1\.$", text="One rainy morning she bo"),
-            Move("Top-k", r"^1 of 53 tokens stays; .* '.', \d\.\d\d → 1\.00", keys=("Home",)),
-            Move("Written so far", r"^1 of 53 tokens stays; 0\.\d\d of .* → 0\.00 nats", text="One rainy morning "),
-            Move("Top-k", r"^53 of 53 tokens stay; 0\.00 of", mouse="drag"),
-        ),
-    ),
-    Case(
-        NOTEBOOK,
-        "writer-attention",
-        (
-            Move("Layer", r"^layer 2, head 1: 's' looks most at 's' \(1\.00\)", keys=("ArrowDown",)),
-            Move("Head", r"^layer 2, head 3: 's' looks most at 's' \(1\.00\)", mouse="choose:3"),
-            Move("Causal mask", r"^layer 2, head 3, causal mask off: 's' looks most at ", mouse="click"),
+            Move("Start", r"^the right model: training, step \d+ of 70, loss", mouse="click"),
+            Move("Stop", r"^the right model: (stopped at|done,) step \d+ of 70, loss", mouse="click", ends=True),
+            Move("Model", r"^not started: press Start to train 'no causal mask'", mouse="choose:no causal mask"),
+            Move("Start", r"^no causal mask: training, step \d+ of 70, loss", keys=("Space",)),
+            Move("Stop", r"^no causal mask: (stopped at|done,) step \d+ of 70, loss", keys=("Space",), ends=True),
         ),
     ),
 ]

@@ -36,8 +36,13 @@ UNNAMED_SEEDS = {
         "train_translator(pairs.train, steps=10": "train_translator(pairs.train, seed={seed}, steps=10",
         "partial(train_translator, small.train": "partial(train_translator, small.train, seed={seed}",
     },
-    "10_generation": {
+    "10_debugging": {
+        "partial(train_translator, small.train": "partial(train_translator, small.train, seed={seed}",
+    },
+    "11_decoding": {
         "train_translator(steps=80": "train_translator(seed={seed}, steps=80",
+    },
+    "12_a_model_that_writes": {
         "train_writer(corpus, steps=150": "train_writer(corpus, seed={seed}, steps=150",
     },
     "13_positions_inside_attention": {

@@ -1,4 +1,4 @@
-"""Finds the exercises and quizzes: in the modules nb01, nb02, …, imported when they are first needed.
+"""Finds the exercises and quizzes: in nb01, nb02, nb06_inline, …, imported when they are first needed.
 
 In the edition without solutions (`make handout`) these modules hold no answers; the file RECORD holds their results.
 """
@@ -19,17 +19,24 @@ RECORD = Path(__file__).with_name("record.pt")
 
 @cache
 def modules() -> dict[str, ModuleType]:
-    """Notebook number, "04", -> its module."""
+    """Notebook number, "04", -> its module nb04, which has its quiz."""
+    return {name[2:]: module for name, module in _modules().items() if len(name) == 4}
+
+
+@cache
+def _modules() -> dict[str, ModuleType]:
+    """Name -> module: nb04, and nb04_inline for exercises of notebook 04 that do not fit into one file."""
     names = sorted(info.name for info in pkgutil.iter_modules([str(Path(__file__).parent)]) if info.name[:2] == "nb")
-    return {name[2:]: importlib.import_module(f"tx_helpers.exercises.{name}") for name in names}
+    return {name: importlib.import_module(f"tx_helpers.exercises.{name}") for name in names}
 
 
 @cache
 def of_notebook(number: str) -> list[Exercise]:
-    """The exercises of a notebook, in the order of its module."""
+    """The exercises of a notebook, in the order of its modules."""
     if number not in modules():
         raise ValueError(f"exercises: notebook {number!r} has none; notebooks with exercises: {', '.join(modules())}")
-    found = [value for value in vars(modules()[number]).values() if isinstance(value, Exercise)]
+    parts = [module for name, module in _modules().items() if name[2:4] == number]
+    found = [value for module in parts for value in vars(module).values() if isinstance(value, Exercise)]
     if RECORD.exists():
         records = torch.load(RECORD, weights_only=True)
         for exercise in found:

@@ -1,7 +1,5 @@
 """Exercises of notebook 09, training."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 
@@ -66,86 +64,6 @@ shift.add_mistakes(
     }
 )
 
-# --- the loss --------------------------------------------------------------------------------------------------------
-
-loss = Exercise(
-    "padded_loss",
-    title="A loss for each sentence",
-    goal="For logits (B, T, V) and targets (B, T), ids of which `pad` is the filling: the mean cross-entropy in nats "
-    "of each sentence, (B,), over its own tokens that are not filling. Every sentence has at least one.",
-    difficulty=2,
-    minutes=10,
-    formula=r"L_b = -\frac1{n_b}\sum_{t\,:\,y_{bt}\ne\mathrm{pad}}\ln p_{bt}(y_{bt})",
-    source="cross-entropy, averaged over the n_b real tokens of sentence b",
-    cases=lambda: [
-        (torch.tensor([[[2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]]), torch.tensor([[0, 1]]), 1),
-        (*(2 * z for z in random_tensors((2, 3, 5), seed=0)), torch.tensor([[1, 2, 4], [3, 0, 0]]), 0),
-        (
-            *(2 * z for z in random_tensors((3, 4, 6), seed=1)),
-            torch.tensor([[1, 2, 3, 5], [4, 5, 5, 5], [0, 1, 5, 5]]),
-            5,
-        ),
-    ],
-    hints=(
-        "The softmax is part of the cross-entropy, which takes logits. Which axis holds the tokens to choose from?",
-        "Pick the log-probability of the right token at each position, (B, T). Set it to 0 at the filling, and sum.",
-        "log_softmax(-1).gather(-1, targets[..., None])[..., 0]; then −(log_p · real).sum(1) / real.sum(1)",
-    ),
-)
-
-
-@loss.solution
-def padded_loss(logits, targets, pad):
-    """Mean cross-entropy (B,) of each sentence; logits (B, T, V), targets (B, T)."""
-    log_p = logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]  # (B, T)
-    real = targets != pad
-    return -(log_p * real).sum(dim=1) / real.sum(dim=1)
-
-
-@loss.mistake(
-    "You gave each sentence the mean over all real tokens of the batch: one number, the same for all of them."
-)
-def mean_of_the_batch(logits, targets, pad):
-    mean = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad)
-    return mean.expand(len(targets))
-
-
-@loss.mistake("Your softmax runs over the positions: they compete for a token, instead of the tokens for a position.")
-def softmax_over_positions(logits, targets, pad):
-    log_p = logits.log_softmax(dim=1).gather(-1, targets[..., None])[..., 0]
-    real = targets != pad
-    return -(log_p * real).sum(dim=1) / real.sum(dim=1)
-
-
-loss.add_mistakes(
-    {
-        "padding_counted": (
-            "You counted the padding: a model soon learns to predict filling, and your loss looks better than it is.",
-            lambda logits, targets, pad: F.cross_entropy(logits.mT, targets, reduction="none").mean(dim=1),
-        ),
-        "softmax_twice": (
-            "You applied a softmax before the cross-entropy, which applies its own: the loss starts at ln V and "
-            "hardly falls, since probabilities differ by 1 at most.",
-            lambda logits, targets, pad: padded_loss(logits.softmax(-1), targets, pad),
-        ),
-        "divided_by_all": (
-            "You divided by all positions, the filling too, which adds nothing to the sum: the loss is too small.",
-            lambda logits, targets, pad: padded_loss(logits, targets, pad) * (targets != pad).double().mean(dim=1),
-        ),
-        "in_bits": (
-            "Your loss is in bits, by log₂. Nats use ln: a model that guesses has a loss of ln V.",
-            lambda logits, targets, pad: padded_loss(logits, targets, pad) / math.log(2),
-        ),
-        "summed": (
-            "You returned sums over the tokens, which grow with a sentence's length; means can be compared.",
-            lambda logits, targets, pad: padded_loss(logits, targets, pad) * (targets != pad).sum(dim=1),
-        ),
-        "sign_forgotten": (
-            "You forgot the minus: your loss is negative, and training makes the right token less likely.",
-            lambda logits, targets, pad: -padded_loss(logits, targets, pad),
-        ),
-    }
-)
 
 # --- label smoothing -------------------------------------------------------------------------------------------------
 
@@ -209,6 +127,7 @@ smooth.add_mistakes(
         ),
     }
 )
+
 
 # --- the schedule ----------------------------------------------------------------------------------------------------
 
@@ -440,186 +359,8 @@ adam.add_mistakes(
     }
 )
 
-# --- a loop ----------------------------------------------------------------------------------------------------------
 
-descent = Exercise(
-    "descend",
-    title="A training loop",
-    goal="Gradient descent by autograd: the weights w (D,) of the prediction X @ w for X (N, D), y (N,), loss = mean "
-    "squared error over the N examples. Take `steps` steps, each with the gradient of all N and learning rate lr, "
-    "from the given w, and return the weights. The tensor w that you are given must not change.",
-    difficulty=2,
-    minutes=10,
-    cases=lambda: [
-        (torch.tensor([0.0]), torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 2.0]), 0.1, 2),
-        (*random_tensors((3,), (5, 3), (5,), seed=4), 0.05, 4),
-    ],
-    hints=(
-        "w = w.clone().requires_grad_(); then in each step: loss, backward, step, and one thing more.",
-        "backward adds to what w.grad holds already. What has to be done before the next one?",
-        "with torch.no_grad(): w -= lr * w.grad, and then w.grad = None (or zero_()).",
-    ),
-)
-
-
-@descent.solution
-def descend(w, X, y, lr, steps):
-    """Weights (D,) after some steps of gradient descent on the mean squared error."""
-    w = w.clone().requires_grad_()
-    for _ in range(steps):
-        loss = ((X @ w - y) ** 2).mean()
-        loss.backward()
-        with torch.no_grad():
-            w -= lr * w.grad
-        w.grad = None
-    return w.detach()
-
-
-def _gradient(w, X, y):
-    return 2 * X.T @ (X @ w - y) / len(y)
-
-
-@descent.mistake(
-    "zero_grad is missing: backward adds the new gradient to the old ones, and every step takes all again."
-)
-def gradients_pile_up(w, X, y, lr, steps):
-    total = torch.zeros_like(w)
-    for _ in range(steps):
-        total = total + _gradient(w, X, y)
-        w = w - lr * total
-    return w
-
-
-@descent.mistake("You stepped after every single example. Here each step uses the mean gradient of all N examples.")
-def example_by_example(w, X, y, lr, steps):
-    for _ in range(steps):
-        for n in range(len(y)):
-            w = w - lr * _gradient(w, X[n : n + 1], y[n : n + 1])
-    return w
-
-
-descent.add_mistakes(
-    {
-        "one_gradient": (
-            "You computed the gradient once and used it in every step: backward belongs inside the loop.",
-            lambda w, X, y, lr, steps: w - steps * lr * _gradient(w, X, y),
-        ),
-        "climbed": (
-            "You walked uphill: w plus the gradient makes the loss larger.",
-            lambda w, X, y, lr, steps: descend(w, X, y, -lr, steps),
-        ),
-        "sum_of_squares": (
-            "Your loss is the sum over the N examples, not their mean: each step is N times as long.",
-            lambda w, X, y, lr, steps: descend(w, X, y, lr * len(y), steps),
-        ),
-        "one_step_short": (
-            "You took one step too few: the loop has to run `steps` times.",
-            lambda w, X, y, lr, steps: descend(w, X, y, lr, steps - 1),
-        ),
-        "unchanged": (
-            "You returned the weights that you were given: you changed a copy of them, or nothing at all.",
-            lambda w, X, y, lr, steps: w.clone(),
-        ),
-    }
-)
-
-# --- measuring -------------------------------------------------------------------------------------------------------
-
-
-def _measured(predict, mode):
-    """The output for a model with dropout, and the state of the model afterwards."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 2))
-        model.train(mode == "in training mode")
-        x = torch.linspace(-1, 1, 12).reshape(4, 3)
-        y = predict(model, x)
-        modes = [part.training for part in model.modules()] + [p.requires_grad for p in model.parameters()]
-        torch.manual_seed(1)
-        later = model.train()(x).detach()
-    return {
-        "output": y,
-        "output needs a gradient": int(getattr(y, "requires_grad", False)),  # an array of NumPy needs none
-        "modes of the parts, and whether parameters learn": torch.tensor(modes).long(),
-        "output of a training step later on": later,
-    }
-
-
-measure = Exercise(
-    "measured_output",
-    title="Measuring a model",
-    goal="Return the output of `model`, an nn.Module with dropout, for x, as it is measured: with dropout off, and "
-    "without a graph (the output needs no gradient). All parts of the model are in one mode, either training or "
-    "evaluation; afterwards they are all in that mode again, and nothing else about the model has changed.",
-    difficulty=2,
-    minutes=8,
-    cases=lambda: [("in training mode",), ("in evaluation mode",)],
-    run=_measured,
-    hints=(
-        "model.eval() switches dropout off; model.training says in which mode it is.",
-        "With torch.no_grad() no graph is stored. Afterwards model.train(was_training).",
-        "was = model.training; model.eval(); with torch.no_grad(): y = model(x); model.train(was)",
-    ),
-)
-
-
-@measure.solution
-def measured_output(model, x):
-    """The model's output for x, without dropout or graph; its mode stays as it was."""
-    was_training = model.training
-    model.eval()
-    with torch.no_grad():
-        y = model(x)
-    model.train(was_training)
-    return y
-
-
-@measure.mistake("There is no eval() in your answer: dropout stays on, and two evaluations differ.")
-@torch.no_grad()
-def no_eval(model, x):
-    return model(x)
-
-
-@measure.mistake("You left the model in evaluation mode: training goes on without dropout, and nobody notices.")
-@torch.no_grad()
-def left_in_eval(model, x):
-    return model.eval()(x)
-
-
-@measure.mistake("You always end with train(): a model that was being evaluated has dropout from now on.")
-@torch.no_grad()
-def always_train(model, x):
-    y = model.eval()(x)
-    model.train()
-    return y
-
-
-@measure.mistake(
-    "You kept the graph: without torch.no_grad() each measurement holds all intermediate tensors in memory."
-)
-def graph_kept(model, x):
-    was_training = model.training
-    y = model.eval()(x)
-    model.train(was_training)
-    return y
-
-
-@measure.mistake("no_grad() stores no graph, but it is not eval(): you switched to train(), and dropout is at work.")
-@torch.no_grad()
-def train_in_place_of_eval(model, x):
-    was_training = model.training
-    y = model.train()(x)
-    model.train(was_training)
-    return y
-
-
-@measure.mistake("You switched the parameters' gradients off and left them off: from now on the model learns nothing.")
-def parameters_frozen(model, x):
-    was_training = model.training
-    y = model.eval().requires_grad_(False)(x)
-    model.train(was_training)
-    return y
-
+# --- the quiz --------------------------------------------------------------------------------------------------------
 
 QUIZ = [
     Question(
@@ -628,21 +369,6 @@ QUIZ = [
             Choice("0", "That is a model that is certain and right."),
             Choice("ln 50 ≈ 3.9", "Each token has probability 1/50.", right=True),
             Choice("50", "The loss is a logarithm of a probability."),
-        ),
-    ),
-    Question(
-        "After ten steps the loss is 0.001. What do you suspect first?",
-        (
-            Choice(
-                "The task is easy",
-                "Then it takes longer still: on our easy task the loss was 0.8 after ten steps on eight sentences.",
-            ),
-            Choice("The learning rate is too high", "That makes a loss jump or grow."),
-            Choice(
-                "The input holds the answer",
-                "A missing mask or an unshifted target: copying is learnt in a few steps.",
-                right=True,
-            ),
         ),
     ),
     Question(
@@ -669,18 +395,6 @@ QUIZ = [
         ),
     ),
     Question(
-        "Most of the six bugs that are trained in this notebook …",
-        (
-            Choice("stop with an error", "None of them does: all run, and their losses fall."),
-            Choice(
-                "have a lower loss than the right model",
-                "Four of them on any machine. So a loss cannot find them: probe the model.",
-                right=True,
-            ),
-            Choice("vanish with a lower learning rate", "A wrong mask or target is wrong at any learning rate."),
-        ),
-    ),
-    Question(
         "Why is padding left out of the loss?",
         (
             Choice(
@@ -694,6 +408,14 @@ QUIZ = [
                 "The logits at the filling are computed all the same; little is saved.",
             ),
             Choice("Its gradient would be NaN", "<pad> is a token like others; its gradient is an ordinary one."),
+        ),
+    ),
+    Question(
+        "With label smoothing ε = 0.1, how small can the loss become?",
+        (
+            Choice("0, as without it", "A loss of 0 needs certainty, and the smoothed target is not certain."),
+            Choice("The entropy of the smoothed target", "A model that predicts just that.", right=True),
+            Choice("ln V, the loss of a model that knows nothing", "A trained model gets far below that."),
         ),
     ),
 ]

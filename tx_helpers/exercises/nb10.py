@@ -1,700 +1,328 @@
-"""Exercises of notebook 10, generation."""
+"""Exercises of notebook 10, debugging."""
 
 import math
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
 
-from tx_helpers.exercises.compare import as_mask
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
 
-# --- temperature -----------------------------------------------------------------------------------------------------
+# --- the loss --------------------------------------------------------------------------------------------------------
 
-warm = Exercise(
-    "tempered",
-    title="Bolder and milder",
-    goal="Return the probabilities (V,) that logits (V,) give at a temperature τ > 0: below 1 the likely becomes "
-    "likelier.",
-    difficulty=1,
-    minutes=3,
-    cases=lambda: [
-        (torch.tensor([2.0, 1.0, 0.0]), 0.5),
-        *((z, t) for z, t in zip(random_tensors((5,), (7,), seed=0), (2.0, 0.8), strict=True)),
-        (torch.tensor([1.0, 0.9, 0.0]), 0.05),
-        (torch.tensor([100.0, 0.0]), 1.0),
-    ],
-    hints=(
-        "The temperature works on the logits.",
-        "Divide by it, then apply the softmax.",
-        "(logits / temperature).softmax(-1)",
-    ),
-)
-
-
-@warm.solution
-def tempered(logits, temperature):
-    """Probabilities (V,) of logits (V,) at that temperature."""
-    return (logits / temperature).softmax(dim=-1)
-
-
-warm.add_mistakes(
-    {
-        "temperature_multiplied": (
-            "You multiplied by the temperature: your 0.5 makes the choice milder, and your 2 makes it bolder.",
-            lambda logits, temperature: (logits * temperature).softmax(dim=-1),
-        ),
-        "divided_after": (
-            "You divided the probabilities, after the softmax: they do not sum to 1, and their ratios are as before.",
-            lambda logits, temperature: logits.softmax(dim=-1) / temperature,
-        ),
-        "power_without_sum": (
-            "You took the power p^(1/τ), which is right, but the powers do not sum to 1: divide them by their sum.",
-            lambda logits, temperature: logits.softmax(dim=-1) ** (1 / temperature),
-        ),
-        "temperature_ignored": (
-            "You did not use the temperature: this is the plain softmax, τ = 1.",
-            lambda logits, temperature: logits.softmax(dim=-1),
-        ),
-        "divided_twice": (
-            "You divided by the temperature twice, by τ²: the effect is too strong on both sides of 1.",
-            lambda logits, temperature: (logits / temperature**2).softmax(dim=-1),
-        ),
-        "exponential_overflows": (
-            "Your exponential overflows: e¹⁰⁰ is ∞ in float32, and ∞ / ∞ is NaN. Subtract the largest logit first.",
-            lambda logits, temperature: (logits / temperature).exp() / (logits / temperature).exp().sum(),
-        ),
-    }
-)
-
-# --- top-p -----------------------------------------------------------------------------------------------------------
-
-top_p = Exercise(
-    "nucleus",
-    title="Top-p for a batch",
-    goal="Which distributions does top-p draw from? Each row of p (B, V) belongs to a text, and `top` (B,) holds a "
-    "number for each text. In each row keep the likeliest tokens, as few as possible, whose probabilities together "
-    "reach at least the row's `top`; give the others 0, and divide the row by its new sum. Return probabilities (B, "
-    "V), in the order of p. No two probabilities of a row are equal, and 0 < top ≤ 1.",
-    difficulty=3,
-    minutes=14,
-    source="Holtzman et al. 2020, section 3.1",
-    formula=r"\sum_{v\ \text{kept}} p_{bv} \ge \mathrm{top}_b",
-    cases=lambda: [
-        (torch.tensor([[0.15, 0.5, 0.05, 0.3], [0.1, 0.2, 0.3, 0.4]]), torch.tensor([0.75, 0.35])),
-        (torch.tensor([[0.0625, 0.5, 0.25, 0.1875], [0.25, 0.5, 0.1875, 0.0625]]), torch.tensor([0.75, 0.5])),
-        (torch.tensor([[0.25, 0.5, 0.0078125, 0.2421875]]), torch.tensor([1.0])),
-        (random_tensors((3, 9), seed=1)[0].softmax(-1), torch.tensor([0.9, 0.5, 0.2])),
-        (random_tensors((2, 6), seed=2)[0].softmax(-1), torch.tensor([0.5, 0.95])),
-    ],
-    hints=(
-        "Sort each row from likely to unlikely, and add up along it. Which token is the last that is needed?",
-        "A token stays if those before it have not reached `top`. Back to the tokens' places: scatter along the last "
-        "axis.",
-        "ranked, ids = p.sort(descending=True); stays = ranked.cumsum(-1) - ranked < top[:, None]; keep = "
-        "stays.gather(-1, ids.argsort(-1)); p * keep over its sum along the row",
-    ),
-)
-
-
-@top_p.solution
-def nucleus(p, top):
-    """Probabilities (B, V) after top-p, for rows p (B, V) that sum to 1 and a top (B,) for each."""
-    ranked, ids = p.sort(dim=-1, descending=True)
-    kept = ranked.where(ranked.cumsum(dim=-1) - ranked < top[:, None], 0.0)
-    return torch.zeros_like(p).scatter(-1, ids, kept / kept.sum(dim=-1, keepdim=True))
-
-
-def _shared(p, keep):
-    """The kept probabilities over their sum; a row of which nothing is kept is NaN."""
-    return p * keep / (p * keep).sum(dim=-1, keepdim=True)
-
-
-def _keeping(stays, descending=True):
-    """A mistake that keeps other ranks: stays(ranked, ranked.cumsum(-1), top (B, 1)) is (B, V)."""
-
-    def kept(p, top):
-        ranked, ids = p.sort(dim=-1, descending=descending)
-        stay = stays(ranked, ranked.cumsum(dim=-1), top[:, None])
-        return _shared(p, stay.gather(-1, ids.argsort(dim=-1)))
-
-    return kept
-
-
-@top_p.mistake("You used scatter's ids with gather, which shuffles the row again. Use scatter, or ids.argsort().")
-def put_back_by_gather(p, top):
-    ranked, ids = p.sort(dim=-1, descending=True)
-    return _shared(ranked, ranked.cumsum(dim=-1) - ranked < top[:, None]).gather(-1, ids)
-
-
-top_p.add_mistakes(
-    {
-        "not_shared_anew": (
-            "Your probabilities do not sum to 1: divide what stays by its new sum.",
-            lambda p, top: p * (nucleus(p, top) > 0),
-        ),
-        "crossing_dropped": (
-            "You dropped the token that crosses the line: `top` is not reached. Where nothing is left, 0 / 0 is NaN.",
-            _keeping(lambda ranked, total, top: total <= top),
-        ),
-        "crossing_dropped_zeros": (
-            "You dropped the token that crosses the line, so `top` is not reached. Where nothing is left, all is 0.",
-            lambda p, top: _keeping(lambda ranked, total, top: total <= top)(p, top).nan_to_num(0.0),
-        ),
-        "crossing_dropped_but_one": (
-            "You dropped the token that crosses the line but kept the likeliest: the rest does not reach `top`.",
-            _keeping(lambda ranked, total, top: (total <= top) | (ranked == ranked[:, :1])),
-        ),
-        "reaching_dropped": (
-            "You kept tokens while their sum is below `top`: it is never reached. Where nothing is left, 0 / 0 is NaN.",
-            _keeping(lambda ranked, total, top: total < top),
-        ),
-        "reaching_dropped_zeros": (
-            "You kept tokens while their sum is below `top`: it is never reached. Where nothing is left, all is 0.",
-            lambda p, top: _keeping(lambda ranked, total, top: total < top)(p, top).nan_to_num(0.0),
-        ),
-        "reaching_dropped_but_one": (
-            "You kept the likeliest token, and others as long as the sum is below `top`: it is never reached.",
-            _keeping(lambda ranked, total, top: (total < top) | (ranked == ranked[:, :1])),
-        ),
-        "beyond_top": (
-            "You kept one token too many where the sum is exactly `top`. Compare with <, not ≤.",
-            _keeping(lambda ranked, total, top: total - ranked <= top),
-        ),
-        "one_too_many": (
-            "You kept one token more than needed: `top` is reached before it.",
-            _keeping(lambda ranked, total, top: (total - ranked < top).roll(1, -1) | (ranked == ranked[:, :1])),
-        ),
-        "at_least_two": (
-            "You always kept two tokens or more. Where the likeliest reaches `top` alone, it stays alone.",
-            _keeping(lambda ranked, total, top: (total - ranked < top) | (ranked >= ranked[:, 1:2])),
-        ),
-        "by_single_probability": (
-            "You kept all tokens of probability 1 − top or more. What counts is the sum from the likeliest on.",
-            lambda p, top: _shared(p, p >= 1 - top[:, None]).nan_to_num(0.0),
-        ),
-        "from_the_tail": (
-            "You added up from the unlikeliest: you kept the tail of the distribution and threw its head away.",
-            _keeping(lambda ranked, total, top: total - ranked < top, descending=False),
-        ),
-        "in_order_of_rank": (
-            "Your result is in the order of rank, the likeliest first: you did not put it back to the tokens' places.",
-            lambda p, top: nucleus(p, top).sort(dim=-1, descending=True).values,
-        ),
-        "not_sorted": (
-            "You added up without sorting: whether a token stays depends on its id. Sort by probability first.",
-            lambda p, top: _shared(p, p.cumsum(-1) - p < top[:, None]),
-        ),
-        "softmax_of_probabilities": (
-            "You applied a softmax to what stays, which makes it nearly even. Divide it by its sum.",
-            lambda p, top: p.masked_fill(nucleus(p, top) == 0, -math.inf).softmax(dim=-1),
-        ),
-        "one_top_for_all": (
-            "You cut every text at the first one's `top`: each row has a line of its own.",
-            lambda p, top: nucleus(p, top[:1].expand_as(top)),
-        ),
-    }
-)
-
-# --- top-k -----------------------------------------------------------------------------------------------------------
-
-
-def _beside_the_old(make, logits, k):
-    """The new logits, and those that were passed in, as they are afterwards."""
-    made = make(logits, k)
-    shared = isinstance(made, Tensor) and made.data_ptr() == logits.data_ptr()
-    return {"new logits": made, "old logits afterwards": logits.clone(), "in the memory of the old ones": shared}
-
-
-top_k = Exercise(
-    "top_k_logits",
-    title="Top-k, with a k for each text",
-    goal="In each row b of the logits (B, V) leave the k[b] largest as they are and set the others to −∞, so that a "
-    "softmax gives them 0. k (B,) holds whole numbers from 1 to V, and all logits of a row differ. Do not change the "
-    "logits that you are given: make a new tensor.",
+loss = Exercise(
+    "padded_loss",
+    title="A loss for each sentence",
+    goal="For logits (B, T, V) and targets (B, T), ids of which `pad` is the filling: the mean cross-entropy in nats "
+    "of each sentence, (B,), over its own tokens that are not filling. Every sentence has at least one.",
     difficulty=2,
-    minutes=7,
-    source="Fan, Lewis and Dauphin 2018",
+    minutes=10,
+    formula=r"L_b = -\frac1{n_b}\sum_{t\,:\,y_{bt}\ne\mathrm{pad}}\ln p_{bt}(y_{bt})",
+    source="cross-entropy, averaged over the n_b real tokens of sentence b",
     cases=lambda: [
-        (torch.tensor([[1.0, 4.0, 2.0, 3.0], [5.0, 6.0, 8.0, 7.0]]), torch.tensor([2, 1])),
-        (*random_tensors((3, 8), seed=3), torch.tensor([3, 1, 8])),
-        (torch.tensor([[0.0, -1.0, -2.0]]), torch.tensor([1])),
-        (torch.tensor([[2.0, 2.0008, 2.0004]]), torch.tensor([2])),
-        (torch.tensor([[1.0, 2.0]]), torch.tensor([2])),
+        (torch.tensor([[[2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]]), torch.tensor([[0, 1]]), 1),
+        (*(2 * z for z in random_tensors((2, 3, 5), seed=0)), torch.tensor([[1, 2, 4], [3, 0, 0]]), 0),
+        (
+            *(2 * z for z in random_tensors((3, 4, 6), seed=1)),
+            torch.tensor([[1, 2, 3, 5], [4, 5, 5, 5], [0, 1, 5, 5]]),
+            5,
+        ),
     ],
-    run=_beside_the_old,
     hints=(
-        "Which is the smallest logit that stays, in each row?",
-        "Sort the rows, the largest first: the threshold of row b is at k[b] − 1. gather picks a place in each row.",
-        "threshold = logits.sort(descending=True).values.gather(-1, k[:, None] - 1), then masked_fill below it",
+        "The softmax is part of the cross-entropy, which takes logits. Which axis holds the tokens to choose from?",
+        "Pick the log-probability of the right token at each position, (B, T). Set it to 0 at the filling, and sum.",
+        "log_softmax(-1).gather(-1, targets[..., None])[..., 0]; then −(log_p · real).sum(1) / real.sum(1)",
     ),
 )
 
 
-@top_k.solution
-def top_k_logits(logits, k):
-    """Logits (B, V) with −∞ for all but the k[b] largest of row b; k (B,)."""
-    threshold = logits.sort(dim=-1, descending=True).values.gather(-1, k[:, None] - 1)  # (B, 1)
-    return logits.masked_fill(logits < threshold, -math.inf)
+@loss.solution
+def padded_loss(logits, targets, pad):
+    """Mean cross-entropy (B,) of each sentence; logits (B, T, V), targets (B, T)."""
+    log_p = logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]  # (B, T)
+    real = targets != pad
+    return -(log_p * real).sum(dim=1) / real.sum(dim=1)
 
 
-def _threshold(logits, k):
-    return logits.sort(dim=-1, descending=True).values.gather(-1, k[:, None].clamp(max=logits.shape[1]) - 1)
+@loss.mistake(
+    "You gave each sentence the mean over all real tokens of the batch: one number, the same for all of them."
+)
+def mean_of_the_batch(logits, targets, pad):
+    mean = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad)
+    return mean.expand(len(targets))
 
 
-def _first_kept(logits, k):
-    return torch.where(torch.arange(logits.shape[1]) < k[:, None], logits, -math.inf)
+@loss.mistake("Your softmax runs over the positions: they compete for a token, instead of the tokens for a position.")
+def softmax_over_positions(logits, targets, pad):
+    log_p = logits.log_softmax(dim=1).gather(-1, targets[..., None])[..., 0]
+    real = targets != pad
+    return -(log_p * real).sum(dim=1) / real.sum(dim=1)
 
 
-top_k.add_mistakes(
+loss.add_mistakes(
     {
-        "zero_for_infinity": (
-            "You set the others to 0. A logit of 0 is an ordinary one, above every negative logit, and can be drawn.",
-            lambda logits, k: logits.masked_fill(logits < _threshold(logits, k), 0.0),
+        "padding_counted": (
+            "You counted the padding: a model soon learns to predict filling, and your loss looks better than it is.",
+            lambda logits, targets, pad: F.cross_entropy(logits.mT, targets, reduction="none").mean(dim=1),
         ),
-        "billion_for_infinity": (
-            "You set the others to −10⁹. The softmax makes it 0, too, but whoever looks for −∞ later does not find it.",
-            lambda logits, k: logits.masked_fill(logits < _threshold(logits, k), -1e9),
+        "softmax_twice": (
+            "You applied a softmax before the cross-entropy, which applies its own: the loss starts at ln V and "
+            "hardly falls, since probabilities differ by 1 at most.",
+            lambda logits, targets, pad: padded_loss(logits.softmax(-1), targets, pad),
         ),
-        "changed_in_place": (
-            "You changed the logits that you were given (a _ at the end of a name says so): make a new tensor.",
-            lambda logits, k: logits.masked_fill_(logits < _threshold(logits, k), -math.inf),
+        "divided_by_all": (
+            "You divided by all positions, the filling too, which adds nothing to the sum: the loss is too small.",
+            lambda logits, targets, pad: padded_loss(logits, targets, pad) * (targets != pad).double().mean(dim=1),
         ),
-        "handed_back_itself": (
-            "Where nothing is cut you return the very tensor that you were given: whoever changes one changes both.",
-            lambda logits, k: logits if (k == logits.shape[1]).all() else top_k_logits(logits, k),
+        "in_bits": (
+            "Your loss is in bits, by log₂. Nats use ln: a model that guesses has a loss of ln V.",
+            lambda logits, targets, pad: padded_loss(logits, targets, pad) / math.log(2),
         ),
-        "k_and_one": (
-            "You kept k + 1 logits, one too many: the threshold is the k-th largest.",
-            lambda logits, k: logits.masked_fill(logits < _threshold(logits, k + 1), -math.inf),
+        "summed": (
+            "You returned sums over the tokens, which grow with a sentence's length; means can be compared.",
+            lambda logits, targets, pad: padded_loss(logits, targets, pad) * (targets != pad).sum(dim=1),
         ),
-        "threshold_dropped": (
-            "You dropped the k-th largest: the comparison with it must let it stay (<, not ≤).",
-            lambda logits, k: logits.masked_fill(logits <= _threshold(logits, k), -math.inf),
-        ),
-        "smallest_kept": (
-            "You kept the k smallest: topk with largest=False, or a sort the wrong way round.",
-            lambda logits, k: -top_k_logits(-logits, k).nan_to_num(neginf=math.inf),
-        ),
-        "first_kept": (
-            "You kept the first k of the list. Ids say nothing about how likely a token is.",
-            _first_kept,
-        ),
-        "ranks_by_one_argsort": (
-            "You took argsort for ranks. It tells which token has a rank; the rank of a token takes a second argsort.",
-            lambda logits, k: logits.masked_fill(logits.argsort(dim=-1, descending=True) >= k[:, None], -math.inf),
-        ),
-        "sorted_away": (
-            "Your logits are sorted: each one has lost its token, whose id is its place in the list.",
-            lambda logits, k: _first_kept(logits.sort(dim=-1, descending=True).values, k),
-        ),
-        "one_k_for_all": (
-            "You used one k, the first text's, for all of them: each row has a k of its own.",
-            lambda logits, k: top_k_logits(logits, k[:1].expand_as(k)),
-        ),
-        "largest_k_for_all": (
-            "You used one k, the largest, for all texts, as with topk(k.max()): each row has a k of its own.",
-            lambda logits, k: top_k_logits(logits, k.max().expand_as(k)),
+        "sign_forgotten": (
+            "You forgot the minus: your loss is negative, and training makes the right token less likely.",
+            lambda logits, targets, pad: -padded_loss(logits, targets, pad),
         ),
     }
 )
 
-# --- beams -----------------------------------------------------------------------------------------------------------
 
-beam = Exercise(
-    "next_beams",
-    title="One step of beam search",
-    goal="n beams have the log-probabilities `scores` (n,) so far; `log_p` (n, V) holds those of every next token "
-    "after each beam. Among all n · V continuations find the n likeliest, counted from their first token on, the "
-    "likeliest first; several may continue one beam. Return the beams that they continue (n,), their tokens (n,), and "
-    "their scores (n,), in this order. No two are equal.",
+# --- a loop ----------------------------------------------------------------------------------------------------------
+
+descent = Exercise(
+    "descend",
+    title="A training loop",
+    goal="Gradient descent by autograd: the weights w (D,) of the prediction X @ w for X (N, D), y (N,), loss = mean "
+    "squared error over the N examples. Take `steps` steps, each with the gradient of all N and learning rate lr, "
+    "from the given w, and return the weights. The tensor w that you are given must not change.",
     difficulty=2,
     minutes=10,
     cases=lambda: [
-        (torch.tensor([-1.0, -1.5]), torch.tensor([[0.7, 0.2, 0.1], [0.6, 0.25, 0.15]]).log()),
-        (torch.tensor([-0.1, -4.0, -4.2]), random_tensors((3, 6), seed=5)[0].log_softmax(-1)),
-        (torch.tensor([-2.0, -2.3, -2.6, -9.0]), random_tensors((4, 7), seed=6)[0].log_softmax(-1)),
-        (torch.tensor([-3.0, -1.0]), torch.tensor([[0.9, 0.1], [0.5, 0.5001]]).log()),  # the second beam is ahead
+        (torch.tensor([0.0]), torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 2.0]), 0.1, 2),
+        (*random_tensors((3,), (5, 3), (5,), seed=4), 0.05, 4),
     ],
     hints=(
-        "Every continuation of every beam competes: n · V candidates in one contest.",
-        "Log-probabilities add: scores[:, None] + log_p. Then flatten and take topk(n).",
-        "An index into the flat list is beam · V + token: index // V and index % V.",
+        "w = w.clone().requires_grad_(); then in each step: loss, backward, step, and one thing more.",
+        "backward adds to what w.grad holds already. What has to be done before the next one?",
+        "with torch.no_grad(): w -= lr * w.grad, and then w.grad = None (or zero_()).",
     ),
 )
 
 
-@beam.solution
-def next_beams(scores, log_p):
-    """Beams (n,), tokens (n,) and scores (n,) of the n best continuations."""
-    n, V = log_p.shape
-    best, index = (scores[:, None] + log_p).flatten().topk(n)
-    return index // V, index % V, best
+@descent.solution
+def descend(w, X, y, lr, steps):
+    """Weights (D,) after some steps of gradient descent on the mean squared error."""
+    w = w.clone().requires_grad_()
+    for _ in range(steps):
+        loss = ((X @ w - y) ** 2).mean()
+        loss.backward()
+        with torch.no_grad():
+            w -= lr * w.grad
+        w.grad = None
+    return w.detach()
 
 
-@beam.mistake("You multiplied the log-probabilities. Probabilities multiply; their logarithms add.")
-def logs_multiplied(scores, log_p):
-    n, V = log_p.shape
-    best, index = (scores[:, None] * log_p).flatten().topk(n)
-    return index // V, index % V, best
+def _gradient(w, X, y):
+    return 2 * X.T @ (X @ w - y) / len(y)
 
 
-@beam.mistake("You swapped beam and token: index // V is the beam, index % V the token.")
-def beam_and_token_swapped(scores, log_p):
-    beams, tokens, best = next_beams(scores, log_p)
-    return tokens, beams, best
-
-
-@beam.mistake("Beams and tokens are right, but your scores are those of the last token: add the beam's score so far.")
-def scores_of_the_last_token(scores, log_p):
-    beams, tokens, _ = next_beams(scores, log_p)
-    return beams, tokens, log_p[beams, tokens]
-
-
-@beam.mistake("You let each beam keep its own best continuation. A good beam may have two of the best.")
-def one_for_each_beam(scores, log_p):
-    best, tokens = (scores[:, None] + log_p).max(dim=-1)
-    order = best.argsort(descending=True)
-    return order, tokens[order], best[order]
-
-
-@beam.mistake(
-    "You took each beam's own best continuation, in the order of the beams. All n · V compete in one contest."
+@descent.mistake(
+    "zero_grad is missing: backward adds the new gradient to the old ones, and every step takes all again."
 )
-def each_beams_own_best(scores, log_p):
-    best, tokens = (scores[:, None] + log_p).max(dim=-1)
-    return torch.arange(len(scores)), tokens, best
+def gradients_pile_up(w, X, y, lr, steps):
+    total = torch.zeros_like(w)
+    for _ in range(steps):
+        total = total + _gradient(w, X, y)
+        w = w - lr * total
+    return w
 
 
-@beam.mistake("You found the right continuations, but they are in the order of their beams. The likeliest comes first.")
-def in_order_of_beams(scores, log_p):
-    n, V = log_p.shape
-    totals = (scores[:, None] + log_p).flatten()
-    index = totals.topk(n).indices.sort().values
-    return index // V, index % V, totals[index]
+@descent.mistake("You stepped after every single example. Here each step uses the mean gradient of all N examples.")
+def example_by_example(w, X, y, lr, steps):
+    for _ in range(steps):
+        for n in range(len(y)):
+            w = w - lr * _gradient(w, X[n : n + 1], y[n : n + 1])
+    return w
 
 
-beam.add_mistakes(
+descent.add_mistakes(
     {
-        "best_beam_only": (
-            "All your continuations come from the best beam: the others never get a chance to overtake it.",
-            lambda scores, log_p: next_beams(scores.where(scores == scores.max(), -math.inf), log_p),
+        "one_gradient": (
+            "You computed the gradient once and used it in every step: backward belongs inside the loop.",
+            lambda w, X, y, lr, steps: w - steps * lr * _gradient(w, X, y),
         ),
-        "past_forgotten": (
-            "You count only the last token's log-probability: a poor beam competes like a good one. Add `scores`.",
-            lambda scores, log_p: next_beams(torch.zeros_like(scores), log_p),
+        "climbed": (
+            "You walked uphill: w plus the gradient makes the loss larger.",
+            lambda w, X, y, lr, steps: descend(w, X, y, -lr, steps),
         ),
-        "probabilities_added": (
-            "You added probabilities to log-probabilities: take the logarithm of both, or multiply two probabilities.",
-            lambda scores, log_p: next_beams(scores, log_p.exp()),
+        "sum_of_squares": (
+            "Your loss is the sum over the N examples, not their mean: each step is N times as long.",
+            lambda w, X, y, lr, steps: descend(w, X, y, lr * len(y), steps),
+        ),
+        "one_step_short": (
+            "You took one step too few: the loop has to run `steps` times.",
+            lambda w, X, y, lr, steps: descend(w, X, y, lr, steps - 1),
+        ),
+        "unchanged": (
+            "You returned the weights that you were given: you changed a copy of them, or nothing at all.",
+            lambda w, X, y, lr, steps: w.clone(),
         ),
     }
 )
 
-# --- length ----------------------------------------------------------------------------------------------------------
-
-length = Exercise(
-    "break_even",
-    title="Long against short",
-    goal="Two finished beams have the log-probabilities a and b (ln P, both below 0) and n and m tokens. At which α "
-    "of the length penalty are their scores equal? a > b, n < m, and such an α > 0 exists. Return α.",
-    difficulty=2,
-    minutes=10,
-    formula=r"\mathrm{score} = \frac{\ln P}{\left((5+\mathrm{length})\,/\,6\right)^{\alpha}}",
-    source="Wu et al. 2016, equation 14, as in the notebook",
-    tolerance=1e-6,
-    cases=lambda: [(-1.0, 1, -2.0, 7), (-4.04, 6, -4.44, 8), (-3.0, 4, -9.0, 40)],
-    hints=(
-        "Write both scores down, set them equal, and bring the two powers of α to one side.",
-        "((5 + m) / (5 + n))^α = b / a: the 6 has dropped out. How do you solve for an exponent?",
-        "math.log(b / a) / math.log((5 + m) / (5 + n))",
-    ),
-)
+# --- measuring -------------------------------------------------------------------------------------------------------
 
 
-@length.solution
-def break_even(a, n, b, m):
-    """The α at which ln P = a with n tokens and ln P = b with m tokens have the same score."""
-    return math.log(b / a) / math.log((5 + m) / (5 + n))
-
-
-length.add_mistakes(
-    {
-        "five_forgotten": (
-            "You compared the lengths themselves. The formula adds 5 to each, which makes the penalty gentler.",
-            lambda a, n, b, m: math.log(b / a) / math.log(m / n),
-        ),
-        "upside_down": (
-            "Your α is negative: one of the two ratios is upside down. A longer text gains as α grows, so α > 0.",
-            lambda a, n, b, m: math.log(a / b) / math.log((5 + m) / (5 + n)),
-        ),
-        "one_logarithm": (
-            "The logarithm of b/a is missing: α is an exponent, so take the logarithm of both sides of the equation.",
-            lambda a, n, b, m: (b / a) / math.log((5 + m) / (5 + n)),
-        ),
-        "subtracted": (
-            "You subtracted the log-probabilities; in the equation one is divided by the other.",
-            lambda a, n, b, m: (a - b) / math.log((5 + m) / (5 + n)),
-        ),
-        "no_logarithm": (
-            "You divided the two ratios without logarithms, but α is an exponent.",
-            lambda a, n, b, m: (b / a) / ((5 + m) / (5 + n)),
-        ),
-        "inverse": (
-            "Your fraction is upside down: your number is 1/α.",
-            lambda a, n, b, m: math.log((5 + m) / (5 + n)) / math.log(b / a),
-        ),
+def _measured(predict, mode):
+    """The output for a model with dropout, and the state of the model afterwards."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 2))
+        model.train(mode == "in training mode")
+        x = torch.linspace(-1, 1, 12).reshape(4, 3)
+        y = predict(model, x)
+        modes = [part.training for part in model.modules()] + [p.requires_grad for p in model.parameters()]
+        torch.manual_seed(1)
+        later = model.train()(x).detach()
+    return {
+        "output": y,
+        "output needs a gradient": int(getattr(y, "requires_grad", False)),  # an array of NumPy needs none
+        "modes of the parts, and whether parameters learn": torch.tensor(modes).long(),
+        "output of a training step later on": later,
     }
-)
-
-# --- the cache -------------------------------------------------------------------------------------------------------
 
 
-cache = Exercise(
-    "cached_mask",
-    title="A mask for new queries",
-    goal="`cached` keys have been stored before (perhaps none); `new` tokens come at once, with their own keys after "
-    "those. Write the causal mask (new, cached + new) of truth values, True where a new query (a row) may look at a "
-    "key (a column): at every key that is not ahead of it.",
+measure = Exercise(
+    "measured_output",
+    title="Measuring a model",
+    goal="Return the output of `model`, an nn.Module with dropout, for x, as it is measured: with dropout off, and "
+    "without a graph (the output needs no gradient). All parts of the model are in one mode, either training or "
+    "evaluation; afterwards they are all in that mode again, and nothing else about the model has changed.",
     difficulty=2,
     minutes=8,
-    cases=lambda: [(2, 2), (1, 4), (3, 0), (3, 5)],
-    run=lambda make, new, cached: as_mask(make(new, cached)),
-    picture=True,
+    cases=lambda: [("in training mode",), ("in evaluation mode",)],
+    run=_measured,
     hints=(
-        "At which position of the full sequence is the first new query?",
-        "At position `cached`: it sees everything in the cache, and itself.",
-        "torch.ones(new, cached + new, dtype=torch.bool).tril(diagonal=cached)",
+        "model.eval() switches dropout off; model.training says in which mode it is.",
+        "With torch.no_grad() no graph is stored. Afterwards model.train(was_training).",
+        "was = model.training; model.eval(); with torch.no_grad(): y = model(x); model.train(was)",
     ),
 )
 
 
-@cache.solution
-def cached_mask(new, cached):
-    """Mask (new, cached + new), True where a new query may look."""
-    return torch.ones(new, cached + new, dtype=torch.bool).tril(diagonal=cached)
+@measure.solution
+def measured_output(model, x):
+    """The model's output for x, without dropout or graph; its mode stays as it was."""
+    was_training = model.training
+    model.eval()
+    with torch.no_grad():
+        y = model(x)
+    model.train(was_training)
+    return y
 
 
-cache.add_mistakes(
-    {
-        "from_top_left": (
-            "Your triangle starts at the top left: the first new query sees only the oldest key, as if it came first.",
-            lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool).tril(),
-        ),
-        "offset_too_large": (
-            "Your offset is one too large: each new query sees the next one, and cached and uncached logits differ.",
-            lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool).tril(cached + 1),
-        ),
-        "offset_too_small": (
-            "Your offset is one too small: no new query sees itself; with an empty cache the first sees nothing.",
-            lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool).tril(cached - 1),
-        ),
-        "nothing_masked": (
-            "Your mask hides nothing. For a single new token that is right; several at once see each other's future.",
-            lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool),
-        ),
-        "cache_hidden": (
-            "Your mask hides the old keys: the new tokens see each other, but nothing from the cache.",
-            lambda new, cached: cached_mask(new, cached) & (torch.arange(cached + new) >= cached),
-        ),
-        "cache_behind": (
-            "Your old keys come after the new ones: the triangle is in the first columns, where the cache should be.",
-            lambda new, cached: cached_mask(new, cached).roll(new, dims=1),
-        ),
-        "cached_in_numbers": (
-            "Your entries are right, but 0 and 1 would be added to the scores. Return truth values: dtype=torch.bool.",
-            lambda new, cached: cached_mask(new, cached).float(),
-        ),
-    }
+@measure.mistake("There is no eval() in your answer: dropout stays on, and two evaluations differ.")
+@torch.no_grad()
+def no_eval(model, x):
+    return model(x)
+
+
+@measure.mistake("You left the model in evaluation mode: training goes on without dropout, and nobody notices.")
+@torch.no_grad()
+def left_in_eval(model, x):
+    return model.eval()(x)
+
+
+@measure.mistake("You always end with train(): a model that was being evaluated has dropout from now on.")
+@torch.no_grad()
+def always_train(model, x):
+    y = model.eval()(x)
+    model.train()
+    return y
+
+
+@measure.mistake(
+    "You kept the graph: without torch.no_grad() each measurement holds all intermediate tensors in memory."
 )
-
-# --- where the new tokens stand --------------------------------------------------------------------------------------
-
-places = Exercise(
-    "cached_input",
-    title="Where are the new tokens?",
-    goal="The vectors of new tokens when `cached` tokens of each text have been read before: ids (B, T) of the new "
-    "ones, embedding E (V, D), positions P (N, D), a row for each position of the text counted from 0, N ≥ cached + "
-    "T. Scale the embedding by √D and add the positions: (B, T, D).",
-    difficulty=1,
-    minutes=6,
-    cases=lambda: [
-        (torch.tensor([[1]]), 2, torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.arange(10.0).view(5, 2)),
-        (torch.tensor([[2, 0, 5], [5, 1, 1]]), 3, *random_tensors((7, 6), (9, 6), seed=7)),
-        (torch.tensor([[3, 1], [0, 0], [4, 2]]), 1, *random_tensors((5, 3), (6, 3), seed=8)),
-    ],
-    hints=(
-        "Position 0 belongs to the first token of the text. Which position does the first new token have?",
-        "The new tokens are at cached, cached + 1, …, cached + T − 1.",
-        "E[ids] * D**0.5 + P[cached : cached + T]",
-    ),
-)
+def graph_kept(model, x):
+    was_training = model.training
+    y = model.eval()(x)
+    model.train(was_training)
+    return y
 
 
-@places.solution
-def cached_input(ids, cached, E, P):
-    """Vectors (B, T, D) of the new ids (B, T) after `cached` others; E (V, D), P (N, D)."""
-    return E[ids] * E.shape[1] ** 0.5 + P[cached : cached + ids.shape[1]]
+@measure.mistake("no_grad() stores no graph, but it is not eval(): you switched to train(), and dropout is at work.")
+@torch.no_grad()
+def train_in_place_of_eval(model, x):
+    was_training = model.training
+    y = model.train()(x)
+    model.train(was_training)
+    return y
 
 
-def _placed(ids, E, positions):
-    return E[ids] * E.shape[1] ** 0.5 + positions
+@measure.mistake("You switched the parameters' gradients off and left them off: from now on the model learns nothing.")
+def parameters_frozen(model, x):
+    was_training = model.training
+    y = model.eval().requires_grad_(False)(x)
+    model.train(was_training)
+    return y
 
 
-places.add_mistakes(
-    {
-        "offset_forgotten": (
-            "Your positions start at 0, as if nothing had been read before: cached and uncached logits differ.",
-            lambda ids, cached, E, P: _placed(ids, E, P[: ids.shape[1]]),
-        ),
-        "one_too_far": (
-            "Your positions are one too far: the cache holds positions 0 to cached − 1, so the next is `cached`.",
-            lambda ids, cached, E, P: _placed(ids, E, P[cached + 1 :][: ids.shape[1]]),
-        ),
-        "one_too_early": (
-            "Your positions start one too early: the first new token got that of the last one in the cache.",
-            lambda ids, cached, E, P: _placed(ids, E, P[cached - 1 :][: ids.shape[1]]),
-        ),
-        "all_in_one_place": (
-            "You gave all new tokens the position `cached`. That is right for the first; the others follow it.",
-            lambda ids, cached, E, P: _placed(ids, E, P[cached]),
-        ),
-        "last_of_the_table": (
-            "You took the last rows of P, as if the text ended where the table of positions ends.",
-            lambda ids, cached, E, P: _placed(ids, E, P[-ids.shape[1] :]),
-        ),
-        "without_positions": (
-            "You gave the new tokens no position: without one the model cannot tell where in the text they are.",
-            lambda ids, cached, E, P: _placed(ids, E, 0),
-        ),
-        "new_rows_unscaled": (
-            "You did not scale the embedding by √D, but the tokens in the cache were scaled.",
-            lambda ids, cached, E, P: E[ids] + P[cached : cached + ids.shape[1]],
-        ),
-    }
-)
-
-# --- memory ----------------------------------------------------------------------------------------------------------
-
-memory = Exercise(
-    "tokens_that_fit",
-    title="How long a text fits?",
-    goal="A machine has `memory` bytes left for the key–value cache. How many tokens may each of B texts (all of one "
-    "length) have at most? The model has N layers and G key–value heads of width K; a number takes `size` bytes. "
-    "Return a whole number: tokens that fit entirely, 0 if not even one does.",
-    difficulty=1,
-    minutes=6,
-    cases=lambda: [
-        (100, 1, 1, 2, 1, 4),
-        (16 * 2**30, 32, 8, 128, 4, 2),
-        (10**6, 2, 4, 16, 8, 4),
-        (10**9, 12, 12, 64, 3, 2),
-        (30, 2, 1, 2, 1, 4),
-        (10, 1, 1, 2, 1, 4),
-    ],
-    tolerance=1e-9,
-    hints=(
-        "How many numbers does one token store in one layer, and how many bytes in all layers?",
-        "G heads of K numbers, as a key and as a value, in N layers: 2·N·G·K numbers for a token of one text.",
-        "memory // (2 * N * G * K * B * size)",
-    ),
-)
-
-
-@memory.solution
-def tokens_that_fit(memory, N, G, K, B, size):
-    """Tokens for each of B texts in so many bytes, for N layers, G heads of width K, numbers of `size` bytes."""
-    return memory // (2 * N * G * K * B * size)
-
-
-memory.add_mistakes(
-    {
-        "one_of_the_two": (
-            "You counted keys or values, but the cache holds both: half as many tokens fit.",
-            lambda memory, N, G, K, B, size: memory // (N * G * K * B * size),
-        ),
-        "one_layer": (
-            "You counted one layer: each of the N layers stores keys and values of its own.",
-            lambda memory, N, G, K, B, size: memory // (2 * G * K * B * size),
-        ),
-        "square_of_the_length": (
-            "You took a root, as if the cache held T × T scores. It holds keys and values, and grows with T itself.",
-            lambda memory, N, G, K, B, size: math.isqrt(memory // (2 * N * G * K * B * size)),
-        ),
-        "numbers_for_bytes": (
-            "You counted a byte for a number; each of them takes `size` bytes.",
-            lambda memory, N, G, K, B, size: memory // (2 * N * G * K * B),
-        ),
-        "queries_kept": (
-            "You counted queries as well: they are used once and thrown away.",
-            lambda memory, N, G, K, B, size: memory // (3 * N * G * K * B * size),
-        ),
-        "texts_forgotten": (
-            "You left out the B texts: each has a cache of its own, so this is for all of them together.",
-            lambda memory, N, G, K, B, size: memory // (2 * N * G * K * size),
-        ),
-        "rounded_up": (
-            "You rounded up: the last token would no longer fit entirely.",
-            lambda memory, N, G, K, B, size: -(-memory // (2 * N * G * K * B * size)),
-        ),
-        "rounded_to_the_nearest": (
-            "You rounded to the nearest whole number: from a half on, the last token would not fit entirely.",
-            lambda memory, N, G, K, B, size: round(memory / (2 * N * G * K * B * size)),
-        ),
-        "not_rounded": (
-            "You did not round: a part of a token does not fit. Divide with //, which rounds down.",
-            lambda memory, N, G, K, B, size: memory / (2 * N * G * K * B * size),
-        ),
-    }
-)
+# --- the quiz --------------------------------------------------------------------------------------------------------
 
 QUIZ = [
     Question(
-        "Temperature 0.5 in place of 1. What changes?",
+        "After ten steps the loss is 0.001. What do you suspect first?",
         (
-            Choice("The unlikely becomes likelier", "A temperature above 1 does that: it evens the logits out."),
-            Choice("The likely becomes likelier", "Logits are divided by 0.5: their differences double.", right=True),
-            Choice("Another token may become the likeliest", "All logits are divided alike, so their order stays."),
+            Choice(
+                "The task is easy",
+                "Then it takes longer still: on our easy task the loss was 0.8 after ten steps on eight sentences.",
+            ),
+            Choice("The learning rate is too high", "That makes a loss jump or grow."),
+            Choice(
+                "The input holds the answer",
+                "A missing mask or an unshifted target: copying is learnt in a few steps.",
+                right=True,
+            ),
         ),
     ),
     Question(
-        "What does top-p keep that top-k does not?",
+        "Most of the six bugs that are trained in this notebook …",
         (
-            Choice("More tokens, at every step", "Where the model is sure, one token alone may reach p."),
-            Choice("The unlikely tokens", "Both cut the tail and draw from the head alone."),
-            Choice("As many tokens as it takes", "Few where the model is sure, many where it is not.", right=True),
+            Choice("stop with an error", "None of them does: all run, and their losses fall."),
+            Choice(
+                "have a lower loss than the right model",
+                "Four of them on any machine. So a loss cannot find them: probe the model.",
+                right=True,
+            ),
+            Choice("vanish with a lower learning rate", "A wrong mask or target is wrong at any learning rate."),
         ),
     ),
     Question(
-        "A larger beam …",
+        "An ablation without positions still translates some numbers. What does that show?",
         (
-            Choice("finds likelier texts, as a rule", "With 8 beams ln P rose from −3.47 to −2.87.", right=True),
-            Choice("always translates better than a smaller one", "Exact match fell here, from 23 to 20 %."),
-            Choice("costs nothing", "Every beam is one more text to compute at each step."),
+            Choice("Positions are not needed for translation at all", "Most numbers are wrong without them."),
+            Choice("Only these: their words fit one order", "The bag of words decides them.", right=True),
+            Choice("The causal mask tells the encoder the order", "The encoder has no causal mask."),
         ),
     ),
     Question(
-        "What does the cache save?",
+        "You change one token at the end of the decoder's input. Which logits may change?",
         (
-            Choice("Memory, since nothing is computed again", "It costs memory, for every token of every layer."),
-            Choice("The softmax over the earlier tokens", "The new query's softmax is computed in full."),
-            Choice("Computing earlier keys and values", "No earlier token looks ahead: they stay.", right=True),
+            Choice("All of them, through the layers below", "Then the mask leaks: earlier positions look ahead."),
+            Choice("Those of that position", "It is the last; nothing earlier may see it.", right=True),
+            Choice("None of them, since it is masked", "A position may see itself."),
         ),
     ),
     Question(
-        "How does a GPT read its prompt without an encoder?",
+        "A model without the padding mask translates a test set as well as the right one. What is left to check?",
         (
-            Choice("It cannot", "It can: the stack that writes also reads."),
-            Choice("In the same stack, all positions at once", "Its keys and values go into the cache.", right=True),
-            Choice("By a second network, trained on prompts alone", "There is only one network, without an encoder."),
-        ),
-    ),
-    Question(
-        "Why does greedy decoding of a language model go round in circles?",
-        (
-            Choice("Like steps have like choices", "After “sieben” every step had the same best token.", right=True),
-            Choice("The cache is full", "It happens without a cache as well, which changes no logit."),
-            Choice("The model has too few layers", "When it draws at random, the same model gets out."),
+            Choice("Nothing: the test set has decided it", "Its batches were padded as in training."),
+            Choice("Other amounts of padding", "With twelve more it loses many translations.", right=True),
+            Choice("A second test set, which is drawn in the same way", "It is padded in the same way, too."),
         ),
     ),
 ]

@@ -35,7 +35,9 @@ TITLES = {
     "07": "Feed-forward, residuals, norms",
     "08": "The full model",
     "09": "Training",
-    "10": "Generation",
+    "10": "Debugging",
+    "11": "Decoding",
+    "12": "A model that writes",
     "13": "Positions inside attention",
 }
 

@@ -1,4 +1,4 @@
-"""Wrong answers to notebook 09's exercises, unlike any in the bank: none may pass."""
+"""Wrong answers to notebook 09's and 10's exercises, unlike any in the bank: none may pass."""
 
 import functools
 import math

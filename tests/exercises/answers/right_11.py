@@ -1,4 +1,4 @@
-"""Right answers to notebook 10's exercises in unusual forms: all must pass."""
+"""Right answers to notebook 11's and 12's exercises in unusual forms: all must pass."""
 
 import math
 

@@ -9,8 +9,8 @@ DESCRIPTION = (
     "Positional encodings, and within the block, which is repeated N times, 05 Multi-head attention with 04 "
     "Self-attention and 06 Masking inside it, then 07 Feed-forward, residuals, normalisation. On the right the "
     "whole: 08 The full model, an encoder and a decoder joined by the memory; 09 Training, a loss that falls; 10 "
-    "Debugging; 11 Decoding, word after word; 12 A model that writes. Below, what lies beyond: 13 Positions inside attention, 14 Families, 15 "
-    "Modern Transformers, 16 Scaling up, 17 Inside the model, 18 Reference."
+    "Debugging; 11 Decoding, word after word; 12 A model that writes. Below, what lies beyond: 13 Positions inside "
+    "attention, 14 Families, 15 Modern Transformers, 16 Scaling up, 17 Inside the model, 18 Reference."
 )
 YELLOW = dict(fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
 BLUISH = dict(fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)

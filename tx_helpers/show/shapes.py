@@ -42,11 +42,14 @@ SCORE, WEIGHT, RESIDUAL = GREY, GOLD, PINK
 # Where words are drawn and no query, key or value: the target asks, the source is found, the memory is read.
 SOURCE, TARGET, MEMORY, SPECIAL, PADDING = BLUE, ORANGE, GREEN, PINK, GREY
 
-# For formulas, \textcolor{#C75800}{Q}, which have one colour on white and on the #111 of dark pages: no colour reaches
-# 4.5 : 1 on both, these reach 4.3.
+# The marks in formulas, below a symbol: \underset{…}{Q}. They have one colour on white and on the #111 of dark pages.
+# No colour has the 4.5 : 1 on both that letters need, so the letters keep the colour of the text.
 FORMULA = {
-    **{"query": "#C75800", "key": "#007FC7", "value": "#008A64"},
-    **{"score": "#6C7B8C", "weight": "#A16F00", "residual": "#B7588F"},
+    "query": r"\textcolor{#C75800}{\Large\bullet}",
+    "key": r"\textcolor{#007FC7}{\blacksquare}",
+    "value": r"\textcolor{#008A64}{\blacklozenge}",
+    "score": r"\textcolor{#6C7B8C}{\square}",
+    "weight": r"\textcolor{#A16F00}{\blacksquare\blacksquare}",
 }
 
 # Light -> dark. A full colour is the same on both. White is that of a box on the card: white words stay white, for

@@ -3,9 +3,11 @@
 import itertools
 import re
 
+import nbformat
 import pytest
 
 from drawn import contrast, elements
+from repository import COURSE
 from tx_helpers.show import shapes
 from tx_helpers.show.shapes import (
     DARK,
@@ -68,8 +70,15 @@ def test_every_shade_can_be_read_on_its_tint_and_on_the_card_in_both_themes(name
 def test_no_colour_of_a_formula_could_be_read_much_better_on_white_and_on_dark():
     best = contrast("#FFFFFF", "#111111") ** 0.5  # of the grey halfway between
     assert best < 4.5
-    for colour in FORMULA.values():
+    for mark in FORMULA.values():
+        colour = re.search(r"#\w{6}", mark)[0]
         assert min(contrast(colour, "#FFFFFF"), contrast(colour, "#111111")) > best - 0.05
+
+
+def test_the_formulas_of_the_course_have_these_marks_and_no_other_colours():
+    sources = [cell.source for path in COURSE for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
+    found = re.findall(r"\\textcolor\{#\w+\}\{[^}]*\}", "\n".join(sources))
+    assert set(found) == set(FORMULA.values())
 
 
 @pytest.mark.parametrize("name", PALETTE)

@@ -15,8 +15,9 @@ grammar can tell from the text alone, from left to right, what was drawn, and no
 import math
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, combinations, product
+from os.path import commonprefix
 from typing import NamedTuple
 
 from tx_helpers.arguments import check_types
@@ -98,6 +99,20 @@ class Grammar:
 
         Reading stops before the first part (usually a word) that cannot follow what was read so far.
         """
+        at, log_p, _ = self._follow(text)
+        return at, log_p
+
+    def slip(self, text: str) -> int | None:
+        """The first place of `text` where no text of the grammar has this character; None if the text may go on.
+
+        What follows a full text is a slip, too.
+        """
+        at, _, expected = self._follow(text)
+        common = max(len(commonprefix([text[at:], part])) for part in expected)
+        return at + common if at + common < len(text) else None
+
+    def _follow(self, text: str) -> tuple[int, float, Collection[str]]:
+        """What `read` returns, and the parts of which one would have had to come where the reading ended."""
         at, ahead = 0, [self.start]
         possible = dict(self.cast)  # the records that agree with the text so far
         log_p = -sum(math.log(len(records)) for records in self.cast.values())
@@ -106,18 +121,20 @@ class Grammar:
             if part in self.rules:
                 chosen = next((a for a in self.rules[part] if text.startswith(a.openings, at)), None)
                 if chosen is None:
-                    return at, -math.inf
+                    return at, -math.inf, self._facts[part].openings
                 log_p += math.log(chosen.probability)
                 ahead += reversed(chosen.parts)
                 continue
+            expected = [part]
             if not isinstance(part, str):
                 member, field = part
+                expected = [record[field] for record in possible[member]]
                 possible[member] = [r for r in possible[member] if text.startswith(r[field], at)]
                 part = possible[member][0][field] if possible[member] else None
             if part is None or not text.startswith(part, at):
-                return at, -math.inf
+                return at, -math.inf, expected
             at += len(part)
-        return at, log_p
+        return at, log_p, [""]
 
     def log_probability(self, text: str) -> float:
         """ln p of a text; −∞ if the grammar does not write it."""

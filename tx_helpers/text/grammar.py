@@ -17,7 +17,6 @@ import random
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, combinations, product
-from os.path import commonprefix
 from typing import NamedTuple
 
 from tx_helpers.arguments import check_types
@@ -108,7 +107,7 @@ class Grammar:
         What follows a full text is a slip, too.
         """
         at, _, expected = self._follow(text)
-        common = max(len(commonprefix([text[at:], part])) for part in expected)
+        common = max(_in_common(text[at:], part) for part in expected)
         return at + common if at + common < len(text) else None
 
     def _follow(self, text: str) -> tuple[int, float, Collection[str]]:
@@ -183,6 +182,11 @@ class Grammar:
             sum(f.length for f in facts),
             frozenset().union(*(f.told for f in facts)),
         )
+
+
+def _in_common(a: str, b: str) -> int:
+    """How many characters at their beginning are the same."""
+    return next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
 def _parts(text: str) -> list[Part]:

@@ -146,3 +146,22 @@ def test_why_it_is_refused_an_ambiguous_grammar_has_less_entropy_than_choices():
     assert len(merged) < len(draws)
     entropy = -sum(p * math.log(p) for p in merged.values())
     assert entropy < 2 * math.log(2) - 0.3
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_slip_is_the_first_character_that_no_text_has_there(name):
+    rules, cast = SMALL[name]
+    grammar, full = Grammar(rules, cast), [text for text, _ in derivations(rules, cast)]
+    beginnings = {text[:end] for text in full for end in range(len(text) + 1)}
+    for text in full[:: max(1, len(full) // 40)]:
+        for end in range(len(text) + 1):
+            for tried in (text[:end], text[:end] + "z", text[:end] + "a" + text[end:]):
+                first = next((at for at in range(len(tried)) if tried[: at + 1] not in beginnings), None)
+                assert grammar.slip(tried) == first, tried
+
+
+def test_a_story_slips_where_it_forgets_its_cast_and_where_it_ends():
+    grammar = Grammar(*SMALL["pets"])
+    assert grammar.slip("Mia saw her, a red sky!") == 15  # after "a " comes a thing
+    assert grammar.slip("Max sat, she slept.") == 9 and grammar.slip("Max sat, he s") is None
+    assert grammar.slip("Max sat, he slept.") is None and grammar.slip("Max sat, he slept. Then") == 18

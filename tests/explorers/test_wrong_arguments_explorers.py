@@ -8,14 +8,15 @@ import pytest
 import torch
 
 from toy_models import model as toy
-from tx_helpers.models import EncoderDecoder
+from tx_helpers.models import DecoderOnly, EncoderDecoder
 from tx_helpers.presets import gpt2
-from tx_helpers.recipes import Translator, translator_config
+from tx_helpers.recipes import Translator, Writer, translator_config
 from tx_helpers.recurrent import Recaller
 from tx_helpers.show.charts import bar_chart, line_chart, weight_map
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import attention_map, attention_maps, bars, curves, heatmap, new_figure, show, smooth
 from tx_helpers.text.data import word_pairs
+from tx_helpers.text.grammar import Grammar
 from tx_helpers.text.subwords import BytePairTokenizer
 from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.widgets import (
@@ -41,6 +42,7 @@ from tx_helpers.widgets import (
     softmax,
     tokens,
     translation,
+    writing,
 )
 from wrong_arguments import faults
 
@@ -52,6 +54,7 @@ QK = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
 MAPS = torch.full((2, 3, 2), 0.5)
 PLANE = {"pear": (2.5, 0.5), "phone": (0.5, 2.5)}
 TABLES = {step: torch.randn(5, 3, generator=torch.Generator().manual_seed(step)) for step in (0, 2, 4)}
+LETTERS = CharTokenizer.train("abcdefgh")
 RUNS = {name: SimpleNamespace(losses=[2.0, 1.0]) for name in ("right", "wrong")}
 
 
@@ -120,6 +123,16 @@ PLAIN = {
     ),
     "tokens": (tokens.tokens_explorer, dict(tokenizers={"c": CharTokenizer.train("text")}, text="text")),
     "merges": (tokens.merges_explorer, dict(tokenizer=BytePairTokenizer([("e", "n")]), text="ten")),
+    "writing": (
+        writing.writing_explorer,
+        dict(
+            writers={"w": Writer(toy(DecoderOnly), LETTERS)},
+            beginning="ab",
+            grammar=Grammar({"story": ["ab"]}),
+            longest=3,
+            rest=0.0,
+        ),
+    ),
 }
 
 

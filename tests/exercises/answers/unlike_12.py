@@ -1,0 +1,21 @@
+"""Wrong answers to notebook 12's inline exercises, written without a look at the bank: all must be rejected."""
+
+import torch
+
+from answers.tables import named
+
+
+def perplexity_of_the_median(logits, targets):
+    log_p = logits.log_softmax(-1)[torch.arange(len(targets)), targets]
+    return (-log_p.median()).exp()
+
+
+def write_on_with_blocks(model, ids, n, context, choose):
+    ids = list(ids)
+    block = len(ids) // context * context
+    for _ in range(n):
+        ids.append(choose(model(torch.tensor([ids[block:] or ids[-1:]]))[0, -1]))
+    return ids
+
+
+UNLIKE = {"perplexity": named(perplexity_of_the_median), "write_on": named(write_on_with_blocks)}

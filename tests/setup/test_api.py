@@ -14,7 +14,7 @@ import tx_helpers
 from tiers import TIER_OF
 
 NAMES = [info.name for info in pkgutil.walk_packages(tx_helpers.__path__, "tx_helpers.")]
-OFFERED = [name for name in NAMES if not re.search(r"\.(nb\d\d|__main__)$", name)]
+OFFERED = [name for name in NAMES if not re.search(r"\.(nb\d\d\w*|__main__)$", name)]
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Decoding step by step, with a cache or without.
 
 A `DecodingState` is what `model.start` gives and what `generation` works with: `step` feeds new ids and gives their
-logits, `select` rearranges the rows.
+logits, `select` rearranges the rows. `PlainDecoding` does the same for a model that has no `start`.
 """
 
 from collections.abc import Callable
@@ -64,3 +64,28 @@ class DecodingState:
             self.memory_mask = self.memory_mask[rows]
         for cache in self.caches or ():
             cache.select(rows)
+
+
+class PlainDecoding:
+    """The same for any module: model(ids) -> logits (B, T, V), or model(source, ids) if there is a source (B, S).
+
+    There is no cache: at every step all ids so far go through the model.
+    """
+
+    def __init__(self, model: nn.Module, *, batch: int, source: Tensor | None = None):
+        self.model, self.source = model, source
+        self.ids = torch.empty(batch, 0, dtype=torch.long, device=next(model.parameters()).device)
+
+    def step(self, ids: Tensor) -> Tensor:
+        """Feed new ids (B, t). Returns their logits (B, t, V)."""
+        check_tensors("step", ids=(ids, f"int {len(self.ids)} t"))
+        self.ids = torch.cat([self.ids, ids.to(self.ids.device)], dim=1)
+        logits = self.model(self.ids) if self.source is None else self.model(self.source, self.ids)
+        check_tensors("generation", **{"the model's result": (logits, "float B T V")})
+        return logits[:, -ids.shape[1] :]
+
+    def select(self, rows: Tensor) -> None:
+        """Select, repeat or reorder the rows of the batch: rows (N,) of indices."""
+        self.ids = self.ids[rows]
+        if self.source is not None:
+            self.source = self.source[rows]

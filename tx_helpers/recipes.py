@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
+from torch import nn
 
 from tx_helpers import __version__
 from tx_helpers.arguments import check_numbers, check_types
@@ -55,7 +56,7 @@ WRITER_RATES = {"lr": 0.03, "momentum": 0.8, "adamw_lr": 2e-2, "output_lr": 6e-3
 class Translator:
     """A trained encoder–decoder with its tokenizers and the run that trained it."""
 
-    model: EncoderDecoder
+    model: EncoderDecoder | nn.Module  # any model(source, target) -> logits
     data: PairData
     run: Run | None = None
 
@@ -93,7 +94,8 @@ def train_translator(
     steps: int = TRANSLATOR_STEPS,
     seed: int = 0,
     changes: dict | None = None,
-    prepare: Callable[[EncoderDecoder], object] | None = None,
+    new_model: Callable[[PairData], nn.Module] | None = None,
+    prepare: Callable[[nn.Module], object] | None = None,
     loss: Loss = translation_loss,
     schedule: Schedule | None = None,
     evaluate: Callable[[Translator], dict[str, float]] | None = None,
@@ -102,6 +104,8 @@ def train_translator(
     """Train on pairs (…, source, target) of texts, by default the course's number words.
 
     changes    to the configuration: dict(wiring="post_norm", dropout=0.1)
+    new_model  makes another model in place of the course's: lambda data: Transformer(len(data.source_tokenizer), …),
+               with model(source, target) -> logits (B, T, V)
     prepare    is called with the untrained model: the place to break or replace a part of it
     evaluate   is called with the translator every `every` steps and at the end; its results go to `run.evaluations`
     options    of `training.fit`: checkpoint, resume, every …
@@ -109,12 +113,15 @@ def train_translator(
     """
     check_numbers("train_translator", least=1, whole=True, steps=steps)
     check_numbers("train_translator", whole=True, seed=seed)
-    check_types("train_translator", (Callable, type(None)), prepare=prepare, evaluate=evaluate, schedule=schedule)
+    functions = dict(new_model=new_model, prepare=prepare, evaluate=evaluate, schedule=schedule)
+    check_types("train_translator", (Callable, type(None)), **functions)
     if changes:
         check_types("train_translator", Mapping, changes=changes)
+        if new_model is not None:
+            raise ValueError("train_translator: changes are to the course's model, but new_model makes another one")
     data = word_pairs(number_pairs().train if pairs is None else pairs)
     with RandomStream(seed).on(torch.device("cpu")):
-        model = EncoderDecoder(translator_config(data, **(changes or {})))
+        model = new_model(data) if new_model else EncoderDecoder(translator_config(data, **(changes or {})))
     if prepare is not None:
         prepare(model)
     run = fit(
@@ -165,9 +172,15 @@ def _cached(name: str, recipe: object, train: Callable[..., Translator]) -> Tran
 class Writer:
     """A trained decoder-only model over characters, with its tokenizer and the run that trained it."""
 
-    model: DecoderOnly
+    model: DecoderOnly | nn.Module  # any model(ids) -> logits
     tokenizer: CharTokenizer
     run: Run | None = None
+
+    @property
+    def context(self) -> int:
+        """How many characters the model sees at once: as many as its config says, else as it was trained on."""
+        config = getattr(self.model, "config", None)
+        return getattr(config, "context_length", None) or WRITER_CONTEXT
 
     def write(self, prompt: str = "\n", characters: int = 200, **options) -> str:
         """The text after the prompt: drawn at temperature 1 unless `generation.stream`'s options say otherwise.
@@ -177,7 +190,7 @@ class Writer:
         """
         check_types("write", str, prompt=prompt)
         check_numbers("write", least=0, whole=True, characters=characters)
-        context, text, missing = self.model.config.context_length, prompt, characters
+        context, text, missing = self.context, prompt, characters
         options = {"temperature": 1.0} | options
         while missing > 0:
             remembered = self.tokenizer.encode(text)[-context // 2 :]
@@ -192,7 +205,7 @@ class Writer:
         ids = torch.tensor(self.tokenizer.encode(text))
         total = 0.0
         with in_mode(self.model, training=False), torch.no_grad():
-            for batch in evaluation_windows(ids, self.model.config.context_length):
+            for batch in evaluation_windows(ids, self.context):
                 total += language_model_loss(self.model, batch).item() * batch.target.numel()
         return total / (len(ids) - 1)
 
@@ -219,17 +232,23 @@ def train_writer(
     tokenizer: CharTokenizer | None = None,
     steps: int = WRITER_STEPS,
     seed: int = 0,
+    new_model: Callable[[CharTokenizer], nn.Module] | None = None,
     evaluate: Callable[[Writer], dict[str, float]] | None = None,
     **options,
 ) -> Writer:
-    """Train a writer on a text, with Muon, in bfloat16 where the machine is fast at it; options of `training.fit`."""
+    """Train a writer on a text, with Muon, in bfloat16 where the machine is fast at it; options of `training.fit`.
+
+    new_model makes another model in place of the course's: lambda tokenizer: GPT(len(tokenizer)), with
+    model(ids) -> logits (B, T, V) and its blocks in an `nn.ModuleList`.
+    """
     check_types("train_writer", str, text=text)
+    check_types("train_writer", (Callable, type(None)), new_model=new_model, evaluate=evaluate)
     check_types("train_writer", (Tokenizer, type(None)), tokenizer=tokenizer)
     check_numbers("train_writer", least=1, whole=True, steps=steps)
     check_numbers("train_writer", whole=True, seed=seed)
     tokenizer = tokenizer or CharTokenizer.train(text)
     with RandomStream(seed).on(torch.device("cpu")):
-        model = DecoderOnly(writer_config(len(tokenizer)))
+        model = new_model(tokenizer) if new_model else DecoderOnly(writer_config(len(tokenizer)))
     run = fit(
         model,
         TextBatches(torch.tensor(tokenizer.encode(text)), WRITER_CONTEXT, WRITER_BATCH, seed=seed),

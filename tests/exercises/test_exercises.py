@@ -2,6 +2,7 @@
 
 import importlib
 import math
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -56,6 +57,8 @@ def test_the_solution_passes(name):
 @by_name
 def test_the_starter_is_python_and_counts_as_not_attempted(name):
     exercise, namespace = find(name), {"torch": torch}  # which the section's first cell imports
+    if exercise.inline:  # it stands below the cells that define what it uses
+        namespace |= vars(sys.modules[exercise.answer.__module__])
     exec(compile(exercise.starter(), "starter", "exec"), namespace)
     assert exercise.answer.__name__ == name, "the solution bears the exercise's name"
     assert examine(exercise, namespace[name]).state == "open"

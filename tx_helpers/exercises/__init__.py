@@ -3,12 +3,14 @@
     from tx_helpers.exercises import check, hint, progress, quiz, solution
 
 One module a notebook, `nb01` … `nb10`, holds its exercises, each with its bank of mistakes, and its quiz. `your_turn`
-is `check` for an exercise that the notebook goes on with, and `predict` asks before the notebook answers.
+is `check` for an exercise that the notebook goes on with, and `predict` asks before the notebook answers. `your_own`
+is the model that the learner writes in notebook 08.
 """
 
 from tx_helpers.exercises.checks import check, hint, solution, your_turn
+from tx_helpers.exercises.own import your_own
 from tx_helpers.exercises.predictions import predict
 from tx_helpers.exercises.quizzes import quiz
 from tx_helpers.exercises.record import progress
 
-__all__ = ["check", "hint", "predict", "progress", "quiz", "solution", "your_turn"]
+__all__ = ["check", "hint", "predict", "progress", "quiz", "solution", "your_own", "your_turn"]

@@ -19,6 +19,7 @@ from tx_helpers.environment import printable
 from tx_helpers.exercises.catalogue import find
 from tx_helpers.exercises.compare import as_tensor, difference, shown
 from tx_helpers.exercises.exercise import Exercise, Mistake
+from tx_helpers.exercises.kept import PARTS, keep
 from tx_helpers.exercises.record import note
 from tx_helpers.exercises.sandbox import Outcome, guarded
 from tx_helpers.show.charts import side_by_side, weight_map
@@ -67,6 +68,8 @@ def check(name: str, answer: object) -> Feedback:
 def your_turn(name: str, answer: object) -> object:
     """Check an answer, show the feedback, and return what the notebook goes on with: it, if it passes, else ours.
 
+    A class of notebook 08's model that passes is also kept in a file, for `your_own`.
+
     ValueError if there is no such exercise, or if it is none that stands inside a notebook (`inline`).
     """
     if not find(name).inline:
@@ -74,7 +77,8 @@ def your_turn(name: str, answer: object) -> object:
     feedback = check(name, answer)
     whose = "your version" if feedback else "the course's version"
     text = "not written yet." if feedback.state == "open" else feedback.text
-    display(replace(feedback, text=f"{text}\nFrom here on the notebook uses {whose}."))
+    kept = f" {keep(name, answer)}" if feedback and name in PARTS and isinstance(answer, type) else ""
+    display(replace(feedback, text=f"{text}\nFrom here on the notebook uses {whose}.{kept}"))
     return answer if feedback else find(name).answer
 
 

@@ -39,6 +39,7 @@ import torch
 from torch import Tensor
 
 Answer = Callable[..., object]
+NOTEBOOKS = "tx_helpers.exercises.nb"  # how the names of the modules begin that the handout strips of answers
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Exercise:
     one_call    a single call of a library solves it
     picture     show the learner's matrix beside the right one
     inline      it stands where the notebook needs it, not at its end; what follows uses it (`your_turn`)
+    given       the methods of a class that its starter already has
     """
 
     name: str = field(kw_only=False)
@@ -86,6 +88,7 @@ class Exercise:
     one_call: bool = False
     picture: bool = False
     inline: bool = False
+    given: Sequence[str] = ()
     answer: Answer | None = field(default=None, init=False)
     mistakes: list[Mistake] = field(default_factory=list, init=False)
     recorded: dict = field(default_factory=dict, init=False, repr=False)
@@ -150,7 +153,7 @@ class Exercise:
         code = _undecorated(self.answer)
         (node,) = ast.parse(code).body
         if isinstance(node, ast.ClassDef):
-            return _unwritten(node)
+            return _unwritten(node, code, self.given)
         if not (node.args.args or node.args.vararg):
             return f"{self.name} = ...  # your answer"
         return "\n".join([*code.split("\n")[: node.body[0].end_lineno], "    ...  # your code"])
@@ -170,7 +173,10 @@ def random_tensors(*shapes: tuple[int, ...], seed: int) -> tuple[Tensor, ...]:
 
 
 def imports_of(answer: Answer) -> list[str]:
-    """The import statements that a function or class needs to run alone; ValueError if it uses names of its module."""
+    """The import statements that a function or class needs to run alone.
+
+    ValueError if it stands in a notebook's module and uses names of that: an edition without answers lacks them.
+    """
     used = _globals(symtable.symtable(_undecorated(answer), answer.__name__, "exec"))
     home = sys.modules[answer.__module__]
     found = []
@@ -178,7 +184,7 @@ def imports_of(answer: Answer) -> list[str]:
         value = getattr(home, name)
         if isinstance(value, ModuleType):
             found.append(f"import {value.__name__}" + ("" if value.__name__ == name else f" as {name}"))
-        elif getattr(value, "__module__", home.__name__) != home.__name__:
+        elif getattr(value, "__module__", home.__name__) != home.__name__ or not home.__name__.startswith(NOTEBOOKS):
             found.append(f"from {value.__module__} import {name}")
         else:
             raise ValueError(f"{answer.__name__} uses {name} of its own module; a solution must run alone")
@@ -198,10 +204,11 @@ def _undecorated(answer: Answer) -> str:
     return "\n".join(code.rstrip().split("\n")[node.lineno - 1 :])
 
 
-def _unwritten(node: ast.ClassDef) -> str:
-    """The source of a class with its docstrings, whose methods are still to be written."""
-    for method in node.body:
-        if isinstance(method, ast.FunctionDef):
-            docstring = method.body[:1] if ast.get_docstring(method) else []
-            method.body = [*docstring, *ast.parse("raise NotImplementedError('your code')").body]
-    return ast.unparse(node).replace("'your code'", '"your code"')
+def _unwritten(node: ast.ClassDef, code: str, given: Sequence[str]) -> str:
+    """The source of a class with its docstrings, whose methods are still to be written, except for those given."""
+    lines = code.split("\n")
+    for method in reversed(node.body):
+        if isinstance(method, ast.FunctionDef) and method.name not in given:
+            docstring = method.body[0].end_lineno if ast.get_docstring(method) else method.body[0].lineno - 1
+            lines[docstring : method.end_lineno] = ['        raise NotImplementedError("your code")']
+    return "\n".join(lines)

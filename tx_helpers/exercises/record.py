@@ -83,6 +83,19 @@ def note_guess(key: str, answer: str | float) -> None:
     _change(lambda content: content.setdefault(PREDICTIONS, {}).setdefault(key, answer))
 
 
+def replace_file(file: Path, text: str) -> None:
+    """Write a file in one step: another kernel may read it at this moment. OSError where it cannot be written."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.replace(temporary, file)
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
 def reset() -> None:
     """Delete the record."""
     progress_file().unlink(missing_ok=True)
@@ -162,14 +175,4 @@ def _change(change: Callable[[dict[str, dict]], object]) -> None:
 
 
 def _write(entries: dict[str, dict]) -> None:
-    """Replace the file in one step: another kernel may read it at this moment."""
-    file = progress_file()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(entries, stream, indent=1, ensure_ascii=False)
-        os.replace(temporary, file)
-    except OSError:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    replace_file(progress_file(), json.dumps(entries, indent=1, ensure_ascii=False))

@@ -1,11 +1,12 @@
 """Writing with a trained model, one token at a time: greedy, sampled, streamed, or by beam search.
 
-The model needs one method, which starts a sequence:
+The model may have a method that starts a sequence:
 
     state = model.start(batch)  or, for an encoder–decoder,  model.start(source)     the source is encoded once
     state.step(ids (B, t)) -> logits (B, t, V) of these new positions, given all earlier ones
     state.select(rows)                                                       select, repeat or reorder the rows
 
+A model without it is called with all ids so far at every step: model(ids), or model(source, ids), gives the logits.
 With cached=True the state stores the keys and values of all positions so far; with False it computes them again at
 every step, which gives the same logits. A prompt is one id with which every row begins (`tokenizer.bos_id`), the ids of
 one row, a list of rows, or a tensor (B, T); rows of different lengths are padded on the left. The new ids are returned.
@@ -22,6 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from tx_helpers.arguments import check_numbers, check_tensors, check_types, described
+from tx_helpers.decoding import PlainDecoding
 from tx_helpers.generation.sampling import precise, sampler
 from tx_helpers.training.contexts import in_mode
 
@@ -220,13 +222,19 @@ def _evaluating(model: nn.Module | Sequence[nn.Module]) -> Iterator[None]:
 
 
 def _start(model: nn.Module, batch: int, source: Tensor | None, cached: bool) -> SupportsStep:
-    if "source" not in inspect.signature(model.start).parameters:
-        if source is not None:
-            raise ValueError(f"generation: a source is given, but {type(model).__name__}.start takes none")
-        return model.start(batch, cached=cached)
-    if source is None:
-        raise ValueError(f"generation: source=None, but {type(model).__name__}.start needs a source (B, S)")
-    return model.start(source.to(next(model.parameters()).device), cached=cached)
+    start = getattr(model, "start", None)
+    inputs = inspect.signature(start or model.forward).parameters.values()
+    needed = [one.name for one in inputs if one.default is one.empty]
+    takes_source = "source" in needed if start else len(needed) > 1
+    call = f"{type(model).__name__}.start" if start else type(model).__name__
+    if source is not None and not takes_source:
+        raise ValueError(f"generation: a source is given, but {call} takes none")
+    if source is None and takes_source:
+        raise ValueError(f"generation: source=None, but {call} needs a source (B, S)")
+    source = None if source is None else source.to(next(model.parameters()).device)
+    if start is None:
+        return PlainDecoding(model, batch=batch, source=source)
+    return start(batch if source is None else source, cached=cached)
 
 
 def _prompt_ids(
@@ -234,7 +242,6 @@ def _prompt_ids(
 ) -> Tensor:
     """The prompt as ids (B, T) on the model's device, one row for each row of the source."""
     check_types("generation", nn.Module, model=model)
-    check_types("generation", Callable, **{"model.start": getattr(model, "start", None)})
     check_numbers("generation", least=1, whole=True, max_new_tokens=max_new_tokens)
     check_numbers("generation", whole=True, optional=True, pad_id=pad_id)
     if source is not None:
@@ -273,7 +280,7 @@ def _pad_left(rows: list[list[int]], model: nn.Module, pad_id: int | None, sourc
         raise ValueError(f"generation: prompts of lengths {lengths}, expected at least one id in each")
     if min(lengths) < longest:
         prompts, name = f"generation: prompts of lengths {lengths}", type(model).__name__
-        if source is not None:
+        if source is not None or not hasattr(model, "start"):
             raise ValueError(f"{prompts}, but {name} takes its target as it comes; expected one length")
         known = getattr(getattr(model, "config", None), "pad_id", pad_id)
         if pad_id is None or known != pad_id:

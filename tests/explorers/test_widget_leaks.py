@@ -15,6 +15,7 @@ from tx_helpers.widgets.leaks import (
     attention_by,
     draw,
     influence,
+    influence_map,
     leak,
     leak_explorer,
     masked_softmax,
@@ -145,9 +146,46 @@ def test_stacks_differ_in_their_masking_alone_and_leave_the_random_state():
 # ---------------------------------------------------------------------------------------------------------------- draw
 
 
-def test_leaks_are_red_and_nothing_else_is():
-    red = {name: draw(name, 1).svg.count('stroke="#D55E00"') for name in ("causal", "one too far", "transposed")}
-    assert red == {"causal": 0, "one too far": 7, "transposed": 28}
+FRAME = 'd="M'  # only the frame is drawn as a path
+
+
+def test_leaks_are_orange_and_what_is_forbidden_is_framed_in_both_tables():
+    orange = {name: draw(name, 1).svg.count('<rect fill="#D55E00"') for name in ("causal", "one too far", "transposed")}
+    assert orange == {"causal": 1, "one too far": 8, "transposed": 29}  # one of them in the scale
+    assert all(draw(name, 1).svg.count(FRAME) == 2 for name in (*list(RIGHT)[:3], *WRONG))
+
+
+def test_nothing_is_forbidden_to_an_encoder():
+    svg = draw(list(RIGHT)[3], 1).svg
+    assert FRAME not in svg and "#D55E00" not in svg
+
+
+def test_the_frame_runs_around_the_triangle():
+    """For 8 positions: 7 + 7 edges of the stairs and 7 + 7 of the outer sides."""
+    path = re.search(r'<path d="([^"]*)"', draw("causal", 1).svg)[1]
+    assert path.count("h36") == path.count("v36") == 14
+
+
+def test_a_map_has_its_words_its_axes_and_its_scale():
+    names = ["<bos>", "vier", "hundert"]
+    seen = torch.tensor([[1.0, 1e-4, 0.0], [0.0625, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    panel = influence_map(seen, names, title="decoder", forbidden=~causal_mask(3))
+    for said in (
+        "decoder",
+        "output",
+        "input (shade: share of the largest)",
+        "none",
+        "0.0001",
+        "0.05",
+        "leak",
+        "hundert",
+    ):
+        assert f">{said}<" in panel.body, said
+    assert panel.body.count("&lt;bos&gt;") == 2
+    shades = [float(share) for share in re.findall(r'fill-opacity="([\d.]+)" stroke="#(?:DDDDDD|D55E00)"', panel.body)]
+    assert shades == [1, 0.1, 1, 0.5, 1, 1, 1, 1, 1]
+    assert panel.body.count('<rect fill="#D55E00"') == 2 and panel.body.count('<rect fill="#ECEFF2"') == 5
+    assert "leak" not in influence_map(seen, names, title="encoder").body
 
 
 def test_the_left_table_holds_the_weights():

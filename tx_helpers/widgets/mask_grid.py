@@ -1,13 +1,16 @@
-"""A mask to click: a table of cells, each of which a click, Space or Enter allows or forbids.
+"""Scores, a mask to click, and weights: three tables in a row, of which the middle one is a control.
 
-    grid = MaskGrid("The mask", mask, words, words)     # what the rules say, and the words beside the table
-    grid.show(other, words, words)                      # after a change of the rules
+    grid = MaskGrid("The mask", seen)   # what the rules say, and what the kernel has computed from it
+    grid.show(other)                    # after a change of the rules, or of a cell
     grid.value                          # ["2,0:1", "5,5:0"]: query 2 was allowed key 0 by hand, query 5 forbidden key 5
 
-The module mask_grid.js draws it. It is used like any other control of an explorer.
+The module mask_grid.js draws them. It is used like any other control of an explorer. The explorer's own picture, which
+shows the same three tables, is for pages without a kernel: where this control is alive it is not displayed.
 """
 
+import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import anywidget
 import torch
@@ -18,6 +21,9 @@ from tx_helpers.show.shapes import sheet
 from tx_helpers.widgets.scripts import script
 
 STYLE = """
+.tx-explorer-mask .tx-picture { display: none; }
+.tx-masks { display: flex; flex-wrap: wrap; gap: 8px; }
+.tx-masks > svg { flex: 1 1 300px; }
 .tx-mask [role="checkbox"] { cursor: pointer; outline: none; }
 .tx-mask [role="checkbox"]:hover rect { stroke-width: 3; }
 .tx-mask [role="checkbox"]:focus-visible rect {
@@ -26,31 +32,51 @@ STYLE = """
 """
 
 
+class Seen(NamedTuple):
+    """What the tables show: `base` (T, S), the mask before any click; scores and weights (T, S); words; the fill."""
+
+    base: Tensor
+    scores: Tensor
+    weights: Tensor
+    queries: Sequence[str]
+    keys: Sequence[str]
+    fill: str = "−∞"
+
+
 class MaskGrid(anywidget.AnyWidget):
-    """`base` (T, S) is the mask before any click; `value` holds what was set by hand, "query,key:allowed"."""
+    """`value` holds what was set by hand, "query,key:allowed"."""
 
     _esm = script("mask_grid.js")
     _css = STYLE + sheet()
     value = traitlets.List(traitlets.Unicode()).tag(sync=True)
     description = traitlets.Unicode().tag(sync=True)
-    table = traitlets.Dict().tag(sync=True)  # base, queries and keys in one, so that they change together
+    table = traitlets.Dict().tag(sync=True)  # all of `Seen` in one, so that it changes together
 
-    def __init__(self, description: str, base: Tensor, queries: Sequence[str], keys: Sequence[str]):
+    def __init__(self, description: str, seen: Seen):
         """The first table is there from the start: a busy page may miss what the kernel says a little later."""
-        super().__init__(description=description, table=_table(base, queries, keys), layout={"width": "100%"})
+        super().__init__(description=description, table=_table(seen), layout={"width": "100%"})
 
-    def show(self, base: Tensor, queries: Sequence[str], keys: Sequence[str]) -> None:
-        """Another mask (T, S) with its words; what was set by hand stays. ValueError if the words do not fit."""
-        self.table = _table(base, queries, keys)
+    def show(self, seen: Seen) -> None:
+        """Other tables; what was set by hand stays. ValueError if the words do not fit."""
+        self.table = _table(seen)
 
     def __repr__(self) -> str:
         return f"MaskGrid: {self.description}, {len(self.value)} cells set by hand"
 
 
-def _table(base: Tensor, queries: Sequence[str], keys: Sequence[str]) -> dict:
-    if base.shape != (len(queries), len(keys)):
-        raise ValueError(f"MaskGrid: a mask {tuple(base.shape)}, but {len(queries)} queries and {len(keys)} keys")
-    return {"base": base.int().tolist(), "queries": list(queries), "keys": list(keys)}
+def _table(seen: Seen) -> dict:
+    size = len(seen.queries), len(seen.keys)
+    for name in ("base", "scores", "weights"):
+        if (shape := tuple(getattr(seen, name).shape)) != size:
+            raise ValueError(f"MaskGrid: {name} {shape}, but {size[0]} queries and {size[1]} keys")
+    return {
+        "base": seen.base.int().tolist(),
+        "scores": seen.scores.tolist(),
+        "weights": [[None if math.isnan(weight) else weight for weight in row] for row in seen.weights.tolist()],
+        "queries": list(seen.queries),
+        "keys": list(seen.keys),
+        "fill": seen.fill,
+    }
 
 
 def set_by_hand(base: Tensor, value: Sequence[str]) -> Tensor:

@@ -75,6 +75,8 @@ def test_a_mistake_is_rejected_and_named(name, mistake):
 IN_NUMBERS = {  # mistakes that are wrong in their dtype alone: numbers where truth values are asked for
     ("padding_keys", "padding_in_numbers"),
     ("decoder_mask", "mask_in_numbers"),
+    ("look_back", "back_in_numbers"),
+    ("look_back", "back_to_be_added"),
     ("window_mask", "window_in_numbers"),
     ("cached_mask", "cached_in_numbers"),
 }

@@ -174,9 +174,9 @@ def test_a_map_has_its_words_its_axes_and_its_scale():
         "decoder",
         "output",
         "input (shade: share of the largest)",
-        "none",
+        "0, none",
         "0.0001",
-        "0.05",
+        "0.1",
         "leak",
         "hundert",
     ):

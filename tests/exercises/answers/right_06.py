@@ -149,7 +149,49 @@ def safe_a_sink_key_removed_and_divided_out_in_double(scores, bias):
     return torch.where(lse == -math.inf, 0.0, (z - lse).exp()).float()
 
 
+def back_row_by_row(T):
+    mask = torch.zeros(T, T, dtype=torch.bool)
+    for t in range(T):
+        mask[t, : t + 1] = True
+    return mask
+
+
+def weights_over_allowed_keys_alone(scores, mask):
+    mask = mask.expand(scores.shape)
+    weights = torch.zeros(scores.shape)
+    for place in np.ndindex(*scores.shape[:-1]):
+        weights[place][mask[place]] = scores[place][mask[place]].softmax(0)
+    return weights
+
+
+def sizes_by_loops(J):
+    return [[J[i, :, j].norm().item() for j in range(J.shape[2])] for i in range(J.shape[0])]
+
+
 RIGHT = {
+    "look_back": named(back_row_by_row)
+    | {
+        "back_by_comparison": lambda T: torch.arange(T)[None] <= torch.arange(T)[:, None],
+        "back_in_numpy": lambda T: np.tri(T, dtype=bool),
+        "back_by_sums": lambda T: torch.eye(T).cumsum(0) > 0,
+        "back_by_loops": lambda T: [[s <= t for s in range(T)] for t in range(T)],
+    },
+    "masked_weights": named(weights_over_allowed_keys_alone)
+    | {
+        "weights_with_minus_billion": lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1),
+        "weights_by_where": lambda scores, mask: torch.where(mask, scores, -torch.inf).softmax(-1),
+        "weights_with_a_term": lambda scores, mask: (scores + mask.double().log()).softmax(-1),
+        "weights_by_logsumexp": lambda scores, mask: (
+            (z := torch.where(mask, scores, -torch.inf)) - z.logsumexp(-1, keepdim=True)
+        ).exp(),
+    },
+    "block_sizes": named(sizes_by_loops)
+    | {
+        "sizes_by_norm": lambda J: J.norm(dim=(1, 3)),
+        "sizes_by_einsum": lambda J: torch.einsum("iajb,iajb->ij", J, J) ** 0.5,
+        "sizes_in_numpy": lambda J: np.sqrt((J.numpy() ** 2).sum((1, 3))),
+        "sizes_flat": lambda J: J.transpose(1, 2).flatten(2).double().pow(2).sum(-1).sqrt(),
+    },
     "causal_square": named(causal_minus_billion)
     | {
         "causal_by_comparison": lambda T: torch.where(torch.arange(T)[:, None] >= torch.arange(T), 0.0, float("-inf")),

@@ -254,6 +254,26 @@ def decoder_in_zeros_and_ones(ids, pad):
 
 
 UNLIKE = {
+    "look_back": {
+        "back_two_at_most": lambda T: (
+            (torch.arange(T)[:, None] - torch.arange(T)).clamp(-1, 2).eq(1) | torch.eye(T).bool()
+        ),
+        "back_but_never_the_first": lambda T: (torch.arange(T) <= torch.arange(T)[:, None]) & (torch.arange(T) > 0),
+        "first_row_sees_two": lambda T: torch.arange(T) <= torch.arange(T).clamp(min=1)[:, None],
+    },
+    "masked_weights": {
+        "filled_with_the_least_score": lambda scores, mask: torch.where(mask, scores, scores.min()).softmax(-1),
+        "one_mask_for_all_rows": lambda scores, mask: scores.masked_fill(~mask[..., -1:, :], -torch.inf).softmax(-1),
+        "lowered_by_ten": lambda scores, mask: (scores - 10.0 * ~mask).softmax(-1),
+        "shared_over_all_rows": lambda scores, mask: (
+            scores.masked_fill(~mask, -torch.inf).flatten(-2).softmax(-1).view(scores.shape)
+        ),
+    },
+    "block_sizes": {
+        "sizes_over_the_diagonal": lambda J: J.diagonal(dim1=1, dim2=3).square().sum(-1).sqrt(),
+        "sizes_of_the_first_number": lambda J: J[:, 0].square().sum(-1).sqrt(),
+        "spectral": lambda J: torch.linalg.matrix_norm(J.transpose(1, 2), ord=2),
+    },
     "causal_square": named(
         causal_two_back_at_most,
         causal_with_an_open_prefix,

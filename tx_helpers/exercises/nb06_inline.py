@@ -99,7 +99,7 @@ causal = Exercise(
     run=lambda make, T: as_mask(make(T)),
     hints=(
         "Draw it for T = 3. How many keys may the first query see, and the last?",
-        "Make a column of queries, torch.arange(T)[:, None], and a row of keys, torch.arange(T)[None, :]. Compare both.",
+        "Compare a column of queries, torch.arange(T)[:, None], with a row of keys, torch.arange(T)[None, :].",
         "torch.arange(T)[None, :] <= torch.arange(T)[:, None]",
     ),
 )

@@ -118,11 +118,11 @@ causal.add_mistakes(
             lambda T: ~_lower_triangle(T),
         ),
         "back_transposed": (
-            "Your mask is transposed: rows are queries. In yours the first word sees all words, the last sees itself.",
+            "Rows and columns are swapped: rows are queries, columns are keys. In yours the first word sees all.",
             lambda T: _lower_triangle(T).T,
         ),
         "one_ahead": (
-            "Your mask is off by one and leaks: each position sees the next one, which is the answer it is trained on.",
+            "Each position also sees the next one, which it should learn to predict. Is there a 1 too many?",
             lambda T: _lower_triangle(T, 1),
         ),
         "not_itself": (
@@ -163,14 +163,17 @@ softmax = Exercise(
     inline=True,
     cases=lambda: [
         (torch.tensor([[2.0, 1.0, 0.0], [0.0, 1.0, 2.0]]), torch.tensor([[1, 1, 0], [1, 1, 1]]) > 0),
-        (torch.tensor([[2.0, 1.0, 200.0], [-300.0, 0.0, 1.0]]), torch.tensor([[1, 1, 0], [1, 0, 0]]) > 0),
+        (
+            torch.tensor([[2.0, 1.0, 200.0], [-50.0, 0.0, 1.0], [-300.0, 0.0, 1.0]]),
+            torch.tensor([[1, 1, 0], [1, 0, 0], [1, 0, 0]]) > 0,
+        ),
         (*random_tensors((5, 5), seed=4), _lower_triangle(5)),
         (*random_tensors((2, 3, 4, 6), seed=5), (torch.arange(6) < torch.tensor([[6], [4]]))[:, None, None]),
     ],
     hints=(
         "Which score becomes the weight 0 in a softmax?",
-        "Replace the scores where the mask is False by −∞: masked_fill takes a mask that is True where it fills.",
-        "scores.masked_fill(~mask, -math.inf).softmax(dim=-1)",
+        "Replace the scores where the mask is False by −∞. masked_fill does it, or torch.where(mask, …, …).",
+        "torch.where(mask, scores, -math.inf).softmax(dim=-1)",
     ),
 )
 
@@ -178,7 +181,7 @@ softmax = Exercise(
 @softmax.solution
 def masked_weights(scores, mask):
     """Weights (…, T, S): softmax of scores (…, T, S) over the keys that the mask allows."""
-    return scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
+    return torch.where(mask, scores, -math.inf).softmax(dim=-1)
 
 
 @softmax.mistake(
@@ -229,7 +232,7 @@ softmax.add_mistakes(
             lambda scores, mask: (scores + mask.float()).softmax(dim=-1),
         ),
         "wrong_infinity": (
-            "Your infinity has the wrong sign: with +∞ in a row the softmax divides ∞ by ∞, which is NaN.",
+            "You filled with +∞, so the masked key would get all the weight. ∞ divided by ∞ is NaN. Fill with −∞.",
             lambda scores, mask: scores.masked_fill(~mask, math.inf).softmax(dim=-1),
         ),
         "over_queries": (

@@ -38,6 +38,43 @@ CLAIMS = [
         ),
     ),
     Claim(
+        "Divide each row by its sum, and all is well",
+        "on paper; where a masked score is far larger than the others, all allowed weights are rounded to 0: NaN",
+        HERE,
+        "divided.isnan().all()",
+        (
+            Break("torch.tensor([2.0, 1.0, 200.0])", "torch.tensor([2.0, 1.0, 20.0])"),
+            Break("kept = scores6.softmax(-1) * rows", "kept = scores6.softmax(-1)"),
+        ),
+    ),
+    Claim(
+        "Masked attention unmasks word by word",
+        "all rows are there at once, in one pass under one mask, and their order makes no difference",
+        HERE,
+        "max(gaps.values()) < 1e-6 and len(passes) == 1",
+        (
+            Break("causal[t : t + 1])[0]", "causal[t : t + 1] & (torch.arange(T) <= list(order).index(t)))[0]"),
+            Break(
+                "sequence_loss(exact(one[0], one[1])[:, :length]",
+                "[exact(one[0], one[1][:, :n]) for n in range(1, length)]\n"
+                "sequence_loss(exact(one[0], one[1])[:, :length]",
+            ),
+        ),
+    ),
+    Claim(
+        "The mask hides the words that came before",
+        "the wrong way round: every earlier input influences an output, and no later one",
+        HERE,
+        "before == T * (T - 1) // 2 and after == 0",
+        (
+            Break("(on_decoder.tril(-1) > TINY)", "(on_decoder.mT.tril(-1) > TINY)"),
+            Break(
+                "through(exact.decoder.blocks, memory, memory_mask=words_only)",
+                "through(exact.decoder.blocks, memory, memory_mask=words_only, causal=False)",
+            ),
+        ),
+    ),
+    Claim(
         "−1e9 equals −inf",
         "not in a fully masked row: NaN, uniform weights, or (added, in float64) no mask at all",
         HERE,

@@ -88,12 +88,12 @@ def draw_whole(canvas: Canvas) -> None:
     canvas.text(500, 308, "twenty-one", size=SMALL, colour=BLUE.shade, anchor="middle")
     canvas.text(684, 308, "ein und zwanzig", size=SMALL, colour=ORANGE.shade, anchor="middle")
     white = REDDISH | dict(fill="#FFFFFF")
-    stop(canvas, 424, 328, 204, 50, 9, ["Training", "the loss falls"], white)
-    canvas.line((562, 336), (562, 370), (618, 370), colour=MUTED, thickness=1.2, arrow=False)
+    stop(canvas, 424, 328, 190, 50, 9, ["Training", "the loss falls"], white)
+    canvas.line((552, 336), (552, 370), (606, 370), colour=MUTED, thickness=1.2, arrow=False)
     canvas.line(
-        (562, 338), (570, 342), (580, 356), (596, 364), (616, 367), colour=ORANGE.full, thickness=2, arrow=False
+        (552, 338), (560, 342), (570, 356), (585, 364), (604, 367), colour=ORANGE.full, thickness=2, arrow=False
     )
-    stop(canvas, 636, 328, 124, 50, 10, ["Debugging"], white)
+    stop(canvas, 622, 328, 138, 50, 10, ["Debugging"], white)
     stop(canvas, 424, 386, 336, 50, 11, ["Decoding", "word after word"], white)
     for place, (word, width) in enumerate((("ein", 36), ("und", 38), ("…", 30))):
         x = 606 + 54 * place

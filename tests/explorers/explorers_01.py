@@ -23,6 +23,7 @@ CASES = [
             ),
             Move("Word", r"At word 10, 'bank', models trained\.", keys=("ArrowLeft",) * 10),
             Move("Word", r"At word 21, 'bed', models trained\.", mouse="drag"),
+            Move("Word", r"At word 4, '[^']+', models trained\.", mouse="point:word=4"),
         ),
     ),
     Case(

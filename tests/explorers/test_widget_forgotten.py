@@ -82,3 +82,13 @@ def test_the_explorer(explorer):
 def test_words_and_ids_go_together():
     with pytest.raises(ValueError, match="sentence of 5 words, but 4 ids"):
         forgotten_explorer({"untrained": {"RNN": recaller("rnn")}}, WORDS, IDS[:4])
+
+
+def test_a_click_on_a_word_chooses_it(explorer):
+    assert re.findall(r'data-sets="word=(\d)"', draw_of(explorer)) == [*"12345"] * 2  # two models
+    explorer._clicked(None, {"sets": "word=2"}, [])
+    assert explorer.values["word"] == 2 and explorer.summary.startswith("At word 2, ")
+
+
+def draw_of(explorer) -> str:
+    return explorer._repr_mimebundle_()[0]["image/svg+xml"]

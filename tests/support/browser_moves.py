@@ -155,6 +155,8 @@ def act(page, control: Locator, move: Move) -> None:
         drag_to_the_right_end(page, control)
     elif move.mouse and move.mouse.startswith("choose:"):
         control.select_option(label=move.mouse.removeprefix("choose:"), timeout=30_000)
+    elif move.mouse and move.mouse.startswith("point:"):
+        page.locator(f'[data-sets="{move.mouse.removeprefix("point:")}"]').first.click(timeout=30_000)
     else:
         raise LookupError(f"{move} names neither keys nor text nor a known move of the mouse")
 

@@ -62,6 +62,7 @@ class Explore:
         self._status.add_class("tx-live")
         self._alarm = widgets.HTML(layout={"width": "auto"})
         self._keyboard = Keyboard(layout={"display": "none"})
+        self._keyboard.on_msg(self._clicked)
         rows = widgets.Box(
             list(self.controls.values()), layout={"display": "flex", "flex_flow": "row wrap", "grid_gap": "4px 24px"}
         )
@@ -135,6 +136,12 @@ class Explore:
         else:
             if not self._timer or self._loop is not loop:  # a loop that has ended never calls back
                 self._loop, self._timer = loop, loop.call_later(PAUSE, self.redraw)
+
+    def _clicked(self, _keyboard, message: Mapping, _buffers) -> None:
+        """A click on a part of the picture that stands for a value of a control (`shapes.setting`)."""
+        key, _, value = message["sets"].partition("=")
+        control = self.controls[key]
+        control.value = type(control.value)(value)
 
     def _settle(self) -> None:
         if self._timer:

@@ -3,7 +3,8 @@
 JupyterLab takes arrow keys and letters away from dropdowns, and Notebook 7 even from sliders, unless the focused
 element carries `data-lm-suppress-shortcuts`. A hidden widget in each explorer listens for the focus and sets it: inside
 widgets only, and once a page, however many explorers there are. It also gives a slider's label to its handle:
-the handle takes the focus, and ipywidgets leaves it without a name. It brings the style sheet of the drawings, too.
+the handle takes the focus, and ipywidgets leaves it without a name. It reports a click on a part of the picture that
+sets a control (`show.shapes.setting`), and it brings the style sheet of the drawings.
 """
 
 import anywidget
@@ -29,10 +30,18 @@ const focused = ({ target }) => {
   prepare(target.closest(".tx-explorer"));
 };
 
-const render = ({ el }) => {
+const render = ({ model, el }) => {
   el.hidden = true;
+  let listening = false;
+  const clicked = ({ target }) => {
+    const part = target.closest("[data-sets]");
+    if (part) model.send({ sets: part.dataset.sets });
+  };
   const wait = (turns) => {  // the page puts an explorer together piece by piece
-    prepare(el.closest(".tx-explorer"));
+    const explorer = el.closest(".tx-explorer");
+    prepare(explorer);
+    if (explorer && !listening) explorer.addEventListener("click", clicked);
+    listening ||= Boolean(explorer);
     if (turns) setTimeout(wait, 200, turns - 1);
   };
   wait(10);

@@ -76,6 +76,11 @@ def shape(tag: str, content: str = "", **attributes) -> str:
     return f"<{tag}{said}>{svg_text(content)}</{tag}>" if content else f"<{tag}{said}/>"
 
 
+def setting(control: str, value: object, parts: Iterable[str]) -> str:
+    """Elements that set a control of their explorer when they are clicked; the keyboard needs the control itself."""
+    return f'<g data-sets="{svg_text(f"{control}={value}")}" style="cursor: pointer">{"".join(parts)}</g>'
+
+
 def words(x: float, y: float, text: str, *, size: float = 13, fill: str = INK, anchor: str = "start", **style) -> str:
     """One line of text; y is its baseline, x its "start", "middle" or "end"."""
     return shape("text", text, x=x, y=y, font_size=size, fill=fill, text_anchor=anchor, **style)

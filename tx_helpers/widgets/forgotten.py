@@ -17,7 +17,7 @@ from tx_helpers.recurrent import Recaller, state_gradients
 from tx_helpers.show.charts import ink_on
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, card, percent, shape, words
+from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, card, percent, setting, shape, words
 
 Shares = dict[str, Tensor]  # model -> (T, T): a row for each word as the chosen one
 WIDTH, LEFT, LINE, LETTER = 720, 112, 50, 7.6
@@ -43,7 +43,8 @@ def draw_forgotten(found: Shares, sentence: Sequence[str], word: int, models: st
         parts.append(words(20, top + 21, name, font_weight="bold"))
         for number, (token, (x, line, wide)) in enumerate(zip(sentence, places, strict=True)):
             share = table[word - 1, number].item() if number < word else None
-            parts += _word(x, top + LINE * line, wide, token, share, chosen=number == word - 1)
+            drawn = _word(x, top + LINE * line, wide, token, share, chosen=number == word - 1)
+            parts.append(setting("word", number + 1, drawn))
         top += LINE * lines + 12
     return card(WIDTH, top + 4, parts, describe_forgotten(found, sentence, word, models))
 
@@ -89,7 +90,10 @@ def describe_forgotten(found: Shares, sentence: Sequence[str], word: int, models
 def forgotten_explorer(
     models: Mapping[str, Mapping[str, Recaller]], sentence: Sequence[str], ids: Sequence[int]
 ) -> Explore:
-    """Groups of models ("trained", "untrained") and a sentence of as many words as ids: choose a group and a word."""
+    """Groups of models ("trained", "untrained") and a sentence of as many words as ids: choose a group and a word.
+
+    A word is chosen by the slider or by a click on it.
+    """
     check_types("forgotten_explorer", Mapping, models=models)
     for group, members in models.items():
         check_types("forgotten_explorer", Mapping, **{f"models[{group!r}]": members})

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from tx_helpers.masks import causal_mask, sliding_window_mask
+from tx_helpers.widgets.leak_maps import influence_map, influence_maps
 from tx_helpers.widgets.leaks import (
     RIGHT,
     TINY,
@@ -15,7 +16,6 @@ from tx_helpers.widgets.leaks import (
     attention_by,
     draw,
     influence,
-    influence_map,
     leak,
     leak_explorer,
     masked_softmax,
@@ -186,6 +186,16 @@ def test_a_map_has_its_words_its_axes_and_its_scale():
     assert shades == [1, 0.1, 1, 0.5, 1, 1, 1, 1, 1]
     assert panel.body.count('<rect fill="#D55E00"') == 2 and panel.body.count('<rect fill="#ECEFF2"') == 5
     assert "leak" not in influence_map(seen, names, title="encoder").body
+
+
+def test_several_maps_share_one_scale_and_each_has_its_frame():
+    maps = {name: leak(name, 1).influence for name in ("one too far", "transposed", "inverted", "no mask")}
+    svg = influence_maps(maps, forbidden=~causal_mask(T), alt="Four maps of influence.").svg
+    assert all(f">{name}<" in svg for name in maps) and svg.count(">input<") == svg.count(">output<") == 4
+    assert svg.count(FRAME) == 4 and svg.count(">0, none<") == svg.count(">leak<") == 1
+    assert svg.count('<rect fill="#D55E00"') == 7 + 28 + 28 + 28 + 1  # those that leak, and one in the scale
+    lefts, tops = zip(*re.findall(r"<g transform=.translate\((\d+),(\d+)\)", svg), strict=True)
+    assert len(set(lefts)) == 3 and len(set(tops)) == 2
 
 
 def test_the_left_table_holds_the_weights():

@@ -7,7 +7,7 @@ scores (…, T, T) -> weights (…, T, T). RIGHT holds those that do what their 
 causal mask.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -21,15 +21,14 @@ from tx_helpers.capture import capture
 from tx_helpers.layers import FeedForward
 from tx_helpers.masks import sliding_window_mask
 from tx_helpers.observe import listening, observe
-from tx_helpers.show.charts import GRID, LEFT, TOP, Panel, heading, shaded_cell, side_by_side
+from tx_helpers.show.charts import side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREY, MUTED, ORANGE, WEIGHT, percent, shape, words
+from tx_helpers.show.shapes import WEIGHT, percent
 from tx_helpers.training.contexts import RandomStream
+from tx_helpers.widgets.leak_maps import TINY, influence_map, share_table
 
 T, D, H, DEEPEST = 8, 16, 2, 4  # of the explorer's stacks
-TINY = 1e-12  # in double precision: below it there is no influence
-FRAME = dict(fill="none", stroke=ORANGE.full, stroke_width=2.5, stroke_linecap="square")  # around what is forbidden
 Masking = Callable[[Tensor], Tensor]
 
 
@@ -172,74 +171,9 @@ def draw(masking: str, depth: int) -> Svg:
     forbidden = None if masking in FOR_ENCODERS else ~_causal(seen.weights)
     texts = dict(title="Weights of the first block", across="looks at (key)", down="query", numbers=True)
     scale = [(WEIGHT.full, share, f"{share:g}") for share in (0, 0.5, 1)]
-    left = _table(seen.weights, places, scale=scale, forbidden=forbidden, **texts)
+    left = share_table(seen.weights, places, scale=scale, forbidden=forbidden, **texts)
     right = influence_map(seen.influence, places, title=f"Influence through {blocks_of(depth)}", forbidden=forbidden)
     return side_by_side([left, right], alt=describe(masking, depth, seen))
-
-
-def influence_map(influence: Tensor, words_of: Sequence[str], *, title: str, forbidden: Tensor | None = None) -> Panel:
-    """Influence (T, T), output by input, as shades: the fourth root of the share of the largest, so that little shows.
-
-    forbidden (T, T): what no output may read; it is framed, and what comes from there all the same is orange.
-    """
-    shades = (influence / influence.max()) ** 0.25
-    marks = [(BLUE.full, share**0.25, f"{share:g}") for share in (1e-4, 0.1, 1)]
-    scale = [(GREY.tint, 1, "0, none"), *marks, *([] if forbidden is None else [(ORANGE.full, 1, "leak")])]
-    texts = dict(title=title, across="input (shade: share of the largest)", down="output")
-    return _table(shades, words_of, scale=scale, forbidden=forbidden, colour=BLUE.full, **texts)
-
-
-def _table(
-    values: Tensor,
-    names: Sequence[str],
-    *,
-    title: str,
-    across: str,
-    down: str,
-    scale: list[tuple[str, float, str]],
-    forbidden: Tensor | None,
-    colour: str = WEIGHT.full,
-    numbers: bool = False,
-) -> Panel:
-    """A (T, T) matrix of shares as shades, on request with its numbers, its scale below; forbidden cells framed."""
-    cell, size, long = 36, len(names), max(map(len, names)) > 2
-    left, top = (84, TOP + 54) if long else (LEFT, TOP + 18)
-    middle, bottom = left + size * cell / 2, top + size * cell
-    turned = f"translate(12,{top + size * cell // 2}) rotate(-90)"
-    parts = [
-        heading(middle, title),
-        words(middle, bottom + 18, across, anchor="middle", size=12),
-        words(0, 0, down, anchor="middle", size=12, transform=turned),
-    ]
-    for i, row in enumerate(values.tolist()):
-        at = left + cell * (i + 0.5)
-        place = dict(transform=f"translate({at:.0f},{top - 6}) rotate(-45)") if long else dict(anchor="middle")
-        parts.append(words(*((0, 0) if long else (at, top - 6)), names[i], size=12, **place))
-        parts.append(words(left - 8, top + cell * (i + 0.5) + 4, names[i], anchor="end", size=12))
-        for j, share in enumerate(row):
-            nothing = not numbers and share <= TINY**0.25
-            leaks = not (numbers or nothing) and forbidden is not None and bool(forbidden[i, j])
-            fill = GREY.tint if nothing else ORANGE.full if leaks else colour
-            style = dict(colour=fill, edge=ORANGE.full if leaks else GRID)
-            text, x, y = f"{share:.2f}" if numbers else "", left + cell * j, top + cell * i
-            parts.append(shaded_cell(x, y, cell, 1 if nothing else share, text, **style))
-            if nothing:
-                parts.append(words(x + cell / 2 - 1.5, y + cell / 2 + 2.5, "0", size=11, anchor="middle", fill=MUTED))
-    if forbidden is not None:
-        parts.append(shape("path", d=_outline(forbidden, left, top, cell), **FRAME))
-    for n, (fill, opacity, said) in enumerate(scale):
-        x = left + 62 * n
-        mark = dict(x=x, y=bottom + 30, width=14, height=14, rx=3, fill_opacity=round(opacity, 3), stroke=MUTED)
-        parts += [shape("rect", fill=fill, **mark), words(x + 19, bottom + 41, said, size=11)]
-    return Panel((max(left + size * cell + 30 * long, left + 62 * len(scale)), bottom + 50), "".join(parts))
-
-
-def _outline(mask: Tensor, left: float, top: float, cell: float) -> str:
-    """The path around the cells of a mask: every edge between a cell in it and one that is not."""
-    wide = torch.nn.functional.pad(mask.int(), (1, 1, 1, 1))
-    down, across = wide.diff(dim=0)[:, 1:-1].nonzero().tolist(), wide.diff(dim=1)[1:-1].nonzero().tolist()
-    flat = [f"M{left + cell * j - 1.5:g},{top + cell * i - 1.5:g}h{cell}" for i, j in down]
-    return "".join(flat + [f"M{left + cell * j - 1.5:g},{top + cell * i - 1.5:g}v{cell}" for i, j in across])
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------

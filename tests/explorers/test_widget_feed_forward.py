@@ -9,7 +9,7 @@ import torch
 from tx_helpers.recipes import train_translator
 from tx_helpers.widgets import activations, block_depth, ffn_memory, norms
 from tx_helpers.widgets.activations import activation_explorer
-from tx_helpers.widgets.block_depth import Depth, depth_explorer
+from tx_helpers.widgets.block_depth import Depth, Setting, depth_explorer
 from tx_helpers.widgets.ffn_memory import Memory, mean_by_word, memories, memory_explorer, written
 from tx_helpers.widgets.norms import norm_explorer, normalise, signed_bars
 
@@ -118,20 +118,74 @@ def test_the_words_of_a_unit_name_what_fires_it_and_what_it_writes():
 
 
 def test_a_verdict_holds_both_answers():
-    seen = Depth([2.0, 4.0], [0.3, 0.5, 0.999])
-    assert block_depth.describe("pre-norm", False, 2, seen) == (
+    now, seen = Setting("pre-norm", False, 2), Depth([2.0, 4.0], [0.3, 0.5, 0.999])
+    assert block_depth.describe(now, seen) == (
         "2 blocks, pre-norm, without residual: gradient 2.0e+00 at block 1 and 4.0e+00 at block 2, ratio 5.0e-01; "
         "mean cosine between tokens 0.30 at the start, 0.999 at the end: alike (above 0.99) from block 2 on."
     )
-    assert len(re.findall("<polyline", block_depth.draw("pre-norm", False, 2, seen).svg)) == 2
+    assert len(re.findall("<polyline", block_depth.draw(now, seen).svg)) == 2
+
+
+def test_the_setting_before_stays_as_a_ghost():
+    now, before = Setting("pre-norm", False, 2), Setting("post-norm", True, 3)
+    ghost = Depth([1.0, 2.0, 4.0], [0.3, 0.4, 0.5, 0.6])
+    drawn = block_depth.draw(now, Depth([2.0, 4.0], [0.3, 0.5, 0.999]), before, ghost)
+    assert drawn.alt.endswith(" Before: 3 blocks, post-norm, with residual: ratio 2.5e-01; never alike.")
+    widths = re.findall(r'<polyline points="([^"]*)" [^>]*stroke-width="([\d.]+)"', drawn.svg)
+    assert [(len(points.split()), width) for points, width in widths] == [(2, "2.2"), (3, "1"), (3, "2.2"), (4, "1")]
+    assert drawn.svg.count(">before: 3, post-norm, residual<") == 2
+
+
+def test_the_ghost_is_the_last_setting_and_drawing_again_keeps_it():
+    depth = depth_explorer()
+    assert "Before" not in depth.summary
+    depth.set(residual=False)
+    assert "Before: 24 blocks, pre-norm, with residual" in depth.summary
+    depth.redraw()
+    assert "Before: 24 blocks, pre-norm, with residual" in depth.summary
+    depth.set(depth=6)
+    assert "Before: 24 blocks, pre-norm, without residual" in depth.summary
 
 
 def test_bars_go_up_and_down_and_carry_their_numbers():
     body = signed_bars([5.0, -2.5], "t").body
-    assert [float(h) for h in re.findall(r'height="([\d.]+)" fill="#', body)] == [84, 42]
+    assert [float(h) for h in re.findall(r'height="([\d.]+)" fill="#', body)] == [114, 57]
     assert ">5.00<" in body
     assert ">-2.50<" in body
-    assert norms.draw("RMSNorm", normalise("RMSNorm", [1, 1, 1, 1])).svg.count("<rect") == 9  # and the card
+    assert norms.draw("RMSNorm", normalise("RMSNorm", [1, 1, 1])).svg.count("<rect") == 7  # and the card
+
+
+def test_the_way_of_layernorm_leads_to_the_plane_and_then_to_the_sphere():
+    seen = normalise("LayerNorm", [2.5, 0.0, 1.0])
+    plane, end = norms.on_the_way(seen, norms.STEPS), norms.on_the_way(seen, 2 * norms.STEPS)
+    assert norms.on_the_way(seen, 0).tolist() == seen.before
+    assert plane.sum() == pytest.approx(0, abs=1e-12)
+    assert plane - seen.before == pytest.approx([-7 / 6] * 3, abs=1e-12)  # along (1, 1, 1)
+    assert end.tolist() == pytest.approx(seen.after, abs=1e-12)
+    assert (end @ end, plane @ end) == pytest.approx((3, (3 * plane @ plane) ** 0.5), abs=1e-3)  # only longer
+    assert norms.describe("LayerNorm", seen, norms.STEPS) == (
+        "LayerNorm of [2.50, 0.00, 1.00]: in the plane of mean 0: mean 0.000, length 1.780."
+    )
+
+
+def test_the_circle_is_in_the_plane_and_on_the_sphere_and_the_view_keeps_lengths():
+    points = norms.circle()
+    assert abs(points.sum(1)).max() < 1e-12
+    assert abs((points**2).sum(1) - 3).max() < 1e-12
+    onto = norms.view(-30.0)
+    assert abs(onto @ onto.T - [[1, 0], [0, 1]]).max() < 1e-12
+
+
+@pytest.mark.parametrize("vector", [(2.5, 0.0, 1.0), (-9.0, 9.0, -9.0), (0.0, 0.0, 0.0)])
+def test_the_drawing_in_space_stays_in_its_panel(vector):
+    for kind in norms.KINDS:
+        body = norms.in_space(kind, normalise(kind, vector), 2 * norms.STEPS, -30.0).body
+        spots = re.findall(r'points="([^"]+)"', body) + [
+            f"{x},{y}" for x, y in re.findall(r'x2="(\S+)" y2="(\S+)"', body)
+        ]
+        xs, ys = zip(*(map(float, spot.split(",")) for spot in " ".join(spots).split()), strict=True)
+        assert 0 <= min(xs) <= max(xs) <= norms.SPACE[0]
+        assert 20 <= min(ys) <= max(ys) <= norms.SPACE[1]
 
 
 def test_the_chosen_place_of_the_curve_is_marked():
@@ -149,11 +203,13 @@ def test_the_explorers_answer_their_questions():
     curves.set(function="GELU")
     assert "a gradient flows" in curves.summary
     normed = norm_explorer()
-    assert "[1.732, -0.577, -0.577, -0.577]" in normed.summary
+    assert "[1.298, -1.136, -0.162]. The mean is now 0.000, the length √3." in normed.summary
     normed.set(shift=1.0)
-    assert "[1.732, -0.577, -0.577, -0.577]" in normed.summary
-    normed.set(kind="RMSNorm")
-    assert "[1.512, 0.756, 0.756, 0.756]" in normed.summary
+    assert "[1.298, -1.136, -0.162]" in normed.summary
+    normed.set(move=6)
+    assert "on the way to the plane: mean 1.083" in normed.summary
+    normed.set(kind="RMSNorm", move=24)
+    assert "[1.460, 0.417, 0.834]. The mean is now 0.904, the length √3." in normed.summary
     depth = depth_explorer()
     assert "never alike" in depth.summary
     depth.set(residual=False)

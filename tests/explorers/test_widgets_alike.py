@@ -11,8 +11,10 @@ from tx_helpers.widgets.activations import activation_explorer
 from tx_helpers.widgets.block_depth import depth_explorer
 from tx_helpers.widgets.clocks import clocks_explorer
 from tx_helpers.widgets.head_split import split_explorer
+from tx_helpers.widgets.hinges import hinge_explorer
 from tx_helpers.widgets.leaks import leak_explorer
 from tx_helpers.widgets.norms import norm_explorer
+from tx_helpers.widgets.one_unit import unit_explorer
 from tx_helpers.widgets.parameter_count import parameter_explorer
 from tx_helpers.widgets.position_bias import bias_explorer
 from tx_helpers.widgets.positions import heatmap_explorer, two_positions_explorer
@@ -21,6 +23,7 @@ from tx_helpers.widgets.recurrence import gradient_explorer
 from tx_helpers.widgets.rotary import rotary_explorer, stretched_explorer
 from tx_helpers.widgets.signal_race import signal_race_explorer
 from tx_helpers.widgets.softmax import softmax_explorer
+from tx_helpers.widgets.superposition import superposition_explorer
 
 SECTIONS = ["compute", "draw", "describe", "bind"]
 TEXT = {path.stem: path.read_text("utf-8") for path in Path(tx_helpers.widgets.__file__).parent.glob("*.py")}
@@ -70,6 +73,7 @@ BARE = [
         two_positions_explorer,
     ),
     *(bias_explorer, clocks_explorer, pronoun_explorer, stretched_explorer),
+    *(hinge_explorer, superposition_explorer, unit_explorer),
 ]
 
 

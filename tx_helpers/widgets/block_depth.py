@@ -1,11 +1,13 @@
 """Depth, place of the norm, residual on or off: the gradient at every block, and how alike the tokens become.
 
-Each stack is an untrained `ToyEncoder`; each combination is computed once, when it is first asked for.
+Each stack is an untrained `ToyEncoder`; each combination is computed once, when it is first asked for. The setting
+before the present one stays in the picture as a ghost, so that the two can be compared.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import ipywidgets as widgets
 import torch
@@ -66,45 +68,80 @@ def probe(norm: str, residual: bool, depth: int, *, width: int = 32) -> Depth:
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw(norm: str, residual: bool, depth: int, seen: Depth) -> Svg:
-    """Gradients on a log scale on the left, similarity on the right."""
-    blocks, size = range(1, depth + 1), (380, 270)
+class Setting(NamedTuple):
+    """What the controls say."""
+
+    norm: str
+    residual: bool
+    depth: int
+
+    @property
+    def words(self) -> str:
+        """The setting as the text has it."""
+        return f"{self.depth} blocks, {self.norm}, {'with' if self.residual else 'without'} residual"
+
+    @property
+    def label(self) -> str:
+        """The setting as the legend has it."""
+        return f"{self.depth}, {self.norm}, {'residual' if self.residual else 'no residual'}"
+
+
+def draw(now: Setting, seen: Depth, before: Setting | None = None, ghost: Depth | None = None) -> Svg:
+    """Gradients on a log scale on the left, similarity on the right; the setting before is drawn thin."""
+    gradients, similarity = {}, {}
+    for setting, depth in ((now, seen), (before, ghost)):
+        if setting:
+            name = setting.label if setting is now else f"before: {setting.label}"
+            gradients[name] = range(1, setting.depth + 1), [min(max(g, LIMITS[0]), LIMITS[1]) for g in depth.gradients]
+            similarity[name] = range(setting.depth + 1), depth.similarity
+    style = dict(size=(380, 300), faint=[name for name in gradients if name.startswith("before")])
     left = line_chart(
-        {"gradient": (blocks, [min(max(g, LIMITS[0]), LIMITS[1]) for g in seen.gradients])},
-        size=size,
+        gradients,
         title="Gradient of the loss at each block",
         xlabel="block",
         ylabel="length (log scale)",
         ylim=LIMITS,
         logy=True,
+        **style,
     )
     right = line_chart(
-        {"similarity": (range(depth + 1), seen.similarity)},
-        size=size,
+        similarity,
         title="How alike are the tokens?",
         xlabel="blocks passed",
         ylabel="mean cosine",
-        ylim=(0.0, 1.0),
+        ylim=(0.0, 1.25),  # room for the legend above the lines
+        **style,
     )
-    return side_by_side([left, right], alt=describe(norm, residual, depth, seen))
+    return side_by_side([left, right], alt=describe(now, seen, before, ghost))
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------
-def describe(norm: str, residual: bool, depth: int, seen: Depth) -> str:
-    """The ratio of the gradients, and from which block on the tokens are alike."""
-    stack = f"{depth} blocks, {norm}, {'with' if residual else 'without'} residual"
-    size = f"gradient {seen.gradients[0]:.1e} at block 1 and {seen.gradients[-1]:.1e} at block {depth}"
+def describe(now: Setting, seen: Depth, before: Setting | None = None, ghost: Depth | None = None) -> str:
+    """The ratio of the gradients, and from which block on the tokens are alike; the same of the setting before."""
+    size = f"gradient {seen.gradients[0]:.1e} at block 1 and {seen.gradients[-1]:.1e} at block {now.depth}"
     alike = f"mean cosine between tokens {seen.similarity[0]:.2f} at the start, {seen.similarity[-1]:.3f} at the end"
-    since = "never alike" if seen.alike_from is None else f"alike (above {ALIKE}) from block {seen.alike_from} on"
-    return f"{stack}: {size}, ratio {seen.ratio:.1e}; {alike}: {since}."
+    text = f"{now.words}: {size}, ratio {seen.ratio:.1e}; {alike}: {_since(seen)}."
+    return f"{text} Before: {before.words}: ratio {ghost.ratio:.1e}; {_since(ghost)}." if before else text
+
+
+def _since(seen: Depth) -> str:
+    return "never alike" if seen.alike_from is None else f"alike (above {ALIKE}) from block {seen.alike_from} on"
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def depth_explorer() -> Explore:
-    """Depth, place of the norm, residual on or off."""
-    seen = cache(probe)
+    """Depth, place of the norm, residual on or off; the last setting stays as a ghost."""
+    seen, passed = cache(probe), []  # the settings drawn, the present one last
+
+    def picture(depth: int, norm: str, residual: bool) -> Svg:
+        now = Setting(norm, residual, depth)
+        if passed[-1:] != [now]:
+            passed[:] = [*passed[-1:], now]
+        before = passed[0] if len(passed) == 2 else None
+        return draw(now, seen(*now), before, seen(*before) if before else None)
+
     return Explore(
-        lambda depth, norm, residual: draw(norm, residual, depth, seen(norm, residual, depth)),
+        picture,
         name="block-depth",
         depth=widgets.Dropdown(options=[(f"{depth} blocks", depth) for depth in DEPTHS], value=24, description="Depth"),
         norm=widgets.Dropdown(options=["pre-norm", "post-norm", "no norm"], description="Norm"),

@@ -29,7 +29,7 @@ CASES = [
         "block-depth",
         (
             Move("Residual connections", r"24 blocks, pre-norm, without .* alike .* from block [23] on", mouse="click"),
-            Move("Depth", r"^12 blocks, pre-norm, without residual", mouse="choose:12 blocks"),
+            Move("Depth", r"^12 blocks, pre-norm, without .* Before: 24 blocks, pre-norm", mouse="choose:12 blocks"),
             Move("Residual connections", r"^12 blocks, pre-norm, with residual: .* never alike", keys=("Space",)),
             Move("Norm", r"^12 blocks, post-norm, with residual", mouse="choose:post-norm"),
         ),
@@ -38,9 +38,36 @@ CASES = [
         NOTEBOOK,
         "norms",
         (
-            Move("Add to all", r"LayerNorm of \[1\.50, 0\.50, .* \[1\.732, -0\.577, ", keys=("ArrowRight",)),
-            Move("Norm", r"RMSNorm of \[1\.50, 0\.50, .* \[1\.732, 0\.577, ", mouse="choose:RMSNorm"),
-            Move("Multiply all by", r"RMSNorm of \[3\.50, 0\.50, ", mouse="drag"),
+            Move("Add to all", r"LayerNorm of \[3\.00, 0\.50, .* \[1\.298, -1\.136, ", keys=("ArrowRight",)),
+            Move("Norm", r"RMSNorm of \[3\.00, 0\.50, .*, the length √3\.", mouse="choose:RMSNorm"),
+            Move("On the way", r"on the way to the sphere: mean 1\.\d+, length 3\.\d+", keys=("Home",)),
+            Move("x3", r"RMSNorm of \[3\.00, 0\.50, 3\.50\]: on the way", mouse="drag"),
+        ),
+    ),
+    Case(
+        NOTEBOOK,
+        "hinges",
+        (
+            Move("Unit 2, slope", r"\+1 at x = −2, −0\.5 at x = 0\..*\(not met\)", keys=("ArrowLeft",)),
+            Move("Target", r"from the target, a step: .*\(not met\)", mouse="choose:a step"),
+            Move("Unit 3, slope", r"−0\.5 at x = 0, \+3 at x = 2", mouse="drag"),
+        ),
+    ),
+    Case(
+        NOTEBOOK,
+        "one-unit",
+        (
+            Move("Bias b", r"2 − 1 = 1, fires 1; .* So this is AND\.", keys=("ArrowLeft", "ArrowLeft")),
+            Move("Bias b", r"it always fires\.", mouse="drag"),
+        ),
+    ),
+    Case(
+        NOTEBOOK,
+        "superposition",
+        (
+            Move("Features n", r"^9 features in 8 dimensions, spread apart: largest overlap", keys=("ArrowRight",)),
+            Move("Directions", r"^9 features in 8 dimensions, random: ", mouse="choose:random"),
+            Move("Features n", r"^50 features in 8 dimensions, random: .* 0% with 1 on", mouse="drag"),
         ),
     ),
 ]

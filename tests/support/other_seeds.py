@@ -25,10 +25,12 @@ UNNAMED_SEEDS = {
     "06_masking": {"TextBatches(ids, 32, 32)": "TextBatches(ids, 32, 32, seed={seed})"},
     "07_feed_forward": {
         "n_layers=24)": "n_layers=24, seed={seed})",
+        "n_layers=50)": "n_layers=50, seed={seed})",
         "n_layers=12)": "n_layers=12, seed={seed})",
         "n_layers=4)": "n_layers=4, seed={seed})",
         "steps=80": "steps=80, seed={seed}",
-        "steps=100": "steps=100, seed={seed}",
+        "steps=30": "steps=30, seed={seed}",
+        "steps=steps": "steps=steps, seed={seed}",
         "in range(5)": "in range({seed} * 5, {seed} * 5 + 5)",
         "steps=70, changes=one_unit": "steps=70, seed={seed}, changes=one_unit",
     },

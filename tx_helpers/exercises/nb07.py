@@ -6,6 +6,80 @@ import torch.nn.functional as F
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
 
+# --- the feed-forward network, inside the notebook ------------------------------------------------------------------
+
+plain_network = Exercise(
+    "feed_forward",
+    title="Widen, bend, narrow",
+    goal="Write the feed-forward network with ReLU. x is (B, T, D), W_1 (D, F), b_1 (F,), W_2 (F, D), b_2 (D,). Return "
+    "(B, T, D).",
+    difficulty=1,
+    minutes=5,
+    inline=True,
+    formula=r"\operatorname{FFN}(x) = \max(0,\, xW_1 + b_1)\,W_2 + b_2",
+    source="Vaswani et al. 2017, equation 2",
+    cases=lambda: [
+        (
+            torch.tensor([[[1.0, -2.0]]]),
+            torch.tensor([[1.0, -1.0, 0.0], [0.0, 1.0, 1.0]]),
+            torch.tensor([0.5, 0.0, 3.0]),
+            torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, -1.0]]),
+            torch.tensor([-4.0, 0.25]),
+        ),
+        random_tensors((2, 3, 4), (4, 7), (7,), (7, 4), (4,), seed=7),
+    ],
+    hints=(
+        "A product, a bend, a product: the same three steps as for |x| above, with biases.",
+        "x @ W_1 + b_1 is (B, T, F). Apply torch.relu to it before the second product.",
+        "torch.relu(x @ W_1 + b_1) @ W_2 + b_2",
+    ),
+)
+
+
+@plain_network.solution
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    """Output (B, T, D) for x (B, T, D), W_1 (D, F), b_1 (F,), W_2 (F, D), b_2 (D,)."""
+    hidden = torch.relu(x @ W_1 + b_1)
+    return hidden @ W_2 + b_2
+
+
+plain_network.add_mistakes(
+    {
+        "no_bend": (
+            "The ReLU is missing: without a bend the two matrices are one matrix, W_1 W_2, and F makes no difference.",
+            lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1) @ W_2 + b_2,
+        ),
+        "relu_at_the_end": (
+            "Your ReLU comes after the second matrix, so the network can never write a negative number to the stream.",
+            lambda x, W_1, b_1, W_2, b_2: torch.relu((x @ W_1 + b_1) @ W_2 + b_2),
+        ),
+        "relu_at_both_places": (
+            "You applied ReLU twice. The one after the second matrix wipes out every negative number of the output.",
+            lambda x, W_1, b_1, W_2, b_2: torch.relu(torch.relu(x @ W_1 + b_1) @ W_2 + b_2),
+        ),
+        "relu_of_the_input": (
+            "You applied ReLU to x itself, so everything negative in the stream is lost before a unit can read it.",
+            lambda x, W_1, b_1, W_2, b_2: (torch.relu(x) @ W_1 + b_1) @ W_2 + b_2,
+        ),
+        "inner_bias_after_relu": (
+            "You added b_1 after the ReLU. It belongs inside, where it sets the threshold at which a unit fires.",
+            lambda x, W_1, b_1, W_2, b_2: (torch.relu(x @ W_1) + b_1) @ W_2 + b_2,
+        ),
+        "no_inner_bias": (
+            "The bias b_1 is missing, so every hinge bends at 0 and no unit has a threshold of its own.",
+            lambda x, W_1, b_1, W_2, b_2: torch.relu(x @ W_1) @ W_2 + b_2,
+        ),
+        "no_outer_bias": (
+            "The bias b_2 is missing: where no unit fires, the output should be b_2, not 0.",
+            lambda x, W_1, b_1, W_2, b_2: torch.relu(x @ W_1 + b_1) @ W_2,
+        ),
+        "input_added": (
+            "You added x at the end. That is the residual connection: it belongs to the block, not to this network.",
+            lambda x, W_1, b_1, W_2, b_2: x + torch.relu(x @ W_1 + b_1) @ W_2 + b_2,
+        ),
+    }
+)
+
 # --- the feed-forward network ----------------------------------------------------------------------------------------
 
 network = Exercise(
@@ -160,6 +234,7 @@ norm = Exercise(
     "vector. Return (B, T, D).",
     difficulty=2,
     minutes=8,
+    inline=True,
     formula=r"\frac{x-\mu}{\sqrt{\sigma^2+\epsilon}}\odot g + b,\qquad \sigma^2=\frac1D\sum_i (x_i-\mu)^2",
     source="Ba, Kiros and Hinton 2016, section 3",
     cases=lambda: [

@@ -26,6 +26,26 @@ def net_in_numpy(x, W_1, b_1, W_2, b_2):
     return np.square(np.maximum(0, x @ W_1 + b_1)) @ W_2 + b_2
 
 
+def plain_in_place(x, W_1, b_1, W_2, b_2):
+    hidden = x @ W_1
+    hidden += b_1
+    return hidden.clamp_(min=0) @ W_2 + b_2
+
+
+def plain_unit_by_unit(x, W_1, b_1, W_2, b_2):
+    return b_2 + sum((x @ k + b).relu()[..., None] * v for k, b, v in zip(W_1.T, b_1, W_2, strict=True))
+
+
+def plain_with_a_mask(x, W_1, b_1, W_2, b_2):
+    z = torch.einsum("btd,df->btf", x, W_1) + b_1
+    return torch.einsum("btf,fd->btd", z * (z > 0), W_2) + b_2
+
+
+def plain_in_numpy(x, W_1, b_1, W_2, b_2):
+    x, W_1, b_1, W_2, b_2 = (t.numpy() for t in (x, W_1, b_1, W_2, b_2))
+    return np.maximum(x @ W_1 + b_1, 0) @ W_2 + b_2
+
+
 def gated_together(x, W_gate, W_up, W_down):
     gate, up = (x @ torch.cat([W_gate, W_up], 1)).chunk(2, -1)
     return torch.einsum("tf,fd->td", up * gate / (1 + torch.exp(-gate)), W_down)
@@ -144,6 +164,10 @@ def stack_modules_in_place_on_an_own_clone(x, W):
 
 
 RIGHT = {
+    "feed_forward": named(plain_in_place, plain_unit_by_unit, plain_with_a_mask, plain_in_numpy)
+    | {
+        "plain_by_linear": lambda x, W_1, b_1, W_2, b_2: F.linear(F.linear(x, W_1.T, b_1).relu(), W_2.T, b_2),
+    },
     "feed_forward_net": named(net_with_clamp, net_by_units, net_in_numpy)
     | {
         "net_by_linear": lambda x, W_1, b_1, W_2, b_2: F.linear(F.relu(F.linear(x, W_1.T, b_1)) ** 2, W_2.T, b_2),

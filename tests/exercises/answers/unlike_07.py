@@ -128,6 +128,13 @@ def stack_post_norm_twice_at_the_end(x, W):
 
 
 UNLIKE = {
+    "feed_forward": {
+        "with_gelu": lambda x, W_1, b_1, W_2, b_2: F.gelu(x @ W_1 + b_1) @ W_2 + b_2,
+        "with_the_absolute_value": lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1).abs() @ W_2 + b_2,
+        "with_the_negative_part": lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1).clamp(max=0) @ W_2 + b_2,
+        "with_a_softmax": lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1).softmax(-1) @ W_2 + b_2,
+        "with_both_biases_inside": lambda x, W_1, b_1, W_2, b_2: F.relu(x @ W_1 + b_1) @ (W_2 + b_2),
+    },
     "feed_forward_net": {
         "with_the_square_inside": lambda x, W_1, b_1, W_2, b_2: F.relu((x @ W_1 + b_1) ** 2) @ W_2 + b_2,
         "with_leaky_relu": lambda x, W_1, b_1, W_2, b_2: F.leaky_relu(x @ W_1 + b_1) ** 2 @ W_2 + b_2,

@@ -166,7 +166,7 @@ def test_the_cells_of_all_exercises_check_starters_and_solutions(change, sign, t
     section = [cell for number in modules() for cell in place_exercises.cells_of(number)]
     turns = [cell for number in modules() for pair in place_exercises.inline_cells(number).values() for cell in pair]
     cells = {cell.id: cell for cell in section if cell.cell_type == "code"}  # imports and quiz of the last one only
-    cells[f"{place_exercises.PREFIX}-imports"].source += ", your_turn"
+    cells[f"{place_exercises.PREFIX}-imports"].source += ", your_turn\nfrom torch import nn"
     cells |= {cell.id: cell for cell in turns if cell.cell_type == "code"}
     expected = [(sign, exercise.name) for number in modules() for exercise in of_notebook(number)]
     assert sorted(run(change(list(cells.values())), tmp_path, monkeypatch)) == sorted(expected)

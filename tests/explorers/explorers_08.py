@@ -11,20 +11,20 @@ CASES = [
         (
             Move(
                 "decoder block 1 › feed-forward",
-                r"^decoder block 1 › feed-forward receives x \(B, T, D\) = .* and returns .* 4,728 parameters, 13\.3%",
+                r"^decoder block 1 › feed-forward receives x \(B, T, D\) = .* returns .* 33,088 parameters, 13\.\d%",
                 mouse="click",
             ),
             Move(
                 "decoder block 1 › feed-forward",  # from there on to the frame of the next block
-                r"^decoder block 2 receives x .* memory \(B, S, D\) = \(2, 5, 24\), .* 9,672 parameters",
+                r"^decoder block 2 receives x .* memory \(B, S, D\) = \(2, 5, 64\), .* 66,752 parameters",
                 keys=("ArrowRight", "Enter"),
             ),
             Move(
                 "Part",
-                r"^encoder › positions receives .* and returns \(B, S, D\) = \(2, 5, 24\); no parameters",
+                r"^encoder › positions receives .* and returns \(B, S, D\) = \(2, 5, 64\); no parameters",
                 mouse="choose:encoder › positions",
             ),
-            Move("Part", r"^encoder block 1 receives x \(B, S, D\) .* 7,224 parameters", keys=("ArrowDown",)),
+            Move("Part", r"^encoder block 1 receives x \(B, S, D\) .* 49,984 parameters", keys=("ArrowDown",)),
         ),
     ),
     Case(

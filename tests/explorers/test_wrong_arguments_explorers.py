@@ -35,6 +35,7 @@ from tx_helpers.widgets import (
     model_parts,
     norms,
     one_unit,
+    probes,
     query_plane,
     recurrence,
     sampling,
@@ -107,6 +108,10 @@ PLAIN = {
     "directions": (superposition.directions, dict(features=5, dimensions=3, kind="random")),
     "one unit": (partial(one_unit.fire, (1.0, 1.0)), dict(bias=-1.5, value=4.0)),
     "norms": (partial(norms.normalise, vector=[1.0, 2.0]), dict(kind="LayerNorm")),
+    "probe": (
+        partial(probes.probe_explorer, data=word_pairs(PAIRS)),
+        dict(models={"right": toy(EncoderDecoder)}, number=21, first="right"),
+    ),
     "query plane": (query_plane.query_explorer, dict(words=PLANE)),
     "backward norms": (recurrence.backward_norms, dict(radius=0.9, steps=3, width=4)),
     "arrivals": (signal_race.arrivals, dict(distance=8, kernel=3)),

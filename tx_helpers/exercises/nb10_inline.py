@@ -1,0 +1,375 @@
+"""Exercises of notebook 10 on probes: two that stand inline, and the search for the broken one of three models."""
+
+import torch
+import torch.nn.functional as F
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+
+# --- models to probe -------------------------------------------------------------------------------------------------
+
+WORDS, WIDTH, PAD = 9, 6, 0  # ids 1 … 8 are words
+
+
+def _translator(bug, pad=PAD, seed=0):
+    """A function (source, read) -> logits, like a translator of one layer; with a bug, or with none."""
+    of_source, of_read, output = random_tensors((WORDS, WIDTH), (WORDS, WIDTH), (WIDTH, WORDS), seed=seed)
+
+    def model(source, read):
+        T, S = read.shape[1], source.shape[1]
+        reach = {"no causal mask": T, "mask one too far": 1}.get(bug, 0)
+        allowed = torch.ones(T, T).tril(reach)
+        kept = ((source != pad) | (bug == "padding not masked")).float()[..., None]  # (B, S, 1)
+        heard = (of_source[source] * torch.linspace(0.5, 1.5, 12)[:S, None] * kept).sum(1) / kept.sum(1)
+        x = of_read[read] + (allowed / allowed.sum(-1, keepdim=True)) @ of_read[read] + heard[:, None]
+        if bug == "norm over the batch":
+            x = x - x.mean(dim=0)
+        return x.tanh() @ output  # (B, T, V)
+
+    return model
+
+
+def _ids(*shape, seed):
+    return torch.randint(1, WORDS, shape, generator=torch.Generator().manual_seed(seed))
+
+
+def _others(read, seed):
+    """Another word in every place."""
+    return 1 + (read - 1 + _ids(*read.shape, seed=seed) % (WORDS - 2) + 1) % (WORDS - 1)
+
+
+# --- the future ------------------------------------------------------------------------------------------------------
+
+
+def _future(answer, bug, t):
+    """What the probe says, and what the decoder's words are afterwards."""
+    source, read = _ids(3, 4, seed=1), _ids(3, 6, seed=2)
+    largest = answer(_translator(bug), source, read, _others(read, seed=3), t)
+    return {"largest movement": largest, "read, afterwards": read}
+
+
+future = Exercise(
+    "future_leak",
+    title="A probe for the future",
+    goal="model(source, read) returns logits (B, T, V). `read` (B, T) holds the words that the decoder reads; `other` "
+    "(B, T) holds other words. Replace the words at positions t, t + 1, … by those of `other`. Return how far the "
+    "logits *before* position t move: the largest change, as a number without sign. 0 means that no future leaks.",
+    difficulty=2,
+    minutes=8,
+    inline=True,
+    run=_future,
+    cases=lambda: [("mask one too far", 2), ("none", 3), ("no causal mask", 4), ("no causal mask", 2)],
+    hints=(
+        "You need the logits twice: once for `read`, once for a copy of it with other words at the end.",
+        "torch.cat([read[:, :t], other[:, t:]], dim=1) is that copy. Which positions of the difference count?",
+        "moved = model(source, changed) − model(source, read); then moved[:, :t].abs().max().item()",
+    ),
+)
+
+
+@future.solution
+def future_leak(model, source, read, other, t):
+    """Largest change of the logits before position t when the decoder's words from t on are those of `other`."""
+    changed = torch.cat([read[:, :t], other[:, t:]], dim=1)
+    moved = model(source, changed) - model(source, read)
+    return moved[:, :t].abs().max().item()
+
+
+def _moved(model, source, read, other, t):
+    changed = torch.cat([read[:, :t], other[:, t:]], dim=1)
+    return model(source, changed) - model(source, read)
+
+
+@future.mistake(
+    "You changed `read` itself before you computed its logits. So you compare the new words with themselves, and "
+    "every model seems to be right. Change a copy."
+)
+def compared_with_itself(model, source, read, other, t):
+    read[:, t:] = other[:, t:]
+    return (model(source, read) - model(source, read))[:, :t].abs().max()
+
+
+@future.mistake("Your number is right, but you changed `read` in place: the next probe gets other words. Use a copy.")
+def changed_in_place(model, source, read, other, t):
+    before = model(source, read)
+    read[:, t:] = other[:, t:]
+    return (model(source, read) - before)[:, :t].abs().max()
+
+
+@future.mistake(
+    "You changed the word at position t alone. Change all words from t on: a model may look several positions ahead."
+)
+def one_word_changed(model, source, read, other, t):
+    changed = read.clone()
+    changed[:, t] = other[:, t]
+    return (model(source, changed) - model(source, read))[:, :t].abs().max()
+
+
+@future.mistake(
+    "You changed the words after t, and left the one at t. A mask that reaches one position too far goes unseen: "
+    "position t − 1 sees t and nothing more."
+)
+def changed_too_late(model, source, read, other, t):
+    changed = torch.cat([read[:, : t + 1], other[:, t + 1 :]], dim=1)
+    return (model(source, changed) - model(source, read))[:, :t].abs().max()
+
+
+future.add_mistakes(
+    {
+        "all_positions": (
+            "You also looked at the positions from t on. They read new words, and may move: only those before t count.",
+            lambda *given: _moved(*given).abs().max(),
+        ),
+        "position_t_counts": (
+            "You looked at position t as well. It reads a new word itself, so it may move: stop before t.",
+            lambda *given: _moved(*given)[:, : given[-1] + 1].abs().max(),
+        ),
+        "one_position_left_out": (
+            "You left out position t − 1, the one that a mask one too far moves first.",
+            lambda *given: _moved(*given)[:, : given[-1] - 1].abs().max(),
+        ),
+        "sign_kept": (
+            "You kept the sign, so a logit that falls is overlooked. Take the absolute value before the largest.",
+            lambda *given: _moved(*given)[:, : given[-1]].max(),
+        ),
+        "mean_change": (
+            "You averaged the changes. A leak at one position disappears among many that stay: take the largest.",
+            lambda *given: _moved(*given)[:, : given[-1]].abs().mean(),
+        ),
+        "past_changed": (
+            "You changed the words before t and kept those from t on. That is the past, which every position may see.",
+            lambda model, source, read, other, t: (
+                (model(source, torch.cat([other[:, :t], read[:, t:]], 1)) - model(source, read))[:, :t].abs().max()
+            ),
+        ),
+        "first_sentence_only": (
+            "You looked at the first sentence of the batch alone. A leak may show more in another one.",
+            lambda *given: _moved(*given)[0, : given[-1]].abs().max(),
+        ),
+    }
+)
+
+
+# --- the padding -----------------------------------------------------------------------------------------------------
+
+
+def _padding(answer, bug, pad, extra):
+    """What the probe says about a model with this id of padding."""
+    return answer(_translator(bug, pad), _ids(3, 4, seed=4), _ids(3, 5, seed=5), pad, extra)
+
+
+padding = Exercise(
+    "padding_leak",
+    title="A probe for the padding",
+    goal="model(source, read) returns logits (B, T, V). Append `extra` ids `pad` to each row of source (B, S). Return "
+    "how far the logits move: the largest change, as a number without sign. 0 means that the padding is masked.",
+    difficulty=1,
+    minutes=6,
+    inline=True,
+    run=_padding,
+    cases=lambda: [("padding not masked", 0, 3), ("none", 0, 2), ("padding not masked", 8, 1)],
+    hints=(
+        "The decoder reads the same words both times. Only the source gets longer, at its end.",
+        "F.pad(source, (0, extra), value=pad) appends columns; so does torch.cat with a full tensor.",
+        "(model(longer, read) − model(source, read)).abs().max().item()",
+    ),
+)
+
+
+@padding.solution
+def padding_leak(model, source, read, pad, extra):
+    """Largest change of the logits when `extra` ids `pad` follow each row of the source."""
+    longer = F.pad(source, (0, extra), value=pad)
+    return (model(longer, read) - model(source, read)).abs().max().item()
+
+
+def _by(model, source, read, pad, extra, longer):
+    return model(longer, read) - model(source, read)
+
+
+@padding.mistake(
+    "You overwrote the last words by padding. Those words are gone, so every model must move. Append the padding."
+)
+def words_overwritten(model, source, read, pad, extra):
+    shorter = source.clone()
+    shorter[:, -extra:] = pad
+    return (model(shorter, read) - model(source, read)).abs().max()
+
+
+@padding.mistake(
+    "You padded what the decoder reads, not the source. There the causal mask hides it, even if no padding is masked."
+)
+def decoder_padded(model, source, read, pad, extra):
+    longer = F.pad(read, (0, extra), value=pad)
+    return (model(source, longer)[:, : read.shape[1]] - model(source, read)).abs().max()
+
+
+padding.add_mistakes(
+    {
+        "at_the_left": (
+            "You put the padding in front. Then every word has another position, and even the right model moves.",
+            lambda *given: _by(*given, F.pad(given[1], (given[4], 0), value=given[3])).abs().max(),
+        ),
+        "a_word_for_padding": (
+            "You appended the id 0, not `pad`. Where 0 is a word, the model gets a longer sentence, and must move.",
+            lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=0)).abs().max(),
+        ),
+        "last_word_repeated": (
+            "You repeated the last word. That is another sentence. Append the id `pad`, which means nothing.",
+            lambda *given: _by(*given, torch.cat([given[1], given[1][:, -1:].repeat(1, given[4])], 1)).abs().max(),
+        ),
+        "sign_kept": (
+            "You took the largest rise of a logit. The largest change may be a fall: take the absolute value first.",
+            lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3])).max(),
+        ),
+        "mean_change": (
+            "You averaged the changes. One sentence that moves disappears among many that stay: take the largest.",
+            lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3])).abs().mean(),
+        ),
+        "one_only": (
+            "You appended a single id. `extra` says how many: more padding moves a wrong model further.",
+            lambda *given: _by(*given, F.pad(given[1], (0, 1), value=given[3])).abs().max(),
+        ),
+    }
+)
+
+
+# --- three models ----------------------------------------------------------------------------------------------------
+
+ORDERS = {"mask one too far": 2, "padding not masked": 0, "norm over the batch": 1, "no causal mask": 0}
+
+
+def _three(answer, bug):
+    """The place that the answer finds among three models with other weights, one of which has the bug."""
+    place = ORDERS[bug]
+    models = [_translator(bug if n == place else "none", seed=n) for n in range(3)]
+    read = _ids(4, 6, seed=7)
+    return answer(models, _ids(4, 5, seed=6), read, _others(read, seed=8), PAD)
+
+
+three = Exercise(
+    "broken_model",
+    title="Find the broken one",
+    goal="`models` holds three functions model(source, read) -> logits (B, T, V), each with weights of its own. One of "
+    "them is wrong: its decoder sees the future, or the source's padding (id `pad`) is not masked, or the rows of a "
+    "batch influence each other. Return its place, 0, 1 or 2. `other` (B, T) holds words for the decoder to read in "
+    "place of those of `read` (B, T). `source` has no padding yet.",
+    difficulty=3,
+    minutes=15,
+    run=_three,
+    cases=lambda: [(bug,) for bug in ORDERS],
+    hints=(
+        "Three bugs need three probes. Each changes something that must not matter, and measures what moves.",
+        "The future: change the last word, look before it. The padding: append some. The neighbours: a row alone.",
+        "Sum up the three largest changes of each model. In a right one they are below 1e-5; return the place of the "
+        "largest sum.",
+    ),
+)
+
+
+@three.solution
+def broken_model(models, source, read, other, pad):
+    """Place of the model whose logits move though they must not: by the future, the padding or the neighbours."""
+    changed = torch.cat([read[:, :-1], other[:, -1:]], dim=1)
+    longer = F.pad(source, (0, 3), value=pad)
+    moved = []
+    for model in models:
+        logits = model(source, read)
+        ahead = model(source, changed)[:, :-1] - logits[:, :-1]
+        padded = model(longer, read) - logits
+        alone = model(source[:1], read[:1]) - logits[:1]
+        moved.append(sum(x.abs().max() for x in (ahead, padded, alone)).item())
+    return moved.index(max(moved))
+
+
+def _largest(sizes):
+    return max(range(len(sizes)), key=lambda n: float(sizes[n]))
+
+
+def _ahead(model, source, read, other):
+    changed = torch.cat([read[:, :-1], other[:, -1:]], dim=1)
+    return (model(source, changed) - model(source, read))[:, :-1].abs().max()
+
+
+def _padded(model, source, read, pad):
+    return (model(F.pad(source, (0, 3), value=pad), read) - model(source, read)).abs().max()
+
+
+def _alone(model, source, read):
+    return (model(source[:1], read[:1]) - model(source, read)[:1]).abs().max()
+
+
+def _first_above(sizes):
+    """The first place whose movement is no rounding; the last place if there is none."""
+    return next((n for n, size in enumerate(sizes) if size > 1e-4), len(sizes) - 1)
+
+
+@three.mistake(
+    "You probed the future alone. A missing padding mask, or rows that influence each other, move nothing there."
+)
+def future_only(models, source, read, other, pad):
+    return _first_above([_ahead(model, source, read, other) for model in models])
+
+
+@three.mistake("You probed the padding alone. A leak from the future moves nothing there.")
+def padding_only(models, source, read, other, pad):
+    return _first_above([_padded(model, source, read, pad) for model in models])
+
+
+@three.mistake("You probed the neighbours alone: a row by itself and in the batch. The masks need probes of their own.")
+def neighbours_only(models, source, read, other, pad):
+    return _first_above([_alone(model, source, read) for model in models])
+
+
+@three.mistake("You left out the neighbours: a norm over the batch moves nothing as long as all rows stay the same.")
+def no_neighbours(models, source, read, other, pad):
+    return _first_above([_ahead(model, source, read, other) + _padded(model, source, read, pad) for model in models])
+
+
+@three.mistake(
+    "You left out the padding probe. A model that takes padding for words is right as long as there is none."
+)
+def no_padding(models, source, read, other, pad):
+    return _first_above([_ahead(model, source, read, other) + _alone(model, source, read) for model in models])
+
+
+three.add_mistakes(
+    {
+        "counted_from_one": (
+            "You counted the models from 1. Their places are 0, 1 and 2.",
+            lambda *given: broken_model(*given) + 1,
+        ),
+        "odd_one_out": (
+            "You looked for the model whose logits differ most from the others'. Their weights differ, so their logits "
+            "do, too. Compare each model with itself.",
+            lambda models, source, read, other, pad: _largest(
+                [
+                    (model(source, read) - sum(m(source, read) for m in models) / len(models)).abs().mean()
+                    for model in models
+                ]
+            ),
+        ),
+        "the_stillest": (
+            "You returned the model that moves least. That is a right one: the broken one moves though it must not.",
+            lambda models, source, read, other, pad: _largest(
+                [
+                    -_ahead(model, source, read, other)
+                    - _padded(model, source, read, pad)
+                    - _alone(model, source, read)
+                    for model in models
+                ]
+            ),
+        ),
+        "all_positions": (
+            "Your probe of the future looks at the last position, too. It reads the changed word, and moves in every "
+            "model.",
+            lambda models, source, read, other, pad: _largest(
+                [
+                    (model(source, torch.cat([read[:, :-1], other[:, -1:]], 1)) - model(source, read)).abs().max()
+                    + _padded(model, source, read, pad)
+                    + _alone(model, source, read)
+                    for model in models
+                ]
+            ),
+        ),
+    }
+)

@@ -25,4 +25,15 @@ CASES = [
             Move("Stop", r"^no causal mask: (stopped at|done,) step \d+ of 70, loss", keys=("Space",), ends=True),
         ),
     ),
+    Case(
+        "10_debugging",
+        "probe",
+        (
+            Move("Model", r"^mask one too far: .* 2 of them do, .* 13 of 28", mouse="choose:mask one too far"),
+            Move("Which one", r"position 3; positions 1 to 2 must not move, and 2 of them do", keys=("ArrowLeft",)),
+            Move("Change", r"^mask one too far: 3 × <pad> .* 0 of 64", mouse="choose:padding behind the source"),
+            Move("Model", r"^padding not masked: 3 × <pad> .* 64 of 64", mouse="choose:padding not masked"),
+            Move("Change", r"^padding not masked: 'four hundred twenty-one' .* 0 of 64", keys=("a", " ", "n")),
+        ),
+    ),
 ]

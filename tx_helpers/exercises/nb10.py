@@ -279,7 +279,7 @@ QUIZ = [
         (
             Choice(
                 "The task is easy",
-                "Then it takes longer still: on our easy task the loss was 0.8 after ten steps on eight sentences.",
+                "Even an easy task takes longer: in notebook 09 the loss was 0.8 after ten steps on eight sentences.",
             ),
             Choice("The learning rate is too high", "That makes a loss jump or grow."),
             Choice(
@@ -290,7 +290,7 @@ QUIZ = [
         ),
     ),
     Question(
-        "Most of the six bugs that are trained in this notebook …",
+        "Most of the five wrong models whose four numbers we measured …",
         (
             Choice("stop with an error", "None of them does: all run, and their losses fall."),
             Choice(
@@ -323,6 +323,27 @@ QUIZ = [
             Choice("Nothing: the test set has decided it", "Its batches were padded as in training."),
             Choice("Other amounts of padding", "With twelve more it loses many translations.", right=True),
             Choice("A second test set, which is drawn in the same way", "It is padded in the same way, too."),
+        ),
+    ),
+    Question(
+        "Each sentence gets the English of another number, and a translator's loss stays at 0.1. What does that show?",
+        (
+            Choice(
+                "It generalises well to numbers that it has not seen",
+                "A wrong source is no unseen number: the right model's loss jumps to nearly 4.",
+            ),
+            Choice(
+                "It hardly needs its source", "So it finds the answers elsewhere: in the decoder's input.", right=True
+            ),
+            Choice("Its encoder is trained", "Then it would use the source, and a wrong one would raise the loss."),
+        ),
+    ),
+    Question(
+        "A model with post-norm, no warm-up and a higher rate trains worse than yours. Which of the three is to blame?",
+        (
+            Choice("Post-norm", "Perhaps; but three things have changed."),
+            Choice("The higher rate, because it makes the steps too long", "Perhaps; but three things have changed."),
+            Choice("Nobody can know yet", "Change one at a time. They may even do harm only together.", right=True),
         ),
     ),
 ]

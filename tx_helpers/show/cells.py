@@ -60,7 +60,7 @@ def _frame(axis: Axes, mask: np.ndarray) -> None:
     axis.add_collection(LineCollection(lines, colors=FRAME, linewidths=2, clip_on=False))
 
 
-def name_ticks(set_ticks: Callable, words: Iterable[str], **options) -> None:
-    """Words at 0, 1, …, taken literally ("$" starts no formula), and cut where they would leave no room for a plot."""
-    labels = [word if len(word) <= 20 else word[:19] + "…" for word in map(str, words)]
+def name_ticks(set_ticks: Callable, words: Iterable[str], *, most: int = 20, **options) -> None:
+    """Words at 0, 1, …, taken literally ("$" starts no formula), cut to `most` letters to leave room for a plot."""
+    labels = [word if len(word) <= most else word[: most - 1] + "…" for word in map(str, words)]
     set_ticks(range(len(labels)), labels, parse_math=False, **options)

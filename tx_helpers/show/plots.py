@@ -246,7 +246,7 @@ def bars(values: Mapping[str, float], *, title: str, xlabel: str, alt: str, form
     values = named_numbers("bars", values)
     figure, axis = new_figure(7.0, 0.9 + 0.32 * len(values))
     drawn = axis.barh(range(len(values)), list(values.values()), color=COLOURS[0])
-    name_ticks(axis.set_yticks, values)
+    name_ticks(axis.set_yticks, values, most=40)
     axis.bar_label(drawn, [form.format(value) for value in values.values()], padding=3, fontsize=9)
     axis.invert_yaxis()
     axis.margins(x=0.12)

@@ -118,6 +118,12 @@ def test_bars_stand_in_order_with_their_names():
     assert [bar.get_width() for bar in axis.patches] == [0.5, 0.1]
 
 
+def test_names_of_bars_are_not_cut_where_there_is_room():
+    name = "padding counted in the loss, no mask"
+    axis = bars({name: 0.5, "x" * 60: 0.1}, title="Two", xlabel="p", alt="one has more than two").figure.axes[0]
+    assert [label.get_text() for label in axis.get_yticklabels()] == [name, "x" * 39 + "…"]
+
+
 def test_an_alt_text_must_say_something():
     figure, _ = new_figure()
     with pytest.raises(ValueError, match="says too little"):

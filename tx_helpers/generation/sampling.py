@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from tx_helpers.arguments import check_numbers, check_tensors, check_types
+from tx_helpers.arguments import check_ids, check_numbers, check_tensors, check_types
 
 
 def filter_logits(
@@ -47,6 +47,19 @@ def filter_logits(
         p = ranked.softmax(-1)
         ranked = ranked.masked_fill(p < min_p * p[..., :1], float("-inf"))
     return torch.empty_like(ranked).scatter_(-1, ids, ranked)
+
+
+def repetition_penalty(logits: Tensor, ids: Tensor, penalty: float) -> Tensor:
+    """Logits (B, V) in which every token that occurs in its row of ids (B, T) is less likely, for a penalty above 1.
+
+    z_v -> z_v / penalty where z_v > 0, z_v · penalty elsewhere, if v occurs; how often it occurs does not count.
+    Source: Keskar et al. 2019 (CTRL), section 4.1, which divides in both cases; a negative logit would rise by that.
+    """
+    check_tensors("repetition_penalty", logits=(logits, "float B V"), ids=(ids, "int B T"))
+    check_ids("repetition_penalty", logits.shape[-1], ids=ids)
+    check_numbers("repetition_penalty", above=0, penalty=penalty)
+    occurs = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, ids, True)
+    return torch.where(occurs, torch.where(logits > 0, logits / penalty, logits * penalty), logits)
 
 
 def sampler(

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from tx_helpers.arguments import check_numbers, check_tensors, check_types, described
 from tx_helpers.decoding import PlainDecoding
-from tx_helpers.generation.sampling import precise, sampler
+from tx_helpers.generation.sampling import precise, repetition_penalty, sampler
 from tx_helpers.training.contexts import in_mode
 
 Prompt = int | Sequence[int] | Sequence[Sequence[int]] | Tensor
@@ -50,6 +50,7 @@ def stream(
     top_k: int | None = None,
     top_p: float | None = None,
     min_p: float | None = None,
+    repetition: float = 1.0,
     cached: bool = True,
     generator: torch.Generator | None = None,
 ) -> Iterator[Tensor]:
@@ -59,13 +60,15 @@ def stream(
     end_id        ends a row, which is filled with pad_id from then on (without a pad_id: with end_id)
     pad_id        also fills up shorter prompts on the left; it must be the model's own pad_id
     temperature   0: greedy, the likeliest token each time; otherwise the token is drawn, see `sampling.filter_logits`
+    repetition    above 1: tokens of the row so far, prompt included, become less likely, see `repetition_penalty`
     generator     to draw from; None: torch's own
     The model runs in evaluation mode and without gradients; between the steps and afterwards it is as before.
     """
     check_numbers("generation", whole=True, optional=True, end_id=end_id)
     choose = sampler(temperature, top_k=top_k, top_p=top_p, min_p=min_p, generator=generator)
+    check_numbers("generation", above=0, repetition=repetition)
     ids = _prompt_ids(model, prompt, source, max_new_tokens, pad_id)
-    return _steps(model, ids, source, max_new_tokens, end_id, pad_id, choose, cached)
+    return _steps(model, ids, source, max_new_tokens, end_id, pad_id, choose, repetition, cached)
 
 
 def generate(model: nn.Module, prompt: Prompt, **options) -> Tensor:
@@ -193,19 +196,20 @@ def _steps(
     end_id: int | None,
     pad_id: int | None,
     choose: Callable[[Tensor], Tensor],
+    repetition: float,
     cached: bool,
 ) -> Iterator[Tensor]:
     """The loop of `stream`: feed ids (B, t), choose new ids (B,) from the last logits (B, V), yield and feed them."""
     modules = list(model.modules())
     with _evaluating(modules):
         state = _start(model, ids.shape[0], source, cached)
-    ended = torch.zeros(ids.shape[0], dtype=torch.bool, device=ids.device)
+    ended, so_far = torch.zeros(ids.shape[0], dtype=torch.bool, device=ids.device), ids
     for step in range(max_new_tokens):
         with _evaluating(modules):
             logits = state.step(ids)[:, -1]
             if step == 0:
                 _check_vocabulary(logits, end_id, pad_id)
-            new = choose(logits)
+            new = choose(logits if repetition == 1 else repetition_penalty(precise(logits), so_far, repetition))
         if end_id is not None:
             new = new.masked_fill(ended, end_id if pad_id is None else pad_id)
             ended |= new == end_id
@@ -213,6 +217,7 @@ def _steps(
         if ended.all():
             return
         ids = new[:, None]
+        so_far = torch.cat([so_far, ids], dim=1)
 
 
 @contextmanager

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from parity import B, T, V, normal
-from tx_helpers.generation.sampling import filter_logits, sampler
+from tx_helpers.generation.sampling import filter_logits, repetition_penalty, sampler
 
 P = torch.tensor([0.1, 0.4, 0.05, 0.3, 0.15], dtype=torch.float64)  # in order of likelihood: ids 1, 3, 4, 0, 2
 
@@ -140,3 +140,27 @@ def test_the_lower_the_temperature_the_nearer_to_greedy(temperature, dtype):
 def test_top_p_of_one_keeps_everything():
     logits = torch.tensor([30.0, 20.0, *[0.0] * 50])  # in float32 the first two add up to 1
     assert filter_logits(logits, top_p=1.0).isfinite().all()
+
+
+# ---- repetition
+
+
+def test_a_token_that_occurs_is_less_likely_whatever_its_sign():
+    logits = torch.tensor([[2.0, -1.0, 0.5, -4.0], [2.0, -1.0, 0.5, -4.0]], dtype=torch.float64)
+    ids = torch.tensor([[0, 0, 3], [1, 2, 2]])
+    expected = [[1.6, -1.0, 0.5, -5.0], [2.0, -1.25, 0.4, -4.0]]
+    assert repetition_penalty(logits, ids, 1.25).tolist() == expected
+    assert logits.tolist()[0] == [2.0, -1.0, 0.5, -4.0], "the logits given are untouched"
+    assert torch.equal(repetition_penalty(logits, ids, 1.0), logits)
+
+
+def test_the_penalty_divides_positive_logits_as_the_papers_equation_does():
+    z, theta = torch.rand(1, 7, dtype=torch.float64) + 0.1, 1.2
+    seen = torch.tensor([[4, 1]])
+    divisor = torch.tensor([1.0, theta, 1, 1, theta, 1, 1], dtype=torch.float64)  # I(i in g) of the paper, T = 1
+    torch.testing.assert_close(repetition_penalty(z, seen, theta).softmax(-1), (z / divisor).softmax(-1))
+
+
+def test_a_penalty_names_ids_that_are_not_in_the_vocabulary():
+    with pytest.raises(ValueError, match=r"^repetition_penalty: ids 1 … 4, but the vocabulary has 4$"):
+        repetition_penalty(torch.zeros(1, 4), torch.tensor([[1, 4]]), 1.2)

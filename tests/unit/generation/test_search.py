@@ -131,6 +131,21 @@ def test_sampling_follows_the_generator_given_or_torchs():
     )
 
 
+def test_repetition_counts_all_ids_of_the_row_so_far():
+    model, penalty = Echo().eval(), 3.0
+    expected = [5, 3]
+    for _ in range(8):
+        logits = model.start(1).step(torch.tensor([expected]))[0, -1]
+        for i in set(expected):
+            logits[i] = logits[i] / penalty if logits[i] > 0 else logits[i] * penalty
+        expected.append(logits.argmax().item())
+    written = generate(model, [5, 3], max_new_tokens=8, repetition=penalty)[0].tolist()
+    assert written == expected[2:]
+    plain = generate(model, [5, 3], max_new_tokens=8)[0].tolist()
+    assert written != plain
+    assert generate(model, [5, 3], max_new_tokens=8, repetition=1.0)[0].tolist() == plain
+
+
 def test_stream_gives_what_generate_gives_and_leaves_the_model_alone_between_the_steps():
     model = Echo().train()
     expected = generate(model, [3, 4], max_new_tokens=5)
@@ -452,5 +467,7 @@ def test_settings_are_checked_at_the_call_not_at_the_first_token():
         stream(Echo(), 3, max_new_tokens=2, temperature=1.0, top_p=1.5)
     with pytest.raises(ValueError, match=r"^sampler: temperature=-1, expected at least 0$"):
         stream(Echo(), 3, max_new_tokens=2, temperature=-1)
+    with pytest.raises(ValueError, match=r"^generation: repetition=0, expected more than 0$"):
+        stream(Echo(), 3, max_new_tokens=2, repetition=0)
     with pytest.raises(ValueError, match=r"^beam_search: beams=0, expected at least 1$"):
         beam_search(Echo(), 3, beams=0, max_new_tokens=2, end_id=END)

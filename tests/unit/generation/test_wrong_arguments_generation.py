@@ -4,7 +4,7 @@ import pytest
 import torch
 from test_search import BOS, END, decoder, encoder_decoder
 
-from tx_helpers.generation.sampling import filter_logits, sampler
+from tx_helpers.generation.sampling import filter_logits, repetition_penalty, sampler
 from tx_helpers.generation.search import beam_search, generate, stream
 from wrong_arguments import faults
 
@@ -17,9 +17,15 @@ def test_filter_logits_and_sampler():
     assert faults(sampler, SETTINGS | {"generator": torch.Generator()}) == []
 
 
+def test_repetition_penalty():
+    call = {"logits": torch.randn(2, 11), "ids": torch.tensor([[3, 4], [5, 5]]), "penalty": 1.2}
+    assert faults(repetition_penalty, call) == []
+
+
 @pytest.mark.parametrize("write", [generate, lambda *args, **options: list(stream(*args, **options))])
 def test_generate_and_stream(write):
     options = {"max_new_tokens": 2, "end_id": END, "pad_id": 0, "generator": torch.Generator()} | SETTINGS
+    options |= {"repetition": 1.2}
 
     def call(model, prompt, source=None, **options):
         return write(model, prompt, source=source, **options)

@@ -13,7 +13,8 @@ from tx_helpers.capture import capture
 from tx_helpers.config import AttentionConfig, FeedForwardConfig
 from tx_helpers.models import DecoderOnly
 from tx_helpers.presets import gpt2, llama
-from tx_helpers.widgets.cache_costs import BYTES, cache_explorer, costs, draw, gibi, giga
+from tx_helpers.show.shapes import ORANGE
+from tx_helpers.widgets.cache_costs import BYTES, cache_explorer, costs, draw, fitting_rows, gibi, giga
 
 CONFIGS = {
     "plain": config(context_length=32),
@@ -61,17 +62,35 @@ def test_without_a_prefix_the_cache_saves_nothing():
 
 
 def test_the_picture_says_the_numbers():
-    picture = draw("GPT-2", gpt2(), 1023, 2)
+    picture = draw("GPT-2", gpt2(), 1023, 2, 8)
     assert picture.alt == (
         "GPT-2, after 1,023 tokens: one more takes 0.14 G multiplications with the cache, 106 G without: 747 times as "
-        "many; 2 rows keep 72.0 MiB, 0.44 times the memory of the blocks' matrices."
+        "many; 2 rows keep 72.0 MiB, 0.44 times the memory of the blocks' matrices; 8 GiB are enough: room for 223 "
+        "rows."
     )
     assert texts(picture.svg) == [
         *("Multiplications for one more token", "without", "106 G", "with the cache", "0.14 G"),
-        *("Memory", "the blocks' matrices", "162.0 MiB", "the cache", "72.0 MiB"),
+        *("Memory", "the blocks' matrices", "162.0 MiB", "the cache", "72.0 MiB", "the machine", "8.00 GiB"),
     ]
     bars = [float(width) for width in re.findall(r'<rect [^>]*width="([\d.]+)" height="18"', picture.svg)]
-    assert bars == [380.0, 1.0, 380.0, pytest.approx(380 * 72 / 162, abs=0.05)]
+    assert bars == [380.0, 1.0, *(pytest.approx(380 * share / 8192, abs=0.05) for share in (162, 72, 8192))]
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "machine", "most", "says"),
+    [
+        ("8b", 11, 24, 11, "24 GiB are enough: room for 11 rows."),
+        ("8b", 12, 24, 11, "24 GiB are too little: room for 11 rows."),
+        ("8b", 1, 8, -1, "8 GiB are too little: no room for the matrices."),
+    ],
+)
+def test_what_no_longer_fits_is_orange(model, rows, machine, most, says):
+    config = llama(model)
+    full = config.context_length - 1
+    assert fitting_rows(costs(config, full, rows), rows, machine) == most
+    picture = draw("Llama 3 8B", config, full, rows, machine)
+    assert picture.alt.endswith(says)
+    assert (f'fill="{ORANGE.full}"' in picture.svg) == (most < rows)
 
 
 def test_units():
@@ -81,7 +100,7 @@ def test_units():
 
 def test_the_slider_ends_where_the_context_ends():
     explorer = cache_explorer({"small": replace(gpt2(), context_length=64), "Llama 3 8B": llama("8b")})
-    assert explorer.values == {"model": "small", "tokens_so_far": 63, "rows": 1}
+    assert explorer.values == {"model": "small", "tokens_so_far": 63, "rows": 1, "machine": 80}
     explorer.set(model="Llama 3 8B")
     explorer.set(tokens_so_far=8191, rows=3)
     assert explorer.summary.startswith("Llama 3 8B, after 8,191 tokens") and "3 rows keep 3.00 GiB" in explorer.summary

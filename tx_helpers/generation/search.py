@@ -7,9 +7,9 @@ The model may have a method that starts a sequence:
     state.select(rows)                                                       select, repeat or reorder the rows
 
 A model without it is called with all ids so far at every step: model(ids), or model(source, ids), gives the logits.
-With cached=True the state stores the keys and values of all positions so far; with False it computes them again at
-every step, which gives the same logits. A prompt is one id with which every row begins (`tokenizer.bos_id`), the ids of
-one row, a list of rows, or a tensor (B, T); rows of different lengths are padded on the left. The new ids are returned.
+With cached=True the state stores keys and values; with False it computes them again at every step: the same logits.
+A prompt is one id with which every row begins (`tokenizer.bos_id`), the ids of one row, a list of rows, or a tensor
+(B, T); rows of different lengths are padded on the left. The new ids are returned.
 """
 
 import inspect
@@ -203,12 +203,11 @@ def _steps(
     modules = list(model.modules())
     with _evaluating(modules):
         state = _start(model, ids.shape[0], source, cached)
-    ended, so_far = torch.zeros(ids.shape[0], dtype=torch.bool, device=ids.device), ids
-    for step in range(max_new_tokens):
+    so_far, ended = ids, torch.zeros(ids.shape[0], dtype=torch.bool, device=ids.device)
+    for _ in range(max_new_tokens):
         with _evaluating(modules):
             logits = state.step(ids)[:, -1]
-            if step == 0:
-                _check_vocabulary(logits, end_id, pad_id)
+            _check_vocabulary(logits, end_id, pad_id)
             new = choose(logits if repetition == 1 else repetition_penalty(precise(logits), so_far, repetition))
         if end_id is not None:
             new = new.masked_fill(ended, end_id if pad_id is None else pad_id)
@@ -216,8 +215,7 @@ def _steps(
         yield new
         if ended.all():
             return
-        ids = new[:, None]
-        so_far = torch.cat([so_far, ids], dim=1)
+        ids, so_far = new[:, None], torch.cat([so_far, new[:, None]], dim=1)
 
 
 @contextmanager
@@ -228,8 +226,8 @@ def _evaluating(model: nn.Module | Sequence[nn.Module]) -> Iterator[None]:
 
 def _start(model: nn.Module, batch: int, source: Tensor | None, cached: bool) -> SupportsStep:
     start = getattr(model, "start", None)
-    inputs = inspect.signature(start or model.forward).parameters.values()
-    needed = [one.name for one in inputs if one.default is one.empty]
+    inputs = inspect.signature(start or model.forward).parameters
+    needed = [name for name, one in inputs.items() if one.default is one.empty]
     takes_source = "source" in needed if start else len(needed) > 1
     call = f"{type(model).__name__}.start" if start else type(model).__name__
     if source is not None and not takes_source:

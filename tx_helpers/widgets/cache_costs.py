@@ -1,4 +1,4 @@
-"""Explorer: what a key–value cache saves for one more token, and what it keeps, for any decoder-only configuration.
+"""Explorer: what a key–value cache saves for one more token, and when it no longer fits, for any decoder-only model.
 
     cache_explorer({"GPT-2": gpt2(), "Llama 3 8B": llama("8b")})
 
@@ -7,7 +7,7 @@ Counted are the multiplications of the matrices for one row of S positions, incl
     with the cache   L · (M + 2·H·K·S) + D·V          without   L · (S·M + 2·H·K·S²) + D·V
 
 M is the number of weights in a block's matrices. The S² counts the masked half of the scores as well, as written-out
-attention computes it. Norms, activations and the softmax are left out.
+attention computes it. Norms, activations and the softmax are left out, and so is the memory of the embedding.
 """
 
 from collections.abc import Mapping
@@ -20,9 +20,10 @@ from tx_helpers.config import TransformerConfig
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, MUTED, named_bar, words
+from tx_helpers.show.shapes import BLUE, GREY, MUTED, ORANGE, named_bar, words
 
 BYTES = 2  # of a number, in float16 or bfloat16
+MACHINES = (8, 24, 80, 640)  # memory in GiB: a small and a large desktop card, one of a data centre, and eight of those
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -53,32 +54,39 @@ def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw(name: str, config: TransformerConfig, tokens: int, rows: int) -> Svg:
-    """Two pairs of bars: multiplications without the cache and with it, memory of the matrices and of the cache."""
+def draw(name: str, config: TransformerConfig, tokens: int, rows: int, machine: int) -> Svg:
+    """Bars: multiplications without the cache and with it; memory of the matrices, of the cache, and of a machine."""
     found = costs(config, tokens, rows)
     products = {"without": found.without, "with the cache": found.with_cache}
-    memory = {"the blocks' matrices": found.matrices, "the cache": found.cache}
-    pairs = ((24, "Multiplications for one more token", giga, products), (116, "Memory", gibi, memory))
+    memory = {"the blocks' matrices": found.matrices, "the cache": found.cache, "the machine": machine * 2**30}
+    groups = ((24, "Multiplications for one more token", giga, products), (116, "Memory", gibi, memory))
+    colours = (MUTED, BLUE.full if fitting_rows(found, rows, machine) >= rows else ORANGE.full, GREY.full)
     parts = []
-    for top, title, unit, values in pairs:
+    for top, title, unit, values in groups:
         parts.append(words(16, top, title, font_weight="bold"))
         for row, (label, value) in enumerate(values.items()):
             length = 380 * value / max(values.values())
-            colour = BLUE.full if row else MUTED
-            parts += named_bar(164, top + 12 + 26 * row, label, length, unit(value), colour)
-    return side_by_side([Panel((720, 188), "".join(parts))], alt=describe(name, found, tokens, rows))
+            parts += named_bar(164, top + 12 + 26 * row, label, length, unit(value), colours[row])
+    return side_by_side([Panel((720, 214), "".join(parts))], alt=describe(name, found, tokens, rows, machine))
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------
-def describe(name: str, found: Costs, tokens: int, rows: int) -> str:
-    """The multiplications with and without the cache, and the memory that it takes."""
-    times = found.without / found.with_cache
+def describe(name: str, found: Costs, tokens: int, rows: int, machine: int) -> str:
+    """The multiplications with and without the cache, the memory that it takes, and whether that is there."""
+    times, most = found.without / found.with_cache, fitting_rows(found, rows, machine)
+    room = f"room for {most:,} {'row' if most == 1 else 'rows'}" if most >= 0 else "no room for the matrices"
     return (
         f"{name}, after {tokens:,} tokens: one more takes {giga(found.with_cache)} multiplications with the cache, "
         f"{giga(found.without)} without: {times:,.{0 if times >= 10 else 1}f} times as many; "
         f"{rows} {'row keeps' if rows == 1 else 'rows keep'} {gibi(found.cache)}, {found.cache / found.matrices:.2f} "
-        f"times the memory of the blocks' matrices."
+        f"times the memory of the blocks' matrices; {machine} GiB are {'enough' if most >= rows else 'too little'}: {room}."
     )
+
+
+def fitting_rows(found: Costs, rows: int, machine: int) -> int:
+    """How many such rows fit beside the blocks' matrices into a machine of so many GiB; −1 if the matrices do not."""
+    left = machine * 2**30 - found.matrices
+    return left // (found.cache // rows) if left >= 0 else -1
 
 
 def giga(count: float) -> str:
@@ -99,11 +107,12 @@ def cache_explorer(configs: Mapping[str, TransformerConfig]) -> Explore:
     check_types(
         "cache_explorer", TransformerConfig, **{f"configs[{name!r}]": config for name, config in configs.items()}
     )
+    machines = [(f"{size} GiB", size) for size in MACHINES]
     tokens = widgets.IntSlider(128, min=0, max=128, description="Tokens so far", style=STYLE)
 
-    def picture(model: str, tokens_so_far: int, rows: int) -> Svg:
+    def picture(model: str, tokens_so_far: int, rows: int, machine: int) -> Svg:
         tokens.max = configs[model].context_length - 1  # there must be room for one more
-        return draw(model, configs[model], min(tokens_so_far, tokens.max), rows)
+        return draw(model, configs[model], min(tokens_so_far, tokens.max), rows, machine)
 
     return Explore(
         picture,
@@ -111,4 +120,5 @@ def cache_explorer(configs: Mapping[str, TransformerConfig]) -> Explore:
         model=widgets.Dropdown(options=list(configs), description="Model", style=STYLE),
         tokens_so_far=tokens,
         rows=widgets.IntSlider(1, min=1, max=256, description="Rows", style=STYLE),
+        machine=widgets.Dropdown(options=machines, value=80, description="Machine", style=STYLE),
     )

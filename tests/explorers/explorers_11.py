@@ -5,6 +5,8 @@ from explorer_cases import Case, Move, no_less, rises
 NOTEBOOK = "11_decoding"
 FOUND = r"'[^']*' \((?:right|wrong)\), ln P -?\d+\.\d\d, score -?\d+\.\d\d"  # a hypothesis, and its figures
 SHARPER = r"(\d\.\d\d) → (\d\.\d\d)\.$"  # of the likeliest token, before the temperature and after
+LN_P = r"-?\d+\.\d\d"
+FIVE = rf"^\d of 5 right.* ln P: greedy {LN_P}, temperature 0\.5 {LN_P}, top-k 3 {LN_P}, .*, 4 beams {LN_P}\.$"
 CASES = [
     Case(
         NOTEBOOK,
@@ -45,11 +47,22 @@ CASES = [
     ),
     Case(
         NOTEBOOK,
+        "five-decoders",
+        (
+            Move("Seed", FIVE, keys=("ArrowRight",)),
+            Move("Seed", FIVE, mouse="drag"),
+            Move("Translator", r"^[345] of 5 right: greedy", mouse="choose:trained"),
+            Move("Number", r"^5 of 5 right: .* 'vier hundert ein und zwanzig'; ln P: greedy", text="421"),
+        ),
+    ),
+    Case(
+        NOTEBOOK,
         "cache",
         (
             Move("Tokens so far", r"^GPT-2, after 1,023 tokens: .* 0\.14 G .* 106 G without: 747 times", mouse="drag"),
             Move("Model", r"^GPT-3 175B, after 1,023 tokens", mouse="choose:GPT-3 175B"),
             Move("Rows", r"^GPT-3 175B, after 1,023 tokens: .*; 2 rows keep 9\.00 GiB", keys=("ArrowRight",)),
+            Move("Machine", r"640 GiB are enough: room for 70 rows\.$", mouse="choose:640 GiB"),
         ),
     ),
 ]

@@ -9,9 +9,9 @@ CLAIMS = [
         "A bigger beam is better",
         "it finds likelier texts; with a weak model they are worse",
         HERE,
-        "hit[40][-1] < hit[40][0]",
+        "table[40, 4][2] < table[40, 1][2]",
         (
-            Break("search(after[steps], texts, k) for", "search(after[steps], texts, 1) for"),
+            Break("search(after[steps], k) for", "search(after[steps], 1) for"),
             Break(
                 "max(row, key=lambda one: score(one, alpha)) for row in rows", "row[0]._replace(ids=[]) for row in rows"
             ),
@@ -45,6 +45,17 @@ CLAIMS = [
         HERE,
         "list(same.values()) == sorted(same.values())",
         (Break("chance(*lesson, temperature=tau)", "chance(*lesson, temperature=1 + tau)"),),
+        slow=True,
+    ),
+    Claim(
+        "Latency grows quadratically, and FlashAttention cures it",
+        "with a cache along a straight line; FlashAttention does the same multiplications",
+        HERE,
+        "assert growth[1] == 2 * growth[0]",
+        (
+            Break("state.step(torch.ones(1, 1, dtype=torch.long))", "state.step(torch.ones(1, T, dtype=torch.long))"),
+            Break("scores = sum(seen[name]", "scores = T * sum(seen[name]"),
+        ),
         slow=True,
     ),
 ]

@@ -107,6 +107,7 @@ EXPERIMENTS = {
         "assert share > 0.55 and loss < 0.4",
     ),
     "11_decoding": (
+        "assert share > 0.6",
         "assert abs(sampled - exact) < 0.06",
         "assert in_search < 0.05",
         'assert share["top-k"] < share["top-p"]',

@@ -43,6 +43,7 @@ UNNAMED_SEEDS = {
     },
     "11_decoding": {
         "train_translator(steps=80": "train_translator(seed={seed}, steps=80",
+        "train_translator(steps=150, new_model": "train_translator(seed={seed}, steps=150, new_model",
     },
     "12_a_model_that_writes": {
         "train_writer(corpus, steps=150": "train_writer(corpus, seed={seed}, steps=150",

@@ -79,7 +79,8 @@ def describe(name: str, found: Costs, tokens: int, rows: int, machine: int) -> s
         f"{name}, after {tokens:,} tokens: one more takes {giga(found.with_cache)} multiplications with the cache, "
         f"{giga(found.without)} without: {times:,.{0 if times >= 10 else 1}f} times as many; "
         f"{rows} {'row keeps' if rows == 1 else 'rows keep'} {gibi(found.cache)}, {found.cache / found.matrices:.2f} "
-        f"times the memory of the blocks' matrices; {machine} GiB are {'enough' if most >= rows else 'too little'}: {room}."
+        f"times the memory of the blocks' matrices; {machine} GiB "
+        f"are {'enough' if most >= rows else 'too little'}: {room}."
     )
 
 

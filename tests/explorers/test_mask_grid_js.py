@@ -64,6 +64,8 @@ def test_the_cell_under_focus_or_mouse_is_framed_and_put_into_words(page):
     cell.hover()
     assert page.get_by_text("Query a, key y: score −2.00, mask −∞, weight 0.00").count() == 1
     assert len(page.evaluate(FRAMES)) == 2 and len({tuple(place) for place in page.evaluate(FRAMES)}) == 1
+    page.get_by_text("3.0", exact=True).last.hover(force=True)  # a score: the second query's, of the second key
+    assert page.get_by_text("key y: score 3.00, mask 0, weight NaN").count() == 1
     page.get_by_role("checkbox").first.focus()
     page.keyboard.press("ArrowDown")
     said = page.evaluate("document.activeElement.getAttribute('aria-description')")

@@ -103,25 +103,27 @@ const paint = (grid) => {
   frame(grid, ...grid.place);
 };
 
-/** A square of a table with its text: at (t, s), in front of nothing yet. */
-const square = (t, s) => {
+/** A square of a table with its text, at (t, s); the mouse on it frames the cell in all tables. */
+const square = (grid, t, s) => {
   const [x, y] = [LEFT + CELL * s, TOP + CELL * t];
+  const box = element("rect", { x, y, width: CELL - 3, height: CELL - 3, rx: 3, stroke: "#DDDDDD" });
+  box.addEventListener("pointerenter", () => frame(grid, t, s));
   return [
-    element("rect", { x, y, width: CELL - 3, height: CELL - 3, rx: 3, stroke: "#DDDDDD" }),
+    box,
     element("text", {
-      x: x + CELL / 2 - 1.5, y: y + CELL / 2 + 2.5, "text-anchor": "middle", "font-size": 11, "aria-hidden": "true", fill: NUMBERS,
+      x: x + CELL / 2 - 1.5, y: y + CELL / 2 + 2.5, "text-anchor": "middle", "font-size": 11, "aria-hidden": "true",
+      fill: NUMBERS, style: "pointer-events: none",
     }),
   ];
 };
 
 const checkbox = (grid, t, s, name) => {
   const node = element("g", { role: "checkbox", "aria-label": name, tabindex: -1 });
-  node.append(...square(t, s));
+  node.append(...square(grid, t, s));
   node.addEventListener("click", () => {
     toggle(grid, t, s);
     go(grid, t, s);
   });
-  node.addEventListener("pointerenter", () => frame(grid, t, s));
   node.addEventListener("keydown", (event) => press(event, grid, t, s));
   return node;
 };
@@ -145,13 +147,13 @@ const panel = ({ queries, keys }, title, label, scale) => {
   return svg;
 };
 
-const scorePanel = (table) => {
+const scorePanel = (grid, table) => {
   const every = table.scores.flat(), low = Math.min(...every), high = Math.max(...every);
   const share = (score) => (DARKEST * (score - low)) / (high - low || 1);
   const marks = [low, (low + high) / 2, high].map((score) => [GREY, share(score), minus(score, 1)]);
   const svg = panel(table, TITLES[0], "Scores of each query and key", marks);
   table.scores.forEach((row, t) => row.forEach((score, s) => {
-    const [box, text] = square(t, s);
+    const [box, text] = square(grid, t, s);
     set(box, { fill: GREY, "fill-opacity": share(score) });
     text.textContent = minus(score, 1);
     svg.append(box, text);
@@ -163,7 +165,7 @@ const weightPanel = (grid, table) => {
   const svg = panel(table, TITLES[2], "Weights after the softmax", [0, 0.5, 1].map((share) => [GOLD, share, share.toFixed(1)]));
   const right = LEFT + CELL * table.keys.length + 18;
   svg.append(element("text", { x: right, y: TOP - 8, "text-anchor": "middle", "font-size": 12, fill: INK }, "sum"));
-  grid.weightCells = table.queries.map((_, t) => table.keys.map((_, s) => square(t, s)));
+  grid.weightCells = table.queries.map((_, t) => table.keys.map((_, s) => square(grid, t, s)));
   grid.sums = table.queries.map((_, t) =>
     element("text", { x: right, y: TOP + CELL * (t + 0.5) + 3, "text-anchor": "middle", "font-size": 12 }));
   svg.append(...grid.weightCells.flat(2), ...grid.sums);
@@ -179,7 +181,7 @@ const build = (grid) => {
   mask.append(...grid.cells.flat());
   const row = document.createElement("div");
   row.className = "tx-masks";
-  row.append(scorePanel(table), mask, weightPanel(grid, table));
+  row.append(scorePanel(grid, table), mask, weightPanel(grid, table));
   grid.frames = [row.firstChild, row.lastChild].map((svg) => {
     const node = element("rect", { width: CELL - 3, height: CELL - 3, rx: 3, fill: "none", stroke: INK, "stroke-width": 2 });
     svg.append(node);

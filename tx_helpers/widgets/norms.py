@@ -93,9 +93,9 @@ def in_space(kind: str, seen: Normed, move: int, turn: float) -> Panel:
     def outline(points) -> str:
         return " ".join(f"{x:.1f},{y:.1f}" for x, y in at(points))
 
-    def named(point: np.ndarray, text: str, ink: str) -> str:
-        away = onto @ point * [1, -1]
-        x, y = at(point) + 16 * away / max(1e-9, np.linalg.norm(away))
+    def named(point: np.ndarray, text: str, ink: str, *, beside: bool) -> str:
+        along = onto @ point * [1, -1] / max(1e-9, np.linalg.norm(onto @ point))
+        x, y = at(point) + (26 * along[::-1] * [1, -1] if beside else 16 * along)  # beside the tip, or beyond it
         return words(x, y + 4, text, fill=ink, anchor="middle", font_weight="bold")
 
     layer, there = kind == "LayerNorm", move == 2 * STEPS
@@ -105,7 +105,7 @@ def in_space(kind: str, seen: Normed, move: int, turn: float) -> Panel:
         parts.append(
             shape("polygon", points=outline(1.5 * circle()), fill=BLUE.tint, fill_opacity=0.75, stroke=BLUE.full)
         )
-        parts.append(shape("polyline", points=outline(circle()), fill="none", stroke=GOLD.full, stroke_width=3))
+        parts.append(shape("polyline", points=outline(circle()), fill="none", stroke=GOLD.shade, stroke_width=3))
     for axis, tip in enumerate(2.3 * np.eye(3), 1):
         parts.append(line(*middle, *at(tip), MUTED))
         x, y = at(1.12 * tip)
@@ -113,8 +113,8 @@ def in_space(kind: str, seen: Normed, move: int, turn: float) -> Panel:
     parts += [line(*at(a), *at(b), INK, stroke_dasharray="3 4") for a, b in ((start, centred), (centred, end))]
     now = on_the_way(seen, move)
     for point, text, colour in ((start, "x", RESIDUAL), (now, "normed" if there else "on the way", GREEN)):
-        parts.append(arrow(*middle, *at(point), colour.full, gap=0))
-        parts.append(named(point, text, colour.shade))
+        parts.append(arrow(*middle, *at(point), colour.shade, gap=0))
+        parts.append(named(point, text, colour.shade, beside=point is now))
     return Panel(SPACE, "".join(parts))
 
 

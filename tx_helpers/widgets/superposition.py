@@ -109,17 +109,17 @@ def _reading(vectors: np.ndarray, at_once: int) -> Panel:
     zero, slot = 34 + unit * high, (LEFT[0] - 40) / len(vectors)
     which = f"Features 1 to {at_once} are" if at_once > 1 else "Feature 1 is"
     parts = [heading(LEFT[0] / 2, f"{which} on: what is read?")]
+    for level, name in ((1.0, "1"), (THRESHOLD, "½"), (0.0, "0")):
+        y = zero - unit * level
+        dash = "5 4" if level else None
+        parts.append(line(34, y, LEFT[0], y, INK, stroke_dasharray=dash, stroke_width=1))
+        parts.append(words(28, y + 4, name, anchor="end"))
     for place, value in enumerate(values):
         wrong = bool(on[place]) != bool(value > THRESHOLD)
         colour = ORANGE if wrong else GREEN if on[place] else GREY
         top = zero - unit * max(value, 0)
         bar = dict(x=36 + slot * place, y=top, width=max(1.5, 0.8 * slot), height=max(1.0, unit * abs(value)))
         parts.append(shape("rect", fill=colour.full, **bar))
-    for level, name in ((1.0, "1"), (THRESHOLD, "½"), (0.0, "0")):
-        y = zero - unit * level
-        dash = "5 4" if level else None
-        parts.append(line(34, y, LEFT[0], y, INK, stroke_dasharray=dash, stroke_width=1))
-        parts.append(words(28, y + 4, name, anchor="end"))
     parts.append(words(LEFT[0] / 2, LEFT[1] - 26, f"the {len(vectors)} features", anchor="middle", fill=MUTED))
     key = ((GREEN, "on, read"), (GREY, "off, not read"), (ORANGE, "read wrongly"))
     for place, (colour, name) in enumerate(key):
@@ -136,7 +136,7 @@ def _fan(vectors: np.ndarray, at_once: int) -> Panel:
     parts.append(shape("circle", cx=middle[0], cy=middle[1], r=radius, fill="none", stroke=GREY.full))
     for place in reversed(range(len(vectors))):  # those that are on lie above the others
         x, y = middle[0] + radius * vectors[place][0], middle[1] - radius * vectors[place][1]
-        parts.append(arrow(*middle, x, y, (GREEN if place < at_once else GREY).full, gap=0))
+        parts.append(arrow(*middle, x, y, GREEN.shade if place < at_once else MUTED, gap=0))
     return Panel(RIGHT, "".join(parts))
 
 
@@ -147,7 +147,7 @@ def _shares(features: int, dimensions: int) -> Panel:
         kind: (counts, [recovered(directions(features, dimensions, kind), count) for count in counts]) for kind in KINDS
     }
     text = dict(title="All features read right?", xlabel="features on at once", ylabel="share of mixtures")
-    return line_chart(lines, size=RIGHT, ylim=(0.0, 1.0), xlim=(1, max(2, counts[-1])), **text)
+    return line_chart(lines, size=RIGHT, ylim=(0.0, 1.3), xlim=(1, max(2, counts[-1])), **text)
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------

@@ -66,6 +66,7 @@ def execute(notebook: nbformat.NotebookNode, folder: Path, name: str, timeout: i
     with tempfile.TemporaryDirectory() as cache:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TX_")}
         environment["TX_CACHE"] = cache
+        environment["TX_PROGRESS"] = str(Path(cache) / "progress.json")  # no outputs of a maintainer's own model
         client = NotebookClient(
             notebook, kernel_name="python3", timeout=timeout, store_widget_state=False, record_timing=False
         )

@@ -70,10 +70,10 @@ def test_the_picture_says_the_numbers():
     )
     assert texts(picture.svg) == [
         *("Multiplications for one more token", "without", "106 G", "with the cache", "0.14 G"),
-        *("Memory", "the blocks' matrices", "162.0 MiB", "the cache", "72.0 MiB", "the machine", "8.00 GiB"),
+        *("Memory", "matrices + cache", "162.0 MiB + 72.0 MiB", "the machine", "8.00 GiB"),
     ]
     bars = [float(width) for width in re.findall(r'<rect [^>]*width="([\d.]+)" height="18"', picture.svg)]
-    assert bars == [380.0, 1.0, *(pytest.approx(380 * share / 8192, abs=0.05) for share in (162, 72, 8192))]
+    assert bars == [360.0, 1.0, *(pytest.approx(360 * share / 8192, abs=0.05) for share in (162 + 72, 162, 8192))]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from tx_helpers.exercises.quizzes import Choice, Question
 warm = Exercise(
     "tempered",
     title="Bolder and milder",
-    goal="Return the probabilities (V,) that logits (V,) give at a temperature τ > 0: below 1 the likely becomes "
-    "likelier.",
+    goal="Return the probabilities (V,) that the softmax makes of logits (V,) at a temperature τ > 0. Below 1, likely "
+    "tokens become even likelier.",
     difficulty=1,
     minutes=3,
     cases=lambda: [
@@ -41,7 +41,7 @@ def tempered(logits, temperature):
 warm.add_mistakes(
     {
         "temperature_multiplied": (
-            "You multiplied by the temperature: your 0.5 makes the choice milder, and your 2 makes it bolder.",
+            "You multiplied by the temperature: your 0.5 flattens the distribution, and it should sharpen it.",
             lambda logits, temperature: (logits * temperature).softmax(dim=-1),
         ),
         "divided_after": (
@@ -175,11 +175,11 @@ top_p.add_mistakes(
             lambda p, top: _shared(p, p >= 1 - top[:, None]).nan_to_num(0.0),
         ),
         "from_the_tail": (
-            "You added up from the unlikeliest: you kept the tail of the distribution and threw its head away.",
+            "You added up from the unlikely end: you kept the tail of each distribution and cut its head.",
             _keeping(lambda ranked, total, top: total - ranked < top, descending=False),
         ),
         "in_order_of_rank": (
-            "Your result is in the order of rank, the likeliest first: you did not put it back to the tokens' places.",
+            "Your result is in the order of rank, the likeliest first. Put each value back at its token's place.",
             lambda p, top: nucleus(p, top).sort(dim=-1, descending=True).values,
         ),
         "not_sorted": (
@@ -191,7 +191,7 @@ top_p.add_mistakes(
             lambda p, top: p.masked_fill(nucleus(p, top) == 0, -math.inf).softmax(dim=-1),
         ),
         "one_top_for_all": (
-            "You cut every text at the first one's `top`: each row has a line of its own.",
+            "You cut every text at the `top` of the first one. Each row has its own.",
             lambda p, top: nucleus(p, top[:1].expand_as(top)),
         ),
     }
@@ -254,7 +254,7 @@ top_k.add_mistakes(
             lambda logits, k: logits.masked_fill(logits < _threshold(logits, k), 0.0),
         ),
         "billion_for_infinity": (
-            "You set the others to −10⁹. The softmax makes it 0, too, but whoever looks for −∞ later does not find it.",
+            "You set the others to −10⁹. The softmax makes 0 of it, too, but code that looks for −∞ will not find it.",
             lambda logits, k: logits.masked_fill(logits < _threshold(logits, k), -1e9),
         ),
         "changed_in_place": (
@@ -262,7 +262,7 @@ top_k.add_mistakes(
             lambda logits, k: logits.masked_fill_(logits < _threshold(logits, k), -math.inf),
         ),
         "handed_back_itself": (
-            "Where nothing is cut you return the very tensor that you were given: whoever changes one changes both.",
+            "Where nothing is cut, you return the tensor that you were given. A change to one then changes both.",
             lambda logits, k: logits if (k == logits.shape[1]).all() else top_k_logits(logits, k),
         ),
         "k_and_one": (
@@ -274,7 +274,7 @@ top_k.add_mistakes(
             lambda logits, k: logits.masked_fill(logits <= _threshold(logits, k), -math.inf),
         ),
         "smallest_kept": (
-            "You kept the k smallest: topk with largest=False, or a sort the wrong way round.",
+            "You kept the k smallest. Did you call topk with largest=False, or sort the wrong way round?",
             lambda logits, k: -top_k_logits(-logits, k).nan_to_num(neginf=math.inf),
         ),
         "first_kept": (
@@ -282,7 +282,7 @@ top_k.add_mistakes(
             _first_kept,
         ),
         "ranks_by_one_argsort": (
-            "You took argsort for ranks. It tells which token has a rank; the rank of a token takes a second argsort.",
+            "You took argsort for ranks. It says which token has each rank. For the rank of each token, sort again.",
             lambda logits, k: logits.masked_fill(logits.argsort(dim=-1, descending=True) >= k[:, None], -math.inf),
         ),
         "sorted_away": (
@@ -363,9 +363,9 @@ length.add_mistakes(
 cache = Exercise(
     "cached_mask",
     title="A mask for new queries",
-    goal="`cached` keys have been stored before (perhaps none); `new` tokens come at once, with their own keys after "
-    "those. Write the causal mask (new, cached + new) of truth values, True where a new query (a row) may look at a "
-    "key (a column): at every key that is not ahead of it.",
+    goal="The cache already holds `cached` keys (perhaps none). Now `new` tokens arrive together, and their own keys "
+    "come after those. Write the causal mask (new, cached + new) of truth values: True where a new query (a row) may "
+    "look at a key (a column), which is at every key that is not ahead of it.",
     difficulty=2,
     minutes=8,
     cases=lambda: [(2, 2), (1, 4), (3, 0), (3, 5)],
@@ -424,9 +424,9 @@ cache.add_mistakes(
 places = Exercise(
     "cached_input",
     title="Where are the new tokens?",
-    goal="The vectors of new tokens when `cached` tokens of each text have been read before: ids (B, T) of the new "
-    "ones, embedding E (V, D), positions P (N, D), a row for each position of the text counted from 0, N ≥ cached + "
-    "T. Scale the embedding by √D and add the positions: (B, T, D).",
+    goal="The model has read `cached` tokens of each text. Now come T more, with ids (B, T). Return their input "
+    "vectors (B, T, D): the row of the embedding E (V, D), times √D, plus the position. P (N, D) has a row for each "
+    "position of a text, counted from 0, and N ≥ cached + T.",
     difficulty=1,
     minutes=6,
     cases=lambda: [
@@ -471,7 +471,7 @@ places.add_mistakes(
             lambda ids, cached, E, P: _placed(ids, E, P[cached]),
         ),
         "last_of_the_table": (
-            "You took the last rows of P, as if the text ended where the table of positions ends.",
+            "You took the last rows of P, as if the text ended where the table ends.",
             lambda ids, cached, E, P: _placed(ids, E, P[-ids.shape[1] :]),
         ),
         "without_positions": (
@@ -515,7 +515,7 @@ memory = Exercise(
 
 @memory.solution
 def tokens_that_fit(memory, N, G, K, B, size):
-    """Tokens for each of B texts in so many bytes, for N layers, G heads of width K, numbers of `size` bytes."""
+    """Tokens of each of B texts that fit into `memory` bytes: N layers, G heads of width K, `size` bytes a number."""
     return memory // (2 * N * G * K * B * size)
 
 
@@ -534,7 +534,7 @@ memory.add_mistakes(
             lambda memory, N, G, K, B, size: math.isqrt(memory // (2 * N * G * K * B * size)),
         ),
         "numbers_for_bytes": (
-            "You counted a byte for a number; each of them takes `size` bytes.",
+            "You counted one byte for each number, but each takes `size` bytes.",
             lambda memory, N, G, K, B, size: memory // (2 * N * G * K * B),
         ),
         "queries_kept": (
@@ -569,7 +569,10 @@ QUIZ = [
         (
             Choice("The unlikely becomes likelier", "A temperature above 1 does that: it evens the logits out."),
             Choice("The likely becomes likelier", "Logits are divided by 0.5: their differences double.", right=True),
-            Choice("Another token may become the likeliest", "All logits are divided alike, so their order stays."),
+            Choice(
+                "Another token may become the likeliest",
+                "All logits are divided by the same number, so their order stays.",
+            ),
         ),
     ),
     Question(
@@ -583,8 +586,10 @@ QUIZ = [
     Question(
         "A larger beam …",
         (
-            Choice("finds likelier texts, as a rule", "With 8 beams ln P rose from −3.47 to −2.87.", right=True),
-            Choice("always translates better than a smaller one", "Exact match fell here, from 23 to 20 %."),
+            Choice(
+                "finds likelier texts, as a rule", "With four beams, mean ln P rose from −3.47 to −2.96.", right=True
+            ),
+            Choice("always translates better than a smaller one", "The apprentice fell from 23 to 20 % right."),
             Choice("costs nothing", "Every beam is one more text to compute at each step."),
         ),
     ),
@@ -599,9 +604,21 @@ QUIZ = [
     Question(
         "Why does greedy decoding of a language model go round in circles?",
         (
-            Choice("Like steps have like choices", "After “sieben” every step had the same best token.", right=True),
-            Choice("The cache is full", "It happens without a cache as well, which changes no logit."),
-            Choice("The model has too few layers", "When it draws at random, the same model gets out."),
+            Choice(
+                "Similar steps make the same choice", "After “sieben”, every step had the same best token.", right=True
+            ),
+            Choice("The cache is full", "It happens without a cache, too; a cache changes no logit."),
+            Choice("The model has too few layers", "The same model leaves the circle when it draws at random."),
+        ),
+    ),
+    Question(
+        "What does a repetition penalty do to a translation that needs a word twice?",
+        (
+            Choice("Nothing, since it acts on endless circles alone", "It acts on every token that already occurs."),
+            Choice(
+                "It makes the second one less likely", "With a penalty of 5, 234 right ones fell to 135.", right=True
+            ),
+            Choice("It makes the word likelier each time", "Only a penalty below 1 would do that."),
         ),
     ),
 ]

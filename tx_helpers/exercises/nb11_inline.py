@@ -107,7 +107,7 @@ loop.add_mistakes(
             lambda model, begin, end, most: begin + greedy(model, begin, end, most),
         ),
         "end_left_out": (
-            "You left the end sign out. Append it, and stop then: whoever reads the ids wants to know that it came.",
+            "You left the end sign out. Append it, then stop. Without it nobody can tell whether the text has ended.",
             lambda model, begin, end, most: [i for i in greedy(model, begin, end, most) if i != end],
         ),
         "end_ignored": (
@@ -123,7 +123,7 @@ loop.add_mistakes(
             lambda model, begin, end, most: greedy(model, begin, end, most - 1),
         ),
         "begin_counted": (
-            "You counted the ids of `begin` among the `most`: these are new tokens alone.",
+            "You counted the ids of `begin`, too. `most` limits only the new tokens.",
             lambda model, begin, end, most: greedy(model, begin, end, most - len(begin)),
         ),
         "least_likely": (
@@ -343,9 +343,9 @@ beam = Exercise(
     "next_beams",
     title="One step of beam search",
     goal="n beams have the log-probabilities `scores` (n,) so far; `log_p` (n, V) holds those of every next token "
-    "after each beam. Among all n · V continuations find the n likeliest, counted from their first token on, the "
-    "likeliest first; several may continue one beam. Return the beams that they continue (n,), their tokens (n,), and "
-    "their scores (n,), in this order. No two are equal.",
+    "after each beam. Among all n · V continuations find the n likeliest, by their log-probability from the first "
+    "token on. Several of them may continue the same beam. Return the beams that they continue (n,), their tokens (n,) "
+    "and their scores (n,), the likeliest first. No two are equal.",
     difficulty=2,
     minutes=10,
     inline=True,

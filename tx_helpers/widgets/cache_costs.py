@@ -20,10 +20,11 @@ from tx_helpers.config import TransformerConfig
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREY, MUTED, ORANGE, named_bar, words
+from tx_helpers.show.shapes import BLUE, GREY, MUTED, ORANGE, bar, named_bar, words
 
 BYTES = 2  # of a number, in float16 or bfloat16
 MACHINES = (8, 24, 80, 640)  # memory in GiB: a small and a large desktop card, one of a data centre, and eight of those
+LENGTH, KEPT = 360, BLUE.full  # of the longest bar, and the colour of what the cache holds and saves
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -55,19 +56,24 @@ def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(name: str, config: TransformerConfig, tokens: int, rows: int, machine: int) -> Svg:
-    """Bars: multiplications without the cache and with it; memory of the matrices, of the cache, and of a machine."""
+    """Bars: multiplications without the cache and with it; the memory of matrices and cache, and that of a machine."""
     found = costs(config, tokens, rows)
-    products = {"without": found.without, "with the cache": found.with_cache}
-    memory = {"the blocks' matrices": found.matrices, "the cache": found.cache, "the machine": machine * 2**30}
-    groups = ((24, "Multiplications for one more token", giga, products), (116, "Memory", gibi, memory))
-    colours = (MUTED, BLUE.full if fitting_rows(found, rows, machine) >= rows else ORANGE.full, GREY.full)
-    parts = []
-    for top, title, unit, values in groups:
-        parts.append(words(16, top, title, font_weight="bold"))
-        for row, (label, value) in enumerate(values.items()):
-            length = 380 * value / max(values.values())
-            parts += named_bar(164, top + 12 + 26 * row, label, length, unit(value), colours[row])
-    return side_by_side([Panel((720, 214), "".join(parts))], alt=describe(name, found, tokens, rows, machine))
+    parts = [words(16, 24, "Multiplications for one more token", font_weight="bold")]
+    for y, label, value, colour in (
+        (36, "without", found.without, MUTED),
+        (62, "with the cache", found.with_cache, KEPT),
+    ):
+        parts += named_bar(164, y, label, LENGTH * value / found.without, giga(value), colour)
+    total, there = found.matrices + found.cache, machine * 2**30
+    scale = LENGTH / max(total, there)
+    kept = KEPT if total <= there else ORANGE.full
+    parts += [
+        words(16, 116, "Memory", font_weight="bold"),
+        *named_bar(164, 128, "matrices + cache", scale * total, f"{gibi(found.matrices)} + {gibi(found.cache)}", kept),
+        bar(164, 128, scale * found.matrices, 18, MUTED),
+        *named_bar(164, 154, "the machine", scale * there, gibi(there), GREY.full),
+    ]
+    return side_by_side([Panel((720, 188), "".join(parts))], alt=describe(name, found, tokens, rows, machine))
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------

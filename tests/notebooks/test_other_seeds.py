@@ -85,6 +85,14 @@ EXPERIMENTS = {
         "assert ratio > 0.01",
         "assert without_memory > 0.5",
     ),
+    "08_full_model": (
+        "0.05 < added < 1.5",
+        "difference = decoder(changed",
+        "same_word > 0.4",
+        "assert gap < 1e-3",
+        "masked < 1e-3 and moved[0] > 0.1",
+        'notices["open"] < 1e-4',
+    ),
     "09_training": (
         'assert abs(starts["normal',
         "assert run.losses[-1] < 0.02",
@@ -173,7 +181,7 @@ def test_what_is_asserted_holds_at_other_seeds(notebook, seed):
 def test_testing_cells_and_seeds_are_where_they_were(notebook):
     together = "\n".join(cells_of(notebook).values())
     assert [old for old in UNNAMED_SEEDS.get(notebook, {}) if old not in together] == []
-    assert (CACHED in together) == (notebook[:2] in ("04", "05", "06", "07"))
+    assert (CACHED in together) == (notebook[:2] in ("04", "05", "06", "07", "08"))
 
 
 def test_every_seed_is_raised():

@@ -2,20 +2,22 @@
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.text.data import sequence_batch
 
 # --- the shift -------------------------------------------------------------------------------------------------------
 
 shift = Exercise(
     "shifted_pair",
     title="Input and target",
-    goal="From the ids (T,) of a target sentence make what the decoder reads and what it has to predict, both (T + "
-    "1,): the sentence with the id `bos` before it, and the sentence with the id `eos` after it. Return both, in this "
-    "order, as whole numbers.",
+    goal="ids (T,) is a target sentence. Return two rows of ids, both (T + 1,): first what the decoder reads, which is "
+    "the sentence with `bos` before it, then what it must predict, which is the sentence with `eos` after it.",
     difficulty=1,
     minutes=5,
+    inline=True,
     cases=lambda: [(torch.tensor([7, 8, 9]), 1, 2), (torch.tensor([5]), 3, 4), (torch.tensor([4, 6, 5, 9, 8]), 0, 1)],
     hints=(
         "At every position the answer is the token that the next position reads.",
@@ -65,14 +67,164 @@ shift.add_mistakes(
 )
 
 
+# --- a training step -------------------------------------------------------------------------------------------------
+
+
+class _Toy(nn.Module):
+    """A tiny translator (source, decoder input) -> logits (B, T, V): enough to see what a step does."""
+
+    def __init__(self, table, read):
+        super().__init__()
+        self.table, self.read = nn.Parameter(table.clone()), nn.Parameter(read.clone())
+
+    def forward(self, source, decoder_input):
+        return self.read[decoder_input] + self.table[source].mean(dim=1, keepdim=True)
+
+
+def _steps(training_step, V, rate, batches):
+    """The losses of a step on each batch, and the weights after all of them."""
+    model = _Toy(*random_tensors((V, V), (V, V), seed=5))
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    losses = [training_step(model, optimizer, batch) for batch in batches]
+    return {
+        "losses": [loss.item() if isinstance(loss, torch.Tensor) and loss.numel() == 1 else loss for loss in losses],
+        "weights": torch.cat([model.table, model.read]).detach().clone(),
+    }
+
+
+def _toy_batches():
+    """Two batches (source, decoder_input, target): 1 is <bos>, 2 is <eos>, and 0 fills the shorter sentence."""
+    return [
+        sequence_batch([([3, 4], [4, 3]), ([4], [3])]),
+        sequence_batch([([4, 4], [3, 3, 4]), ([3], [4])]),
+    ]
+
+
+step = Exercise(
+    "training_step",
+    title="One step of training",
+    goal="Take one step on a batch: get the logits (B, T, V) of `model(batch.source, batch.decoder_input)`, compute "
+    "their mean cross-entropy with `batch.target` without the padding (id 0), compute new gradients, and let the "
+    "optimizer take its step. Return the loss as a number.",
+    difficulty=2,
+    minutes=8,
+    cases=lambda: [(5, 0.5, _toy_batches()[:1]), (5, 0.5, _toy_batches())],
+    run=_steps,
+    tolerance=1e-5,
+    inline=True,
+    hints=(
+        "Five things: the logits, the loss, clear the old gradients, go backward, step.",
+        "F.cross_entropy wants (N, V) and (N,): flatten both. ignore_index=0 leaves the padding out.",
+        "loss = F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=0); then "
+        "optimizer.zero_grad(), loss.backward(), optimizer.step(), return loss.item()",
+    ),
+)
+
+
+@step.solution
+def training_step(model, optimizer, batch):
+    """One step of training on a batch with source, decoder_input and target; returns its loss."""
+    logits = model(batch.source, batch.decoder_input)  # (B, T, V)
+    loss = F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=0)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def _mean(logits, target):
+    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=0)
+
+
+def _stepping(loss_of):
+    """A mistake: the right step, for another loss (model, batch) -> scalar."""
+
+    def stepped(model, optimizer, batch):
+        loss = loss_of(model, batch)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return stepped
+
+
+def _in_order(*calls):
+    """A mistake: the right loss, but these calls: "zero", "backward" and "step" in this order."""
+
+    def stepped(model, optimizer, batch):
+        loss = _mean(model(batch.source, batch.decoder_input), batch.target)
+        do = {"zero": optimizer.zero_grad, "backward": loss.backward, "step": optimizer.step}
+        for call in calls:
+            do[call]()
+        return loss.item()
+
+    return stepped
+
+
+step.add_mistakes(
+    {
+        "gradients_pile_up": (
+            "zero_grad is missing: backward adds the new gradients to those of the step before.",
+            _in_order("backward", "step"),
+        ),
+        "cleared_too_late": (
+            "The weights did not move: either optimizer.step() is missing, or you cleared the gradients before it.",
+            _in_order("backward", "zero", "step"),
+        ),
+        "stepped_too_early": (
+            "You stepped before backward: the optimizer uses the gradients of the batch before.",
+            _in_order("step", "zero", "backward"),
+        ),
+        "padding_counted": (
+            "Your loss counts the padding: pass ignore_index=0, or the model mostly learns to write <pad>.",
+            _stepping(
+                lambda model, batch: F.cross_entropy(
+                    model(batch.source, batch.decoder_input).flatten(0, 1), batch.target.flatten()
+                )
+            ),
+        ),
+        "not_shifted": (
+            "You compared the logits with batch.decoder_input: each position then predicts the word that it reads.",
+            _stepping(lambda model, batch: _mean(model(batch.source, batch.decoder_input), batch.decoder_input)),
+        ),
+        "reads_the_answer": (
+            "You gave the decoder batch.target to read: that is the answer, one word too early.",
+            _stepping(lambda model, batch: _mean(model(batch.source, batch.target), batch.target)),
+        ),
+        "softmax_first": (
+            "You applied softmax before F.cross_entropy, which does so itself: twice is too flat, and learning is slow.",
+            _stepping(lambda model, batch: _mean(model(batch.source, batch.decoder_input).softmax(-1), batch.target)),
+        ),
+        "summed": (
+            "Your loss is the sum over all words, not their mean: the step is as many times too long as there are words.",
+            _stepping(
+                lambda model, batch: (
+                    _mean(model(batch.source, batch.decoder_input), batch.target) * (batch.target != 0).sum()
+                )
+            ),
+        ),
+    }
+)
+
+
+@step.mistake("You walked uphill: backward must start from the loss itself, not from its negative.")
+def climbed(model, optimizer, batch):
+    loss = _mean(model(batch.source, batch.decoder_input), batch.target)
+    optimizer.zero_grad()
+    (-loss).backward()
+    optimizer.step()
+    return loss.item()
+
+
 # --- label smoothing -------------------------------------------------------------------------------------------------
 
 smooth = Exercise(
     "smoothed_targets",
     title="Slightly less than certain",
-    goal="Label smoothing in its other common form: for targets y (T,), ids below V, make the distribution (T, V) in "
-    "which the right token has exactly 1 − ε and all the others share ε evenly. (In the notebook's form the right "
-    "token gets a part of the ε, too.) `eps` is ε.",
+    goal="Label smoothing has a second common form. For the targets y (T,), ids below V, return probabilities (T, V): "
+    "the right token gets exactly 1 − ε, and all the others share ε evenly. (In the notebook's form the right token "
+    "also gets a part of ε.) `eps` is ε.",
     difficulty=1,
     minutes=5,
     formula=r"q(v) = 1-\epsilon\ \text{ for } v=y,\qquad q(v) = \frac{\epsilon}{V-1}\ \text{ else}",
@@ -134,8 +286,9 @@ smooth.add_mistakes(
 rate = Exercise(
     "warmup_rate",
     title="The schedule of 2017, with a peak of your own",
-    goal="The formula of 2017 has its largest value, (D·w)^(−1/2), at step w. Keep its shape, but let the largest "
-    "value be `peak`: return the learning rate at step n (counted from 1) with w steps of warm-up. D drops out.",
+    goal="The formula of 2017 is largest at step w, where it is (D·w)^(−1/2). Keep its shape, but choose the largest "
+    "rate yourself: return the learning rate of step n = 1, 2, …, with w steps of warm-up, so that step w has the rate "
+    "`peak`. D is not needed.",
     difficulty=2,
     minutes=6,
     formula=r"\mathrm{rate}(n) \propto \min\left(n^{-0.5},\; n\cdot w^{-1.5}\right),\qquad \mathrm{rate}(w) = "
@@ -144,8 +297,8 @@ rate = Exercise(
     cases=lambda: [(1, 100, 0.5), (100, 100, 0.5), (400, 100, 0.25), (50_000, 4000, 1.0)],
     tolerance=1e-7,
     hints=(
-        "Two curves, one rising and one falling; they meet at n = w. Which value do they have there?",
-        "At n = w the minimum is 1/√w. By what must it be multiplied to become peak?",
+        "One curve rises, the other falls, and they meet at n = w. Which value do they have there?",
+        "At n = w the minimum is 1/√w. What must you multiply it by to get peak?",
         "peak * w**0.5 * min(n**-0.5, n * w**-1.5)",
     ),
 )
@@ -160,7 +313,7 @@ def warmup_rate(n, w, peak):
 rate.add_mistakes(
     {
         "larger_of_both": (
-            "You took the larger of the two: your rate starts far too high, and grows for ever after the warm-up.",
+            "You took the larger of the two: your rate starts far too high, and after the warm-up it never stops growing.",
             lambda n, w, peak: peak * max(n / w, (w / n) ** 0.5),
         ),
         "not_scaled": (
@@ -176,7 +329,7 @@ rate.add_mistakes(
             lambda n, w, peak: peak * w**0.5 * min(n**-0.5, n * w**-0.5),
         ),
         "no_decay": (
-            "Your rate rises linearly and then stays: the decay with 1/√n after the warm-up is missing.",
+            "Your rate rises and then stays the same: after the warm-up it should fall as 1/√n.",
             lambda n, w, peak: peak * min(1.0, n / w),
         ),
         "no_warmup": (
@@ -227,11 +380,11 @@ def _adam_cases():
 adam = Exercise(
     "adam_step",
     title="One step of Adam, for an embedding table",
-    goal="Step t (counted from 1) of lazy Adam with β₁ = 0.9, β₂ = 0.999, ε = 1e-8 and learning rate lr, for an "
-    "embedding table p (V, D) with its gradient g and its running means m and v of g and g² (all (V, D), as step t − "
-    "1 left them). A row of g that is zero throughout belongs to a word that the batch did not contain: in that row "
-    "p, m and v stay as they are. In all other rows it is Adam, even where a single number of g is 0. Return the new "
-    "p, m and v, in this order.",
+    goal="Write one step of Adam for an embedding table p (V, D). g is its gradient; m and v are the running means of "
+    "g and g² that step t − 1 left behind (all (V, D)). t = 1, 2, … is the number of this step, lr the learning rate, "
+    "β₁ = 0.9, β₂ = 0.999, ε = 1e-8. A row of g with nothing but zeros belongs to a word that is not in the batch: "
+    "leave that row of p, m and v alone. Do a step of Adam in all other rows, even where a single number of g is 0. "
+    "Return the new p, m and v, in this order.",
     difficulty=3,
     minutes=15,
     formula=r"p - lr\,\frac{\hat m}{\sqrt{\hat v}+\epsilon},\quad \hat m=\frac{m}{1-\beta_1^t},\quad \hat "

@@ -53,11 +53,14 @@ def line_chart(
     logx: bool = False,
     logy: bool = False,
     faint: Sequence[str] = (),
+    xticks: Sequence[float] | None = None,
+    legend: bool = True,
+    dots: bool = False,
 ) -> Panel:
     """Named lines, name -> (x, y), with a legend where there are several; those in `faint` are drawn thin.
 
-    The limits default to those of the data. A line without points appears in the legend alone. A logarithmic x has its
-    ticks at the values that were measured.
+    dots: mark each point of the others. The limits default to those of the data. A line without points appears in the legend alone.
+    A logarithmic x has its ticks at the values that were measured, unless xticks names others.
     """
     points = named_lines("line_chart", lines)
     unknown = [name for name in faint if name not in points] if isinstance(faint, Sequence) else [faint]
@@ -72,7 +75,7 @@ def line_chart(
     width, height = size
     scale = np.log10 if logy else np.asarray
     scale_x = np.log10 if logx else np.asarray
-    x_ticks = _measured(every_x) if logx else _ticks(*xlim)
+    x_ticks = xticks or (_measured(every_x) if logx else _ticks(*xlim))
     y_ticks = _log_ticks(*ylim) if logy else _ticks(*ylim)
 
     def across(x):
@@ -88,14 +91,18 @@ def line_chart(
     for y in y_ticks:
         parts.append(shape("path", d=f"M{LEFT},{down(y):.1f}H{width - RIGHT}", stroke=GRID))
         parts.append(words(LEFT - 6, down(y) + 4, _log_label(y) if logy else f"{y:g}", size=12, anchor="end"))
-    parts += [words(across(x), height - BOTTOM + 16, f"{x:g}", size=12, anchor="middle") for x in x_ticks]
+    parts += [
+        words(across(x), height - BOTTOM + 16, f"{x:g}".replace("e-0", "e-"), size=12, anchor="middle") for x in x_ticks
+    ]
     styles = zip(cycle(COLOURS), cycle(DASHES), strict=False)
     for row, (name, (xs, ys)) in enumerate(points.items()):
         colour, dash = next(styles)
         style = dict(fill="none", stroke=colour, stroke_dasharray=dash, stroke_width=1 if name in faint else 2.2)
         spots = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across(xs), down(ys), strict=True))
         parts.append(shape("polyline", points=spots, **style))
-        if len(points) == 1:  # the title names it
+        if dots and name not in faint:
+            parts += [shape("circle", cx=x, cy=y, r=5, fill=colour) for x, y in zip(across(xs), down(ys), strict=True)]
+        if len(points) == 1 or not legend:  # the title names it
             continue
         at = TOP + 12 + 17 * row
         parts.append(shape("path", d=f"M{width - RIGHT - 28},{at - 4}H{width - RIGHT}", **style))

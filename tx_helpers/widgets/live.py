@@ -42,6 +42,7 @@ class Live:
     draw      draw(name, moment or None, alt, others) -> Svg; others: the moments of the other runs, by name
     describe  describe(moment) -> str
     steps     of a run; `every` so many of them are drawn
+    control   makes the control that chooses: widgets.SelectionSlider, say, in place of a drop-down list
 
     Start continues a run that was stopped, or begins a new one after its end or an error. Choosing another model stops
     the one that is running. Where no event loop runs (in a script), Start trains to the end at once.
@@ -58,6 +59,7 @@ class Live:
         every: int,
         label: str = "Model",
         rest: float = REST,
+        control: Callable[..., Any] = widgets.Dropdown,
     ):
         self.make, self.draw, self.describe, self.steps, self.every, self.rest = (
             runs,
@@ -77,7 +79,7 @@ class Live:
             self.loop = asyncio.get_running_loop()
         except RuntimeError:
             self.loop = None
-        self.model = widgets.Dropdown(options=list(runs), description=label)
+        self.model = control(options=list(runs), description=label)
         self.button = widgets.ToggleButton(description="Start", layout={"width": "120px"})
         self.explore = Explore(self.picture, name=name, model=self.model, training=self.button)
         self.model.observe(lambda change: self._stop(), "value")

@@ -15,6 +15,16 @@ CASES = [
     ),
     Case(
         "09_training",
+        "learning-rate",
+        (
+            Move("Start", r"^0\.00001: training, step \d+ of 60, loss", mouse="click"),
+            Move("Stop", r"^0\.00001: (stopped at|done,) step \d+ of 60, loss", mouse="click", ends=True),
+            Move("Rate", r"^not started: press Start to train '0\.003'", keys=("ArrowRight",) * 3),
+            Move("Start", r"^0\.003: (training|done), step \d+ of 60, loss", keys=("Space",)),
+        ),
+    ),
+    Case(
+        "09_training",
         "trained-heads",
         (
             Move("Head", r"layer 2, head 2: 'vier' looks most at ", keys=("ArrowDown",)),

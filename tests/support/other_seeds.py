@@ -35,7 +35,8 @@ UNNAMED_SEEDS = {
         "steps=70, changes=one_unit": "steps=70, seed={seed}, changes=one_unit",
     },
     "09_training": {
-        "train_translator(pairs.train, steps=10": "train_translator(pairs.train, seed={seed}, steps=10",
+        "    steps=10,\n    new_model": "    steps=10,\n    seed={seed},\n    new_model",
+        "train_translator(pairs.train, steps=200": "train_translator(pairs.train, seed={seed}, steps=200",
         "partial(train_translator, small.train": "partial(train_translator, small.train, seed={seed}",
     },
     "10_debugging": {

@@ -104,8 +104,9 @@ step = Exercise(
     "training_step",
     title="One step of training",
     goal="Take one step on a batch: get the logits (B, T, V) of `model(batch.source, batch.decoder_input)`, compute "
-    "their mean cross-entropy with `batch.target` without the padding (id 0), compute new gradients, and let the "
-    "optimizer take its step. Return the loss as a number.",
+    "their mean cross-entropy with `batch.target` without the padding (id 0), compute the gradients, and let the "
+    "optimizer take its step. PyTorch adds new gradients to the old ones, so clear those first. Return the loss as a "
+    "number.",
     difficulty=2,
     minutes=8,
     cases=lambda: [(5, 0.5, _toy_batches()[:1]), (5, 0.5, _toy_batches())],
@@ -561,6 +562,36 @@ QUIZ = [
                 "The logits at the filling are computed all the same; little is saved.",
             ),
             Choice("Its gradient would be NaN", "<pad> is a token like others; its gradient is an ordinary one."),
+        ),
+    ),
+    Question(
+        "A translator trained on pairs whose sources were replaced by <bos> reaches a loss of 1.6. Yours reaches 1.5. What "
+        "has yours learned?",
+        (
+            Choice("Most of the task: ln V was 3.6", "Nearly all of that gain needs no source at all."),
+            Choice(
+                "Hardly more than the target language",
+                "The blind twin shows what can be known without the source. Only the last 0.1 is translation.",
+                right=True,
+            ),
+            Choice(
+                "Nothing",
+                "It has learned which words follow each other in the target language, as the blind twin has.",
+            ),
+        ),
+    ),
+    Question(
+        "Training loss 0.01, held-out loss 0.8. Which change attacks the cause?",
+        (
+            Choice(
+                "Training for more steps",
+                "The training loss is as good as 0 already: there is nothing left to learn from these pairs.",
+            ),
+            Choice("More pairs, or stronger weight decay", "Both make learning by heart harder.", right=True),
+            Choice(
+                "A learning rate that is ten times larger",
+                "It would spoil the training loss, too. The model trains well; it only learns the wrong thing.",
+            ),
         ),
     ),
     Question(

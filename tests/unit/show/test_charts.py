@@ -61,6 +61,19 @@ def test_a_logarithmic_scale_needs_positive_values():
         line_chart({"a": ([0, 1], [0, 1])}, size=(164, 166), logy=True, **WORDS)
 
 
+def test_dots_mark_the_points_of_lines_that_are_not_faint():
+    lines = {"a": ([1, 10], [1, 2]), "b": ([1, 100], [1, 1])}
+    options = dict(size=(164, 166), logx=True, faint=["b"], **WORDS)
+    plain, dotted = svg(line_chart(lines, **options)), svg(line_chart(lines, dots=True, **options))
+    assert (plain.count("<circle"), dotted.count("<circle")) == (0, 2)
+
+
+def test_a_chart_can_do_without_a_legend_and_with_other_ticks():
+    lines = {"a": ([1e-5, 3e-5, 1], [1, 2, 3]), "b": ([1e-5, 1], [1, 1])}
+    drawn = svg(line_chart(lines, size=(164, 166), logx=True, legend=False, xticks=[1e-5, 1], **WORDS))
+    assert ">b<" not in drawn and ">1e-5<" in drawn and "3e-5" not in drawn
+
+
 def test_a_map_needs_a_row_for_each_query():
     with pytest.raises(ValueError, match=r"weights \(1, 2\), but there are 2 queries and 1 keys"):
         weight_map([[0.5, 0.5]], ["a"], ["b", "c"], size=(100, 100), title="t")

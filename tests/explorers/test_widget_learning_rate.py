@@ -6,7 +6,12 @@ import pytest
 import torch
 from torch import nn
 
+from tx_helpers.exercises.plain_model import Transformer
+from tx_helpers.text.data import word_pairs
+from tx_helpers.text.number_words import number_pairs
 from tx_helpers.training.loop import Run
+from tx_helpers.training.losses import translation_loss
+from tx_helpers.training.optimizers import adamw
 from tx_helpers.widgets.learning_rate import (
     RATES,
     RateRun,
@@ -109,3 +114,26 @@ def test_every_rate_is_drawn_before_it_is_started():
     for rate in RATES:
         explorer.set(model=rate)
         assert explorer.summary == f"not started: press Start to train '{rate}'"
+
+
+@pytest.mark.slow
+def test_the_model_of_notebook_08_crawls_learns_and_explodes():
+    data = word_pairs(number_pairs().train)
+    batches = data.batches(64, seed=0)
+
+    def translator(rate):
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            model = Transformer(len(data.source_tokenizer), len(data.target_tokenizer))
+        optimizer = adamw(model, rate, betas=(0.9, 0.98), weight_decay=0.01)
+        return Run(model, batches, loss=translation_loss, optimizer=optimizer)
+
+    ends = {}
+    for rate in (0.00001, 0.0001, 0.003, 0.03, 0.1, 1.0):
+        run = RateRun(translator, rate, steps=60)
+        while not run.done:
+            run.advance()
+        ends[rate] = at_the_end(run.look())
+    assert ends[0.00001] > 4 and ends[0.0001] > 2 and ends[0.1] > 1.5  # of the notebook's three rates ...
+    assert ends[0.003] < 1  # ... this one is the best
+    assert ends[0.03] > 2 * ends[0.003] and ends[1.0] > 20

@@ -30,6 +30,7 @@ from tx_helpers.widgets import (
     head_removal,
     hinges,
     leaks,
+    learning_rate,
     live_training,
     masks,
     model_parts,
@@ -95,6 +96,7 @@ PLAIN = {
     ),
     "influence": (leaks.influence, dict(run=lambda x: 2 * x, x=QK)),
     "reach": (leaks.reach, dict(mask=torch.eye(3, dtype=torch.bool), depth=2)),
+    "learning rate": (partial(learning_rate.learning_rate_explorer, lambda rate: None), dict(nothing=3.5, steps=3)),
     "live training": (live_training.live_training_explorer, dict(retrain=None, choices={"a": {}}, steps=3, every=1)),
     "mask": (masks.mask_explorer, dict(q=QK, k=QK, tokens=["a", "b", "c"])),
     "parts": (

@@ -194,11 +194,11 @@ step.add_mistakes(
             _stepping(lambda model, batch: _mean(model(batch.source, batch.target), batch.target)),
         ),
         "softmax_first": (
-            "You applied softmax before F.cross_entropy, which does so itself: twice is too flat, and learning is slow.",
+            "You applied softmax before F.cross_entropy, which does so itself. Twice is too flat, so learning is slow.",
             _stepping(lambda model, batch: _mean(model(batch.source, batch.decoder_input).softmax(-1), batch.target)),
         ),
         "summed": (
-            "Your loss is the sum over all words, not their mean: the step is as many times too long as there are words.",
+            "Your loss is the sum over all words, not their mean: with N words the step is N times as long.",
             _stepping(
                 lambda model, batch: (
                     _mean(model(batch.source, batch.decoder_input), batch.target) * (batch.target != 0).sum()
@@ -314,7 +314,7 @@ def warmup_rate(n, w, peak):
 rate.add_mistakes(
     {
         "larger_of_both": (
-            "You took the larger of the two: your rate starts far too high, and after the warm-up it never stops growing.",
+            "You took the larger of the two: your rate starts far too high, and after the warm-up it keeps growing.",
             lambda n, w, peak: peak * max(n / w, (w / n) ** 0.5),
         ),
         "not_scaled": (
@@ -565,8 +565,8 @@ QUIZ = [
         ),
     ),
     Question(
-        "A translator trained on pairs whose sources were replaced by <bos> reaches a loss of 1.6. Yours reaches 1.5. What "
-        "has yours learned?",
+        "A translator whose sources were all replaced by <bos> reaches a loss of 1.6. Yours reaches 1.5. What has it "
+        "learned?",
         (
             Choice("Most of the task: ln V was 3.6", "Nearly all of that gain needs no source at all."),
             Choice(

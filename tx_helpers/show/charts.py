@@ -59,8 +59,8 @@ def line_chart(
 ) -> Panel:
     """Named lines, name -> (x, y), with a legend where there are several; those in `faint` are drawn thin.
 
-    dots: mark each point of the others. The limits default to those of the data. A line without points appears in the legend alone.
-    A logarithmic x has its ticks at the values that were measured, unless xticks names others.
+    dots: mark each point of the others. The limits default to those of the data. A line without points appears in the
+    legend alone. A logarithmic x has its ticks at the values that were measured, unless xticks names others.
     """
     points = named_lines("line_chart", lines)
     unknown = [name for name in faint if name not in points] if isinstance(faint, Sequence) else [faint]

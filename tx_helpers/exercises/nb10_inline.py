@@ -169,7 +169,7 @@ padding = Exercise(
     cases=lambda: [("padding not masked", 0, 3), ("none", 0, 2), ("padding not masked", 8, 1)],
     hints=(
         "The decoder reads the same words both times. Only the source gets longer, at its end.",
-        "F.pad(source, (0, extra), value=pad) appends columns; so does torch.cat with a full tensor.",
+        "torch.nn.functional.pad(source, (0, extra), value=pad) appends columns; so does torch.cat with a full tensor.",
         "(model(longer, read) − model(source, read)).abs().max().item()",
     ),
 )
@@ -178,7 +178,7 @@ padding = Exercise(
 @padding.solution
 def padding_leak(model, source, read, pad, extra):
     """Largest change of the logits when `extra` ids `pad` follow each row of the source."""
-    longer = F.pad(source, (0, extra), value=pad)
+    longer = torch.nn.functional.pad(source, (0, extra), value=pad)
     return (model(longer, read) - model(source, read)).abs().max().item()
 
 
@@ -270,7 +270,7 @@ three = Exercise(
 def broken_model(models, source, read, other, pad):
     """Place of the model whose logits move though they must not: by the future, the padding or the neighbours."""
     changed = torch.cat([read[:, :-1], other[:, -1:]], dim=1)
-    longer = F.pad(source, (0, 3), value=pad)
+    longer = torch.nn.functional.pad(source, (0, 3), value=pad)
     moved = []
     for model in models:
         logits = model(source, read)

@@ -1,7 +1,9 @@
 """The explorer of five decoders side by side: what each writes, how it is drawn, what the seed may change."""
 
 import math
+import random
 import re
+from itertools import accumulate
 
 import pytest
 import torch
@@ -23,29 +25,44 @@ from tx_helpers.widgets.five_decoders import (
 )
 
 
-def test_each_column_is_what_the_package_writes_with_its_own_probabilities():
+@torch.no_grad()
+def by_hand(translator, source, seed, shape) -> list[int]:
+    """Ids drawn from shape(p), which may rule tokens out, by walking along the vocabulary."""
+    ids, numbers = [], random.Random(seed)
+    while len(ids) < 12 and EOS not in ids:
+        q = shape(translator.model(source, torch.tensor([[BOS, *ids]]))[0, -1].softmax(-1))
+        number = numbers.random() * q.sum().item()
+        ids.append(next(i for i, total in enumerate(accumulate(q.tolist())) if total > number))
+    return ids
+
+
+def test_each_column_is_what_its_rule_says_with_the_models_own_probabilities():
     translator = toy_translator()
     source = ids_of(translator, 421)
     options = {"source": source, "max_new_tokens": 12, "end_id": EOS}
-    expected = {"greedy": generate(translator.model, BOS, **options)[0]}
-    for name, rule in (
-        ("temperature 0.5", {"temperature": 0.5}),
-        ("top-k 3", {"top_k": 3}),
-        ("top-p 0.8", {"top_p": 0.8}),
-    ):
-        rule = {"temperature": 1.0, "generator": torch.Generator().manual_seed(5)} | rule
-        expected[name] = generate(translator.model, BOS, **rule, **options)[0]
     best = beam_search(translator.model, BOS, beams=4, length_penalty=0.0, **options)[0][0]
-    expected["4 beams"] = torch.tensor(best.ids)
+    expected = {
+        "greedy": generate(translator.model, BOS, **options)[0].tolist(),
+        "temperature 0.5": by_hand(translator, source, 5, lambda p: p**2),
+        "top-k 3": by_hand(translator, source, 5, lambda p: p * (p >= p.topk(3).values[-1])),
+        "top-p 0.8": by_hand(translator, source, 5, lambda p: p * ((p > p[:, None]) * p).sum(-1).lt(0.8)),
+        "4 beams": best.ids,
+    }
     found = five_texts(translator, english(421), seed=5)
     assert tuple(found) == tuple(expected) == NAMES
     for name, ids in expected.items():
-        assert found[name].words == [WORDS[i] for i in ids.tolist()]
+        assert found[name].words == [WORDS[i] for i in ids]
         with torch.no_grad():
-            log_p = translator.model(source, torch.tensor([[BOS, *ids.tolist()[:-1]]]))[0].log_softmax(-1)
-        total = log_p[range(len(ids)), ids].sum().item()
-        assert found[name].log_probability == pytest.approx(total)
+            log_p = translator.model(source, torch.tensor([[BOS, *ids[:-1]]]))[0].log_softmax(-1)
+        assert found[name].log_probability == pytest.approx(log_p[range(len(ids)), ids].sum().item())
     assert found["4 beams"].log_probability == pytest.approx(best.log_probability)
+
+
+def test_the_model_is_left_as_it_was():
+    translator = toy_translator()
+    translator.model.train()
+    five_texts(translator, english(421), seed=0)
+    assert translator.model.training
 
 
 def test_the_seed_changes_what_is_drawn_and_nothing_else():

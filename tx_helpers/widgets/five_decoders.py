@@ -2,19 +2,22 @@
 
     five_decoders_explorer({"apprentice": apprentice}, translator="apprentice", number=6437)
 
-Model, source and seed are the same in all five columns. The three that draw get the same random numbers: at each step
-`torch.multinomial` makes one for every token of the vocabulary. p is the model's own probability (temperature 1, all
-tokens), whatever the rule of the column is. The darker a word, the more of a surprise it was.
+Model and source are the same in all five columns. In the three that draw, the n-th word is drawn with the n-th random
+number of the seed (Python's, which are the same on every machine). p is the model's own probability (temperature 1,
+all tokens), whatever the rule of the column is. The darker a word, the more of a surprise it was.
 """
 
 import math
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import ipywidgets as widgets
 import torch
+from torch import Tensor, nn
 
+from tx_helpers.generation.sampling import filter_logits
 from tx_helpers.generation.search import beam_search, generate
 from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, side_by_side
@@ -23,6 +26,7 @@ from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, MUTED, ORANGE, shape, words
 from tx_helpers.text.data import BOS, EOS
 from tx_helpers.text.number_words import english, german
+from tx_helpers.training.contexts import in_mode
 from tx_helpers.widgets.decoding_steps import LONGEST, choices
 
 DRAWN = {"temperature 0.5": {"temperature": 0.5}, "top-k 3": {"top_k": 3}, "top-p 0.8": {"top_p": 0.8}}
@@ -54,16 +58,23 @@ def five_texts(translator: Translator, text: str, seed: int, *, longest: int = L
     model, names = translator.model, translator.data.target_tokenizer.tokens
     source = torch.tensor([translator.data.source_tokenizer.encode(text)])
     options = {"source": source, "max_new_tokens": longest, "end_id": EOS}
-    found = {"greedy": generate(model, BOS, **options)[0].tolist()}
-    for name, rule in DRAWN.items():
-        rule = {"temperature": 1.0, "generator": torch.Generator().manual_seed(seed)} | rule
-        found[name] = generate(model, BOS, **rule, **options)[0].tolist()
-    found[NAMES[-1]] = beam_search(model, BOS, beams=4, length_penalty=0.0, **options)[0][0].ids
-    return {name: Written([names[i] for i in ids], _probabilities(model, source, ids)) for name, ids in found.items()}
+    with in_mode(model, training=False), torch.no_grad():
+        found = {"greedy": generate(model, BOS, **options)[0].tolist()}
+        found |= {name: _drawn(model, source, seed, longest, rule) for name, rule in DRAWN.items()}
+        found[NAMES[-1]] = beam_search(model, BOS, beams=4, length_penalty=0.0, **options)[0][0].ids
+        return {name: Written([names[i] for i in ids], _p(model, source, ids)) for name, ids in found.items()}
 
 
-@torch.no_grad()
-def _probabilities(model: torch.nn.Module, source: torch.Tensor, ids: list[int]) -> list[float]:
+def _drawn(model: nn.Module, source: Tensor, seed: int, longest: int, rule: dict) -> list[int]:
+    state, ids, uniform = model.start(source), [], random.Random(seed).random
+    while len(ids) < longest and EOS not in ids:
+        logits = state.step(torch.tensor([ids[-1:] or [BOS]]))[0, -1].double()
+        q = filter_logits(logits, **rule).softmax(-1)
+        ids.append(int((q.cumsum(0) <= uniform() * q.sum()).sum()))  # the first token up to which q exceeds the number
+    return ids
+
+
+def _p(model: nn.Module, source: Tensor, ids: list[int]) -> list[float]:
     p = model(source, torch.tensor([[BOS, *ids[:-1]]]))[0].softmax(-1)
     return p[range(len(ids)), ids].tolist()
 

@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 
 from tx_helpers.show.plots import COLOURS, Svg
 from tx_helpers.show.series import named_lines, named_matrix, named_numbers
-from tx_helpers.show.shapes import BLUE, GOLD, INK, WEIGHT, WHITE, card, shape, words
+from tx_helpers.show.shapes import BLUE, GOLD, INK, ORANGE, WEIGHT, WHITE, card, shape, words
 
 DASHES = ("none", "7 3", "7 3 2 3", "2 3")  # so that lines differ by more than their colour
 GRID, EDGE = "#DDDDDD", 8
@@ -132,10 +132,24 @@ def bar_chart(
 
 
 def weight_map(
-    weights: Sequence, keys: Sequence[str], queries: Sequence[str], *, size: tuple[int, int], title: str
+    weights: Sequence,
+    keys: Sequence[str],
+    queries: Sequence[str],
+    *,
+    size: tuple[int, int],
+    title: str,
+    forbidden: Sequence | None = None,
 ) -> Panel:
-    """Weights (T, S) as a table: a row for each query, a column for each key; darker is more, with the number."""
+    """Weights (T, S) as a table: a row for each query, a column for each key; darker is more, with the number.
+
+    forbidden (T, S): where no query may look; such a cell has a dash and an orange edge.
+    """
     values = named_matrix("weight_map", weights, queries, keys)
+    hidden = (
+        np.zeros((len(queries), len(keys)))
+        if forbidden is None
+        else named_matrix("weight_map", forbidden, queries, keys)
+    )
     width, height = size
     left, top = 70, TOP + 24
     wide, high = (width - left) / len(keys), (height - top) / len(queries)
@@ -147,9 +161,9 @@ def weight_map(
             x, y = left + wide * s, top + high * t
             share = round(min(1.0, max(0.0, weight)), 3)
             cell = dict(x=x, y=y, width=wide - 2, height=high - 2, fill_opacity=share)
-            parts.append(shape("rect", fill=WEIGHT.full, stroke=GRID, **cell))
-            ink = ink_on(weight)
-            parts.append(words(x + wide / 2 - 1, y + high / 2 + 4, f"{weight:.2f}", fill=ink, anchor="middle"))
+            parts.append(shape("rect", fill=WEIGHT.full, stroke=ORANGE.full if hidden[t, s] else GRID, **cell))
+            text = "–" if hidden[t, s] else f"{weight:.2f}"
+            parts.append(words(x + wide / 2 - 1, y + high / 2 + 4, text, fill=ink_on(weight), anchor="middle"))
     return Panel(size, "".join(parts))
 
 

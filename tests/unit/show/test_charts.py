@@ -8,7 +8,7 @@ import pytest
 from drawn import contrast, points
 from tx_helpers.show.charts import BLACK, bar_chart, ink_on, line_chart, message, side_by_side, weight_map
 from tx_helpers.show.plots import COLOURS
-from tx_helpers.show.shapes import BLUE, DARK, GOLD, PAPER, rgb
+from tx_helpers.show.shapes import BLUE, DARK, GOLD, ORANGE, PAPER, rgb
 
 WORDS = dict(title="t", xlabel="x", ylabel="y")
 
@@ -153,3 +153,12 @@ def test_a_logarithmic_x_has_its_ticks_where_it_was_measured():
     assert re.findall(r'y="142"[^>]*>([^<]+)<', drawn) == ["128", "256", "1024", "2048"]
     drawn = svg(line_chart({"a": (range(1, 21), range(20))}, size=(164, 166), logx=True, **WORDS))
     assert len(re.findall(r'y="142"', drawn)) == 7
+
+
+def test_a_forbidden_cell_has_a_dash_and_an_orange_edge():
+    options = dict(keys=["a", "b"], queries=["q"], size=(164, 166), title="t")
+    plain, marked = (
+        weight_map([[1.0, 0.0]], forbidden=forbidden, **options).body for forbidden in (None, [[False, True]])
+    )
+    assert ("–" in plain, plain.count(ORANGE.full), plain.count("0.00")) == (False, 0, 1)
+    assert ("–" in marked, marked.count(ORANGE.full), marked.count("0.00")) == (True, 1, 0)

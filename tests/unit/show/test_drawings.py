@@ -20,8 +20,9 @@ from tx_helpers.show.shapes import DARK, WHITE, theme
 from tx_helpers.text.number_words import english, german
 
 NAMES = [
-    *("architecture", "attention_by_hand", "bottleneck", "course_map", "encode_once", "ffn_memory", "masks"),
+    *("architecture", "attention_by_hand", "bottleneck", "course_map", "decoder_only", "encode_once", "ffn_memory"),
     *(
+        "masks",
         "pre_post_norm",
         "qkv_projection",
         "rotary_rotation",

@@ -1,6 +1,6 @@
 """Prompt and answer in one row, through one stack: figures/decoder_only.svg"""
 
-from canvas import BLUE, GREY, INK, MUTED, ORANGE, SMALL, Canvas, save
+from canvas import BLUE, GREY, MUTED, ORANGE, SMALL, Canvas, save
 
 TITLE = "Prompt and answer in one row"
 DESCRIPTION = (
@@ -26,8 +26,9 @@ def draw() -> Canvas:
     right = LEFT + NEXT * (len(row) - 1) + CELL
     for place, token in enumerate(row):
         draw_place(canvas, place, token, row)
-    words = ["decoder blocks", "causal self-attention: each place sees itself and the places on its left"]
-    canvas.box(LEFT - 14, top, right - LEFT + 28, height, words, fill=GREY.tint, stroke=GREY.full, radius=10)
+    canvas.box(LEFT - 14, top, right - LEFT + 28, height, fill=GREY.tint, stroke=GREY.full, radius=10)
+    canvas.text(LEFT, top + 34, "decoder blocks", bold=True)
+    canvas.text(LEFT, top + 56, "causal: each place sees itself and the places on its left", size=SMALL)
     canvas.text(LEFT - 14, PREDICTED - 10, "what each place predicts: the token behind it", size=SMALL, colour=MUTED)
     end = LEFT + NEXT * len(PROMPT) - (NEXT - CELL)
     draw_brace(canvas, LEFT, end, BLUE, "prompt: read in one pass")

@@ -4,12 +4,12 @@ from canvas import BLUE, GREY, MUTED, ORANGE, SMALL, Canvas, save
 
 TITLE = "Prompt and answer in one row"
 DESCRIPTION = (
-    "At the bottom one row of seven tokens: the prompt, Once a shy fox, and behind it the answer, named Ben had. All of "
-    "them go up through the same stack of decoder blocks with causal self-attention, in which each place sees itself "
-    "and the places on its left. There is no encoder and no memory. At the top each place predicts the token behind "
-    "it. The predictions of the first three places of the prompt are not needed. That of the last one, fox, is the "
-    "answer's first word, named; dashed arrows lead from it, and from each word after it, down to the next place of "
-    "the row. The prompt is read in one pass, the answer is written in one pass a token."
+    "At the bottom one row of seven tokens: the prompt, Once a shy fox, and behind it the answer, named Ben had. "
+    "All of them go up through the same stack of decoder blocks with causal self-attention, in which each place "
+    "sees itself and the places on its left. There is no encoder and no memory. At the top each place predicts the "
+    "token behind it. The predictions of the first three places of the prompt are not needed. That of the last one, "
+    "fox, is the answer's first word, named; dashed arrows lead from it, and from each word after it, down to the "
+    "next place of the row. The prompt is read in one pass, the answer is written in one pass a token."
 )
 PROMPT, ANSWER = ["Once", "a", "shy", "fox"], ["named", "Ben", "had", "a"]
 LEFT, NEXT, CELL, HEIGHT = 46, 102, 84, 34

@@ -58,7 +58,7 @@ def next_character(writer: Writer) -> NextToken:
     def logits(so_far: str) -> Tensor:
         if not so_far:
             raise ValueError("next_character: no text so far, expected at least one character")
-        ids = writer.tokenizer.encode(so_far)[-writer.model.config.context_length :]
+        ids = writer.tokenizer.encode(so_far)[-writer.context :]
         return writer.model(torch.tensor([ids]))[0, -1]
 
     return NextToken(logits, writer.tokenizer.tokens)

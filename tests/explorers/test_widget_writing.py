@@ -51,7 +51,7 @@ def test_each_character_is_drawn_from_the_filtered_distribution_and_has_the_mode
     made = Pen(writer, "ab ", seed=3, longest=30)
     while not made.done:
         with torch.no_grad():
-            logits = writer.model(torch.tensor([writer.tokenizer.encode(made.text)[-5:]]))[0, -1].double()
+            logits = writer.model(torch.tensor([writer.tokenizer.encode("\n\n" + made.text)[-5:]]))[0, -1].double()
         logits[:3] = -math.inf  # <pad>, <bos>, <eos>
         q = filter_logits(logits, temperature=temperature, top_p=top_p).softmax(-1)
         made.advance(temperature, top_p)
@@ -65,7 +65,7 @@ def test_temperature_zero_takes_the_likeliest():
     writer, made = toy_writer(), Pen(toy_writer(), "ab ")
     made.advance(0.0)
     with torch.no_grad():
-        best = writer.model(torch.tensor([writer.tokenizer.encode("ab ")]))[0, -1, 3:].argmax().item() + 3
+        best = writer.model(torch.tensor([writer.tokenizer.encode("\n\nab ")]))[0, -1, 3:].argmax().item() + 3
     assert made.written == writer.tokenizer.tokens[best]
 
 
@@ -191,6 +191,11 @@ def test_another_writer_stops_the_one_that_writes():
 
     summary, going = asyncio.run(learner())
     assert summary.startswith("Story 1 by other, press Write. ") and not going
+
+
+def test_without_a_beginning_a_story_begins_behind_a_blank_line():
+    explorer = writing_explorer({"toy": toy_writer()}, grammar=GRAMMAR, longest=3)
+    assert explorer.summary.startswith("Story 0 by toy, done. ") and explorer.error == ""
 
 
 def test_a_beginning_of_unknown_characters_is_named():

@@ -47,7 +47,8 @@ UNNAMED_SEEDS = {
         "train_translator(steps=150, new_model": "train_translator(seed={seed}, steps=150, new_model",
     },
     "12_a_model_that_writes": {
-        "train_writer(corpus, steps=150": "train_writer(corpus, seed={seed}, steps=150",
+        "train_writer(corpus, new_model": "train_writer(corpus, seed={seed}, new_model",
+        "train_writer(help_text[:cut]": "train_writer(help_text[:cut], seed={seed}",
     },
     "13_positions_inside_attention": {
         "TextBatches(ids, length, batch_size=12)": "TextBatches(ids, length, batch_size=12, seed={seed})",

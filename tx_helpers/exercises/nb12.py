@@ -30,11 +30,11 @@ QUIZ = [
         ),
     ),
     Question(
-        "What do the two sides of a decoder-only model share that an encoder–decoder keeps apart?",
+        "What does a decoder-only model send through one stack, where an encoder–decoder has two?",
         (
-            Choice("Prompt and answer: one stack, one mask", "The prompt is the text so far.", right=True),
-            Choice("The vocabularies of the two languages, always", "An encoder–decoder may share them, too."),
-            Choice("The cache of the encoder's memory", "There is no encoder, so there is no memory."),
+            Choice("Prompt and answer", "To the model both are the text so far.", right=True),
+            Choice("Two languages, which share one vocabulary", "An encoder–decoder may share one, too."),
+            Choice("The source and its memory", "There is no encoder, so there is no memory."),
         ),
     ),
     Question(
@@ -43,6 +43,14 @@ QUIZ = [
             Choice("0.7", "The loss is a logarithm."),
             Choice("e^0.7 ≈ 2", "This number is the perplexity.", right=True),
             Choice("all V characters of the vocabulary", "That would be a loss of ln V."),
+        ),
+    ),
+    Question(
+        "A model is said to have a context of 256 tokens. What does this promise?",
+        (
+            Choice("It uses each of the 256 tokens", "Ours did not use the friend, 50 characters ago."),
+            Choice("It may see as many, no more", "What it does with them has to be measured.", right=True),
+            Choice("It remembers 256 facts of a story", "Facts are not counted in tokens, and some are never learned."),
         ),
     ),
 ]

@@ -1,6 +1,6 @@
 """The writing explorer: press Write, and two copies of a model write, character by character, each in its own way.
 
-    writing_explorer({"context 256": story_writer(256)}, "In a ", grammar=story_grammar())
+    writing_explorer({"context 256": story_writer(256)}, "Mia the ", grammar=story_grammar())
 
 Both sides get the same random numbers, so that only temperature and top-p differ; both can be moved while it writes. A
 character is shaded by its probability p under the model itself (temperature 1, all tokens): the darker, the more of a
@@ -54,6 +54,7 @@ class Pen:
     def __post_init__(self):
         self.logits, tokens = next_character(self.writer)
         self.tokens = list(tokens)
+        self.before = END if "\n" in self.tokens else ""  # what the writer reads before the beginning: a story ended
         self.uniform = random.Random(f"writing {self.seed}").random
 
     @property
@@ -69,7 +70,7 @@ class Pen:
     def advance(self, temperature: float = 1.0, top_p: float = 1.0) -> None:
         """One more character. Special tokens, which an untrained model may choose, are never drawn."""
         with cpu_threads(1), in_mode(self.writer.model, training=False):
-            logits = self.logits(self.text).double()
+            logits = self.logits(self.before + self.text).double()
         logits[[i for i, token in enumerate(self.tokens) if len(token) > 1]] = -math.inf
         u = self.uniform()
         if temperature:
@@ -164,9 +165,8 @@ def describe(name: str, pen: Pen, temperature: float, top_p: float, grammar: Gra
 class Writing:
     """Two pens, the button that starts and stops both, and the story's number, from which the random numbers come.
 
-    At first story 0 is there, written to its end. Write begins the next one, Stop stops it, Continue goes on. Another
-    writer or another beginning stops it, too, and clears the page. Where no event loop runs (in a script) it writes to
-    the end at once.
+    At first story 0 is there. Write begins the next one, Stop stops it, Continue goes on. Another writer or beginning
+    stops it, too, and clears the page. Where no event loop runs (in a script) it writes to the end at once.
     """
 
     def __init__(
@@ -228,8 +228,8 @@ class Writing:
         return any(pen.written for pen in self.pens.values())
 
     def _new_page(self) -> None:
-        writer, beginning = self.writers[self.writer.value], self.beginning.value or END
-        self.pens = {name: Pen(writer, beginning, self.story, self.longest) for name in SIDES}
+        writer = self.writers[self.writer.value]
+        self.pens = {name: Pen(writer, self.beginning.value, self.story, self.longest) for name in SIDES}
 
     def _clear(self) -> None:
         self._stop()
@@ -293,7 +293,7 @@ def writing_explorer(
     """
     check_types("writing_explorer", Mapping, writers=writers)
     check_types("writing_explorer", Writer, **{f"writers[{name!r}]": writer for name, writer in writers.items()})
-    check_types("writing_explorer", str, beginning=beginning)
+    check_types("writing_explorer", str, **({"beginning": beginning} if beginning != "" else {}))
     check_types("writing_explorer", (Grammar, type(None)), grammar=grammar)
     check_numbers("writing_explorer", least=1, most=LONGEST, whole=True, longest=longest)
     check_numbers("writing_explorer", least=0, rest=rest)

@@ -1,6 +1,130 @@
-"""Exercises of notebook 12, a model that writes."""
+"""Exercises of notebook 12, a model that writes; those inline are in `nb12_inline`."""
 
+import math
+
+import torch
+
+from tx_helpers.exercises.exercise import Exercise
 from tx_helpers.exercises.quizzes import Choice, Question
+
+# --- the floor -------------------------------------------------------------------------------------------------------
+
+lowest = Exercise(
+    "entropy_floor",
+    title="The floor of a small corpus",
+    goal="A source draws texts independently: text i with probability p[i] (n,), and it has lengths[i] (n,) "
+    "characters. Return the lowest possible loss of a model on a long stream of such texts, in nats per character.",
+    difficulty=2,
+    minutes=7,
+    source="Timo et al. 2009, arXiv:0904.3778",
+    formula=r"\frac{-\sum_i p_i \ln p_i}{\sum_i p_i\,\ell_i}",
+    cases=lambda: [
+        (torch.tensor([0.5, 0.5]), torch.tensor([2, 6])),
+        (torch.tensor([0.5, 0.25, 0.125, 0.125]), torch.tensor([1, 2, 3, 9])),
+        (torch.tensor([0.7, 0.0, 0.3]), torch.tensor([4, 5, 10])),
+        (torch.tensor([1.0]), torch.tensor([3])),
+    ],
+    hints=(
+        "How many nats of surprise do n texts hold on average, and how many characters?",
+        "n times the entropy of a text, and n times its mean length, weighted by p. A p of 0 adds nothing.",
+        "torch.special.entr(p).sum() / (p * lengths).sum()",
+    ),
+)
+
+
+@lowest.solution
+def entropy_floor(p, lengths):
+    """Nats per character, for texts of probabilities p (n,) and lengths (n,) characters."""
+    return torch.special.entr(p).sum() / (p * lengths).sum()
+
+
+lowest.add_mistakes(
+    {
+        "mean_of_ratios": (
+            "You divided each text's surprise by its length and took the mean. A long text fills more of the stream: "
+            "divide the two means.",
+            lambda p, lengths: (torch.special.entr(p) / lengths).sum(),
+        ),
+        "plain_mean_length": (
+            "Your mean length counts all texts alike. A likely text comes more often: weight the lengths by p.",
+            lambda p, lengths: torch.special.entr(p).sum() / lengths.double().mean(),
+        ),
+        "per_text": (
+            "You returned the entropy of a text. Per character it is less: divide by the mean length.",
+            lambda p, lengths: torch.special.entr(p).sum(),
+        ),
+        "in_bits": (
+            "You used log₂, which gives bits. A nat is 1 / ln 2 = 1.44 bits: use ln.",
+            lambda p, lengths: torch.special.entr(p).sum() / math.log(2) / (p * lengths).sum(),
+        ),
+        "sign_lost": (
+            "Your floor is negative: ln p is below 0, and the surprise is −ln p.",
+            lambda p, lengths: -torch.special.entr(p).sum() / (p * lengths).sum(),
+        ),
+        "nan_at_zero": (
+            "0 · ln 0 is NaN in floats. A text that never comes adds no surprise.",
+            lambda p, lengths: -(p * p.log()).sum() / (p * lengths).sum(),
+        ),
+        "not_weighted": (
+            "You added −ln p without the weight p: in the entropy each text counts as often as it comes.",
+            lambda p, lengths: -p[p > 0].log().sum() / (p * lengths).sum(),
+        ),
+    }
+)
+
+# --- two vocabularies ------------------------------------------------------------------------------------------------
+
+alphabet = Exercise(
+    "per_character",
+    title="Words against characters",
+    goal="Two models of one text: the first predicts words and has the perplexity `per_word` for each of its "
+    "`words` tokens; the second predicts characters. To compare them, return the perplexity for each character that "
+    "the first one's loss amounts to. The text has `characters` characters.",
+    difficulty=2,
+    minutes=8,
+    cases=lambda: [(16.0, 3, 12), (120.0, 1000, 5200), (1.0, 7, 30), (2.5, 40, 40)],
+    hints=(
+        "Both models give the same text one probability each. What does the first one's perplexity say about it?",
+        "The text's surprise is words · ln(per_word), in nats. Spread it over the characters; then e to that power.",
+        "per_word ** (words / characters)",
+    ),
+)
+
+
+@alphabet.solution
+def per_character(per_word, words, characters):
+    """The perplexity for each character, of a model with the perplexity per_word for each of its words."""
+    return per_word ** (words / characters)
+
+
+alphabet.add_mistakes(
+    {
+        "perplexity_divided": (
+            "You divided the perplexity. Surprises add up along a text, perplexities multiply: use the logarithm.",
+            lambda per_word, words, characters: per_word * words / characters,
+        ),
+        "upside_down": (
+            "Your exponent is upside down: a word has several characters, so each of them is easier than the word.",
+            lambda per_word, words, characters: per_word ** (characters / words),
+        ),
+        "loss_returned": (
+            "You returned the loss for each character, in nats. The perplexity is e to that power.",
+            lambda per_word, words, characters: math.log(per_word) * words / characters,
+        ),
+        "left_as_it_was": (
+            "You left it as it was. A word is harder to guess than a character, so the two cannot be compared so.",
+            lambda per_word, words, characters: per_word,
+        ),
+        "base_two": (
+            "You mixed ln with 2 to the power: e belongs to ln, and 2 to log₂.",
+            lambda per_word, words, characters: 2 ** (math.log(per_word) * words / characters),
+        ),
+        "root_of_the_text": (
+            "You forgot how many words there are: the text's surprise is that of all words together.",
+            lambda per_word, words, characters: per_word ** (1 / characters),
+        ),
+    }
+)
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 

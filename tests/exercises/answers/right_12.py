@@ -59,7 +59,32 @@ def write_on_with_a_window(model, ids, n, context, choose):
     return tuple(text)
 
 
+def floor_by_loops(p, lengths):
+    nats = sum(-q * math.log(q) for q in p.tolist() if q > 0)
+    return nats / sum(q * n for q, n in zip(p.tolist(), lengths.tolist(), strict=True))
+
+
+def floor_without_the_impossible(p, lengths):
+    p, lengths = p[p > 0].double(), lengths[p > 0].double()
+    return -(p @ p.log()) / (p @ lengths)
+
+
+def floor_by_the_library(p, lengths):
+    return torch.distributions.Categorical(probs=p.double()).entropy() / (p.double() * lengths).sum()
+
+
+def floor_by_a_limit(p, lengths):
+    return torch.xlogy(p, p).sum().neg() / torch.dot(p, lengths.to(p.dtype))
+
+
 RIGHT = {
+    "entropy_floor": named(floor_by_loops, floor_without_the_impossible, floor_by_the_library, floor_by_a_limit),
+    "per_character": {
+        "by_logarithm": lambda per_word, words, characters: math.exp(math.log(per_word) * words / characters),
+        "in_bits": lambda per_word, words, characters: 2 ** (words * math.log2(per_word) / characters),
+        "by_rate": lambda per_word, words, characters: pow(per_word, 1 / (characters / words)),
+        "in_torch": lambda per_word, words, characters: torch.tensor(per_word).double().pow(words / characters),
+    },
     "perplexity": named(
         perplexity_by_the_library, perplexity_as_a_geometric_mean, perplexity_in_bits, perplexity_by_hand
     ),

@@ -18,4 +18,14 @@ def write_on_with_blocks(model, ids, n, context, choose):
     return ids
 
 
-UNLIKE = {"perplexity": named(perplexity_of_the_median), "write_on": named(write_on_with_blocks)}
+UNLIKE = {
+    "perplexity": named(perplexity_of_the_median),
+    "write_on": named(write_on_with_blocks),
+    "entropy_floor": {
+        "of_the_likeliest": lambda p, lengths: -p.max().log() / lengths[p.argmax()],
+        "of_the_even_source": lambda p, lengths: torch.tensor(float(len(p))).log() / (p * lengths).sum(),
+    },
+    "per_character": {
+        "mean_word_length_rounded": lambda per_word, words, characters: per_word ** (1 / round(characters / words + 1)),
+    },
+}

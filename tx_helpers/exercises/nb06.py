@@ -568,7 +568,7 @@ QUIZ = [
             ),
             Choice(
                 "The same as with a mask before it",
-                "No: the denominator already includes the hidden keys.",
+                "The denominator already includes the hidden keys.",
             ),
             Choice(
                 "The rows sum to less than 1, but nothing leaks",

@@ -24,7 +24,7 @@ COVERED = (  # the mistake in a few words; the exercise and the name of the mist
     ("softmax over the queries", "masked_weights", "over_queries"),
     ("mask inverted", "masked_weights", "allowed_filled"),
     ("causal mask off by one, leaking", "causal_square", "causal_off_by_one"),
-    ("causal mask off by one, leaking", "look_back", "one_ahead"),
+    ("causal mask off by one, leaking", "no_look_ahead", "one_ahead"),
     ("diagonal excluded", "causal_square", "causal_without_diagonal"),
     ("mask transposed", "causal_square", "causal_transposed"),
     ("mask transposed", "masked_attention", "mask_transposed"),

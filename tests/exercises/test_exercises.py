@@ -75,8 +75,8 @@ def test_a_mistake_is_rejected_and_named(name, mistake):
 IN_NUMBERS = {  # mistakes that are wrong in their dtype alone: numbers where truth values are asked for
     ("padding_keys", "padding_in_numbers"),
     ("decoder_mask", "mask_in_numbers"),
-    ("look_back", "back_in_numbers"),
-    ("look_back", "back_to_be_added"),
+    ("no_look_ahead", "back_in_numbers"),
+    ("no_look_ahead", "back_to_be_added"),
     ("window_mask", "window_in_numbers"),
     ("cached_mask", "cached_in_numbers"),
 }
@@ -190,6 +190,11 @@ def test_whoever_copies_may_change_the_names_and_the_spelling():
     assert overlap("(torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(Q.shape[-1])).softmax(dim=-1)", [cell]) > 0.8
     assert overlap("(Q.T @ K / math.sqrt(Q.shape[0])).softmax(dim=0)", [cell]) == 0
     assert overlap("4 * D * D + 2 * D * F", ["4 * D * D + 2 * D * F"]) == 0  # a formula is nothing but its names
+
+
+def test_no_two_exercises_share_a_name():
+    names = [exercise.name for number in modules() for exercise in of_notebook(number)]
+    assert [name for name in set(names) if names.count(name) > 1] == []
 
 
 def test_few_are_solved_by_a_single_call():

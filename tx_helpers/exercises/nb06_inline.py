@@ -85,7 +85,7 @@ padding.add_mistakes(
 # --- the causal mask -------------------------------------------------------------------------------------------------
 
 causal = Exercise(
-    "look_back",
+    "no_look_ahead",
     title="Itself, and what came before",
     goal="Write the boolean causal mask (T, T): True where query t (a row) may look at key s (a column), that is, at "
     "itself and at everything before it.",
@@ -106,7 +106,7 @@ causal = Exercise(
 
 
 @causal.solution
-def look_back(T):
+def no_look_ahead(T):
     """Mask (T, T), True where s ≤ t."""
     return torch.ones(T, T, dtype=torch.bool).tril()
 

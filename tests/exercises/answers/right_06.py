@@ -169,7 +169,7 @@ def sizes_by_loops(J):
 
 
 RIGHT = {
-    "look_back": named(back_row_by_row)
+    "no_look_ahead": named(back_row_by_row)
     | {
         "back_by_comparison": lambda T: torch.arange(T)[None] <= torch.arange(T)[:, None],
         "back_in_numpy": lambda T: np.tri(T, dtype=bool),

@@ -254,7 +254,7 @@ def decoder_in_zeros_and_ones(ids, pad):
 
 
 UNLIKE = {
-    "look_back": {
+    "no_look_ahead": {
         "back_two_at_most": lambda T: (
             (torch.arange(T)[:, None] - torch.arange(T)).clamp(-1, 2).eq(1) | torch.eye(T).bool()
         ),

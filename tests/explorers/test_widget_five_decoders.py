@@ -109,10 +109,10 @@ def test_the_summary_names_who_is_right_and_the_likeliest_text():
 def test_the_explorer_writes_once_for_each_setting_and_names_a_wrong_number():
     translator, runs = toy_translator(), []
     explorer = five_decoders_explorer({"toy": translator}, translator="toy", number=421)
-    assert explorer.values == {"number": 421, "translator": "toy", "seed": 0}
+    assert explorer.values == {"number": 421, "translator": "toy", "seed": 1}
     explorer.set(seed=3)
     translator.model.encoder.register_forward_hook(lambda *_: runs.append(1))
-    explorer.set(seed=0)
+    explorer.set(seed=1)
     assert not runs
     explorer.set(number=-1)
     assert explorer.error == "-1 is not a whole number from 0 to 999,999"

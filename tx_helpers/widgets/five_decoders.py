@@ -140,5 +140,5 @@ def five_decoders_explorer(translators: Mapping[str, Translator], *, translator:
         picture,
         name="five-decoders",
         **choices(translators, translator, number),
-        seed=widgets.IntSlider(0, min=0, max=30, description="Seed", style=STYLE),
+        seed=widgets.IntSlider(1, min=0, max=30, description="Seed", style=STYLE),
     )

@@ -101,6 +101,7 @@ EXPERIMENTS = {
         "assert share >= 0.97",
         'assert last["100 pairs, trained on"] < 0.05',
         'assert held[100, "weight decay 3"] < 0.6',
+        'assert {"vier", "ein", "zwanzig"} <= set(agreed)',
         "assert abs(spread[0] - math.log(4))",
         "assert reports[0][0] < reports[1][0]",
     ),

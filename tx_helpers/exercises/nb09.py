@@ -565,8 +565,8 @@ QUIZ = [
         ),
     ),
     Question(
-        "A translator whose sources were all replaced by <bos> reaches a loss of 1.6. Yours reaches 1.5. What has it "
-        "learned?",
+        "A translator whose sources were all replaced by <bos> reaches a loss of 1.6. Yours reaches 1.5. What did "
+        "yours learn?",
         (
             Choice("Most of the task: ln V was 3.6", "Nearly all of that gain needs no source at all."),
             Choice(

@@ -127,9 +127,10 @@ EXPERIMENTS = {
         "assert list(same.values())",
     ),
     "12_a_model_that_writes": (
-        "assert min(kinds) > 0.9",
-        "assert 0.8 < real_1",
-        "assert newest > 0.5",
+        "assert floor < checked",
+        "assert fluent > 0.9 and forgot < 0.25",
+        "assert gains[0] > 0.5",
+        "assert real_1 < real_07",
         "assert of_greedy < of_real",
     ),
     "13_positions_inside_attention": (

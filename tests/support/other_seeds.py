@@ -48,7 +48,6 @@ UNNAMED_SEEDS = {
     },
     "12_a_model_that_writes": {
         "train_writer(corpus, new_model": "train_writer(corpus, seed={seed}, new_model",
-        "train_writer(help_text[:cut]": "train_writer(help_text[:cut], seed={seed}",
     },
     "13_positions_inside_attention": {
         "TextBatches(ids, length, batch_size=12)": "TextBatches(ids, length, batch_size=12, seed={seed})",

@@ -3,7 +3,7 @@
     writing_explorer({"context 256": story_writer(256)}, "Mia the ", grammar=story_grammar())
 
 Both sides get the same random numbers, so that only temperature and top-p differ; both can be moved while it writes. A
-character is shaded by its probability p under the model itself (temperature 1, all tokens): the darker, the more of a
+character is shaded by its probability p under the model itself (temperature 1, all tokens): the bluer, the more of a
 surprise. With a grammar, the first character at which a text leaves it is framed.
 
 A kernel that computes sees no click, so the writing is an asyncio task that pauses after every character, as in

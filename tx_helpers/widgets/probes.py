@@ -159,9 +159,10 @@ def _map(seen: Probe, said: Sequence[str], chosen: int) -> Panel:
             edge = ORANGE.full if share and colour == ORANGE.full else GRID
             look = dict(colour=colour if share else GREY.tint, edge=edge)
             parts.append(shaded_cell(SIDE + CELL * n, HEAD + CELL * t, CELL, share or 1, **look))
-    steps = "".join(f"V{HEAD + CELL * rows - 1.5}h{CELL}" for rows in seen.still)
     if any(seen.still):
-        outline = f"M{SIDE - 1.5},{HEAD - 1.5}{steps}V{HEAD - 1.5}Z"
+        begin = sum(not rows for rows in seen.still)  # the columns in front that may move everything
+        steps = "".join(f"V{HEAD + CELL * rows - 1.5}h{CELL}" for rows in seen.still[begin:])
+        outline = f"M{SIDE + CELL * begin - 1.5},{HEAD - 1.5}{steps}V{HEAD - 1.5}Z"
         parts.append(shape("path", d=outline, fill="none", stroke=ORANGE.full, stroke_width=2, stroke_dasharray="5 3"))
     frame = dict(x=SIDE + CELL * chosen - 2.5, y=HEAD - 3.5, width=CELL + 2, height=T * CELL + 4, rx=4)
     parts.append(shape("rect", fill="none", stroke=INK, stroke_width=2, **frame))

@@ -13,8 +13,8 @@ from tx_helpers.exercises.quizzes import Choice, Question
 loss = Exercise(
     "padded_loss",
     title="A loss for each sentence",
-    goal="For logits (B, T, V) and targets (B, T), ids of which `pad` is the filling: the mean cross-entropy in nats "
-    "of each sentence, (B,), over its own tokens that are not filling. Every sentence has at least one.",
+    goal="Return the mean cross-entropy of each sentence, (B,), in nats, for logits (B, T, V) and the ids targets "
+    "(B, T). Only real tokens count: the id `pad` is filling. Every sentence has at least one real token.",
     difficulty=2,
     minutes=10,
     formula=r"L_b = -\frac1{n_b}\sum_{t\,:\,y_{bt}\ne\mathrm{pad}}\ln p_{bt}(y_{bt})",
@@ -95,9 +95,9 @@ loss.add_mistakes(
 descent = Exercise(
     "descend",
     title="A training loop",
-    goal="Gradient descent by autograd: the weights w (D,) of the prediction X @ w for X (N, D), y (N,), loss = mean "
-    "squared error over the N examples. Take `steps` steps, each with the gradient of all N and learning rate lr, "
-    "from the given w, and return the weights. The tensor w that you are given must not change.",
+    goal="Train the prediction X @ w by gradient descent with autograd: X (N, D), y (N,), and the loss is the mean "
+    "squared error over all N examples. Begin with the given w (D,), take `steps` steps with the learning rate lr, and "
+    "return the weights. Each step uses the gradient of all N examples. The w that you are given must not change.",
     difficulty=2,
     minutes=10,
     cases=lambda: [
@@ -106,7 +106,7 @@ descent = Exercise(
     ],
     hints=(
         "w = w.clone().requires_grad_(); then in each step: loss, backward, step, and one thing more.",
-        "backward adds to what w.grad holds already. What has to be done before the next one?",
+        "backward adds to the gradient that is already in w.grad. What must happen before the next one?",
         "with torch.no_grad(): w -= lr * w.grad, and then w.grad = None (or zero_()).",
     ),
 )
@@ -198,9 +198,9 @@ def _measured(predict, mode):
 measure = Exercise(
     "measured_output",
     title="Measuring a model",
-    goal="Return the output of `model`, an nn.Module with dropout, for x, as it is measured: with dropout off, and "
-    "without a graph (the output needs no gradient). All parts of the model are in one mode, either training or "
-    "evaluation; afterwards they are all in that mode again, and nothing else about the model has changed.",
+    goal="`model` is an nn.Module with dropout. Return its output for x as one measures it: without dropout, and "
+    "without a graph (the output needs no gradient). All parts of the model are in one mode, training or evaluation. "
+    "Afterwards they must be in that mode again, and nothing else about the model may have changed.",
     difficulty=2,
     minutes=8,
     cases=lambda: [("in training mode",), ("in evaluation mode",)],

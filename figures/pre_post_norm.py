@@ -8,7 +8,7 @@ TITLE = "The block as post-norm and as pre-norm"
 DESCRIPTION = (
     "Two blocks side by side, each with a thick pink vertical line, the residual stream. On the left, post-norm: "
     "attention and feed-forward read the stream, their results are added to it, and after each sum a norm "
-    "stands on the stream itself. On the right, pre-norm: the norms stand in the side branches, before attention and "
+    "is on the stream itself. On the right, pre-norm: the norms are in the side branches, before attention and "
     "before feed-forward; the stream runs straight through, and one last norm follows after all blocks."
 )
 ATTENTION = ("Attention", GREY.tint, GREY.full, INK)
@@ -18,7 +18,7 @@ FEED_FORWARD = ("Feed-forward", GREY.tint, GREY.full, INK)
 def draw() -> Canvas:
     canvas = Canvas("pre_post_norm", 508, title=TITLE, description=DESCRIPTION)
     canvas.heading(
-        "Where does the norm stand?", "The pink line is the residual stream x; ⊕ adds to it what a branch found."
+        "Where does the norm go?", "The pink line is the residual stream x; ⊕ adds to it what a branch found."
     )
     canvas.text(36, 106, "Post-norm (2017): on the stream", bold=True)
     canvas.text(436, 106, "Pre-norm (since 2019): in the branch", bold=True)

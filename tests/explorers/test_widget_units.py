@@ -54,7 +54,7 @@ def test_hinges_are_described_by_their_bends():
 
 
 def test_the_unit_computes_and_where_the_bias_is_between_minus_two_and_minus_one():
-    assert [(moment.unit, moment.ten) for moment in MOMENTS] == [(1, 1), (1, 0), (0, 1), (0, 0)]
+    assert [(moment.digit, moment.ten) for moment in MOMENTS] == [(1, 1), (1, 0), (0, 1), (0, 0)]
     assert fire((1, 1), -1.5, 4).activations == [0.5, 0, 0, 0]
     assert fire((1, 1), -1.5, 4).added == [2, 0, 0, 0]
     assert fire((1, 1), -0.5, 1).activations == [1.5, 0.5, 0.5, 0]
@@ -66,7 +66,7 @@ def test_the_unit_computes_and_where_the_bias_is_between_minus_two_and_minus_one
     [
         ((1, 1), -1.5, "this is AND"),
         ((1, 1), 0, "this is OR"),
-        ((1, 0), -0.5, 'it looks at "a unit was written" alone'),
+        ((1, 0), -0.5, 'it looks at "a digit was written" alone'),
         ((0, 1), 0, 'it looks at "a ten comes" alone'),
         ((1, 1), 1, "it always fires"),
         ((1, 1), -3, "it never fires"),

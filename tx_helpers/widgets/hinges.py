@@ -30,7 +30,7 @@ GRID = np.linspace(-4, 4, 161)
 PLACES, SLOPES = (-2.0, 0.0, 2.0), (1.0, 0.0, 0.0)  # at the start: one hinge, and two that write nothing
 SOLVED = 0.02  # a smaller mean distance from the target counts as a hit
 SIZE = (380, 290)
-LOW_HIGH = {"left": (-5.0, 9.0), "right": (-3.0, 5.0)}  # of the two charts; the legend stands above the lines
+LOW_HIGH = {"left": (-5.0, 9.0), "right": (-3.0, 8.0)}  # of the two charts; the legend stands above the lines
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------

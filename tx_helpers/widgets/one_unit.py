@@ -1,4 +1,4 @@
-"""One fact in one hidden unit, built by hand: "a unit was written AND a ten comes" makes *und* likely.
+"""One fact in one hidden unit, built by hand: "a digit was written AND a ten comes" makes *und* likely.
 
     unit_explorer()
 
@@ -43,7 +43,7 @@ class Moment(NamedTuple):
     written: str
     number: int
     next_word: str
-    unit: int
+    digit: int
     ten: int
 
 
@@ -56,7 +56,7 @@ MOMENTS = (
 NAMES = {  # the moments at which the unit fires -> the word for it
     (True, False, False, False): "this is AND",
     (True, True, True, False): "this is OR",
-    (True, True, False, False): 'it looks at "a unit was written" alone',
+    (True, True, False, False): 'it looks at "a digit was written" alone',
     (True, False, True, False): 'it looks at "a ten comes" alone',
     (True,) * 4: "it always fires",
     (False,) * 4: "it never fires",
@@ -74,9 +74,9 @@ class Fired(NamedTuple):
 
 
 def fire(key: Sequence[float], bias: float, value: float) -> Fired:
-    """The unit at the four moments; key: the weights of "a unit was written" and of "a ten comes"."""
+    """The unit at the four moments; key: the weights of "a digit was written" and of "a ten comes"."""
     check_numbers("fire", bias=bias, value=value)
-    dots = [key[0] * moment.unit + key[1] * moment.ten for moment in MOMENTS]
+    dots = [key[0] * moment.digit + key[1] * moment.ten for moment in MOMENTS]
     scores = [dot + bias for dot in dots]
     activations = [max(0.0, score) for score in scores]
     return Fired(dots, scores, activations, [value * activation for activation in activations])
@@ -88,7 +88,7 @@ def draw(key: Sequence[float], bias: float, value: float) -> Svg:
     seen = fire(key, bias, value)
     parts = [
         words(18, 28, "what is written, and the next word", fill=MUTED),
-        words(299, 28, "a unit was", anchor="middle", fill=MUTED),
+        words(299, 28, "a digit was", anchor="middle", fill=MUTED),
         words(299, 44, "written", anchor="middle", fill=MUTED),
         words(379, 28, "a ten", anchor="middle", fill=MUTED),
         words(379, 44, "comes", anchor="middle", fill=MUTED),
@@ -120,7 +120,7 @@ def _row(y: float, moment: Moment, seen: Fired, row: int, unit: float) -> list[s
     circle = WEIGHT if fires else GREY
     after = f"(of {moment.number}) → {moment.next_word}"
     parts = [words(18, y + 8, moment.written), words(18, y + 26, after, fill=MUTED)]
-    for x, on in ((299, moment.unit), (379, moment.ten)):
+    for x, on in ((299, moment.digit), (379, moment.ten)):
         colour = RESIDUAL if on else GREY
         place = dict(x=x - 16, y=y - 6, width=32, height=32, rx=5)
         parts.append(shape("rect", fill=colour.tint, stroke=colour.full, **place))
@@ -156,9 +156,9 @@ def describe(key: Sequence[float], bias: float, value: float) -> str:
 def unit_explorer() -> Explore:
     """The unit's two weights, its bias and its value."""
     return Explore(
-        lambda unit, ten, bias, value: draw((unit, ten), bias, value),
+        lambda digit, ten, bias, value: draw((digit, ten), bias, value),
         name="one-unit",
-        unit=widgets.FloatSlider(1.0, min=-2, max=2, step=0.5, description='Key: "a unit was written"'),
+        digit=widgets.FloatSlider(1.0, min=-2, max=2, step=0.5, description='Key: "a digit was written"'),
         ten=widgets.FloatSlider(1.0, min=-2, max=2, step=0.5, description='Key: "a ten comes"'),
         bias=widgets.FloatSlider(0.0, min=-3, max=3, step=0.5, description="Bias b"),
         value=widgets.FloatSlider(4.0, min=-4, max=4, step=1.0, description='Value v for "und"'),

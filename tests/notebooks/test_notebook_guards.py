@@ -224,6 +224,8 @@ def test_length_guards():
     assert guards.short_cells(notebook(code(full))) == []
     assert guards.short_cells(notebook(code(full + "\ny = 1"))) == ["code cell 2 has 26 lines, expected at most 25"]
     assert guards.median_lines([notebook(code("a"), code("a\nb")), notebook(code("a\nb\nc"))]) == 2
+    folded = code("a\nb\nc\nd", tags=("hide-input",))
+    assert guards.median_lines([notebook(code("a\nb"), folded)]) == 2
 
 
 @pytest.mark.parametrize(

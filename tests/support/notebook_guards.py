@@ -17,6 +17,7 @@ from statistics import median
 from link_terms import Glossary, terms_learned
 from notebook_frame import ROOT, badge_line, metadata, repository_address, setup_cell
 from notebook_header import UNMEASURED, here_line, time_line
+from notebook_parts import is_folded
 
 MIN_ALT = 20  # characters; a shorter alt text only names the picture
 MAX_LINES = 25
@@ -240,8 +241,10 @@ def line_count(cell) -> int:
 
 
 def median_lines(notebooks: list) -> float:
-    """Median length of all code cells of a set of notebooks, the set-up cells left out."""
-    return median(line_count(cell) for notebook in notebooks for cell in code_cells(notebook)[1:])
+    """Median length of the code cells in sight of a set of notebooks: what is folded away is not read."""
+    return median(
+        line_count(cell) for notebook in notebooks for cell in code_cells(notebook)[1:] if not is_folded(cell)
+    )
 
 
 def forbidden_code(notebook) -> list[str]:

@@ -4,10 +4,10 @@ from canvas import BLUE, GREY, MUTED, ORANGE, SMALL, Canvas, save
 
 TITLE = "Prompt and answer in one row"
 DESCRIPTION = (
-    "At the bottom one row of seven tokens: the prompt, Once a shy fox, and behind it the answer, named Ben had. "
+    "At the bottom one row of seven tokens: the prompt, Once a shy fox, and after it the answer, named Ben had. "
     "All of them go up through the same stack of decoder blocks with causal self-attention, in which each place "
     "sees itself and the places on its left. There is no encoder and no memory. At the top each place predicts the "
-    "token behind it. The predictions of the first three places of the prompt are not needed. That of the last one, "
+    "token after it. The predictions of the first three places of the prompt are not needed. That of the last one, "
     "fox, is the answer's first word, named; dashed arrows lead from it, and from each word after it, down to the "
     "next place of the row. The prompt is read in one pass, the answer is written in one pass a token."
 )
@@ -29,7 +29,7 @@ def draw() -> Canvas:
     canvas.box(LEFT - 14, top, right - LEFT + 28, height, fill=GREY.tint, stroke=GREY.full, radius=10)
     canvas.text(LEFT, top + 34, "decoder blocks", bold=True)
     canvas.text(LEFT, top + 56, "causal: each place sees itself and the places on its left", size=SMALL)
-    canvas.text(LEFT - 14, PREDICTED - 10, "what each place predicts: the token behind it", size=SMALL, colour=MUTED)
+    canvas.text(LEFT - 14, PREDICTED - 10, "what each place predicts: the token after it", size=SMALL, colour=MUTED)
     end = LEFT + NEXT * len(PROMPT) - (NEXT - CELL)
     draw_brace(canvas, LEFT, end, BLUE, "prompt: read in one pass")
     draw_brace(canvas, end + NEXT - CELL, right, ORANGE, "answer: one pass a token")

@@ -13,7 +13,7 @@ from tx_helpers.exercises.quizzes import Choice, Question
 
 warm = Exercise(
     "tempered",
-    title="Bolder and milder",
+    title="Sharper and flatter",
     goal="Return the probabilities (V,) that the softmax makes of logits (V,) at a temperature τ > 0. Below 1, likely "
     "tokens become even likelier.",
     difficulty=1,

@@ -377,9 +377,9 @@ start = Exercise(
     "starting_projections",
     title="The first numbers",
     goal="Draw the matrices W_q and W_k, both (D, K), of a new head. Their numbers are independent and come from a "
-    "normal distribution with mean 0 and deviation 1/√D, so that projections of a normalised vector have entries of "
-    "size 1. Return both. The model calls this function for each head, and no two heads may start alike, so leave the "
-    "seed to the caller.",
+    "normal distribution with mean 0 and standard deviation 1/√D, so that projections of a normalised vector have "
+    "entries of size 1. Return both. The model calls this function for each head, and no two heads may start alike, so "
+    "leave the seed to the caller.",
     difficulty=1,
     minutes=5,
     tolerance=0.06,

@@ -29,9 +29,10 @@ def _embedding(answer: type, vocab_size: int, d_model: int, ids: Tensor) -> dict
 embedding = Exercise(
     "Embedding",
     title="From ids to the stream",
-    goal="Write the class that turns ids (B, T) into vectors (B, T, D). `tokens` is an nn.Embedding. Its numbers start "
-    "with the deviation 1/√D: nn.init.normal_(self.tokens.weight, std=…). forward looks the ids up, multiplies by √D, "
-    "and adds the positions 0, 1, 2 …: `sinusoidal(torch.arange(T), D)` gives them as (T, D).",
+    goal="Write the class that turns ids (B, T) into vectors (B, T, D). __init__ begins with super().__init__(). "
+    "`tokens` is an nn.Embedding, whose numbers start with the standard deviation 1/√D: "
+    "nn.init.normal_(self.tokens.weight, std=…). forward looks the ids up, multiplies by √D, and adds the positions "
+    "0, 1, 2 …: `sinusoidal(torch.arange(T), D)` gives them as (T, D).",
     difficulty=1,
     minutes=5,
     cases=lambda: [(50, 4, some_ids(1, 3)), (60, 16, some_ids(2, 5, words=60))],
@@ -231,6 +232,15 @@ class OverQueries(_Steps):
 
 
 @attention.mistake(
+    "Your softmax runs over the queries, and a key that no query may see gives 0/0, which is NaN. Each query's weights "
+    "over the keys sum to 1: dim=-1."
+)
+class OverQueriesOfNobody(_Steps):
+    def weights(self, scores, mask):
+        return scores.masked_fill(~mask, -torch.inf).softmax(-2)
+
+
+@attention.mistake(
     "You merged the heads without turning them back: (B, H, T, K) needs transpose(1, 2) before it is flattened, or the "
     "numbers of different positions get mixed."
 )
@@ -257,7 +267,7 @@ network = Exercise(
     "FeedForward",
     title="The feed-forward network",
     goal="Write the network that works within each position: `expand` is an nn.Linear from D to F, `contract` one from "
-    "F back to D. Between them stands a ReLU. Both have biases.",
+    "F back to D. Between them is a ReLU. Both have biases.",
     difficulty=1,
     minutes=4,
     formula=r"\mathrm{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2",
@@ -283,13 +293,13 @@ class NoRelu(FeedForward):
         return self.contract(self.expand(x))
 
 
-@network.mistake("Your ReLU comes last, so nothing negative can be added to the stream. It stands between the layers.")
+@network.mistake("Your ReLU comes last, so nothing negative can be added to the stream. It belongs between the layers.")
 class ReluLast(FeedForward):
     def forward(self, x):
         return self.contract(self.expand(x)).relu()
 
 
-@network.mistake("Your ReLU comes first and throws away half of the input. It stands between the layers.")
+@network.mistake("Your ReLU comes first and throws away half of the input. It belongs between the layers.")
 class ReluFirst(FeedForward):
     def forward(self, x):
         return self.contract(self.expand(x.relu()))
@@ -406,6 +416,24 @@ class StreamNormalised(_Wired):
 class NormBehind(_Wired):
     def joined(self, x, norm, sublayer):
         return x + norm(sublayer(x))
+
+
+@block.mistake("Your self-attention takes keys and values from x itself. All three come from the normalised copy.")
+class KeysNotNormalised(Block):
+    def forward(self, x, mask, memory=None, memory_mask=None):
+        x = x + self.self_attention(self.self_attention_norm(x), x, mask)
+        if memory is not None:
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+@block.mistake("You return the network's result alone. It is added to the stream, too: x + … .")
+class LastResidualMissing(_Wired):
+    def forward(self, x, mask, memory=None, memory_mask=None):
+        x = self.joined(x, self.self_attention_norm, lambda y: self.self_attention(y, y, mask))
+        if memory is not None:
+            x = self.joined(x, self.cross_attention_norm, lambda y: self.looked(y, memory, memory_mask))
+        return self.feed_forward(self.feed_forward_norm(x))
 
 
 @block.mistake("In your cross-attention the keys come from x, so the block never looks at the memory.")

@@ -279,7 +279,8 @@ QUIZ = [
         (
             Choice(
                 "The task is easy",
-                "Even an easy task takes longer: in notebook 09 the loss was 0.8 after ten steps on eight sentences.",
+                "Even an easy task takes longer: in notebook 09 the loss was still above 1 after ten steps on eight "
+                "sentences.",
             ),
             Choice("The learning rate is too high", "That makes a loss jump or grow."),
             Choice(

@@ -109,6 +109,7 @@ EXPERIMENTS = {
         "assert 2 * too_good < right < 0.2",
         'assert wrong_source["the right model"] > 2',
         'assert hurt == ["no positions"]',
+        "assert 10 <= sum(exact[low]",
         "assert share > 0.6 or options",
         'assert gaps["no positions"] < 1e-3',
         "assert max(below) - min(below) < 30",

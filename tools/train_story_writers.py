@@ -4,8 +4,8 @@
 
 Twenty minutes on two quiet cores. Both writers are trained alike: stories, steps, characters a step, seed, learning
 rate; only the length of their windows differs. Words of the cast (the hero, the lost thing …) count eight times in the
-loss: they are a hundredth of it, so that a small model would take much longer to find out that they return. A weight
-that depends on the place alone does not change which probabilities are best.
+loss. They are a hundredth of it, and a trial without the weight (2,700 steps, other heads and batches) did not learn
+that they return. A weight that depends on the place alone does not change which probabilities are best.
 """
 
 import argparse

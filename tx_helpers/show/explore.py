@@ -56,7 +56,7 @@ class Explore:
         self._summary = self._error = ""
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._drawing = False
+        self._drawing = self._stale = False
         self._view = widgets.HTML(layout={"width": "auto"})
         self._status = widgets.HTML(layout={"width": "auto"})
         self._status.add_class("tx-live")
@@ -113,14 +113,15 @@ class Explore:
         if self._timer:
             self._timer.cancel()
             self._timer = None
-        if self._drawing:
+        if self._drawing:  # perhaps in another thread, and of what was there before
+            self._stale = True
             return
         self._drawing = True
         try:
             for _ in range(ROUNDS):
-                values = self.values
+                self._stale, values = False, self.values
                 self._attempt(values)
-                if self.values == values:
+                if self.values == values and not self._stale:
                     break
         finally:
             self._drawing = False

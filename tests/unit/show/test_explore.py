@@ -3,6 +3,7 @@
 import asyncio
 from html import escape
 from html.parser import HTMLParser
+from threading import Thread
 
 import ipywidgets
 import pytest
@@ -181,6 +182,23 @@ def test_a_draw_may_move_a_control_and_the_newest_value_wins():
     explore._draw = draw
     explore.controls["x"].value = 1
     assert (explore.values, explore.summary) == ({"x": 3}, "The square of 3 is 9.")
+
+
+def test_what_another_thread_asks_for_while_a_picture_is_drawn_is_drawn_after_it():
+    explore, steps = Explore(square, "squares", x=(0, 9)), [16]
+
+    def draw(x):
+        step = steps[-1]
+        if len(steps) == 1:  # meanwhile a training ends in another thread, and shows its last step
+            steps.append(17)
+            ending = Thread(target=explore.redraw)
+            ending.start()
+            ending.join()
+        return square(step)
+
+    explore._draw = draw
+    explore.redraw()
+    assert explore.summary == "The square of 17 is 289."
 
 
 def test_a_draw_that_never_rests_comes_to_an_end():

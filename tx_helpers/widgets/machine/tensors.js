@@ -1,0 +1,134 @@
+// The numbers of the machine: small functions on tensors, named as in PyTorch. Read transformer.js first.
+//
+// A tensor is { shape, data }: its numbers stand one after another in `data`, the last dimension fastest. So row t of
+// x (T, D) begins at t · D. Sums are made in double precision and stored in single precision.
+
+const tensor = (shape, data = new Float32Array(shape.reduce((n, size) => n * size, 1))) => ({ shape, data });
+
+/** f of each number, of the same shape. */
+const map = (x, f) => tensor(x.shape, x.data.map(f));
+
+/** a + b, of the same shape. */
+const add = (a, b) => tensor(a.shape, a.data.map((number, i) => number + b.data[i]));
+
+/** y = x Wᵀ + b: x (T, I), weight (O, I) as `nn.Linear` keeps it, bias (O) or none. -> (T, O) */
+const linear = (x, weight, bias) => {
+  const [T, I] = x.shape, O = weight.shape[0], y = tensor([T, O]);
+  for (let t = 0; t < T; t++) {
+    const row = x.data.subarray(t * I, (t + 1) * I);
+    for (let o = 0; o < O; o++) {
+      let sum = bias ? bias.data[o] : 0;
+      for (let i = 0, w = o * I; i < I; i++, w++) sum += row[i] * weight.data[w];
+      y.data[t * O + o] = sum;
+    }
+  }
+  return y;
+};
+
+/** The rows of a table (V, D) at these ids: `nn.Embedding`. -> (T, D) */
+const embedding = (table, ids) => {
+  const D = table.shape[1], x = tensor([ids.length, D]);
+  ids.forEach((id, t) => x.data.set(table.data.subarray(id * D, (id + 1) * D), t * D));
+  return x;
+};
+
+/** (x − mean) / √(variance + ε) · weight + bias, of each row. (…, D) -> (…, D) */
+const layerNorm = (x, weight, bias, eps) => {
+  const D = weight.data.length, y = tensor(x.shape);
+  for (let row = 0; row < x.data.length; row += D) {
+    let mean = 0, variance = 0;
+    for (let d = 0; d < D; d++) mean += x.data[row + d] / D;
+    for (let d = 0; d < D; d++) variance += (x.data[row + d] - mean) ** 2 / D;
+    const factor = 1 / Math.sqrt(variance + eps);
+    for (let d = 0; d < D; d++) y.data[row + d] = (x.data[row + d] - mean) * factor * weight.data[d] + bias.data[d];
+  }
+  return y;
+};
+
+/** x / √(mean(x²) + ε) · weight, of each row. (…, D) -> (…, D) */
+const rmsNorm = (x, weight, eps) => {
+  const D = weight.data.length, y = tensor(x.shape);
+  for (let row = 0; row < x.data.length; row += D) {
+    let square = 0;
+    for (let d = 0; d < D; d++) square += x.data[row + d] ** 2 / D;
+    const factor = 1 / Math.sqrt(square + eps);
+    for (let d = 0; d < D; d++) y.data[row + d] = x.data[row + d] * factor * weight.data[d];
+  }
+  return y;
+};
+
+/** Cut the columns into heads: (T, H·K) -> (H, T, K). */
+const split = (x, H) => {
+  const T = x.shape[0], K = x.shape[1] / H, y = tensor([H, T, K]);
+  for (let h = 0; h < H; h++)
+    for (let t = 0; t < T; t++)
+      for (let k = 0; k < K; k++) y.data[(h * T + t) * K + k] = x.data[(t * H + h) * K + k];
+  return y;
+};
+
+/** Put the heads side by side again: (H, T, K) -> (T, H·K). */
+const join = (x) => {
+  const [H, T, K] = x.shape, y = tensor([T, H * K]);
+  for (let h = 0; h < H; h++)
+    for (let t = 0; t < T; t++)
+      for (let k = 0; k < K; k++) y.data[(t * H + h) * K + k] = x.data[(h * T + t) * K + k];
+  return y;
+};
+
+/** More positions behind those already there: (G, S, K) and (G, T, K) -> (G, S + T, K). */
+const append = (old, added) => {
+  if (!old) return added;
+  const [G, S, K] = old.shape, T = added.shape[1], y = tensor([G, S + T, K]);
+  for (let g = 0; g < G; g++) {
+    y.data.set(old.data.subarray(g * S * K, (g + 1) * S * K), g * (S + T) * K);
+    y.data.set(added.data.subarray(g * T * K, (g + 1) * T * K), (g * (S + T) + S) * K);
+  }
+  return y;
+};
+
+/** softmax of each row (…, S) over the keys that `mask` (T, S) allows; a row that may see nothing gets zeros. */
+const maskedSoftmax = (scores, mask) => {
+  const S = scores.shape.at(-1), weights = tensor(scores.shape);
+  for (let row = 0; row < scores.data.length; row += S) {
+    const allowed = row % mask.data.length; // the same mask for all heads
+    let top = -Infinity, sum = 0;
+    for (let s = 0; s < S; s++) if (mask.data[allowed + s]) top = Math.max(top, scores.data[row + s]);
+    for (let s = 0; s < S; s++)
+      if (mask.data[allowed + s]) sum += weights.data[row + s] = Math.exp(scores.data[row + s] - top);
+    for (let s = 0; s < S; s++) if (sum) weights.data[row + s] /= sum;
+  }
+  return weights;
+};
+
+/** softmax(logits / temperature) of one row of logits (V); at temperature 0 all of it goes to the likeliest. */
+export const probabilities = (logits, temperature = 1) => {
+  const top = logits.reduce((a, b) => Math.max(a, b));
+  const powers = logits.map((logit) => (temperature ? Math.exp((logit - top) / temperature) : Number(logit === top)));
+  const sum = powers.reduce((a, b) => a + b);
+  return powers.map((power) => power / sum);
+};
+
+/** The error function to 1.5e-7. Source: Abramowitz and Stegun 1964, formula 7.1.26. */
+const erf = (x) => {
+  const t = 1 / (1 + 0.3275911 * Math.abs(x));
+  const sum = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+  return Math.sign(x) * (1 - sum * Math.exp(-x * x));
+};
+
+const sigmoid = (x) => 1 / (1 + Math.exp(-x));
+
+const ACTIVATIONS = {
+  relu: (x) => Math.max(0, x),
+  relu2: (x) => Math.max(0, x) ** 2,
+  gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
+  gelu_tanh: (x) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
+  silu: (x) => x * sigmoid(x),
+  sigmoid,
+};
+
+/** One float16, given as its 16 bits: sign, 5 bits of the exponent, 10 bits of the fraction. */
+const half = (bits) => {
+  const sign = bits >> 15 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = bits & 1023;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -24 * fraction);
+};

@@ -15,19 +15,34 @@ ROOT = Path(__file__).resolve().parent.parent
 BRANCH = "main"
 
 _SETUP = """\
-# Set-up: does nothing where the course is installed; on Colab it installs it.
+# Set-up: does nothing where the course is installed. Elsewhere it looks for the course, and says where it found it.
 try:
     import tx_helpers
+
+    found = ""
 except ModuleNotFoundError:
-    address = "{address}"
-    if not address:
-        raise ModuleNotFoundError(
-            "The course's package tx_helpers is not installed for this kernel. "
-            "In the course's folder run: make lab   (or: python -m pip install -e .)"
-        ) from None
-    %pip install -q git+{{address}}
-    import tx_helpers
-print("tx_helpers", tx_helpers.__version__)
+    import sys
+    from pathlib import Path
+    from subprocess import run
+
+    here, address = Path.cwd(), "{address}"
+    places = [here, *here.parents, *here.glob("*/"), *here.glob("drive/MyDrive/*/"), *Path("/kaggle/input").glob("**/")]
+    folders = [file.parent.parent for place in places for file in place.glob("tx_helpers/__init__.py")]
+    wheels = [file for place in places for file in place.glob("tx_helpers-*.whl")]
+    if folders:
+        sys.path.append(str(source := folders[0]))
+    elif source := max(wheels, key=lambda path: [int(n) for n in path.name.split("-")[1].split(".")], default=address):
+        run([sys.executable, "-m", "pip", "install", "-qq", "--no-deps", str(source)], check=True)
+    else:
+        colab = "Click the folder on the left, upload the course's wheel (tx_helpers-….whl), and run this cell again."
+        kaggle = "Upload the course's wheel (tx_helpers-….whl) by Add Input, turn the internet on, run this cell again."
+        local = "In the course's folder run: make lab   (or: python -m pip install -e .)"
+        advice = colab if "google.colab" in sys.modules else kaggle if Path("/kaggle").exists() else local
+        raise ModuleNotFoundError(f"tx_helpers is not installed for this kernel. {{advice}}") from None
+    import tx_helpers.environment
+
+    found = f", from {{source}}{{tx_helpers.environment.install_missing()}}"
+print(f"tx_helpers {{tx_helpers.__version__}}{{found}}")
 """
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -70,7 +85,7 @@ def stamp_address(pyproject: Path, address: str) -> bool:
 
 def setup_cell(address: str) -> str:
     """Source of the first code cell; tx_helpers is the first import, so that it comes before torch."""
-    return _SETUP.format(address=address).rstrip("\n")
+    return _SETUP.format(address=address and f"git+{address}").rstrip("\n")
 
 
 def badge_line(name: str, address: str) -> str:

@@ -7,10 +7,16 @@ missing or broken.
 import importlib.metadata
 import os
 import re
+import subprocess
 import sys
+import tomllib
 import unicodedata
+from pathlib import Path
 from typing import NamedTuple, TextIO
 
+from tx_helpers import __version__
+
+PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"  # in a clone; an installed package has none
 TOOLS = {
     "jupyterlab": "opens the notebooks",
     "nbval": "tests the notebooks",
@@ -77,12 +83,17 @@ def release(version: str) -> tuple[int, ...]:
 def requirements() -> list[Package]:
     """The packages that the course declares as its requirements, with the versions that are installed.
 
-    Raises ValueError if the course itself is not installed, and Python finds it only because it was started there.
+    They stand in the metadata of the installed course, or else in the pyproject.toml beside the package. ValueError if
+    there is neither.
     """
     try:
         declared = importlib.metadata.requires("tx-helpers") or []
     except importlib.metadata.PackageNotFoundError:
-        raise ValueError("the course itself is not installed; in its folder run: python -m pip install -e .") from None
+        if not PROJECT.exists():
+            raise ValueError(
+                "the course itself is not installed; in its folder run: python -m pip install -e ."
+            ) from None
+        declared = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["dependencies"]
     packages = []
     for requirement in declared:
         if "extra ==" not in requirement:
@@ -100,6 +111,19 @@ def installed(name: str) -> str | None:
         return None
 
 
+def install_missing() -> str:
+    """Let pip install the packages that are missing, for the set-up cell; says which: "; installed num2words", or "".
+
+    A package that is there stays as it is, whatever its version.
+    """
+    missing = [package for package in requirements() if package.installed is None]
+    if not missing:
+        return ""
+    wanted = [f"{package.name}{package.needed}" for package in missing]
+    subprocess.run([sys.executable, "-m", "pip", "install", "-qq", *wanted], check=True)
+    return f"; installed {', '.join(package.name for package in missing)}"
+
+
 def summary() -> str:
     """One line, the same on every machine where nothing is missing: "all 7 packages the course needs are here"."""
     packages = requirements()
@@ -110,7 +134,7 @@ def summary() -> str:
 def report() -> tuple[str, bool]:
     """The full report, and whether nothing is missing."""
     packages = requirements()
-    lines = [f"tx_helpers {installed('tx-helpers')}, Python {sys.version.split()[0]}", "", "The course needs"]
+    lines = [f"tx_helpers {__version__}, Python {sys.version.split()[0]}", "", "The course needs"]
     for package in packages:
         lines += line(package, f"({package.needed or 'any'})")
     lines += ["", "Not needed by the package, but useful"]

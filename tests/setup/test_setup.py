@@ -1,24 +1,20 @@
-"""Everything between a fresh clone and the first cell: versions, README, `check`, set-up cell, wheel."""
+"""Everything between a fresh clone and the first cell: versions, README, `check`, the wheel."""
 
 import importlib.metadata
 import io
-import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
 import zipfile
-from pathlib import Path
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from environments import COLAB, build_wheel, copy_repository, make_environment
-from notebook_frame import ROOT, setup_cell
+from environments import COLAB, build_wheel, copy_repository
+from notebook_frame import ROOT
 from repository import COURSE, repository_files
 from tx_helpers import environment
 
@@ -193,11 +189,24 @@ def test_check_does_not_mind_a_missing_tool(monkeypatch):
     assert "  missing  nbval" in text
 
 
-def test_check_of_a_course_that_is_not_installed(monkeypatch):
+@pytest.fixture
+def not_installed(monkeypatch):
     def absent(name):
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "requires", absent)
+
+
+def test_check_in_a_clone_where_the_course_is_not_installed_reads_pyproject(not_installed):
+    assert [(package.name, package.needed) for package in environment.requirements()] == [
+        (name, ",".join(sorted(map(str, RANGES[name].specifier), reverse=True)))
+        for name in (Requirement(needed).name for needed in PROJECT["dependencies"])
+    ]
+    assert environment.summary() == "all 8 packages the course needs are here"
+
+
+def test_check_of_a_course_that_is_nowhere(not_installed, monkeypatch, tmp_path):
+    monkeypatch.setattr(environment, "PROJECT", tmp_path / "pyproject.toml")
     with pytest.raises(ValueError, match=r"the course itself is not installed; in its folder run: python -m pip"):
         environment.report()
 
@@ -218,78 +227,12 @@ def test_versions_are_compared_as_pip_does(needed, version):
     assert fine == SpecifierSet(needed).contains(version)
 
 
-# --- the set-up cell and the wheel -----------------------------------------------------------------------------------
-
-
-def test_the_set_up_cell_says_how_to_install_while_the_address_is_unknown():
-    code = setup_cell("").replace("%pip", "#").replace("import tx_helpers", "import tx_helpers_that_is_not_there")
-    with pytest.raises(ModuleNotFoundError, match=r"tx_helpers is not installed for this kernel\. .* make lab "):
-        exec(code, {})
-
-
-def test_the_set_up_cell_imports_the_course_before_anything_else():
-    first = next(line for line in setup_cell("").split("\n") if "import" in line)
-    assert first.strip() == "import tx_helpers"
-
-
-@pytest.fixture
-def clone(tmp_path):
-    """The tracked files as they are now, committed to a git repository of its own."""
-    folder = copy_repository(tmp_path / "clone")
-    author = ["-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false"]
-    for command in (["init", "-q"], ["add", "-A"], [*author, "commit", "-q", "-m", "all"]):
-        subprocess.run(["git", *command], cwd=folder, check=True)
-    return folder
-
-
-@pytest.fixture
-def bare_environment(tmp_path):
-    """The python of an environment with all that is installed here except the course, as on Colab."""
-    return make_environment(tmp_path / "environment", with_pip=True)
-
-
-def versions(python: Path) -> dict[str, str]:
-    code = "import importlib.metadata as m, json; print(json.dumps({d.name: d.version for d in m.distributions()}))"
-    done = subprocess.run([str(python), "-c", code], capture_output=True, text=True, check=True, cwd=python.parent)
-    return json.loads(done.stdout)
-
-
-LONE = """
-import nbclient, nbformat, sys
-notebook = nbformat.read(sys.argv[1], 4)
-nbclient.NotebookClient(notebook, kernel_name="python3").execute()
-nbformat.write(notebook, sys.argv[1])
-"""
+# --- the wheel -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_a_lone_notebook_installs_the_course_and_replaces_nothing(clone, bare_environment, tmp_path):
-    before = versions(bare_environment)
-    assert "tx-helpers" not in before
-    assert "torch" in before
-    alone = tmp_path / "alone"
-    alone.mkdir()
-    path = alone / "08_lone.ipynb"
-    look = "import os, sys\nprint(tx_helpers.__file__, 'torch' in sys.modules, os.environ['OMP_WAIT_POLICY'])"
-    cells = [new_code_cell(setup_cell(clone.as_uri())), new_code_cell(look)]
-    nbformat.write(new_notebook(cells=cells), path)
-    # Without a network: pip builds with the setuptools that is here, and may look nowhere else.
-    offline = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_CONFIG_FILE": os.devnull}
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PIP_", "VIRTUAL_ENV", "JUPYTER"))}
-    done = subprocess.run(
-        [str(bare_environment), "-c", LONE, str(path)], cwd=alone, env=clean | offline, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    after = versions(bare_environment)
-    assert {name: version for name, version in after.items() if name != "tx-helpers"} == before
-    printed = "".join(output.text for output in nbformat.read(path, 4).cells[1].outputs)  # in one piece or in several
-    file, torch_is_there, policy = printed.split()
-    assert Path(file).is_relative_to(bare_environment.parent.parent)
-    assert (torch_is_there, policy) == ("False", "PASSIVE")
-
-
-@pytest.mark.slow
-def test_the_wheel_alone_carries_all_it_needs(clone, tmp_path):
+def test_the_wheel_alone_carries_all_it_needs(tmp_path):
+    clone = copy_repository(tmp_path / "clone")
     wheels = tmp_path / "wheels"
     (clone / "figures").mkdir(exist_ok=True)
     (clone / "figures" / "probe.svg").write_text("<svg/>")

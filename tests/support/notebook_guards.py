@@ -255,8 +255,7 @@ def forbidden_code(notebook) -> list[str]:
             found.append(f"{where} is skipped by nbval")
         if "raises" in markers(cell):
             found.append(f"{where} is marked to raise; catch the error and print its text")
-        if not cell.source.startswith("# Set-up"):
-            found += [f"{where} has the magic {m[0].strip()!r}" for m in re.finditer(r"^\s*[%!].*", cell.source, re.M)]
+        found += [f"{where} has the magic {m[0].strip()!r}" for m in re.finditer(r"^\s*[%!].*", cell.source, re.M)]
         tree = ast.parse(python_of(cell))
         for node in ast.walk(tree):
             names = {getattr(node, "id", None), getattr(node, "attr", None)}
@@ -277,7 +276,7 @@ def forbidden_code(notebook) -> list[str]:
 
 
 def unused_imports(notebook) -> list[str]:
-    """Every imported name is used in some cell (ruff cannot be asked: it would fault the set-up cell)."""
+    """Every imported name is used in some cell."""
     imported: dict[str, str] = {}
     used = set()
     for where, cell in numbered(notebook):

@@ -198,18 +198,15 @@ class EncoderBlock(nn.Module):
         cache: BlockCache | None = None,
     ) -> Tensor:
         """(B, T, D) -> (B, T, D); the options are those of the self-attention."""
-        attend = partial(
-            self.self_attention,
-            mask=mask,
-            bias=bias,
-            causal=causal,
-            rotate=rotate,
-            cache=None if cache is None else cache.self_attention,
-        )
+        attend = self._attend(cache, mask=mask, bias=bias, causal=causal, rotate=rotate)
         sublayers = self._with_dropout(attend, self.feed_forward)
         norms = (self.self_attention_norm, self.feed_forward_norm, *self.second_norms)
         x = self.wiring(x, sublayers, norms)
         return observe("hidden", x)
+
+    def _attend(self, cache: BlockCache | None, **options) -> Sublayer:
+        """The self-attention with these options."""
+        return partial(self.self_attention, **options, cache=None if cache is None else cache.self_attention)
 
     def _with_dropout(self, *sublayers: Sublayer) -> list[Sublayer]:
         return [lambda x, sublayer=sublayer: self.dropout(sublayer(x)) for sublayer in sublayers]
@@ -245,14 +242,7 @@ class DecoderBlock(EncoderBlock):
         cache: BlockCache | None = None,
     ) -> Tensor:
         """x (B, T, D), memory (B, S, D), memory_mask broadcastable to (B, H, T, S). -> (B, T, D)"""
-        attend = partial(
-            self.self_attention,
-            mask=mask,
-            bias=bias,
-            causal=causal,
-            rotate=rotate,
-            cache=None if cache is None else cache.self_attention,
-        )
+        attend = self._attend(cache, mask=mask, bias=bias, causal=causal, rotate=rotate)
         look_at_memory = partial(
             self.cross_attention,
             memory=memory,

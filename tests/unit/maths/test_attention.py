@@ -34,8 +34,10 @@ all_forms = pytest.mark.parametrize("attend", FORMS)
 G, W = 3, 6  # key–value heads that 6 query heads share; a width of values other than K
 
 
-def inputs(T: int = T, S: int = S, H: int = H, G: int = H, dtype: torch.dtype = torch.float64, seed: int = 0):
-    shapes = (B, H, T, K), (B, G, S, K), (B, G, S, K)
+def inputs(
+    T: int = T, S: int = S, H: int = H, G: int = H, W: int = K, dtype: torch.dtype = torch.float64, seed: int = 0
+):
+    shapes = (B, H, T, K), (B, G, S, K), (B, G, S, W)
     return [normal(*shape, seed=seed + i, dtype=dtype).requires_grad_() for i, shape in enumerate(shapes)]
 
 
@@ -56,14 +58,21 @@ RANDOM[..., 2] = True  # no row is empty
 PADDING = torch.ones(B, 1, 1, S, dtype=torch.bool)
 PADDING[1, ..., 4:] = False
 CAUSAL = torch.ones(T, S, dtype=torch.bool).tril(S - T)
-CASES = {  # our options, and the kernel's mask: True = may attend
-    "plain": ({}, None),
-    "mask": ({"mask": RANDOM}, RANDOM),
-    "mask of each head": ({"mask": normal(H, T, S, seed=6) > -1}, normal(H, T, S, seed=6) > -1),
-    "padding": ({"mask": PADDING}, PADDING),
-    "causal": ({"causal": True}, CAUSAL),
-    "causal and padding": ({"causal": True, "mask": PADDING}, CAUSAL & PADDING),
-    "scale": ({"scale": 0.3}, None),
+EQUAL = torch.ones(T, T, dtype=torch.bool).tril()
+CASES = {  # our options, the kernel's mask (True = may attend), and the sizes of the inputs
+    "plain": ({}, None, {}),
+    "mask": ({"mask": RANDOM}, RANDOM, {}),
+    "mask of each head": ({"mask": normal(H, T, S, seed=6) > -1}, normal(H, T, S, seed=6) > -1, {}),
+    "padding": ({"mask": PADDING}, PADDING, {}),
+    "causal": ({"causal": True}, CAUSAL, {}),
+    "causal, equal lengths": ({"causal": True}, EQUAL, {"S": T}),
+    # as in decoding with a cache: the kernel's own `is_causal` would let the query see the first key only
+    "causal, one new query": ({"causal": True}, None, {"T": 1}),
+    "causal and padding": ({"causal": True, "mask": PADDING}, CAUSAL & PADDING, {}),
+    "scale": ({"scale": 0.3}, None, {}),
+    "groups": ({}, None, {"H": 2 * G, "G": G}),
+    "groups, causal": ({"causal": True}, EQUAL, {"S": T, "H": 2 * G, "G": G}),
+    "values of another width": ({}, None, {"W": W}),
 }
 
 
@@ -71,18 +80,12 @@ CASES = {  # our options, and the kernel's mask: True = may attend
 @all_forms
 @pytest.mark.parametrize("case", CASES)
 def test_all_forms_are_the_kernel_of_pytorch(case, attend, dtype):
-    options, mask = CASES[case]
-    q, k, v = inputs(dtype=dtype)
-    expected = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=options.get("scale"))
+    options, mask, sizes = CASES[case]
+    q, k, v = inputs(**sizes, dtype=dtype)
+    expected = functional.scaled_dot_product_attention(
+        q, k, v, attn_mask=mask, scale=options.get("scale"), enable_gqa=True
+    )
     same_with_gradients(attend(q, k, v, **options), expected, [q, k, v], TOLERANCE[dtype])
-
-
-@both_precisions
-@all_forms
-def test_causal_attention_of_equal_lengths_is_the_kernel_s_own(attend, dtype):
-    q, k, v = inputs(T, T, dtype=dtype)
-    expected = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-    same_with_gradients(attend(q, k, v, causal=True), expected, [q, k, v], TOLERANCE[dtype])
 
 
 @both_precisions
@@ -101,33 +104,6 @@ def test_a_bias_is_a_term_of_the_scores(causal, masked, attend, dtype):
     actual = attend(q, k, v, bias=bias, mask=RANDOM if masked else None, causal=causal)
     empty = ~allowed.any(-1).expand(B, H, T)  # the kernel gives zeros there: so do we, tested below
     same_with_gradients(actual[~empty], expected[~empty], [q, k, v, bias], TOLERANCE[dtype])
-
-
-@both_precisions
-@all_forms
-@pytest.mark.parametrize("causal", [False, True])
-def test_groups_of_query_heads_share_keys_and_values(causal, attend, dtype):
-    q, k, v = inputs(T, T, 2 * G, G, dtype=dtype)
-    expected = functional.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=True)
-    same_with_gradients(attend(q, k, v, causal=causal), expected, [q, k, v], TOLERANCE[dtype])
-
-
-@both_precisions
-@all_forms
-def test_values_may_have_another_width(attend, dtype):
-    q, k, _ = inputs(dtype=dtype)
-    v = normal(B, H, S, W, seed=8, dtype=dtype).requires_grad_()
-    expected = functional.scaled_dot_product_attention(q, k, v)
-    assert expected.shape == (B, H, T, W)
-    same_with_gradients(attend(q, k, v), expected, [q, k, v], TOLERANCE[dtype])
-
-
-@all_forms
-def test_one_new_query_sees_all_keys(attend):
-    """As in decoding with a cache: PyTorch's own `is_causal` would let it see the first key only."""
-    q, k, v = inputs(T=1)
-    expected = functional.scaled_dot_product_attention(q, k, v)
-    same_with_gradients(attend(q, k, v, causal=True), expected, [q, k, v], 1e-9)
 
 
 # -------------------------------------------------------------------------------------------- against the definition

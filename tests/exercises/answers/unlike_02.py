@@ -1,20 +1,11 @@
 """Wrong answers to notebook 02's exercises, unlike any in the bank: none may pass."""
 
-import collections
 import itertools
 
 import torch
 import torch.nn.functional as F
 
 from answers.tables import named
-
-
-def pairs_round_the_end(spelled):
-    counts = {}
-    for word, times in spelled.items():
-        for pair in zip(word, word[1:] + word[:1], strict=True):
-            counts[pair] = counts.get(pair, 0) + times
-    return counts
 
 
 def pairs_of_long_words_only(spelled):
@@ -35,15 +26,6 @@ def encoded_right_to_left(word, merges):
                 pieces.insert(0, piece)
         word = tuple(pieces)
     return word
-
-
-def encoded_with_the_first_five_merges_twice(word, merges):
-    pieces = list(word)
-    for pair in [*merges, *merges[:5]]:
-        for i in range(len(pieces) - 2):  # never the last two
-            if tuple(pieces[i : i + 2]) == pair:
-                pieces[i : i + 2] = ["".join(pair)]
-    return tuple(pieces)
 
 
 def saved_if_the_letters_agree(words, pair):
@@ -70,28 +52,6 @@ def saved_in_either_order(words, pair):
 
 def words_with_every_hash_taken_away(pieces):
     return " ".join(pieces).replace(" ##", "").replace("#", "").split()
-
-
-def words_of_two_pieces_at_most(pieces):
-    return [
-        piece + (after[2:] if after.startswith("##") else "")
-        for piece, after in zip(pieces, [*pieces[1:], ""], strict=True)
-        if not piece.startswith("##")
-    ]
-
-
-def words_with_pieces_in_front(pieces):
-    words = []
-    for piece in pieces:
-        if piece.startswith("##"):
-            words[-1] = piece[2:] + words[-1]
-        else:
-            words.append(piece)
-    return words
-
-
-def words_each_once(pieces):
-    return list(dict.fromkeys(" ".join(pieces).replace(" ##", "").split()))
 
 
 def _tails(word, vocabulary, start=0):
@@ -125,11 +85,6 @@ def table_gradient_without_word_0(ids, G, V):
     return one_hot.T @ G
 
 
-def table_gradient_of_means(ids, G, V):
-    one_hot = F.one_hot(ids, V).float()
-    return one_hot.T @ G / one_hot.sum(0).clamp(min=1)[:, None]
-
-
 def table_gradient_that_forgets_the_second_time(ids, G, V):
     gradient = torch.zeros(V, G.shape[1])
     for t, word in enumerate(ids.tolist()):
@@ -138,19 +93,9 @@ def table_gradient_that_forgets_the_second_time(ids, G, V):
     return gradient
 
 
-def table_gradient_that_counts_repeats_twice(ids, G, V):
-    one_hot = F.one_hot(ids, V).float()
-    return one_hot.T @ G * one_hot.sum(0)[:, None]
-
-
 def _others(scores, k):
     """Ids of the k largest of every row, the diagonal left out."""
     return scores.fill_diagonal_(-torch.inf).topk(k).indices
-
-
-def nearest_by_correlation(E, k):
-    centred = F.normalize(E - E.mean(1, keepdim=True), dim=1)
-    return _others(centred @ centred.T, k)
 
 
 def nearest_with_the_columns_scaled(E, k):
@@ -169,63 +114,22 @@ def words_without_a_marked_first_piece(pieces):
 
 
 UNLIKE = {
-    "count_pairs": named(pairs_round_the_end, pairs_of_long_words_only)
-    | {
-        "most_frequent_alone": lambda spelled: dict(
-            collections.Counter(
-                pair for word in collections.Counter(spelled).elements() for pair in itertools.pairwise(word)
-            ).most_common(1)
-        ),
-    },
-    "encode": named(encoded_right_to_left, encoded_with_the_first_five_merges_twice)
-    | {
-        "one_text": lambda word, merges: "".join(word),
-        "lost_letters": lambda word, merges: tuple("".join(pair) for pair in merges if "".join(pair) in "".join(word)),
-    },
+    "count_pairs": named(pairs_of_long_words_only),
+    "encode": named(encoded_right_to_left),
     "tokens_saved": named(saved_in_either_order, saved_if_the_letters_agree)
     | {
-        "once_a_word": lambda words, pair: sum(
-            count for word, count in words.items() if tuple(pair) in itertools.pairwise(word)
-        ),
-        "by_the_rarer_piece": lambda words, pair: sum(
-            count * min(word.count(pair[0]), word.count(pair[1])) for word, count in words.items()
-        ),
         "found_in_a_string": lambda words, pair: sum(
             count * " ".join(word).count(" ".join(pair)) for word, count in words.items()
         ),
     },
-    "words_from_pieces": named(
-        words_without_a_marked_first_piece,
-        words_of_two_pieces_at_most,
-        words_with_pieces_in_front,
-        words_each_once,
-        words_with_every_hash_taken_away,
-    )
-    | {
-        "left_as_pieces": lambda pieces: pieces,
-    },
+    "words_from_pieces": named(words_without_a_marked_first_piece, words_with_every_hash_taken_away),
     "fewest_pieces": named(fewest_with_every_piece_once, fewest_greedy_from_the_end)
     | {
         "of_the_first_way_found": lambda word, vocabulary: len(next(_tails(word, vocabulary), [])),
-        "cuts": lambda word, vocabulary: max(0, min(map(len, _tails(word, vocabulary)), default=0) - 1),
         "up_to_three": lambda word, vocabulary: min(
             (len(way) for way in _tails(word, vocabulary) if len(way) <= 3), default=0
         ),
     },
-    "embedding_gradient": named(
-        table_gradient_without_word_0,
-        table_gradient_of_means,
-        table_gradient_that_forgets_the_second_time,
-        table_gradient_that_counts_repeats_twice,
-    ),
-    "nearest_words": named(nearest_by_correlation, nearest_with_the_columns_scaled, nearest_without_parallel_words)
-    | {
-        "divided_by_sum_of_sizes": lambda E, k: _others(
-            (E / E.abs().sum(1, keepdim=True)) @ (E / E.abs().sum(1, keepdim=True)).T, k
-        ),
-        "in_order_of_ids": lambda E, k: _others(F.normalize(E, dim=1) @ F.normalize(E, dim=1).T, k).sort().values,
-        "to_word_0_for_all": lambda E, k: _others(F.normalize(E, dim=1) @ F.normalize(E, dim=1).T, k)[:1].repeat(
-            len(E), 1
-        ),
-    },
+    "embedding_gradient": named(table_gradient_without_word_0, table_gradient_that_forgets_the_second_time),
+    "nearest_words": named(nearest_with_the_columns_scaled, nearest_without_parallel_words),
 }

@@ -22,7 +22,6 @@ UNLIKE = {
     "perplexity": named(perplexity_of_the_median),
     "write_on": named(write_on_with_blocks),
     "entropy_floor": {
-        "of_the_likeliest": lambda p, lengths: -p.max().log() / lengths[p.argmax()],
         "of_the_even_source": lambda p, lengths: torch.tensor(float(len(p))).log() / (p * lengths).sum(),
     },
     "per_character": {

@@ -24,7 +24,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 PARALLEL := -n $(WORKERS) --dist loadfile
 CAN_CUT_OFF := unshare -rn true 2>/dev/null
 
-.PHONY: help setup lab test browser quick thorough offline lint format notebooks pages handout api figures benchmarks clean
+.PHONY: help setup lab test browser quick thorough offline lint format notebooks site handout api figures benchmarks clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "%-12s%s\n", $$1, $$2 }' Makefile
@@ -81,8 +81,8 @@ offline: $(READY)  ## what `make test` runs, without a network (Linux: unshare)
 notebooks: $(READY)  ## execute the notebooks and write their outputs:  make notebooks ONLY="08 10"
 	$(PY) tools/refresh_notebooks.py $(ONLY)
 
-pages: $(READY)  ## a web page of each notebook, for places without Jupyter:  make pages ONLY="08"
-	$(PY) tools/export_html.py $(ONLY)
+site: $(READY)  ## the web edition, in build/site: every page lives with no kernel and no network:  make site ONLY="08"
+	$(PY) tools/make_site.py $(ONLY)
 
 handout: $(READY)  ## an edition that checks the exercises without their solutions, in build/handout
 	$(PY) tools/make_handout.py

@@ -18,6 +18,9 @@ from notebook_frame import ROOT
 from tiers import TIERS
 
 PACKAGE = ROOT / "tx_helpers"
+LEGEND = (
+    "B batch, T query positions, S key positions, D model width, H heads, K head width, F hidden width, V vocabulary."
+)
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>tx_helpers: API</title>
@@ -30,7 +33,7 @@ pre.signature {{ margin-left: 0; font-weight: bold }}
 h4 {{ margin-bottom: 0 }}
 </style></head><body>
 <h1>tx_helpers: API</h1>
-<p>B batch, T query positions, S key positions, D model width, H heads, K head width, F hidden width, V vocabulary.</p>
+<p>{legend}</p>
 <nav aria-label="Modules">{contents}</nav>
 <main>{body}</main>
 </body></html>
@@ -82,8 +85,8 @@ def described(node: Definition, module: str, level: int = 3) -> str:
     return text + "".join(described(part, name, level + 1) for part in inner)
 
 
-def page() -> str:
-    """The whole page."""
+def parts() -> tuple[str, str]:
+    """The list of modules with links, and the entries of all functions and classes."""
     contents, body = "", ""
     for title, files in modules():
         links = ", ".join(f'<a href="#{name}">{name.removeprefix("tx_helpers.")}</a>' for name, _ in files)
@@ -92,7 +95,13 @@ def page() -> str:
             tree = ast.parse(file.read_text(encoding="utf-8"))
             body += f'<h2 id="{name}">{name}</h2>\n<pre>{html.escape(ast.get_docstring(tree) or "")}</pre>\n'
             body += "".join(described(node, name) for node in public(tree.body))
-    return PAGE.format(contents=contents, body=with_links(body))
+    return contents, with_links(body)
+
+
+def page() -> str:
+    """The whole page."""
+    contents, body = parts()
+    return PAGE.format(legend=LEGEND, contents=contents, body=body)
 
 
 def with_links(body: str) -> str:

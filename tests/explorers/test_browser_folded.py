@@ -1,13 +1,13 @@
-"""What is optional is folded when a notebook is opened, in JupyterLab, in Notebook 7 and on an exported page, and the
-code of a cell tagged `hide-input`, too. It all runs all the same, and a click unfolds it."""
+"""What is optional is folded when a notebook is opened, in JupyterLab, in Notebook 7 and on a page of the web edition,
+and the code of a cell tagged `hide-input`, too. It all runs all the same, and a click unfolds it."""
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-import export_html
 from browser_harness import front_end, is_foreign
 from refresh_notebooks import fold
+from site_cells import body
 
 pytestmark = pytest.mark.slow
 NAME = "07_folded.ipynb"
@@ -58,7 +58,7 @@ def test_what_is_optional_is_folded(opened):
 
         page = sheet.page.context.new_page()
         page.route(is_foreign, lambda route: route.abort())
-        page.set_content(export_html.page(notebook()))
+        page.set_content(body(notebook()).html)
         assert seen(page, "An opening", "The next part", "A derivation", "proved") == [True, True, False, False]
         assert seen(page, "a comment", "plain") == [False, True]
         for folded in ("Show this section", "Show code"):

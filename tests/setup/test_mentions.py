@@ -20,8 +20,8 @@ FILE = re.compile(
 DOTTED = re.compile(r"(?<![\w.])tx_helpers(?:\.\w+)+")
 TEST = re.compile(r"(?<![\w/.])test_\w+(?![\w.*])")
 PLACEHOLDER = re.compile(r"NN|<\w+>|…")  # claims_NN.py, figures/<name>.py
-# Files that are spoken of and are not in this repository: in the wheel, in a cache, made up for an example.
-ELSEWHERE = {"tx_helpers/figures/*.svg", "tinyshakespeare.txt", "x.ipynb", "my_model.py"}
+# Files that are spoken of and are not in this repository: in the wheel, on the site, in a cache, made up.
+ELSEWHERE = {"tx_helpers/figures/*.svg", "search_index.js", "tinyshakespeare.txt", "x.ipynb", "my_model.py"}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 

@@ -1,0 +1,196 @@
+"""Make the web edition: a page a notebook, to read and to try out with no kernel, no account and no request to anyone.
+
+    python tools/make_site.py               the whole site, into build/site/ (or: make site)
+    python tools/make_site.py 08 10         these pages only, beside what is there
+
+Needs nothing at run time but the files: it works below any address and from the disk. Each page's policy allows no
+script, style or picture but the site's own. Pages are made from the notebooks' stored outputs; what the course shows
+alive comes from a recording of each notebook.
+"""
+
+import argparse
+import re
+import shutil
+import sys
+from html import escape
+from pathlib import Path
+
+import nbformat
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+import make_api
+import site_scripts
+import site_search
+from notebook_frame import BRANCH, ROOT, repository_address
+from notebook_header import MAP
+from refresh_notebooks import selected
+from site_cells import body
+
+HERE = Path(__file__).parent / "site"
+COURSE = "The Transformer, built and measured"
+ASSETS = ("site.css", "code.css", "theme.js", "site.js", "search.js", "icon.svg")
+# Style attributes are allowed, because the explorers' drawings and some outputs have them; they run nothing.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+JINJA = Environment(
+    loader=FileSystemLoader(HERE),
+    autoescape=True,
+    trim_blocks=True,
+    undefined=StrictUndefined,
+    keep_trailing_newline=True,
+)
+
+
+def lines_of_readme() -> dict[str, tuple[str, str]]:
+    """File of a notebook without its ending -> its title and what the README says about it."""
+    rows = re.findall(
+        r"^\| \d\d \| \[([^\]]+)\]\(notebooks/(\w+)\.ipynb\): ([^|]+?) \|",
+        (ROOT / "README.md").read_text("utf-8"),
+        re.M,
+    )
+    return {stem: (title, told) for title, stem, told in rows}
+
+
+class Site:
+    """Pages and files, by their path on the site; written at the end, so that a failure leaves the old site whole."""
+
+    def __init__(self, notebooks: list[Path], recorded=lambda path: {}):
+        self.files: dict[str, bytes] = {}
+        self.explorers: list[tuple] = []
+        self._told = lines_of_readme()
+        self._stems = [path.stem for path in selected([], ROOT / "notebooks")]
+        self._index: dict[str, list] = {}
+        for path in notebooks:
+            self._notebook(path, recorded(path))
+        for name in ASSETS:
+            self.files[name] = (HERE / name).read_bytes()
+
+    def _notebook(self, path: Path, recorded: dict) -> None:
+        """A notebook's page, its pictures and scripts, and the notebook itself."""
+        notebook = nbformat.read(path, as_version=4)
+        made = body(notebook, recorded.get("forms"))
+        self.files |= made.pictures | site_scripts.files(made.forms, recorded.get("scripts", {}))
+        self.files[f"notebooks/{path.name}"] = path.read_bytes()
+        title = re.match(r"# (.*)", notebook.cells[0].source)[1]
+        place = self._stems.index(path.stem)
+        beside = [self._stems[place - 1] if place else None, *self._stems[place + 1 : place + 2], None][:2]
+        before, after = ((f"{stem}.html", f"{stem[:2]} {self._told[stem][0]}") if stem else None for stem in beside)
+        self.explorers += [(path.stem, title, *explorer) for explorer in made.explorers]
+        self._page(
+            f"{path.stem}.html",
+            title,
+            made.html,
+            description=self._told[path.stem][1],
+            forms=made.forms,
+            opens=opens(path.name),
+            before=before,
+            after=after,
+        )
+
+    def add_the_others(self) -> None:
+        """The first page, the explorers' page, the API page, and the index of the search over all pages."""
+        groups = [
+            (group, [(stem, names[stem].split(" ")[0], *self._told[stem]) for stem in names if stem in self._told])
+            for group, names in MAP.items()
+        ]
+        picture = "figures/translator_attention.svg"
+        self.files["pictures/translator_attention.svg"] = (ROOT / picture).read_bytes()
+        shown = re.search(rf"!\[([^\]]*)\]\({picture}\)", (ROOT / "README.md").read_text("utf-8"))[1]
+        first = JINJA.get_template("index.html.j2").render(course=COURSE, groups=groups, alt=shown)
+        self._page(
+            "index.html",
+            COURSE,
+            first,
+            description="You build every part, see it in a picture, and check it.",
+            outlined=False,
+        )
+        listed = JINJA.get_template("explorers.html.j2").render(explorers=self.explorers)
+        self._page(
+            "explorers.html",
+            "The explorers",
+            listed,
+            description="How each explorer lives on its page.",
+            outlined=False,
+        )
+        modules, entries = make_api.parts()
+        head = f"<h1>tx_helpers: API</h1>\n<p>{make_api.LEGEND}</p>\n"
+        api = f'{head}<nav aria-label="Modules">{modules}</nav>\n{entries}'
+        self._page(
+            "api.html", "API", api, description="Every public function and class of the package.", outlined=False
+        )
+        self.files["search_index.js"] = site_search.index([self._index[file] for file in sorted(self._index)]).encode()
+
+    def _page(
+        self,
+        file: str,
+        title: str,
+        content: str,
+        *,
+        description: str,
+        forms=(),
+        opens="",
+        before=None,
+        after=None,
+        outlined=True,
+    ) -> None:
+        """A page in the site's frame."""
+        scripts = [
+            path for path in self.files if path.startswith("widgets/") and any(f["script"] in path for f in forms)
+        ]
+        self._index[file] = site_search.entry(file, title, content)
+        page = JINJA.get_template("page.html.j2").render(
+            course=COURSE,
+            policy=Markup(POLICY),
+            file=file,
+            title=title,
+            description=description,
+            content=Markup(content),
+            headings=site_search.outline(content) if outlined else [],
+            forms=[Markup(site_scripts.inert({"script": f["script"], "state": f["state"]})) for f in forms],
+            scripts=sorted(path for path in scripts if path.endswith(".js")),
+            styles=sorted(path for path in scripts if path.endswith(".css")),
+            opens=Markup(opens),
+            before=before,
+            after=after,
+        )
+        self.files[file] = page.encode()
+
+    def write(self, folder: Path) -> None:
+        """All files, into the folder."""
+        for path, content in self.files.items():
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+
+
+def opens(name: str) -> str:
+    """The line that opens the notebook: the file, and Colab where the repository's address is known."""
+    line = f'To run and change it: <a href="notebooks/{name}" download>the notebook</a>'
+    repository = re.fullmatch(r"https://github\.com/([^/]+/[^/]+)", repository_address())
+    if not repository:
+        return line
+    colab = f"https://colab.research.google.com/github/{escape(repository[1])}/blob/{BRANCH}/notebooks/{name}"
+    return f'{line} · <a href="{colab}">in Colab</a>'
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Command line; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("notebooks", nargs="*", help="number, name or path; all where none is given")
+    parser.add_argument("--to", type=Path, default=ROOT / "build" / "site", help="folder (default %(default)s)")
+    options = parser.parse_args(arguments)
+    made = Site(selected(options.notebooks, ROOT / "notebooks"))
+    if not options.notebooks:
+        made.add_the_others()
+        shutil.rmtree(options.to, ignore_errors=True)
+    made.write(options.to)
+    size = sum(map(len, made.files.values())) / 1e6
+    print(f"{options.to}: {len(made.files)} files, {size:.1f} MB; open {options.to / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

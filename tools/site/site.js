@@ -1,0 +1,124 @@
+// What a page does once it is there: the switch of the theme, folded parts that a link leads into, wide parts for the
+// keyboard, and the living parts, each mounted when it comes near.
+
+// --- the theme: the system's, until the reader chooses
+
+const root = document.documentElement;
+const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
+const themeButton = document.getElementById("theme");
+
+const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : systemIsDark.matches);
+const nameTheme = () => {
+  themeButton.textContent = isDark() ? "Light" : "Dark";
+  themeButton.setAttribute("aria-label", `Use the ${isDark() ? "light" : "dark"} theme`);
+};
+
+themeButton.addEventListener("click", () => {
+  root.dataset.theme = isDark() ? "light" : "dark";
+  try {
+    localStorage.setItem("tx-theme", root.dataset.theme);
+  } catch {
+    // It then holds for this page only.
+  }
+  nameTheme();
+});
+systemIsDark.addEventListener("change", nameTheme);
+nameTheme();
+
+// --- what is folded: opened where a link leads into it, and for printing
+
+const openAround = (node) => {
+  for (let at = node; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+};
+
+const follow = () => {
+  const node = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!node) return;
+  openAround(node);
+  node.scrollIntoView();
+};
+
+addEventListener("hashchange", follow);
+if (location.hash) follow();
+
+const closed = new Set();
+addEventListener("beforeprint", () => {
+  for (const part of document.querySelectorAll("main details:not([open])")) {
+    closed.add(part);
+    part.open = true;
+  }
+});
+addEventListener("afterprint", () => {
+  closed.forEach((part) => (part.open = false));
+  closed.clear();
+});
+
+// On a narrow page the outline stands above the text: folded, it leaves room.
+const outline = document.querySelector(".outline details");
+if (outline && !matchMedia("(min-width: 1100px)").matches) outline.open = false;
+
+// --- wide code, tables and formulas: Tab reaches those that can be scrolled
+
+const wide = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.scrollWidth > target.clientWidth + 1) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }
+});
+document.querySelectorAll("pre, .table, .formula, .shown").forEach((part) => wide.observe(part));
+
+// --- the living parts
+
+/** What a widget's script calls its model; here nobody else reads or writes the state. */
+const modelOf = (state) => {
+  const heard = new Map();
+  return {
+    get: (name) => state[name],
+    set: (name, value) => {
+      state[name] = value;
+      for (const call of [...(heard.get(`change:${name}`) ?? []), ...(heard.get("change") ?? [])]) call();
+    },
+    on: (event, call) => heard.set(event, [...(heard.get(event) ?? []), call]),
+    off: (event, call) => heard.set(event, call ? (heard.get(event) ?? []).filter((one) => one !== call) : []),
+    save_changes: () => {},
+    send: () => {},
+  };
+};
+
+/** A value of the state; bytes become a DataView, as in Jupyter. */
+const revived = (_, value) => {
+  if (typeof value?.base64 !== "string") return value;
+  const text = atob(value.base64);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return new DataView(bytes.buffer);
+};
+
+/** Put the living part in place of the stored picture, which stays if the script fails. */
+const mount = async (place) => {
+  const { script, state } = JSON.parse(document.getElementById(`form-${place.dataset.form}`).textContent, revived);
+  const el = document.createElement("div");
+  el.className = "living";
+  const picture = [...place.childNodes];
+  place.append(el);
+  try {
+    await window.txModules[script].render({ model: modelOf(state), el });
+    picture.forEach((node) => node.remove());
+    place.dataset.lives = "yes";
+  } catch (error) {
+    el.remove();
+    console.error(error);
+  }
+};
+
+const near = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      near.unobserve(target);
+      mount(target);
+    }
+  },
+  { rootMargin: "800px" },
+);
+addEventListener("DOMContentLoaded", () => document.querySelectorAll("[data-form]").forEach((part) => near.observe(part)));

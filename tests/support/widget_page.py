@@ -5,8 +5,9 @@ import base64
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"' $$"
 # What a notebook does for the script: `tell(key, value)` is the kernel, `saved` what it was sent last.
 MOUNT = """async ({ esm, stored, sent }) => {
-  const heard = {}, { data } = stored;
-  if (data) stored.data = new DataView(Uint8Array.from(atob(data), (c) => c.charCodeAt(0)).buffer);
+  const heard = {};
+  for (const [key, value] of Object.entries(stored))
+    if (value?.base64) stored[key] = new DataView(Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)).buffer);
   const model = {
     get: (key) => stored[key], set: (key, value) => { stored[key] = value; heard["change:" + key]?.(); },
     on: (event, call) => { heard[event] = call; }, off: (event) => { delete heard[event]; },
@@ -21,8 +22,12 @@ MOUNT = """async ({ esm, stored, sent }) => {
 
 def mount(page, esm: object, stored: dict, sent: str = "value") -> None:
     """Render the script with these traits, bytes among them; `sent` is the trait that it changes."""
-    stored = {key: base64.b64encode(v).decode() if isinstance(v, bytes) else v for key, v in stored.items()}
+    stored = {key: _plain(value) for key, value in stored.items()}
     page.evaluate(MOUNT, {"esm": str(esm), "stored": stored, "sent": sent})
+
+
+def _plain(value) -> object:
+    return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
 
 
 def focused(page) -> str:

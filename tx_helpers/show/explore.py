@@ -22,7 +22,8 @@ from ipywidgets.widgets.widget_description import DescriptionWidget
 
 from tx_helpers.show.keyboard import Keyboard
 from tx_helpers.show.plots import Picture, Svg, image, svg_text
-from tx_helpers.show.stored import VIEW
+from tx_helpers.show.record import Recording, record, recorded_form
+from tx_helpers.show.stored import VIEW, PageForm
 
 PAUSE = 0.004  # seconds between a move and its picture; of the moves that come in meanwhile the newest wins
 ROUNDS = 5  # how often a picture is drawn again because the drawing function itself moved a control
@@ -42,16 +43,19 @@ class Explore:
               True or False                     a checkbox
               "text"                            a line of text
               A Button is shown among the controls, but passes no value to `draw`.
+    recorded  control -> the values that pages without a kernel offer (`record.py`), where they are not all that it has;
+              or the name of another control whose value this one always has
 
     An error in the first draw is raised. Later errors are shown in place (a ValueError by its text alone, others with
     their type), and the last good picture stays. Raises ValueError for a name or a control that does not fit.
     """
 
-    def __init__(self, draw: Callable, name: str, **controls):
+    def __init__(self, draw: Callable, name: str, *, recorded: Mapping | None = None, **controls):
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise ValueError(f"Explore: name={name!r}, expected small letters, digits and hyphens, a letter first")
         self.name = name
         self.controls = {key: _control(key, given) for key, given in controls.items()}
+        self.recorded = dict(recorded or {})
         self._draw = draw
         self._summary = self._error = ""
         self._timer: asyncio.TimerHandle | None = None
@@ -90,6 +94,20 @@ class Explore:
         """What is wrong with the present values; empty if nothing is."""
         self._settle()
         return self._error
+
+    @property
+    def shown(self) -> tuple[str, str, str]:
+        """The picture's element, its alt text, and the error, at the present values."""
+        self._settle()
+        return self._view.value, self._summary, self._error
+
+    def record(self, **limits) -> Recording:
+        """What the explorer shows over a grid of its controls; `record.py` says which limits there are."""
+        return record(self, **limits)
+
+    def page_form(self) -> PageForm:
+        """The explorer for a page without a kernel, where player.js shows what was recorded."""
+        return recorded_form(self)
 
     def set(self, **values) -> None:
         """Move controls and draw at once. ValueError if a control does not take its value; then none has moved."""

@@ -1,8 +1,37 @@
-"""Widgets that a notebook can store: beside the live view they give a static form, for pages without a kernel."""
+"""Widgets that a notebook can store: beside the live view they give a static form, for pages without a kernel.
+
+And what a page needs so that something of the course is alive on it, with no kernel at all: its `PageForm`.
+"""
+
+from dataclasses import dataclass
 
 import anywidget
 
 VIEW = "application/vnd.jupyter.widget-view+json"
+SCRIPT = {"_esm", "_css", "_anywidget_id"}  # synced traits that are not state
+
+
+@dataclass(frozen=True)
+class PageForm:
+    """A script that draws and the state that it draws from.
+
+    script  an ES module whose default export is { render({ model, el }) }, as anywidget has it
+    css     its style sheet
+    state   trait -> JSON value or bytes; on the page `model.get(trait)` gives it, bytes as a DataView
+    text    the `repr` in Python: what is to be seen at first
+    """
+
+    script: str
+    css: str
+    state: dict
+    text: str
+
+
+def page_form(widget: anywidget.AnyWidget, text: str) -> PageForm:
+    """The page form of a widget whose script needs no kernel: its own traits as they are now."""
+    inherited = set(anywidget.AnyWidget.class_trait_names(sync=True)) | SCRIPT
+    state = {name: getattr(widget, name) for name in sorted(widget.keys) if name not in inherited}
+    return PageForm(str(widget._esm), str(getattr(widget, "_css", "")), state, text)
 
 
 class StoredWidget(anywidget.AnyWidget):
@@ -13,6 +42,10 @@ class StoredWidget(anywidget.AnyWidget):
     def static_form(self) -> tuple[dict, dict]:
         """MIME type -> content, and MIME type -> metadata."""
         raise NotImplementedError
+
+    def page_form(self) -> PageForm:
+        """What a page without a kernel needs: the script and the traits as they are now."""
+        return page_form(self, repr(self))
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         _, colab = super()._repr_mimebundle_()  # anywidget knows what Colab wants to be told

@@ -27,6 +27,7 @@ from torch import Tensor
 from tx_helpers.arguments import check_numbers, check_types, described
 from tx_helpers.capture import Activations
 from tx_helpers.show.plots import image
+from tx_helpers.show.stored import PageForm, page_form
 from tx_helpers.widgets import attention_page
 from tx_helpers.widgets.attention_data import (
     UNKNOWN_WIDTH,
@@ -222,12 +223,14 @@ class AttentionView:
             raise ValueError(f"AttentionView: cannot save {path.name!r}; expected a name in .html, .svg or .png")
         return path
 
+    def page_form(self) -> PageForm:
+        return page_form(self.widget, repr(self))
+
     def _repr_mimebundle_(self, include=None, exclude=None):
         data, metadata = self.widget._repr_mimebundle_()
         picture = (self.weights, self.attention.queries, self.attention.keys, self.state, self.summary)
-        html = image(
-            "image/svg+xml", attention_page.still(*picture[:-1]).encode(), self.summary
-        )  # nbconvert's alt text
+        still = attention_page.still(*picture[:-1]).encode()
+        html = image("image/svg+xml", still, self.summary)  # nbconvert's alt text
         data = data | {"text/html": html, "image/png": attention_page.png(*picture), "text/plain": repr(self)}
         return data, metadata | {"image/png": {"alt": self.summary}}
 

@@ -1,0 +1,132 @@
+"""Recorded explorers in Chromium, without a kernel: every setting shows what Python draws there, freshly."""
+
+import ipywidgets
+import pytest
+
+from browser_contrast import contrast_faults
+from player_page import PICTURE, play, shown, turn
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import card, setting, words
+from widget_page import HOSTILE
+
+WORDS = ["one", HOSTILE, "\u202eright to left"]
+
+
+def drawing(x=0, word="", big=False, text="", **others):
+    """A picture that says everything it was given."""
+    if x == 3:
+        raise ValueError(f"three is refused, {HOSTILE}")
+    said = f"x = {x}, {word}, {'big' if big else 'small'}, {text}, {others}"
+    parts = [words(10, 30 + 10 * x, said), *(setting("x", n, [words(40 * n, 90, f"to {n}")]) for n in (0, 2))]
+    return card(500, 120, parts, said)
+
+
+def explorer(**controls) -> Explore:
+    return Explore(drawing, name="toy", **controls)
+
+
+def everything() -> Explore:
+    return explorer(x=(0, 4), word=WORDS, big=True, y=(0.0, 1.0, 0.25), text="start")
+
+
+def test_each_setting_shows_what_python_draws(bare_page):
+    play(bare_page, everything())
+    fresh = everything()
+    for n in (0, 1, 2, 4):
+        turn(bare_page, "slider", "X", n)
+        for word in WORDS:
+            turn(bare_page, "combobox", "Word", word)
+            for big in (True, False):
+                turn(bare_page, "checkbox", "Big", big)
+                fresh.set(x=n, word=word, big=big)
+                assert shown(bare_page) == (fresh.summary, "")
+                assert bare_page.evaluate(PICTURE, fresh.shown[0]) == ""
+    turn(bare_page, "slider", "Y", 3)
+    fresh.set(y=0.75)
+    assert shown(bare_page) == (fresh.summary, "")
+
+
+def test_an_error_is_recorded_and_the_last_picture_stays(bare_page):
+    play(bare_page, everything())
+    turn(bare_page, "slider", "X", 2)
+    before = shown(bare_page)[0]
+    turn(bare_page, "slider", "X", 3)
+    assert shown(bare_page) == (before, f"three is refused, {HOSTILE}")
+    turn(bare_page, "slider", "X", 4)
+    assert shown(bare_page) == (before.replace("x = 2", "x = 4"), "")
+
+
+def test_the_keyboard_and_a_click_on_a_part_of_the_picture(bare_page):
+    play(bare_page, everything())
+    bare_page.keyboard.press("Tab")
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
+        bare_page.keyboard.press(key)
+    assert shown(bare_page)[0].startswith("x = 2, one, big")
+    assert bare_page.get_by_role("slider", name="X").get_attribute("aria-valuetext") == "2"
+    bare_page.get_by_text("to 0").click()
+    assert shown(bare_page)[0].startswith("x = 0, one, big")
+    assert bare_page.get_by_role("slider", name="X").input_value() == "0"
+
+
+def test_a_text_that_was_not_recorded_is_named_with_those_that_were(bare_page):
+    text = ipywidgets.Text("first", description="Text")
+    number = ipywidgets.IntText(5, description="Number")
+    play(bare_page, explorer(text=text, n=number, recorded={"text": ["first", HOSTILE, "third"], "n": [5, 7, 40]}))
+    turn(bare_page, "combobox", "Text", HOSTILE)
+    assert shown(bare_page) == (f"x = 0, , small, {HOSTILE}, {{'n': 5}}", "")
+    turn(bare_page, "combobox", "Text", "another")
+    said, error = shown(bare_page)
+    assert said == f"x = 0, , small, {HOSTILE}, {{'n': 5}}"
+    assert error == (
+        f"Text “another” was not recorded for this page. There is: first, {HOSTILE}, third. "
+        "In the notebook every setting is drawn."
+    )
+    turn(bare_page, "combobox", "Text", "third")
+    assert shown(bare_page) == ("x = 0, , small, third, {'n': 5}", "")
+    field = bare_page.locator("input[type=number]")
+    for key, value in (("ArrowUp", "7"), ("ArrowUp", "40"), ("ArrowUp", "40"), ("ArrowDown", "7")):
+        field.press(key)
+        assert field.input_value() == value and shown(bare_page)[0].endswith(f"{{'n': {value}}}")
+
+
+def test_off_the_recorded_pairs_the_message_names_what_there_is(bare_page):
+    made = explorer(**{key: (0, 8) for key in ("x1", "x2", "x3", "x4", "x5")})
+    play(bare_page, made, frames=300)
+    turn(bare_page, "slider", "X1", 4)
+    turn(bare_page, "slider", "X2", 4)
+    before, error = shown(bare_page)
+    assert error == "" and "'x1': 4, 'x2': 4, 'x3': 0" in before
+    turn(bare_page, "slider", "X3", 4)
+    assert shown(bare_page) == (
+        before,
+        "X3 4 was recorded for this page only with X1 0. In the notebook every setting is drawn.",
+    )
+    turn(bare_page, "slider", "X1", 0)
+    assert "'x1': 0, 'x2': 4, 'x3': 4" in shown(bare_page)[0] and shown(bare_page)[1] == ""
+
+
+def test_a_slider_ends_where_another_control_lets_it_end(bare_page):
+    step, distance = (
+        ipywidgets.IntSlider(4, 0, 4, description="Step"),
+        ipywidgets.IntSlider(4, 2, 6, description="Far"),
+    )
+    distance.observe(lambda change: setattr(step, "max", change["new"]), "value")
+    made = Explore(
+        lambda step, far: Svg('<svg viewBox="0 0 1 1"></svg>', f"{step} of {far}"),
+        name="toy", step=step, far=distance, recorded={"step": range(7)},
+    )  # fmt: skip
+    play(bare_page, made)
+    slider = bare_page.get_by_role("slider", name="Step")
+    assert shown(bare_page)[0] == "4 of 4" and slider.get_attribute("max") == "4"
+    turn(bare_page, "slider", "Far", 0)
+    assert shown(bare_page) == ("2 of 2", "") and slider.get_attribute("max") == "2"
+    turn(bare_page, "slider", "Far", 4)
+    assert shown(bare_page) == ("2 of 6", "") and slider.get_attribute("max") == "6"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_can_be_read_in_both_themes(bare_page, scheme):
+    bare_page.emulate_media(color_scheme=scheme)
+    play(bare_page, everything())
+    assert contrast_faults(bare_page, ".tx-explorer") == []

@@ -1,0 +1,70 @@
+"""Inside a notebook's kernel: the page forms of what each cell shows. `record_pages.py` puts the calls into the cells.
+
+    forms = Forms(folder)      # from now on everything that is displayed is noted
+    forms.keep("a1b2c3")       # after a cell: the page forms of what it showed, into folder/a1b2c3.json
+
+Recording moves an explorer's controls and may train models; the random numbers of the cells below stay what they were.
+"""
+
+import base64
+import json
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy
+import torch
+from IPython import get_ipython
+
+
+class Forms:
+    """What was displayed since the last cell, and where its page forms go."""
+
+    def __init__(self, folder: str):
+        self.folder, self.shown = Path(folder), []
+        formatter = get_ipython().display_formatter
+        formatter.format = self._noting(formatter.format)
+
+    def _noting(self, ordinary):
+        def format(shown, *arguments, **options):
+            if hasattr(shown, "page_form"):
+                self.shown.append(shown)
+            return ordinary(shown, *arguments, **options)
+
+        return format
+
+    def keep(self, cell: str) -> None:
+        """Write the page forms of a cell."""
+        shown, self.shown = self.shown, []
+        if shown:
+            with same_random_numbers():
+                made = [_written(one) for one in shown]
+            (self.folder / f"{cell}.json").write_text(json.dumps(made), "utf-8")
+
+
+def _written(shown) -> dict:
+    form = shown.page_form()
+    state = {name: _plain(value) for name, value in form.state.items()}
+    recording = form.state.get("recording", {})
+    name = recording.get("name") or getattr(shown, "name", None) or form.state.get("spec", {}).get("name", "")
+    return {
+        **{"esm": form.script, "css": form.css, "state": state, "text": form.text},
+        **{"kind": type(shown).__name__, "name": name, "way": recording.get("way", "computed in the page")},
+    }
+
+
+def _plain(value) -> object:
+    return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
+
+
+@contextmanager
+def same_random_numbers() -> Iterator[None]:
+    """Python's, NumPy's and PyTorch's random numbers go on afterwards as if nothing had been."""
+    states = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        numpy.random.set_state(states[1])
+        torch.set_rng_state(states[2])

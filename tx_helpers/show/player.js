@@ -123,14 +123,14 @@ const KINDS = { slider, choice, buttons, tick, text: field, number: field, drawn
 // --- buttons ----------------------------------------------------------------------------------------------------------
 
 /** Sets controls to the values that it names. */
-const press = (about, explorer) => {
+const press = (about, hands) => {
   const button = element("button", { type: "button" }, about.label);
-  button.addEventListener("click", () => Object.entries(about.sets).forEach(([key, value]) => explorer.choose(key, value)));
+  button.addEventListener("click", () => Object.entries(about.sets).forEach(([key, value]) => hands.choose(key, value)));
   return { node: button };
 };
 
 /** Moves a slider to its end, a stop at a time; from its start if it is at its end. */
-const play = (about, explorer) => {
+const play = (about, hands) => {
   const button = element("button", { type: "button" }, about.label);
   let timer = null;
   const stop = () => {
@@ -139,14 +139,14 @@ const play = (about, explorer) => {
     button.textContent = about.label;
   };
   const step = () => {
-    const next = explorer.beyond(about.slider);
+    const next = hands.beyond(about.slider);
     if (next === undefined) stop();
-    else explorer.move(about.slider, next);
-    if (explorer.beyond(about.slider) === undefined) stop();
+    else hands.move(about.slider, next);
+    if (hands.beyond(about.slider) === undefined) stop();
   };
   button.addEventListener("click", () => {
     if (timer) return stop();
-    if (explorer.beyond(about.slider) === undefined) explorer.move(about.slider, explorer.stops(about.slider)[0]);
+    if (hands.beyond(about.slider) === undefined) hands.move(about.slider, hands.stops(about.slider)[0]);
     button.textContent = "Pause";
     timer = setInterval(step, 1000 * about.pause);
   });
@@ -175,79 +175,95 @@ const missing = (about, values, at, settings, typed) => {
   return `${about.label} ${about.texts[at[about.axis]]} was recorded for this page only with ${listed(others)}. ${end}`;
 };
 
-const render = ({ model, el }) => {
+/** What is on the page: `at`, the places of the values; `film`, what was recorded; the controls and where things stand. */
+const opened = (model) => {
   const { name, controls } = model.get("recording");
-  const values = controls.filter((about) => about.values), at = [], made = new Map();
+  const values = controls.filter((about) => about.values), at = [];
   for (const about of values) at[about.axis] = about.at;
-  let film = { settings: {}, frames: [], pieces: [] };
-
   const alarm = element("div", { class: "tx-error", role: "alert" });
-  const picture = element("div", { class: "tx-view" });
-  const summary = element("div", { class: "tx-summary", role: "status", "aria-live": "polite" });
   alarm.hidden = true;
+  return {
+    name, controls, values, at, alarm, made: new Map(), film: { settings: {}, frames: [], pieces: [] },
+    picture: element("div", { class: "tx-view" }),
+    summary: element("div", { class: "tx-summary", role: "status", "aria-live": "polite" }),
+  };
+};
 
-  const named = (key) => values.find((about) => about.key === key);
-  const frameAt = (places) => film.frames[film.settings[places.join(",")]];
-  const stops = (about) => {
-    const all = about.texts.map((_, place) => place);
-    return about.led ? all.filter((place) => frameAt(at.with(about.axis, place))) : all;
-  };
-  const report = (error) => {
-    alarm.textContent = error;
-    alarm.hidden = !error;
-  };
-  const joined = (places) => places.map((place) => film.pieces[place]);
+const frameAt = ({ film }, places) => film.frames[film.settings[places.join(",")]];
 
-  const show = ([places, alt, error, traits]) => {
-    report(error);
-    if (error) return; // the last good picture stays
-    picture.innerHTML = joined(places).join(""); // drawn by Python, which has escaped every text
-    summary.textContent = alt;
-    const told = traits.length ? JSON.parse(joined(traits).join(",")) : {};
-    for (const about of values) made.get(about.key).tell?.(told[about.key] ?? {});
-  };
-  /** A slider that ends sooner than before, since another control has moved, goes back to its new end. */
-  const follow = (moved) => {
-    for (const about of values.filter((about) => about.led && about.axis !== moved.axis)) {
-      if (frameAt(at)) return;
-      const near = stops(about).sort((a, b) => Math.abs(a - at[about.axis]) - Math.abs(b - at[about.axis]))[0];
-      if (near !== undefined) at[about.axis] = near;
-    }
-  };
-  const put = () => values.forEach((about) => made.get(about.key).put(at[about.axis], stops(about)));
-  const moved = (about, place, typed) => {
-    at[about.axis] = place;
-    if (place >= 0) follow(about);
-    const frame = frameAt(at);
-    if (frame) show(frame);
-    else report(missing(about, values, at, film.settings, typed));
-    put();
-  };
-  const explorer = {
-    stops: (key) => stops(named(key)),
-    beyond: (key) => stops(named(key)).find((place) => place > at[named(key).axis]),
-    move: (key, place) => moved(named(key), place),
-    choose: (key, value) => moved(named(key), named(key).values.findIndex((one) => canonical(one) === canonical(value))),
-  };
+/** The places at which a control can stand now; the slider that another control leads has not always all. */
+const stopsOf = (here, about) => {
+  const all = about.texts.map((_, place) => place);
+  return about.led ? all.filter((place) => frameAt(here, here.at.with(about.axis, place))) : all;
+};
 
-  for (const about of controls) {
-    const control = about.values
-      ? KINDS[about.kind](about, (place, typed) => moved(about, place, typed))
-      : PRESSED[about.kind](about, explorer);
-    made.set(about.key, control);
+const report = ({ alarm }, error) => {
+  alarm.textContent = error;
+  alarm.hidden = !error;
+};
+
+const show = (here, [places, alt, error, traits]) => {
+  const joined = (places, mark) => places.map((place) => here.film.pieces[place]).join(mark);
+  report(here, error);
+  if (error) return; // the last good picture stays
+  here.picture.innerHTML = joined(places, ""); // drawn by Python, which has escaped every text
+  here.summary.textContent = alt;
+  const told = traits.length ? JSON.parse(joined(traits, ",")) : {};
+  for (const about of here.values) here.made.get(about.key).tell?.(told[about.key] ?? {});
+};
+
+/** A slider that ends sooner than before, since another control has moved, goes back to its new end. */
+const follow = (here, moved) => {
+  for (const about of here.values.filter((about) => about.led && about.axis !== moved.axis)) {
+    if (frameAt(here, here.at)) return;
+    const way = (place) => Math.abs(place - here.at[about.axis]);
+    const near = stopsOf(here, about).sort((a, b) => way(a) - way(b))[0];
+    if (near !== undefined) here.at[about.axis] = near;
   }
-  picture.addEventListener("click", ({ target }) => {
-    const [key, value] = target.closest("[data-sets]")?.dataset.sets.split("=") ?? [];
-    const about = named(key);
-    if (about) moved(about, about.values.findIndex((one) => String(one) === value));
-  });
-  const root = element("div", { class: `tx-explorer tx-explorer-${name} tx-recorded` });
-  root.append(element("div", { class: "tx-controls" }, ...[...made.values()].map(({ node }) => node)), alarm, picture, summary);
-  el.append(root);
-  unpacked(model.get("frames")).then((content) => {
-    film = content;
-    show(frameAt(at));
-    put();
+};
+
+const put = (here) =>
+  here.values.forEach((about) => here.made.get(about.key).put(here.at[about.axis], stopsOf(here, about)));
+
+/** A control was turned to one of its places, or to something that was typed and not recorded. */
+const move = (here, about, place, typed) => {
+  here.at[about.axis] = place;
+  if (place >= 0) follow(here, about);
+  const frame = frameAt(here, here.at);
+  if (frame) show(here, frame);
+  else report(here, missing(about, here.values, here.at, here.film.settings, typed));
+  put(here);
+};
+
+/** What the buttons may do. */
+const handsOf = (here) => {
+  const named = (key) => here.values.find((about) => about.key === key);
+  const choose = (key, isIt) => move(here, named(key), named(key).values.findIndex(isIt));
+  return {
+    stops: (key) => stopsOf(here, named(key)),
+    beyond: (key) => stopsOf(here, named(key)).find((place) => place > here.at[named(key).axis]),
+    move: (key, place) => move(here, named(key), place),
+    choose: (key, value) => choose(key, (one) => canonical(one) === canonical(value)),
+    click: ({ target }) => {
+      const [key, value] = target.closest("[data-sets]")?.dataset.sets.split("=") ?? [];
+      if (key) choose(key, (one) => String(one) === value);
+    },
+  };
+};
+
+const render = ({ model, el }) => {
+  const here = opened(model), hands = handsOf(here), { name, made, picture } = here;
+  for (const about of here.controls) {
+    const moved = (place, typed) => move(here, about, place, typed);
+    made.set(about.key, about.values ? KINDS[about.kind](about, moved) : PRESSED[about.kind](about, hands));
+  }
+  picture.addEventListener("click", hands.click);
+  const controls = element("div", { class: "tx-controls" }, ...[...made.values()].map(({ node }) => node));
+  el.append(element("div", { class: `tx-explorer tx-explorer-${name} tx-recorded` }, controls, here.alarm, picture, here.summary));
+  unpacked(model.get("frames")).then((film) => {
+    here.film = film;
+    show(here, frameAt(here, here.at));
+    put(here);
   });
   return () => made.forEach((control) => control.stop?.());
 };

@@ -76,7 +76,7 @@ def test_a_writer_has_characters_and_the_limit_of_its_context():
 def test_a_model_alone_reads_its_ids():
     view = machine(randomise(EncoderDecoder(config())).eval(), "3 4 10")
     assert view.spec["source"]["tokens"][2:5] == ["<2>", "3", "4"]
-    assert repr(view) == "Machine: encoder–decoder, reading '3 4 10'"
+    assert repr(view).startswith("Machine 'machine': '3 4 10' becomes '")
 
 
 @pytest.mark.parametrize("plain", [Transformer(9, 7, 12, 3, 20), GPT(9, 12, 3, 20, n_layers=3)])

@@ -42,16 +42,9 @@ def machine_data(subject: Translator | Writer | nn.Module, *, half: bool = False
     half  the weights in float16: half as many bytes, each number rounded to 11 binary digits
     Raises ValueError for a model that the page cannot compute; it names what was found and what is supported.
     """
-    model = getattr(subject, "model", subject)
-    if not isinstance(subject, Translator | Writer | nn.Module) or not isinstance(model, nn.Module):
-        raise ValueError(f"machine: the model is {described(subject)}, expected {SUPPORTED}")
-    config = model.config if isinstance(model, EncoderDecoder | DecoderOnly) else _config_of(model)
-    kind = EncoderDecoder if _has_encoder(model) else DecoderOnly
-    state = {name: value.detach().float().cpu() for name, value in model.state_dict().items()}
-    if isinstance(subject, Translator if kind is DecoderOnly else Writer):
-        raise ValueError(f"machine: a {type(subject).__name__} with a model {_what(kind)}")
-    _check_same(model, _rebuilt(kind, config, state))
-    tensors, data = _packed(state, np.dtype("<f2" if half else "<f4"))
+    model = course_model(subject)
+    kind, config = type(model), model.config
+    tensors, data = _packed(model.state_dict(), np.dtype("<f2" if half else "<f4"))
     spec = {
         "kind": "encoder_decoder" if kind is EncoderDecoder else "decoder_only",
         "config": _flat(config),
@@ -60,6 +53,21 @@ def machine_data(subject: Translator | Writer | nn.Module, *, half: bool = False
         **_vocabularies(subject, config, kind),
     }
     return spec, data
+
+
+def course_model(subject: Translator | Writer | nn.Module) -> EncoderDecoder | DecoderOnly:
+    """The course's model with the weights of this one, on the CPU and ready to translate; ValueError as above."""
+    model = getattr(subject, "model", subject)
+    if not isinstance(subject, Translator | Writer | nn.Module) or not isinstance(model, nn.Module):
+        raise ValueError(f"machine: the model is {described(subject)}, expected {SUPPORTED}")
+    config = model.config if isinstance(model, EncoderDecoder | DecoderOnly) else _config_of(model)
+    kind = EncoderDecoder if _has_encoder(model) else DecoderOnly
+    state = {name: value.detach().float().cpu() for name, value in model.state_dict().items()}
+    if isinstance(subject, Translator if kind is DecoderOnly else Writer):
+        raise ValueError(f"machine: a {type(subject).__name__} with a model {_what(kind)}")
+    rebuilt = _rebuilt(kind, config, state)
+    _check_same(model, rebuilt)
+    return rebuilt
 
 
 def _has_encoder(model: nn.Module) -> bool:
@@ -185,7 +193,8 @@ def _vocabularies(subject: Translator | Writer | nn.Module, config: TransformerC
         tokenizers = None, getattr(subject, "tokenizer", None)
     sizes = config.source_vocab_size or config.vocab_size, config.vocab_size
     source, target = (_side(tokenizer, size, limit) for tokenizer, size in zip(tokenizers, sizes, strict=True))
-    return {"source": source if kind is EncoderDecoder else None, "target": target | {"bos": BOS, "eos": EOS}}
+    ends = {"bos": BOS, "eos": EOS} if target["specials"] > EOS else {"bos": None, "eos": None}  # characters have none
+    return {"source": source if kind is EncoderDecoder else None, "target": target | ends}
 
 
 def _side(tokenizer: Tokenizer | None, size: int, limit: int) -> dict:

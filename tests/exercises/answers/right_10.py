@@ -1,9 +1,104 @@
-"""Right answers to notebook 10's exercises on probes in unusual forms: all must pass."""
+"""Right answers to notebook 10's exercises in unusual forms: all must pass."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
 from answers.tables import named
+
+
+def loss_by_pytorch(logits, targets, pad):
+    each = F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=pad, reduction="none")
+    return each.sum(1) / (targets != pad).sum(1)
+
+
+def loss_by_loops(logits, targets, pad):
+    means = []
+    for z, row in zip(logits, targets, strict=True):
+        losses = [torch.logsumexp(z[t], 0) - z[t, y] for t, y in enumerate(row.tolist()) if y != pad]
+        means.append(sum(losses) / len(losses))
+    return torch.stack(means)
+
+
+def loss_sentence_by_sentence(logits, targets, pad):
+    return [F.cross_entropy(z, y, ignore_index=pad).item() for z, y in zip(logits, targets, strict=True)]
+
+
+def loss_in_numpy(logits, targets, pad):
+    z, y = logits.numpy().astype(np.float64), targets.numpy()
+    p = np.exp(z) / np.exp(z).sum(-1, keepdims=True)
+    chosen = np.take_along_axis(p, y[..., None], -1)[..., 0]
+    return np.array([-np.log(row[ids != pad]).mean() for row, ids in zip(chosen, y, strict=True)])
+
+
+def descend_with_sgd(w, X, y, lr, steps):
+    w = torch.nn.Parameter(w.clone())
+    optimizer = torch.optim.SGD([w], lr=lr)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        F.mse_loss(X @ w, y).backward()
+        optimizer.step()
+    return w
+
+
+def descend_by_formula(w, X, y, lr, steps):
+    for _ in range(steps):
+        w = w - lr * 2 / len(y) * (X.T @ (X @ w - y))
+    return w
+
+
+def descend_with_grad(w, X, y, lr, steps):
+    for _ in range(steps):
+        w = w.detach().requires_grad_()
+        (g,) = torch.autograd.grad((X @ w - y).square().mean(), w)
+        w = w - lr * g
+    return w
+
+
+def descend_in_numpy(w, X, y, lr, steps):
+    w, X, y = (t.numpy().astype(np.float64) for t in (w, X, y))
+    for _ in range(steps):
+        w = w - lr * 2 * X.T @ (X @ w - y) / len(y)
+    return w
+
+
+def measured_with_inference_mode(model, x):
+    mode = model.training
+    with torch.inference_mode():
+        y = model.eval()(x)
+    model.train(mode)
+    return y
+
+
+def measured_in_numpy(model, x):
+    was_training = model.training
+    y = model.eval()(x).detach().numpy()
+    model.train(was_training)
+    return y
+
+
+def measured_with_finally(model, x):
+    before = model.training
+    try:
+        model.train(False)
+        return model(x).detach()
+    finally:
+        model.train(before)
+
+
+def measured_by_copy(model, x):
+    import copy
+
+    return copy.deepcopy(model).eval().requires_grad_(False)(x)
+
+
+@torch.no_grad()
+def measured_with_decorator(model, x):
+    modes = {part: part.training for part in model.modules()}
+    y = model.eval()(x)
+    for part, mode in modes.items():
+        part.training = mode
+    return y
 
 
 def future_by_where(model, source, read, other, t):
@@ -112,6 +207,15 @@ def broken_by_allclose(models, source, read, other, pad):
 
 
 RIGHT = {
+    "padded_loss": named(loss_by_pytorch, loss_by_loops, loss_sentence_by_sentence, loss_in_numpy),
+    "descend": named(descend_with_sgd, descend_by_formula, descend_with_grad, descend_in_numpy),
+    "measured_output": named(
+        measured_in_numpy,
+        measured_with_inference_mode,
+        measured_with_finally,
+        measured_by_copy,
+        measured_with_decorator,
+    ),
     "future_leak": named(
         future_by_where, future_in_place_on_a_copy, future_row_by_row, future_in_numpy, future_by_extremes
     ),

@@ -1,4 +1,4 @@
-"""Wrong answers to notebook 11's and 12's exercises, unlike any in the bank: none may pass."""
+"""Wrong answers to notebook 11's exercises, unlike any in the bank: none may pass."""
 
 import functools
 import math
@@ -110,6 +110,28 @@ def top_k_threshold_strictly_above(logits, k):
     return logits.masked_fill(logits <= thr.gather(-1, k[:, None]).clamp(min=-1e4) + 1e-3, -math.inf)
 
 
+def greedy_that_stops_at_a_repetition(model, begin, end, most):
+    new = []
+    while len(new) < most:
+        new.append(model(torch.tensor([begin + new]))[0, -1].argmax().item())
+        if new[-1] == end or new[-1] in new[:-1]:
+            break
+    return new
+
+
+def top_p_of_two_at_least(p, enough):
+    ranked, order = p.sort(descending=True)
+    stays = ranked.cumsum(0) - ranked < enough
+    stays[:2] = True
+    return stays[order.argsort()]
+
+
+def penalised_towards_the_mean(logits, written, penalty):
+    new = logits.clone()
+    new[written] = logits.mean() + (logits[written] - logits.mean()) / penalty
+    return new
+
+
 UNLIKE = {
     "tempered": named(tempered_without_the_maximum)
     | {
@@ -156,4 +178,7 @@ UNLIKE = {
             torch.tensor(memory / (2 * N * G * K * B * size)).bfloat16()
         ),
     },
+    "greedy": named(greedy_that_stops_at_a_repetition),
+    "top_p": named(top_p_of_two_at_least),
+    "penalised": named(penalised_towards_the_mean),
 }

@@ -24,7 +24,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 PARALLEL := -n $(WORKERS) --dist loadfile
 CAN_CUT_OFF := unshare -rn true 2>/dev/null
 
-.PHONY: help setup lab test browser quick thorough offline lint format notebooks site handout api figures benchmarks clean
+.PHONY: help setup lab test browser quick thorough offline lint format notebooks site colab handout api figures benchmarks clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "%-12s%s\n", $$1, $$2 }' Makefile
@@ -83,6 +83,9 @@ notebooks: $(READY)  ## execute the notebooks and write their outputs:  make not
 
 site: $(READY)  ## the web edition, in build/site: every page lives with no kernel and no network:  make site ONLY="08"
 	$(PY) tools/make_site.py $(ONLY)
+
+colab: $(READY)  ## notebooks that carry the course and so run alone, on Colab, on Kaggle, from a mail: build/colab
+	$(PY) tools/make_colab.py
 
 handout: $(READY)  ## an edition that checks the exercises without their solutions, in build/handout
 	$(PY) tools/make_handout.py

@@ -13,6 +13,7 @@ from notebook_parts import HIDE, PREDICTION, REVEAL, is_folded, is_optional
 
 ROOT = Path(__file__).resolve().parent.parent
 BRANCH = "main"
+COLAB = "https://colab.research.google.com"
 
 _SETUP = """\
 # Set-up: does nothing where the course is installed. Elsewhere it looks for the course, and says where it found it.
@@ -88,13 +89,17 @@ def setup_cell(address: str) -> str:
     return _SETUP.format(address=address and f"git+{address}").rstrip("\n")
 
 
+def colab_link(name: str, address: str) -> str:
+    """The address at which Colab opens this notebook, or "" where the repository's is not one of GitHub."""
+    repository = re.fullmatch(r"https://github\.com/([^/]+/[^/]+)", address)
+    return f"{COLAB}/github/{repository[1]}/blob/{BRANCH}/notebooks/{name}" if repository else ""
+
+
 def badge_line(name: str, address: str) -> str:
     """The line below the title: the mark alone, or with Colab's badge where the address is one of GitHub."""
-    repository = re.fullmatch(r"https://github\.com/([^/]+/[^/]+)", address)
-    if repository is None:
+    if not (link := colab_link(name, address)):
         return BADGE_MARK
-    link = f"https://colab.research.google.com/github/{repository[1]}/blob/{BRANCH}/notebooks/{name}"
-    picture = "https://colab.research.google.com/assets/colab-badge.svg"
+    picture = f"{COLAB}/assets/colab-badge.svg"
     return f'{BADGE_MARK}<a href="{link}"><img src="{picture}" alt="Open this notebook in Colab"></a>'
 
 

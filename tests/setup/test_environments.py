@@ -8,7 +8,6 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from environments import (
     COLAB_FRONT_END,
-    build_wheel,
     can_shut,
     copy_repository,
     differences,
@@ -17,6 +16,7 @@ from environments import (
     make_environment,
     shown,
 )
+from make_colab import build_wheel
 from notebook_frame import ROOT
 from notebook_guards import code_cells
 from repository import COURSE, repository_files

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import io
+import json
 import os
 import re
 import subprocess
@@ -13,7 +14,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from environments import COLAB, build_wheel, copy_repository
+from environments import COLAB, copy_repository
+from make_colab import build_wheel
 from notebook_frame import ROOT
 from repository import COURSE, repository_files
 from tx_helpers import environment
@@ -59,6 +61,27 @@ def test_conda_installs_the_same_ranges():
         if name != "ipywidgets":  # the lab of 2026 needs version 8; 7 is only for Colab
             assert SpecifierSet(listed[conda.get(name, name)]) == requirement.specifier, name
     assert "    - -e ." in text
+
+
+def test_binder_installs_the_same_versions():
+    lines = (ROOT / ".binder/requirements.txt").read_text(encoding="utf-8").splitlines()
+    course = {line.split("==")[0]: line.split("==")[1] for line in lines if "==" in line}
+    assert course == {name: pins()[name] for name in RANGES}
+    assert "--extra-index-url https://download.pytorch.org/whl/cpu" in lines
+    version = (ROOT / ".binder/runtime.txt").read_text(encoding="utf-8").strip().removeprefix("python-")
+    assert SpecifierSet(PROJECT["requires-python"]).contains(version)
+    assert os.access(ROOT / ".binder/postBuild", os.X_OK)
+
+
+def test_the_container_is_made_by_make():
+    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text(encoding="utf-8"))
+    assert container["postCreateCommand"] == "make setup"
+    assert SpecifierSet(PROJECT["requires-python"]).contains(container["image"].split(":")[1])
+    assert container["containerEnv"]["PIP_EXTRA_INDEX_URL"] in README  # the small build of PyTorch
+    interpreter = container["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"]
+    assert interpreter.endswith("/.venv/bin/python")
+    (opened,) = container["customizations"]["codespaces"]["openFiles"]
+    assert (ROOT / opened).exists()
 
 
 # --- README ----------------------------------------------------------------------------------------------------------

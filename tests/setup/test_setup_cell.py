@@ -3,7 +3,6 @@
 The quick tests run it in a bare Python, with a pip that unpacks a small wheel and writes down what it was asked for.
 """
 
-import json
 import os
 import re
 import shutil
@@ -16,7 +15,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from environments import build_wheel, copy_repository, make_environment
+from environments import copy_repository, execute_alone, make_environment, text_shown, versions
+from make_colab import build_wheel, wheel_cell
 from notebook_frame import ROOT, setup_cell
 from tx_helpers import __version__
 
@@ -180,43 +180,27 @@ def bare_environment(tmp_path):
     return make_environment(tmp_path / "environment", with_pip=True)
 
 
-def versions(python: Path) -> dict[str, str]:
-    code = "import importlib.metadata as m, json; print(json.dumps({d.name: d.version for d in m.distributions()}))"
-    done = subprocess.run([str(python), "-c", code], capture_output=True, text=True, check=True, cwd=python.parent)
-    return json.loads(done.stdout)
-
-
-LONE = """
-import nbclient, nbformat, sys
-notebook = nbformat.read(sys.argv[1], 4)
-nbclient.NotebookClient(notebook, kernel_name="python3").execute()
-nbformat.write(notebook, sys.argv[1])
-"""
 LOOK = "import os, sys\nprint(tx_helpers.__file__, 'torch' in sys.modules, os.environ['OMP_WAIT_POLICY'])"
+# pip builds with the setuptools that is here, and may look nowhere else.
+OFFLINE = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", ["address", "wheel", "clone"])
+@pytest.mark.parametrize("place", ["address", "wheel", "inside", "clone"])
 def test_a_lone_notebook_gets_the_course_and_nothing_is_replaced(place, clone, bare_environment, tmp_path):
     before = versions(bare_environment)
     assert "tx-helpers" not in before
     assert "torch" in before
     alone = clone / "notebooks" if place == "clone" else tmp_path / "alone"
     alone.mkdir(exist_ok=True)
-    source = {"address": f"git+{clone.as_uri()}", "clone": clone}.get(place) or build_wheel(clone, alone)
+    wheel = build_wheel(clone, alone if place == "wheel" else tmp_path / "wheels")
+    source = {"address": f"git+{clone.as_uri()}", "clone": clone}.get(place, alone / wheel.name)
     path = alone / "08_lone.ipynb"
     cells = [new_code_cell(setup_cell(clone.as_uri() if place == "address" else "")), new_code_cell(LOOK)]
-    nbformat.write(new_notebook(cells=cells), path)
-    # Without a network: pip builds with the setuptools that is here, and may look nowhere else.
-    offline = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_CONFIG_FILE": os.devnull}
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PIP_", "VIRTUAL_ENV", "JUPYTER"))}
-    done = subprocess.run(
-        [str(bare_environment), "-c", LONE, str(path)], cwd=alone, env=clean | offline, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    nbformat.write(new_notebook(cells=[wheel_cell(wheel)] * (place == "inside") + cells), path)
+    said, looked = (text_shown(cell) for cell in execute_alone(bare_environment, path, **OFFLINE).cells[-2:])
     after = versions(bare_environment)
     assert {name: version for name, version in after.items() if name != "tx-helpers"} == before
-    said, looked = ("".join(output.text for output in cell.outputs) for cell in nbformat.read(path, 4).cells)
     assert said == f"tx_helpers {__version__}, from {source}\n"
     file, torch_is_there, policy = looked.split()
     assert Path(file).is_relative_to(clone if place == "clone" else bare_environment.parent.parent)

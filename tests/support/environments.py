@@ -20,7 +20,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client import AsyncKernelManager
+from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 
 from notebook_comparison import COMPARED_KINDS
 from notebook_frame import ROOT
@@ -58,16 +61,13 @@ def copy_repository(folder: Path) -> Path:
     return folder
 
 
-def build_wheel(source: Path, folder: Path) -> Path:
-    """The course's wheel, built from a copy of the repository with the setuptools that is here."""
-    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-index", "--no-build-isolation"]
-    subprocess.run([*build, "-w", str(folder), str(source)], check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+def make_environment(
+    folder: Path, versions: dict[str, str] | None = None, *, with_pip: bool = False, without: tuple[str, ...] = ()
+) -> Path:
+    """The python of a new environment: all that is installed here except the course and the packages of `without`.
 
-
-def make_environment(folder: Path, versions: dict[str, str] | None = None, *, with_pip: bool = False) -> Path:
-    """The python of a new environment: all that is installed here except the course, and `versions` before that."""
+    `versions` are installed in front of these.
+    """
     if os.name == "nt":
         pytest.skip("an environment that borrows another's packages is made of symbolic links")
     venv.create(folder / "venv", with_pip=with_pip)
@@ -78,7 +78,7 @@ def make_environment(folder: Path, versions: dict[str, str] | None = None, *, wi
     borrowed = folder / "preinstalled"
     borrowed.mkdir()
     for entry in SITE_PACKAGES.iterdir():
-        if "tx_helpers" not in entry.name and not entry.name.startswith(("pip", "_virtualenv")):
+        if "tx_helpers" not in entry.name and not entry.name.startswith(("pip", "_virtualenv", *without)):
             (borrowed / entry.name).symlink_to(entry)
     (own / "preinstalled.pth").write_text(str(borrowed))
     if versions:
@@ -93,6 +93,13 @@ def install(python: Path, *what: str) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--disable-pip-version-check"]
     command += ["--retries", "1", "--timeout", "20"]  # without a network the answer should come soon
     return subprocess.run([*command, *what], capture_output=True, text=True)
+
+
+def versions(python: Path) -> dict[str, str]:
+    """What is installed in that environment: name -> version."""
+    code = "import importlib.metadata as m, json; print(json.dumps({d.name: d.version for d in m.distributions()}))"
+    done = subprocess.run([str(python), "-c", code], capture_output=True, text=True, check=True, cwd=python.parent)
+    return json.loads(done.stdout)
 
 
 # --- the run ---------------------------------------------------------------------------------------------------------
@@ -139,6 +146,29 @@ def execute(python: Path, notebooks: list[Path], folder: Path) -> list[nbformat.
     return [nbformat.read(results / path.name, as_version=4) for path in notebooks]
 
 
+def execute_alone(python: Path, path: Path, **variables: str) -> nbformat.NotebookNode:
+    """Run a notebook in its folder, in a kernel of `python`, which may write there and use the network.
+
+    AssertionError if a cell fails, with what the cell said.
+    """
+    kernel = python.parent.parent / "kernels" / "alone"
+    kernel.mkdir(parents=True, exist_ok=True)
+    argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (kernel / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "alone", "language": "python"}))
+    specs = KernelSpecManager(kernel_dirs=[str(kernel.parent)])
+    notebook = nbformat.read(path, as_version=4)
+    manager = AsyncKernelManager(kernel_name="alone", kernel_spec_manager=specs)
+    client = NotebookClient(notebook, km=manager, timeout=CELL_SECONDS, store_widget_state=False)
+    foreign = ("PYTHON", "VIRTUAL_ENV", "JUPYTER", "TX_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    try:
+        client.execute(cwd=str(path.parent), env=kept | {"TX_CACHE": str(kernel.parent)} | variables)
+    except CellExecutionError as error:
+        raise AssertionError(f"{path.name}: {error}") from error
+    clean(notebook)
+    return nbformat.reads(nbformat.writes(notebook), as_version=4)  # outputs in a file's order
+
+
 def run_all(results: str, working_directory: str, *notebooks: str) -> int:
     """What `execute` starts as a process of its own; returns the exit code."""
     failed = 0
@@ -167,6 +197,11 @@ def shown(cell) -> list[tuple[str, str]]:
             found.append((output.name, output.text))
         found += [(k, text_of(v).rstrip()) for k, v in output.get("data", {}).items() if k in COMPARED_KINDS]
     return found
+
+
+def text_shown(cell) -> str:
+    """All that a cell has printed; print's text comes in one piece or in several."""
+    return "".join(text for kind, text in shown(cell) if kind in ("stdout", "stderr"))
 
 
 def differences(stored, executed) -> list[str]:

@@ -6,8 +6,10 @@ import pytest
 from browser_contrast import contrast_faults
 from player_page import PICTURE, play, shown, turn
 from tx_helpers.show.explore import Explore
+from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import card, setting, words
+from tx_helpers.show.steps import Steps
 from widget_page import HOSTILE
 
 WORDS = ["one", HOSTILE, "\u202eright to left"]
@@ -123,6 +125,97 @@ def test_a_slider_ends_where_another_control_lets_it_end(bare_page):
     assert shown(bare_page) == ("2 of 2", "") and slider.get_attribute("max") == "2"
     turn(bare_page, "slider", "Far", 4)
     assert shown(bare_page) == ("2 of 6", "") and slider.get_attribute("max") == "6"
+
+
+class Counting:
+    """Counts to ten from a press of its button on; the recorder of a live explorer needs no more."""
+
+    def __init__(self):
+        self.count, self.work = 0, Steps(0.0)
+        self.button = ipywidgets.ToggleButton(description="Count")
+        self.by = ipywidgets.Dropdown(options=[1, 2], description="By")
+        self.explore = Explore(self.picture, name="counting", by=self.by, counting=self.button)
+        self.explore.begin_again = lambda: setattr(self, "count", 0)
+        self.button.observe(lambda change: self.start() if change["new"] else self.stop(), "value")
+
+    def picture(self, by, counting):
+        said = f"{'counting' if counting else 'resting'} at {self.count} by {by}"
+        return card(200, 50, [words(5, 20, said)], said)
+
+    def start(self):
+        self.button.description = "Stop"
+        self.work.start(self.step, self.ended)
+
+    def stop(self):
+        self.work.stop()
+        self.button.value, self.button.description = False, "Go on" if self.count < 10 else "Count"
+
+    def step(self):
+        self.count += self.by.value
+        self.explore.redraw()
+        return self.count < 10
+
+    def ended(self, whole):
+        if whole:
+            self.stop()
+        self.explore.redraw()
+
+
+def test_a_run_is_played_stopped_continued_and_played_again(bare_page):
+    bare_page.clock.install()
+    play(bare_page, Counting().explore)
+    button = bare_page.locator(".tx-explorer button")
+
+    def seen(seconds: float) -> tuple[str, str]:
+        bare_page.clock.run_for(1000 * seconds)
+        return shown(bare_page)[0], button.text_content()
+
+    assert seen(1) == ("resting at 0 by 1", "Count")
+    button.press("Enter")
+    assert seen(0) == ("counting at 1 by 1", "Stop")
+    assert seen(1.3) == ("counting at 3 by 1", "Stop")  # ten shots in six seconds
+    button.click()
+    assert seen(5) == ("resting at 3 by 1", "Go on")
+    turn(bare_page, "combobox", "By", "2")
+    assert seen(1) == ("resting at 0 by 2", "Count")
+    button.click()
+    assert seen(7) == ("resting at 10 by 2", "Count")
+    turn(bare_page, "combobox", "By", "1")
+    assert seen(1) == ("resting at 3 by 1", "Go on")
+    button.click()
+    assert seen(0) == ("counting at 4 by 1", "Stop")
+    turn(bare_page, "combobox", "By", "2")
+    assert seen(3) == ("resting at 10 by 2", "Count")
+    button.click()
+    assert seen(0) == ("counting at 2 by 2", "Stop")
+
+
+def test_play_moves_the_slider_to_its_end_and_begins_anew(bare_page):
+    bare_page.clock.install()
+    slider = ipywidgets.IntSlider(1, 0, 3, description="X")
+    play(bare_page, explorer(x=slider, play=play_button(slider, pause=0.5), recorded={"x": [0, 1, 2]}))
+    button = bare_page.get_by_role("button")
+
+    def seen(seconds: float) -> tuple[str, str]:
+        bare_page.clock.run_for(1000 * seconds)
+        return shown(bare_page)[0][:5], button.text_content()
+
+    button.click()
+    assert seen(0.4) == ("x = 1", "Pause") and seen(0.2) == ("x = 2", "Play")
+    button.click()
+    assert seen(0.1) == ("x = 0", "Pause") and seen(0.5) == ("x = 1", "Pause")
+    button.click()
+    assert seen(3) == ("x = 1", "Play")
+
+
+def test_a_button_sets_controls(bare_page):
+    clear = ipywidgets.Button(description="Clear")
+    clear.sets = {"x": 0, "word": "one"}
+    play(bare_page, explorer(x=(0, 2), word=["one", "two"], clear=clear))
+    turn(bare_page, "slider", "X", 2)
+    turn(bare_page, "combobox", "Word", "two")
+    bare_page.get_by_role("button", name="Clear").click()
+    assert shown(bare_page)[0].startswith("x = 0, one,")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

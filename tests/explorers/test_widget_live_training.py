@@ -158,25 +158,25 @@ def test_stopped_while_it_runs_and_going_on_gives_the_same_losses():
         assert training.button.description == "Stop"
         await until(lambda: training.runs["whole"].step == 3)
         training.button.value = False  # the press comes in while the training rests
-        await ended(training.task)
+        await ended(training.work.task)
         stopped = training.explore.summary
         assert training.runs["whole"].step == 3 and training.button.description == "Start"
         training.button.value = True
-        await ended(training.task)
+        await ended(training.work.task)
         return training, stopped
 
     training, stopped = asyncio.run(learner())
     assert stopped.startswith("whole: stopped at step 3 of 6, loss ")
     assert training.explore.summary.startswith("whole: done, step 6 of 6, loss ")
     assert training.runs["whole"].translator.run.losses == retrain(steps=STEPS).run.losses
-    assert (training.button.value, training.button.description, training.going) == (False, "Start", None)
+    assert (training.button.value, training.button.description, training.work.going) == (False, "Start", False)
 
 
 def test_the_picture_forms_every_few_steps():
     async def learner():
         training, summaries = live(), []
         training.explore.set(training=True)
-        while not training.task.done():
+        while not training.work.task.done():
             summaries.append(training.explore.summary.split(", loss")[0])
             await asyncio.sleep(0)
         return list(dict.fromkeys(summaries))
@@ -202,7 +202,7 @@ def test_a_press_from_another_thread_trains_in_the_thread_of_the_cells():
         await asyncio.to_thread(training.explore.set, training=True)
         await until(lambda: training.runs["whole"].step >= 3)
         await asyncio.to_thread(training.explore.set, training=False)
-        await ended(training.task)
+        await ended(training.work.task)
         return training
 
     training = asyncio.run(learner())
@@ -223,7 +223,7 @@ def test_pressed_in_the_middle_of_a_step_it_has_not_stopped_yet():
         nonlocal training
         training = live({"whole": dict(loss=loss)})
         training.explore.set(training=True)
-        await until(lambda: training.task.done())
+        await until(lambda: training.work.task.done())
 
     training = None
     asyncio.run(learner())
@@ -244,12 +244,12 @@ def test_stop_and_start_at_once_leaves_one_training_going():
         training = live()
         training.explore.set(training=True)
         await until(lambda: training.runs["whole"].step == 1)
-        old = training.task
+        old = training.work.task
         training.button.value = False
         training.button.value = True
         await ended(old)
-        going = training.going is not None and not training.task.done() and training.runs["whole"].step < STEPS
-        await ended(training.task)
+        going = training.work.going and not training.work.task.done() and training.runs["whole"].step < STEPS
+        await ended(training.work.task)
         return going, training
 
     going, training = asyncio.run(learner())
@@ -262,7 +262,7 @@ def test_another_model_stops_the_first_and_both_are_kept():
         training.explore.set(training=True)
         await until(lambda: training.runs["whole"].step == 3)
         training.explore.set(model="with dropout")
-        await ended(training.task)
+        await ended(training.work.task)
         return training
 
     training = asyncio.run(learner())

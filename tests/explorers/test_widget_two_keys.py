@@ -124,11 +124,11 @@ def test_a_live_training_of_any_kind_can_be_stopped_and_goes_on():
         while "one head" not in live.runs or live.runs["one head"].step < 5:
             await asyncio.sleep(0)
         live.button.value = False
-        await asyncio.wrap_future(live.task)
+        await asyncio.wrap_future(live.work.task)
         stopped = live.explore.summary
         live.runs["one head"].steps = live.steps = live.runs["one head"].step + 2
         live.button.value = True
-        await asyncio.wrap_future(live.task)
+        await asyncio.wrap_future(live.work.task)
         return stopped, live.explore.summary
 
     stopped, ended = asyncio.run(learner())

@@ -162,13 +162,13 @@ def test_it_stops_goes_on_and_takes_new_settings_while_it_writes():
             await asyncio.sleep(0)
         busy, said = made.explore.summary, made.button.description
         made.button.value = False
-        await ended(made.task)
+        await ended(made.work.task)
         stopped, name = made.explore.summary, made.button.description
         so_far, state = made.pens["left"].text, made.pens["left"]
         made.explore.set(left_temperature=0.0)
         made.longest = state.longest = made.pens["right"].longest = len(state.written) + 3
         made.button.value = True
-        await ended(made.task)
+        await ended(made.work.task)
         assert made.pens["left"] is state and state.text.startswith(so_far) and state.done
         return cleared, busy, said, stopped, name, made.explore.summary
 
@@ -186,7 +186,7 @@ def test_another_writer_stops_the_one_that_writes():
         while len(made.pens["left"].p) < 5:
             await asyncio.sleep(0)
         made.explore.set(writer="other")
-        await ended(made.task)
+        await ended(made.work.task)
         return made.explore.summary, made.button.value
 
     summary, going = asyncio.run(learner())

@@ -90,6 +90,21 @@ def sampler(
     return draw
 
 
+def pick(logits: Tensor, uniform: float) -> int:
+    """The id (of V) that a random number in [0, 1) draws from softmax(logits): the first at which the sum exceeds it.
+
+    With Python's random numbers the same text is drawn on every machine. A token of probability 0 is never drawn.
+    """
+    check_tensors("pick", logits=(logits, "float V"))
+    check_numbers("pick", least=0, uniform=uniform)
+    if uniform >= 1:
+        raise ValueError(f"pick: uniform={uniform}, expected a number from 0 up to, but not including, 1")
+    if not len(logits):
+        raise ValueError(f"pick: logits {tuple(logits.shape)}, expected at least one token")
+    sums = logits.double().softmax(-1).cumsum(-1)
+    return int((sums <= uniform * sums[-1]).sum())  # sums[-1], not 1: rounded, the sums may end below it
+
+
 def precise(logits: Tensor) -> Tensor:
     """The logits in float32 or better, for sums of exponentials."""
     return logits.to(torch.promote_types(logits.dtype, torch.float32))

@@ -56,6 +56,9 @@ class Explore:
         self.name = name
         self.controls = {key: _control(key, given) for key, given in controls.items()}
         self.recorded = dict(recorded or {})
+        self.begin_again: Callable = lambda: (
+            None
+        )  # called by `record` before each press of a button that starts something
         self._draw = draw
         self._summary = self._error = ""
         self._timer: asyncio.TimerHandle | None = None
@@ -94,6 +97,11 @@ class Explore:
         """What is wrong with the present values; empty if nothing is."""
         self._settle()
         return self._error
+
+    @property
+    def button(self) -> str | None:
+        """The control that starts and stops something, if there is one."""
+        return next((key for key, one in self.controls.items() if isinstance(one, widgets.ToggleButton)), None)
 
     @property
     def shown(self) -> tuple[str, str, str]:

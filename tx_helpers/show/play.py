@@ -7,12 +7,10 @@ A `Button` passes no value to the explorer's draw. ipywidgets has a `Play` of it
 names; this one is a plain button that a keyboard and a screen reader can use.
 """
 
-import asyncio
-from concurrent.futures import Future
-
 import ipywidgets as widgets
 
 from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.show.steps import Steps
 
 
 def play_button(slider: widgets.IntSlider, *, pause: float = 0.6) -> widgets.Button:
@@ -23,41 +21,26 @@ def play_button(slider: widgets.IntSlider, *, pause: float = 0.6) -> widgets.But
     check_types("play_button", widgets.IntSlider, slider=slider)
     check_numbers("play_button", least=0, pause=pause)
     button = widgets.Button(description="Play", layout={"width": "120px"})
-    player = _Player(slider, button, pause)
-    button.on_click(lambda _: player.pressed())
-    return button
+    button.plays = slider, pause  # a page without a kernel plays it itself
+    steps = Steps(pause)
 
+    def step() -> bool:
+        slider.value = min(slider.value + slider.step, slider.max)
+        return slider.value < slider.max
 
-class _Player:
-    def __init__(self, slider: widgets.IntSlider, button: widgets.Button, pause: float):
-        self.slider, self.button, self.pause = slider, button, pause
-        self.going: object | None = None  # a token of the play that may go on
-        self.task: Future | None = None
-        try:
-            self.loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self.loop = None
+    def stopped(whole: bool) -> None:
+        if not steps.going:
+            button.description = "Play"
 
-    def pressed(self) -> None:
-        if self.going:
-            self._stop()
+    def pressed(_) -> None:
+        if steps.going:
+            steps.stop()
+            button.description = "Play"
             return
-        self.going, self.button.description = object(), "Pause"
-        if self.slider.value >= self.slider.max:
-            self.slider.value = self.slider.min
-        if self.loop is not None and self.loop.is_running():
-            self.task = asyncio.run_coroutine_threadsafe(self._play(self.going), self.loop)
-        else:
-            self.slider.value = self.slider.max
-            self._stop()
+        button.description = "Pause"
+        if slider.value >= slider.max:
+            slider.value = slider.min
+        steps.start(step, stopped)
 
-    def _stop(self) -> None:
-        self.going, self.button.description = None, "Play"
-
-    async def _play(self, token: object) -> None:
-        while self.going is token and self.slider.value < self.slider.max:
-            await asyncio.sleep(self.pause)
-            if self.going is token:
-                self.slider.value = min(self.slider.value + self.slider.step, self.slider.max)
-        if self.going is token:
-            self._stop()
+    button.on_click(pressed)
+    return button

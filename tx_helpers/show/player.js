@@ -1,161 +1,11 @@
-// A recorded explorer, alive without a kernel: the controls that it has in Jupyter, and for each of their settings the
-// picture, the alt text and the error that Python drew there. record.py says how the frames are stored; it puts a line
-// before this module that defines DRAWN: the scripts of those controls that draw themselves. What a control shows is
-// known by its places: `at[axis]` is the place of its value among its recorded ones, -1 for one that was not recorded.
-
-const element = (tag, attributes = {}, ...content) => {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...content); // strings become text, never markup
-  return node;
-};
-
-const labelled = (about, ...nodes) => {
-  const label = element("label", { class: "tx-control" }, element("span", {}, about.label), nodes[0]);
-  return element("div", { class: "tx-control" }, label, ...nodes.slice(1));
-};
+// A recorded explorer, alive without a kernel: the controls that it has in Jupyter (controls.js), and for each of their
+// settings the picture, the alt text and the error that Python drew there. record.py says how the frames are stored.
+// `at[axis]` is the place of a control's value among its recorded ones, -1 for one that was not recorded.
 
 const unpacked = async (data) => {
   const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(stream).text());
 };
-
-// --- the controls: each makes { node, put(place, stops) }, and calls moved(place) when it is turned -------------------
-
-/** One step for each of the stops that there are now, evenly spaced, whatever lies between their values. */
-const slider = (about, moved) => {
-  const input = element("input", { type: "range", min: 0, step: 1 }), said = element("output");
-  let stops = [];
-  const write = () => {
-    said.textContent = about.texts[stops[input.valueAsNumber]];
-    input.setAttribute("aria-valuetext", said.textContent);
-  };
-  input.addEventListener("input", () => {
-    write();
-    moved(stops[input.valueAsNumber]);
-  });
-  const put = (place, recorded) => {
-    stops = recorded;
-    input.max = stops.length - 1;
-    input.value = stops.indexOf(place);
-    write();
-  };
-  return { node: labelled(about, input, said), put };
-};
-
-const choice = (about, moved) => {
-  const select = element("select", {}, ...about.texts.map((text) => element("option", {}, text)));
-  select.addEventListener("change", () => moved(select.selectedIndex));
-  return { node: labelled(about, select), put: (place) => { select.selectedIndex = place; } };
-};
-
-const buttons = (about, moved) => {
-  const all = about.texts.map((text, place) => {
-    const button = element("button", { type: "button" }, text);
-    button.addEventListener("click", () => moved(place));
-    return button;
-  });
-  const node = element("div", { class: "tx-control", role: "group", "aria-label": about.label }, about.label, ...all);
-  return { node, put: (place) => all.forEach((button, n) => button.setAttribute("aria-pressed", n === place)) };
-};
-
-const tick = (about, moved) => {
-  const input = element("input", { type: "checkbox" }), place = (value) => about.values.indexOf(value);
-  input.addEventListener("change", () => moved(place(input.checked)));
-  return { node: labelled(about, input), put: (now) => { input.checked = about.values[now]; } };
-};
-
-let lists = 0;
-
-/** A line to type into, with the recorded texts as suggestions; of numbers, the arrow keys go from one to the next. */
-const field = (about, moved) => {
-  const id = `tx-recorded-${(lists += 1)}`, options = about.texts.map((text) => element("option", { value: text }));
-  const input = element("input", { type: "text", list: id, autocomplete: "off" });
-  const typed = () => moved(about.texts.indexOf(input.value.trim().replace(/\s+/g, " ")), input.value);
-  input.addEventListener("change", typed);
-  if (about.kind === "number") {
-    input.type = "number";
-    const sorted = [...about.values].sort((a, b) => a - b);
-    input.addEventListener("keydown", (event) => {
-      const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-      if (!step) return;
-      event.preventDefault();
-      const beyond = sorted.filter((value) => (value - input.valueAsNumber) * step > 0);
-      const next = step > 0 ? beyond[0] : beyond.at(-1);
-      if (next !== undefined) moved(about.values.indexOf(next));
-    });
-  }
-  const put = (place) => { if (place >= 0) input.value = about.texts[place]; };
-  return { node: labelled(about, input, element("datalist", { id }, ...options)), put };
-};
-
-/** The value as text, whatever the order of what it lists: heads and cells are sets, a place in the plane is not. */
-const canonical = (value) => {
-  const isSet = Array.isArray(value) && value.some((part) => typeof part !== "number");
-  return JSON.stringify(isSet ? value.map((part) => JSON.stringify(part)).sort() : value);
-};
-
-/** A control with a script of its own, which believes that a kernel answers. */
-const drawn = (about, moved) => {
-  const node = element("div", { class: "tx-drawn" }), known = about.values.map(canonical), heard = new Map();
-  const stored = { ...about.state, value: about.values[about.at] };
-  const model = {
-    get: (name) => stored[name],
-    set: (name, value) => {
-      stored[name] = value;
-      heard.get(`change:${name}`)?.forEach((call) => call());
-    },
-    on: (event, call) => heard.set(event, (heard.get(event) ?? new Set()).add(call)),
-    off: (event, call) => heard.get(event)?.delete(call),
-    save_changes: () => moved(known.indexOf(canonical(stored.value))),
-  };
-  DRAWN[about.key].render({ model, el: node });
-  const put = (place) => place >= 0 && known[place] !== canonical(stored.value) && model.set("value", about.values[place]);
-  const tell = (traits) => {
-    for (const [name, value] of Object.entries({ ...about.state, ...traits }))
-      if (JSON.stringify(value) !== JSON.stringify(stored[name])) model.set(name, value);
-  };
-  return { node, put, tell };
-};
-
-const KINDS = { slider, choice, buttons, tick, text: field, number: field, drawn };
-
-// --- buttons ----------------------------------------------------------------------------------------------------------
-
-/** Sets controls to the values that it names. */
-const press = (about, hands) => {
-  const button = element("button", { type: "button" }, about.label);
-  button.addEventListener("click", () => Object.entries(about.sets).forEach(([key, value]) => hands.choose(key, value)));
-  return { node: button };
-};
-
-/** Moves a slider to its end, a stop at a time; from its start if it is at its end. */
-const play = (about, hands) => {
-  const button = element("button", { type: "button" }, about.label);
-  let timer = null;
-  const stop = () => {
-    clearInterval(timer);
-    timer = null;
-    button.textContent = about.label;
-  };
-  const step = () => {
-    const next = hands.beyond(about.slider);
-    if (next === undefined) stop();
-    else hands.move(about.slider, next);
-    if (hands.beyond(about.slider) === undefined) stop();
-  };
-  button.addEventListener("click", () => {
-    if (timer) return stop();
-    if (hands.beyond(about.slider) === undefined) hands.move(about.slider, hands.stops(about.slider)[0]);
-    button.textContent = "Pause";
-    timer = setInterval(step, 1000 * about.pause);
-  });
-  return { node: button, stop };
-};
-
-const PRESSED = { press, play };
-
-// --- the explorer -----------------------------------------------------------------------------------------------------
 
 const listed = (texts, most = 12) => texts.slice(0, most).join(", ") + (texts.length > most ? ", …" : "");
 
@@ -183,7 +33,7 @@ const opened = (model) => {
   const alarm = element("div", { class: "tx-error", role: "alert" });
   alarm.hidden = true;
   return {
-    name, controls, values, at, alarm, made: new Map(), film: { settings: {}, frames: [], pieces: [] },
+    name, controls, values, at, alarm, made: new Map(), film: { settings: {}, frames: [], pieces: [], runs: {} },
     picture: element("div", { class: "tx-view" }),
     summary: element("div", { class: "tx-summary", role: "status", "aria-live": "polite" }),
   };
@@ -229,7 +79,8 @@ const put = (here) =>
 const move = (here, about, place, typed) => {
   here.at[about.axis] = place;
   if (place >= 0) follow(here, about);
-  const frame = frameAt(here, here.at);
+  const standing = [...here.made.values()].map((control) => control.standing?.()).find((frame) => frame !== undefined);
+  const frame = here.film.frames[standing] ?? frameAt(here, here.at);
   if (frame) show(here, frame);
   else report(here, missing(about, here.values, here.at, here.film.settings, typed));
   put(here);
@@ -243,6 +94,9 @@ const handsOf = (here) => {
     stops: (key) => stopsOf(here, named(key)),
     beyond: (key) => stopsOf(here, named(key)).find((place) => place > here.at[named(key).axis]),
     move: (key, place) => move(here, named(key), place),
+    setting: () => here.at.join(","),
+    run: () => here.film.runs[here.at.join(",")],
+    show: (frame) => show(here, here.film.frames[frame]),
     choose: (key, value) => choose(key, (one) => canonical(one) === canonical(value)),
     click: ({ target }) => {
       const [key, value] = target.closest("[data-sets]")?.dataset.sets.split("=") ?? [];
@@ -254,7 +108,10 @@ const handsOf = (here) => {
 const render = ({ model, el }) => {
   const here = opened(model), hands = handsOf(here), { name, made, picture } = here;
   for (const about of here.controls) {
-    const moved = (place, typed) => move(here, about, place, typed);
+    const moved = (place, typed) => {
+      for (const control of made.values()) if (control.standing) control.stop(); // another setting has another run
+      move(here, about, place, typed);
+    };
     made.set(about.key, about.values ? KINDS[about.kind](about, moved) : PRESSED[about.kind](about, hands));
   }
   picture.addEventListener("click", hands.click);

@@ -4,6 +4,9 @@
     recording.about                     # name, controls with their stops: JSON
     recording.data                      # all frames, deflated
 
+A button that starts something (a training, a text that is written) is pressed at each setting; every picture until the
+end is kept, as it is while the work goes on and as it is where the work is stopped there.
+
 A frame is a picture, its alt text, and an error if there was one. Its markup is cut behind every ">", and equal pieces
 are stored once: two neighbours differ in a few numbers. `grid.py` says which settings are recorded; the module
 player.js shows the frames.
@@ -15,16 +18,17 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import ipywidgets as widgets
 
+from tx_helpers.show.camera import Camera, Frame, spread
 from tx_helpers.show.grid import Axis, axis_of, grid
 from tx_helpers.show.shapes import sheet
-from tx_helpers.show.stored import PageForm, page_form
+from tx_helpers.show.stored import PageForm
 
 FRAMES, BUDGET = 3000, 120_000  # of an explorer at most: frames, and bytes when deflated
-PLAYER = Path(__file__).with_name("player.js")
+SHOTS, FEWEST, SECONDS = 60, 15, 6.0  # of what a button starts: pictures, the fewest of them, and how long they play
+PLAYER = [Path(__file__).with_name(name) for name in ("controls.js", "player.js")]
 STYLE = """
 .tx-recorded .tx-controls { display: flex; flex-flow: row wrap; gap: 4px 24px; align-items: center; }
 .tx-recorded .tx-control { display: flex; align-items: center; gap: 8px; max-width: 100%; line-height: 2; }
@@ -61,77 +65,13 @@ class Recording:
 
 
 # --- the frames -------------------------------------------------------------------------------------------------------
-class Frame(NamedTuple):
-    """What one setting shows; `traits`: as JSON, what the drawing told the controls that a script draws."""
-
-    markup: str
-    alt: str
-    error: str
-    traits: str
-
-
-class _Camera:
-    """Moves an explorer's controls and keeps what it then shows; a setting is drawn once."""
-
-    def __init__(self, explore, axes: Sequence[Axis]):
-        self.explore, self.axes = explore, axes
-        self.seen: dict[tuple, Frame | None] = {}
-        self.led: set[str] = set()  # controls that the drawing, or another control, has moved or limited
-        self.drawn = _drawn(explore)  # what the page's own controls begin with
-
-    def frame(self, values: tuple) -> Frame | None:
-        """None where Python has no such setting: a slider whose end depends on another control ends before it."""
-        if values not in self.seen:
-            self.seen[values] = self._take({axis.key: value for axis, value in zip(self.axes, values, strict=True)})
-        return self.seen[values]
-
-    def move(self, setting: Mapping) -> None:
-        """Put all controls, those last whose limits depend on others. ValueError if Python has no such setting."""
-        try:
-            self.explore.set(**setting)
-        except ValueError:
-            for key, value in setting.items():
-                try:
-                    self.explore.set(**{key: value})
-                except ValueError:
-                    self.led.add(key)
-            self.explore.set(**setting)
-
-    def _take(self, setting: dict) -> Frame | None:
-        try:
-            self.move(setting)
-        except ValueError:
-            return None
-        moved = {key for key, value in setting.items() if self.explore.values[key] != value}
-        self.led |= moved
-        if moved:
-            return None
-        markup, alt, error = self.explore.shown
-        told = _drawn(self.explore)
-        news = {key: _news(self.drawn[key], state) for key, state in told.items() if state != self.drawn[key]}
-        traits = json.dumps(news, ensure_ascii=False, separators=(",", ":")) if news else ""
-        return Frame("" if error else markup, "" if error else alt, error, traits)
-
-
-def _drawn(explore) -> dict[str, dict]:
-    """Control -> its traits, of the controls that a script of their own draws; their value left out."""
-    drawn = {key: control for key, control in explore.controls.items() if hasattr(control, "_esm")}
-    states = {key: page_form(control, "").state for key, control in drawn.items()}
-    return {key: {name: value for name, value in state.items() if name != "value"} for key, state in states.items()}
-
-
-def _news(before: Mapping, now: Mapping) -> dict:
-    """The traits that have changed."""
-    return {name: value for name, value in now.items() if value != before[name]}
-
-
 def pieces(markup: str) -> list[str]:
     """The markup, cut behind every ">"."""
     return re.findall(r"[^>]*>|[^>]+", markup)
 
 
-def packed(frames: Sequence[Frame], settings: Mapping[str, int]) -> bytes:
-    """All frames as deflated JSON: pieces, each once; the frames as lists of their places; setting -> frame."""
+def packed(frames: Sequence[Frame], settings: Mapping[str, int], runs: Mapping[str, list]) -> bytes:
+    """All frames as deflated JSON: pieces, each once; the frames as lists of their places; setting -> frame, run."""
     places: dict[str, int] = {}
     pictures = [[places.setdefault(piece, len(places)) for piece in pieces(frame.markup)] for frame in frames]
     told = [[places.setdefault(piece, len(places)) for piece in frame.traits.split(",")] for frame in frames]
@@ -142,6 +82,7 @@ def packed(frames: Sequence[Frame], settings: Mapping[str, int]) -> bytes:
         ],
         "pieces": list(places),
         "settings": settings,
+        "runs": runs,
     }
     return zlib.compress(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(), 9)
 
@@ -152,52 +93,66 @@ def record(explore, *, frames: int = FRAMES, budget: int = BUDGET) -> Recording:
 
     The explorer's controls are then as they were before. ValueError if not even its start fits into the budget.
     """
-    start = explore.values
     linked = {key: stated for key, stated in explore.recorded.items() if isinstance(stated, str)}
     axes = [
         axis_of(key, control, explore.recorded.get(key))
         for key, control in explore.controls.items()
-        if control.has_trait("value") and key not in linked
+        if control.has_trait("value") and key not in (*linked, explore.button)
     ]
-    camera, most, made = _Camera(explore, axes), frames, None
+    start = {axis.key: axis.values[axis.start] for axis in axes}
+    camera, most, shots, made = Camera(explore, axes), frames, SHOTS, None
     try:
         while made is None:
-            made = _recorded(camera, linked, grid(axes, most))
+            made = _recorded(camera, linked, grid(axes, most), shots)
             if len(made.data) > budget:
                 if most == 1:
                     raise ValueError(
                         f"record: {explore.name!r} takes {len(made.data)} bytes at its start, but budget={budget}"
                     )
-                most, made = max(1, min(int(most * 0.95 * budget / len(made.data)), made.settings - 1)), None
+                if explore.button and shots > FEWEST:
+                    shots, made = max(FEWEST, int(shots * 0.7)), None
+                else:
+                    most, made = max(1, min(int(most * 0.95 * budget / len(made.data)), made.settings - 1)), None
     finally:
         camera.move(start)
     return made
 
 
-def _recorded(camera: _Camera, linked: Mapping[str, str], settings: list[tuple[int, ...]]) -> Recording:
+def _recorded(camera: Camera, linked: Mapping[str, str], settings: list[tuple[int, ...]], shots: int) -> Recording:
     """The frames of these settings; a stop at which nothing was recorded is left out."""
     axes, explore = camera.axes, camera.explore
     found: dict[tuple[int, ...], Frame] = {}
     for setting in settings:
-        frame = camera.frame(tuple(axis.values[place] for axis, place in zip(axes, setting, strict=True)))
+        frame = camera.frame(_values(axes, setting))
         if frame is not None:
             found[setting] = frame
+    films = {setting: spread(camera.run(_values(axes, setting)), shots) for setting in found if explore.button}
     kept = [sorted({setting[n] for setting in found}) for n in range(len(axes))]
-    frames = list(dict.fromkeys(found.values()))
+    frames = dict.fromkeys(found.values()) | dict.fromkeys(
+        frame for film in films.values() for shot in film for frame in shot
+    )
     place = {frame: n for n, frame in enumerate(frames)}
-    numbers = {
-        ",".join(str(kept[n].index(stop)) for n, stop in enumerate(setting)): place[frame]
-        for setting, frame in found.items()
-    }
+    key_of = {setting: ",".join(str(kept[n].index(stop)) for n, stop in enumerate(setting)) for setting in found}
+    numbers = {key_of[setting]: place[frame] for setting, frame in found.items()}
+    runs = {key_of[setting]: [[place[frame] for frame in shot] for shot in film] for setting, film in films.items()}
+    way = f"{len(runs)} recorded runs" if runs else f"recorded, {len(found):,} settings"
     controls = [_described(key, explore, camera, kept, linked) for key in explore.controls]
-    about = {"name": explore.name, "controls": controls, "way": f"recorded, {len(found):,} settings"}
-    return Recording(about, packed(frames, numbers), len(found), len(frames))
+    about = {"name": explore.name, "controls": controls, "way": way}
+    return Recording(about, packed(list(frames), numbers, runs), len(found), len(frames))
 
 
-def _described(key: str, explore, camera: _Camera, kept: list[list[int]], linked: Mapping[str, str]) -> dict:
+def _values(axes: Sequence[Axis], setting: tuple[int, ...]) -> tuple:
+    return tuple(axis.values[place] for axis, place in zip(axes, setting, strict=True))
+
+
+def _described(key: str, explore, camera: Camera, kept: list[list[int]], linked: Mapping[str, str]) -> dict:
     """A control for player.js: its kind and label; and if it has values, their texts and the start among them."""
     control = explore.controls[key]
     about = {"key": key, "label": control.description.strip()}
+    if key == explore.button:
+        labels = list(camera.labels)
+        start, going, *on = [about["label"], *(label for label in labels if label != about["label"])]
+        return about | {"kind": "run", "labels": [start, going, *(on or [start])], "seconds": SECONDS}
     if not control.has_trait("value"):
         plays = getattr(control, "plays", None)  # (slider, pause) of a play button
         if plays:
@@ -218,12 +173,13 @@ def _described(key: str, explore, camera: _Camera, kept: list[list[int]], linked
 
 def recorded_form(explore, **limits) -> PageForm:
     """The page form of an explorer: player.js, the scripts of the controls that draw themselves, and the recording."""
-    made = record(explore, **limits)
+    text, made = repr(explore), record(explore, **limits)
     drawn = {key: control for key, control in explore.controls.items() if hasattr(control, "_esm")}
     scripts = [f"{json.dumps(key)}: (() => {{\n{_returning(control._esm)}\n}})()" for key, control in drawn.items()]
-    script = f"const DRAWN = {{{', '.join(scripts)}}};\n{PLAYER.read_text('utf-8')}"  # a page form has one script
+    player = "\n".join(path.read_text("utf-8") for path in PLAYER)
+    script = f"const DRAWN = {{{', '.join(scripts)}}};\n{player}"  # a page form has one script
     css = "\n".join([sheet(), STYLE, *(str(control._css) for control in drawn.values())])
-    return PageForm(script, css, {"recording": made.about, "frames": made.data}, repr(explore))
+    return PageForm(script, css, {"recording": made.about, "frames": made.data}, text)
 
 
 def _returning(script: str) -> str:

@@ -4,7 +4,7 @@
 
 Model and source are the same in all five columns. In the three that draw, the n-th word is drawn with the n-th random
 number of the seed (Python's, which are the same on every machine). p is the model's own probability (temperature 1,
-all tokens), whatever the rule of the column is. The darker a word, the more of a surprise it was.
+all tokens), whatever the rule of the column is. The bluer a word, the more of a surprise it was.
 """
 
 import math
@@ -17,7 +17,7 @@ import ipywidgets as widgets
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.generation.sampling import filter_logits
+from tx_helpers.generation.sampling import filter_logits, pick
 from tx_helpers.generation.search import beam_search, generate
 from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, side_by_side
@@ -69,8 +69,7 @@ def _drawn(model: nn.Module, source: Tensor, seed: int, longest: int, rule: dict
     state, ids, uniform = model.start(source), [], random.Random(seed).random
     while len(ids) < longest and EOS not in ids:
         logits = state.step(torch.tensor([ids[-1:] or [BOS]]))[0, -1].double()
-        q = filter_logits(logits, **rule).softmax(-1)
-        ids.append(int((q.cumsum(0) <= uniform() * q.sum()).sum()))  # the first token up to which q exceeds the number
+        ids.append(pick(filter_logits(logits, **rule), uniform()))
     return ids
 
 

@@ -3,21 +3,18 @@
     live = Live("race", {"one head": make_one, "two heads": make_two}, draw, describe, steps=200, every=2)
     live.explore
 
-A kernel that computes sees no click, so the training is an asyncio task that pauses after every step. Whatever came in
-meanwhile (a press of Stop, a cell to run) is done then. It needs no thread. But JupyterLab 4 handles presses in a
-thread of the kernel (a "subshell"), so the task runs in the event loop in which the explorer was made, that of the
-cells: cells and training never compute at the same time.
+It goes on step by step, as `steps.py` says.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from functools import partial
 from typing import Any, Protocol
 
 import ipywidgets as widgets
 
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
+from tx_helpers.show.steps import Steps
 
 REST = 0.002  # seconds between two steps, in which the kernel handles messages
 
@@ -61,24 +58,12 @@ class Live:
         rest: float = REST,
         control: Callable[..., Any] = widgets.Dropdown,
     ):
-        self.make, self.draw, self.describe, self.steps, self.every, self.rest = (
-            runs,
-            draw,
-            describe,
-            steps,
-            every,
-            rest,
-        )
+        self.make, self.draw, self.describe, self.steps, self.every = runs, draw, describe, steps, every
         self.runs: dict[str, Run] = {}
         self.moments: dict[str, tuple[int, Any]] = {}  # the step, and what was seen then
         self.failures: dict[str, str] = {}
-        self.going: object | None = None  # a token of the training that may go on
         self.busy: str | None = None  # the model whose last picture is still to come
-        self.task: Future | None = None
-        try:
-            self.loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self.loop = None
+        self.work = Steps(rest)
         self.model = control(options=list(runs), description=label)
         self.button = widgets.ToggleButton(description="Start", layout={"width": "120px"})
         self.explore = Explore(self.picture, name=name, model=self.model, training=self.button)
@@ -105,32 +90,36 @@ class Live:
             self.runs[name] = self.make[name]()
             self.failures.pop(name, None)
             self.moments.pop(name, None)
-        self.going = token = object()
         self.busy = name
-        training = self._train(name, token)
-        if self.loop is not None and self.loop.is_running():
-            self.task = asyncio.run_coroutine_threadsafe(training, self.loop)
-        else:
-            asyncio.run(training)
+        self.work.start(partial(self._step, name), partial(self._ended, name))
 
     def _stop(self) -> None:
-        self.going, self.button.value, self.button.description = None, False, "Start"
+        self.work.stop()
+        self.button.value, self.button.description = False, "Start"
 
-    async def _train(self, name: str, token: object) -> None:
+    def _step(self, name: str) -> bool:
         run = self.runs[name]
         try:
-            while self.going is token and not run.done:
-                run.advance()
-                if run.step == 1 or run.step % self.every == 0:
-                    self._show(name)
-                await asyncio.sleep(self.rest)
-            self.busy = None
-            self._show(name)
+            run.advance()
+            if run.step == 1 or run.step % self.every == 0:
+                self._show(name)
         except Exception as error:  # of the learner's own model, perhaps: shown in place, whatever it is
-            self.failures[name] = f"step {run.step + 1} failed: {type(error).__name__}: {error}"
-        if self.going is token:
+            self._failed(name, error)
+        return name not in self.failures and not run.done
+
+    def _ended(self, name: str, whole: bool) -> None:
+        """Whole: after its last step; else it was stopped, and perhaps started again since."""
+        self.busy = None
+        try:
+            self._show(name)
+        except Exception as error:
+            self._failed(name, error)
+        if whole:
             self._stop()
         self.explore.redraw()
+
+    def _failed(self, name: str, error: Exception) -> None:
+        self.failures.setdefault(name, f"step {self.runs[name].step + 1} failed: {type(error).__name__}: {error}")
 
     def _show(self, name: str) -> None:
         run = self.runs[name]

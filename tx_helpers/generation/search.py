@@ -182,9 +182,7 @@ def ranked(hypotheses: Iterable[Hypothesis], length_penalty: float) -> list[Hypo
     the penalty (α = 0) every further token lowers the score, so short sequences win.
     Source: Wu et al. 2016 (GNMT), eq. 14, without coverage.
     """
-    scored = [
-        one._replace(score=one.log_probability / ((5 + len(one.ids)) / 6) ** length_penalty) for one in hypotheses
-    ]
+    scored = [h._replace(score=h.log_probability / ((5 + len(h.ids)) / 6) ** length_penalty) for h in hypotheses]
     return sorted(scored, key=lambda one: one.score, reverse=True)
 
 
@@ -204,10 +202,11 @@ def _steps(
     with _evaluating(modules):
         state = _start(model, ids.shape[0], source, cached)
     so_far, ended = ids, torch.zeros(ids.shape[0], dtype=torch.bool, device=ids.device)
-    for _ in range(max_new_tokens):
+    for step in range(max_new_tokens):
         with _evaluating(modules):
             logits = state.step(ids)[:, -1]
-            _check_vocabulary(logits, end_id, pad_id)
+            if step == 0:
+                _check_vocabulary(logits, end_id, pad_id)
             new = choose(logits if repetition == 1 else repetition_penalty(precise(logits), so_far, repetition))
         if end_id is not None:
             new = new.masked_fill(ended, end_id if pad_id is None else pad_id)
@@ -215,7 +214,8 @@ def _steps(
         yield new
         if ended.all():
             return
-        ids, so_far = new[:, None], torch.cat([so_far, new[:, None]], dim=1)
+        ids = new[:, None]
+        so_far = so_far if repetition == 1 else torch.cat([so_far, ids], dim=1)
 
 
 @contextmanager

@@ -8,6 +8,21 @@ from tx_helpers.exercises.quizzes import Choice, Question
 
 # --- the feed-forward network, inside the notebook ------------------------------------------------------------------
 
+
+def _network_cases(seed: int) -> list[tuple[torch.Tensor, ...]]:
+    """Cases (x, W_1, b_1, W_2, b_2): one small enough to calculate by hand, and one of random numbers."""
+    return [
+        (
+            torch.tensor([[[1.0, -2.0]]]),
+            torch.tensor([[1.0, -1.0, 0.0], [0.0, 1.0, 1.0]]),
+            torch.tensor([0.5, 0.0, 3.0]),
+            torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, -1.0]]),
+            torch.tensor([-4.0, 0.25]),
+        ),
+        random_tensors((2, 3, 4), (4, 7), (7,), (7, 4), (4,), seed=seed),
+    ]
+
+
 plain_network = Exercise(
     "feed_forward",
     title="Widen, bend, narrow",
@@ -18,16 +33,7 @@ plain_network = Exercise(
     inline=True,
     formula=r"\operatorname{FFN}(x) = \max(0,\, xW_1 + b_1)\,W_2 + b_2",
     source="Vaswani et al. 2017, equation 2",
-    cases=lambda: [
-        (
-            torch.tensor([[[1.0, -2.0]]]),
-            torch.tensor([[1.0, -1.0, 0.0], [0.0, 1.0, 1.0]]),
-            torch.tensor([0.5, 0.0, 3.0]),
-            torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, -1.0]]),
-            torch.tensor([-4.0, 0.25]),
-        ),
-        random_tensors((2, 3, 4), (4, 7), (7,), (7, 4), (4,), seed=7),
-    ],
+    cases=lambda: _network_cases(seed=7),
     hints=(
         "A product, a bend, a product: the same three steps as for |x| above, with biases.",
         "x @ W_1 + b_1 is (B, T, F). Apply torch.relu to it before the second product.",
@@ -91,16 +97,7 @@ network = Exercise(
     minutes=5,
     formula=r"\operatorname{FFN}(x) = \max(0,\, xW_1 + b_1)^2\,W_2 + b_2",
     source="Vaswani et al. 2017, equation 2, with the square of So et al. 2021 (Primer)",
-    cases=lambda: [
-        (
-            torch.tensor([[[1.0, -2.0]]]),
-            torch.tensor([[1.0, -1.0, 0.0], [0.0, 1.0, 1.0]]),
-            torch.tensor([0.5, 0.0, 3.0]),
-            torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, -1.0]]),
-            torch.tensor([-4.0, 0.25]),
-        ),
-        random_tensors((2, 3, 4), (4, 7), (7,), (7, 4), (4,), seed=0),
-    ],
+    cases=lambda: _network_cases(seed=0),
     hints=(
         "Widen, bend, narrow: three steps.",
         "To bend is to apply clamp(min=0) and then the square. Both come between the two matrices.",

@@ -28,6 +28,13 @@ def pytest_terminal_summary(terminalreporter) -> None:
         failed = sum(f"::{test}[" in report.nodeid for report in stats.get("failed", []))
         if passed + failed:
             terminalreporter.write_line(f"exercises: {passed} of {passed + failed} {what}")
+    compared = [
+        value for report in stats.get("passed", []) for key, value in report.user_properties if key == "compared"
+    ]
+    if compared:
+        terminalreporter.write_line("checkpoints: hidden states, logits and gradients equal those of transformers for")
+        for row in sorted(set(compared)):
+            terminalreporter.write_line(f"  {row}")
     notebooks = [nbformat.read(path, as_version=4) for path in COURSE]
     compared, bearing = compared_share(notebooks)
     if bearing:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from tx_helpers.arguments import described, values_are_known
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.cache import KVCache
-from tx_helpers.layers import Dropout
+from tx_helpers.layers import ACTIVATIONS, Dropout
 from tx_helpers.observe import observe
 
 Sublayer = Callable[[Tensor], Tensor]
@@ -138,6 +138,19 @@ class InputEmbedding(nn.Module):
             raise ValueError(f"InputEmbedding: {shapes}, in a model with {n} segment types")
         if values_are_known(segments) and not 0 <= int(segments.min()) <= int(segments.max()) < n:
             raise ValueError(f"InputEmbedding: segments {int(segments.min())} … {int(segments.max())} of {n} types")
+
+
+class OutputTransform(nn.Module):
+    """norm(f(x W + b)): what BERT does with the last hidden states before its output layer. (B, T, D) -> (B, T, D)"""
+
+    def __init__(self, d_model: int, activation: str, norm: nn.Module):
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.activation = ACTIVATIONS[activation]
+        self.norm = norm
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(self.activation(self.dense(x)))
 
 
 @dataclass

@@ -11,9 +11,10 @@ Grouped by part, so that a change reads as what it is:
 from dataclasses import dataclass, field, fields
 from functools import partial
 
-from tx_helpers.arguments import check_numbers, check_one_of, described
+from tx_helpers.arguments import check_numbers, check_one_of, check_types, described
 from tx_helpers.blocks import WIRINGS
 from tx_helpers.layers import ACTIVATIONS
+from tx_helpers.positions import WavelengthStretch
 
 
 @dataclass(frozen=True)
@@ -24,14 +25,17 @@ class AttentionConfig:
     n_kv_heads: int | None = None  # n_heads
     d_head: int | None = None  # d_model / n_heads
     bias: bool = True
+    output_bias: bool | None = None  # as bias
     qk_norm: bool = False
     scale: float | None = None  # 1 / √d_head
+    window: int | None = None  # of a causal stack: each query sees this many positions, its own included
 
     def __post_init__(self):
         at_least_one = partial(check_numbers, "AttentionConfig", least=1, whole=True)
         at_least_one(n_heads=self.n_heads)
         at_least_one(optional=True, n_kv_heads=self.n_kv_heads, d_head=self.d_head)
         check_numbers("AttentionConfig", optional=True, scale=self.scale)
+        at_least_one(optional=True, window=self.window)
         if self.n_heads % (self.n_kv_heads or self.n_heads):
             raise ValueError(
                 f"AttentionConfig: n_heads={self.n_heads} is not divisible by n_kv_heads={self.n_kv_heads}"
@@ -52,6 +56,9 @@ class FeedForwardConfig:
         check_one_of("FeedForwardConfig", ACTIVATIONS, activation=self.activation)
 
 
+POSITIONS = ("none", "sinusoidal", "learned", "rotary", "t5", "alibi", "sinusoidal_halves")
+
+
 @dataclass(frozen=True)
 class PositionConfig:
     """How the model gets to know the positions: see `positions`."""
@@ -60,14 +67,17 @@ class PositionConfig:
     base: float = 10000.0  # sinusoidal, rotary
     layout: str = "half"  # rotary
     interpolation: float = 1.0  # rotary
+    stretch: WavelengthStretch | None = None  # rotary
     buckets: int = 32  # t5
     max_distance: int = 128  # t5
 
     def __post_init__(self):
-        check_one_of("PositionConfig", ("none", "sinusoidal", "learned", "rotary", "t5", "alibi"), kind=self.kind)
+        check_one_of("PositionConfig", POSITIONS, kind=self.kind)
         check_one_of("PositionConfig", ("half", "interleaved"), layout=self.layout)
         check_numbers("PositionConfig", least=1, base=self.base)
         check_numbers("PositionConfig", above=0, interpolation=self.interpolation)
+        if self.stretch is not None:
+            check_types("PositionConfig", WavelengthStretch, stretch=self.stretch)
         check_numbers("PositionConfig", least=1, whole=True, buckets=self.buckets, max_distance=self.max_distance)
 
 
@@ -94,11 +104,14 @@ class EmbeddingConfig:
     segments: int = 0  # segment types, as in BERT
     token_shift: int = 0  # how many previous tokens are added to each token's vector, as in RWKV
     output_bias: bool = False
+    output_transform: str | None = None  # an activation: a dense layer, it and a norm precede the output, as in BERT
     output_scale: float = 1.0  # of the last hidden states, before the output: d_model^−½ in T5
 
     def __post_init__(self):
         check_numbers("EmbeddingConfig", least=0, whole=True, segments=self.segments, token_shift=self.token_shift)
         check_numbers("EmbeddingConfig", output_scale=self.output_scale)
+        if self.output_transform is not None:
+            check_one_of("EmbeddingConfig", ACTIVATIONS, output_transform=self.output_transform)
 
 
 @dataclass(frozen=True)
@@ -168,7 +181,7 @@ class TransformerConfig:
             raise ValueError(
                 f"TransformerConfig: d_model={self.d_model} is not divisible by n_heads={self.attention.n_heads}"
             )
-        if self.positions.kind == "sinusoidal" and self.d_model % 2:
+        if self.positions.kind.startswith("sinusoidal") and self.d_model % 2:
             raise ValueError(f"TransformerConfig: d_model={self.d_model}, but sinusoidal positions need an even one")
         if self.positions.kind == "rotary" and self.d_head % 2:
             raise ValueError(f"TransformerConfig: d_head={self.d_head}, but rotary positions need an even one")

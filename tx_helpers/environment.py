@@ -21,6 +21,8 @@ TOOLS = {
     "jupyterlab": "opens the notebooks",
     "nbval": "tests the notebooks",
     "pooch": "downloads a text, when asked to",
+    "tokenizers": "the tokenizers of public checkpoints",
+    "huggingface_hub": "downloads public checkpoints, when asked to",
 }
 
 PLAIN = {  # for consoles whose encoding lacks the character

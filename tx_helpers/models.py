@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from tx_helpers.arguments import check_ids
 from tx_helpers.attention import MultiHeadAttention
-from tx_helpers.blocks import WIRINGS, BlockCache, DecoderBlock, EncoderBlock, InputEmbedding
+from tx_helpers.blocks import WIRINGS, BlockCache, DecoderBlock, EncoderBlock, InputEmbedding, OutputTransform
 from tx_helpers.config import TransformerConfig
 from tx_helpers.decoding import DecodingState
 from tx_helpers.layers import FeedForward, GatedFeedForward, RMSNorm
-from tx_helpers.masks import combine_masks, padding_mask
+from tx_helpers.masks import combine_masks, padding_mask, sliding_window_mask
 from tx_helpers.positions import ALiBi, LearnedPositions, Rotary, SinusoidalPositions, T5Bias
 
 
@@ -34,7 +34,7 @@ class Stack(nn.Module):
         super().__init__()
         self.config, self.causal = config, causal
         self.pad_id = None if cross else config.pad_id
-        new_norm = partial(_NORMS[config.norm.kind], config.d_model, eps=config.norm.eps)
+        new_norm = partial(_new_norm, config)
         self.input = InputEmbedding(
             tokens,
             _position_vectors(config),
@@ -69,7 +69,7 @@ class Stack(nn.Module):
         previous_ids = [ids.roll(n, dims=-1)[:, new] for n in range(1, token_shift + 1)]
         x = self.input(ids[:, new], positions, segments, previous_ids=previous_ids)
         options = dict(
-            mask=combine_masks(padding, mask),
+            mask=combine_masks(padding, mask, self._window_mask(x.shape[1], S, x.device)),
             bias=None if self.bias is None else self.bias(x.shape[1], S, device=x.device, dtype=x.dtype),
             rotate=None if self.rotary is None else self.rotary.at(positions, x.dtype),
             causal=self.causal,
@@ -79,6 +79,11 @@ class Stack(nn.Module):
         for i, block in enumerate(self.blocks):
             x = block(x, **options, cache=caches[i] if caches else None)
         return self.norm(x)
+
+    def _window_mask(self, T: int, S: int, device: torch.device) -> Tensor | None:
+        """(T, S), or None where nothing is closed."""
+        window = self.config.attention.window if self.causal else None
+        return None if window is None or window >= S else sliding_window_mask(T, S, window=window, device=device)
 
     def _positions_and_padding(self, ids: Tensor) -> tuple[Tensor, Tensor | None]:
         if self.pad_id is None:
@@ -97,6 +102,8 @@ class TransformerModel(nn.Module):
     def _add_output(self, tokens: nn.Embedding) -> None:
         """Complete a model whose stacks are made; `tokens` is the embedding that the output may share."""
         config = self.config
+        activation = config.embedding.output_transform
+        self.transform = activation and OutputTransform(config.d_model, activation, _new_norm(config))
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=config.embedding.output_bias)
         initialise(self)
         self.tie_weights()
@@ -117,6 +124,8 @@ class TransformerModel(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Last hidden states (B, T, D) -> one number for each token of the vocabulary (B, T, V)."""
+        if self.transform is not None:
+            hidden = self.transform(hidden)
         return self.output(hidden * self.config.embedding.output_scale)
 
 
@@ -237,18 +246,20 @@ def count_parameters(model: nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-_NORMS: dict[str, Callable[..., nn.Module]] = {"layer": nn.LayerNorm, "rms": RMSNorm}
+def _new_norm(config: TransformerConfig) -> nn.Module:
+    return (RMSNorm if config.norm.kind == "rms" else nn.LayerNorm)(config.d_model, eps=config.norm.eps)
 
 
 def _position_vectors(config: TransformerConfig) -> nn.Module | None:
-    if config.positions.kind == "sinusoidal":
-        return SinusoidalPositions(config.d_model, base=config.positions.base)
-    return LearnedPositions(config.context_length, config.d_model) if config.positions.kind == "learned" else None
+    kind, d_model = config.positions.kind, config.d_model
+    if kind.startswith("sinusoidal"):
+        return SinusoidalPositions(d_model, base=config.positions.base, halves=kind == "sinusoidal_halves")
+    return LearnedPositions(config.context_length, d_model) if kind == "learned" else None
 
 
 def _rotary(config: TransformerConfig) -> Rotary | None:
-    kind, base, layout = config.positions.kind, config.positions.base, config.positions.layout
-    return Rotary(config.d_head, base, layout, config.positions.interpolation) if kind == "rotary" else None
+    p = config.positions
+    return Rotary(config.d_head, p.base, p.layout, p.interpolation, p.stretch) if p.kind == "rotary" else None
 
 
 def _position_bias(config: TransformerConfig, bidirectional: bool) -> nn.Module | None:
@@ -268,6 +279,7 @@ def _new_block(config: TransformerConfig, new_norm: Callable[[], nn.Module], cro
         n_kv_heads=attention.n_kv_heads,
         d_head=attention.d_head,
         bias=attention.bias,
+        output_bias=attention.output_bias,
         qk_norm=attention.qk_norm,
         norm_eps=config.norm.eps,
         scale=attention.scale,

@@ -25,12 +25,18 @@ def wavelengths(dim: int, *, base: float = 10000.0) -> Tensor:
     return 2 * math.pi / _frequencies(dim, base, torch.device("cpu"), torch.float64)
 
 
-def sinusoidal(positions: Tensor, d_model: int, *, base: float = 10000.0, dtype: torch.dtype = torch.float32) -> Tensor:
+def sinusoidal(
+    positions: Tensor, d_model: int, *, base: float = 10000.0, halves: bool = False, dtype: torch.dtype = torch.float32
+) -> Tensor:
     """PE(p, 2i) = sin(p / base^(2i/D)), PE(p, 2i+1) = cos(p / base^(2i/D)).   (…,) -> (…, D)
 
-    Even dimensions hold the sine, odd ones the cosine. Source: Vaswani et al. 2017, section 3.5.
+    Even dimensions hold the sine, odd ones the cosine. With halves, the first half of the dimensions holds the sines
+    and the second half the cosines, as in the code published with the paper and in Marian.
+    Source: Vaswani et al. 2017, section 3.5.
     """
     angles = _angles(positions, d_model, base, dtype)
+    if halves:
+        return _halves(angles.sin(), angles.cos()).to(dtype)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(dtype)
 
 
@@ -48,13 +54,13 @@ def relative_rotation(k: int, d_model: int, *, base: float = 10000.0) -> Tensor:
 class SinusoidalPositions(nn.Module):
     """`sinusoidal` as a module without parameters: positions (…,) -> (…, D)."""
 
-    def __init__(self, d_model: int, *, base: float = 10000.0):
+    def __init__(self, d_model: int, *, base: float = 10000.0, halves: bool = False):
         super().__init__()
         _check_even(d_model)
-        self.d_model, self.base = d_model, base
+        self.d_model, self.base, self.halves = d_model, base, halves
 
     def forward(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-        return sinusoidal(positions, self.d_model, base=self.base, dtype=dtype)
+        return sinusoidal(positions, self.d_model, base=self.base, halves=self.halves, dtype=dtype)
 
 
 class LearnedPositions(nn.Module):
@@ -75,6 +81,31 @@ class LearnedPositions(nn.Module):
 
 
 @dataclass(frozen=True)
+class WavelengthStretch:
+    """How Llama 3.1 stretches the rotary wavelengths of a model trained on T = `context` positions.
+
+    A wavelength beyond T / low gets `factor` times as long, one below T / high stays, and between them the frequency
+    moves linearly with T / wavelength. Source: Dubey et al. 2024, and the code published with Llama 3.1.
+    """
+
+    factor: float
+    low: float
+    high: float
+    context: int
+
+    def __post_init__(self):
+        check_numbers("WavelengthStretch", above=0, factor=self.factor, low=self.low)
+        check_numbers("WavelengthStretch", above=self.low, high=self.high)
+        check_numbers("WavelengthStretch", least=1, whole=True, context=self.context)
+
+    def __call__(self, frequencies: Tensor) -> Tensor:
+        """ω (K/2,) -> ω (K/2,), in radians per position."""
+        turns = self.context * frequencies / (2 * math.pi)  # T / wavelength
+        kept = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)
+        return frequencies * (kept + (1 - kept) / self.factor)
+
+
+@dataclass(frozen=True)
 class Rotary:
     """Turn each pair of features of a query or key by position · ω_i, so that q_m · k_n depends on m − n alone.
 
@@ -83,6 +114,7 @@ class Rotary:
                    "half" (i, i + K/2), as in GPT-NeoX and in the library transformers, which converts Llama's weights
     interpolation  positions are divided by it: a model trained on T positions runs on interpolation · T
                    (Chen et al. 2023)
+    stretch        a function of the frequencies ω (K/2,), such as `WavelengthStretch`
 
     `Rotary(8).at(positions)` gives the function to be applied to queries and keys (B, H, T, K). Su et al. 2021, eq. 34.
     """
@@ -91,6 +123,7 @@ class Rotary:
     base: float = 10000.0
     layout: str = "half"
     interpolation: float = 1.0
+    stretch: Callable[[Tensor], Tensor] | None = None
 
     def __post_init__(self):
         _check_even(self.d_head)
@@ -100,7 +133,7 @@ class Rotary:
     def at(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Callable[[Tensor], Tensor]:
         """The rotation at these positions, (T,) or (B, T), as a function (B, H, T, K) -> (B, H, T, K)."""
         check_tensors("Rotary", positions=(positions, "… T"))
-        angles = _angles(positions / self.interpolation, self.d_head, self.base, dtype)
+        angles = _angles(positions / self.interpolation, self.d_head, self.base, dtype, self.stretch)
         angles = angles.unsqueeze(-3)  # the same rotation for all heads: (1, T, K/2) or (B, 1, T, K/2)
         partner, spread = (_other_half, _halves) if self.layout == "half" else (_neighbour, _neighbours)
         angles = spread(-angles, angles)  # (…, T, K/2) -> (…, T, K)
@@ -207,11 +240,14 @@ def _frequencies(dim: int, base: float, device: torch.device, dtype: torch.dtype
     return base ** (-torch.arange(0, dim, 2, device=device, dtype=dtype) / dim)
 
 
-def _angles(positions: Tensor, dim: int, base: float, dtype: torch.dtype) -> Tensor:
+def _angles(
+    positions: Tensor, dim: int, base: float, dtype: torch.dtype, stretch: Callable[[Tensor], Tensor] | None = None
+) -> Tensor:
     """position · ω_i, (…, dim/2), in float32 or better."""
     check_tensors("positions", positions=(positions, "…"))
     dtype = torch.promote_types(dtype, torch.float32)
-    return positions.to(dtype).unsqueeze(-1) * _frequencies(dim, base, positions.device, dtype)
+    frequencies = _frequencies(dim, base, positions.device, dtype)
+    return positions.to(dtype).unsqueeze(-1) * (frequencies if stretch is None else stretch(frequencies))
 
 
 def _halves(a: Tensor, b: Tensor) -> Tensor:

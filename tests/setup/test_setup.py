@@ -21,7 +21,8 @@ from repository import COURSE, repository_files
 from tx_helpers import environment
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-RANGES = {r.name: r for r in map(Requirement, [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["data"]])}
+EXTRAS = [one for extra in PROJECT["optional-dependencies"].values() for one in extra]
+RANGES = {r.name: r for r in map(Requirement, [*PROJECT["dependencies"], *EXTRAS])}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

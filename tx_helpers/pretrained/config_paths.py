@@ -1,0 +1,71 @@
+"""A `TransformerConfig` as paths and values: {"d_model": 12, "attention.n_heads": 3, …}."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from tx_helpers.config import TransformerConfig
+
+
+def resolved(config: TransformerConfig) -> TransformerConfig:
+    """The same config with everything written out that follows from something else."""
+    attention, n_layers = config.attention, config.n_encoder_layers or config.n_layers
+    attention = replace(
+        attention,
+        n_kv_heads=attention.n_kv_heads or attention.n_heads,
+        d_head=config.d_head,
+        output_bias=attention.bias if attention.output_bias is None else attention.output_bias,
+    )
+    feed_forward = replace(config.feed_forward, d_ff=config.d_ff)
+    norm = replace(config.norm, final=config.final_norm)
+    return replace(config, attention=attention, feed_forward=feed_forward, norm=norm, n_encoder_layers=n_layers)
+
+
+def differences(one: TransformerConfig, other: TransformerConfig) -> dict[str, tuple[Any, Any]]:
+    """Path -> both values, where they differ in what the model computes (initial values and dropout are left out)."""
+    ours, theirs = flat(one), flat(other)
+    left = {path for path in ours if path.startswith("init.") or path == "dropout"}
+    unused = {"rotary": ("interpolation", "layout", "stretch"), "t5": ("buckets", "max_distance")}
+    for kind, names in unused.items():
+        if one.positions.kind == other.positions.kind != kind:
+            left |= {f"positions.{name}" for name in names}
+    if one.positions.kind in ("none", "learned", "t5", "alibi"):
+        left.add("positions.base")
+    return {path: (ours[path], theirs[path]) for path in ours if path not in left and ours[path] != theirs[path]}
+
+
+def build(values: Mapping[str, Any]) -> TransformerConfig:
+    """A config from paths: {"d_model": 12, "attention.n_heads": 3, …}."""
+    whole: dict[str, Any] = {}
+    parts: dict[str, dict[str, Any]] = {}
+    for path, value in values.items():
+        part, _, name = path.rpartition(".")
+        (parts.setdefault(part, {}) if part else whole)[name] = value
+    for one in fields(TransformerConfig):
+        if one.name in parts:
+            kind = one.default_factory
+            for inner in fields(kind):
+                value = parts[one.name].get(inner.name)
+                if isinstance(inner.default, bool) and value is not None and not isinstance(value, bool):
+                    raise ValueError(f"{one.name}.{inner.name} is {str(value)[:60]}, expected true or false")
+            whole[one.name] = kind(**parts[one.name])
+    return TransformerConfig(**whole)
+
+
+def at(config: TransformerConfig, path: str) -> Any:
+    """The value at one path."""
+    for name in path.split("."):
+        config = getattr(config, name)
+    return config
+
+
+def flat(config: TransformerConfig) -> dict[str, Any]:
+    """All paths and values."""
+    found: dict[str, Any] = {}
+    for one in fields(config):
+        value = getattr(config, one.name)
+        if isinstance(one.default_factory, type):
+            found |= {f"{one.name}.{inner.name}": getattr(value, inner.name) for inner in fields(value)}
+        else:
+            found[one.name] = value
+    return found

@@ -1,6 +1,7 @@
 // The controls of a recorded explorer, plain ones of the page. Each makes { node, put(place, stops) } and calls
 // moved(place) when it is turned: a place is that of a value among the recorded ones. Python joins this file and
-// player.js, and puts a line before both that defines DRAWN: the scripts of those controls that draw themselves.
+// player.js, and puts lines before both that define DRAWN, the scripts of those controls that draw themselves, and COMPUTE,
+// which takes the place of recorded frames in some explorers; else it is null.
 
 const element = (tag, attributes = {}, ...content) => {
   const node = document.createElement(tag);
@@ -63,7 +64,8 @@ let lists = 0;
 const field = (about, moved) => {
   const id = `tx-recorded-${(lists += 1)}`, options = about.texts.map((text) => element("option", { value: text }));
   const input = element("input", { type: "text", list: id, autocomplete: "off" });
-  const typed = () => moved(about.texts.indexOf(input.value.trim().replace(/\s+/g, " ")), input.value);
+  const spaced = (text) => text.trim().replace(/\s+/g, " ");
+  const typed = () => moved(about.texts.findIndex((text) => spaced(text) === spaced(input.value)), input.value);
   input.addEventListener("change", typed);
   if (about.kind === "number") {
     input.type = "number";
@@ -99,7 +101,14 @@ const drawn = (about, moved) => {
     },
     on: (event, call) => heard.set(event, (heard.get(event) ?? new Set()).add(call)),
     off: (event, call) => heard.get(event)?.delete(call),
-    save_changes: () => moved(known.indexOf(canonical(stored.value))),
+    save_changes: () => {
+      let place = known.indexOf(canonical(stored.value));
+      if (place < 0 && COMPUTE) {  // nothing needs to be recorded
+        place = known.push(canonical(stored.value)) - 1;
+        about.values.push(structuredClone(stored.value));
+      }
+      moved(place);
+    },
   };
   DRAWN[about.key].render({ model, el: node });
   const put = (place) => place >= 0 && known[place] !== canonical(stored.value) && model.set("value", about.values[place]);

@@ -43,19 +43,23 @@ class Explore:
               True or False                     a checkbox
               "text"                            a line of text
               A Button is shown among the controls, but passes no value to `draw`.
-    recorded  control -> the values that pages without a kernel offer (`record.py`), where they are not all that it has;
-              or the name of another control whose value this one always has
+    recorded  control -> the values that pages without a kernel offer (`record.py`), where they are not all that it has,
+              or a function that gives them; or the name of another control whose value this one always has
+    computed  (script, given): pages without a kernel compute instead. The module's default export is
+              compute(values, given) -> { alt, error, traits, markup }; what is left out is empty
 
     An error in the first draw is raised. Later errors are shown in place (a ValueError by its text alone, others with
     their type), and the last good picture stays. Raises ValueError for a name or a control that does not fit.
     """
 
-    def __init__(self, draw: Callable, name: str, *, recorded: Mapping | None = None, **controls):
+    def __init__(
+        self, draw: Callable, name: str, *, recorded: Mapping | None = None, computed: tuple | None = None, **controls
+    ):
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise ValueError(f"Explore: name={name!r}, expected small letters, digits and hyphens, a letter first")
         self.name = name
         self.controls = {key: _control(key, given) for key, given in controls.items()}
-        self.recorded = dict(recorded or {})
+        self.recorded, self.computed = dict(recorded or {}), computed
         self.begin_again: Callable = lambda: (
             None
         )  # called by `record` before each press of a button that starts something

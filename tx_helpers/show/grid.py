@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 
+NUMBERS = (7, 13, 21, 45, 46, 99, 101, 421, 1000, 6437, 54321, 246583, 999999)  # where a number can be typed
 LEAST = 5  # stops of a thinned slider; with fewer, controls are recorded in pairs
 
 

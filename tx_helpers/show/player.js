@@ -33,18 +33,32 @@ const opened = (model) => {
   const alarm = element("div", { class: "tx-error", role: "alert" });
   alarm.hidden = true;
   return {
-    name, controls, values, at, alarm, made: new Map(), film: { settings: {}, frames: [], pieces: [], runs: {} },
+    name, controls, values, at, alarm, given: model.get("given"), made: new Map(), film: { settings: {}, frames: [], pieces: [], runs: {} },
     picture: element("div", { class: "tx-view" }),
     summary: element("div", { class: "tx-summary", role: "status", "aria-live": "polite" }),
   };
 };
 
-const frameAt = ({ film }, places) => film.frames[film.settings[places.join(",")]];
+/** What the page computes for itself, where the explorer has a script for that: see `computed` in explore.py. */
+const computed = ({ values, given }, places) => {
+  const now = values.map((about) => [about.key, about.values[places[about.axis]]]);
+  return { markup: "", error: "", traits: {}, ...COMPUTE(Object.fromEntries(now), given) };
+};
+
+const recorded = (film, number) => {
+  if (number === undefined) return undefined;
+  const [places, alt, error, traits] = film.frames[number];
+  const joined = (places, mark) => places.map((place) => film.pieces[place]).join(mark);
+  return { markup: joined(places, ""), alt, error, traits: traits.length ? JSON.parse(joined(traits, ",")) : {} };
+};
+
+const frameAt = (here, places) =>
+  COMPUTE ? computed(here, places) : recorded(here.film, here.film.settings[places.join(",")]);
 
 /** The places at which a control can stand now; the slider that another control leads has not always all. */
 const stopsOf = (here, about) => {
   const all = about.texts.map((_, place) => place);
-  return about.led ? all.filter((place) => frameAt(here, here.at.with(about.axis, place))) : all;
+  return about.led ? all.filter((place) => here.at.with(about.axis, place).join(",") in here.film.settings) : all;
 };
 
 const report = ({ alarm }, error) => {
@@ -52,14 +66,12 @@ const report = ({ alarm }, error) => {
   alarm.hidden = !error;
 };
 
-const show = (here, [places, alt, error, traits]) => {
-  const joined = (places, mark) => places.map((place) => here.film.pieces[place]).join(mark);
+const show = (here, { markup, alt, error, traits }) => {
   report(here, error);
   if (error) return; // the last good picture stays
-  here.picture.innerHTML = joined(places, ""); // drawn by Python, which has escaped every text
+  here.picture.innerHTML = markup; // drawn by Python, which has escaped every text
   here.summary.textContent = alt;
-  const told = traits.length ? JSON.parse(joined(traits, ",")) : {};
-  for (const about of here.values) here.made.get(about.key).tell?.(told[about.key] ?? {});
+  for (const about of here.values) here.made.get(about.key).tell?.(traits[about.key] ?? {});
 };
 
 /** A slider that ends sooner than before, since another control has moved, goes back to its new end. */
@@ -80,7 +92,7 @@ const move = (here, about, place, typed) => {
   here.at[about.axis] = place;
   if (place >= 0) follow(here, about);
   const standing = [...here.made.values()].map((control) => control.standing?.()).find((frame) => frame !== undefined);
-  const frame = here.film.frames[standing] ?? frameAt(here, here.at);
+  const frame = recorded(here.film, standing) ?? frameAt(here, here.at);
   if (frame) show(here, frame);
   else report(here, missing(about, here.values, here.at, here.film.settings, typed));
   put(here);
@@ -96,7 +108,7 @@ const handsOf = (here) => {
     move: (key, place) => move(here, named(key), place),
     setting: () => here.at.join(","),
     run: () => here.film.runs[here.at.join(",")],
-    show: (frame) => show(here, here.film.frames[frame]),
+    show: (frame) => show(here, recorded(here.film, frame)),
     choose: (key, value) => choose(key, (one) => canonical(one) === canonical(value)),
     click: ({ target }) => {
       const [key, value] = target.closest("[data-sets]")?.dataset.sets.split("=") ?? [];
@@ -117,11 +129,13 @@ const render = ({ model, el }) => {
   picture.addEventListener("click", hands.click);
   const controls = element("div", { class: "tx-controls" }, ...[...made.values()].map(({ node }) => node));
   el.append(element("div", { class: `tx-explorer tx-explorer-${name} tx-recorded` }, controls, here.alarm, picture, here.summary));
-  unpacked(model.get("frames")).then((film) => {
+  const ready = (film) => {
     here.film = film;
     show(here, frameAt(here, here.at));
     put(here);
-  });
+  };
+  if (COMPUTE) ready(here.film);
+  else unpacked(model.get("frames")).then(ready);
   return () => made.forEach((control) => control.stop?.());
 };
 

@@ -93,12 +93,7 @@ def record(explore, *, frames: int = FRAMES, budget: int = BUDGET) -> Recording:
 
     The explorer's controls are then as they were before. ValueError if not even its start fits into the budget.
     """
-    linked = {key: stated for key, stated in explore.recorded.items() if isinstance(stated, str)}
-    axes = [
-        axis_of(key, control, explore.recorded.get(key))
-        for key, control in explore.controls.items()
-        if control.has_trait("value") and key not in (*linked, explore.button)
-    ]
+    axes, linked = _axes(explore)
     start = {axis.key: axis.values[axis.start] for axis in axes}
     camera, most, shots, made = Camera(explore, axes), frames, SHOTS, None
     try:
@@ -116,6 +111,23 @@ def record(explore, *, frames: int = FRAMES, budget: int = BUDGET) -> Recording:
     finally:
         camera.move(start)
     return made
+
+
+def _axes(explore) -> tuple[list[Axis], dict[str, str]]:
+    """An axis for each control that has a value; and control -> the one whose value it always has."""
+    stated = {key: given() if callable(given) else given for key, given in explore.recorded.items()}
+    linked = {key: given for key, given in stated.items() if isinstance(given, str)}
+    controls = {key: control for key, control in explore.controls.items() if control.has_trait("value")}
+    own = [key for key in controls if key not in linked and key != explore.button]
+    return [axis_of(key, controls[key], stated.get(key)) for key in own], linked
+
+
+def about_controls(explore) -> dict:
+    """What player.js needs of an explorer for which the page computes: its controls at all their values."""
+    axes, linked = _axes(explore)
+    camera, kept = Camera(explore, axes), [list(range(len(axis.values))) for axis in axes]
+    controls = [_described(key, explore, camera, kept, linked) for key in explore.controls]
+    return {"name": explore.name, "controls": controls, "way": "computed in the page"}
 
 
 def _recorded(camera: Camera, linked: Mapping[str, str], settings: list[tuple[int, ...]], shots: int) -> Recording:
@@ -173,15 +185,23 @@ def _described(key: str, explore, camera: Camera, kept: list[list[int]], linked:
 
 def recorded_form(explore, **limits) -> PageForm:
     """The page form of an explorer: player.js, the scripts of the controls that draw themselves, and the recording."""
-    text, made = repr(explore), record(explore, **limits)
+    text = repr(explore)
+    if explore.computed:
+        compute, given = explore.computed
+        state = {"recording": about_controls(explore), "given": given}
+    else:
+        made, compute = record(explore, **limits), ""
+        state = {"recording": made.about, "frames": made.data}
     drawn = {key: control for key, control in explore.controls.items() if hasattr(control, "_esm")}
     scripts = [f"{json.dumps(key)}: (() => {{\n{_returning(control._esm)}\n}})()" for key, control in drawn.items()]
     player = "\n".join(path.read_text("utf-8") for path in PLAYER)
-    script = f"const DRAWN = {{{', '.join(scripts)}}};\n{player}"  # a page form has one script
+    computes = f"(() => {{\n{_returning(compute)}\n}})()" if compute else "null"
+    script = f"const DRAWN = {{{', '.join(scripts)}}};\nconst COMPUTE = {computes};\n{player}"
     css = "\n".join([sheet(), STYLE, *(str(control._css) for control in drawn.values())])
-    return PageForm(script, css, {"recording": made.about, "frames": made.data}, text)
+    return PageForm(script, css, state, text)
 
 
 def _returning(script: str) -> str:
     """A module as the body of a function that returns its default export."""
+    script = re.sub(r"^export (?!default)", "", script, flags=re.MULTILINE)
     return re.sub(r"^export default ", "return ", script, flags=re.MULTILINE)

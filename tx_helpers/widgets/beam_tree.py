@@ -17,6 +17,7 @@ from tx_helpers.generation.search import Candidate, Hypothesis, beam_search, ran
 from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.grid import NUMBERS
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, ORANGE, box, line, words
 from tx_helpers.text.data import BOS, EOS
@@ -167,6 +168,7 @@ def beam_explorer(
     return Explore(
         picture,
         name=name,
+        recorded={"number": NUMBERS[3::4]},
         **choices(translators, translator, number),
         beams=widgets.IntSlider(2, min=1, max=4, description="Beams", style=STYLE),
         length_penalty=widgets.FloatSlider(0.0, min=0.0, max=2.0, step=0.1, description="Length penalty", style=STYLE),

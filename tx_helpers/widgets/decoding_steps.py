@@ -17,6 +17,7 @@ from tx_helpers.generation.search import BeamStep, beam_search
 from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.grid import NUMBERS
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, MUTED, ORANGE, WEIGHT, named_bar, words
 from tx_helpers.text.data import BOS, EOS
@@ -102,7 +103,8 @@ def decoding_explorer(
         source = translators[translator].data.source_tokenizer.split(english(number))
         return draw(steps, min(step, len(steps)), source, german(number))
 
-    return Explore(picture, name=name, **choices(translators, translator, number), step=slider)
+    recorded = {"number": NUMBERS, "step": range(1, LONGEST + 1)}
+    return Explore(picture, name=name, recorded=recorded, **choices(translators, translator, number), step=slider)
 
 
 def choices(translators: Mapping[str, Translator], translator: str, number: int) -> dict[str, widgets.Widget]:

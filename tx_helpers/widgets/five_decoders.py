@@ -22,6 +22,7 @@ from tx_helpers.generation.search import beam_search, generate
 from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.grid import NUMBERS
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, MUTED, ORANGE, shape, words
 from tx_helpers.text.data import BOS, EOS
@@ -138,6 +139,7 @@ def five_decoders_explorer(translators: Mapping[str, Translator], *, translator:
     return Explore(
         picture,
         name="five-decoders",
+        recorded={"number": NUMBERS[3::4], "seed": [*range(11), 30]},
         **choices(translators, translator, number),
         seed=widgets.IntSlider(1, min=0, max=30, description="Seed", style=STYLE),
     )

@@ -10,6 +10,7 @@ removes the head. The explorer has a button for each head, which shows the exact
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import combinations, groupby
 from typing import NamedTuple
 
 import anywidget
@@ -193,6 +194,12 @@ class HeadGrid(anywidget.AnyWidget):
         return f"HeadGrid: {len(self.value)} of {len(self.heads)} heads removed"
 
 
+def _of_one_attention(heads: Iterable[Head]) -> list[list]:
+    """No head, and all choices of heads of one and the same attention, as [path, number]."""
+    rows = [[list(head) for head in row] for _, row in groupby(heads, key=lambda head: head.path)]
+    return [[], *(list(some) for row in rows for count in range(1, len(row) + 1) for some in combinations(row, count))]
+
+
 def head_removal_explorer(translator: Translator, pairs: Sequence[tuple], number: int = 421) -> Explore:
     """Buttons that remove heads, and a number to translate without them.
 
@@ -210,6 +217,7 @@ def head_removal_explorer(translator: Translator, pairs: Sequence[tuple], number
     return Explore(
         picture,
         name="head-removal",
+        recorded={"removed": _of_one_attention(shares), "number": [45]},
         removed=HeadGrid(shares, description="Heads of the translator"),
         number=widgets.IntText(number, description="Number", layout={"width": "200px"}),
     )

@@ -19,6 +19,7 @@ from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREY, INK, MUTED, ORANGE, PAPER, WEIGHT, WHITE, shape, words
 from tx_helpers.widgets.mask_grid import MaskGrid, Seen, set_by_hand
+from tx_helpers.widgets.scripts import script
 
 PAD = "<pad>"
 CELL, LEFT, TOP, RIGHT, BOTTOM = 32, 66, 92, 40, 44  # of a table, as in mask_grid.js
@@ -191,5 +192,7 @@ def mask_explorer(q: Tensor, k: Tensor, tokens: Sequence[str]) -> Explore:
         grid.show(seen)
         return draw(seen, mask)
 
+    clear.sets = {"mask": []}
+    computed = script("mask_page.js"), {"tokens": list(tokens), "scores": scores_of(q, k).tolist()}
     controls = dict(causal=True, padding=False, window=window, length=length, fill=FILLS, clear=clear, mask=grid)
-    return Explore(picture, name="mask", **controls)
+    return Explore(picture, name="mask", computed=computed, **controls)

@@ -201,4 +201,4 @@ def parts_explorer(model: EncoderDecoder, source: Tensor, target: Tensor) -> Exp
     choice = widgets.Dropdown(options=options, value=start, description="Part")
     plan = ModelMap(names(model), description="Map of the model", value=start)
     link((choice, "value"), (plan, "value"))
-    return Explore(lambda part, plan: cards[part], name="parts", plan=plan, part=choice)
+    return Explore(lambda part, plan: cards[part], name="parts", recorded={"plan": "part"}, plan=plan, part=choice)

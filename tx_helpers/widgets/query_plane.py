@@ -107,4 +107,5 @@ def query_explorer(
 
     temperature = widgets.FloatSlider(1.0, min=0.2, max=4, step=0.1, description="Temperature")
     plane.follows = widgets.jsdlink((temperature, "value"), (plane, "temperature"))  # in the browser
-    return Explore(picture, name="query-plane", query=plane, temperature=temperature)
+    computed = script("query_page.js"), {"names": list(map(repr, names)), "keys": keys}
+    return Explore(picture, name="query-plane", computed=computed, query=plane, temperature=temperature)

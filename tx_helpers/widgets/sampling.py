@@ -34,6 +34,7 @@ class NextToken(NamedTuple):
 
     logits: Callable[[str], Tensor]
     tokens: Sequence[str]
+    between: str = ""  # what stands between two tokens of a text
 
 
 def next_word(translator: Translator, text: str) -> NextToken:
@@ -47,7 +48,7 @@ def next_word(translator: Translator, text: str) -> NextToken:
     def logits(so_far: str) -> Tensor:
         return model(source, torch.tensor([[BOS, *tokenizer.encode(so_far)]]))[0, -1]
 
-    return NextToken(logits, tokenizer.tokens)
+    return NextToken(logits, tokenizer.tokens, " ")
 
 
 def next_character(writer: Writer) -> NextToken:
@@ -62,6 +63,17 @@ def next_character(writer: Writer) -> NextToken:
         return writer.model(torch.tensor([ids]))[0, -1]
 
     return NextToken(logits, writer.tokenizer.tokens)
+
+
+def continued(model: NextToken, text: str, tokens: int = 3) -> list[str]:
+    """The text, and how it goes on token by token, if the likeliest is always taken."""
+    texts = [text]
+    for _ in range(tokens):
+        token = model.tokens[int(model.logits(texts[-1]).argmax())]
+        if len(token) > 1 and token[0] == "<":  # the end
+            break
+        texts.append(f"{texts[-1]}{model.between if texts[-1] else ''}{token}")
+    return texts
 
 
 class Shaped(NamedTuple):
@@ -160,6 +172,7 @@ def sampling_explorer(model: NextToken, so_far: str = "", *, name: str = "sampli
     return Explore(
         picture,
         name=name,
+        recorded={"so_far": lambda: continued(model, so_far)},
         so_far=widgets.Text(so_far, description="Written so far", continuous_update=False, style=STYLE),
         temperature=slider(1.0, min=0.1, max=3.0, step=0.1, description="Temperature", style=STYLE),
         top_k=widgets.IntSlider(V, min=1, max=V, description="Top-k", style=STYLE),

@@ -20,6 +20,7 @@ from tx_helpers.observe import listening
 from tx_helpers.recipes import Translator
 from tx_helpers.show.charts import Panel, heading, side_by_side, weight_map
 from tx_helpers.show.explore import Explore
+from tx_helpers.show.grid import NUMBERS
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import INK, MUTED, VALUE, WEIGHT, arrow, shape, value_mark, words
 from tx_helpers.text.number_words import english
@@ -186,7 +187,11 @@ def words_explorer(table: Mapping[str, Point], sentence: str, *, axes: tuple[str
         return draw_words(tokens, x, found, axes=axes, t=t, largest=largest)
 
     text = widgets.Text(sentence, description="Sentence", continuous_update=False)
-    return Explore(picture, "context", sentence=text, temperature=_temperature())
+    others = [word for word in table if word != followed]
+    pairs = [(one, other) for one in others for other in others if one != other]
+    sentences = [" ".join(words) for one, other in pairs for words in ((followed, one, other), (one, followed, other))]
+    recorded = {"sentence": [sentence, *sentences]}
+    return Explore(picture, "context", recorded=recorded, sentence=text, temperature=_temperature())
 
 
 def sentence_explorer(translator: Translator, text: str) -> Explore:
@@ -219,6 +224,7 @@ def sentence_explorer(translator: Translator, text: str) -> Explore:
     return Explore(
         picture,
         "own-sentence",
+        recorded={"sentence": [text, *map(str, NUMBERS[::2])]},
         sentence=widgets.Text(text, description="Number", continuous_update=False),
         block=widgets.Dropdown(options=[(str(n + 1), n) for n in blocks], description="Block"),
         head=widgets.Dropdown(options=[(str(n + 1), n) for n in heads], description="Head"),

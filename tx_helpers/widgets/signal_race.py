@@ -130,4 +130,6 @@ def signal_race_explorer() -> Explore:
     distance.observe(lambda change: setattr(step, "max", change["new"]), "value")
     kernel = widgets.IntSlider(value=3, min=2, max=9, description="Kernel width")
     play = play_button(step)
-    return Explore(draw_race, name="signal-race", step=step, play=play, distance=distance, kernel=kernel)
+    recorded = {"step": range(FARTHEST + 1), "distance": [4, 8, 12, 16, 17, 24, 32, FARTHEST]}
+    controls = dict(step=step, play=play, distance=distance, kernel=kernel)
+    return Explore(draw_race, name="signal-race", recorded=recorded, **controls)

@@ -17,6 +17,7 @@ from tx_helpers.text.tokenizers import Tokenizer
 TINTS = (BLUE, GREY)  # in turn, so that neighbours differ; other colours have a meaning in this course
 LONGEST_TEXT = 200
 WIDTH, LINE, CHARACTER = 780, 26, 8.0  # pixels: of a picture, of a line of tokens, of a letter of 13 pixels
+TEXTS = ("fox ☃!", "The fox found 27 apples.", "unbelievable", "an unbelievably tiny fox", "Zoe", "12345", "Ω ≈ 3")
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ def tokens_explorer(tokenizers: Mapping[str, Tokenizer], text: str) -> Explore:
         return draw_cuts([cut(name, tokenizer, text) for name, tokenizer in tokenizers.items()], text, show)
 
     line = widgets.Text(text, description="Text", layout={"width": "640px"})
-    return Explore(picture, name="tokens", text=line, show=["pieces", "ids"])
+    return Explore(picture, name="tokens", recorded={"text": [text, *TEXTS]}, text=line, show=["pieces", "ids"])
 
 
 def merges_explorer(tokenizer: BytePairTokenizer, text: str) -> Explore:

@@ -18,6 +18,7 @@ from tx_helpers.capture import capture
 from tx_helpers.generation.search import generate
 from tx_helpers.recipes import Translator
 from tx_helpers.show.explore import Explore
+from tx_helpers.show.grid import NUMBERS
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREEN, MUTED, ORANGE, SOURCE, SPECIAL, TARGET, WEIGHT, box, card, curve, words
 from tx_helpers.text.data import BOS, EOS, PAD
@@ -147,6 +148,7 @@ def translation_explorer(translator: Translator, number: int = 421) -> Explore:
     return Explore(
         picture,
         name="translation",
+        recorded={"number": NUMBERS},
         number=widgets.IntText(number, description="Number", layout=small),
         block=widgets.Dropdown(options=blocks, value=blocks[-1][1], description="Block", layout=small),
         head=widgets.Dropdown(options=heads, description="Head", layout=wide),

@@ -2,16 +2,19 @@
 
     python tools/make_site.py               the whole site, into build/site/ (or: make site)
     python tools/make_site.py 08 10         these pages only, beside what is there
+    python tools/make_site.py --still       with the stored pictures alone, within seconds
 
 Needs nothing at run time but the files: it works below any address and from the disk. Each page's policy allows no
 script, style or picture but the site's own. Pages are made from the notebooks' stored outputs; what the course shows
-alive comes from a recording of each notebook.
+alive comes from a recording of each notebook (tools/record_pages.py), which takes minutes where one has changed.
 """
 
 import argparse
 import re
 import shutil
 import sys
+import tempfile
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
@@ -20,10 +23,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import make_api
+import make_colab
+import record_pages
 import site_scripts
 import site_search
-from notebook_frame import BRANCH, ROOT, repository_address
+from notebook_frame import ROOT, colab_link, repository_address
 from notebook_header import MAP
+from record_pages import recorded
 from refresh_notebooks import selected
 from site_cells import body
 
@@ -35,6 +41,12 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'"
 )
+FIRST = """\
+from tx_helpers.recipes import number_translator
+from tx_helpers.widgets.machine import machine
+
+machine(number_translator(), "four hundred twenty-one", half=True)
+"""
 JINJA = Environment(
     loader=FileSystemLoader(HERE),
     autoescape=True,
@@ -55,9 +67,18 @@ def lines_of_readme() -> dict[str, tuple[str, str]]:
 
 
 class Site:
-    """Pages and files, by their path on the site; written at the end, so that a failure leaves the old site whole."""
+    """Pages and files, by their path on the site; written at the end, so that a failure leaves the old site whole.
 
-    def __init__(self, notebooks: list[Path], recorded=lambda path: {}):
+    recorded  what lives on the page of a notebook (tools/site_scripts.py); nothing, where it is not given
+    edition   the notebook's file that the page offers; by default the notebook as it is
+    """
+
+    def __init__(
+        self,
+        notebooks: list[Path],
+        recorded: Callable[[Path], dict] = lambda path: {},
+        edition: Callable[[Path], bytes] = Path.read_bytes,
+    ):
         self.files: dict[str, bytes] = {}
         self.explorers: list[tuple] = []
         self._told = lines_of_readme()
@@ -65,6 +86,7 @@ class Site:
         self._index: dict[str, list] = {}
         for path in notebooks:
             self._notebook(path, recorded(path))
+            self.files[f"notebooks/{path.name}"] = edition(path)
         for name in ASSETS:
             self.files[name] = (HERE / name).read_bytes()
 
@@ -73,7 +95,6 @@ class Site:
         notebook = nbformat.read(path, as_version=4)
         made = body(notebook, recorded.get("forms"))
         self.files |= made.pictures | site_scripts.files(made.forms, recorded.get("scripts", {}))
-        self.files[f"notebooks/{path.name}"] = path.read_bytes()
         title = re.match(r"# (.*)", notebook.cells[0].source)[1]
         place = self._stems.index(path.stem)
         beside = [self._stems[place - 1] if place else None, *self._stems[place + 1 : place + 2], None][:2]
@@ -90,8 +111,11 @@ class Site:
             after=after,
         )
 
-    def add_the_others(self) -> None:
-        """The first page, the explorers' page, the API page, and the index of the search over all pages."""
+    def add_the_others(self, machine: dict | None = None) -> None:
+        """The first page, the explorers' page, the API page, and the index of the search over all pages.
+
+        machine  what lives on the first page: a recording of one cell; its place shows a drawing where there is none
+        """
         groups = [
             (group, [(stem, names[stem].split(" ")[0], *self._told[stem]) for stem in names if stem in self._told])
             for group, names in MAP.items()
@@ -99,14 +123,11 @@ class Site:
         picture = "figures/translator_attention.svg"
         self.files["pictures/translator_attention.svg"] = (ROOT / picture).read_bytes()
         shown = re.search(rf"!\[([^\]]*)\]\({picture}\)", (ROOT / "README.md").read_text("utf-8"))[1]
-        first = JINJA.get_template("index.html.j2").render(course=COURSE, groups=groups, alt=shown)
-        self._page(
-            "index.html",
-            COURSE,
-            first,
-            description="You build every part, see it in a picture, and check it.",
-            outlined=False,
-        )
+        forms = [form for cell in (machine or {}).get("forms", {}).values() for form in cell]
+        self.files |= site_scripts.files(forms, (machine or {}).get("scripts", {}))
+        first = JINJA.get_template("index.html.j2").render(course=COURSE, groups=groups, alt=shown, lives=bool(forms))
+        told = "You build every part of the Transformer, see it in a picture, and check it."
+        self._page("index.html", COURSE, first, description=told, forms=forms, outlined=False)
         listed = JINJA.get_template("explorers.html.j2").render(explorers=self.explorers)
         self._page(
             "explorers.html",
@@ -167,13 +188,19 @@ class Site:
 
 
 def opens(name: str) -> str:
-    """The line that opens the notebook: the file, and Colab where the repository's address is known."""
-    line = f'To run and change it: <a href="notebooks/{name}" download>the notebook</a>'
-    repository = re.fullmatch(r"https://github\.com/([^/]+/[^/]+)", repository_address())
-    if not repository:
-        return line
-    colab = f"https://colab.research.google.com/github/{escape(repository[1])}/blob/{BRANCH}/notebooks/{name}"
-    return f'{line} · <a href="{colab}">in Colab</a>'
+    """The line that opens the notebook: the file, which has the course inside, and Colab where the address is known."""
+    line = f'To run and change it: <a href="notebooks/{name}" download>the notebook</a>, which has the course inside'
+    link = colab_link(name, repository_address())
+    return f'{line}, or <a href="{escape(link)}">Colab</a>' if link else line
+
+
+def first_machine() -> dict:
+    """The recording of a cell that shows the machine with the course's translator, for the first page."""
+    path = ROOT / "build" / "first_page.ipynb"
+    path.parent.mkdir(exist_ok=True)
+    cell = nbformat.v4.new_code_cell(FIRST, id="machine")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+    return recorded(path)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -181,10 +208,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("notebooks", nargs="*", help="number, name or path; all where none is given")
     parser.add_argument("--to", type=Path, default=ROOT / "build" / "site", help="folder (default %(default)s)")
+    parser.add_argument("--still", action="store_true", help="the stored pictures alone; nothing is executed")
     options = parser.parse_args(arguments)
-    made = Site(selected(options.notebooks, ROOT / "notebooks"))
+    chosen = selected(options.notebooks, ROOT / "notebooks")
+    if options.still:
+        made = Site(chosen)
+    else:
+        if record_pages.main(options.notebooks):  # two at a time; what has been recorded is kept
+            return 1
+        with tempfile.TemporaryDirectory() as folder:
+            editions = {path.name: path.read_bytes() for path in make_colab.make(Path(folder))}
+        made = Site(chosen, recorded, lambda path: editions[path.name])
     if not options.notebooks:
-        made.add_the_others()
+        made.add_the_others(None if options.still else first_machine())
         shutil.rmtree(options.to, ignore_errors=True)
     made.write(options.to)
     size = sum(map(len, made.files.values())) / 1e6

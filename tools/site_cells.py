@@ -25,7 +25,8 @@ from tx_helpers.exercises.exercise import Exercise
 
 ENDINGS = {"image/svg+xml": "svg", "image/png": "png"}
 IMAGE = re.compile(r'<img\b[^>]*?src="data:(image/(?:svg\+xml|png));base64,([^"]*)"[^>]*>')
-EXPLORER = re.compile(r"(?:Explorer|AttentionView|AttentionStepper) '([\w-]+)': ")  # what an explorer prints of itself
+# What an explorer prints of itself.
+EXPLORER = re.compile(r"(?:Explorer|AttentionView|AttentionStepper|Machine) '([\w-]+)': ")
 NOT_CHECKED = """
 <p class="about">On this page you can read the exercises, their hints and their solutions. To write answers and have
 them checked, open the notebook: its link stands at the top of the page.</p>"""
@@ -71,7 +72,8 @@ def code_cell(cell: NotebookNode, made: Body, forms: dict[str, list[dict]]) -> s
     for output in cell.outputs:
         outputs += output_html(output, made, live)
         if explorer := EXPLORER.match(output.get("data", {}).get("text/plain", "")):
-            made.explorers.append((explorer[1], made.heading, cell.id, "picture"))
+            way = next((form["way"] for form in forms.get(cell.id, []) if form["name"] == explorer[1]), "picture")
+            made.explorers.append((explorer[1], made.heading, cell.id, way))
     if exercise := exercises().get(cell.id):  # its stored output is that of an answer not written yet
         return code(cell.source) + help_with(exercise)
     if asks_or_tells(cell):

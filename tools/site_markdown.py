@@ -14,6 +14,7 @@ from pygments.lexers import get_lexer_by_name
 from site_formulas import mathml
 
 NOTEBOOK = re.compile(r"(?:notebooks/)?(\d\d_\w+)\.ipynb(#.*)?")
+LONG = 25  # letters of a formula in the text, which a browser cannot break; on a narrow page a long one is scrolled
 FORMATTER = HtmlFormatter(nowrap=True)
 
 
@@ -49,7 +50,7 @@ class Renderer(IPythonRenderer):
         return f'<a href="{escape(page_of(url))}"{said}>{text}</a>'
 
     def inline_math(self, body: str) -> str:
-        return mathml(body)
+        return f'<span class="long">{mathml(body)}</span>' if len(body) > LONG else mathml(body)
 
     def block_math(self, body: str) -> str:
         return f'<span class="formula">{mathml(body, display=True)}</span>'

@@ -183,7 +183,7 @@ def test_the_site_is_made_the_same_twice(files):
 
 
 def test_the_command_writes_what_was_asked_for(tmp_path, capsys):
-    assert make_site.main(["06", "--to", str(tmp_path)]) == 0
+    assert make_site.main(["06", "--still", "--to", str(tmp_path)]) == 0
     assert [path.name for path in tmp_path.glob("*.html")] == ["06_masking.html"]
     assert (tmp_path / "site.css").exists() and (tmp_path / "notebooks" / "06_masking.ipynb").exists()
     assert "files" in capsys.readouterr().out

@@ -65,7 +65,7 @@ const wide = new ResizeObserver((entries) => {
     else target.removeAttribute("tabindex");
   }
 });
-document.querySelectorAll("pre, .table, .formula, .shown").forEach((part) => wide.observe(part));
+document.querySelectorAll("pre, .table, .formula, .long, .shown").forEach((part) => wide.observe(part));
 
 // --- the living parts
 

@@ -1,0 +1,222 @@
+"""The web edition in Chromium, from the disk and below a sub-path of a server: no complaint, no request elsewhere; the
+theme, the search, folded parts, what lives, and print."""
+
+import functools
+import http.server
+import threading
+
+import pytest
+
+import make_site
+from browser_harness import is_foreign
+from repository import COURSE
+
+pytestmark = pytest.mark.slow
+PAGES = ("index.html", "04_self_attention.html", "18_reference.html", "explorers.html", "api.html")
+LIVES, FAILS = "c04-036", "c04-032"  # cells of notebook 04 that show an explorer
+SCRIPT = """
+export const render = ({ model, el }) => {
+  if (model.get("fails")) throw new Error("as asked for");
+  const button = document.createElement("button");
+  const said = () => [model.get("word"), model.get("data").getUint8(1), model.get("count")].join(" ");
+  const show = () => (button.textContent = said());
+  model.on("change:count", show);
+  button.addEventListener("click", () => { model.set("count", model.get("count") + 1); model.save_changes(); });
+  show();
+  el.append(button);
+};
+export default { render };
+"""
+
+
+def recorded(path) -> dict:
+    """Two living parts for notebook 04, one of which fails."""
+    if path.name[:2] != "04":
+        return {}
+    texts = {
+        cell.id: output.data["text/plain"]
+        for cell in make_site.nbformat.read(path, as_version=4).cells
+        if cell.id in (LIVES, FAILS)
+        for output in cell.outputs
+    }
+    state = {"word": "</script><b>x", "count": 1, "data": {"base64": "AAcB"}, "fails": False}
+    form = {"script": "k", "name": "", "way": ""}
+    return {
+        "scripts": {"k": {"esm": SCRIPT, "css": "button { border-radius: 9px }"}},
+        "forms": {
+            LIVES: [form | {"text": texts[LIVES], "state": state}],
+            FAILS: [form | {"text": texts[FAILS], "state": state | {"fails": True}}],
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    site = make_site.Site(COURSE, recorded)
+    site.add_the_others()
+    root = tmp_path_factory.mktemp("site")
+    site.write(root / "some where" / "below")
+    return root
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module", params=["file", "server"])
+def address(request, folder):
+    if request.param == "file":
+        yield f"{folder.as_uri()}/some%20where/below"
+        return
+    handler = functools.partial(Quiet, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/some%20where/below"
+        server.shutdown()
+
+
+@pytest.fixture
+def opened(browser, address):
+    """opened(page, …) -> the page, open. At the end no page may have had a complaint; `complaints` lists them."""
+    contexts, complaints = [], []
+
+    def opened(name: str, **options):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: complaints.append(request.url) if is_foreign(request.url) else None)
+        page.goto(f"{address}/{name}")
+        return page
+
+    opened.complaints = complaints
+    yield opened
+    for context in contexts:
+        context.close()
+    assert [text for text in complaints if "as asked for" not in text] == []
+
+
+def background(page) -> str:
+    return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_into_every_window(opened, name):
+    page = opened(name)
+    for width in (1280, 800, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(opened, name, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = opened(name, color_scheme=scheme, bypass_csp=True)  # axe is put into the page as a script
+    found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
+    serious = [each for each in found if each["impact"] in ("serious", "critical")]
+    assert [f"{each['id']}: {node['html'][:150]}" for each in serious for node in each["nodes"]] == []
+
+
+def test_the_theme_follows_the_system_can_be_changed_and_is_remembered(opened):
+    page = opened("04_self_attention.html", color_scheme="dark")
+    dark = background(page)
+    page.get_by_role("button", name="Use the light theme").click()
+    light = background(page)
+    assert dark != light
+    page.get_by_role("link", name="Next", exact=False).first.click()
+    page.get_by_role("heading", name="05").first.wait_for()
+    assert background(page) == light
+    page.get_by_role("button", name="Use the dark theme").click()
+    assert background(page) == dark
+
+
+def test_the_search_finds_sections_by_keyboard(opened):
+    page = opened("index.html")
+    page.keyboard.press("/")
+    page.keyboard.type("square root")
+    page.locator("#results a").first.wait_for()
+    assert page.locator("#results a").first.inner_text().startswith("Why the square root")
+    assert page.locator("#found").inner_text().endswith("sections")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.tagName") == "A"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/04_self_attention.html#Why-the-square-root")
+    assert page.locator("h2", has_text="Why the square root").is_visible()
+
+
+def test_the_search_bears_any_text(opened):
+    page = opened("index.html")
+    page.get_by_role("button", name="Search").click()
+    for text in ("", "  ", "zzzz nothing", "(((", "\u202e" * 10_000):
+        page.locator("#query").fill("softmax")
+        page.locator("#results a").first.wait_for()
+        page.locator("#query").fill(text)
+        page.wait_for_function("() => !document.querySelector('#results a')")
+    page.locator("#query").fill("</script><b>")
+    page.locator("#results a").first.wait_for()
+    assert page.locator("#results :not(li, a, b, small, span, mark), #results b b").count() == 0
+
+
+def test_a_link_opens_what_is_folded_around_its_goal(opened):
+    page = opened("04_self_attention.html")
+    inside = page.locator("details.section [id]").first.get_attribute("id")
+    assert not page.locator(f'[id="{inside}"]').is_visible()
+    page.evaluate("id => { location.hash = id }", inside)
+    page.wait_for_function("id => document.getElementById(id).checkVisibility()", arg=inside)
+    again = opened(f"04_self_attention.html#{inside}")
+    assert again.locator(f'[id="{inside}"]').is_visible()
+
+
+def test_paper_shows_what_is_folded_and_no_navigation(opened):
+    page = opened("04_self_attention.html")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("main details:not([open])").count() == 0
+    assert not page.locator("header.top").is_visible() and not page.locator(".outline").is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("main details[open]").count() == 0
+
+
+def test_what_lives_takes_the_place_of_its_picture_unless_it_fails(opened):
+    page = opened("04_self_attention.html")
+    place = page.locator(f'[id="cell-id={LIVES}"] .live')
+    place.scroll_into_view_if_needed()
+    button = place.get_by_role("button")
+    assert button.inner_text() == "</script><b>x 7 1" and place.locator("img").count() == 0
+    button.focus()
+    page.keyboard.press("Enter")
+    assert button.inner_text() == "</script><b>x 7 2"
+    assert button.evaluate("node => getComputedStyle(node).borderRadius") == "9px"
+    other = page.locator(f'[id="cell-id={FAILS}"] .live')
+    other.scroll_into_view_if_needed()
+    assert other.locator("img").is_visible() and other.locator(".living").count() == 0
+    assert len([text for text in opened.complaints if "as asked for" in text]) == 1
+
+
+def test_without_scripts_a_page_can_be_read(opened):
+    page = opened("04_self_attention.html", java_script_enabled=False)
+    assert page.locator("h1").inner_text() == "04 Self-attention"
+    assert not page.get_by_role("button", name="Search").is_visible()
+    page.get_by_text("Show this section").first.click()
+    assert page.locator("details.section").first.get_attribute("open") is not None
+
+
+def test_a_script_that_stands_in_the_page_does_not_run(opened):
+    page = opened("index.html")
+    page.evaluate("""() => {
+        const script = document.createElement("script");
+        script.textContent = "window.ran = true";
+        document.head.append(script);
+        const picture = document.createElement("img");
+        picture.src = "https://example.org/x.png";
+        document.body.append(picture);
+    }""")
+    assert page.evaluate("window.ran") is None
+    page.wait_for_timeout(200)
+    refused = [text for text in opened.complaints if "Content Security Policy" in text]
+    assert len(refused) == 2
+    opened.complaints.clear()

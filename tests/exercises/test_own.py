@@ -121,7 +121,7 @@ def test_parts_that_are_missing_are_ours_and_use_the_learners():
     torch.testing.assert_close(logits(model), logits(plain_model.Transformer(9, 7)))
 
 
-def test_what_does_not_pass_is_not_kept(folder):
+def test_what_does_not_pass_is_not_kept():
     shown = Notebook().turn("FeedForward", solution("FeedForward").replace(".relu()", ""))
     assert "The ReLU is missing" in shown and "kept" not in shown
     assert not kept.model_file().exists()
@@ -179,7 +179,7 @@ def test_a_part_taken_out_of_the_file_is_ours():
     assert said("GPT")[1] == "GPT: yours of notebook 08, with our GPT (not written yet)."
 
 
-def test_a_file_of_something_else_is_no_part(folder):
+def test_a_file_of_something_else_is_no_part():
     kept.model_file().write_text("nothing of the kind", encoding="utf-8")
     assert said("GPT")[0] is plain_model.GPT
 

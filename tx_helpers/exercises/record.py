@@ -171,8 +171,4 @@ def _change(change: Callable[[dict[str, dict]], object]) -> None:
     with contextlib.suppress(ValueError, OSError):  # OSError: a read-only home, a full disk
         content = _content()
         change(content)
-        _write(content)
-
-
-def _write(entries: dict[str, dict]) -> None:
-    replace_file(progress_file(), json.dumps(entries, indent=1, ensure_ascii=False))
+        replace_file(progress_file(), json.dumps(content, indent=1, ensure_ascii=False))

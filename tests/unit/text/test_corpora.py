@@ -56,7 +56,7 @@ def test_path_then_environment_then_cache(folder, small_text, monkeypatch):
         tinyshakespeare(folder / "given.txt")
 
 
-def test_a_missing_text_names_the_file_and_three_ways_to_it(folder):
+def test_a_missing_text_names_the_file_and_three_ways_to_it():
     with pytest.raises(FileNotFoundError) as caught:
         tinyshakespeare()
     message = str(caught.value)
@@ -72,7 +72,7 @@ def test_another_text_is_refused_with_both_checksums(folder):
         tinyshakespeare(folder / "other.txt")
 
 
-def test_a_download_goes_into_the_cache_once_and_is_asked_to_check_the_checksum(folder, small_text, monkeypatch):
+def test_a_download_goes_into_the_cache_once_and_is_asked_to_check_the_checksum(small_text, monkeypatch):
     calls = []
 
     def retrieve(url, known_hash, *, fname, path):
@@ -150,7 +150,7 @@ def test_nothing_is_downloaded_unasked(monkeypatch):
         tinyshakespeare()
 
 
-def test_what_is_downloaded_is_checked_again(folder, monkeypatch):
+def test_what_is_downloaded_is_checked_again(monkeypatch):
     def retrieve(url, known_hash, *, fname, path):
         Path(path).mkdir(parents=True)
         (Path(path) / fname).write_bytes(b"an error page")

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from parity import B, D, S, V, tokens
+from parity import D, S, V
 from tx_helpers.config import AttentionConfig, EmbeddingConfig, PositionConfig, TransformerConfig
 from tx_helpers.generation.search import BeamStep, Hypothesis, beam_search, generate, ranked, stream
 from tx_helpers.models import DecoderOnly, EncoderDecoder
@@ -336,28 +336,6 @@ def test_cached_is_uncached_and_a_batch_is_one_by_one(scheme, method):
             else:
                 row, own = together[i].tolist(), alone[0].tolist()
                 assert row == own + [PAD] * (len(row) - len(own))
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_logits_of_a_state_are_the_models_whatever_the_pieces(scheme):
-    ids, source = tokens(B, 6, low=3), tokens(B, S, low=3, seed=1)
-    source[1, 4:] = PAD
-    rows = torch.tensor([1, 0, 1])
-    for model, begin, whole in (
-        (decoder(scheme).eval(), lambda m, c: m.start(B, cached=c), lambda m: m(ids)),
-        (encoder_decoder(scheme).eval(), lambda m, c: m.start(source, cached=c), lambda m: m(source, ids)),
-    ):
-        ids[0, :2] = PAD if isinstance(model, DecoderOnly) else 3
-        expected = whole(model)
-        for cached, pieces in itertools.product((True, False), ((6,), (3, 1, 2), (1, 5))):
-            state = begin(model, cached)
-            logits = torch.cat([state.step(piece) for piece in ids.split(pieces, dim=1)], dim=1)
-            real = ids != PAD
-            torch.testing.assert_close(logits[real], expected[real], atol=1e-9, rtol=0)
-        state = begin(model, True)
-        state.step(ids[:, :4])
-        state.select(rows)
-        torch.testing.assert_close(state.step(ids[rows, 4:]), expected[rows, 4:], atol=1e-9, rtol=0)
 
 
 def test_the_source_is_encoded_once():

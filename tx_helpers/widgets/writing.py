@@ -54,7 +54,7 @@ class Pen:
     p: list[float] = field(default_factory=list)
 
     def __post_init__(self):
-        self.logits, tokens = next_character(self.writer)
+        self.logits, tokens, _ = next_character(self.writer)
         self.tokens = list(tokens)
         self.before = END if "\n" in self.tokens else ""  # what the writer reads before the beginning: a story ended
         self.uniform = random.Random(f"writing {self.seed}").random

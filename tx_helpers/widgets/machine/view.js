@@ -16,6 +16,7 @@ function read(view, text, place = Infinity) {
   const most = MOST_WRITTEN[machine.target.kind], room = Math.max(1, machine.target.limit - view.prompt.length);
   view.written = greedy(machine, { source: view.source, prompt: view.prompt }, Math.min(most, room));
   view.passes = new Map();
+  view.scales = new Map();
   view.pointed = null;
   view.edits.replace = view.edits.replace.filter(({ position, side }) => position < (side === "source" ? ids.length : 1));
   const lanes = (count) => Math.min(MOST_LANES, count);
@@ -73,8 +74,9 @@ function tellPlace(view) {
 
 /** Sizes that hang on the room: maps, steep words, the lines of the stream, and those from the memory. */
 function arrange(view) {
-  for (const { row, body, parts } of view.drawn) {
-    const room = body.clientWidth || 240, lanes = view.lanes[row.side];
+  for (const drawn of view.drawn) drawn.room = drawn.body.clientWidth || 240; // read before anything is written
+  for (const { row, room, body, parts } of view.drawn) {
+    const lanes = view.lanes[row.side];
     if (row.kind === "maps") {
       const beside = parts.length > 4 ? Math.ceil(parts.length / 2) : parts.length, most = lanes > 10 ? 96 : 72;
       body.style.setProperty("--map", `${Math.max(24, Math.min(most, Math.floor(room / beside) - 5))}px`);

@@ -15,23 +15,29 @@ function compute(view) {
   if (passes.size > 60) passes.clear();
 }
 
-/** Everything that hangs on the moment, the stage or the changes. */
+/** Everything that hangs on the moment, the stage or the changes. A row is painted again only if its numbers are others. */
 function show(view) {
   compute(view);
-  view.scales = new Map();
-  for (const { row } of view.drawn) if (row.kind === "strip") view.scales.set(row.name, scaleOf(view.intact.get(row.name)));
   for (const drawn of view.drawn) {
-    if (drawn.row.kind === "maps") showMaps(view, drawn);
-    else if (drawn.row.kind === "words") showWords(view, drawn);
-    else if (drawn.row.kind === "strip") showStrip(view, drawn);
-    else showLogits(view, drawn);
-    showSwitches(view, drawn);
+    const { row } = drawn, shown = [view.now.get(row.name), view.intact.get(row.name), view.palettes, drawn.room, row.kind];
+    if (row.kind === "strip") view.scales.set(row.name, scaleOf(view.intact.get(row.name)));
+    if (row.kind === "words" || row.kind === "maps") shown.push(JSON.stringify(view.edits));
+    if (row.kind === "logits") shown.push(view.temperature);
+    if (drawn.shown?.every((one, i) => one === shown[i])) continue;
+    drawn.shown = shown;
+    PAINTERS[row.kind](view, drawn);
   }
+  for (const drawn of view.drawn) showSwitches(view, drawn);
   showStage(view);
   showControls(view);
   if (!view.pointed) tellPanel(view);
   else fillPanel(view, aboutPart(view, view.pointed));
 }
+
+const PAINTERS = {
+  maps: (view, drawn) => showMaps(view, drawn), words: (view, drawn) => showWords(view, drawn),
+  strip: (view, drawn) => showStrip(view, drawn), logits: (view, drawn) => showLogits(view, drawn),
+};
 
 function meter(node, amount) {
   const width = amount > 0.004 ? `${Math.max(8, Math.round(100 * amount))}%` : "0";
@@ -63,9 +69,9 @@ function showWords(view, { row, parts }) {
   });
 }
 
-function showStrip(view, { row, body, canvas, parts, changes }) {
+function showStrip(view, { row, room: whole, canvas, parts, changes }) {
   const before = view.intact.get(row.name), now = view.now.get(row.name), lanes = view.lanes[row.side], first = firstOf(view, row.side);
-  const room = Math.floor((body.clientWidth || 240) / lanes), gap = room > 20 ? 4 : 2;
+  const room = Math.floor(whole / lanes), gap = room > 20 ? 4 : 2;
   const empty = { shape: before.shape, data: new Float32Array(before.data.length) };
   paintStrip(canvas, now ?? empty, lanes, Math.max(2, room - gap), gap, view.scales.get(row.name), paletteOf(view, row));
   const words = wordsOf(view, sideOf(row.side)), T = lengthOf(before);

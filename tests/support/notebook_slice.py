@@ -11,7 +11,7 @@ import symtable
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-EXPLORER = re.compile(r"\b\w*explorer\(|\bAttentionView\.|\bAttentionStepper\(|\bExplore\(")
+EXPLORER = re.compile(r"\b\w*explorer\(|\bAttentionView\.|\bAttentionStepper\(|\bExplore\(|\bmachine\(")
 
 
 @dataclass

@@ -65,6 +65,8 @@ def course_model(subject: Translator | Writer | nn.Module) -> EncoderDecoder | D
     state = {name: value.detach().float().cpu() for name, value in model.state_dict().items()}
     if isinstance(subject, Translator if kind is DecoderOnly else Writer):
         raise ValueError(f"machine: a {type(subject).__name__} with a model {_what(kind)}")
+    for name, _ in model.named_buffers():  # constants, of which a learner's class may have others
+        state.pop(name, None)
     rebuilt = _rebuilt(kind, config, state)
     _check_same(model, rebuilt)
     return rebuilt

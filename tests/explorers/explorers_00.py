@@ -25,6 +25,18 @@ CASES = [
     ),
     Case(
         NOTEBOOK,
+        "machine",
+        (
+            Move(
+                "Back", r"^Step \d+ of \d+\. Block 2, feed-forward: .* \d+ of F = 256 units are active", mouse="click"
+            ),
+            Move("Forward", r"^'four hundred twenty one' becomes '.+'\. After '.*' comes '", keys=("Enter",)),
+            Move("Positions", r"the intact machine says '.+' \(\d\.\d\d\); without positions it says ", mouse="click"),
+            Move("Translate", r"^After '.+' the intact .* without positions it says ", text="one hundred twenty-four"),
+        ),
+    ),
+    Case(
+        NOTEBOOK,
         "three-attentions",
         (
             Move(

@@ -29,6 +29,27 @@ CASES = [
     ),
     Case(
         NOTEBOOK,
+        "machine",
+        (
+            Move(
+                "cross-attention of decoder block 2, head 1: in use",
+                r"the intact machine says '.+' .*; without head 1 in the cross-attention of decoder block 2 it says ",
+                mouse="click",
+            ),
+            Move(
+                "cross-attention of decoder block 2, head 1: removed",
+                r"without heads 1 and 2 in the cross-attention of decoder block 2 it says ",
+                keys=("ArrowRight", "Enter"),
+            ),
+            Move("All norms", r"without 10 of 10 norms it says ", mouse="click"),
+            Move("Reset", r"^'four hundred twenty one' becomes '.+'\. After ", keys=("Space",)),
+            Move(
+                "norm of the feed-forward of encoder block 1", r"without the norm of the feed-forward of", mouse="click"
+            ),
+        ),
+    ),
+    Case(
+        NOTEBOOK,
         "parameters",
         (
             Move("Blocks", r"768, 6 blocks, .* 81,126,144 parameters .* Embedding 47\.6%", keys=("ArrowLeft",) * 6),

@@ -16,6 +16,15 @@ CASES = [
     ),
     Case(
         "10_debugging",
+        "machine",
+        (
+            Move("Back", r"^Step \d+ of \d+\. Block 2, feed-forward: ", mouse="click"),
+            Move("Translate", r"^'seven thousand twelve' becomes '", text="seven thousand twelve"),
+            Move("Temperature", r"^'seven thousand twelve' becomes '", keys=("ArrowRight",) * 5),
+        ),
+    ),
+    Case(
+        "10_debugging",
         "live-training",
         (
             Move("Start", r"^the right model: training, step \d+ of 70, loss", mouse="click"),

@@ -129,6 +129,7 @@ function watchPage(view) {
   const { root } = view;
   let theme = "", width = 0;
   const follow = () => {
+    if (!root.isConnected) return; // it has no colours then
     const { color, backgroundColor } = getComputedStyle(root), now = `${color} ${backgroundColor}`;
     if (now === theme) return;
     theme = now;

@@ -57,6 +57,7 @@ function buildFlow(view) {
   wires.setAttribute("aria-hidden", "true");
   view.wires = wires;
   flow.classList.toggle("tx-alone", sides.length === 1);
+  flow.classList.toggle("tx-no-stream", !hasResiduals(view));
   flow.replaceChildren(wires, ...stacks, panel);
 }
 
@@ -71,17 +72,17 @@ function buildRow(view, row) {
   };
   if (row.kind === "maps") {
     const heads = view.intact.get(row.name).shape[0];
-    drawn.maps = Array.from({ length: heads }, () => make("canvas", {}));
+    drawn.maps = Array.from({ length: heads }, () => make("canvas", { class: "tx-picture" }));
     body.append(...drawn.maps.map((canvas, h) => change(makePart(row, h, "tx-map", canvas))));
   } else if (row.kind === "logits") {
     body.append(change(makePart(row, 0, "tx-words-out")));
   } else {
     const lanes = view.lanes[row.side];
     body.style.gridTemplateColumns = `repeat(${lanes}, minmax(0, 1fr))`;
-    if (row.kind === "strip") body.append(drawn.canvas = make("canvas", { "aria-hidden": "true" }));
+    if (row.kind === "strip") body.append(drawn.canvas = make("canvas", { class: "tx-picture", "aria-hidden": "true" }));
     for (let lane = 0; lane < lanes; lane++) body.append(change(makePart(row, lane, row.kind === "words" ? "tx-chip" : "tx-lane")));
   }
-  drawn.node = make("div", { class: `tx-row tx-row-${row.what ?? row.kind}` }, buildGutter(view, row, drawn), body);
+  drawn.node = make("div", { class: `tx-row tx-row-${row.what ?? row.kind}${row.kind === "logits" ? " tx-picture" : ""}` }, buildGutter(view, row, drawn), body);
   view.drawn.push(drawn);
   return drawn.node;
 }
@@ -94,7 +95,8 @@ function buildGutter(view, row, drawn) {
   const gutter = make("div", { class: "tx-gutter" }, make("span", { class: "tx-caption" }, row.caption));
   if (!row.part) return gutter;
   const place = placeOf(row, view.alone), switches = [
-    ["norms", "norm", `norm of the ${place}`], ["residuals", "+ x", `residual of the ${place}`],
+    ["norms", "norm", `norm of the ${place}`],
+    ...(hasResiduals(view) ? [["residuals", "+ x", `residual of the ${place}`]] : []),
     ...(row.part === "self_attention" ? [["masks", "mask", `causal mask of the ${place}`]] : []),
   ];
   drawn.switches = switches.filter(([kind]) => kind !== "norms" || view.intact.has(`${row.norm}.output`)).map(([kind, label, name]) =>

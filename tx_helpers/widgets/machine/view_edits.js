@@ -3,6 +3,7 @@
 const noEdits = () => ({ heads: {}, masks: {}, positions: true, residuals: {}, norms: {}, replace: [] });
 
 const sublayersOf = (rows) => rows.filter((row) => row.part);
+const hasResiduals = ({ machine }) => !machine.config.wiring.endsWith("without_residual");
 const usualMask = (row) => row.side === "decoder";
 
 /** Is the mask, norm or residual of this row in use? */

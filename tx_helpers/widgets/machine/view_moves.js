@@ -44,7 +44,7 @@ function reach(view, button) {
   button.setAttribute("tabindex", 0);
 }
 
-const isShown = (button) => button.style.visibility !== "hidden" && !button.classList.contains("tx-none");
+const isShown = (button) => getComputedStyle(button).visibility !== "hidden";
 
 /** The parts as lines of buttons from top to bottom; beside some of them their switches. */
 const linesOf = (view) => view.drawn.map(({ parts, switches = [] }) => [...parts.filter(isShown), ...switches]);

@@ -117,7 +117,7 @@ function aboutStream(view, row, position, word) {
   return {
     title: row.what === "memory" ? `The memory of ${quoted(word)}` : `The stream of ${quoted(word)} after block ${row.block + 1}`,
     shape: shapeOf(row, tensor), strip: position,
-    formulas: [`x ← x + ${parts.map((part) => part.replace("_", "-")).join(" + ")}`, `x = (${firstNumbers(tensor, position)}), length ${decimal(sizeOf(at))}`],
+    formulas: [`x ← ${hasResiduals(view) ? "x + " : ""}${parts.map((part) => part.replace("_", "-")).join(" + ")}`, `x = (${firstNumbers(tensor, position)}), length ${decimal(sizeOf(at))}`],
     from: `x before the block (length ${size(below)}), plus ${added.join(", plus ")}${row.what === "memory" ? "; then the last norm" : ""}`,
     notebook: NOTEBOOKS[row.what],
   };
@@ -138,10 +138,10 @@ function aboutLogits(view, row) {
 }
 
 function aboutSwitch(view, row, kind) {
-  const on = isOn(view, row, kind), place = placeOf(row, view.alone), post = view.machine.config.wiring.startsWith("post");
+  const on = isOn(view, row, kind), x = hasResiduals(view) ? "x + " : "", place = placeOf(row, view.alone), post = view.machine.config.wiring.startsWith("post");
   const f = row.part.replace("_", "-");
   const texts = {
-    norms: ["norm", post ? `x ← norm(x + ${f}(x))` : `x ← x + ${f}(norm(x))`, post ? `x ← x + ${f}(x)` : `x ← x + ${f}(x)`,
+    norms: ["norm", post ? `x ← norm(${x}${f}(x))` : `x ← ${x}${f}(norm(x))`, `x ← ${x}${f}(x)`,
       "each word’s vector is brought to mean 0 and size 1"],
     residuals: ["residual", post ? `x ← norm(x + ${f}(x))` : `x ← x + ${f}(norm(x))`, post ? `x ← norm(${f}(x))` : `x ← ${f}(norm(x))`,
       "the stream goes on, and the sub-layer only adds to it"],

@@ -57,8 +57,9 @@ function showMaps(view, { row, maps, parts, changes }) {
   });
 }
 
-function showWords(view, { row, parts }) {
+function showWords(view, { row, node, parts }) {
   const words = wordsOf(view, sideOf(row.side)), first = firstOf(view, row.side);
+  node.querySelector(".tx-caption").textContent = row.caption + (first ? `: the last ${parts.length} of ${words.length}` : "");
   parts.forEach((part, lane) => {
     const position = lane + first, word = words[position], other = replacedBy(view, sideOf(row.side), position);
     part.classList.toggle("tx-none", word === undefined);
@@ -124,9 +125,12 @@ function showControls(view) {
   frame.back.disabled = place === 0;
   frame.forward.disabled = place === stages.length - 1;
   frame.where.textContent = `step ${place + 1} of ${stages.length}`;
-  frame.checks.positions.checked = edits.positions;
+  const placed = view.machine.config.positions !== "none";
+  frame.checks.positions.disabled = !placed;
+  frame.checks.positions.checked = placed && edits.positions;
+  frame.checks.residuals.disabled = !hasResiduals(view);
   for (const kind of ["residuals", "norms"]) {
-    frame.checks[kind].checked = off(kind) === 0;
+    frame.checks[kind].checked = off(kind) === 0 && !frame.checks[kind].disabled;
     frame.checks[kind].indeterminate = off(kind) > 0 && off(kind) < sublayersOf(rows).length;
   }
   frame.temperature.value = view.temperature;

@@ -1,0 +1,346 @@
+"""What is seen of the machine, in Chromium without Jupyter: its sentences, steps, parts, changes, themes and widths."""
+
+import re
+
+import pytest
+
+from browser_contrast import contrast_faults
+from notebook_frame import ROOT
+from parity import randomise
+from tx_helpers.config import PositionConfig
+from tx_helpers.models import DecoderOnly, EncoderDecoder
+from tx_helpers.recipes import Translator, Writer, translator_config, writer_config
+from tx_helpers.text.data import word_pairs
+from tx_helpers.text.tokenizers import CharTokenizer
+from tx_helpers.widgets.machine import Machine, machine
+from widget_page import HOSTILE, focused, mount
+
+pytestmark = pytest.mark.slow
+PAIRS = [("one two three", "eins zwei drei"), ("four five", "vier und fünf"), ("six seven", "sechs sieben acht")]
+HEAD = "cross-attention of decoder block 1, head 2"
+# All that is seen, for comparisons: the pictures' pixels, the words and the bars.
+SEEN = """() => [[...document.querySelectorAll("canvas:not(.tx-zoom)")].map((one) => one.toDataURL()).join(),
+  document.querySelector(".tx-flow").textContent, document.querySelector(".tx-summary").textContent].join()"""
+# Which parts have changed: the names of those whose bar has a width.
+CHANGED = """() => [...document.querySelectorAll(".tx-change")].filter((bar) => parseFloat(bar.style.width))
+  .map((bar) => bar.parentNode.dataset.row)"""
+
+
+def translator(pairs=PAIRS, **changes) -> Translator:
+    data = word_pairs(pairs)
+    return Translator(randomise(EncoderDecoder(translator_config(data, **changes)), std=0.15).eval(), data)
+
+
+def writer(context: int = 64) -> Writer:
+    tokenizer = CharTokenizer("abcdefgh <&")
+    return Writer(
+        randomise(DecoderOnly(writer_config(len(tokenizer), context_length=context)), std=0.15).eval(), tokenizer
+    )
+
+
+def open_machine(page, view: Machine | None = None, **state) -> Machine:
+    view = view or machine(translator(), "one two three")
+    page.add_style_tag(content=view._css)
+    mount(page, view._esm, {"spec": view.spec, "data": view.data, "state": view.state | state}, "state")
+    page.wait_for_timeout(100)  # the picture is drawn once more when its size is known
+    return view
+
+
+def summary(page) -> str:
+    return page.text_content(".tx-summary")
+
+
+def part(page, name: str):
+    return page.get_by_role("button", name=re.compile(rf"^{re.escape(name)}"))
+
+
+def panel(page) -> str:
+    return page.text_content(".tx-panel")
+
+
+# ----------------------------------------------------------------------------------------------------- what it shows
+
+
+@pytest.mark.parametrize("make", [lambda: machine(translator(), "one two three"), lambda: machine(writer(), "abc")])
+def test_the_sentence_in_the_browser_begins_with_python_s(bare_page, make):
+    view = open_machine(bare_page, make())
+    assert summary(bare_page).startswith(view.summary)
+    assert repr(view) == f"Machine 'machine': {view.summary}"
+
+
+def test_the_probabilities_and_the_formula_are_pytorch_s(bare_page):
+    view = open_machine(bare_page)
+    seen = view._passed.seen
+    chances, ids = seen["logits"][-1].softmax(-1).max(-1)
+    named = bare_page.get_by_role("button", name=re.compile("^probabilities: ")).get_attribute("aria-label")
+    assert named.startswith(f"probabilities: {view.spec['target']['tokens'][ids]} {chances:.2f}")
+    part(bare_page, HEAD).focus()
+    name = "decoder.blocks.0.cross_attention"
+    weights, scores = seen[f"{name}.weights"][1, -1], seen[f"{name}.scores"][1, -1]
+    best = int(weights.argmax())
+    product = float(seen[f"{name}.queries"][1, -1] @ seen[f"{name}.keys"][1, best])
+    signed = [f"{number:.2f}".replace("-", "−") for number in (product, 4.0, float(scores[best]))]
+    assert f"score = q·k / √K = {signed[0]} / {signed[1]} = {signed[2]}" in panel(bare_page)
+    assert f"with weight {weights[best]:.2f}" in panel(bare_page)
+    T, S = weights.shape[0], len(seen[f"{name}.weights"][1])
+    assert f"(H, T, S) = (4, {S}, {T}), K = 16" in panel(bare_page)
+    assert "notebook 05 multi head attention" in panel(bare_page)
+
+
+def test_each_notebook_that_is_named_exists():
+    script = (ROOT / "tx_helpers/widgets/machine/view_say.js").read_text("utf-8")
+    named = set(re.findall(r'"(\d\d_\w+)"', script))
+    assert len(named) > 5 and {name for name in named if not (ROOT / f"notebooks/{name}.ipynb").exists()} == set()
+
+
+def test_on_a_page_of_the_course_the_notebook_is_a_link(bare_page):
+    bare_page.evaluate("() => { document.documentElement.dataset.notebooks = '../'; }")
+    open_machine(bare_page)
+    assert bare_page.locator(".tx-panel a").get_attribute("href") == "../08_full_model.html"
+
+
+# ---------------------------------------------------------------------------------------------------------- the steps
+
+
+def test_step_by_step_from_the_ids_to_the_next_word(bare_page):
+    open_machine(bare_page, place=0)
+    assert summary(bare_page).startswith("Step 1 of ") and "cut into 3 words" in summary(bare_page)
+    said = []
+    for _ in range(14):
+        bare_page.get_by_role("button", name="Forward", exact=True).click()
+        said.append(summary(bare_page))
+    assert "becomes a vector of D = 64 numbers, and its position is added" in said[0]
+    assert "The result is the memory." in said[4] and "look at the memory" in said[8]
+    assert " comes '" in said[13]
+    bare_page.get_by_role("button", name="Back", exact=True).click()
+    assert summary(bare_page) == said[12]
+
+
+def test_play_goes_on_by_itself_and_pauses(bare_page):
+    open_machine(bare_page)
+    bare_page.get_by_role("button", name="Play").click()
+    bare_page.wait_for_function("() => /^Step [2-9] of/.test(document.querySelector('.tx-summary').textContent)")
+    bare_page.get_by_role("button", name="Pause").click()
+    before = summary(bare_page)
+    bare_page.wait_for_timeout(1500)
+    assert summary(bare_page) == before
+
+
+def test_an_unknown_word_is_an_error_in_place_and_the_picture_stays(bare_page):
+    open_machine(bare_page)
+    before = bare_page.evaluate(SEEN)
+    for text in ("one nine", HOSTILE, "x" * 10_000, "\u202eone", ""):
+        bare_page.get_by_label("Translate").fill(text)
+        bare_page.get_by_label("Translate").press("Enter")
+        assert bare_page.text_content(".tx-error")
+        assert bare_page.evaluate(SEEN) == before
+    bare_page.get_by_label("Translate").fill("four-five")
+    bare_page.get_by_label("Translate").press("Enter")
+    assert bare_page.text_content(".tx-error") == "" and summary(bare_page).startswith("'four five' becomes '")
+
+
+# ------------------------------------------------------------------------------------------------------- what if?
+
+
+def test_a_removed_head_changes_what_comes_after_it_and_reset_takes_it_back(bare_page):
+    open_machine(bare_page)
+    before = bare_page.evaluate(SEEN)
+    assert bare_page.evaluate(CHANGED) == []
+    part(bare_page, HEAD).click()
+    assert "the intact machine says" in summary(bare_page)
+    assert "without head 2 in the cross-attention of decoder block 1" in summary(bare_page)
+    changed = set(bare_page.evaluate(CHANGED))
+    assert not any(row.startswith("encoder") or row.endswith("blocks.0.self_attention") for row in changed)
+    assert {"decoder.blocks.0.feed_forward", "decoder.blocks.1.cross_attention", "logits"} <= changed
+    assert part(bare_page, HEAD).get_attribute("aria-pressed") == "true"
+    assert "This head is removed" in panel(bare_page)
+    bare_page.wait_for_function("() => document.querySelector('.tx-writes').textContent.includes('alone writes')")
+    bare_page.get_by_role("button", name="Reset").click()
+    bare_page.keyboard.press("Escape")
+    assert bare_page.evaluate(SEEN) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("norm of the feed-forward of encoder block 2", "without the norm of the feed-forward of encoder block 2"),
+        ("residual of the self-attention of decoder block 1", "without the residual of the self-attention of decoder"),
+        ("causal mask of the self-attention of decoder block 2", "with an open mask in the self-attention of decoder"),
+        ("causal mask of the self-attention of encoder block 1", "with a causal mask in the self-attention of encoder"),
+    ],
+)
+def test_norms_residuals_and_masks_are_switched_beside_the_part(bare_page, name, words):
+    open_machine(bare_page)
+    switch = bare_page.get_by_role("button", name=name, exact=True)
+    was = switch.get_attribute("aria-pressed")
+    switch.click()
+    assert words in summary(bare_page) and switch.get_attribute("aria-pressed") != was
+    switch.press("Enter")
+    assert "intact" not in summary(bare_page) and switch.get_attribute("aria-pressed") == was
+
+
+def test_without_positions_the_order_of_the_words_means_nothing(bare_page):
+    open_machine(bare_page)
+    bare_page.get_by_label("Positions").uncheck()
+    written = []
+    for text in ("one two three", "three one two"):
+        bare_page.get_by_label("Translate").fill(text)
+        bare_page.get_by_label("Translate").press("Enter")
+        bare_page.wait_for_timeout(400)
+        written.append(bare_page.text_content(".tx-writes"))
+    assert "without positions it says" in summary(bare_page)
+    assert written[0] == written[1] and written[0].startswith("The changed machine alone writes ")
+
+
+def test_a_word_gets_the_vector_of_another(bare_page):
+    open_machine(bare_page)
+    part(bare_page, "source: two").click()
+    bare_page.get_by_label("Vector of", exact=True).select_option(label="seven")
+    assert "with the vector of 'seven' in place of 'two'" in summary(bare_page)
+    changed = bare_page.evaluate(CHANGED)
+    assert changed.count("encoder.embedding") == 1 and changed.count("encoder.positions") == 0
+    bare_page.get_by_label("Vector of", exact=True).select_option(label="two (its own)")
+    assert bare_page.evaluate(CHANGED) == []
+
+
+def test_a_high_temperature_makes_the_probabilities_alike(bare_page):
+    open_machine(bare_page)
+    chance = "() => Number(document.querySelector('.tx-words-out .tx-bars span:last-of-type').textContent)"
+    first = "() => document.querySelector('.tx-words-out .tx-track i').style.width"
+    before = float(bare_page.evaluate(first).rstrip("%"))
+    bare_page.get_by_label("Temperature").press("End")
+    assert float(bare_page.evaluate(first).rstrip("%")) < before and bare_page.evaluate(chance) >= 0
+
+
+def test_a_model_without_residuals_and_positions_has_no_switches_for_them(bare_page):
+    config = {"wiring": "pre_norm_without_residual", "positions": PositionConfig("none")}
+    open_machine(bare_page, machine(translator(**config), "one two three"))
+    assert bare_page.get_by_role("button", name=re.compile("^residual")).count() == 0
+    assert bare_page.get_by_label("All residuals").is_disabled() and bare_page.get_by_label("Positions").is_disabled()
+
+
+# ---------------------------------------------------------------------------------------------- keys, names, themes
+
+
+def test_arrow_keys_go_from_part_to_part_and_shift_goes_inside_a_map(bare_page):
+    open_machine(bare_page)
+    assert bare_page.locator(".tx-flow [tabindex='0']").count() == 1
+    part(bare_page, "source: one").focus()
+    bare_page.keyboard.press("ArrowRight")
+    assert focused(bare_page) == "source: two" and panel(bare_page).startswith("'two', word 2 of 3")
+    for _ in range(3):
+        bare_page.keyboard.press("ArrowDown")
+    assert focused(bare_page).startswith("self-attention of encoder block 1, head 2")
+    before = panel(bare_page)
+    bare_page.keyboard.press("Shift+ArrowUp")
+    assert panel(bare_page) != before and focused(bare_page).startswith("self-attention of encoder block 1, head 2")
+    bare_page.keyboard.press("Enter")
+    assert "without head 2" in summary(bare_page)
+    assert bare_page.locator(".tx-flow [tabindex='0']").count() == 1
+    bare_page.keyboard.press("End")
+    assert focused(bare_page).startswith("probabilities")
+
+
+def test_pointing_at_a_cell_tells_its_weight(bare_page):
+    view = open_machine(bare_page)
+    weights, (_, target, written, _) = view._passed.seen["decoder.blocks.0.cross_attention.weights"][1], view._passed
+    first = max(0, len(weights) - 16)  # the last 16 are shown
+    box = part(bare_page, HEAD).bounding_box()
+    bare_page.mouse.move(box["x"] + 3, box["y"] + 3)
+    bare_page.wait_for_timeout(300)
+    word = view.spec["target"]["tokens"][[*target, *written][first]]
+    told = f"{weights[first, 0]:.2f}" if weights[first, 0] >= 0.005 else "under 0.01"
+    assert panel(bare_page).startswith(f"Head 2: '{word}' looks at 'one' with weight {told}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault_and_everything_can_be_read_in_either_theme(browser, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 1066, "height": 900})
+    page = context.new_page()
+    page.set_content(
+        '<!DOCTYPE html><html lang="en" style="color-scheme: light dark"><title>x</title><main id="place"></main>'
+    )
+    open_machine(page)
+    part(page, HEAD).click()
+    found = Axe().run(page).response["violations"]
+    serious = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]
+    pale = contrast_faults(page, ".tx-explorer")
+    page.get_by_role("button", name="Back", exact=True).click()
+    pale += contrast_faults(page, ".tx-explorer")
+    paper = page.evaluate("() => getComputedStyle(document.querySelector('.tx-machine')).backgroundColor")
+    context.close()
+    assert (serious, pale) == ([], [])
+    assert paper == {"light": "rgb(252, 252, 250)", "dark": "rgb(27, 33, 39)"}[scheme]
+
+
+@pytest.mark.parametrize("width", [360, 620, 1066, 1600])
+def test_from_a_telephone_to_a_wide_screen_nothing_is_cut_off_or_tiny(bare_page, width):
+    bare_page.set_viewport_size({"width": width, "height": 900})
+    open_machine(bare_page)
+    assert bare_page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    sizes = bare_page.evaluate(
+        """() => [...document.querySelectorAll(".tx-machine *")]
+             .filter((one) => [...one.childNodes].some((child) => child.nodeType === 3 && child.data.trim()))
+             .filter((one) => !["SUP", "SUB", "OPTION"].includes(one.tagName))
+             .map((one) => parseFloat(getComputedStyle(one).fontSize))"""
+    )
+    assert min(sizes) >= 11
+
+
+# ------------------------------------------------------------------------------------------------- other models, states
+
+
+def test_a_model_that_only_writes_shows_its_last_positions(bare_page):
+    view = open_machine(bare_page, machine(writer(), "abcdefgh abcdefgh"))
+    assert bare_page.locator(".tx-encoder").count() == 0
+    assert bare_page.get_by_label("Continue").input_value() == "abcdefgh abcdefgh"
+    assert part(bare_page, "so far: ").count() == 16 < len(view._passed.target) + len(view._passed.written)
+    assert "the last 16" in bare_page.text_content(".tx-flow")
+
+
+def test_hostile_words_of_a_vocabulary_run_no_code_and_are_shown_as_text(bare_page):
+    tokens = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(2)</script>", "\u202egnp\u200f", "y" * 10_000]
+    open_machine(bare_page, machine(translator([(" ".join(tokens), " ".join(tokens))]), " ".join(tokens)))
+    assert bare_page.locator("#place img, #place script").count() == 0
+    chips = bare_page.locator(".tx-encoder .tx-chip")
+    assert chips.nth(0).text_content() == "<img/src=x/oner…" and chips.nth(2).text_content() == "⟨202E⟩gnp⟨200F⟩"
+    for index in range(4):
+        chips.nth(index).focus()
+        assert bare_page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_state_is_told_and_taken(bare_page):
+    view = open_machine(bare_page)
+    part(bare_page, HEAD).click()
+    bare_page.wait_for_function("() => window.saved?.edits?.heads['decoder.blocks.0.cross_attention']")
+    told = bare_page.evaluate("() => window.saved")
+    before = summary(bare_page)
+    assert told["edits"]["heads"] == {"decoder.blocks.0.cross_attention": [1]} and told["text"] == "one two three"
+    bare_page.evaluate("() => { document.getElementById('place').replaceChildren(); }")
+    mount(bare_page, view._esm, {"spec": view.spec, "data": view.data, "state": told}, "state")
+    assert summary(bare_page) == before
+
+
+def test_the_still_picture_has_every_head_and_word(bare_page):
+    view = machine(translator(), "one two three")
+    bare_page.set_content(f'<!DOCTYPE html><html lang="en"><title>x</title>{view.drawn().svg}</html>')
+    shown = bare_page.locator("svg text").all_text_contents()
+    last = view.spec["target"]["tokens"][view._passed.written[-2]]
+    assert {"one", "two", "three", last, "Encoder: reads", "Decoder: writes"} <= set(shown)
+    assert bare_page.locator("svg image").count() == 6 * 4 + 2 + 2 * 4
+    outside = bare_page.evaluate(
+        """() => { const frame = document.querySelector("svg").getBoundingClientRect();
+             return [...document.querySelectorAll("svg text, svg image")].filter((one) => {
+               const box = one.getBoundingClientRect(); return box.right > frame.right || box.bottom > frame.bottom;
+             }).map((one) => one.textContent) }"""
+    )
+    assert outside == []
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(ValueError, match="name='My machine', expected small letters, digits and hyphens"):
+        machine(translator(), name="My machine")
+    with pytest.raises(ValueError, match="the text has 'nine', which is not among the 7 words"):
+        machine(translator(), "nine")

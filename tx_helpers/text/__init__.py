@@ -1,1 +1,1 @@
-"""Text: numbers in words, grammars and stories, tokenizers, and the batches made of them."""
+"""Text: numbers in words, grammars, stories and a little world, tokenizers, and the batches made of them."""

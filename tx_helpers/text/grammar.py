@@ -15,7 +15,7 @@ grammar can tell from the text alone, from left to right, what was drawn, and no
 import math
 import random
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, combinations, product
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ class Facts(NamedTuple):
 
     openings: frozenset[str]  # each text begins with one of these
     entropy: float  # nats, the cast left out
-    length: float  # mean number of characters
+    length: float  # mean number of characters, or of what is counted instead
     told: frozenset[Part]  # the fields of the cast that each text mentions
 
 
@@ -42,6 +42,16 @@ class Alternative(NamedTuple):
     openings: tuple[str, ...]
 
 
+class Reading(NamedTuple):
+    """What a text turned out to be, as far as it could be read."""
+
+    end: int  # how many characters fit the grammar
+    log_p: float  # ln p if they are a full text, else −∞
+    expected: Collection[str]  # the parts of which one would have had to come here
+    choices: list[tuple[str, int]]  # (rule, number of its alternative), from left to right
+    cast: dict[str, list[Record]]  # the records that agree with what was read
+
+
 class Grammar:
     """Texts drawn by rules, their entropy and mean length, and the probability of a given text.
 
@@ -49,6 +59,7 @@ class Grammar:
         in an alternative is written anew each time; a slot {member.field} repeats what the cast holds.
     cast: member → records (dicts of the same fields), one of which is drawn for a text, all being equally likely.
     start: the rule of the full text.
+    size: what `mean_length` counts in a piece of text; characters, if nothing else is given.
 
     Raises ValueError, naming the rule, if a slot has no rule, if rules refer to each other in a circle, or if two draws
     could give the same text.
@@ -59,12 +70,14 @@ class Grammar:
         rules: Mapping[str, Sequence[str] | Mapping[str, float]],
         cast: Mapping[str, Sequence[Record]] | None = None,
         start: str = "story",
+        size: Callable[[str], int] = len,
     ):
         check_types("Grammar", Mapping, rules=rules)
         check_types("Grammar", str, start=start)
         if cast:
             check_types("Grammar", Mapping, cast=cast)
         self.start: Part = (start,)
+        self._size = size
         self.cast = {member: list(records) for member, records in (cast or {}).items()}
         self.rules: dict[Part, list[Alternative]] = {}
         self._facts: dict[Part, Facts] = {}
@@ -72,7 +85,8 @@ class Grammar:
             if not records or any(record.keys() != records[0].keys() for record in records):
                 raise ValueError(f"Grammar: {member!r} needs records, all with the same fields")
             for field in records[0]:
-                self._facts[member, field] = _field_facts(member, field, [record[field] for record in records])
+                values = [record[field] for record in records]
+                self._facts[member, field] = _field_facts(member, field, values, sum(map(size, values)) / len(values))
         self._add(start, rules, above=())
         for member, records in self.cast.items():
             fields = [field for field in records[0] if (member, field) in self._facts[self.start].told]
@@ -98,42 +112,80 @@ class Grammar:
 
         Reading stops before the first part (usually a word) that cannot follow what was read so far.
         """
-        at, log_p, _ = self._follow(text)
-        return at, log_p
+        reading = self.follow(text)
+        return reading.end, reading.log_p
 
     def slip(self, text: str) -> int | None:
         """The first place of `text` where no text of the grammar has this character; None if the text may go on.
 
         What follows a full text is a slip, too.
         """
-        at, _, expected = self._follow(text)
+        at, _, expected, *_ = self.follow(text)
         common = max(_in_common(text[at:], part) for part in expected)
         return at + common if at + common < len(text) else None
 
-    def _follow(self, text: str) -> tuple[int, float, Collection[str]]:
-        """What `read` returns, and the parts of which one would have had to come where the reading ended."""
-        at, ahead = 0, [self.start]
+    def follow(self, text: str) -> Reading:
+        """All that can be told from a text by reading it from left to right."""
+        at, ahead, choices = 0, [self.start], []
         possible = dict(self.cast)  # the records that agree with the text so far
         log_p = -sum(math.log(len(records)) for records in self.cast.values())
         while ahead:
             part = ahead.pop()
             if part in self.rules:
-                chosen = next((a for a in self.rules[part] if text.startswith(a.openings, at)), None)
-                if chosen is None:
-                    return at, -math.inf, self._facts[part].openings
+                fitting = (n for n, a in enumerate(self.rules[part]) if text.startswith(a.openings, at))
+                number = next(fitting, None)
+                if number is None:
+                    return Reading(at, -math.inf, self._facts[part].openings, choices, possible)
+                chosen = self.rules[part][number]
+                choices.append((part[0], number))
                 log_p += math.log(chosen.probability)
                 ahead += reversed(chosen.parts)
                 continue
-            expected = [part]
             if not isinstance(part, str):
                 member, field = part
-                expected = [record[field] for record in possible[member]]
-                possible[member] = [r for r in possible[member] if text.startswith(r[field], at)]
-                part = possible[member][0][field] if possible[member] else None
-            if part is None or not text.startswith(part, at):
-                return at, -math.inf, expected
+                values = (record[field] for record in possible[member])
+                part = next((value for value in values if text.startswith(value, at)), None)
+                if part is None:
+                    return Reading(at, -math.inf, {record[field] for record in possible[member]}, choices, possible)
+                possible[member] = [record for record in possible[member] if record[field] == part]
+            elif not text.startswith(part, at):
+                return Reading(at, -math.inf, [part], choices, possible)
             at += len(part)
-        return at, log_p, [""]
+        return Reading(at, log_p, [""], choices, possible)
+
+    def next_parts(self, beginning: str) -> dict[str, float]:
+        """What may follow `beginning`, up to the end of a part, and p(beginning and this); "" is the end of the text.
+
+        The probabilities sum to that of all texts that begin so. Two keys may begin alike.
+        """
+        found: dict[str, float] = {}
+        ways = [(1.0, 0, [self.start], self.cast)]
+        while ways:
+            p, at, ahead, possible = ways.pop()
+            if not ahead:
+                if at == len(beginning):
+                    found[""] = found.get("", 0) + p
+                continue
+            part, ahead = ahead[-1], ahead[:-1]
+            if part in self.rules:
+                for chosen in self.rules[part]:
+                    if any(_agree(beginning, at, opening) for opening in chosen.openings):
+                        ways.append((p * chosen.probability, at, [*ahead, *reversed(chosen.parts)], possible))
+                continue
+            options = {part: (p, possible)}
+            if not isinstance(part, str):
+                member, field = part
+                options = {}
+                for value in {record[field] for record in possible[member]}:
+                    records = [record for record in possible[member] if record[field] == value]
+                    options[value] = p * len(records) / len(possible[member]), {**possible, member: records}
+            for value, (q, left) in options.items():
+                if beginning.startswith(value, at):
+                    ways.append((q, at + len(value), ahead, left))
+                elif value.startswith(beginning[at:]):
+                    rest = value[len(beginning) - at :]
+                    found[rest] = found.get(rest, 0) + q
+        return found
 
     def log_probability(self, text: str) -> float:
         """ln p of a text; −∞ if the grammar does not write it."""
@@ -146,7 +198,7 @@ class Grammar:
         return (cast + self._facts[self.start].entropy) / math.log(base)
 
     def mean_length(self) -> float:
-        """The exact mean number of characters of a text."""
+        """The exact mean number of characters (or of what `size` counts) of a text."""
         return self._facts[self.start].length
 
     def _add(self, name: str, rules: Mapping, above: tuple[str, ...]) -> None:
@@ -175,7 +227,9 @@ class Grammar:
 
     def _sequence(self, parts: list[Part]) -> Facts:
         """The facts of a sequence of parts."""
-        facts = [self._facts[part] if isinstance(part, tuple) else _literal_facts(part) for part in parts]
+        facts = [
+            self._facts[part] if isinstance(part, tuple) else _literal_facts(part, self._size(part)) for part in parts
+        ]
         return Facts(
             facts[0].openings if facts else frozenset([""]),
             sum(f.entropy for f in facts),
@@ -189,6 +243,11 @@ def _in_common(a: str, b: str) -> int:
     return next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
+def _agree(beginning: str, at: int, text: str) -> bool:
+    """Does one of them, the beginning from here on and the text, begin with the other?"""
+    return beginning.startswith(text, at) or text.startswith(beginning[at:])
+
+
 def _parts(text: str) -> list[Part]:
     """The parts of "a {colour} hat" are "a ", ("colour",) and " hat"."""
     pieces = re.split(r"\{([\w.]+)\}", text)  # literal, slot, literal, …
@@ -196,13 +255,13 @@ def _parts(text: str) -> list[Part]:
     return [part for part in parts if part]
 
 
-def _literal_facts(text: str) -> Facts:
-    return Facts(frozenset([text]), 0.0, len(text), frozenset())
+def _literal_facts(text: str, size: int) -> Facts:
+    return Facts(frozenset([text]), 0.0, size, frozenset())
 
 
-def _field_facts(member: str, field: str, values: list[str]) -> Facts:
+def _field_facts(member: str, field: str, values: list[str], size: float) -> Facts:
     _check_openings(f"{member}.{field}", [{value} for value in dict.fromkeys(values)])
-    return Facts(frozenset(values), 0.0, sum(map(len, values)) / len(values), frozenset([(member, field)]))
+    return Facts(frozenset(values), 0.0, size, frozenset([(member, field)]))
 
 
 def _check_openings(name: str, groups: Sequence) -> None:

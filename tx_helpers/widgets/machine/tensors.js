@@ -92,6 +92,23 @@ const join = (x) => {
   return y;
 };
 
+/** The matrix of one head: (H, T, K) -> (T, K). */
+const headOf = ({ shape: [, T, K], data }, h) => tensor([T, K], data.subarray(h * T * K, (h + 1) * T * K));
+
+/** A matrix for each head, matrix(h) (T, K), as one tensor (H, T, K). */
+const perHead = (H, matrix) => {
+  const matrices = Array.from({ length: H }, (_, h) => matrix(h)), y = tensor([H, ...matrices[0].shape]);
+  matrices.forEach(({ data }, h) => y.data.set(data, h * data.length));
+  return y;
+};
+
+/** (S, K) -> (K, S) */
+const transpose = ({ shape: [S, K], data }) => {
+  const y = tensor([K, S]);
+  for (let s = 0; s < S; s++) for (let k = 0; k < K; k++) y.data[k * S + s] = data[s * K + k];
+  return y;
+};
+
 /** More positions behind those already there: (G, S, K) and (G, T, K) -> (G, S + T, K). */
 const append = (old, added) => {
   if (!old) return added;

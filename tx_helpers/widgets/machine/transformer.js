@@ -167,27 +167,13 @@ const keysAndValues = (pass, path, source, G, rotate, cache, grows) => {
 
 /** softmax(q kᵀ · scale + bias, where the mask allows) v. q (H, T, K), k and v (G, S, K) -> (H, T, K) */
 const attention = (pass, path, q, k, v, mask, bias) => {
-  const [H, T, K] = q.shape, [G, S] = k.shape, shared = H / G; // so many heads have the same keys and values
-  const scale = pass.model.config.scale ?? 1 / Math.sqrt(K);
-  let scores = tensor([H, T, S]);
-  for (let h = 0, i = 0; h < H; h++)
-    for (let t = 0; t < T; t++)
-      for (let s = 0; s < S; s++, i++) {
-        const query = (h * T + t) * K, key = (Math.floor(h / shared) * S + s) * K;
-        let sum = 0;
-        for (let d = 0; d < K; d++) sum += q.data[query + d] * k.data[key + d];
-        scores.data[i] = sum * scale + (bias ? bias.data[i] : 0);
-      }
-  scores = observe(pass, `${path}.scores`, scores);
+  const [H, , K] = q.shape, shared = H / k.shape[0]; // so many heads have the same keys and values
+  const shares = (x, h) => headOf(x, Math.floor(h / shared)), scale = pass.model.config.scale ?? 1 / Math.sqrt(K);
+  const products = perHead(H, (h) => linear(headOf(q, h), shares(k, h))); // q kᵀ, (T, K) and (S, K) -> (T, S)
+  const scaled = map(products, (product, i) => product * scale + (bias ? bias.data[i] : 0));
+  const scores = observe(pass, `${path}.scores`, scaled); // (H, T, S)
   const weights = observe(pass, `${path}.weights`, maskedSoftmax(scores, mask));
-  const heads = tensor([H, T, K]);
-  for (let h = 0, i = 0; h < H; h++)
-    for (let t = 0; t < T; t++)
-      for (let s = 0; s < S; s++, i++) {
-        const head = (h * T + t) * K, value = (Math.floor(h / shared) * S + s) * K;
-        for (let d = 0; d < K; d++) heads.data[head + d] += weights.data[i] * v.data[value + d];
-      }
-  return heads;
+  return perHead(H, (h) => linear(headOf(weights, h), transpose(shares(v, h)))); // (T, S) and (S, K) -> (T, K)
 };
 
 /** Which keys each query may see, (T, S): real ones, and with `causal` none behind its own position start + t. */

@@ -24,6 +24,7 @@ from jupyter_client import AsyncKernelManager
 from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from nbclient.util import run_sync
 
 from notebook_comparison import COMPARED_KINDS
 from notebook_frame import ROOT
@@ -165,6 +166,8 @@ def execute_alone(python: Path, path: Path, **variables: str) -> nbformat.Notebo
         client.execute(cwd=str(path.parent), env=kept | {"TX_CACHE": str(kernel.parent)} | variables)
     except CellExecutionError as error:
         raise AssertionError(f"{path.name}: {error}") from error
+    finally:
+        run_sync(manager.shutdown_kernel)(now=True)  # the client ends only kernels of its own manager
     clean(notebook)
     return nbformat.reads(nbformat.writes(notebook), as_version=4)  # outputs in a file's order
 

@@ -98,6 +98,15 @@ def test_nothing_changes_the_random_state_or_the_model():
     assert all(torch.equal(value, weights[name]) for name, value in subject.model.state_dict().items())
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
+def test_a_model_in_another_precision_is_sent_in_single_precision(dtype):
+    subject = translator()
+    subject.model.to(dtype)
+    spec, data = machine_data(subject)
+    for name, value in subject.model.state_dict().items():
+        assert torch.equal(unpacked(spec, data)[name], value.float()), name
+
+
 # ------------------------------------------------------------------------------------------------------ what is refused
 
 
@@ -136,6 +145,7 @@ class Stranger(nn.Module):
         (broken(no_norm), r"2 tensors differ .*blocks.0.feed_forward_norm.bias: missing, expected \(64,\)"),
         (broken(more_tensors), r"2 tensors .*gate.bias: \(256,\), expected no such tensor"),
         (broken(other_activation), "the logits of this EncoderDecoder differ by .* from those of the course's"),
+        (nn.Linear(3000, 2000), "machine: a model of 6,002,000 parameters, but a page computes with at most 5,000,000"),
         (Translator(DecoderOnly(config()), DATA), "machine: a Translator with a model without an encoder"),
         (
             Writer(DecoderOnly(TransformerConfig(4)), CharTokenizer("ab")),

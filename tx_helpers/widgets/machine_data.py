@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from tx_helpers.arguments import described
 from tx_helpers.config import AttentionConfig, FeedForwardConfig, TransformerConfig
-from tx_helpers.models import DecoderOnly, EncoderDecoder
+from tx_helpers.models import DecoderOnly, EncoderDecoder, count_parameters
 from tx_helpers.recipes import Translator, Writer
 from tx_helpers.text.data import BOS, EOS, PAD
 from tx_helpers.text.tokenizers import CharTokenizer, Tokenizer, WordTokenizer
@@ -33,7 +33,8 @@ SUPPORTED = (
     "with the names of their parts"
 )
 LIMIT = 64  # tokens of a text, where the model has no context length
-TOLERANCE = 1e-3  # of the largest logit
+LARGEST = 5_000_000  # parameters: 20 MB, and about ten milliseconds a token
+TOLERANCE = 1e-3  # of the largest logit; of a model in half precision a hundred times as much
 
 
 def machine_data(subject: Translator | Writer | nn.Module, *, half: bool = False) -> tuple[dict, bytes]:
@@ -60,6 +61,8 @@ def course_model(subject: Translator | Writer | nn.Module) -> EncoderDecoder | D
     model = getattr(subject, "model", subject)
     if not isinstance(subject, Translator | Writer | nn.Module) or not isinstance(model, nn.Module):
         raise ValueError(f"machine: the model is {described(subject)}, expected {SUPPORTED}")
+    if (size := count_parameters(model)) > LARGEST:
+        raise ValueError(f"machine: a model of {size:,} parameters, but a page computes with at most {LARGEST:,}")
     config = model.config if isinstance(model, EncoderDecoder | DecoderOnly) else _config_of(model)
     kind = EncoderDecoder if _has_encoder(model) else DecoderOnly
     state = {name: value.detach().float().cpu() for name, value in model.state_dict().items()}
@@ -132,12 +135,13 @@ def _check_same(model: nn.Module, rebuilt: nn.Module) -> None:
         for size, length in zip(sizes, lengths, strict=False)
     ]
     with in_mode(model, training=False):
-        logits = model(*(ids.to(device) for ids in inputs)).float().cpu()
+        logits = model(*(ids.to(device) for ids in inputs)).cpu()
     expected = rebuilt(*inputs)
     if logits.shape != expected.shape:
         raise ValueError(f"machine: logits {tuple(logits.shape)}, expected {tuple(expected.shape)}")
-    gap = (logits - expected).abs().max().item()
-    if not gap <= TOLERANCE * max(1.0, expected.abs().max().item()):
+    gap = (logits.float() - expected).abs().max().item()
+    tolerance = TOLERANCE if logits.dtype.itemsize >= 4 else 100 * TOLERANCE
+    if not gap <= tolerance * max(1.0, expected.abs().max().item()):
         raise ValueError(
             f"machine: the logits of this {type(model).__name__} differ by {gap:.2g} from those of the course's "
             f"{type(rebuilt).__name__} with the same weights, expected the same: some part of it computes otherwise"

@@ -7,13 +7,12 @@
 //     seen.get("decoder.blocks.0.cross_attention.weights")  // { shape: [H, T, S], data: Float32Array }
 //
 // `seen` has every name that `capture` records, of the same shape, and "logits" (T, V). It also has, for this view:
-//     ….input.tokens.output       rows of the embedding table (T, D); ….input.vectors: these times √D, with token shift
-//     ….input.positions.output    what is added to them (T, D), where positions are vectors
-//     ….NORM.output               of each norm (T, D), such as "decoder.blocks.0.self_attention_norm.output"
-//     ….expand.output, ….gate.output    of the feed-forward, before the activation (T, F)
-//     ….ATTENTION.mask            (T, S): 1 where a query may see a key
-//     ….SUBLAYER.stream           the residual stream after this sub-layer (T, D), in post-norm after its norm
-//     encoder.output, decoder.output    of each stack (T, D); the first is the memory
+//     NAME.output         what a module returns, for embedding tables and position vectors, norms, the feed-forward's
+//                         expand and gate, and each stack: "decoder.blocks.0.self_attention_norm.output" (T, D),
+//                         "encoder.input.positions.output" (S, D), "encoder.output", the memory, (S, D)
+//     ….input.vectors     the words' vectors times √D, with the token shift, before positions are added (T, D)
+//     ATTENTION.mask      1 where a query may see a key (T, S)
+//     SUBLAYER.stream     the residual stream after this sub-layer, in post-norm after its norm (T, D)
 //
 // Edits, all of them optional:
 //     heads: { "decoder.blocks.0.cross_attention": [2] }              these heads give zeros

@@ -72,8 +72,8 @@ def code_cell(cell: NotebookNode, made: Body, forms: dict[str, list[dict]]) -> s
     for output in cell.outputs:
         outputs += output_html(output, made, live)
         if explorer := EXPLORER.match(output.get("data", {}).get("text/plain", "")):
-            way = next((form["way"] for form in forms.get(cell.id, []) if form["name"] == explorer[1]), "picture")
-            made.explorers.append((explorer[1], made.heading, cell.id, way))
+            form = next((form for form in forms.get(cell.id, []) if form["name"] == explorer[1]), None)
+            made.explorers.append((explorer[1], made.heading, cell.id, way_of(form) if form else "picture"))
     if exercise := exercises().get(cell.id):  # its stored output is that of an answer not written yet
         return code(cell.source) + help_with(exercise)
     if asks_or_tells(cell):
@@ -81,6 +81,17 @@ def code_cell(cell: NotebookNode, made: Body, forms: dict[str, list[dict]]) -> s
     if cell.source.startswith("# Set-up"):
         return folded("Set-up", code(cell.source) + outputs)
     return (folded("Show code", code(cell.source)) if is_folded(cell) else code(cell.source)) + outputs
+
+
+def way_of(form: dict) -> str:
+    """How an explorer lives on its page; of a recorded one, which values of each control were recorded."""
+    controls = form["state"].get("recording", {}).get("controls", [])
+    grid = [
+        f"{control['label']} ({', '.join(texts) if len(texts) <= 6 else f'{len(texts)}: {texts[0]} … {texts[-1]}'})"
+        for control in controls
+        if len(texts := control.get("texts", [])) > 1
+    ]
+    return ": ".join([form["way"], "; ".join(grid)]) if grid else form["way"]
 
 
 @cache

@@ -193,6 +193,7 @@ def test_what_lives_takes_the_place_of_its_picture_unless_it_fails(opened):
     assert button.evaluate("node => getComputedStyle(node).borderRadius") == "9px"
     other = page.locator(f'[id="cell-id={FAILS}"] .live')
     other.scroll_into_view_if_needed()
+    page.locator(f'[id="cell-id={FAILS}"] [data-lives="no"]').wait_for()
     assert other.locator("img").is_visible() and other.locator(".living").count() == 0
     assert len([text for text in opened.complaints if "as asked for" in text]) == 1
 

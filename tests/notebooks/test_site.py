@@ -16,7 +16,7 @@ from tx_helpers.exercises.catalogue import notebook_of
 
 HEAVIEST = 1_500_000  # bytes of a page and of all that it loads, compressed
 # What an explorer prints of itself.
-NAMED = re.compile(r"^(?:Explorer|AttentionView|AttentionStepper) '([\w-]+)': (.+)", re.DOTALL)
+NAMED = re.compile(r"^(?:Explorer|AttentionView|AttentionStepper|Machine) '([\w-]+)': (.+)", re.DOTALL)
 
 
 class Page(HTMLParser):

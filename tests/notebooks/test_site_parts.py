@@ -156,7 +156,12 @@ def test_a_live_widget_saved_without_its_state_is_a_picture(explorer):
 
 
 def living(text: str = "Explorer 'square': it lives") -> dict:
-    state = {"value": HOSTILE, "bytes": {"base64": "AAEC"}}
+    controls = [
+        {"label": "Head", "texts": ["1", "2"]},
+        {"label": "Step", "texts": list("12345678")},
+        {"label": "Start"},
+    ]
+    state = {"value": HOSTILE, "bytes": {"base64": "AAEC"}, "recording": {"controls": controls}}
     return {"script": "abc", "state": state, "text": text, "name": "square", "way": "recorded, 2 settings"}
 
 
@@ -168,7 +173,10 @@ def test_a_form_finds_its_output_by_what_it_says():
     cells = [new_code_cell("x", id="one", outputs=outputs), new_code_cell("x", id="two", outputs=outputs)]
     made = body(new_notebook(cells=cells), {"one": [living("Explorer 'other': text"), living()]})
     assert made.forms == [living()]
-    assert [way for _, _, _, way in made.explorers] == ["recorded, 2 settings", "picture"]
+    assert [way for _, _, _, way in made.explorers] == [
+        "recorded, 2 settings: Head (1, 2); Step (8: 1 … 8)",
+        "picture",
+    ]
     assert (
         made.html.count("data-form") == 1 and '<div class="shown live" data-form="0"><p>picture</p></div>' in made.html
     )

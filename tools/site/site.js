@@ -107,6 +107,7 @@ const mount = async (place) => {
     place.dataset.lives = "yes";
   } catch (error) {
     el.remove();
+    place.dataset.lives = "no";
     console.error(error);
   }
 };

@@ -10,10 +10,10 @@ What follows `|` is true of a text in which this line was chosen. A slot {city} 
 {hero.name} repeats what the tale's cast holds. Summaries, questions and answers are written with the same slots, and
 with what is true: {gist} is what the chosen line says of it.
 
-A sentence may say `it` only of the last thing, animal, fruit or firm that was mentioned, and `she` or `he` only of the
-last fitting person. There are two exceptions. Places are no candidates. And an object ("helped her") is never the
-person who was mentioned last in the same sentence. In {hero.whoever} and {pet.whatever} meaning decides: {that=…}
-says who it is.
+`it` is the last thing, animal, fruit or firm that was mentioned, `she` and `he` are the last fitting person, with two
+exceptions. Places are never meant. And an object ("ada helped her") is never the person who was mentioned last in the
+same sentence. {hero.whoever} and {pet.whatever} follow no such rule: there the meaning decides, and a later line says
+by `that=` who or what is meant.
 """
 
 from collections.abc import Mapping, Sequence

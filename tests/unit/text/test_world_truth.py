@@ -65,6 +65,8 @@ def test_a_pronoun_stands_for_the_last_that_fits_or_meaning_decides(truths):
             antecedent = truth.antecedent(pronoun)
             assert antecedent.end <= pronoun.start and antecedent.entity == pronoun.entity
             assert pronoun.kind == antecedent.kind
+            names = [m.start for m in truth.mentions if m.entity == pronoun.entity and not m.pronoun]
+            assert antecedent.start == max(start for start in names if start < pronoun.start)
             if pronoun.kind == "person":
                 assert GENDER[antecedent.words] == FORMS[pronoun.words][0]
     assert min(by_meaning.values()) > 100

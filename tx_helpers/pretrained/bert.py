@@ -132,6 +132,12 @@ def _context(fields: Mapping[str, Any], names: set[str]) -> int:
     return fields["max_position_embeddings"] - fields.get("pad_token_id", 1) - 1
 
 
+def _rows_of_positions(config: TransformerConfig) -> int:
+    if config.pad_id is None:
+        raise ValueError("pad_id=None in the model, but the family counts positions from its id of padding")
+    return config.context_length + config.pad_id + 1
+
+
 ROBERTA = replace(
     BERT,
     name="roberta",
@@ -151,8 +157,7 @@ ROBERTA = replace(
         bias="lm_head.bias",
     ),
     derived=_head("lm_head.dense", "gelu") | {"context_length": _context},
-    written=_written("RobertaModel", "RobertaForMaskedLM")
-    | {"max_position_embeddings": lambda config: config.context_length + config.pad_id + 1},
+    written=_written("RobertaModel", "RobertaForMaskedLM") | {"max_position_embeddings": _rows_of_positions},
     left_out={**POOLER, "lm_head.bias": UNUSED_BIAS},
 )
 

@@ -101,15 +101,18 @@ class Row(NamedTuple):
         shape = shape[::-1] if self.transposed else shape
         return (1, *shape) if self.wrapped else shape
 
+    @property
+    def whole(self) -> bool:
+        """Are the numbers of ours those of theirs, in the same order?"""
+        return self.part == (0, 1) and not self.transposed and not self.skip
+
     def take(self, theirs: Tensor) -> Tensor:
-        """Ours, a tensor of its own, from theirs."""
+        """Ours, a view of theirs."""
         whole = theirs.squeeze(0) if self.wrapped else theirs
         whole = whole.T if self.transposed and whole.dim() == 2 else whole
         k, n = self.part
         length = (len(whole) - self.skip) // n
-        ours = whole[self.skip + k * length : self.skip + (k + 1) * length]
-        alone = len(ours) == len(whole) and not self.transposed
-        return ours if alone else ours.clone(memory_format=torch.contiguous_format)
+        return whole[self.skip + k * length : self.skip + (k + 1) * length]
 
 
 def give(parts: list[tuple[Row, Tensor]]) -> Tensor:
@@ -205,7 +208,10 @@ class Family:
             except (StopIteration, TypeError) as error:
                 value = at(ours, field_.ours)
                 raise ValueError(f"{where}: {field_.ours}={value!r} has no counterpart in {name!r}") from error
-        written |= {name: write(ours) for name, write in self.written.items()}
+        try:
+            written |= {name: write(ours) for name, write in self.written.items()}
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from error
         written["pad_token_id"] = config.pad_id
         names = self.names(ours)
         again = resolved(self.read_config(written, names, where))
@@ -217,6 +223,12 @@ class Family:
 
     def sources(self, model: TransformerModel) -> Iterator[tuple[list[str], tuple[int, ...], Row]]:
         """For each parameter of ours: its names (several if it is shared), its shape and its row, numbers filled in."""
+        for names, shape, row in self._rows_of(model):
+            if row is None:
+                raise ValueError(f"{self.name} has nothing for {names[0]!r} of our {type(model).__name__}")
+            yield names, shape, row
+
+    def _rows_of(self, model: TransformerModel) -> Iterator[tuple[list[str], tuple[int, ...], Row | None]]:
         rows = {row.ours: row for row in self.rows(model.config)}
         shared: dict[int, list[str]] = {}
         parameters = dict(model.named_parameters(remove_duplicate=False))
@@ -224,14 +236,12 @@ class Family:
             shared.setdefault(id(parameter), []).append(name)
         for group in shared.values():
             row = next(filter(None, (_row(rows, name) for name in group)), None)
-            if row is None:
-                raise ValueError(f"{self.name} has nothing for {group[0]!r} of our {type(model).__name__}")
             yield group, tuple(parameters[group[0]].shape), row
 
     def names(self, config: TransformerConfig) -> set[str]:
         """The names of their tensors for a model of this config."""
         with torch.device("meta"):
-            return {row.theirs for _, _, row in self.sources(self.model(config))}
+            return {row.theirs for _, _, row in self._rows_of(self.model(config)) if row}
 
     def full_name(self, name: str) -> str:
         """The name with the prefix that it has in a checkpoint with an output layer."""

@@ -187,8 +187,16 @@ def _fill(model: nn.Module, taken: list[tuple[list[str], Row, Entry]], dtype: to
     """Give each parameter its numbers, one tensor after the other."""
     if dtype is None:
         dtype = reduce(torch.promote_types, (entry.dtype for *_, entry in taken))
+    lengths = [entry.length for _, row, entry in taken if not row.whole or entry.dtype != dtype]
+    room = torch.empty(max(lengths, default=0), dtype=torch.uint8)  # one place for all conversions
+    shapes = {name: parameter.shape for name, parameter in model.named_parameters(remove_duplicate=False)}
     for names, row, entry in taken:
-        parameter = nn.Parameter(row.take(read_tensor(entry)).to(dtype))
+        value = torch.empty(shapes[names[0]], dtype=dtype)
+        if row.whole and entry.dtype == dtype:
+            read_tensor(entry, value.view(-1).view(torch.uint8))
+        else:
+            value.copy_(row.take(read_tensor(entry, room)))
+        parameter = nn.Parameter(value)
         for name in names:
             module, _, leaf = name.rpartition(".")
             setattr(model.get_submodule(module), leaf, parameter)

@@ -78,15 +78,16 @@ def to_theirs(family: Family, model: TransformerModel, tensors: Mapping[str, Ten
 def _chosen(model: TransformerModel, family: str | None) -> tuple[Family, dict[str, Any]]:
     if family is not None and family not in FAMILIES:
         raise ValueError(f"save_pretrained: family={family!r}, expected one of {', '.join(FAMILIES)}")
+    if family is not None and not isinstance(model, FAMILIES[family].model):
+        expected = FAMILIES[family].model.__name__
+        raise ValueError(f"save_pretrained: the model is a {type(model).__name__}, but {family} is for {expected}")
     reasons = []
     for one in [FAMILIES[family]] if family else FAMILIES.values():
-        if not isinstance(model, one.model):
-            reasons.append(f"{one.name} is a {one.model.__name__}")
-            continue
-        try:
-            return one, one.write_config(model.config)
-        except ValueError as error:
-            reasons.append(str(error).removeprefix("save_pretrained: the family "))
+        if isinstance(model, one.model):
+            try:
+                return one, one.write_config(model.config)
+            except ValueError as error:
+                reasons.append(str(error).removeprefix("save_pretrained: the family "))
     raise ValueError(f"save_pretrained: no family has this {type(model).__name__}: {'; '.join(reasons)}")
 
 

@@ -82,18 +82,18 @@ def _entry(file: Path, name: str, what: Any, data: int) -> Entry:
     return Entry(file, name, DTYPES[dtype], tuple(shape), data + start, length)
 
 
-def read_tensor(entry: Entry) -> Tensor:
-    """The tensor, in the dtype of the file."""
-    tensor = torch.empty(entry.shape, dtype=entry.dtype)
+def read_tensor(entry: Entry, room: Tensor | None = None) -> Tensor:
+    """The tensor, in the dtype of the file; its numbers are put into `room`, bytes (N,), if that is given."""
+    memory = torch.empty(entry.length, dtype=torch.uint8) if room is None else room[: entry.length]
     with open(entry.file, "rb", buffering=0) as opened:
         opened.seek(entry.start)
-        left = memoryview(tensor.reshape(-1).view(torch.uint8).numpy())
+        left = memoryview(memory.numpy())
         while len(left):
             read = opened.readinto(left)
             if not read:
                 raise ValueError(f"{entry.file}: ends within tensor {entry.name!r}; {len(left)} bytes are missing")
             left = left[read:]
-    return tensor
+    return memory.view(entry.dtype).view(entry.shape)
 
 
 def write_tensors(

@@ -46,11 +46,11 @@ def model(kind: type, *args, dtype: torch.dtype = torch.float64, **changes) -> n
 
 
 configs = st.builds(
-    lambda positions, wiring, norm, n_kv_heads, qk_norm, gated, token_shift: config(
+    lambda positions, wiring, norm, n_kv_heads, qk_norm, gated, token_shift, window: config(
         positions,
         wiring=wiring,
         norm=NormConfig(norm),
-        attention=AttentionConfig(H, n_kv_heads=n_kv_heads, qk_norm=qk_norm),
+        attention=AttentionConfig(H, n_kv_heads=n_kv_heads, qk_norm=qk_norm, window=window),
         feed_forward=FeedForwardConfig(F, "gelu", gated=gated),
         embedding=EmbeddingConfig(token_shift=token_shift),
     ),
@@ -61,6 +61,7 @@ configs = st.builds(
     st.booleans(),
     st.booleans(),
     st.integers(0, 2),
+    st.sampled_from([None, 1, 3, 8, 9]),  # shorter than a chunk, longer, as long as the text
 )
 seeds = st.integers(0, 10_000)
 

@@ -17,6 +17,7 @@ from tx_helpers.positions import (
     Rotary,
     SinusoidalPositions,
     T5Bias,
+    WavelengthStretch,
     ntk_base,
     relative_rotation,
     sinusoidal,
@@ -31,6 +32,13 @@ def exact(*values: int) -> torch.Tensor:
 
 
 # ---------------------------------------------------------------------------------------------------------- sinusoidal
+
+
+def test_in_halves_the_same_numbers_are_in_another_order():
+    interleaved = sinusoidal(torch.arange(T), D)
+    expected = torch.cat([interleaved[:, 0::2], interleaved[:, 1::2]], dim=-1)
+    assert torch.equal(sinusoidal(torch.arange(T), D, halves=True), expected)
+    assert torch.equal(SinusoidalPositions(D, halves=True)(torch.arange(T)), expected)
 
 
 @pytest.mark.parametrize("base", [10000.0, 100.0])
@@ -185,6 +193,17 @@ def test_ntk_base_stretches_the_longest_wavelength_and_leaves_the_shortest():
 # -------------------------------------------------------------------------------------------------------- T5 and ALiBi
 
 
+def test_a_stretch_keeps_short_wavelengths_and_lengthens_long_ones():
+    """T = 24, low 1, high 4: up to 6 positions a wavelength stays, from 24 on it is eight times as long."""
+    stretch = WavelengthStretch(8.0, low=1.0, high=4.0, context=24)
+    wavelength = torch.tensor([2.0, 6.0, 9.6, 24.0, 100.0], dtype=torch.float64)
+    middle = 1 / (0.5 / 9.6 + 0.5 / (8 * 9.6))  # T / 9.6 = 2.5, halfway from 1 to 4
+    expected = torch.tensor([2.0, 6.0, middle, 8 * 24.0, 800.0], dtype=torch.float64)
+    torch.testing.assert_close(2 * math.pi / stretch(2 * math.pi / wavelength), expected)
+    turned = Rotary(D, base=50.0, stretch=stretch).at(torch.arange(T))(normal(B, H, T, D))
+    assert not torch.allclose(turned, Rotary(D, base=50.0).at(torch.arange(T))(normal(B, H, T, D)))
+
+
 def test_t5_bias_depends_on_the_distance_alone_and_takes_the_last_queries():
     bias = T5Bias(H, buckets=8, max_distance=16)
     whole = bias(S, S)
@@ -255,6 +274,9 @@ def test_positions_follow_device_and_precision(device, dtype):
         (lambda: relative_rotation(1, 3), "positions: dim=3"),
         (lambda: Rotary(5), "positions: dim=5"),
         (lambda: Rotary(4, layout="neox"), "Rotary: layout='neox', expected one of half, interleaved"),
+        (lambda: WavelengthStretch(0, 1, 4, 8), "WavelengthStretch: factor=0, expected more than 0"),
+        (lambda: WavelengthStretch(8.0, 4.0, 4.0, 8), "WavelengthStretch: high=4.0, expected more than 4.0"),
+        (lambda: WavelengthStretch(8.0, 1.0, 4.0, 8.5), "WavelengthStretch: context is 8.5, expected a whole number"),
         (lambda: Rotary(4, interpolation=0), "Rotary: interpolation=0, expected more than 0"),
         (
             lambda: Rotary(12).at(torch.arange(3))(torch.ones(B, H, 3, 4)),

@@ -121,6 +121,12 @@ def test_a_config_is_frozen_and_compares_by_value():
         (lambda: AttentionConfig(6, n_kv_heads=4), "AttentionConfig: n_heads=6 is not divisible by n_kv_heads=4"),
         (lambda: FeedForwardConfig(0), "FeedForwardConfig: d_ff=0, expected at least 1"),
         (lambda: FeedForwardConfig(activation="tanh"), "FeedForwardConfig: activation='tanh', expected one of relu, "),
+        (lambda: AttentionConfig(3, window=0), "AttentionConfig: window=0, expected at least 1"),
+        (lambda: PositionConfig(stretch=2.0), "PositionConfig: stretch is 2.0, expected a WavelengthStretch"),
+        (
+            lambda: EmbeddingConfig(output_transform="mish"),
+            "EmbeddingConfig: output_transform='mish', expected one of re",
+        ),
         (lambda: PositionConfig("absolute"), "PositionConfig: kind='absolute', expected one of none, sinusoidal, lea"),
         (lambda: PositionConfig("rotary", layout="neox"), "PositionConfig: layout='neox', expected one of half, inter"),
         (lambda: PositionConfig(base=-1.0), "PositionConfig: base=-1.0, expected at least 1"),

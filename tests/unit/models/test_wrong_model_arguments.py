@@ -14,6 +14,7 @@ from tx_helpers.config import (
     TransformerConfig,
 )
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
+from tx_helpers.positions import WavelengthStretch
 from tx_helpers.presets import bert, gpt2, llama, t5, transformer_2017
 from tx_helpers.recurrent import RecurrentTranslator
 from wrong_arguments import faults
@@ -22,11 +23,12 @@ from wrong_arguments import faults
 @pytest.mark.parametrize(
     ("call", "arguments"),
     [
-        (AttentionConfig, dict(n_heads=6, n_kv_heads=3, d_head=4, scale=0.5)),
+        (AttentionConfig, dict(n_heads=6, n_kv_heads=3, d_head=4, scale=0.5, window=3)),
         (FeedForwardConfig, dict(d_ff=7, activation="gelu")),
         (PositionConfig, dict(kind="rotary", base=100.0, layout="half", interpolation=2.0, buckets=8, max_distance=32)),
+        (PositionConfig, dict(kind="rotary", stretch=WavelengthStretch(8.0, 1.0, 4.0, 16))),
         (NormConfig, dict(kind="rms", eps=1e-5)),
-        (EmbeddingConfig, dict(segments=2, token_shift=1, output_scale=0.5)),
+        (EmbeddingConfig, dict(segments=2, token_shift=1, output_scale=0.5, output_transform="gelu")),
         (InitConfig, dict(kind="normal", std=0.02, residual="zero")),
         (
             TransformerConfig,

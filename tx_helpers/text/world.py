@@ -179,6 +179,8 @@ def _told(tale: Tale, split: str) -> Told:
                 rules[rule][_compiled(way, tale)] = 1 / len(ways)
                 other = first + (len(ways) - 1 - number)
                 lines[rule, first + number] = Line(other, dict(pair.split("=") for pair in says))
+            if len(rules[rule]) < first + len(ways):
+                raise ValueError(f"World: in the rule {rule!r}, {entry!r} repeats what is there already")
     cast = {"cast": list(_together(tale, split))}
     for role, records in tale.alone.items():
         cast[role] = [{field: f"{value} " for field, value in record.items()} for record in records]

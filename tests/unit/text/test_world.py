@@ -174,6 +174,12 @@ def test_two_tales_that_could_tell_the_same_are_refused(monkeypatch):
         World()
 
 
+def test_a_word_that_stands_twice_in_a_list_is_refused(monkeypatch):
+    monkeypatch.setitem(world_module.WORDS, "day", "monday tuesday monday")
+    with pytest.raises(ValueError, match="World: in the rule 'day', 'monday' repeats what is there already"):
+        World()
+
+
 def test_wrong_arguments_are_named():
     with pytest.raises(ValueError, match=r"World: split='dev', expected one of all, train, test"):
         World("dev")

@@ -1,0 +1,133 @@
+"""config.json of well-known checkpoints, as they are published: every field is understood, and means our presets."""
+
+import torch
+
+from tx_helpers.config import TransformerConfig
+from tx_helpers.models import count_parameters
+from tx_helpers.presets import gpt2, llama, t5
+from tx_helpers.pretrained.config_paths import differences, resolved
+from tx_helpers.pretrained.families import FAMILIES
+
+HEADS = {"cls.predictions.transform.dense.weight", "vocab_transform.weight", "lm_head.dense.weight"}
+NAMES = {*map(str, range(2000)), "final_logits_bias", *HEADS}  # enough tensors, and those that tell of a part
+
+
+def read(model_type: str, **fields) -> TransformerConfig:
+    return FAMILIES[model_type].read_config({"model_type": model_type, **fields}, NAMES, "config.json")
+
+
+def assert_means(config: TransformerConfig, preset: TransformerConfig) -> None:
+    assert differences(resolved(config), resolved(preset)) == {}
+
+
+def parameters(model_type: str, config: TransformerConfig) -> int:
+    with torch.device("meta"):
+        return count_parameters(FAMILIES[model_type].model(config))
+
+
+def test_gpt2():
+    config = read(
+        "gpt2",
+        **dict(activation_function="gelu_new", architectures=["GPT2LMHeadModel"], attn_pdrop=0.1, bos_token_id=50256),
+        **dict(embd_pdrop=0.1, eos_token_id=50256, initializer_range=0.02, layer_norm_epsilon=1e-05, n_ctx=1024),
+        **dict(n_embd=768, n_head=12, n_layer=12, n_positions=1024, resid_pdrop=0.1, summary_activation=None),
+        **dict(summary_first_dropout=0.1, summary_proj_to_labels=True, summary_type="cls_index"),
+        **dict(summary_use_proj=True, vocab_size=50257),
+        task_specific_params={"text-generation": {"do_sample": True, "max_length": 50}},
+    )
+    assert_means(config, gpt2())
+
+
+def test_llama_2_and_3():
+    shared = dict(
+        **dict(architectures=["LlamaForCausalLM"], hidden_act="silu", hidden_size=4096, initializer_range=0.02),
+        **dict(num_attention_heads=32, num_hidden_layers=32, pretraining_tp=1, rms_norm_eps=1e-05),
+        **dict(rope_scaling=None, tie_word_embeddings=False, torch_dtype="float16", use_cache=True),
+        transformers_version="4.31.0",
+    )
+    second = read(
+        "llama",
+        **shared | dict(rms_norm_eps=1e-6),
+        **dict(bos_token_id=1, eos_token_id=2, vocab_size=32000, intermediate_size=11008, num_key_value_heads=32),
+        max_position_embeddings=2048,
+    )
+    assert_means(second, llama())
+    third = read(
+        "llama",
+        **shared,
+        **dict(attention_bias=False, attention_dropout=0.0, bos_token_id=128000, eos_token_id=128001),
+        **dict(intermediate_size=14336, max_position_embeddings=8192, num_key_value_heads=8, rope_theta=500000.0),
+        vocab_size=128256,
+    )
+    assert_means(third, llama("8b"))
+
+
+def test_smollm_2():
+    config = read(
+        "llama",
+        **dict(architectures=["LlamaForCausalLM"], attention_bias=False, attention_dropout=0.0, bos_token_id=0),
+        **dict(eos_token_id=0, hidden_act="silu", hidden_size=576, initializer_range=0.0417, intermediate_size=1536),
+        **dict(is_llama_config=True, max_position_embeddings=8192, num_attention_heads=9, num_hidden_layers=30),
+        **dict(num_key_value_heads=3, pretraining_tp=1, rms_norm_eps=1e-05, rope_interleaved=False, rope_scaling=None),
+        **dict(rope_theta=100000, tie_word_embeddings=True, torch_dtype="bfloat16", use_cache=True, vocab_size=49152),
+        transformers_version="4.40.1",
+    )
+    assert parameters("llama", config) == 134_515_008  # "135M"
+
+
+def test_qwen_2():
+    config = read(
+        "qwen2",
+        **dict(architectures=["Qwen2ForCausalLM"], attention_dropout=0.0, bos_token_id=151643, eos_token_id=151645),
+        **dict(hidden_act="silu", hidden_size=3584, initializer_range=0.02, intermediate_size=18944),
+        **dict(max_position_embeddings=32768, max_window_layers=28, num_attention_heads=28, num_hidden_layers=28),
+        **dict(num_key_value_heads=4, rms_norm_eps=1e-06, rope_theta=1000000.0, sliding_window=131072),
+        **dict(tie_word_embeddings=False, torch_dtype="bfloat16", transformers_version="4.41.2", use_cache=True),
+        **dict(use_sliding_window=False, vocab_size=152064),
+    )
+    assert config.attention.window is None
+    assert parameters("qwen2", config) == 7_615_616_512  # "7.61B"
+
+
+def test_t5_small():
+    config = read(
+        "t5",
+        **dict(
+            architectures=["T5ForConditionalGeneration"], d_ff=2048, d_kv=64, d_model=512, num_heads=8, num_layers=6
+        ),
+        **dict(decoder_start_token_id=0, dropout_rate=0.1, eos_token_id=1, initializer_factor=1.0, n_positions=512),
+        **dict(is_encoder_decoder=True, layer_norm_epsilon=1e-06, output_past=True, pad_token_id=0, vocab_size=32128),
+        **dict(relative_attention_num_buckets=32, task_specific_params={}),
+    )
+    assert_means(config, t5())
+
+
+def test_distilbert():
+    config = read(
+        "distilbert",
+        **dict(activation="gelu", architectures=["DistilBertForMaskedLM"], attention_dropout=0.1, dim=768, dropout=0.1),
+        **dict(hidden_dim=3072, initializer_range=0.02, max_position_embeddings=512, n_heads=12, n_layers=6),
+        **dict(pad_token_id=0, qa_dropout=0.1, seq_classif_dropout=0.2, sinusoidal_pos_embds=False, tie_weights_=True),
+        **dict(transformers_version="4.10.0.dev0", vocab_size=30522),
+    )
+    assert parameters("distilbert", config) == 66_985_530  # "67M", with its output layer
+
+
+def test_a_marian_translator_from_english_to_german():
+    labels = {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}, "bad_words_ids": [[58100]]}
+    config = read(
+        "marian",
+        **dict(_num_labels=3, activation_dropout=0.0, activation_function="swish", add_bias_logits=False),
+        **dict(add_final_layer_norm=False, architectures=["MarianMTModel"], attention_dropout=0.0, bos_token_id=0),
+        **dict(classif_dropout=0.0, classifier_dropout=0.0, d_model=512, decoder_attention_heads=8),
+        **dict(decoder_ffn_dim=2048, decoder_layerdrop=0.0, decoder_layers=6, decoder_start_token_id=58100),
+        **dict(decoder_vocab_size=58101, dropout=0.1, encoder_attention_heads=8, encoder_ffn_dim=2048),
+        **dict(encoder_layerdrop=0.0, encoder_layers=6, eos_token_id=0, forced_eos_token_id=0, init_std=0.02),
+        **dict(is_encoder_decoder=True, max_length=512, max_position_embeddings=512, normalize_before=False),
+        **dict(normalize_embedding=False, num_beams=6, num_hidden_layers=6, pad_token_id=58100, scale_embedding=True),
+        **dict(share_encoder_decoder_embeddings=True, static_position_embeddings=True, use_cache=True),
+        **dict(vocab_size=58101, transformers_version="4.22.0.dev0", gradient_checkpointing=False),
+        **labels,
+    )
+    assert (config.pad_id, config.embedding.scale, config.feed_forward.activation) == (58100, True, "silu")
+    assert parameters("marian", config) == 73_944_309

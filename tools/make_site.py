@@ -36,9 +36,10 @@ from site_cells import body
 HERE = Path(__file__).parent / "site"
 COURSE = "The Transformer, built and measured"
 ASSETS = ("site.css", "code.css", "theme.js", "site.js", "search.js", "icon.svg")
-# Style attributes are allowed, because the explorers' drawings and some outputs have them; they run nothing.
+# Styles may stand inline: drawings have style attributes, and the attention view brings its style sheet as an element.
+# They run nothing, and may load nothing from elsewhere.
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'"
 )
 FIRST = """\

@@ -44,3 +44,13 @@ def turn(page, role: str, name: str, value) -> None:
     else:
         control.fill(value)
         control.press("Enter")
+
+
+def put(page, about: dict, place: int) -> None:
+    """Put the control that a recording describes so to one of its places."""
+    roles = {"slider": "slider", "tick": "checkbox", "choice": "combobox", "text": "combobox"}
+    if about["kind"] == "buttons":
+        page.get_by_role("button", name=about["texts"][place], exact=True).click()
+    else:
+        value = {"slider": place, "tick": about["values"][place]}.get(about["kind"], about["texts"][place])
+        turn(page, roles[about["kind"]], about["label"], value)

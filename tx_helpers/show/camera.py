@@ -1,8 +1,8 @@
 """Pictures of an explorer at its settings, and of what its button starts: what `record.py` records.
 
 camera = Camera(explorer, axes)
-camera.frame(values)        # the picture at one setting
-camera.run(values)          # all pictures after a press of the button there
+camera.frame(places)        # the picture at one setting
+camera.run(places)          # all pictures after a press of the button there
 """
 
 import json
@@ -41,11 +41,14 @@ class Camera:
         self.runs: dict[tuple, list[Shot]] = {}
         self.labels: dict[str, None] = {}  # of the button, in the order in which it said them
 
-    def frame(self, values: tuple) -> Frame | None:
-        """None where Python has no such setting: a slider whose end depends on another control ends before it."""
-        if values not in self.seen:
-            self.seen[values] = self._take({axis.key: value for axis, value in zip(self.axes, values, strict=True)})
-        return self.seen[values]
+    def frame(self, places: tuple[int, ...]) -> Frame | None:
+        """The setting at these places on the axes; None if a slider ends before it, as another control makes it do."""
+        if places not in self.seen:
+            self.seen[places] = self._take(self._setting(places))
+        return self.seen[places]
+
+    def _setting(self, places: tuple[int, ...]) -> dict:
+        return {axis.key: axis.values[place] for axis, place in zip(self.axes, places, strict=True)}
 
     def move(self, setting: Mapping) -> None:
         """Put all controls, those last whose limits depend on others. ValueError if Python has no such setting."""
@@ -60,6 +63,7 @@ class Camera:
             self.explore.set(**setting)
 
     def _take(self, setting: dict) -> Frame | None:
+        self.explore.forget()
         try:
             self.move(setting)
         except ValueError:
@@ -77,13 +81,13 @@ class Camera:
         traits = json.dumps(news, ensure_ascii=False, separators=(",", ":")) if news else ""
         return Frame("" if error else markup, "" if error else alt, error, traits)
 
-    def run(self, values: tuple) -> list[Shot]:
+    def run(self, places: tuple[int, ...]) -> list[Shot]:
         """What comes of a press of the button at this setting, to its end."""
-        if values not in self.runs:
+        if places not in self.runs:
             self.explore.begin_again()
-            self.move({axis.key: value for axis, value in zip(self.axes, values, strict=True)})
-            self.runs[values] = self._film(self.explore.button)
-        return self.runs[values]
+            self.move(self._setting(places))
+            self.runs[places] = self._film(self.explore.button)
+        return self.runs[places]
 
     def _film(self, button: str) -> list[Shot]:
         explore, shots = self.explore, []

@@ -60,9 +60,7 @@ class Explore:
         self.name = name
         self.controls = {key: _control(key, given) for key, given in controls.items()}
         self.recorded, self.computed = dict(recorded or {}), computed
-        self.begin_again: Callable = lambda: (
-            None
-        )  # called by `record` before each press of a button that starts something
+        self.begin_again = self.forget = lambda: None  # what `record` calls before each press, and each picture
         self._draw = draw
         self._summary = self._error = ""
         self._timer: asyncio.TimerHandle | None = None

@@ -135,10 +135,10 @@ def _recorded(camera: Camera, linked: Mapping[str, str], settings: list[tuple[in
     axes, explore = camera.axes, camera.explore
     found: dict[tuple[int, ...], Frame] = {}
     for setting in settings:
-        frame = camera.frame(_values(axes, setting))
+        frame = camera.frame(setting)
         if frame is not None:
             found[setting] = frame
-    films = {setting: spread(camera.run(_values(axes, setting)), shots) for setting in found if explore.button}
+    films = {setting: spread(camera.run(setting), shots) for setting in found if explore.button}
     kept = [sorted({setting[n] for setting in found}) for n in range(len(axes))]
     frames = dict.fromkeys(found.values()) | dict.fromkeys(
         frame for film in films.values() for shot in film for frame in shot
@@ -151,10 +151,6 @@ def _recorded(camera: Camera, linked: Mapping[str, str], settings: list[tuple[in
     controls = [_described(key, explore, camera, kept, linked) for key in explore.controls]
     about = {"name": explore.name, "controls": controls, "way": way}
     return Recording(about, packed(list(frames), numbers, runs), len(found), len(frames))
-
-
-def _values(axes: Sequence[Axis], setting: tuple[int, ...]) -> tuple:
-    return tuple(axis.values[place] for axis, place in zip(axes, setting, strict=True))
 
 
 def _described(key: str, explore, camera: Camera, kept: list[list[int]], linked: Mapping[str, str]) -> dict:

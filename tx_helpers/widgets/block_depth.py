@@ -140,10 +140,12 @@ def depth_explorer() -> Explore:
         before = passed[0] if len(passed) == 2 else None
         return draw(now, seen(*now), before, seen(*before) if before else None)
 
-    return Explore(
+    explore = Explore(
         picture,
         name="block-depth",
         depth=widgets.Dropdown(options=[(f"{depth} blocks", depth) for depth in DEPTHS], value=24, description="Depth"),
         norm=widgets.Dropdown(options=["pre-norm", "post-norm", "no norm"], description="Norm"),
         residual=widgets.Checkbox(value=True, description="Residual connections", indent=False),
     )
+    explore.forget = passed.clear  # a recorded picture cannot know which one a reader saw before
+    return explore

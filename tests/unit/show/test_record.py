@@ -12,6 +12,7 @@ from tx_helpers.show.grid import axis_of, grid, thinned
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.record import pieces
 from tx_helpers.show.stored import StoredWidget
+from tx_helpers.widgets.head_removal import Head, HeadGrid
 
 
 def square(**values):
@@ -135,6 +136,29 @@ def test_a_linked_control_has_no_axis_of_its_own():
     ipywidgets.link((one, "value"), (other, "value"))
     recording = Explore(square, name="toy", one=one, other=other, recorded={"other": "one"}).record()
     assert recording.settings == 2 and [about["axis"] for about in recording.about["controls"]] == [0, 0]
+
+
+def test_a_setting_that_python_does_not_have_is_left_out():
+    slider = ipywidgets.IntSlider(2, 0, 4, description="Step")
+
+    def picture(step, most):
+        slider.max = most
+        return square(step=step, most=most)
+
+    explore = Explore(picture, name="toy", step=slider, most=[4, 2])
+    recording = explore.record()
+    assert set(content(recording)["settings"]) == {f"{s},0" for s in range(5)} | {f"{s},1" for s in range(3)}
+    assert [about.get("led", False) for about in recording.about["controls"]] == [True, False]
+    assert explore.values == {"step": 2, "most": 4}
+
+
+def test_a_control_with_lists_as_values_is_recorded_where_the_explorer_says():
+    shares = {Head("encoder.blocks.0.self_attention", n): 0.5 for n in range(3)}
+    grid = HeadGrid(shares, description="Heads")
+    heads = [[], [["encoder.blocks.0.self_attention", 1]]]
+    recording = Explore(square, name="toy", heads=grid, recorded={"heads": lambda: heads}).record()
+    (about,) = recording.about["controls"]
+    assert recording.settings == 2 and (about["kind"], about["values"]) == ("drawn", heads)
 
 
 # --- page forms -------------------------------------------------------------------------------------------------------

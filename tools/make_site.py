@@ -10,6 +10,7 @@ alive comes from a recording of each notebook (tools/record_pages.py), which tak
 """
 
 import argparse
+import gzip
 import re
 import shutil
 import sys
@@ -48,6 +49,7 @@ from tx_helpers.widgets.machine import machine
 
 machine(number_translator(), "four hundred twenty-one", half=True)
 """
+HEAVIEST = 1_500_000  # bytes of a page and of all that it loads, compressed
 JINJA = Environment(
     loader=FileSystemLoader(HERE),
     autoescape=True,
@@ -188,6 +190,17 @@ class Site:
             file.write_bytes(content)
 
 
+def weights(files: dict[str, bytes]) -> dict[str, int]:
+    """Page -> its bytes, compressed, with those of the scripts, styles and pictures that it loads."""
+    compressed = {path: len(gzip.compress(content, 6, mtime=0)) for path, content in files.items()}
+    found = {}
+    for page, content in files.items():
+        if page.endswith(".html"):
+            loads = re.findall(r'<(?:script|img|link)\b[^>]*? (?:src|href)="([^"]+)"', content.decode())
+            found[page] = sum(compressed[path] for path in {page, *loads})
+    return found
+
+
 def opens(name: str) -> str:
     """The line that opens the notebook: the file, which has the course inside, and Colab where the address is known."""
     line = f'To run and change it: <a href="notebooks/{name}" download>the notebook</a>, which has the course inside'
@@ -222,6 +235,11 @@ def main(arguments: list[str] | None = None) -> int:
         made = Site(chosen, recorded, lambda path: editions[path.name])
     if not options.notebooks:
         made.add_the_others(None if options.still else first_machine())
+    heavy = {page: weight for page, weight in weights(made.files).items() if weight > HEAVIEST}
+    if heavy:
+        print(f"FAILED: bytes of pages, compressed, expected at most {HEAVIEST:,}: {heavy}", file=sys.stderr)
+        return 1
+    if not options.notebooks:
         shutil.rmtree(options.to, ignore_errors=True)
     made.write(options.to)
     size = sum(map(len, made.files.values())) / 1e6

@@ -14,7 +14,6 @@ from browser_moves import cases_of
 from repository import COURSE
 from tx_helpers.exercises.catalogue import notebook_of
 
-HEAVIEST = 1_500_000  # bytes of a page and of all that it loads, compressed
 # What an explorer prints of itself.
 NAMED = re.compile(r"^(?:Explorer|AttentionView|AttentionStepper|Machine) '([\w-]+)': (.+)", re.DOTALL)
 
@@ -102,9 +101,19 @@ def test_every_page_allows_only_what_is_its_own(files, pages):
 
 
 def test_a_page_with_all_that_it_loads_weighs_little(files, pages):
-    for name, page in pages.items():
-        weight = sum(len(gzip.compress(files[path])) for path in {name, *page.loads()})
-        assert weight <= HEAVIEST, f"{name}: {weight:,} bytes compressed, expected at most {HEAVIEST:,}"
+    weights = make_site.weights(files)
+    assert set(weights) == set(pages)
+    assert {page: weight for page, weight in weights.items() if weight > make_site.HEAVIEST} == {}
+    page = pages["06_masking.html"]
+    assert weights["06_masking.html"] == sum(
+        len(gzip.compress(files[path], 6)) for path in {"06_masking.html", *page.loads()}
+    )
+
+
+def test_a_page_that_is_too_heavy_is_not_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(make_site, "HEAVIEST", 50_000)
+    assert make_site.main(["06", "--still", "--to", str(tmp_path)]) == 1
+    assert "06_masking.html" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
 def test_every_picture_says_what_it_shows_and_how_large_it_is(files, pages):

@@ -217,7 +217,7 @@ def head_removal_explorer(translator: Translator, pairs: Sequence[tuple], number
     return Explore(
         picture,
         name="head-removal",
-        recorded={"removed": _of_one_attention(shares), "number": [45]},
+        recorded={"removed": _of_one_attention(shares)},
         removed=HeadGrid(shares, description="Heads of the translator"),
         number=widgets.IntText(number, description="Number", layout={"width": "200px"}),
     )

@@ -50,6 +50,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 QUESTION = "# A question: answer it before you read on"
 ANSWER = "# The answer to it: shown once you have given yours"
 BADGE_MARK = "<!-- colab -->"
+SITE_MARK = "<!-- site -->"
 
 
 def repository_address(pyproject: Path = ROOT / "pyproject.toml") -> str:
@@ -101,6 +102,21 @@ def badge_line(name: str, address: str) -> str:
         return BADGE_MARK
     picture = f"{COLAB}/assets/colab-badge.svg"
     return f'{BADGE_MARK}<a href="{link}"><img src="{picture}" alt="Open this notebook in Colab"></a>'
+
+
+def site_line(address: str) -> str:
+    """The README's line on the web edition: a link where GitHub publishes it, else how to make it."""
+    if not (found := re.fullmatch(r"https://github\.com/([^/]+)/([^/]+)", address)):
+        return f"{SITE_MARK}**Try it in your browser:** run `make site`, then open `build/site/index.html`."
+    owner, name = found[1].lower(), found[2]
+    folder = "" if name.lower() == f"{owner}.github.io" else f"{name}/"
+    return f"{SITE_MARK}**[Try it in your browser](https://{owner}.github.io/{folder})**: nothing to install."
+
+
+def stamp_readme(readme: Path, address: str) -> None:
+    """Write the line on the web edition into the README."""
+    text = readme.read_text(encoding="utf-8")
+    readme.write_text(re.sub(rf"^{SITE_MARK}.*$", lambda _: site_line(address), text, flags=re.M), encoding="utf-8")
 
 
 def titled(source: str) -> str:

@@ -38,6 +38,7 @@ from notebook_frame import (
     metadata,
     repository_address,
     stamp_address,
+    stamp_readme,
 )
 from notebook_header import plan_of_lessons
 
@@ -211,6 +212,7 @@ def main(arguments: list[str] | None = None) -> int:
         git = ["git", "-C", str(ROOT), "remote", "get-url", "origin"]
         address = https_address(subprocess.run(git, capture_output=True, text=True, check=True).stdout)
         stamp_address(ROOT / "pyproject.toml", address)
+        stamp_readme(ROOT / "README.md", address)
         print(f"the address is {address}")
     run = not (options.frame or options.stamp)
     changed, failed = [], []

@@ -24,6 +24,7 @@ from notebook_frame import (
     https_address,
     repository_address,
     setup_cell,
+    site_line,
     stamp_address,
 )
 
@@ -243,10 +244,20 @@ def test_the_address_is_written_in_its_one_place(tmp_path):
     )
 
 
+def test_the_readme_links_to_the_site_where_github_publishes_it():
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert site_line(repository_address()) in readme
+    assert "`make site`" in site_line("") and "http" not in site_line("")
+    assert "http" not in site_line("https://gitlab.com/a/b")
+    assert "(https://a.github.io/b/)" in site_line("https://github.com/A/b")
+    assert "(https://a.github.io/)" in site_line("https://github.com/a/a.github.io")
+
+
 @pytest.mark.slow
 def test_stamping_a_checkout(tmp_path):
     shutil.copytree(ROOT / "tools", tmp_path / "tools")
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
     (tmp_path / "notebooks").mkdir()
     path = raw(tmp_path / "notebooks", "1 / 0")
     for command in (["init", "-q"], ["remote", "add", "origin", "git@github.com:someone/course.git"]):
@@ -260,4 +271,5 @@ def test_stamping_a_checkout(tmp_path):
     assert repository_address(tmp_path / "pyproject.toml") == "https://github.com/someone/course"
     assert header.source.split("\n")[2] == badge_line("07_raw.ipynb", "https://github.com/someone/course")
     assert setup.source == setup_cell("https://github.com/someone/course")
-    assert '    address = "https://github.com/someone/course"\n' in setup.source
+    assert "](https://someone.github.io/course/)" in (tmp_path / "README.md").read_text("utf-8")
+    assert '"git+https://github.com/someone/course"\n' in setup.source

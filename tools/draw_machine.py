@@ -1,0 +1,133 @@
+"""Draw the animation of the README: the machine translates a number, then loses a head and writes another word.
+
+    python tools/draw_machine.py            # figures/machine.webp, and its last picture, figures/machine_still.webp
+
+It drives the machine in Chromium by its own buttons and takes a picture after each move. Which head is removed is found
+out here: the first one in the decoder without which the translation is another.
+"""
+
+import argparse
+import base64
+import io
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Locator, Page, sync_playwright
+
+from tx_helpers.recipes import number_translator
+from tx_helpers.show.stored import PageForm
+from tx_helpers.widgets.machine import machine
+
+FIGURES = Path(__file__).resolve().parent.parent / "figures"
+TEXT = "four hundred twenty-one"
+WINDOW = {"width": 830, "height": 830}  # a README on GitHub is 830 pixels wide
+STAGE, WORD, CHANGE, END = 500, 900, 3000, 6000  # milliseconds that a picture stays
+# The controls above and the sentence below take room and show nothing that moves.
+STYLE = """html { color-scheme: light; background: #fff } body { margin: 0 } .tx-machine { border: 0 }
+.tx-machine > .tx-bar, .tx-summary { display: none }"""
+SHOW = """async ({ script, state }) => {
+  for (const [name, value] of Object.entries(state))
+    if (value.base64) state[name] = new DataView(Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)).buffer);
+  const model = { get: (name) => state[name], set() {}, on() {}, off() {}, save_changes() {} };
+  const module = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+  module.default.render({ model, el: document.querySelector("main") });
+}"""
+
+
+class Shown:
+    """The machine in a page, at the step that writes the last word."""
+
+    def __init__(self, page: Page, form: PageForm):
+        self.page = page
+        state = {
+            name: {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
+            for name, value in form.state.items()
+        }
+        page.set_content(f"<!DOCTYPE html><style>{form.css}{STYLE}</style><main></main>")
+        page.evaluate(SHOW, {"script": form.script, "state": state})
+
+    def press(self, part: Locator) -> None:
+        """Press a button, one that is hidden here, too."""
+        part.evaluate("(button) => button.click()")
+        self.page.wait_for_timeout(250)  # what the changed machine would write follows a little later
+
+    def step(self, way: str, until: str) -> None:
+        """Go Back or Forward until these words are written, with the one that this step writes."""
+        button = self.page.locator(f".tx-bar [aria-label={way}]")
+        while self.words() != until:
+            button.evaluate("(button) => button.click()")
+
+    def words(self) -> str:
+        """The words written so far, with the one that this step writes; "…" ends them where it writes none yet."""
+        return " ".join(self.page.locator(".tx-to-text").text_content().split())
+
+    def picture(self) -> Image.Image:
+        """The machine as it is now."""
+        self.page.wait_for_timeout(250)
+        return Image.open(io.BytesIO(self.page.screenshot())).convert("RGB")
+
+
+def pictures(shown: Shown) -> Iterator[tuple[Image.Image, int]]:
+    """Each picture and its milliseconds: all stages of the first word, each further word, then a head removed."""
+    words = shown.words().split()
+    head, written = needed_head(shown)
+    shown.step("Back", words[0])  # the steps before this one are those of the first word
+    back, forward = (shown.page.locator(f".tx-bar [aria-label={way}]") for way in ("Back", "Forward"))
+    while back.is_enabled() and "step 1 " not in shown.page.locator(".tx-where").text_content():
+        shown.press(back)
+    while shown.words() != words[0]:
+        yield shown.picture(), STAGE
+        shown.press(forward)
+    for count in range(len(words)):
+        shown.step("Forward", " ".join(words[: count + 1]))
+        yield shown.picture(), WORD
+    same = next(n for n, pair in enumerate(zip(words, [*written, *words], strict=False)) if pair[0] != pair[1])
+    shown.step("Back", " ".join(words[: same + 1]))
+    head.focus()
+    yield shown.picture(), CHANGE
+    shown.press(head)
+    yield shown.picture(), END
+
+
+def needed_head(shown: Shown) -> tuple[Locator, list[str]]:
+    """The first head of the decoder without which the machine writes something else, and what that is."""
+    for head in shown.page.locator(".tx-decoder .tx-map").all():
+        shown.press(head)
+        written = re.search("'(.*)'", shown.page.locator(".tx-writes").text_content())[1].split()
+        shown.press(head)
+        if written != shown.words().split():
+            return head, written
+    raise ValueError(f"draw_machine: without any single head, {TEXT!r} becomes {shown.words()!r} all the same")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Command line; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--to", type=Path, default=FIGURES, help="folder (default %(default)s)")
+    options = parser.parse_args(arguments)
+    chromium = os.environ.get("TX_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    form = machine(number_translator(), TEXT).page_form()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport=WINDOW, device_scale_factor=1.5)
+        drawn, milliseconds = zip(*pictures(Shown(page, form)), strict=True)
+        browser.close()
+    options.to.mkdir(parents=True, exist_ok=True)
+    path, still = options.to / "machine.webp", options.to / "machine_still.webp"
+    how = {"lossless": True, "quality": 80, "method": 4}
+    drawn[-1].save(still, **how)
+    drawn[0].save(
+        path, save_all=True, append_images=drawn[1:], duration=milliseconds, loop=0, minimize_size=True, **how
+    )
+    for file in (path, still):
+        print(f"{file.name}  {len(drawn) if file == path else 1} pictures  {file.stat().st_size / 1000:.0f} kB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

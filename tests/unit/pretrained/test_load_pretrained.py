@@ -331,18 +331,19 @@ print((rss("VmHWM") - before) / (folder / "large" / "model.safetensors").stat().
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_half_precision_loads_without_a_copy_in_float32(tmp_path, name):
     """At most 1.2 times the file at the peak: 75 MB in bfloat16, a third of it the embedding."""
-    from tx_helpers.config import AttentionConfig
+    from tx_helpers.config import AttentionConfig, FeedForwardConfig
     from tx_helpers.models import DecoderOnly
     from tx_helpers.presets import gpt2, llama
     from tx_helpers.pretrained.save import save_pretrained
 
     make = gpt2 if name == "gpt2" else llama
+    narrow = {} if name == "gpt2" else {"feed_forward": FeedForwardConfig(1700, "silu", gated=True, bias=False)}
     for size, D, V in (("small", 16, 30), ("large", 640, 20_000)):
         sizes = dict(
             vocab_size=V, d_model=D, n_layers=5, context_length=64, attention=AttentionConfig(4, bias=name == "gpt2")
         )
         with torch.device("meta"):
-            model = DecoderOnly(make(**sizes))
+            model = DecoderOnly(make(**sizes, **narrow))
         save_pretrained(model.to_empty(device="cpu").bfloat16(), tmp_path / size, family=name)
     done = subprocess.run([sys.executable, "-c", MEASURE, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -7,36 +7,32 @@ out here: the first one in the decoder without which the translation is another.
 """
 
 import argparse
-import base64
 import io
-import os
 import re
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Locator, Page
 
+from notebook_frame import ROOT
 from tx_helpers.recipes import number_translator
 from tx_helpers.show.stored import PageForm
 from tx_helpers.widgets.machine import machine
 
-FIGURES = Path(__file__).resolve().parent.parent / "figures"
+sys.path.insert(0, str(ROOT / "tests/support"))
+
+from browser_harness import chromium
+from widget_page import mount
+
+FIGURES = ROOT / "figures"
 TEXT = "four hundred twenty-one"
 WINDOW = {"width": 830, "height": 830}  # a README on GitHub is 830 pixels wide
 STAGE, WORD, CHANGE, END = 500, 900, 3000, 6000  # milliseconds that a picture stays
 # The controls above and the sentence below take room and show nothing that moves.
 STYLE = """html { color-scheme: light; background: #fff } body { margin: 0 } .tx-machine { border: 0 }
 .tx-machine > .tx-bar, .tx-summary { display: none }"""
-SHOW = """async ({ script, state }) => {
-  for (const [name, value] of Object.entries(state))
-    if (value.base64) state[name] = new DataView(Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)).buffer);
-  const model = { get: (name) => state[name], set() {}, on() {}, off() {}, save_changes() {} };
-  const module = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
-  module.default.render({ model, el: document.querySelector("main") });
-}"""
 
 
 class Shown:
@@ -44,12 +40,8 @@ class Shown:
 
     def __init__(self, page: Page, form: PageForm):
         self.page = page
-        state = {
-            name: {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
-            for name, value in form.state.items()
-        }
-        page.set_content(f"<!DOCTYPE html><style>{form.css}{STYLE}</style><main></main>")
-        page.evaluate(SHOW, {"script": form.script, "state": state})
+        page.set_content(f"<!DOCTYPE html><style>{form.css}{STYLE}</style><main id=place></main>")
+        mount(page, form.script, form.state)
 
     def press(self, part: Locator) -> None:
         """Press a button, one that is hidden here, too."""
@@ -110,13 +102,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--to", type=Path, default=FIGURES, help="folder (default %(default)s)")
     options = parser.parse_args(arguments)
-    chromium = os.environ.get("TX_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     form = machine(number_translator(), TEXT).page_form()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+    with chromium() as browser:
         page = browser.new_page(viewport=WINDOW, device_scale_factor=1.5)
         drawn, milliseconds = zip(*pictures(Shown(page, form)), strict=True)
-        browser.close()
     options.to.mkdir(parents=True, exist_ok=True)
     path, still = options.to / "machine.webp", options.to / "machine_still.webp"
     how = {"lossless": True, "quality": 80, "method": 4}

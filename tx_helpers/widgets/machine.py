@@ -104,9 +104,8 @@ def machine(
 def run(model: EncoderDecoder | DecoderOnly, spec: dict, text: str) -> Passed:
     """Everything that the intact model writes for a text, always the likeliest token, and its last pass."""
     side, end = spec["source"] or spec["target"], spec["target"]["eos"]
-    pieces = text.replace("-", " ").split() if side["kind"] == "words" else list(text)
     known = {token: id for id, token in enumerate(side["tokens"]) if id >= side["specials"]}
-    ids = [known.get(piece, side["unknown"]) for piece in pieces]
+    ids = [known.get(piece, side["unknown"]) for piece in _pieces(side, text)]
     most = MOST_WRITTEN[spec["target"]["kind"]]
     if spec["source"]:
         source, target = ids, [spec["target"]["bos"]]
@@ -121,15 +120,19 @@ def run(model: EncoderDecoder | DecoderOnly, spec: dict, text: str) -> Passed:
 
 
 def unreadable(side: dict, text: str) -> str:
-    """Why a text is none that the model can read; empty if it can."""
-    pieces = text.replace("-", " ").split() if side["kind"] == "words" else list(text)
-    known = set(side["tokens"][side["specials"] :])
+    """Why the model cannot read a text; empty if it can."""
+    pieces, known = _pieces(side, text), set(side["tokens"][side["specials"] :])
     if not 0 < len(pieces) <= side["limit"]:
         return f"a text of {len(pieces)} {side['kind']}, expected 1 to {side['limit']}"
     wrong = next((piece for piece in pieces if piece not in known), None)
     if wrong is None or side["unknown"] is not None:
         return ""
     return f"the text has {wrong[:20]!r}, which is not among the {len(known)} {side['kind']} that the model knows"
+
+
+def _pieces(side: dict, text: str) -> list[str]:
+    """A text cut into words or characters, as `encode` of machine/decode.js cuts it."""
+    return text.replace("-", " ").split() if side["kind"] == "words" else list(text)
 
 
 def _some_tokens(side: dict) -> str:

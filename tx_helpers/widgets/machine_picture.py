@@ -67,7 +67,7 @@ def draw(
         memory = memory if column else bottom - ROW / 2
     parts += _chances(seen["logits"][-1], vocabulary, x, below[-1] + 14)
     if source:
-        parts += _memory(seen, memory, LEFT + GUTTER + LANES, target)
+        parts += _memory(seen, memory, LEFT + GUTTER + LANES)
     return card(WIDTH if source else GUTTER + LANES + 2 * LEFT, below[-1] + 108, parts, alt)
 
 
@@ -137,7 +137,7 @@ def _ramp(low: str, high: str, steps: int) -> np.ndarray:
     return np.rint(np.linspace(rgb(low), rgb(high), steps)).astype(np.uint8)
 
 
-def _memory(seen: Mapping[str, Tensor], y: float, x: float, target: Sequence[str]) -> list[str]:
+def _memory(seen: Mapping[str, Tensor], y: float, x: float) -> list[str]:
     """The line from the encoder's end to each cross-attention."""
     parts, height = [], 68.0
     middle, end = x + 22, x + BETWEEN + LEFT - 3

@@ -166,7 +166,7 @@ const keysAndValues = (pass, path, source, G, rotate, cache, grows) => {
 
 /** softmax(q kᵀ · scale + bias, where the mask allows) v. q (H, T, K), k and v (G, S, K) -> (H, T, K) */
 const attention = (pass, path, q, k, v, mask, bias) => {
-  const [H, , K] = q.shape, shared = H / k.shape[0]; // so many heads have the same keys and values
+  const [H, , K] = q.shape, shared = H / k.shape[0]; // the number of heads that share keys and values
   const shares = (x, h) => headOf(x, Math.floor(h / shared)), scale = pass.model.config.scale ?? 1 / Math.sqrt(K);
   const products = perHead(H, (h) => linear(headOf(q, h), shares(k, h))); // q kᵀ, (T, K) and (S, K) -> (T, S)
   const scaled = map(products, (product, i) => product * scale + (bias ? bias.data[i] : 0));

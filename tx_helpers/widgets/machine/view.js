@@ -164,7 +164,7 @@ function render({ model, el }) {
   };
   el.replaceChildren(view.root);
   view.palettes = palettesOf(view.root);
-  frame.text.value = state.text ?? spec.text ?? "";
+  frame.text.value = state.text ?? "";
   listenToControls(view);
   listenToFlow(view);
   read(view, frame.text.value, state.place ?? Infinity);

@@ -1,4 +1,4 @@
-// The panel: what a part is, its shape, its formula with the numbers of this pass, where it came from, who builds it.
+// The panel: what a part is, its shape, its formula with the numbers of this pass, where it came from, which notebook builds it.
 // Each function returns { title, shape, formulas, bars, strip, from, notebook, choice }, most of them optional.
 
 const NOTEBOOKS = {

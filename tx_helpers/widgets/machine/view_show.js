@@ -70,15 +70,14 @@ function showWords(view, { row, node, parts }) {
   });
 }
 
-function showStrip(view, { row, room: whole, canvas, parts, changes }) {
+function showStrip(view, { row, room: width, canvas, parts, changes }) {
   const before = view.intact.get(row.name), now = view.now.get(row.name), lanes = view.lanes[row.side], first = firstOf(view, row.side);
-  const room = Math.floor(whole / lanes), gap = room > 20 ? 4 : 2;
+  const room = Math.floor(width / lanes), gap = room > 20 ? 4 : 2;
   const empty = { shape: before.shape, data: new Float32Array(before.data.length) };
   paintStrip(canvas, now ?? empty, lanes, Math.max(2, room - gap), gap, view.scales.get(row.name), paletteOf(view, row));
   const words = wordsOf(view, sideOf(row.side)), T = lengthOf(before);
   parts.forEach((part, lane) => {
     const t = lane + first;
-    part.hidden = false;
     part.style.visibility = t < T ? "" : "hidden";
     if (t >= T) return;
     meter(changes[lane], distance(rowOf(before, t), rowOf(now ?? empty, t)));

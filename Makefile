@@ -81,10 +81,10 @@ offline: $(READY)  ## what `make test` runs, without a network (Linux: unshare)
 notebooks: $(READY)  ## execute the notebooks and write their outputs:  make notebooks ONLY="08 10"
 	$(PY) tools/refresh_notebooks.py $(ONLY)
 
-site: $(READY)  ## the web edition, in build/site: every page lives with no kernel and no network:  make site ONLY="08"
+site: $(READY)  ## the course as web pages that need no kernel and no network, in build/site:  make site ONLY="08"
 	$(PY) tools/make_site.py $(ONLY)
 
-colab: $(READY)  ## notebooks that carry the course and so run alone, on Colab, on Kaggle, from a mail: build/colab
+colab: $(READY)  ## notebooks that carry the course and so run alone, on Colab or Kaggle, in build/colab
 	$(PY) tools/make_colab.py
 
 handout: $(READY)  ## an edition that checks the exercises without their solutions, in build/handout

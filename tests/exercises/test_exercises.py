@@ -169,10 +169,11 @@ torch.diag(p) - torch.outer(p, p)
 
 @cache
 def cells_of(number: str) -> list[str]:
-    """The code cells of a notebook, without its exercises and its %pip."""
+    """The code cells of a notebook, without its exercises and its set-up cell."""
     (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-    return [cell.source for cell in cells if not cell.id.startswith("exercise-") and "%pip" not in cell.source]
+    own = [cell.source for cell in cells if not cell.id.startswith("exercise-")]
+    return [source for source in own if not source.startswith("# Set-up")]
 
 
 @by_name

@@ -1,9 +1,13 @@
 """Explorers that compute in the page, in Chromium without a kernel: at every setting they say what Python says."""
 
+import random
+import re
+
 import pytest
 import torch
 
 from player_page import mount_form, shown, turn
+from tx_helpers.widgets.hinges import FUNCTIONS, TARGETS, hinge_explorer
 from tx_helpers.widgets.masks import FILLS, mask_explorer
 from tx_helpers.widgets.query_plane import query_explorer
 
@@ -14,6 +18,12 @@ COMPUTED = """async ({ esm, settings, given }) => {
   const module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
   return settings.map((values) => module.default(values, given));
 }"""
+
+POINTS = re.compile('(?<=<polyline points=")[^"]*')
+
+
+def numbers(points: str) -> list[float]:
+    return [float(number) for number in re.split("[ ,]", points)]
 
 
 def masks():
@@ -59,6 +69,35 @@ def test_the_query_at_many_settings(bare_page):
     for found, values in zip(computed(bare_page, explorer, settings), settings, strict=True):
         explorer.set(**values)
         assert found["alt"].replace("-0.00", "0.00") == explorer.summary.replace("-0.00", "0.00")
+
+
+def test_the_hinges_at_many_settings(bare_page):
+    explorer, draw = hinge_explorer(), random.Random(0)
+    settings = [
+        {"function": function, "target": target}
+        | {f"p{unit}": draw.randrange(-8, 9) / 2 for unit in (1, 2, 3)}
+        | {f"v{unit}": draw.randrange(-6, 7) / 2 for unit in (1, 2, 3)}
+        for function in FUNCTIONS
+        for target in TARGETS
+        for _ in range(20)
+    ]
+    for found, values in zip(computed(bare_page, explorer, settings), settings, strict=True):
+        explorer.set(**values)
+        expected, alt, _ = explorer.shown
+        assert found["alt"] == alt
+        assert POINTS.sub("", found["markup"]) == POINTS.sub("", expected)
+        for line, right in zip(POINTS.findall(found["markup"]), POINTS.findall(expected), strict=True):
+            assert numbers(line) == pytest.approx(numbers(right), abs=0.11)  # a tenth may be rounded either way
+
+
+def test_the_target_of_the_hinges_is_met_in_the_page(bare_page):
+    explorer = hinge_explorer()
+    mount_form(bare_page, explorer.page_form())
+    assert shown(bare_page) == (explorer.summary, "")
+    turn(bare_page, "slider", "Unit 2, slope", 2)  # of the stops −3, −2.5, … 3
+    turn(bare_page, "slider", "Unit 3, slope", 8)
+    explorer.set(v2=-2.0, v3=1.0)
+    assert shown(bare_page) == (explorer.summary, "") and "0.00 (met)" in explorer.summary
 
 
 def test_cells_of_the_mask_are_clicked_in_the_page(bare_page):

@@ -223,3 +223,16 @@ def test_everything_can_be_read_in_both_themes(bare_page, scheme):
     bare_page.emulate_media(color_scheme=scheme)
     play(bare_page, everything())
     assert contrast_faults(bare_page, ".tx-explorer") == []
+
+
+def test_a_wide_picture_scrolls_in_a_narrow_window_by_keyboard_too(bare_page):
+    play(bare_page, everything())
+    view = bare_page.locator(".tx-view")
+    assert view.get_attribute("tabindex") is None
+    bare_page.set_viewport_size({"width": 360, "height": 800})
+    bare_page.locator(".tx-view[tabindex='0']").focus()
+    bare_page.keyboard.press("ArrowRight")
+    bare_page.wait_for_function("document.querySelector('.tx-view').scrollLeft > 0")
+    assert bare_page.evaluate("document.documentElement.scrollWidth") <= 360
+    bare_page.set_viewport_size({"width": 1000, "height": 800})
+    bare_page.locator(".tx-view:not([tabindex])").wait_for()

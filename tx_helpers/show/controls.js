@@ -10,9 +10,11 @@ const element = (tag, attributes = {}, ...content) => {
   return node;
 };
 
-const labelled = (about, ...nodes) => {
-  const label = element("label", { class: "tx-control" }, element("span", {}, about.label), nodes[0]);
-  return element("div", { class: "tx-control" }, label, ...nodes.slice(1));
+/** The control with its name; a box to tick stands before its name, all else behind. */
+const labelled = (about, control, ...nodes) => {
+  const named = [element("span", { class: "tx-name" }, about.label), control];
+  const label = element("label", {}, ...(about.kind === "tick" ? named.reverse() : named));
+  return element("div", { class: `tx-control tx-${about.kind}` }, label, ...nodes);
 };
 
 /** One step for each of the stops that there are now, evenly spaced, whatever lies between their values. */
@@ -39,7 +41,9 @@ const slider = (about, moved) => {
 const choice = (about, moved) => {
   const select = element("select", {}, ...about.texts.map((text) => element("option", {}, text)));
   select.addEventListener("change", () => moved(select.selectedIndex));
-  return { node: labelled(about, select), put: (place) => { select.selectedIndex = place; } };
+  const node = labelled(about, select);
+  node.classList.toggle("tx-long", about.texts.some((text) => text.length > 24));
+  return { node, put: (place) => { select.selectedIndex = place; } };
 };
 
 const buttons = (about, moved) => {
@@ -48,7 +52,8 @@ const buttons = (about, moved) => {
     button.addEventListener("click", () => moved(place));
     return button;
   });
-  const node = element("div", { class: "tx-control", role: "group", "aria-label": about.label }, about.label, ...all);
+  const name = element("span", { class: "tx-name" }, about.label);
+  const node = element("div", { class: "tx-control tx-buttons", role: "group", "aria-label": about.label }, name, ...all);
   return { node, put: (place) => all.forEach((button, n) => button.setAttribute("aria-pressed", n === place)) };
 };
 
@@ -127,7 +132,7 @@ const KINDS = { slider, choice, buttons, tick, text: field, number: field, drawn
 const press = (about, hands) => {
   const button = element("button", { type: "button" }, about.label);
   button.addEventListener("click", () => Object.entries(about.sets).forEach(([key, value]) => hands.choose(key, value)));
-  return { node: button };
+  return { node: element("div", { class: "tx-control" }, button) };
 };
 
 /** Moves a slider to its end, a stop at a time; from its start if it is at its end. */
@@ -151,7 +156,7 @@ const play = (about, hands) => {
     button.textContent = "Pause";
     timer = setInterval(step, 1000 * about.pause);
   });
-  return { node: button, stop };
+  return { node: element("div", { class: "tx-control" }, button), stop };
 };
 
 /** Starts, stops and continues the recorded run of the present setting. */
@@ -189,7 +194,7 @@ const run = (about, hands) => {
     button.textContent = stop;
     next();
   });
-  return { node: button, stop: halt, standing };
+  return { node: element("div", { class: "tx-control" }, button), stop: halt, standing };
 };
 
 const PRESSED = { press, play, run };

@@ -210,14 +210,16 @@ class Explore:
         return {VIEW: view, **self._bundle, "text/plain": text}, {**metadata, **alt}
 
 
-def _element(picture: Picture | Svg) -> tuple[str, dict]:
-    """The picture for the live page, and for places without a kernel (nbconvert takes alt text only from an <img>).
+def live_markup(svg: Svg) -> str:
+    """The drawing without a style sheet. `Keyboard` has that of all drawings: a new one at every move would cost 20 ms."""
+    return re.sub("<style>.*?</style>", "", svg.markup("tx-picture"))
 
-    On the live page `Keyboard` has the style sheet of all drawings: a new sheet at every move would cost 20 ms.
-    """
+
+def _element(picture: Picture | Svg) -> tuple[str, dict]:
+    """The picture for the live page, and for places without a kernel (nbconvert takes alt text only from an <img>)."""
     if hasattr(picture, "svg"):
         svg = Svg(picture.svg, picture.alt)
-        return re.sub("<style>.*?</style>", "", svg.markup("tx-picture")), svg._repr_mimebundle_()[0]
+        return live_markup(svg), svg._repr_mimebundle_()[0]
     if not hasattr(picture, "png"):
         raise ValueError(f"Explore: draw returned {picture!r}, expected a Picture or an Svg")
     png = picture.png()

@@ -71,7 +71,7 @@ def thinned(axis: Axis, most: int) -> list[int]:
 def grid(axes: Sequence[Axis], most: int) -> list[tuple[int, ...]]:
     """Settings as places on the axes, the start first; neighbours in the list are neighbours on the page."""
     longest = max((len(axis.values) for axis in axes), default=1)
-    for stops in range(longest, LEAST - 1, -1):
+    for stops in range(max(longest, LEAST), LEAST - 1, -1):
         kept = [thinned(axis, stops) for axis in axes]
         if prod(map(len, kept)) <= most:
             return _ordered(axes, product(*kept))

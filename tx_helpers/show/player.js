@@ -117,6 +117,12 @@ const handsOf = (here) => {
   };
 };
 
+/** Where the window is narrow a wide picture can be scrolled, by the arrow keys too. */
+const scrolled = (picture) => {
+  if (picture.scrollWidth > picture.clientWidth) picture.tabIndex = 0;
+  else picture.removeAttribute("tabindex");
+};
+
 const render = ({ model, el }) => {
   const here = opened(model), hands = handsOf(here), { name, made, picture } = here;
   for (const about of here.controls) {
@@ -127,6 +133,8 @@ const render = ({ model, el }) => {
     made.set(about.key, about.values ? KINDS[about.kind](about, moved) : PRESSED[about.kind](about, hands));
   }
   picture.addEventListener("click", hands.click);
+  const sized = new ResizeObserver(() => scrolled(picture));
+  sized.observe(picture);
   const controls = element("div", { class: "tx-controls" }, ...[...made.values()].map(({ node }) => node));
   el.append(element("div", { class: `tx-explorer tx-explorer-${name} tx-recorded` }, controls, here.alarm, picture, here.summary));
   const ready = (film) => {
@@ -136,7 +144,10 @@ const render = ({ model, el }) => {
   };
   if (COMPUTE) ready(here.film);
   else unpacked(model.get("frames")).then(ready);
-  return () => made.forEach((control) => control.stop?.());
+  return () => {
+    sized.disconnect();
+    made.forEach((control) => control.stop?.());
+  };
 };
 
 export default { render };

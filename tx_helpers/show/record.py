@@ -30,17 +30,33 @@ FRAMES, BUDGET = 3000, 120_000  # of an explorer at most: frames, and bytes when
 SHOTS, FEWEST, SECONDS = 60, 15, 6.0  # of what a button starts: pictures, the fewest of them, and how long they play
 PLAYER = [Path(__file__).with_name(name) for name in ("controls.js", "player.js")]
 STYLE = """
-.tx-recorded .tx-controls { display: flex; flex-flow: row wrap; gap: 4px 24px; align-items: center; }
-.tx-recorded .tx-control { display: flex; align-items: center; gap: 8px; max-width: 100%; line-height: 2; }
-.tx-recorded .tx-control input[type="range"] { width: 220px; min-width: 60px; }
-.tx-recorded .tx-control output { min-width: 3.2em; font-variant-numeric: tabular-nums; }
-.tx-recorded button { font: inherit; padding: 2px 12px; }
+.tx-recorded .tx-controls {
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 6px 28px;
+  align-items: center; margin: 0 0 10px;
+}
+.tx-recorded .tx-control { display: flex; align-items: center; gap: 8px; min-width: 0; min-height: 2rem; }
+.tx-recorded :is(.tx-buttons, .tx-text, .tx-long) { grid-column: 1 / -1; }
+.tx-recorded .tx-buttons { flex-wrap: wrap; }
+.tx-recorded .tx-control label { flex: 1; display: flex; align-items: center; gap: 8px; min-width: 0; }
+.tx-recorded .tx-name { flex: 0 0 8em; line-height: 1.25; }
+.tx-recorded .tx-tick .tx-name { flex: 1; }
+.tx-recorded :is(button, input, select) { font: inherit; color: inherit; margin: 0; max-width: 100%; }
+.tx-recorded :is(select, input[type="text"], input[type="number"]) { flex: 0 1 auto; min-width: 0; padding: 2px 4px; }
+.tx-recorded input[type="text"] { flex: 1; }
+.tx-recorded input[type="number"] { width: 8em; }
+.tx-recorded input[type="range"] { flex: 1; width: 0; min-width: 60px; accent-color: light-dark(#0072B2, #8CC8F0); }
+.tx-recorded input[type="checkbox"] { width: 1.1em; height: 1.1em; flex: none; }
+.tx-recorded output { min-width: 3.4em; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.tx-recorded button { padding: 2px 14px; }
 .tx-recorded button[aria-pressed="true"] { font-weight: bold; outline: 2px solid currentColor; outline-offset: -3px; }
-.tx-recorded .tx-drawn { flex: 1 1 100%; }
-.tx-recorded .tx-picture { max-width: 100%; height: auto; }
-.tx-recorded .tx-summary, .tx-recorded .tx-error { line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line; }
-.tx-recorded .tx-error { border-left: 4px solid #D55E00; padding-left: 8px; }
-.tx-recorded :focus-visible { outline: 2px solid light-dark(#0072B2, #8CC8F0); outline-offset: 1px; }
+.tx-recorded .tx-drawn { grid-column: 1 / -1; min-width: 0; }
+.tx-recorded .tx-view { overflow-x: auto; }
+.tx-recorded .tx-view[tabindex] { mask: linear-gradient(to right, #000 calc(100% - 24px), transparent); }  /* scrolls */
+.tx-recorded .tx-view[tabindex] .tx-picture { margin-right: 24px; }
+.tx-recorded .tx-picture { display: block; max-width: max(100%, 34rem) !important; height: auto; }
+.tx-recorded :is(.tx-summary, .tx-error) { line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line; margin: 8px 0; }
+.tx-recorded .tx-error { border-left: 4px solid #D55E00; padding: 4px 10px; }
+.tx-recorded :focus-visible { outline: 2px solid light-dark(#0072B2, #8CC8F0); outline-offset: 2px; }
 """
 KINDS = {  # how player.js shows a control
     widgets.Checkbox: "tick",

@@ -7,6 +7,7 @@ A unit of a network with one input has a place where it bends, pₖ, and writes 
     y = b₂ + Σₖ vₖ f(x − pₖ),   that is f(x W₁ + b₁) W₂ + b₂  with W₁ = (1, 1, 1), b₁ = −p and W₂ = v
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,9 +17,10 @@ import torch
 
 from tx_helpers.arguments import check_one_of
 from tx_helpers.layers import ACTIVATIONS
-from tx_helpers.show.charts import Panel, line_chart, side_by_side
-from tx_helpers.show.explore import Explore
+from tx_helpers.show.charts import BOTTOM, LEFT, RIGHT, TOP, Panel, line_chart, side_by_side
+from tx_helpers.show.explore import Explore, live_markup
 from tx_helpers.show.plots import Svg
+from tx_helpers.widgets.scripts import FOLDER
 
 FUNCTIONS = {"ReLU": "relu", "GELU": "gelu", "none (a straight line)": None}
 TARGETS = {
@@ -43,13 +45,17 @@ class Hinges(NamedTuple):
     error: float
 
 
+def bent(function: str, z: torch.Tensor) -> torch.Tensor:
+    """f(z) for one of the FUNCTIONS."""
+    return ACTIVATIONS[FUNCTIONS[function]](z) if FUNCTIONS[function] else z
+
+
 def add_up(function: str, places: Sequence[float], slopes: Sequence[float], target: str) -> Hinges:
     """vₖ f(x − pₖ) for each unit, and the sum. ValueError for an unknown function or target."""
     check_one_of("add_up", FUNCTIONS, function=function)
     check_one_of("add_up", TARGETS, target=target)
-    bent = ACTIVATIONS[FUNCTIONS[function]] if FUNCTIONS[function] else (lambda z: z)
     z = torch.tensor(GRID) - torch.tensor(places, dtype=torch.float64)[:, None]  # (units, 161)
-    units = (torch.tensor(slopes, dtype=torch.float64)[:, None] * bent(z)).numpy()
+    units = (torch.tensor(slopes, dtype=torch.float64)[:, None] * bent(function, z)).numpy()
     total, goal = units.sum(0), TARGETS[target](GRID)
     return Hinges(units, total, goal, float(abs(total - goal).mean()))
 
@@ -69,6 +75,28 @@ def draw(function: str, places: Sequence[float], slopes: Sequence[float], target
 
 def _chart(lines: dict, title: str, **style) -> Panel:
     return line_chart(lines, size=SIZE, title=title, xlabel="x", ylabel="", **style)
+
+
+def for_the_page() -> dict:
+    """What hinges_page.js needs: f at all differences x − p, the targets, and the picture of each, cut at its lines."""
+    differences = torch.tensor(np.linspace(2 * GRID[0], 2 * GRID[-1], 2 * len(GRID) - 1))
+    function, pictures = next(iter(FUNCTIONS)), {}
+    for target in TARGETS:
+        drawn = draw(function, PLACES, SLOPES, target)
+        markup = live_markup(drawn).replace(drawn.alt, "ALT")
+        pictures[target] = re.split('(?<=<polyline points=")[^"]*', markup, maxsplit=len(PLACES) + 1)
+    return {
+        "xs": GRID.tolist(),
+        "first": differences[0].item(),
+        "step": (differences[1] - differences[0]).item(),
+        "table": {name: bent(name, differences).tolist() for name in FUNCTIONS},
+        "straight": next(name for name, bent in FUNCTIONS.items() if bent is None),
+        "targets": {name: goal(GRID).tolist() for name, goal in TARGETS.items()},
+        "solved": SOLVED,
+        "pictures": pictures,
+        "limits": LOW_HIGH,
+        "frame": {"left": LEFT, "right": SIZE[0] - RIGHT, "top": TOP, "bottom": SIZE[1] - BOTTOM},
+    }
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------
@@ -94,9 +122,11 @@ def hinge_explorer() -> Explore:
         place_of = dict(value=place, min=-4, max=4, step=0.5, description=f"Unit {unit} bends at")
         slope_of = dict(value=slope, min=-3, max=3, step=0.5, description=f"Unit {unit}, slope")
         units |= {f"p{unit}": widgets.FloatSlider(**place_of), f"v{unit}": widgets.FloatSlider(**slope_of)}
+    script = (FOLDER / "hinges_page.js").read_text("utf-8")
     return Explore(
         lambda function, target, p1, v1, p2, v2, p3, v3: draw(function, (p1, p2, p3), (v1, v2, v3), target),
         name="hinges",
+        computed=(script, for_the_page()),
         function=widgets.Dropdown(options=list(FUNCTIONS), description="Function f"),
         target=widgets.Dropdown(options=list(TARGETS), description="Target"),
         **units,

@@ -66,6 +66,7 @@ def test_all_settings_where_there_is_room_then_thinner_sliders_then_pairs():
     axes = [axis(3, sliding=False), axis(21, 4), axis(11, 0)]
     whole = grid(axes, 1000)
     assert whole[0] == (0, 4, 0) and len(whole) == len(set(whole)) == 3 * 21 * 11
+    assert len(grid([axis(4, sliding=False), axis(2, sliding=False), axis(3)], 24)) == 24  # few values, all of them
     thin = grid(axes, 200)
     assert thin[0] == (0, 4, 0) and 100 < len(thin) <= 200
     assert {len({setting[n] for setting in thin}) for n in (1, 2)} == {8} and {setting[0] for setting in thin} == {

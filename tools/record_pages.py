@@ -49,12 +49,17 @@ def with_hooks(notebook: nbformat.NotebookNode, folder: Path) -> nbformat.Notebo
     """The notebook with a hidden cell at its beginning and after each cell of code."""
     tools = str(Path(__file__).parent)
     first = f"import sys; sys.path.append({tools!r}); import shown_forms; _forms = shown_forms.Forms({str(folder)!r})"
-    cells = [nbformat.v4.new_code_cell(first)]
+    cells = [_hook(first)]
     for cell in notebook.cells:
         cells.append(cell)
         if cell.cell_type == "code":
-            cells.append(nbformat.v4.new_code_cell(f"_forms.keep({cell.id!r})"))
+            cells.append(_hook(f"_forms.keep({cell.id!r})"))
     return nbformat.from_dict({**notebook, "cells": cells})
+
+
+def _hook(source: str) -> nbformat.NotebookNode:
+    """A cell that is not counted where a failure is reported."""
+    return nbformat.v4.new_code_cell(source, metadata={"hidden_hook": True})
 
 
 def collected(notebook: nbformat.NotebookNode, folder: Path) -> dict:

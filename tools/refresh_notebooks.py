@@ -80,8 +80,8 @@ def execute(notebook: nbformat.NotebookNode, folder: Path, name: str, timeout: i
 
 
 def _last_cell(notebook: nbformat.NotebookNode) -> str:
-    """Which code cell was the last to be started."""
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    """Which code cell was the last to be started, of those that a reader sees."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code" and not cell.metadata.get("hidden_hook")]
     started = [n for n, cell in enumerate(code, 1) if cell.execution_count is not None or cell.outputs]
     number = started[-1] if started else 1
     return f"code cell {number} (id {code[number - 1].id})"

@@ -211,7 +211,7 @@ class Explore:
 
 
 def live_markup(svg: Svg) -> str:
-    """The drawing without a style sheet. `Keyboard` has that of all drawings: a new one at every move would cost 20 ms."""
+    """The drawing alone: `Keyboard` has the style sheet of all drawings, since a new one at every move costs 20 ms."""
     return re.sub("<style>.*?</style>", "", svg.markup("tx-picture"))
 
 

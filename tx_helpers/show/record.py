@@ -54,7 +54,8 @@ STYLE = """
 .tx-recorded .tx-view[tabindex] { mask: linear-gradient(to right, #000 calc(100% - 24px), transparent); }  /* scrolls */
 .tx-recorded .tx-view[tabindex] .tx-picture { margin-right: 24px; }
 .tx-recorded .tx-picture { display: block; max-width: max(100%, 34rem) !important; height: auto; }
-.tx-recorded :is(.tx-summary, .tx-error) { line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line; margin: 8px 0; }
+.tx-recorded :is(.tx-summary, .tx-error) { line-height: 1.5; margin: 8px 0; }
+.tx-recorded :is(.tx-summary, .tx-error) { overflow-wrap: anywhere; white-space: pre-line; }
 .tx-recorded .tx-error { border-left: 4px solid #D55E00; padding: 4px 10px; }
 .tx-recorded :focus-visible { outline: 2px solid light-dark(#0072B2, #8CC8F0); outline-offset: 2px; }
 """

@@ -19,7 +19,7 @@ from tx_helpers.models import DecoderOnly, EncoderDecoder
 from tx_helpers.recipes import Translator, Writer
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.stored import StoredWidget
-from tx_helpers.widgets.machine_data import SCRIPT, course_model, machine_data
+from tx_helpers.widgets.machine_data import SCRIPT, course_model, packed_model
 from tx_helpers.widgets.machine_picture import draw, last_pass
 from tx_helpers.widgets.scripts import FOLDER
 
@@ -91,7 +91,7 @@ def machine(
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9-]*", name):
         raise ValueError(f"machine: name={name!r}, expected small letters, digits and hyphens")
     model = course_model(subject)
-    spec, data = machine_data(subject, half=half)
+    spec, data = packed_model(model, subject, half=half)
     side = spec["source"] or spec["target"]
     if text is None:
         text = next((one for one in TEXTS if not unreadable(side, one)), None) or _some_tokens(side)

@@ -43,7 +43,13 @@ def machine_data(subject: Translator | Writer | nn.Module, *, half: bool = False
     half  the weights in float16: half as many bytes, each number rounded to 11 binary digits
     Raises ValueError for a model that the page cannot compute; it names what was found and what is supported.
     """
-    model = course_model(subject)
+    return packed_model(course_model(subject), subject, half=half)
+
+
+def packed_model(
+    model: EncoderDecoder | DecoderOnly, subject: Translator | Writer | nn.Module, *, half: bool
+) -> tuple[dict, bytes]:
+    """`machine_data` of a subject whose `course_model` is at hand."""
     kind, config = type(model), model.config
     tensors, data = _packed(model.state_dict(), np.dtype("<f2" if half else "<f4"))
     spec = {

@@ -110,10 +110,24 @@ def test_step_by_step_from_the_ids_to_the_next_word(bare_page):
         bare_page.get_by_role("button", name="Forward", exact=True).click()
         said.append(summary(bare_page))
     assert "becomes a vector of D = 64 numbers, and its position is added" in said[0]
+    assert "begins with '<bos>'" in said[5] and "The word becomes a vector" in said[6]
     assert "The result is the memory." in said[4] and "look at the memory" in said[8]
     assert " comes '" in said[13]
     bare_page.get_by_role("button", name="Back", exact=True).click()
     assert summary(bare_page) == said[12]
+
+
+def test_only_the_words_that_are_there_have_a_line_of_the_stream(bare_page):
+    open_machine(bare_page)
+    lanes = bare_page.locator(".tx-decoder .tx-row-words .tx-chip").count()
+    shown = "() => getComputedStyle(document.querySelector('.tx-decoder .tx-lines')).getPropertyValue('--shown')"
+    for place in ("end", "start"):
+        words = bare_page.locator(".tx-decoder .tx-row-words .tx-chip:not(.tx-none)").count()
+        assert float(bare_page.evaluate(shown)) == pytest.approx(words / lanes, abs=1e-3)
+        if place == "end":
+            bare_page.get_by_role("button", name="Play").click()  # begins at the first step
+            bare_page.get_by_role("button", name="Pause").click()
+    assert words == 1
 
 
 def test_play_goes_on_by_itself_and_pauses(bare_page):
@@ -154,7 +168,7 @@ def test_a_removed_head_changes_what_comes_after_it_and_reset_takes_it_back(bare
     assert {"decoder.blocks.0.feed_forward", "decoder.blocks.1.cross_attention", "logits"} <= changed
     assert part(bare_page, HEAD).get_attribute("aria-pressed") == "true"
     assert "This head is removed" in panel(bare_page)
-    bare_page.wait_for_function("() => document.querySelector('.tx-writes').textContent.includes('alone writes')")
+    bare_page.wait_for_function("() => document.querySelector('.tx-writes').textContent.startsWith('On its own')")
     bare_page.get_by_role("button", name="Reset").click()
     bare_page.keyboard.press("Escape")
     assert bare_page.evaluate(SEEN) == before
@@ -179,6 +193,13 @@ def test_norms_residuals_and_masks_are_switched_beside_the_part(bare_page, name,
     assert "intact" not in summary(bare_page) and switch.get_attribute("aria-pressed") == was
 
 
+def test_all_residuals_and_norms_are_named_together(bare_page):
+    open_machine(bare_page)
+    bare_page.get_by_label("All residuals").uncheck()
+    bare_page.get_by_role("button", name="norm of the feed-forward of encoder block 2", exact=True).click()
+    assert "without any of the 10 residuals and without the norm of" in summary(bare_page)
+
+
 def test_without_positions_the_order_of_the_words_means_nothing(bare_page):
     open_machine(bare_page)
     bare_page.get_by_label("Positions").uncheck()
@@ -189,7 +210,7 @@ def test_without_positions_the_order_of_the_words_means_nothing(bare_page):
         bare_page.wait_for_timeout(400)
         written.append(bare_page.text_content(".tx-writes"))
     assert "without positions it says" in summary(bare_page)
-    assert written[0] == written[1] and written[0].startswith("The changed machine alone writes ")
+    assert written[0] == written[1] and written[0].startswith("On its own, the changed machine writes ")
 
 
 def test_a_word_gets_the_vector_of_another(bare_page):

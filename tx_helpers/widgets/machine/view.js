@@ -2,7 +2,7 @@
 // the files view_*.js draw and tell. All that their functions share is one object, `view`, made in `render`.
 
 let machines = 0; // on this page, so that each has ids of its own
-const HINT = "Click a head’s map to remove the head, or a word to give it another word’s vector.";
+const hintOf = (kind) => `Click a head’s map to remove the head, or a ${kind} to give it another ${kind}’s vector.`;
 const MOST_WRITTEN = { words: 20, characters: 24 }; // in one run
 
 /** Another text: ids, the intact machine's whole translation, rows and stages. An unknown word leaves all as it is. */
@@ -52,14 +52,15 @@ function changed(view) {
   tellPlace(view);
   clearTimeout(view.later);
   view.frame.writes.classList.toggle("tx-changed", isEdited(view));
-  if (!isEdited(view)) view.frame.writes.textContent = HINT;
+  if (!isEdited(view)) view.frame.writes.textContent = hintOf(view.machine.target.kind.slice(0, -1));
   else view.later = setTimeout(() => tellWriting(view), 120);
 }
 
 function tellWriting(view) {
   const { machine, source, prompt } = view;
   const ids = greedy(machine, { source, prompt }, view.written.length + 4, forRun(view));
-  view.frame.writes.textContent = `The changed machine alone writes ${quoted(textOf(view, ids))}.`;
+  const text = textOf(view, ids);
+  view.frame.writes.textContent = `On its own, the changed machine writes ${text ? quoted(text) : "nothing"}.`;
 }
 
 /** The kernel, or whoever holds the state, hears where the view stands. */

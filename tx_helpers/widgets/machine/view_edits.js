@@ -52,7 +52,7 @@ function changesInWords(view) {
   if (!edits.positions) words.push("without positions");
   for (const [kind, one] of [["residuals", "residual"], ["norms", "norm"]]) {
     const off = sublayers.filter((row) => !isOn(view, row, kind));
-    if (off.length > 2) words.push(`without ${off.length} of ${sublayers.length} ${kind}`);
+    if (off.length > 2) words.push(`without ${off.length === sublayers.length ? "any" : off.length} of the ${sublayers.length} ${one}s`);
     else words.push(...off.map((row) => `without the ${one} of the ${placeOf(row, alone)}`));
   }
   for (const { side, position, id } of edits.replace) {

@@ -42,7 +42,7 @@ function paintMap(canvas, { shape: [, T, S], data }, mask, head, [rows, columns]
 }
 
 /** Vectors (T, D), one beside the other, each `width` pixels wide. A pixel that stands for several numbers has
- *  the colour of the strongest; of units, the colour of their mean. */
+ *  the colour of the strongest; of units and positions, the colour of their mean (a cosine near 1 would hide every sine). */
 function paintStrip(canvas, { shape, data }, lanes, width, gap, scale, palette) {
   const [T, D] = shape, step = width + gap, image = new ImageData(Math.max(1, lanes * step), 1);
   const cells = new Uint32Array(image.data.buffer), first = Math.max(0, T - lanes);
@@ -55,7 +55,7 @@ function paintStrip(canvas, { shape, data }, lanes, width, gap, scale, palette) 
         sum += v;
         if (Math.abs(v) > Math.abs(value)) value = v;
       }
-      if (palette.positive) value = 1.5 * sum / (end - begin);
+      if (palette.mean) value = palette.mean * sum / (end - begin);
       const level = Math.max(-1, Math.min(1, value / scale));
       cells[(t - first) * step + (gap >> 1) + x] = palette.positive
         ? palette.colours[Math.round(Math.max(0, level) * 2 * LEVELS)] : palette.colours[Math.round((level + 1) * LEVELS)];

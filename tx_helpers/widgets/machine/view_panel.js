@@ -56,4 +56,5 @@ function makeChoice(view, { side, position }) {
 }
 
 const paletteOf = (view, row) =>
-  row.what === "units" ? { positive: true, colours: view.palettes.units } : { colours: view.palettes.vectors };
+  row.what === "units" ? { positive: true, mean: 1.5, colours: view.palettes.units }
+    : { mean: row.what === "positions" ? 1 : 0, colours: view.palettes.vectors };

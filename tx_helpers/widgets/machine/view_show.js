@@ -59,6 +59,7 @@ function showMaps(view, { row, maps, parts, changes }) {
 
 function showWords(view, { row, node, parts }) {
   const words = wordsOf(view, sideOf(row.side)), first = firstOf(view, row.side);
+  node.parentNode.style.setProperty("--shown", Math.min(1, words.length / parts.length));
   node.querySelector(".tx-caption").textContent = row.caption + (first ? `: the last ${parts.length} of ${words.length}` : "");
   parts.forEach((part, lane) => {
     const position = lane + first, word = words[position], other = replacedBy(view, sideOf(row.side), position);
@@ -155,8 +156,9 @@ function tellPanel(view) {
   const { row } = view.stages[view.place], end = view.place >= view.whole;
   if (end) {
     fillPanel(view, { title: "One real forward pass",
-      text: `Every number is computed here, in the page, from the trained weights. ${view.machine.source ? "The encoder reads the source once. For each word the decoder runs again. " : "For each character the stack runs again. "}`
-        + "Point at anything, or move with the arrow keys, to see its shape and its formula with the numbers. Play shows the pass step by step.",
+      text: `Every number is computed here, in the page, from the trained weights. ${view.machine.source ? "The encoder reads the source once. For each word the decoder runs again. " : "For each character the model runs again. "}`
+        + "In a map each row looks at the columns; the stronger the gold, the larger the weight. "
+        + "In the strips of vectors pink numbers are positive and grey ones negative. Point at anything, or move with the arrow keys, to see its shape and its formula with the numbers. Play shows the pass step by step.",
       notebook: NOTEBOOKS.memory });
   } else fillPanel(view, { title: `Step ${view.place + 1}: ${row.caption}`, text: tellStage(view, row), notebook: NOTEBOOKS[row.part ?? row.what ?? row.kind] });
 }

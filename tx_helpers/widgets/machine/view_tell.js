@@ -20,11 +20,13 @@ function tellStage(view, row) {
   if (row.kind === "logits") return tellNext(view);
   if (row.kind === "words") {
     return row.side === "encoder" ? `The text is cut into ${ids.length} ${kind}. Each has a number, its id: ${ids.slice(0, 8).join(", ")}${ids.length > 8 ? ", …" : ""}.`
-      : `The decoder reads what is written so far, ${ids.length} ${ids.length === 1 ? kind.slice(0, -1) : kind}. The last, ${quoted(last)}, will predict the next.`;
+      : view.machine.source && ids.length === 1
+      ? `The decoder begins with ${quoted(last)}, the sign for the beginning of a sentence. From it comes the first word.`
+      : `The decoder reads what is written so far, ${ids.length} ${ids.length === 1 ? kind.slice(0, -1) : kind}. From the last, ${quoted(last)}, comes the next.`;
   }
   if (row.what === "embedding") {
     const added = view.now.has(`${row.side}.input.positions.output`) ? ", and its position is added as a second vector" : "";
-    return `Each of the ${ids.length} ${kind} becomes a vector of D = ${D} numbers${added}: (${length}, D) = (${ids.length}, ${D}).`;
+    return `${ids.length === 1 ? `The ${kind.slice(0, -1)}` : `Each of the ${ids.length} ${kind}`} becomes a vector of D = ${D} numbers${added}: (${length}, D) = (${ids.length}, ${D}).`;
   }
   const place = `Block ${row.block + 1}, ${row.caption}: `;
   if (row.kind === "maps") {
@@ -42,10 +44,11 @@ function tellNext(view) {
   const written = quoted(textOf(view, prefixOf(view)) || wordAt(view, "target", prefixOf(view).length - 1));
   if (!isEdited(view)) {
     const [, second] = strongest(now, 2);
-    return `After ${written} comes ${name(best)}, with probability ${share(now[best])}; then ${name(second)} with ${share(now[second])}.`;
+    const ends = best === view.machine.target.eos ? ", the sign for the end," : ",";
+    return `After ${written} comes ${name(best)}${ends} with probability ${share(now[best])}; then ${name(second)} with ${share(now[second])}.`;
   }
   const before = oddsOf(view, view.intact), was = largest(before);
-  return `After ${written} the intact machine says ${name(was)} (${share(before[was])}); ${changesInWords(view).join(", ")} it says `
+  return `After ${written} the intact machine says ${name(was)} (${share(before[was])}); ${changesInWords(view).join(" and ")} it says `
     + `${best === was ? "the same" : name(best)} (${share(now[best])}).`;
 }
 

@@ -7,7 +7,7 @@ import pytest
 from browser_contrast import contrast_faults
 from notebook_frame import ROOT
 from parity import randomise
-from tx_helpers.config import PositionConfig
+from tx_helpers.config import NormConfig, PositionConfig
 from tx_helpers.models import DecoderOnly, EncoderDecoder
 from tx_helpers.recipes import Translator, Writer, translator_config, writer_config
 from tx_helpers.text.data import word_pairs
@@ -238,6 +238,25 @@ def test_a_model_without_residuals_and_positions_has_no_switches_for_them(bare_p
     open_machine(bare_page, machine(translator(**config), "one two three"))
     assert bare_page.get_by_role("button", name=re.compile("^residual")).count() == 0
     assert bare_page.get_by_label("All residuals").is_disabled() and bare_page.get_by_label("Positions").is_disabled()
+
+
+@pytest.mark.parametrize(
+    ("config", "norm", "block"),
+    [
+        ({}, "mean 0 and variance 1", "x ← x + self-attention + feed-forward"),
+        (
+            {"wiring": "post_norm", "norm": NormConfig("rms")},
+            "root mean square",
+            "x ← norm(x + f(x)),   f = self-attention, then feed-forward",
+        ),
+    ],
+)
+def test_the_panel_says_which_norm_and_which_wiring_the_model_has(bare_page, config, norm, block):
+    open_machine(bare_page, machine(translator(**config), "one two three"))
+    part(bare_page, "norm of the feed-forward of encoder block 1").focus()
+    assert norm in panel(bare_page)
+    part(bare_page, "stream of encoder block 1").first.focus()
+    assert block in panel(bare_page)
 
 
 # ---------------------------------------------------------------------------------------------- keys, names, themes

@@ -1,5 +1,5 @@
 // The panel: what a part is, its shape, its formula with the numbers of this pass, where it came from, which notebook builds it.
-// Each function returns { title, shape, formulas, bars, strip, from, notebook, choice }, most of them optional.
+// Each function returns { title, note, text, shape, formulas, bars, strip, from, notebook, choice }, most of them optional.
 
 const NOTEBOOKS = {
   words: "02_tokens_and_embeddings", embedding: "02_tokens_and_embeddings", positions: "03_positional_encodings",
@@ -113,12 +113,14 @@ function aboutStream(view, row, position, word) {
   const parts = ["self_attention", "cross_attention", "feed_forward"].filter((part) => view.now.has(`${path}.${part}.output`));
   const size = (name) => decimal(sizeOf(rowOf(tensorAt(view, name), position)));
   const below = row.block ? `${row.side}.blocks.${row.block - 1}.hidden` : `${row.side}.input.hidden`;
-  const added = parts.map((part) => `${part.replace("_", "-")} (length ${size(`${path}.${part}.output`)})`);
+  const x = hasResiduals(view) ? "x + " : "", names = parts.map((part) => part.replace("_", "-"));
+  const added = parts.map((part, i) => `${names[i]} (length ${size(`${path}.${part}.output`)})`);
+  const post = view.machine.config.wiring.startsWith("post");
   return {
     title: row.what === "memory" ? `The memory of ${quoted(word)}` : `The stream of ${quoted(word)} after block ${row.block + 1}`,
     shape: shapeOf(row, tensor), strip: position,
-    formulas: [`x ← ${hasResiduals(view) ? "x + " : ""}${parts.map((part) => part.replace("_", "-")).join(" + ")}`, `x = (${firstNumbers(tensor, position)}), length ${decimal(sizeOf(at))}`],
-    from: `x before the block (length ${size(below)}), plus ${added.join(", plus ")}${row.what === "memory" ? "; then the last norm" : ""}`,
+    formulas: [post ? `x ← norm(${x}f(x)),   f = ${names.join(", then ")}` : `x ← ${x}${names.join(" + ")}`, `x = (${firstNumbers(tensor, position)}), length ${decimal(sizeOf(at))}`],
+    from: `x before the block (length ${size(below)}), plus ${added.join(", plus ")}${post ? ", with a norm after each" : ""}${row.what === "memory" ? "; then the last norm" : ""}`,
     notebook: NOTEBOOKS[row.what],
   };
 }
@@ -142,12 +144,13 @@ function aboutSwitch(view, row, kind) {
   const f = row.part.replace("_", "-");
   const texts = {
     norms: ["norm", post ? `x ← norm(${x}${f}(x))` : `x ← ${x}${f}(norm(x))`, `x ← ${x}${f}(x)`,
-      "each word’s vector is brought to mean 0 and size 1"],
+      view.machine.config.norm === "rms" ? "Each word’s vector is divided by its root mean square, then scaled by learned weights."
+        : "Each word’s vector is brought to mean 0 and variance 1, then scaled and shifted by learned numbers."],
     residuals: ["residual", post ? `x ← norm(x + ${f}(x))` : `x ← x + ${f}(norm(x))`, post ? `x ← norm(${f}(x))` : `x ← ${f}(norm(x))`,
-      "the stream goes on, and the sub-layer only adds to it"],
-    masks: ["causal mask", "weight (t, s) = 0 where s > t", "every word sees every word", "a word must not see those that come after it"],
+      "The sub-layer only adds to the stream; without the residual it replaces the stream."],
+    masks: ["causal mask", "weight (t, s) = 0 where s > t", "every word sees every word", "A word must not see the words after it."],
   }[kind];
-  return { title: `The ${texts[0]} of the ${place} is ${on ? "on" : "off"}`, formulas: [texts[on ? 1 : 2]], from: texts[3],
+  return { title: `The ${texts[0]} of the ${place} is ${on ? "on" : "off"}`, formulas: [texts[on ? 1 : 2]], text: texts[3],
     note: `Press to switch it ${on ? "off" : "on"}.`, notebook: NOTEBOOKS[kind] };
 }
 

@@ -315,6 +315,18 @@ def test_axe_finds_no_serious_fault_and_everything_can_be_read_in_either_theme(b
     assert paper == {"light": "rgb(252, 252, 250)", "dark": "rgb(27, 33, 39)"}[scheme]
 
 
+def test_on_a_telephone_the_strip_of_a_position_is_no_block_of_pink(bare_page):
+    bare_page.set_viewport_size({"width": 360, "height": 900})
+    open_machine(bare_page, machine(translator(), "one two three four five six"))  # fewer pixels than numbers
+    pink = bare_page.evaluate(
+        """() => { const canvas = document.querySelector(".tx-encoder .tx-row-positions canvas");
+             const colours = canvas.getContext("2d").getImageData(0, 0, canvas.width, 1).data;
+             const gaps = Array.from({ length: canvas.width }, (_, x) => colours[4 * x] - colours[4 * x + 1]);
+             return gaps.reduce((sum, gap) => sum + gap) / gaps.length }"""
+    )
+    assert 5 < pink < 35  # the strongest of each few numbers would nearly always be a cosine near 1
+
+
 @pytest.mark.parametrize("width", [360, 620, 1066, 1600])
 def test_from_a_telephone_to_a_wide_screen_nothing_is_cut_off_or_tiny(bare_page, width):
     bare_page.set_viewport_size({"width": width, "height": 900})

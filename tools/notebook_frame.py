@@ -50,7 +50,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 QUESTION = "# A question: answer it before you read on"
 ANSWER = "# The answer to it: shown once you have given yours"
 BADGE_MARK = "<!-- colab -->"
-SITE_MARK = "<!-- site -->"
+SITE_MARK = "<!-- site -->"  # at the end of its line: a line that begins with a comment is not markdown
 
 
 def repository_address(pyproject: Path = ROOT / "pyproject.toml") -> str:
@@ -107,16 +107,16 @@ def badge_line(name: str, address: str) -> str:
 def site_line(address: str) -> str:
     """The README's line on the web edition: a link where GitHub publishes it, else how to make it."""
     if not (found := re.fullmatch(r"https://github\.com/([^/]+)/([^/]+)", address)):
-        return f"{SITE_MARK}**Try it in your browser:** run `make site`, then open `build/site/index.html`."
+        return f"**Try it in your browser:** run `make site`, then open `build/site/index.html`.{SITE_MARK}"
     owner, name = found[1].lower(), found[2]
     folder = "" if name.lower() == f"{owner}.github.io" else f"{name}/"
-    return f"{SITE_MARK}**[Try it in your browser](https://{owner}.github.io/{folder})**: nothing to install."
+    return f"**[Try it in your browser](https://{owner}.github.io/{folder})**: nothing to install.{SITE_MARK}"
 
 
 def stamp_readme(readme: Path, address: str) -> None:
     """Write the line on the web edition into the README."""
     text = readme.read_text(encoding="utf-8")
-    readme.write_text(re.sub(rf"^{SITE_MARK}.*$", lambda _: site_line(address), text, flags=re.M), encoding="utf-8")
+    readme.write_text(re.sub(rf"^.*{SITE_MARK}$", lambda _: site_line(address), text, flags=re.M), encoding="utf-8")
 
 
 def titled(source: str) -> str:

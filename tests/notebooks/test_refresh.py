@@ -26,7 +26,9 @@ from notebook_frame import (
     setup_cell,
     site_line,
     stamp_address,
+    stamp_readme,
 )
+from site_markdown import html_of
 
 HEADER = """# 07 Raw
 
@@ -251,6 +253,16 @@ def test_the_readme_links_to_the_site_where_github_publishes_it():
     assert "http" not in site_line("https://gitlab.com/a/b")
     assert "(https://a.github.io/b/)" in site_line("https://github.com/A/b")
     assert "(https://a.github.io/)" in site_line("https://github.com/a/a.github.io")
+
+
+def test_a_stamp_changes_one_line_of_the_readme_to_a_link(tmp_path):
+    old = (ROOT / "README.md").read_text("utf-8").split("\n")
+    path = tmp_path / "README.md"
+    path.write_text("\n".join(old), "utf-8")
+    stamp_readme(path, "https://github.com/a/b")
+    new = path.read_text("utf-8").split("\n")
+    (line,) = [after for before, after in zip(old, new, strict=True) if before != after]
+    assert '<a href="https://a.github.io/b/">' in html_of(line)
 
 
 @pytest.mark.slow

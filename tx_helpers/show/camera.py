@@ -126,6 +126,6 @@ def _news(before: Mapping, now: Mapping) -> dict:
 
 
 def spread(shots: Sequence, most: int) -> list:
-    """At most so many of them, the first and the last among them."""
+    """At most `most` of them, the first and the last among them."""
     last = len(shots) - 1
     return [shots[round(last * n / (most - 1))] for n in range(most)] if last >= most else list(shots)

@@ -57,7 +57,7 @@ def _with_start(pairs: list, start: Any, control: widgets.Widget) -> list:
 
 
 def thinned(axis: Axis, most: int) -> list[int]:
-    """At most so many of a slider's stops, evenly spaced, the ends and the start among them."""
+    """At most `most` of a slider's stops, evenly spaced, the ends and the start among them."""
     last = len(axis.values) - 1
     if last < most or not axis.sliding:
         return list(range(last + 1))

@@ -106,7 +106,7 @@ def packed(frames: Sequence[Frame], settings: Mapping[str, int], runs: Mapping[s
 
 # --- the whole --------------------------------------------------------------------------------------------------------
 def record(explore, *, frames: int = FRAMES, budget: int = BUDGET) -> Recording:
-    """All that an `Explore` shows over its grid, in at most so many frames and deflated bytes.
+    """All that an `Explore` shows over its grid, in at most `frames` frames and `budget` deflated bytes.
 
     The explorer's controls are then as they were before. ValueError if not even its start fits into the budget.
     """

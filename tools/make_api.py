@@ -80,7 +80,7 @@ def described(node: Definition, module: str, level: int = 3) -> str:
     text = f'<h{level} id="{name}">{node.name}</h{level}>\n'
     text += f'<pre class="signature">{html.escape(signature(node))}</pre>\n'
     if docstring := ast.get_docstring(node):
-        text += f"<pre>{html.escape(docstring)}</pre>\n"
+        text += f'<pre class="docstring">{html.escape(docstring)}</pre>\n'
     inner = public(node.body) if isinstance(node, ast.ClassDef) else []
     return text + "".join(described(part, name, level + 1) for part in inner)
 
@@ -93,7 +93,8 @@ def parts() -> tuple[str, str]:
         contents += f"<p><b>{title}</b>: {links}</p>\n"
         for name, file in files:
             tree = ast.parse(file.read_text(encoding="utf-8"))
-            body += f'<h2 id="{name}">{name}</h2>\n<pre>{html.escape(ast.get_docstring(tree) or "")}</pre>\n'
+            about = html.escape(ast.get_docstring(tree) or "")
+            body += f'<h2 id="{name}">{name}</h2>\n<pre class="docstring">{about}</pre>\n'
             body += "".join(described(node, name) for node in public(tree.body))
     return contents, with_links(body)
 

@@ -136,7 +136,7 @@ class Site:
             "explorers.html",
             "The explorers",
             listed,
-            description="How each explorer lives on its page.",
+            description="All explorers, and how each works without Python.",
             outlined=False,
         )
         modules, entries = make_api.parts()
@@ -203,9 +203,9 @@ def weights(files: dict[str, bytes]) -> dict[str, int]:
 
 def opens(name: str) -> str:
     """The line that opens the notebook: the file, which has the course inside, and Colab where the address is known."""
-    line = f'To run and change it: <a href="notebooks/{name}" download>the notebook</a>, which has the course inside'
+    line = f'To run the code and change it, <a href="notebooks/{name}" download>download this notebook</a>'
     link = colab_link(name, repository_address())
-    return f'{line}, or <a href="{escape(link)}">Colab</a>' if link else line
+    return f'{line} or <a href="{escape(link)}">open it in Colab</a>.' if link else f"{line}."
 
 
 def first_machine() -> dict:

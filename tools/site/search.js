@@ -54,7 +54,8 @@ const score = (section, words) => {
 const excerpt = (section, words) => {
   const first = Math.max(0, Math.min(...words.map((word) => section.low.indexOf(word)).filter((at) => at >= 0)));
   const begin = Number.isFinite(first) ? Math.max(0, section.text.lastIndexOf(" ", Math.max(0, first - 50))) : 0;
-  const piece = section.text.slice(begin, begin + 160);
+  const whole = section.text.length <= begin + 160;
+  const piece = whole ? section.text.slice(begin) : `${section.text.slice(begin, begin + 160).replace(/\s\S*$/, "")} …`;
   const place = document.createElement("span");
   const pattern = new RegExp(`(${words.join("|")})`, "giu");
   piece.split(pattern).forEach((part, n) => {

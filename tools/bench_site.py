@@ -50,7 +50,7 @@ PUBLISHED = (  # name, bytes, how that is known, source
         "Transformer Explainer (GPT-2)",
         63 * 10 * 2**20,
         "at most: the model in ONNX alone, 63 pieces of up to 10 MiB, fetched before it computes",
-        "github.com/poloclub/transformer-explainer, src/routes/+page.svelte: chunkNum = 63",
+        "github.com/poloclub/transformer-explainer, src/routes/+page.svelte at f2b4c64: chunkNum = 63",
     ),
     (
         "bbycroft's LLM visualisation (nano-gpt)",

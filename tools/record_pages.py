@@ -8,7 +8,7 @@ sheet and a state; an explorer's state holds the pictures of a grid of its contr
 build/recorded/<notebook>.json. They are made again only when the notebook's code or the package has changed.
 
     {"key": …, "scripts": {hash: {"esm": …, "css": …}},
-     "forms": {cell id: [{"script": hash, "state": …, "text": …, "kind": …, "name": …, "way": …}, …]}}
+     "forms": {cell id: [{"script": hash, "state": …, "text": …, "kind": …, "name": …, "way": …, "checks": …}, …]}}
 """
 
 import argparse

@@ -17,6 +17,8 @@ import numpy
 import torch
 from IPython import get_ipython
 
+CHOSEN = ("slider", "choice", "buttons", "tick", "number", "text")  # kinds of controls that checks move
+
 
 class Forms:
     """What was displayed since the last cell, and where its page forms go."""
@@ -51,7 +53,30 @@ def _written(shown) -> dict:
     return {
         **{"esm": form.script, "css": form.css, "state": state, "text": form.text},
         **{"kind": type(shown).__name__, "name": name, "way": recording.get("way", "computed in the page")},
+        "checks": checks(shown, recording["controls"]) if "controls" in recording else [],
     }
+
+
+def checks(explorer, controls: list[dict]) -> list[dict]:
+    """What Python draws, freshly, where one control is moved: for the site's tests, which move it so in the page.
+
+    Of each control whose value can be chosen alone, the place beside its start and the one farthest from it.
+    """
+    explorer.begin_again()
+    start, found = explorer.values, []
+    for about in controls:
+        if about["kind"] not in CHOSEN or about.get("led"):
+            continue
+        keys = [one["key"] for one in controls if one.get("axis") == about["axis"]]
+        last = len(about["values"]) - 1
+        beside, far = about["at"] + (1 if about["at"] < last else -1), last if about["at"] < last else 0
+        for place in dict.fromkeys([beside, far]) if last else []:
+            explorer.set(**start)
+            explorer.forget()
+            explorer.set(**dict.fromkeys(keys, about["values"][place]))
+            found.append({"key": about["key"], "place": place, "summary": explorer.summary, "error": explorer.error})
+    explorer.set(**start)
+    return found
 
 
 def _plain(value) -> object:

@@ -1,15 +1,11 @@
 """The web edition in Chromium, from the disk and below a sub-path of a server: no complaint, no request elsewhere; the
 theme, the search, folded parts, what lives, and print."""
 
-import functools
-import http.server
-import threading
-
 import pytest
 
 import make_site
-from browser_harness import is_foreign
 from repository import COURSE
+from site_pages import Opened, served
 
 pytestmark = pytest.mark.slow
 PAGES = ("index.html", "04_self_attention.html", "18_reference.html", "explorers.html", "api.html")
@@ -59,43 +55,17 @@ def folder(tmp_path_factory):
     return root
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture(scope="module", params=["file", "server"])
 def address(request, folder):
-    if request.param == "file":
-        yield f"{folder.as_uri()}/some%20where/below"
-        return
-    handler = functools.partial(Quiet, directory=folder)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/some%20where/below"
-        server.shutdown()
+    with served(folder) as server:
+        yield f"{folder.as_uri() if request.param == 'file' else server}/some%20where/below"
 
 
 @pytest.fixture
 def opened(browser, address):
-    """opened(page, …) -> the page, open. At the end no page may have had a complaint; `complaints` lists them."""
-    contexts, complaints = [], []
-
-    def opened(name: str, **options):
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: complaints.append(request.url) if is_foreign(request.url) else None)
-        page.goto(f"{address}/{name}")
-        return page
-
-    opened.complaints = complaints
+    opened = Opened(browser, address)
     yield opened
-    for context in contexts:
-        context.close()
-    assert [text for text in complaints if "as asked for" not in text] == []
+    opened.close()
 
 
 def background(page) -> str:
@@ -108,17 +78,6 @@ def test_a_page_fits_into_every_window(opened, name):
     for width in (1280, 800, 390):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width, width
-
-
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(opened, name, scheme):
-    from axe_playwright_python.sync_playwright import Axe
-
-    page = opened(name, color_scheme=scheme, bypass_csp=True)  # axe is put into the page as a script
-    found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
-    serious = [each for each in found if each["impact"] in ("serious", "critical")]
-    assert [f"{each['id']}: {node['html'][:150]}" for each in serious for node in each["nodes"]] == []
 
 
 def test_the_theme_follows_the_system_can_be_changed_and_is_remembered(opened):
@@ -195,7 +154,7 @@ def test_what_lives_takes_the_place_of_its_picture_unless_it_fails(opened):
     other.scroll_into_view_if_needed()
     page.locator(f'[id="cell-id={FAILS}"] [data-lives="no"]').wait_for()
     assert other.locator("img").is_visible() and other.locator(".living").count() == 0
-    assert len([text for text in opened.complaints if "as asked for" in text]) == 1
+    assert len(opened.complaints) == 1 and "as asked for" in opened.complaints.pop()
 
 
 def test_without_scripts_a_page_can_be_read(opened):

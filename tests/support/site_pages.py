@@ -8,6 +8,7 @@ opened.close()                             # AssertionError if a page complained
 
 import functools
 import http.server
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from browser_harness import is_foreign
+from browser_moves import act, control_of
+from explorer_cases import Move
 from player_page import put
 
 PATIENCE = 20  # seconds in which a summary must follow a move
@@ -117,7 +120,7 @@ def turned(root, about: dict, place: int, *, by_keyboard: bool) -> None:
 
 def differences(root, form: dict) -> list[str]:
     """Move each control to the settings that Python drew afresh after the recording; what the page says otherwise."""
-    controls = {about["key"]: about for about in form["state"]["recording"]["controls"]}
+    controls = {about["key"]: about for about in form["state"].get("recording", {}).get("controls", [])}
     start, found = said(root), []
     for n, check in enumerate(form["checks"]):
         about = controls[check["key"]]
@@ -133,6 +136,17 @@ def differences(root, form: dict) -> list[str]:
         if _soon(root, start) != start:
             found.append(f"{move} and back: {said(root)!r}, expected {start!r}")
     return found
+
+
+def moved(root, move: Move) -> list[str]:
+    """Make a move of the browser suite for Jupyter; the summary must match. Returns a list of one fault or none."""
+    before, deadline = said(root), time.monotonic() + PATIENCE
+    act(root.page, control_of(root, move.control), move)
+    while not (re.search(move.summary, said(root)) and move.holds(before, said(root))):
+        if time.monotonic() > deadline:
+            return [f"{move.control}: {said(root)!r}, expected {move.summary!r}"]
+        root.page.wait_for_timeout(20)
+    return []
 
 
 def played(root, form: dict) -> bool:

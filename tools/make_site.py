@@ -203,7 +203,8 @@ def weights(files: dict[str, bytes]) -> dict[str, int]:
 
 def opens(name: str) -> str:
     """The line that opens the notebook: the file, which has the course inside, and Colab where the address is known."""
-    line = f'To run the code and change it, <a href="notebooks/{name}" download>download this notebook</a>'
+    line = "The results on this page are stored; its explorers and questions work here. To run the code and change it, "
+    line += f'<a href="notebooks/{name}" download>download this notebook</a>'
     link = colab_link(name, repository_address())
     return f'{line} or <a href="{escape(link)}">open it in Colab</a>.' if link else f"{line}."
 

@@ -41,7 +41,7 @@ CASES = [
                 r"without heads 1 and 2 in the cross-attention of decoder block 2 it says ",
                 keys=("ArrowRight", "Enter"),
             ),
-            Move("All norms", r"without 10 of 10 norms it says ", mouse="click"),
+            Move("All norms", r"without any of the 10 norms it says ", mouse="click"),
             Move("Reset", r"^'four hundred twenty one' becomes '.+'\. After ", keys=("Space",)),
             Move(
                 "norm of the feed-forward of encoder block 1", r"without the norm of the feed-forward of", mouse="click"

@@ -11,7 +11,7 @@ from site_cells import body
 
 pytestmark = pytest.mark.slow
 NAME = "07_folded.ipynb"
-IN_SIGHT = """text => [...document.querySelectorAll(".jp-Cell *")].some(element =>
+IN_SIGHT = """text => [...document.querySelectorAll(".jp-Cell *, .cell *")].some(element =>
     element.children.length < 3 && element.innerText?.includes(text) && element.checkVisibility())"""
 
 

@@ -50,10 +50,13 @@ def _written(shown) -> dict:
     state = {name: _plain(value) for name, value in form.state.items()}
     recording = form.state.get("recording", {})
     name = recording.get("name") or getattr(shown, "name", None) or form.state.get("spec", {}).get("name", "")
+    way = recording.get("way", "computed in the page")
+    # A run that a button starts is pressed and watched instead: here the recording has left all of them ended.
+    can_be_checked = "controls" in recording and not way.endswith("recorded runs")
     return {
         **{"esm": form.script, "css": form.css, "state": state, "text": form.text},
-        **{"kind": type(shown).__name__, "name": name, "way": recording.get("way", "computed in the page")},
-        "checks": checks(shown, recording["controls"]) if "controls" in recording else [],
+        **{"kind": type(shown).__name__, "name": name, "way": way},
+        "checks": checks(shown, recording["controls"]) if can_be_checked else [],
     }
 
 

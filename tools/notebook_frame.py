@@ -90,10 +90,16 @@ def setup_cell(address: str) -> str:
     return _SETUP.format(address=address and f"git+{address}").rstrip("\n")
 
 
+def on_github(address: str) -> tuple[str, str] | None:
+    """Owner and name of a repository on GitHub; None for any other address."""
+    found = re.fullmatch(r"https://github\.com/([^/]+)/([^/]+)", address)
+    return found and found.groups()
+
+
 def colab_link(name: str, address: str) -> str:
     """The address at which Colab opens this notebook, or "" where the repository's is not one of GitHub."""
-    repository = re.fullmatch(r"https://github\.com/([^/]+/[^/]+)", address)
-    return f"{COLAB}/github/{repository[1]}/blob/{BRANCH}/notebooks/{name}" if repository else ""
+    repository = on_github(address)
+    return f"{COLAB}/github/{'/'.join(repository)}/blob/{BRANCH}/notebooks/{name}" if repository else ""
 
 
 def badge_line(name: str, address: str) -> str:
@@ -106,9 +112,9 @@ def badge_line(name: str, address: str) -> str:
 
 def site_line(address: str) -> str:
     """The README's line on the web edition: a link where GitHub publishes it, else how to make it."""
-    if not (found := re.fullmatch(r"https://github\.com/([^/]+)/([^/]+)", address)):
+    if not (repository := on_github(address)):
         return f"**Try it in your browser:** run `make site`, then open `build/site/index.html`.{SITE_MARK}"
-    owner, name = found[1].lower(), found[2]
+    owner, name = repository[0].lower(), repository[1]
     folder = "" if name.lower() == f"{owner}.github.io" else f"{name}/"
     return f"**[Try it in your browser](https://{owner}.github.io/{folder})**: nothing to install.{SITE_MARK}"
 

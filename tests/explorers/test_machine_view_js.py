@@ -363,6 +363,15 @@ def test_hostile_words_of_a_vocabulary_run_no_code_and_are_shown_as_text(bare_pa
         assert bare_page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_a_view_that_is_attached_after_it_was_rendered_looks_the_same(bare_page):
+    view = open_machine(bare_page)
+    attached = bare_page.evaluate(SEEN)
+    bare_page.evaluate("() => { window.place = document.getElementById('place'); place.remove(); }")
+    mount(bare_page, view._esm, {"spec": view.spec, "data": view.data, "state": view.state})  # JupyterLab does so
+    bare_page.evaluate("() => document.body.append(place)")
+    bare_page.wait_for_function(f"before => ({SEEN})() === before", arg=attached)
+
+
 def test_the_state_is_told_and_taken(bare_page):
     view = open_machine(bare_page)
     part(bare_page, HEAD).click()

@@ -16,7 +16,7 @@ MOUNT = """async ({ esm, stored, sent }) => {
   window.module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
   window.tell = (key, value) => model.set(key, value);
   window.heard = heard;
-  window.close_ = module.default.render({ model, el: document.getElementById("place") });
+  window.close_ = module.default.render({ model, el: window.place ?? document.getElementById("place") });
 }"""
 
 

@@ -2,13 +2,14 @@
 
 const LEVELS = 128;
 
-/** The palettes of the theme: for weights from paper to gold, for vectors from dark through paper to pink. */
+/** The palettes of the theme: for weights from paper to gold, for vectors from dark through paper to pink.
+ * Outside the document there are no colours: all is black until `watchPage` sees the view attached. */
 function palettesOf(root) {
   const probe = make("i", { hidden: "" });
   root.append(probe);
   const rgb = (name) => {
     probe.style.color = `var(--tx-${name})`;
-    return getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
+    return (getComputedStyle(probe).color.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
   };
   const [paper, gold, deep, pink, ink, grey, closed] =
     ["paper", "gold", "gold-deep", "pink", "ink", "unit", "closed"].map(rgb);

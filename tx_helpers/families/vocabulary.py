@@ -1,0 +1,40 @@
+"""One vocabulary for every model of the little world, so that their losses can be compared and their weights exchanged.
+
+    tokenizer = world_tokenizer()
+    tokenizer.encode("<sentiment> mia was happy .")
+
+In this order: padding, beginning, end, unknown; the signs of the objectives; one sign for each task of
+`text.world_tasks`; the signs of a chat; the labels; then the words of the world in alphabetical order.
+"""
+
+from functools import cache
+
+from tx_helpers.text.tokenizers import WordTokenizer
+from tx_helpers.text.world import little_world
+from tx_helpers.text.world_tasks import MASK
+
+CLS, SEP = "<cls>", "<sep>"
+SENTINELS = tuple(f"<x{number}>" for number in range(8))  # each stands for a span that was cut out
+TASKS = {
+    "fill_gap": "<fill>",
+    "go_on": "<go_on>",
+    "sentiment": "<sentiment>",
+    "entities": "<entities>",
+    "resolve": "<resolve>",
+    "similar": "<similar>",
+    "translate": "<translate>",
+    "summarise": "<summarise>",
+    "answer": "<answer>",
+}
+USER, ASSISTANT, END = "<user>", "<assistant>", "<end>"
+SENTIMENTS = ("negative", "neutral", "positive")
+KINDS = ("-", "animal", "firm", "fruit", "number", "person", "place", "thing")  # of an entity; "-" is none
+NO_KIND = "<none>"  # "-" as a token: a hyphen separates words
+
+
+@cache
+def world_tokenizer() -> WordTokenizer:
+    """The tokenizer of all models of the world. A word that the world does not have becomes <unk>."""
+    kinds = [NO_KIND if kind == "-" else kind for kind in KINDS]
+    signs = [MASK, CLS, SEP, *SENTINELS, *TASKS.values(), USER, ASSISTANT, END, *SENTIMENTS, *kinds]
+    return WordTokenizer(dict.fromkeys([*signs, *little_world().vocabulary()]), unknown=True)

@@ -183,3 +183,10 @@ def test_without_a_text_it_finds_one():
     assert machine(story_writer(64)).state["text"] == "Once upon a time"
     grouped = DecoderOnly(config(attention=AttentionConfig(3, n_kv_heads=1)))
     assert machine(grouped).state["text"] == "3 4 5 6"
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(ValueError, match="name='My machine', expected small letters, digits and hyphens"):
+        machine(translator(), name="My machine")
+    with pytest.raises(ValueError, match="the text has 'nine', which is not among the 2 words"):
+        machine(translator(), "nine")

@@ -398,10 +398,3 @@ def test_the_still_picture_has_every_head_and_word(bare_page):
              }).map((one) => one.textContent) }"""
     )
     assert outside == []
-
-
-def test_wrong_arguments_are_named():
-    with pytest.raises(ValueError, match="name='My machine', expected small letters, digits and hyphens"):
-        machine(translator(), name="My machine")
-    with pytest.raises(ValueError, match="the text has 'nine', which is not among the 7 words"):
-        machine(translator(), "nine")

@@ -38,3 +38,16 @@ def world_tokenizer() -> WordTokenizer:
     kinds = [NO_KIND if kind == "-" else kind for kind in KINDS]
     signs = [MASK, CLS, SEP, *SENTINELS, *TASKS.values(), USER, ASSISTANT, END, *SENTIMENTS, *kinds]
     return WordTokenizer(dict.fromkeys([*signs, *little_world().vocabulary()]), unknown=True)
+
+
+def world_id(token: str) -> int:
+    """The id of one token, special ones too: world_id("<eos>") is 2."""
+    tokens = world_tokenizer().tokens
+    if token not in tokens:
+        raise ValueError(f"world_id: {token!r} is not among the {len(tokens)} tokens of the world")
+    return tokens.index(token)
+
+
+def word_ids() -> range:
+    """The ids of the world's words and labels: those that are no sign."""
+    return range(world_id(SENTIMENTS[0]), len(world_tokenizer()))

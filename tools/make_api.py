@@ -106,7 +106,7 @@ def page() -> str:
 
 
 def with_links(body: str) -> str:
-    """Turns names in backticks into links to their entry on the page; a name of two modules gets none."""
+    """Turns what stands in backticks into code, and a name into a link to its entry; one of two modules gets none."""
     anchors: dict[str, list[str]] = {}
     for anchor in re.findall(r'id="([\w.]+)"', body):
         for name in {anchor.rsplit(".", 1)[-1], anchor, anchor.removeprefix("tx_helpers.")}:
@@ -114,9 +114,10 @@ def with_links(body: str) -> str:
 
     def link(match: re.Match) -> str:
         found = anchors.get(match[1], [])
-        return f'<a href="#{found[0]}"><code>{match[1]}</code></a>' if len(found) == 1 else match[0]
+        code = f"<code>{match[1]}</code>"
+        return f'<a href="#{found[0]}">{code}</a>' if len(found) == 1 else code
 
-    return re.sub(r"`([\w.]+)`", link, body)
+    return re.sub(r"`([^`\n]+)`", link, body)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -40,7 +40,7 @@ def key_of(notebook: nbformat.NotebookNode) -> str:
         if cell.cell_type == "code":
             hashed.update(f"{cell.id}\0{cell.source}\0".encode())
     for path in SOURCES:
-        if path.suffix in {".py", ".js", ".pt"}:
+        if path.is_file() and path.suffix != ".pyc":
             hashed.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     return hashed.hexdigest()
 

@@ -6,7 +6,6 @@
 Recording moves an explorer's controls and may train models; the random numbers of the cells below stay what they were.
 """
 
-import base64
 import json
 import random
 from collections.abc import Iterator
@@ -16,6 +15,8 @@ from pathlib import Path
 import numpy
 import torch
 from IPython import get_ipython
+
+from tx_helpers.show.stored import as_json
 
 CHOSEN = ("slider", "choice", "buttons", "tick", "number", "text")  # kinds of controls that checks move
 
@@ -47,14 +48,13 @@ class Forms:
 
 def _written(shown) -> dict:
     form = shown.page_form()
-    state = {name: _plain(value) for name, value in form.state.items()}
     recording = form.state.get("recording", {})
     name = recording.get("name") or getattr(shown, "name", None) or form.state.get("spec", {}).get("name", "")
     way = recording.get("way", "computed in the page")
     # A run that a button starts is pressed and watched instead: here the recording has left all of them ended.
     can_be_checked = "controls" in recording and not way.endswith("recorded runs")
     return {
-        **{"esm": form.script, "css": form.css, "state": state, "text": form.text},
+        **{"esm": form.script, "css": form.css, "state": as_json(form.state), "text": form.text},
         **{"kind": type(shown).__name__, "name": name, "way": way},
         "checks": checks(shown, recording["controls"]) if can_be_checked else [],
     }
@@ -80,10 +80,6 @@ def checks(explorer, controls: list[dict]) -> list[dict]:
             found.append({"key": about["key"], "place": place, "summary": explorer.summary, "error": explorer.error})
     explorer.set(**start)
     return found
-
-
-def _plain(value) -> object:
-    return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
 
 
 @contextmanager

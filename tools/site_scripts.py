@@ -7,20 +7,13 @@ script that stands in a page. So each module becomes a classic script of its own
 """
 
 import json
-import re
 
-EXPORT = re.compile(r"^export\s+(default\s+)?(?=\S)", re.MULTILINE)
-LIST = re.compile(r"^export\s*\{[^}]*\}\s*;?[ \t]*$", re.MULTILINE)
+from tx_helpers.show.stored import default_export
 
 
 def classic(module: str, key: str) -> str:
     """An ES module as a classic script; ValueError if it imports something, or exports no default."""
-    if found := re.search(r"^\s*import\b.*$", module, re.MULTILINE):
-        raise ValueError(f"module {key}: it says {found[0].strip()!r}; a module of a page must import nothing")
-    text = EXPORT.sub(lambda found: "const txDefault = " if found[1] else "", LIST.sub("", module))
-    if "const txDefault = " not in text:
-        raise ValueError(f"module {key}: no line begins with 'export default'")
-    return f'(window.txModules ??= {{}})["{key}"] = (() => {{\n{text}\nreturn txDefault;\n}})();\n'
+    return f'(window.txModules ??= {{}})["{key}"] = {default_export(module)};\n'
 
 
 def files(forms: list[dict], scripts: dict[str, dict]) -> dict[str, bytes]:

@@ -315,6 +315,14 @@ def test_axe_finds_no_serious_fault_and_everything_can_be_read_in_either_theme(b
     assert paper == {"light": "rgb(252, 252, 250)", "dark": "rgb(27, 33, 39)"}[scheme]
 
 
+def test_on_a_telephone_play_stays_in_sight(bare_page):
+    bare_page.set_viewport_size({"width": 390, "height": 700})
+    open_machine(bare_page)
+    bare_page.evaluate("() => document.querySelector('.tx-logits').scrollIntoView()")
+    top = bare_page.get_by_role("button", name="Play").bounding_box()["y"]
+    assert 0 <= top < 100 and bare_page.evaluate("() => scrollY") > 300
+
+
 def test_on_a_telephone_the_strip_of_a_position_is_no_block_of_pink(bare_page):
     bare_page.set_viewport_size({"width": 360, "height": 900})
     open_machine(bare_page, machine(translator(), "one two three four five six"))  # fewer pixels than numbers

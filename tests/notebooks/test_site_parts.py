@@ -190,11 +190,9 @@ def test_a_module_becomes_a_classic_script():
         script.startswith('(window.txModules ??= {})["k1"] = (() => {\n')
         and "const txDefault = { render: f };" in script
     )
-    with pytest.raises(
-        ValueError, match=r"module k2: it says \"import x from './y.js'\"; a module of a page must import"
-    ):
+    with pytest.raises(ValueError, match=r"says \"import x from './y.js'\", but on a page it must import nothing"):
         site_scripts.classic("import x from './y.js'\nexport default x", "k2")
-    with pytest.raises(ValueError, match="module k3: no line begins with 'export default'"):
+    with pytest.raises(ValueError, match="no line of the module begins with 'export default'"):
         site_scripts.classic("export const a = 1", "k3")
 
 

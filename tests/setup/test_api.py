@@ -53,6 +53,10 @@ def test_modules_stand_in_the_order_of_the_tiers(page):
     assert tiers == sorted(tiers) and set(tiers) == set(TIER_OF.values())
 
 
+def test_no_backtick_of_a_docstring_is_left(page):
+    assert "`" not in re.sub(r"<pre class=\"signature\">.*?</pre>", "", page, flags=re.S)
+
+
 def test_every_link_leads_to_an_anchor(page):
     anchors = re.findall(r'id="([\w.]+)"', page)
     assert len(anchors) == len(set(anchors))

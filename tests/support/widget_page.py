@@ -1,6 +1,6 @@
 """One widget's script in a bare page of Chromium, without Jupyter; the fixture `bare_page` makes the page."""
 
-import base64
+from tx_helpers.show.stored import as_json
 
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"' $$"
 # What a notebook does for the script: `tell(key, value)` is the kernel, `saved` what it was sent last.
@@ -22,12 +22,7 @@ MOUNT = """async ({ esm, stored, sent }) => {
 
 def mount(page, esm: object, stored: dict, sent: str = "value") -> None:
     """Render the script with these traits, bytes among them; `sent` is the trait that it changes."""
-    stored = {key: _plain(value) for key, value in stored.items()}
-    page.evaluate(MOUNT, {"esm": str(esm), "stored": stored, "sent": sent})
-
-
-def _plain(value) -> object:
-    return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
+    page.evaluate(MOUNT, {"esm": str(esm), "stored": as_json(stored), "sent": sent})
 
 
 def focused(page) -> str:

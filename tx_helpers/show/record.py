@@ -24,7 +24,7 @@ import ipywidgets as widgets
 from tx_helpers.show.camera import Camera, Frame, spread
 from tx_helpers.show.grid import Axis, axis_of, grid
 from tx_helpers.show.shapes import sheet
-from tx_helpers.show.stored import PageForm
+from tx_helpers.show.stored import PageForm, default_export
 
 FRAMES, BUDGET = 3000, 120_000  # of an explorer at most: frames, and bytes when deflated
 SHOTS, FEWEST, SECONDS = 60, 15, 6.0  # of what a button starts: pictures, the fewest of them, and how long they play
@@ -206,15 +206,9 @@ def recorded_form(explore, **limits) -> PageForm:
         made, compute = record(explore, **limits), ""
         state = {"recording": made.about, "frames": made.data}
     drawn = {key: control for key, control in explore.controls.items() if hasattr(control, "_esm")}
-    scripts = [f"{json.dumps(key)}: (() => {{\n{_returning(control._esm)}\n}})()" for key, control in drawn.items()]
+    scripts = [f"{json.dumps(key)}: {default_export(str(control._esm))}" for key, control in drawn.items()]
     player = "\n".join(path.read_text("utf-8") for path in PLAYER)
-    computes = f"(() => {{\n{_returning(compute)}\n}})()" if compute else "null"
+    computes = default_export(compute) if compute else "null"
     script = f"const DRAWN = {{{', '.join(scripts)}}};\nconst COMPUTE = {computes};\n{player}"
     css = "\n".join([sheet(), STYLE, *(str(control._css) for control in drawn.values())])
     return PageForm(script, css, state, text)
-
-
-def _returning(script: str) -> str:
-    """A module as the body of a function that returns its default export."""
-    script = re.sub(r"^export (?!default)", "", script, flags=re.MULTILINE)
-    return re.sub(r"^export default ", "return ", script, flags=re.MULTILINE)

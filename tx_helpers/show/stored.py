@@ -3,12 +3,17 @@
 And what a page needs so that something of the course is alive on it, with no kernel at all: its `PageForm`.
 """
 
+import base64
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import anywidget
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 SCRIPT = {"_esm", "_css", "_anywidget_id"}  # synced traits that are not state
+EXPORT = re.compile(r"^export\s+(default\s+)?(?=\S)", re.MULTILINE)
+EXPORTS = re.compile(r"^export\s*\{[^}]*\}\s*;?[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,28 @@ def page_form(widget: anywidget.AnyWidget, text: str) -> PageForm:
     inherited = set(anywidget.AnyWidget.class_trait_names(sync=True)) | SCRIPT
     state = {name: getattr(widget, name) for name in sorted(widget.keys) if name not in inherited}
     return PageForm(str(widget._esm), str(getattr(widget, "_css", "")), state, text)
+
+
+def default_export(module: str) -> str:
+    """An ES module as a JavaScript expression whose value is what the module exports as its default.
+
+    ValueError if it imports something, or exports no default.
+    """
+    if found := re.search(r"^\s*import\b.*$", module, re.MULTILINE):
+        raise ValueError(f"default_export: the module says {found[0].strip()!r}, but on a page it must import nothing")
+    module = EXPORTS.sub("", module)
+    if not any(found[1] for found in EXPORT.finditer(module)):
+        raise ValueError("default_export: no line of the module begins with 'export default'")
+    text = EXPORT.sub(lambda found: "const txDefault = " if found[1] else "", module)
+    return f"(() => {{\n{text}\nreturn txDefault;\n}})()"
+
+
+def as_json(state: Mapping) -> dict:
+    """A state with bytes as {"base64": …}."""
+    return {
+        name: {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
+        for name, value in state.items()
+    }
 
 
 class StoredWidget(anywidget.AnyWidget):

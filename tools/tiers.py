@@ -8,7 +8,7 @@ TIERS: dict[str, tuple[str, ...]] = {
     "Maths": ("arguments", "masks", "observe", "positions", "cache", "attention", "layers"),
     "Models": ("config", "presets", "blocks", "decoding", "models", "recurrent"),
     "Text": ("text",),
-    "Work": ("training", "generation", "pretrained", "families", "recipes", "shipped", "environment"),
+    "Work": ("training", "generation", "efficient", "pretrained", "families", "recipes", "shipped", "environment"),
     "Insight": ("capture", "inside", "diagnose"),
     "Show": ("show", "widgets"),
     "Teach": ("exercises", "__main__"),

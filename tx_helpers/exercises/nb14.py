@@ -1,0 +1,510 @@
+"""Exercises of notebook 14, families of Transformers."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from tx_helpers.exercises.compare import as_mask
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+from tx_helpers.exercises.quizzes import Choice, Question
+
+# --- a prefix --------------------------------------------------------------------------------------------------------
+
+prefix = Exercise(
+    "prefix_masks",
+    title="A prompt that is read both ways",
+    goal="A prefix language model reads its prompt like an encoder and writes like a decoder, in one stack. The first "
+    "lengths[b] tokens of text b are its prompt. Write the boolean mask (B, 1, T, T), True where query t (row) may "
+    "look at key s (column): every query may look at the whole prompt, at itself, and at all tokens before itself. The "
+    "axis of length 1 is for the heads.",
+    difficulty=2,
+    minutes=8,
+    source="Raffel et al. 2020, section 3.2.1",
+    cases=lambda: [
+        (torch.tensor([2]), 4),
+        (torch.tensor([3, 1]), 5),
+        (torch.tensor([0, 2, 6]), 6),
+    ],
+    run=lambda make, lengths, T: as_mask(make(lengths, T)),
+    hints=(
+        "Two rules joined by “or”: the key lies in the prompt, or the key does not come after the query.",
+        "s = torch.arange(T) is the key, s[:, None] the query. Compare the key with lengths[:, None, None, None].",
+        "(s <= s[:, None]) | (s < lengths[:, None, None, None])",
+    ),
+)
+
+
+@prefix.solution
+def prefix_masks(lengths, T):
+    """Mask (B, 1, T, T), True where a query may look: its past, and the first lengths[b] keys; lengths (B,)."""
+    key = torch.arange(T)
+    query = key[:, None]
+    in_the_prompt = key < lengths[:, None, None, None]  # (B, 1, 1, T)
+    return in_the_prompt | (key <= query)
+
+
+def _prefix(rule):
+    """A mistake with another rule(query, key, n), where n (B, 1, 1, 1) is the prompt's length."""
+
+    def answer(lengths, T):
+        s = torch.arange(T)
+        n = lengths[:, None, None, None]
+        return rule(s[:, None], s, n).expand(len(lengths), 1, T, T).clone()
+
+    return answer
+
+
+prefix.add_mistakes(
+    {
+        "causal_alone": (
+            "Your mask is causal everywhere: a token of the prompt does not see the prompt's later tokens. This is a "
+            "plain GPT.",
+            _prefix(lambda t, s, n: (s <= t) | (n < 0)),
+        ),
+        "everything_open": (
+            "Everybody sees everything: this is BERT's mask. In training the answer could copy its own next token.",
+            _prefix(lambda t, s, n: (s >= 0) | (t + n < 0)),
+        ),
+        "inside_out": (
+            "Your mask is inside out: True means “may look” here, and yours is True where looking is forbidden.",
+            _prefix(lambda t, s, n: (s > t) & (s >= n)),
+        ),
+        "prompt_one_short": (
+            "Your prompt is one token too short: keys 0 to n − 1 belong to it, so s < n.",
+            _prefix(lambda t, s, n: (s <= t) | (s < n - 1)),
+        ),
+        "prompt_one_long": (
+            "Your prompt is one token too long: key n is the first token of the answer, and you show it to everybody. "
+            "Use s < n.",
+            _prefix(lambda t, s, n: (s <= t) | (s <= n)),
+        ),
+        "prompt_sees_the_answer": (
+            "Your prompt looks at the answer: you opened the rows of the prompt. Open its columns: what decides is "
+            "the key.",
+            _prefix(lambda t, s, n: (s <= t) | (t < n)),
+        ),
+        "prompt_forgotten": (
+            "Your answer does not see the prompt, only itself: such a model could not answer anything.",
+            _prefix(lambda t, s, n: ((s < n) & (t < n)) | ((s <= t) & (s >= n))),
+        ),
+        "answer_both_ways": (
+            "Your answer is read both ways, too: its tokens see their own future. After the prompt the mask is causal.",
+            _prefix(lambda t, s, n: (s < n) | (t >= n)),
+        ),
+        "prompt_only": (
+            "Your answer sees the prompt and none of its own tokens: each word would be written without a look at the "
+            "words before it.",
+            _prefix(lambda t, s, n: (s < n) | (t + n < 0)),
+        ),
+        "not_itself": (
+            "A token of the answer does not see itself in your mask. It predicts the next one, so it may: s ≤ t.",
+            _prefix(lambda t, s, n: (s < t) | (s < n)),
+        ),
+        "transposed": (
+            "Your mask is transposed: rows are queries, columns are keys. Yours lets the past look at the future.",
+            _prefix(lambda t, s, n: (t <= s) | (t < n)),
+        ),
+    }
+)
+
+# --- a decoder fills a gap -------------------------------------------------------------------------------------------
+
+
+def _counting(ids):
+    """A causal model of seven words whose logits (B, T, 7) depend on all ids (B, T) up to each place."""
+    places = torch.arange(1, ids.shape[1] + 1)
+    sums = (ids * places**2).cumsum(-1) + places
+    return ((sums[..., None] * torch.tensor([3, 5, 7, 11, 13, 17, 19])) % 23).double() / 5
+
+
+gaps = Exercise(
+    "gap_scores",
+    title="A decoder fills a gap",
+    goal="A decoder cannot look to the right of a gap, but it can read whole sentences. `ids` (T,) is a sentence whose "
+    "first token marks its beginning. Put each of `candidates` (C,) in the place `gap` (0 < gap < T), and return (C,) "
+    "numbers: the logarithm of the probability that `model` gives to each sentence, ln p of every token after the "
+    "first, added up. `model` maps ids (C, T) to logits (C, T, V), and the logits at place t belong to token t + 1.",
+    difficulty=3,
+    minutes=12,
+    cases=lambda: [
+        (_counting, torch.tensor([0, 3, 1]), 1, torch.tensor([2, 5])),
+        (_counting, torch.tensor([0, 3, 1, 4, 2]), 2, torch.tensor([0, 1, 2, 3, 4, 5, 6])),
+        (_counting, torch.tensor([1, 2, 6, 5]), 3, torch.tensor([6, 0, 4])),
+    ],
+    hints=(
+        "Build all C sentences first, in one tensor (C, T). `ids` itself must not change.",
+        "model(texts).log_softmax(-1) has a row for every place. Row t tells about token t + 1: leave out the last "
+        "row, and the first token.",
+        "log_p[:, :-1].gather(-1, texts[:, 1:, None]) has the shape (C, T − 1, 1). Add up over the places.",
+    ),
+)
+
+
+@gaps.solution
+def gap_scores(model, ids, gap, candidates):
+    """ln p (C,) of the sentence ids (T,) with each of the candidates (C,) in the place `gap`."""
+    texts = ids.repeat(len(candidates), 1)  # (C, T)
+    texts[:, gap] = candidates
+    log_p = model(texts[:, :-1]).log_softmax(dim=-1)  # (C, T−1, V)
+    came = log_p.gather(-1, texts[:, 1:, None])  # (C, T−1, 1)
+    return came.sum(dim=(1, 2))
+
+
+def _filled(ids, gap, candidates):
+    texts = ids.repeat(len(candidates), 1)
+    texts[:, gap] = candidates
+    return texts
+
+
+def _each(model, ids, gap, candidates):
+    """ln p (C, T−1) of every token after the first."""
+    texts = _filled(ids, gap, candidates)
+    return model(texts).log_softmax(-1)[:, :-1].gather(-1, texts[:, 1:, None])[..., 0]
+
+
+@gaps.mistake(
+    "You compared logits and tokens at the same place. The logits at place t belong to token t + 1, which they were "
+    "made to predict."
+)
+def not_shifted(model, ids, gap, candidates):
+    texts = _filled(ids, gap, candidates)
+    return model(texts).log_softmax(-1).gather(-1, texts[..., None])[:, 1:].sum(dim=(1, 2))
+
+
+@gaps.mistake(
+    "You added up the logits. They become logarithms of probabilities by log_softmax(-1) alone; without it a sentence "
+    "with large logits wins."
+)
+def logits_added(model, ids, gap, candidates):
+    texts = _filled(ids, gap, candidates)
+    return model(texts)[:, :-1].gather(-1, texts[:, 1:, None]).sum(dim=(1, 2))
+
+
+@gaps.mistake(
+    "Your model read the sentence as it was, without the candidates. What comes after the gap must be read with each "
+    "candidate in its place."
+)
+def candidates_not_read(model, ids, gap, candidates):
+    texts = _filled(ids, gap, candidates)
+    log_p = model(ids[None]).log_softmax(-1).expand(len(texts), -1, -1)
+    return log_p[:, :-1].gather(-1, texts[:, 1:, None]).sum(dim=(1, 2))
+
+
+gaps.add_mistakes(
+    {
+        "left_side_alone": (
+            "You scored the candidate alone, after the words to its left. The words to the right tell which candidate "
+            "fits, and the decoder meets them only as it reads on: add up the full sentence.",
+            lambda *case: _each(*case)[:, case[2] - 1],
+        ),
+        "up_to_the_gap": (
+            "You stopped at the gap. The part before it is the same for all candidates; the part after it decides.",
+            lambda *case: _each(*case)[:, : case[2]].sum(1),
+        ),
+        "from_the_gap_on": (
+            "You began at the gap. That ranks the candidates in the same way, since the part before is the same for "
+            "all; but it is not the probability of the sentence.",
+            lambda *case: _each(*case)[:, case[2] - 1 :].sum(1),
+        ),
+        "candidate_left_out": (
+            "You left out the candidate's own probability. A word that the model hardly expects must pay for it.",
+            lambda *case: _each(*case).sum(1) - _each(*case)[:, case[2] - 1],
+        ),
+        "mean_for_sum": (
+            "You took the mean over the tokens. The logarithm of a product is the sum of the logarithms.",
+            lambda *case: _each(*case).mean(1),
+        ),
+        "probability_returned": (
+            "You returned the probability. Of a long sentence it is too small for a float; return its logarithm.",
+            lambda *case: _each(*case).sum(1).exp(),
+        ),
+        "probabilities_added": (
+            "You added up probabilities. Those of the tokens are multiplied, so their logarithms are added.",
+            lambda *case: _each(*case).exp().sum(1),
+        ),
+        "sign_turned": (
+            "You turned the sign: this is the loss of each sentence, whose smallest wins. ln p is negative.",
+            lambda *case: -_each(*case).sum(1),
+        ),
+        "shared_among_candidates": (
+            "You divided by the sum over the candidates. That gives each one's share, a fine answer to another "
+            "question: here ln p of each sentence is wanted.",
+            lambda *case: _each(*case).sum(1).log_softmax(0),
+        ),
+    }
+)
+
+# --- similar sentences -----------------------------------------------------------------------------------------------
+
+similar = Exercise(
+    "sentence_similarities",
+    title="How alike are two sentences?",
+    goal="states (B, T, D) are an encoder's vectors for B sentences, and real (B, T) is True at real tokens, False at "
+    "padding. A sentence's vector is the mean over its real tokens. Return the cosines of all pairs of sentences, "
+    "(B, B).",
+    difficulty=2,
+    minutes=8,
+    source="Reimers and Gurevych 2019, section 3",
+    formula=r"\cos(u, v) = \frac{u \cdot v}{\lVert u\rVert\,\lVert v\rVert}",
+    cases=lambda: [
+        (
+            torch.tensor([[[1.0, 0.0], [0.0, 2.0], [0.0, 2.0]], [[2.0, 1.0], [5.0, -5.0], [0.0, 3.0]]]),
+            torch.tensor([[True, True, True], [True, False, False]]),
+        ),
+        (
+            random_tensors((3, 6, 4), seed=31)[0] + 0.5,
+            torch.arange(6) < torch.tensor([[4], [6], [1]]),
+        ),
+        (
+            random_tensors((4, 5, 3), seed=32)[0],
+            torch.arange(5) >= torch.tensor([[0], [2], [3], [1]]),  # padded at the left
+        ),
+    ],
+    picture=True,
+    hints=(
+        "Padding has vectors, too. Make them 0 before you add up over the tokens.",
+        "(states * real[..., None]).sum(1) adds up real tokens; divide by their number, real.sum(1, keepdim=True).",
+        "Divide each vector by its length (F.normalize does it); then u @ u.T holds all cosines.",
+    ),
+)
+
+
+@similar.solution
+def sentence_similarities(states, real):
+    """Cosines (B, B) of the mean vectors of B sentences; states (B, T, D), real (B, T) is False at padding."""
+    count = real.sum(dim=1, keepdim=True)  # (B, 1)
+    mean = (states * real[..., None]).sum(dim=1) / count  # (B, D)
+    unit = mean / mean.norm(dim=-1, keepdim=True)
+    return unit @ unit.T
+
+
+def _cosines(vectors):
+    unit = F.normalize(vectors, dim=-1)
+    return unit @ unit.T
+
+
+def _mean(states, real):
+    return (states * real[..., None]).sum(1) / real.sum(1, keepdim=True)
+
+
+similar.add_mistakes(
+    {
+        "padding_averaged": (
+            "You averaged over padding, too. A sentence then changes when it stands beside a longer one.",
+            lambda states, real: _cosines(states.mean(1)),
+        ),
+        "padding_alone": (
+            "Your mask is inside out: you averaged the padding. `real` is True at real tokens.",
+            lambda states, real: _cosines((states * ~real[..., None]).sum(1)),
+        ),
+        "first_token": (
+            "You took the first token, as BERT's classifier does. Without training for it, that vector is no summary; "
+            "here the mean is wanted.",
+            lambda states, real: _cosines(states[:, 0]),
+        ),
+        "last_place": (
+            "You took the vector at the last place, which is padding in a short sentence.",
+            lambda states, real: _cosines(states[:, -1]),
+        ),
+        "dot_products": (
+            "You did not divide by the lengths: these are dot products, and a sentence with a long vector is like "
+            "everybody. The diagonal of cosines is 1.",
+            lambda states, real: _mean(states, real) @ _mean(states, real).T,
+        ),
+        "divided_once": (
+            "You divided by the length of one of the two vectors only. A cosine needs both: the diagonal must be 1.",
+            lambda states, real: F.normalize(_mean(states, real), dim=-1) @ _mean(states, real).T,
+        ),
+        "tokens_normalised": (
+            "You divided each token's vector by its length, and averaged then. First the mean, then the length: that "
+            "order gives long vectors their weight.",
+            lambda states, real: _cosines(_mean(F.normalize(states, dim=-1), real)),
+        ),
+        "normalised_over_sentences": (
+            "You normalised over the sentences (dim=0). Each sentence's vector gets the length 1 by itself: dim=-1.",
+            lambda states, real: F.normalize(_mean(states, real), dim=0) @ F.normalize(_mean(states, real), dim=0).T,
+        ),
+        "largest_entries": (
+            "You took the largest entry of each feature over the real tokens. That is max pooling; here the mean is "
+            "wanted.",
+            lambda states, real: _cosines(states.masked_fill(~real[..., None], -math.inf).amax(1)),
+        ),
+        "distances": (
+            "You returned distances. They are 0 for equal sentences, where the cosine is 1.",
+            lambda states, real: torch.cdist(_mean(states, real), _mean(states, real)),
+        ),
+        "mean_of_cosines": (
+            "You averaged the cosines of all pairs of tokens. First one vector for each sentence, then one cosine.",
+            lambda states, real: torch.einsum(
+                "btd,csd->bc",
+                F.normalize(states, dim=-1) * real[..., None] / real.sum(1)[:, None, None],
+                F.normalize(states, dim=-1) * real[..., None] / real.sum(1)[:, None, None],
+            ),
+        ),
+    }
+)
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+patches = Exercise(
+    "picture_of",
+    title="From patches back to the picture",
+    goal="A vision Transformer cuts pictures (B, H, W) into squares of P × P pixels, from left to right and from top "
+    "to bottom, and writes the pixels of each square, row by row, as one token: tokens (B, N, P²), N = H/P · W/P. Go "
+    "back: return the pictures (B, H, W). H and W need not be equal.",
+    difficulty=3,
+    minutes=12,
+    source="Dosovitskiy et al. 2021, section 3.1",
+    cases=lambda: [
+        (torch.tensor([[[0.0, 1.0, 6.0, 7.0], [2.0, 3.0, 8.0, 9.0], [4.0, 5.0, 10.0, 11.0]]]), 2, 6),
+        (random_tensors((3, 16, 4), seed=51)[0], 8, 8),
+        (random_tensors((2, 6, 9), seed=52)[0], 9, 6),
+    ],
+    picture=True,
+    hints=(
+        "P is the root of P². Give the tokens five axes: the picture, two for the square, two for the pixel.",
+        "(B, H/P, W/P, P, P): row of squares, column of squares, row within, column within. Which axes make up H?",
+        "H is (row of squares, row within): exchange axes 2 and 3, then reshape to (B, H, W).",
+    ),
+)
+
+
+@patches.solution
+def picture_of(tokens, H, W):
+    """Pictures (B, H, W) of tokens (B, N, P²), each of which holds P × P pixels row by row."""
+    P = math.isqrt(tokens.shape[-1])
+    squares = tokens.view(-1, H // P, W // P, P, P)  # row and column of the square, row and column in it
+    rows = squares.transpose(2, 3)  # (B, H/P, P, W/P, P)
+    return rows.reshape(-1, H, W)
+
+
+def _squares(tokens, H, W):
+    P = math.isqrt(tokens.shape[-1])
+    return tokens.reshape(-1, H // P, W // P, P, P)
+
+
+patches.add_mistakes(
+    {
+        "reshaped_alone": (
+            "You only reshaped. The first P² numbers of a picture are its first row, not its first square: two axes "
+            "have to change places before.",
+            lambda tokens, H, W: tokens.reshape(-1, H, W),
+        ),
+        "squares_down_first": (
+            "You laid the squares from top to bottom first. They come like words: from left to right, row after row.",
+            lambda tokens, H, W: _squares(tokens, W, H).permute(0, 2, 3, 1, 4).reshape(-1, H, W),
+        ),
+        "pixels_down_first": (
+            "Your squares stand where they should, but each of them is transposed: its pixels come row by row.",
+            lambda tokens, H, W: _squares(tokens, H, W).permute(0, 1, 4, 2, 3).reshape(-1, H, W),
+        ),
+        "both_down_first": (
+            "You laid the squares from top to bottom, and the pixels in them, too. Both come row by row.",
+            lambda tokens, H, W: _squares(tokens, W, H).permute(0, 2, 4, 1, 3).reshape(-1, H, W),
+        ),
+        "axes_exchanged": (
+            "You exchanged the two axes of the squares. The rows of squares go with the rows in them: exchange axes 2 "
+            "and 3.",
+            lambda tokens, H, W: _squares(tokens, H, W).transpose(1, 2).reshape(-1, H, W),
+        ),
+        "squares_interleaved": (
+            "Your picture is H/P × W/P small copies of it: the place in the square came before the square. Neighbours "
+            "in a square must stay neighbours.",
+            lambda tokens, H, W: _squares(tokens, H, W).permute(0, 3, 1, 4, 2).reshape(-1, H, W),
+        ),
+        "height_for_width": (
+            "You exchanged H and W: you cut the row of tokens after H/P squares. A row of squares has W/P of them.",
+            lambda tokens, H, W: _squares(tokens, W, H).transpose(2, 3).reshape(-1, H, W),
+        ),
+        "upside_down": (
+            "Your picture is upside down. Rows are counted from the top.",
+            lambda tokens, H, W: _squares(tokens, H, W).transpose(2, 3).reshape(-1, H, W).flip(1),
+        ),
+    }
+)
+
+# --- the quiz --------------------------------------------------------------------------------------------------------
+
+QUIZ = [
+    Question(
+        "A block of an encoder and one of a decoder-only model: what differs?",
+        (
+            Choice("The order of attention and feed-forward", "Both have attention first, then the feed-forward part."),
+            Choice("The mask", "The weights even have the same shapes; the causal mask hides the future.", right=True),
+            Choice("The decoder-only one has cross-attention", "There is no encoder that it could look at."),
+        ),
+    ),
+    Question(
+        "BERT leaves 10 % of the chosen words as they are. What for?",
+        (
+            Choice("To make the task easier at the start", "The share stays the same in all of training."),
+            Choice("So that vectors of visible words are trained, too", "Later there are no masks.", right=True),
+            Choice("To save time, since nothing has to be replaced there", "It costs the same."),
+        ),
+    ),
+    Question(
+        "A masked model has a loss of 1.2 nats, a causal one of 1.8. Which one knows the language better?",
+        (
+            Choice("The masked one, since its loss is lower", "It sees both sides, so its task is another."),
+            Choice("The causal one, since it predicts every word", "How many words are scored says nothing of this."),
+            Choice("The losses do not tell", "Each objective has its own floor.", right=True),
+        ),
+    ),
+    Question(
+        "Which text does T5 get for “the cat sat on the mat”, if “cat sat” is hidden?",
+        (
+            Choice("the <x0> on the mat", "One sentinel for a span, whatever its length.", right=True),
+            Choice("the <mask> <mask> on the mat", "That is BERT: as many masks as words."),
+            Choice("the on the mat", "Nothing would show where something is missing."),
+        ),
+    ),
+    Question(
+        "Why can a decoder-only model be trained on all T tokens of a text at once?",
+        (
+            Choice("It writes T texts in parallel", "It writes nothing in training; it reads the true text."),
+            Choice("No place sees the token that it predicts", "The causal mask makes T questions of it.", right=True),
+            Choice("It has no encoder, which would have to read everything first", "Encoders read all at once, too."),
+        ),
+    ),
+    Question(
+        "After training, a LoRA update is merged into its matrix. What does the merged model cost when it runs?",
+        (
+            Choice("As much as before", "W + (α/r) B A has the shape of W.", right=True),
+            Choice("A little more, for the path through A and B", "That path is gone: it is inside the matrix."),
+            Choice("Less, since B A has a low rank", "The sum with W has full rank again."),
+        ),
+    ),
+    Question(
+        "You have 30 labelled texts, and many without labels. Which is the most promising start?",
+        (
+            Choice("A small model, trained on the 30 texts from scratch", "It would learn the language from 30 texts."),
+            Choice("A model pretrained on the texts without labels", "What is left to learn is small.", right=True),
+            Choice("A larger model, trained on the 30 texts for longer", "It learns these 30 by heart."),
+        ),
+    ),
+    Question(
+        "A model was tuned on chats in which the closing sign was never scored. What does it do?",
+        (
+            Choice("It answers, and does not stop", "Nothing taught it where an answer ends.", right=True),
+            Choice("It refuses to answer", "Its answers were scored, so it writes them."),
+            Choice("It forgets what it learned in pretraining", "That depends on the tuning, not on this sign."),
+        ),
+    ),
+    Question(
+        "At the first step of DPO the model equals its frozen copy. What is the loss?",
+        (
+            Choice("0, since nothing has moved yet", "A difference of 0 gives σ(0) = 1/2, not 1."),
+            Choice("ln 2 ≈ 0.69", "−ln σ(0), whatever the answers are.", right=True),
+            Choice("It depends on how probable the answers are", "Those terms cancel: both models give the same."),
+        ),
+    ),
+    Question(
+        "What is a token of a vision Transformer?",
+        (
+            Choice("A pixel", "Attention over all pixels would be far too much work for a photo."),
+            Choice("A word that describes a part of the picture", "No words are needed to read a picture."),
+            Choice("A square of pixels", "Its numbers, times a matrix, are its embedding.", right=True),
+        ),
+    ),
+]

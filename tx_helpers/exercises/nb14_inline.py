@@ -1,0 +1,401 @@
+"""The exercises of notebook 14 that stand where its text needs them: masked words, hidden spans, and LoRA."""
+
+import torch
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+
+# --- masked words ----------------------------------------------------------------------------------------------------
+
+
+def _draws(*shape, words, special, seed):
+    """ids, special, first, second and words for `mask_tokens`: ids below `special` are special tokens."""
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(0, words, shape, generator=generator)
+    first, second = torch.rand(2, *shape, generator=generator)
+    return ids, ids < special, first * 0.4, second, torch.randint(special, words, shape, generator=generator)
+
+
+masking = Exercise(
+    "mask_tokens",
+    inline=True,
+    title="BERT's rule: 80, 10, 10",
+    goal="ids (B, T) are tokens, and `special` (B, T) is True at signs such as padding. Two tables (B, T) of random "
+    "numbers between 0 and 1 decide. A token is chosen if its number in `first` is below 0.15 and it is not special. "
+    "A chosen token becomes the id `mask` if its number in `second` is below 0.8, becomes the id at its place in "
+    "`words` (B, T) if the number is at least 0.8 and below 0.9, and stays as it is otherwise. Return the input (B, T) "
+    "and the target (B, T): the true id of every chosen token, −100 for all others.",
+    difficulty=2,
+    minutes=10,
+    source="Devlin et al. 2019, section 3.1",
+    cases=lambda: [
+        (
+            torch.tensor([[5, 6, 7, 8, 1, 1]]),
+            torch.tensor([[False, False, False, False, True, True]]),
+            torch.tensor([[0.02, 0.11, 0.14, 0.60, 0.05, 0.05]]),
+            torch.tensor([[0.30, 0.85, 0.95, 0.10, 0.20, 0.85]]),
+            torch.tensor([[9, 9, 9, 9, 9, 9]]),
+            4,
+        ),
+        (*_draws(4, 20, words=30, special=5, seed=1), 4),
+        (*_draws(3, 50, words=12, special=3, seed=2), 2),
+    ],
+    hints=(
+        "Three tables of truth values first: which tokens are chosen, which of these are masked, which are replaced.",
+        "chosen = (first < 0.15) & ~special. The target needs `chosen` alone, and the ids as they were.",
+        "torch.where(chosen & (second < 0.8), mask, ids) masks. A second torch.where puts in `words`; a third makes "
+        "the target.",
+    ),
+)
+
+
+@masking.solution
+def mask_tokens(ids, special, first, second, words, mask):
+    """Input and target (B, T) of masked words, made of ids (B, T); first, second: random numbers from 0 to 1."""
+    chosen = (first < 0.15) & ~special
+    masked = chosen & (second < 0.8)
+    replaced = chosen & (second >= 0.8) & (second < 0.9)
+    inputs = torch.where(masked, mask, torch.where(replaced, words, ids))
+    return inputs, torch.where(chosen, ids, -100)
+
+
+def _masked(chosen=lambda first, special: (first < 0.15) & ~special, shares=(0.8, 0.9), target=None):
+    """A mistake that chooses other tokens, replaces other shares, or has another target."""
+
+    def answer(ids, special, first, second, words, mask):
+        where = chosen(first, special)
+        inputs = torch.where(where & (second < shares[1]), words, ids)
+        inputs = torch.where(where & (second < shares[0]), mask, inputs)
+        if target is None:
+            return inputs, torch.where(where, ids, -100)
+        return inputs, target(ids, inputs, where, second)
+
+    return answer
+
+
+@masking.mistake(
+    "You masked 80 % of all tokens, and replaced 10 % of them. These shares are of the chosen ones: the conditions "
+    "need `chosen &` in front."
+)
+def shares_of_all(ids, special, first, second, words, mask):
+    inputs = torch.where(second < 0.8, mask, torch.where(second < 0.9, words, ids))
+    return inputs, torch.where((first < 0.15) & ~special, ids, -100)
+
+
+@masking.mistake(
+    "You exchanged the last two shares. A word from `words` comes at 0.8 to 0.9, and from 0.9 on a token stays. In "
+    "training both are the same, 10 % each; with the given numbers the results differ."
+)
+def tenths_exchanged(ids, special, first, second, words, mask):
+    chosen = (first < 0.15) & ~special
+    inputs = torch.where(chosen & (second < 0.8), mask, torch.where(chosen & (second >= 0.9), words, ids))
+    return inputs, torch.where(chosen, ids, -100)
+
+
+masking.add_mistakes(
+    {
+        "every_chosen_one_masked": (
+            "You masked every chosen token. Then no visible word is ever a question, and the model need not know "
+            "anything about words that it sees: that is why 10 % are replaced and 10 % stay.",
+            _masked(shares=(1.0, 1.0)),
+        ),
+        "never_replaced": (
+            "You masked 80 % and left the other 20 % as they are. Half of these become the word at their place in "
+            "`words`, so that the model cannot trust what it sees.",
+            _masked(shares=(0.8, 0.8)),
+        ),
+        "all_others_replaced": (
+            "You masked 80 % and replaced all the other 20 %. Those from 0.9 on stay as they are.",
+            _masked(shares=(0.8, 1.0)),
+        ),
+        "only_masks_scored": (
+            "Your target holds only the words behind a mask. Chosen words that were replaced or that stayed are "
+            "scored, too: that is what they were chosen for.",
+            _masked(target=lambda ids, inputs, where, second: torch.where(where & (second < 0.8), ids, -100)),
+        ),
+        "only_changes_scored": (
+            "Your target holds only the words that look different now. A chosen word that stayed is scored, too, or "
+            "the model would learn that visible words are always wrong.",
+            _masked(target=lambda ids, inputs, where, second: torch.where(where & (second < 0.9), ids, -100)),
+        ),
+        "everything_scored": (
+            "Your target is the whole text. Nearly all of it can be copied from the input, so the loss would measure "
+            "copying: put −100 where nothing was chosen.",
+            _masked(target=lambda ids, inputs, where, second: ids.clone()),
+        ),
+        "target_masked_already": (
+            "Your target was taken from the input after masking, so the model has to predict `mask`. The target holds "
+            "the ids as they were.",
+            _masked(target=lambda ids, inputs, where, second: torch.where(where, inputs, -100)),
+        ),
+        "target_inside_out": (
+            "Your target is inside out: −100 stands at the chosen tokens, and the visible ones are scored.",
+            _masked(target=lambda ids, inputs, where, second: torch.where(where, -100, ids)),
+        ),
+        "zero_for_ignored": (
+            "You wrote 0 where nothing is scored. 0 is an id, too: the model would learn to predict it almost "
+            "everywhere. cross_entropy leaves out −100.",
+            _masked(target=lambda ids, inputs, where, second: torch.where(where, ids, 0)),
+        ),
+        "special_chosen": (
+            "You also chose special tokens. Padding is easy to predict, and nothing is learned from it: leave out "
+            "`special`.",
+            _masked(chosen=lambda first, special: first < 0.15),
+        ),
+        "wrong_side": (
+            "You chose the tokens whose number is not below 0.15. That is 85 % of them, and too little is left to "
+            "guess from.",
+            _masked(chosen=lambda first, special: (first >= 0.15) & ~special),
+        ),
+    }
+)
+
+# --- hidden spans ----------------------------------------------------------------------------------------------------
+
+spans_hidden = Exercise(
+    "hide_spans",
+    inline=True,
+    title="T5's question: what stood there?",
+    goal="`ids` is a list of tokens, and `spans` a list of (start, end) from left to right: ids[start:end] is hidden, "
+    "and at least one token stays between two spans. `sentinels` is a list of ids that mark gaps, longer than `spans`. "
+    "Return two lists. The input is the text in which sentinel i stands for span i. The target is sentinel 0, the "
+    "tokens of span 0, sentinel 1, the tokens of span 1, and so on; after the last span it closes with the next "
+    "sentinel.",
+    difficulty=2,
+    minutes=10,
+    source="Raffel et al. 2020, section 3.1.4 and figure 2",
+    cases=lambda: [
+        ([10, 11, 12, 13, 14], [(1, 3)], [90, 91, 92]),
+        ([10, 11, 12, 13, 14, 15, 16, 17, 18], [(0, 1), (4, 7)], [90, 91, 92, 93]),
+        ([20, 21, 22, 23, 24, 25, 26, 27, 28, 29], [(1, 3), (4, 6), (8, 10)], [95, 94, 93, 92, 91]),
+    ],
+    run=lambda hide, ids, spans, sentinels: _as_texts(hide(ids, spans, sentinels)),
+    hints=(
+        "Walk through the spans from left to right, and remember where the last one ended.",
+        "For each span: the input gets what lies between the last end and this start, then the sentinel. The target "
+        "gets the sentinel, then the hidden tokens.",
+        "inputs += [*ids[place:start], sentinel]; targets += [sentinel, *ids[start:end]]; place = end. After the loop "
+        "add ids[place:] to the input, and sentinels[len(spans)] to the target.",
+    ),
+)
+
+
+def _as_texts(pair):
+    """Input and target, each as one text, so that too many or too few tokens are a wrong value."""
+    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+        return pair
+    parts = [part.tolist() if isinstance(part, torch.Tensor) else part for part in pair]
+    flat = all(isinstance(part, (list, tuple)) for part in parts)
+    return (
+        {name: " ".join(map(str, part)) for name, part in zip(("input", "target"), parts, strict=True)}
+        if flat
+        else pair
+    )
+
+
+@spans_hidden.solution
+def hide_spans(ids, spans, sentinels):
+    """Input and target, two lists: the text with a sentinel for each span, and what the sentinels stand for."""
+    inputs, targets, place = [], [], 0
+    for (start, end), sentinel in zip(spans, sentinels, strict=False):
+        inputs += [*ids[place:start], sentinel]
+        targets += [sentinel, *ids[start:end]]
+        place = end
+    return inputs + ids[place:], [*targets, sentinels[len(spans)]]
+
+
+def _hidden(ids, spans, sentinels, *, visible=lambda ids, place, start, sentinel: [*ids[place:start], sentinel]):
+    """The right pair, or one whose input has something else for a span."""
+    inputs, targets, place = [], [], 0
+    for (start, end), sentinel in zip(spans, sentinels, strict=False):
+        inputs += visible(ids, place, start, sentinel)
+        targets += [sentinel, *ids[start:end]]
+        place = end
+    return inputs + ids[place:], [*targets, sentinels[len(spans)]]
+
+
+@spans_hidden.mistake(
+    "You put one sentinel for every hidden token. One stands for the whole span: the model must also find out how "
+    "long the gap is, and the input becomes shorter."
+)
+def sentinel_for_each_token(ids, spans, sentinels):
+    inputs = list(ids)
+    for (start, end), sentinel in zip(spans, sentinels, strict=False):
+        inputs[start:end] = [sentinel] * (end - start)
+    return inputs, hide_spans(ids, spans, sentinels)[1]
+
+
+@spans_hidden.mistake(
+    "You took the end of a span as part of it: ids[start:end] ends before `end`, and so does the hidden part."
+)
+def end_hidden_too(ids, spans, sentinels):
+    return hide_spans(ids, [(start, min(end + 1, len(ids))) for start, end in spans], sentinels)
+
+
+@spans_hidden.mistake(
+    "Your places shift: after the first span was cut out, the list is shorter, and the later spans no longer stand "
+    "where they did. Work from right to left, or build a new list."
+)
+def places_shifted(ids, spans, sentinels):
+    inputs = list(ids)
+    for (start, end), sentinel in zip(spans, sentinels, strict=False):
+        inputs[start:end] = [sentinel]
+    return inputs, hide_spans(ids, spans, sentinels)[1]
+
+
+@spans_hidden.mistake(
+    "Your target holds the tokens that stayed. Those are in the input already; the target holds the hidden ones."
+)
+def visible_in_the_target(ids, spans, sentinels):
+    targets, place = [], 0
+    for (start, end), sentinel in zip(spans, sentinels, strict=False):
+        targets += [*ids[place:start], sentinel]
+        place = end
+    return hide_spans(ids, spans, sentinels)[0], targets + ids[place:]
+
+
+spans_hidden.add_mistakes(
+    {
+        "not_closed": (
+            "The closing sentinel is missing: nothing tells the model, or you, where the last span ends.",
+            lambda ids, spans, sentinels: (_hidden(ids, spans, sentinels)[0], _hidden(ids, spans, sentinels)[1][:-1]),
+        ),
+        "closed_in_the_input": (
+            "Your input ends in a sentinel, too. The closing one belongs to the target alone: there is no gap behind "
+            "the text.",
+            lambda ids, spans, sentinels: (
+                [*_hidden(ids, spans, sentinels)[0], sentinels[len(spans)]],
+                _hidden(ids, spans, sentinels)[1],
+            ),
+        ),
+        "same_sentinel": (
+            "All your gaps have the same sentinel, as with BERT's mask. Each needs its own, or the target could not "
+            "say which gap it fills.",
+            lambda ids, spans, sentinels: hide_spans(ids, spans, [sentinels[0]] * len(sentinels)),
+        ),
+        "sentinel_behind": (
+            "Your target has each sentinel behind its tokens. It stands in front: it says which gap is filled next.",
+            lambda ids, spans, sentinels: (
+                _hidden(ids, spans, sentinels)[0],
+                [
+                    *(token for (a, b), s in zip(spans, sentinels, strict=False) for token in [*ids[a:b], s]),
+                    sentinels[len(spans)],
+                ],
+            ),
+        ),
+        "gaps_unmarked": (
+            "You cut the spans out and put nothing in their place. Without sentinels the input does not show that "
+            "anything is missing.",
+            lambda ids, spans, sentinels: _hidden(
+                ids, spans, sentinels, visible=lambda ids, place, start, sentinel: ids[place:start]
+            ),
+        ),
+        "target_unmarked": (
+            "Your target has no sentinels between the spans: nobody can tell which token fills which gap.",
+            lambda ids, spans, sentinels: (
+                _hidden(ids, spans, sentinels)[0],
+                [token for start, end in spans for token in ids[start:end]],
+            ),
+        ),
+        "whole_text_in_the_target": (
+            "Your target is the whole text. T5 writes the hidden spans only, which makes its target, and its training, "
+            "far shorter.",
+            lambda ids, spans, sentinels: (_hidden(ids, spans, sentinels)[0], list(ids)),
+        ),
+        "rest_lost": (
+            "What follows the last span is missing in your input: after the loop add ids[place:].",
+            lambda ids, spans, sentinels: (
+                _hidden(ids, spans, sentinels)[0][: -len(ids[spans[-1][1] :]) or None],
+                _hidden(ids, spans, sentinels)[1],
+            ),
+        ),
+    }
+)
+
+# --- LoRA ------------------------------------------------------------------------------------------------------------
+
+low_rank = Exercise(
+    "lora_output",
+    inline=True,
+    title="LoRA beside a frozen matrix",
+    goal="A linear layer has the weight W (F, D), as in nn.Linear, and maps x (…, D) to x Wᵀ. LoRA leaves W as it is "
+    "and adds a path of rank r: A (r, D) maps x down to r numbers, B (F, r) maps these up, and the result is "
+    "multiplied by alpha/r. Return the sum of both (…, F). The large matrix B A (F, D) need not be built.",
+    difficulty=1,
+    minutes=6,
+    source="Hu et al. 2022, section 4.1",
+    formula=r"h = W x + \frac{\alpha}{r}\, B A x",
+    cases=lambda: [
+        (
+            torch.tensor([[1.0, 2.0]]),
+            torch.tensor([[1.0, 0.0], [0.0, 3.0]]),
+            torch.tensor([[1.0, 1.0]]),
+            torch.tensor([[2.0], [1.0]]),
+            4.0,
+        ),
+        (*random_tensors((5, 6), (6, 6), (3, 6), (6, 3), seed=21), 8.0),
+        (*random_tensors((2, 3, 8), (6, 8), (2, 8), (6, 2), seed=22), 1.0),
+    ],
+    hints=(
+        "Two paths from the same x: one through W, one through A and then B. They are added at the end.",
+        "r is the number of rows of A. x @ A.T has the shape (…, r).",
+        "x @ W.T + alpha / len(A) * (x @ A.T @ B.T)",
+    ),
+)
+
+
+@low_rank.solution
+def lora_output(x, W, A, B, alpha):
+    """Output (…, F) of a linear layer W (F, D) with LoRA's A (r, D) and B (F, r), for x (…, D)."""
+    down = x @ A.T  # (…, r)
+    up = down @ B.T  # (…, F)
+    return x @ W.T + alpha / len(A) * up
+
+
+def _lora(x, W, A, B, scale):
+    return x @ W.T + scale * (x @ A.T @ B.T)
+
+
+low_rank.add_mistakes(
+    {
+        "not_scaled": (
+            "The factor alpha/r is missing: without it the size of the update changes with the rank that you choose.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, 1),
+        ),
+        "not_divided_by_the_rank": (
+            "You multiplied by alpha and did not divide by r, the number of rows of A.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha),
+        ),
+        "times_the_rank": (
+            "You multiplied by r in place of dividing by it: the factor is alpha/r.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha * len(A)),
+        ),
+        "scale_upside_down": (
+            "Your factor is upside down, r/alpha. A larger alpha makes the update larger.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, len(A) / alpha),
+        ),
+        "divided_by_the_width": (
+            "You divided by D, the width of x. The rank r is the number of rows of A.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha / A.shape[1]),
+        ),
+        "divided_by_the_root": (
+            "You divided by √r. That is rank-stabilised LoRA, a later proposal (2023); here the factor is alpha/r.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha / len(A) ** 0.5),
+        ),
+        "everything_scaled": (
+            "You multiplied the frozen path by alpha/r, too. Only the path through A and B gets the factor.",
+            lambda x, W, A, B, alpha: alpha / len(A) * _lora(x, W, A, B, 1),
+        ),
+        "update_alone": (
+            "You returned the path through A and B alone. The frozen layer is still needed: it knows nearly all.",
+            lambda x, W, A, B, alpha: alpha / len(A) * (x @ A.T @ B.T),
+        ),
+        "frozen_alone": (
+            "You returned the output of the frozen layer alone: A and B have no influence, and would never learn.",
+            lambda x, W, A, B, alpha: x @ W.T,
+        ),
+        "subtracted": (
+            "You subtracted the path through A and B. It is added.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, -alpha / len(A)),
+        ),
+    }
+)

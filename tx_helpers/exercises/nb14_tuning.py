@@ -1,0 +1,232 @@
+"""Exercises of notebook 14, continued: the targets of a chat, and learning from preferences."""
+
+import torch
+import torch.nn.functional as F
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+
+# --- chats -----------------------------------------------------------------------------------------------------------
+
+CHAT = [1, 7, 20, 21, 22, 8, 30, 31, 9, 7, 23, 8, 32, 9]  # 7 user, 8 assistant, 9 end
+
+turns = Exercise(
+    "chat_labels",
+    title="Learn from the assistant alone",
+    goal="`ids` is a chat as a list of T tokens: the token `assistant` opens an answer, the token `end` closes it, and "
+    "everything else belongs to the user. The model reads T − 1 of them and is to predict, at each place, the token "
+    "that follows. Return the list of T − 1 targets: the next token if it belongs to an answer, and −100 if not. The "
+    "closing `end` belongs to the answer, `assistant` does not.",
+    difficulty=2,
+    minutes=10,
+    cases=lambda: [
+        ([7, 20, 8, 30, 9], 8, 9),
+        (CHAT, 8, 9),
+        ([1, 7, 40, 41, 8, 50, 9, 7, 42, 8, 51, 52, 53, 9, 7, 43, 44, 45, 8, 54], 8, 9),  # ends within an answer
+    ],
+    hints=(
+        "Walk through all pairs of neighbours, and remember whether the assistant is speaking.",
+        "It begins to speak after the token `assistant`, and stops after the token `end`.",
+        "for now, following in zip(ids, ids[1:]): if now == assistant: speaks = True; if now == end: speaks = False",
+    ),
+)
+
+
+@turns.solution
+def chat_labels(ids, assistant, end):
+    """Targets, a list of T − 1: the token that follows where the assistant writes it, else −100; ids, a list of T."""
+    targets, speaks = [], False
+    for place, now in enumerate(ids[:-1]):
+        if now in (assistant, end):
+            speaks = now == assistant
+        targets.append(ids[place + 1] if speaks else -100)
+    return targets
+
+
+def _of_answers(ids, assistant, end):
+    """For each token: does it belong to an answer, its `end` included?"""
+    belongs, speaks = [], False
+    for token in ids:
+        belongs.append(speaks)
+        speaks = (speaks or token == assistant) and token != end
+    return belongs
+
+
+def _labels(ids, scored, shift=1):
+    """Targets that score these tokens."""
+    targets = [token if yes else -100 for token, yes in zip(ids, scored, strict=True)]
+    return targets[shift:] if shift else targets[:-1]
+
+
+@turns.mistake(
+    "You scored only the first answer. In a chat of several turns every answer teaches; `speaks` has to be switched on "
+    "again."
+)
+def first_answer_alone(ids, assistant, end):
+    belongs = _of_answers(ids, assistant, end)
+    stop = ids.index(end) + 1
+    return _labels(ids, belongs[:stop] + [False] * (len(ids) - stop))
+
+
+@turns.mistake(
+    "You scored only the last answer. The earlier ones are answers of the assistant as well, and would be wasted."
+)
+def last_answer_alone(ids, assistant, end):
+    start = len(ids) - 1 - ids[::-1].index(assistant)
+    belongs = _of_answers(ids, assistant, end)
+    return _labels(ids, [False] * start + belongs[start:])
+
+
+turns.add_mistakes(
+    {
+        "everything_scored": (
+            "You scored every token: the model would learn to write the user's questions, too.",
+            lambda ids, assistant, end: ids[1:],
+        ),
+        "user_scored": (
+            "Your labels are inside out: −100 stands at the answers, and the user's words are scored.",
+            lambda ids, assistant, end: _labels(ids, [not yes for yes in _of_answers(ids, assistant, end)]),
+        ),
+        "not_shifted": (
+            "Your labels are not shifted: at each place stands the token that the model reads there. It can copy it "
+            "and learns nothing.",
+            lambda ids, assistant, end: _labels(ids, _of_answers(ids, assistant, end), shift=0),
+        ),
+        "end_left_out": (
+            "You left out the closing `end`. Then nothing teaches the model to stop, and it goes on writing.",
+            lambda ids, assistant, end: _labels(
+                ids,
+                [yes and token != end for token, yes in zip(ids, _of_answers(ids, assistant, end), strict=True)],
+            ),
+        ),
+        "sign_scored": (
+            "You scored `assistant`, too. The template writes this sign, not the model: it would learn when the user "
+            "has finished.",
+            lambda ids, assistant, end: _labels(
+                ids,
+                [yes or token == assistant for token, yes in zip(ids, _of_answers(ids, assistant, end), strict=True)],
+            ),
+        ),
+        "sign_for_the_first_word": (
+            "Your answers begin and end one token early: you asked whether the model reads a token of an answer. What "
+            "counts is the token that follows.",
+            lambda ids, assistant, end: [
+                following if yes else -100
+                for following, yes in zip(ids[1:], _of_answers(ids, assistant, end)[:-1], strict=True)
+            ],
+        ),
+        "never_switched_off": (
+            "Once the assistant has begun you score everything: after `end` the user speaks again.",
+            lambda ids, assistant, end: _labels(
+                ids, [assistant in ids[:place] and token != assistant for place, token in enumerate(ids)]
+            ),
+        ),
+        "zero_for_ignored": (
+            "You wrote 0 where nothing is scored. 0 is a token, and the model would learn to write it; cross_entropy "
+            "leaves out −100.",
+            lambda ids, assistant, end: [max(0, target) for target in _labels(ids, _of_answers(ids, assistant, end))],
+        ),
+    }
+)
+
+# --- preferences -----------------------------------------------------------------------------------------------------
+
+preference = Exercise(
+    "dpo_loss",
+    title="Learn from preferences",
+    goal="People chose one of two answers to a prompt. For B such pairs you have ln p of the whole answer: `chosen` "
+    "and `rejected` (B,) from the model that is trained, `ref_chosen` and `ref_rejected` (B,) from a frozen copy of it "
+    "as it was before. Return the DPO loss, the mean over the pairs. y⁺ is the chosen answer, y⁻ the rejected one, σ "
+    "the sigmoid, π the model and π₀ the copy. Differences can be large: ln σ(−200) is −200, not −∞.",
+    difficulty=2,
+    minutes=10,
+    source="Rafailov et al. 2023, equation 7",
+    formula=r"-\frac{1}{B}\sum_b \ln\sigma\Bigl(\beta\ln\frac{\pi(y^+_b)}{\pi_0(y^+_b)}"
+    r"-\beta\ln\frac{\pi(y^-_b)}{\pi_0(y^-_b)}\Bigr)",
+    cases=lambda: [
+        (torch.tensor([-3.0]), torch.tensor([-5.0]), torch.tensor([-4.0]), torch.tensor([-4.5]), 0.5),
+        (*(12 * part - 40 for part in random_tensors((6,), (6,), (6,), (6,), seed=41)), 0.1),
+        (
+            torch.tensor([-900.0, -20.0]),
+            torch.tensor([-10.0, -21.0]),
+            torch.tensor([-30.0, -19.0]),
+            torch.tensor([-50.0, -25.0]),
+            0.3,
+        ),
+    ],
+    hints=(
+        "ln of a quotient is a difference, and you have the logarithms already: how far did each answer move?",
+        "moved = (chosen − ref_chosen) − (rejected − ref_rejected). The loss is −ln σ(beta · moved), on average.",
+        "-torch.nn.functional.logsigmoid(beta * moved).mean(), which stays finite where a sigmoid is rounded to 0",
+    ),
+)
+
+
+@preference.solution
+def dpo_loss(chosen, rejected, ref_chosen, ref_rejected, beta):
+    """DPO's loss, a number, of B pairs: ln p (B,) of each answer under the model and under its frozen copy (ref_)."""
+    gained = chosen - ref_chosen  # what the model gave to the chosen answers, in nats
+    lost = rejected - ref_rejected
+    return torch.nn.functional.softplus(-beta * (gained - lost)).mean()  # softplus(−z) = −ln σ(z)
+
+
+def _dpo(margin, reduce=torch.mean):
+    """A mistake whose σ gets another number: margin(chosen, rejected, ref_chosen, ref_rejected, beta)."""
+    return lambda *case: reduce(-F.logsigmoid(margin(*case)))
+
+
+preference.add_mistakes(
+    {
+        "no_reference": (
+            "You left out the frozen copy. The loss would then reward a model for what it preferred from the start, "
+            "and nothing would keep it near the copy.",
+            _dpo(lambda c, r, c0, r0, beta: beta * (c - r)),
+        ),
+        "answers_exchanged": (
+            "You exchanged the answers: your loss falls when the model prefers what people rejected.",
+            _dpo(lambda c, r, c0, r0, beta: beta * ((r - r0) - (c - c0))),
+        ),
+        "reference_sign": (
+            "The copy has the wrong sign: yours adds what the copy prefers. What counts is how far the model has moved "
+            "away from it.",
+            _dpo(lambda c, r, c0, r0, beta: beta * ((c + c0) - (r + r0))),
+        ),
+        "no_beta": (
+            "beta is missing. The larger it is, the nearer the model stays to its frozen copy.",
+            _dpo(lambda c, r, c0, r0, beta: (c - c0) - (r - r0)),
+        ),
+        "beta_once": (
+            "You multiplied only the chosen answer by beta. It stands in front of both logarithms.",
+            _dpo(lambda c, r, c0, r0, beta: beta * (c - c0) - (r - r0)),
+        ),
+        "beta_in_front": (
+            "Your beta stands in front of the loss. Inside σ it decides how soon a pair counts as learned.",
+            lambda c, r, c0, r0, beta: -beta * F.logsigmoid((c - c0) - (r - r0)).mean(),
+        ),
+        "divided_by_beta": (
+            "You divided by beta, as with a temperature. Here the difference is multiplied by it.",
+            _dpo(lambda c, r, c0, r0, beta: ((c - c0) - (r - r0)) / beta),
+        ),
+        "underflow": (
+            "You took the logarithm of a sigmoid, which is 0 for large negative numbers, so ln is −∞. Use logsigmoid.",
+            lambda c, r, c0, r0, beta: -torch.sigmoid(beta * ((c - c0) - (r - r0))).log().mean(),
+        ),
+        "sigmoid_alone": (
+            "The logarithm is missing: you returned the mean of σ. The loss is −ln σ, which is large where the model "
+            "is wrong.",
+            lambda c, r, c0, r0, beta: torch.sigmoid(beta * ((c - c0) - (r - r0))).mean(),
+        ),
+        "sign_forgotten": (
+            "The minus is missing: ln σ is negative, and training would make it smaller and smaller.",
+            lambda c, r, c0, r0, beta: F.logsigmoid(beta * ((c - c0) - (r - r0))).mean(),
+        ),
+        "sum_for_mean": (
+            "You added up the pairs. The loss is their mean, or a larger batch would take larger steps.",
+            _dpo(lambda c, r, c0, r0, beta: beta * ((c - c0) - (r - r0)), reduce=torch.sum),
+        ),
+        "mean_inside": (
+            "You averaged the differences and took one σ then. Each pair has its own: one that is learned must not pay "
+            "for one that is not.",
+            lambda c, r, c0, r0, beta: -F.logsigmoid(beta * ((c - c0) - (r - r0)).mean()),
+        ),
+    }
+)

@@ -14,6 +14,7 @@ from tx_helpers.widgets.head_split import split_explorer
 from tx_helpers.widgets.hinges import hinge_explorer
 from tx_helpers.widgets.leaks import leak_explorer
 from tx_helpers.widgets.norms import norm_explorer
+from tx_helpers.widgets.objectives import objectives_explorer
 from tx_helpers.widgets.one_unit import unit_explorer
 from tx_helpers.widgets.parameter_count import parameter_explorer
 from tx_helpers.widgets.position_bias import bias_explorer
@@ -73,7 +74,7 @@ BARE = [
         two_positions_explorer,
     ),
     *(bias_explorer, clocks_explorer, pronoun_explorer, stretched_explorer),
-    *(hinge_explorer, superposition_explorer, unit_explorer),
+    *(hinge_explorer, objectives_explorer, superposition_explorer, unit_explorer),
 ]
 
 
@@ -83,7 +84,9 @@ def test_every_end_of_every_control_is_drawn(explorer):
     for name in explored.values:
         control = explored.controls[name]
         start = control.value
-        if hasattr(control, "options"):
+        if isinstance(start, str) and not hasattr(control, "options"):
+            ends = explored.recorded[name]
+        elif hasattr(control, "options"):
             ends = [option[1] if isinstance(option, tuple) else option for option in control.options]
         else:
             ends = [control.min, control.max] if hasattr(control, "min") else [False, True]

@@ -35,6 +35,7 @@ from tx_helpers.widgets import (
     masks,
     model_parts,
     norms,
+    objectives,
     one_unit,
     probes,
     query_plane,
@@ -110,6 +111,7 @@ PLAIN = {
     "directions": (superposition.directions, dict(features=5, dimensions=3, kind="random")),
     "one unit": (partial(one_unit.fire, (1.0, 1.0)), dict(bias=-1.5, value=4.0)),
     "norms": (partial(norms.normalise, vector=[1.0, 2.0]), dict(kind="LayerNorm")),
+    "objectives": (objectives.objectives_explorer, dict(text=objectives.TEXT)),
     "probe": (
         partial(probes.probe_explorer, data=word_pairs(PAIRS)),
         dict(models={"right": toy(EncoderDecoder)}, number=21, first="right"),

@@ -4,9 +4,11 @@ from itertools import pairwise
 
 import pytest
 import torch
+from torch import nn
 
 from tx_helpers.exercises.catalogue import find, of_notebook
 from tx_helpers.families import objectives
+from tx_helpers.families.lora import LoRA
 
 
 def solved(name: str):
@@ -43,3 +45,12 @@ def test_hidden_spans(seed):
 def test_prefix_masks():
     mine = solved("prefix_masks")(torch.tensor([0, 2, 5]), 5)
     assert torch.equal(mine, torch.stack([objectives.prefix_mask(5, n) for n in (0, 2, 5)])[:, None])
+
+
+@pytest.mark.parametrize("rank", [1, 3])
+def test_lora(rank):
+    layer = LoRA(nn.Linear(6, 5, bias=False), rank, alpha=8.0)
+    nn.init.normal_(layer.up)
+    x = torch.randn(2, 4, 6)
+    with torch.no_grad():
+        torch.testing.assert_close(solved("lora_output")(x, layer.linear.weight, layer.down, layer.up, 8.0), layer(x))

@@ -19,21 +19,22 @@ masking = Exercise(
     "mask_tokens",
     inline=True,
     title="BERT's rule: 80, 10, 10",
-    goal="ids (B, T) are tokens, and `special` (B, T) is True at signs such as padding. Two tables (B, T) of random "
-    "numbers between 0 and 1 decide. A token is chosen if its number in `first` is below 0.15 and it is not special. "
-    "A chosen token becomes the id `mask` if its number in `second` is below 0.8, becomes the id at its place in "
-    "`words` (B, T) if the number is at least 0.8 and below 0.9, and stays as it is otherwise. Return the input (B, T) "
-    "and the target (B, T): the true id of every chosen token, −100 for all others.",
+    goal="ids (…, T) are the tokens of a text, or of a batch of texts; all other tables have the same shape. `special` "
+    "is True at signs such as padding. Random numbers between 0 and 1 decide. A token is chosen if its number in "
+    "`first` is below 0.15 and it is not special. A chosen token becomes the id `mask` if its number in `second` is "
+    "below 0.8, becomes the id at its place in `words` if that number is at least 0.8 and below 0.9, and stays as it "
+    "is otherwise. Return input and target, both (…, T). The target is the true id of every chosen token, and −100 for "
+    "all others.",
     difficulty=2,
     minutes=10,
     source="Devlin et al. 2019, section 3.1",
     cases=lambda: [
         (
-            torch.tensor([[5, 6, 7, 8, 1, 1]]),
-            torch.tensor([[False, False, False, False, True, True]]),
-            torch.tensor([[0.02, 0.11, 0.14, 0.60, 0.05, 0.05]]),
-            torch.tensor([[0.30, 0.85, 0.95, 0.10, 0.20, 0.85]]),
-            torch.tensor([[9, 9, 9, 9, 9, 9]]),
+            torch.tensor([5, 6, 7, 8, 1, 1]),
+            torch.tensor([False, False, False, False, True, True]),
+            torch.tensor([0.02, 0.11, 0.14, 0.60, 0.05, 0.05]),
+            torch.tensor([0.30, 0.85, 0.95, 0.10, 0.20, 0.85]),
+            torch.tensor([9, 9, 9, 9, 9, 9]),
             4,
         ),
         (*_draws(4, 20, words=30, special=5, seed=1), 4),
@@ -50,7 +51,7 @@ masking = Exercise(
 
 @masking.solution
 def mask_tokens(ids, special, first, second, words, mask):
-    """Input and target (B, T) of masked words, made of ids (B, T); first, second: random numbers from 0 to 1."""
+    """Input and target (…, T) of masked words, made of ids (…, T); first, second: random numbers from 0 to 1."""
     chosen = (first < 0.15) & ~special
     masked = chosen & (second < 0.8)
     replaced = chosen & (second >= 0.8) & (second < 0.9)
@@ -181,15 +182,11 @@ spans_hidden = Exercise(
 
 def _as_texts(pair):
     """Input and target, each as one text, so that too many or too few tokens are a wrong value."""
-    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-        return pair
-    parts = [part.tolist() if isinstance(part, torch.Tensor) else part for part in pair]
-    flat = all(isinstance(part, (list, tuple)) for part in parts)
-    return (
-        {name: " ".join(map(str, part)) for name, part in zip(("input", "target"), parts, strict=True)}
-        if flat
-        else pair
-    )
+    inputs, targets = pair
+    if not (isinstance(inputs, list) and isinstance(targets, list)):
+        kinds = " and ".join(type(part).__name__ for part in pair)
+        raise TypeError(f"input and target are {kinds}, expected two lists")
+    return {"input": " ".join(map(str, inputs)), "target": " ".join(map(str, targets))}
 
 
 @spans_hidden.solution

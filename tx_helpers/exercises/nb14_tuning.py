@@ -133,10 +133,11 @@ turns.add_mistakes(
 preference = Exercise(
     "dpo_loss",
     title="Learn from preferences",
-    goal="People chose one of two answers to a prompt. For B such pairs you have ln p of the whole answer: `chosen` "
-    "and `rejected` (B,) from the model that is trained, `ref_chosen` and `ref_rejected` (B,) from a frozen copy of it "
-    "as it was before. Return the DPO loss, the mean over the pairs. y⁺ is the chosen answer, y⁻ the rejected one, σ "
-    "the sigmoid, π the model and π₀ the copy. Differences can be large: ln σ(−200) is −200, not −∞.",
+    goal="Of two answers to a prompt, people like one better. For B such pairs you have ln p of each whole answer: "
+    "`better` and `worse` (B,) from the model that is trained, `reference_better` and `reference_worse` (B,) from a "
+    "frozen copy of it as it was before. Return the DPO loss, the mean over the pairs. In the formula y⁺ is the better "
+    "answer, y⁻ the worse one, σ the sigmoid, π the model and π₀ the copy. Differences can be large: ln σ(−200) is "
+    "−200, not −∞.",
     difficulty=2,
     minutes=10,
     source="Rafailov et al. 2023, equation 7",
@@ -155,22 +156,22 @@ preference = Exercise(
     ],
     hints=(
         "ln of a quotient is a difference, and you have the logarithms already: how far did each answer move?",
-        "moved = (chosen − ref_chosen) − (rejected − ref_rejected). The loss is −ln σ(beta · moved), on average.",
+        "moved = (better − reference_better) − (worse − reference_worse). The loss is −ln σ(beta · moved), on average.",
         "-torch.nn.functional.logsigmoid(beta * moved).mean(), which stays finite where a sigmoid is rounded to 0",
     ),
 )
 
 
 @preference.solution
-def dpo_loss(chosen, rejected, ref_chosen, ref_rejected, beta):
-    """DPO's loss, a number, of B pairs: ln p (B,) of each answer under the model and under its frozen copy (ref_)."""
-    gained = chosen - ref_chosen  # what the model gave to the chosen answers, in nats
-    lost = rejected - ref_rejected
+def dpo_loss(better, worse, reference_better, reference_worse, beta):
+    """DPO's loss, a number, of B pairs: ln p (B,) of each answer under the model and under its frozen copy."""
+    gained = better - reference_better  # what the model gave to the better answers, in nats
+    lost = worse - reference_worse
     return torch.nn.functional.softplus(-beta * (gained - lost)).mean()  # softplus(−z) = −ln σ(z)
 
 
 def _dpo(margin, reduce=torch.mean):
-    """A mistake whose σ gets another number: margin(chosen, rejected, ref_chosen, ref_rejected, beta)."""
+    """A mistake whose σ gets another number: margin(better, worse, reference_better, reference_worse, beta)."""
     return lambda *case: reduce(-F.logsigmoid(margin(*case)))
 
 
@@ -182,7 +183,7 @@ preference.add_mistakes(
             _dpo(lambda c, r, c0, r0, beta: beta * (c - r)),
         ),
         "answers_exchanged": (
-            "You exchanged the answers: your loss falls when the model prefers what people rejected.",
+            "You exchanged the answers: your loss falls when the model prefers what people like less.",
             _dpo(lambda c, r, c0, r0, beta: beta * ((r - r0) - (c - c0))),
         ),
         "reference_sign": (
@@ -195,7 +196,7 @@ preference.add_mistakes(
             _dpo(lambda c, r, c0, r0, beta: (c - c0) - (r - r0)),
         ),
         "beta_once": (
-            "You multiplied only the chosen answer by beta. It stands in front of both logarithms.",
+            "You multiplied only the better answer's difference by beta. It stands in front of both logarithms.",
             _dpo(lambda c, r, c0, r0, beta: beta * (c - c0) - (r - r0)),
         ),
         "beta_in_front": (

@@ -10,15 +10,15 @@ from answers.tables import named
 
 
 def masked_by_loops(ids, special, first, second, words, mask):
-    inputs, targets = ids.tolist(), [[-100] * ids.shape[1] for _ in ids]
-    for b, t in np.ndindex(*ids.shape):
-        if first[b, t] < 0.15 and not special[b, t]:
-            targets[b][t] = inputs[b][t]
-            if second[b, t] < 0.8:
-                inputs[b][t] = mask
-            elif second[b, t] < 0.9:
-                inputs[b][t] = int(words[b, t])
-    return torch.tensor(inputs), torch.tensor(targets)
+    inputs, targets = ids.clone(), torch.full_like(ids, -100)
+    for place in np.ndindex(*ids.shape):
+        if first[place] < 0.15 and not special[place]:
+            targets[place] = ids[place]
+            if second[place] < 0.8:
+                inputs[place] = mask
+            elif second[place] < 0.9:
+                inputs[place] = words[place]
+    return inputs, targets
 
 
 def masked_by_places(ids, special, first, second, words, mask):
@@ -76,7 +76,7 @@ def hidden_in_tensors(ids, spans, sentinels):
         inputs += [ids[place:start], torch.tensor([sentinels[number]])]
         target += [torch.tensor([sentinels[number]]), ids[start:end]]
         place = end
-    return torch.cat([*inputs, ids[place:]]), torch.cat([*target, torch.tensor([sentinels[len(spans)]])])
+    return torch.cat([*inputs, ids[place:]]).tolist(), [*torch.cat(target).tolist(), sentinels[len(spans)]]
 
 
 def hidden_by_cuts(ids, spans, sentinels):
@@ -216,24 +216,24 @@ def labels_by_recursion(ids, assistant, end, speaks=False):
     return (ids[1] if speaks else -100, *labels_by_recursion(ids[1:], assistant, end, speaks))
 
 
-def dpo_by_two_classes(chosen, rejected, ref_chosen, ref_rejected, beta):
-    rewards = beta * torch.stack([chosen - ref_chosen, rejected - ref_rejected], dim=-1)
-    return F.cross_entropy(rewards, torch.zeros(len(chosen), dtype=torch.long))
+def dpo_by_two_classes(better, worse, ref_better, ref_worse, beta):
+    rewards = beta * torch.stack([better - ref_better, worse - ref_worse], dim=-1)
+    return F.cross_entropy(rewards, torch.zeros(len(better), dtype=torch.long))
 
 
-def dpo_by_bce(chosen, rejected, ref_chosen, ref_rejected, beta):
-    moved = beta * (chosen - rejected - (ref_chosen - ref_rejected))
+def dpo_by_bce(better, worse, ref_better, ref_worse, beta):
+    moved = beta * (better - worse - (ref_better - ref_worse))
     return F.binary_cross_entropy_with_logits(moved, torch.ones_like(moved))
 
 
-def dpo_by_logaddexp(chosen, rejected, ref_chosen, ref_rejected, beta):
-    moved = beta * ((chosen - ref_chosen) - (rejected - ref_rejected))
+def dpo_by_logaddexp(better, worse, ref_better, ref_worse, beta):
+    moved = beta * ((better - ref_better) - (worse - ref_worse))
     return torch.logaddexp(torch.zeros(1), -moved).mean()
 
 
-def dpo_by_hand(chosen, rejected, ref_chosen, ref_rejected, beta):
+def dpo_by_hand(better, worse, ref_better, ref_worse, beta):
     losses = []
-    for c, r, c0, r0 in zip(*(x.tolist() for x in (chosen, rejected, ref_chosen, ref_rejected)), strict=True):
+    for c, r, c0, r0 in zip(*(x.tolist() for x in (better, worse, ref_better, ref_worse)), strict=True):
         z = beta * ((c - c0) - (r - r0))
         losses.append(math.log1p(math.exp(-abs(z))) + max(0.0, -z))
     return sum(losses) / len(losses)

@@ -18,7 +18,7 @@ def masked_with_words_for_special_ones(ids, special, first, second, words, mask)
 
 def masked_once_for_the_batch(ids, special, first, second, words, mask):
     """Every sentence has its gaps at the places of the first one."""
-    chosen = (first[:1] < 0.15) & ~special
+    chosen = (first.view(-1, first.shape[-1])[0] < 0.15) & ~special
     inputs = torch.where(chosen & (second < 0.9), words, ids).masked_fill(chosen & (second < 0.8), mask)
     return inputs, torch.where(chosen, ids, -100)
 
@@ -112,14 +112,14 @@ def labels_without_repeated_words(ids, assistant, end):
     return targets
 
 
-def dpo_with_a_clamp(chosen, rejected, ref_chosen, ref_rejected, beta):
-    p = torch.sigmoid(beta * ((chosen - ref_chosen) - (rejected - ref_rejected)))
+def dpo_with_a_clamp(better, worse, ref_better, ref_worse, beta):
+    p = torch.sigmoid(beta * ((better - ref_better) - (worse - ref_worse)))
     return -p.clamp(min=1e-8).log().mean()
 
 
-def ipo_loss(chosen, rejected, ref_chosen, ref_rejected, beta):
+def ipo_loss(better, worse, ref_better, ref_worse, beta):
     """Another paper's: Azar et al. 2023."""
-    return ((chosen - ref_chosen - rejected + ref_rejected) - 1 / (2 * beta)).square().mean()
+    return ((better - ref_better - worse + ref_worse) - 1 / (2 * beta)).square().mean()
 
 
 def picture_in_half_precision(tokens, H, W):

@@ -5,8 +5,8 @@ the package's root, or a folder.
 """
 
 TIERS: dict[str, tuple[str, ...]] = {
-    "Maths": ("arguments", "masks", "observe", "positions", "cache", "attention", "layers"),
-    "Models": ("config", "presets", "blocks", "decoding", "models", "recurrent"),
+    "Maths": ("arguments", "masks", "observe", "positions", "cache", "attention", "layers", "experts"),
+    "Models": ("config", "presets", "blocks", "building", "decoding", "models", "recurrent"),
     "Text": ("text",),
     "Work": ("training", "generation", "efficient", "pretrained", "families", "recipes", "shipped", "environment"),
     "Insight": ("capture", "inside", "diagnose"),

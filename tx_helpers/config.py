@@ -13,6 +13,7 @@ from functools import partial
 
 from tx_helpers.arguments import check_numbers, check_one_of, check_types, described
 from tx_helpers.blocks import WIRINGS
+from tx_helpers.experts import ExpertsConfig
 from tx_helpers.layers import ACTIVATIONS
 from tx_helpers.positions import WavelengthStretch
 
@@ -44,16 +45,19 @@ class AttentionConfig:
 
 @dataclass(frozen=True)
 class FeedForwardConfig:
-    """See `layers.FeedForward` and, if gated, `layers.GatedFeedForward`."""
+    """See `layers.FeedForward` and, if gated, `layers.GatedFeedForward`. With experts, each is such a network."""
 
     d_ff: int | None = None  # 4 · d_model
     activation: str = "relu"
     gated: bool = False
     bias: bool = True
+    experts: ExpertsConfig | None = None  # see `experts`
 
     def __post_init__(self):
         check_numbers("FeedForwardConfig", least=1, whole=True, optional=True, d_ff=self.d_ff)
         check_one_of("FeedForwardConfig", ACTIVATIONS, activation=self.activation)
+        if self.experts is not None:
+            check_types("FeedForwardConfig", ExpertsConfig, experts=self.experts)
 
 
 POSITIONS = ("none", "sinusoidal", "learned", "rotary", "t5", "alibi", "sinusoidal_halves")

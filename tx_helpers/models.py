@@ -5,19 +5,19 @@ output layer. `start` returns the `DecodingState` of a model, which is all that 
 """
 
 from collections.abc import Callable
-from functools import partial
 
 import torch
 from torch import Tensor, nn
 
 from tx_helpers.arguments import check_ids
 from tx_helpers.attention import MultiHeadAttention
-from tx_helpers.blocks import WIRINGS, BlockCache, DecoderBlock, EncoderBlock, InputEmbedding, OutputTransform
+from tx_helpers.blocks import BlockCache, EncoderBlock, InputEmbedding, OutputTransform
+from tx_helpers.building import new_block, new_norm, new_position_bias, new_position_vectors, new_rotary
 from tx_helpers.config import TransformerConfig
 from tx_helpers.decoding import DecodingState
-from tx_helpers.layers import FeedForward, GatedFeedForward, RMSNorm
+from tx_helpers.layers import FeedForward, GatedFeedForward
 from tx_helpers.masks import combine_masks, padding_mask, sliding_window_mask
-from tx_helpers.positions import ALiBi, LearnedPositions, Rotary, SinusoidalPositions, T5Bias
+from tx_helpers.positions import T5Bias
 
 
 class Stack(nn.Module):
@@ -34,20 +34,19 @@ class Stack(nn.Module):
         super().__init__()
         self.config, self.causal = config, causal
         self.pad_id = None if cross else config.pad_id
-        new_norm = partial(_new_norm, config)
         self.input = InputEmbedding(
             tokens,
-            _position_vectors(config),
+            new_position_vectors(config),
             scale=config.embedding.scale,
             segments=config.embedding.segments,
             token_shift=config.embedding.token_shift,
-            norm=new_norm() if config.embedding.norm else None,
+            norm=new_norm(config) if config.embedding.norm else None,
             dropout=config.dropout,
         )
-        self.rotary = _rotary(config)
-        self.bias = _position_bias(config, bidirectional=not causal)
-        self.blocks = nn.ModuleList(_new_block(config, new_norm, cross) for _ in range(n_layers))
-        self.norm = new_norm() if config.final_norm else nn.Identity()
+        self.rotary = new_rotary(config)
+        self.bias = new_position_bias(config, bidirectional=not causal)
+        self.blocks = nn.ModuleList(new_block(config, cross=cross) for _ in range(n_layers))
+        self.norm = new_norm(config) if config.final_norm else nn.Identity()
 
     def forward(
         self,
@@ -103,7 +102,7 @@ class TransformerModel(nn.Module):
         """Complete a model whose stacks are made; `tokens` is the embedding that the output may share."""
         config = self.config
         activation = config.embedding.output_transform
-        self.transform = activation and OutputTransform(config.d_model, activation, _new_norm(config))
+        self.transform = activation and OutputTransform(config.d_model, activation, new_norm(config))
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=config.embedding.output_bias)
         initialise(self)
         self.tie_weights()
@@ -244,54 +243,6 @@ def initialise(model: TransformerModel) -> None:
 def count_parameters(model: nn.Module) -> int:
     """Parameters of a model, shared ones once."""
     return sum(parameter.numel() for parameter in model.parameters())
-
-
-def _new_norm(config: TransformerConfig) -> nn.Module:
-    return (RMSNorm if config.norm.kind == "rms" else nn.LayerNorm)(config.d_model, eps=config.norm.eps)
-
-
-def _position_vectors(config: TransformerConfig) -> nn.Module | None:
-    kind, d_model = config.positions.kind, config.d_model
-    if kind.startswith("sinusoidal"):
-        return SinusoidalPositions(d_model, base=config.positions.base, halves=kind == "sinusoidal_halves")
-    return LearnedPositions(config.context_length, d_model) if kind == "learned" else None
-
-
-def _rotary(config: TransformerConfig) -> Rotary | None:
-    p = config.positions
-    return Rotary(config.d_head, p.base, p.layout, p.interpolation, p.stretch) if p.kind == "rotary" else None
-
-
-def _position_bias(config: TransformerConfig, bidirectional: bool) -> nn.Module | None:
-    kind, n_heads = config.positions.kind, config.attention.n_heads
-    if kind == "t5":
-        buckets, max_distance = config.positions.buckets, config.positions.max_distance
-        return T5Bias(n_heads, buckets=buckets, max_distance=max_distance, bidirectional=bidirectional)
-    return ALiBi(n_heads) if kind == "alibi" else None
-
-
-def _new_block(config: TransformerConfig, new_norm: Callable[[], nn.Module], cross: bool) -> EncoderBlock:
-    attention, feed = config.attention, config.feed_forward
-    new_attention = partial(
-        MultiHeadAttention,
-        config.d_model,
-        attention.n_heads,
-        n_kv_heads=attention.n_kv_heads,
-        d_head=attention.d_head,
-        bias=attention.bias,
-        output_bias=attention.output_bias,
-        qk_norm=attention.qk_norm,
-        norm_eps=config.norm.eps,
-        scale=attention.scale,
-        dropout=config.dropout,
-    )
-    feed_forward = (GatedFeedForward if feed.gated else FeedForward)(
-        config.d_model, config.d_ff, activation=feed.activation, bias=feed.bias, dropout=config.dropout
-    )
-    options = dict(wiring=WIRINGS[config.wiring], dropout=config.dropout)
-    if cross:
-        return DecoderBlock(new_attention(), new_attention(), feed_forward, new_norm, **options)
-    return EncoderBlock(new_attention(), feed_forward, new_norm, **options)
 
 
 def _check_ids(ids: Tensor, vocab_size: int, context_length: int | None) -> None:

@@ -13,6 +13,7 @@ first rebuilt as one of them, with the same weights, and must give the same logi
 """
 
 from collections.abc import Mapping
+from operator import attrgetter
 
 import numpy as np
 import torch
@@ -34,6 +35,7 @@ SUPPORTED = (
 )
 LIMIT = 64  # tokens of a text, where the model has no context length
 LARGEST = 5_000_000  # parameters: 20 MB, and about ten milliseconds a token
+NOT_IN_THE_PAGE = ("attention.window", "feed_forward.experts", "positions.stretch")  # what must be None
 TOLERANCE = 1e-3  # of the largest logit; of a model in half precision a hundred times as much
 
 
@@ -70,6 +72,7 @@ def course_model(subject: Translator | Writer | nn.Module) -> EncoderDecoder | D
     if (size := count_parameters(model)) > LARGEST:
         raise ValueError(f"machine: a model of {size:,} parameters, but a page computes with at most {LARGEST:,}")
     config = model.config if isinstance(model, EncoderDecoder | DecoderOnly) else _config_of(model)
+    _check_known(config)
     kind = EncoderDecoder if _has_encoder(model) else DecoderOnly
     state = {name: value.detach().float().cpu() for name, value in model.state_dict().items()}
     if isinstance(subject, Translator if kind is DecoderOnly else Writer):
@@ -79,6 +82,12 @@ def course_model(subject: Translator | Writer | nn.Module) -> EncoderDecoder | D
     rebuilt = _rebuilt(kind, config, state)
     _check_same(model, rebuilt)
     return rebuilt
+
+
+def _check_known(config: TransformerConfig) -> None:
+    for path in NOT_IN_THE_PAGE:
+        if (value := attrgetter(path)(config)) is not None:
+            raise ValueError(f"machine: {path}={value}, which the page does not compute; expected None")
 
 
 def _has_encoder(model: nn.Module) -> bool:

@@ -1,0 +1,187 @@
+"""Parts that a config can have and the models of 2017 to 2020 have not: each holds what every model holds.
+
+One entry in `PARTS`, and a part is tested in whole models: nothing leaks, padding does not matter, cached = uncached,
+PyTorch's tools work, half precision works, and who cannot carry it says so.
+"""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+from torch.func import functional_call, stack_module_state, vmap
+
+from parity import B, F, S, T, randomise, tokens
+from toy_models import CONTEXT, PAD, close, config, feed, model
+from tx_helpers.config import AttentionConfig, FeedForwardConfig, TransformerConfig
+from tx_helpers.experts import ExpertsConfig
+from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
+from tx_helpers.presets import gpt2
+from tx_helpers.pretrained.save import save_pretrained
+from tx_helpers.widgets.cache_costs import costs
+from tx_helpers.widgets.machine_data import machine_data
+
+SIGMOID = ExpertsConfig(4, 3, shared=1, score="sigmoid", normalised=False, scale=0.5, biased=True, capacity=0.5)
+PARTS: dict[str, tuple[str, dict]] = {  # name: what refuses it calls it, changes to the config
+    "experts": ("feed_forward.experts", dict(feed_forward=FeedForwardConfig(F, "silu", experts=ExpertsConfig(5, 2)))),
+    "experts, sigmoid": (
+        "feed_forward.experts",
+        dict(feed_forward=FeedForwardConfig(F, gated=True, experts=SIGMOID), wiring="post_norm"),
+    ),
+}
+each_part = pytest.mark.parametrize("part", PARTS)
+each_kind = pytest.mark.parametrize("kind", [EncoderOnly, DecoderOnly, EncoderDecoder])
+
+
+def built(kind: type, part: str, dtype: torch.dtype = torch.float64, seed: int = 0) -> nn.Module:
+    made = kind(config(**PARTS[part][1])).to(dtype)
+    for name, buffer in made.named_buffers():
+        buffer.copy_(torch.linspace(0, 0.3, len(buffer)))
+        assert name.endswith("router.bias")
+    return randomise(made, seed, std=0.3).eval()
+
+
+def inputs(kind: type, batch: int = B, T: int = T) -> tuple[torch.Tensor, ...]:
+    source, target = tokens(batch, S), tokens(batch, T, seed=1)
+    source[1:, 4:] = PAD
+    return (source, target) if kind is EncoderDecoder else (target,)
+
+
+@each_part
+def test_the_part_changes_what_the_model_computes(part):
+    made, plain = built(DecoderOnly, part), model(DecoderOnly)
+    assert not torch.allclose(made(tokens(B, T)), plain(tokens(B, T)))
+
+
+@each_part
+def test_no_look_into_the_future(part):
+    made, ids = built(DecoderOnly, part), tokens(B, S)
+    changed = torch.cat([ids[:, :4], tokens(B, S - 4, seed=1)], dim=1)
+    close(made(ids)[:, :4], made(changed)[:, :4], 1e-12)
+    assert not torch.allclose(made(ids)[:, 4:], made(changed)[:, 4:])
+    close(made(ids[:, :4]), made(ids)[:, :4], 1e-12)
+
+
+@each_part
+def test_padding_and_other_rows_do_not_matter(part):
+    ids, padding = tokens(B, T), torch.full((B, 3), PAD)
+    for kind in (DecoderOnly, EncoderOnly):
+        made = built(kind, part)
+        whole = made(ids)
+        close(made(torch.cat([padding, ids], dim=1))[:, 3:], whole)
+        close(made(torch.cat([ids, padding], dim=1))[:, :T], whole)
+        close(made(ids[1:]), whole[1:])
+
+
+@each_part
+@pytest.mark.parametrize("kind", [DecoderOnly, EncoderDecoder])
+@pytest.mark.parametrize("chunks", [[1] * 9, [9], [2, 1, 5, 1], [4, 5], [7, 1, 1]], ids=str)
+def test_cached_is_uncached_is_whole(part, kind, chunks):
+    made, ids, source = built(kind, part), tokens(B, 9), tokens(B, S, seed=1)
+    if kind is DecoderOnly:
+        ids[0, :3] = PAD
+    before = () if kind is DecoderOnly else (source,)
+    with torch.no_grad():
+        whole = made(*before, ids)
+        for cached in (True, False):
+            close(feed(made.start(*before or (B,), cached=cached), ids, chunks), whole)
+
+
+@each_part
+def test_rows_of_a_cache_can_be_selected(part):
+    made, ids, rows = built(DecoderOnly, part), tokens(3, 6), torch.tensor([2, 0, 2])
+    with torch.no_grad():
+        state = made.start(3)
+        feed(state, ids, [4, 2])
+        state.select(rows)
+        more = tokens(3, 2, seed=3)
+        close(state.step(more), made(torch.cat([ids[rows], more], dim=1))[:, 6:])
+
+
+@pytest.mark.slow
+@each_part
+@each_kind
+def test_it_compiles_whole(part, kind):
+    torch.compiler.reset()
+    made = built(kind, part)
+    close(torch.compile(made, fullgraph=True, backend="eager")(*inputs(kind)), made(*inputs(kind)), 1e-12)
+
+
+@pytest.mark.slow
+@each_part
+@each_kind
+def test_it_is_exported_with_dynamic_lengths(part, kind):
+    made = built(kind, part)
+    lengths = tuple({1: torch.export.Dim(f"length{n}", min=2, max=CONTEXT)} for n in range(len(inputs(kind))))
+    program = torch.export.export(made, inputs(kind), dynamic_shapes=lengths)
+    close(program.module()(*inputs(kind, T=T + 1)), made(*inputs(kind, T=T + 1)), 1e-12)
+
+
+@each_part
+@each_kind
+def test_vmap_runs_an_ensemble(part, kind):
+    ensemble, ids = [built(kind, part), built(kind, part, seed=5)], inputs(kind)
+    parameters, buffers = stack_module_state(ensemble)
+    out = vmap(lambda p, b: functional_call(ensemble[0], (p, b), ids))(parameters, buffers)
+    close(out, torch.stack([one(*ids) for one in ensemble]), 1e-9)
+
+
+@each_part
+@each_kind
+def test_it_is_made_on_the_meta_device_and_filled(part, kind):
+    made = built(kind, part, torch.float32)
+    with torch.device("meta"):
+        empty = kind(made.config)
+        assert empty(*(ids.to("meta") for ids in inputs(kind))).shape == (B, T, made.config.vocab_size)
+    empty = empty.to_empty(device="cpu").eval()
+    empty.load_state_dict(made.state_dict())
+    assert torch.equal(empty(*inputs(kind)), made(*inputs(kind)))
+
+
+@each_part
+@each_kind
+def test_every_parameter_gets_a_gradient_and_training_lowers_the_loss(part, kind):
+    torch.manual_seed(0)
+    made, ids = kind(config(**PARTS[part][1])).train(), inputs(kind, batch=16)
+    optimizer, losses = torch.optim.Adam(made.parameters(), lr=0.02), []
+    seen: dict[str, bool] = {}
+    for _ in range(12):
+        loss = nn.functional.cross_entropy(made(*ids).flatten(0, 1), ids[-1].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        for name, parameter in made.named_parameters():
+            seen[name] = seen.get(name, False) or bool(parameter.grad.any())
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0]
+    assert [name for name, moved in seen.items() if not moved and "key.bias" not in name] == []
+
+
+@each_part
+def test_half_precision_stays_near(part):
+    made = built(DecoderOnly, part, torch.float32)
+    expected, ids = made(tokens(B, T)), tokens(B, T)
+    out = made.bfloat16()(ids)
+    assert out.dtype == torch.bfloat16
+    assert out.isfinite().all()
+    assert (out.float() - expected).abs().median() < 0.1 * expected.abs().max()
+
+
+@each_part
+def test_who_cannot_carry_it_says_so_by_name(part, tmp_path):
+    """A GPT-2 with this part alone is no GPT-2."""
+    name, made = PARTS[part][0], built(DecoderOnly, part, torch.float32)
+    group, leaf = name.split(".")
+    base = gpt2(vocab_size=11, d_model=12, n_layers=2, context_length=CONTEXT, attention=AttentionConfig(3))
+    alone = replace(getattr(base, group), **{leaf: getattr(getattr(made.config, group), leaf)})
+    with pytest.raises(ValueError, match=f"save_pretrained: no family has .*gpt2: {name}="):
+        save_pretrained(DecoderOnly(replace(base, **{group: alone})), tmp_path, family="gpt2")
+    with pytest.raises(ValueError, match=f"machine: {name}=.*, which the page does not compute"):
+        machine_data(made)
+
+
+@pytest.mark.parametrize("part", [part for part, (name, _) in PARTS.items() if name in ("feed_forward.experts",)])
+def test_costs_are_not_counted_wrongly(part):
+    made: TransformerConfig = config(**PARTS[part][1])
+    with pytest.raises(ValueError, match=f"costs: {PARTS[part][0]}=.*, which it does not count"):
+        costs(made, 10)

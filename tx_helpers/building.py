@@ -1,0 +1,75 @@
+"""The parts of a model, made as its `TransformerConfig` says. `models` puts them together."""
+
+from functools import partial
+
+from torch import nn
+
+from tx_helpers.attention import MultiHeadAttention
+from tx_helpers.blocks import WIRINGS, DecoderBlock, EncoderBlock
+from tx_helpers.config import TransformerConfig
+from tx_helpers.experts import MixtureOfExperts
+from tx_helpers.layers import FeedForward, GatedFeedForward, RMSNorm
+from tx_helpers.positions import ALiBi, LearnedPositions, Rotary, SinusoidalPositions, T5Bias
+
+
+def new_norm(config: TransformerConfig) -> nn.Module:
+    """LayerNorm or RMSNorm."""
+    return (RMSNorm if config.norm.kind == "rms" else nn.LayerNorm)(config.d_model, eps=config.norm.eps)
+
+
+def new_position_vectors(config: TransformerConfig) -> nn.Module | None:
+    """What is added to the embedding, if anything is."""
+    kind, d_model = config.positions.kind, config.d_model
+    if kind.startswith("sinusoidal"):
+        return SinusoidalPositions(d_model, base=config.positions.base, halves=kind == "sinusoidal_halves")
+    return LearnedPositions(config.context_length, d_model) if kind == "learned" else None
+
+
+def new_rotary(config: TransformerConfig) -> Rotary | None:
+    """The rotation of queries and keys, if there is one."""
+    p = config.positions
+    return Rotary(config.d_head, p.base, p.layout, p.interpolation, p.stretch) if p.kind == "rotary" else None
+
+
+def new_position_bias(config: TransformerConfig, *, bidirectional: bool) -> nn.Module | None:
+    """What is added to the scores, if anything is."""
+    kind, n_heads = config.positions.kind, config.attention.n_heads
+    if kind == "t5":
+        buckets, max_distance = config.positions.buckets, config.positions.max_distance
+        return T5Bias(n_heads, buckets=buckets, max_distance=max_distance, bidirectional=bidirectional)
+    return ALiBi(n_heads) if kind == "alibi" else None
+
+
+def new_attention(config: TransformerConfig) -> MultiHeadAttention:
+    """Self-attention or cross-attention."""
+    attention = config.attention
+    return MultiHeadAttention(
+        config.d_model,
+        attention.n_heads,
+        n_kv_heads=attention.n_kv_heads,
+        d_head=attention.d_head,
+        bias=attention.bias,
+        output_bias=attention.output_bias,
+        qk_norm=attention.qk_norm,
+        norm_eps=config.norm.eps,
+        scale=attention.scale,
+        dropout=config.dropout,
+    )
+
+
+def new_feed_forward(config: TransformerConfig) -> nn.Module:
+    """One network, plain or gated, or a mixture of them."""
+    feed = config.feed_forward
+    options = dict(activation=feed.activation, bias=feed.bias, dropout=config.dropout)
+    if feed.experts is None:
+        return (GatedFeedForward if feed.gated else FeedForward)(config.d_model, config.d_ff, **options)
+    return MixtureOfExperts(config.d_model, config.d_ff, gated=feed.gated, **vars(feed.experts), **options)
+
+
+def new_block(config: TransformerConfig, *, cross: bool) -> EncoderBlock:
+    """A block, with cross=True one that also looks at a memory."""
+    options = dict(new_norm=partial(new_norm, config), wiring=WIRINGS[config.wiring], dropout=config.dropout)
+    attention, feed_forward = new_attention(config), new_feed_forward(config)
+    if cross:
+        return DecoderBlock(attention, new_attention(config), feed_forward, **options)
+    return EncoderBlock(attention, feed_forward, **options)

@@ -9,6 +9,7 @@ from torch import nn
 from tx_helpers.exercises.catalogue import find, of_notebook
 from tx_helpers.families import objectives
 from tx_helpers.families.lora import LoRA
+from tx_helpers.families.vit import patches
 
 
 def solved(name: str):
@@ -54,3 +55,9 @@ def test_lora(rank):
     x = torch.randn(2, 4, 6)
     with torch.no_grad():
         torch.testing.assert_close(solved("lora_output")(x, layer.linear.weight, layer.down, layer.up, 8.0), layer(x))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+def test_pictures(size):
+    images = torch.randn(3, 8, 8)
+    assert torch.equal(solved("picture_of")(patches(images, size), 8, 8), images)

@@ -409,8 +409,8 @@ patches.add_mistakes(
             lambda tokens, H, W: _squares(tokens, H, W).transpose(1, 2).reshape(-1, H, W),
         ),
         "squares_interleaved": (
-            "Your picture is H/P × W/P small copies of it: the place in the square came before the square. Neighbours "
-            "in a square must stay neighbours.",
+            "Your picture shows P × P small copies of itself: you put the place within a square before the square. "
+            "Neighbours in a square must stay neighbours.",
             lambda tokens, H, W: _squares(tokens, H, W).permute(0, 3, 1, 4, 2).reshape(-1, H, W),
         ),
         "height_for_width": (

@@ -122,8 +122,8 @@ gaps = Exercise(
     "gap_scores",
     title="A decoder fills a gap",
     goal="A decoder cannot look to the right of a gap, but it can read whole sentences. `ids` (T,) is a sentence whose "
-    "first token marks its beginning. Put each of `candidates` (C,) in the place `gap` (0 < gap < T), and return (C,) "
-    "numbers: the logarithm of the probability that `model` gives to each sentence, ln p of every token after the "
+    "first token marks its beginning. Put each of `candidates` (C,) in the place `gap` (0 < gap < T). Return (C,): for "
+    "each of these sentences the logarithm of its probability under `model`, that is, ln p of every token after the "
     "first, added up. `model` maps ids (C, T) to logits (C, T, V), and the logits at place t belong to token t + 1.",
     difficulty=3,
     minutes=12,

@@ -18,13 +18,14 @@ def _draws(*shape, words, special, seed):
 masking = Exercise(
     "mask_tokens",
     inline=True,
-    title="BERT's rule: 80, 10, 10",
+    title="Hide words as BERT does",
     goal="ids (…, T) are the tokens of a text, or of a batch of texts; all other tables have the same shape. `special` "
-    "is True at signs such as padding. Random numbers between 0 and 1 decide. A token is chosen if its number in "
-    "`first` is below 0.15 and it is not special. A chosen token becomes the id `mask` if its number in `second` is "
-    "below 0.8, becomes the id at its place in `words` if that number is at least 0.8 and below 0.9, and stays as it "
-    "is otherwise. Return input and target, both (…, T). The target is the true id of every chosen token, and −100 for "
-    "all others.",
+    "is True at signs such as padding. A token is chosen if it is not special and its random number in `first`, "
+    "between 0 and 1, is below 0.15. What happens to a chosen token depends on its number in `second`:\n\n"
+    "- below 0.8 it becomes the id `mask`;\n"
+    "- from 0.8 to below 0.9 it becomes the id at its place in `words`;\n"
+    "- from 0.9 on it stays as it is.\n\n"
+    "Return input and target, both (…, T). The target is the true id of every chosen token, and −100 for all others.",
     difficulty=2,
     minutes=10,
     source="Devlin et al. 2019, section 3.1",
@@ -155,12 +156,13 @@ masking.add_mistakes(
 spans_hidden = Exercise(
     "hide_spans",
     inline=True,
-    title="T5's question: what stood there?",
+    title="What stood in the gaps?",
     goal="`ids` is a list of tokens, and `spans` a list of (start, end) from left to right: ids[start:end] is hidden, "
     "and at least one token stays between two spans. `sentinels` is a list of ids that mark gaps, longer than `spans`. "
     "Return two lists. The input is the text in which sentinel i stands for span i. The target is sentinel 0, the "
     "tokens of span 0, sentinel 1, the tokens of span 1, and so on; after the last span it closes with the next "
-    "sentinel.",
+    "sentinel. For example, the text 10 11 12 13 14 with the span (1, 3) and the sentinels 90, 91, 92 gives the input "
+    "10 90 13 14 and the target 90 11 12 91.",
     difficulty=2,
     minutes=10,
     source="Raffel et al. 2020, section 3.1.4 and figure 2",

@@ -15,7 +15,8 @@ turns = Exercise(
     goal="`ids` is a chat as a list of T tokens: the token `assistant` opens an answer, the token `end` closes it, and "
     "everything else belongs to the user. The model reads T − 1 of them and is to predict, at each place, the token "
     "that follows. Return the list of T − 1 targets: the next token if it belongs to an answer, and −100 if not. The "
-    "closing `end` belongs to the answer, `assistant` does not.",
+    "closing `end` belongs to the answer, `assistant` does not. For example, the chat 7 20 8 30 9, where 8 is "
+    "`assistant` and 9 is `end`, gives −100, −100, 30, 9.",
     difficulty=2,
     minutes=10,
     cases=lambda: [

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from toy_models import model as toy
+from tx_helpers.families.vit import TinyViT
 from tx_helpers.models import DecoderOnly, EncoderDecoder
 from tx_helpers.presets import gpt2
 from tx_helpers.recipes import Translator, Writer, translator_config
@@ -24,6 +25,7 @@ from tx_helpers.widgets import (
     activations,
     attention_stepper,
     cache_costs,
+    digit_attention,
     embeddings,
     ffn_memory,
     forgotten,
@@ -91,6 +93,7 @@ PLAIN = {
     "activations": (partial(activations.draw, x=0.0, other=None), dict(name="GELU")),
     "cache": (cache_costs.cache_explorer, dict(configs={"GPT-2": gpt2()})),
     "costs": (partial(cache_costs.costs, gpt2()), dict(tokens=3, rows=2)),
+    "digit attention": (digit_attention.digit_attention_explorer, dict(model=TinyViT())),
     "embeddings": (
         embeddings.embedding_explorer,
         dict(history=TABLES, groups={"g": ["a", "b"], "h": ["c", "d"]}, ids={"a": 1, "b": 2, "c": 3, "d": 4}),

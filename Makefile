@@ -24,7 +24,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 PARALLEL := -n $(WORKERS) --dist loadfile
 CAN_CUT_OFF := unshare -rn true 2>/dev/null
 
-.PHONY: help setup lab test browser quick thorough offline lint format notebooks site colab handout api figures benchmarks clean
+.PHONY: help setup lab test browser quick thorough offline lint format pretrained notebooks site colab handout api figures benchmarks clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "%-12s%s\n", $$1, $$2 }' Makefile
@@ -77,6 +77,9 @@ offline: $(READY)  ## what `make test` runs, without a network (Linux: unshare)
 	@if $(CAN_CUT_OFF); then \
 	  $(ONE_THREAD) unshare -rn sh -c 'ip link set lo up; exec "$$@"' - $(PY) -m pytest -rs $(PARALLEL) $(NOTEBOOK_TESTS) tests $(COURSE); \
 	else echo "offline: not run, this system has no 'unshare -rn'"; fi
+
+pretrained: $(READY)  ## train the models of the little world that come with the package (30 minutes) and write their card
+	$(ONE_THREAD) $(PY) tools/pretrain_world_models.py
 
 notebooks: $(READY)  ## execute the notebooks and write their outputs:  make notebooks ONLY="08 10"
 	$(PY) tools/refresh_notebooks.py $(ONLY)

@@ -169,9 +169,9 @@ def objective_loss(model: nn.Module, batch: ObjectiveBatch) -> Tensor:
 class ObjectiveBatches:
     """Batches of an objective over texts of the little world: `batches(step) -> ObjectiveBatch`.
 
-    A batch has `count` texts. With texts_in_a_row=(1, 2, 3) a row has one text in the first batch, two in the second,
-    three in the third, and one again in the fourth: so that a model meets long rows, too. All objectives draw the same
-    texts for the same seed and step.
+    A batch has `count` texts, drawn from `texts` of the world; another seed has other texts. With
+    texts_in_a_row=(1, 2, 3) a row has one text in the first batch, two in the second, three in the third, and one again
+    in the fourth: so that a model meets long rows, too. All objectives draw the same texts for the same seed and step.
 
     causal, prefix     <bos> text <eos> text <eos>; the model of `prefix` must not be causal of itself
     masked             <cls> text <sep> text <sep>
@@ -201,7 +201,7 @@ class ObjectiveBatches:
                 "expected at least 2 texts, one in a row: the second half may be another text's"
             )
         self.objective, self.count, self.in_a_row = objective, count, tuple(texts_in_a_row)
-        self.texts, self.seed, self.options = encoded_texts(texts, split), seed, options
+        self.texts, self.seed, self.options = encoded_texts(texts, split, seed), seed, options
 
     def __call__(self, step: int) -> ObjectiveBatch:
         check_numbers("ObjectiveBatches", least=0, whole=True, step=step)

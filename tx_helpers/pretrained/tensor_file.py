@@ -5,7 +5,8 @@ after the other:
 
     {"wte.weight": {"dtype": "F32", "shape": [11, 12], "data_offsets": [0, 528]}, …}
 
-It holds numbers and nothing that could run. A header is believed only if it accounts for every byte of the file. The
+"__metadata__" may stand there, too, with a text for each name: where the numbers come from. The file holds numbers and
+texts, and nothing that could run. A header is believed only if it accounts for every byte of the file. The
 bytes of a tensor are read straight into the tensor, so that nothing is ever in memory twice.
 Source: the description of the format in the repository of the library safetensors.
 """
@@ -41,16 +42,7 @@ class Entry(NamedTuple):
 
 def read_header(file: Path) -> dict[str, Entry]:
     """The tensors of a file by name. Raises ValueError for a file that is damaged, truncated or of another format."""
-    if not file.is_file():  # reading a named pipe would wait for ever
-        raise ValueError(f"{file}: no such file; expected a file of tensors in the format safetensors")
-    size = file.stat().st_size
-    with open(file, "rb") as opened:
-        length = int.from_bytes(opened.read(8), "little")
-        if size < 8 or not 2 <= length <= min(size - 8, LONGEST_HEADER):
-            raise ValueError(
-                f"{file}: a header of {length} bytes in a file of {size}: no file in the format safetensors"
-            )
-        header = parse_json(opened.read(length), f"{file}: the header")
+    header, length, size = _header(file)
     header.pop("__metadata__", None)
     entries = {name: _entry(file, name, what, 8 + length) for name, what in header.items()}
     end = 8 + length
@@ -61,6 +53,28 @@ def read_header(file: Path) -> dict[str, Entry]:
     if end != size:
         raise ValueError(f"{file}: has {size} bytes, but its header describes {end}: it is truncated or damaged")
     return entries
+
+
+def read_metadata(file: Path) -> dict[str, str]:
+    """What the file says about itself, a text for each name; empty if nothing is written there."""
+    metadata = _header(file)[0].get("__metadata__", {})
+    if not isinstance(metadata, dict) or not all(isinstance(text, str) for text in metadata.values()):
+        raise ValueError(f"{file}: __metadata__ is {str(metadata)[:80]}, expected a text for each name")
+    return metadata
+
+
+def _header(file: Path) -> tuple[dict[str, Any], int, int]:
+    """The header, how long it is, and how long the file is."""
+    if not file.is_file():  # reading a named pipe would wait for ever
+        raise ValueError(f"{file}: no such file; expected a file of tensors in the format safetensors")
+    size = file.stat().st_size
+    with open(file, "rb") as opened:
+        length = int.from_bytes(opened.read(8), "little")
+        if size < 8 or not 2 <= length <= min(size - 8, LONGEST_HEADER):
+            raise ValueError(
+                f"{file}: a header of {length} bytes in a file of {size}: no file in the format safetensors"
+            )
+        return parse_json(opened.read(length), f"{file}: the header"), length, size
 
 
 def _entry(file: Path, name: str, what: Any, data: int) -> Entry:
@@ -97,11 +111,14 @@ def read_tensor(entry: Entry, room: Tensor | None = None) -> Tensor:
 
 
 def write_tensors(
-    file: Path, tensors: Mapping[str, tuple[torch.dtype, tuple[int, ...]]], value: Callable[[str], Tensor]
+    file: Path,
+    tensors: Mapping[str, tuple[torch.dtype, tuple[int, ...]]],
+    value: Callable[[str], Tensor],
+    metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Write tensors, given by name as (dtype, shape); `value` gives the numbers of each when its turn has come."""
     names = {dtype: name for name, dtype in DTYPES.items()}
-    header, end = {"__metadata__": {"format": "pt"}}, 0
+    header, end = {"__metadata__": {"format": "pt", **(metadata or {})}}, 0
     for name, (dtype, shape) in tensors.items():
         start, end = end, end + math.prod(shape) * dtype.itemsize
         header[name] = {"dtype": names[dtype], "shape": list(shape), "data_offsets": [start, end]}

@@ -1,0 +1,121 @@
+"""Pretrain the three models of the little world that come with the package: tx_helpers/families/weights
+
+    python tools/pretrain_world_models.py [--steps 5000] [--only encoder] [--to FOLDER]
+
+Thirty minutes on two quiet cores. The three are trained alike: the same texts in the same order, steps, seed, learning
+rates; only the objective differs. A batch has 48 texts, in rows of one, two and three by turns, so that a model knows
+how texts begin, and what to do with a longer row. Each file carries how its model was made and how well it does. The
+card is written from what the files carry.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from measure_world_models import measure
+from tx_helpers.arguments import check_one_of
+from tx_helpers.families.objectives import ObjectiveBatches, objective_loss
+from tx_helpers.families.world_models import CLASSES, FOLDER, OBJECTIVE_OF, new_world_model
+from tx_helpers.models import TransformerModel, count_parameters
+from tx_helpers.pretrained.tensor_file import write_tensors
+from tx_helpers.recipes import WRITER_RATES
+from tx_helpers.text.world import little_world
+from tx_helpers.training.contexts import RandomStream
+from tx_helpers.training.loop import Run, fit
+from tx_helpers.training.optimizers import fast_bfloat16, linear_warmup_decay, muon
+from world_card import write_card
+
+STEPS, TEXTS, COUNT, IN_A_ROW, WARMUP, SEED = 5_000, 200_000, 48, (1, 2, 3), 50, 0
+CPU = torch.device("cpu")
+
+
+def train(kind: str, steps: int = STEPS, *, texts: int = TEXTS, **options) -> Run:
+    """One of the three, trained; options of `fit`."""
+    check_one_of("train", CLASSES, kind=kind)
+    with RandomStream(SEED).on(CPU):
+        model = new_world_model(kind)
+    return fit(
+        model,
+        ObjectiveBatches(OBJECTIVE_OF[kind], COUNT, texts=texts, texts_in_a_row=IN_A_ROW, seed=SEED),
+        steps=steps,
+        loss=objective_loss,
+        optimizer=muon(model, **WRITER_RATES),
+        schedule=linear_warmup_decay(steps, warmup=min(WARMUP, steps // 2)),
+        autocast=torch.bfloat16 if fast_bfloat16(CPU) else None,
+        seed=SEED,
+        **options,
+    )
+
+
+def data_sha256(texts: int = TEXTS) -> str:
+    """The hash of all texts that were drawn from, one a line."""
+    return hashlib.sha256("\n".join(little_world("train").texts(texts)).encode()).hexdigest()
+
+
+def rounded(model: TransformerModel) -> TransformerModel:
+    """The model with its values as float16 has them: what is shipped is what is measured."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(parameter.half().float())
+    return model.eval()
+
+
+def save(model: TransformerModel, facts: dict[str, Any], file: Path) -> None:
+    """Write a model in float16, with the facts about it, whole or not at all."""
+    values = dict(model.named_parameters())
+    shapes = {name: (torch.float16, tuple(value.shape)) for name, value in values.items()}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}.unfinished")
+    try:
+        write_tensors(unfinished, shapes, values.__getitem__, {"facts": json.dumps(facts)})
+        os.replace(unfinished, file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def pretrain(kind: str, steps: int, folder: Path, texts: int = TEXTS) -> dict[str, Any]:
+    """Train a model, measure it, and write its file. -> the facts"""
+    start, worked = time.perf_counter(), time.process_time()
+    run = train(kind, steps, texts=texts)
+    seconds, worked = time.perf_counter() - start, time.process_time() - worked
+    recipe = {
+        "objective": OBJECTIVE_OF[kind],
+        "parameters": count_parameters(run.model),
+        "steps": steps,
+        "texts in a step": COUNT,
+        "texts in a row, by turns": IN_A_ROW,
+        "seed": SEED,
+        "texts to draw from": texts,
+        "sha256 of these texts": data_sha256(texts),
+        "optimizer": f"Muon and AdamW, {WRITER_RATES}; warm-up {WARMUP} steps, then linear to 0; clip 1",
+        "precision of training": "bfloat16" if fast_bfloat16(CPU) else "float32",
+        "torch": torch.__version__,
+        "seconds of training": round(seconds),
+        "of these, seconds of work on one core": round(worked),
+        "loss at the end of training": round(sum(run.losses[-100:]) / len(run.losses[-100:]), 4),
+    }
+    facts = recipe | measure(kind, rounded(run.model))
+    save(run.model, facts, folder / f"{kind}.safetensors")
+    return facts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--only", choices=CLASSES, help="train one of them, and write the card anew")
+    parser.add_argument("--to", type=Path, default=FOLDER)
+    options = parser.parse_args()
+    for kind in [options.only] if options.only else CLASSES:
+        print(f"{kind}: {pretrain(kind, options.steps, options.to)}")
+    if all((options.to / f"{kind}.safetensors").exists() for kind in CLASSES):
+        write_card(options.to)
+
+
+if __name__ == "__main__":
+    main()

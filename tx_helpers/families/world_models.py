@@ -1,0 +1,97 @@
+"""Three models pretrained on the little world: an encoder, a decoder and an encoder–decoder of equal size.
+
+    encoder = world_model("encoder")                       # an EncoderOnly in evaluation mode
+    encoder.encode(ids)                                    # (B, T, 96)
+    world_model_facts("encoder")["objective"]              # what it was trained for, how long, how well
+
+They have the same width, the same number of heads and of parameters, and read the same texts in the same order. What
+differs is who may see whom, and the objective that goes with it. The encoder–decoder has half as many blocks on each
+side; its cross-attention is paid for by narrower feed-forward layers: 4 · 12 D² = 2 · (4 + 6) D² + 2 · (8 + 6) D².
+
+Each model reads texts as `objectives.ObjectiveBatches` writes them: the encoder <cls> … <sep>, the decoder
+<bos> … <eos>, the encoder of the encoder–decoder the words alone, its decoder <bos> … <eos>.
+
+`make pretrained` trains them (tools/pretrain_world_models.py); weights/MODEL_CARD.md says how well they do.
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tx_helpers.arguments import check_one_of
+from tx_helpers.config import (
+    AttentionConfig,
+    EmbeddingConfig,
+    FeedForwardConfig,
+    InitConfig,
+    NormConfig,
+    PositionConfig,
+    TransformerConfig,
+)
+from tx_helpers.families.vocabulary import world_tokenizer
+from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly, TransformerModel
+from tx_helpers.pretrained.tensor_file import read_header, read_metadata, read_tensor
+from tx_helpers.text.data import PAD
+
+FOLDER = Path(__file__).with_name("weights")
+CLASSES = {"encoder": EncoderOnly, "decoder": DecoderOnly, "encoder_decoder": EncoderDecoder}
+OBJECTIVE_OF = {"encoder": "masked", "decoder": "causal", "encoder_decoder": "span_corruption"}
+D = 96
+
+
+def world_config(kind: str) -> TransformerConfig:
+    """The configuration of a world model: "encoder", "decoder" or "encoder_decoder"."""
+    check_one_of("world_config", CLASSES, kind=kind)
+    config = TransformerConfig(
+        len(world_tokenizer()),
+        d_model=D,
+        n_layers=4,
+        pad_id=PAD,
+        attention=AttentionConfig(4, bias=False, qk_norm=True),
+        feed_forward=FeedForwardConfig(d_ff=4 * D, activation="relu2", bias=False),
+        positions=PositionConfig("rotary", base=1000.0),
+        norm=NormConfig("rms"),
+        embedding=EmbeddingConfig(scale=False),
+        init=InitConfig("normal", std=0.05, residual="zero"),
+    )
+    if kind == "encoder_decoder":
+        narrower = replace(config.feed_forward, d_ff=3 * D)
+        config = replace(config, n_layers=2, n_encoder_layers=2, feed_forward=narrower)
+    return config
+
+
+def new_world_model(kind: str) -> TransformerModel:
+    """An untrained model of the same shape, with values drawn from torch's generator."""
+    return CLASSES[kind](world_config(kind))
+
+
+def world_model(kind: str, folder: str | Path = FOLDER) -> TransformerModel:
+    """The pretrained model, in evaluation mode; a copy of its own at each call, in float32.
+
+    folder: where the tool wrote other ones. Raises ValueError, naming both sides, for a file of another model.
+    """
+    check_one_of("world_model", CLASSES, kind=kind)
+    file = Path(folder) / f"{kind}.safetensors"
+    entries = read_header(file)
+    model = new_world_model(kind)
+    expected = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+    found = {name: entry.shape for name, entry in entries.items()}
+    for name in [*expected, *found]:
+        if expected.get(name) != found.get(name):
+            raise ValueError(
+                f"world_model: {name!r} is {expected.get(name, 'missing')} in the {kind} of the little world, "
+                f"but {found.get(name, 'missing')} in {file.name}"
+            )
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(read_tensor(entries[name]))
+    return model.eval()
+
+
+def world_model_facts(kind: str, folder: str | Path = FOLDER) -> dict[str, Any]:
+    """How a model was trained and how well it does: the figures of the card, by name."""
+    check_one_of("world_model_facts", CLASSES, kind=kind)
+    return json.loads(read_metadata(Path(folder) / f"{kind}.safetensors")["facts"])

@@ -167,6 +167,10 @@ class BlockCache:
         self.self_attention.select(rows)
         self.cross_attention.select(rows)
 
+    def rewind(self, length: int) -> None:
+        """Forget all positions of the sequence from `length` on; the memory stays."""
+        self.self_attention.rewind(length)
+
 
 class EncoderBlock(nn.Module):
     """Self-attention, then feed-forward; with causal=True also the block of a decoder-only model.

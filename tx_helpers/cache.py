@@ -9,6 +9,8 @@ Shapes: (B, G, S, K): rows, key–value heads, positions, width of a head.
 import torch
 from torch import Tensor
 
+from tx_helpers.arguments import check_numbers
+
 
 class KVCache:
     """The keys and values that one attention layer has computed so far, (B, G, S, K) each; empty at first.
@@ -47,6 +49,11 @@ class KVCache:
         """Select, repeat or reorder the rows of the batch: rows (N,) of indices."""
         if self._room is not None:
             self._room = self._room[0][rows], self._room[1][rows]
+
+    def rewind(self, length: int) -> None:
+        """Forget all positions from `length` on."""
+        check_numbers("KVCache.rewind", least=0, most=len(self), whole=True, length=length)
+        self._length = length
 
 
 def _write(room: Tensor, new: Tensor, start: int) -> Tensor:

@@ -1,7 +1,8 @@
 """Decoding step by step, with a cache or without.
 
 A `DecodingState` is what `model.start` gives and what `generation` works with: `step` feeds new ids and gives their
-logits, `select` rearranges the rows. `PlainDecoding` does the same for a model that has no `start`.
+logits, `select` rearranges the rows, `rewind` forgets the last ids. `PlainDecoding` does the first two for a model that
+has no `start`.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from contextlib import nullcontext
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.arguments import check_tensors
+from tx_helpers.arguments import check_numbers, check_tensors
 from tx_helpers.blocks import BlockCache
 from tx_helpers.observe import observed
 
@@ -64,6 +65,13 @@ class DecodingState:
             self.memory_mask = self.memory_mask[rows]
         for cache in self.caches or ():
             cache.select(rows)
+
+    def rewind(self, length: int) -> None:
+        """Forget all ids from position `length` on, with their keys and values."""
+        check_numbers("rewind", least=0, most=self.ids.shape[1], whole=True, length=length)
+        self.ids = self.ids[:, :length]
+        for cache in self.caches or ():
+            cache.rewind(length)
 
 
 class PlainDecoding:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from parity import TOLERANCE, B, H, S, T, V, both_precisions, properties, randomise, tokens
 from toy_models import CONTEXT, PAD, close, configs, every_position, feed, model, seeds
+from tx_helpers.cache import KVCache
 from tx_helpers.capture import capture
 from tx_helpers.config import AttentionConfig, EmbeddingConfig
 from tx_helpers.models import DecoderOnly, EncoderDecoder
@@ -71,6 +72,23 @@ def test_select_keeps_repeats_and_reorders_the_rows(cached, kind, positions):
         after = torch.cat([after[1:2], last], dim=1)
         expected = built(*conditions(kind, source[rows][1:2]), after)
         close(state.step(last), expected[:, -1:])
+
+
+@every_position
+@pytest.mark.parametrize("kind", [DecoderOnly, EncoderDecoder])
+@pytest.mark.parametrize("cached", [True, False], ids=["cached", "uncached"])
+@pytest.mark.parametrize("gradients", [True, False])
+def test_after_a_rewind_it_is_as_if_the_ids_had_never_been(gradients, cached, kind, positions):
+    ids, other, source = tokens(3, T), tokens(3, 4, seed=2), tokens(3, S, seed=1)
+    built = model(kind, positions, embedding=EmbeddingConfig(token_shift=2))
+    with torch.set_grad_enabled(gradients):
+        state = built.start(*conditions(kind, source) or (3,), cached=cached)
+        feed(state, ids, [3, 2])
+        state.rewind(2)
+        expected = built(*conditions(kind, source), torch.cat([ids[:, :2], other], dim=1))
+        close(feed(state, other, [1, 3]), expected[:, 2:])
+        state.rewind(0)
+        close(feed(state, ids, [4, 1]), built(*conditions(kind, source), ids))
 
 
 @properties
@@ -154,6 +172,8 @@ def test_a_step_that_is_refused_leaves_the_state_as_it_was():
     [
         (lambda: model(DecoderOnly).start(B).step(tokens(3, 1)), r"step: ids of shape \(3, 1\), expected \(2, t\)"),
         (lambda: model(DecoderOnly).start(B).step(tokens(B)), r"step: ids of shape \(2,\), expected \(2, t\)"),
+        (lambda: model(DecoderOnly).start(B).rewind(1), "rewind: length=1, expected at least 0 and at most 0"),
+        (lambda: KVCache().rewind(1), "KVCache.rewind: length=1, expected at least 0 and at most 0"),
         (lambda: model(DecoderOnly).start(B).step(tokens(B, 0)), r"step: ids of shape \(2, 0\), .* t >= 1"),
         (
             lambda: feed(model(DecoderOnly).start(B), tokens(B, CONTEXT + 1), [CONTEXT, 1]),

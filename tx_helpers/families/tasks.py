@@ -16,9 +16,11 @@ words, and so is an answer. In which way a family is asked stands in `contestant
     entities      a text                                 each name and its kind       F1 of (word, kind)
     resolve       a text, <resolve> before its pronoun   the name that is meant       share of right names
     similar       two texts with <sep> between them      yes (same meaning) or no     share of right answers
-    translate     a text                                 each line said otherwise     share without one wrong word
-    summarise     a text                                 its summary                  share without one wrong word
-    answer        a text and a question on it            the answer                   share without one wrong word
+    translate     a text                                 each line said otherwise     words right
+    summarise     a text                                 its summary                  words right
+    answer        a text and a question on it            the answer                   share of right answers
+
+Words right is 1 − (words to insert, delete or replace) / (words of the right answer), at least 0, as a mean over texts.
 
 In `resolve` only those pronouns are asked for that could stand for two names, so that meaning must decide.
 """
@@ -79,6 +81,8 @@ class Task(NamedTuple):
         right = [self.answer(one, target) for one, target in zip(given, targets, strict=True)]
         if self.name == "entities":
             return f1(right, answers)
+        if self.name in ("translate", "summarise"):
+            return sum(map(words_right, right, answers)) / len(right)
         return sum(map(list.__eq__, right, map(list, answers))) / len(right)
 
     def guess(self, given: Sequence, targets: Sequence, seen: Sequence, seen_targets: Sequence) -> float:
@@ -109,9 +113,9 @@ TASKS = {
         Task("entities", world_tasks.entities, "F1 of (word, kind)", 40),
         Task("resolve", partial(world_tasks.resolve, by_meaning=True), "right names", 1),
         Task("similar", world_tasks.similar, "right answers", 1),
-        Task("translate", world_tasks.translate, "without one wrong word", 60),
-        Task("summarise", world_tasks.summarise, "without one wrong word", 20),
-        Task("answer", world_tasks.answer, "without one wrong word", 8),
+        Task("translate", world_tasks.translate, "words right", 60),
+        Task("summarise", world_tasks.summarise, "words right", 20),
+        Task("answer", world_tasks.answer, "right answers", 8),
     )
 }
 
@@ -140,6 +144,19 @@ def f1(right: Sequence[Words], answers: Sequence[Words]) -> float:
         hits += (pairs & found).total()
         total += pairs.total() + found.total()
     return 2 * hits / total if total else 1.0
+
+
+def words_right(right: Words, answer: Words) -> float:
+    """1 − edits / words of the right answer, at least 0. Edits: the fewest words to insert, delete or replace.
+
+    Source of the distance: Levenshtein 1966.
+    """
+    row = list(range(len(answer) + 1))  # edits from no word of the right answer to each beginning of the answer
+    for i, word in enumerate(right, start=1):
+        above, row = row, [i]
+        for j, other in enumerate(answer, start=1):
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (word != other)))
+    return max(0.0, 1 - row[-1] / len(right))
 
 
 def most_hits(given: Sequence[str], targets: Sequence[str]) -> float:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tx_helpers.families.tasks import TASKS, f1, most_hits, named, task_named
+from tx_helpers.families.tasks import TASKS, f1, most_hits, named, task_named, words_right
 from tx_helpers.families.vocabulary import TASKS as SIGNS
 from tx_helpers.families.vocabulary import world_tokenizer
 
@@ -49,12 +49,23 @@ def test_answers_by_hand():
 
 
 def test_the_share_of_right_answers():
-    task = TASKS["summarise"]
+    task = TASKS["answer"]
     given, targets = ["", "", "", ""], ["a b .", "c .", "d .", "e ."]
     answers = [["a", "b", "."], ["c"], ["d", ".", "."], ["e", "."]]
     assert task.score(given, targets, answers) == 0.5
-    with pytest.raises(ValueError, match="score of summarise: 4 questions, 4 targets, 3 answers; expected as many"):
+    with pytest.raises(ValueError, match="score of answer: 4 questions, 4 targets, 3 answers; expected as many"):
         task.score(given, targets, answers[:3])
+
+
+def test_words_right_by_hand():
+    right = ["ada", "helped", "mia", "."]
+    assert words_right(right, right) == 1
+    assert words_right(right, ["ada", "helped", "zoe", "."]) == 0.75  # one replaced
+    assert words_right(right, ["ada", "mia", "."]) == 0.75  # one missing: all words behind it count
+    assert words_right(right, ["so", "ada", "helped", "mia", "."]) == 0.75
+    assert words_right(right, []) == words_right(right, ["no"] * 9) == 0
+    task = TASKS["summarise"]
+    assert task.score(["", ""], ["a b", "c d"], [["a", "b"], ["c", "b"]]) == 0.75
 
 
 def test_f1_by_hand():
@@ -77,7 +88,7 @@ def test_a_rest_counts_if_the_world_could_tell_it():
 def test_guesses_by_hand():
     labels = (["x"] * 4, ["positive", "negative", "positive", "neutral"])
     assert TASKS["sentiment"].guess(["y", "z"], ["positive", "negative"], *labels) == 0.5
-    assert TASKS["translate"].guess(["a b", "c d"], ["a b", "d c"], ["e"], ["e"]) == 0.5
+    assert TASKS["translate"].guess(["a b", "c d"], ["a b", "c e"], ["e"], ["e"]) == 0.75
     seen = (["apple sold apple", "an apple"], [["firm", "-", "firm"], ["-", "fruit"]])
     assert TASKS["entities"].guess(["apple fell"], [["fruit", "-"]], *seen) == 0  # a firm in two of three places
     assert TASKS["entities"].guess(["apple sold"], [["firm", "-"]], *seen) == 1

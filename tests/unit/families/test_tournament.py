@@ -1,0 +1,119 @@
+"""The tournament: what is held equal, one cell of the table, few labels, and the file that the tool writes."""
+
+import pytest
+import torch
+
+import run_tournament
+from tx_helpers.families import few_labels
+from tx_helpers.families.tasks import TASKS
+from tx_helpers.families.tournament import (
+    FAMILIES,
+    batches_of_a_length,
+    mean_and_spread,
+    new_player,
+    play,
+)
+from tx_helpers.families.world_models import new_world_model
+from tx_helpers.models import count_parameters
+
+
+def test_batches_have_one_length_and_every_example_comes_once_in_an_epoch():
+    lengths = [n % 7 for n in range(96)]
+    batches = batches_of_a_length(lengths, 4, steps=24, seed=1)
+    assert sorted(number for batch in batches for number in batch) == list(range(96))
+    assert all(len(batch) == 4 for batch in batches)
+    spread = [max(lengths[n] for n in batch) - min(lengths[n] for n in batch) for batch in batches]
+    assert sum(spread) / len(spread) < 2  # of random batches: about 4
+    means = [sum(lengths[n] for n in batch) for batch in batches[:8]]
+    assert means != sorted(means)  # the batches come in no order of length
+    assert (
+        batches
+        == batches_of_a_length(lengths, 4, steps=24, seed=1)
+        != batches_of_a_length(lengths, 4, steps=24, seed=2)
+    )
+    assert batches_of_a_length(lengths, 4, steps=40, seed=1)[:24] == batches
+    assert batches_of_a_length([1], 4, steps=2, seed=0) == [[0] * 4] * 2  # fewer examples than a batch
+
+
+def test_the_families_have_equally_many_parameters():
+    counts = [count_parameters(new_world_model(family)) for family in FAMILIES]
+    assert max(counts) <= 1.02 * min(counts)
+    for family in FAMILIES:
+        for task in TASKS:
+            player = new_player(family, task, start="scratch")
+            assert count_parameters(player) <= 1.002 * count_parameters(player.model)  # what is new on top
+
+
+def test_a_cell_is_the_same_for_the_same_seed_and_leaves_torch_alone():
+    state = torch.random.get_rng_state()
+    first, second = (play("decoder", "sentiment", seed=3, steps=2) for _ in range(2))
+    assert first[:-1] == second[:-1]
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert play("decoder", "sentiment", seed=4, steps=2).loss != first.loss
+    assert play("decoder", "sentiment", seed=3, start="scratch", steps=2).loss != first.loss
+
+
+@pytest.mark.slow
+def test_a_live_cell():
+    """In some seconds: the pretrained encoder learns from 1,280 texts whether they end well."""
+    result = play("encoder", "sentiment", seed=7)
+    assert result.score > 0.9
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (dict(family="recurrent", task="answer"), "play: family='recurrent', expected one of encoder"),
+        (dict(family="decoder", task="dance"), "task: task='dance', expected one of fill_gap"),
+        (
+            dict(family="decoder", task="answer", start="cold"),
+            "play: start='cold', expected one of pretrained, scratch",
+        ),
+        (dict(family="decoder", task="answer", steps=0), "play: steps=0, expected at least 1"),
+    ],
+)
+def test_wrong_arguments_are_named(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        play(**wrong)
+
+
+@pytest.mark.parametrize("way", few_labels.WAYS)
+def test_what_is_frozen_stays_as_it_is(way):
+    player = few_labels.prepare(way, seed=1)
+    before = {name: value.clone() for name, value in player.named_parameters()}
+    frozen = {name for name, value in player.named_parameters() if not value.requires_grad}
+    learned = few_labels.learn(way, 5, seed=1, steps=3)
+    after = dict(learned.player.named_parameters())
+    assert {name for name in frozen if torch.equal(before[name], after[name])} == frozen
+    assert not torch.equal(before["head.weight"], after["head.weight"])
+    count = sum(value.numel() for value in before.values())
+    trained = {"scratch": count, "whole": count, "frozen": 3 * 97, "lora": 3 * 97 + 4 * 2 * 4 * (96 + 96)}
+    assert learned.trained == trained[way]
+    with pytest.raises(ValueError, match="few_labels: way='cold', expected one of scratch, frozen, whole, lora"):
+        few_labels.learn("cold", 10)
+
+
+def test_scores_of_a_seed_go_behind_those_before():
+    table = run_tournament.appended({}, {"a": {"b": 0.5, "c": 1.0}})
+    table = run_tournament.appended(table, {"a": {"b": 0.25, "c": 0.75}})
+    assert table == {"a": {"b": [0.5, 0.25], "c": [1.0, 0.75]}}
+    assert mean_and_spread([0.5, 0.25, 0.75]) == (0.5, 0.25, 0.75)
+
+
+def test_the_tool_goes_on_from_a_file_of_the_same_settings_only(tmp_path):
+    file = tmp_path / "table.json"
+    assert run_tournament.started(file, resume=True, only=None) == run_tournament.empty()
+    table = run_tournament.empty()
+    table["about"]["seeds"] = [0]
+    table["few_labels"]["seeds"] = [0, 1]
+    run_tournament.write(table, file)
+    assert '"seeds": [0, 1]' in file.read_text()
+    assert run_tournament.started(file, resume=True, only=None) == table
+    assert run_tournament.started(file, resume=False, only="table")["about"]["seeds"] == []
+    assert run_tournament.started(file, resume=False, only="table")["few_labels"]["seeds"] == [0, 1]
+    assert run_tournament.started(file, resume=False, only="few_labels")["few_labels"]["seeds"] == []
+    table["about"]["steps"] += 1
+    run_tournament.write(table, file)
+    with pytest.raises(ValueError, match=r"table.json was made with other steps; make it anew, in whole"):
+        run_tournament.started(file, resume=True, only=None)
+    assert run_tournament.started(file, resume=False, only=None) == run_tournament.empty()

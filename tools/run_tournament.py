@@ -1,0 +1,170 @@
+"""Play the tournament of the three families, and learn from few labels: tx_helpers/families/tournament.json
+
+    python tools/run_tournament.py [--seeds 5] [--resume] [--only few_labels] [--to FILE]
+
+Half an hour on a quiet core. After each seed the file is whole, with the seeds so far. --resume goes on behind the
+seeds of a file that was made with the same weights and settings. --only few_labels, or --only table, makes one part
+anew and keeps the other.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from notebook_frame import ROOT
+from tx_helpers.families import few_labels
+from tx_helpers.families.tasks import TASKS
+from tx_helpers.families.tournament import (
+    BATCH,
+    EXAMPLES,
+    FAMILIES,
+    FILE,
+    QUESTIONS,
+    RATES,
+    STEPS,
+    examples,
+    measured,
+    recorded,
+    weights_hash,
+)
+from tx_helpers.families.world_models import new_world_model
+from tx_helpers.models import count_parameters
+
+PARTS = ("table", "few_labels")
+
+
+def settings() -> dict[str, Any]:
+    """What a file must have been made with, for a run to go on from it."""
+    return {
+        "steps": STEPS,
+        "batch": BATCH,
+        "rates": RATES,
+        "examples": EXAMPLES,
+        "questions": QUESTIONS,
+        "parameters": {family: count_parameters(new_world_model(family)) for family in FAMILIES},
+        "weights": {family: weights_hash(family) for family in FAMILIES},
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Where it was made, and with what code."""
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT)
+    return {"cores": os.cpu_count(), "commit": commit.stdout.strip(), "torch": torch.__version__}
+
+
+def appended(before: Any, found: Any) -> Any:
+    """The scores of one more seed behind those of the seeds before, at every place of a table."""
+    if isinstance(found, dict):
+        return {key: appended((before or {}).get(key), value) for key, value in found.items()}
+    return [*(before or []), found]
+
+
+def empty() -> dict[str, Any]:
+    """A file without a seed."""
+    return {
+        "about": {"seeds": [], "minutes": 0.0, **settings(), **machine()},
+        "tasks": {name: {"measure": task.measure, "guess": [], "best": []} for name, task in TASKS.items()},
+        "scores": {},
+        "few_labels": {
+            "task": few_labels.TASK,
+            "labels": list(few_labels.LABELS),
+            "questions": few_labels.QUESTIONS,
+            "steps": few_labels.STEPS,
+            "batch": few_labels.BATCH,
+            "rates": few_labels.RATES,
+            "seeds": [],
+            "guess": [],
+            "trained": {},
+            "scores": {},
+        },
+    }
+
+
+def add_table(table: dict[str, Any], seed: int) -> None:
+    """All cells of a seed."""
+    found = measured(seed, say=lambda text: print(f"seed {seed}  {text}", flush=True))
+    table["scores"] = appended(table["scores"], found["scores"])
+    for name, entry in table["tasks"].items():
+        entry["guess"].append(round(found["guess"][name], 4))
+        entry["best"].append(round(found["best"][name], 4))
+    table["about"]["seeds"].append(seed)
+
+
+def add_few_labels(table: dict[str, Any], seed: int) -> None:
+    """All ways and numbers of labels of a seed."""
+    part, task = table["few_labels"], TASKS[few_labels.TASK]
+    found: dict[str, dict[str, float]] = {}
+    for way in few_labels.WAYS:
+        for labels in few_labels.LABELS:
+            learned = few_labels.learn(way, labels, seed=seed)
+            found.setdefault(way, {})[str(labels)] = round(learned.score, 4)
+            part["trained"][way] = learned.trained
+            print(f"seed {seed}  {way:8} {labels:5} labels {learned.score:.3f}", flush=True)
+    part["scores"] = appended(part["scores"], found)
+    test = examples(few_labels.TASK, few_labels.QUESTIONS, "test", seed)
+    part["guess"].append(round(task.guess(*test, *examples(few_labels.TASK, 1000, "train", seed)), 4))
+    part["seeds"].append(seed)
+
+
+ADD: dict[str, Callable[[dict[str, Any], int], None]] = {"table": add_table, "few_labels": add_few_labels}
+
+
+def write(table: dict[str, Any], file: Path) -> None:
+    """The whole file or none of it; a list of numbers stands on one line."""
+    text = json.dumps(table, indent=1)
+    unfinished = file.with_name(f".{file.name}.unfinished")
+    unfinished.write_text(_short_lists(text) + "\n", encoding="utf-8")
+    os.replace(unfinished, file)
+
+
+def _short_lists(text: str) -> str:
+    return re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
+
+
+def started(file: Path, resume: bool, only: str | None) -> dict[str, Any]:
+    """The file to go on from, or an empty one. Raises ValueError where it was made with other weights or settings."""
+    if not file.exists() or not (resume or only):
+        return empty()
+    table, now = recorded(file), settings()
+    other = [name for name, value in now.items() if table["about"].get(name) != value]
+    if other:
+        raise ValueError(f"run_tournament: {file.name} was made with other {', '.join(other)}; make it anew, in whole")
+    if only and not resume:
+        fresh = empty()
+        if only == "few_labels":
+            table["few_labels"] = fresh["few_labels"]
+        else:
+            table |= {"tasks": fresh["tasks"], "scores": {}, "about": table["about"] | {"seeds": []}}
+    return table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--to", type=Path, default=FILE)
+    options = parser.parse_args()
+    table = started(options.to, options.resume, options.only)
+    for seed in range(options.seeds):
+        for part in [options.only] if options.only else PARTS:
+            done = table["about"] if part == "table" else table["few_labels"]
+            if seed in done["seeds"]:
+                continue
+            began = time.perf_counter()
+            ADD[part](table, seed)
+            table["about"]["minutes"] = round(table["about"]["minutes"] + (time.perf_counter() - began) / 60, 1)
+            write(table, options.to)
+    print(f"{options.to}: {len(table['about']['seeds'])} seeds, {table['about']['minutes']} minutes")
+
+
+if __name__ == "__main__":
+    main()

@@ -76,7 +76,6 @@ MODELS: dict[str, list[tuple[int, str, str, str]]] = {
     "others": [
         (2018, "Marian", BOTH, "1804.00344"),
         (2019, "DistilBERT", ENCODER, "1910.01108"),
-        (2020, "MiniLM", ENCODER, "2002.10957"),
         (2022, "BLOOM", DECODER, "2211.05100"),
         (2023, "Phi", DECODER, "2306.11644"),
         (2024, "ModernBERT", ENCODER, "2412.13663"),
@@ -86,7 +85,7 @@ DESCRIPTION = "A table of models: a row for each maker, a column for each year f
     f"{maker}: " + ", ".join(f"{name} {year} ({shape})" for year, name, shape, _ in models) + "."
     for maker, models in MODELS.items()
 )
-WIDE = {"InstructGPT", "ModernBERT"}  # names that need more than a column; nothing stands at their right
+WIDE = {"T5Gemma", "InstructGPT", "DistilBERT", "ModernBERT"}  # names that need more than a column; nothing stands at their right
 LEFT, TOP, COLUMN, CHIP = 88, 130, 68.8, 25
 
 
@@ -116,7 +115,7 @@ def draw_row(canvas: Canvas, top: float, models: list[tuple[int, str, str, str]]
     taken = dict.fromkeys(YEARS, 0)
     for year, name, shape, _ in models:
         x, y = LEFT + COLUMN * (year - YEARS[0]), top + CHIP * taken[year]
-        wider, size = 9 * (name in WIDE), 12.5 if len(name) > 8 else 13
+        wider, size = 20 * (name in WIDE), 12.5 if len(name) > 6 else 13
         canvas.box(x + 1, y + 1, COLUMN - 2 + wider, CHIP - 2, name, **LOOKS[shape], size=size, bold=False)
         taken[year] += 1
 

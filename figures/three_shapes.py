@@ -1,6 +1,6 @@
 """The same block with another mask: encoder, decoder, and both: figures/three_shapes.svg"""
 
-from canvas import BLUE, GREEN, GREY, INK, MUTED, ORANGE, SMALL, Canvas, save
+from canvas import BLUE, GREEN, GREY, INK, MUTED, ORANGE, PINK, SMALL, Canvas, save
 
 TITLE = "Three shapes: the same block, another mask"
 DESCRIPTION = (
@@ -12,6 +12,7 @@ DESCRIPTION = (
     "in its own words, itself and what came before. Its rows predict x0, a and key."
 )
 TOP, ROW = 170, 28
+SIGNS = {"mask", "x0", "bos"}  # tokens that stand for no word
 ENCODER = dict(fill=BLUE.tint, stroke=BLUE.full)
 DECODER = dict(fill=ORANGE.tint, stroke=ORANGE.full)
 CROSS = dict(fill=GREEN.tint, stroke=GREEN.full)
@@ -22,15 +23,15 @@ def draw() -> Canvas:
     canvas = Canvas("three_shapes", 420, title=TITLE, description=DESCRIPTION)
     canvas.heading(TITLE, "Each row is a position, each column a word. A filled cell: this position may see this word.")
     panel(canvas, 24, "Encoder-only", "every word sees every word", BLUE.shade)
-    grid(canvas, 72, 34, ["mia", "lost", "a", "<mask>"], lambda row, column: ENCODER, {3: "key"})
+    grid(canvas, 66, 38, ["mia", "lost", "a", "mask"], lambda row, column: ENCODER, {3: "key"})
     below(canvas, 24, "learns the hidden words", "BERT, RoBERTa, ViT")
     panel(canvas, 260, "Decoder-only", "only what came before", ORANGE.shade)
     predicted = {0: "lost", 1: "a", 2: "key", 3: "."}
     grid(canvas, 292, 34, ["mia", "lost", "a", "key"], causal, predicted)
     below(canvas, 260, "learns every next word", "GPT, Llama, Qwen")
     panel(canvas, 482, "Encoder–decoder", "a source to read, a target to write", GREEN.shade)
-    words = ["mia", "lost", "<x0>", "<bos>", "<x0>", "a"]
-    grid(canvas, 526, 36, words, both, {3: "<x0>", 4: "a", 5: "key"})
+    words = ["mia", "lost", "x0", "bos", "x0", "a"]
+    grid(canvas, 520, 38, words, both, {3: "x0", 4: "a", 5: "key"})
     below(canvas, 482, "learns the words cut out", "2017, T5, BART, Marian")
     return canvas
 
@@ -56,14 +57,15 @@ def grid(canvas: Canvas, left: float, cell: float, words: list[str], look, predi
     """Rows and columns of words; look(row, column) is a cell's look, predicted the words at the right of rows."""
     for row, word in enumerate(words):
         y = TOP + ROW * row
-        canvas.text(left - 5, y + 19, word, size=13, anchor="end")
-        canvas.text(left + cell * (row + 0.5), TOP - 8, word, size=13, anchor="middle")
+        colour = PINK.shade if word in SIGNS else INK
+        canvas.text(left - 5, y + 19, word, size=13, colour=colour, anchor="end")
+        canvas.text(left + cell * (row + 0.5), TOP - 8, word, size=13, colour=colour, anchor="middle")
         for column in range(len(words)):
             canvas.box(left + cell * column + 2, y + 2, cell - 4, ROW - 4, radius=4, **look(row, column))
         if row in predicted:
             x = left + cell * len(words)
-            canvas.line((x + 2, y + 14), (x + 14, y + 14), colour=INK, thickness=1.2)
-            canvas.text(x + 17, y + 19, predicted[row], size=13, bold=True)
+            canvas.line((x + 1, y + 14), (x + 11, y + 14), colour=INK, thickness=1.2)
+            canvas.text(x + 13, y + 19, predicted[row], size=13, bold=True)
 
 
 def below(canvas: Canvas, left: float, learns: str, examples: str) -> None:

@@ -85,7 +85,7 @@ DESCRIPTION = "A table of models: a row for each maker, a column for each year f
     f"{maker}: " + ", ".join(f"{name} {year} ({shape})" for year, name, shape, _ in models) + "."
     for maker, models in MODELS.items()
 )
-WIDE = {"T5Gemma", "InstructGPT", "DistilBERT", "ModernBERT"}  # names that need more than a column; nothing stands at their right
+WIDE = {"T5Gemma", "InstructGPT", "DistilBERT", "ModernBERT"}  # wider than a column
 LEFT, TOP, COLUMN, CHIP = 88, 130, 68.8, 25
 
 

@@ -22,7 +22,14 @@ from tx_helpers.text.number_words import english, german
 NAMES = [
     *("architecture", "attention_by_hand", "bottleneck", "course_map", "decoder_only", "encode_once"),
     *("families_by_year", "ffn_memory", "masks", "pre_post_norm", "qkv_projection", "rotary_rotation", "shared_heads"),
-    *("shifted_target", "sinusoid_wavelengths", "split_heads", "three_shapes", "tokens_to_vectors", "translator_attention"),
+    *(
+        "shifted_target",
+        "sinusoid_wavelengths",
+        "split_heads",
+        "three_shapes",
+        "tokens_to_vectors",
+        "translator_attention",
+    ),
     *("unrolled_rnn", "visual_grammar"),
 ]
 MEASURED = "translator_attention"  # holds a trained model's weights, so it is not made again here

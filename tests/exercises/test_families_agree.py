@@ -8,8 +8,11 @@ from torch import nn
 
 from tx_helpers.exercises.catalogue import find, of_notebook
 from tx_helpers.families import objectives
+from tx_helpers.families.chat import chat_ids, chats
 from tx_helpers.families.lora import LoRA
+from tx_helpers.families.preferences import dpo_loss
 from tx_helpers.families.vit import patches
+from tx_helpers.families.vocabulary import ASSISTANT, END, world_id
 
 
 def solved(name: str):
@@ -61,3 +64,18 @@ def test_lora(rank):
 def test_pictures(size):
     images = torch.randn(3, 8, 8)
     assert torch.equal(solved("picture_of")(patches(images, size), 8, 8), images)
+
+
+def test_the_targets_of_chats():
+    signs = world_id(ASSISTANT), world_id(END)
+    several = chats(20, seed=3)
+    assert {len(chat) for chat in several} == {2, 4}
+    for chat in several:
+        inputs, target = chat_ids(chat)
+        assert solved("chat_labels")([*inputs, signs[1]], *signs) == target  # a chat ends in <end>
+
+
+@pytest.mark.parametrize("beta", [0.1, 2.0])
+def test_preferences(beta):
+    four = torch.randn(4, 7) * 30 - 50
+    torch.testing.assert_close(solved("dpo_loss")(*four, beta), dpo_loss(*four, beta=beta))

@@ -24,7 +24,7 @@ from tx_helpers.widgets.digit_attention import (
 )
 
 IMAGES = digits("test").images[:5]
-WEIGHTS = torch.tensor([[0.25, 0.0, 0.01, 0.02, 0.03, 0.5, *[0.019] * 10, 0.0]])
+WEIGHTS = torch.tensor([[0.25, 0.0, 0.01, 0.022, 0.03, 0.5, *[0.019] * 10, 0.0]])
 CHANCES, BEFORE = torch.eye(10)[[4]] * 0.75, torch.eye(10)[[9]] * 0.5
 
 

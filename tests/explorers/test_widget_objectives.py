@@ -44,11 +44,11 @@ def test_a_text_is_cut_into_small_words_and_signs():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a goat .", "objectives: 3 words and signs, expected 4 to 16"),
-        ("goat " * 17, "objectives: 17 words and signs, expected 4 to 16"),
-        ("", "objectives: 0 words and signs, expected 4 to 16"),
-        ("a" * 10_000, f"objectives: a text of 10000 characters, expected a text of at most {LETTERS} characters"),
-        (None, f"objectives: text is None, expected a text of at most {LETTERS} characters"),
+        ("a goat .", "pieces: 3 words and signs, expected 4 to 16"),
+        ("goat " * 17, "pieces: 17 words and signs, expected 4 to 16"),
+        ("", "pieces: 0 words and signs, expected 4 to 16"),
+        ("a" * 10_000, f"pieces: a text of 10000 characters, expected a text of at most {LETTERS} characters"),
+        (None, f"pieces: text is None, expected a text of at most {LETTERS} characters"),
     ],
 )
 def test_a_text_that_does_not_fit_is_refused(text, said):
@@ -164,5 +164,5 @@ def test_the_explorer_follows_its_controls():
     explorer.set(text="Ada has a <script>alert(1)</script> goat.", objective="causal")
     assert "The little world has no '<', 'script', '>'" in explorer.summary and "<script" not in explorer.shown[0]
     explorer.set(text="short")
-    assert explorer.error == "objectives: 1 words and signs, expected 4 to 16"
+    assert explorer.error == "pieces: 1 words and signs, expected 4 to 16"
     assert len(objectives_explorer("tom lost a cat .").recorded["text"]) == 4

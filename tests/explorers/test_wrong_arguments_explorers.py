@@ -9,6 +9,7 @@ import torch
 
 from toy_models import model as toy
 from tx_helpers.families.vit import TinyViT
+from tx_helpers.families.world_models import CLASSES, world_model
 from tx_helpers.models import DecoderOnly, EncoderDecoder
 from tx_helpers.presets import gpt2
 from tx_helpers.recipes import Translator, Writer, translator_config
@@ -29,6 +30,7 @@ from tx_helpers.widgets import (
     embeddings,
     ffn_memory,
     forgotten,
+    gap_filler,
     head_removal,
     hinges,
     leaks,
@@ -97,6 +99,10 @@ PLAIN = {
     "embeddings": (
         embeddings.embedding_explorer,
         dict(history=TABLES, groups={"g": ["a", "b"], "h": ["c", "d"]}, ids={"a": 1, "b": 2, "c": 3, "d": 4}),
+    ),
+    "gap filler": (
+        gap_filler.gap_filler_explorer,
+        dict(models={kind: world_model(kind) for kind in CLASSES}, text=gap_filler.TEXT, place=2),
     ),
     "influence": (leaks.influence, dict(run=lambda x: 2 * x, x=QK)),
     "reach": (leaks.reach, dict(mask=torch.eye(3, dtype=torch.bool), depth=2)),

@@ -85,14 +85,14 @@ class Example(NamedTuple):
         return [target for target in self.targets if target is not None]
 
 
-def pieces(text: str) -> list[str]:
+def pieces(text: str, *, fewest: int = FEWEST, most: int = MOST, letters: int = LETTERS) -> list[str]:
     """The words and signs of a text, in small letters. ValueError for a text that is too short or too long."""
-    if not isinstance(text, str) or len(text) > LETTERS:
+    if not isinstance(text, str) or len(text) > letters:
         given = f"a text of {len(text)} characters" if isinstance(text, str) else f"text is {described(text)}"
-        raise ValueError(f"objectives: {given}, expected a text of at most {LETTERS} characters")
+        raise ValueError(f"pieces: {given}, expected a text of at most {letters} characters")
     found = re.findall(r"'s\b|\w+|[^\w\s-]", text.lower())
-    if not FEWEST <= len(found) <= MOST:
-        raise ValueError(f"objectives: {len(found)} words and signs, expected {FEWEST} to {MOST}")
+    if not fewest <= len(found) <= most:
+        raise ValueError(f"pieces: {len(found)} words and signs, expected {fewest} to {most}")
     return found
 
 

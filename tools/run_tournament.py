@@ -1,10 +1,10 @@
 """Play the tournament of the three families, and learn from few labels: tx_helpers/families/tournament.json
 
-    python tools/run_tournament.py [--seeds 5] [--resume] [--only few_labels] [--to FILE]
+    python tools/run_tournament.py [--seeds 5] [--resume] [--only few_labels] [--steps 5] [--to FILE]
 
 Half an hour on a quiet core. After each seed the file is whole, with the seeds so far. --resume goes on behind the
 seeds of a file that was made with the same weights and settings. --only few_labels, or --only table, makes one part
-anew and keeps the other.
+anew and keeps the other. --steps is for a quick trial: so many steps for every cell, of both parts.
 """
 
 import argparse
@@ -41,10 +41,10 @@ from tx_helpers.models import count_parameters
 PARTS = ("table", "few_labels")
 
 
-def settings() -> dict[str, Any]:
+def settings(steps: int | None = None) -> dict[str, Any]:
     """What a file must have been made with, for a run to go on from it."""
     return {
-        "steps": STEPS,
+        "steps": steps or STEPS,
         "batch": BATCH,
         "rates": RATES,
         "examples": EXAMPLES,
@@ -67,17 +67,17 @@ def appended(before: Any, found: Any) -> Any:
     return [*(before or []), found]
 
 
-def empty() -> dict[str, Any]:
+def empty(steps: int | None = None) -> dict[str, Any]:
     """A file without a seed."""
     return {
-        "about": {"seeds": [], "minutes": 0.0, **settings(), **machine()},
+        "about": {"seeds": [], "minutes": 0.0, **settings(steps), **machine()},
         "tasks": {name: {"measure": task.measure, "guess": [], "best": []} for name, task in TASKS.items()},
         "scores": {},
         "few_labels": {
             "task": few_labels.TASK,
             "labels": list(few_labels.LABELS),
             "questions": few_labels.QUESTIONS,
-            "steps": few_labels.STEPS,
+            "steps": steps or few_labels.STEPS,
             "batch": few_labels.BATCH,
             "rates": few_labels.RATES,
             "seeds": [],
@@ -90,7 +90,8 @@ def empty() -> dict[str, Any]:
 
 def add_table(table: dict[str, Any], seed: int) -> None:
     """All cells of a seed."""
-    found = measured(seed, say=lambda text: print(f"seed {seed}  {text}", flush=True))
+    steps = table["about"]["steps"]
+    found = measured(seed, steps=steps, say=lambda text: print(f"seed {seed}  {text}", flush=True))
     table["scores"] = appended(table["scores"], found["scores"])
     for name, entry in table["tasks"].items():
         entry["guess"].append(round(found["guess"][name], 4))
@@ -104,7 +105,7 @@ def add_few_labels(table: dict[str, Any], seed: int) -> None:
     found: dict[str, dict[str, float]] = {}
     for way in few_labels.WAYS:
         for labels in few_labels.LABELS:
-            learned = few_labels.learn(way, labels, seed=seed)
+            learned = few_labels.learn(way, labels, seed=seed, steps=part["steps"])
             found.setdefault(way, {})[str(labels)] = round(learned.score, 4)
             part["trained"][way] = learned.trained
             print(f"seed {seed}  {way:8} {labels:5} labels {learned.score:.3f}", flush=True)
@@ -129,16 +130,16 @@ def _short_lists(text: str) -> str:
     return re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
 
 
-def started(file: Path, resume: bool, only: str | None) -> dict[str, Any]:
+def started(file: Path, *, resume: bool = False, only: str | None = None, steps: int | None = None) -> dict[str, Any]:
     """The file to go on from, or an empty one. Raises ValueError where it was made with other weights or settings."""
     if not file.exists() or not (resume or only):
-        return empty()
-    table, now = recorded(file), settings()
+        return empty(steps)
+    table, now = recorded(file), settings(steps)
     other = [name for name, value in now.items() if table["about"].get(name) != value]
     if other:
         raise ValueError(f"run_tournament: {file.name} was made with other {', '.join(other)}; make it anew, in whole")
     if only and not resume:
-        fresh = empty()
+        fresh = empty(steps)
         if only == "few_labels":
             table["few_labels"] = fresh["few_labels"]
         else:
@@ -151,9 +152,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--steps", type=int)
     parser.add_argument("--to", type=Path, default=FILE)
     options = parser.parse_args()
-    table = started(options.to, options.resume, options.only)
+    table = started(options.to, resume=options.resume, only=options.only, steps=options.steps)
     for seed in range(options.seeds):
         for part in [options.only] if options.only else PARTS:
             done = table["about"] if part == "table" else table["few_labels"]

@@ -8,10 +8,13 @@ from tx_helpers.families import few_labels
 from tx_helpers.families.tasks import TASKS
 from tx_helpers.families.tournament import (
     FAMILIES,
+    FROM_SCRATCH,
     batches_of_a_length,
     mean_and_spread,
     new_player,
     play,
+    recorded,
+    weights_hash,
 )
 from tx_helpers.families.world_models import new_world_model
 from tx_helpers.models import count_parameters
@@ -102,18 +105,50 @@ def test_scores_of_a_seed_go_behind_those_before():
 
 def test_the_tool_goes_on_from_a_file_of_the_same_settings_only(tmp_path):
     file = tmp_path / "table.json"
-    assert run_tournament.started(file, resume=True, only=None) == run_tournament.empty()
+    assert run_tournament.started(file, resume=True) == run_tournament.empty()
     table = run_tournament.empty()
     table["about"]["seeds"] = [0]
     table["few_labels"]["seeds"] = [0, 1]
     run_tournament.write(table, file)
     assert '"seeds": [0, 1]' in file.read_text()
-    assert run_tournament.started(file, resume=True, only=None) == table
-    assert run_tournament.started(file, resume=False, only="table")["about"]["seeds"] == []
-    assert run_tournament.started(file, resume=False, only="table")["few_labels"]["seeds"] == [0, 1]
-    assert run_tournament.started(file, resume=False, only="few_labels")["few_labels"]["seeds"] == []
+    assert run_tournament.started(file, resume=True) == table
+    assert run_tournament.started(file, only="table")["about"]["seeds"] == []
+    assert run_tournament.started(file, only="table")["few_labels"]["seeds"] == [0, 1]
+    assert run_tournament.started(file, only="few_labels")["few_labels"]["seeds"] == []
     table["about"]["steps"] += 1
     run_tournament.write(table, file)
     with pytest.raises(ValueError, match=r"table.json was made with other steps; make it anew, in whole"):
-        run_tournament.started(file, resume=True, only=None)
-    assert run_tournament.started(file, resume=False, only=None) == run_tournament.empty()
+        run_tournament.started(file, resume=True)
+    assert run_tournament.started(file) == run_tournament.empty()
+
+
+def test_the_recorded_table_is_whole():
+    table = recorded()
+    seeds = table["about"]["seeds"]
+    assert seeds == list(range(len(seeds))) and seeds
+    assert table["about"]["parameters"] == {family: count_parameters(new_world_model(family)) for family in FAMILIES}
+    assert set(table["about"]["weights"]) == set(FAMILIES)
+    assert all(len(digits) == len(weights_hash(family)) == 12 for family, digits in table["about"]["weights"].items())
+    assert set(table["tasks"]) == set(TASKS)
+    assert table["scores"].keys() == {"pretrained", "scratch"}
+    for start, tasks in (("pretrained", set(TASKS)), ("scratch", set(FROM_SCRATCH))):
+        assert set(table["scores"][start]) == set(FAMILIES)
+        for family in FAMILIES:
+            scores = table["scores"][start][family]
+            assert set(scores) == tasks
+            assert all(len(row) == len(seeds) and 0 <= min(row) <= max(row) <= 1 for row in scores.values())
+    for name, task in table["tasks"].items():
+        assert task["measure"] == TASKS[name].measure
+        assert len(task["guess"]) == len(task["best"]) == len(seeds)
+        assert all(0 <= guess < best <= 1 for guess, best in zip(task["guess"], task["best"], strict=True))
+
+
+def test_the_recorded_few_labels_are_whole():
+    part = few_labels.recorded()
+    assert part["task"] == few_labels.TASK and part["labels"] == list(few_labels.LABELS)
+    assert len(part["guess"]) == len(part["seeds"]) > 0
+    assert list(part["scores"]) == list(part["rates"]) == list(part["trained"]) == list(few_labels.WAYS)
+    assert part["trained"]["frozen"] < part["trained"]["lora"] < part["trained"]["whole"] == part["trained"]["scratch"]
+    for rows in part["scores"].values():
+        assert list(rows) == [str(labels) for labels in part["labels"]]
+        assert all(len(row) == len(part["seeds"]) and 0 <= min(row) <= max(row) <= 1 for row in rows.values())

@@ -36,7 +36,7 @@ class PublicModel:
     def make(self, seed: int = 0) -> nn.Module:
         """With random values everywhere: zero biases and gains of one would hide a swapped part."""
         config = self.config(**self.fields)
-        model = self.kind(config).eval()
+        model = _allow_odd_sizes(self.kind(config).eval())
         if self.untied:
             module = model.get_submodule(self.untied)
             module.weight = nn.Parameter(module.weight.detach().clone())
@@ -71,6 +71,7 @@ class PublicModel:
 
     def run(self, model: nn.Module, ids: Tensor, real: Tensor, target: Tensor | None = None) -> list[Tensor]:
         """All hidden states, encoder first, each (3, T, D), and last the logits (or the last hidden states again)."""
+        _allow_odd_sizes(model)
         if self.positions == "absolute" and not real[:, 0].all():
             return self._row_by_row(model, ids, real, target)
         options = {"attention_mask": real.long(), "output_hidden_states": True}
@@ -96,6 +97,29 @@ class PublicModel:
                 whole[i] = whole[i].index_put((torch.tensor(row), padded.nonzero().squeeze(-1)), found[0])
         return whole
 
+    def gradients(self, model: nn.Module) -> dict[str, Tensor]:
+        """The gradients of their parameters, by the names that a file has: there each expert stands by itself."""
+        found: dict[str, Tensor] = {}
+        for name, parameter in model.named_parameters():
+            if parameter.grad is None:
+                continue
+            layer, experts, part = name.partition(".mlp.experts.")
+            if not experts:
+                found[name] = parameter.grad
+            elif part == "gate_up_proj":
+                for i, (gate, expand) in enumerate(expert.chunk(2) for expert in parameter.grad):
+                    found |= {
+                        f"{layer}{experts}{i}.gate_proj.weight": gate,
+                        f"{layer}{experts}{i}.up_proj.weight": expand,
+                    }
+            else:
+                found |= {f"{layer}{experts}{i}.{part}.weight": one for i, one in enumerate(parameter.grad)}
+        if self.name.startswith("mixtral"):
+            names = {".mlp.": ".block_sparse_moe.", "gate_proj": "w1", "down_proj": "w2", "up_proj": "w3"}
+            for new, old in names.items():
+                found = {name.replace(new, old): gradient for name, gradient in found.items()}
+        return found
+
     def output(self, ours: nn.Module, ids: Tensor, target: Tensor | None) -> Tensor:
         """The logits of our model; its last hidden states where theirs is a body without an output layer."""
         if not self.body:
@@ -115,6 +139,13 @@ def hidden_states(ours: nn.Module, captured: Mapping[str, Tensor]) -> list[Tenso
             found += [captured[f"{name}.blocks.{i}.hidden"] for i in range(len(stack.blocks))]
             found[-1] = stack.norm(found[-1])
     return found
+
+
+def _allow_odd_sizes(model: nn.Module) -> nn.Module:
+    """The library's fast way to compute experts wants widths that are multiples of 4."""
+    if any(name.endswith("experts") for name, _ in model.named_modules()):
+        model.set_experts_implementation("eager")
+    return model
 
 
 def _llama(V: int, D: int, L: int, H: int, G: int, F: int, **more) -> dict:
@@ -149,6 +180,7 @@ def _cases() -> list[PublicModel]:
     gpt2 = (t.GPT2LMHeadModel, t.GPT2Config)
     llama, mistral = (t.LlamaForCausalLM, t.LlamaConfig), (t.MistralForCausalLM, t.MistralConfig)
     qwen2, qwen3 = (t.Qwen2ForCausalLM, t.Qwen2Config), (t.Qwen3ForCausalLM, t.Qwen3Config)
+    mixtral, qwen3_moe = (t.MixtralForCausalLM, t.MixtralConfig), (t.Qwen3MoeForCausalLM, t.Qwen3MoeConfig)
     bert, roberta = (t.BertForMaskedLM, t.BertConfig), (t.RobertaForMaskedLM, t.RobertaConfig)
     distilbert = (t.DistilBertForMaskedLM, t.DistilBertConfig)
     t5 = (t.T5ForConditionalGeneration, t.T5Config)
@@ -161,6 +193,8 @@ def _cases() -> list[PublicModel]:
     distil = dict(dim=30, n_layers=3, n_heads=5, hidden_dim=23, max_position_embeddings=31, pad_token_id=0)
     small = dict(dim=21, n_layers=1, n_heads=3, hidden_dim=17, max_position_embeddings=29, pad_token_id=0)
     gated = dict(feed_forward_proj="gated-gelu", tie_word_embeddings=False)
+    five, four = dict(num_local_experts=5, num_experts_per_tok=3), dict(num_experts=4, num_experts_per_tok=2)
+    mixture = dict(moe_intermediate_size=19, head_dim=10, **four)
     near = dict(relative_attention_num_buckets=8, relative_attention_max_distance=12)
     pad = dict(pad_token_id=36, decoder_start_token_id=36, eos_token_id=0)
     return [
@@ -177,6 +211,10 @@ def _cases() -> list[PublicModel]:
         PublicModel("qwen2-window", *qwen2, _llama(53, 30, 3, 3, 3, 17, rms_norm_eps=1e-2, **window)),
         PublicModel("qwen3", *qwen3, _llama(37, 18, 2, 3, 1, 23, head_dim=10)),
         PublicModel("qwen3-tied", *qwen3, _llama(53, 20, 1, 6, 2, 17, head_dim=6, attention_bias=True, **tied)),
+        PublicModel("mixtral", *mixtral, _llama(37, 18, 2, 3, 1, 23, **five)),
+        PublicModel("mixtral-window", *mixtral, _llama(53, 20, 1, 6, 2, 17, head_dim=6, sliding_window=4, **tied)),
+        PublicModel("qwen3-moe", *qwen3_moe, _llama(37, 18, 2, 3, 1, 23, **mixture)),
+        PublicModel("qwen3-moe-normalised", *qwen3_moe, _llama(29, 30, 1, 3, 3, 23, norm_topk_prob=True, **mixture)),
         PublicModel("bert", *bert, _bert(37, 21, 2, 3, 23)),
         PublicModel("bert-untied", *bert, _bert(53, 30, 1, 5, 17, hidden_act="relu", type_vocab_size=3, **untied)),
         PublicModel("bert-pretraining", t.BertForPreTraining, t.BertConfig, _bert(29, 28, 3, 7, 31)),

@@ -23,7 +23,7 @@ def resolved(config: TransformerConfig) -> TransformerConfig:
 
 def differences(one: TransformerConfig, other: TransformerConfig) -> dict[str, tuple[Any, Any]]:
     """Path -> both values, where they differ in what the model computes (initial values and dropout are left out)."""
-    ours, theirs = flat(one), flat(other)
+    ours, theirs = flat(_evaluated(one)), flat(_evaluated(other))
     left = {path for path in ours if path.startswith("init.") or path == "dropout"}
     unused = {"rotary": ("interpolation", "layout", "stretch"), "t5": ("buckets", "max_distance")}
     for kind, names in unused.items():
@@ -32,6 +32,14 @@ def differences(one: TransformerConfig, other: TransformerConfig) -> dict[str, t
     if one.positions.kind in ("none", "learned", "t5", "alibi"):
         left.add("positions.base")
     return {path: (ours[path], theirs[path]) for path in ours if path not in left and ours[path] != theirs[path]}
+
+
+def _evaluated(config: TransformerConfig) -> TransformerConfig:
+    """Without the experts' capacity, which drops positions in training alone."""
+    experts = config.feed_forward.experts
+    if experts is None:
+        return config
+    return replace(config, feed_forward=replace(config.feed_forward, experts=replace(experts, capacity=None)))
 
 
 def build(values: Mapping[str, Any]) -> TransformerConfig:

@@ -5,8 +5,14 @@ from tx_helpers.pretrained.bert import BERT, DISTILBERT, ROBERTA
 from tx_helpers.pretrained.family import Family
 from tx_helpers.pretrained.gpt2 import GPT2
 from tx_helpers.pretrained.llama import LLAMA, MISTRAL, QWEN2, QWEN3
+from tx_helpers.pretrained.mixtral import MIXTRAL, QWEN3_MOE
 from tx_helpers.pretrained.t5 import T5
 
 FAMILIES: dict[str, Family] = {
-    family.name: family for family in (GPT2, LLAMA, MISTRAL, QWEN2, QWEN3, BERT, ROBERTA, DISTILBERT, T5, BART, MARIAN)
+    family.name: family
+    for family in (
+        *(GPT2, LLAMA, MISTRAL, QWEN2, QWEN3, MIXTRAL, QWEN3_MOE),
+        *(BERT, ROBERTA, DISTILBERT),
+        *(T5, BART, MARIAN),
+    )
 }

@@ -77,7 +77,9 @@ def activation(ours: str, default: Any = REQUIRED) -> Field:
 
 
 class Row(NamedTuple):
-    """A module of ours, or one parameter, and the module or tensor of theirs that holds it. {} is the block's number.
+    """A module of ours, or one parameter, and the module or tensor of theirs that holds it.
+
+    {} is the block's number, and a second {} that of an expert.
 
     part        (k, n): ours is the k-th of n equal parts of their outputs, as where queries, keys and values are fused
     transposed  their matrices lie (inputs, outputs)
@@ -265,17 +267,15 @@ def check_layers(values: Mapping[str, Any], names: set[str]) -> None:
 
 
 def _row(rows: Mapping[str, Row], name: str) -> Row | None:
-    """The row of a parameter, or of its module, with the block's number and the parameter's name filled in."""
-    pattern, number = name, re.search(r"blocks\.(\d+)\.", name)
-    if number:
-        pattern = name.replace(number[0], "blocks.{}.", 1)
+    """The row of a parameter, or of its module, with block, expert and the parameter's name filled in."""
+    numbers = re.findall(r"\b(?:blocks|experts)\.(\d+)", name)
+    pattern = re.sub(r"\b(blocks|experts)\.\d+", r"\1.{}", name)
     module, _, leaf = pattern.rpartition(".")
     row, ending = (rows[pattern], "") if pattern in rows else (rows.get(module), f".{leaf}")
     if row is None:
         return None
-    i = number[1] if number else ""
     return row._replace(
         ours=name,
-        theirs=row.theirs.format(i) + ending,
-        also=tuple(other.format(i) + ending for other in row.also),
+        theirs=row.theirs.format(*numbers) + ending,
+        also=tuple(other.format(*numbers) + ending for other in row.also),
     )

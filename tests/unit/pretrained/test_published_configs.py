@@ -3,6 +3,7 @@
 import torch
 
 from tx_helpers.config import TransformerConfig
+from tx_helpers.experts import active_parameters
 from tx_helpers.models import count_parameters
 from tx_helpers.presets import gpt2, llama, t5
 from tx_helpers.pretrained.config_paths import differences, resolved
@@ -87,6 +88,38 @@ def test_qwen_2():
     )
     assert config.attention.window is None
     assert parameters("qwen2", config) == 7_615_616_512  # "7.61B"
+
+
+def test_mixtral_8x7b():
+    config = read(
+        "mixtral",
+        **dict(architectures=["MixtralForCausalLM"], attention_dropout=0.0, bos_token_id=1, eos_token_id=2),
+        **dict(hidden_act="silu", hidden_size=4096, initializer_range=0.02, intermediate_size=14336),
+        **dict(max_position_embeddings=32768, num_attention_heads=32, num_experts_per_tok=2, num_hidden_layers=32),
+        **dict(num_key_value_heads=8, num_local_experts=8, output_router_logits=False, rms_norm_eps=1e-05),
+        **dict(rope_theta=1000000.0, router_aux_loss_coef=0.02, sliding_window=None, tie_word_embeddings=False),
+        **dict(torch_dtype="bfloat16", transformers_version="4.36.0.dev0", use_cache=True, vocab_size=32000),
+    )
+    assert parameters("mixtral", config) == 46_702_792_704  # "47B parameters, but only uses 13B active"
+    with torch.device("meta"):
+        assert active_parameters(FAMILIES["mixtral"].model(config)) == 12_879_925_248
+
+
+def test_qwen_3_30b_a3b():
+    config = read(
+        "qwen3_moe",
+        **dict(architectures=["Qwen3MoeForCausalLM"], attention_bias=False, attention_dropout=0.0, bos_token_id=151643),
+        **dict(decoder_sparse_step=1, eos_token_id=151645, head_dim=128, hidden_act="silu", hidden_size=2048),
+        **dict(initializer_range=0.02, intermediate_size=6144, max_position_embeddings=40960, max_window_layers=48),
+        **dict(mlp_only_layers=[], moe_intermediate_size=768, norm_topk_prob=True, num_attention_heads=32),
+        **dict(num_experts=128, num_experts_per_tok=8, num_hidden_layers=48, num_key_value_heads=4),
+        **dict(output_router_logits=False, rms_norm_eps=1e-06, rope_scaling=None, rope_theta=1000000.0),
+        **dict(router_aux_loss_coef=0.001, sliding_window=None, tie_word_embeddings=False, torch_dtype="bfloat16"),
+        **dict(transformers_version="4.51.0", use_cache=True, use_sliding_window=False, vocab_size=151936),
+    )
+    assert parameters("qwen3_moe", config) == 30_532_122_624  # "30.5B in total and 3.3B activated"
+    with torch.device("meta"):
+        assert active_parameters(FAMILIES["qwen3_moe"].model(config)) == 3_353_008_128
 
 
 def test_t5_small():

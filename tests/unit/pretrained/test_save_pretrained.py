@@ -15,6 +15,7 @@ from tx_helpers.config import (
     TransformerConfig,
     WavelengthStretch,
 )
+from tx_helpers.experts import ExpertsConfig
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
 from tx_helpers.pretrained.families import FAMILIES
 from tx_helpers.pretrained.load import load_pretrained
@@ -36,6 +37,13 @@ ROTARY = replace(
     positions=PositionConfig("rotary", base=500.0),
     norm=NormConfig("rms"),
 )
+
+
+def mixture(experts: ExpertsConfig, **attention) -> TransformerConfig:
+    feed_forward = replace(ROTARY.feed_forward, experts=experts)
+    return replace(ROTARY, attention=AttentionConfig(3, bias=False, **attention), feed_forward=feed_forward)
+
+
 BERT = replace(LEARNED, wiring="post_norm", embedding=EmbeddingConfig(scale=False, norm=True, segments=2))
 BART = replace(LEARNED, wiring="post_norm", pad_id=1, embedding=EmbeddingConfig(norm=True))
 
@@ -48,6 +56,8 @@ BART = replace(LEARNED, wiring="post_norm", pad_id=1, embedding=EmbeddingConfig(
         (DecoderOnly, replace(ROTARY, attention=AttentionConfig(3, bias=False, window=4)), "mistral"),
         (DecoderOnly, replace(ROTARY, attention=AttentionConfig(3, output_bias=False)), "qwen2"),
         (DecoderOnly, replace(ROTARY, attention=AttentionConfig(3, bias=False, qk_norm=True)), "qwen3"),
+        (DecoderOnly, mixture(ExpertsConfig(5, 2, capacity=1.25)), "mixtral"),  # evaluation knows no capacity
+        (DecoderOnly, mixture(ExpertsConfig(4, 3, normalised=False), qk_norm=True), "qwen3_moe"),
         (DecoderOnly, replace(ROTARY, positions=PositionConfig("rotary", interpolation=3.0)), "llama"),
         (
             DecoderOnly,
@@ -107,6 +117,8 @@ def changed(**changes) -> TransformerConfig:
             "llama",
             "layout='int",
         ),
+        (DecoderOnly(ROTARY), "mixtral", "feed_forward.experts=None in the model, but the family has experts"),
+        (DecoderOnly(mixture(ExpertsConfig(4, 2, scale=2.0))), None, r"mixtral: feed_forward.experts=.*scale=2.0"),
         (DecoderOnly(LEARNED), "bert", "the model is a DecoderOnly, but bert is for EncoderOnly"),
         (DecoderOnly(LEARNED), "gpt3", "family='gpt3', expected one of gpt2, llama"),
         (DecoderOnly(changed(positions=PositionConfig("alibi"))), None, "gpt2: .*; llama: .*; mistral: .*; qwen3: "),

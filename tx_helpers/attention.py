@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from tx_helpers.arguments import check_broadcast, check_numbers, check_tensors, described
 from tx_helpers.cache import KVCache
-from tx_helpers.layers import RMSNorm
+from tx_helpers.layers import RMSNorm, soft_cap
 from tx_helpers.masks import additive_mask, causal_mask, combine_masks
 from tx_helpers.observe import observe, observed
 
@@ -33,14 +33,20 @@ def eager_attention(
     causal: bool = False,
     scale: float | None = None,
     dropout: float = 0.0,
+    cap: float | None = None,
 ) -> Tensor:
-    """The formula, step by step; reports "scores" (before the mask) and "weights". -> (B, H, T, K)"""
+    """The formula, step by step; reports "scores" (before the mask) and "weights". -> (B, H, T, K)
+
+    cap: the scores stay between ±cap (`layers.soft_cap`), as in Gemma 2; the fused kernel has no such thing.
+    """
     _check_arguments(q, k, v, mask, bias, scale, dropout)
     k, v = _one_for_each_query_head(q, k, v)
     # The queries are scaled before the product: in float16 the unscaled product could overflow.
     scores = q * _scale(q, scale) @ k.transpose(-2, -1)  # (B, H, T, K) @ (B, H, K, S) -> (B, H, T, S)
     if bias is not None:
         scores = scores + bias.to(scores.dtype)
+    if cap is not None:
+        scores = soft_cap(scores, cap)
     scores = observe("scores", scores)
     allowed = _with_causal(mask, causal, q, k)
     if allowed is not None:

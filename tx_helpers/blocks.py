@@ -39,6 +39,16 @@ def post_norm(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Modul
     return x
 
 
+def sandwich(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← x + norm′(sublayer(norm(x))), with a second norm of each sub-layer. Ding et al. 2021 (CogView); Gemma 2."""
+    n = len(sublayers)
+    if len(norms) != 2 * n:
+        raise ValueError(f"sandwich: {len(norms)} norms for {n} sub-layers, expected two of each: norms_per_sublayer=2")
+    for sublayer, norm, second in zip(sublayers, norms, norms[n:], strict=False):
+        x = x + second(sublayer(norm(x)))
+    return x
+
+
 def no_norm(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
     """x ← x + sublayer(x)."""
     for sublayer in sublayers:
@@ -70,6 +80,7 @@ def no_norm_without_residual(x: Tensor, sublayers: Sequence[Sublayer], norms: Se
 WIRINGS: dict[str, Wiring] = {  # those that `config.TransformerConfig` can name
     "pre_norm": pre_norm,
     "post_norm": post_norm,
+    "sandwich": sandwich,
     "pre_norm_without_residual": pre_norm_without_residual,
     "post_norm_without_residual": post_norm_without_residual,
 }
@@ -182,6 +193,8 @@ class EncoderBlock(nn.Module):
     dropout             of what a sub-layer returns
     """
 
+    n_sublayers = 2
+
     def __init__(
         self,
         self_attention: MultiHeadAttention,
@@ -201,7 +214,7 @@ class EncoderBlock(nn.Module):
         self.feed_forward_norm = new_norm()
         self.dropout = Dropout(dropout)
         self.wiring = wiring
-        second_norms = [new_norm() for _ in range(2 * (norms_per_sublayer - 1))]
+        second_norms = [new_norm() for _ in range(self.n_sublayers * (norms_per_sublayer - 1))]
         self.second_norms = nn.ModuleList(second_norms) if second_norms else ()
 
     def forward(
@@ -232,6 +245,8 @@ class EncoderBlock(nn.Module):
 class DecoderBlock(EncoderBlock):
     """Causal self-attention, cross-attention to the encoder's memory, feed-forward."""
 
+    n_sublayers = 3
+
     def __init__(
         self,
         self_attention: MultiHeadAttention,
@@ -240,9 +255,11 @@ class DecoderBlock(EncoderBlock):
         new_norm: Callable[[], nn.Module],
         *,
         wiring: Wiring = pre_norm,
+        norms_per_sublayer: int = 1,
         dropout: float = 0.0,
     ):
-        super().__init__(self_attention, feed_forward, new_norm, wiring=wiring, dropout=dropout)
+        options = dict(wiring=wiring, norms_per_sublayer=norms_per_sublayer, dropout=dropout)
+        super().__init__(self_attention, feed_forward, new_norm, **options)
         self.cross_attention = cross_attention
         self.cross_attention_norm = new_norm()
 
@@ -267,6 +284,6 @@ class DecoderBlock(EncoderBlock):
             cache=None if cache is None else cache.cross_attention,
         )
         sublayers = self._with_dropout(attend, look_at_memory, self.feed_forward)
-        norms = (self.self_attention_norm, self.cross_attention_norm, self.feed_forward_norm)
+        norms = (self.self_attention_norm, self.cross_attention_norm, self.feed_forward_norm, *self.second_norms)
         x = self.wiring(x, sublayers, norms)
         return observe("hidden", x)

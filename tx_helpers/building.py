@@ -4,7 +4,7 @@ from functools import partial
 
 from torch import nn
 
-from tx_helpers.attention import MultiHeadAttention
+from tx_helpers.attention import MultiHeadAttention, eager_attention, scaled_dot_product_attention
 from tx_helpers.blocks import WIRINGS, DecoderBlock, EncoderBlock
 from tx_helpers.config import TransformerConfig
 from tx_helpers.experts import MixtureOfExperts
@@ -14,7 +14,9 @@ from tx_helpers.positions import ALiBi, LearnedPositions, Rotary, SinusoidalPosi
 
 def new_norm(config: TransformerConfig) -> nn.Module:
     """LayerNorm or RMSNorm."""
-    return (RMSNorm if config.norm.kind == "rms" else nn.LayerNorm)(config.d_model, eps=config.norm.eps)
+    if config.norm.kind == "layer":
+        return nn.LayerNorm(config.d_model, eps=config.norm.eps)
+    return RMSNorm(config.d_model, eps=config.norm.eps, plus_one=config.norm.kind == "rms_plus_one")
 
 
 def new_position_vectors(config: TransformerConfig) -> nn.Module | None:
@@ -28,7 +30,9 @@ def new_position_vectors(config: TransformerConfig) -> nn.Module | None:
 def new_rotary(config: TransformerConfig) -> Rotary | None:
     """The rotation of queries and keys, if there is one."""
     p = config.positions
-    return Rotary(config.d_head, p.base, p.layout, p.interpolation, p.stretch) if p.kind == "rotary" else None
+    if p.kind != "rotary":
+        return None
+    return Rotary(config.d_head, p.base, p.layout, p.interpolation, p.stretch, p.turned)
 
 
 def new_position_bias(config: TransformerConfig, *, bidirectional: bool) -> nn.Module | None:
@@ -42,7 +46,7 @@ def new_position_bias(config: TransformerConfig, *, bidirectional: bool) -> nn.M
 
 def new_attention(config: TransformerConfig) -> MultiHeadAttention:
     """Self-attention or cross-attention."""
-    attention = config.attention
+    attention, cap = config.attention, config.attention.soft_cap
     return MultiHeadAttention(
         config.d_model,
         attention.n_heads,
@@ -54,6 +58,7 @@ def new_attention(config: TransformerConfig) -> MultiHeadAttention:
         norm_eps=config.norm.eps,
         scale=attention.scale,
         dropout=config.dropout,
+        attend=scaled_dot_product_attention if cap is None else partial(eager_attention, cap=cap),
     )
 
 
@@ -68,7 +73,12 @@ def new_feed_forward(config: TransformerConfig) -> nn.Module:
 
 def new_block(config: TransformerConfig, *, cross: bool) -> EncoderBlock:
     """A block, with cross=True one that also looks at a memory."""
-    options = dict(new_norm=partial(new_norm, config), wiring=WIRINGS[config.wiring], dropout=config.dropout)
+    options = dict(
+        new_norm=partial(new_norm, config),
+        wiring=WIRINGS[config.wiring],
+        norms_per_sublayer=2 if config.wiring == "sandwich" else 1,
+        dropout=config.dropout,
+    )
     attention, feed_forward = new_attention(config), new_feed_forward(config)
     if cross:
         return DecoderBlock(attention, new_attention(config), feed_forward, **options)

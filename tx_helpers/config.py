@@ -29,6 +29,7 @@ class AttentionConfig:
     output_bias: bool | None = None  # as bias
     qk_norm: bool = False
     scale: float | None = None  # 1 / √d_head
+    soft_cap: float | None = None  # of the scores, as in Gemma 2
     window: int | None = None  # of a causal stack: each query sees this many positions, its own included
 
     def __post_init__(self):
@@ -37,6 +38,7 @@ class AttentionConfig:
         at_least_one(optional=True, n_kv_heads=self.n_kv_heads, d_head=self.d_head)
         check_numbers("AttentionConfig", optional=True, scale=self.scale)
         at_least_one(optional=True, window=self.window)
+        check_numbers("AttentionConfig", above=0, optional=True, soft_cap=self.soft_cap)
         if self.n_heads % (self.n_kv_heads or self.n_heads):
             raise ValueError(
                 f"AttentionConfig: n_heads={self.n_heads} is not divisible by n_kv_heads={self.n_kv_heads}"
@@ -72,6 +74,7 @@ class PositionConfig:
     layout: str = "half"  # rotary
     interpolation: float = 1.0  # rotary
     stretch: WavelengthStretch | None = None  # rotary
+    turned: int | None = None  # rotary: how many of the d_head features turn; all
     buckets: int = 32  # t5
     max_distance: int = 128  # t5
 
@@ -82,19 +85,20 @@ class PositionConfig:
         check_numbers("PositionConfig", above=0, interpolation=self.interpolation)
         if self.stretch is not None:
             check_types("PositionConfig", WavelengthStretch, stretch=self.stretch)
+        check_numbers("PositionConfig", least=2, whole=True, optional=True, turned=self.turned)
         check_numbers("PositionConfig", least=1, whole=True, buckets=self.buckets, max_distance=self.max_distance)
 
 
 @dataclass(frozen=True)
 class NormConfig:
-    """LayerNorm or RMSNorm, and whether another one follows the last block of a stack."""
+    """LayerNorm or RMSNorm (gain: the weight, or 1 + weight), and whether another follows the last block of a stack."""
 
     kind: str = "layer"
     final: bool | None = None  # after pre-norm blocks, not after post-norm ones
     eps: float = 1e-5
 
     def __post_init__(self):
-        check_one_of("NormConfig", ("layer", "rms"), kind=self.kind)
+        check_one_of("NormConfig", ("layer", "rms", "rms_plus_one"), kind=self.kind)
         check_numbers("NormConfig", least=0, eps=self.eps)
 
 
@@ -109,11 +113,13 @@ class EmbeddingConfig:
     token_shift: int = 0  # how many previous tokens are added to each token's vector, as in RWKV
     output_bias: bool = False
     output_transform: str | None = None  # an activation: a dense layer, it and a norm precede the output, as in BERT
+    output_soft_cap: float | None = None  # of the logits, as in Gemma 2
     output_scale: float = 1.0  # of the last hidden states, before the output: d_model^−½ in T5
 
     def __post_init__(self):
         check_numbers("EmbeddingConfig", least=0, whole=True, segments=self.segments, token_shift=self.token_shift)
         check_numbers("EmbeddingConfig", output_scale=self.output_scale)
+        check_numbers("EmbeddingConfig", above=0, optional=True, output_soft_cap=self.output_soft_cap)
         if self.output_transform is not None:
             check_one_of("EmbeddingConfig", ACTIVATIONS, output_transform=self.output_transform)
 
@@ -147,7 +153,8 @@ class TransformerConfig:
     n_layers           blocks in a stack; n_encoder_layers if the encoder has another number
     context_length     the longest sequence; None: no limit (learned positions need one)
     pad_id             the id of padding, which is masked everywhere; None: no padding
-    wiring             "pre_norm" or "post_norm"; "…_without_residual" to show what the residual connection is for
+    wiring             "pre_norm", "post_norm" or, with a norm on both sides, "sandwich"; "…_without_residual" to show
+                       what the residual connection is for
     """
 
     vocab_size: int
@@ -189,6 +196,9 @@ class TransformerConfig:
             raise ValueError(f"TransformerConfig: d_model={self.d_model}, but sinusoidal positions need an even one")
         if self.positions.kind == "rotary" and self.d_head % 2:
             raise ValueError(f"TransformerConfig: d_head={self.d_head}, but rotary positions need an even one")
+        turned = self.d_head if self.positions.turned is None else self.positions.turned
+        if self.positions.kind == "rotary" and (turned % 2 or turned > self.d_head):
+            raise ValueError(f"TransformerConfig: turned={turned}, expected an even number up to d_head={self.d_head}")
         if self.positions.kind == "learned" and self.context_length is None:
             raise ValueError("TransformerConfig: positions are learned, but context_length is None: it says how many")
         check_numbers("TransformerConfig", least=0, whole=True, optional=True, pad_id=self.pad_id)
@@ -209,4 +219,4 @@ class TransformerConfig:
     @property
     def final_norm(self) -> bool:
         """Is there a norm after the last block of a stack?"""
-        return self.wiring.startswith("pre_norm") if self.norm.final is None else self.norm.final
+        return not self.wiring.startswith("post_norm") if self.norm.final is None else self.norm.final

@@ -3,6 +3,7 @@
 Left out on purpose: LayerNorm, linear maps and embeddings are PyTorch's own, and so is what dropout does.
 """
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -32,6 +33,12 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "silu": F.silu,
     "sigmoid": torch.sigmoid,
 }
+
+
+def soft_cap(x: Tensor, cap: float) -> Tensor:
+    """cap · tanh(x / cap): x where it is small, and never beyond ±cap. Source: Gemma Team 2024 (Gemma 2), section 2."""
+    check_numbers("soft_cap", above=0, less_than=math.inf, cap=cap)
+    return cap * torch.tanh(x / cap)
 
 
 class Dropout(nn.Dropout):
@@ -85,22 +92,24 @@ class GatedFeedForward(nn.Module):
 class RMSNorm(nn.Module):
     """x / √(mean(x²) + ε) · g: LayerNorm without the mean and without the bias. (…, D) -> (…, D)
 
-    g is the `weight`, as in `nn.RMSNorm`. The mean is computed in float32 or better.
+    g is the `weight`, as in `nn.RMSNorm`. With plus_one it is 1 + weight, as in Gemma: then weight decay draws the gain
+    towards 1. The mean is computed in float32 or better.
     Source: Zhang and Sennrich 2019, eq. 4.
     """
 
-    def __init__(self, dim: int, *, eps: float = 1e-6):
+    def __init__(self, dim: int, *, eps: float = 1e-6, plus_one: bool = False):
         super().__init__()
         check_numbers("RMSNorm", least=1, whole=True, dim=dim)
         check_numbers("RMSNorm", least=0, eps=eps)
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(dim))
+        self.eps, self.plus_one = eps, plus_one
+        self.weight = nn.Parameter(torch.zeros(dim) if plus_one else torch.ones(dim))
 
     def forward(self, x: Tensor) -> Tensor:
         _check_width("RMSNorm", x, self.weight.shape[0])
         wide = x.to(torch.promote_types(x.dtype, torch.float32))  # squares would overflow in float16
         normed = wide * torch.rsqrt((wide * wide).mean(-1, keepdim=True) + self.eps)
-        return (normed * self.weight).to(x.dtype)
+        gain = 1.0 + self.weight.to(wide.dtype) if self.plus_one else self.weight
+        return (normed * gain).to(x.dtype)
 
 
 def _check_options(operation: str, d_model: int, d_ff: int, activation: str, dropout: float) -> None:

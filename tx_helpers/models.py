@@ -15,7 +15,7 @@ from tx_helpers.blocks import BlockCache, EncoderBlock, InputEmbedding, OutputTr
 from tx_helpers.building import new_block, new_norm, new_position_bias, new_position_vectors, new_rotary
 from tx_helpers.config import TransformerConfig
 from tx_helpers.decoding import DecodingState
-from tx_helpers.layers import FeedForward, GatedFeedForward
+from tx_helpers.layers import FeedForward, GatedFeedForward, soft_cap
 from tx_helpers.masks import combine_masks, padding_mask, sliding_window_mask
 from tx_helpers.positions import T5Bias
 
@@ -125,7 +125,9 @@ class TransformerModel(nn.Module):
         """Last hidden states (B, T, D) -> one number for each token of the vocabulary (B, T, V)."""
         if self.transform is not None:
             hidden = self.transform(hidden)
-        return self.output(hidden * self.config.embedding.output_scale)
+        logits = self.output(hidden * self.config.embedding.output_scale)
+        cap = self.config.embedding.output_soft_cap
+        return logits if cap is None else soft_cap(logits, cap)
 
 
 class EncoderOnly(TransformerModel):

@@ -181,6 +181,7 @@ def _cases() -> list[PublicModel]:
     llama, mistral = (t.LlamaForCausalLM, t.LlamaConfig), (t.MistralForCausalLM, t.MistralConfig)
     qwen2, qwen3 = (t.Qwen2ForCausalLM, t.Qwen2Config), (t.Qwen3ForCausalLM, t.Qwen3Config)
     mixtral, qwen3_moe = (t.MixtralForCausalLM, t.MixtralConfig), (t.Qwen3MoeForCausalLM, t.Qwen3MoeConfig)
+    gemma, stablelm = (t.GemmaForCausalLM, t.GemmaConfig), (t.StableLmForCausalLM, t.StableLmConfig)
     bert, roberta = (t.BertForMaskedLM, t.BertConfig), (t.RobertaForMaskedLM, t.RobertaConfig)
     distilbert = (t.DistilBertForMaskedLM, t.DistilBertConfig)
     t5 = (t.T5ForConditionalGeneration, t.T5Config)
@@ -195,6 +196,7 @@ def _cases() -> list[PublicModel]:
     gated = dict(feed_forward_proj="gated-gelu", tie_word_embeddings=False)
     five, four = dict(num_local_experts=5, num_experts_per_tok=3), dict(num_experts=4, num_experts_per_tok=2)
     mixture = dict(moe_intermediate_size=19, head_dim=10, **four)
+    whole = dict(rope_parameters={"rope_type": "default", "rope_theta": 300.0, "partial_rotary_factor": 1.0})
     near = dict(relative_attention_num_buckets=8, relative_attention_max_distance=12)
     pad = dict(pad_token_id=36, decoder_start_token_id=36, eos_token_id=0)
     return [
@@ -215,6 +217,10 @@ def _cases() -> list[PublicModel]:
         PublicModel("mixtral-window", *mixtral, _llama(53, 20, 1, 6, 2, 17, head_dim=6, sliding_window=4, **tied)),
         PublicModel("qwen3-moe", *qwen3_moe, _llama(37, 18, 2, 3, 1, 23, **mixture)),
         PublicModel("qwen3-moe-normalised", *qwen3_moe, _llama(29, 30, 1, 3, 3, 23, norm_topk_prob=True, **mixture)),
+        PublicModel("gemma", *gemma, _llama(37, 18, 2, 3, 1, 23, head_dim=10)),
+        PublicModel("gemma-untied", *gemma, _llama(29, 30, 1, 5, 5, 19, head_dim=6, attention_bias=True, **untied)),
+        PublicModel("stablelm", *stablelm, _llama(37, 24, 2, 3, 1, 23, use_qkv_bias=True)),
+        PublicModel("stablelm-whole", *stablelm, _llama(29, 30, 1, 5, 5, 19, layer_norm_eps=1e-2, **whole, **tied)),
         PublicModel("bert", *bert, _bert(37, 21, 2, 3, 23)),
         PublicModel("bert-untied", *bert, _bert(53, 30, 1, 5, 17, hidden_act="relu", type_vocab_size=3, **untied)),
         PublicModel("bert-pretraining", t.BertForPreTraining, t.BertConfig, _bert(29, 28, 3, 7, 31)),

@@ -25,7 +25,7 @@ def differences(one: TransformerConfig, other: TransformerConfig) -> dict[str, t
     """Path -> both values, where they differ in what the model computes (initial values and dropout are left out)."""
     ours, theirs = flat(_evaluated(one)), flat(_evaluated(other))
     left = {path for path in ours if path.startswith("init.") or path == "dropout"}
-    unused = {"rotary": ("interpolation", "layout", "stretch"), "t5": ("buckets", "max_distance")}
+    unused = {"rotary": ("interpolation", "layout", "stretch", "turned"), "t5": ("buckets", "max_distance")}
     for kind, names in unused.items():
         if one.positions.kind == other.positions.kind != kind:
             left |= {f"positions.{name}" for name in names}

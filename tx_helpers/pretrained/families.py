@@ -3,6 +3,7 @@
 from tx_helpers.pretrained.bart import BART, MARIAN
 from tx_helpers.pretrained.bert import BERT, DISTILBERT, ROBERTA
 from tx_helpers.pretrained.family import Family
+from tx_helpers.pretrained.gemma import GEMMA, STABLELM
 from tx_helpers.pretrained.gpt2 import GPT2
 from tx_helpers.pretrained.llama import LLAMA, MISTRAL, QWEN2, QWEN3
 from tx_helpers.pretrained.mixtral import MIXTRAL, QWEN3_MOE
@@ -11,7 +12,7 @@ from tx_helpers.pretrained.t5 import T5
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        *(GPT2, LLAMA, MISTRAL, QWEN2, QWEN3, MIXTRAL, QWEN3_MOE),
+        *(GPT2, LLAMA, MISTRAL, QWEN2, QWEN3, MIXTRAL, QWEN3_MOE, GEMMA, STABLELM),
         *(BERT, ROBERTA, DISTILBERT),
         *(T5, BART, MARIAN),
     )

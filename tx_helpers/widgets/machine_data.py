@@ -35,7 +35,10 @@ SUPPORTED = (
 )
 LIMIT = 64  # tokens of a text, where the model has no context length
 LARGEST = 5_000_000  # parameters: 20 MB, and about ten milliseconds a token
-NOT_IN_THE_PAGE = ("attention.window", "feed_forward.experts", "positions.stretch")  # what must be None
+NOT_IN_THE_PAGE = (  # what must be None
+    *("attention.window", "attention.soft_cap", "feed_forward.experts", "positions.stretch", "positions.turned"),
+    "embedding.output_soft_cap",
+)
 TOLERANCE = 1e-3  # of the largest logit; of a model in half precision a hundred times as much
 
 
@@ -88,6 +91,9 @@ def _check_known(config: TransformerConfig) -> None:
     for path in NOT_IN_THE_PAGE:
         if (value := attrgetter(path)(config)) is not None:
             raise ValueError(f"machine: {path}={value}, which the page does not compute; expected None")
+    for path, value in (("wiring", "sandwich"), ("norm.kind", "rms_plus_one")):
+        if attrgetter(path)(config) == value:
+            raise ValueError(f"machine: {path}={value!r}, which the page does not compute")
 
 
 def _has_encoder(model: nn.Module) -> bool:

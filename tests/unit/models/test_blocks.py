@@ -22,6 +22,7 @@ from tx_helpers.blocks import (
     post_norm_without_residual,
     pre_norm,
     pre_norm_without_residual,
+    sandwich,
 )
 from tx_helpers.capture import capture
 from tx_helpers.layers import FeedForward, GatedFeedForward, RMSNorm
@@ -105,6 +106,17 @@ def test_a_wiring_may_use_a_second_norm_of_each_sub_layer_and_any_order():
     torch.testing.assert_close(block(x), expected, rtol=1e-12, atol=1e-12)
     assert len(block.second_norms) == 2
     assert not any("second" in name for name, _ in encoder_block().named_modules())
+
+
+def test_a_sandwich_has_a_norm_before_and_behind_each_sub_layer():
+    block, x, memory = decoder_block(wiring=sandwich, norms_per_sublayer=2), normal(B, T, D), normal(B, S, D, seed=1)
+    first, second, third = block.second_norms
+    expected = x + first(block.self_attention(block.self_attention_norm(x), causal=True))
+    expected = expected + second(block.cross_attention(block.cross_attention_norm(expected), memory))
+    expected = expected + third(block.feed_forward(block.feed_forward_norm(expected)))
+    torch.testing.assert_close(block(x, memory), expected, rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match="sandwich: 2 norms for 2 sub-layers, expected two of each"):
+        encoder_block(wiring=sandwich)(x)
 
 
 def test_a_decoder_block_is_causal_unless_told_otherwise():

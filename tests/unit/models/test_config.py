@@ -131,10 +131,17 @@ def test_a_config_is_frozen_and_compares_by_value():
         (lambda: PositionConfig("rotary", layout="neox"), "PositionConfig: layout='neox', expected one of half, inter"),
         (lambda: PositionConfig(base=-1.0), "PositionConfig: base=-1.0, expected at least 1"),
         (lambda: PositionConfig(interpolation=0.0), "PositionConfig: interpolation=0.0, expected more than 0"),
-        (lambda: NormConfig("batch"), "NormConfig: kind='batch', expected one of layer, rms"),
+        (lambda: NormConfig("batch"), "NormConfig: kind='batch', expected one of layer, rms, rms_plus"),
+        (lambda: AttentionConfig(3, soft_cap=0), "AttentionConfig: soft_cap=0, expected more than 0"),
         (
-            lambda: TransformerConfig(V, wiring="sandwich"),
-            "TransformerConfig: wiring='sandwich', expected one of pre_norm, post",
+            lambda: TransformerConfig(
+                V, 12, attention=AttentionConfig(3), positions=PositionConfig("rotary", turned=6)
+            ),
+            "TransformerConfig: turned=6, expected an even number up to d_head=4",
+        ),
+        (
+            lambda: TransformerConfig(V, wiring="toast"),
+            "TransformerConfig: wiring='toast', expected one of pre_norm, post",
         ),
         (lambda: EmbeddingConfig(segments=-1), r"EmbeddingConfig: segments=-1, expected at least 0"),
         (lambda: EmbeddingConfig(token_shift=-1), r"EmbeddingConfig: token_shift=-1, expected at least 0"),

@@ -5,6 +5,7 @@ PyTorch's tools work, half precision works, and who cannot carry it says so.
 """
 
 from dataclasses import replace
+from operator import attrgetter
 
 import pytest
 import torch
@@ -13,7 +14,14 @@ from torch.func import functional_call, stack_module_state, vmap
 
 from parity import B, F, S, T, randomise, tokens
 from toy_models import CONTEXT, PAD, close, config, feed, model
-from tx_helpers.config import AttentionConfig, FeedForwardConfig, TransformerConfig
+from tx_helpers.config import (
+    AttentionConfig,
+    EmbeddingConfig,
+    FeedForwardConfig,
+    NormConfig,
+    PositionConfig,
+    TransformerConfig,
+)
 from tx_helpers.experts import ExpertsConfig
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
 from tx_helpers.presets import gpt2
@@ -24,6 +32,11 @@ from tx_helpers.widgets.machine_data import machine_data
 SIGMOID = ExpertsConfig(4, 3, shared=1, score="sigmoid", normalised=False, scale=0.5, biased=True, capacity=0.5)
 PARTS: dict[str, tuple[str, dict]] = {  # name: what refuses it calls it, changes to the config
     "experts": ("feed_forward.experts", dict(feed_forward=FeedForwardConfig(F, "silu", experts=ExpertsConfig(5, 2)))),
+    "soft cap of scores": ("attention.soft_cap", dict(attention=AttentionConfig(3, soft_cap=0.7))),
+    "soft cap of logits": ("embedding.output_soft_cap", dict(embedding=EmbeddingConfig(output_soft_cap=1.5))),
+    "partial rotary": ("positions.turned", dict(positions=PositionConfig("rotary", base=50.0, turned=2))),
+    "sandwich": ("wiring", dict(wiring="sandwich")),
+    "rms plus one": ("norm.kind", dict(norm=NormConfig("rms_plus_one"))),
     "experts, sigmoid": (
         "feed_forward.experts",
         dict(feed_forward=FeedForwardConfig(F, gated=True, experts=SIGMOID), wiring="post_norm"),
@@ -171,11 +184,14 @@ def test_half_precision_stays_near(part):
 def test_who_cannot_carry_it_says_so_by_name(part, tmp_path):
     """A GPT-2 with this part alone is no GPT-2."""
     name, made = PARTS[part][0], built(DecoderOnly, part, torch.float32)
-    group, leaf = name.split(".")
     base = gpt2(vocab_size=11, d_model=12, n_layers=2, context_length=CONTEXT, attention=AttentionConfig(3))
-    alone = replace(getattr(base, group), **{leaf: getattr(getattr(made.config, group), leaf)})
-    with pytest.raises(ValueError, match=f"save_pretrained: no family has .*gpt2: {name}="):
-        save_pretrained(DecoderOnly(replace(base, **{group: alone})), tmp_path, family="gpt2")
+    group, leaf = name.rpartition(".")[::2]
+    value = attrgetter(name)(made.config)
+    if name == "positions.turned":
+        base = replace(base, positions=PositionConfig("rotary"))
+    alone = {group: replace(getattr(base, group), **{leaf: value})} if group else {leaf: value}
+    with pytest.raises(ValueError, match=f"save_pretrained: no family has .*gpt2: ({name}|positions.kind)="):
+        save_pretrained(DecoderOnly(replace(base, **alone)), tmp_path, family="gpt2")
     with pytest.raises(ValueError, match=f"machine: {name}=.*, which the page does not compute"):
         machine_data(made)
 

@@ -119,7 +119,33 @@ def test_qwen_3_30b_a3b():
     )
     assert parameters("qwen3_moe", config) == 30_532_122_624  # "30.5B in total and 3.3B activated"
     with torch.device("meta"):
-        assert active_parameters(FAMILIES["qwen3_moe"].model(config)) == 3_353_008_128
+        assert active_parameters(FAMILIES["qwen3_moe"].model(config)) == 3_353_032_704
+
+
+def test_gemma_2b():
+    config = read(
+        "gemma",
+        **dict(architectures=["GemmaForCausalLM"], attention_bias=False, attention_dropout=0.0, bos_token_id=2),
+        **dict(eos_token_id=1, head_dim=256, hidden_act="gelu", hidden_size=2048, initializer_range=0.02),
+        **dict(intermediate_size=16384, max_position_embeddings=8192, num_attention_heads=8, num_hidden_layers=18),
+        **dict(num_key_value_heads=1, pad_token_id=0, rms_norm_eps=1e-06, rope_scaling=None, rope_theta=10000.0),
+        **dict(torch_dtype="bfloat16", transformers_version="4.38.0.dev0", use_cache=True, vocab_size=256000),
+    )
+    assert config.feed_forward.activation == "gelu_tanh"
+    assert parameters("gemma", config) == 2_506_172_416  # 2B, and half a billion in the embedding
+
+
+def test_stablelm_2_1_6b():
+    config = read(
+        "stablelm",
+        **dict(architectures=["StableLmForCausalLM"], bos_token_id=100257, eos_token_id=100257, hidden_act="silu"),
+        **dict(hidden_size=2048, initializer_range=0.02, intermediate_size=5632, layer_norm_eps=1e-05),
+        **dict(max_position_embeddings=4096, num_attention_heads=32, num_hidden_layers=24, num_key_value_heads=32),
+        **dict(partial_rotary_factor=0.25, rope_theta=10000, tie_word_embeddings=False, torch_dtype="float16"),
+        **dict(transformers_version="4.38.0", use_cache=True, use_qkv_bias=True, vocab_size=100352),
+    )
+    assert (config.d_head, config.positions.turned) == (64, 16)
+    assert parameters("stablelm", config) == 1_644_515_328  # "1.6B"
 
 
 def test_t5_small():

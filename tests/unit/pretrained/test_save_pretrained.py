@@ -56,6 +56,16 @@ BART = replace(LEARNED, wiring="post_norm", pad_id=1, embedding=EmbeddingConfig(
         (DecoderOnly, replace(ROTARY, attention=AttentionConfig(3, bias=False, window=4)), "mistral"),
         (DecoderOnly, replace(ROTARY, attention=AttentionConfig(3, output_bias=False)), "qwen2"),
         (DecoderOnly, replace(ROTARY, attention=AttentionConfig(3, bias=False, qk_norm=True)), "qwen3"),
+        (
+            DecoderOnly,
+            replace(ROTARY, norm=NormConfig("rms_plus_one"), embedding=EmbeddingConfig()),
+            "gemma",
+        ),
+        (
+            DecoderOnly,
+            replace(ROTARY, norm=NormConfig(), positions=PositionConfig("rotary", turned=2)),
+            "stablelm",
+        ),
         (DecoderOnly, mixture(ExpertsConfig(5, 2, capacity=1.25)), "mixtral"),  # evaluation knows no capacity
         (DecoderOnly, mixture(ExpertsConfig(4, 3, normalised=False), qk_norm=True), "qwen3_moe"),
         (DecoderOnly, replace(ROTARY, positions=PositionConfig("rotary", interpolation=3.0)), "llama"),

@@ -17,6 +17,7 @@ from tx_helpers.capture import capture
 from tx_helpers.families.objectives import ObjectiveBatches, objective_loss
 from tx_helpers.families.vocabulary import CLS, MASK, SENTIMENTS, SENTINELS, SEP, world_id, world_tokenizer
 from tx_helpers.families.world_models import CLASSES, OBJECTIVE_OF, world_model
+from tx_helpers.generation.search import generate
 from tx_helpers.models import TransformerModel
 from tx_helpers.text.data import BOS, EOS, PAD, pad_right
 from tx_helpers.text.world import little_world
@@ -24,7 +25,7 @@ from tx_helpers.text.world_tasks import fill_gap
 from tx_helpers.text.world_truth import Truth
 
 SPLITS = {"train": "new texts", "test": "unseen combinations"}
-LOSS_TEXTS, GAPS, PROBE_TEXTS, SEED = 1_920, 400, 20_000, 1_000
+LOSS_TEXTS, GAPS, WRITTEN, PROBE_TEXTS, SEED = 1_920, 400, 500, 20_000, 1_000
 Examples = list[tuple[Truth, int | None, int]]  # a text, the place to look at (None: the mean over the text), the class
 
 
@@ -39,6 +40,8 @@ def measure(kind: str, model: TransformerModel) -> dict[str, float]:
             loss, right, floor, best = gaps(kind, model, split)
             found |= {f"gap: loss on {name}": loss, f"gap: floor on {name}": floor}
             found |= {f"gap: share right on {name}": right, f"gap: best possible share on {name}": best}
+    if kind == "decoder":
+        found["share of written texts that the world has"] = share_of_the_world(model)
     for question in QUESTIONS:
         for layer, share in enumerate(probe(kind, model, question)):
             found[f"probe: {question}, after block {layer}" if layer else f"probe: {question}, embedding"] = share
@@ -83,6 +86,15 @@ def gaps(kind: str, model: TransformerModel, split: str) -> tuple[float, float, 
         floors.append(-math.log(possible[word]))
         best.append(max(possible.values()))
     return tuple(sum(figures) / GAPS for figures in (losses, right, floors, best))
+
+
+def share_of_the_world(model: TransformerModel) -> float:
+    """The share of texts, drawn word by word at temperature 1, that are texts of the world, down to the last word."""
+    generator = torch.Generator().manual_seed(SEED)
+    start = [[BOS]] * WRITTEN
+    rows = generate(model, start, max_new_tokens=70, end_id=EOS, pad_id=PAD, temperature=1.0, generator=generator)
+    texts = map(world_tokenizer().decode, rows)
+    return sum(math.isfinite(little_world().log_probability(text)) for text in texts) / WRITTEN
 
 
 def sense(truth: Truth) -> Iterator[tuple[int, int]]:

@@ -78,7 +78,9 @@ def card(folder: Path) -> str:
     for kind, found in facts.items():
         for name, figure in found.items():
             rows.setdefault(name, {})[kind] = figure
-    losses = {name: row for name, row in rows.items() if name.startswith(("loss on", "floor on", "gap"))}
+    losses = {
+        name: row for name, row in rows.items() if name.startswith(("loss on", "floor on", "gap", "share of written"))
+    }
     probes = {name.removeprefix("probe: "): row for name, row in rows.items() if name.startswith("probe")}
     recipe = {name: row for name, row in rows.items() if name not in losses and not name.startswith("probe")}
     sizes = [found["parameters"] for found in facts.values()]

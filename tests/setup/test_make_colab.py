@@ -116,7 +116,7 @@ def test_the_editions_hold_the_course_and_are_else_the_notebooks(made):
         text = re.search(r'text = """\n(.*?)\n"""', cell.source, re.DOTALL)[1]
         assert base64.b64decode(text) == wheel.read_bytes()
         assert cell.metadata.jupyter.source_hidden and cell.metadata.cellView == "form"
-        assert (made / path.name).stat().st_size < 5e6  # Colab opens 20 MB
+        assert (made / path.name).stat().st_size < 8e6  # 3 MB of it are trained models; Colab opens 20 MB
 
 
 @pytest.mark.slow

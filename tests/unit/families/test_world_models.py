@@ -3,7 +3,6 @@
 import json
 import re
 import time
-from pathlib import Path
 
 import pytest
 import torch
@@ -97,6 +96,15 @@ def test_a_gap_is_filled_nearly_as_well_as_can_be(kind, monkeypatch):
     assert floor < loss < floor + 0.6 and right > best - 0.3
 
 
+@pytest.mark.slow
+def test_the_decoder_writes_texts_of_the_world(monkeypatch):
+    monkeypatch.setattr(measure_world_models, "WRITTEN", 60)
+    share = measure_world_models.share_of_the_world(world_model("decoder"))
+    assert share == pytest.approx(world_model_facts("decoder")["share of written texts that the world has"], abs=0.2)
+    untrained = measure_world_models.share_of_the_world(new_world_model("decoder").eval())
+    assert untrained == 0 < share
+
+
 @every_kind
 def test_another_model_s_file_is_refused_and_both_sides_are_named(kind, tmp_path):
     other = "decoder" if kind == "encoder" else "encoder"
@@ -128,7 +136,7 @@ def test_the_recipe_gives_the_same_losses_again(kind):
 def small(monkeypatch):
     """A recipe of seconds: fewer texts to measure on."""
     monkeypatch.setattr(pretrain_world_models, "TEXTS", 200)
-    for name, number in {"LOSS_TEXTS": 64, "GAPS": 4, "PROBE_TEXTS": 300}.items():
+    for name, number in {"LOSS_TEXTS": 64, "GAPS": 4, "WRITTEN": 5, "PROBE_TEXTS": 300}.items():
         monkeypatch.setattr(measure_world_models, name, number)
 
 
@@ -174,8 +182,3 @@ def test_metadata_are_texts(tmp_path):
     (tmp_path / "y").write_bytes(len(header).to_bytes(8, "little") + header)
     with pytest.raises(ValueError, match=r"y: __metadata__ is \{'facts': 3\}, expected a text for each name"):
         read_metadata(tmp_path / "y")
-
-
-def test_the_wheel_carries_them():
-    patterns = (Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8")
-    assert '"families/weights/*.safetensors", "families/weights/*.md"' in patterns

@@ -1,6 +1,6 @@
 """Pretrain the three models of the little world that come with the package: tx_helpers/families/weights
 
-    python tools/pretrain_world_models.py [--steps 5000] [--only encoder] [--to FOLDER]
+    python tools/pretrain_world_models.py [--steps 5000] [--texts 200000] [--only encoder] [--to FOLDER]
 
 Thirty minutes on two quiet cores. The three are trained alike: the same texts in the same order, steps, seed, learning
 rates; only the objective differs. A batch has 48 texts, in rows of one, two and three by turns, so that a model knows
@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import torch
 from measure_world_models import measure
 from tx_helpers.arguments import check_one_of
 from tx_helpers.families.objectives import ObjectiveBatches, objective_loss
+from tx_helpers.families.vocabulary import world_tokenizer
 from tx_helpers.families.world_models import CLASSES, FOLDER, OBJECTIVE_OF, new_world_model
 from tx_helpers.models import TransformerModel, count_parameters
 from tx_helpers.pretrained.tensor_file import write_tensors
@@ -53,9 +55,9 @@ def train(kind: str, steps: int = STEPS, *, texts: int = TEXTS, **options) -> Ru
     )
 
 
-def data_sha256(texts: int = TEXTS) -> str:
-    """The hash of all texts that were drawn from, one a line."""
-    return hashlib.sha256("\n".join(little_world("train").texts(texts)).encode()).hexdigest()
+def sha256(lines: Iterable[str]) -> str:
+    """The hash of all lines."""
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def rounded(model: TransformerModel) -> TransformerModel:
@@ -79,7 +81,7 @@ def save(model: TransformerModel, facts: dict[str, Any], file: Path) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def pretrain(kind: str, steps: int, folder: Path, texts: int = TEXTS) -> dict[str, Any]:
+def pretrain(kind: str, steps: int, folder: Path, texts: int) -> dict[str, Any]:
     """Train a model, measure it, and write its file. -> the facts"""
     start, worked = time.perf_counter(), time.process_time()
     run = train(kind, steps, texts=texts)
@@ -92,7 +94,8 @@ def pretrain(kind: str, steps: int, folder: Path, texts: int = TEXTS) -> dict[st
         "texts in a row, by turns": IN_A_ROW,
         "seed": SEED,
         "texts to draw from": texts,
-        "sha256 of these texts": data_sha256(texts),
+        "sha256 of these texts": sha256(little_world("train").texts(texts)),
+        "sha256 of the vocabulary": sha256(world_tokenizer().tokens),
         "optimizer": f"Muon and AdamW, {WRITER_RATES}; warm-up {WARMUP} steps, then linear to 0; clip 1",
         "precision of training": "bfloat16" if fast_bfloat16(CPU) else "float32",
         "torch": torch.__version__,
@@ -108,11 +111,12 @@ def pretrain(kind: str, steps: int, folder: Path, texts: int = TEXTS) -> dict[st
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--texts", type=int, default=TEXTS, help="how many are drawn from")
     parser.add_argument("--only", choices=CLASSES, help="train one of them, and write the card anew")
     parser.add_argument("--to", type=Path, default=FOLDER)
     options = parser.parse_args()
     for kind in [options.only] if options.only else CLASSES:
-        print(f"{kind}: {pretrain(kind, options.steps, options.to)}")
+        print(f"{kind}: {pretrain(kind, options.steps, options.to, options.texts)}")
     if all((options.to / f"{kind}.safetensors").exists() for kind in CLASSES):
         write_card(options.to)
 

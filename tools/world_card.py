@@ -11,13 +11,15 @@ TEXT = """\
 # Model card: three models of the little world
 
 An encoder, a decoder and an encoder–decoder, pretrained on texts of the little world (`tx_helpers/text/world.py`):
-generated English of 55 words at most, about 480 different words. They are for the course's notebooks: small enough to
-be trained in minutes, and good enough to be looked into. They know nothing of the real world.
+generated English, texts of some 35 words and at most 56, made of 468 words and signs. They are for the course's
+notebooks: small enough to be trained in minutes, and good enough to be looked into. They know nothing of the real
+world.
 
     from tx_helpers.families.world_models import world_model
     encoder = world_model("encoder")
 
-`make pretrained` makes these files again. Every figure below is also in the files themselves (`world_model_facts`).
+`make pretrained` trains them again by the same recipe; the last digits depend on the processor. Every figure below is
+also in the files themselves (`world_model_facts`).
 
 ## What is held equal, and what is not
 

@@ -30,6 +30,7 @@ from tx_helpers.training.losses import sequence_loss
 
 IGNORE = -100  # the target of a position that is not scored: what torch's cross_entropy leaves out
 OBJECTIVES = ("causal", "masked", "next_sentence", "span_corruption", "prefix")
+OPTIONS = {"masked": ("rate", "as_mask", "as_random"), "span_corruption": ("rate", "mean_span")}  # of batches
 
 
 def causal(ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -174,9 +175,10 @@ class ObjectiveBatches:
     in the fourth: so that a model meets long rows, too. All objectives draw the same texts for the same seed and step.
 
     causal, prefix     <bos> text <eos> text <eos>; the model of `prefix` must not be causal of itself
-    masked             <cls> text <sep> text <sep>
+    masked             <cls> text <sep> text <sep>; options: rate, as_mask, as_random
     next_sentence      <cls> first half <sep> second half <sep>; in about half of the rows that of another text
-    span_corruption    text <sep> text                   read by an encoder; its decoder reads <bos> and the target
+    span_corruption    text <sep> text, read by an encoder; its decoder reads <bos> and the target;
+                       options: rate, mean_span
     """
 
     def __init__(
@@ -199,6 +201,11 @@ class ObjectiveBatches:
             raise ValueError(
                 f"ObjectiveBatches: next_sentence with texts={texts} and texts_in_a_row={tuple(texts_in_a_row)}, "
                 "expected at least 2 texts, one in a row: the second half may be another text's"
+            )
+        known = OPTIONS.get(objective, ())
+        if unknown := sorted(options.keys() - {*known}):
+            raise ValueError(
+                f"ObjectiveBatches: {unknown[0]} is no option of {objective}, which has {', '.join(known) or 'none'}"
             )
         self.objective, self.count, self.in_a_row = objective, count, tuple(texts_in_a_row)
         self.texts, self.seed, self.options = encoded_texts(texts, split, seed), seed, options

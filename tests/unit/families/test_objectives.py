@@ -175,6 +175,11 @@ SIGNS = dict(cls_id=1, sep_id=2, yes_id=3, no_id=4)
             lambda: ObjectiveBatches("next_sentence", 1, texts=1),
             "next_sentence with texts=1 .*expected at least 2 texts",
         ),
+        (lambda: ObjectiveBatches("causal", rate=0.3), "rate is no option of causal, which has none"),
+        (
+            lambda: ObjectiveBatches("masked", mean_span=2),
+            "mean_span is no option of masked, which has rate",
+        ),
         (lambda: ObjectiveBatches("causal", texts=5)(-1), "step=-1, expected at least 0"),
     ],
 )

@@ -24,6 +24,7 @@ from tx_helpers.families.world_models import (
 )
 from tx_helpers.models import count_parameters
 from tx_helpers.pretrained.tensor_file import read_metadata
+from tx_helpers.text.world import little_world
 
 every_kind = pytest.mark.parametrize("kind", CLASSES)
 
@@ -68,12 +69,17 @@ def test_the_card_is_made_of_what_the_files_say_with_their_hashes():
     assert not re.search(r"\{\w+\}", text)
 
 
-@every_kind
-def test_the_data_are_those_that_the_card_names(kind):
-    facts = world_model_facts(kind)
-    assert facts["sha256 of these texts"] == pretrain_world_models.data_sha256(facts["texts to draw from"])
-    assert facts["objective"] == OBJECTIVE_OF[kind]
-    assert facts["steps"] == world_model_facts("encoder")["steps"]
+def test_they_were_trained_alike_on_the_texts_and_the_vocabulary_of_today():
+    told = {kind: world_model_facts(kind) for kind in CLASSES}
+    assert {kind: facts["objective"] for kind, facts in told.items()} == OBJECTIVE_OF
+    equal = {"steps", "seed", "texts in a step", "texts in a row, by turns", "texts to draw from", "optimizer"}
+    equal |= {"sha256 of these texts", "sha256 of the vocabulary", "precision of training"}
+    for name in equal:
+        assert len({str(facts[name]) for facts in told.values()}) == 1, name
+    facts = told["encoder"]
+    texts = little_world("train").texts(facts["texts to draw from"])
+    assert facts["sha256 of these texts"] == pretrain_world_models.sha256(texts)
+    assert facts["sha256 of the vocabulary"] == pretrain_world_models.sha256(world_tokenizer().tokens)
 
 
 @pytest.mark.slow
@@ -135,15 +141,14 @@ def test_the_recipe_gives_the_same_losses_again(kind):
 @pytest.fixture
 def small(monkeypatch):
     """A recipe of seconds: fewer texts to measure on."""
-    monkeypatch.setattr(pretrain_world_models, "TEXTS", 200)
     for name, number in {"LOSS_TEXTS": 64, "GAPS": 4, "WRITTEN": 5, "PROBE_TEXTS": 300}.items():
         monkeypatch.setattr(measure_world_models, name, number)
 
 
 @pytest.mark.slow
 def test_the_tool_writes_files_that_load_and_a_card(tmp_path, monkeypatch, capsys, small):
-    monkeypatch.setattr("sys.argv", ["pretrain_world_models", "--steps", "2", "--to", str(tmp_path)])
-    monkeypatch.setattr(pretrain_world_models.pretrain, "__defaults__", (200,))
+    options = ["--steps", "2", "--texts", "200", "--to", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", ["pretrain_world_models", *options])
     pretrain_world_models.main()
     assert {path.name for path in tmp_path.iterdir()} == {*(f"{kind}.safetensors" for kind in CLASSES), "MODEL_CARD.md"}
     assert capsys.readouterr().out.startswith("encoder: {'objective': 'masked'")

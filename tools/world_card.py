@@ -31,16 +31,22 @@ four in the encoder and in the decoder, two and two in the encoder–decoder, wh
 
 ## Training
 
-{recipe}
+The same for all three:
 
-Batches have 48 texts, in rows of one, two and three by turns. No text was ever seen of the split "test".
+{shared}
+
+Rows of one, two and three texts take turns, so that the models know how a text begins and what to do with a longer row.
+No model ever saw a text of the split "test".
+
+{recipe}
 
 ## How well they do
 
 Losses are in nats a token. New texts are of the split "train", drawn with another seed; unseen combinations are texts
-of the split "test". A floor is the loss of who knows the world exactly, on the same texts: no model can do better on
-average. The losses of masking and of span corruption have no simple floor; one hidden word in a text (gap) has. In a
-gap the encoder sees `<mask>`, the encoder–decoder `<x0>`, in whose place it could also write several words.
+of the split "test". A floor is the loss of a model that knows the world exactly, on the same texts: none can do better
+on average. The losses of masking and of span corruption have no simple floor; one hidden word in a text (gap) has. In a
+gap the encoder sees `<mask>`, the encoder–decoder `<x0>`, in whose place it could also write several words. On unseen
+combinations the decoder is further from its floor: it has learned which combinations do not occur.
 
 {losses}
 
@@ -85,13 +91,15 @@ def card(folder: Path) -> str:
     }
     probes = {name.removeprefix("probe: "): row for name, row in rows.items() if name.startswith("probe")}
     recipe = {name: row for name, row in rows.items() if name not in losses and not name.startswith("probe")}
+    alike = {name: row for name, row in recipe.items() if len(set(map(_written, row.values()))) == 1}
     sizes = [found["parameters"] for found in facts.values()]
     files = [folder / f"{kind}.safetensors" for kind in CLASSES]
     hashes = [f"- `{file.name}` {file.stat().st_size:,} bytes, sha256 `{sha256(file)}`" for file in files]
     return TEXT.format(
         least=min(sizes),
         most=max(sizes),
-        recipe=table(recipe),
+        shared="\n".join(f"- {name}: {_written(row['encoder'])}" for name, row in alike.items()),
+        recipe=table({name: row for name, row in recipe.items() if name not in alike}),
         losses=table(losses),
         probes=table(probes),
         files="\n".join(hashes),

@@ -10,6 +10,7 @@ import tx_helpers.widgets
 from tx_helpers.widgets.activations import activation_explorer
 from tx_helpers.widgets.block_depth import depth_explorer
 from tx_helpers.widgets.clocks import clocks_explorer
+from tx_helpers.widgets.few_labels import few_labels_explorer
 from tx_helpers.widgets.gap_filler import gap_filler_explorer
 from tx_helpers.widgets.head_split import split_explorer
 from tx_helpers.widgets.hinges import hinge_explorer
@@ -75,7 +76,7 @@ BARE = [
         two_positions_explorer,
     ),
     *(bias_explorer, clocks_explorer, pronoun_explorer, stretched_explorer),
-    *(gap_filler_explorer, hinge_explorer, objectives_explorer, superposition_explorer, unit_explorer),
+    *(few_labels_explorer, gap_filler_explorer, hinge_explorer, objectives_explorer, superposition_explorer, unit_explorer),
 ]
 
 

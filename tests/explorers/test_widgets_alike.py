@@ -76,7 +76,14 @@ BARE = [
         two_positions_explorer,
     ),
     *(bias_explorer, clocks_explorer, pronoun_explorer, stretched_explorer),
-    *(few_labels_explorer, gap_filler_explorer, hinge_explorer, objectives_explorer, superposition_explorer, unit_explorer),
+    *(
+        few_labels_explorer,
+        gap_filler_explorer,
+        hinge_explorer,
+        objectives_explorer,
+        superposition_explorer,
+        unit_explorer,
+    ),
 ]
 
 

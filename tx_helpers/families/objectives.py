@@ -21,7 +21,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.arguments import check_numbers, check_one_of, check_tensors
+from tx_helpers.arguments import check_numbers, check_one_of, check_tensors, check_types
 from tx_helpers.families.vocabulary import CLS, MASK, SENTINELS, SEP, word_ids, world_id, world_tokenizer
 from tx_helpers.masks import causal_mask
 from tx_helpers.text.data import BOS, EOS, PAD, pad_right
@@ -60,6 +60,7 @@ def masked(
     Drawn, each of the shape of ids: rand < rate, rand for the kind, randint for the word.
     """
     check_tensors("masked", ids=(ids, "int …"))
+    check_types("masked", range, words=words)
     check_numbers("masked", least=0, most=1, rate=rate, as_mask=as_mask, as_random=as_random)
     if as_mask + as_random > 1:
         raise ValueError(f"masked: as_mask={as_mask} and as_random={as_random} add up to more than 1")

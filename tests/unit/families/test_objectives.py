@@ -155,6 +155,8 @@ SIGNS = dict(cls_id=1, sep_id=2, yes_id=3, no_id=4)
         (lambda: causal(ONES[:1]), "causal: a text of 1 ids, expected at least 2"),
         (lambda: causal(ONES.float()), "causal: ids .*float32"),
         (lambda: masked(ONES, mask_id=9, words=WORDS, rate=1.5), "masked: rate=1.5, expected at least 0 and at most 1"),
+        (lambda: masked(ONES, mask_id=9, words=range(3, 3)), "masked: words is empty, expected a range that is not"),
+        (lambda: masked(ONES, mask_id=9, words=[3, 4]), "masked: words is a list, expected a range"),
         (lambda: masked(ONES, mask_id=9, words=WORDS, as_random=0.3), "as_mask=0.8 and as_random=0.3 add up to more"),
         (
             lambda: next_sentence(ONES, ONES[None], True, **SIGNS),

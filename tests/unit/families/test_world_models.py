@@ -58,7 +58,7 @@ def test_they_are_there_in_under_a_second():
     for _ in range(10):
         for kind in CLASSES:
             world_model(kind)
-    assert (time.perf_counter() - start) / 10 < 5.0  # 0.05 on a quiet machine, all three
+    assert (time.perf_counter() - start) / 10 < 5.0  # 0.03 on a quiet machine, all three; 0.2 the first time
 
 
 def test_the_card_is_made_of_what_the_files_say_with_their_hashes():

@@ -1,7 +1,7 @@
 """From completion to conversation: a chat template, instruction data made of the little world, and tuning on them.
 
     base = world_model("decoder")                               # continues texts
-    tuned = tune(base, chats(4000))                             # answers questions, 300 steps
+    tuned = tune(base, chats(4000))                             # answers questions, 150 steps
     ask_all(tuned, ["mia has a cat . … who has a cat ?"])       # ["mia"]
     exact_match(tuned, chats(200, split="test", kinds=["answer"]))
 
@@ -26,15 +26,15 @@ from tx_helpers.text.data import PAD, TextBatch, pad_right
 from tx_helpers.text.tokenizers import EOS
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_truth import Truth
-from tx_helpers.training.loop import fit
+from tx_helpers.training.loop import Loss, fit
 from tx_helpers.training.losses import language_model_loss
-from tx_helpers.training.optimizers import adamw, linear_warmup_decay
+from tx_helpers.training.optimizers import linear_warmup_decay, muon
 
 Chat = Sequence[Mapping[str, str]]
 SIGNS = {"user": USER, "assistant": ASSISTANT}
 KINDS = ("answer", "summarise", "story")
 MOODS = {"": "", "happy ": "positive", "sad ": "negative"}  # of a day, and the sentiment of its story
-TUNING_STEPS, TUNING_BATCH, TUNING_RATE = 300, 32, 2e-3
+TUNING_STEPS, TUNING_BATCH, TUNING_RATE = 150, 32, 0.02
 
 # The same template as `render`, in the language (Jinja) in which the library transformers keeps it with a tokenizer.
 CHAT_TEMPLATE = (
@@ -145,17 +145,21 @@ def tune(
     scored: str = "assistant",
     steps: int = TUNING_STEPS,
     lr: float = TUNING_RATE,
+    loss: Loss = language_model_loss,
     seed: int = 0,
     progress: bool = False,
 ) -> nn.Module:
-    """A copy of the model, trained on chats: instruction tuning, also called supervised fine-tuning (SFT)."""
+    """A copy of the model, trained on chats: instruction tuning, also called supervised fine-tuning (SFT).
+
+    lr: Muon's rate for the matrices of the blocks; AdamW's for the rest is a third of it.
+    """
     tuned = deepcopy(model)
     fit(
         tuned,
         chat_batches(chats, scored=scored, seed=seed),
         steps=steps,
-        loss=language_model_loss,
-        optimizer=adamw(tuned, lr, weight_decay=0.01),
+        loss=loss,
+        optimizer=muon(tuned, lr, adamw_lr=lr / 3, weight_decay=0.01),
         schedule=linear_warmup_decay(steps, warmup=min(20, steps // 2)),
         seed=seed,
         progress=progress,

@@ -4,8 +4,8 @@
     happy = align(tuned, pairs, beta=0.1)      # trained against `tuned`, which stays as it is
     measure(happy, tuned, preference_pairs(100, split="test"))
 
-Here a rule of the little world takes the place of people: of two stories about the same person, the one that ends
-well is better. So whether a model follows the preference can be measured on every story that it writes.
+Here a rule takes the place of people: of two stories about the same person, the one whose last feeling is a good one is
+better. So whether a model follows the preference can be measured on every story that it writes.
 
 The loss is eq. 7 of Rafailov et al. 2023 (Direct Preference Optimization). With y the answers, x the question, π the
 model and π_ref the one before training:
@@ -16,6 +16,7 @@ model and π_ref the one before training:
 β ln (π / π_ref) is the reward that a model of preferences would have given. A large β holds the model near π_ref.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import NamedTuple
@@ -29,10 +30,14 @@ from tx_helpers.families.chat import Chat, ask_all, chat_ids, hero
 from tx_helpers.families.objectives import IGNORE
 from tx_helpers.text.data import PAD, TextBatch, pad_right
 from tx_helpers.text.world import little_world
+from tx_helpers.text.world_words import WORDS
 from tx_helpers.training.contexts import in_mode
 from tx_helpers.training.loop import fit
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 
+GOOD, BAD = (re.split("[ ~]", WORDS[kind]) for kind in ("good", "bad"))
+NOT = ("far from", "anything but", "not feel", "hardly felt")
+FEELING = re.compile(rf"\b({'|'.join(NOT)}|was|felt) ({'|'.join(GOOD + BAD)})\b")
 STEPS, BATCH, RATE = 60, 16, 5e-4
 
 
@@ -98,16 +103,16 @@ def preference_pairs(count: int, *, split: str = "train", seed: int = 0) -> list
     """ "how was mia 's day ?" with a story that ends well and one that ends badly, both about mia."""
     check_numbers("preference_pairs", least=1, whole=True, count=count)
     world, waiting, pairs = little_world(split), {}, []
-    for truth in map(world.truth, world.texts(10**12, seed=seed)):
-        if truth.sentiment == "neutral":
+    for text in world.texts(10**12, seed=seed):
+        feeling = last_feeling(text)
+        if feeling == "none":
             continue
-        about = hero(truth)
-        other = "negative" if truth.sentiment == "positive" else "positive"
+        about, other = hero(world.truth(text)), "negative" if feeling == "positive" else "positive"
         if (about, other) in waiting:
-            two = {truth.sentiment: truth.text, other: waiting.pop((about, other))}
+            two = {feeling: text, other: waiting.pop((about, other))}
             pairs.append(Pair(f"how was {about} 's day ?", two["positive"], two["negative"]))
         else:
-            waiting[about, truth.sentiment] = truth.text
+            waiting[about, feeling] = text
         if len(pairs) == count:
             return pairs
 
@@ -170,13 +175,21 @@ def _text_batch(rows: Sequence[tuple[list[int], list[int]]]) -> TextBatch:
     return TextBatch(pad_right(inputs, PAD), pad_right(targets, IGNORE))
 
 
-def ending(asked: str, story: str) -> str:
-    """How a story ends: "positive", "negative" or "neutral"; "none" if the world has no such text about this person."""
-    try:
-        truth = little_world().truth(story)
-    except ValueError:
+def last_feeling(story: str) -> str:
+    """The last feeling that a story names: "positive", "negative" or "none". "hardly felt sad" is positive."""
+    found = FEELING.findall(story)
+    if not found:
         return "none"
-    return truth.sentiment if hero(truth) == asked.split()[2] else "none"
+    how, word = found[-1]
+    return "positive" if (word in GOOD) != (how in NOT) else "negative"
+
+
+def is_true(asked: str, story: str) -> bool:
+    """Is it a text of the world, about the person who was asked for?"""
+    try:
+        return hero(little_world().truth(story)) == asked.split()[2]
+    except ValueError:
+        return False
 
 
 def measure(
@@ -186,7 +199,8 @@ def measure(
 
     margin     mean difference of reward between the better and the worse answer
     ranked     share of the pairs in which the better answer has the higher reward
-    positive, negative, neutral, none    share of the stories, drawn at temperature 1, with this `ending`
+    positive, negative, none    share of the stories, drawn at temperature 1, with this `last_feeling`
+    true       share of the stories that are texts of the world about this person
     kl         KL(π ‖ π_ref) of a story, in nats: how far the model is from the reference on what it writes itself
     """
     check_types("measure", Sequence, pairs=pairs)
@@ -196,13 +210,14 @@ def measure(
     margins = reward_margin(*own, *theirs, beta=beta)
     asked = [pair.asked for pair in pairs]
     stories = ask_all(model, asked, temperature=1.0, generator=torch.Generator().manual_seed(seed))
-    endings = [ending(question, story) for question, story in zip(asked, stories, strict=True)]
-    shares = {kind: endings.count(kind) / len(endings) for kind in ("positive", "negative", "neutral", "none")}
+    feelings = [last_feeling(story) for story in stories]
+    true = [is_true(question, story) for question, story in zip(asked, stories, strict=True)]
     told = [Pair(question, story, "").chats[0] for question, story in zip(asked, stories, strict=True)]
     return {
         "margin": margins.mean().item(),
         "ranked": (margins > 0).float().mean().item(),
-        **shares,
+        **{kind: feelings.count(kind) / len(feelings) for kind in ("positive", "negative", "none")},
+        "true": sum(true) / len(true),
         "kl": story_divergence(model, reference, told),
     }
 

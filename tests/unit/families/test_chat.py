@@ -172,7 +172,7 @@ def test_an_answer_stays_within_the_context():
 def test_tuning_trains_a_copy():
     base, data = small_decoder(), chats(30, kinds=["answer"])
     before = {name: value.clone() for name, value in base.state_dict().items()}
-    tuned = tune(base, data, steps=20, lr=5e-3)
+    tuned = tune(base, data, steps=20)
     batch = chat_batches(data, 30, seed=9)(0)
     assert language_model_loss(tuned, batch) < language_model_loss(base, batch) - 1
     assert all(torch.equal(value, before[name]) for name, value in base.state_dict().items())

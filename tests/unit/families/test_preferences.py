@@ -1,6 +1,7 @@
 """The loss of DPO by hand, pairs of stories, and training on them."""
 
 import math
+from collections import Counter
 
 import pytest
 import torch
@@ -15,7 +16,8 @@ from tx_helpers.families.preferences import (
     align,
     answer_log_probability,
     dpo_loss,
-    ending,
+    is_true,
+    last_feeling,
     measure,
     pair_batches,
     preference_pairs,
@@ -79,6 +81,31 @@ def test_the_probability_of_an_answer_is_the_product_of_its_tokens():
     assert found.item() == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("story", "feeling"),
+    [
+        ("mia was happy .", "positive"),
+        ("mia felt anything but happy .", "negative"),
+        ("mia was glad , then she hardly felt pleased .", "negative"),
+        ("mia did not feel sad .", "positive"),
+        ("mia was far from angry .", "positive"),
+        ("happy birthday to mia , said tom .", "none"),
+        ("", "none"),
+    ],
+)
+def test_the_last_feeling_by_hand(story, feeling):
+    assert last_feeling(story) == feeling
+
+
+def test_the_last_feeling_of_a_text_is_its_sentiment():
+    seen = Counter()
+    for text in little_world().texts(600, seed=4):
+        truth = little_world().truth(text)
+        seen[last_feeling(text)] += 1
+        assert last_feeling(text) == ("none" if truth.tale == "review" else truth.sentiment.replace("neutral", "none"))
+    assert min(seen.values()) > 100 and len(seen) == 3
+
+
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_the_better_story_ends_well_and_the_worse_one_badly(split):
     pairs = preference_pairs(30, split=split, seed=2)
@@ -87,14 +114,14 @@ def test_the_better_story_ends_well_and_the_worse_one_badly(split):
         better, worse = (little_world(split).truth(text) for text in (pair.better, pair.worse))
         assert (better.sentiment, worse.sentiment) == ("positive", "negative")
         assert hero(better) == hero(worse) == pair.asked.split()[2]
-        assert (ending(pair.asked, pair.better), ending(pair.asked, pair.worse)) == ("positive", "negative")
+        assert is_true(pair.asked, pair.better) and is_true(pair.asked, pair.worse)
 
 
-def test_a_story_about_another_person_or_of_no_world_has_no_ending():
+def test_a_story_about_another_person_or_of_no_world_is_not_true():
     pair = preference_pairs(1)[0]
     other = "tom" if "tom" not in pair.asked else "max"
-    assert ending(f"how was {other} 's day ?", pair.better) == "none"
-    assert ending(pair.asked, f"{pair.better} again") == ending(pair.asked, "") == "none"
+    assert not is_true(f"how was {other} 's day ?", pair.better)
+    assert not is_true(pair.asked, f"{pair.better} again") and not is_true(pair.asked, "")
 
 
 def test_batches_hold_what_the_reference_says_of_their_answers():
@@ -113,7 +140,7 @@ def test_training_moves_a_copy_away_from_the_reference():
     same, moved = measure(model, model, pairs, beta=0.1), measure(aligned, model, pairs, beta=0.1)
     assert same["margin"] == pytest.approx(0, abs=1e-4) and same["kl"] == pytest.approx(0, abs=1e-5)
     assert moved["margin"] > 0.1 and moved["ranked"] >= 0.75 and moved["kl"] > 0
-    assert sum(moved[kind] for kind in ("positive", "negative", "neutral", "none")) == pytest.approx(1)
+    assert sum(moved[kind] for kind in ("positive", "negative", "none")) == pytest.approx(1)
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
 

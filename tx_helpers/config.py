@@ -16,6 +16,7 @@ from tx_helpers.blocks import WIRINGS
 from tx_helpers.experts import ExpertsConfig
 from tx_helpers.layers import ACTIVATIONS
 from tx_helpers.positions import WavelengthStretch
+from tx_helpers.yarn import Yarn
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class PositionConfig:
     base: float = 10000.0  # sinusoidal, rotary
     layout: str = "half"  # rotary
     interpolation: float = 1.0  # rotary
-    stretch: WavelengthStretch | None = None  # rotary
+    stretch: WavelengthStretch | Yarn | None = None  # rotary
     turned: int | None = None  # rotary: how many of the d_head features turn; all
     buckets: int = 32  # t5
     max_distance: int = 128  # t5
@@ -84,7 +85,7 @@ class PositionConfig:
         check_numbers("PositionConfig", least=1, base=self.base)
         check_numbers("PositionConfig", above=0, interpolation=self.interpolation)
         if self.stretch is not None:
-            check_types("PositionConfig", WavelengthStretch, stretch=self.stretch)
+            check_types("PositionConfig", (WavelengthStretch, Yarn), stretch=self.stretch)
         check_numbers("PositionConfig", least=2, whole=True, optional=True, turned=self.turned)
         check_numbers("PositionConfig", least=1, whole=True, buckets=self.buckets, max_distance=self.max_distance)
 

@@ -114,7 +114,8 @@ class Rotary:
                    "half" (i, i + K/2), as in GPT-NeoX and in the library transformers, which converts Llama's weights
     interpolation  positions are divided by it: a model trained on T positions runs on interpolation · T
                    (Chen et al. 2023)
-    stretch        a function of the frequencies ω (K/2,), such as `WavelengthStretch`
+    stretch        a function of the frequencies ω (K/2,), such as `WavelengthStretch`; its `gain`, if it has one,
+                   multiplies what turns
     turned         R: the first R features of a head turn, as if K were R, and the others stay; by default all do
 
     `Rotary(8).at(positions)` gives the function to be applied to queries and keys (B, H, T, K). Su et al. 2021, eq. 34.
@@ -143,7 +144,8 @@ class Rotary:
         angles = angles.unsqueeze(-3)  # the same rotation for all heads: (1, T, K/2) or (B, 1, T, K/2)
         partner, spread = (_other_half, _halves) if self.layout == "half" else (_neighbour, _neighbours)
         angles = spread(-angles, angles)  # (…, T, K/2) -> (…, T, K)
-        cos, sin = angles.cos().to(dtype), angles.sin().to(dtype)
+        gain = getattr(self.stretch, "gain", 1.0)
+        cos, sin = (gain * angles.cos()).to(dtype), (gain * angles.sin()).to(dtype)
 
         def rotate(x: Tensor) -> Tensor:
             if not isinstance(x, Tensor) or x.shape[-1:] != (self.d_head,):

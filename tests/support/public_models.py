@@ -20,6 +20,8 @@ LLAMA3 = {
     **{"rope_type": "llama3", "rope_theta": 50.0, "factor": 8.0},
     **{"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 11},
 }
+YARN = {"rope_type": "yarn", "rope_theta": 50.0, "factor": 3.0, "original_max_position_embeddings": 11}
+YARN_TUNED = {**YARN, "beta_fast": 2.5, "beta_slow": 0.4, "attention_factor": 1.7, "truncate": False}
 
 
 @dataclass(frozen=True)
@@ -207,6 +209,8 @@ def _cases() -> list[PublicModel]:
         PublicModel("llama2", *llama, _llama(37, 18, 2, 3, 3, 23)),
         PublicModel("llama3", *llama, _llama(53, 30, 1, 3, 1, 17, rope_parameters=LLAMA3, **tied)),
         PublicModel("llama-linear", *llama, _llama(29, 36, 3, 6, 2, 29, attention_bias=True, mlp_bias=True, **linear)),
+        PublicModel("llama-yarn", *llama, _llama(29, 36, 2, 3, 1, 29, rope_parameters=YARN)),
+        PublicModel("llama-yarn-tuned", *llama, _llama(53, 40, 1, 2, 2, 17, rope_parameters=YARN_TUNED)),
         PublicModel("mistral", *mistral, _llama(37, 18, 2, 3, 1, 23, sliding_window=4)),
         PublicModel("mistral-no-window", *mistral, _llama(53, 20, 1, 6, 3, 17, head_dim=14, sliding_window=None)),
         PublicModel("qwen2", *qwen2, _llama(37, 18, 2, 3, 1, 23, **tied)),

@@ -12,6 +12,7 @@ from tx_helpers.config import TransformerConfig
 from tx_helpers.models import DecoderOnly
 from tx_helpers.positions import WavelengthStretch
 from tx_helpers.pretrained.family import Family, Field, Row, activation
+from tx_helpers.yarn import Yarn
 
 ROWS = (
     Row("decoder.input.tokens", "embed_tokens"),
@@ -40,7 +41,18 @@ STRETCH = {  # fields of rope_parameters where rope_type is "llama3": ours
     "high_freq_factor": "high",
     "original_max_position_embeddings": "context",
 }
-ROPE = {"default": (), "linear": ("factor",), "llama3": tuple(STRETCH)}  # rope_type -> what else it needs
+YARN = {  # the same for "yarn"; of these, the first two are always there
+    "factor": "factor",
+    "original_max_position_embeddings": "context",
+    "beta_fast": "fast",
+    "beta_slow": "slow",
+    "attention_factor": "attention_factor",
+    "truncate": "whole",
+}
+ROPE = {  # rope_type -> what else it needs
+    **{"default": (), "linear": ("factor",), "llama3": tuple(STRETCH)},
+    "yarn": ("factor", "original_max_position_embeddings"),
+}
 
 
 def prepare(fields: dict[str, Any]) -> dict[str, Any]:
@@ -68,6 +80,7 @@ def _rope(fields: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(kind, str) or kind not in ROPE:
         raise ValueError(f"rope_type is {str(kind)[:60]!r}, expected one of {', '.join(ROPE)}")
     given, wanted = rope.keys(), {"rope_type", "rope_theta", *ROPE[kind]}
+    given = given - (YARN.keys() - wanted) if kind == "yarn" else given
     if different := sorted(given ^ wanted):
         word = "missing" if different[0] in wanted else "not understood"
         raise ValueError(f"rope_parameters: {different[0]!r} is {word} where rope_type is {kind!r}")
@@ -79,8 +92,10 @@ def _interpolation(fields: Mapping[str, Any], names: set[str]) -> float:
     return rope["factor"] if rope["rope_type"] == "linear" else 1.0
 
 
-def _stretch(fields: Mapping[str, Any], names: set[str]) -> WavelengthStretch | None:
+def _stretch(fields: Mapping[str, Any], names: set[str]) -> WavelengthStretch | Yarn | None:
     rope = _rope(fields)
+    if rope["rope_type"] == "yarn":
+        return Yarn(**{ours: rope[theirs] for theirs, ours in YARN.items() if rope.get(theirs) is not None})
     if rope["rope_type"] != "llama3":
         return None
     return WavelengthStretch(**{ours: rope[theirs] for theirs, ours in STRETCH.items()})
@@ -88,6 +103,9 @@ def _stretch(fields: Mapping[str, Any], names: set[str]) -> WavelengthStretch | 
 
 def _rope_scaling(config: TransformerConfig) -> dict[str, Any] | None:
     stretch, interpolation = config.positions.stretch, config.positions.interpolation
+    if isinstance(stretch, Yarn):
+        fields = {theirs: getattr(stretch, ours) for theirs, ours in YARN.items()}
+        return {"rope_type": "yarn", **{name: value for name, value in fields.items() if value is not None}}
     if stretch is not None:
         return {"rope_type": "llama3", **{theirs: getattr(stretch, ours) for theirs, ours in STRETCH.items()}}
     return None if interpolation == 1 else {"rope_type": "linear", "factor": interpolation}

@@ -28,6 +28,7 @@ from tx_helpers.presets import gpt2
 from tx_helpers.pretrained.save import save_pretrained
 from tx_helpers.widgets.cache_costs import costs
 from tx_helpers.widgets.machine_data import machine_data
+from tx_helpers.yarn import Yarn
 
 SIGMOID = ExpertsConfig(4, 3, shared=1, score="sigmoid", normalised=False, scale=0.5, biased=True, capacity=0.5)
 PARTS: dict[str, tuple[str, dict]] = {  # name: what refuses it calls it, changes to the config
@@ -35,6 +36,7 @@ PARTS: dict[str, tuple[str, dict]] = {  # name: what refuses it calls it, change
     "soft cap of scores": ("attention.soft_cap", dict(attention=AttentionConfig(3, soft_cap=0.7))),
     "soft cap of logits": ("embedding.output_soft_cap", dict(embedding=EmbeddingConfig(output_soft_cap=1.5))),
     "partial rotary": ("positions.turned", dict(positions=PositionConfig("rotary", base=50.0, turned=2))),
+    "yarn": ("positions.stretch", dict(positions=PositionConfig("rotary", base=50.0, stretch=Yarn(4.0, 6, fast=2.0)))),
     "sandwich": ("wiring", dict(wiring="sandwich")),
     "rms plus one": ("norm.kind", dict(norm=NormConfig("rms_plus_one"))),
     "experts, sigmoid": (
@@ -187,7 +189,7 @@ def test_who_cannot_carry_it_says_so_by_name(part, tmp_path):
     base = gpt2(vocab_size=11, d_model=12, n_layers=2, context_length=CONTEXT, attention=AttentionConfig(3))
     group, leaf = name.rpartition(".")[::2]
     value = attrgetter(name)(made.config)
-    if name == "positions.turned":
+    if name.startswith("positions."):
         base = replace(base, positions=PositionConfig("rotary"))
     alone = {group: replace(getattr(base, group), **{leaf: value})} if group else {leaf: value}
     with pytest.raises(ValueError, match=f"save_pretrained: no family has .*gpt2: ({name}|positions.kind)="):

@@ -20,6 +20,7 @@ from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
 from tx_helpers.pretrained.families import FAMILIES
 from tx_helpers.pretrained.load import load_pretrained
 from tx_helpers.pretrained.save import save_pretrained
+from tx_helpers.yarn import Yarn
 
 LEARNED = TransformerConfig(
     11,
@@ -74,6 +75,7 @@ BART = replace(LEARNED, wiring="post_norm", pad_id=1, embedding=EmbeddingConfig(
             replace(ROTARY, positions=PositionConfig("rotary", stretch=WavelengthStretch(8.0, 1.0, 4.0, 32))),
             "llama",
         ),
+        (DecoderOnly, replace(ROTARY, positions=PositionConfig("rotary", stretch=Yarn(4.0, 32, fast=9.0))), "llama"),
         (EncoderOnly, BERT, "bert"),
         (
             EncoderOnly,

@@ -27,10 +27,10 @@ from tx_helpers.models import TransformerModel
 from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.optimizers import adamw
 
-RATES = {"scratch": 2e-3, "frozen": 1e-2, "whole": 2e-3, "lora": 1e-2}
+RATES = {"scratch": 1e-3, "frozen": 1e-1, "whole": 2e-3, "lora": 1e-2}
 WAYS = tuple(RATES)
 LABELS = (10, 30, 100, 1000)
-TASK, STEPS, BATCH, QUESTIONS, RANK = "sentiment", 50, 16, 200, 4
+TASK, STEPS, BATCH, QUESTIONS, RANK = "sentiment", 60, 16, 200, 4
 
 
 class Learned(NamedTuple):

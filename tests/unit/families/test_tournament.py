@@ -9,6 +9,7 @@ from tx_helpers.families.tasks import TASKS
 from tx_helpers.families.tournament import (
     FAMILIES,
     FROM_SCRATCH,
+    as_text,
     batches_of_a_length,
     mean_and_spread,
     new_player,
@@ -103,6 +104,24 @@ def test_scores_of_a_seed_go_behind_those_before():
     assert mean_and_spread([0.5, 0.25, 0.75]) == (0.5, 0.25, 0.75)
 
 
+def test_the_table_as_text():
+    table = {
+        "tasks": {"answer": {"guess": [0.1, 0.2], "best": [1.0, 1.0]}, "go_on": {"guess": [0.0], "best": [0.5]}},
+        "scores": {
+            "pretrained": {family: {"answer": [0.25, 0.75], "go_on": [1.0]} for family in FAMILIES},
+            "scratch": {family: {"go_on": [0.5]} for family in FAMILIES},
+        },
+    }
+    head, answer, go_on = as_text(table).splitlines()
+    assert head.split() == ["task", *FAMILIES, "guess", "best"]
+    assert answer.split() == ["answer", *["50", "(25–75)"] * 3, "15", "100"]
+    assert go_on.split() == ["go_on", *["100", "(100–100)"] * 3, "0", "50"]
+    assert len({len(line) for line in (head, answer, go_on)}) == 1
+    assert as_text(table, "scratch").splitlines()[1].split() == ["go_on", *["50", "(50–50)"] * 3, "0", "50"]
+    with pytest.raises(ValueError, match="as_text: start='cold', expected one of pretrained, scratch"):
+        as_text(table, "cold")
+
+
 def test_the_tool_goes_on_from_a_file_of_the_same_settings_only(tmp_path):
     file = tmp_path / "table.json"
     assert run_tournament.started(file, resume=True) == run_tournament.empty()
@@ -152,3 +171,20 @@ def test_the_recorded_few_labels_are_whole():
     for rows in part["scores"].values():
         assert list(rows) == [str(labels) for labels in part["labels"]]
         assert all(len(row) == len(part["seeds"]) and 0 <= min(row) <= max(row) <= 1 for row in rows.values())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_another_seed_lies_in_the_band_of_the_recorded_ones(family, task):
+    """Wider than the spread by three standard errors of a share of 100 questions, 0.15 at most."""
+    _, lowest, highest = mean_and_spread(recorded()["scores"]["pretrained"][family][task])
+    score = play(family, task, seed=5).score
+    assert lowest - 0.15 <= score <= highest + 0.15
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("way", few_labels.WAYS)
+def test_few_labels_of_another_seed_lie_in_the_band_of_the_recorded_ones(way):
+    _, lowest, highest = mean_and_spread(few_labels.recorded()["scores"][way]["100"])
+    assert lowest - 0.15 <= few_labels.learn(way, 100, seed=5).score <= highest + 0.15

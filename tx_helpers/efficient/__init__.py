@@ -1,1 +1,1 @@
-"""Attention and its cache, cheaper: what a modern Transformer computes differently, in a few lines each."""
+"""Attention, its cache and its weights, cheaper: how a modern Transformer saves time and memory, a few lines each."""

@@ -5,7 +5,7 @@
 
 A decoding step reads all weights for however many sequences there are, so here a step takes one unit of time, whether
 its places are taken or not, and writes one token of each sequence. What counts is how many places stand empty.
-Source: Yu et al. 2022 (Orca), section 3.1. Left out on purpose: the time of a prompt's first pass, and memory; both
+Source: Yu et al. 2022 (Orca), section 3. Left out on purpose: the time of a prompt's first pass, and memory; both
 kinds of batches would pay for them.
 """
 

@@ -6,7 +6,7 @@ q and k are features φ(x), which must be positive. Then the sum over s can be t
 need of the past are M and z, however long it was. Three forms give equal results: `quadratic` (all pairs at once, for
 training on short sequences), `recurrent` (step by step, for generation) and `chunked` (pairs within a chunk, the state
 from chunk to chunk, for training on long ones). Source: Katharopoulos et al. 2020, sections 3.2 to 3.4; the chunks:
-Hua et al. 2022 (FLASH), section 3.3.
+Hua et al. 2022 (FLASH), section 3.
 
 `delta_recurrent` and `delta_chunked` give the state an error to correct: before k_t is written, what M already returns
 for it is subtracted (Schlag et al. 2021), and a gate lets the state forget (Yang et al. 2024, Gated Delta Networks).
@@ -80,7 +80,7 @@ def delta_recurrent(
 
     beta       (…, T) in [0, 1]: how much of the error is corrected; keys should have length 1
     log_decay  (…, T), log a_t ≤ 0: how much of the state is kept; None keeps all, which is the plain delta rule
-    Source: Yang et al. 2024 (Gated Delta Networks), eq. 10, transposed.
+    Source: Yang et al. 2024 (Gated Delta Networks), section 3.1, transposed.
     """
     log_decay, memory = _check_delta("delta_recurrent", q, k, v, beta, log_decay, state)
     outs = []

@@ -67,8 +67,7 @@ def bits_per_number(bits: int, group: int, *, scale_bits: int = 16, symmetric: b
 def fake_quantise(x: Tensor, **options) -> Tensor:
     """quantise and back; in the backward pass as if nothing had been rounded, for quantisation-aware training.
 
-    Rounding has the derivative 0 nearly everywhere, so the gradient goes straight through it: Bengio et al. 2013,
-    section 2.3.
+    Rounding has the derivative 0 nearly everywhere, so the gradient goes straight through it: Bengio et al. 2013.
     """
     check_tensors("fake_quantise", x=(x, "float …"))
     return x + (dequantise(quantise(x.detach(), **options)) - x.detach())

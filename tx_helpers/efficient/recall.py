@@ -1,11 +1,11 @@
 """Recall of several pairs (MQAR): the task on which models without attention are told apart.
 
     keys with their values …            then some keys again, in any order: which value belonged to each?
-    7 21  3 18  5 30                    0 0  3 0  0 0  7 0  5 0
-                                             ↓         ↓    ↓
-                                             18        21   30
+    7 21  3 18  5 30                    0  0  3  0  0  0  7  0  5  0
+                                              ↓           ↓     ↓
+                                              18          21    30
 
-Source: Arora et al. 2023 (Zoology), section 3.1 and appendix: multi-query associative recall.
+Source: Arora et al. 2023 (Zoology): multi-query associative recall. There, random ids fill the places between queries.
 """
 
 import torch

@@ -73,6 +73,39 @@ def chunked(
     return torch.cat(outs, dim=-2), LinearState(memory, normaliser)
 
 
+def linear_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: None = None,
+    bias: None = None,
+    causal: bool = False,
+    scale: None = None,
+    dropout: float = 0.0,
+    chunk: int = 64,
+) -> Tensor:
+    """φ(q) φ(k)ᵀ v, normalised: a function for `attend` of `MultiHeadAttention`. -> (B, H, T, K)
+
+    q (B, H, T, K), k and v (B, G, S, K) with H a multiple of G. Causal it takes whole sequences only, T = S; a state
+    in the place of the cache is what `recurrent` keeps. Without the softmax there is no scale, mask or bias.
+    """
+    sizes = check_tensors("linear_attention", q=(q, "float B H T K"), k=(k, "float B G S K"), v=(v, "float B G S K"))
+    H, G, T, S = (sizes[letter] for letter in "HGTS")
+    if not (T and S and G) or H % G or (causal and T != S):
+        expected = "H a multiple of G >= 1 and, if causal, as many keys as queries"
+        raise ValueError(f"linear_attention: q {tuple(q.shape)} and k {tuple(k.shape)}, expected {expected}")
+    if dropout != 0.0 or any(given is not None for given in (mask, bias, scale)):
+        raise ValueError("linear_attention: mask, bias, scale or dropout is given; expected none of them")
+    check_numbers("linear_attention", least=1, whole=True, chunk=chunk)
+    q, k = positive_features(q), positive_features(k)
+    k, v = (x.repeat_interleave(H // G, dim=1) for x in (k, v))
+    if causal:
+        return chunked(q, k, v, chunk)[0]
+    total = q @ k.sum(dim=-2).unsqueeze(-1)  # (B, H, T, K) @ (B, H, K, 1) -> (B, H, T, 1)
+    return q @ (k.transpose(-2, -1) @ v) / total
+
+
 def delta_recurrent(
     q: Tensor, k: Tensor, v: Tensor, beta: Tensor, log_decay: Tensor | None = None, state: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:

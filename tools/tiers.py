@@ -5,7 +5,10 @@ the package's root, or a folder.
 """
 
 TIERS: dict[str, tuple[str, ...]] = {
-    "Maths": ("arguments", "masks", "observe", "positions", "yarn", "cache", "attention", "layers", "experts"),
+    "Maths": (
+        *("arguments", "masks", "observe", "positions", "yarn"),
+        *("cache", "attention", "layers", "experts", "latent"),
+    ),
     "Models": ("config", "presets", "blocks", "building", "decoding", "models", "recurrent"),
     "Text": ("text",),
     "Work": ("training", "generation", "efficient", "pretrained", "families", "recipes", "shipped", "environment"),

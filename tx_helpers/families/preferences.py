@@ -38,7 +38,7 @@ from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 GOOD, BAD = (re.split("[ ~]", WORDS[kind]) for kind in ("good", "bad"))
 NOT = ("far from", "anything but", "not feel", "hardly felt")
 FEELING = re.compile(rf"\b({'|'.join(NOT)}|was|felt) ({'|'.join(GOOD + BAD)})\b")
-STEPS, BATCH, RATE = 60, 16, 5e-4
+STEPS, BATCH, RATE = 40, 16, 2e-4
 
 
 class Pair(NamedTuple):
@@ -200,6 +200,7 @@ def measure(
     margin     mean difference of reward between the better and the worse answer
     ranked     share of the pairs in which the better answer has the higher reward
     positive, negative, none    share of the stories, drawn at temperature 1, with this `last_feeling`
+    preferred  share of the positive ones among the stories that name a feeling at all; 0 if none does
     true       share of the stories that are texts of the world about this person
     kl         KL(π ‖ π_ref) of a story, in nats: how far the model is from the reference on what it writes itself
     """
@@ -217,6 +218,7 @@ def measure(
         "margin": margins.mean().item(),
         "ranked": (margins > 0).float().mean().item(),
         **{kind: feelings.count(kind) / len(feelings) for kind in ("positive", "negative", "none")},
+        "preferred": feelings.count("positive") / max(len(feelings) - feelings.count("none"), 1),
         "true": sum(true) / len(true),
         "kl": story_divergence(model, reference, told),
     }

@@ -21,7 +21,9 @@ from tx_helpers.families.chat import (
     tune,
 )
 from tx_helpers.families.objectives import IGNORE
+from tx_helpers.families.preferences import align, measure, preference_pairs
 from tx_helpers.families.vocabulary import world_tokenizer
+from tx_helpers.families.world_models import world_model
 from tx_helpers.models import DecoderOnly
 from tx_helpers.text.data import PAD
 from tx_helpers.text.world import little_world
@@ -182,3 +184,20 @@ def test_exact_match_counts_every_turn_of_the_assistant(monkeypatch):
     answers = {1: "mia", 3: "a dog"}  # by the number of messages before the answer
     monkeypatch.setattr("tx_helpers.families.chat.ask_all", lambda _, chats: [answers[len(chat)] for chat in chats])
     assert exact_match(None, [[QUESTION, ANSWER, QUESTION, ANSWER], [QUESTION, ANSWER]]) == 2 / 3
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(5))
+def test_the_base_model_continues_and_the_tuned_one_answers_and_prefers(seed):
+    """On combinations of the world that no training had: instruction tuning, then preferences."""
+    base = world_model("decoder")
+    asked = chats(120, split="test", seed=seed, kinds=["answer"])
+    tuned = tune(base, chats(3000, seed=seed), lr=0.01, seed=seed)
+    assert exact_match(base, asked) < 0.05 and exact_match(tuned, asked) > 0.3
+    pairs = preference_pairs(200, split="test", seed=seed)
+    happy = align(tuned, preference_pairs(400, seed=seed), seed=seed)
+    was, now = measure(tuned, tuned, pairs), measure(happy, tuned, pairs)
+    assert was["kl"] < 1e-3 < 0.5 < now["kl"] < 30
+    assert now["margin"] > 0.2 and now["ranked"] > 0.65
+    assert now["preferred"] > was["preferred"] + 0.05
+    assert exact_match(happy, asked) > exact_match(tuned, asked) - 0.2

@@ -47,7 +47,8 @@ def test_lines_go_through_the_means_and_bands_from_worst_to_best(seeds):
     picture = draw(TABLE, 100, 0.8, seeds)
     lines = re.findall(r'<polyline points="([^"]+)"[^>]*stroke="(#\w+)"', picture.svg)
     bands = re.findall(r'<polygon points="([^"]+)" fill="(#\w+)"', picture.svg)
-    assert [colour for _, colour in lines] == [colour for _, colour in bands] == [LOOKS[way][0] for way in WAYS]
+    assert [colour for _, colour in lines] == [LOOKS[way][0].shade for way in WAYS]
+    assert [colour for _, colour in bands] == [LOOKS[way][0].full for way in WAYS]
     tenth = 25 / 0.8  # pixels: 250 for 20 % to 100 %
     for (way, by_labels), (line, _), (band, _) in zip(spreads(TABLE).items(), lines, bands, strict=True):
         ys = [float(point.split(",")[1]) for point in f"{line} {band}".split()]

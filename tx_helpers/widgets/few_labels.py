@@ -17,11 +17,11 @@ from tx_helpers.arguments import check_types
 from tx_helpers.families.few_labels import WAYS, recorded
 from tx_helpers.show.charts import DASHES, GRID
 from tx_helpers.show.explore import STYLE, Explore
-from tx_helpers.show.plots import COLOURS, Svg
-from tx_helpers.show.shapes import EDGE, INK, MUTED, card, line, shape, words
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, EDGE, GREEN, INK, MUTED, ORANGE, PINK, card, line, shape, words
 
 NAMES = {"scratch": "from scratch", "frozen": "frozen encoder", "whole": "fine-tuned whole", "lora": "LoRA"}
-LOOKS = {way: (COLOURS[number], DASHES[number]) for number, way in enumerate(WAYS)}
+LOOKS = dict(zip(WAYS, zip((BLUE, ORANGE, GREEN, PINK), DASHES, strict=True), strict=True))
 X, Y, WIDE, HIGH = 60, 36, 400, 250  # pixels: where the chart begins, and its size
 BESIDE = X + WIDE + 44  # where the table beside it begins
 
@@ -89,13 +89,15 @@ def draw(table: Mapping[str, Any], labels: int, target: float = 0.8, seeds: bool
         colour, dash = LOOKS[way]
         tops = [(across(n), down(by_labels[n].high)) for n in tried]
         bottoms = [(across(n), down(by_labels[n].low)) for n in reversed(tried)]
-        parts.append(shape("polygon", points=_points([*tops, *bottoms]), fill=colour, fill_opacity=0.14))
+        parts.append(shape("polygon", points=_points([*tops, *bottoms]), fill=colour.full, fill_opacity=0.14))
         means = [(across(n), down(by_labels[n].mean)) for n in tried]
-        style = dict(fill="none", stroke=colour, stroke_width=2.5, stroke_dasharray=dash)
+        style = dict(fill="none", stroke=colour.shade, stroke_width=2.5, stroke_dasharray=dash)
         parts.append(shape("polyline", points=_points(means), **style))
         if seeds:
             dots = [(across(n), down(score)) for n in tried for score in by_labels[n].scores]
-            parts += [shape("circle", cx=x, cy=y, r=3, fill=colour, stroke=INK, stroke_width=0.5) for x, y in dots]
+            parts += [
+                shape("circle", cx=x, cy=y, r=3, fill=colour.shade, stroke=INK, stroke_width=0.5) for x, y in dots
+            ]
     parts += _figures(table, found, labels, target)
     return card(BESIDE + 290, Y + HIGH + 44, parts, describe(table, labels, target))
 
@@ -108,7 +110,7 @@ def _figures(table: Mapping[str, Any], found: Mapping, labels: int, target: floa
     parts = [words(BESIDE, 20, f"from {labels:,} labelled texts", font_weight="bold")]
     for row, (way, by_labels) in enumerate(_best_first(found, labels)):
         y, (colour, dash), one = 56 + 62 * row, LOOKS[way], by_labels[labels]
-        parts.append(line(BESIDE, y - 5, BESIDE + 34, y - 5, colour, stroke_width=2.5, stroke_dasharray=dash))
+        parts.append(line(BESIDE, y - 5, BESIDE + 34, y - 5, colour.shade, stroke_width=2.5, stroke_dasharray=dash))
         parts.append(words(BESIDE + 44, y, f"{NAMES[way]}: {one.mean:.0%}", font_weight="bold"))
         said = f"{one.low:.0%} to {one.high:.0%}; {table['trained'][way]:,} parameters learn"
         needed = enough(by_labels, target)

@@ -5,7 +5,8 @@
 
 Each notebook gets one more cell, folded, before its set-up cell. It holds the course's wheel as text and puts it beside
 the notebook, where the set-up cell finds it. Outputs stay as they are stored. The folder also has the wheel as a file,
-to upload where a notebook needs it. The same sources make the same bytes.
+to upload where a notebook needs it. The same sources make the same bytes. The pretrained models of the little world are
+most of the wheel, so only the notebooks that use them carry them.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from notebook_parts import HIDE
 
 SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-text.md", "tx_helpers", "figures")
 FIRST_DAY_OF_ZIP = "315532800"  # 1 January 1980: the time of every file in the wheel
+MODELS, WITH_MODELS = "weights", ("14_families",)  # the folder of the pretrained models, and who uses them
 LETTERS = 1000  # of the wheel's text, a line
 LINK = re.compile(r"(?<=\]\()\d\d_\w+\.ipynb")
 
@@ -82,22 +84,30 @@ def edition(path: Path, wheel: Path, address: str) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
+def wheel_of_course(folder: Path, *left_out: str) -> Path:
+    """The wheel of this checkout, in `folder`, without the folders of these names."""
+    ignored = shutil.ignore_patterns("__pycache__", *left_out)
+    with tempfile.TemporaryDirectory() as copy:  # a build leaves files behind
+        for name in SOURCES:
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, Path(copy, name), ignore=ignored)
+            else:
+                shutil.copy(ROOT / name, copy)
+        return build_wheel(Path(copy), folder)
+
+
 def make(folder: Path) -> list[Path]:
     """Write the wheel and an edition of every notebook into `folder`; returns the editions."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("tx_helpers-*.whl"):
         old.unlink()
-    with tempfile.TemporaryDirectory() as copy:  # a build leaves files behind
-        for name in SOURCES:
-            if (ROOT / name).is_dir():
-                shutil.copytree(ROOT / name, Path(copy, name), ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(ROOT / name, copy)
-        wheel = build_wheel(Path(copy), folder)
-    made = []
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        made.append(folder / path.name)
-        made[-1].write_text(edition(path, wheel, repository_address()), encoding="utf-8", newline="\n")
+    with tempfile.TemporaryDirectory() as other:
+        whole, lighter = wheel_of_course(folder), wheel_of_course(Path(other), MODELS)
+        made = []
+        for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+            text = edition(path, whole if path.stem in WITH_MODELS else lighter, repository_address())
+            made.append(folder / path.name)
+            made[-1].write_text(text, encoding="utf-8", newline="\n")
     return made
 
 

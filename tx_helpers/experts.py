@@ -73,7 +73,8 @@ class Router(nn.Module):
     biased      `bias` (E,) is added to the scores for the choice; the gates are without it (Wang et al. 2024, eq. 3)
     capacity    in training an expert takes at most ⌈capacity · N · k / E⌉ of the N positions of a batch: first choices
                 come before second ones, earlier positions before later ones. A position that finds no room is dropped:
-                its gate there is 0. In evaluation nothing is dropped, or a text would depend on its neighbours.
+                its gate there is 0. So in training a position depends on the other texts of its batch, and on later
+                positions too, which can take its room: the future leaks a little. In evaluation nothing is dropped.
     Scores and gates are computed in float32 or better.
     """
 

@@ -153,6 +153,18 @@ def test_capacity_drops_in_training_alone(capacity):
     close(made.eval()(x), full(x), 1e-12)
 
 
+def test_a_capacity_lets_the_future_leak_in_training_and_not_in_evaluation():
+    """Two positions, one place at expert 0: the later one's first choice takes it from the earlier one's second."""
+    earlier, later = [1, 0], [0, 1]
+    alone = within_capacity(torch.tensor([earlier]), 2, 1.0)
+    assert alone.tolist() == [[True, True]]
+    assert within_capacity(torch.tensor([earlier, later]), 2, 0.5).tolist() == [[True, False], [True, False]]
+    made, x = layer(capacity=0.3), normal(1, 30, D)
+    changed = torch.cat([x[:, :15], normal(1, 15, D, seed=9)], dim=1)
+    assert not torch.allclose(made.train()(x)[:, :15], made(changed)[:, :15])
+    close(made.eval()(x)[:, :15], made(changed)[:, :15], 1e-12)
+
+
 # ------------------------------------------------------------------------------------------------------------- balance
 
 

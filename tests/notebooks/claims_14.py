@@ -1,0 +1,38 @@
+"""The claims that notebook 14 tests."""
+
+from claims import Break, Claim
+
+HERE = "14_families"
+GUESSING = Break("play(family, task, steps=40).score", "play(family, task, steps=1).score")
+SWAPPED = Break('mean[family, task] =', 'mean[{"decoder": "encoder_decoder"}.get(family, "decoder"), task] =')
+
+CLAIMS = [
+    Claim(
+        "GPT is exclusively generative",
+        "fine-tuned, a decoder classifies",
+        HERE,
+        "assert share > 0.8",
+        (GUESSING,),
+    ),
+    Claim(
+        "BERT understands, GPT generates",
+        "the encoder leads where each word needs an answer; they classify equally well",
+        HERE,
+        'lead["resolve"]) > 0.15',
+        (Break('mean["encoder", task] - mean["decoder", task]', 'mean["decoder", task] - mean["encoder", task]'),),
+    ),
+    Claim(
+        "Three families dominate",
+        "since 2022 nearly all of the drawing's models are decoder-only",
+        HERE,
+        "decoders[0] > 0.7 * len(since)",
+        (Break("int(year) >= 2022", "int(year) < 2022"), Break("int(year) < 2022", "int(year) >= 2022")),
+    ),
+    Claim(
+        "Decoder-only, because generation is the task",
+        "which of them writes better depends on the task",
+        HERE,
+        'ahead["summarise"] > 0.03',
+        (SWAPPED,),
+    ),
+]

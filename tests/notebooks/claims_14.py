@@ -4,7 +4,8 @@ from claims import Break, Claim
 
 HERE = "14_families"
 GUESSING = Break("play(family, task, steps=40).score", "play(family, task, steps=1).score")
-SWAPPED = Break('mean[family, task] =', 'mean[{"decoder": "encoder_decoder"}.get(family, "decoder"), task] =')
+OTHER = '{"decoder": "encoder_decoder", "encoder_decoder": "decoder"}.get(family, family)'
+SWAPPED = Break("mean[family, task] =", f"mean[{OTHER}, task] =")
 
 CLAIMS = [
     Claim(

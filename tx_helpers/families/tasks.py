@@ -4,7 +4,7 @@
     given, targets = task.examples(100, split="test", seed=0)
     answers = [["positive"]] * 100                  # the words of an answer, whoever gives it
     task.score(given, targets, answers)             # 0.36
-    task.guess(given, targets, *task.examples(1000))  # "what always the commonest answer scores"
+    task.guess(given, targets, *task.examples(1000))  # 0.36: what the commonest answer scores, always given
 
 The tasks are those of `text.world_tasks`. Here they get one form that all families share: a question is a list of
 words, and so is an answer. In which way a family is asked stands in `contestants`.

@@ -173,6 +173,45 @@ def test_the_recorded_few_labels_are_whole():
         assert all(len(row) == len(part["seeds"]) and 0 <= min(row) <= max(row) <= 1 for row in rows.values())
 
 
+WINNERS = {
+    **dict.fromkeys(("fill_gap", "entities", "resolve"), "encoder"),
+    **dict.fromkeys(("go_on", "summarise"), "decoder"),
+    "translate": "encoder_decoder",
+}
+
+
+@pytest.mark.parametrize("task", WINNERS)
+def test_who_wins_wins_with_every_seed(task):
+    scores = recorded()["scores"]["pretrained"]
+    winner = WINNERS[task]
+    others = [score for family in FAMILIES if family != winner for score in scores[family][task]]
+    assert min(scores[winner][task]) > max(others) + 0.03
+
+
+def test_what_the_table_says_beside_the_winners():
+    table = recorded()
+    scores, guesses = (
+        table["scores"],
+        {name: mean_and_spread(task["guess"])[0] for name, task in table["tasks"].items()},
+    )
+    for family in FAMILIES:
+        assert min(scores["pretrained"][family]["sentiment"]) > 0.9  # all three understand how a text ends
+        assert (
+            min(scores["pretrained"][family]["answer"]) > max(table["tasks"]["answer"]["guess"]) + 0.2
+        )  # and all three answer
+    for family in ("encoder", "encoder_decoder"):  # pretraining taught these two to fill gaps
+        assert min(scores["pretrained"][family]["fill_gap"]) > max(scores["scratch"][family]["fill_gap"]) + 0.4
+    assert max(scores["pretrained"]["decoder"]["fill_gap"]) < 0.3  # and not the one that reads from left to right
+    best = mean_and_spread(table["tasks"]["fill_gap"]["best"])[0]
+    assert best - 0.05 < mean_and_spread(scores["pretrained"]["encoder"]["fill_gap"])[0] < best + 0.02
+
+
+def test_pretraining_pays_where_labels_are_few():
+    mean = {way: mean_and_spread(rows["100"])[0] for way, rows in few_labels.recorded()["scores"].items()}
+    assert mean["whole"] > mean["scratch"] + 0.1
+    assert mean["lora"] > mean["frozen"] + 0.05
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("family", FAMILIES)

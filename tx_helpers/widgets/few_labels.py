@@ -114,7 +114,7 @@ def _figures(table: Mapping[str, Any], found: Mapping, labels: int, target: floa
         parts.append(words(BESIDE + 44, y, f"{NAMES[way]}: {one.mean:.0%}", font_weight="bold"))
         said = f"{one.low:.0%} to {one.high:.0%}; {table['trained'][way]:,} parameters learn"
         needed = enough(by_labels, target)
-        reached = f"{target:.0%} from {needed:,} labels on" if needed else f"never reaches {target:.0%}"
+        reached = f"reaches {target:.0%} with {needed:,} labels" if needed else f"never reaches {target:.0%}"
         parts += [
             words(BESIDE + 44, y + 18 + 16 * n, text, size=12, fill=MUTED) for n, text in enumerate((said, reached))
         ]

@@ -191,7 +191,14 @@ def test_the_rotation_is_read_from_older_fields(folder, fields, expected):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"rope_type": "yarn", "factor": 4.0}, "rope_type is 'yarn', expected one of default, linear, llama3"),
+        (
+            {"rope_type": "dynamic", "factor": 4.0},
+            "rope_type is 'dynamic', expected one of default, linear, llama3, yarn",
+        ),
+        (
+            {"rope_type": "yarn", "factor": 4.0},
+            "rope_parameters: 'original_max_position_embeddings' is missing where rope_type is 'yarn'",
+        ),
         ({"rope_type": ["llama3"]}, "expected one of default, linear, llama3"),
         ({"rope_type": "llama3", "factor": 4.0}, "rope_parameters: 'high_freq_factor' is missing where rope_type is"),
         (

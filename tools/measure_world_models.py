@@ -125,7 +125,7 @@ QUESTIONS = {  # how each is answered, and the words of the texts that have it
 
 
 def examples_of(question: str, split: str, most: int = 600) -> Examples:
-    """The first so many examples of a question in the texts of a split."""
+    """At most `most` examples of a question, from the texts of a split."""
     world, (answers, words) = little_world(split), QUESTIONS[question]
     texts = (text for text in world.texts(PROBE_TEXTS, seed=SEED + 1) if words & set(text.split()))
     found = ((truth, place, said) for truth in map(world.truth, texts) for place, said in answers(truth))

@@ -4,7 +4,7 @@
 
 Half an hour on a quiet core. After each seed the file is whole, with the seeds so far. --resume goes on behind the
 seeds of a file that was made with the same weights and settings. --only few_labels, or --only table, makes one part
-anew and keeps the other. --steps is for a quick trial: so many steps for every cell, of both parts.
+anew and keeps the other. --steps is for a quick trial: the steps of every cell, in both parts.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def settings(steps: int | None = None) -> dict[str, Any]:
 
 def machine() -> dict[str, Any]:
     """Where it was made, and with what code."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT)
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=ROOT)
     return {"cores": os.cpu_count(), "commit": commit.stdout.strip(), "torch": torch.__version__}
 
 
@@ -136,6 +136,10 @@ def started(file: Path, *, resume: bool = False, only: str | None = None, steps:
         return empty(steps)
     table, now = recorded(file), settings(steps)
     other = [name for name, value in now.items() if table["about"].get(name) != value]
+    kept, fresh = table["few_labels"], empty(steps)["few_labels"]
+    other += [
+        f"few_labels.{name}" for name, value in fresh.items() if value and only is None and kept.get(name) != value
+    ]
     if other:
         raise ValueError(f"run_tournament: {file.name} was made with other {', '.join(other)}; make it anew, in whole")
     if only and not resume:
@@ -143,7 +147,7 @@ def started(file: Path, *, resume: bool = False, only: str | None = None, steps:
         if only == "few_labels":
             table["few_labels"] = fresh["few_labels"]
         else:
-            table |= {"tasks": fresh["tasks"], "scores": {}, "about": table["about"] | {"seeds": []}}
+            table |= {"tasks": fresh["tasks"], "scores": {}, "about": fresh["about"]}
     return table
 
 

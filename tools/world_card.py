@@ -12,7 +12,7 @@ TEXT = """\
 
 An encoder, a decoder and an encoder–decoder, pretrained on texts of the little world (`tx_helpers/text/world.py`):
 generated English, texts of some 35 words and at most 56, made of 468 words and signs. They are for the course's
-notebooks: small enough to be trained in minutes, and good enough to be looked into. They know nothing of the real
+notebooks: small enough to be trained in minutes, and good enough to be studied. They know nothing of the real
 world.
 
     from tx_helpers.families.world_models import world_model
@@ -43,10 +43,11 @@ No model ever saw a text of the split "test".
 ## How well they do
 
 Losses are in nats a token. New texts are of the split "train", drawn with another seed; unseen combinations are texts
-of the split "test". A floor is the loss of a model that knows the world exactly, on the same texts: none can do better
-on average. The losses of masking and of span corruption have no simple floor; one hidden word in a text (gap) has. In a
-gap the encoder sees `<mask>`, the encoder–decoder `<x0>`, in whose place it could also write several words. On unseen
-combinations the decoder is further from its floor: it has learned which combinations do not occur.
+of the split "test". A floor is the loss of a model that knows the world exactly, on all the texts from which those of
+the losses are drawn: no model does better on average. The losses of masking and of span corruption have no simple
+floor; one hidden word in a text (gap) has. In a gap the encoder sees `<mask>`, the encoder–decoder `<x0>`, in whose
+place it could also write several words. On unseen combinations the decoder is further from its floor: it has learned
+which combinations do not occur.
 
 {losses}
 

@@ -39,7 +39,7 @@ class ExpertsConfig:
     normalised: bool = True  # the k gates of a position sum to 1
     scale: float = 1.0  # times the gates
     biased: bool = False  # a bias of the choice, for balance without a loss
-    capacity: float | None = None  # in training: times the positions of an expert if all experts had as many
+    capacity: float | None = None  # in training an expert takes at most this times an equal share of the positions
 
     def __post_init__(self):
         check_numbers("ExpertsConfig", least=1, whole=True, n_experts=self.n_experts, top_k=self.top_k)
@@ -114,16 +114,17 @@ class Router(nn.Module):
         return Routing(scores, chosen, observe("gates", gates))
 
     @torch.no_grad()
-    def rebalance(self, chosen: Tensor, *, rate: float = 0.001) -> None:
-        """b ← b + rate · sign(mean load − load), after each step of training: who had too few positions gets more.
+    def rebalance(self, chosen: Tensor, *, real: Tensor | None = None, rate: float = 0.001) -> None:
+        """b ← b + rate · sign(mean load − load), after each step of training: an expert with few positions gets more.
 
+        chosen (…, k); real (…), True at real tokens: padding does not count.
         Source: Wang et al. 2024, algorithm 1.
         """
         if self.bias is None:
             raise ValueError("Router: rebalance needs a bias, but the router was made with biased=False")
         check_tensors("Router", chosen=(chosen, f"int … {self.config.top_k}"))
         check_numbers("Router", above=0, rate=rate)
-        load = expert_load(chosen, self.config.n_experts)
+        load = expert_load(chosen, self.config.n_experts, real=real)
         self.bias += rate * torch.sign(load.mean() - load)
 
 
@@ -203,7 +204,7 @@ def expert_load(chosen: Tensor, n_experts: int, *, real: Tensor | None = None) -
 
 
 def balance_loss(routings: Sequence[Routing], *, pooled: bool = False, real: Tensor | None = None) -> Tensor:
-    """E · Σᵢ fᵢ Pᵢ, the mean over layers: smallest, k, where all experts are used alike; at most E.
+    """E · Σᵢ fᵢ Pᵢ, the mean over layers: k where all experts are used alike; up to E where few get all the score.
 
     fᵢ is the number of choices of expert i per position, Pᵢ its mean score; the gradient flows through P alone. The
     scores should be those of a softmax.

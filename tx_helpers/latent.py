@@ -34,7 +34,8 @@ class LatentAttention(nn.Module):
     d_rotary        R, of the rotary key that all heads share
     d_content       C, the part of a head's queries and keys without position
     d_value         V, of a head's values
-    d_query_latent  queries are made from a latent of this width, too; None: from x itself. It saves parameters alone.
+    d_query_latent  queries are made from a latent of this width, too; None: from x itself. This makes no cache smaller;
+                    it saves parameters, and memory in training
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class LatentAttention(nn.Module):
 def cache_bytes(
     layer: MultiHeadAttention | LatentAttention, positions: int, *, rows: int = 1, bytes_per_number: int = 2
 ) -> int:
-    """What the cache of one layer holds after so many positions: 2·G·K numbers each (G = 1: multi-query), or L + R."""
+    """The bytes of one layer's cache for `positions` positions: 2·G·K numbers each (G = 1: multi-query), or L + R."""
     check_types("cache_bytes", (MultiHeadAttention, LatentAttention), layer=layer)
     sizes = dict(positions=positions, rows=rows, bytes_per_number=bytes_per_number)
     check_numbers("cache_bytes", least=0, whole=True, **sizes)

@@ -65,5 +65,5 @@ class Yarn:
         return 0.1 * math.log(self.factor) + 1 if self.factor > 1 else 1.0
 
     def _pair(self, turns: float, step: Tensor) -> Tensor:
-        """The number of the pair, as a fraction, that makes so many turns within the context: T · ω_i = 2π · turns."""
+        """The number of the pair, as a fraction, that makes `turns` turns within the context: T · ω_i = 2π · turns."""
         return math.log(self.context / (2 * math.pi * turns)) / step

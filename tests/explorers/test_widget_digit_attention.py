@@ -13,6 +13,7 @@ from tx_helpers.widgets.digit_attention import (
     LISTED,
     Reading,
     answers_changed,
+    article,
     describe,
     describe_positions,
     digit_attention_explorer,
@@ -117,6 +118,7 @@ def test_the_words_say_where_it_looks_and_what_it_answers():
         "(0.50). Without the patch in row 2, column 1: 4 (0.75), wrong."
     )
     assert describe(4, seen._replace(hidden=torch.tensor([-1])), "layer 1, head 2").endswith("column 1 (0.50).")
+    assert describe(8, seen, "layer 1, head 2").startswith("An 8, read as ")
 
 
 def test_the_map_of_positions_is_drawn_as_it_is():
@@ -147,11 +149,12 @@ def test_the_map_of_positions_is_drawn_as_it_is():
 def test_the_explorer_follows_its_controls(model):
     explorer = digit_attention_explorer(model)
     labels = digits("test").labels
-    assert explorer.summary.startswith(f"A {labels[0]}, read as ") and "In layer 2, head 1, " in explorer.summary
+    assert explorer.summary.startswith(f"{article(labels[0]).capitalize()} {labels[0]}, read as ")
+    assert "In layer 2, head 1, " in explorer.summary
     explorer.set(number=3, layer=1, head=4, hide=HIDE[2])
     seen = read(model, digits("test").images[3:4], 0, 3, HIDE[2])
     assert explorer.summary == describe(int(labels[3]), seen, "layer 1, head 4")
     explorer._clicked(None, {"sets": "number=7"}, [])
-    assert explorer.summary.startswith(f"A {labels[7]}, read as ")
+    assert explorer.summary.startswith(f"{article(labels[7]).capitalize()} {labels[7]}, read as ")
     with pytest.raises(ValueError, match="digit_attention_explorer: model is 'vit', expected a TinyViT"):
         digit_attention_explorer("vit")

@@ -5,6 +5,7 @@ import re
 import pytest
 import torch
 
+from tx_helpers.families.objectives import halves
 from tx_helpers.families.vocabulary import MASK, SENTINELS, world_tokenizer
 from tx_helpers.show.shapes import GREEN, WEIGHT
 from tx_helpers.widgets.objectives import (
@@ -14,7 +15,6 @@ from tx_helpers.widgets.objectives import (
     describe,
     draw,
     example,
-    halves,
     objectives_explorer,
     pieces,
     unknown_words,

@@ -112,6 +112,7 @@ def turned(root, about: dict, place: int, *, by_keyboard: bool) -> None:
     elif about["kind"] in ("text", "number"):
         root.get_by_label(about["label"], exact=True).focus()
         page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.press("Delete")  # the new text may be empty
         page.keyboard.type(about["texts"][place])
         page.keyboard.press("Enter" if by_keyboard else "Tab")
     else:

@@ -3,8 +3,8 @@
     static        a batch starts with those that wait, and the next batch starts when its longest sequence has ended
     continuous    a place is taken again in the step after its sequence has ended
 
-A decoding step reads all weights for however many sequences there are, so here a step takes one unit of time, whether
-its places are taken or not, and writes one token of each sequence. What counts is how many places stand empty.
+A decoding step reads all weights once, however many sequences it serves. So here every step takes one unit of time,
+whether its places are taken or not, and writes one token of each sequence. What counts is how many places stand empty.
 Source: Yu et al. 2022 (Orca), section 3. Left out on purpose: the time of a prompt's first pass, and memory; both
 kinds of batches would pay for them.
 """

@@ -25,7 +25,7 @@ from tx_helpers.arguments import check_broadcast, check_numbers, check_tensors, 
 def online_softmax(scores: Tensor) -> Tensor:
     """softmax over the last dimension, whose largest score and sum are found in one pass: (…, S) -> (…, S).
 
-    Of a row of −∞ alone come zeros. Source: Milakov & Gimelshein 2018, algorithm 3.
+    A row that holds only −∞ gives zeros. Source: Milakov & Gimelshein 2018, algorithm 3.
     """
     check_tensors("online_softmax", scores=(scores, "float … S"))
     largest = torch.full_like(scores[..., :1], float("-inf"))  # m, of the scores so far
@@ -225,7 +225,7 @@ def flash_attention(
 
 
 def blocks_for(fast_memory: int, K: int) -> Blocks:
-    """The blocks that fit into a fast memory of so many numbers: Dao et al. 2022, algorithm 1, line 1."""
+    """The blocks that fit into a fast memory of `fast_memory` numbers: Dao et al. 2022, algorithm 1, line 1."""
     check_numbers("blocks_for", least=1, whole=True, fast_memory=fast_memory, K=K)
     block = math.ceil(fast_memory / (4 * K))
     return Blocks(min(block, K), block)

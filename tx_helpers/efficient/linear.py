@@ -11,7 +11,7 @@ Hua et al. 2022 (FLASH), section 3.
 `delta_recurrent` and `delta_chunked` give the state an error to correct: before k_t is written, what M already returns
 for it is subtracted (Schlag et al. 2021), and a gate lets the state forget (Yang et al. 2024, Gated Delta Networks).
 
-Shapes: q and k (…, T, K), v (…, T, E), where the width E of a value is mostly K; M (…, K, E), z (…, K). The leading
+Shapes: q and k (…, T, K), v (…, T, E), where the width E of a value is usually K; M (…, K, E), z (…, K). The leading
 dimensions are those of q, say B and H.
 """
 
@@ -87,8 +87,9 @@ def linear_attention(
 ) -> Tensor:
     """φ(q) φ(k)ᵀ v, normalised: a function for `attend` of `MultiHeadAttention`. -> (B, H, T, K)
 
-    q (B, H, T, K), k and v (B, G, S, K) with H a multiple of G. Causal it takes whole sequences only, T = S; a state
-    in the place of the cache is what `recurrent` keeps. Without the softmax there is no scale, mask or bias.
+    q (B, H, T, K), k and v (B, G, S, K) with H a multiple of G. With causal=True it needs the whole sequence, T = S;
+    to generate step by step use `recurrent`, whose state takes the place of the cache. Without the softmax there is no
+    scale, mask or bias.
     """
     sizes = check_tensors("linear_attention", q=(q, "float B H T K"), k=(k, "float B G S K"), v=(v, "float B G S K"))
     H, G, T, S = (sizes[letter] for letter in "HGTS")

@@ -8,7 +8,7 @@
 A chat is a list of messages, {"role": "user", "content": "…"}, as in the library transformers. The template writes it
 as one text with signs between the turns, so that a decoder which only knows how to continue a text can take part.
 Tuning is the training of before, on such texts; only the assistant's tokens are scored (Ouyang et al. 2022, section
-3.5, for the data; Touvron et al. 2023, Llama 2, section 3.1, for the loss).
+3.2, for the data; Touvron et al. 2023, Llama 2, section 3.1, for the loss).
 """
 
 import random

@@ -5,8 +5,8 @@
     player.answers(given)                                # [["positive"], …]
 
     encoder          <cls> question <sep>. A new linear map on top reads the mean of the last hidden states (sentiment,
-                     similar), each word's (entities), or points at one word (resolve). It fills a gap where it is, and
-                     it writes one word at a time, where <mask> stands at the end of what is written so far.
+                     similar), each word's (entities), or points at one word (resolve). It fills a gap in place. It
+                     writes word by word: it predicts the <mask> at the end of what it has written.
     decoder          <bos> question <sign of the task> answer <eos>: it reads the question as the beginning of a text,
                      and goes on. Only the answer counts in the loss. `go_on` needs no sign.
     encoder_decoder  <sign of the task> question goes into the encoder, <bos> answer <eos> is written by the decoder. A
@@ -22,7 +22,6 @@ from itertools import takewhile
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.arguments import check_one_of
@@ -33,6 +32,7 @@ from tx_helpers.generation.search import generate
 from tx_helpers.text.data import BOS, EOS, PAD, SequenceBatch, TextBatch, pad_right, sequence_batch
 from tx_helpers.text.world_tasks import MASK
 from tx_helpers.training.contexts import in_mode
+from tx_helpers.training.losses import language_model_loss, sequence_loss, translation_loss
 
 CLASSES = {"sentiment": SENTIMENTS, "similar": SAME, "entities": KINDS, "resolve": ("here",)}  # of the new map on top
 
@@ -53,7 +53,7 @@ class Contestant(nn.Module):
 
     def loss(self, batch: TextBatch | SequenceBatch) -> Tensor:
         """Mean −ln p of what is to be answered. -> scalar"""
-        return F.cross_entropy(self.model(batch.input).flatten(0, 1), batch.target.flatten(), ignore_index=IGNORE)
+        return language_model_loss(self.model, batch)
 
     def answers(self, given: Sequence) -> list[Words]:
         """The model's answers, as words; always the likeliest."""
@@ -98,7 +98,7 @@ class EncoderContestant(Contestant):
     def loss(self, batch: TextBatch) -> Tensor:
         logits = self.scores(batch.input)
         target = batch.target if logits.dim() == 3 else batch.target[:, 0]  # one for the whole row
-        return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=IGNORE)
+        return sequence_loss(logits, target)
 
     def answers(self, given: Sequence) -> list[Words]:
         with in_mode(self, training=False), torch.no_grad():
@@ -191,8 +191,7 @@ class EncoderDecoderContestant(Contestant):
         return sequence_batch([(self._source(one), self._answer(self.task.answer(one, goal))) for one, goal in pairs])
 
     def loss(self, batch: SequenceBatch) -> Tensor:
-        logits = self.model(batch.source, batch.decoder_input)
-        return F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD)
+        return translation_loss(self.model, batch)
 
     def answers(self, given: Sequence) -> list[Words]:
         source = pad_right([self._source(one) for one in given], PAD)

@@ -73,7 +73,7 @@ class Mappings:
         return batch
 
     def best_accuracy(self, shots: int) -> float:
-        """On a new mapping, after so many examples: 1 for a word that was among them, 1 / LABELS for another one."""
+        """The best accuracy on a new mapping after `shots` examples: 1 for a word among them, 1 / LABELS for others."""
         check_numbers("best_accuracy", least=0, whole=True, shots=shots)
         unseen = (1 - 1 / self.in_a_row) ** shots
         return 1 - unseen + unseen / LABELS

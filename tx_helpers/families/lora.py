@@ -63,7 +63,7 @@ def add_lora(
     if any(isinstance(module, LoRA) for module in model.modules()):
         raise ValueError("add_lora: the model has LoRA in it already; merge_lora first")
     blocks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
-    places = {  # a map that two parts share is found once
+    places = {  # a block inside a block is walked twice
         (parent, name): child
         for block in blocks
         for parent in block.modules()
@@ -72,6 +72,8 @@ def add_lora(
     }
     if not places:
         raise ValueError(f"add_lora: {type(model).__name__} has no linear map named {' or '.join(targets)} in a block")
+    if len({id(child) for child in places.values()}) < len(places):
+        raise ValueError("add_lora: two parts share a linear map, but LoRA needs each in one place only")
     model.requires_grad_(False)
     for (parent, name), child in places.items():
         setattr(parent, name, LoRA(child, rank, alpha))

@@ -98,8 +98,8 @@ def span_corruption(
 ) -> tuple[Tensor, Tensor]:
     """Spans are cut out; a sentinel stands for each. ids (T,) -> input (S,), target (U,).
 
-    N = round(rate · T) tokens are cut out in M = round(N / mean_span) spans, at least one of each, and M spans at most
-    as there are sentinels less one. The text begins with what stays, so that stretches that stay and spans take turns:
+    N = round(rate · T) tokens are cut out in M = round(N / mean_span) spans, at least one of each; M is at most the
+    number of sentinels less one. The text begins with what stays, so that stretches that stay and spans take turns:
 
         x₁ x₂ [x₃ x₄] x₅ x₆ [x₇] x₈   ->   x₁ x₂ <x0> x₅ x₆ <x1> x₈,    <x0> x₃ x₄ <x1> x₇ <x2>
 
@@ -175,7 +175,7 @@ class ObjectiveBatches:
     texts_in_a_row=(1, 2, 3) a row has one text in the first batch, two in the second, three in the third, and one again
     in the fourth: so that a model meets long rows, too. All objectives draw the same texts for the same seed and step.
 
-    causal, prefix     <bos> text <eos> text <eos>; the model of `prefix` must not be causal of itself
+    causal, prefix     <bos> text <eos> text <eos>; for `prefix` see `prompts.open_prompt`
     masked             <cls> text <sep> text <sep>; options: rate, as_mask, as_random
     next_sentence      <cls> first half <sep> second half <sep>; in about half of the rows that of another text
     span_corruption    text <sep> text, read by an encoder; its decoder reads <bos> and the target;
@@ -240,7 +240,7 @@ class ObjectiveBatches:
         for text in texts:
             follows = bool(torch.rand((), generator=generator) < 0.5)
             second = text if follows else torch.tensor(self._another(text.tolist(), generator))
-            examples.append(next_sentence(_halves(text)[0], _halves(second)[1], follows, **signs))
+            examples.append(next_sentence(halves(text)[0], halves(second)[1], follows, **signs))
         return _batch(examples)
 
     def _another(self, text: list[int], generator: torch.Generator) -> list[int]:
@@ -280,7 +280,7 @@ def _batch(examples: list[tuple[Tensor, Tensor]]) -> ObjectiveBatch:
     return ObjectiveBatch((pad_right(shown, PAD),), pad_right(target, IGNORE))
 
 
-def _halves(text: Tensor) -> tuple[Tensor, Tensor]:
+def halves(text: Tensor) -> tuple[Tensor, Tensor]:
     """A text, cut behind the sentence that ends nearest to its middle; one of a single sentence in its middle."""
     full_stop = world_id(".")
     ends = [place + 1 for place, token in enumerate(text[:-1].tolist()) if token == full_stop] or [len(text) // 2]

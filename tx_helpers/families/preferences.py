@@ -1,4 +1,4 @@
-"""Preferences: of two answers people like one better, and the model learns from such pairs (DPO).
+"""Preferences: people like one of two answers better, and the model learns from such pairs (DPO).
 
     pairs = preference_pairs(400)              # of two stories about a person the one that ends well is better
     happy = align(tuned, pairs, beta=0.1)      # trained against `tuned`, which stays as it is

@@ -25,7 +25,7 @@ from tx_helpers.training.losses import sequence_loss
 
 
 def open_prompt(model: DecoderOnly) -> DecoderOnly:
-    """A copy of a decoder with the same weights that is not causal of itself: each call of it needs a mask."""
+    """A copy of a decoder with the same weights, without a causal mask of its own: pass one at each call."""
     check_types("open_prompt", DecoderOnly, model=model)
     opened = deepcopy(model)
     opened.decoder.causal = False

@@ -7,7 +7,7 @@
     task.guess(given, targets, *task.examples(1000))  # 0.36: what the commonest answer scores, always given
 
 The tasks are those of `text.world_tasks`. Here they get one form that all families share: a question is a list of
-words, and so is an answer. In which way a family is asked stands in `contestants`.
+words, and so is an answer. `contestants` says how each family is asked.
 
     task          question                               answer                       score
     fill_gap      a text with <mask> in it               the hidden word              share of right words
@@ -22,7 +22,7 @@ words, and so is an answer. In which way a family is asked stands in `contestant
 
 Words right is 1 − (words to insert, delete or replace) / (words of the right answer), at least 0, as a mean over texts.
 
-In `resolve` only those pronouns are asked for that could stand for two names, so that meaning must decide.
+`resolve` asks only about pronouns that could stand for two names, so that meaning must decide.
 """
 
 import math
@@ -32,7 +32,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from tx_helpers.arguments import check_one_of
-from tx_helpers.families.vocabulary import NO_KIND, SEP
+from tx_helpers.families.vocabulary import SEP
 from tx_helpers.families.vocabulary import TASKS as SIGNS
 from tx_helpers.text import world_tasks
 from tx_helpers.text.world import little_world
@@ -47,7 +47,7 @@ class Task(NamedTuple):
     name: str
     examples: Callable[..., tuple[list, list]]  # examples(count, split=…, seed=…)
     measure: str  # what the score is
-    longest: int  # so many words has the longest answer, or fewer
+    longest: int  # the most words that an answer has
 
     @property
     def sign(self) -> str:
@@ -128,9 +128,7 @@ def task_named(name: str) -> Task:
 
 def named(words: Sequence[str], kinds: Sequence[str]) -> Words:
     """The words that name something, each with its kind behind it: ["mia", "person", "apple", "fruit"]."""
-    return [
-        part for word, kind in zip(words, kinds, strict=True) if kind not in ("-", NO_KIND) for part in (word, kind)
-    ]
+    return [part for word, kind in zip(words, kinds, strict=True) if kind != "-" for part in (word, kind)]
 
 
 def f1(right: Sequence[Words], answers: Sequence[Words]) -> float:
@@ -160,7 +158,10 @@ def words_right(right: Words, answer: Words) -> float:
 
 
 def most_hits(given: Sequence[str], targets: Sequence[str]) -> float:
-    """For examples of `fill_gap`: the score of the likeliest word by the exact probabilities, which none can beat."""
+    """For examples of `fill_gap`: the score of the likeliest word by the exact probabilities.
+
+    No model does better on average; on a few examples one can.
+    """
     hits = 0
     for text, word in zip(given, targets, strict=True):
         place = text.split().index(world_tasks.MASK)

@@ -1,21 +1,21 @@
 """The tournament: three families, nine tasks, the same budget.
 
-    play("decoder", "answer")                    # Result(score=0.61, …): one cell of the table, in some seconds
+    play("decoder", "answer")                    # Result(score=0.45, …): one cell of the table, in some seconds
     recorded()                                   # the full table, over five seeds, as tools/run_tournament.py found it
     print(as_text(recorded()))                   # the same to read
 
 Held equal: the examples of a task, their order and batches, the questions of the test, the number of steps, optimizer,
 learning rates and schedule, the width, the number of parameters (within 2 %), and the texts of pretraining. What
 differs is the family: who sees whom, the objective of pretraining that goes with it, and the way in which the family is
-asked (`contestants`). Not equal is the time of a step: each half of an encoder–decoder reads only one of the two texts.
+asked (`contestants`). The time of a step is not equal: each half of an encoder–decoder reads only one of the two texts.
 
-Questions tell of combinations that no text of the training tells of. A share p of 100 questions has a standard error of
+The questions are about combinations that do not occur in training. A share p of 100 questions has a standard error of
 √(p (1 − p) / 100), which is part of the spread over the seeds.
 
 The file tournament.json:
 
     {"about": {"seeds": [0, …], "steps", "batch", "rates", "examples", "questions",    # of every cell
-               "parameters": {family: count}, "weights": {family: hash}, "cores", "commit", "torch", "minutes"},
+               "parameters": {family: count}, "weights": {family: hash}, "cores", "torch", "minutes"},
      "tasks": {task: {"measure": "right labels", "guess": […], "best": […]}},          # a number for each seed
      "scores": {"pretrained": {family: {task: [a score for each seed]}},
                 "scratch": {family: {task: […]}}},                                     # the tasks of FROM_SCRATCH
@@ -23,8 +23,9 @@ The file tournament.json:
                     "batch", "rates": {way: learning rate}, "trained": {way: parameters that learn},
                     "scores": {way: {"10": [a score for each seed], …}}}}              # see `few_labels`
 
-guess is what can be had without a model (`Task.guess`), and best what no model can beat: in `fill_gap` several words
-are often possible, and the exact probabilities say how often the likeliest one is right. `weights` are the first digits
+guess is the score without a model (`Task.guess`), and best that of a model which knows the world exactly: in `fill_gap`
+several words are often possible, and `most_hits` says how often the likeliest one is right. On average no model does
+better; on 100 questions one can. `weights` are the first digits
 of the SHA-256 of the pretrained weights; `weights_hash` gives those of the weights that come with the package now.
 """
 
@@ -138,8 +139,8 @@ def batches_of_a_length(
 ) -> list[list[int]]:
     """`steps` batches of numbers of examples; those of a batch have similar lengths, which saves padding.
 
-    The examples are shuffled; of `together` batches at a time they are sorted by length, cut into batches, and these
-    are shuffled. Each example comes once in an epoch, and every batch is full.
+    The examples are shuffled. Then those of `together` batches at a time are sorted by length and cut into batches,
+    which are shuffled. Each example comes once in an epoch, and every batch is full.
     """
     drawn, waiting, batches = random.Random(seed), [], []
     while len(batches) < steps:

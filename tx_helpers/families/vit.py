@@ -9,7 +9,7 @@ learned positions are added (Dosovitskiy et al. 2021, *An image is worth 16x16 w
     z₀ = [x_class; x¹ E; …; xᴺ E] + E_pos,    z = blocks(z₀),    logits = norm(z⁰) W
 
 z⁰ is the last vector of the class token, the only one that is read out. The blocks are `EncoderBlock`s as in a model of
-words: nothing in them knows that the patches lie in a plane, so the positions must be learned.
+words: nothing in them knows that the patches lie in a plane, so only the learned positions can tell the model.
 """
 
 from functools import partial

@@ -75,6 +75,11 @@ def world_model(kind: str, folder: str | Path = FOLDER) -> TransformerModel:
     """
     check_one_of("world_model", CLASSES, kind=kind)
     file = Path(folder) / f"{kind}.safetensors"
+    if not file.is_file():
+        raise ValueError(
+            f"world_model: {file}: no such file. Of the notebooks that carry the course, only 14 brings the models: "
+            "restart the kernel and run that one first. In a checkout: make pretrained"
+        )
     entries = read_header(file)
     model = new_world_model(kind)
     expected = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}

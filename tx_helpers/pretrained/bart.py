@@ -1,4 +1,4 @@
-"""BART (Lewis et al. 2020) and Marian (Junczys-Dowmunt et al. 2018), the translators of the Helsinki group.
+"""BART (Lewis et al. 2020) and Marian, the OPUS-MT translators (Tiedemann and Thottingal 2020).
 
 Both have the wiring of 2017. BART learns its positions, in tables whose first two rows are unused, and has a norm after
 the embedding; Marian computes sinusoids, all sines before all cosines, and may have two vocabularies.

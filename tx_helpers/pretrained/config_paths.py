@@ -18,7 +18,10 @@ def resolved(config: TransformerConfig) -> TransformerConfig:
     )
     feed_forward = replace(config.feed_forward, d_ff=config.d_ff)
     norm = replace(config.norm, final=config.final_norm)
-    return replace(config, attention=attention, feed_forward=feed_forward, norm=norm, n_encoder_layers=n_layers)
+    whole = config.positions.turned == config.d_head  # the same as None
+    positions = replace(config.positions, turned=None) if whole else config.positions
+    parts = dict(attention=attention, feed_forward=feed_forward, norm=norm, positions=positions)
+    return replace(config, **parts, n_encoder_layers=n_layers)
 
 
 def differences(one: TransformerConfig, other: TransformerConfig) -> dict[str, tuple[Any, Any]]:

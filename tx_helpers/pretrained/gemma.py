@@ -52,11 +52,11 @@ def _stablelm_prepare(fields: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "rope_parameters": rope, "partial_rotary_factor": share}
 
 
-def _turned(fields: Mapping[str, Any], names: set[str]) -> int:
+def _turned(fields: Mapping[str, Any], names: set[str]) -> int | None:
     share, width = fields["partial_rotary_factor"], fields["hidden_size"] // fields["num_attention_heads"]
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
         raise ValueError(f"partial_rotary_factor is {str(share)[:60]}, expected a number above 0 and at most 1")
-    return int(width * share)
+    return None if int(width * share) == width else int(width * share)
 
 
 def _share(config: TransformerConfig) -> float:

@@ -107,7 +107,7 @@ def draw(image: Tensor, label: int, seen: Reading, where: str, wrong: Sequence[i
     """
     weights, hidden = seen.weights[0].tolist(), int(seen.hidden[0])
     edge, second = PIXEL * SIDE, LEFT + PIXEL * SIDE + GAP
-    parts = [words(LEFT, TOP - 14, f"a {label}", font_weight="bold"), *_pixels(seen.shown[0], LEFT)]
+    parts = [words(LEFT, TOP - 14, f"{article(label)} {label}", font_weight="bold"), *_pixels(seen.shown[0], LEFT)]
     parts += [words(second, TOP - 14, f"attention of {where}", font_weight="bold"), *_pixels(image, second, 0.35)]
     per_side = round((len(weights) - 1) ** 0.5)
     side = edge / per_side
@@ -171,12 +171,17 @@ def draw_positions(similarity: Tensor) -> Svg:
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------
+def article(label: int) -> str:
+    """Of a digit: "an" 8, "a" any other."""
+    return "an" if label == 8 else "a"
+
+
 def describe(label: int, seen: Reading, where: str) -> str:
     """Where it looks most, what it answers, and whether the hidden patch changed the answer."""
     weights, hidden = seen.weights[0, 1:], int(seen.hidden[0])
     most = _place(int(weights.argmax()), len(weights))
-    said = f"A {label}, read as {_answer(seen.before[0], label)}. In {where}, the class token looks most at {most} "
-    said += f"({weights.max():.2f})."
+    said = f"{article(label).capitalize()} {label}, read as {_answer(seen.before[0], label)}. In {where}, "
+    said += f"the class token looks most at {most} ({weights.max():.2f})."
     if hidden < 0:
         return said
     return f"{said} Without {_place(hidden, len(weights))}: {_answer(seen.chances[0], label)}."

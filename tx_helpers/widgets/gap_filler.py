@@ -8,7 +8,7 @@
     encoder–decoder     <x0> in the gap:              the decoder writes <x0> and then the word
     exact               `World.gap_words`, where the text is one of the little world
 
-By Bayes' rule the third is the first: a decoder that knows p(text) knows every gap, but must be asked once a word.
+By Bayes' rule the third is the first: a decoder that knows p(text) knows every gap, but needs one pass for each word.
 """
 
 from collections.abc import Mapping, Sequence

@@ -23,6 +23,7 @@ from tx_helpers.arguments import check_numbers, check_one_of, described
 from tx_helpers.families.objectives import (
     IGNORE,
     causal,
+    halves,
     masked,
     next_sentence,
     prefix,
@@ -138,13 +139,6 @@ def _spans(ids: Tensor, share: float, drawn: torch.Generator) -> Example:
     inputs = torch.cat([source, torch.tensor([BOS]), spans])
     targets = torch.cat([torch.full((S,), IGNORE), spans, torch.tensor([EOS])])
     return _as_words(inputs, targets, sees)._replace(decoder=S)
-
-
-def halves(ids: Tensor) -> tuple[Tensor, Tensor]:
-    """A text, cut behind the full stop nearest to its middle, or in its middle if none is inside."""
-    stops = [place + 1 for place, token in enumerate(ids[:-1].tolist()) if token == world_id(".")]
-    place = min(stops or [len(ids) // 2], key=lambda place: abs(2 * place - len(ids)))
-    return ids[:place], ids[place:]
 
 
 def stranger(seed: int) -> Tensor:

@@ -102,3 +102,8 @@ def test_wrong_arguments_are_named():
         merge_lora(model)
     with pytest.raises(ValueError, match="add_lora: the model has LoRA in it already"):
         add_lora(add_lora(model))
+    shared = toy_model(EncoderOnly, n_layers=2)
+    first, second = shared.encoder.blocks
+    second.self_attention.query = first.self_attention.query
+    with pytest.raises(ValueError, match="add_lora: two parts share a linear map, but LoRA needs each in one place"):
+        add_lora(shared)

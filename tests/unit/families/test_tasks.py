@@ -45,7 +45,7 @@ def test_answers_by_hand():
         *("zoe", "person"),
         *("apple", "fruit"),
     ]
-    assert named(["a", "b"], ["<none>", "thing"]) == ["b", "thing"]
+    assert named(["a", "b"], ["-", "thing"]) == ["b", "thing"]
 
 
 def test_the_share_of_right_answers():
@@ -96,7 +96,7 @@ def test_guesses_by_hand():
     assert TASKS["resolve"].guess([(TEXT, place)], [0], [], []) == 0  # the last name before it is ada
 
 
-def test_none_can_fill_more_gaps_than_the_exact_probabilities():
+def test_the_exact_probabilities_fill_more_gaps_than_a_guess():
     given, targets = TASKS["fill_gap"].examples(40, split="test", seed=2)
     best = most_hits(given, targets)
     assert TASKS["fill_gap"].guess(given, targets, given, targets) < best < 1

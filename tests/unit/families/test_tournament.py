@@ -59,7 +59,7 @@ def test_a_cell_is_the_same_for_the_same_seed_and_leaves_torch_alone():
 
 @pytest.mark.slow
 def test_a_live_cell():
-    """In some seconds: the pretrained encoder learns from 1,280 texts whether they end well."""
+    """In some seconds: the pretrained encoder learns from 960 texts whether they end well."""
     result = play("encoder", "sentiment", seed=7)
     assert result.score > 0.9
 
@@ -146,8 +146,7 @@ def test_the_recorded_table_is_whole():
     seeds = table["about"]["seeds"]
     assert seeds == list(range(len(seeds))) and seeds
     assert table["about"]["parameters"] == {family: count_parameters(new_world_model(family)) for family in FAMILIES}
-    assert set(table["about"]["weights"]) == set(FAMILIES)
-    assert all(len(digits) == len(weights_hash(family)) == 12 for family, digits in table["about"]["weights"].items())
+    assert table["about"]["weights"] == {family: weights_hash(family) for family in FAMILIES}  # else play it anew
     assert set(table["tasks"]) == set(TASKS)
     assert table["scores"].keys() == {"pretrained", "scratch"}
     for start, tasks in (("pretrained", set(TASKS)), ("scratch", set(FROM_SCRATCH))):

@@ -199,6 +199,12 @@ def test_a_collapsed_router_is_balanced(remedy, seed):
         close(routing.gates.sum(-1), torch.ones(400).double(), 1e-12)
 
 
+def test_padding_does_not_move_the_bias():
+    router = Router(D, E, 1, biased=True)
+    router.rebalance(torch.tensor([[0], [1], [1], [1]]), real=torch.tensor([True, False, False, False]), rate=0.5)
+    assert router.bias.tolist() == [-0.5, *[0.5] * (E - 1)]
+
+
 def routing_to(experts: list[int], n: int = 4) -> Routing:
     """Every position prefers these experts with certainty."""
     chosen = torch.tensor(experts).expand(n, -1)

@@ -1,6 +1,6 @@
 """Families by maker and year, 2017 to 2026: figures/families_by_year.svg
 
-Each entry has its source, mostly its paper; the notebook lists them.
+Each entry has its source, mostly its paper, beside it in MODELS.
 """
 
 from canvas import BLUE, EDGE, GREEN, GREY, MUTED, ORANGE, SMALL, Canvas, save
@@ -74,7 +74,7 @@ MODELS: dict[str, list[tuple[int, str, str, str]]] = {
         (2026, "Qwen3.5", DECODER, "github.com/QwenLM"),
     ],
     "others": [
-        (2018, "Marian", BOTH, "1804.00344"),
+        (2020, "OPUS-MT", BOTH, "Tiedemann & Thottingal 2020"),
         (2019, "DistilBERT", ENCODER, "1910.01108"),
         (2022, "BLOOM", DECODER, "2211.05100"),
         (2023, "Phi", DECODER, "2306.11644"),
@@ -93,7 +93,7 @@ def draw() -> Canvas:
     rows = {maker: max(sum(year == y for year, *_ in models) for y in YEARS) for maker, models in MODELS.items()}
     height = TOP + sum(CHIP * count + 12 for count in rows.values()) + 16
     canvas = Canvas("families_by_year", height, title=TITLE, description=DESCRIPTION)
-    canvas.heading(TITLE, "A model stands in the year in which it was published or released.")
+    canvas.heading(TITLE, "A model stands in the year of its paper, or of its release where there is none.")
     x = 28
     for shape, look in LOOKS.items():
         canvas.box(x, 75, 26, 18, **look)

@@ -32,7 +32,7 @@ def draw() -> Canvas:
     panel(canvas, 482, "Encoder–decoder", "a source to read, a target to write", GREEN.shade)
     words = ["mia", "lost", "x0", "bos", "x0", "a"]
     grid(canvas, 520, 38, words, both, {3: "x0", 4: "a", 5: "key"})
-    below(canvas, 482, "learns the words cut out", "2017, T5, BART, Marian")
+    below(canvas, 482, "learns the words cut out", "2017, T5, BART, OPUS-MT")
     return canvas
 
 

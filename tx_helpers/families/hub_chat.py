@@ -8,7 +8,7 @@ a tiny chat model that they make on the spot. Much of the code on the web was wr
     torch_dtype=…                is now dtype=…; by default the type in which the weights are stored
     device_map="auto"            needs the package accelerate
     apply_chat_template(…)       returns a BatchEncoding (ids and attention mask), no longer a tensor of ids
-    sanitize_control_tokens      is new: without it, a user who types the signs of a turn can speak as the assistant
+    sanitize_control_tokens      is new in 5.20: without it, a user who types special tokens can speak as the assistant
 """
 
 HUB_CHAT = """
@@ -18,10 +18,11 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 name = "HuggingFaceTB/SmolLM2-135M-Instruct"  # a model of the hub, or a folder on your disk
-tokenizer = AutoTokenizer.from_pretrained(name)
+revision = "main"  # better: the hash of a commit, so that code and weights stay the same
+tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
 model = AutoModelForCausalLM.from_pretrained(
     name,
-    revision="main",  # the hash of a commit, so that the weights stay the same
+    revision=revision,
     dtype="auto",  # the precision in which the weights are stored
     device_map="auto" if find_spec("accelerate") else None,  # with accelerate: on all GPUs; without it: on the CPU
     attn_implementation="sdpa",  # PyTorch's fused attention; "eager" where you need the attention weights
@@ -30,7 +31,7 @@ messages = [{"role": "user", "content": "Who has a cat?"}]
 inputs = tokenizer.apply_chat_template(
     messages,
     add_generation_prompt=True,  # ends where the assistant begins to write
-    sanitize_control_tokens=True,  # signs of a turn inside a message are plain text
+    sanitize_control_tokens=True,  # special tokens inside a message are plain text
     return_tensors="pt",
 ).to(model.device)
 with torch.inference_mode():

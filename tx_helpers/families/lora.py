@@ -10,7 +10,7 @@ A linear map is replaced by
 
 so before training it is the same map, bit for bit: what is added is exactly zero. α scales the change. After merging,
 W is W + (α / r) B A, rounded once; outputs then differ from those before only by rounding (below 1e-6 in float32), and
-the model has no part more than before. Source: Hu et al. 2021, section 4.1.
+the model has no part more than before. Source: Hu et al. 2022, section 4.1.
 
 Left out on purpose: dropout of the LoRA path.
 """
@@ -56,7 +56,7 @@ def add_lora(
     """Freeze the model and put a `LoRA` in place of each linear map inside its blocks that has one of these names.
 
     "Inside its blocks" means inside an `nn.ModuleList`. The model itself is changed, and returned. A is drawn from
-    torch's generator. Source of the default targets: Hu et al. 2021, section 4.2 and table 5.
+    torch's generator. Source of the default targets: Hu et al. 2022, section 4.2 and table 5.
     """
     check_types("add_lora", nn.Module, model=model)
     check_types("add_lora", (tuple, list), targets=targets)

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from tx_helpers.arguments import check_numbers
+from tx_helpers.text.data import IGNORE
 
 NOTHING = 0  # the id between the queries
-NOT_SCORED = -100  # a target that `cross_entropy` leaves out
 
 
 def recall_pairs(
@@ -47,7 +47,7 @@ def recall_pairs(
     where = 2 * pairs + 2 * _choose(weights / weights.sum(), batch, pairs, generator)
     ids = torch.full((batch, length), NOTHING)
     ids[:, : 2 * pairs] = torch.stack([keys, values], dim=-1).flatten(1)
-    targets = torch.full((batch, length), NOT_SCORED)
+    targets = torch.full((batch, length), IGNORE)
     return ids.scatter(1, where, keys), targets.scatter(1, where, values)
 
 

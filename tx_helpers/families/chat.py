@@ -19,10 +19,9 @@ from itertools import pairwise, takewhile
 from torch import nn
 
 from tx_helpers.arguments import check_numbers, check_one_of, check_types, described
-from tx_helpers.families.objectives import IGNORE
 from tx_helpers.families.vocabulary import ASSISTANT, END, USER, world_id, world_tokenizer
 from tx_helpers.generation.search import generate
-from tx_helpers.text.data import PAD, TextBatch, pad_right
+from tx_helpers.text.data import IGNORE, PAD, TextBatch, text_batch
 from tx_helpers.text.tokenizers import EOS
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_truth import Truth
@@ -92,8 +91,7 @@ def chat_batches(
 
     def batch(step: int) -> TextBatch:
         chosen = random.Random(f"chats {seed} {step}").choices(examples, k=batch_size)
-        inputs, targets = zip(*chosen, strict=True)
-        return TextBatch(pad_right(inputs, PAD), pad_right(targets, IGNORE))
+        return text_batch(chosen)
 
     return batch
 

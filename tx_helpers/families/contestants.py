@@ -25,11 +25,10 @@ import torch
 from torch import Tensor, nn
 
 from tx_helpers.arguments import check_one_of
-from tx_helpers.families.objectives import IGNORE
 from tx_helpers.families.tasks import SAME, Task, Words, named, task_named
 from tx_helpers.families.vocabulary import CLS, KINDS, SENTIMENTS, SENTINELS, SEP, world_id, world_tokenizer
 from tx_helpers.generation.search import generate
-from tx_helpers.text.data import BOS, EOS, PAD, SequenceBatch, TextBatch, pad_right, sequence_batch
+from tx_helpers.text.data import BOS, EOS, IGNORE, PAD, SequenceBatch, TextBatch, pad_right, sequence_batch, text_batch
 from tx_helpers.text.world_tasks import MASK
 from tx_helpers.training.contexts import in_mode
 from tx_helpers.training.losses import language_model_loss, sequence_loss, translation_loss
@@ -82,7 +81,7 @@ class EncoderContestant(Contestant):
     def batch(self, given: Sequence, targets: Sequence, *, seed: int = 0) -> TextBatch:
         drawn = random.Random(seed)
         rows = [self._row(one, target, drawn) for one, target in zip(given, targets, strict=True)]
-        return TextBatch(pad_right([ids for ids, _ in rows], PAD), pad_right([goal for _, goal in rows], IGNORE))
+        return text_batch(rows)
 
     def scores(self, ids: Tensor) -> Tensor:
         """ids (B, T) -> logits: (B, T, V), (B, T, classes), or of a whole row (B, classes), (B, T) places."""
@@ -164,12 +163,11 @@ class DecoderContestant(Contestant):
     family = "decoder"
 
     def batch(self, given: Sequence, targets: Sequence, *, seed: int = 0) -> TextBatch:
-        rows, goals = [], []
+        rows = []
         for one, target in zip(given, targets, strict=True):
             prompt, answer = self._prompt(one), [*self._ids(self.task.answer(one, target)), EOS]
-            rows.append([*prompt, *answer[:-1]])
-            goals.append([IGNORE] * (len(prompt) - 1) + answer)
-        return TextBatch(pad_right(rows, PAD), pad_right(goals, IGNORE))
+            rows.append(([*prompt, *answer[:-1]], [IGNORE] * (len(prompt) - 1) + answer))
+        return text_batch(rows)
 
     def answers(self, given: Sequence) -> list[Words]:
         prompts = [self._prompt(one) for one in given]

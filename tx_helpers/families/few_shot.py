@@ -22,9 +22,8 @@ from torch import Tensor, nn
 
 from tx_helpers.arguments import check_numbers, check_types
 from tx_helpers.config import AttentionConfig, EmbeddingConfig, PositionConfig, TransformerConfig
-from tx_helpers.families.objectives import IGNORE
 from tx_helpers.models import DecoderOnly
-from tx_helpers.text.data import TextBatch
+from tx_helpers.text.data import IGNORE, TextBatch
 from tx_helpers.training.contexts import RandomStream, in_mode
 from tx_helpers.training.loop import Run, fit
 from tx_helpers.training.losses import language_model_loss

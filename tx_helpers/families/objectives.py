@@ -24,11 +24,10 @@ from torch import Tensor, nn
 from tx_helpers.arguments import check_numbers, check_one_of, check_tensors, check_types
 from tx_helpers.families.vocabulary import CLS, MASK, SENTINELS, SEP, word_ids, world_id, world_tokenizer
 from tx_helpers.masks import causal_mask
-from tx_helpers.text.data import BOS, EOS, PAD, pad_right
+from tx_helpers.text.data import BOS, EOS, IGNORE, PAD, pad_right
 from tx_helpers.text.world import little_world
 from tx_helpers.training.losses import sequence_loss
 
-IGNORE = -100  # the target of a position that is not scored: what torch's cross_entropy leaves out
 OBJECTIVES = ("causal", "masked", "next_sentence", "span_corruption", "prefix")
 OPTIONS = {"masked": ("rate", "as_mask", "as_random"), "span_corruption": ("rate", "mean_span")}  # of batches
 

@@ -27,8 +27,7 @@ from torch import Tensor, nn
 
 from tx_helpers.arguments import check_numbers, check_tensors, check_types
 from tx_helpers.families.chat import Chat, ask_all, chat_ids, hero
-from tx_helpers.families.objectives import IGNORE
-from tx_helpers.text.data import PAD, TextBatch, pad_right
+from tx_helpers.text.data import IGNORE, TextBatch, text_batch
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_words import WORDS
 from tx_helpers.training.contexts import in_mode
@@ -157,7 +156,7 @@ def pair_batches(
 
     def batch(step: int) -> PairBatch:
         chosen = torch.randint(len(pairs), (batch_size,), generator=torch.Generator().manual_seed(seed + 10_000 * step))
-        better, worse = (_text_batch([side[place] for place in chosen.tolist()]) for side in rows)
+        better, worse = (text_batch([side[place] for place in chosen.tolist()]) for side in rows)
         return PairBatch(better, worse, known[0][chosen], known[1][chosen])
 
     return batch
@@ -166,13 +165,8 @@ def pair_batches(
 def reference_log_probabilities(model: nn.Module, rows: Sequence[tuple[list[int], list[int]]]) -> Tensor:
     """ln π(answer | question) of rows (input, target) of any length -> (N,), without gradients."""
     with in_mode(model, training=False), torch.no_grad():
-        parts = [answer_log_probability(model, _text_batch(rows[n : n + 64])) for n in range(0, len(rows), 64)]
+        parts = [answer_log_probability(model, text_batch(rows[n : n + 64])) for n in range(0, len(rows), 64)]
     return torch.cat(parts)
-
-
-def _text_batch(rows: Sequence[tuple[list[int], list[int]]]) -> TextBatch:
-    inputs, targets = zip(*rows, strict=True)
-    return TextBatch(pad_right(inputs, PAD), pad_right(targets, IGNORE))
 
 
 def last_feeling(story: str) -> str:
@@ -229,7 +223,7 @@ def story_divergence(model: nn.Module, reference: nn.Module, chats: Sequence[Cha
 
     Its expectation is KL(π ‖ π_ref) of full answers, by the chain rule.
     """
-    batch = _text_batch([chat_ids(chat) for chat in chats])
+    batch = text_batch([chat_ids(chat) for chat in chats])
     with in_mode(model, training=False), in_mode(reference, training=False), torch.no_grad():
         log_p, log_q = (one(batch.input).log_softmax(-1) for one in (model, reference))  # (B, T, V)
     divergence = (log_p.exp() * (log_p - log_q)).sum(-1)  # (B, T)

@@ -17,9 +17,9 @@ from torch import Tensor, nn
 
 from tx_helpers.arguments import check_tensors, check_types
 from tx_helpers.families.chat import Chat, chat_ids
-from tx_helpers.families.objectives import IGNORE, prefix_mask
+from tx_helpers.families.objectives import prefix_mask
 from tx_helpers.models import DecoderOnly
-from tx_helpers.text.data import PAD, TextBatch, pad_right
+from tx_helpers.text.data import IGNORE, TextBatch, text_batch
 from tx_helpers.training.contexts import in_mode
 from tx_helpers.training.losses import sequence_loss
 
@@ -51,8 +51,7 @@ def all_right(model: nn.Module, chats: Sequence[Chat], *, opened: bool = False) 
     For chats of one turn it is the share of answers that greedy decoding writes word for word, found in one pass.
     """
     check_types("all_right", Sequence, chats=chats)
-    inputs, targets = zip(*(chat_ids(chat) for chat in chats), strict=True)
-    ids, target = pad_right(inputs, PAD), pad_right(targets, IGNORE)
+    ids, target = text_batch(chat_ids(chat) for chat in chats)
     with in_mode(model, training=False), torch.no_grad():
         logits = model(ids, mask=open_prompt_mask(target) if opened else None)
     right = (logits.argmax(-1) == target) | (target == IGNORE)  # (B, T)

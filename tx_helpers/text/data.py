@@ -22,6 +22,7 @@ from tx_helpers.text.tokenizers import Tokenizer, WordTokenizer
 IdPair = tuple[list[int], list[int]]
 Text = TypeVar("Text", str, Tensor)
 PAD, BOS, EOS = Tokenizer.pad_id, Tokenizer.bos_id, Tokenizer.eos_id
+IGNORE = -100  # the target of a position that is not scored: what torch's cross_entropy leaves out
 
 
 class SequenceBatch(NamedTuple):
@@ -108,6 +109,12 @@ class PairBatches:
             epoch, index = divmod(place, len(self.pairs))
             chosen.append(self.pairs[_permutation(len(self.pairs), self.seed, epoch)[index]])
         return sequence_batch(chosen, **self.special_ids)
+
+
+def text_batch(rows: Iterable[tuple[Sequence[int], Sequence[int]]]) -> TextBatch:
+    """Rows (input, target) of any length as one batch: input padded with PAD, target with IGNORE, on the right."""
+    inputs, targets = zip(*rows, strict=True)
+    return TextBatch(pad_right(inputs, PAD), pad_right(targets, IGNORE))
 
 
 class TextBatches:

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.arguments import check_numbers, check_tensors
+from tx_helpers.text.data import IGNORE
 from tx_helpers.text.tokenizers import Tokenizer
 
 
@@ -28,7 +29,7 @@ def sequence_loss(
             "expected (B, T, V) and (B, T)"
         )
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32)).reshape(targets.numel(), logits.shape[-1])
-    targets, ignored = targets.flatten().long(), -100 if pad_id is None else pad_id
+    targets, ignored = targets.flatten().long(), IGNORE if pad_id is None else pad_id
     options = {"ignore_index": ignored, "label_smoothing": label_smoothing, "reduction": "sum"}
     try:
         return F.cross_entropy(logits, targets, **options) / (targets != ignored).sum().clamp(min=1)

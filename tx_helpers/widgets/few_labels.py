@@ -15,6 +15,7 @@ import ipywidgets as widgets
 
 from tx_helpers.arguments import check_types
 from tx_helpers.families.few_labels import WAYS, recorded
+from tx_helpers.families.tournament import mean_and_spread
 from tx_helpers.show.charts import DASHES, GRID
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
@@ -38,7 +39,7 @@ class Spread(NamedTuple):
 
 def spread(scores: Sequence[float]) -> Spread:
     """Mean, worst and best of the scores."""
-    return Spread(scores, math.fsum(scores) / len(scores), min(scores), max(scores))
+    return Spread(scores, *mean_and_spread(scores))
 
 
 def spreads(table: Mapping[str, Any]) -> dict[str, dict[int, Spread]]:

@@ -21,7 +21,6 @@ from torch import Tensor
 
 from tx_helpers.arguments import check_numbers, check_one_of, described
 from tx_helpers.families.objectives import (
-    IGNORE,
     causal,
     halves,
     masked,
@@ -50,7 +49,7 @@ from tx_helpers.show.shapes import (
     shape,
     words,
 )
-from tx_helpers.text.data import BOS, EOS
+from tx_helpers.text.data import BOS, EOS, IGNORE
 from tx_helpers.text.world import little_world
 
 NAMES = {

@@ -20,12 +20,11 @@ from tx_helpers.families.chat import (
     render,
     tune,
 )
-from tx_helpers.families.objectives import IGNORE
 from tx_helpers.families.preferences import align, measure, preference_pairs
 from tx_helpers.families.vocabulary import world_tokenizer
 from tx_helpers.families.world_models import world_model
 from tx_helpers.models import DecoderOnly
-from tx_helpers.text.data import PAD
+from tx_helpers.text.data import IGNORE, PAD
 from tx_helpers.text.world import little_world
 from tx_helpers.training.losses import language_model_loss
 

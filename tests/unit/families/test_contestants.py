@@ -5,11 +5,10 @@ import torch
 
 from tx_helpers.config import AttentionConfig, TransformerConfig
 from tx_helpers.families.contestants import CONTESTANTS, contestant, family_loss
-from tx_helpers.families.objectives import IGNORE
 from tx_helpers.families.tasks import TASKS
 from tx_helpers.families.vocabulary import KINDS, world_tokenizer
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
-from tx_helpers.text.data import PAD
+from tx_helpers.text.data import IGNORE, PAD
 from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.loop import fit
 from tx_helpers.training.optimizers import adamw

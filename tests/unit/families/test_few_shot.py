@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tx_helpers.families.few_shot import LABELS, Learner, Mappings, accuracy_by_shots, learn_mappings
-from tx_helpers.families.objectives import IGNORE
+from tx_helpers.text.data import IGNORE
 
 
 @given(fresh=st.sampled_from([0.0, 0.5, 1.0]), in_a_row=st.integers(1, 5), seed=st.integers(0, 99))

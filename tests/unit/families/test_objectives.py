@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from parity import properties
 from tx_helpers.config import TransformerConfig
 from tx_helpers.families.objectives import (
-    IGNORE,
     OBJECTIVES,
     ObjectiveBatches,
     causal,
@@ -25,6 +24,7 @@ from tx_helpers.families.objectives import (
 from tx_helpers.families.vocabulary import SENTINELS, word_ids, world_id, world_tokenizer
 from tx_helpers.masks import causal_mask
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
+from tx_helpers.text.data import IGNORE
 from tx_helpers.text.world import little_world
 
 MASK_ID, WORDS, MARKS = 99, range(50, 90), [91, 92, 93, 94]

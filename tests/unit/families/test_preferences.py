@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tx_helpers.config import TransformerConfig
 from tx_helpers.families.chat import chat_ids, hero
-from tx_helpers.families.objectives import IGNORE
 from tx_helpers.families.preferences import (
     Pair,
     align,
@@ -26,7 +25,7 @@ from tx_helpers.families.preferences import (
 )
 from tx_helpers.families.vocabulary import world_tokenizer
 from tx_helpers.models import DecoderOnly
-from tx_helpers.text.data import PAD, TextBatch
+from tx_helpers.text.data import IGNORE, PAD, TextBatch
 from tx_helpers.text.world import little_world
 
 log_ps = st.floats(-50, 0, width=32)

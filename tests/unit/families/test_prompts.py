@@ -5,12 +5,11 @@ import torch
 
 from tx_helpers.config import PositionConfig, TransformerConfig
 from tx_helpers.families.chat import ask_all, chat_batches, chats, exact_match, tune
-from tx_helpers.families.objectives import IGNORE
 from tx_helpers.families.prompts import all_right, open_prompt, open_prompt_loss, open_prompt_mask
 from tx_helpers.families.vocabulary import world_tokenizer
 from tx_helpers.families.world_models import world_model
 from tx_helpers.models import DecoderOnly
-from tx_helpers.text.data import PAD
+from tx_helpers.text.data import IGNORE, PAD
 from tx_helpers.training.losses import language_model_loss
 
 

@@ -16,6 +16,7 @@ from tx_helpers.text.data import (
     evaluation_windows,
     pad_right,
     sequence_batch,
+    text_batch,
     train_validation_split,
     word_pairs,
 )
@@ -28,6 +29,13 @@ PAIRS = [([10 * n, 10 * n + 1][: 1 + n % 2], [100 + n] * (1 + n % 3)) for n in r
 def same(one, other):
     """Two batches (named tuples of tensors) are equal in every tensor."""
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_rows_of_texts_are_padded_and_what_is_not_there_is_not_scored():
+    batch = text_batch([([5, 6], [6, 7]), ([8], [9])])
+    assert isinstance(batch, TextBatch)
+    assert batch.input.tolist() == [[5, 6], [8, 0]]
+    assert batch.target.tolist() == [[6, 7], [9, -100]]
 
 
 def test_rows_are_padded_at_the_right():

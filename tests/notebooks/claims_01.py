@@ -20,6 +20,7 @@ CLAIMS = [
             ),
             Break('layers["LSTM, forget bias 3"], 3.0)', 'layers["LSTM, forget bias 3"], 0.0)'),
         ),
+        slow=True,
     ),
     Claim(
         "Forgetting is the vanishing gradient",

@@ -143,6 +143,11 @@ class MultiHeadAttention(nn.Module):
         self.query_norm = RMSNorm(self.d_head, eps=norm_eps) if qk_norm else nn.Identity()
         self.key_norm = RMSNorm(self.d_head, eps=norm_eps) if qk_norm else nn.Identity()
 
+    @property
+    def cache_width(self) -> int:
+        """The numbers that a cache keeps of one position: 2 · G · K."""
+        return 2 * self.n_kv_heads * self.d_head
+
     def forward(
         self,
         x: Tensor,

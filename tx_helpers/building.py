@@ -32,7 +32,7 @@ def new_rotary(config: TransformerConfig) -> Rotary | None:
     p = config.positions
     if p.kind != "rotary":
         return None
-    return Rotary(config.d_head, p.base, p.layout, p.interpolation, p.stretch, p.turned)
+    return Rotary(config.d_head, p.base, p.layout, p.interpolation, p.stretch, p.d_rotary)
 
 
 def new_position_bias(config: TransformerConfig, *, bidirectional: bool) -> nn.Module | None:

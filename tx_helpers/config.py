@@ -75,7 +75,7 @@ class PositionConfig:
     layout: str = "half"  # rotary
     interpolation: float = 1.0  # rotary
     stretch: WavelengthStretch | Yarn | None = None  # rotary
-    turned: int | None = None  # rotary: how many of the d_head features turn; all
+    d_rotary: int | None = None  # rotary: how many of the d_head features turn; all
     buckets: int = 32  # t5
     max_distance: int = 128  # t5
 
@@ -86,7 +86,7 @@ class PositionConfig:
         check_numbers("PositionConfig", above=0, interpolation=self.interpolation)
         if self.stretch is not None:
             check_types("PositionConfig", (WavelengthStretch, Yarn), stretch=self.stretch)
-        check_numbers("PositionConfig", least=2, whole=True, optional=True, turned=self.turned)
+        check_numbers("PositionConfig", least=2, whole=True, optional=True, d_rotary=self.d_rotary)
         check_numbers("PositionConfig", least=1, whole=True, buckets=self.buckets, max_distance=self.max_distance)
 
 
@@ -197,9 +197,9 @@ class TransformerConfig:
             raise ValueError(f"TransformerConfig: d_model={self.d_model}, but sinusoidal positions need an even one")
         if self.positions.kind == "rotary" and self.d_head % 2:
             raise ValueError(f"TransformerConfig: d_head={self.d_head}, but rotary positions need an even one")
-        turned = self.d_head if self.positions.turned is None else self.positions.turned
-        if self.positions.kind == "rotary" and (turned % 2 or turned > self.d_head):
-            raise ValueError(f"TransformerConfig: turned={turned}, expected an even number up to d_head={self.d_head}")
+        width = self.positions.d_rotary or self.d_head
+        if self.positions.kind == "rotary" and (width % 2 or width > self.d_head):
+            raise ValueError(f"TransformerConfig: d_rotary={width}, expected an even number up to d_head={self.d_head}")
         if self.positions.kind == "learned" and self.context_length is None:
             raise ValueError("TransformerConfig: positions are learned, but context_length is None: it says how many")
         check_numbers("TransformerConfig", least=0, whole=True, optional=True, pad_id=self.pad_id)

@@ -39,7 +39,7 @@ class ExpertsConfig:
     normalised: bool = True  # the k gates of a position sum to 1
     scale: float = 1.0  # times the gates
     biased: bool = False  # a bias of the choice, for balance without a loss
-    capacity: float | None = None  # in training an expert takes at most this times an equal share of the positions
+    capacity_factor: float | None = None  # in training an expert takes at most this times an equal share
 
     def __post_init__(self):
         check_numbers("ExpertsConfig", least=1, whole=True, n_experts=self.n_experts, top_k=self.top_k)
@@ -49,7 +49,7 @@ class ExpertsConfig:
         check_one_of("ExpertsConfig", SCORES, score=self.score)
         check_types("ExpertsConfig", bool, normalised=self.normalised, biased=self.biased)
         check_numbers("ExpertsConfig", above=0, less_than=math.inf, scale=self.scale)
-        check_numbers("ExpertsConfig", above=0, less_than=math.inf, optional=True, capacity=self.capacity)
+        check_numbers("ExpertsConfig", above=0, less_than=math.inf, optional=True, capacity_factor=self.capacity_factor)
 
 
 class Routing(NamedTuple):
@@ -68,13 +68,14 @@ class Routing(NamedTuple):
 class Router(nn.Module):
     """Choose top_k of n_experts for each position: x (…, D) -> `Routing`.
 
-    score       "softmax" of the logits x W over the experts, or the "sigmoid" of each (DeepSeek-V3)
-    normalised  the scores of the chosen are divided by their sum; then `scale` multiplies them
-    biased      `bias` (E,) is added to the scores for the choice; the gates are without it (Wang et al. 2024, eq. 3)
-    capacity    in training an expert takes at most ⌈capacity · N · k / E⌉ of the N positions of a batch: first choices
-                come before second ones, earlier positions before later ones. A position that finds no room is dropped:
-                its gate there is 0. So in training a position depends on the other texts of its batch, and on later
-                positions too, which can take its room: the future leaks a little. In evaluation nothing is dropped.
+    score            "softmax" of the logits x W over the experts, or the "sigmoid" of each (DeepSeek-V3)
+    normalised       the scores of the chosen are divided by their sum; then `scale` multiplies them
+    biased           `bias` (E,) is added to the scores for the choice, not to the gates (Wang et al. 2024, eq. 3)
+    capacity_factor  c: in training an expert's capacity is ⌈c · N · k / E⌉ of the N positions of a batch. First choices
+                     come before second ones, earlier positions before later ones. A position that finds no room is
+                     dropped: its gate there is 0. So in training a position depends on the other texts of its batch,
+                     and on later positions too, which can take its room: the future leaks a little. In evaluation
+                     nothing is dropped.
     Scores and gates are computed in float32 or better.
     """
 
@@ -88,11 +89,11 @@ class Router(nn.Module):
         normalised: bool = True,
         scale: float = 1.0,
         biased: bool = False,
-        capacity: float | None = None,
+        capacity_factor: float | None = None,
     ):
         super().__init__()
         check_numbers("Router", least=1, whole=True, d_model=d_model)
-        options = dict(score=score, normalised=normalised, scale=scale, biased=biased, capacity=capacity)
+        options = dict(score=score, normalised=normalised, scale=scale, biased=biased, capacity_factor=capacity_factor)
         self.config = ExpertsConfig(n_experts, top_k, **options)
         self.logits = nn.Linear(d_model, n_experts, bias=False)
         self.register_buffer("bias", torch.zeros(n_experts) if biased else None)
@@ -108,8 +109,8 @@ class Router(nn.Module):
         values = scores.gather(-1, chosen)
         if config.normalised:
             values = values / values.sum(dim=-1, keepdim=True)
-        if config.capacity is not None and self.training:
-            values = values * within_capacity(chosen, config.n_experts, config.capacity)
+        if config.capacity_factor is not None and self.training:
+            values = values * within_capacity(chosen, config.n_experts, config.capacity_factor)
         gates = torch.zeros_like(scores).scatter(-1, chosen, values * config.scale)  # (…, k) -> (…, E)
         return Routing(scores, chosen, observe("gates", gates))
 
@@ -179,14 +180,14 @@ class MixtureOfExperts(nn.Module):
         return observe("output", out if self.shared is None else out + self.shared(x))
 
 
-def within_capacity(chosen: Tensor, n_experts: int, capacity: float) -> Tensor:
-    """Which choices find room, if each expert takes ⌈capacity · N · k / E⌉: chosen (…, k) -> (…, k), boolean.
+def within_capacity(chosen: Tensor, n_experts: int, capacity_factor: float) -> Tensor:
+    """Which choices find room, if each takes ⌈capacity_factor · N · k / E⌉: chosen (…, k) -> (…, k), boolean.
 
     Source: Fedus et al. 2021, eq. 3; first choices before second ones as in Lepikhin et al. 2020 (GShard).
     """
-    check_numbers("within_capacity", above=0, less_than=math.inf, capacity=capacity)
+    check_numbers("within_capacity", above=0, less_than=math.inf, capacity_factor=capacity_factor)
     _check_chosen("within_capacity", chosen, n_experts)
-    room = math.ceil(capacity * chosen.numel() / n_experts)
+    room = math.ceil(capacity_factor * chosen.numel() / n_experts)
     in_order = chosen.reshape(-1, chosen.shape[-1]).T.flatten()  # (…, k) -> (N, k) -> (k·N,), all first choices first
     counted = F.one_hot(in_order, n_experts).cumsum(dim=0)  # how many choices of each expert there were up to here
     place = counted.gather(-1, in_order.unsqueeze(-1)).view(chosen.shape[-1], -1).T  # (k·N, 1) -> (N, k)

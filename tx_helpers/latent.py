@@ -11,7 +11,8 @@ The absorbed form: q_i · (c W_K,i) = (q_i W_K,iᵀ) · c. With W_K moved to the
 key or value is ever made. What remains is multi-query attention whose one key is (c, r) and whose one value is c.
 
 Letters beside the legend's: L width of the latent, R of the rotary key, C of the content in a head's query and key; V
-is here the width of a head's value. Source: DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.
+is here the width of a head's value. In config.json: L kv_lora_rank, R qk_rope_head_dim, C qk_nope_head_dim, V
+v_head_dim, and q_lora_rank the width of the queries' latent. Source: DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.
 """
 
 import math
@@ -20,8 +21,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.arguments import check_numbers, check_tensors, check_types
-from tx_helpers.attention import MultiHeadAttention, scaled_dot_product_attention
+from tx_helpers.arguments import check_numbers, check_tensors
+from tx_helpers.attention import scaled_dot_product_attention
 from tx_helpers.cache import KVCache
 from tx_helpers.layers import RMSNorm
 from tx_helpers.observe import observe
@@ -70,6 +71,11 @@ class LatentAttention(nn.Module):
         self.value = nn.Linear(d_latent, n_heads * d_value, bias=False)
         self.output = nn.Linear(n_heads * d_value, d_model, bias=False)
 
+    @property
+    def cache_width(self) -> int:
+        """The numbers that a cache keeps of one position: L + R."""
+        return self.d_latent + self.d_rotary
+
     def forward(
         self,
         x: Tensor,
@@ -114,17 +120,3 @@ class LatentAttention(nn.Module):
         q = torch.cat([content @ to_latent, turning], dim=-1)  # (B, H, T, L + R)
         mixed = self.attend(q, torch.cat([latent, shared], dim=-1), latent, **options)  # (B, H, T, L)
         return mixed @ self.value.weight.unflatten(0, (self.n_heads, -1)).transpose(-2, -1)  # @ (H, L, V)
-
-
-def cache_bytes(
-    layer: MultiHeadAttention | LatentAttention, positions: int, *, rows: int = 1, bytes_per_number: int = 2
-) -> int:
-    """The bytes of one layer's cache for `positions` positions: 2·G·K numbers each (G = 1: multi-query), or L + R."""
-    check_types("cache_bytes", (MultiHeadAttention, LatentAttention), layer=layer)
-    sizes = dict(positions=positions, rows=rows, bytes_per_number=bytes_per_number)
-    check_numbers("cache_bytes", least=0, whole=True, **sizes)
-    if isinstance(layer, LatentAttention):
-        numbers = layer.d_latent + layer.d_rotary
-    else:
-        numbers = 2 * layer.n_kv_heads * layer.d_head
-    return numbers * positions * rows * bytes_per_number

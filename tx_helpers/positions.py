@@ -116,7 +116,7 @@ class Rotary:
                    (Chen et al. 2023)
     stretch        a function of the frequencies ω (K/2,), such as `WavelengthStretch`; its `gain`, if it has one,
                    multiplies what turns
-    turned         R: the first R features of a head turn, as if K were R, and the others stay; by default all do
+    d_rotary       R: the first R features of a head turn, as if K were R, and the others stay; by default all do
 
     `Rotary(8).at(positions)` gives the function to be applied to queries and keys (B, H, T, K). Su et al. 2021, eq. 34.
     """
@@ -126,21 +126,21 @@ class Rotary:
     layout: str = "half"
     interpolation: float = 1.0
     stretch: Callable[[Tensor], Tensor] | None = None
-    turned: int | None = None
+    d_rotary: int | None = None
 
     def __post_init__(self):
         _check_even(self.d_head)
-        if self.turned is not None:
-            _check_even(self.turned)
-            check_numbers("Rotary", most=self.d_head, turned=self.turned)
+        if self.d_rotary is not None:
+            _check_even(self.d_rotary)
+            check_numbers("Rotary", most=self.d_head, d_rotary=self.d_rotary)
         check_one_of("Rotary", ("half", "interleaved"), layout=self.layout)
         check_numbers("Rotary", above=0, base=self.base, interpolation=self.interpolation)
 
     def at(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Callable[[Tensor], Tensor]:
         """The rotation at these positions, (T,) or (B, T), as a function (B, H, T, K) -> (B, H, T, K)."""
         check_tensors("Rotary", positions=(positions, "… T"))
-        turned = self.turned or self.d_head
-        angles = _angles(positions / self.interpolation, turned, self.base, dtype, self.stretch)
+        width = self.d_rotary or self.d_head
+        angles = _angles(positions / self.interpolation, width, self.base, dtype, self.stretch)
         angles = angles.unsqueeze(-3)  # the same rotation for all heads: (1, T, K/2) or (B, 1, T, K/2)
         partner, spread = (_other_half, _halves) if self.layout == "half" else (_neighbour, _neighbours)
         angles = spread(-angles, angles)  # (…, T, K/2) -> (…, T, K)
@@ -151,7 +151,7 @@ class Rotary:
             if not isinstance(x, Tensor) or x.shape[-1:] != (self.d_head,):
                 given = x.shape[-1] if isinstance(x, Tensor) and x.dim() else described(x)
                 raise ValueError(f"Rotary: a head width of {given}, but this rotation is for {self.d_head}")
-            first, rest = (x, None) if turned == self.d_head else (x[..., :turned], x[..., turned:])
+            first, rest = (x, None) if width == self.d_head else (x[..., :width], x[..., width:])
             first = first * cos.type_as(x) + partner(first) * sin.type_as(x)  # a cos − b sin, b cos + a sin
             return first if rest is None else torch.cat([first, rest], dim=-1)
 

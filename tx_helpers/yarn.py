@@ -6,6 +6,9 @@ It does two things, of which interpolation and the larger base of `positions.ntk
   which do not complete a turn, are slowed down by the factor, as interpolation does; in between it moves gradually;
 * queries and keys grow by m = 0.1 · ln(factor) + 1, and so the scores by m²: among many more keys the softmax would
   otherwise become too flat.
+
+In config.json, rope_parameters (once rope_scaling) with rope_type "yarn": factor, original_max_position_embeddings
+(`context`), beta_fast, beta_slow, attention_factor and truncate (`whole`).
 """
 
 import math

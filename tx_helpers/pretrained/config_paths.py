@@ -18,8 +18,8 @@ def resolved(config: TransformerConfig) -> TransformerConfig:
     )
     feed_forward = replace(config.feed_forward, d_ff=config.d_ff)
     norm = replace(config.norm, final=config.final_norm)
-    whole = config.positions.turned == config.d_head  # the same as None
-    positions = replace(config.positions, turned=None) if whole else config.positions
+    whole = config.positions.d_rotary == config.d_head  # the same as None
+    positions = replace(config.positions, d_rotary=None) if whole else config.positions
     parts = dict(attention=attention, feed_forward=feed_forward, norm=norm, positions=positions)
     return replace(config, **parts, n_encoder_layers=n_layers)
 
@@ -28,7 +28,7 @@ def differences(one: TransformerConfig, other: TransformerConfig) -> dict[str, t
     """Path -> both values, where they differ in what the model computes (initial values and dropout are left out)."""
     ours, theirs = flat(_evaluated(one)), flat(_evaluated(other))
     left = {path for path in ours if path.startswith("init.") or path == "dropout"}
-    unused = {"rotary": ("interpolation", "layout", "stretch", "turned"), "t5": ("buckets", "max_distance")}
+    unused = {"rotary": ("interpolation", "layout", "stretch", "d_rotary"), "t5": ("buckets", "max_distance")}
     for kind, names in unused.items():
         if one.positions.kind == other.positions.kind != kind:
             left |= {f"positions.{name}" for name in names}
@@ -38,11 +38,11 @@ def differences(one: TransformerConfig, other: TransformerConfig) -> dict[str, t
 
 
 def _evaluated(config: TransformerConfig) -> TransformerConfig:
-    """Without the experts' capacity, which drops positions in training alone."""
+    """Without the experts' capacity factor, which drops positions in training alone."""
     experts = config.feed_forward.experts
     if experts is None:
         return config
-    return replace(config, feed_forward=replace(config.feed_forward, experts=replace(experts, capacity=None)))
+    return replace(config, feed_forward=replace(config.feed_forward, experts=replace(experts, capacity_factor=None)))
 
 
 def build(values: Mapping[str, Any]) -> TransformerConfig:

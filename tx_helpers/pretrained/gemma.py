@@ -52,7 +52,7 @@ def _stablelm_prepare(fields: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "rope_parameters": rope, "partial_rotary_factor": share}
 
 
-def _turned(fields: Mapping[str, Any], names: set[str]) -> int | None:
+def _d_rotary(fields: Mapping[str, Any], names: set[str]) -> int | None:
     share, width = fields["partial_rotary_factor"], fields["hidden_size"] // fields["num_attention_heads"]
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
         raise ValueError(f"partial_rotary_factor is {str(share)[:60]}, expected a number above 0 and at most 1")
@@ -60,7 +60,7 @@ def _turned(fields: Mapping[str, Any], names: set[str]) -> int | None:
 
 
 def _share(config: TransformerConfig) -> float:
-    return (config.positions.turned or config.d_head) / config.d_head
+    return (config.positions.d_rotary or config.d_head) / config.d_head
 
 
 STABLELM = replace(
@@ -72,7 +72,7 @@ STABLELM = replace(
     constants={path: value for path, value in CONSTANTS.items() if path != "attention.bias"}
     | {"norm.kind": "layer", "attention.output_bias": False},
     prepare=_stablelm_prepare,
-    derived=DERIVED | {"positions.turned": _turned},
+    derived=DERIVED | {"positions.d_rotary": _d_rotary},
     written=WRITTEN | {"partial_rotary_factor": _share},
     expected={"use_parallel_residual": (False,), "qk_layernorm": (False,)},
     ignored={"rope_parameters": "read by `derived`", "hidden_dropout": "used in training alone"},

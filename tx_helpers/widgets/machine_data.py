@@ -36,7 +36,7 @@ SUPPORTED = (
 LIMIT = 64  # tokens of a text, where the model has no context length
 LARGEST = 5_000_000  # parameters: 20 MB, and about ten milliseconds a token
 NOT_IN_THE_PAGE = (  # what must be None
-    *("attention.window", "attention.soft_cap", "feed_forward.experts", "positions.stretch", "positions.turned"),
+    *("attention.window", "attention.soft_cap", "feed_forward.experts", "positions.stretch", "positions.d_rotary"),
     "embedding.output_soft_cap",
 )
 TOLERANCE = 1e-3  # of the largest logit; of a model in half precision a hundred times as much

@@ -136,18 +136,18 @@ def test_capacity_by_hand():
     assert within_capacity(chosen.view(1, 3, 2), 2, 1 / 3).shape == (1, 3, 2)
 
 
-@pytest.mark.parametrize("capacity", [0.3, 0.75, 1.0, 1.25])
-def test_capacity_drops_in_training_alone(capacity):
-    made, x = layer(capacity=capacity), normal(B, T, D)
+@pytest.mark.parametrize("factor", [0.3, 0.75, 1.0, 1.25])
+def test_capacity_drops_in_training_alone(factor):
+    made, x = layer(capacity_factor=factor), normal(B, T, D)
     full = layer()
-    room = math.ceil(capacity * B * T * k / E)
+    room = math.ceil(factor * B * T * k / E)
     gates = made.train().router(x).gates
     used = (gates > 0).sum(dim=(0, 1))
     assert torch.equal(used, expert_load(full.router(x).chosen, E).mul(B * T).round().long().clamp(max=room))
     kept = gates > 0
     assert torch.equal(gates[kept], full.router(x).gates[kept])
     dropped = ~kept.any(-1)
-    if capacity == 0.3:
+    if factor == 0.3:
         assert dropped.any()
         assert not made(x)[dropped].any()
     close(made.eval()(x), full(x), 1e-12)
@@ -159,7 +159,7 @@ def test_a_capacity_lets_the_future_leak_in_training_and_not_in_evaluation():
     alone = within_capacity(torch.tensor([earlier]), 2, 1.0)
     assert alone.tolist() == [[True, True]]
     assert within_capacity(torch.tensor([earlier, later]), 2, 0.5).tolist() == [[True, False], [True, False]]
-    made, x = layer(capacity=0.3), normal(1, 30, D)
+    made, x = layer(capacity_factor=0.3), normal(1, 30, D)
     changed = torch.cat([x[:, :15], normal(1, 15, D, seed=9)], dim=1)
     assert not torch.allclose(made.train()(x)[:, :15], made(changed)[:, :15])
     close(made.eval()(x)[:, :15], made(changed)[:, :15], 1e-12)
@@ -278,12 +278,12 @@ def test_it_follows_device_and_precision(device, dtype, options):
 @pytest.mark.parametrize(
     ("call", "arguments"),
     [
-        (ExpertsConfig, dict(n_experts=E, top_k=k, shared=1, score="sigmoid", scale=2.0, capacity=1.25)),
-        (Router, dict(d_model=D, n_experts=E, top_k=k, score="softmax", scale=1.0, capacity=1.5)),
+        (ExpertsConfig, dict(n_experts=E, top_k=k, shared=1, score="sigmoid", scale=2.0, capacity_factor=1.25)),
+        (Router, dict(d_model=D, n_experts=E, top_k=k, score="softmax", scale=1.0, capacity_factor=1.5)),
         (MixtureOfExperts, dict(d_model=D, d_ff=F, n_experts=E, top_k=k, shared=1, activation="silu")),
         (Router(D, E, k).double(), dict(x=normal(B, T, D))),
         (MixtureOfExperts(D, F, E, k).double(), dict(x=normal(B, T, D))),
-        (within_capacity, dict(chosen=tokens(B, T, k, low=0, high=E), n_experts=E, capacity=1.0)),
+        (within_capacity, dict(chosen=tokens(B, T, k, low=0, high=E), n_experts=E, capacity_factor=1.0)),
         (Router(D, E, k, biased=True).rebalance, dict(chosen=tokens(B, T, k, low=0, high=E), rate=0.1)),
         (balance_loss, dict(routings=[routing_to([1])])),
         (active_parameters, dict(model=torch.nn.Linear(2, 3))),

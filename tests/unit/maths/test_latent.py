@@ -9,7 +9,7 @@ from toy_models import close
 from tx_helpers.attention import MultiHeadAttention, eager_attention
 from tx_helpers.cache import KVCache
 from tx_helpers.capture import capture
-from tx_helpers.latent import LatentAttention, cache_bytes
+from tx_helpers.latent import LatentAttention
 from tx_helpers.positions import Rotary
 from wrong_arguments import faults
 
@@ -92,19 +92,18 @@ def filled(made: torch.nn.Module) -> KVCache:
 
 
 @pytest.mark.parametrize("n_kv_heads", [H, 1])
-def test_the_bytes_are_those_of_the_cache(n_kv_heads):
+def test_the_width_is_that_of_the_cache(n_kv_heads):
     for made in (MultiHeadAttention(D, H, n_kv_heads=n_kv_heads).double(), layer()):
         cache = filled(made)
-        held = (cache.keys.numel() + cache.values.numel()) * 8
-        assert cache_bytes(made, T, rows=B, bytes_per_number=8) == held
+        assert cache.keys.numel() + cache.values.numel() == B * T * made.cache_width
 
 
 def test_deepseek_v3_keeps_576_numbers_where_its_heads_have_40960():
     with torch.device("meta"):
         made = LatentAttention(7168, 128, d_latent=512, d_rotary=64, d_content=128, d_value=128)
         usual = MultiHeadAttention(7168, 128, d_head=128)
-    assert cache_bytes(made, 1, bytes_per_number=1) == 576
-    assert cache_bytes(usual, 1, bytes_per_number=1) == 2 * 128 * 128
+    assert made.cache_width == 576
+    assert usual.cache_width == 2 * 128 * 128
     assert 128 * (128 + 64) + 128 * 128 == 40960  # keys with their rotary part, and values
 
 
@@ -164,7 +163,6 @@ def test_torch_s_tools_take_it(absorbed):
     [
         (LatentAttention, dict(d_model=D, n_heads=H, d_query_latent=9, **WIDTHS)),
         (layer(), dict(x=normal(B, T, D))),
-        (cache_bytes, dict(layer=layer(), positions=3, rows=2, bytes_per_number=2)),
     ],
     ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )

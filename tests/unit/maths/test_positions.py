@@ -299,10 +299,10 @@ def test_bad_input_is_named(call, message):
 def test_partial_rotary_turns_the_first_features_as_a_narrower_head_would():
     x, positions = normal(B, H, T, 8), torch.arange(T)
     for layout in ("half", "interleaved"):
-        out = Rotary(8, 50.0, layout, turned=6).at(positions, x.dtype)(x)
+        out = Rotary(8, 50.0, layout, d_rotary=6).at(positions, x.dtype)(x)
         assert torch.equal(out[..., 6:], x[..., 6:])
         assert torch.equal(out[..., :6], Rotary(6, 50.0, layout).at(positions, x.dtype)(x[..., :6]))
-    with pytest.raises(ValueError, match="Rotary: turned=10, expected at most 8"):
-        Rotary(8, turned=10)
+    with pytest.raises(ValueError, match="Rotary: d_rotary=10, expected at most 8"):
+        Rotary(8, d_rotary=10)
     with pytest.raises(ValueError, match="dim=3, but sines and cosines come in pairs"):
-        Rotary(8, turned=3)
+        Rotary(8, d_rotary=3)

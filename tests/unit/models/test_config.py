@@ -135,9 +135,9 @@ def test_a_config_is_frozen_and_compares_by_value():
         (lambda: AttentionConfig(3, soft_cap=0), "AttentionConfig: soft_cap=0, expected more than 0"),
         (
             lambda: TransformerConfig(
-                V, 12, attention=AttentionConfig(3), positions=PositionConfig("rotary", turned=6)
+                V, 12, attention=AttentionConfig(3), positions=PositionConfig("rotary", d_rotary=6)
             ),
-            "TransformerConfig: turned=6, expected an even number up to d_head=4",
+            "TransformerConfig: d_rotary=6, expected an even number up to d_head=4",
         ),
         (
             lambda: TransformerConfig(V, wiring="toast"),

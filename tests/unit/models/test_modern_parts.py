@@ -30,12 +30,12 @@ from tx_helpers.widgets.cache_costs import costs
 from tx_helpers.widgets.machine_data import machine_data
 from tx_helpers.yarn import Yarn
 
-SIGMOID = ExpertsConfig(4, 3, shared=1, score="sigmoid", normalised=False, scale=0.5, biased=True, capacity=0.5)
+SIGMOID = ExpertsConfig(4, 3, shared=1, score="sigmoid", normalised=False, scale=0.5, biased=True, capacity_factor=0.5)
 PARTS: dict[str, tuple[str, dict]] = {  # name: what refuses it calls it, changes to the config
     "experts": ("feed_forward.experts", dict(feed_forward=FeedForwardConfig(F, "silu", experts=ExpertsConfig(5, 2)))),
     "soft cap of scores": ("attention.soft_cap", dict(attention=AttentionConfig(3, soft_cap=0.7))),
     "soft cap of logits": ("embedding.output_soft_cap", dict(embedding=EmbeddingConfig(output_soft_cap=1.5))),
-    "partial rotary": ("positions.turned", dict(positions=PositionConfig("rotary", base=50.0, turned=2))),
+    "partial rotary": ("positions.d_rotary", dict(positions=PositionConfig("rotary", base=50.0, d_rotary=2))),
     "yarn": ("positions.stretch", dict(positions=PositionConfig("rotary", base=50.0, stretch=Yarn(4.0, 6, fast=2.0)))),
     "sandwich": ("wiring", dict(wiring="sandwich")),
     "rms plus one": ("norm.kind", dict(norm=NormConfig("rms_plus_one"))),

@@ -64,10 +64,10 @@ BART = replace(LEARNED, wiring="post_norm", pad_id=1, embedding=EmbeddingConfig(
         ),
         (
             DecoderOnly,
-            replace(ROTARY, norm=NormConfig(), positions=PositionConfig("rotary", turned=2)),
+            replace(ROTARY, norm=NormConfig(), positions=PositionConfig("rotary", d_rotary=2)),
             "stablelm",
         ),
-        (DecoderOnly, mixture(ExpertsConfig(5, 2, capacity=1.25)), "mixtral"),  # evaluation knows no capacity
+        (DecoderOnly, mixture(ExpertsConfig(5, 2, capacity_factor=1.25)), "mixtral"),  # evaluation knows no capacity
         (DecoderOnly, mixture(ExpertsConfig(4, 3, normalised=False), qk_norm=True), "qwen3_moe"),
         (DecoderOnly, replace(ROTARY, positions=PositionConfig("rotary", interpolation=3.0)), "llama"),
         (

@@ -18,6 +18,7 @@ from tx_helpers.widgets.leaks import leak_explorer
 from tx_helpers.widgets.norms import norm_explorer
 from tx_helpers.widgets.objectives import objectives_explorer
 from tx_helpers.widgets.one_unit import unit_explorer
+from tx_helpers.widgets.online_softmax import online_softmax_explorer
 from tx_helpers.widgets.parameter_count import parameter_explorer
 from tx_helpers.widgets.position_bias import bias_explorer
 from tx_helpers.widgets.positions import heatmap_explorer, two_positions_explorer
@@ -81,6 +82,7 @@ BARE = [
         gap_filler_explorer,
         hinge_explorer,
         objectives_explorer,
+        online_softmax_explorer,
         superposition_explorer,
         unit_explorer,
     ),

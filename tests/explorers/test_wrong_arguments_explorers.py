@@ -42,6 +42,7 @@ from tx_helpers.widgets import (
     norms,
     objectives,
     one_unit,
+    online_softmax,
     probes,
     query_plane,
     recurrence,
@@ -123,6 +124,7 @@ PLAIN = {
     "one unit": (partial(one_unit.fire, (1.0, 1.0)), dict(bias=-1.5, value=4.0)),
     "norms": (partial(norms.normalise, vector=[1.0, 2.0]), dict(kind="LayerNorm")),
     "objectives": (objectives.objectives_explorer, dict(text=objectives.TEXT)),
+    "blocks": (online_softmax.read_blocks, dict(scores=[1.0, 2.0], values=[3.0, 4.0], size=1)),
     "probe": (
         partial(probes.probe_explorer, data=word_pairs(PAIRS)),
         dict(models={"right": toy(EncoderDecoder)}, number=21, first="right"),

@@ -9,6 +9,7 @@ import pytest
 import tx_helpers.widgets
 from tx_helpers.widgets.activations import activation_explorer
 from tx_helpers.widgets.block_depth import depth_explorer
+from tx_helpers.widgets.cache_size import cache_size_explorer
 from tx_helpers.widgets.clocks import clocks_explorer
 from tx_helpers.widgets.few_labels import few_labels_explorer
 from tx_helpers.widgets.gap_filler import gap_filler_explorer
@@ -76,7 +77,7 @@ BARE = [
         split_explorer,
         two_positions_explorer,
     ),
-    *(bias_explorer, clocks_explorer, pronoun_explorer, stretched_explorer),
+    *(bias_explorer, cache_size_explorer, clocks_explorer, pronoun_explorer, stretched_explorer),
     *(
         few_labels_explorer,
         gap_filler_explorer,

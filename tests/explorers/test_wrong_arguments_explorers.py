@@ -26,6 +26,7 @@ from tx_helpers.widgets import (
     activations,
     attention_stepper,
     cache_costs,
+    cache_size,
     digit_attention,
     embeddings,
     few_labels,
@@ -96,6 +97,8 @@ PLAIN = {
     ),
     "activations": (partial(activations.draw, x=0.0, other=None), dict(name="GELU")),
     "cache": (cache_costs.cache_explorer, dict(configs={"GPT-2": gpt2()})),
+    "cache size": (cache_size.cache_size_explorer, dict(model="GPT-2")),
+    "cache need": (partial(cache_size.need, cache_size.PUBLISHED["GPT-2"]), dict(texts=2, tokens=5, cache_number=2.0)),
     "costs": (partial(cache_costs.costs, gpt2()), dict(tokens=3, rows=2)),
     "digit attention": (digit_attention.digit_attention_explorer, dict(model=TinyViT())),
     "embeddings": (

@@ -44,7 +44,8 @@ class Explore:
               "text"                            a line of text
               A Button is shown among the controls, but passes no value to `draw`.
     recorded  control -> the values that pages without a kernel offer (`record.py`), where they are not all that it has,
-              or a function that gives them; or the name of another control whose value this one always has
+              or a function that gives them; or the name of another control whose value this one always has; or None
+              for a control that pages leave out
     computed  (script, given): pages without a kernel compute instead. The module's default export is
               compute(values, given) -> { alt, error, traits, markup }; what is left out is empty
 

@@ -130,24 +130,31 @@ def record(explore, *, frames: int = FRAMES, budget: int = BUDGET) -> Recording:
     return made
 
 
-def _axes(explore) -> tuple[list[Axis], dict[str, str]]:
-    """An axis for each control that has a value; and control -> the one whose value it always has."""
+def _axes(explore) -> tuple[list[Axis], dict[str, str | None]]:
+    """An axis for each control that has a value; and control -> the one whose value it always has, None if hidden."""
     stated = {key: given() if callable(given) else given for key, given in explore.recorded.items()}
-    linked = {key: given for key, given in stated.items() if isinstance(given, str)}
+    linked = {key: given for key, given in stated.items() if given is None or isinstance(given, str)}
     controls = {key: control for key, control in explore.controls.items() if control.has_trait("value")}
     own = [key for key in controls if key not in linked and key != explore.button]
     return [axis_of(key, controls[key], stated.get(key)) for key in own], linked
+
+
+def _offered(explore, linked: Mapping[str, str | None]) -> list[str]:
+    """The controls that pages show."""
+    return [key for key in explore.controls if linked.get(key, key) is not None]
 
 
 def about_controls(explore) -> dict:
     """What player.js needs of an explorer for which the page computes: its controls at all their values."""
     axes, linked = _axes(explore)
     camera, kept = Camera(explore, axes), [list(range(len(axis.values))) for axis in axes]
-    controls = [_described(key, explore, camera, kept, linked) for key in explore.controls]
+    controls = [_described(key, explore, camera, kept, linked) for key in _offered(explore, linked)]
     return {"name": explore.name, "controls": controls, "way": "computed in the page"}
 
 
-def _recorded(camera: Camera, linked: Mapping[str, str], settings: list[tuple[int, ...]], shots: int) -> Recording:
+def _recorded(
+    camera: Camera, linked: Mapping[str, str | None], settings: list[tuple[int, ...]], shots: int
+) -> Recording:
     """The frames of these settings; a stop at which nothing was recorded is left out."""
     axes, explore = camera.axes, camera.explore
     found: dict[tuple[int, ...], Frame] = {}
@@ -165,12 +172,12 @@ def _recorded(camera: Camera, linked: Mapping[str, str], settings: list[tuple[in
     numbers = {key_of[setting]: place[frame] for setting, frame in found.items()}
     runs = {key_of[setting]: [[place[frame] for frame in shot] for shot in film] for setting, film in films.items()}
     way = f"{len(runs)} recorded runs" if runs else f"recorded, {len(found):,} settings"
-    controls = [_described(key, explore, camera, kept, linked) for key in explore.controls]
+    controls = [_described(key, explore, camera, kept, linked) for key in _offered(explore, linked)]
     about = {"name": explore.name, "controls": controls, "way": way}
     return Recording(about, packed(list(frames), numbers, runs), len(found), len(frames))
 
 
-def _described(key: str, explore, camera: Camera, kept: list[list[int]], linked: Mapping[str, str]) -> dict:
+def _described(key: str, explore, camera: Camera, kept: list[list[int]], linked: Mapping[str, str | None]) -> dict:
     """A control for player.js: its kind and label; and if it has values, their texts and the start among them."""
     control = explore.controls[key]
     about = {"key": key, "label": control.description.strip()}

@@ -139,6 +139,15 @@ def test_a_linked_control_has_no_axis_of_its_own():
     assert recording.settings == 2 and [about["axis"] for about in recording.about["controls"]] == [0, 0]
 
 
+def test_a_control_that_pages_leave_out_is_not_on_them():
+    explorer = Explore(square, name="toy", one=["a", "b"], other=(0, 9), recorded={"other": None})
+    recording = explorer.record()
+    assert recording.settings == 2 and [about["key"] for about in recording.about["controls"]] == ["one"]
+    assert [frame[1] for frame in content(recording)["frames"]] == [
+        *("These are {'one': 'a', 'other': 0}.", "These are {'one': 'b', 'other': 0}.")
+    ]
+
+
 def test_a_setting_that_python_does_not_have_is_left_out():
     slider = ipywidgets.IntSlider(2, 0, 4, description="Step")
 

@@ -11,13 +11,14 @@ gets zeros.
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.arguments import check_broadcast, check_numbers, check_tensors, described
-from tx_helpers.cache import KVCache
+from tx_helpers.cache import KVCache, WindowCache
 from tx_helpers.layers import RMSNorm, soft_cap
 from tx_helpers.masks import additive_mask, causal_mask, combine_masks
 from tx_helpers.observe import observe, observed
@@ -34,10 +35,14 @@ def eager_attention(
     scale: float | None = None,
     dropout: float = 0.0,
     cap: float | None = None,
+    sink: Tensor | None = None,
 ) -> Tensor:
     """The formula, step by step; reports "scores" (before the mask) and "weights". -> (B, H, T, K)
 
-    cap: the scores stay between ±cap (`layers.soft_cap`), as in Gemma 2; the fused kernel has no such thing.
+    cap   the scores stay between ±cap (`layers.soft_cap`), as in Gemma 2
+    sink  (H,): one more score in each head's softmax, without a value: the weights of a row sum to less than 1, and a
+          head can attend to nothing. As in gpt-oss (OpenAI 2025, section 2.3)
+    The fused kernel has neither.
     """
     _check_arguments(q, k, v, mask, bias, scale, dropout)
     k, v = _one_for_each_query_head(q, k, v)
@@ -51,7 +56,9 @@ def eager_attention(
     allowed = _with_causal(mask, causal, q, k)
     if allowed is not None:
         scores = scores.masked_fill(~allowed, float("-inf"))
-    if mask is None and bias is None:  # every row is open: causality alone leaves each query its own key
+    if sink is not None:
+        weights = _softmax_with_sink(scores, sink)
+    elif mask is None and bias is None:  # every row is open: causality alone leaves each query its own key
         weights = torch.softmax(scores, dim=-1)
     else:
         # The softmax of a row of −∞ alone would be 0/0. Such a row gets zeros, and no gradient.
@@ -104,8 +111,10 @@ class MultiHeadAttention(nn.Module):
     d_model       D, of the input and of the output
     n_heads       H query heads; n_kv_heads of keys and values: H (default), 1 (multi-query) or between (grouped-query)
     d_head        K, by default D/H
-    qk_norm       RMSNorm on every query and key before they meet (Henry et al. 2020; Dehghani et al. 2023)
+    qk_norm       RMSNorm on every query and key before they meet (Henry et al. 2020; Dehghani et al. 2023); with
+                  "plus_one" its gain is 1 + weight, as in Gemma 3
     scale         of the scores, by default 1/√K
+    learned_sink  one number for each head, the `sink` of `eager_attention`, which `attend` must take
     attend        the attention function, of `scaled_dot_product_attention`'s signature
     Source: Vaswani et al. 2017, section 3.2.2; Ainslie et al. 2023 for the groups.
     """
@@ -119,10 +128,11 @@ class MultiHeadAttention(nn.Module):
         d_head: int | None = None,
         bias: bool = True,
         output_bias: bool | None = None,
-        qk_norm: bool = False,
+        qk_norm: bool | str = False,
         norm_eps: float = 1e-6,
         scale: float | None = None,
         dropout: float = 0.0,
+        learned_sink: bool = False,
         attend: Callable[..., Tensor] = scaled_dot_product_attention,
     ):
         super().__init__()
@@ -140,8 +150,9 @@ class MultiHeadAttention(nn.Module):
         self.key = nn.Linear(d_model, n_kv_heads * self.d_head, bias=bias)
         self.value = nn.Linear(d_model, n_kv_heads * self.d_head, bias=bias)
         self.output = nn.Linear(n_heads * self.d_head, d_model, bias=bias if output_bias is None else output_bias)
-        self.query_norm = RMSNorm(self.d_head, eps=norm_eps) if qk_norm else nn.Identity()
-        self.key_norm = RMSNorm(self.d_head, eps=norm_eps) if qk_norm else nn.Identity()
+        norm = partial(RMSNorm, self.d_head, eps=norm_eps, plus_one=qk_norm == "plus_one") if qk_norm else nn.Identity
+        self.query_norm, self.key_norm = norm(), norm()
+        self.sink = nn.Parameter(torch.zeros(n_heads)) if learned_sink else None
 
     @property
     def cache_width(self) -> int:
@@ -174,8 +185,15 @@ class MultiHeadAttention(nn.Module):
             k, v = self._keys_and_values(x if memory is None else memory, rotate)
             if cache is not None:
                 k, v = cache.append(k, v)
-        dropout = self.dropout if self.training else 0.0
-        heads = self.attend(q, k, v, mask=mask, bias=bias, causal=causal, scale=self.scale, dropout=dropout)
+        windowed = isinstance(cache, WindowCache)
+        if windowed:
+            mask, bias = cache.columns(mask), cache.columns(bias)
+        options = dict(mask=mask, bias=bias, causal=causal, scale=self.scale)
+        if self.sink is not None:
+            options["sink"] = self.sink
+        heads = self.attend(q, k, v, **options, dropout=self.dropout if self.training else 0.0)
+        if windowed:
+            cache.drop(mask)
         heads = observe("heads", heads)
         joined = heads.transpose(1, 2).flatten(-2)  # (B, H, T, K) -> (B, T, H·K)
         return observe("output", self.output(joined))
@@ -237,6 +255,16 @@ def _check_arguments(
         check_numbers("attention", scale=scale)
     if dropout != 0.0:
         check_numbers("attention", least=0, most=1, dropout=dropout)
+
+
+def _softmax_with_sink(scores: Tensor, sink: Tensor) -> Tensor:
+    """(B, H, T, S) -> the same: the softmax of S scores and of the head's own sink (H,), whose weight is left out.
+
+    A row of −∞ alone gets zeros by itself: all the weight goes to the sink.
+    """
+    check_tensors("attention", sink=(sink, f"float {scores.shape[-3]}"))
+    column = sink.to(scores.dtype).view(-1, 1, 1).expand(*scores.shape[:-1], 1)  # (H,) -> (B, H, T, 1)
+    return torch.softmax(torch.cat([scores, column], dim=-1), dim=-1)[..., :-1]
 
 
 def _scale(q: Tensor, scale: float | None) -> float:

@@ -1,11 +1,13 @@
 """The parts of a model, made as its `TransformerConfig` says. `models` puts them together."""
 
+from collections.abc import Callable
 from functools import partial
 
-from torch import nn
+from torch import Tensor, nn
 
 from tx_helpers.attention import MultiHeadAttention, eager_attention, scaled_dot_product_attention
-from tx_helpers.blocks import WIRINGS, DecoderBlock, EncoderBlock
+from tx_helpers.blocks import WIRINGS, BlockCache, DecoderBlock, EncoderBlock
+from tx_helpers.cache import KVCache, WindowCache
 from tx_helpers.config import TransformerConfig
 from tx_helpers.experts import MixtureOfExperts
 from tx_helpers.layers import FeedForward, GatedFeedForward, RMSNorm
@@ -30,9 +32,9 @@ def new_position_vectors(config: TransformerConfig) -> nn.Module | None:
 def new_rotary(config: TransformerConfig) -> Rotary | None:
     """The rotation of queries and keys, if there is one."""
     p = config.positions
-    if p.kind != "rotary":
+    if p.kind != "rotary" or config.rotary_width is None:
         return None
-    return Rotary(config.d_head, p.base, p.layout, p.interpolation, p.stretch, p.d_rotary)
+    return Rotary(config.rotary_width, p.base, p.layout, p.interpolation, p.stretch, p.d_rotary)
 
 
 def new_position_bias(config: TransformerConfig, *, bidirectional: bool) -> nn.Module | None:
@@ -46,7 +48,7 @@ def new_position_bias(config: TransformerConfig, *, bidirectional: bool) -> nn.M
 
 def new_attention(config: TransformerConfig) -> MultiHeadAttention:
     """Self-attention or cross-attention."""
-    attention, cap = config.attention, config.attention.soft_cap
+    attention = config.attention
     return MultiHeadAttention(
         config.d_model,
         attention.n_heads,
@@ -54,12 +56,35 @@ def new_attention(config: TransformerConfig) -> MultiHeadAttention:
         d_head=attention.d_head,
         bias=attention.bias,
         output_bias=attention.output_bias,
-        qk_norm=attention.qk_norm,
+        qk_norm="plus_one" if attention.qk_norm and config.norm.kind == "rms_plus_one" else attention.qk_norm,
         norm_eps=config.norm.eps,
         scale=attention.scale,
         dropout=config.dropout,
-        attend=scaled_dot_product_attention if cap is None else partial(eager_attention, cap=cap),
+        learned_sink=attention.learned_sink,
+        attend=_attend(config),
     )
+
+
+def new_mixer(config: TransformerConfig) -> nn.Module:
+    """What stands in the place of self-attention."""
+    options = dict(scale=config.attention.scale, dropout=config.dropout, attend=_attend(config))
+    return config.mixer.new(config.d_model, config.attention.n_heads, **options)
+
+
+def new_cache(config: TransformerConfig) -> BlockCache:
+    """The empty cache of a block."""
+    if config.mixer is not None and config.mixer.recurrent:
+        return BlockCache(config.mixer.new_cache())
+    window = config.attention.window
+    return BlockCache(KVCache() if window is None else WindowCache(window))
+
+
+def _attend(config: TransformerConfig) -> Callable[..., Tensor]:
+    """The fused kernel has no soft cap and no sink."""
+    cap = config.attention.soft_cap
+    if cap is None and not config.attention.learned_sink:
+        return scaled_dot_product_attention
+    return partial(eager_attention, cap=cap)
 
 
 def new_feed_forward(config: TransformerConfig) -> nn.Module:
@@ -79,7 +104,8 @@ def new_block(config: TransformerConfig, *, cross: bool) -> EncoderBlock:
         norms_per_sublayer=2 if config.wiring == "sandwich" else 1,
         dropout=config.dropout,
     )
-    attention, feed_forward = new_attention(config), new_feed_forward(config)
+    attention = new_attention(config) if config.mixer is None else new_mixer(config)
+    feed_forward = new_feed_forward(config)
     if cross:
         return DecoderBlock(attention, new_attention(config), feed_forward, **options)
     return EncoderBlock(attention, feed_forward, **options)

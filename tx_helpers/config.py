@@ -8,13 +8,14 @@ Grouped by part, so that a change reads as what it is:
 `presets` has the published models.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 
 from tx_helpers.arguments import check_numbers, check_one_of, check_types, described
 from tx_helpers.blocks import WIRINGS
 from tx_helpers.experts import ExpertsConfig
 from tx_helpers.layers import ACTIVATIONS
+from tx_helpers.mixers import Mixer
 from tx_helpers.positions import WavelengthStretch
 from tx_helpers.yarn import Yarn
 
@@ -32,6 +33,8 @@ class AttentionConfig:
     scale: float | None = None  # 1 / √d_head
     soft_cap: float | None = None  # of the scores, as in Gemma 2
     window: int | None = None  # of a causal stack: each query sees this many positions, its own included
+    sinks: int = 0  # with a window: so many first tokens stay in sight
+    learned_sink: bool = False  # a score of each head's softmax without a value, as in gpt-oss
 
     def __post_init__(self):
         at_least_one = partial(check_numbers, "AttentionConfig", least=1, whole=True)
@@ -40,6 +43,9 @@ class AttentionConfig:
         check_numbers("AttentionConfig", optional=True, scale=self.scale)
         at_least_one(optional=True, window=self.window)
         check_numbers("AttentionConfig", above=0, optional=True, soft_cap=self.soft_cap)
+        check_numbers("AttentionConfig", least=0, whole=True, sinks=self.sinks)
+        if self.sinks and self.window is None:
+            raise ValueError(f"AttentionConfig: sinks={self.sinks}, but window=None: all tokens are in sight")
         if self.n_heads % (self.n_kv_heads or self.n_heads):
             raise ValueError(
                 f"AttentionConfig: n_heads={self.n_heads} is not divisible by n_kv_heads={self.n_kv_heads}"
@@ -146,6 +152,21 @@ class InitConfig:
 
 
 @dataclass(frozen=True)
+class LayerConfig:
+    """What one block has of its own; None: as in the whole config. See `TransformerConfig.layers`."""
+
+    attention: AttentionConfig | None = None
+    feed_forward: FeedForwardConfig | None = None
+    positions: PositionConfig | None = None
+    mixer: Mixer | None = None
+
+    def __post_init__(self):
+        kinds = dict(attention=AttentionConfig, feed_forward=FeedForwardConfig, positions=PositionConfig, mixer=Mixer)
+        for name, kind in kinds.items():
+            check_types("LayerConfig", (kind, type(None)), **{name: getattr(self, name)})
+
+
+@dataclass(frozen=True)
 class TransformerConfig:
     """The full description of a model.
 
@@ -156,6 +177,10 @@ class TransformerConfig:
     pad_id             the id of padding, which is masked everywhere; None: no padding
     wiring             "pre_norm", "post_norm" or, with a norm on both sides, "sandwich"; "…_without_residual" to show
                        what the residual connection is for
+    mixer              what blocks have in the place of self-attention (see `mixers`); None: `attention`
+    layers             a pattern of `LayerConfig`, repeated over the blocks: block i has what layers[i mod n] says.
+                       For windows that alternate with full attention, rotations of their own, dense blocks before those
+                       with experts, and hybrids
     """
 
     vocab_size: int
@@ -173,6 +198,8 @@ class TransformerConfig:
     norm: NormConfig = field(default_factory=NormConfig)
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
     init: InitConfig = field(default_factory=InitConfig)
+    mixer: Mixer | None = None
+    layers: tuple[LayerConfig, ...] = ()
 
     def __post_init__(self):
         at_least_one = partial(check_numbers, "TransformerConfig", least=1, whole=True)
@@ -189,23 +216,57 @@ class TransformerConfig:
             value, kind = getattr(self, part.name), part.default_factory
             if isinstance(kind, type) and not isinstance(value, kind):
                 raise ValueError(f"TransformerConfig: {part.name} is {described(value)}, expected {kind.__name__}")
-        if self.attention.d_head is None and self.d_model % self.attention.n_heads:
+        if self.mixer is not None:
+            check_types("TransformerConfig", Mixer, mixer=self.mixer)
+        if self.mixer is None and self.attention.d_head is None and self.d_model % self.attention.n_heads:
             raise ValueError(
                 f"TransformerConfig: d_model={self.d_model} is not divisible by n_heads={self.attention.n_heads}"
             )
         if self.positions.kind.startswith("sinusoidal") and self.d_model % 2:
             raise ValueError(f"TransformerConfig: d_model={self.d_model}, but sinusoidal positions need an even one")
-        if self.positions.kind == "rotary" and self.d_head % 2:
-            raise ValueError(f"TransformerConfig: d_head={self.d_head}, but rotary positions need an even one")
-        width = self.positions.d_rotary or self.d_head
-        if self.positions.kind == "rotary" and (width % 2 or width > self.d_head):
-            raise ValueError(f"TransformerConfig: d_rotary={width}, expected an even number up to d_head={self.d_head}")
+        self._check_rotary()
         if self.positions.kind == "learned" and self.context_length is None:
             raise ValueError("TransformerConfig: positions are learned, but context_length is None: it says how many")
         check_numbers("TransformerConfig", least=0, whole=True, optional=True, pad_id=self.pad_id)
         smallest = min(self.vocab_size, self.source_vocab_size or self.vocab_size)
         if self.pad_id is not None and self.pad_id >= smallest:
             raise ValueError(f"TransformerConfig: pad_id={self.pad_id} is outside the vocabulary of {smallest}")
+        self._check_layers()
+
+    def _check_rotary(self) -> None:
+        whole = self.rotary_width
+        if self.positions.kind != "rotary" or whole is None:
+            return
+        name = "d_head" if self.mixer is None else "the mixer's d_rotary"
+        if whole % 2:
+            raise ValueError(f"TransformerConfig: {name}={whole}, but rotary positions need an even one")
+        width = self.positions.d_rotary or whole
+        if width % 2 or width > whole:
+            raise ValueError(f"TransformerConfig: d_rotary={width}, expected an even number up to {name}={whole}")
+
+    def _check_layers(self) -> None:
+        if not isinstance(self.layers, tuple):
+            raise ValueError(f"TransformerConfig: layers is {described(self.layers)}, expected a tuple of LayerConfig")
+        for layer in self.layers:
+            check_types("TransformerConfig", LayerConfig, **{"one of layers": layer})
+            kinds = {self.positions.kind, (layer.positions or self.positions).kind}
+            if len(kinds) > 1 and not kinds <= {"rotary", "none"}:
+                found = f"{layer.positions.kind!r} in a layer, {self.positions.kind!r} in the config"
+                raise ValueError(f"TransformerConfig: positions are {found}; only 'rotary' and 'none' can be mixed")
+        for i in range(len(self.layers)):
+            self.of_layer(i)
+
+    def of_layer(self, i: int) -> "TransformerConfig":
+        """The config of block i, without a pattern."""
+        if not self.layers:
+            return self
+        own = {name: part for name, part in vars(self.layers[i % len(self.layers)]).items() if part is not None}
+        return replace(self, layers=(), **own)
+
+    @property
+    def rotary_width(self) -> int | None:
+        """The width of what rotary positions turn: K, or what the mixer says."""
+        return self.d_head if self.mixer is None else self.mixer.d_rotary
 
     @property
     def d_head(self) -> int:

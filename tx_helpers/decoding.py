@@ -38,7 +38,7 @@ class DecodingState:
         self.stack, self.logits = stack, logits
         self.memory, self.memory_mask = memory, memory_mask
         self.ids = torch.empty(batch, 0, dtype=torch.long, device=next(stack.parameters()).device)
-        self.caches = [BlockCache() for _ in stack.blocks] if cached else None
+        self.caches: list[BlockCache] | None = stack.new_caches() if cached else None
         self._in_inference_mode = False  # were the caches written in inference mode?
 
     def step(self, ids: Tensor) -> Tensor:

@@ -17,15 +17,42 @@ v_head_dim, and q_lora_rank the width of the queries' latent. Source: DeepSeek-A
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from tx_helpers.arguments import check_numbers, check_tensors
 from tx_helpers.attention import scaled_dot_product_attention
-from tx_helpers.cache import KVCache
+from tx_helpers.cache import KVCache, WindowCache
 from tx_helpers.layers import RMSNorm
+from tx_helpers.mixers import Mixer
 from tx_helpers.observe import observe
+
+
+@dataclass(frozen=True)
+class LatentConfig(Mixer):
+    """`LatentAttention` as a part of a config; None: as wide as in DeepSeek-V3 in proportion, C = 2 R and V = C."""
+
+    d_latent: int
+    d_rotary: int
+    d_content: int | None = None  # 2 · d_rotary
+    d_value: int | None = None  # d_content
+    d_query_latent: int | None = None
+
+    def __post_init__(self):
+        check_numbers("LatentConfig", least=1, whole=True, d_latent=self.d_latent, d_rotary=self.d_rotary)
+        widths = dict(d_content=self.d_content, d_value=self.d_value, d_query_latent=self.d_query_latent)
+        check_numbers("LatentConfig", least=1, whole=True, optional=True, **widths)
+
+    @property
+    def widths(self) -> dict[str, int | None]:
+        """All widths, those that follow from others as well."""
+        d_content = self.d_content or 2 * self.d_rotary
+        return {**vars(self), "d_content": d_content, "d_value": self.d_value or d_content}
+
+    def new(self, d_model: int, n_heads: int, **options) -> "LatentAttention":
+        return LatentAttention(d_model, n_heads, **self.widths, **options)
 
 
 class LatentAttention(nn.Module):
@@ -37,6 +64,7 @@ class LatentAttention(nn.Module):
     d_value         V, of a head's values
     d_query_latent  queries are made from a latent of this width, too; None: from x itself. This makes no cache smaller;
                     it saves parameters, and memory in training
+    scale           of the scores, by default 1/√(C + R)
     """
 
     def __init__(
@@ -50,13 +78,16 @@ class LatentAttention(nn.Module):
         d_value: int,
         d_query_latent: int | None = None,
         norm_eps: float = 1e-6,
+        scale: float | None = None,
+        dropout: float = 0.0,
         attend: Callable[..., Tensor] = scaled_dot_product_attention,
     ):
         super().__init__()
         widths = dict(d_latent=d_latent, d_rotary=d_rotary, d_content=d_content, d_value=d_value)
         check_numbers("LatentAttention", least=1, whole=True, d_model=d_model, n_heads=n_heads, **widths)
         check_numbers("LatentAttention", least=1, whole=True, optional=True, d_query_latent=d_query_latent)
-        self.d_model, self.n_heads, self.attend = d_model, n_heads, attend
+        self.d_model, self.n_heads, self.attend, self.dropout = d_model, n_heads, attend, dropout
+        self.scale = 1 / math.sqrt(d_content + d_rotary) if scale is None else scale
         self.d_latent, self.d_rotary, self.d_content, self.d_value = d_latent, d_rotary, d_content, d_value
         if d_query_latent is None:
             self.compress_query, self.query_norm = nn.Identity(), nn.Identity()
@@ -81,6 +112,7 @@ class LatentAttention(nn.Module):
         x: Tensor,
         *,
         mask: Tensor | None = None,
+        bias: Tensor | None = None,
         causal: bool = True,
         rotate: Callable[[Tensor], Tensor] | None = None,
         cache: KVCache | None = None,
@@ -102,9 +134,15 @@ class LatentAttention(nn.Module):
             turning, shared = rotate(turning), rotate(shared)
         if cache is not None:
             shared, latent = cache.append(shared, latent)
-        options = dict(mask=mask, causal=causal, scale=1 / math.sqrt(self.d_content + self.d_rotary))
+        windowed = isinstance(cache, WindowCache)
+        if windowed:
+            mask, bias = cache.columns(mask), cache.columns(bias)
+        options = dict(mask=mask, bias=bias, causal=causal, scale=self.scale)
+        options["dropout"] = self.dropout if self.training else 0.0
         form = self._absorbed if absorbed else self._expanded
         heads = observe("heads", form(content, turning, latent, shared, options))  # (B, H, T, V)
+        if windowed:
+            cache.drop(mask)
         return observe("output", self.output(heads.transpose(1, 2).flatten(-2)))
 
     def _expanded(self, content: Tensor, turning: Tensor, latent: Tensor, shared: Tensor, options: dict) -> Tensor:

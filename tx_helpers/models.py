@@ -11,12 +11,12 @@ from torch import Tensor, nn
 
 from tx_helpers.arguments import check_ids
 from tx_helpers.attention import MultiHeadAttention
-from tx_helpers.blocks import BlockCache, EncoderBlock, InputEmbedding, OutputTransform
-from tx_helpers.building import new_block, new_norm, new_position_bias, new_position_vectors, new_rotary
+from tx_helpers.blocks import BlockCache, DecoderBlock, EncoderBlock, InputEmbedding, OutputTransform
+from tx_helpers.building import new_block, new_cache, new_norm, new_position_bias, new_position_vectors, new_rotary
 from tx_helpers.config import TransformerConfig
 from tx_helpers.decoding import DecodingState
 from tx_helpers.layers import FeedForward, GatedFeedForward, soft_cap
-from tx_helpers.masks import combine_masks, padding_mask, sliding_window_mask
+from tx_helpers.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
 from tx_helpers.positions import T5Bias
 
 
@@ -43,9 +43,14 @@ class Stack(nn.Module):
             norm=new_norm(config) if config.embedding.norm else None,
             dropout=config.dropout,
         )
+        self.layers = [config.of_layer(i) for i in range(n_layers)]
+        if not causal and any(layer.mixer is not None and layer.mixer.recurrent for layer in self.layers):
+            raise ValueError("model: a recurrent mixer sees the past alone, but the stack is an encoder's")
         self.rotary = new_rotary(config)
+        rotaries = enumerate(map(new_rotary, self.layers))
+        self.own_rotary = {i: rotary for i, rotary in rotaries if rotary != self.rotary}  # of a block, where it differs
         self.bias = new_position_bias(config, bidirectional=not causal)
-        self.blocks = nn.ModuleList(new_block(config, cross=cross) for _ in range(n_layers))
+        self.blocks = nn.ModuleList(new_block(layer, cross=cross) for layer in self.layers)
         self.norm = new_norm(config) if config.final_norm else nn.Identity()
 
     def forward(
@@ -67,22 +72,44 @@ class Stack(nn.Module):
         token_shift = self.config.embedding.token_shift
         previous_ids = [ids.roll(n, dims=-1)[:, new] for n in range(1, token_shift + 1)]
         x = self.input(ids[:, new], positions, segments, previous_ids=previous_ids)
+        rotate = self.rotary and self.rotary.at(positions, x.dtype)
+        own_rotate = {i: rotary and rotary.at(positions, x.dtype) for i, rotary in self.own_rotary.items()}
+        masks = self._masks(combine_masks(padding, mask), padding, x.shape[1], S, x.device)
         options = dict(
-            mask=combine_masks(padding, mask, self._window_mask(x.shape[1], S, x.device)),
             bias=None if self.bias is None else self.bias(x.shape[1], S, device=x.device, dtype=x.dtype),
-            rotate=None if self.rotary is None else self.rotary.at(positions, x.dtype),
             causal=self.causal,
         )
         if memory is not None:
             options |= dict(memory=memory, memory_mask=memory_mask)
         for i, block in enumerate(self.blocks):
-            x = block(x, **options, cache=caches[i] if caches else None)
+            own = dict(mask=masks[i], rotate=own_rotate.get(i, rotate), cache=caches[i] if caches else None)
+            x = block(x, **options, **own)
         return self.norm(x)
 
-    def _window_mask(self, T: int, S: int, device: torch.device) -> Tensor | None:
-        """(T, S), or None where nothing is closed."""
-        window = self.config.attention.window if self.causal else None
-        return None if window is None or window >= S else sliding_window_mask(T, S, window=window, device=device)
+    def new_caches(self) -> list[BlockCache]:
+        """Empty caches, one for each block."""
+        return [new_cache(layer) for layer in self.layers]
+
+    def _masks(
+        self, mask: Tensor | None, padding: Tensor | None, T: int, S: int, device: torch.device
+    ) -> list[Tensor | None]:
+        """For each block the given mask, limited to the block's window."""
+        made: dict[tuple[int | None, int], Tensor | None] = {}
+        for window, sinks in map(self._window, self.layers):
+            if window is None or window >= S:
+                made[window, sinks] = mask
+                continue
+            near = sliding_window_mask(T, S, window=window, sinks=0 if padding is not None else sinks, device=device)
+            if sinks and padding is not None:  # the first real tokens, wherever they stand
+                first = padding & (padding.cumsum(dim=-1) <= sinks)
+                near = near | (first & causal_mask(T, S, device=device))
+            made[window, sinks] = combine_masks(mask, near)
+        return [made[self._window(layer)] for layer in self.layers]
+
+    def _window(self, layer: TransformerConfig) -> tuple[int | None, int]:
+        """The window of a block, if it has one, and the first tokens that stay in sight."""
+        recurrent = layer.mixer is not None and layer.mixer.recurrent
+        return (layer.attention.window, layer.attention.sinks) if self.causal and not recurrent else (None, 0)
 
     def _positions_and_padding(self, ids: Tensor) -> tuple[Tensor, Tensor | None]:
         if self.pad_id is None:
@@ -232,12 +259,17 @@ def initialise(model: TransformerModel) -> None:
             nn.init.normal_(module.table.weight, std=d_model**-0.5)
         elif isinstance(module, MultiHeadAttention) and module.scale is not None:
             module.query.weight.mul_(module.d_head**-0.5 / module.scale)
+    for module in model.modules():
+        if hasattr(module, "first_values"):  # of a mixer that has more than linear maps
+            module.first_values()
     if init.residual == "plain":
         return
     factor = 0.0 if init.residual == "zero" else (2 * n_layers) ** -0.5
     for module in model.modules():
-        if isinstance(module, MultiHeadAttention):
-            module.output.weight.mul_(factor)
+        if isinstance(module, EncoderBlock):
+            module.self_attention.output.weight.mul_(factor)
+            if isinstance(module, DecoderBlock):
+                module.cross_attention.output.weight.mul_(factor)
         elif isinstance(module, FeedForward | GatedFeedForward):
             module.contract.weight.mul_(factor)
 

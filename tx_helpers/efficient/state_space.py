@@ -108,21 +108,34 @@ class SelectiveStateSpace(nn.Module):
         self.log_rate = nn.Parameter(torch.arange(1.0, d_state + 1).log().repeat(self.d_inner, 1))  # A = −1 … −N
         self.skip = nn.Parameter(torch.ones(self.d_inner))
         self.output = nn.Linear(self.d_inner, d_model, bias=False)
-        with torch.no_grad():  # Δ begins between 0.001 and 0.1: Gu & Dao 2023, section 3.6
-            first = torch.exp(torch.empty(self.d_inner).uniform_(-6.9, -2.3))
-            self.step_size.bias.copy_(first + torch.log(-torch.expm1(-first)))  # softplus of it is `first`
+        self.first_values()
 
-    def forward(self, u: Tensor, state: StateSpaceState | None = None) -> tuple[Tensor, StateSpaceState]:
-        """From a state or from nothing. -> y (B, T, D), the state afterwards, as in PyTorch's recurrent layers"""
+    @torch.no_grad()
+    def first_values(self) -> None:
+        """Δ begins between 0.001 and 0.1: Gu & Dao 2023, section 3.6."""
+        first = torch.exp(torch.empty(self.d_inner, device=self.skip.device).uniform_(-6.9, -2.3))
+        self.step_size.bias.copy_(first + torch.log(-torch.expm1(-first)))  # softplus of it is `first`
+
+    def forward(
+        self, u: Tensor, state: StateSpaceState | None = None, *, real: Tensor | None = None
+    ) -> tuple[Tensor, StateSpaceState]:
+        """From a state or from nothing. -> y (B, T, D), the state afterwards, as in PyTorch's recurrent layers
+
+        real  (B, T), True at real tokens: padding leaves the state as it is
+        """
         check_tensors("SelectiveStateSpace", u=(u, f"float B T {self.d_model}"))
         if not u.shape[1]:
             raise ValueError(f"SelectiveStateSpace: u of shape {tuple(u.shape)}, expected T >= 1")
         x, z = self.input(u).chunk(2, dim=-1)
+        if real is not None:
+            x = x * real[..., None]
         before = x.new_zeros(len(x), self.kernel - 1, self.d_inner) if state is None else state.inputs
         inputs = torch.cat([before, x], dim=1)
         x = F.silu(self.convolution(inputs.transpose(1, 2)).transpose(1, 2))
         low_rank, write, read = self.select(x).split([self.rank, self.d_state, self.d_state], dim=-1)
         delta = F.softplus(self.step_size(low_rank))
+        if real is not None:
+            delta = delta * real[..., None]
         start = None if state is None else state.h
         y, h = selective_state_space(x, delta, -self.log_rate.exp(), write, read, self.skip, start)
         return self.output(y * F.silu(z)), StateSpaceState(inputs[:, inputs.shape[1] - self.kernel + 1 :], h)

@@ -41,8 +41,10 @@ def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
     """The costs of the token that comes after `tokens` others, for `rows` texts at once."""
     check_numbers("costs", least=0, whole=True, tokens=tokens)
     check_numbers("costs", least=1, whole=True, rows=rows)
-    if config.feed_forward.experts is not None:
-        raise ValueError(f"costs: feed_forward.experts={config.feed_forward.experts}, which it does not count")
+    others = {"layers": config.layers, "mixer": config.mixer, "feed_forward.experts": config.feed_forward.experts}
+    for path, value in others.items():
+        if value:
+            raise ValueError(f"costs: {path}={value}, which it does not count")
     D, L, S = config.d_model, config.n_layers, tokens + 1
     queries = config.attention.n_heads * config.d_head  # H·K
     keys = (config.attention.n_kv_heads or config.attention.n_heads) * config.d_head  # G·K

@@ -35,8 +35,16 @@ SUPPORTED = (
 )
 LIMIT = 64  # tokens of a text, where the model has no context length
 LARGEST = 5_000_000  # parameters: 20 MB, and about ten milliseconds a token
-NOT_IN_THE_PAGE = (  # what must be None
-    *("attention.window", "attention.soft_cap", "feed_forward.experts", "positions.stretch", "positions.d_rotary"),
+NOT_IN_THE_PAGE = (  # what must be None, or empty
+    *(
+        "layers",
+        "mixer",
+        "attention.window",
+        "attention.soft_cap",
+        "feed_forward.experts",
+        "positions.stretch",
+        "positions.d_rotary",
+    ),
     "embedding.output_soft_cap",
 )
 TOLERANCE = 1e-3  # of the largest logit; of a model in half precision a hundred times as much
@@ -89,9 +97,10 @@ def course_model(subject: Translator | Writer | nn.Module) -> EncoderDecoder | D
 
 def _check_known(config: TransformerConfig) -> None:
     for path in NOT_IN_THE_PAGE:
-        if (value := attrgetter(path)(config)) is not None:
-            raise ValueError(f"machine: {path}={value}, which the page does not compute; expected None")
-    for path, value in (("wiring", "sandwich"), ("norm.kind", "rms_plus_one")):
+        if (value := attrgetter(path)(config)) not in (None, ()):
+            expected = "()" if path == "layers" else "None"
+            raise ValueError(f"machine: {path}={value}, which the page does not compute; expected {expected}")
+    for path, value in (("wiring", "sandwich"), ("norm.kind", "rms_plus_one"), ("attention.learned_sink", True)):
         if attrgetter(path)(config) == value:
             raise ValueError(f"machine: {path}={value!r}, which the page does not compute")
 

@@ -18,6 +18,7 @@ TIERS: dict[str, tuple[str, ...]] = {
         "scaling",
         "pretrained",
         "families",
+        "modern",
         "recipes",
         "shipped",
         "environment",

@@ -1,0 +1,1 @@
+"""What has changed since 2017, each change built, counted and measured."""

@@ -168,11 +168,13 @@ class MultiHeadAttention(nn.Module):
         bias: Tensor | None = None,
         causal: bool = False,
         rotate: Callable[[Tensor], Tensor] | None = None,
+        more_values: Tensor | None = None,
         cache: KVCache | None = None,
     ) -> Tensor:
         """x (B, T, D) attends to itself, or to a memory (B, S, D). -> (B, T, D)
 
         rotate  what `Rotary.at(positions)` gives, applied to the queries and keys of x
+        more_values (B, T, G·K) are added to the values of x (see `value_embeddings`)
         cache   self-attention: x holds the positions that follow those in the cache; cross-attention: the keys and
                 values of the memory are computed once and stored
         """
@@ -182,7 +184,7 @@ class MultiHeadAttention(nn.Module):
         if memory is not None and cache is not None and len(cache):
             k, v = cache.keys, cache.values
         else:
-            k, v = self._keys_and_values(x if memory is None else memory, rotate)
+            k, v = self._keys_and_values(x if memory is None else memory, rotate, more_values)
             if cache is not None:
                 k, v = cache.append(k, v)
         windowed = isinstance(cache, WindowCache)
@@ -198,9 +200,14 @@ class MultiHeadAttention(nn.Module):
         joined = heads.transpose(1, 2).flatten(-2)  # (B, H, T, K) -> (B, T, H·K)
         return observe("output", self.output(joined))
 
-    def _keys_and_values(self, source: Tensor, rotate: Callable[[Tensor], Tensor] | None) -> tuple[Tensor, Tensor]:
+    def _keys_and_values(
+        self, source: Tensor, rotate: Callable[[Tensor], Tensor] | None, more_values: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         k = self.key_norm(self._split(self.key(source), self.n_kv_heads))
-        v = self._split(self.value(source), self.n_kv_heads)
+        values = self.value(source)
+        if more_values is not None:  # in the precision of the values, which autocast may have lowered
+            values = values + more_values.to(values.dtype)
+        v = self._split(values, self.n_kv_heads)
         return observe("keys", k if rotate is None else rotate(k)), observe("values", v)
 
     def _split(self, x: Tensor, n_heads: int) -> Tensor:

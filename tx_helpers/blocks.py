@@ -225,17 +225,20 @@ class EncoderBlock(nn.Module):
         bias: Tensor | None = None,
         causal: bool = False,
         rotate: Callable[[Tensor], Tensor] | None = None,
+        more_values: Tensor | None = None,
         cache: BlockCache | None = None,
     ) -> Tensor:
         """(B, T, D) -> (B, T, D); the options are those of the self-attention."""
-        attend = self._attend(cache, mask=mask, bias=bias, causal=causal, rotate=rotate)
+        attend = self._attend(cache, more_values, mask=mask, bias=bias, causal=causal, rotate=rotate)
         sublayers = self._with_dropout(attend, self.feed_forward)
         norms = (self.self_attention_norm, self.feed_forward_norm, *self.second_norms)
         x = self.wiring(x, sublayers, norms)
         return observe("hidden", x)
 
-    def _attend(self, cache: BlockCache | None, **options) -> Sublayer:
+    def _attend(self, cache: BlockCache | None, more_values: Tensor | None, **options) -> Sublayer:
         """The self-attention with these options."""
+        if more_values is not None:
+            options |= dict(more_values=more_values)
         return partial(self.self_attention, **options, cache=None if cache is None else cache.self_attention)
 
     def _with_dropout(self, *sublayers: Sublayer) -> list[Sublayer]:
@@ -272,11 +275,12 @@ class DecoderBlock(EncoderBlock):
         bias: Tensor | None = None,
         causal: bool = True,
         rotate: Callable[[Tensor], Tensor] | None = None,
+        more_values: Tensor | None = None,
         memory_mask: Tensor | None = None,
         cache: BlockCache | None = None,
     ) -> Tensor:
         """x (B, T, D), memory (B, S, D), memory_mask broadcastable to (B, H, T, S). -> (B, T, D)"""
-        attend = self._attend(cache, mask=mask, bias=bias, causal=causal, rotate=rotate)
+        attend = self._attend(cache, more_values, mask=mask, bias=bias, causal=causal, rotate=rotate)
         look_at_memory = partial(
             self.cross_attention,
             memory=memory,

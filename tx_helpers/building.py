@@ -12,6 +12,7 @@ from tx_helpers.config import TransformerConfig
 from tx_helpers.experts import MixtureOfExperts
 from tx_helpers.layers import FeedForward, GatedFeedForward, RMSNorm
 from tx_helpers.positions import ALiBi, LearnedPositions, Rotary, SinusoidalPositions, T5Bias
+from tx_helpers.value_embeddings import ValueEmbeddings
 
 
 def new_norm(config: TransformerConfig) -> nn.Module:
@@ -44,6 +45,17 @@ def new_position_bias(config: TransformerConfig, *, bidirectional: bool) -> nn.M
         buckets, max_distance = config.positions.buckets, config.positions.max_distance
         return T5Bias(n_heads, buckets=buckets, max_distance=max_distance, bidirectional=bidirectional)
     return ALiBi(n_heads) if kind == "alibi" else None
+
+
+def new_value_embeddings(config: TransformerConfig, vocab_size: int, n_layers: int) -> ValueEmbeddings | None:
+    """What each token adds to the values of every layer, if anything."""
+    if not config.embedding.values:
+        return None
+    layers = [config.of_layer(i) for i in range(n_layers)]
+    widths = {(layer.attention.n_kv_heads or layer.attention.n_heads) * layer.d_head for layer in layers}
+    if len(widths) > 1 or any(layer.mixer is not None for layer in layers):
+        raise ValueError("model: embedding.values=True needs attention with values of the same width in every layer")
+    return ValueEmbeddings(vocab_size, n_layers, *widths)
 
 
 def new_attention(config: TransformerConfig) -> MultiHeadAttention:

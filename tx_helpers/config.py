@@ -118,6 +118,7 @@ class EmbeddingConfig:
     norm: bool = False  # a norm of the sum of token and position, as in BERT
     segments: int = 0  # segment types, as in BERT
     token_shift: int = 0  # how many previous tokens are added to each token's vector, as in RWKV
+    values: bool = False  # every layer adds a learned vector of each token to its values: see `value_embeddings`
     output_bias: bool = False
     output_transform: str | None = None  # an activation: a dense layer, it and a norm precede the output, as in BERT
     output_soft_cap: float | None = None  # of the logits, as in Gemma 2

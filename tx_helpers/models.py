@@ -12,7 +12,15 @@ from torch import Tensor, nn
 from tx_helpers.arguments import check_ids
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.blocks import BlockCache, DecoderBlock, EncoderBlock, InputEmbedding, OutputTransform
-from tx_helpers.building import new_block, new_cache, new_norm, new_position_bias, new_position_vectors, new_rotary
+from tx_helpers.building import (
+    new_block,
+    new_cache,
+    new_norm,
+    new_position_bias,
+    new_position_vectors,
+    new_rotary,
+    new_value_embeddings,
+)
 from tx_helpers.config import TransformerConfig
 from tx_helpers.decoding import DecodingState
 from tx_helpers.layers import FeedForward, GatedFeedForward, soft_cap
@@ -50,6 +58,7 @@ class Stack(nn.Module):
         rotaries = enumerate(map(new_rotary, self.layers))
         self.own_rotary = {i: rotary for i, rotary in rotaries if rotary != self.rotary}  # of a block, where it differs
         self.bias = new_position_bias(config, bidirectional=not causal)
+        self.values = new_value_embeddings(config, tokens.num_embeddings, n_layers)
         self.blocks = nn.ModuleList(new_block(layer, cross=cross) for layer in self.layers)
         self.norm = new_norm(config) if config.final_norm else nn.Identity()
 
@@ -81,8 +90,11 @@ class Stack(nn.Module):
         )
         if memory is not None:
             options |= dict(memory=memory, memory_mask=memory_mask)
+        of_tokens = None if self.values is None else self.values(ids[:, new])
         for i, block in enumerate(self.blocks):
             own = dict(mask=masks[i], rotate=own_rotate.get(i, rotate), cache=caches[i] if caches else None)
+            if of_tokens is not None:
+                own |= dict(more_values=of_tokens[i])
             x = block(x, **options, **own)
         return self.norm(x)
 

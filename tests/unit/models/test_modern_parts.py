@@ -40,6 +40,7 @@ PARTS: dict[str, tuple[str, dict]] = {  # name: what refuses it calls it, change
     "soft cap of logits": ("embedding.output_soft_cap", dict(embedding=EmbeddingConfig(output_soft_cap=1.5))),
     "partial rotary": ("positions.d_rotary", dict(positions=PositionConfig("rotary", base=50.0, d_rotary=2))),
     "yarn": ("positions.stretch", dict(positions=PositionConfig("rotary", base=50.0, stretch=Yarn(4.0, 6, fast=2.0)))),
+    "value embeddings": ("embedding.values", dict(embedding=EmbeddingConfig(values=True))),
     "sandwich": ("wiring", dict(wiring="sandwich")),
     "rms plus one": ("norm.kind", dict(norm=NormConfig("rms_plus_one"))),
     "experts, sigmoid": (

@@ -100,7 +100,12 @@ def _check_known(config: TransformerConfig) -> None:
         if (value := attrgetter(path)(config)) not in (None, ()):
             expected = "()" if path == "layers" else "None"
             raise ValueError(f"machine: {path}={value}, which the page does not compute; expected {expected}")
-    for path, value in (("wiring", "sandwich"), ("norm.kind", "rms_plus_one"), ("attention.learned_sink", True), ("embedding.values", True)):
+    for path, value in (
+        ("wiring", "sandwich"),
+        ("norm.kind", "rms_plus_one"),
+        ("attention.learned_sink", True),
+        ("embedding.values", True),
+    ):
         if attrgetter(path)(config) == value:
             raise ValueError(f"machine: {path}={value!r}, which the page does not compute")
 

@@ -59,5 +59,5 @@ def test_a_model_without_values_of_one_width_refuses_them():
     DecoderOnly(config)
     narrow = LayerConfig(attention=AttentionConfig(H, n_kv_heads=G))
     for changes in (dict(layers=(narrow, LayerConfig())), dict(mixer=LatentConfig(8, 4))):
-        with pytest.raises(ValueError, match="embedding.values=True needs attention with values of the same width"):
+        with pytest.raises(ValueError, match=r"embedding\.values=True needs attention with values of the same width"):
             DecoderOnly(replace(config, **changes))

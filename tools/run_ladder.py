@@ -35,7 +35,7 @@ from tx_helpers.training.loop import Run
 ROOT = Path(__file__).resolve().parents[1]
 RATES_SEED = 100
 TRIED = {"adam": [{"lr": lr} for lr in (2e-3, 4e-3, 8e-3, 1.6e-2)]}
-TRIED["muon"] = [{"lr": lr, "adamw_lr": adam} for lr in (0.01, 0.02, 0.04) for adam in (5e-3, 1e-2, 2e-2)]
+TRIED["muon"] = [{"lr": lr, "adamw_lr": adam} for lr in (0.02, 0.04, 0.08) for adam in (5e-3, 1e-2, 2e-2)]
 TRIED_ON = {  # the first and the last rung with each optimizer; a rate's loss is the mean of both
     "adam": (ladder.as_of(FIRST), ladder.as_of("decay to zero")),
     "muon": (ladder.with_changes("Muon"), ladder.as_of(ladder.RUNGS[-1].name)),

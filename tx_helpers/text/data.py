@@ -35,6 +35,14 @@ class SequenceBatch(NamedTuple):
     def to(self, device: torch.device | str) -> "SequenceBatch":
         return SequenceBatch(*(ids.to(device) for ids in self))
 
+    def part(self, number: int, parts: int) -> "SequenceBatch":
+        """Some of the rows: part `number` of `parts`, which differ by at most one row."""
+        return SequenceBatch(*_rows_of_part(self, number, parts))
+
+    def scored(self) -> int:
+        """How many targets the loss is a mean over: those that are not PAD."""
+        return int((self.target != PAD).sum())
+
 
 class TextBatch(NamedTuple):
     """Pieces of a text (B, T) and, as targets (B, T), the tokens that follow; int64."""
@@ -44,6 +52,14 @@ class TextBatch(NamedTuple):
 
     def to(self, device: torch.device | str) -> "TextBatch":
         return TextBatch(*(ids.to(device) for ids in self))
+
+    def part(self, number: int, parts: int) -> "TextBatch":
+        """Some of the rows: part `number` of `parts`, which differ by at most one row."""
+        return TextBatch(*_rows_of_part(self, number, parts))
+
+    def scored(self) -> int:
+        """How many targets the loss is a mean over: those that are not IGNORE."""
+        return int((self.target != IGNORE).sum())
 
 
 def pad_right(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
@@ -244,6 +260,13 @@ def _text(operation: str, ids: Tensor | Sequence[int], shortest: int) -> Tensor:
             f"{operation}: a text of {len(ids)} ids, expected at least {shortest}: a window and its target"
         )
     return ids.long()
+
+
+def _rows_of_part(batch: tuple[Tensor, ...], number: int, parts: int) -> list[Tensor]:
+    rows = len(batch[0])
+    if rows < parts:
+        raise ValueError(f"batch: {rows} rows cannot be divided into {parts} parts, expected at least a row for each")
+    return [ids.tensor_split(parts)[number] for ids in batch]
 
 
 @lru_cache(maxsize=8)

@@ -7,13 +7,12 @@
 it continues bit for bit as if it had never stopped (on the same machine, with as many threads). Batches are a function
 of the step, so the data have no state. Dropout draws from a random stream that belongs to the run alone.
 
-Left out on purpose: accumulation of gradients, float16 with its loss scaling, several devices.
+Several processes, and batches in several pieces: `parallel`.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +21,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from tx_helpers.arguments import check_numbers, check_types
-from tx_helpers.training.checkpoints import (
-    check_optimizer,
-    check_weights,
-    load_checkpoint,
-    load_weights,
-    save_checkpoint,
-)
+from tx_helpers.training.checkpoints import load_checkpoint, save_checkpoint
 from tx_helpers.training.contexts import (
     RandomStream,
     buffers_restored_on_error,
@@ -36,7 +29,10 @@ from tx_helpers.training.contexts import (
     in_mode,
     interrupts,
 )
+from tx_helpers.training.gradients import by_mesh, clip_gradients, gradient_norm
 from tx_helpers.training.optimizers import Schedule, constant, trained_by
+from tx_helpers.training.parallel import Layout, Parallel
+from tx_helpers.training.state import load_state, state_of
 
 Optimizers = torch.optim.Optimizer | Sequence[torch.optim.Optimizer]
 Loss = Callable[[nn.Module, Any], Tensor]
@@ -63,14 +59,17 @@ class Run:
         clip: float | None = 1.0,
         autocast: torch.dtype | None = None,
         seed: int = 0,
+        parallel: Parallel | None = None,
     ):
         check_numbers("fit", above=0, optional=True, clip=clip)
         check_types("fit", nn.Module, model=model)
         check_types("fit", Callable, batches=batches, loss=loss)
         check_types("fit", (Callable, type(None)), schedule=schedule)
         check_numbers("fit", whole=True, seed=seed)
-        if autocast not in (None, torch.bfloat16):
-            raise ValueError(f"fit: autocast={autocast}, expected torch.bfloat16, or None for full precision")
+        check_types("fit", (Parallel, type(None)), parallel=parallel)
+        if autocast not in (None, torch.bfloat16, torch.float16):
+            expected = "expected torch.bfloat16, torch.float16, or None for full precision"
+            raise ValueError(f"fit: autocast={autocast}, {expected}")
         self.model, self.batches, self.loss = model, batches, loss
         self.optimizers = list(optimizer) if isinstance(optimizer, Sequence) else [optimizer]
         check_types("fit", torch.optim.Optimizer, **{f"optimizer {n}": o for n, o in enumerate(self.optimizers)})
@@ -83,45 +82,65 @@ class Run:
         self.rates: list[float] = []
         self.evaluations: list[dict[str, float]] = []
         self.interrupted = False
+        trained_by(self.optimizers, model)
+        self.parallel, self.layout = parallel, Layout(parallel, model, self.optimizers)
         self.parameters = trained_by(self.optimizers, model)
+        device = next(model.parameters()).device
+        self.scaler = torch.amp.GradScaler(device.type, enabled=autocast == torch.float16)
+        if self.scaler.is_enabled() and len(by_mesh(list(self.parameters.values()))) > 1:
+            raise ValueError("fit: autocast=torch.float16 does not go with Parallel(tensor=…), expected torch.bfloat16")
         for group in self._groups():
             group.setdefault("initial_lr", group["lr"])
 
     def train_step(self) -> float:
         """Do one step, on batch number `self.step`. -> its loss
 
-        Raises FloatingPointError, before anything is updated, if the loss or a gradient is not finite. After any error
+        Raises FloatingPointError, before anything is updated, if the loss or a gradient is not finite. In float16 a
+        gradient may be: then the step changes nothing but the factor of the loss, which is halved. After any error
         the run is as before the step, except after a KeyboardInterrupt during the update, which `fit` prevents.
         """
         device = next(self.model.parameters()).device
         batch = self.batches(self.step).to(device)
-        with self.random.on(device), in_mode(self.model, training=True), buffers_restored_on_error(self.model):
-            with torch.autocast(device.type, self.autocast) if self.autocast else nullcontext():
-                loss = self.loss(self.model, batch)
-            if loss.dim():
-                raise ValueError(f"fit: the loss has shape {tuple(loss.shape)}, expected a scalar")
-            self.model.zero_grad()
-            loss.backward()
+        stream = self.random if self.parallel is None else self.layout.stream(self.random.seed, self.step)
+        with stream.on(device), in_mode(self.model, training=True), buffers_restored_on_error(self.model):
+            value = self._loss_and_gradients(batch, device)
             trained = [parameter for parameter in self.parameters.values() if parameter.grad is not None]
-            norm = torch.nn.utils.get_total_norm([parameter.grad for parameter in trained])
-            value, size = loss.item(), norm.item()
-            if not (math.isfinite(value) and math.isfinite(size)):
+            for optimizer in self.optimizers:
+                self.scaler.unscale_(optimizer)
+            norm = gradient_norm(trained)
+            size = norm.item()
+            finite = math.isfinite(value) and math.isfinite(size)
+            if not (finite or (math.isfinite(value) and self.scaler.get_scale() > 1)):
                 raise FloatingPointError(
                     f"fit: at step {self.step} the loss is {value} and the gradient's norm {size}; "
                     + self._first_not_finite()
                 )
             if self.clip is not None and size > self.clip:
-                torch.nn.utils.clip_grads_with_norm_(trained, self.clip, norm)
+                clip_gradients(trained, self.clip, norm)
             factor = self.schedule(self.step)
             for group in self._groups():
                 group["lr"] = group["initial_lr"] * factor
-            for optimizer in self.optimizers:
+            for optimizer in self.optimizers if finite else ():
                 optimizer.step()
+            self.scaler.update()
         self.step += 1
         self.losses.append(value)
         self.gradient_norms.append(size)
         self.rates.append(self._groups()[0]["lr"])
         return value
+
+    def _loss_and_gradients(self, batch: Any, device: torch.device) -> float:
+        """The loss of a batch, in as many pieces as the layout says; its gradients are in the parameters."""
+        self.model.zero_grad()
+        value = 0.0
+        for piece, factor in self.layout.parts(batch):
+            with torch.autocast(device.type, self.autocast) if self.autocast else nullcontext():
+                loss = self.loss(self.layout.module, piece)
+            if loss.dim():
+                raise ValueError(f"fit: the loss has shape {tuple(loss.shape)}, expected a scalar")
+            self.scaler.scale(loss * factor).backward()
+            value += loss.item() * factor
+        return self.layout.mean(value)
 
     def evaluate(self, measure: Measure) -> dict[str, float]:
         """Measure the model, in evaluation mode and without gradients; the record is appended to `evaluations`.
@@ -140,59 +159,32 @@ class Run:
 
     def state_dict(self) -> dict[str, Any]:
         """All that a step changes: tensors, numbers, strings, and lists and dicts of them."""
-        return {
-            "model": self.model.state_dict(),
-            "optimizers": [
-                {"name": type(optimizer).__name__, "state": optimizer.state_dict()} for optimizer in self.optimizers
-            ],
-            "random": {"seed": self.random.seed, "states": dict(self.random.states)},
-            "step": self.step,
-            **{name: list(getattr(self, name)) for name in _HISTORY},
-        }
+        return state_of(self)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Load a state; the optimizers' settings (learning rate, …) are then the saved ones.
 
         Raises ValueError, before anything is changed, if the state is damaged or of another model or other optimizers.
         """
-        try:
-            self._check_state(state)
-        except (AttributeError, IndexError, KeyError, RuntimeError, TypeError) as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise ValueError(f"fit: the checkpoint is damaged or not that of a run ({reason})") from error
-        for optimizer, entry in zip(self.optimizers, state["optimizers"], strict=True):
-            optimizer.load_state_dict(deepcopy(entry["state"]))
-        load_weights(self.model, state["model"])
-        self.random.seed, self.random.states = state["random"]["seed"], dict(state["random"]["states"])
-        self.step = state["step"]
-        for name in _HISTORY:
-            setattr(self, name, list(state[name]))
-
-    def _check_state(self, state: dict[str, Any]) -> None:
-        """Raise an error unless every part of a state is there and fits this run."""
-        check_weights(self.model, state["model"])
-        names, saved = [type(o).__name__ for o in self.optimizers], [o["name"] for o in state["optimizers"]]
-        if names != saved:
-            raise ValueError(f"fit: the optimizers are {names}, but {saved} in the checkpoint")
-        for optimizer, entry in zip(self.optimizers, state["optimizers"], strict=True):
-            check_optimizer(optimizer, entry["state"])
-        check_numbers("fit", least=0, whole=True, step=state["step"])
-        check_numbers("fit", whole=True, seed=state["random"]["seed"])
-        if "cpu" in (states := state["random"]["states"]):
-            torch.Generator().set_state(states["cpu"])
-        lengths = {name: len(state[name]) for name in _HISTORY if name != "evaluations"}
-        if set(lengths.values()) != {state["step"]}:
-            raise TypeError(f"step {state['step']}, but {lengths} entries")
-        if not all(isinstance(record, dict) for record in state["evaluations"]):
-            raise TypeError("an evaluation is not a dict")
+        load_state(self, state)
 
     def save(self, path: str | Path) -> None:
-        """Write a checkpoint."""
-        save_checkpoint(path, "run", self.state_dict())
+        """Write a checkpoint: a file, or with `parallel` a folder (`sharded`)."""
+        if self.parallel is None:
+            save_checkpoint(path, "run", state_of(self))
+        else:
+            from tx_helpers.training.sharded import save_sharded
+
+            save_sharded(self, path)
 
     def load(self, path: str | Path) -> None:
         """Load a checkpoint of a run with this model and these optimizers."""
-        self.load_state_dict(load_checkpoint(path, "run"))
+        if self.parallel is None:
+            load_state(self, load_checkpoint(path, "run"))
+        else:
+            from tx_helpers.training.sharded import load_sharded
+
+            load_sharded(self, path)
 
     def __repr__(self) -> str:
         last = f", loss {self.losses[-1]:.3f}" if self.losses else ""
@@ -222,6 +214,7 @@ def fit(
     clip: float | None = 1.0,
     autocast: torch.dtype | None = None,
     seed: int = 0,
+    parallel: Parallel | None = None,
     evaluate: Measure | None = None,
     every: int | None = None,
     checkpoint: str | Path | None = None,
@@ -236,9 +229,10 @@ def fit(
     loss        loss(model, batch) -> scalar tensor
     optimizer   one, or a list; schedule: step -> factor of its learning rate
     clip        if the norm of all gradients together is larger, they are scaled down to it; None: never
-    autocast    torch.bfloat16: matrix products in reduced precision
+    autocast    torch.bfloat16, or torch.float16 with a scaled loss: matrix products in reduced precision
+    parallel    several processes, or pieces of a batch; every process calls `evaluate`, the first shows the progress
     evaluate    evaluate(model) -> {name: number}, each `every` steps and at the end
-    checkpoint  a file, written each `save_every` steps and at the end
+    checkpoint  a file, with `parallel` a folder; written each `save_every` steps and at the end
     resume      a run to go on from, or its `state_dict()`, or its checkpoint's file
     threads     of the CPU: models as small as the course's train faster on one than on two that wait for each other,
                 and one gives the same numbers on any number of cores; None: as many as torch is set to
@@ -251,26 +245,27 @@ def fit(
     check_numbers("fit", least=1, whole=True, optional=True, every=every, save_every=save_every, threads=threads)
     if save_every is not None and checkpoint is None:
         raise ValueError(f"fit: save_every={save_every}, but checkpoint=None says no file to save to")
-    run = Run(
-        model, batches, loss=loss, optimizer=optimizer, schedule=schedule, clip=clip, autocast=autocast, seed=seed
-    )
+    options = dict(optimizer=optimizer, schedule=schedule, clip=clip, autocast=autocast, seed=seed, parallel=parallel)
+    run = Run(model, batches, loss=loss, **options)
     check_types("fit", (Callable, type(None)), evaluate=evaluate)
     check_types("fit", (str, Path, type(None)), checkpoint=checkpoint)
     check_types("fit", (Run, Mapping, str, Path, type(None)), resume=resume)
     if isinstance(resume, str | Path):
         run.load(resume)
+    elif resume is not None and parallel is not None:
+        raise ValueError("fit: resume of a run with parallel=… is the folder of its checkpoint")
     elif resume is not None:
         run.load_state_dict(resume.state_dict() if isinstance(resume, Run) else resume)
 
     start = run.step
-    quiet = not progress or start >= steps
+    quiet = not progress or start >= steps or not run.layout.first
     with (
         cpu_threads(threads),
         interrupts() as noted,
         tqdm(total=steps, initial=start, unit="step", mininterval=0.25, disable=quiet) as bar,
     ):
         shown: dict[str, float] = {}
-        while run.step < steps and not noted:
+        while run.step < steps and not run.layout.any(bool(noted)):
             shown["loss"] = run.train_step()
             last = run.step == steps
             if evaluate is not None and (last or (every is not None and run.step % every == 0)):
@@ -282,10 +277,7 @@ def fit(
         if checkpoint is not None and run.step > start:
             run.save(checkpoint)
         run.interrupted = run.step < steps
-    if run.interrupted:
+    if run.interrupted and run.layout.first:
         where = "" if checkpoint is None else f" and {str(checkpoint)!r} has it"
         print(f"Interrupted after step {run.step} of {steps}: fit(…, resume=run) goes on from here{where}.")
     return run
-
-
-_HISTORY = ("losses", "gradient_norms", "rates", "evaluations")

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.training.gradients import cut_like, whole
 
 Schedule = Callable[[int], float]
 
@@ -159,14 +160,14 @@ class Muon(torch.optim.Optimizer):
                 if parameter.grad is not None:
                     by_shape.setdefault(tuple(sorted(parameter.shape)), []).append(parameter)
             for matrices in by_shape.values():
-                ahead = [self._nesterov(matrix, momentum) for matrix in matrices]
+                ahead = [whole(self._nesterov(matrix, momentum)) for matrix in matrices]
                 wide = [update.T if update.shape[0] > update.shape[1] else update for update in ahead]
                 updates = orthogonalise(torch.stack(wide))
                 for matrix, update in zip(matrices, updates, strict=True):
                     rows, columns = matrix.shape
                     matrix.mul_(1 - lr * group["weight_decay"])
                     update = update.T if rows > columns else update
-                    matrix.add_(update, alpha=-lr * math.sqrt(max(1, rows / columns)))
+                    matrix.add_(cut_like(matrix, update), alpha=-lr * math.sqrt(max(1, rows / columns)))
         return loss
 
     def _nesterov(self, matrix: nn.Parameter, momentum: float) -> Tensor:

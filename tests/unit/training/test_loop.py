@@ -455,8 +455,8 @@ def test_a_parameter_that_is_not_finite_is_named():
         ({"clip": 0.0}, "fit: clip=0.0, expected more than 0"),
         ({"threads": 0}, "fit: threads=0, expected at least 1"),
         (
-            {"autocast": torch.float16},
-            "fit: autocast=torch.float16, expected torch.bfloat16, or None for full precision",
+            {"autocast": torch.float64},
+            "fit: autocast=torch.float64, expected torch.bfloat16, torch.float16, or None for full precision",
         ),
         ({"loss": lambda model, batch: model(batch.input)}, "fit: the loss has shape (2, 5, 11), expected a scalar"),
         ({"evaluate": lambda model: 0.5}, "fit: evaluate returned 0.5, expected a dict of numbers by name"),

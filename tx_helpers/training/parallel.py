@@ -1,6 +1,6 @@
 """One training on several processes, or in several pieces: chosen by one argument of `fit`.
 
-    fit(model, batches, …, parallel=Parallel(data="rest"))      # torchrun --nproc-per-node 2 train.py
+    fit(model, batches, …, parallel=Parallel(data="rest"))      # torchrun --nproc-per-node 2 …
 
 A part of a batch counts by its targets: a mean of means would be another loss where the padding differs. How the model
 is spread stands in `spread`, which is imported only where there are several processes.

@@ -15,6 +15,7 @@ from tx_helpers.widgets.few_labels import few_labels_explorer
 from tx_helpers.widgets.gap_filler import gap_filler_explorer
 from tx_helpers.widgets.head_split import split_explorer
 from tx_helpers.widgets.hinges import hinge_explorer
+from tx_helpers.widgets.ladder import ladder_explorer
 from tx_helpers.widgets.leaks import leak_explorer
 from tx_helpers.widgets.norms import norm_explorer
 from tx_helpers.widgets.objectives import objectives_explorer
@@ -68,7 +69,15 @@ def test_what_is_made_otherwise_is_found():
 
 
 BARE = [
-    *(activation_explorer, depth_explorer, gradient_explorer, heatmap_explorer, leak_explorer, norm_explorer),
+    *(
+        activation_explorer,
+        depth_explorer,
+        gradient_explorer,
+        heatmap_explorer,
+        ladder_explorer,
+        leak_explorer,
+        norm_explorer,
+    ),
     *(
         parameter_explorer,
         signal_race_explorer,

@@ -11,6 +11,7 @@ from toy_models import model as toy
 from tx_helpers.families.vit import TinyViT
 from tx_helpers.families.world_models import CLASSES, world_model
 from tx_helpers.models import DecoderOnly, EncoderDecoder
+from tx_helpers.modern.ladder import recorded_ladder
 from tx_helpers.presets import gpt2
 from tx_helpers.recipes import Translator, Writer, translator_config
 from tx_helpers.recurrent import Recaller
@@ -35,6 +36,7 @@ from tx_helpers.widgets import (
     gap_filler,
     head_removal,
     hinges,
+    ladder,
     leaks,
     learning_rate,
     live_training,
@@ -110,6 +112,7 @@ PLAIN = {
         dict(models={kind: world_model(kind) for kind in CLASSES}, text=gap_filler.TEXT, place=2),
     ),
     "few labels": (few_labels.few_labels_explorer, dict(table=few_labels.recorded())),
+    "ladder": (ladder.ladder_explorer, dict(table=recorded_ladder())),
     "influence": (leaks.influence, dict(run=lambda x: 2 * x, x=QK)),
     "reach": (leaks.reach, dict(mask=torch.eye(3, dtype=torch.bool), depth=2)),
     "learning rate": (partial(learning_rate.learning_rate_explorer, lambda rate: None), dict(nothing=3.5, steps=3)),

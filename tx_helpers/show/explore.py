@@ -22,7 +22,7 @@ from ipywidgets.widgets.widget_description import DescriptionWidget
 
 from tx_helpers.show.keyboard import Keyboard
 from tx_helpers.show.plots import Picture, Svg, image, svg_text
-from tx_helpers.show.record import Recording, record, recorded_form
+from tx_helpers.show.record import Recording, Stated, record, recorded_form
 from tx_helpers.show.stored import VIEW, PageForm
 
 PAUSE = 0.004  # seconds between a move and its picture; of the moves that come in meanwhile the newest wins
@@ -45,7 +45,7 @@ class Explore:
               A Button is shown among the controls, but passes no value to `draw`.
     recorded  control -> the values that pages without a kernel offer (`record.py`), where they are not all that it has,
               or a function that gives them; or the name of another control whose value this one always has; or None
-              for a control that pages leave out
+              for a control that pages leave out. Or a function that gives whole settings: control -> its value
     computed  (script, given): pages without a kernel compute instead. The module's default export is
               compute(values, given) -> { alt, error, traits, markup }; what is left out is empty
 
@@ -54,13 +54,13 @@ class Explore:
     """
 
     def __init__(
-        self, draw: Callable, name: str, *, recorded: Mapping | None = None, computed: tuple | None = None, **controls
+        self, draw: Callable, name: str, *, recorded: Stated = None, computed: tuple | None = None, **controls
     ):
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise ValueError(f"Explore: name={name!r}, expected small letters, digits and hyphens, a letter first")
         self.name = name
         self.controls = {key: _control(key, given) for key, given in controls.items()}
-        self.recorded, self.computed = dict(recorded or {}), computed
+        self.recorded, self.computed = recorded or {}, computed
         self.begin_again = self.forget = lambda: None  # what `record` calls before each press, and each picture
         self._draw = draw
         self._summary = self._error = ""

@@ -15,7 +15,7 @@ player.js shows the frames.
 import json
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from tx_helpers.show.stored import PageForm, default_export
 
 FRAMES, BUDGET = 3000, 120_000  # of an explorer at most: frames, and bytes when deflated
 SHOTS, FEWEST, SECONDS = 60, 15, 6.0  # of what a button starts: pictures, the fewest of them, and how long they play
+Stated = Mapping | Callable | None  # of an explorer: what is recorded of it, see `Explore`
 PLAYER = [Path(__file__).with_name(name) for name in ("controls.js", "player.js")]
 STYLE = """
 .tx-recorded .tx-controls {
@@ -115,7 +116,7 @@ def record(explore, *, frames: int = FRAMES, budget: int = BUDGET) -> Recording:
     camera, most, shots, made = Camera(explore, axes), frames, SHOTS, None
     try:
         while made is None:
-            made = _recorded(camera, linked, grid(axes, most), shots)
+            made = _recorded(camera, linked, _settings(explore, axes, most), shots)
             if len(made.data) > budget:
                 if most == 1:
                     raise ValueError(
@@ -132,11 +133,21 @@ def record(explore, *, frames: int = FRAMES, budget: int = BUDGET) -> Recording:
 
 def _axes(explore) -> tuple[list[Axis], dict[str, str | None]]:
     """An axis for each control that has a value; and control -> the one whose value it always has, None if hidden."""
-    stated = {key: given() if callable(given) else given for key, given in explore.recorded.items()}
+    by_control = {} if callable(explore.recorded) else explore.recorded
+    stated = {key: given() if callable(given) else given for key, given in by_control.items()}
     linked = {key: given for key, given in stated.items() if given is None or isinstance(given, str)}
     controls = {key: control for key, control in explore.controls.items() if control.has_trait("value")}
     own = [key for key in controls if key not in linked and key != explore.button]
     return [axis_of(key, controls[key], stated.get(key)) for key in own], linked
+
+
+def _settings(explore, axes: Sequence[Axis], most: int) -> list[tuple[int, ...]]:
+    """The settings to record, as places on the axes: those that the explorer names, or a grid; the start first."""
+    if not callable(explore.recorded):
+        return grid(axes, most)
+    start = tuple(axis.start for axis in axes)
+    named = (tuple(axis.values.index(setting[axis.key]) for axis in axes) for setting in explore.recorded())
+    return list(dict.fromkeys([start, *named]))[:most]
 
 
 def _offered(explore, linked: Mapping[str, str | None]) -> list[str]:

@@ -148,6 +148,15 @@ def test_a_control_that_pages_leave_out_is_not_on_them():
     ]
 
 
+def test_an_explorer_can_name_the_settings_that_pages_offer():
+    named = [{"one": "b", "other": 9}, {"one": "a", "other": 3}, {"one": "a", "other": 0}]
+    explorer = Explore(square, name="toy", one=["a", "b"], other=(0, 9), recorded=lambda: named)
+    recording = explorer.record()
+    assert content(recording)["settings"] == {"0,0": 0, "1,2": 1, "0,1": 2}  # the start first
+    assert [about["values"] for about in recording.about["controls"]] == [["a", "b"], [0, 3, 9]]
+    assert explorer.record(frames=2).settings == 2
+
+
 def test_a_setting_that_python_does_not_have_is_left_out():
     slider = ipywidgets.IntSlider(2, 0, 4, description="Step")
 

@@ -33,9 +33,9 @@ def torchrun(processes: int, *command: str, **environment: str) -> Iterator[subp
                     launched.kill()
 
 
-def measured(processes: int, names: list[str], folder: Path) -> dict:
+def measured(processes: int, names: list[str], folder: Path, **environment: str) -> dict:
     """What `parallel_cases` measures, in this many processes."""
-    with torchrun(processes, str(CASES), json.dumps(names), str(folder)) as launched:
+    with torchrun(processes, str(CASES), json.dumps(names), str(folder), **environment) as launched:
         said, _ = launched.communicate(timeout=300)
     assert launched.returncode == 0, said
     return json.loads((folder / "measured.json").read_text())

@@ -29,6 +29,7 @@ from tx_helpers.training.sharded import export_weights, last_checkpoint
 
 V, D, T, ROWS = 11, 24, 5, 8
 MOST_SECONDS = 240  # of one launch
+TIMEOUT = 15  # seconds that the processes of `slow` wait for each other
 
 
 def batches(step: int) -> TextBatch:
@@ -185,11 +186,12 @@ def _message(attempt: Callable[[], object]) -> str:
 
 
 def slow(folder: Path) -> dict:
-    """A training that takes a while and saves after every step, to be killed in the middle."""
-    (folder / f"pid-{dist.get_rank() if dist.is_initialized() else os.environ['RANK']}").write_text(str(os.getpid()))
+    """A training that saves after every step, to be killed in the middle, and goes on where it was."""
+    (folder / f"pid-{os.environ['RANK']}").write_text(str(os.getpid()))
     last = last_checkpoint(folder / "slow")
-    options = {"steps": 60, "checkpoint": folder / "slow", "save_every": 1, "resume": last and folder / "slow"}
-    return {"losses": Case(FSDP, dtype=SINGLE).train(Parallel(shard="rest", timeout=20), **options).losses}
+    options = {"steps": int(os.environ["STEPS"]), "checkpoint": folder / "slow", "save_every": 1}
+    parallel = Parallel(shard="rest", timeout=TIMEOUT)
+    return {"losses": Case(FSDP).train(parallel, resume=last and folder / "slow", **options).losses}
 
 
 CHECKS = {check.__name__: check for check in (resumed, saved, loaded, interrupted, refused, slow)}

@@ -257,7 +257,7 @@ def fit(
     elif resume is not None:
         run.load_state_dict(resume.state_dict() if isinstance(resume, Run) else resume)
 
-    start = run.step
+    start = saved = run.step
     quiet = not progress or start >= steps or not run.layout.first
     with (
         cpu_threads(threads),
@@ -272,9 +272,10 @@ def fit(
                 shown |= {name: number for name, number in run.evaluate(evaluate).items() if name != "step"}
             if save_every is not None and run.step % save_every == 0 and not last:
                 run.save(checkpoint)
+                saved = run.step
             bar.set_postfix(shown, refresh=False)
             bar.update()
-        if checkpoint is not None and run.step > start:
+        if checkpoint is not None and run.step > saved:
             run.save(checkpoint)
         run.interrupted = run.step < steps
     if run.interrupted and run.layout.first:

@@ -1,0 +1,150 @@
+"""What a training needs, by formula: memory by part, FLOPs, and the bytes that processes send each other.
+
+With N = B · T tokens in a batch, and b bytes for a number (4 in float32):
+
+    weights, gradients      b for each parameter; AdamW keeps two more numbers of each, Muon one of a block's matrix
+    activations of a block  what its backward pass reads again: b · N · (inputs of its matrices, norms and activations)
+    FLOPs, forward          2 for each weight of a matrix and token, and 4 · T · H · K a token for scores and values
+    FLOPs, backward         twice that: one product for the gradient of each factor
+
+The formulas walk through a model of the course, which may be on the meta device, and so of any size. They are those of
+float32 and the fused attention, without dropout. Sources: Kaplan et al. 2020, section 2.1; Korthikanti et al. 2022 for
+activations; Rajbhandari et al. 2020 (ZeRO), section 7, for bytes sent.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torch import nn
+
+from tx_helpers.arguments import check_numbers, check_one_of
+from tx_helpers.attention import MultiHeadAttention
+from tx_helpers.blocks import DecoderBlock, EncoderBlock
+from tx_helpers.layers import FeedForward, GatedFeedForward, RMSNorm
+from tx_helpers.training.parallel import blocks_of
+
+BYTES = 4  # of a number in float32
+# Numbers of width F that a feed-forward network keeps: an activation's input and output, where they are not the same.
+KEPT = {"relu": 1}
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes of a training in one process, by part; `total` is their sum."""
+
+    weights: int
+    gradients: int
+    optimizer: int
+    activations: int
+
+    @property
+    def total(self) -> int:
+        """All parts together."""
+        return self.weights + self.gradients + self.optimizer + self.activations
+
+
+def parameters_by_part(model: nn.Module) -> dict[str, int]:
+    """How many parameters stand in embeddings, attention, feed-forward, norms, output; shared ones once."""
+    kinds = {
+        "embeddings": nn.Embedding,
+        "attention": MultiHeadAttention,
+        "feed-forward": FeedForward | GatedFeedForward,
+        "norms": nn.LayerNorm | RMSNorm,
+        "output": nn.Linear,
+    }
+    counts, seen = dict.fromkeys([*kinds, "other"], 0), set()
+    for name, kind in [*kinds.items(), ("other", nn.Module)]:
+        for module in model.modules():
+            if isinstance(module, kind):
+                new = [parameter for parameter in module.parameters() if parameter not in seen]
+                counts[name] += sum(parameter.numel() for parameter in new)
+                seen.update(new)
+    return counts
+
+
+def memory(
+    model: nn.Module, rows: int, length: int, *, optimizer: str = "adamw", parts: int = 1, checkpointing: bool = False
+) -> Memory:
+    """Bytes in each of `parts` processes that share weights, gradients and optimizer; rows and length are one's own."""
+    check_numbers("costs", least=1, whole=True, rows=rows, length=length, parts=parts)
+    check_one_of("costs", ("adamw", "muon", "sgd"), optimizer=optimizer)
+    count = sum(parameter.numel() for parameter in model.parameters())
+    inside = {parameter for block in blocks_of(model) for parameter in block.parameters() if parameter.ndim == 2}
+    in_matrices = sum(parameter.numel() for parameter in inside)
+    states = {"adamw": 2 * count, "muon": 2 * count - in_matrices, "sgd": 0}[optimizer]
+    kept = sum(activations(model, rows, length, checkpointing=checkpointing).values())
+    shares = (BYTES * numbers // parts for numbers in (count, count, states))
+    return Memory(*shares, kept)
+
+
+def activations(model: nn.Module, rows: int, length: int, *, checkpointing: bool = False) -> dict[str, int]:
+    """Bytes kept for the backward pass, by block and around the blocks, of a model with a single stack.
+
+    With checkpointing a block keeps its input alone; while its backward pass runs, it keeps the rest once more.
+    """
+    check_numbers("costs", least=1, whole=True, rows=rows, length=length)
+    _check(model)
+    N, D, V = rows * length, model.config.d_model, model.config.vocab_size
+    kept = {}
+    for number, block in enumerate(blocks_of(model)):
+        kept[f"block {number}"] = BYTES * N * (D if checkpointing else sum(_kept_by_block(block)))
+    norms = sum(_kept_by_norm(norm, D) for stack in model.children() for norm in [getattr(stack, "norm", None)])
+    ids = 2 * N * 2  # the inputs and the targets, of 8 bytes
+    return kept | {"around": BYTES * (N * (norms + D + V) + ids)}
+
+
+def _check(model: nn.Module) -> None:
+    for number, block in enumerate(blocks_of(model)):
+        attention, feed_forward = getattr(block, "self_attention", None), getattr(block, "feed_forward", None)
+        plain = isinstance(attention, MultiHeadAttention) and isinstance(feed_forward, FeedForward | GatedFeedForward)
+        if not plain or isinstance(block, DecoderBlock):
+            raise ValueError(
+                f"costs: block {number} is a {type(block).__name__} of {type(attention).__name__} and "
+                f"{type(feed_forward).__name__}; expected an EncoderBlock of MultiHeadAttention and FeedForward"
+            )
+
+
+def _kept_by_block(block: EncoderBlock) -> Iterator[int]:
+    """Numbers a token that the parts of a block keep: what each of its operations needs of its inputs and outputs."""
+    attention, feed_forward = block.self_attention, block.feed_forward
+    D, H, K = attention.d_model, attention.n_heads, attention.d_head
+    yield _kept_by_norm(block.self_attention_norm, D)
+    yield D  # the input of the query, key and value matrices
+    yield 3 * H * K + H * K + H  # queries, keys, values and the result of the kernel, and the sums of its softmax
+    if not isinstance(attention.query_norm, nn.Identity):
+        yield 2 * (H + attention.n_kv_heads) * K + H + attention.n_kv_heads
+    yield _kept_by_norm(block.feed_forward_norm, D)
+    F = feed_forward.expand.out_features
+    yield D + (4 if isinstance(feed_forward, GatedFeedForward) else _times(feed_forward)) * F
+
+
+def _times(feed_forward: FeedForward) -> int:
+    return KEPT.get(getattr(feed_forward.activation, "__name__", ""), 2)
+
+
+def _kept_by_norm(norm: nn.Module | None, D: int) -> int:
+    if isinstance(norm, nn.LayerNorm):
+        return D + 2  # the input, a mean and a deviation
+    return 2 * D + 1 if isinstance(norm, RMSNorm) else 0  # the input, what the gain multiplies, and a root
+
+
+def flops(model: nn.Module, rows: int, length: int, *, checkpointing: bool = False) -> int:
+    """FLOPs of forward and backward pass of a batch: of products of matrices alone, with all T × T scores.
+
+    So PyTorch's counter counts where attention is written out. That the fused kernel computes its scores again, on the
+    way back, is not counted, as is usual in figures of MFU (Chowdhery et al. 2022, appendix B).
+    """
+    check_numbers("costs", least=1, whole=True, rows=rows, length=length)
+    _check(model)
+    N, blocks = rows * length, blocks_of(model)
+    in_blocks = sum(2 * N * _weights(block) for block in blocks)
+    outside = 2 * N * (_weights(model) - sum(map(_weights, blocks)))
+    attention = sum(4 * N * length * block.self_attention.n_heads * block.self_attention.d_head for block in blocks)
+    again = 0
+    if checkpointing:  # all of a block but its last product, of which nothing is kept
+        again = in_blocks + attention - sum(2 * N * _weights(block.feed_forward.contract) for block in blocks)
+    return 3 * (in_blocks + outside + attention) + again
+
+
+def _weights(module: nn.Module) -> int:
+    return sum(part.weight.numel() for part in module.modules() if isinstance(part, nn.Linear))

@@ -20,6 +20,7 @@ LLAMA3 = {
     **{"rope_type": "llama3", "rope_theta": 50.0, "factor": 8.0},
     **{"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 11},
 }
+UNCAPPED = {"attn_logit_softcapping": None, "final_logit_softcapping": None}
 YARN = {"rope_type": "yarn", "rope_theta": 50.0, "factor": 3.0, "original_max_position_embeddings": 11}
 YARN_TUNED = {**YARN, "beta_fast": 2.5, "beta_slow": 0.4, "attention_factor": 1.7, "truncate": False}
 
@@ -184,12 +185,24 @@ def _cases() -> list[PublicModel]:
     qwen2, qwen3 = (t.Qwen2ForCausalLM, t.Qwen2Config), (t.Qwen3ForCausalLM, t.Qwen3Config)
     mixtral, qwen3_moe = (t.MixtralForCausalLM, t.MixtralConfig), (t.Qwen3MoeForCausalLM, t.Qwen3MoeConfig)
     gemma, stablelm = (t.GemmaForCausalLM, t.GemmaConfig), (t.StableLmForCausalLM, t.StableLmConfig)
+    gemma2, gemma3 = (t.Gemma2ForCausalLM, t.Gemma2Config), (t.Gemma3ForCausalLM, t.Gemma3TextConfig)
+    phi3 = (t.Phi3ForCausalLM, t.Phi3Config)
     bert, roberta = (t.BertForMaskedLM, t.BertConfig), (t.RobertaForMaskedLM, t.RobertaConfig)
     distilbert = (t.DistilBertForMaskedLM, t.DistilBertConfig)
     t5 = (t.T5ForConditionalGeneration, t.T5Config)
     marian, bart = (t.MarianMTModel, t.MarianConfig), (t.BartForConditionalGeneration, t.BartConfig)
     tied, untied = dict(tie_word_embeddings=True), dict(tie_word_embeddings=False)
     window = dict(use_sliding_window=True, sliding_window=5, max_window_layers=0)
+    in_turn = dict(use_sliding_window=True, sliding_window=4, max_window_layers=2)
+    near_far = dict(sliding_window=4, query_pre_attn_scalar=11, head_dim=10)
+    third = dict(layer_types=["sliding_attention", "full_attention", "sliding_attention"])
+    two_ropes = dict(
+        rope_parameters={
+            "full_attention": {"rope_type": "linear", "rope_theta": 300.0, "factor": 3.0},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 50.0},
+        }
+    )
+    ends = dict(bos_token_id=1, eos_token_id=2)
     linear = dict(rope_parameters={"rope_type": "linear", "rope_theta": 300.0, "factor": 3.0})
     two = dict(share_encoder_decoder_embeddings=False, decoder_vocab_size=41)
     ids = dict(bos_token_id=0, pad_token_id=1, eos_token_id=2)
@@ -199,6 +212,7 @@ def _cases() -> list[PublicModel]:
     five, four = dict(num_local_experts=5, num_experts_per_tok=3), dict(num_experts=4, num_experts_per_tok=2)
     mixture = dict(moe_intermediate_size=19, head_dim=10, **four)
     whole = dict(rope_parameters={"rope_type": "default", "rope_theta": 300.0, "partial_rotary_factor": 1.0})
+    half = dict(rope_parameters={"rope_type": "default", "rope_theta": 300.0, "partial_rotary_factor": 0.7})
     near = dict(relative_attention_num_buckets=8, relative_attention_max_distance=12)
     pad = dict(pad_token_id=36, decoder_start_token_id=36, eos_token_id=0)
     return [
@@ -215,6 +229,7 @@ def _cases() -> list[PublicModel]:
         PublicModel("mistral-no-window", *mistral, _llama(53, 20, 1, 6, 3, 17, head_dim=14, sliding_window=None)),
         PublicModel("qwen2", *qwen2, _llama(37, 18, 2, 3, 1, 23, **tied)),
         PublicModel("qwen2-window", *qwen2, _llama(53, 30, 3, 3, 3, 17, rms_norm_eps=1e-2, **window)),
+        PublicModel("qwen2-in-turn", *qwen2, _llama(29, 18, 3, 3, 1, 19, **in_turn)),
         PublicModel("qwen3", *qwen3, _llama(37, 18, 2, 3, 1, 23, head_dim=10)),
         PublicModel("qwen3-tied", *qwen3, _llama(53, 20, 1, 6, 2, 17, head_dim=6, attention_bias=True, **tied)),
         PublicModel("mixtral", *mixtral, _llama(37, 18, 2, 3, 1, 23, **five)),
@@ -223,6 +238,12 @@ def _cases() -> list[PublicModel]:
         PublicModel("qwen3-moe-normalised", *qwen3_moe, _llama(29, 30, 1, 3, 3, 23, norm_topk_prob=True, **mixture)),
         PublicModel("gemma", *gemma, _llama(37, 18, 2, 3, 1, 23, head_dim=10)),
         PublicModel("gemma-untied", *gemma, _llama(29, 30, 1, 5, 5, 19, head_dim=6, attention_bias=True, **untied)),
+        PublicModel("gemma2", *gemma2, _llama(37, 18, 3, 3, 1, 23, **near_far)),
+        PublicModel("gemma2-uncapped", *gemma2, _llama(29, 30, 2, 5, 5, 19, **near_far, **UNCAPPED, **untied)),
+        PublicModel("gemma3", *gemma3, _llama(37, 18, 7, 3, 1, 23, **near_far)),
+        PublicModel("gemma3-two-ropes", *gemma3, _llama(29, 30, 3, 5, 5, 19, **near_far, **two_ropes, **third)),
+        PublicModel("phi3", *phi3, _llama(37, 18, 2, 3, 1, 23, **ends)),
+        PublicModel("phi3-window", *phi3, _llama(29, 24, 2, 4, 2, 19, sliding_window=4, **half, **ends, **tied)),
         PublicModel("stablelm", *stablelm, _llama(37, 24, 2, 3, 1, 23, use_qkv_bias=True)),
         PublicModel("stablelm-whole", *stablelm, _llama(29, 30, 1, 5, 5, 19, layer_norm_eps=1e-2, **whole, **tied)),
         PublicModel("bert", *bert, _bert(37, 21, 2, 3, 23)),

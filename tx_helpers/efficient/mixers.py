@@ -154,9 +154,9 @@ class DeltaRuleLayer(_Heads):
 
     @torch.no_grad()
     def first_values(self) -> None:
-        """The gate begins almost open: it keeps between 0.9 and 0.999 of the state at each token."""
-        if self.forget is not None:
-            self.forget.bias.uniform_(-6.9, -2.3)  # softplus of it is about 0.001 … 0.1
+        """The gates begin almost open: heads keep between 0.9 and 0.999 of the state a token, a lone head 0.99."""
+        if self.forget is not None:  # softplus of these is about 0.001 … 0.1
+            self.forget.bias.copy_(torch.linspace(-6.9, -2.3, self.n_heads + 2)[1:-1])
 
     def mix(self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, real: Tensor | None, state: DeltaState | None):
         q, k = F.normalize(q, dim=-1), F.normalize(k, dim=-1)

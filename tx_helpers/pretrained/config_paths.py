@@ -4,24 +4,51 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from tx_helpers.config import TransformerConfig
+from tx_helpers.config import AttentionConfig, FeedForwardConfig, LayerConfig, TransformerConfig
+from tx_helpers.latent import LatentConfig
+from tx_helpers.mixers import Mixer
 
 
 def resolved(config: TransformerConfig) -> TransformerConfig:
-    """The same config with everything written out that follows from something else."""
-    attention, n_layers = config.attention, config.n_encoder_layers or config.n_layers
-    attention = replace(
-        attention,
-        n_kv_heads=attention.n_kv_heads or attention.n_heads,
-        d_head=config.d_head,
-        output_bias=attention.bias if attention.output_bias is None else attention.output_bias,
-    )
+    """The same config with everything written out that follows from something else.
+
+    A pattern of layers is written out for each block. Where all blocks are alike there is none; where they differ, what
+    the config says beside the pattern is what it says of the last block.
+    """
+    if config.layers:
+        each = [resolved(config.of_layer(i)) for i in range(config.n_layers)]
+        layers = tuple(LayerConfig(one.attention, one.feed_forward, one.positions, one.mixer) for one in each)
+        if all(layer == layers[0] for layer in layers):
+            return each[0]
+        mixer = each[-1].mixer if all(layer.mixer for layer in layers) else None
+        return replace(each[-1], mixer=mixer, layers=layers)
+    n_layers = config.n_encoder_layers or config.n_layers
+    attention, mixer = _resolved_attention(config)
     feed_forward = replace(config.feed_forward, d_ff=config.d_ff)
     norm = replace(config.norm, final=config.final_norm)
     whole = config.positions.d_rotary == config.d_head  # the same as None
     positions = replace(config.positions, d_rotary=None) if whole else config.positions
-    parts = dict(attention=attention, feed_forward=feed_forward, norm=norm, positions=positions)
+    parts = dict(attention=attention, feed_forward=feed_forward, norm=norm, positions=positions, mixer=mixer)
     return replace(config, **parts, n_encoder_layers=n_layers)
+
+
+def _resolved_attention(config: TransformerConfig) -> tuple[AttentionConfig, Mixer | None]:
+    """Without what a mixer does not use."""
+    attention, mixer = config.attention, config.mixer
+    if mixer is None:
+        written = dict(
+            n_kv_heads=attention.n_kv_heads or attention.n_heads,
+            d_head=config.d_head,
+            output_bias=attention.bias if attention.output_bias is None else attention.output_bias,
+            scale=config.d_head**-0.5 if attention.scale is None else attention.scale,
+        )
+        return replace(attention, **written), None
+    scale = attention.scale
+    if isinstance(mixer, LatentConfig):
+        mixer = LatentConfig(**mixer.widths)
+        scale = (mixer.d_content + mixer.d_rotary) ** -0.5 if scale is None else scale
+    kept = dict(scale=scale, soft_cap=attention.soft_cap, window=attention.window, sinks=attention.sinks)
+    return AttentionConfig(attention.n_heads, **kept), mixer
 
 
 def differences(one: TransformerConfig, other: TransformerConfig) -> dict[str, tuple[Any, Any]]:
@@ -39,10 +66,12 @@ def differences(one: TransformerConfig, other: TransformerConfig) -> dict[str, t
 
 def _evaluated(config: TransformerConfig) -> TransformerConfig:
     """Without the experts' capacity factor, which drops positions in training alone."""
-    experts = config.feed_forward.experts
-    if experts is None:
-        return config
-    return replace(config, feed_forward=replace(config.feed_forward, experts=replace(experts, capacity_factor=None)))
+
+    def evaluated(feed: FeedForwardConfig) -> FeedForwardConfig:
+        return feed if feed.experts is None else replace(feed, experts=replace(feed.experts, capacity_factor=None))
+
+    layers = tuple(replace(one, feed_forward=one.feed_forward and evaluated(one.feed_forward)) for one in config.layers)
+    return replace(config, feed_forward=evaluated(config.feed_forward), layers=layers)
 
 
 def build(values: Mapping[str, Any]) -> TransformerConfig:

@@ -82,6 +82,8 @@ class Row(NamedTuple):
     {} is the block's number, and a second {} that of an expert.
 
     part        (k, n): ours is the k-th of n equal parts of their outputs, as where queries, keys and values are fused
+    cut         (start, total, n): theirs is n pieces of `total` outputs, and in each ours begins at `start`: for parts
+                that are not equal, or lie side by side by head
     transposed  their matrices lie (inputs, outputs)
     skip        rows of theirs before the first of ours
     wrapped     theirs has one more dimension, of length 1, in front
@@ -95,21 +97,28 @@ class Row(NamedTuple):
     skip: int = 0
     wrapped: bool = False
     also: tuple[str, ...] = ()
+    cut: tuple[int, int, int] | None = None
 
     def their_shape(self, ours: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of their tensor, of which ours is one or a part."""
         first, *rest = ours
         shape = (first * self.part[1] + self.skip, *rest)
+        if self.cut is not None:
+            _, total, n = self.cut
+            shape = (total * n, *rest)
         shape = shape[::-1] if self.transposed else shape
         return (1, *shape) if self.wrapped else shape
 
     @property
     def whole(self) -> bool:
         """Are the numbers of ours those of theirs, in the same order?"""
-        return self.part == (0, 1) and not self.transposed and not self.skip
+        return self.part == (0, 1) and not self.transposed and not self.skip and self.cut is None
 
-    def take(self, theirs: Tensor) -> Tensor:
-        """Ours, a view of theirs."""
+    def take(self, theirs: Tensor, ours: tuple[int, ...]) -> Tensor:
+        """Ours, of this shape, from theirs."""
+        if self.cut is not None:
+            start, total, n = self.cut
+            return theirs.unflatten(0, (n, total))[:, start : start + ours[0] // n].flatten(0, 1)
         whole = theirs.squeeze(0) if self.wrapped else theirs
         whole = whole.T if self.transposed and whole.dim() == 2 else whole
         k, n = self.part
@@ -120,6 +129,9 @@ class Row(NamedTuple):
 def give(parts: list[tuple[Row, Tensor]]) -> Tensor:
     """Theirs, put together from its parts in ours: the opposite of `Row.take`."""
     row = parts[0][0]
+    if row.cut is not None:
+        inner = sorted(parts, key=lambda part: part[0].cut)
+        return torch.cat([tensor.unflatten(0, (one.cut[2], -1)) for one, tensor in inner], dim=1).flatten(0, 1)
     tensors = [tensor for _, tensor in sorted(parts, key=lambda part: part[0].part)]
     if row.skip:
         tensors.insert(0, tensors[0].new_zeros(row.skip, *tensors[0].shape[1:]))
@@ -138,6 +150,7 @@ class Family:
     default_pad    the id of padding where config.json has none; fixed_pad: it cannot be another one
     prepare        brings fields of older versions into the present form
     derived        path of ours -> function of (fields, names of the tensors)
+    layered        (our config so far, their fields) -> our config, where blocks differ
     written        field -> function of our config: fields that `fields` alone cannot write
     output         the name of the output layer's matrix; it may be the embedding's
     left_out       pattern of tensor names -> why they are not needed
@@ -156,6 +169,7 @@ class Family:
     fixed_pad: bool = False
     prepare: Callable[[dict[str, Any]], dict[str, Any]] = dict
     derived: Mapping[str, Callable[[Mapping[str, Any], set[str]], Any]] = field(default_factory=dict)
+    layered: Callable[[TransformerConfig, Mapping[str, Any]], TransformerConfig] = lambda config, fields: config
     written: Mapping[str, Callable[[TransformerConfig], Any]] = field(default_factory=dict)
     expected: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     ignored: Mapping[str, str] = field(default_factory=dict)
@@ -195,7 +209,7 @@ class Family:
             check_layers(values, names)
             values |= {path: derive(theirs, names) for path, derive in self.derived.items()}
             check_layers(values, names)
-            return build(values)
+            return self.layered(build(values), theirs)
         except (ValueError, TypeError) as error:
             raise ValueError(f"{where}: {error}") from error
 
@@ -224,7 +238,7 @@ class Family:
         return written
 
     def sources(self, model: TransformerModel) -> Iterator[tuple[list[str], tuple[int, ...], Row]]:
-        """For each parameter of ours: its names (several if it is shared), its shape and its row, numbers filled in."""
+        """For each tensor of ours: its names (several if it is shared), its shape and its row, numbers filled in."""
         for names, shape, row in self._rows_of(model):
             if row is None:
                 raise ValueError(f"{self.name} has nothing for {names[0]!r} of our {type(model).__name__}")
@@ -233,7 +247,7 @@ class Family:
     def _rows_of(self, model: TransformerModel) -> Iterator[tuple[list[str], tuple[int, ...], Row | None]]:
         rows = {row.ours: row for row in self.rows(model.config)}
         shared: dict[int, list[str]] = {}
-        parameters = dict(model.named_parameters(remove_duplicate=False))
+        parameters = tensors_of(model)
         for name, parameter in parameters.items():
             shared.setdefault(id(parameter), []).append(name)
         for group in shared.values():
@@ -248,6 +262,11 @@ class Family:
     def full_name(self, name: str) -> str:
         """The name with the prefix that it has in a checkpoint with an output layer."""
         return name if name.startswith(self.head) else self.prefix + name
+
+
+def tensors_of(model: TransformerModel) -> dict[str, Tensor]:
+    """All that a checkpoint holds, shared tensors under each of their names: parameters, and buffers that are saved."""
+    return {**model.state_dict(keep_vars=True), **dict(model.named_parameters(remove_duplicate=False))}
 
 
 def pad_id(theirs: Mapping[str, Any], default: int | None) -> int | None:

@@ -12,6 +12,7 @@ from tx_helpers.config import TransformerConfig
 from tx_helpers.models import DecoderOnly
 from tx_helpers.positions import WavelengthStretch
 from tx_helpers.pretrained.family import Family, Field, Row, activation
+from tx_helpers.pretrained.windows import layer_types, slides, sliding_window, with_windows
 from tx_helpers.yarn import Yarn
 
 ROWS = (
@@ -73,7 +74,7 @@ def _mapping(name: str, value: Any) -> dict[str, Any]:
     return value or {}
 
 
-def _rope(fields: Mapping[str, Any]) -> dict[str, Any]:
+def checked_rope(fields: Mapping[str, Any]) -> dict[str, Any]:
     """`rope_parameters`, checked: exactly the fields that its type has."""
     rope = fields["rope_parameters"]
     kind = rope["rope_type"]
@@ -88,12 +89,12 @@ def _rope(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _interpolation(fields: Mapping[str, Any], names: set[str]) -> float:
-    rope = _rope(fields)
+    rope = checked_rope(fields)
     return rope["factor"] if rope["rope_type"] == "linear" else 1.0
 
 
 def _stretch(fields: Mapping[str, Any], names: set[str]) -> WavelengthStretch | Yarn | None:
-    rope = _rope(fields)
+    rope = checked_rope(fields)
     if rope["rope_type"] == "yarn":
         return Yarn(**{ours: rope[theirs] for theirs, ours in YARN.items() if rope.get(theirs) is not None})
     if rope["rope_type"] != "llama3":
@@ -111,17 +112,10 @@ def _rope_scaling(config: TransformerConfig) -> dict[str, Any] | None:
     return None if interpolation == 1 else {"rope_type": "linear", "factor": interpolation}
 
 
-def _window(fields: Mapping[str, Any], names: set[str]) -> int | None:
-    """Qwen's window: ours has it in all layers or in none."""
-    n_layers, first = fields["num_hidden_layers"], fields.get("max_window_layers", 28)
-    on = fields.get("use_sliding_window", False)
-    kinds = fields.get("layer_types") or ["sliding" if on and i >= first else "full" for i in range(n_layers)]
-    sliding = [str(kind).startswith("sliding") for kind in kinds]
-    if len(kinds) != n_layers or (any(sliding) and not (on and all(sliding))):
-        raise ValueError(
-            f"layer_types and use_sliding_window={on} give a window to {sum(sliding)} of {n_layers} layers"
-        )
-    return fields.get("sliding_window", 4096) if any(sliding) else None
+def _qwen_windows(config: TransformerConfig, fields: Mapping[str, Any]) -> TransformerConfig:
+    on, first = fields.get("use_sliding_window", False), fields.get("max_window_layers", 28)
+    sliding = slides(fields, lambda i: bool(on) and i >= first)
+    return with_windows(config, [one and bool(on) for one in sliding], fields.get("sliding_window", 4096))
 
 
 FIELDS = {
@@ -146,7 +140,7 @@ CONSTANTS = {
     "embedding.scale": False,
 }
 DERIVED = {
-    "positions.base": lambda fields, names: _rope(fields)["rope_theta"],
+    "positions.base": lambda fields, names: checked_rope(fields)["rope_theta"],
     "positions.interpolation": _interpolation,
     "positions.stretch": _stretch,
 }
@@ -193,15 +187,16 @@ QWEN2 = replace(
     architectures=("Qwen2Model", "Qwen2ForCausalLM"),
     fields=FIELDS,
     constants=CONSTANTS | {"attention.bias": True, "attention.output_bias": False},
-    derived=DERIVED | {"attention.window": _window},
+    layered=_qwen_windows,
     written=WRITTEN
     | {
-        "use_sliding_window": lambda config: config.attention.window is not None,
-        "sliding_window": lambda config: config.attention.window,
-        "max_window_layers": lambda config: config.n_layers if config.attention.window is None else 0,
+        "use_sliding_window": lambda config: sliding_window(config) is not None,
+        "sliding_window": sliding_window,
+        "max_window_layers": lambda config: config.n_layers if sliding_window(config) is None else 0,
+        "layer_types": layer_types,
     },
     expected={"use_mrope": (False,)},
-    ignored={"rope_parameters": "read by `derived`", "layer_types": "read by `derived`"},
+    ignored={"rope_parameters": "read by `derived`"},
 )
 
 QWEN3 = replace(

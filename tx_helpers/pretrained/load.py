@@ -22,7 +22,7 @@ from tx_helpers.arguments import check_types
 from tx_helpers.config import TransformerConfig
 from tx_helpers.models import TransformerModel
 from tx_helpers.pretrained.families import FAMILIES
-from tx_helpers.pretrained.family import Family, Row
+from tx_helpers.pretrained.family import Family, Row, tensors_of
 from tx_helpers.pretrained.folder import CONFIG, Source, find, read_entries, read_fields, read_tokenizer
 from tx_helpers.pretrained.tensor_file import Entry, read_tensor
 
@@ -189,14 +189,15 @@ def _fill(model: nn.Module, taken: list[tuple[list[str], Row, Entry]], dtype: to
         dtype = reduce(torch.promote_types, (entry.dtype for *_, entry in taken))
     lengths = [entry.length for _, row, entry in taken if not row.whole or entry.dtype != dtype]
     room = torch.empty(max(lengths, default=0), dtype=torch.uint8)  # one place for all conversions
-    shapes = {name: parameter.shape for name, parameter in model.named_parameters(remove_duplicate=False)}
+    shapes = {name: tensor.shape for name, tensor in tensors_of(model).items()}
     for names, row, entry in taken:
         value = torch.empty(shapes[names[0]], dtype=dtype)
         if row.whole and entry.dtype == dtype:
             read_tensor(entry, value.view(-1).view(torch.uint8))
         else:
-            value.copy_(row.take(read_tensor(entry, room)))
+            value.copy_(row.take(read_tensor(entry, room), tuple(value.shape)))
         parameter = nn.Parameter(value)
         for name in names:
             module, _, leaf = name.rpartition(".")
-            setattr(model.get_submodule(module), leaf, parameter)
+            place = model.get_submodule(module)
+            setattr(place, leaf, value if leaf in dict(place.named_buffers(recurse=False)) else parameter)

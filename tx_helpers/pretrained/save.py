@@ -18,7 +18,7 @@ from torch import Tensor
 from tx_helpers.arguments import check_types
 from tx_helpers.models import EncoderDecoder, TransformerModel
 from tx_helpers.pretrained.families import FAMILIES
-from tx_helpers.pretrained.family import Family, Row, give
+from tx_helpers.pretrained.family import Family, Row, give, tensors_of
 from tx_helpers.pretrained.folder import CONFIG, TOKENIZER, WEIGHTS
 from tx_helpers.pretrained.tensor_file import write_tensors
 
@@ -95,9 +95,11 @@ def _parts(
     family: Family, model: TransformerModel, tensors: Mapping[str, Tensor] | None = None
 ) -> dict[str, list[tuple[Row, Tensor]]]:
     """Their full name -> the parameters of ours that make it up."""
-    values = dict(model.named_parameters()) if tensors is None else tensors
+    values = tensors_of(model) if tensors is None else tensors
     parts: dict[str, list[tuple[Row, Tensor]]] = {}
     for names, _, row in family.sources(model):
-        value = next(values[name] for name in names if name in values)
+        value = next((values[name] for name in names if name in values), None)
+        if value is None:  # gradients, of which a buffer has none
+            continue
         parts.setdefault(family.full_name(row.theirs), []).append((row, value))
     return parts

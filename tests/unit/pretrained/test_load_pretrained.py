@@ -226,10 +226,10 @@ def test_two_values_for_one_thing_are_refused(folder):
         load_pretrained(folder)
 
 
-def test_a_window_in_some_layers_is_refused(folder):
+def test_a_layer_of_an_unknown_kind_is_refused(folder):
     CASES["qwen2-window"].save(folder)
-    refield(folder, layer_types=["full_attention", "sliding_attention", "sliding_attention"])
-    with pytest.raises(ValueError, match=r"use_sliding_window=True give a window to 2 of 3 layers"):
+    refield(folder, layer_types=["full_attention", "sliding_attention", "chunked_attention"])
+    with pytest.raises(ValueError, match=r"layer_types is .*chunked.*, expected 3 times 'sliding_attention' or"):
         load_pretrained(folder)
 
 

@@ -1,5 +1,6 @@
 """config.json of well-known checkpoints, as they are published: every field is understood, and means our presets."""
 
+import pytest
 import torch
 
 from tx_helpers.config import TransformerConfig
@@ -88,6 +89,64 @@ def test_qwen_2():
     )
     assert config.attention.window is None
     assert parameters("qwen2", config) == 7_615_616_512  # "7.61B"
+
+
+def test_gemma_2_2b():
+    config = read(
+        "gemma2",
+        **dict(architectures=["Gemma2ForCausalLM"], attention_bias=False, attention_dropout=0.0, bos_token_id=2),
+        **dict(
+            attn_logit_softcapping=50.0, cache_implementation="hybrid", eos_token_id=1, final_logit_softcapping=30.0
+        ),
+        **dict(head_dim=256, hidden_act="gelu_pytorch_tanh", hidden_activation="gelu_pytorch_tanh", hidden_size=2304),
+        **dict(initializer_range=0.02, intermediate_size=9216, max_position_embeddings=8192, num_attention_heads=8),
+        **dict(num_hidden_layers=26, num_key_value_heads=4, pad_token_id=0, query_pre_attn_scalar=256),
+        **dict(rms_norm_eps=1e-06, rope_theta=10000.0, sliding_window=4096, torch_dtype="float32"),
+        **dict(transformers_version="4.42.4", use_cache=True, vocab_size=256000),
+    )
+    windows = [config.of_layer(i).attention.window for i in range(26)]
+    assert windows == [4096, None] * 13
+    assert parameters("gemma2", config) == 2_614_341_888  # "2.61B"
+
+
+def test_gemma_3_1b():
+    config = read(
+        "gemma3_text",
+        **dict(architectures=["Gemma3ForCausalLM"], attention_bias=False, attention_dropout=0.0, bos_token_id=2),
+        **dict(attn_logit_softcapping=None, cache_implementation="hybrid", eos_token_id=[1, 106]),
+        **dict(final_logit_softcapping=None, head_dim=256, hidden_activation="gelu_pytorch_tanh", hidden_size=1152),
+        **dict(initializer_range=0.02, intermediate_size=6912, max_position_embeddings=32768, num_attention_heads=4),
+        **dict(num_hidden_layers=26, num_key_value_heads=1, pad_token_id=0, query_pre_attn_scalar=256),
+        **dict(rms_norm_eps=1e-06, rope_local_base_freq=10000, rope_scaling=None, rope_theta=1000000),
+        **dict(sliding_window=512, sliding_window_pattern=6, torch_dtype="bfloat16", use_cache=True, vocab_size=262144),
+        transformers_version="4.50.0.dev0",
+    )
+    layers = [config.of_layer(i) for i in range(26)]
+    assert [layer.attention.window for layer in layers] == [*([512] * 5 + [None]) * 4, 512, 512]
+    assert [layer.positions.base for layer in layers[4:6]] == [10000, 1000000]
+    assert parameters("gemma3_text", config) == 999_885_952  # "1B"
+
+
+def test_phi_3_mini_4k():
+    config = read(
+        "phi3",
+        **dict(architectures=["Phi3ForCausalLM"], attention_bias=False, attention_dropout=0.0, bos_token_id=1),
+        **dict(embd_pdrop=0.0, eos_token_id=32000, hidden_act="silu", hidden_size=3072, initializer_range=0.02),
+        **dict(intermediate_size=8192, max_position_embeddings=4096, num_attention_heads=32, num_hidden_layers=32),
+        **dict(num_key_value_heads=32, original_max_position_embeddings=4096, pad_token_id=32000, resid_pdrop=0.0),
+        **dict(rms_norm_eps=1e-05, rope_scaling=None, rope_theta=10000.0, sliding_window=2047, torch_dtype="bfloat16"),
+        **dict(tie_word_embeddings=False, transformers_version="4.40.2", use_cache=True, vocab_size=32064),
+        auto_map={"AutoConfig": "configuration_phi3.Phi3Config"},
+    )
+    assert config.attention.window == 2047
+    assert parameters("phi3", config) == 3_821_079_552  # "3.8B"
+
+
+def test_phi_3_s_long_rope_is_refused_by_name():
+    fields = dict(hidden_size=18, num_attention_heads=3, num_hidden_layers=2, intermediate_size=23, vocab_size=37)
+    scaling = dict(type="longrope", short_factor=[1.0] * 3, long_factor=[2.0] * 3)
+    with pytest.raises(ValueError, match="rope_type is 'longrope', expected one of"):
+        read("phi3", **fields, max_position_embeddings=31, rope_scaling=scaling)
 
 
 def test_mixtral_8x7b():

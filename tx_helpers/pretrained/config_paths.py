@@ -55,6 +55,8 @@ def differences(one: TransformerConfig, other: TransformerConfig) -> dict[str, t
     """Path -> both values, where they differ in what the model computes (initial values and dropout are left out)."""
     ours, theirs = flat(_evaluated(one)), flat(_evaluated(other))
     left = {path for path in ours if path.startswith("init.") or path == "dropout"}
+    if type(one.mixer) is not type(other.mixer):  # then one of them has no attention to compare
+        left |= {path for path in ours if path.startswith("attention.")}
     unused = {"rotary": ("interpolation", "layout", "stretch", "d_rotary"), "t5": ("buckets", "max_distance")}
     for kind, names in unused.items():
         if one.positions.kind == other.positions.kind != kind:

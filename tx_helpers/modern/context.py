@@ -4,9 +4,9 @@
     accuracy(model, 256)                                           # {"needle": 0.4, "two hops": 0.3}
     accuracy(with_positions(model, positions("YaRN", 4)), 256)
     effective_length(lengths, curve)                               # the definition below
-    recorded()                                                     # five ways to stretch, tuned and not, over seeds
+    recorded()                                                     # four ways to stretch, tuned and not, over seeds
 
-A text is filler, in which facts "a b ." stand at random places, with questions at its end. The facts make chains of two,
+A text is filler, in which facts "a b ." stand at random places, with questions at its end. The facts make chains,
 a → b and b → c:
 
     needle       "<one> a"  asks for b, and "<one> b" for c       one fact has to be found
@@ -179,7 +179,7 @@ def accuracy(model: nn.Module, length: int, *, count: int = 64, seed: int = 99) 
 
 
 def accuracy_by_place(model: nn.Module, length: int, *, parts: int = 10, count: int = 128, seed: int = 99):
-    """The share of right answers to needle questions, by the part of the text in which the fact stands: `parts` numbers.
+    """The share of right answers to needle questions, by the part of the text that holds the fact: `parts` numbers.
 
     nan for a part in which no fact began.
     """
@@ -189,10 +189,9 @@ def accuracy_by_place(model: nn.Module, length: int, *, parts: int = 10, count: 
     hits, found = torch.zeros(parts), torch.zeros(parts)
     asked = (batch.target != IGNORE) & (batch.input.roll(1, dims=1) == ONE)
     for row, place in asked.nonzero().tolist():
-        at = int((batch.input[row, :end] == batch.input[row, place]).nonzero().flatten()[-1])
-        follows = int(batch.input[row, at + 1])
-        if follows != int(batch.target[row, place]):  # a name that ends one fact and begins another stands twice
-            at = int((batch.input[row, :end] == batch.input[row, place]).nonzero().flatten()[0])
+        names, following = batch.input[row, :end], batch.input[row, 1 : end + 1]
+        fact = (names == batch.input[row, place]) & (following == batch.target[row, place])
+        at = int(fact.nonzero()[0])
         part = min(parts - 1, at * parts // end)
         found[part] += 1
         hits[part] += right[row, place]

@@ -27,7 +27,11 @@ MAP: dict[str, dict[str, str]] = {  # group -> file without its ending -> the na
     },
     "Whole": {"08_full_model": "08 Full model", "09_training": "09 Training", "10_debugging": "10 Debugging"},
     "Writing": {"11_decoding": "11 Decoding", "12_a_model_that_writes": "12 A model that writes"},
-    "Further": {"13_positions_inside_attention": "13 Positions inside attention", "14_families": "14 Families"},
+    "Further": {
+        "13_positions_inside_attention": "13 Positions inside attention",
+        "14_families": "14 Families",
+        "15_modern_transformers": "15 Modern Transformers",
+    },
     "Look up": {"18_reference": "18 Reference"},
 }
 HERE_MARK = "**You are here:**"

@@ -30,7 +30,7 @@ NAMES = [
         "tokens_to_vectors",
         "translator_attention",
     ),
-    *("unrolled_rnn", "visual_grammar"),
+    *("unrolled_rnn", "visual_grammar", "what_is_kept"),
 ]
 MEASURED = "translator_attention"  # holds a trained model's weights, so it is not made again here
 ENGLISH, GERMAN = ["one", "hundred", "two"], ["ein", "hundert", "zwei", "<eos>"]

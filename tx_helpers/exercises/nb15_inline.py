@@ -1,0 +1,285 @@
+"""Exercises of notebook 15 that stand inside it: attention over two blocks, and checking a drafted token."""
+
+import torch
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+
+# --- two blocks of keys ----------------------------------------------------------------------------------------------
+
+
+def _block(T, K, seed, shift=0.0):
+    """(out (T, K), largest (T, 1), total (T, 1)) of a block of keys; the scores are moved by `shift`."""
+    out, largest, total = random_tensors((T, K), (T, 1), (T, 1), seed=seed)
+    return out, 3 * largest + shift, 1 + total.abs()
+
+
+def _with_an_empty_row(block, row):
+    """The same block, in which this query may look at none of the keys."""
+    out, largest, total = block
+    empty = torch.arange(len(out))[:, None] == row
+    return out.masked_fill(empty, 0.0), largest.masked_fill(empty, -torch.inf), total.masked_fill(empty, 0.0)
+
+
+blocks = Exercise(
+    "merge_blocks",
+    inline=True,
+    title="Attention over two blocks of keys",
+    goal="T queries have attended to one block of keys, and separately to another one. From each block you get three "
+    "tensors: `out` (T, K), softmax(scores) V over this block alone; `largest` m (T, 1), the largest score; `total` "
+    "ℓ (T, 1), the sum of all exp(score − m). Return the same three for both blocks together, exactly. A query that "
+    "sees no key of a block has out 0, m = −∞ and ℓ = 0 there; every query sees a key in at least one of the blocks.",
+    difficulty=2,
+    minutes=10,
+    source="Dao et al. 2022, algorithm 1",
+    formula=r"m = \max(m_1, m_2), \quad \ell = e^{m_1 - m}\,\ell_1 + e^{m_2 - m}\,\ell_2, \quad "
+    r"o = \frac{e^{m_1 - m}\,\ell_1\, o_1 + e^{m_2 - m}\,\ell_2\, o_2}{\ell}",
+    cases=lambda: [
+        (
+            (torch.tensor([[2.0, 0.0]]), torch.tensor([[1.0]]), torch.tensor([[1.5]])),
+            (torch.tensor([[0.0, 4.0]]), torch.tensor([[3.0]]), torch.tensor([[2.0]])),
+        ),
+        (_block(5, 3, seed=1), _block(5, 3, seed=2)),
+        (
+            _with_an_empty_row(_block(4, 3, seed=3, shift=-9.0), 1),
+            _with_an_empty_row(_block(4, 3, seed=4, shift=-9.0), 2),
+        ),
+        (_block(3, 2, seed=5, shift=100.0), _block(3, 2, seed=6)),
+    ],
+    hints=(
+        "Both sums must count from the same maximum. What is exp(score − m), if you know exp(score − m₁)?",
+        "weight_1 = total_1 * torch.exp(largest_1 - largest), and the same for block 2. Their sum is the new total.",
+        "The new output is the mean of the two outputs with these weights: (weight_1 * out_1 + weight_2 * out_2) / "
+        "total.",
+    ),
+)
+
+
+@blocks.solution
+def merge_blocks(one, other):
+    """(out (T, K), largest (T, 1), total (T, 1)) over the keys of both blocks, each given by the same three."""
+    out_1, largest_1, total_1 = one
+    out_2, largest_2, total_2 = other
+    largest = torch.maximum(largest_1, largest_2)
+    weight_1 = total_1 * torch.exp(largest_1 - largest)
+    weight_2 = total_2 * torch.exp(largest_2 - largest)
+    total = weight_1 + weight_2
+    return (weight_1 * out_1 + weight_2 * out_2) / total, largest, total
+
+
+def _rescaled(m1, m2, m):
+    return torch.exp(m1 - m), torch.exp(m2 - m)
+
+
+def _merge(largest=torch.maximum, factors=_rescaled, out=None, total=None):
+    """A mistake with another maximum, other factors f1 and f2, another output, or another total (n: totals)."""
+
+    def answer(one, other):
+        (o1, m1, n1), (o2, m2, n2) = one, other
+        m = largest(m1, m2)
+        f1, f2 = factors(m1, m2, m)
+        right = n1 * f1 + n2 * f2
+        mean = (n1 * f1 * o1 + n2 * f2 * o2) / right
+        return mean if out is None else out(o1, o2, n1, n2, f1, f2), m, right if total is None else total(n1, n2)
+
+    return answer
+
+
+blocks.add_mistakes(
+    {
+        "nothing_rescaled": (
+            "You added up the two totals as they are. Each counts from the maximum of its own block; exp(m₁ − m) and "
+            "exp(m₂ − m) move both to the same one.",
+            _merge(factors=lambda m1, m2, m: (1.0, 1.0)),
+        ),
+        "first_not_rescaled": (
+            "You rescaled the second block only. When it brings a larger maximum, what was summed before is too large: "
+            "multiply it by exp(m₁ − m).",
+            _merge(factors=lambda m1, m2, m: (1.0, torch.exp(m2 - m))),
+        ),
+        "second_not_rescaled": (
+            "You rescaled the first block only. Where it has the larger maximum, the second block has to shrink, too: "
+            "multiply its total by exp(m₂ − m).",
+            _merge(factors=lambda m1, m2, m: (torch.exp(m1 - m), 1.0)),
+        ),
+        "output_not_rescaled": (
+            "Your total is right, but your output weights the blocks by their old totals. It needs the same factors "
+            "exp(m₁ − m) and exp(m₂ − m); forgetting them is the classic mistake with FlashAttention.",
+            _merge(out=lambda o1, o2, n1, n2, f1, f2: (n1 * o1 + n2 * o2) / (n1 + n2)),
+        ),
+        "total_not_rescaled": (
+            "Your output is right, but your total is the sum of the old ones. The next block would be merged with a "
+            "total that counts from two maxima.",
+            _merge(total=lambda n1, n2: n1 + n2),
+        ),
+        "factor_turned": (
+            "Your exponents have the wrong sign. The factor is exp(m₁ − m), which is at most 1; exp(m − m₁) makes the "
+            "block with the smaller scores larger, until it overflows.",
+            _merge(factors=lambda m1, m2, m: (torch.exp(m - m1), torch.exp(m - m2))),
+        ),
+        "first_maximum": (
+            "Your maximum is that of the first block alone. Scores of the second one may be larger, and then exp "
+            "overflows.",
+            _merge(largest=lambda m1, m2: m1),
+        ),
+        "second_maximum": (
+            "Your maximum is that of the second block alone: you forgot the largest score so far. Take the larger one "
+            "of both, row by row.",
+            _merge(largest=lambda m1, m2: m2),
+        ),
+        "smaller_maximum": (
+            "You took the smaller of the two maxima. Then exp(score − m) can overflow, which the maximum is there to "
+            "prevent.",
+            _merge(largest=torch.minimum),
+        ),
+        "one_maximum_for_all": (
+            "You took one maximum for all queries. Each row has its own: a row of small scores would be rounded to 0 "
+            "beside a row of large ones. torch.maximum compares entry by entry.",
+            _merge(largest=lambda m1, m2: torch.maximum(m1, m2).amax().expand_as(m1)),
+        ),
+        "plain_mean": (
+            "Your output is the plain mean of both. A block with more keys, or with larger scores, counts more.",
+            _merge(out=lambda o1, o2, n1, n2, f1, f2: (o1 + o2) / 2),
+        ),
+        "outputs_added": (
+            "You added up the outputs. Each is already a mean of values with weights that sum to 1; the sum of two "
+            "has weights that sum to 2.",
+            _merge(out=lambda o1, o2, n1, n2, f1, f2: o1 + o2),
+        ),
+        "totals_left_out": (
+            "You weighted the outputs by exp(m₁ − m) and exp(m₂ − m) alone. Multiply each by its total: a block with "
+            "many keys counts more than its largest score says.",
+            _merge(out=lambda o1, o2, n1, n2, f1, f2: (f1 * o1 + f2 * o2) / (f1 + f2)),
+        ),
+        "outputs_taken_for_sums": (
+            "You took the outputs for sums that are not divided yet, as FlashAttention 2 keeps them. Here each was "
+            "divided by its total, so multiply by that first.",
+            _merge(out=lambda o1, o2, n1, n2, f1, f2: (f1 * o1 + f2 * o2) / (n1 * f1 + n2 * f2)),
+        ),
+        "not_divided": (
+            "You did not divide by the new total: your output is a sum of exponentials times values, not a mean.",
+            _merge(out=lambda o1, o2, n1, n2, f1, f2: n1 * f1 * o1 + n2 * f2 * o2),
+        ),
+    }
+)
+
+# --- a drafted token -------------------------------------------------------------------------------------------------
+
+
+def _distributions(V, seed):
+    """p and q (V,), the distributions of a large model and of its draft."""
+    return tuple((1.5 * logits).softmax(0) for logits in random_tensors((V,), (V,), seed=seed))
+
+
+drafted = Exercise(
+    "keep_or_redraw",
+    inline=True,
+    title="Keep a drafted token, or draw again",
+    goal="A small model has the distribution q (V,) for the next token, the large model has p (V,). The small one "
+    "drafts a token from q. Return two tensors. `keep` (V,) is, for each token that may be drafted, the probability "
+    "that we keep it. `redraw` (V,) is the distribution from which we draw if we do not keep the drafted token. In the "
+    "end the token must have the distribution p exactly. All entries of q are positive, and p is not equal to q.",
+    difficulty=2,
+    minutes=8,
+    source="Leviathan et al. 2023, algorithm 1",
+    formula=r"\mathrm{keep}_x = \min\Bigl(1, \frac{p_x}{q_x}\Bigr), \qquad "
+    r"\mathrm{redraw}_x = \frac{\max(0,\, p_x - q_x)}{\sum_y \max(0,\, p_y - q_y)}",
+    cases=lambda: [
+        (torch.tensor([0.6, 0.3, 0.1]), torch.tensor([0.2, 0.3, 0.5])),
+        (torch.tensor([0.1, 0.6, 0.0, 0.3]), torch.tensor([0.25, 0.4, 0.15, 0.2])),
+        _distributions(9, seed=21),
+        _distributions(30, seed=22),
+    ],
+    hints=(
+        "Where the draft proposes a token too often (q > p), keep it in p/q of the cases. Elsewhere always keep it.",
+        "keep = (p / q).clamp(max=1). What is still missing to reach p is p − q, wherever that is positive.",
+        "missing = (p - q).clamp(min=0); redraw = missing / missing.sum()",
+    ),
+)
+
+
+@drafted.solution
+def keep_or_redraw(p, q):
+    """keep (V,): how probably each drafted token is kept; redraw (V,): what replaces one that is not; p, q (V,)."""
+    keep = torch.minimum(p / q, torch.ones_like(p))
+    missing = torch.relu(p - q)  # what the draft proposes too rarely
+    return keep, missing / missing.sum()
+
+
+def _shared(part):
+    return part / part.sum()
+
+
+def _checked(keep=lambda p, q: (p / q).clamp(max=1), redraw=lambda p, q: _shared((p - q).clamp(min=0))):
+    return lambda p, q: (keep(p, q), redraw(p, q))
+
+
+drafted.add_mistakes(
+    {
+        "redrawn_from_p": (
+            "You draw again from p. Tokens that the draft proposes often enough would get p a second time; only what "
+            "is missing, max(0, p − q), may be drawn again.",
+            _checked(redraw=lambda p, q: p.clone()),
+        ),
+        "redrawn_from_q": (
+            "You draw again from q, the draft's distribution. That brings back the tokens that were just refused.",
+            _checked(redraw=lambda p, q: q.clone()),
+        ),
+        "not_normalised": (
+            "Your `redraw` does not sum to 1. What is missing has to be divided by its sum to be a distribution.",
+            _checked(redraw=lambda p, q: (p - q).clamp(min=0)),
+        ),
+        "surplus_redrawn": (
+            "You turned the difference: max(0, q − p) is what the draft proposes too often. Draw from what it proposes "
+            "too rarely.",
+            _checked(redraw=lambda p, q: _shared((q - p).clamp(min=0))),
+        ),
+        "absolute_difference": (
+            "You took |p − q|. Tokens with too much of q would be drawn again as well; they need 0: max(0, p − q).",
+            _checked(redraw=lambda p, q: _shared((p - q).abs())),
+        ),
+        "softmax_of_the_difference": (
+            "You normalised with a softmax, which gives every token some probability. Divide by the sum.",
+            _checked(redraw=lambda p, q: (p - q).softmax(0)),
+        ),
+        "p_where_missing": (
+            "You draw again from p among the tokens with p > q. Each of them is missing by p − q, not by p.",
+            _checked(redraw=lambda p, q: _shared(p * (p > q))),
+        ),
+        "uniform_where_missing": (
+            "You draw evenly among the tokens with p > q. Each of them is missing by another amount, p − q.",
+            _checked(redraw=lambda p, q: _shared((p > q).float())),
+        ),
+        "common_part_redrawn": (
+            "You draw again from min(p, q). That part is written already, by the drafts that were kept.",
+            _checked(redraw=lambda p, q: _shared(torch.minimum(p, q))),
+        ),
+        "ratio_upside_down": (
+            "Your ratio is upside down: q/p keeps the tokens that the large model finds unlikely. Use p/q.",
+            _checked(keep=lambda p, q: (q / p).clamp(max=1)),
+        ),
+        "not_capped": (
+            "Your `keep` exceeds 1 where p > q. A probability ends at 1: the draft is then always kept.",
+            _checked(keep=lambda p, q: p / q),
+        ),
+        "kept_with_p": (
+            "You keep a draft with the probability p. It was drawn with q already, so x would be written with p·q; "
+            "divide by q.",
+            _checked(keep=lambda p, q: p.clone()),
+        ),
+        "joint_probability": (
+            "You returned min(p, q). That is the probability of drafting the token and keeping it; once it is drafted, "
+            "it is kept with min(p, q)/q.",
+            _checked(keep=torch.minimum),
+        ),
+        "kept_or_not": (
+            "You keep a draft where p ≥ q and never elsewhere. Then a token with q a little above p would be lost; "
+            "keep it in p/q of the cases.",
+            _checked(keep=lambda p, q: (p >= q).float()),
+        ),
+        "share_of_both": (
+            "You keep a draft with p/(p + q), as in a duel of the two models. Even where both agree you would refuse "
+            "half; the rule is min(1, p/q).",
+            _checked(keep=lambda p, q: p / (p + q)),
+        ),
+    }
+)

@@ -1,0 +1,269 @@
+"""Exercises of notebook 15 on linear attention: its step as a recurrent network, and the delta rule."""
+
+import torch
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+
+# --- linear attention ------------------------------------------------------------------------------------------------
+
+
+def _step_inputs(H, K, seed):
+    """memory (H, K, K), total (H, K), then q, k and v (H, K); q, k and total are positive."""
+    memory, total, q, k, v = random_tensors((H, K, K), (H, K), (H, K), (H, K), (H, K), seed=seed)
+    return memory, 1 + total.abs(), 0.2 + q.abs(), 0.2 + k.abs(), v
+
+
+linear = Exercise(
+    "linear_step",
+    inline=True,
+    title="Linear attention, one step",
+    goal="Write one step of causal linear attention as a recurrent network with H heads. It gets the state: `memory` M "
+    "(H, K, K), the sum of k vᵀ over all tokens so far, and `total` z (H, K), the sum of their keys. It also gets the "
+    "next token's q, k and v, (H, K) each; q and k are positive already. A token sees itself. Return the output "
+    "(H, K), the new memory and the new total.",
+    difficulty=2,
+    minutes=8,
+    source="Katharopoulos et al. 2020, section 3.4",
+    formula=r"M_t = M_{t-1} + k_t v_t^\top, \quad z_t = z_{t-1} + k_t, \quad "
+    r"o_t = \frac{M_t^\top q_t}{z_t^\top q_t}",
+    cases=lambda: [
+        (
+            torch.tensor([[[0.0, 0.0], [0.0, 0.0]]]),
+            torch.tensor([[0.0, 0.0]]),
+            torch.tensor([[1.0, 2.0]]),
+            torch.tensor([[1.0, 3.0]]),
+            torch.tensor([[5.0, 7.0]]),
+        ),
+        _step_inputs(3, 4, seed=11),
+        _step_inputs(2, 5, seed=12),
+    ],
+    hints=(
+        "First write the token into the state, then read: a token sees itself.",
+        "k[:, :, None] * v[:, None, :] has the shape (H, K, K): rows belong to the key, columns to the value.",
+        "(q[:, :, None] * memory).sum(1) reads the memory; divide by (q * total).sum(-1, keepdim=True).",
+    ),
+)
+
+
+@linear.solution
+def linear_step(memory, total, q, k, v):
+    """Output (H, K), memory (H, K, K) and total (H, K) after one more token with q, k and v (H, K)."""
+    memory = memory + k.unsqueeze(-1) @ v.unsqueeze(-2)  # (H, K, 1) @ (H, 1, K)
+    total = total + k
+    read = (q.unsqueeze(-2) @ memory).squeeze(-2)  # (H, 1, K) @ (H, K, K) -> (H, K)
+    return read / (q * total).sum(dim=-1, keepdim=True), memory, total
+
+
+def _outer(one, other):
+    return one[..., None] * other[..., None, :]
+
+
+def _read(q, memory):
+    return torch.einsum("hk,hke->he", q, memory)
+
+
+def _dot(q, total):
+    return (q * total).sum(-1, keepdim=True)
+
+
+def _linear(out=None, memory=None, total=None):
+    """A mistake with another output(q, k, v, M, z, old M, old z), memory(old, k, v) or total(old, k)."""
+
+    def answer(old_memory, old_total, q, k, v):
+        m = old_memory + _outer(k, v) if memory is None else memory(old_memory, k, v)
+        z = old_total + k if total is None else total(old_total, k)
+        return (_read(q, m) / _dot(q, z) if out is None else out(q, k, v, m, z, old_memory, old_total)), m, z
+
+    return answer
+
+
+linear.add_mistakes(
+    {
+        "read_before_written": (
+            "You read before you wrote: the token does not see itself, and the first one divides by 0.",
+            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, old_M) / _dot(q, old_z)),
+        ),
+        "old_total": (
+            "You divided by the total of the tokens before this one. The memory that you read holds this token, too, "
+            "so the total has to.",
+            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / _dot(q, old_z)),
+        ),
+        "old_memory": (
+            "You read the old memory and divided by the new total: this token's value is missing from a mean that "
+            "counts it.",
+            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, old_M) / _dot(q, z)),
+        ),
+        "not_divided": (
+            "You did not divide by zᵀq: the output is a sum over all tokens, not a mean, and grows with the text.",
+            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M)),
+        ),
+        "divided_by_the_sum_of_keys": (
+            "You divided by the sum of the entries of z. The weights of the values are q · k, so they sum to q · z.",
+            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / z.sum(-1, keepdim=True)),
+        ),
+        "divided_entry_by_entry": (
+            "You divided entry by entry by q ∘ z. The sum of all weights is one number for each head: add up q ∘ z.",
+            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / (q * z)),
+        ),
+        "read_with_the_key": (
+            "You read the memory with the key. The key writes into the memory, the query reads from it.",
+            _linear(lambda q, k, v, M, z, old_M, old_z: _read(k, M) / _dot(k, z)),
+        ),
+        "written_with_the_query": (
+            "You wrote with the query in place of the key, into the memory and into the total.",
+            lambda memory, total, q, k, v: _linear()(memory, total, q, q, v),
+        ),
+        "read_transposed": (
+            "You read the memory the wrong way round: M q in place of Mᵀ q. Rows of M belong to the key, and the query "
+            "has to meet the keys.",
+            _linear(lambda q, k, v, M, z, old_M, old_z: torch.einsum("he,hke->hk", q, M) / _dot(q, z)),
+        ),
+        "written_transposed": (
+            "You wrote v kᵀ in place of k vᵀ, so reading gives the keys back. Rows of M belong to the key.",
+            _linear(memory=lambda old, k, v: old + _outer(v, k)),
+        ),
+        "memory_transposed": (
+            "Your output fits, but your memory is transposed: you keep v kᵀ and read M q. Here rows of M belong to the "
+            "key, and the memory from before is kept so, too.",
+            _linear(
+                lambda q, k, v, M, z, old_M, old_z: _read(q, old_M + _outer(k, v)) / _dot(q, z),
+                memory=lambda old, k, v: (old + _outer(k, v)).mT.clone(),
+            ),
+        ),
+        "past_overwritten": (
+            "You replaced the state in place of adding to it, so the past is lost: the output is v, whatever came "
+            "before.",
+            _linear(memory=lambda old, k, v: _outer(k, v), total=lambda old, k: k.clone()),
+        ),
+        "total_not_updated": (
+            "You returned the total without this token's key. The next step would divide by too little.",
+            _linear(
+                lambda q, k, v, M, z, old_M, old_z: _read(q, M) / _dot(q, old_z + k),
+                total=lambda old, k: old.clone(),
+            ),
+        ),
+        "memory_not_updated": (
+            "You returned the memory without this token. The next token could not see it.",
+            _linear(
+                lambda q, k, v, M, z, old_M, old_z: _read(q, old_M + _outer(k, v)) / _dot(q, z),
+                memory=lambda old, k, v: old.clone(),
+            ),
+        ),
+        "entry_by_entry": (
+            "You wrote k ∘ v into the memory, entry by entry, so every row became the same. The outer product k vᵀ has "
+            "one entry for each pair: k[:, :, None] * v[:, None, :].",
+            _linear(memory=lambda old, k, v: old + (k * v)[:, None, :]),
+        ),
+    }
+)
+
+# --- the delta rule --------------------------------------------------------------------------------------------------
+
+
+def _written(seed, H=3, K=4):
+    """memory (H, K, K), k (H, K) of length 1, v (H, K), beta (H,) between 0 and 1."""
+    memory, k, v, beta = random_tensors((H, K, K), (H, K), (H, K), (H,), seed=seed)
+    return memory, k / k.norm(dim=-1, keepdim=True), v, beta.sigmoid()
+
+
+delta = Exercise(
+    "delta_step",
+    title="Correct what the memory says",
+    goal="Linear attention adds k vᵀ to its memory even if something is stored under k already. The delta rule first "
+    "reads what the memory returns for k, and then writes only the difference to v. Write its update for H heads: "
+    "`memory` M (H, K, K) with rows for the key, k (H, K) of length 1, v (H, K), and β `beta` (H,), between 0 (write "
+    "nothing) and 1 (replace entirely). Return the new memory.",
+    difficulty=2,
+    minutes=8,
+    source="Schlag et al. 2021, section 4.2",
+    formula=r"M_t = M_{t-1} + \beta_t\, k_t \bigl(v_t - M_{t-1}^\top k_t\bigr)^\top",
+    cases=lambda: [
+        (
+            torch.tensor([[[2.0, 1.0], [4.0, 0.0]]]),
+            torch.tensor([[0.6, 0.8]]),
+            torch.tensor([[5.0, -1.0]]),
+            torch.tensor([0.5]),
+        ),
+        _written(seed=31),
+        _written(seed=32, H=2, K=5),
+    ],
+    hints=(
+        "Three steps: read with k, take the difference to v, write it under k.",
+        "stored = (k[..., None] * memory).sum(-2) is Mᵀ k, of shape (H, K).",
+        "memory + beta[:, None, None] * k[:, :, None] * (v - stored)[:, None, :]",
+    ),
+)
+
+
+@delta.solution
+def delta_step(memory, k, v, beta):
+    """The memory (H, K, K) after v (H, K) was written under k (H, K) with the strength beta (H,)."""
+    stored = (k.unsqueeze(-2) @ memory).squeeze(-2)  # (H, 1, K) @ (H, K, K) -> (H, K)
+    error = beta.unsqueeze(-1) * (v - stored)
+    return memory + k.unsqueeze(-1) @ error.unsqueeze(-2)
+
+
+def _delta(rule):
+    """A mistake with another rule(M, k, v, β, Mᵀk), where β has the shape (H, 1)."""
+    return lambda memory, k, v, beta: rule(memory, k, v, beta[:, None], _read(k, memory))
+
+
+delta.add_mistakes(
+    {
+        "nothing_read": (
+            "You did not read what the memory says already: this is plain linear attention with a strength. Under a "
+            "key that comes twice, both values pile up.",
+            _delta(lambda M, k, v, b, old: M + _outer(k, b * v)),
+        ),
+        "beta_missing": (
+            "β is missing: you always replace the value entirely.",
+            _delta(lambda M, k, v, b, old: M + _outer(k, v - old)),
+        ),
+        "error_turned": (
+            "Your error has the wrong sign: it is v minus what the memory returns. Yours moves the memory away from v.",
+            _delta(lambda M, k, v, b, old: M + _outer(k, b * (old - v))),
+        ),
+        "old_value_added": (
+            "You added what the memory returns, Mᵀk, to v. It has to be taken away: what is written is the difference.",
+            _delta(lambda M, k, v, b, old: M + _outer(k, b * (v + old))),
+        ),
+        "beta_for_the_old_value_only": (
+            "You multiplied only the old value by β. What is removed and what is written get the same strength.",
+            _delta(lambda M, k, v, b, old: M + _outer(k, v - b * old)),
+        ),
+        "beta_for_the_new_value_only": (
+            "You multiplied only the new value by β, and removed the old one entirely. Both get the same strength.",
+            _delta(lambda M, k, v, b, old: M + _outer(k, b * v - old)),
+        ),
+        "erased_only": (
+            "You removed the old value and wrote nothing: v does not occur in the new memory.",
+            _delta(lambda M, k, v, b, old: M - _outer(k, b * old)),
+        ),
+        "everything_fades": (
+            "You let the whole memory fade by 1 − β. That is a gate, which forgets under all keys; the delta rule "
+            "changes what is stored under k alone.",
+            _delta(lambda M, k, v, b, old: (1 - b[..., None]) * M + _outer(k, b * v)),
+        ),
+        "memory_dropped": (
+            "You returned the change alone. Add it to the memory.",
+            _delta(lambda M, k, v, b, old: _outer(k, b * (v - old))),
+        ),
+        "read_transposed": (
+            "You read M k in place of Mᵀ k. The rows of M belong to the key, so the sum runs over the rows.",
+            _delta(lambda M, k, v, b, old: M + _outer(k, b * (v - torch.einsum("hke,he->hk", M, k)))),
+        ),
+        "written_transposed": (
+            "You wrote the outer product the wrong way round: k belongs to the rows, the error to the columns.",
+            _delta(lambda M, k, v, b, old: M + _outer(b * (v - old), k)),
+        ),
+        "written_first": (
+            "You wrote β k vᵀ first and read then: what you took for the old value contains v already, and v is "
+            "written twice.",
+            _delta(lambda M, k, v, b, old: M + _outer(k, b * v) + _outer(k, b * (v - old - b * v))),
+        ),
+        "beta_twice": (
+            "You multiplied by β twice. Once is enough, either on the error or on the key.",
+            _delta(lambda M, k, v, b, old: M + _outer(b * k, b * (v - old))),
+        ),
+    }
+)

@@ -4,10 +4,11 @@ from canvas import BLUE, GOLD, GREEN, GREY, INK, MUTED, PINK, SMALL, Canvas, sav
 
 TITLE = "What is kept of eight tokens"
 DESCRIPTION = (
-    "Six panels; each column is a token, a blue cell a key, a green cell a value. Multi-head: four keys and four values for "
-    "each of eight tokens. Grouped-query: two of each. Multi-query: one of each. Latent: one yellow cell for each token, "
-    "from which all heads make their keys and values. Sliding window: four keys and values, but of the last three tokens "
-    "alone; the first five tokens are empty, dotted cells. Linear: a single pink table, whatever the number of tokens."
+    "Six panels; each column is a token, a blue cell a key, a green cell a value. Multi-head: four keys and four "
+    "values for each of eight tokens. Grouped-query: two of each. Multi-query: one of each. Latent: one yellow cell "
+    "for each token, from which all heads make their keys and values. Sliding window: four keys and values, but of "
+    "the last three tokens alone; the first five tokens are empty, dotted cells. Linear: a single pink table, "
+    "whatever the number of tokens."
 )
 TOKENS, STEP, CELL, ROW = 8, 26, 10, 14
 EMPTY = dict(stroke=GREY.full, dash="2 3", thickness=0.8)

@@ -199,6 +199,7 @@ def optimizers_of(recipe: RecordRecipe, model: DecoderOnly) -> Optimizers:
 
 
 def schedule_of(recipe: RecordRecipe, steps: int) -> Schedule:
+    """A linear rise and fall, or nanoGPT's cosine."""
     if recipe.schedule == "nanoGPT":
         return cosine(steps, warmup=min(100, steps // 2), floor=0.1)
     return linear_warmup_decay(steps, warmup=max(1, steps // 20))

@@ -98,7 +98,7 @@ RECORD = RecordRecipe(
     embedding_std=0.5,
 )
 
-# config/train_shakespeare_char.py with the README's flags for a CPU; our LayerNorm has a bias, which nanoGPT's lacks
+# nanoGPT's settings for Shakespeare by characters, with its README's flags for a CPU. Our LayerNorm has a bias.
 NANOGPT = RecordRecipe(
     TransformerConfig(
         1,

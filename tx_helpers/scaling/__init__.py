@@ -1,1 +1,1 @@
-"""Training on many processes, seen from one: simulated ranks, collectives, layouts of a model, pipeline schedules."""
+"""Larger models: ranks simulated in one process, with collectives, layouts and pipelines; scaling laws; μP."""

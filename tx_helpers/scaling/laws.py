@@ -1,0 +1,143 @@
+"""Scaling laws: the loss over parameters N and tokens D, fitted; the best size for a budget; and how sure one can be.
+
+    L(N, D) = E + A / N^α + B / D^β                        Hoffmann et al. 2022, equation 2
+    C ≈ 6 N D operations                                   Kaplan et al. 2020, section 2.1
+    best N for C:  G (C / 6)^(β / (α + β)),  G = (α A / (β B))^(1 / (α + β))         Hoffmann et al., equation 4
+
+E is what no model can know, A / N^α the price of few parameters, B / D^β the price of few tokens. For given α and β the
+three others follow from linear least squares, so `fit_law` looks through a grid of exponents, and then through finer
+ones: it always finds the same answer. Errors are relative. (Hoffmann et al. minimise a Huber loss of the logarithms,
+from many starting points.)
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from tx_helpers.arguments import check_numbers, check_tensors, check_types
+
+EXPONENTS = (0.02, 2.0)  # the range of α and β
+GRID, ROUNDS = 40, 4
+
+
+class Law(NamedTuple):
+    """The five numbers of L(N, D) = E + A / N^α + B / D^β."""
+
+    E: float
+    A: float
+    B: float
+    alpha: float
+    beta: float
+
+    def loss(self, parameters: Tensor | float, tokens: Tensor | float) -> Tensor | float:
+        """The loss of a model with so many parameters after so many tokens, in nats per token."""
+        return self.E + self.A / parameters**self.alpha + self.B / tokens**self.beta
+
+    @property
+    def exponent(self) -> float:
+        """The a in "the best N grows as C^a": β / (α + β)."""
+        return self.beta / (self.alpha + self.beta)
+
+    def best_size(self, operations: float) -> tuple[float, float]:
+        """The N and the D with the smallest loss for C = 6 N D operations: Hoffmann et al. 2022, equation 4."""
+        check_numbers("best_size", above=0, operations=operations)
+        G = (self.alpha * self.A / (self.beta * self.B)) ** (1 / (self.alpha + self.beta))
+        parameters = G * (operations / 6) ** self.exponent
+        return parameters, operations / 6 / parameters
+
+
+def fit_law(parameters: Tensor, tokens: Tensor, losses: Tensor) -> Law:
+    """The law with the smallest sum of squared relative errors: three tensors (M,) of M runs, M ≥ 5.
+
+    Errors: a ValueError where no E, A, B ≥ 0 fit, as for losses that rise with the tokens.
+    """
+    forms = dict(parameters=(parameters, "float M"), tokens=(tokens, "float M"), losses=(losses, "float M"))
+    check_tensors("fit_law", **forms)
+    if len(losses) < 5:
+        raise ValueError(f"fit_law: {len(losses)} runs for a law of five numbers, expected 5 or more")
+    for name, values in (("parameters", parameters), ("tokens", tokens), ("losses", losses)):
+        if not bool((values > 0).all() and values.isfinite().all()):
+            raise ValueError(f"fit_law: {name} from {values.min()} to {values.max()}, expected numbers above 0")
+    log_n, log_d, losses = parameters.double().log(), tokens.double().log(), losses.double()
+    low = torch.tensor([EXPONENTS[0]] * 2, dtype=torch.float64)
+    high = torch.tensor([EXPONENTS[1]] * 2, dtype=torch.float64)
+    for _ in range(ROUNDS):
+        axes = [torch.linspace(float(a), float(b), GRID, dtype=torch.float64) for a, b in zip(low, high, strict=True)]
+        exponents = torch.cartesian_prod(*axes)
+        solution, error = _solve(exponents, log_n, log_d, losses)
+        best = int(error.argmin())
+        if not error[best].isfinite():
+            raise ValueError("fit_law: no law with E, A, B ≥ 0 fits these losses: do they fall with N and D?")
+        step = (high - low) / (GRID - 1)
+        low = (exponents[best] - 2 * step).clamp(min=EXPONENTS[0])
+        high = (exponents[best] + 2 * step).clamp(max=EXPONENTS[1])
+    return Law(*solution[best].tolist(), *exponents[best].tolist())
+
+
+def _solve(exponents: Tensor, log_n: Tensor, log_d: Tensor, losses: Tensor) -> tuple[Tensor, Tensor]:
+    """For each pair of exponents (P, 2) the best E, A, B (P, 3) and the error (P,): ∞ if one of them is < 0."""
+    # The powers are taken relative to their mean, so that the three columns have about the same size.
+    centre_n, centre_d = log_n.mean(), log_d.mean()
+    powers = [torch.exp(-exponents[:, :1] * (log_n - centre_n)), torch.exp(-exponents[:, 1:] * (log_d - centre_d))]
+    columns = torch.stack([torch.ones_like(powers[0]), *powers], dim=-1) / losses[:, None]  # (P, M, 3), relative
+    solution = torch.linalg.lstsq(columns, torch.ones(*columns.shape[:2], 1, dtype=torch.float64)).solution[..., 0]
+    error = ((columns @ solution[..., None])[..., 0] - 1).pow(2).sum(-1)
+    error = error.masked_fill((solution < 0).any(-1), float("inf"))
+    scale = torch.stack([torch.ones(len(exponents)).double(), *(exponents * torch.stack([centre_n, centre_d])).exp().T])
+    return solution * scale.T, error
+
+
+def bootstrap(parameters: Tensor, tokens: Tensor, losses: Tensor, *, count: int = 100, seed: int = 0) -> list[Law]:
+    """Laws of `count` samples of the runs, drawn with replacement: how much the answer depends on the runs one has.
+
+    A sample that no law fits (too few different runs) is drawn again.
+    """
+    check_numbers("bootstrap", least=1, whole=True, count=count)
+    check_numbers("bootstrap", least=0, whole=True, seed=seed)
+    fit_law(parameters, tokens, losses)  # wrong arguments are named
+    generator, laws = torch.Generator().manual_seed(seed), []
+    while len(laws) < count:
+        drawn = torch.randint(len(losses), (len(losses),), generator=generator)
+        try:
+            laws.append(fit_law(parameters[drawn], tokens[drawn], losses[drawn]))
+        except ValueError:
+            continue
+    return laws
+
+
+def interval(values: list[float], share: float = 0.9) -> tuple[float, float]:
+    """The middle `share` of the values: between their (1 − share) / 2 and (1 + share) / 2 quantiles."""
+    check_types("interval", list, values=values)
+    check_numbers("interval", **{f"value {i}": value for i, value in enumerate(values)})
+    check_numbers("interval", above=0, less_than=1, share=share)
+    edges = torch.tensor([(1 - share) / 2, (1 + share) / 2], dtype=torch.float64)
+    return tuple(torch.tensor(values, dtype=torch.float64).quantile(edges).tolist())
+
+
+def frontier_exponent(curves: list[list[tuple[float, float, float]]], budgets: list[float]) -> float:
+    """The a of "the best N grows as C^a", read from the curves' lower edge: Kaplan et al. 2020, section 6.1.
+
+    curves   for each model its points (N, C, loss), C the operations so far, in rising order
+    budgets  the C at which the best model is looked up; each loss is interpolated in log C
+    """
+    check_types("frontier_exponent", list, curves=curves, budgets=budgets)
+    best = []
+    for budget in budgets:
+        check_numbers("frontier_exponent", above=0, budget=budget)
+        found = [(_at(curve, budget), curve[0][0]) for curve in curves if curve[0][1] <= budget <= curve[-1][1]]
+        if not found:
+            raise ValueError(f"frontier_exponent: no curve reaches from below to above {budget:.3g} operations")
+        best.append(min(found)[1])
+    x, y = (torch.tensor(values, dtype=torch.float64).log() for values in (budgets, best))
+    x = x - x.mean()
+    return float((x @ y) / (x @ x))
+
+
+def _at(curve: list[tuple[float, float, float]], budget: float) -> float:
+    for (_, c, loss), (_, further, later) in pairwise(curve):
+        if c <= budget <= further:
+            share = torch.log(torch.tensor(budget / c)) / torch.log(torch.tensor(further / c))
+            return loss + float(share) * (later - loss)
+    return curve[-1][2]

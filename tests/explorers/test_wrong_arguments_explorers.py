@@ -12,6 +12,7 @@ from tx_helpers.families.vit import TinyViT
 from tx_helpers.families.world_models import CLASSES, world_model
 from tx_helpers.models import DecoderOnly, EncoderDecoder
 from tx_helpers.modern.ladder import recorded_ladder
+from tx_helpers.modern.specialists import specialist_config
 from tx_helpers.presets import gpt2
 from tx_helpers.recipes import Translator, Writer, translator_config
 from tx_helpers.recurrent import Recaller
@@ -49,6 +50,7 @@ from tx_helpers.widgets import (
     probes,
     query_plane,
     recurrence,
+    router,
     sampling,
     schedules,
     self_attention,
@@ -144,6 +146,10 @@ PLAIN = {
         dict(models={"trained": {"RNN": Recaller("rnn", 4)}}, sentence=["a", "b"], ids=[0, 9]),
     ),
     "path lengths": (recurrence.path_lengths, dict(distance=8, kernel=3)),
+    "router": (
+        router.router_explorer,
+        dict(models={"one": DecoderOnly(specialist_config(3, width=16)).eval()}, text=objectives.TEXT),
+    ),
     "sampling": (
         partial(sampling.sampling_explorer, sampling.NextToken(lambda so_far: torch.zeros(3), "abc")),
         dict(so_far="text"),

@@ -11,6 +11,7 @@ from tx_helpers.widgets.activations import activation_explorer
 from tx_helpers.widgets.block_depth import depth_explorer
 from tx_helpers.widgets.cache_size import cache_size_explorer
 from tx_helpers.widgets.clocks import clocks_explorer
+from tx_helpers.widgets.effective_context import effective_context_explorer
 from tx_helpers.widgets.few_labels import few_labels_explorer
 from tx_helpers.widgets.gap_filler import gap_filler_explorer
 from tx_helpers.widgets.head_split import split_explorer
@@ -88,6 +89,7 @@ BARE = [
     ),
     *(bias_explorer, cache_size_explorer, clocks_explorer, pronoun_explorer, stretched_explorer),
     *(
+        effective_context_explorer,
         few_labels_explorer,
         gap_filler_explorer,
         hinge_explorer,

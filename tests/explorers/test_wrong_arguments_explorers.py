@@ -11,6 +11,7 @@ from toy_models import model as toy
 from tx_helpers.families.vit import TinyViT
 from tx_helpers.families.world_models import CLASSES, world_model
 from tx_helpers.models import DecoderOnly, EncoderDecoder
+from tx_helpers.modern import context
 from tx_helpers.modern.ladder import recorded_ladder
 from tx_helpers.modern.specialists import specialist_config
 from tx_helpers.presets import gpt2
@@ -30,6 +31,7 @@ from tx_helpers.widgets import (
     cache_costs,
     cache_size,
     digit_attention,
+    effective_context,
     embeddings,
     few_labels,
     ffn_memory,
@@ -105,6 +107,7 @@ PLAIN = {
     "cache need": (partial(cache_size.need, cache_size.PUBLISHED["GPT-2"]), dict(texts=2, tokens=5, cache_number=2.0)),
     "costs": (partial(cache_costs.costs, gpt2()), dict(tokens=3, rows=2)),
     "digit attention": (digit_attention.digit_attention_explorer, dict(model=TinyViT())),
+    "effective context": (effective_context.effective_context_explorer, dict(table=context.recorded())),
     "embeddings": (
         embeddings.embedding_explorer,
         dict(history=TABLES, groups={"g": ["a", "b"], "h": ["c", "d"]}, ids={"a": 1, "b": 2, "c": 3, "d": 4}),

@@ -19,8 +19,8 @@ import ipywidgets as widgets
 import torch
 from torch import Tensor, nn
 
-from tx_helpers import experts
 from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.experts import Router, routes
 from tx_helpers.families.vocabulary import world_tokenizer
 from tx_helpers.show.charts import ink_on
 from tx_helpers.show.explore import STYLE, Explore
@@ -52,7 +52,7 @@ class Routes(NamedTuple):
 @contextmanager
 def set_routers(model: nn.Module, top_k: int, capacity_factor: float) -> Iterator[None]:
     """While the block runs, all routers choose top_k experts, with a capacity even outside training."""
-    routers = [module for module in model.modules() if isinstance(module, experts.Router)]
+    routers = [module for module in model.modules() if isinstance(module, Router)]
     before = [(router.config, router.training) for router in routers]
     limit = None if math.isinf(capacity_factor) else capacity_factor
     try:
@@ -72,7 +72,7 @@ def route(model: nn.Module, text: str, top_k: int = 1, capacity_factor: float = 
     check_numbers("route", above=0, capacity_factor=capacity_factor)
     ids = torch.tensor([[BOS, *world_tokenizer().encode(" ".join(pieces(text)))]])
     quiet = in_mode(model, training=False)
-    with quiet, set_routers(model, top_k, capacity_factor), torch.no_grad(), experts.routes(model) as found:
+    with quiet, set_routers(model, top_k, capacity_factor), torch.no_grad(), routes(model) as found:
         model(ids)
     probabilities = torch.stack([one.scores[0] for one in found.values()])
     chosen = torch.stack([one.chosen[0] for one in found.values()])

@@ -4,6 +4,7 @@
     model.safetensors                                 the weights, in one file
     model.safetensors.index.json, model-00001-of-…    or in several, with a table: name of the tensor -> file
     tokenizer.json                                    the tokenizer, in the format of the library tokenizers
+    source.spm, target.spm, vocab.json                or that of a Marian model: see `sentence_pieces`
 
 Nothing is read here but headers and JSON. A checkpoint that has its weights only as a pickle (`pytorch_model.bin`) is
 refused: a pickle can run code.
@@ -15,11 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tx_helpers.pretrained.tensor_file import Entry, parse_json, read_header
+from tx_helpers.pretrained.sentence_pieces import IDS, SOURCE, TARGET, TARGET_IDS, read_sentence_pieces
+from tx_helpers.pretrained.tensor_file import Entry, parse_json, read_file, read_header
 
 CONFIG, WEIGHTS, INDEX, TOKENIZER = "config.json", "model.safetensors", "model.safetensors.index.json", "tokenizer.json"
-MAX_JSON = 100_000_000  # bytes; the largest tokenizer.json in use has some 30 million
-FILES = (CONFIG, "model*.safetensors", INDEX, TOKENIZER)
+FILES = (CONFIG, "model*.safetensors", INDEX, TOKENIZER, SOURCE, TARGET, IDS, TARGET_IDS)
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def find(path_or_id: str | Path, *, revision: str | None = None, download: bool 
         tried = "could not be downloaded" if download else "is neither a folder nor in the local cache; download=True"
         raise ValueError(f"load_pretrained: {name!r} {tried} ({type(error).__name__}: {error})") from error
     folder = Path(found)
-    files = sorted(path for path in folder.iterdir() if path.name == CONFIG or path.suffix == ".safetensors")
+    files = sorted(path for path in folder.iterdir() if path.name == CONFIG or path.suffix in (".safetensors", ".spm"))
     return Source(folder, name, folder.name, {path.name: _sha256(path) for path in files})
 
 
@@ -87,9 +88,9 @@ def read_entries(folder: Path) -> dict[str, Entry]:
 
 
 def read_tokenizer(folder: Path) -> Any:
-    """The tokenizer of the library tokenizers, or None where there is no tokenizer.json."""
-    file = folder / TOKENIZER
-    if not file.exists():
+    """The tokenizer of the library tokenizers, that of a Marian model, or None where there is neither."""
+    file = next((folder / name for name in (TOKENIZER, SOURCE) if (folder / name).exists()), None)
+    if file is None:
         return None
     try:
         from tokenizers import Tokenizer
@@ -98,7 +99,9 @@ def read_tokenizer(folder: Path) -> Any:
             f"{file}: the library tokenizers is needed to read it: pip install 'tx-helpers[pretrained]'; "
             "or leave the tokenizer out with tokenizer=False"
         ) from None
-    text = _text(file)
+    if file.name == SOURCE:
+        return read_sentence_pieces(folder)
+    text = read_file(file)
     try:
         return Tokenizer.from_str(text.decode())
     except Exception as error:  # the library raises a plain Exception
@@ -116,15 +119,7 @@ def _file_name(folder: Path, name: str, file: Any) -> str:
 
 
 def _json(file: Path) -> dict[str, Any]:
-    return parse_json(_text(file), str(file))
-
-
-def _text(file: Path) -> bytes:
-    if not file.is_file():
-        raise ValueError(f"{file}: no such file; expected a checkpoint in the format of the library transformers")
-    if (size := file.stat().st_size) > MAX_JSON:
-        raise ValueError(f"{file}: has {size} bytes, expected at most {MAX_JSON}")
-    return file.read_bytes()
+    return parse_json(read_file(file), str(file))
 
 
 def _sha256(path: Path) -> str:

@@ -34,7 +34,7 @@ class Pretrained:
     """A loaded checkpoint.
 
     model      in evaluation mode
-    tokenizer  of the library tokenizers, or None where the folder has no tokenizer.json
+    tokenizer  of the library tokenizers; of Marian `sentence_pieces.SentencePieces`; None where the folder has neither
     family     `model_type` of config.json
     ids        special ids as the checkpoint has them: {"eos_token_id": 50256, …}
     left_out   their tensors that our model does not need -> why

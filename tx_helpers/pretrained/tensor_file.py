@@ -27,6 +27,7 @@ DTYPES = {
     "BOOL": torch.bool,
 }
 LONGEST_HEADER = 100_000_000  # bytes, as in the library
+MAX_BYTES = 100_000_000  # of a file of texts; the largest tokenizer.json in use has some 30 million
 
 
 class Entry(NamedTuple):
@@ -131,6 +132,15 @@ def write_tensors(
             opened.write(memoryview(tensor.reshape(-1).view(torch.uint8).numpy()))
         opened.flush()
         os.fsync(opened.fileno())
+
+
+def read_file(file: Path) -> bytes:
+    """The whole content of a file that is no file of weights: at most MAX_BYTES, so that it cannot fill the memory."""
+    if not file.is_file():
+        raise ValueError(f"{file}: no such file; expected a checkpoint in the format of the library transformers")
+    if (size := file.stat().st_size) > MAX_BYTES:
+        raise ValueError(f"{file}: has {size} bytes, expected at most {MAX_BYTES}")
+    return file.read_bytes()
 
 
 def parse_json(text: bytes, where: str) -> dict[str, Any]:

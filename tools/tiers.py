@@ -7,7 +7,7 @@ the package's root, or a folder.
 TIERS: dict[str, tuple[str, ...]] = {
     "Maths": (
         *("arguments", "masks", "observe", "positions", "yarn"),
-        *("cache", "attention", "layers", "experts", "mixers", "latent", "value_embeddings"),
+        *("cache", "attention", "layers", "expert_groups", "experts", "mixers", "latent", "value_embeddings"),
     ),
     "Models": ("config", "presets", "blocks", "building", "decoding", "models", "recurrent"),
     "Text": ("text",),

@@ -22,6 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.arguments import check_numbers, check_one_of, check_tensors, check_types, values_are_known
+from tx_helpers.expert_groups import ExpertGroups
 from tx_helpers.layers import FeedForward, GatedFeedForward
 from tx_helpers.observe import observe
 
@@ -40,6 +41,7 @@ class ExpertsConfig:
     scale: float = 1.0  # times the gates
     biased: bool = False  # a bias of the choice, for balance without a loss
     capacity_factor: float | None = None  # in training an expert takes at most this times an equal share
+    groups: ExpertGroups | None = None  # a position chooses among the experts of a few groups
 
     def __post_init__(self):
         check_numbers("ExpertsConfig", least=1, whole=True, n_experts=self.n_experts, top_k=self.top_k)
@@ -50,6 +52,9 @@ class ExpertsConfig:
         check_types("ExpertsConfig", bool, normalised=self.normalised, biased=self.biased)
         check_numbers("ExpertsConfig", above=0, less_than=math.inf, scale=self.scale)
         check_numbers("ExpertsConfig", above=0, less_than=math.inf, optional=True, capacity_factor=self.capacity_factor)
+        if self.groups is not None:
+            check_types("ExpertsConfig", ExpertGroups, groups=self.groups)
+            self.groups.check(self.n_experts, self.top_k)
 
 
 class Routing(NamedTuple):
@@ -76,6 +81,7 @@ class Router(nn.Module):
                      dropped: its gate there is 0. So in training a position depends on the other texts of its batch,
                      and on later positions too, which can take its room: the future leaks a little. In evaluation
                      nothing is dropped.
+    groups           see `expert_groups.ExpertGroups`
     Scores and gates are computed in float32 or better.
     """
 
@@ -90,11 +96,12 @@ class Router(nn.Module):
         scale: float = 1.0,
         biased: bool = False,
         capacity_factor: float | None = None,
+        groups: ExpertGroups | None = None,
     ):
         super().__init__()
         check_numbers("Router", least=1, whole=True, d_model=d_model)
-        options = dict(score=score, normalised=normalised, scale=scale, biased=biased, capacity_factor=capacity_factor)
-        self.config = ExpertsConfig(n_experts, top_k, **options)
+        options = dict(score=score, normalised=normalised, scale=scale, biased=biased)
+        self.config = ExpertsConfig(n_experts, top_k, **options, capacity_factor=capacity_factor, groups=groups)
         self.logits = nn.Linear(d_model, n_experts, bias=False)
         self.register_buffer("bias", torch.zeros(n_experts) if biased else None)
 
@@ -105,7 +112,10 @@ class Router(nn.Module):
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         scores = logits.softmax(dim=-1) if config.score == "softmax" else logits.sigmoid()
         scores = observe("expert_scores", scores)
-        chosen = (scores if self.bias is None else scores + self.bias).topk(config.top_k).indices  # (…, k)
+        preference = scores if self.bias is None else scores + self.bias
+        if config.groups is not None:
+            preference = config.groups.limited(preference)
+        chosen = preference.topk(config.top_k).indices  # (…, k)
         values = scores.gather(-1, chosen)
         if config.normalised:
             values = values / values.sum(dim=-1, keepdim=True)

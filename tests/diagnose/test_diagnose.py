@@ -7,11 +7,12 @@ from torch import nn
 
 import wrong_models
 from right_models import RIGHT, ours
-from tx_helpers.config import EmbeddingConfig, PositionConfig
+from tx_helpers.config import EmbeddingConfig, FeedForwardConfig, PositionConfig
 from tx_helpers.diagnose import PROBES, diagnose
 from tx_helpers.diagnose.report import LOOK, SKIPPED, Report
 from tx_helpers.diagnose.report import RIGHT as FINE
 from tx_helpers.diagnose.report import WRONG as FOUND
+from tx_helpers.experts import ExpertsConfig
 from tx_helpers.models import EncoderDecoder
 from wrong_models import NO_MODEL, UNSEEN, WRONG, Toy
 
@@ -157,6 +158,37 @@ def test_parameters_for_inputs_that_are_not_given_are_only_looked_at():
     found = probed(Segments)["gradients"]
     assert found.state == LOOK and found.figure == "none at all for segments.weight"
     assert found.causes[1] == "it is meant: used with other inputs only (token_type_ids)"
+
+
+def mixture(idle: int) -> nn.Module:
+    """Of four experts, the first `idle` are never chosen: the bias of the choice is against them."""
+    experts = ExpertsConfig(4, 1, biased=True)
+    made = ours(n_layers=1, feed_forward=FeedForwardConfig(8, "silu", gated=True, bias=False, experts=experts))
+    made.decoder.blocks[0].feed_forward.router.bias[:idle] = -1e9
+    return made
+
+
+def test_an_expert_that_no_token_chose_is_only_looked_at():
+    found = probed(lambda: mixture(2))
+    assert found.wrong == []
+    assert found["gradients"].state == LOOK
+    assert "decoder.blocks.0.feed_forward.experts.0.gate.weight" in found["gradients"].figure
+    assert found["gradients"].causes[0].startswith("experts that none of these few tokens chose")
+    assert probed(lambda: mixture(0))["gradients"].state == FINE
+
+
+def test_a_layer_that_is_not_used_stays_wrong_beside_idle_experts():
+    class Unused(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model, self.spare = mixture(2), nn.Linear(3, 3)
+
+        def forward(self, ids):
+            return self.model(ids)
+
+    found = probed(Unused)
+    assert found.wrong == ["gradients"]
+    assert "spare.weight" in found["gradients"].figure
 
 
 @pytest.mark.slow

@@ -146,7 +146,7 @@ def sizes(case: PublicModel, loaded: Pretrained) -> str:
     layers = config.n_layers if not config.n_encoder_layers else f"{config.n_encoder_layers}+{config.n_layers}"
     heads = config.attention.n_kv_heads or config.attention.n_heads
     return (
-        f"{loaded.family:<11}{case.name:<25}V {config.vocab_size:<4}D {config.d_model:<4}layers {layers!s:<5}"
+        f"{loaded.family:<13}{case.name:<25}V {config.vocab_size:<4}D {config.d_model:<4}layers {layers!s:<5}"
         f"H {config.attention.n_heads:<3}of keys {heads:<3}K {config.d_head:<4}F {config.d_ff:<4}"
         f"{'tied' if config.embedding.tied else 'untied'}"
     )

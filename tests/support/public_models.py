@@ -20,6 +20,7 @@ LLAMA3 = {
     **{"rope_type": "llama3", "rope_theta": 50.0, "factor": 8.0},
     **{"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 11},
 }
+DRAWN_BUFFERS = ("final_logits_bias", "e_score_correction_bias")
 UNCAPPED = {"attn_logit_softcapping": None, "final_logit_softcapping": None}
 YARN = {"rope_type": "yarn", "rope_theta": 50.0, "factor": 3.0, "original_max_position_embeddings": 11}
 YARN_TUNED = {**YARN, "beta_fast": 2.5, "beta_slow": 0.4, "attention_factor": 1.7, "truncate": False}
@@ -45,7 +46,7 @@ class PublicModel:
             module.weight = nn.Parameter(module.weight.detach().clone())
         generator = torch.Generator().manual_seed(seed)
         drawn = [parameter for parameter in model.parameters() if parameter.requires_grad]  # not Marian's sinusoids
-        drawn += [buffer for name, buffer in model.named_buffers() if name == "final_logits_bias"]
+        drawn += [buffer for name, buffer in model.named_buffers() if name.endswith(DRAWN_BUFFERS)]
         with torch.no_grad():
             for tensor in drawn:
                 tensor.copy_(0.1 + 0.3 * torch.randn(tensor.shape, generator=generator))
@@ -186,6 +187,7 @@ def _cases() -> list[PublicModel]:
     mixtral, qwen3_moe = (t.MixtralForCausalLM, t.MixtralConfig), (t.Qwen3MoeForCausalLM, t.Qwen3MoeConfig)
     gemma, stablelm = (t.GemmaForCausalLM, t.GemmaConfig), (t.StableLmForCausalLM, t.StableLmConfig)
     gemma2, gemma3 = (t.Gemma2ForCausalLM, t.Gemma2Config), (t.Gemma3ForCausalLM, t.Gemma3TextConfig)
+    deepseek2, deepseek3 = (t.DeepseekV2ForCausalLM, t.DeepseekV2Config), (t.DeepseekV3ForCausalLM, t.DeepseekV3Config)
     phi3 = (t.Phi3ForCausalLM, t.Phi3Config)
     bert, roberta = (t.BertForMaskedLM, t.BertConfig), (t.RobertaForMaskedLM, t.RobertaConfig)
     distilbert = (t.DistilBertForMaskedLM, t.DistilBertConfig)
@@ -202,6 +204,12 @@ def _cases() -> list[PublicModel]:
             "sliding_attention": {"rope_type": "default", "rope_theta": 50.0},
         }
     )
+    latent = dict(kv_lora_rank=9, qk_rope_head_dim=4, qk_nope_head_dim=5, v_head_dim=6, moe_intermediate_size=7)
+    mla = dict(**latent, n_routed_experts=6, num_experts_per_tok=2, n_group=3, topk_group=2)
+    even = dict(qk_nope_head_dim=6, kv_lora_rank=10)  # for the complex numbers of their DeepSeek-V2
+    limited = dict(first_k_dense_replace=1, topk_method="group_limited_greedy", routed_scaling_factor=1.7)
+    grown = dict(rope_parameters={**YARN, "mscale": 0.7, "mscale_all_dim": 0.9}, q_lora_rank=None)
+    halves = dict(rope_interleave=False, norm_topk_prob=False, first_k_dense_replace=0)
     ends = dict(bos_token_id=1, eos_token_id=2)
     linear = dict(rope_parameters={"rope_type": "linear", "rope_theta": 300.0, "factor": 3.0})
     two = dict(share_encoder_decoder_embeddings=False, decoder_vocab_size=41)
@@ -242,6 +250,12 @@ def _cases() -> list[PublicModel]:
         PublicModel("gemma2-uncapped", *gemma2, _llama(29, 30, 2, 5, 5, 19, **near_far, **UNCAPPED, **untied)),
         PublicModel("gemma3", *gemma3, _llama(37, 18, 7, 3, 1, 23, **near_far)),
         PublicModel("gemma3-two-ropes", *gemma3, _llama(29, 30, 3, 5, 5, 19, **near_far, **two_ropes, **third)),
+        PublicModel("deepseek-v2", *deepseek2, _llama(37, 18, 3, 3, 3, 23, q_lora_rank=8, **mla | even, **limited)),
+        PublicModel("deepseek-v2-yarn", *deepseek2, _llama(29, 20, 1, 5, 5, 19, **mla | even, **grown, **tied)),
+        PublicModel(
+            "deepseek-v3", *deepseek3, _llama(37, 18, 3, 3, 3, 23, q_lora_rank=8, first_k_dense_replace=1, **mla)
+        ),
+        PublicModel("deepseek-v3-yarn", *deepseek3, _llama(29, 20, 2, 5, 5, 19, **mla, **halves, **grown)),
         PublicModel("phi3", *phi3, _llama(37, 18, 2, 3, 1, 23, **ends)),
         PublicModel("phi3-window", *phi3, _llama(29, 24, 2, 4, 2, 19, sliding_window=4, **half, **ends, **tied)),
         PublicModel("stablelm", *stablelm, _llama(37, 24, 2, 3, 1, 23, use_qkv_bias=True)),

@@ -189,7 +189,9 @@ REASONS: dict[str, Reasons] = {
         {
             "none": "made in __init__ and not used in the forward, or cut off by detach(), .data or no_grad",
             "zero": "two factors that are both 0 at first (W_q = W_k = 0: neither can ever change), a ReLU "
-            "that is always 0, an output that is multiplied by 0, or an expert that no token chose",
+            "that is always 0, or an output that is multiplied by 0",
+            "expert": "experts that none of these few tokens chose: right if others choose them, a collapsed router if "
+            "none ever does",
             "broken": "the root or the logarithm of 0, or a fully masked row hidden in the forward alone",
             "equal": "a matrix filled with one number: its rows get the same gradient, and stay equal for ever",
             "meant": "it is meant: used with other inputs only ({inputs})",

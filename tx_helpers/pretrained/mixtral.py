@@ -40,7 +40,8 @@ def _experts(counts: tuple[str, ...], default: ExpertsConfig) -> Callable[[Field
     return derive
 
 
-def _written(config: TransformerConfig) -> ExpertsConfig:
+def written_experts(config: TransformerConfig) -> ExpertsConfig:
+    """The experts of a config, or a ValueError."""
     if config.feed_forward.experts is None:
         raise ValueError("feed_forward.experts=None in the model, but the family has experts")
     return config.feed_forward.experts
@@ -57,8 +58,8 @@ MIXTRAL = replace(
     derived=MISTRAL.derived | {"feed_forward.experts": _experts(("num_local_experts",), ExpertsConfig(8, 2))},
     written=MISTRAL.written
     | {
-        "num_local_experts": lambda config: _written(config).n_experts,
-        "num_experts_per_tok": lambda config: _written(config).top_k,
+        "num_local_experts": lambda config: written_experts(config).n_experts,
+        "num_experts_per_tok": lambda config: written_experts(config).top_k,
     },
     ignored=MISTRAL.ignored | LOSS | {"router_jitter_noise": TRAINING},
 )
@@ -74,9 +75,9 @@ QWEN3_MOE = replace(
     | {"feed_forward.experts": _experts(("num_experts", "num_local_experts"), ExpertsConfig(128, 8, normalised=False))},
     written=QWEN3.written
     | {
-        "num_experts": lambda config: _written(config).n_experts,
-        "num_experts_per_tok": lambda config: _written(config).top_k,
-        "norm_topk_prob": lambda config: _written(config).normalised,
+        "num_experts": lambda config: written_experts(config).n_experts,
+        "num_experts_per_tok": lambda config: written_experts(config).top_k,
+        "norm_topk_prob": lambda config: written_experts(config).normalised,
     },
     expected=QWEN3.expected | {"decoder_sparse_step": (1,), "mlp_only_layers": ([], None)},
     ignored=QWEN3.ignored

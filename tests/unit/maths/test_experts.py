@@ -9,6 +9,7 @@ from torch import Tensor
 from parity import DEVICES, B, D, F, T, normal, randomise, tokens
 from toy_models import close
 from tx_helpers.capture import capture
+from tx_helpers.expert_groups import ExpertGroups
 from tx_helpers.experts import (
     ExpertsConfig,
     MixtureOfExperts,
@@ -123,6 +124,47 @@ def test_the_bias_moves_the_choice_and_not_the_gates():
     close(routing.gates[..., [0, 4]], two / two.sum(-1, keepdim=True), 1e-12)
     assert "router.bias" in made.state_dict()
     assert "router.bias" not in dict(made.named_parameters())
+
+
+def test_groups_by_hand():
+    scores = torch.tensor([[0.9, 0.0, 0.5, 0.5, 0.6, 0.3]])  # three groups of two
+    best = ExpertGroups(3, 1).limited(scores)
+    assert best.isfinite().tolist() == [[True, True, False, False, False, False]]  # the highest score
+    both = ExpertGroups(3, 1, best=2).limited(scores + torch.tensor([0.0, 0.0, 0.1, 0.1, 0.0, 0.0]))
+    assert both.isfinite().tolist() == [[False, False, True, True, False, False]]  # the highest sum of two
+    torch.testing.assert_close(both[0, 2:4], torch.tensor([0.6, 0.6]))
+
+
+def test_a_router_chooses_within_its_groups_alone():
+    made = Router(D, 6, 2, groups=ExpertGroups(3, 1)).double()
+    chosen = made(normal(B, T, D)).chosen
+    assert (chosen[..., 0] // 2 == chosen[..., 1] // 2).all()
+    whole = Router(D, 6, 2, groups=ExpertGroups(3, 3)).double()
+    whole.load_state_dict(made.state_dict())
+    plain = Router(D, 6, 2).double()
+    plain.load_state_dict(made.state_dict())
+    assert torch.equal(whole(normal(B, T, D)).chosen, plain(normal(B, T, D)).chosen)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ExpertGroups(3, 4), "ExpertGroups: kept=4, but there are n=3 groups"),
+        (
+            lambda: ExpertsConfig(7, 2, groups=ExpertGroups(3, 2)),
+            "ExpertGroups: 7 experts in n=3 groups, expected equal",
+        ),
+        (
+            lambda: ExpertsConfig(3, 2, groups=ExpertGroups(3, 2, 2)),
+            "3 experts in n=3 groups, expected equal ones of 2",
+        ),
+        (lambda: ExpertsConfig(6, 3, groups=ExpertGroups(3, 1)), "top_k=3, but the kept=1 groups have 2 experts"),
+        (lambda: ExpertsConfig(6, 3, groups=3), "ExpertsConfig: groups is 3, expected an ExpertGroups"),
+    ],
+)
+def test_bad_groups_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 def test_capacity_by_hand():

@@ -1,10 +1,14 @@
 """config.json of well-known checkpoints, as they are published: every field is understood, and means our presets."""
 
+import math
+
 import pytest
 import torch
 
 from tx_helpers.config import TransformerConfig
+from tx_helpers.expert_groups import ExpertGroups
 from tx_helpers.experts import active_parameters
+from tx_helpers.latent import LatentConfig
 from tx_helpers.models import count_parameters
 from tx_helpers.presets import gpt2, llama, t5
 from tx_helpers.pretrained.config_paths import differences, resolved
@@ -147,6 +151,55 @@ def test_phi_3_s_long_rope_is_refused_by_name():
     scaling = dict(type="longrope", short_factor=[1.0] * 3, long_factor=[2.0] * 3)
     with pytest.raises(ValueError, match="rope_type is 'longrope', expected one of"):
         read("phi3", **fields, max_position_embeddings=31, rope_scaling=scaling)
+
+
+DEEPSEEK = {
+    **dict(
+        attention_bias=False, attention_dropout=0.0, aux_loss_alpha=0.001, hidden_act="silu", initializer_range=0.02
+    ),
+    **dict(kv_lora_rank=512, max_position_embeddings=163840, moe_layer_freq=1, pretraining_tp=1, qk_nope_head_dim=128),
+    **dict(qk_rope_head_dim=64, rms_norm_eps=1e-06, rope_theta=10000, seq_aux=True, tie_word_embeddings=False),
+    **dict(torch_dtype="bfloat16", transformers_version="4.33.1", use_cache=True, v_head_dim=128),
+}
+STRETCHED = dict(beta_fast=32, beta_slow=1, factor=40, original_max_position_embeddings=4096, type="yarn")
+
+
+def test_deepseek_v2_lite():
+    config = read(
+        "deepseek_v2",
+        **DEEPSEEK,
+        **dict(architectures=["DeepseekV2ForCausalLM"], bos_token_id=100000, eos_token_id=100001, vocab_size=102400),
+        **dict(first_k_dense_replace=1, hidden_size=2048, intermediate_size=10944, moe_intermediate_size=1408),
+        **dict(n_group=1, n_routed_experts=64, n_shared_experts=2, norm_topk_prob=False, num_attention_heads=16),
+        **dict(num_experts_per_tok=6, num_hidden_layers=27, num_key_value_heads=16, q_lora_rank=None),
+        **dict(routed_scaling_factor=1.0, scoring_func="softmax", topk_group=1, topk_method="greedy"),
+        rope_scaling={**STRETCHED, "mscale": 0.707, "mscale_all_dim": 0.707},
+    )
+    assert config.attention.scale == pytest.approx(192**-0.5 * (0.0707 * math.log(40) + 1) ** 2)
+    assert config.positions.stretch.gain == 1.0
+    assert [config.of_layer(i).feed_forward.experts is None for i in range(27)] == [True] + [False] * 26
+    assert parameters("deepseek_v2", config) == 15_706_484_224  # "15.7B"
+
+
+def test_deepseek_v3_and_its_weights_in_fp8_are_refused_by_name():
+    fields = dict(
+        **dict(architectures=["DeepseekV3ForCausalLM"], bos_token_id=0, eos_token_id=1, ep_size=1, vocab_size=129280),
+        **dict(first_k_dense_replace=3, hidden_size=7168, intermediate_size=18432, moe_intermediate_size=2048),
+        **dict(n_group=8, n_routed_experts=256, n_shared_experts=1, norm_topk_prob=True, num_attention_heads=128),
+        **dict(num_experts_per_tok=8, num_hidden_layers=61, num_key_value_heads=128, q_lora_rank=1536),
+        **dict(num_nextn_predict_layers=1, routed_scaling_factor=2.5, scoring_func="sigmoid", topk_group=4),
+        **dict(topk_method="noaux_tc", rope_scaling={**STRETCHED, "mscale": 1.0, "mscale_all_dim": 1.0}),
+    )
+    config = read("deepseek_v3", **DEEPSEEK, **fields)
+    assert config.mixer == LatentConfig(512, 64, 128, 128, 1536)
+    assert config.feed_forward.experts.groups == ExpertGroups(8, 4, best=2)
+    assert [config.of_layer(i).d_ff for i in (2, 3)] == [18432, 2048]
+    with pytest.raises(
+        ValueError, match=r"field 'quantization_config' is .*fp8.*, which deepseek_v3 here does not know"
+    ):
+        read("deepseek_v3", **DEEPSEEK, **fields, quantization_config={"quant_method": "fp8"})
+    with pytest.raises(ValueError, match="num_key_value_heads is 8, but num_attention_heads is 128"):
+        read("deepseek_v3", **DEEPSEEK, **fields | {"num_key_value_heads": 8})
 
 
 def test_mixtral_8x7b():

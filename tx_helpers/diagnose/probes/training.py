@@ -1,6 +1,7 @@
 """Probes of what training sees: do the parameters get gradients, are they all known, is attention soft?"""
 
 import math
+import re
 from dataclasses import replace
 
 import torch
@@ -50,7 +51,18 @@ def gradients(run: Run) -> Result:
     optional = bool(inputs) and "none" in faults
     state = LOOK if optional and len(faults) == 1 else WRONG
     causes = (*faults, "meant") if optional else tuple(faults)
+    if faults.keys() <= {"none", "zero"} and all(_is_idle_expert(name, largest) for name in faulty):
+        state, causes = LOOK, ("expert",)
     return Result(state, figure, float(len(faulty)), causes, _listed(faulty), {"inputs": _listed(inputs)})
+
+
+def _is_idle_expert(name: str, largest: dict[str, float]) -> bool:
+    """Is it one of several experts, by its name, of which another one learns?"""
+    before, expert, after = re.match(r"(.*\bexperts?\.)?(\d+)?(.*)", name).groups()
+    if before is None or expert is None:
+        return False
+    others = re.compile(re.escape(before) + r"\d+" + re.escape(after))
+    return any(value > 0 for other, value in largest.items() if others.fullmatch(other))
 
 
 def _is_one_row(parameter: Tensor) -> bool:

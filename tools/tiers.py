@@ -20,6 +20,7 @@ TIERS: dict[str, tuple[str, ...]] = {
         "families",
         "modern",
         "recipes",
+        "recipe_file",
         "shipped",
         "environment",
     ),

@@ -3,26 +3,33 @@
 `python -m tx_helpers check` says what the course lacks on this machine and how to get it.
 `python -m tx_helpers diagnose module:factory` probes a model: what `factory` makes, or the model of this name, in a
 module that can be imported where the command is given.
+`python -m tx_helpers train recipe.toml` trains as a file says, also under torchrun; `--dry-run` says what it will need.
 """
 
 import argparse
 import importlib
 import inspect
+import signal
 import sys
 from functools import partial
 from typing import Any
 
 from tx_helpers.environment import printable, report
 
-USAGE = "usage: python -m tx_helpers check | diagnose module:factory [--help]"
+USAGE = "usage: python -m tx_helpers check | diagnose module:factory [--help] | train recipe.toml [--help]"
 
 
 def main(arguments: list[str]) -> int:
-    """The exit code. `check`: 1 if something is missing; `diagnose`: 1 if a probe finds a mistake; 2: a wrong call."""
+    """The exit code. `check`: 1 if something is missing; `diagnose`: 1 if a probe finds a mistake; 2: a wrong call.
+
+    `train`: 1 if it was interrupted.
+    """
     if arguments == ["check"]:
         return check()
     if arguments[:1] == ["diagnose"]:
         return diagnose(arguments[1:])
+    if arguments[:1] == ["train"]:
+        return train(arguments[1:])
     print(USAGE, file=sys.stderr)
     return 2
 
@@ -72,6 +79,41 @@ def diagnose(arguments: list[str]) -> int:
         return 2
     print(report_of_model)
     return 1 if report_of_model.wrong else 0
+
+
+def train(arguments: list[str]) -> int:
+    """Train as a recipe says, or print what that will need. SIGTERM, as Slurm sends it, ends it as Ctrl-C does."""
+    parser = argparse.ArgumentParser(
+        "python -m tx_helpers train",
+        description="Train a language model as a TOML file says; go on where its last checkpoint is.",
+        epilog="Several processes: torchrun --nproc-per-node N -m tx_helpers train recipe.toml. "
+        "Exit code: 0 all steps are done, 1 it was interrupted and has a checkpoint, 2 the recipe is wrong.",
+    )
+    parser.add_argument("recipe", metavar="recipe.toml", help="its keys: tx_helpers.recipe_file.Recipe")
+    parser.add_argument("--dry-run", action="store_true", help="print memory, FLOPs, tokens and time, and do not train")
+    parser.add_argument("--processes", type=int, default=1, help="with --dry-run: for so many processes (default: 1)")
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    from tx_helpers import recipe_file
+
+    try:
+        recipe = recipe_file.read_recipe(options.recipe)
+        if options.dry_run:
+            print(printable(recipe_file.plan(recipe, processes=options.processes)))
+            return 0
+        before = signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+        try:
+            run = recipe_file.train(recipe)
+        finally:
+            signal.signal(signal.SIGTERM, before)
+    except (ValueError, FileNotFoundError) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+    if run.layout.first and run.losses:
+        print(f"step {run.step}: loss {run.losses[-1]:.4f}; checkpoints in {recipe.checkpoint}")
+    return 1 if run.interrupted else 0
 
 
 def imported(name: str) -> Any:

@@ -63,17 +63,29 @@ def parameters_by_part(model: nn.Module) -> dict[str, int]:
 
 
 def memory(
-    model: nn.Module, rows: int, length: int, *, optimizer: str = "adamw", parts: int = 1, checkpointing: bool = False
+    model: nn.Module,
+    rows: int,
+    length: int,
+    *,
+    optimizer: str = "adamw",
+    shard: int = 1,
+    tensor: int = 1,
+    checkpointing: bool = False,
 ) -> Memory:
-    """Bytes in each of `parts` processes that share weights, gradients and optimizer; rows and length are one's own."""
-    check_numbers("costs", least=1, whole=True, rows=rows, length=length, parts=parts)
+    """Bytes in each process; rows and length are those of its piece of a batch.
+
+    `shard` processes share weights, gradients and the optimizer's numbers; `tensor` share the matrices in blocks. That
+    they also share some of the activations is not counted: with tensor > 1 activations are an upper bound.
+    """
+    check_numbers("costs", least=1, whole=True, rows=rows, length=length, shard=shard, tensor=tensor)
     check_one_of("costs", ("adamw", "muon", "sgd"), optimizer=optimizer)
     count = sum(parameter.numel() for parameter in model.parameters())
     inside = {parameter for block in blocks_of(model) for parameter in block.parameters() if parameter.ndim == 2}
     in_matrices = sum(parameter.numel() for parameter in inside)
+    count, in_matrices = count - in_matrices + in_matrices // tensor, in_matrices // tensor
     states = {"adamw": 2 * count, "muon": 2 * count - in_matrices, "sgd": 0}[optimizer]
     kept = sum(activations(model, rows, length, checkpointing=checkpointing).values())
-    shares = (BYTES * numbers // parts for numbers in (count, count, states))
+    shares = (BYTES * numbers // shard for numbers in (count, count, states))
     return Memory(*shares, kept)
 
 

@@ -217,6 +217,7 @@ def fit(
     parallel: Parallel | None = None,
     evaluate: Measure | None = None,
     every: int | None = None,
+    after_step: Callable[[Run], object] | None = None,
     checkpoint: str | Path | None = None,
     save_every: int | None = None,
     resume: Run | Mapping[str, Any] | str | Path | None = None,
@@ -232,6 +233,7 @@ def fit(
     autocast    torch.bfloat16, or torch.float16 with a scaled loss: matrix products in reduced precision
     parallel    several processes, or pieces of a batch; every process calls `evaluate`, the first shows the progress
     evaluate    evaluate(model) -> {name: number}, each `every` steps and at the end
+    after_step  after_step(run) is called after every step, in every process, to log it
     checkpoint  a file, with `parallel` a folder; written each `save_every` steps and at the end
     resume      a run to go on from, or its `state_dict()`, or its checkpoint's file
     threads     of the CPU: models as small as the course's train faster on one than on two that wait for each other,
@@ -247,7 +249,7 @@ def fit(
         raise ValueError(f"fit: save_every={save_every}, but checkpoint=None says no file to save to")
     options = dict(optimizer=optimizer, schedule=schedule, clip=clip, autocast=autocast, seed=seed, parallel=parallel)
     run = Run(model, batches, loss=loss, **options)
-    check_types("fit", (Callable, type(None)), evaluate=evaluate)
+    check_types("fit", (Callable, type(None)), evaluate=evaluate, after_step=after_step)
     check_types("fit", (str, Path, type(None)), checkpoint=checkpoint)
     check_types("fit", (Run, Mapping, str, Path, type(None)), resume=resume)
     if isinstance(resume, str | Path):
@@ -270,6 +272,8 @@ def fit(
             last = run.step == steps
             if evaluate is not None and (last or (every is not None and run.step % every == 0)):
                 shown |= {name: number for name, number in run.evaluate(evaluate).items() if name != "step"}
+            if after_step is not None:
+                after_step(run)
             if save_every is not None and run.step % save_every == 0 and not last:
                 run.save(checkpoint)
                 saved = run.step

@@ -3,7 +3,7 @@
 `python -m tx_helpers check` says what the course lacks on this machine and how to get it.
 `python -m tx_helpers diagnose module:factory` probes a model: what `factory` makes, or the model of this name, in a
 module that can be imported where the command is given.
-`python -m tx_helpers train recipe.toml` trains as a file says, also under torchrun; `--dry-run` says what it will need.
+`python -m tx_helpers train RECIPE` trains as a file says, also under torchrun; `--dry-run` says what it will need.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from typing import Any
 
 from tx_helpers.environment import printable, report
 
-USAGE = "usage: python -m tx_helpers check | diagnose module:factory [--help] | train recipe.toml [--help]"
+USAGE = "usage: python -m tx_helpers check | diagnose module:factory [--help] | train RECIPE [--help]"
 
 
 def main(arguments: list[str]) -> int:
@@ -86,10 +86,10 @@ def train(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         "python -m tx_helpers train",
         description="Train a language model as a TOML file says; go on where its last checkpoint is.",
-        epilog="Several processes: torchrun --nproc-per-node N -m tx_helpers train recipe.toml. "
+        epilog="Several processes: torchrun --nproc-per-node N -m tx_helpers train RECIPE. "
         "Exit code: 0 all steps are done, 1 it was interrupted and has a checkpoint, 2 the recipe is wrong.",
     )
-    parser.add_argument("recipe", metavar="recipe.toml", help="its keys: tx_helpers.recipe_file.Recipe")
+    parser.add_argument("recipe", metavar="RECIPE", help="its keys: tx_helpers.recipe_file.Recipe")
     parser.add_argument("--dry-run", action="store_true", help="print memory, FLOPs, tokens and time, and do not train")
     parser.add_argument("--processes", type=int, default=1, help="with --dry-run: for so many processes (default: 1)")
     try:

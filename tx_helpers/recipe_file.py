@@ -1,4 +1,4 @@
-"""A training as a file: `python -m tx_helpers train recipe.toml`, in one process or under torchrun and Slurm.
+"""A training as a file: `python -m tx_helpers train RECIPE`, in one process or under torchrun and Slurm.
 
     text = "stories"                # of the course's grammar, or a file beside the recipe
     steps = 500

@@ -73,8 +73,8 @@ class Case:
     options: dict = field(default_factory=dict)
     steps: int = 50
 
-    def train(self, parallel: Parallel | None, model: nn.Module | None = None, **options) -> Run:
-        model = (model or small_model()).to(self.dtype)
+    def train(self, parallel: Parallel | None, model: nn.Module | None = None, device: str = "cpu", **options) -> Run:
+        model = (model or small_model()).to(device, self.dtype)
         plain = {"steps": self.steps, "clip": 0.5, "loss": language_model_loss, "progress": False}
         options = plain | self.options | options
         return fit(model, batches, optimizer=OPTIMIZERS[self.optimizer](model), parallel=parallel, **options)

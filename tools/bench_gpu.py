@@ -1,0 +1,96 @@
+"""Tokens per second and MFU of GPT-2 124M on a GPU, beside nanoGPT's published figures.
+
+    python tools/bench_gpu.py [--rows 12] [--steps 20] [--eager]
+    torchrun --nproc-per-node 8 tools/bench_gpu.py --shard rest
+
+A step is that of `fit`: bfloat16, AdamW, 1,024 tokens a row, compiled blocks. MFU is the share of the GPU's peak that the
+model's own FLOPs use (Chowdhery et al. 2022, appendix B): those that `training.costs.flops` counts, which leave out what
+is computed twice. Without a GPU there is nothing to measure, and it says so.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import time
+
+import torch
+
+from tx_helpers.models import DecoderOnly
+from tx_helpers.presets import gpt2
+from tx_helpers.text.data import TextBatch
+from tx_helpers.training.costs import flops
+from tx_helpers.training.loop import Run
+from tx_helpers.training.losses import language_model_loss
+from tx_helpers.training.optimizers import adamw
+from tx_helpers.training.parallel import REST, Parallel
+
+LENGTH = 1024
+# Peak of dense products in bfloat16, FLOP/s, from NVIDIA's data sheets; the first name that fits counts.
+PEAKS = {
+    **{"A100": 312e12, "H100 PCIe": 756e12, "H100 NVL": 835e12, "H100": 989e12, "H200": 989e12},
+    **{"B200": 2250e12, "L40S": 362e12, "RTX 4090": 165e12},
+}
+PUBLISHED = (
+    "nanoGPT's README: about 4 days on eight A100 40GB, with 600,000 steps of 491,520 tokens in its configuration: about "
+    "107,000 tokens/s a GPU. torch.compile there: from 250 to 135 ms an iteration (GPU and rows are not named)."
+)
+
+
+def peak_of(name: str) -> float | None:
+    """The peak of a GPU of this name, in FLOP/s, if the table has it."""
+    return next((peak for part, peak in PEAKS.items() if part in name), None)
+
+
+def report(name: str, processes: int, rows: int, seconds: float, flops_a_step: float) -> str:
+    """What is printed: `rows` and `flops_a_step` are those of all processes together."""
+    tokens = rows * LENGTH / seconds
+    peak = peak_of(name)
+    share = "unknown: no peak in the table" if peak is None else f"{flops_a_step / seconds / peak / processes:.1%}"
+    return f"{processes} x {name}: {seconds * 1000:.1f} ms a step, {tokens:,.0f} tokens/s, MFU {share}\n{PUBLISHED}"
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, and print from the first process. -> the exit code"""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rows", type=int, default=12, help="of each process")
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--shard", default=1, type=lambda text: text if text == REST else int(text))
+    parser.add_argument("--eager", action="store_true", help="without torch.compile")
+    options = parser.parse_args(arguments)
+    if not torch.cuda.is_available():
+        print("bench_gpu: there is no CUDA device here, and so nothing to measure")
+        return 0
+    processes = int(os.environ.get("WORLD_SIZE", 1))
+    rows = options.rows * processes
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = DecoderOnly(gpt2(dropout=0.0)).to("cuda")
+    a_step = flops(model, rows, LENGTH)
+    ids = torch.randint(0, 50257, (rows, LENGTH + 1), generator=torch.Generator().manual_seed(0))
+    batch = TextBatch(ids[:, :-1], ids[:, 1:])
+    data = REST if options.shard == 1 else 1
+    parallel = Parallel(data=data, shard=options.shard, compile=not options.eager)
+    optimizer = adamw(model, 6e-4, betas=(0.9, 0.95))
+    run = Run(
+        model,
+        lambda step: batch,
+        loss=language_model_loss,
+        optimizer=optimizer,
+        autocast=torch.bfloat16,
+        parallel=parallel,
+    )
+    seconds = []
+    for _ in range(options.steps + 5):  # the first few compile and warm up
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        run.train_step()
+        torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - start)
+    if run.layout.first:
+        print(report(torch.cuda.get_device_name(), processes, rows, statistics.median(seconds[5:]), a_step))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

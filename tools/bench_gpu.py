@@ -3,9 +3,9 @@
     python tools/bench_gpu.py [--rows 12] [--steps 20] [--eager]
     torchrun --nproc-per-node 8 tools/bench_gpu.py --shard rest
 
-A step is that of `fit`: bfloat16, AdamW, 1,024 tokens a row, compiled blocks. MFU is the share of the GPU's peak that the
-model's own FLOPs use (Chowdhery et al. 2022, appendix B): those that `training.costs.flops` counts, which leave out what
-is computed twice. Without a GPU there is nothing to measure, and it says so.
+A step is that of `fit`: bfloat16, AdamW, 1,024 tokens a row, compiled blocks. MFU is the share of the GPU's peak that
+the model's own FLOPs use (Chowdhery et al. 2022, appendix B). `training.costs.flops` counts them, and leaves out what is
+computed twice. Without a GPU there is nothing to measure, and the tool says so.
 """
 
 import argparse
@@ -32,8 +32,8 @@ PEAKS = {
     **{"B200": 2250e12, "L40S": 362e12, "RTX 4090": 165e12},
 }
 PUBLISHED = (
-    "nanoGPT's README: about 4 days on eight A100 40GB, with 600,000 steps of 491,520 tokens in its configuration: about "
-    "107,000 tokens/s a GPU. torch.compile there: from 250 to 135 ms an iteration (GPU and rows are not named)."
+    "nanoGPT's README: about 4 days on eight A100 40GB; with the 600,000 steps of 491,520 tokens of its configuration, "
+    "that is about 107,000 tokens/s a GPU. torch.compile there: from 250 to 135 ms an iteration (GPU and rows are not named)."
 )
 
 

@@ -4,8 +4,8 @@
     torchrun --nproc-per-node 8 tools/bench_gpu.py --shard rest
 
 A step is that of `fit`: bfloat16, AdamW, 1,024 tokens a row, compiled blocks. MFU is the share of the GPU's peak that
-the model's own FLOPs use (Chowdhery et al. 2022, appendix B). `training.costs.flops` counts them, and leaves out what is
-computed twice. Without a GPU there is nothing to measure, and the tool says so.
+the model's own FLOPs use (Chowdhery et al. 2022, appendix B): `training.costs.flops`, without what is computed twice.
+Without a GPU there is nothing to measure, and the tool says so.
 """
 
 import argparse
@@ -33,7 +33,7 @@ PEAKS = {
 }
 PUBLISHED = (
     "nanoGPT's README: about 4 days on eight A100 40GB; with the 600,000 steps of 491,520 tokens of its configuration, "
-    "that is about 107,000 tokens/s a GPU. torch.compile there: from 250 to 135 ms an iteration (GPU and rows are not named)."
+    "that is about 107,000 tokens/s a GPU. torch.compile there: from 250 to 135 ms (GPU and rows are not named)."
 )
 
 

@@ -96,16 +96,17 @@ def train(arguments: list[str]) -> int:
         options = parser.parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
-    from tx_helpers import recipe_file
+    from tx_helpers.recipe_file import plan, read_recipe
+    from tx_helpers.recipe_file import train as trained
 
     try:
-        recipe = recipe_file.read_recipe(options.recipe)
+        recipe = read_recipe(options.recipe)
         if options.dry_run:
-            print(printable(recipe_file.plan(recipe, processes=options.processes)))
+            print(printable(plan(recipe, processes=options.processes)))
             return 0
         before = signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
         try:
-            run = recipe_file.train(recipe)
+            run = trained(recipe)
         finally:
             signal.signal(signal.SIGTERM, before)
     except (ValueError, FileNotFoundError) as error:

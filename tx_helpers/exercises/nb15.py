@@ -2,6 +2,8 @@
 
 import math
 
+import torch.nn.functional as F
+
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
 
@@ -111,6 +113,12 @@ groups.add_mistakes(
                 q, _interleaved(k, len(q)), _interleaved(v, len(q)), width=len(q) // len(k) * q.shape[-1]
             ),
         ),
+        "causal": (
+            "You hid the later keys. There is no mask here: every query may look at all S keys.",
+            lambda q, k, v: F.scaled_dot_product_attention(
+                q, _interleaved(k, len(q)), _interleaved(v, len(q)), is_causal=True
+            ),
+        ),
         "softmax_over_queries": (
             "Your softmax runs over the queries. The weights of each query have to sum to 1 over the keys: dim=-1.",
             lambda q, k, v: _attend(q, _interleaved(k, len(q)), _interleaved(v, len(q)), dim=-2),
@@ -173,6 +181,11 @@ cached.add_mistakes(
             "You counted T positions in every layer. A layer with a window forgets what it can no longer see.",
             lambda windows, T, B, H, G, K, size: B * len(windows) * T * 2 * G * K * size,
         ),
+        "cache_of_2017": (
+            "You counted T positions in every layer, and H heads: the cache of a model from 2017. Keys and values have "
+            "only G heads, and a layer with a window forgets.",
+            lambda windows, T, B, H, G, K, size: B * len(windows) * T * 2 * H * K * size,
+        ),
         "window_not_filled": (
             "You counted the whole window even where the text is shorter than it: take the smaller of both.",
             lambda windows, T, B, H, G, K, size: B * sum(w or T for w in windows) * 2 * G * K * size,
@@ -198,8 +211,8 @@ cached.add_mistakes(
             lambda windows, T, B, H, G, K, size: B * _kept(windows, T) * 2 * G * K * size * 8,
         ),
         "one_layer": (
-            "You counted the first layer only. Each layer has keys and values of its own.",
-            lambda windows, T, B, H, G, K, size: B * _kept(windows[:1], T) * 2 * G * K * size,
+            "You counted one layer, which sees all T tokens. Each layer has keys and values of its own.",
+            lambda windows, T, B, H, G, K, size: B * T * 2 * G * K * size,
         ),
         "square_of_the_length": (
             "You counted a matrix of T positions for each position. Scores are not kept: the cache grows with T, not "

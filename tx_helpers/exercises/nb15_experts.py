@@ -114,6 +114,19 @@ router.add_mistakes(
     }
 )
 
+
+@router.mistake(
+    "You wrote weights[:, places] = …, which fills these columns for all tokens: every token gets the experts of the "
+    "others, too. scatter(-1, places, …) writes each token's weights into its own row."
+)
+def columns_of_all_tokens(logits, k):
+    values, places = logits.topk(k)
+    weights = torch.zeros_like(logits)
+    for row, column in zip(values.softmax(-1), places, strict=True):
+        weights[:, column] = row
+    return weights
+
+
 # --- balance ---------------------------------------------------------------------------------------------------------
 
 
@@ -142,7 +155,7 @@ balance = Exercise(
     ],
     hints=(
         "f and P are both vectors of E numbers, and each sums to 1.",
-        "F.one_hot(chosen, E) has a 1 for each token's expert; its mean over the tokens is f.",
+        "torch.nn.functional.one_hot(chosen, E) has a 1 for each token's expert; its mean over the tokens is f.",
         "E * (f * probabilities.mean(0)).sum(). If all experts are used alike, this is 1.",
     ),
 )
@@ -191,6 +204,11 @@ balance.add_mistakes(
         "sums_for_both": (
             "You divided neither the counts nor the summed probabilities by N. Both are means over the tokens.",
             lambda p, chosen: len(p) ** 2 * _balance(lambda f, P, E: E * f @ P)(p, chosen),
+        ),
+        "means_over_experts": (
+            "Your means run over the experts, and each of them is 1/E, whatever the router does. f and P have an entry "
+            "for each expert: take the means over the tokens, dim 0.",
+            lambda p, chosen: p.mean(1).sum(),
         ),
         "own_probability": (
             "Your result is E times the mean probability of the expert that each token was sent to, as if P_i were a "

@@ -38,12 +38,12 @@ blocks = Exercise(
             (torch.tensor([[2.0, 0.0]]), torch.tensor([[1.0]]), torch.tensor([[1.5]])),
             (torch.tensor([[0.0, 4.0]]), torch.tensor([[3.0]]), torch.tensor([[2.0]])),
         ),
-        (_block(5, 3, seed=1), _block(5, 3, seed=2)),
+        (_block(3, 2, seed=1), _block(3, 2, seed=2)),
         (
             _with_an_empty_row(_block(4, 3, seed=3, shift=-9.0), 1),
             _with_an_empty_row(_block(4, 3, seed=4, shift=-9.0), 2),
         ),
-        (_block(3, 2, seed=5, shift=100.0), _block(3, 2, seed=6)),
+        (_block(5, 3, seed=5, shift=100.0), _block(5, 3, seed=6)),
     ],
     hints=(
         "Both sums must count from the same maximum. What is exp(score − m), if you know exp(score − m₁)?",
@@ -145,6 +145,16 @@ blocks.add_mistakes(
             "has weights that sum to 2.",
             _merge(out=lambda o1, o2, n1, n2, f1, f2: o1 + o2),
         ),
+        "first_output_whole": (
+            "You added the second block to the first output as it was. That was a mean over fewer keys: in the new one "
+            "it counts with ℓ₁·exp(m₁ − m)/ℓ only. Without this factor the old values keep too much weight.",
+            _merge(out=lambda o1, o2, n1, n2, f1, f2: o1 + n2 * f2 * o2 / (n1 * f1 + n2 * f2)),
+        ),
+        "factors_alone": (
+            "You multiplied each output by exp(m₁ − m) or exp(m₂ − m) and added them up. Multiply each by its total, "
+            "too, and divide by the new total: the result is a mean.",
+            _merge(out=lambda o1, o2, n1, n2, f1, f2: f1 * o1 + f2 * o2),
+        ),
         "totals_left_out": (
             "You weighted the outputs by exp(m₁ − m) and exp(m₂ − m) alone. Multiply each by its total: a block with "
             "many keys counts more than its largest score says.",
@@ -228,6 +238,10 @@ drafted.add_mistakes(
             "Your `redraw` does not sum to 1. What is missing has to be divided by its sum to be a distribution.",
             _checked(redraw=lambda p, q: (p - q).clamp(min=0)),
         ),
+        "divided_by_the_largest": (
+            "You divided what is missing by its largest entry. Divide by its sum: a distribution sums to 1.",
+            _checked(redraw=lambda p, q: (p - q).clamp(min=0) / (p - q).max()),
+        ),
         "surplus_redrawn": (
             "You turned the difference: max(0, q − p) is what the draft proposes too often. Draw from what it proposes "
             "too rarely.",
@@ -239,7 +253,7 @@ drafted.add_mistakes(
         ),
         "softmax_of_the_difference": (
             "You normalised with a softmax, which gives every token some probability. Divide by the sum.",
-            _checked(redraw=lambda p, q: (p - q).softmax(0)),
+            _checked(redraw=lambda p, q: (p - q).clamp(min=0).softmax(0)),
         ),
         "p_where_missing": (
             "You draw again from p among the tokens with p > q. Each of them is missing by p − q, not by p.",

@@ -34,8 +34,8 @@ linear = Exercise(
             torch.tensor([[1.0, 3.0]]),
             torch.tensor([[5.0, 7.0]]),
         ),
-        _step_inputs(3, 4, seed=11),
-        _step_inputs(2, 5, seed=12),
+        _step_inputs(2, 3, seed=11),
+        _step_inputs(4, 5, seed=12),
     ],
     hints=(
         "First write the token into the state, then read: a token sees itself.",
@@ -118,6 +118,15 @@ linear.add_mistakes(
             "has to meet the keys.",
             _linear(lambda q, k, v, M, z, old_M, old_z: torch.einsum("he,hke->hk", q, M) / _dot(q, z)),
         ),
+        "read_over_values": (
+            "You multiplied the query with the memory and summed over the columns. These belong to the value and must "
+            "stay; sum over the rows, which belong to the key: .sum(1).",
+            _linear(lambda q, k, v, M, z, old_M, old_z: q * M.sum(-1) / _dot(q, z)),
+        ),
+        "features_twice": (
+            "You made q and k positive once more, with elu(x) + 1. They are positive already, so this adds 1 to both.",
+            lambda memory, total, q, k, v: _linear()(memory, total, q + 1, k + 1, v),
+        ),
         "written_transposed": (
             "You wrote v kᵀ in place of k vᵀ, so reading gives the keys back. Rows of M belong to the key.",
             _linear(memory=lambda old, k, v: old + _outer(v, k)),
@@ -160,7 +169,7 @@ linear.add_mistakes(
 # --- the delta rule --------------------------------------------------------------------------------------------------
 
 
-def _written(seed, H=3, K=4):
+def _written(seed, H, K):
     """memory (H, K, K), k (H, K) of length 1, v (H, K), beta (H,) between 0 and 1."""
     memory, k, v, beta = random_tensors((H, K, K), (H, K), (H, K), (H,), seed=seed)
     return memory, k / k.norm(dim=-1, keepdim=True), v, beta.sigmoid()
@@ -184,8 +193,8 @@ delta = Exercise(
             torch.tensor([[5.0, -1.0]]),
             torch.tensor([0.5]),
         ),
-        _written(seed=31),
-        _written(seed=32, H=2, K=5),
+        _written(seed=31, H=2, K=3),
+        _written(seed=32, H=4, K=5),
     ],
     hints=(
         "Three steps: read with k, take the difference to v, write it under k.",
@@ -226,6 +235,11 @@ delta.add_mistakes(
         "old_value_added": (
             "You added what the memory returns, Mᵀk, to v. It has to be taken away: what is written is the difference.",
             _delta(lambda M, k, v, b, old: M + _outer(k, b * (v + old))),
+        ),
+        "mixture_added": (
+            "Your mixture β v + (1 − β) Mᵀk is what the memory should return afterwards. You added it to what it "
+            "returns already; add only the difference, β (v − Mᵀk).",
+            _delta(lambda M, k, v, b, old: M + _outer(k, b * v + (1 - b) * old)),
         ),
         "beta_for_the_old_value_only": (
             "You multiplied only the old value by β. What is removed and what is written get the same strength.",

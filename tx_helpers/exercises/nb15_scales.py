@@ -4,9 +4,19 @@ import math
 
 import torch
 
+from tx_helpers.exercises.compare import as_tensor
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 
+WHOLE = (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64)
+
 # --- weights in a few bits -------------------------------------------------------------------------------------------
+
+
+def _in_real_numbers(result):
+    """Whole numbers as real ones: whoever returns the codes shall be told so, and not that the dtype is another."""
+    result = as_tensor(result)
+    return result.float() if isinstance(result, torch.Tensor) and result.dtype in WHOLE else result
+
 
 rounding = Exercise(
     "rounded_rows",
@@ -21,13 +31,12 @@ rounding = Exercise(
     formula=r"s_f = \frac{\max_d |W_{fd}|}{2^{b-1} - 1}, \qquad W'_{fd} = s_f \cdot \mathrm{round}\Bigl("
     r"\frac{W_{fd}}{s_f}\Bigr)",
     cases=lambda: [
-        (torch.tensor([[0.5, -1.0, 0.3], [7.0, 2.6, -0.4]]), 4),
+        (torch.tensor([[0.55, -1.0, 0.3], [7.0, 2.6, 0.4]]), 4),
         (torch.tensor([[-4.0], [0.5], [2.0]]) * random_tensors((3, 8), seed=71)[0], 4),
         (random_tensors((4, 6), seed=72)[0].exp() - 2, 3),
         (random_tensors((5, 12), seed=73)[0], 8),
     ],
-    tolerance=1e-4,
-    picture=True,
+    run=lambda round_it, W, bits: _in_real_numbers(round_it(W, bits)),
     hints=(
         "First the scale of each row, (F, 1): the largest |W| of the row divided by the largest code.",
         "W.abs().amax(dim=1, keepdim=True) / (2 ** (bits - 1) - 1)",
@@ -88,6 +97,15 @@ rounding.add_mistakes(
         "codes_without_a_sign": (
             "Your largest code is 2^bits − 1. One bit is needed for the sign: codes up to 2^(bits−1) − 1 fit.",
             _rounded(lambda W, bits: _largest(W) / (2**bits - 1)),
+        ),
+        "twice_as_many_codes": (
+            "You divided by 2^bits. That is the number of codes, and half of them are negative: the "
+            "largest is 2^(bits−1) − 1.",
+            _rounded(lambda W, bits: _largest(W) / 2**bits),
+        ),
+        "always_8_bits": (
+            "You divided by 127, which is right for 8 bits alone. The largest code is 2^(bits−1) − 1.",
+            _rounded(lambda W, bits: _largest(W) / 127),
         ),
         "one_code_too_many": (
             "Your largest code is 2^(bits−1), for example 128, which does not fit into 8 bits with a sign: subtract 1.",
@@ -216,6 +234,19 @@ yarn.add_mistakes(
         "radians_for_turns": (
             "You counted radians. A turn has 2π of them: divide T·ω by 2π.",
             _yarn(turns=lambda w, T, factor: T * w),
+        ),
+        "pi_in_the_numerator": (
+            "You wrote T·ω / 2 * π, which multiplies by π. Put brackets round it: T·ω / (2 * math.pi).",
+            _yarn(turns=lambda w, T, factor: T * w / 2 * math.pi),
+        ),
+        "brackets_forgotten": (
+            "You wrote (r − slow) / fast − slow: the division comes first. Put brackets round fast − slow.",
+            _yarn(lambda r, slow, fast: ((r - slow) / fast - slow).clamp(0, 1)),
+        ),
+        "wavelengths_for_turns": (
+            "You compared the wavelength 2π/ω with `slow` and `fast`. They count turns in the trained length: T "
+            "divided by the wavelength.",
+            _yarn(turns=lambda w, T, factor: 2 * math.pi / w),
         ),
         "turns_of_the_long_text": (
             "You counted the turns in the long text. What matters is what the model saw in training: T tokens.",

@@ -227,12 +227,10 @@ def rounded_by_whole_codes(W, bits):
     return (W / scale).round().clamp(-most, most).to(torch.int8) * scale
 
 
-def rounded_row_by_row(W, bits):
-    rows = []
-    for row in W:
-        scale = max(row.max(), -row.min()) / (2 ** (bits - 1) - 1)
-        rows.append(torch.round(row / scale).mul(scale))
-    return torch.stack(rows)
+def rounded_by_the_inverse_scale(W, bits):
+    """Multiplied in place of divided: a case with exact halves would round them to another side."""
+    inverse = (2.0 ** (bits - 1) - 1) / W.abs().amax(1, keepdim=True)
+    return (W * inverse).round() / inverse
 
 
 def rounded_by_half_up(W, bits):
@@ -288,7 +286,10 @@ RIGHT = {
         balanced_by_counting, balanced_by_one_hot, balanced_by_reading_the_means, balanced_by_comparison
     ),
     "rounded_rows": named(
-        rounded_by_whole_codes, rounded_row_by_row, rounded_by_half_up, rounded_by_the_nearest_of_all_codes
+        rounded_by_whole_codes,
+        rounded_by_the_inverse_scale,
+        rounded_by_half_up,
+        rounded_by_the_nearest_of_all_codes,
     ),
     "yarn_frequencies": named(stretched_pair_by_pair, stretched_by_where, stretched_by_interp, stretched_in_place),
 }

@@ -36,6 +36,6 @@ def torchrun(processes: int, *command: str, **environment: str) -> Iterator[subp
 def measured(processes: int, names: list[str], folder: Path, **environment: str) -> dict:
     """What `parallel_cases` measures, in this many processes."""
     with torchrun(processes, str(CASES), json.dumps(names), str(folder), **environment) as launched:
-        said, _ = launched.communicate(timeout=300)
+        said, _ = launched.communicate(timeout=1000)
     assert launched.returncode == 0, said
     return json.loads((folder / "measured.json").read_text())

@@ -5,6 +5,7 @@ As a script, started by torchrun: trains and checks what is named; the first pro
 
 import faulthandler
 import json
+import math
 import os
 import signal
 import sys
@@ -28,8 +29,8 @@ from tx_helpers.training.parallel import Parallel
 from tx_helpers.training.sharded import export_weights, last_checkpoint
 
 V, D, T, ROWS = 11, 24, 5, 8
-MOST_SECONDS = 240  # of one launch
-TIMEOUT = 15  # seconds that the processes of `slow` wait for each other
+MOST_SECONDS = 900  # of one launch, on a busy machine; a quiet one takes a minute
+TIMEOUT = 60  # seconds that the processes of `slow` wait for each other
 
 
 def batches(step: int) -> TextBatch:
@@ -111,6 +112,12 @@ ON_FOUR = {
     "shards of tensor": Case(Parallel(shard="rest", tensor=2)),
     "shards of tensor, muon": Case(Parallel(shard=2, tensor=2), optimizer="muon", steps=SHORT),
 }
+# The operation, and which of its arguments is the whole tensor. Under gloo a reduce-scatter is an all-reduce, too.
+COLLECTIVES = {
+    "all-reduce": ("gloo:all_reduce", 0),
+    "all-gather": ("c10d::_allgather_base_", 0),
+    "reduce-scatter": ("c10d::_reduce_scatter_base_", 1),
+}
 LAYOUTS = {"copies": DDP, "shards": FSDP, "tensor": TENSOR}
 
 
@@ -185,6 +192,23 @@ def _message(attempt: Callable[[], object]) -> str:
     return "nothing was wrong"
 
 
+def counted(folder: Path) -> dict:
+    """Bytes of the collectives in one step, by layout, as PyTorch's profiler sees them; without clipping."""
+    found = {}
+    for name, parallel in LAYOUTS.items():
+        model = small_model()
+        run = Run(model, batches, loss=language_model_loss, optimizer=OPTIMIZERS["sgd"](model), parallel=parallel)
+        run.train_step()  # the first step also tells the processes about shapes
+        with torch.profiler.profile(record_shapes=True) as profiled:
+            run.train_step()
+        found[name] = {kind: 0 for kind in COLLECTIVES}
+        for event in profiled.events():
+            for kind, (operation, place) in COLLECTIVES.items():
+                if event.name == operation:
+                    found[name][kind] += 4 * math.prod(event.input_shapes[place])
+    return found
+
+
 def slow(folder: Path) -> dict:
     """A training that saves after every step, to be killed in the middle, and goes on where it was."""
     (folder / f"pid-{os.environ['RANK']}").write_text(str(os.getpid()))
@@ -194,7 +218,7 @@ def slow(folder: Path) -> dict:
     return {"losses": Case(FSDP).train(parallel, resume=last and folder / "slow", **options).losses}
 
 
-CHECKS = {check.__name__: check for check in (resumed, saved, loaded, interrupted, refused, slow)}
+CHECKS = {check.__name__: check for check in (resumed, saved, loaded, interrupted, refused, counted, slow)}
 
 
 def main(names: list[str], folder: Path) -> None:

@@ -158,5 +158,33 @@ def flops(model: nn.Module, rows: int, length: int, *, checkpointing: bool = Fal
     return 3 * (in_blocks + outside + attention) + again
 
 
+def sent(model: nn.Module, rows: int, length: int, *, data: int = 1, shard: int = 1, tensor: int = 1) -> dict[str, int]:
+    """Bytes of the tensors that a process reduces or gathers in a step; one of data, shard and tensor is more than 1.
+
+    rows and length are those of the process's part of a batch. A ring sends 2 (n − 1)/n of an all-reduce's bytes, and
+    (n − 1)/n of the others', to the next of n processes.
+    """
+    check_numbers("costs", least=1, whole=True, rows=rows, length=length, data=data, shard=shard, tensor=tensor)
+    if sum(size > 1 for size in (data, shard, tensor)) != 1:
+        raise ValueError(f"costs: data={data}, shard={shard}, tensor={tensor}, expected one of them to be more than 1")
+    if shard > 1:  # blocks are gathered for both passes, the rest stays from the first to the second
+        blocks = sum(_padded(parameter, shard) for block in blocks_of(model) for parameter in block.parameters())
+        whole = sum(_padded(parameter, shard) for parameter in model.parameters())
+        return {"all-gather": BYTES * (whole + blocks), "reduce-scatter": BYTES * whole}
+    if data > 1:
+        return {"all-reduce": BYTES * sum(parameter.numel() for parameter in model.parameters())}
+    _check(model)
+    gated = sum(isinstance(block.feed_forward, GatedFeedForward) for block in blocks_of(model))
+    # forward: one for each of the 2 sub-layers; backward: one for each matrix that is cut by outputs
+    sums = (2 + 3 + 1) * len(blocks_of(model)) + gated
+    return {"all-reduce": BYTES * sums * rows * length * model.config.d_model}
+
+
+def _padded(parameter: nn.Parameter, shard: int) -> int:
+    """Numbers of a parameter, the rows of which are filled up to a multiple of `shard`."""
+    rows = parameter.shape[0]
+    return -(-rows // shard) * shard * (parameter.numel() // rows)
+
+
 def _weights(module: nn.Module) -> int:
     return sum(part.weight.numel() for part in module.modules() if isinstance(part, nn.Linear))

@@ -10,7 +10,7 @@ from tx_helpers.config import AttentionConfig, FeedForwardConfig, NormConfig, Po
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly, count_parameters
 from tx_helpers.presets import gpt2
 from tx_helpers.text.data import TextBatch
-from tx_helpers.training.costs import activations, flops, memory, parameters_by_part
+from tx_helpers.training.costs import activations, flops, memory, parameters_by_part, sent
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import adamw, muon
 from tx_helpers.training.parallel import Parallel, blocks_of, prepare_blocks
@@ -124,6 +124,21 @@ def test_gpt2_on_the_meta_device_by_part():
     }
     tokens = 8 * 1024
     assert flops(model, 8, 1024) / tokens == pytest.approx(6 * 124e6 + 12 * 12 * 768 * 1024, rel=0.01)
+
+
+def test_bytes_that_processes_send():
+    model = DecoderOnly(CONFIGS["2017"])  # three blocks; V = 101 is filled up to 102 for two shards
+    weights = 4 * count_parameters(model)
+    embedding, norm = 4 * V * 48, 4 * 2 * 48
+    assert sent(model, B, T, data=2) == {"all-reduce": weights}
+    whole = weights + 4 * 48
+    assert sent(model, B, T, shard=2) == {
+        "all-gather": 2 * whole - (embedding + 4 * 48) - norm,
+        "reduce-scatter": whole,
+    }
+    assert sent(model, B, T, tensor=2) == {"all-reduce": 4 * 3 * 6 * B * T * 48}
+    with pytest.raises(ValueError, match="costs: data=2, shard=2, tensor=1, expected one of them"):
+        sent(model, B, T, data=2, shard=2)
 
 
 def test_what_the_formulas_do_not_cover_is_named():

@@ -1,6 +1,7 @@
 """The same training in one process, and in two and four by torchrun: one launch for all that two do, one for four."""
 
 import math
+import shutil
 from functools import cache
 
 import pytest
@@ -11,12 +12,13 @@ from parallel_cases import CASES, ON_FOUR, Case, batches, small_model
 from tx_helpers.pretrained.tensor_file import read_header, read_tensor
 from tx_helpers.text.data import IGNORE, PAD, SequenceBatch, TextBatch
 from tx_helpers.training.checkpoints import load_weights
+from tx_helpers.training.costs import sent
 from tx_helpers.training.loop import Run
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.parallel import Layout, Parallel
 from tx_helpers.training.sharded import last_checkpoint
 
-CHECKS = ["resumed", "saved", "interrupted", "refused"]
+CHECKS = ["resumed", "saved", "interrupted", "refused", "counted"]
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +107,16 @@ def test_what_does_not_fit_is_named(on_two):
     assert found["no checkpoint"].startswith("load_sharded: no complete checkpoint in")
 
 
+@pytest.mark.slow
+def test_bytes_by_formula_are_those_counted(on_two):
+    found, model = on_two["counted"], small_model()
+    shards = sent(model, 4, 5, shard=2)
+    assert {kind: found["shards"][kind] for kind in shards} == shards
+    # The loss is summed, too, and the gradients of the norms of queries and keys: a few numbers each.
+    assert found["copies"]["all-reduce"] == pytest.approx(sent(model, 4, 5, data=2)["all-reduce"], rel=0.01)
+    assert found["tensor"]["all-reduce"] == pytest.approx(sent(model, 8, 5, tensor=2)["all-reduce"], rel=0.01)
+
+
 # --- one process ------------------------------------------------------------------------------------------------------
 
 
@@ -113,6 +125,22 @@ def test_pieces_in_one_process_are_the_same_training(parallel):
     assert Case(parallel).train(parallel, steps=5).losses == pytest.approx(
         _alone("sgd", torch.float64, ()).losses[:5], abs=1e-12, rel=0
     )
+
+
+def test_compile_is_asked_of_every_block(monkeypatch):
+    asked = []
+    monkeypatch.setattr(torch.nn.Module, "compile", asked.append)
+    model = small_model()
+    Layout(Parallel(compile=True), model, [])
+    assert asked == list(model.decoder.blocks)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler on a CPU")
+def test_compiled_blocks_are_the_same_training():
+    compiled = Parallel(compile=True)
+    losses = Case(compiled).train(compiled, steps=3).losses
+    assert losses == pytest.approx(_alone("sgd", torch.float64, ()).losses[:3], abs=1e-6, rel=0)
 
 
 def test_a_mean_of_means_would_be_another_loss():

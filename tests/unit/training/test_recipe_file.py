@@ -133,11 +133,11 @@ def test_train_under_torchrun_ends_with_a_checkpoint_when_slurm_says_so(recipe):
     recipe.write_text(SMALL.replace("steps = 6", "steps = 1000000"))
     folder = recipe.parent / "out"
     with torchrun(2, "-m", "tx_helpers", "train", str(recipe)) as launched:
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while last_checkpoint(folder) is None and time.monotonic() < end and launched.poll() is None:
             time.sleep(0.05)
         launched.send_signal(signal.SIGTERM)
-        said, _ = launched.communicate(timeout=60)
+        said, _ = launched.communicate(timeout=120)
     assert "Interrupted after step" in said
     steps = int(last_checkpoint(folder).name[5:])
     recipe.write_text(SMALL.replace("steps = 6", f"steps = {steps + 2}"))

@@ -1,0 +1,72 @@
+"""2017 against 2026: two decoders, the same stories, the same seconds on one processor core, side by side.
+
+    sides = duel(seconds=8)
+    sides["2017"].held_out, sides["2026"].held_out      # nats a character
+    sides["2026"].sample                                # what it writes
+
+The recipes are the first and the last of `ladder`. Seconds are those that this process is on the processor, so another
+program does not slow one side down. A few steps of a model that is then thrown away say how many steps fit into them:
+the learning rate has to know its last step. So a side's seconds are near those that were given, not equal to them.
+"""
+
+import time
+from typing import NamedTuple
+
+import torch
+
+from tx_helpers.arguments import check_numbers
+from tx_helpers.generation.search import generate
+from tx_helpers.modern.ladder import CONTEXT, FIRST, Recipe, as_of, held_out_loss, ladder_model, ladder_text, training
+from tx_helpers.modern.rungs import RUNGS
+from tx_helpers.training.contexts import cpu_threads
+from tx_helpers.training.loop import Run
+
+TODAY = "2026"
+PILOT = 4  # steps that say how long one takes
+
+
+class Side(NamedTuple):
+    """One of the two, trained."""
+
+    steps: int
+    seconds: list[float]  # after each step
+    losses: list[float]  # of each step
+    held_out: float  # loss a character of stories that it did not read
+    sample: str
+
+
+def duel(*, seconds: float = 8.0, seed: int = 0, characters: int = 200) -> dict[str, Side]:
+    """Both decoders, each trained for about so many seconds."""
+    check_numbers("duel", above=0, seconds=seconds)
+    check_numbers("duel", least=0, whole=True, characters=characters)
+    with cpu_threads(1):
+        return {
+            FIRST: _side(as_of(FIRST), seconds, seed, characters),
+            TODAY: _side(as_of(RUNGS[-1].name), seconds, seed, characters),
+        }
+
+
+def _side(recipe: Recipe, seconds: float, seed: int, characters: int) -> Side:
+    pilot = _trained(recipe, PILOT, seed)[1]
+    steps = max(2, round(seconds * (PILOT - 1) / (pilot[-1] - pilot[0])))  # without the first step, which is slower
+    run, times = _trained(recipe, steps, seed)
+    text, model = ladder_text(), run.model.eval()
+    sample, prompt = "", text.tokenizer.encode("\n\n")
+    while len(sample) < characters:
+        ids = generate(
+            model, prompt, max_new_tokens=CONTEXT // 2, temperature=1.0, generator=torch.Generator().manual_seed(seed)
+        )
+        sample += text.tokenizer.decode(ids[0])
+        prompt = ids[0].tolist()
+    return Side(steps, times, list(run.losses), held_out_loss(model, text.held_out), sample[:characters])
+
+
+def _trained(recipe: Recipe, steps: int, seed: int) -> tuple[Run, list[float]]:
+    """The run, and the seconds after each of its steps."""
+    model = ladder_model(recipe, seed=seed)
+    run, times = Run(model, **training(recipe, model, steps=steps, seed=seed)), []
+    began = time.process_time()
+    for _ in range(steps):
+        run.train_step()
+        times.append(time.process_time() - began)
+    return run, times

@@ -125,8 +125,8 @@ def test_what_was_not_measured_has_no_loss():
 
 
 def test_the_choice_is_framed_where_it_is_a_rung():
-    assert draw(ALL, frozenset(NAMES[:3])).svg.count(f' fill="{ORANGE.tint}"') == 1
-    assert draw(ALL, frozenset({"rotary"})).svg.count(f' fill="{ORANGE.tint}"') == 0
+    assert draw(ALL, frozenset(NAMES[:3])).svg.count(f'stroke="{ORANGE.full}" stroke-width="2"') == 1
+    assert draw(ALL, frozenset({"rotary"})).svg.count(f'stroke="{ORANGE.full}" stroke-width="2"') == 0
     assert "12 ms a step" in texts(draw(ALL, frozenset({"rotary"})).svg)
 
 

@@ -140,7 +140,8 @@ def draw(all_trained: Sequence[Trained], changes: frozenset[str], equal: str = "
     for number, one in enumerate(rungs):
         y, name = TOP + ROW * (number + 1) + 6, one.measured["name"]
         if one is found:
-            parts.append(shape("rect", x=10, y=y - 11, width=LEFT + WIDE - 10, height=ROW, rx=4, fill=ORANGE.tint))
+            frame = dict(x=10, y=y - 11, width=LEFT + WIDE - 10, height=ROW, rx=4, fill="none")
+            parts.append(shape("rect", stroke=ORANGE.full, stroke_width=2, **frame))
         label = f"{'✓ ' * (name in changes)}{name}"
         parts += _line(y, label, across, one.measured[equal], BLUE.full, bold=name in changes)
     parts += _beside(all_trained, changes, equal, found)
@@ -168,8 +169,8 @@ def _beside(all_trained: Sequence[Trained], changes: frozenset[str], equal: str,
         y, ratio = TOP + 38 + 62 * row, here[key] / first[key]
         parts.append(words(BESIDE, y, f"{here[key]:,.0f} {name}", font_weight="bold"))
         parts.append(bar(BESIDE, y + 8, THERE / 2 * min(ratio, 2), 12, BLUE.full))
-        parts.append(line(BESIDE + THERE / 2, y + 5, BESIDE + THERE / 2, y + 23, INK, stroke_width=2))
-        parts.append(words(BESIDE, y + 36, f"{ratio:.2f} times that of 2017", fill=MUTED))
+        parts.append(line(BESIDE + THERE / 2, y + 20, BESIDE + THERE / 2, y + 26, INK, stroke_width=2))
+        parts.append(words(BESIDE, y + 40, f"{ratio:.2f} times that of 2017", fill=MUTED))
     y = TOP + 38 + 62 * len(COSTS)
     if found:
         seconds = f"{1000 * found.measured['seconds_per_step']:.0f} ms a step"

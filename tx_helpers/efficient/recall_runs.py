@@ -1,6 +1,7 @@
 """Who can recall what it has read: small models that differ in one layer, trained on `recall_pairs`.
 
     learn_recall("softmax", steps=150).accuracy     {4: 1.0, 8: 1.0, 16: 1.0}: the share of right values, by pairs
+    recall_table(16)["delta"][8]                    the recorded share at each seed: tools/run_recall.py makes it
 
 The models have the same width, depth, heads and feed-forward networks, the same data and the same steps. What differs
 is the layer that mixes positions, and so the numbers that it keeps of the text (`Recall.kept`):
@@ -13,13 +14,17 @@ is the layer that mixes positions, and so the numbers that it keeps of the text 
 
 Theory: with K features there are K keys without overlap. So a matrix of K × K stores K pairs without error, if a key's
 old value is replaced and not added to; beyond that, values mix. Softmax keeps all. A window forgets what has left it,
-whatever its size. Source: Arora et al. 2023 (Zoology), 2024 (Based); Schlag et al. 2021, section 4.1.
+whatever its size. The recorded figures are those of 400 steps: what a layer could hold, and what it has learned by
+then, are two things. Source: Arora et al. 2023 (Zoology), 2024 (Based); Schlag et al. 2021, section 4.1.
 """
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -45,8 +50,9 @@ from tx_helpers.training.contexts import RandomStream, in_mode
 from tx_helpers.training.loop import fit
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 
+FILE = Path(__file__).with_name("recall.json")
 KINDS = ("softmax", "window", "linear", "delta", "gated delta", "state space", "hybrid")
-WIDTH, SIZES = 32, (8, 16)  # D; K
+WIDTH, SIZES = 32, (8, 16)  # D, and the K that tools/run_recall.py tries
 LENGTH, VOCAB = 64, 33  # 16 keys and 16 values
 STEPS, BATCH, RATE = 400, 32, 0.01
 PAIRS = (4, 8, 16)
@@ -115,7 +121,7 @@ def learn_recall(
         loss=_loss,
         optimizer=optimizer,
         steps=steps,
-        schedule=linear_warmup_decay(steps, warmup=30),
+        schedule=linear_warmup_decay(steps, warmup=min(30, steps // 4)),
         seed=seed,
         progress=False,
     )
@@ -165,3 +171,20 @@ def kept(model: DecoderOnly) -> int:
 
 def _loss(model: DecoderOnly, batch: Texts) -> Tensor:
     return F.cross_entropy(model(batch.ids).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
+
+
+@cache
+def recorded_recall() -> dict[str, Any]:
+    """recall.json: "about", and "runs": a seed, K ("d_head"), a kind, "kept", and "accuracy" by the number of pairs."""
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def recall_table(d_head: int) -> dict[str, dict[int, list[float]]]:
+    """Of the recorded runs with this K: kind -> pairs -> the share of right values at each seed."""
+    runs = [run for run in recorded_recall()["runs"] if run["d_head"] == d_head]
+    if not runs:
+        raise ValueError(f"recall_table: d_head={d_head!r}, expected one of {', '.join(map(str, SIZES))}")
+    return {
+        kind: {pairs: [run["accuracy"][str(pairs)] for run in runs if run["kind"] == kind] for pairs in PAIRS}
+        for kind in KINDS
+    }

@@ -1,0 +1,68 @@
+"""Train small models on recall, each kind at several seeds: tx_helpers/efficient/recall.json
+
+    python tools/run_recall.py [--seeds 0 1 2] [--steps 400] [--to FILE]
+
+About two minutes a seed on a quiet core. After each model the file is whole. What it holds already for the same steps
+is kept, so seeds can be added: --seeds 3 4.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from notebook_frame import ROOT
+from tx_helpers.efficient.recall_runs import BATCH, FILE, KINDS, LENGTH, PAIRS, SIZES, STEPS, learn_recall
+
+
+def about(steps: int) -> dict[str, Any]:
+    """What a file must have been made with, for a run to go on from it."""
+    return {"steps": steps, "batch": BATCH, "length": LENGTH, "pairs": list(PAIRS), "sizes": list(SIZES)}
+
+
+def machine() -> dict[str, Any]:
+    """Where it was made, and with what code."""
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=ROOT)
+    return {"cores": os.cpu_count(), "commit": commit.stdout.strip(), "torch": torch.__version__}
+
+
+def begun(file: Path, steps: int) -> dict[str, Any]:
+    """The file, if it was made with these settings; otherwise an empty one."""
+    old = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"about": {}}
+    if {name: old["about"].get(name) for name in about(steps)} == about(steps):
+        return old
+    return {"about": about(steps) | machine() | {"seconds": 0.0}, "runs": []}
+
+
+def run(seeds: list[int], steps: int, file: Path) -> None:
+    """Train what is missing, and write the file after each model."""
+    table = begun(file, steps)
+    done = {(one["seed"], one["d_head"], one["kind"]) for one in table["runs"]}
+    for seed in seeds:
+        for d_head in SIZES:
+            for kind in KINDS:
+                if (seed, d_head, kind) in done:
+                    continue
+                start = time.process_time()
+                found = learn_recall(kind, d_head=d_head, steps=steps, seed=seed)
+                seconds = time.process_time() - start
+                accuracy = {str(pairs): round(share, 4) for pairs, share in found.accuracy.items()}
+                one = {"seed": seed, "d_head": d_head, "kind": kind, "kept": found.kept, "accuracy": accuracy}
+                table["runs"].append(one)
+                table["about"]["seconds"] = round(table["about"]["seconds"] + seconds, 1)
+                file.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+                print(f"seed {seed}  K {d_head:2}  {kind:12} {accuracy}  {seconds:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--to", type=Path, default=FILE)
+    given = parser.parse_args()
+    run(given.seeds, given.steps, given.to)

@@ -135,7 +135,7 @@ def test_compile_is_asked_of_every_block(monkeypatch):
     assert asked == list(model.decoder.blocks)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler on a CPU")
 def test_compiled_blocks_are_the_same_training():
     compiled = Parallel(compile=True)

@@ -32,6 +32,7 @@ def plan(seeds: int, left_out_seeds: int, share: float = 1.0) -> list[tuple[str,
     jobs = [("record", "record", record.RECORD, share, seed) for seed in range(seeds)]
     jobs.insert(1, ("record", "nanoGPT", record.NANOGPT, share, 0))
     jobs += [("record", "nanoGPT", record.NANOGPT, share, seed) for seed in range(1, seeds)]
+    jobs += [("record", "4,600 steps", record.SHORTER, share, 0)] if seeds else []
     for seed in range(left_out_seeds):
         jobs.append(("without", WHOLE, record.RECORD, share * SHARE, seed))
         jobs += [("without", part, record.leave_out(part), share * SHARE, seed) for part in record.LEFT_OUT]

@@ -22,8 +22,8 @@ def plot_ladder(
 ) -> Picture:
     """A row for each entry of a group ("rungs", "alone", "without") of ladder.json, by default the recorded one.
 
-    A mark is the mean validation loss over the seeds; its bar goes from the lowest to the highest. The dotted line is
-    the mean of what the group is compared with at equal steps: 2017, or today.
+    A mark is the mean validation loss over the seeds; its bar goes from the lowest to the highest. A dotted line is the
+    mean of what the group is compared with, 2017 or today, in the budget of its colour.
     """
     check_one_of("plot_ladder", tuple(TITLES), group=group)
     check_types("plot_ladder", Sequence, budgets=budgets)
@@ -39,13 +39,13 @@ def plot_ladder(
         heights = [row + 0.24 * (place - (len(budgets) - 1) / 2) for row in range(len(rows))]
         mark, colour = MARKS[budget]
         style = dict(fmt=mark, color=colour, markersize=4.5, capsize=2.5, linewidth=1.2)
+        axis.axvline(_mean(base[budget]), color=colour, linewidth=1, linestyle=(0, (1, 2)))
         axis.errorbar(means, heights, xerr=(down, up), label=WORDS[budget], **style)
-    axis.axvline(_mean(base["steps"]), color="#555555", linewidth=1, linestyle=(0, (1, 2)))
     axis.set_yticks(range(len(rows)), [row["name"] for row in rows])
     axis.invert_yaxis()
     axis.grid(axis="x", alpha=0.3)
     axis.set(title=TITLES[group], xlabel="validation loss (nats a character), mean and range of the seeds")
-    axis.legend(fontsize=9, frameon=False, loc="lower left" if group == "alone" else "upper left")
+    figure.legend(fontsize=9, frameon=False, loc="outside lower center", ncols=len(budgets))
     return show(figure, describe(table, group, budgets))
 
 

@@ -107,12 +107,26 @@ def _table(losses, seconds):
 
 def test_the_verdict_follows_from_the_numbers():
     assert verdict(_table([1.46, 1.465], [240.0, 300.0])) == (
-        "2 of 2 seeds below 1.4697, within five minutes of one core at the latest"
+        "below 1.4697 for 2 of 2 trained, within five minutes of one core at the latest"
     )
     assert verdict(_table([1.46, 1.48], [420.0, 300.0])) == (
-        "1 of 2 seeds below 1.4697, after 7.0 minutes of one core at the latest"
+        "below 1.4697 for 1 of 2 trained, after 7.0 minutes of one core at the latest"
     )
-    assert verdict(_table([1.47, 1.48], [1.0, 2.0])) == "no seed of 2 below 1.4697; the best is 1.47"
+    assert verdict(_table([1.47, 1.48], [1.0, 2.0])) == "below 1.4697 for none of 2 trained; the best is 1.47"
     lines = as_text(_table([1.46], [240.0])).splitlines()
     assert lines[2] == "| record | 1.4600 | 4.0 | 4.0 | 6,000 | 840,320 |"
     assert lines[3].startswith("| 10% of the steps, without Muon | 1.4600 |")
+
+
+def test_the_recorded_losses_are_below_nanogpts_headline_for_every_seed():
+    table = record.recorded()
+    rows = {row["name"]: row for row in table["record"]}
+    assert rows["record"]["seeds"] and rows["record"]["steps"] == RECORD.steps
+    assert max(rows["record"]["loss"]) < table["about"]["headline"] == record.HEADLINE
+    assert min(rows["nanoGPT"]["loss"]) > 1.85, "over the full split nanoGPT's recipe is at 1.9"
+    for row in (*table["record"], *table["without"]):
+        assert len(row["seeds"]) == len(row["loss"]) == len(row["processor_seconds"]) == len(row["wall_seconds"])
+        assert all(
+            wall > 0.9 * spent for wall, spent in zip(row["wall_seconds"], row["processor_seconds"], strict=True)
+        )
+    assert verdict(table).startswith(f"below 1.4697 for {len(rows['record']['seeds'])} of ")

@@ -16,7 +16,7 @@ def test_marks_are_means_and_bars_reach_the_lowest_and_the_highest_seed(group):
     assert [label.get_text() for label in axis.get_yticklabels()] == [row["name"] for row in rows]
     assert len(axis.containers) == len(BUDGETS)
     for budget, container in zip(BUDGETS, axis.containers, strict=True):
-        np.testing.assert_allclose(container[0].get_xdata(), [np.mean(row[budget]) for row in rows])
+        np.testing.assert_allclose(np.asarray(container[0].get_xdata(), float), [np.mean(row[budget]) for row in rows])
         ends = [segment[:, 0] for segment in container[2][0].get_segments()]
         np.testing.assert_allclose(ends, [[min(row[budget]), max(row[budget])] for row in rows])
 

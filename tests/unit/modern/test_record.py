@@ -92,7 +92,7 @@ def test_a_training_is_written_into_its_row_once():
     run_record.add(table, "record", "record", 1, attempt._replace(loss=1.5))
     row = {"name": "record", "seeds": [0, 1], "loss": [1.4679, 1.5], "processor_seconds": [61.2, 61.2]}
     assert table["record"] == [row | {"wall_seconds": [70.0, 70.0], "steps": 10, "parameters": 100}]
-    assert len(run_record.plan(3, 2)) == 6 + 2 * (1 + len(LEFT_OUT))
+    assert len(run_record.plan(3, 2)) == 7 + 2 * (1 + len(LEFT_OUT))
 
 
 def _table(losses, seconds):

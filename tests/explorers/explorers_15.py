@@ -44,7 +44,9 @@ CASES = [
         "effective-context",
         (
             Move("Task", r"^Trained on 64 tokens; two hops, advertised ", keys=("ArrowDown",)),
-            Move("Tuned a little on longer texts", r"^Trained on 64 tokens, then tuned on longer texts; ", mouse="click"),
+            Move(
+                "Tuned a little on longer texts", r"^Trained on 64 tokens, then tuned on longer texts; ", mouse="click"
+            ),
         ),
     ),
 ]

@@ -24,7 +24,7 @@ CLAIMS = [
         "than ReLU; against ReLU² it depends on the model",
         HERE,
         "It depends. In the model of 2017",
-        (Break('compare(("alone", "SwiGLU"), ("alone", "ReLU²"))', 'compare(("alone", "ReLU²"), ("alone", "SwiGLU"))'),),
+        (Break('(("alone", "SwiGLU"), ("alone", "ReLU²"))', '(("alone", "ReLU²"), ("alone", "SwiGLU"))'),),
     ),
     Claim(
         "RMSNorm means pre-norm",

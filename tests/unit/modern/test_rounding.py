@@ -1,0 +1,39 @@
+"""Rounded weights of a trained model: fewer bits cost more, outliers cost more, and smaller groups cost less."""
+
+import pytest
+import torch
+
+from tx_helpers.efficient.quantise import quantised_copy
+from tx_helpers.families.world_models import world_model
+from tx_helpers.modern.rounding import losses_by_bits, rounded_copy, with_outliers
+
+
+def test_each_way_to_share_a_scale():
+    model = world_model("decoder")
+    channel = rounded_copy(model, bits=4)
+    expected = quantised_copy(model, bits=4)
+    for ours, theirs in zip(channel.parameters(), expected.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs)
+    weight = model.decoder.blocks[0].feed_forward.expand.weight
+
+    def error(share):
+        rounded = rounded_copy(model, bits=4, share=share).decoder.blocks[0].feed_forward.expand.weight
+        return (rounded - weight).square().mean().item()
+
+    assert error("tensor") > error("channel") > error(32) > 0
+    assert model.output.weight.equal(channel.output.weight)  # tied to the embedding
+    with pytest.raises(ValueError, match="share=0"):
+        rounded_copy(model, bits=4, share=0)
+
+
+def test_outliers_change_no_result_and_cost_bits():
+    model = world_model("decoder")
+    spiked = with_outliers(model)
+    ids = torch.arange(5, 25)[None]
+    with torch.no_grad():
+        torch.testing.assert_close(spiked(ids), model(ids), rtol=1e-3, atol=1e-3)
+    plain, harder = (losses_by_bits(each, bits=(8, 4), texts=30) for each in (model, spiked))
+    assert plain["full"] == pytest.approx(harder["full"], abs=1e-3)
+    assert abs(plain["channel"][8] - plain["full"]) < 0.01 < plain["tensor"][4] - plain["full"]
+    assert harder["channel"][4] - plain["channel"][4] > 0.01
+    assert harder[32][4] < harder["channel"][4] and harder["channel"][4] <= harder["tensor"][4] + 0.05

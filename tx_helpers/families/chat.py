@@ -33,7 +33,7 @@ Chat = Sequence[Mapping[str, str]]
 SIGNS = {"user": USER, "assistant": ASSISTANT}
 KINDS = ("answer", "summarise", "story")
 MOODS = {"": "", "happy ": "positive", "sad ": "negative"}  # of a day, and the sentiment of its story
-TUNING_STEPS, TUNING_BATCH, TUNING_RATE = 150, 32, 0.02
+TUNING_STEPS, TUNING_BATCH, TUNING_RATE = 150, 32, 0.01
 
 # The same template as `render`, in the language (Jinja) in which the library transformers keeps it with a tokenizer.
 CHAT_TEMPLATE = (

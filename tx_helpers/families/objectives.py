@@ -167,6 +167,13 @@ def objective_loss(model: nn.Module, batch: ObjectiveBatch) -> Tensor:
     return sequence_loss(model(*batch.inputs, **options), batch.target)
 
 
+def guess_loss(target: Tensor) -> float:
+    """The loss, in nats, of a model that only knows how often each target occurs: −Σ p ln p over what is scored."""
+    counts = torch.unique(target[target != IGNORE], return_counts=True)[1].double()
+    p = counts / counts.sum()
+    return -(p * p.log()).sum().item()
+
+
 class ObjectiveBatches:
     """Batches of an objective over texts of the little world: `batches(step) -> ObjectiveBatch`.
 

@@ -191,7 +191,7 @@ def test_the_base_model_continues_and_the_tuned_one_answers_and_prefers(seed):
     """On combinations of the world that no training had: instruction tuning, then preferences."""
     base = world_model("decoder")
     asked = chats(120, split="test", seed=seed, kinds=["answer"])
-    tuned = tune(base, chats(3000, seed=seed), lr=0.01, seed=seed)
+    tuned = tune(base, chats(3000, seed=seed), seed=seed)
     assert exact_match(base, asked) < 0.05 and exact_match(tuned, asked) > 0.3
     pairs = preference_pairs(200, split="test", seed=seed)
     happy = align(tuned, preference_pairs(400, seed=seed), seed=seed)

@@ -1,5 +1,6 @@
 """Each objective against a slow one made by hand, on texts of any length; and batches of them."""
 
+import math
 from itertools import pairwise
 
 import pytest
@@ -14,6 +15,7 @@ from tx_helpers.families.objectives import (
     ObjectiveBatches,
     causal,
     encoded_texts,
+    guess_loss,
     masked,
     next_sentence,
     objective_loss,
@@ -252,6 +254,13 @@ def test_spans_are_written_behind_a_beginning_and_end():
     for begun, target in zip(batch.inputs[1], batch.target, strict=True):
         read, scored = words(begun), words(target)
         assert read[0] == "<bos>" and read[1:] == scored[:-1] and scored[-1] == "<eos>" and scored[0] == SENTINELS[0]
+
+
+def test_the_loss_of_a_guess_by_hand():
+    """Of four targets two are 7, one is 3 and one is 9: 1/2 ln 2 + 2 · 1/4 ln 4 = 1.5 ln 2."""
+    target = torch.tensor([[7, IGNORE, 3], [IGNORE, 7, 9]])
+    assert guess_loss(target) == pytest.approx(1.5 * math.log(2))
+    assert guess_loss(torch.tensor([IGNORE, 5, 5])) == 0
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)

@@ -154,9 +154,9 @@ def _line(y: float, name: str, across, losses: Sequence[float] | None, colour: s
     parts = [words(LEFT - 8, y + 4, name, anchor="end", **weight)]
     if losses:
         parts.append(line(across(min(losses)), y, across(max(losses)), y, colour, stroke_width=1.5))
-        parts += [shape("circle", cx=across(loss), cy=y, r=3, fill=colour) for loss in losses]
         mean = across(sum(losses) / len(losses))
-        parts.append(line(mean, y - 7, mean, y + 7, INK, stroke_width=2))
+        parts.append(line(mean, y - 7, mean, y + 7, INK, stroke_width=2))  # below the dots: dark on blue is hard to see
+        parts += [shape("circle", cx=across(loss), cy=y, r=3, fill=colour) for loss in losses]
     return parts
 
 

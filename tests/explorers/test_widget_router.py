@@ -112,7 +112,7 @@ def test_the_explorer_follows_its_controls(model):
     explorer = router_explorer({"one": model, "other": DecoderOnly(specialist_config(3, width=16)).eval()})
     assert explorer.summary == describe(tokens_of(TEXT), route(model, TEXT))
     assert explorer.controls["top_k"].max == 3
-    explorer.set(top_k=2, capacity=1.0, text="tom lost a <script>zebra</script> .")
+    explorer.set(top_k=2, capacity="1", text="tom lost a <script>zebra</script> .")
     assert explorer.error == "" and "<script" not in explorer.shown[0] and "lost" in explorer.summary
     explorer.set(model="other", text=TEXT)
     assert " of 3 experts are used" in explorer.summary

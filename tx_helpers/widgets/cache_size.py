@@ -118,7 +118,11 @@ def draw(name: str, sizes: Sizes, texts: int, tokens: int, weight_bytes: float =
     scale = LENGTH / max(found.weights, found.early)
     parts = [words(16, 26, f"{name}: {texts:,} × {tokens:,} tokens", size=15, font_weight="bold")]
     for row, (label, size, colour) in enumerate(
-        (("weights", found.weights, MUTED), ("cache", found.cache, BLUE.full), ("cache as in 2017", found.early, GREY.full))
+        (
+            ("weights", found.weights, MUTED),
+            ("cache", found.cache, BLUE.full),
+            ("cache as in 2017", found.early, GREY.full),
+        )
     ):
         parts += named_bar(LEFT, 42 + 26 * row, label, max(scale * size, 1), gibi(size), colour, size=13)
     parts.append(words(16, 146, "What fits on your card?", size=15, font_weight="bold"))

@@ -30,6 +30,7 @@ from tx_helpers.text.data import BOS
 from tx_helpers.training.contexts import in_mode
 from tx_helpers.widgets.objectives import TEXT, TEXTS, pieces
 
+# The control has the names: the endless number would be no JSON, and the web page has only that.
 CAPACITIES = {"no limit": math.inf, "2": 2.0, "1.5": 1.5, "1": 1.0, "0.5": 0.5}
 MOST = 4  # experts that a word can use
 LEFT, TOP, ROW, GAP = 112, 84, 26, 32  # pixels: where the tables begin, the height of a line, the room between blocks
@@ -174,8 +175,8 @@ def router_explorer(models: Mapping[str, nn.Module], text: str = TEXT) -> Explor
     check_types("router_explorer", nn.Module, **{f"models[{name!r}]": model for name, model in models.items()})
     fewest = min(route(model, text).probabilities.shape[-1] for model in models.values())
 
-    def picture(text: str, model: str, top_k: int, capacity: float) -> Svg:
-        return draw(tokens_of(text), route(models[model], text, top_k, capacity))
+    def picture(text: str, model: str, top_k: int, capacity: str) -> Svg:
+        return draw(tokens_of(text), route(models[model], text, top_k, CAPACITIES[capacity]))
 
     return Explore(
         picture,
@@ -184,5 +185,5 @@ def router_explorer(models: Mapping[str, nn.Module], text: str = TEXT) -> Explor
         text=widgets.Text(text, description="Text", style=STYLE, layout={"width": "640px"}),
         model=widgets.Dropdown(options=list(models), description="Model", style=STYLE),
         top_k=widgets.IntSlider(1, 1, min(MOST, fewest), description="Experts a word", style=STYLE),
-        capacity=widgets.Dropdown(options=list(CAPACITIES.items()), description="Capacity", style=STYLE),
+        capacity=widgets.Dropdown(options=list(CAPACITIES), description="Capacity", style=STYLE),
     )

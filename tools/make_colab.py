@@ -28,7 +28,8 @@ from notebook_parts import HIDE
 
 SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-text.md", "tx_helpers", "figures")
 FIRST_DAY_OF_ZIP = "315532800"  # 1 January 1980: the time of every file in the wheel
-MODELS, WITH_MODELS = "weights", ("14_families",)  # the folder of the pretrained models, and who uses them
+MODELS = "weights"  # the folder of the pretrained models
+WITH_MODELS = ("14_families", "15_modern_transformers")  # the notebooks that use them
 LETTERS = 1000  # of the wheel's text, a line
 LINK = re.compile(r"(?<=\]\()\d\d_\w+\.ipynb")
 

@@ -226,7 +226,7 @@ cached.add_mistakes(
 
 QUIZ = [
     Question(
-        "A text becomes twice as long. What does training with FlashAttention take now?",
+        "A text becomes twice as long. What does FlashAttention take in training now?",
         (
             Choice("Twice the memory and twice the operations", "All scores are still computed: T² of them."),
             Choice("Four times the memory, four times the operations", "It never holds the table of T × T scores."),
@@ -246,7 +246,10 @@ QUIZ = [
         (
             Choice("The cache takes a quarter of the bytes", "It holds keys and values of 8 heads.", right=True),
             Choice("The scores take a quarter of the multiplications", "All 32 heads of queries still have scores."),
-            Choice("The model writes four times as fast", "Weights are read as before. Copied keys even cost time."),
+            Choice(
+                "The model writes four times as fast",
+                "Nearly all weights are read as before; only the cache is read faster.",
+            ),
         ),
     ),
     Question(
@@ -258,7 +261,7 @@ QUIZ = [
         ),
     ),
     Question(
-        "A drafted token was refused, and you draw the next one from p itself. What goes wrong?",
+        "A drafted token was rejected, and you draw the next one from p itself. What goes wrong?",
         (
             Choice("Nothing: p is the large model's distribution", "The drafts that are kept count as well."),
             Choice("Tokens with p < q come too often", "Kept drafts bring them to p; p adds more.", right=True),
@@ -266,7 +269,7 @@ QUIZ = [
         ),
     ),
     Question(
-        "A model finds a sentence that was hidden at place 900,000 of a long text. What does this show?",
+        "A model finds a sentence that was hidden at position 900,000 of a long text. What does this show?",
         (
             Choice("It finds single sentences even there", "Using several facts is harder.", right=True),
             Choice("It can reason over all 900,000 tokens", "Questions that join two facts fail much earlier."),
@@ -278,7 +281,7 @@ QUIZ = [
         (
             Choice("Every key and value, as a cache does, in less memory", "K × K numbers cannot hold 100,000 pairs."),
             Choice("The last few tokens only", "That is a window. Here the sum weights old and new alike."),
-            Choice("One sum of all k vᵀ", "Similar keys overlay each other in it.", right=True),
+            Choice("One sum of all k vᵀ", "Values under similar keys blend in it.", right=True),
         ),
     ),
     Question(

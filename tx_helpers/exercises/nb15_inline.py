@@ -231,7 +231,7 @@ drafted.add_mistakes(
             _checked(redraw=lambda p, q: p.clone()),
         ),
         "redrawn_from_q": (
-            "You draw again from q, the draft's distribution. That brings back the tokens that were just refused.",
+            "You draw again from q, the draft's distribution. That brings back the tokens that were just rejected.",
             _checked(redraw=lambda p, q: q.clone()),
         ),
         "not_normalised": (

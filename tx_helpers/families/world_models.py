@@ -77,8 +77,8 @@ def world_model(kind: str, folder: str | Path = FOLDER) -> TransformerModel:
     file = Path(folder) / f"{kind}.safetensors"
     if not file.is_file():
         raise ValueError(
-            f"world_model: {file}: no such file. Of the notebooks that carry the course, only 14 brings the models: "
-            "restart the kernel and run that one first. In a checkout: make pretrained"
+            f"world_model: {file}: no such file. Of the notebooks that carry the course, only 14 and 15 bring the "
+            "models: restart the kernel and run one of them first. In a checkout: make pretrained"
         )
     entries = read_header(file)
     model = new_world_model(kind)

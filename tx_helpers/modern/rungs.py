@@ -72,7 +72,7 @@ RUNGS = (
         {"config.attention.bias": False, "config.feed_forward.bias": False},
         "attention.MultiHeadAttention",
         "tests/parity/test_parity_torch.py::test_cross_attention_is_nn_multihead_attention",
-        "Raffel et al. 2020; Chowdhery et al. 2022",
+        "Chowdhery et al. 2022",
     ),
     Rung(
         "SwiGLU",
@@ -112,7 +112,7 @@ RUNGS = (
         {"config.embedding.tied": False},
         "models.TransformerModel",
         "tests/unit/models/test_models.py::test_the_output_is_tied_scaled_and_biased_as_asked",
-        "Touvron et al. 2023",
+        "Chung et al. 2021; Touvron et al. 2023",
     ),
     Rung(
         "small start",
@@ -121,7 +121,7 @@ RUNGS = (
         {"config.init.kind": "normal", "config.embedding.scale": False},
         "models.initialise",
         "tests/parity/test_parity_transformers.py::test_first_values_spread_as_the_library_s_do",
-        "Radford et al. 2019",
+        "Radford et al. 2018",
     ),
     Rung(
         "zero outputs",

@@ -24,6 +24,7 @@ from tx_helpers.families.objectives import ObjectiveBatches, objective_loss
 from tx_helpers.families.world_models import world_config
 from tx_helpers.generation.search import generate
 from tx_helpers.models import DecoderOnly
+from tx_helpers.modern.roofline import tick
 from tx_helpers.recipes import WRITER_RATES
 from tx_helpers.text.data import BOS
 from tx_helpers.training.contexts import RandomStream, cpu_threads
@@ -95,13 +96,13 @@ def measure_speculation(
             seconds = [so_far + b - a for so_far, a, b in zip(seconds, times, times[1:], strict=False)]
             passes += written.passes
             kept.append(_kept(large, draft, torch.cat([prompt, written.ids], dim=1), temperature))
-    share = sum(kept) / texts
+    share, least = sum(kept) / texts, tick(time.thread_time)  # a coarse clock may have stood still
     return Speculation(
         share,
         texts * tokens / passes,
         expected_tokens(share, ahead),
-        seconds[1] / (texts * tokens),
-        seconds[0] / (texts * tokens),
+        max(seconds[1], least) / (texts * tokens),
+        max(seconds[0], least) / (texts * tokens),
     )
 
 

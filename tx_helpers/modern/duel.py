@@ -17,12 +17,13 @@ import torch
 from tx_helpers.arguments import check_numbers
 from tx_helpers.generation.search import generate
 from tx_helpers.modern.ladder import CONTEXT, FIRST, Recipe, as_of, held_out_loss, ladder_model, ladder_text, training
+from tx_helpers.modern.roofline import TICKS, tick
 from tx_helpers.modern.rungs import RUNGS
 from tx_helpers.training.contexts import cpu_threads
 from tx_helpers.training.loop import Run
 
 TODAY = "2026"
-PILOT = 4  # steps that say how long one takes
+PILOT = 4  # steps that say how long one takes; more where the clock is coarse
 
 
 class Side(NamedTuple):
@@ -47,18 +48,24 @@ def duel(*, seconds: float = 8.0, seed: int = 0, characters: int = 200) -> dict[
 
 
 def _side(recipe: Recipe, seconds: float, seed: int, characters: int) -> Side:
-    pilot = _trained(recipe, PILOT, seed)[1]
-    steps = max(2, round(seconds * (PILOT - 1) / (pilot[-1] - pilot[0])))  # without the first step, which is slower
-    run, times = _trained(recipe, steps, seed)
+    run, times = _trained(recipe, max(2, round(seconds / _seconds_a_step(recipe, seed))), seed)
     text, model = ladder_text(), run.model.eval()
-    sample, prompt = "", text.tokenizer.encode("\n\n")
+    sample, prompt, generator = "", text.tokenizer.encode("\n\n"), torch.Generator().manual_seed(seed)
     while len(sample) < characters:
-        ids = generate(
-            model, prompt, max_new_tokens=CONTEXT // 2, temperature=1.0, generator=torch.Generator().manual_seed(seed)
-        )
+        ids = generate(model, prompt, max_new_tokens=CONTEXT // 2, temperature=1.0, generator=generator)
         sample += text.tokenizer.decode(ids[0])
         prompt = ids[0].tolist()
-    return Side(steps, times, list(run.losses), held_out_loss(model, text.held_out), sample[:characters])
+    return Side(len(times), times, list(run.losses), held_out_loss(model, text.held_out), sample[:characters])
+
+
+def _seconds_a_step(recipe: Recipe, seed: int) -> float:
+    """Without the first step, which is slower."""
+    steps, enough = PILOT, TICKS * tick(time.process_time)
+    while True:
+        times = _trained(recipe, steps, seed)[1]
+        if 0 < times[-1] - times[0] >= enough:
+            return (times[-1] - times[0]) / (steps - 1)
+        steps *= 2
 
 
 def _trained(recipe: Recipe, steps: int, seed: int) -> tuple[Run, list[float]]:

@@ -180,6 +180,8 @@ def drift(text: str | None = None) -> dict[str, Drifted]:
     """
     text = stories(4, seed=7) if text is None else text
     check_types("drift", str, text=text)
+    if min(len(change(text)) for change in VARIANTS.values()) < 2:
+        raise ValueError(f"drift: text={text!r}, expected at least two characters besides full stops")
     writer, found = story_writer(256), {}
     known = set(writer.tokenizer.pieces)
     for name, change in VARIANTS.items():

@@ -29,6 +29,7 @@ from tx_helpers.models import DecoderOnly
 from tx_helpers.training.contexts import RandomStream, cpu_threads, in_mode
 
 NUMBER = 4  # bytes of a float32
+TICKS = 20  # of the clock: what a round lasts at least
 
 
 class Machine(NamedTuple):
@@ -64,17 +65,30 @@ class Row(NamedTuple):
 def best_seconds(run: Callable[[], object], *, rounds: int = 5) -> float:
     """The shortest of some rounds on one thread, after one that is not counted.
 
+    A round repeats what the clock is too coarse for, such as one of 15.6 ms on Windows, and takes the mean.
     Seconds are those that the thread is on the processor: while another program has it, the clock stands still.
     """
     check_numbers("best_seconds", least=1, whole=True, rounds=rounds)
     with cpu_threads(1):
         run()
-        found = []
+        found, enough = [], TICKS * tick(time.thread_time)
         for _ in range(rounds):
-            began = time.thread_time()
-            run()
-            found.append(time.thread_time() - began)
+            began, count, seconds = time.thread_time(), 0, 0.0
+            while seconds < enough or not count:
+                run()
+                count, seconds = count + 1, time.thread_time() - began
+            found.append(seconds / count)
     return min(found)
+
+
+def tick(clock: Callable[[], float]) -> float:
+    """The step in which a clock advances, observed: some systems report a finer one than they have."""
+    began = clock()
+    while (one := clock()) == began:
+        pass
+    while (two := clock()) == one:
+        pass
+    return two - one
 
 
 def measure_machine(*, size: int = 512, megabytes: int = 64, rounds: int = 10) -> Machine:
@@ -158,18 +172,23 @@ class Speeds(NamedTuple):
 def prefill_and_decode(model: DecoderOnly, *, prompt: int = 256, new: int = 16, rows: int = 1) -> Speeds:
     """How fast a model reads a prompt, all tokens at once, and how fast it then goes on, one token at a time.
 
-    rows: of the batch; each row's tokens count.
+    rows: of the batch; each row's tokens count. The best of three rounds.
     """
     check_types("prefill_and_decode", DecoderOnly, model=model)
     check_numbers("prefill_and_decode", least=1, whole=True, prompt=prompt, new=new, rows=rows)
     ids = torch.full((rows, prompt), 1)
-    with in_mode(model, training=False), torch.no_grad(), cpu_threads(1):
-        model.start(rows).step(ids)  # a first round is slower
-        state, times = model.start(rows), [time.thread_time()]
-        for step in [ids, *[ids[:, :1]] * new]:
-            state.step(step)
-            times.append(time.thread_time())
-    return Speeds(rows * prompt / (times[1] - times[0]), rows * new / (times[-1] - times[1]))
+    with in_mode(model, training=False), torch.no_grad():
+        state = model.start(rows)
+        state.step(ids)
+
+        def write() -> None:
+            for _ in range(new):
+                state.step(ids[:, :1])
+            state.rewind(prompt)
+
+        reading = best_seconds(lambda: model.start(rows).step(ids), rounds=3)
+        writing = best_seconds(write, rounds=3)
+    return Speeds(rows * prompt / reading, rows * new / writing)
 
 
 def measure_cases(machine: Machine, *, rounds: int = 3) -> list[Row]:

@@ -12,7 +12,7 @@ from copy import deepcopy
 import torch
 from torch import nn
 
-from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.efficient.quantise import dequantise, quantise
 from tx_helpers.families.world_models import world_model
 from tx_helpers.models import DecoderOnly
@@ -56,10 +56,17 @@ def with_outliers(model: DecoderOnly, factor: float = 30.0) -> DecoderOnly:
     """A copy that computes the same, with one input channel of each block's first maps `factor` times as large.
 
     The norm's gain of that channel is divided by the factor, so the products stay as they are. Large models have such
-    channels by training (Dettmers et al. 2022).
+    channels by training (Dettmers et al. 2022). Errors: a ValueError unless the model is pre-norm, its norms are RMS
+    norms, and its feed-forward networks are ordinary ones: elsewhere the results would change.
     """
     check_types("with_outliers", DecoderOnly, model=model)
     check_numbers("with_outliers", above=0, factor=factor)
+    config = model.config
+    check_one_of("with_outliers", ("pre_norm",), wiring=config.wiring)
+    check_one_of("with_outliers", ("rms",), norm=config.norm.kind)
+    for layer in map(config.of_layer, range(config.n_layers)):
+        if layer.feed_forward.gated or layer.feed_forward.experts or layer.mixer:
+            raise ValueError("with_outliers: gated=True, experts or a mixer in a block, expected none of them")
     model = deepcopy(model)
     with torch.no_grad():
         for block in model.decoder.blocks:

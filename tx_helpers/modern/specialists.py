@@ -247,6 +247,8 @@ def _observations(model: nn.Module, texts: int, seed: int) -> tuple[list, list, 
 
 
 def _explained(chosen: Tensor, labels: list, given: list | None, shuffle: torch.Generator) -> Explained:
+    if not labels:
+        return Explained([0.0] * len(chosen), [0.0] * len(chosen))
     given = given or [0] * len(labels)
     mixed = list(labels)
     for value in sorted(set(given)):  # labels change places only where the same is given

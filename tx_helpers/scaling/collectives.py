@@ -94,7 +94,7 @@ def broadcast(rank: Rank, x: Tensor | None, source: int = 0) -> Tensor:
     return x
 
 
-SHARES = {  # of a tensor's bytes, sent by each rank, as (numerator, denominator) functions of n
+SHARES = {  # of a tensor's bytes, the share that each rank sends, by the number n of ranks
     "all_reduce": lambda n: 2 * (n - 1) / n,
     "reduce_scatter": lambda n: (n - 1) / n,
     "all_gather": lambda n: (n - 1) / n,

@@ -107,8 +107,12 @@ def simulate(program: Callable[..., Any], *inputs: list, count: int | None = Non
     threads = [threading.Thread(target=run, args=(number,), daemon=True) for number in range(mail.count)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    except KeyboardInterrupt as error:
+        mail.stop(error)  # otherwise ranks that wait would wait on behind the caller's back
+        raise
     return Run(results, mail.all_received())
 
 

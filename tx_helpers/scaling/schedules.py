@@ -11,6 +11,7 @@ The bubble is the share of time in which a rank waits. Sources: Huang et al. 201
 section 2.2, for the other two.
 """
 
+from collections import Counter
 from typing import NamedTuple
 
 import torch
@@ -199,7 +200,7 @@ def _check_whole(everything: list[Action]) -> None:
     stages = 1 + max(action.stage for action in everything)
     microbatches = 1 + max(action.microbatch for action in everything)
     expected = {Action(kind, s, m) for kind in "FB" for s in range(stages) for m in range(microbatches)}
-    twice = sorted({action for action in everything if everything.count(action) > 1})
+    twice = sorted(action for action, count in Counter(everything).items() if count > 1)
     missing = sorted(expected - set(everything))
     for what, actions in (("stand twice", twice), ("are missing", missing)):
         if actions:

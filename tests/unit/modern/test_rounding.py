@@ -1,10 +1,14 @@
 """Rounded weights of a trained model: fewer bits cost more, outliers cost more, and smaller groups cost less."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
+from tx_helpers.config import FeedForwardConfig, NormConfig
 from tx_helpers.efficient.quantise import quantised_copy
 from tx_helpers.families.world_models import world_model
+from tx_helpers.models import DecoderOnly
 from tx_helpers.modern.rounding import losses_by_bits, rounded_copy, with_outliers
 
 
@@ -37,3 +41,17 @@ def test_outliers_change_no_result_and_cost_bits():
     assert abs(plain["channel"][8] - plain["full"]) < 0.01 < plain["tensor"][4] - plain["full"]
     assert harder["channel"][4] - plain["channel"][4] > 0.01
     assert harder[32][4] < harder["channel"][4] and harder["channel"][4] <= harder["tensor"][4] + 0.05
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (dict(wiring="post_norm"), "wiring='post_norm'"),
+        (dict(norm=NormConfig("layer")), "norm='layer'"),
+        (dict(feed_forward=FeedForwardConfig(64, "silu", gated=True)), "gated=True"),
+    ],
+)
+def test_outliers_need_a_model_that_they_do_not_change(change, named):
+    config = replace(world_model("decoder").config, **change)
+    with pytest.raises(ValueError, match=f"with_outliers: {named}"):
+        with_outliers(DecoderOnly(config))

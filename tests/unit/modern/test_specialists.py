@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parity import properties
-from tx_helpers.experts import active_parameters
+from tx_helpers.experts import Router, active_parameters, expert_load
 from tx_helpers.families.vocabulary import world_tokenizer
 from tx_helpers.models import DecoderOnly, count_parameters
+from tx_helpers.modern import specialists
 from tx_helpers.modern.specialists import (
     BALANCES,
     chosen_experts,
@@ -27,12 +28,13 @@ from tx_helpers.modern.specialists import (
     word_classes,
 )
 from tx_helpers.text.world import little_world
+from tx_helpers.training.contexts import RandomStream
 
 
 @pytest.fixture(scope="module")
-def trained():
-    """Each way of balance, trained for a few steps."""
-    return {balance: train_specialists(balance, steps=30, seed=3) for balance in BALANCES}
+def untrained():
+    with RandomStream(3).on(torch.device("cpu")):
+        return DecoderOnly(specialist_config()).eval()
 
 
 def test_information_by_hand():
@@ -69,26 +71,44 @@ def test_the_number_of_experts_leaves_the_active_parameters():
     assert count_parameters(sparse) - active_parameters(sparse) == 2 * 7 * 3 * 64 * 64
 
 
-def test_a_training_repeats_and_keeps_record(trained):
-    again = train_specialists("none", steps=30, seed=3)
-    assert again.load.shape == (30, 2, 8)
-    torch.testing.assert_close(again.load.sum(-1), torch.ones(30, 2))
-    torch.testing.assert_close(again.load[0], trained["none"].load[0])
-    assert all(math.isfinite(each.loss) and each.loss < math.log(len(world_tokenizer())) for each in trained.values())
-    assert train_specialists(n_experts=1, steps=2).load.shape == (0, 2, 1)
+def test_a_wrong_balance_is_named():
     with pytest.raises(ValueError, match="balance='noise'"):
         train_specialists("noise")
 
 
-def test_the_three_begin_alike_and_a_remedy_balances(trained):
+@pytest.mark.slow
+def test_a_training_repeats_and_keeps_record():
+    one, again = (train_specialists("none", steps=3, seed=3) for _ in range(2))
+    assert again.load.shape == (3, 2, 8)
+    torch.testing.assert_close(again.load.sum(-1), torch.ones(3, 2))
+    assert again.load[0].equal(one.load[0])
+    assert train_specialists(n_experts=1, steps=2).load.shape == (0, 2, 1)
+
+
+@pytest.mark.slow
+def test_the_three_begin_alike_and_a_remedy_balances():
+    trained = {balance: train_specialists(balance, steps=30, seed=3) for balance in BALANCES}
     first = [each.load[0] for each in trained.values()]
     assert first[0].equal(first[1]) and first[0].equal(first[2])
+    assert all(math.isfinite(each.loss) and each.loss < math.log(len(world_tokenizer())) for each in trained.values())
     in_use = {name: experts_in_use(each.load[-10:].mean(0)).mean() for name, each in trained.items()}
-    assert in_use["none"] < in_use["loss"] and in_use["none"] < in_use["bias"]
+    assert in_use["none"] + 1 < min(in_use["loss"], in_use["bias"])  # 3.3 to 4.9, and above 7.2, at four seeds
 
 
-def test_routes_are_probabilities_in_the_order_of_the_blocks(trained):
-    model = trained["none"].model
+def test_the_bias_balances_a_router_on_its_own():
+    generator = torch.Generator().manual_seed(0)
+    router, x = Router(16, 8, 1, biased=True), torch.randn(200, 16, generator=generator) + 1
+    with torch.no_grad():
+        router.logits.weight.copy_(0.1 * torch.randn(8, 16, generator=generator))
+        router.logits.weight[0] += 0.1  # most positions want expert 0
+    before = experts_in_use(expert_load(router(x).chosen, 8))
+    for _ in range(100):
+        router.rebalance(router(x).chosen, rate=0.01)
+    assert before < 4 < 6 < experts_in_use(expert_load(router(x).chosen, 8))
+
+
+def test_routes_are_probabilities_in_the_order_of_the_blocks(untrained):
+    model = untrained
     ids = torch.tensor([[1, *world_tokenizer().encode("mia lost a black key in the park .")]])
     found = routes(model, ids)
     assert found.shape == (1, ids.shape[1], 2, 8)
@@ -136,12 +156,19 @@ def test_what_a_choice_depends_on_is_found():
     assert all(each.share[0] > each.shuffled[0] for name, each in found.items() if name in ("word", "class"))
 
 
-def test_the_tables_agree(trained):
+def test_without_a_word_of_two_senses_nothing_is_explained(monkeypatch):
+    seen = (["mia", "ran"], ["person", "other word"], [0, 1], ["", ""], torch.tensor([[0, 1], [1, 1]]))
+    monkeypatch.setattr(specialists, "_observations", lambda *_: seen)
+    found = specialisation(torch.nn.Identity())
+    assert found["word"].share == [1, 0] and found["sense"].share == found["sense"].shuffled == [0, 0]
+
+
+def test_the_tables_agree(untrained):
     model = ByWord()
     words = favourite_words(model, texts=20, most=3)
     assert [len(block) for block in words] == [8, 8] and all(len(each) <= 3 for block in words for each in block)
     encode = world_tokenizer().encode
     assert all(encode(word)[0] % 8 == expert for block in words for expert, kept in enumerate(block) for word in kept)
-    shares = shares_by_class(trained["bias"].model, texts=20)
+    shares = shares_by_class(untrained, texts=20)
     assert len(shares) == 2 and {"person", "sign", "small word", "pronoun"} <= set(shares[0])
     assert all(sum(row) == pytest.approx(1) and len(row) == 8 for block in shares for row in block.values())

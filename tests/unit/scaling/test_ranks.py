@@ -112,3 +112,27 @@ def test_wrong_arguments_are_named():
     assert faults(call, {"program": lambda rank, x: None} | arguments) == []
     with pytest.raises(ValueError, match=r"simulate: \[2, 3\] ranks"):
         simulate(lambda rank, a, b: None, [1, 2], [1, 2, 3])
+
+
+def test_an_interrupt_ends_the_ranks_that_wait(monkeypatch):
+    threads, begun, go_on = [], threading.Event(), threading.Event()
+
+    def program(rank):
+        if rank.number:
+            go_on.wait(30)
+        else:
+            threads.append(threading.current_thread())
+            begun.set()
+            rank.receive(1)
+
+    def interrupted(_):
+        begun.wait(30)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "join", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            simulate(program, count=2)
+    threads[0].join(30)  # rank 1 has neither sent nor ended
+    assert not threads[0].is_alive()
+    go_on.set()

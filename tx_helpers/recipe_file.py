@@ -15,7 +15,8 @@ All keys are those of `Recipe`. tools/recipes/ has two examples.
 
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -100,25 +101,26 @@ def train(recipe: Recipe, *, progress: bool = True) -> Run:
     model, batches = _model(recipe, tokenizer), TextBatches(ids[0], recipe.length, recipe.rows, seed=recipe.seed)
     held_out = TextBatches(ids[1], recipe.length, 64, seed=recipe.seed)(0)
     found = last_checkpoint(recipe.checkpoint)
-    return fit(
-        model,
-        batches,
-        steps=recipe.steps,
-        loss=language_model_loss,
-        optimizer=OPTIMIZERS[recipe.optimizer](model, recipe.lr),
-        schedule=SCHEDULES[recipe.schedule](recipe.steps, warmup=min(recipe.warmup, recipe.steps - 1)),
-        clip=recipe.clip,
-        autocast=DTYPES.get(recipe.autocast),
-        seed=recipe.seed,
-        parallel=recipe.parallel,
-        evaluate=lambda model: {"validation": language_model_loss(model, held_out.to(_device())).item()},
-        every=recipe.every,
-        checkpoint=recipe.checkpoint,
-        save_every=recipe.every,
-        resume=None if found is None else recipe.checkpoint,
-        after_step=_logger(recipe.checkpoint / "logs"),
-        progress=progress,
-    )
+    with _logger(recipe.checkpoint / "logs") as log:
+        return fit(
+            model,
+            batches,
+            steps=recipe.steps,
+            loss=language_model_loss,
+            optimizer=OPTIMIZERS[recipe.optimizer](model, recipe.lr),
+            schedule=SCHEDULES[recipe.schedule](recipe.steps, warmup=min(recipe.warmup, recipe.steps - 1)),
+            clip=recipe.clip,
+            autocast=DTYPES.get(recipe.autocast),
+            seed=recipe.seed,
+            parallel=recipe.parallel,
+            evaluate=lambda model: {"validation": language_model_loss(model, held_out.to(_device())).item()},
+            every=recipe.every,
+            checkpoint=recipe.checkpoint,
+            save_every=recipe.every,
+            resume=None if found is None else recipe.checkpoint,
+            after_step=log,
+            progress=progress,
+        )
 
 
 def plan(recipe: Recipe, *, processes: int = 1) -> str:
@@ -177,13 +179,14 @@ def _device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def _logger(folder: Path) -> Callable[[Run], None] | None:
-    """Writes the last loss, norm and rate for TensorBoard, from the first process."""
+@contextmanager
+def _logger(folder: Path) -> Iterator[Callable[[Run], None] | None]:
+    """Writes the last loss, norm and rate for TensorBoard, from the first process; closed at the end of the block."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:  # it is not installed
-        return None
-    writers: list[SummaryWriter] = []
+        SummaryWriter = None
+    writers: list[Any] = []
 
     def log(run: Run) -> None:
         if not run.layout.first:
@@ -195,7 +198,11 @@ def _logger(folder: Path) -> Callable[[Run], None] | None:
         if run.evaluations and run.evaluations[-1]["step"] == run.step:
             writers[0].add_scalar("validation", run.evaluations[-1]["validation"], run.step)
 
-    return log
+    try:
+        yield SummaryWriter and log
+    finally:
+        for writer in writers:
+            writer.close()
 
 
 def _seconds_of_a_step(recipe: Recipe, model: DecoderOnly, ids: torch.Tensor, processes: int) -> float:

@@ -18,7 +18,7 @@ import torch.distributed as dist
 from torch import nn
 
 import tx_helpers  # noqa: F401  sets how idle threads wait
-from tx_helpers.config import AttentionConfig, FeedForwardConfig, PositionConfig, TransformerConfig
+from tx_helpers.config import AttentionConfig, EmbeddingConfig, FeedForwardConfig, PositionConfig, TransformerConfig
 from tx_helpers.models import DecoderOnly
 from tx_helpers.text.data import IGNORE, TextBatch
 from tx_helpers.training.gradients import whole
@@ -30,7 +30,6 @@ from tx_helpers.training.sharded import export_weights, last_checkpoint
 
 V, D, T, ROWS = 11, 24, 5, 8
 MOST_SECONDS = 900  # of one launch, on a busy machine; a quiet one takes a minute
-TIMEOUT = 60  # seconds that the processes of `slow` wait for each other
 
 
 def batches(step: int) -> TextBatch:
@@ -81,18 +80,18 @@ class Case:
         return fit(model, batches, optimizer=OPTIMIZERS[self.optimizer](model), parallel=parallel, **options)
 
 
-DDP, FSDP, TENSOR = Parallel(data=2), Parallel(shard=2), Parallel(tensor=2)
+DDP, FSDP, TENSOR = Parallel(data=2, timeout=600), Parallel(shard=2, timeout=600), Parallel(tensor=2, timeout=600)
 SHORT, SINGLE = 6, torch.float32
 CASES = {
     "copies": Case(DDP),
     "shards": Case(FSDP),
     "tensor": Case(TENSOR),
-    "copies, accumulated": Case(Parallel(data=2, accumulate=3), steps=SHORT),
-    "shards, accumulated": Case(Parallel(shard=2, accumulate=3), steps=SHORT),
-    "tensor, accumulated": Case(Parallel(tensor=2, accumulate=3), steps=SHORT),
-    "copies, activations again": Case(Parallel(data=2, checkpointing=True), steps=SHORT),
-    "shards, activations again": Case(Parallel(shard=2, checkpointing=True), steps=SHORT),
-    "tensor, activations again": Case(Parallel(tensor=2, checkpointing=True), steps=SHORT),
+    "copies, accumulated": Case(Parallel(data=2, accumulate=3, timeout=600), steps=SHORT),
+    "shards, accumulated": Case(Parallel(shard=2, accumulate=3, timeout=600), steps=SHORT),
+    "tensor, accumulated": Case(Parallel(tensor=2, accumulate=3, timeout=600), steps=SHORT),
+    "copies, activations again": Case(Parallel(data=2, checkpointing=True, timeout=600), steps=SHORT),
+    "shards, activations again": Case(Parallel(shard=2, checkpointing=True, timeout=600), steps=SHORT),
+    "tensor, activations again": Case(Parallel(tensor=2, checkpointing=True, timeout=600), steps=SHORT),
     "shards, unclipped": Case(FSDP, options={"clip": None}, steps=SHORT),
     "shards, float32": Case(FSDP, 1e-5, dtype=SINGLE, steps=SHORT),  # in float64 torch never asks gloo for an average
     "copies, adamw": Case(DDP, optimizer="adamw", steps=SHORT),
@@ -101,16 +100,16 @@ CASES = {
     "copies, muon": Case(DDP, optimizer="muon", steps=SHORT),
     "shards, muon": Case(FSDP, optimizer="muon", steps=SHORT),
     "tensor, muon": Case(TENSOR, optimizer="muon", steps=SHORT),
-    "shards, bfloat16": Case(Parallel(shard=2, precision=torch.bfloat16), 0.05, dtype=SINGLE, steps=SHORT),
+    "shards, bfloat16": Case(Parallel(shard=2, precision=torch.bfloat16, timeout=600), 0.05, dtype=SINGLE, steps=SHORT),
     "copies, autocast": Case(DDP, 0.05, dtype=SINGLE, options={"autocast": torch.bfloat16}, steps=SHORT),
     "copies, float16": Case(DDP, 0.01, dtype=SINGLE, options={"autocast": torch.float16}, steps=SHORT),
     "shards, float16": Case(FSDP, 0.01, dtype=SINGLE, options={"autocast": torch.float16}, steps=SHORT),
 }
 ON_FOUR = {
-    "copies of shards": Case(Parallel(data=2, shard=2), steps=SHORT),
-    "copies of tensor": Case(Parallel(data=2, tensor=2), steps=SHORT),
-    "shards of tensor": Case(Parallel(shard="rest", tensor=2)),
-    "shards of tensor, muon": Case(Parallel(shard=2, tensor=2), optimizer="muon", steps=SHORT),
+    "copies of shards": Case(Parallel(data=2, shard=2, timeout=600), steps=SHORT),
+    "copies of tensor": Case(Parallel(data=2, tensor=2, timeout=600), steps=SHORT),
+    "shards of tensor": Case(Parallel(shard="rest", tensor=2, timeout=600)),
+    "shards of tensor, muon": Case(Parallel(shard=2, tensor=2, timeout=600), optimizer="muon", steps=SHORT),
 }
 # The operation, and which of its arguments is the whole tensor. Under gloo a reduce-scatter is an all-reduce, too.
 COLLECTIVES = {
@@ -146,7 +145,7 @@ def saved(folder: Path) -> dict:
 
 def loaded(folder: Path) -> dict:
     """What `saved` has saved goes on with the processes and the layout of now."""
-    parallel = Parallel(shard="rest", tensor=2)
+    parallel = Parallel(shard="rest", tensor=2, timeout=600)
     return {"losses": Case(parallel, optimizer="adamw").train(parallel, steps=10, resume=folder / "saved").losses}
 
 
@@ -169,14 +168,15 @@ def refused(folder: Path) -> dict:
     spread = small_model()
     Case(FSDP).train(FSDP, steps=1, model=spread)
     attempts = {
-        "another number of processes": lambda: Case(DDP).train(Parallel(data=3)),
+        "another number of processes": lambda: Case(DDP).train(Parallel(data=3, timeout=600)),
         "spread twice": lambda: Case(FSDP).train(FSDP, model=spread),
         "other values": lambda: Case(DDP).train(DDP, model=small_model(seed=dist.get_rank())),
         "heads": lambda: Case(TENSOR).train(TENSOR, model=small_model(attention=AttentionConfig(3))),
         "hidden": lambda: Case(TENSOR).train(TENSOR, model=small_model(feed_forward=FeedForwardConfig(d_ff=9))),
         "bias": lambda: Case(TENSOR).train(TENSOR, model=small_model(positions=PositionConfig("alibi"))),
+        "values": lambda: Case(TENSOR).train(TENSOR, model=small_model(embedding=EmbeddingConfig(values=True))),
         "float16": lambda: Case(TENSOR).train(TENSOR, autocast=torch.float16),
-        "rows": lambda: Case(DDP).train(Parallel(data=2, accumulate=5)),
+        "rows": lambda: Case(DDP).train(Parallel(data=2, accumulate=5, timeout=600)),
         "another model": lambda: Case(FSDP).train(FSDP, model=small_model(n_layers=3), resume=folder / "saved"),
         "a run": lambda: Case(FSDP).train(FSDP, resume={"step": 0}),
         "no checkpoint": lambda: Case(FSDP).train(FSDP, resume=folder / "nothing"),
@@ -214,7 +214,7 @@ def slow(folder: Path) -> dict:
     (folder / f"pid-{os.environ['RANK']}").write_text(str(os.getpid()))
     last = last_checkpoint(folder / "slow")
     options = {"steps": int(os.environ["STEPS"]), "checkpoint": folder / "slow", "save_every": 1}
-    parallel = Parallel(shard="rest", timeout=TIMEOUT)
+    parallel = Parallel(shard="rest", timeout=float(os.environ.get("TIMEOUT", 600)))
     return {"losses": Case(FSDP).train(parallel, resume=last and folder / "slow", **options).losses}
 
 

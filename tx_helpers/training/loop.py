@@ -104,24 +104,13 @@ class Run:
         stream = self.random if self.parallel is None else self.layout.stream(self.random.seed, self.step)
         with stream.on(device), in_mode(self.model, training=True), buffers_restored_on_error(self.model):
             value = self._loss_and_gradients(batch, device)
-            trained = [parameter for parameter in self.parameters.values() if parameter.grad is not None]
-            for optimizer in self.optimizers:
-                self.scaler.unscale_(optimizer)
-            norm = gradient_norm(trained)
-            size = norm.item()
-            finite = math.isfinite(value) and math.isfinite(size)
-            if not (finite or (math.isfinite(value) and self.scaler.get_scale() > 1)):
-                raise FloatingPointError(
-                    f"fit: at step {self.step} the loss is {value} and the gradient's norm {size}; "
-                    + self._first_not_finite()
-                )
-            if self.clip is not None and size > self.clip:
-                clip_gradients(trained, self.clip, norm)
             factor = self.schedule(self.step)
-            for group in self._groups():
-                group["lr"] = group["initial_lr"] * factor
-            for optimizer in self.optimizers if finite else ():
-                optimizer.step()
+            try:
+                size = self._update(value, factor)
+            except BaseException:
+                if self.scaler.is_enabled():  # it must forget that it has unscaled the gradients
+                    self.scaler.update(self.scaler.get_scale())
+                raise
             self.scaler.update()
         self.step += 1
         self.losses.append(value)
@@ -141,6 +130,27 @@ class Run:
             self.scaler.scale(loss * factor).backward()
             value += loss.item() * factor
         return self.layout.mean(value)
+
+    def _update(self, value: float, factor: float) -> float:
+        """Clip the gradients and do a step of the optimizers, unless float16 has overflowed. -> the gradient's norm"""
+        trained = [parameter for parameter in self.parameters.values() if parameter.grad is not None]
+        for optimizer in self.optimizers:
+            self.scaler.unscale_(optimizer)
+        norm = gradient_norm(trained)
+        size = norm.item()
+        finite = math.isfinite(value) and math.isfinite(size)
+        if not (finite or (math.isfinite(value) and self.scaler.get_scale() > 1)):
+            raise FloatingPointError(
+                f"fit: at step {self.step} the loss is {value} and the gradient's norm {size}; "
+                + self._first_not_finite()
+            )
+        if self.clip is not None and size > self.clip:
+            clip_gradients(trained, self.clip, norm)
+        for group in self._groups():
+            group["lr"] = group["initial_lr"] * factor
+        for optimizer in self.optimizers if finite else ():
+            optimizer.step()
+        return size
 
     def evaluate(self, measure: Measure) -> dict[str, float]:
         """Measure the model, in evaluation mode and without gradients; the record is appended to `evaluations`.
@@ -235,13 +245,13 @@ def fit(
     evaluate    evaluate(model) -> {name: number}, each `every` steps and at the end
     after_step  after_step(run) is called after every step, in every process, to log it
     checkpoint  a file, with `parallel` a folder; written each `save_every` steps and at the end
-    resume      a run to go on from, or its `state_dict()`, or its checkpoint's file
+    resume      a run to go on from, or its `state_dict()`, or its checkpoint; with several processes the checkpoint
     threads     of the CPU: models as small as the course's train faster on one than on two that wait for each other,
                 and one gives the same numbers on any number of cores; None: as many as torch is set to
 
     Ctrl-C (a notebook's stop button) ends training after the current step: the checkpoint is written and the run is
-    returned, from which `fit(…, resume=run)` goes on. A second Ctrl-C is raised at once; the model is then as it is at
-    that moment, and the checkpoint is the last one written.
+    returned, from which `fit(…, resume=run)` goes on; several processes go on from the checkpoint. A second Ctrl-C is
+    raised at once; the model is then as it is at that moment, and the checkpoint is the last one written.
     """
     check_numbers("fit", least=1, whole=True, steps=steps)
     check_numbers("fit", least=1, whole=True, optional=True, every=every, save_every=save_every, threads=threads)
@@ -254,8 +264,8 @@ def fit(
     check_types("fit", (Run, Mapping, str, Path, type(None)), resume=resume)
     if isinstance(resume, str | Path):
         run.load(resume)
-    elif resume is not None and parallel is not None:
-        raise ValueError("fit: resume of a run with parallel=… is the folder of its checkpoint")
+    elif resume is not None and run.layout.processes > 1:
+        raise ValueError("fit: resume of a run with parallel=… in several processes is the folder of its checkpoint")
     elif resume is not None:
         run.load_state_dict(resume.state_dict() if isinstance(resume, Run) else resume)
 
@@ -283,6 +293,11 @@ def fit(
             run.save(checkpoint)
         run.interrupted = run.step < steps
     if run.interrupted and run.layout.first:
-        where = "" if checkpoint is None else f" and {str(checkpoint)!r} has it"
-        print(f"Interrupted after step {run.step} of {steps}: fit(…, resume=run) goes on from here{where}.")
+        said = f"Interrupted after step {run.step} of {steps}"
+        if run.layout.processes == 1:
+            where = "" if checkpoint is None else f" and {str(checkpoint)!r} has it"
+            said += f": fit(…, resume=run) goes on from here{where}"
+        elif checkpoint is not None:
+            said += f": fit(…, resume={str(checkpoint)!r}) goes on from here"
+        print(f"{said}.")
     return run

@@ -11,7 +11,6 @@ Left out on purpose: pipeline, context and expert parallelism.
 import os
 import random
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -87,8 +86,8 @@ class Layout:
 
     model         the given one; its parameters may have become DTensors
     module        what the loss calls: the model, or DistributedDataParallel around it
-    synchronised  synchronised(last): a context around forward and backward pass of a piece; gradients are sent to the
-                  other processes with the last one only
+    synchronise   synchronise(last) is called before each piece: gradients are sent to the other processes with the last
+                  one only
     first         is this the process that prints and writes?
     """
 
@@ -98,13 +97,13 @@ class Layout:
         data, shard, tensor = parallel.sizes(self.processes)
         self.model, self.module, self.pieces = model, model, parallel.accumulate
         self.groups, self.group, self.first = data * shard, 0, True
-        self.synchronised: Callable[[bool], AbstractContextManager] = nullcontext
+        self.synchronise: Callable[[bool], object] = bool  # one process has nobody to send to
         if self.processes == 1:
             prepare_blocks(model, parallel)
             return
         from tx_helpers.training.spread import spread  # takes half a second to import
 
-        self.module, self.synchronised = spread(model, optimizers, parallel, (data, shard, tensor))
+        self.module, self.synchronise = spread(model, optimizers, parallel, (data, shard, tensor))
         self.group, self.first = dist.get_rank() // tensor, dist.get_rank() == 0
 
     def parts(self, batch: Any) -> Iterator[tuple[Any, float]]:
@@ -123,9 +122,9 @@ class Layout:
                 )
         scored = max(1, batch.scored())
         for number in range(self.pieces):
-            with self.synchronised(number == self.pieces - 1):
-                piece = batch.part(self.group * self.pieces + number, self.groups * self.pieces)
-                yield piece, self.groups * piece.scored() / scored
+            self.synchronise(number == self.pieces - 1)
+            piece = batch.part(self.group * self.pieces + number, self.groups * self.pieces)
+            yield piece, self.groups * piece.scored() / scored
 
     def mean(self, value: float) -> float:
         """The mean over all processes."""

@@ -7,8 +7,7 @@ copies, DistributedDataParallel. Copies of a model that tensor parallelism has c
 
 import atexit
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
@@ -27,8 +26,8 @@ from tx_helpers.training.tensor_parallel import split_blocks
 
 def spread(
     model: nn.Module, optimizers: list[torch.optim.Optimizer], parallel: Parallel, sizes: tuple[int, int, int]
-) -> tuple[nn.Module, Callable[[bool], AbstractContextManager]]:
-    """Spread a model in place, and let the optimizers hold its new parameters. -> `module`, `synchronised` of a Layout
+) -> tuple[nn.Module, Callable[[bool], None]]:
+    """Spread a model in place, and let the optimizers hold its new parameters. -> `module`, `synchronise` of a Layout
 
     sizes are those of data, shard and tensor. Raises ValueError if the model is spread already, or begins with
     different values in different processes.
@@ -49,7 +48,7 @@ def spread(
     elif data > 1:
         module = DistributedDataParallel(model, process_group=mesh["data"].get_group())
     _point_to_new_parameters(optimizers, before, model)
-    return module, partial(_synchronised, module)
+    return module, partial(_synchronise, module)
 
 
 def _join(model: nn.Module, timeout: float) -> str:
@@ -82,16 +81,12 @@ def _shard(model: nn.Module, mesh: DeviceMesh, precision: torch.dtype | None) ->
             module.set_force_sum_reduction_for_comms(True)
 
 
-@contextmanager
-def _synchronised(module: nn.Module, last: bool) -> Iterator[None]:
-    """Forward and backward pass of a piece: gradients are sent to the other processes only with the last one."""
+def _synchronise(module: nn.Module, last: bool) -> None:
+    """Before a piece: gradients are sent to the other processes only with the last one."""
     if isinstance(module, FSDPModule):
         module.set_requires_gradient_sync(last)
-    if isinstance(module, DistributedDataParallel) and not last:
-        with module.no_sync():
-            yield
-    else:
-        yield
+    if isinstance(module, DistributedDataParallel):
+        module.require_backward_grad_sync = last  # no_sync() would leave it False if the loss raises an error
 
 
 def _point_to_new_parameters(

@@ -13,6 +13,7 @@ from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, 
 from tx_helpers.attention import MultiHeadAttention
 from tx_helpers.layers import FeedForward, GatedFeedForward
 from tx_helpers.positions import ALiBi, T5Bias
+from tx_helpers.value_embeddings import ValueEmbeddings
 
 
 def split_blocks(model: nn.Module, mesh: DeviceMesh) -> None:
@@ -52,6 +53,8 @@ def _check(name: str, module: nn.Module, parts: int) -> None:
         sizes = {"d_ff": module.expand.out_features}
     elif isinstance(module, ALiBi | T5Bias):
         raise ValueError(f"Parallel: {name} adds a bias by head: tensor={parts} is not possible")
+    elif isinstance(module, ValueEmbeddings):
+        raise ValueError(f"Parallel: {name} adds vectors that are not cut by heads: tensor={parts} is not possible")
     for key, size in sizes.items():
         if size % parts:
             raise ValueError(f"Parallel: {name} has {key}={size}, not divisible by tensor={parts}")

@@ -1,6 +1,7 @@
 """The same training in one process, and in two and four by torchrun: one launch for all that two do, one for four."""
 
 import math
+import os
 import shutil
 from functools import cache
 
@@ -18,6 +19,7 @@ from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.parallel import Layout, Parallel
 from tx_helpers.training.sharded import last_checkpoint
 
+on_unix = pytest.mark.skipif(os.name != "posix", reason="torchrun and gloo are tried on Unix only")
 CHECKS = ["resumed", "saved", "interrupted", "refused", "counted"]
 
 
@@ -49,18 +51,21 @@ def assert_the_same_training(case: Case, found: dict) -> None:
 
 
 @pytest.mark.slow
+@on_unix
 @pytest.mark.parametrize("name", CASES)
 def test_two_processes_train_as_one(on_two, name):
     assert_the_same_training(CASES[name], on_two[name])
 
 
 @pytest.mark.slow
+@on_unix
 @pytest.mark.parametrize("name", ON_FOUR)
 def test_four_processes_train_as_one(on_four, name):
     assert_the_same_training(ON_FOUR[name], on_four[name])
 
 
 @pytest.mark.slow
+@on_unix
 @pytest.mark.parametrize("layout", ["copies", "shards", "tensor"])
 def test_a_run_goes_on_bit_for_bit_on_the_same_layout(on_two, layout):
     found = on_two["resumed"][layout]
@@ -68,6 +73,7 @@ def test_a_run_goes_on_bit_for_bit_on_the_same_layout(on_two, layout):
 
 
 @pytest.mark.slow
+@on_unix
 def test_saved_by_two_goes_on_with_one_and_with_four(on_two, on_four, folder):
     losses = on_two["saved"]["losses"]
     case = Case(Parallel(), optimizer="adamw")
@@ -78,6 +84,7 @@ def test_saved_by_two_goes_on_with_one_and_with_four(on_two, on_four, folder):
 
 
 @pytest.mark.slow
+@on_unix
 def test_the_weights_as_one_file(on_two, folder):
     entries = read_header(folder / "saved.safetensors")
     model, trained = small_model(seed=1).double(), Case(Parallel(), optimizer="adamw").train(None, steps=10).model
@@ -87,11 +94,13 @@ def test_the_weights_as_one_file(on_two, folder):
 
 
 @pytest.mark.slow
+@on_unix
 def test_an_interrupt_of_one_process_stops_all_after_the_same_step(on_two):
     assert on_two["interrupted"] == {"steps": 3, "interrupted": True, "folders": ["step-00000003"]}
 
 
 @pytest.mark.slow
+@on_unix
 def test_what_does_not_fit_is_named(on_two):
     found = on_two["refused"]
     assert found["another number of processes"].startswith("Parallel: data=3, shard=1, tensor=1 do not fit 2 process")
@@ -100,6 +109,7 @@ def test_what_does_not_fit_is_named(on_two):
     assert found["heads"] == "Parallel: decoder.blocks.0.self_attention has n_heads=3, not divisible by tensor=2"
     assert found["hidden"] == "Parallel: decoder.blocks.0.feed_forward has d_ff=9, not divisible by tensor=2"
     assert found["bias"] == "Parallel: decoder.bias adds a bias by head: tensor=2 is not possible"
+    assert found["values"].endswith("adds vectors that are not cut by heads: tensor=2 is not possible")
     assert found["float16"].startswith("fit: autocast=torch.float16 does not go with Parallel(tensor=")
     assert found["rows"].startswith("batch: 8 rows cannot be divided into 10 parts")
     assert "'decoder.blocks.2." in found["another model"] and "missing in the checkpoint" in found["another model"]
@@ -108,6 +118,7 @@ def test_what_does_not_fit_is_named(on_two):
 
 
 @pytest.mark.slow
+@on_unix
 def test_bytes_by_formula_are_those_counted(on_two):
     found, model = on_two["counted"], small_model()
     shards = sent(model, 4, 5, shard=2)
@@ -184,6 +195,26 @@ def test_the_scale_of_float16_is_resumed(tmp_path):
     run.scaler.update(1024.0)
     run.save(tmp_path / "run.pt")
     assert case.train(None, steps=3, resume=tmp_path / "run.pt").scaler.get_scale() == 1024
+
+
+def test_an_error_after_the_gradients_leaves_the_scale_of_float16_as_it_was():
+    case = Case(Parallel(), dtype=torch.float32, options={"autocast": torch.float16})
+    run = case.train(None, steps=1)
+    scale, step = run.scaler.get_scale(), run.optimizers[0].step
+    run.optimizers[0].step = lambda: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        run.train_step()
+    run.optimizers[0].step = step
+    assert run.scaler.get_scale() == scale
+    run.train_step()
+    assert run.losses == case.train(None, steps=2).losses
+
+
+def test_with_one_process_a_run_is_what_to_go_on_from():
+    case = Case(Parallel(accumulate=2))
+    run = case.train(case.parallel, steps=2)
+    again = case.train(case.parallel, steps=4, model=small_model(seed=1), resume=run)
+    assert again.losses == case.train(case.parallel, steps=4).losses
 
 
 @pytest.mark.parametrize("batch", [batches(0), SequenceBatch(*torch.arange(1, 46).view(3, 5, 3))])

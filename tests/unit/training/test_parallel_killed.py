@@ -10,11 +10,12 @@ import pytest
 
 from launch import CASES as SCRIPT
 from launch import measured, torchrun
-from parallel_cases import CASES, FSDP, TIMEOUT, Case
+from parallel_cases import CASES, FSDP, Case
 from tx_helpers.training.parallel import Parallel
 from tx_helpers.training.sharded import last_checkpoint
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
+TIMEOUT = 60  # seconds that processes wait for one that stands still
 # torchrun gives the others 30 seconds to end before it kills them; the rest is for a busy machine.
 MOST_SECONDS = TIMEOUT + 30 + 60
 
@@ -41,10 +42,10 @@ def _command(pid: int) -> bytes:
         return b""
 
 
-def hit(folder: Path, number: int, victim: int, wait: float, steps: int) -> tuple[str, float]:
+def hit(folder: Path, number: int, victim: int, wait: float, steps: int, **environment: str) -> tuple[str, float]:
     """Send a signal to one of two processes, `wait` seconds after a step. -> what torchrun says, and seconds"""
     last = last_checkpoint(folder / "slow")
-    with torchrun(2, str(SCRIPT), '["slow"]', str(folder), STEPS=str(steps)) as launched:
+    with torchrun(2, str(SCRIPT), '["slow"]', str(folder), STEPS=str(steps), **environment) as launched:
         pids = started(folder, launched, int(last.name[5:]) if last else 0)
         time.sleep(wait)
         os.kill(pids[victim], number)
@@ -91,7 +92,7 @@ def test_no_process_is_left_when_a_test_is_interrupted(tmp_path):
 
 @pytest.mark.thorough
 def test_a_process_that_stands_still_ends_the_run(tmp_path):
-    _, seconds = hit(tmp_path, signal.SIGSTOP, victim=0, wait=0.2, steps=1000)
+    _, seconds = hit(tmp_path, signal.SIGSTOP, victim=0, wait=0.2, steps=1000, TIMEOUT=str(TIMEOUT))
     assert TIMEOUT - 1 < seconds < MOST_SECONDS
     assert readable(tmp_path)
 

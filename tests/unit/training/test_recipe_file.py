@@ -1,5 +1,6 @@
 """`python -m tx_helpers train`: what a recipe says, what it refuses, what it will need, and the training itself."""
 
+import os
 import re
 import signal
 import sys
@@ -31,6 +32,7 @@ n_layers = 1
 n_heads = 3
 [parallel]
 data = "rest"
+timeout = 600
 """
 
 
@@ -45,7 +47,7 @@ def recipe(tmp_path):
 def test_a_recipe_is_read(recipe):
     found = read_recipe(recipe)
     assert found.model == {"d_model": 12, "n_layers": 1, "attention": {"n_heads": 3}}
-    assert found.parallel == Parallel(data="rest")
+    assert found.parallel == Parallel(data="rest", timeout=600)
     assert (found.steps, found.optimizer) == (6, "adamw")
     assert found.text == str(recipe.parent / "text.txt") and found.checkpoint == recipe.parent / "out"
 
@@ -114,12 +116,16 @@ def test_train_writes_for_tensorboard_where_it_is(recipe, monkeypatch):
         def add_scalar(self, name, value, step):
             written.append((name, step))
 
+        def close(self):
+            written.append(("closed", None))
+
     fake = types.ModuleType("torch.utils.tensorboard")
     fake.SummaryWriter = SummaryWriter
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", fake)
     train(read_recipe(recipe), progress=False)
     assert [step for name, step in written if name == "losses"] == [1, 2, 3, 4, 5, 6]
     assert [step for name, step in written if name == "validation"] == [2, 4, 6]
+    assert written[-1] == ("closed", None)
 
 
 def test_a_wrong_call_of_train(capsys):
@@ -128,6 +134,7 @@ def test_a_wrong_call_of_train(capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
 def test_train_under_torchrun_ends_with_a_checkpoint_when_slurm_says_so(recipe):
     """SIGTERM goes to torchrun, which sends it on to both processes; the training then has as many steps in both."""
     recipe.write_text(SMALL.replace("steps = 6", "steps = 1000000"))

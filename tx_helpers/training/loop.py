@@ -293,11 +293,8 @@ def fit(
             run.save(checkpoint)
         run.interrupted = run.step < steps
     if run.interrupted and run.layout.first:
-        said = f"Interrupted after step {run.step} of {steps}"
-        if run.layout.processes == 1:
-            where = "" if checkpoint is None else f" and {str(checkpoint)!r} has it"
-            said += f": fit(…, resume=run) goes on from here{where}"
-        elif checkpoint is not None:
-            said += f": fit(…, resume={str(checkpoint)!r}) goes on from here"
-        print(f"{said}.")
+        source = "run" if run.layout.processes == 1 else checkpoint and repr(str(checkpoint))
+        advice = f": fit(…, resume={source}) goes on from here" if source else ""
+        where = f" and {str(checkpoint)!r} has it" if checkpoint and source == "run" else ""
+        print(f"Interrupted after step {run.step} of {steps}{advice}{where}.")
     return run

@@ -256,7 +256,7 @@ def test_stablelm_2_1_6b():
         **dict(partial_rotary_factor=0.25, rope_theta=10000, tie_word_embeddings=False, torch_dtype="float16"),
         **dict(transformers_version="4.38.0", use_cache=True, use_qkv_bias=True, vocab_size=100352),
     )
-    assert (config.d_head, config.positions.turned) == (64, 16)
+    assert (config.d_head, config.positions.d_rotary) == (64, 16)
     assert parameters("stablelm", config) == 1_644_515_328  # "1.6B"
 
 

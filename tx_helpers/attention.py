@@ -187,18 +187,21 @@ class MultiHeadAttention(nn.Module):
             k, v = self._keys_and_values(x if memory is None else memory, rotate, more_values)
             if cache is not None:
                 k, v = cache.append(k, v)
-        windowed = isinstance(cache, WindowCache)
-        if windowed:
-            mask, bias = cache.columns(mask), cache.columns(bias)
-        options = dict(mask=mask, bias=bias, causal=causal, scale=self.scale)
-        if self.sink is not None:
-            options["sink"] = self.sink
-        heads = self.attend(q, k, v, **options, dropout=self.dropout if self.training else 0.0)
-        if windowed:
-            cache.drop(mask)
+        heads = self._attended(q, k, v, cache, mask=mask, bias=bias, causal=causal)
         heads = observe("heads", heads)
         joined = heads.transpose(1, 2).flatten(-2)  # (B, H, T, K) -> (B, T, H·K)
         return observe("output", self.output(joined))
+
+    def _attended(self, q: Tensor, k: Tensor, v: Tensor, cache: KVCache | None, **masks) -> Tensor:
+        windowed = isinstance(cache, WindowCache)  # it holds a part of the positions, and drops more
+        if windowed:
+            masks |= {name: cache.columns(masks[name]) for name in ("mask", "bias")}
+        sink = {} if self.sink is None else {"sink": self.sink}
+        dropout = self.dropout if self.training else 0.0
+        heads = self.attend(q, k, v, **masks, **sink, scale=self.scale, dropout=dropout)
+        if windowed:
+            cache.drop(masks["mask"])
+        return heads
 
     def _keys_and_values(
         self, source: Tensor, rotate: Callable[[Tensor], Tensor] | None, more_values: Tensor | None

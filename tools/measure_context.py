@@ -6,17 +6,11 @@ About a minute of work for each seed. After each seed the file is whole, with th
 """
 
 import argparse
-import json
-import os
-import re
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from notebook_frame import ROOT
+from recorded_files import machine, write
 from tx_helpers.modern.context import (
     CHAINS,
     FILE,
@@ -41,12 +35,11 @@ ROWS, PLACES_ROWS, PLACES_LENGTH = 32, 96, 256
 
 def empty(steps: int, tuning_steps: int) -> dict[str, Any]:
     """A file without a seed."""
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=ROOT)
     about = {"seeds": [], "steps": steps, "tuning_steps": tuning_steps, "tuned_at": TUNED_AT, "chains": CHAINS}
-    about |= {"texts": ROWS, "minutes": 0.0, "cores": os.cpu_count(), "commit": commit.stdout.strip()}
+    about |= {"texts": ROWS, "minutes": 0.0}
     ways = [*WAYS, *(f"{way}, tuned" for way in WAYS)]
     return {
-        "about": about | {"torch": torch.__version__},
+        "about": about | machine(),
         "trained": N,
         "lengths": list(LENGTHS),
         "tasks": list(TASKS),
@@ -73,16 +66,6 @@ def add_seed(table: dict[str, Any], seed: int) -> None:
     table["places"]["needle"].append([round(share, 3) for share in by_place])
     about["seeds"].append(seed)
     about["minutes"] = round(about["minutes"] + (time.process_time() - began) / 60, 2)
-
-
-def write(table: dict[str, Any], file: Path) -> None:
-    """The whole file or none of it; a list of numbers stands on one line."""
-    text = re.sub(
-        r"\[\s+([^\[\]{}]*?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", json.dumps(table, indent=1)
-    )
-    unfinished = file.with_name(f".{file.name}.unfinished")
-    unfinished.write_text(text + "\n", encoding="utf-8")
-    os.replace(unfinished, file)
 
 
 def main() -> None:

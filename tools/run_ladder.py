@@ -13,15 +13,14 @@ in a file beside the result, until all are done.
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
+from recorded_files import machine, write
 from tx_helpers.models import count_parameters
 from tx_helpers.modern import ladder
 from tx_helpers.modern.costs import cache_bytes_per_token, flops_per_token
@@ -32,7 +31,6 @@ from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.training.contexts import cpu_threads
 from tx_helpers.training.loop import Run
 
-ROOT = Path(__file__).resolve().parents[1]
 RATES_SEED = 100
 TRIED = {"adam": [{"lr": lr} for lr in (2e-3, 4e-3, 8e-3, 1.6e-2)]}
 TRIED["muon"] = [{"lr": lr, "adamw_lr": adam} for lr in (0.02, 0.04, 0.08) for adam in (5e-3, 1e-2, 2e-2)]
@@ -143,15 +141,6 @@ def unfinished(to: Path) -> Path:
     return to.with_name(f".{to.stem}.unfinished.json")
 
 
-def write(content: dict[str, Any], file: Path) -> None:
-    """The whole file or none of it; an entry stands on a line."""
-    text = json.dumps(content, ensure_ascii=False)
-    text = text.replace('{"name"', '\n{"name"').replace('"alone"', '\n"alone"').replace('"without"', '\n"without"')
-    new = file.with_name(f".{file.name}.new")
-    new.write_text(text + "\n", encoding="utf-8")
-    os.replace(new, file)
-
-
 def about(text: LadderText, source: str, steps: int) -> dict[str, Any]:
     """What was held equal, and where it was measured."""
     return {
@@ -165,12 +154,6 @@ def about(text: LadderText, source: str, steps: int) -> dict[str, Any]:
         "rates_seed": RATES_SEED,
         "torch": torch.__version__,
     }
-
-
-def commit() -> str:
-    """Of the repository, or nothing outside one."""
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 def try_rates(text: LadderText, steps: int) -> None:
@@ -206,7 +189,7 @@ def main() -> None:
         table, losses = started["table"], started["losses"]
     else:
         table, losses = plan(text, steps=options.steps, rounds=options.rounds), {}
-        table["about"] = {"seeds": [], **held, "commit": commit(), "cores": os.cpu_count(), "seconds": 0.0}
+        table["about"] = {"seeds": [], **held, **machine(), "seconds": 0.0}
     climb(table, text, options.to, losses, options.seeds)
     rest.unlink()
     print(as_text(table))

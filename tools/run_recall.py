@@ -8,27 +8,17 @@ is kept, so seeds can be added: --seeds 3 4.
 
 import argparse
 import json
-import os
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from notebook_frame import ROOT
+from recorded_files import machine, write
 from tx_helpers.efficient.recall_runs import BATCH, FILE, KINDS, LENGTH, PAIRS, SIZES, STEPS, learn_recall
 
 
 def about(steps: int) -> dict[str, Any]:
     """What a file must have been made with, for a run to go on from it."""
     return {"steps": steps, "batch": BATCH, "length": LENGTH, "pairs": list(PAIRS), "sizes": list(SIZES)}
-
-
-def machine() -> dict[str, Any]:
-    """Where it was made, and with what code."""
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=ROOT)
-    return {"cores": os.cpu_count(), "commit": commit.stdout.strip(), "torch": torch.__version__}
 
 
 def begun(file: Path, steps: int) -> dict[str, Any]:
@@ -55,7 +45,7 @@ def run(seeds: list[int], steps: int, file: Path) -> None:
                 one = {"seed": seed, "d_head": d_head, "kind": kind, "kept": found.kept, "accuracy": accuracy}
                 table["runs"].append(one)
                 table["about"]["seconds"] = round(table["about"]["seconds"] + seconds, 1)
-                file.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+                write(table, file)
                 print(f"seed {seed}  K {d_head:2}  {kind:12} {accuracy}  {seconds:.1f} s", flush=True)
 
 

@@ -11,18 +11,13 @@ TX_TINYSHAKESPEARE can name the text, too.
 """
 
 import argparse
-import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from recorded_files import machine, write
 from tx_helpers.modern import record
 from tx_helpers.text.corpora import TINY_SHAKESPEARE_SHA256, tinyshakespeare
 
-ROOT = Path(__file__).resolve().parents[1]
 SHARE = 0.1  # of the steps, where a part is left out
 WHOLE = "all parts"
 
@@ -61,7 +56,6 @@ def add(table: dict[str, Any], group: str, name: str, seed: int, attempt: record
 
 def about() -> dict[str, Any]:
     """Of what the figures are, and where they were measured."""
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     return {
         "data": "tinyshakespeare by characters, the last tenth for validation",
         "sha256": TINY_SHAKESPEARE_SHA256,
@@ -69,20 +63,9 @@ def about() -> dict[str, Any]:
         "headline": record.HEADLINE,
         "nanogpt_on_a_cpu": record.NANOGPT_ON_A_CPU,
         "share_without": SHARE,
-        "commit": done.stdout.strip(),
-        "cores": os.cpu_count(),
         "threads": 1,
-        "torch": torch.__version__,
+        **machine(),
     }
-
-
-def write(table: dict[str, Any], file: Path) -> None:
-    """The whole file or none of it; an entry stands on a line."""
-    text = json.dumps(table, ensure_ascii=False)
-    text = text.replace('{"name"', '\n{"name"').replace('"without"', '\n"without"')
-    new = file.with_name(f".{file.name}.new")
-    new.write_text(text + "\n", encoding="utf-8")
-    os.replace(new, file)
 
 
 def main() -> None:

@@ -8,18 +8,12 @@ anew and keeps the other. --steps is for a quick trial: the steps of every cell,
 """
 
 import argparse
-import json
-import os
-import re
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from notebook_frame import ROOT
+from recorded_files import machine, write
 from tx_helpers.families import few_labels
 from tx_helpers.families.tasks import TASKS
 from tx_helpers.families.tournament import (
@@ -52,12 +46,6 @@ def settings(steps: int | None = None) -> dict[str, Any]:
         "parameters": {family: count_parameters(new_world_model(family)) for family in FAMILIES},
         "weights": {family: weights_hash(family) for family in FAMILIES},
     }
-
-
-def machine() -> dict[str, Any]:
-    """Where it was made, and with what code."""
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=ROOT)
-    return {"cores": os.cpu_count(), "commit": commit.stdout.strip(), "torch": torch.__version__}
 
 
 def appended(before: Any, found: Any) -> Any:
@@ -116,18 +104,6 @@ def add_few_labels(table: dict[str, Any], seed: int) -> None:
 
 
 ADD: dict[str, Callable[[dict[str, Any], int], None]] = {"table": add_table, "few_labels": add_few_labels}
-
-
-def write(table: dict[str, Any], file: Path) -> None:
-    """The whole file or none of it; a list of numbers stands on one line."""
-    text = json.dumps(table, indent=1)
-    unfinished = file.with_name(f".{file.name}.unfinished")
-    unfinished.write_text(_short_lists(text) + "\n", encoding="utf-8")
-    os.replace(unfinished, file)
-
-
-def _short_lists(text: str) -> str:
-    return re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
 
 
 def started(file: Path, *, resume: bool = False, only: str | None = None, steps: int | None = None) -> dict[str, Any]:

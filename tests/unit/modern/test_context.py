@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from measure_context import add_seed, empty, write
+from measure_context import add_seed, empty
 from parity import properties
+from recorded_files import write
 from tx_helpers.models import DecoderOnly
 from tx_helpers.modern.context import (
     CHAINS,

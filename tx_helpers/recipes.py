@@ -34,7 +34,6 @@ from tx_helpers.text.data import (
     PAD,
     PairData,
     TextBatches,
-    evaluation_windows,
     pad_right,
     text_pairs,
     word_pairs,
@@ -42,9 +41,9 @@ from tx_helpers.text.data import (
 from tx_helpers.text.number_words import number_pairs
 from tx_helpers.text.tokenizers import CharTokenizer, Tokenizer
 from tx_helpers.training.checkpoints import load_checkpoint
-from tx_helpers.training.contexts import RandomStream, in_mode
+from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.loop import Loss, Run, fit
-from tx_helpers.training.losses import language_model_loss, translation_loss
+from tx_helpers.training.losses import language_model_loss, text_loss, translation_loss
 from tx_helpers.training.optimizers import Schedule, adamw, fast_bfloat16, linear_warmup_decay, muon
 
 TRANSLATOR_STEPS, TRANSLATOR_BATCH, TRANSLATOR_LR, TRANSLATOR_WARMUP = 500, 64, 5e-3, 50
@@ -203,11 +202,7 @@ class Writer:
         """Mean cross-entropy over the full text, in nats a character, in windows of the context's length."""
         check_types("loss", str, text=text)
         ids = torch.tensor(self.tokenizer.encode(text))
-        total = 0.0
-        with in_mode(self.model, training=False), torch.no_grad():
-            for batch in evaluation_windows(ids, self.context):
-                total += language_model_loss(self.model, batch).item() * batch.target.numel()
-        return total / (len(ids) - 1)
+        return text_loss(self.model, ids, self.context)
 
 
 def writer_config(vocab_size: int, **changes) -> TransformerConfig:

@@ -1,17 +1,21 @@
 """What a recipe of the ladder costs, by formula: FLOPs of training, and bytes of the cache.
 
-    forward, a token:   2 · (weights of its matrices) + 4 · T · H · K · layers     the scores and the mixed values
-    backward:           twice that: one product for the input's gradient, one for the weights'
-    Muon, a step:       5 iterations of 4 r² c + 2 r³ for each matrix of r ≤ c
+    forward and backward   `training.costs.flops`
+    Muon, a step           5 iterations of 4 r² c + 2 r³ for each matrix of r ≤ c
 
 A product of (a, b) and (b, c) has 2abc FLOPs: a multiplication and an addition each. As in PyTorch's flop counter,
 which a test compares, only products of matrices count, and attention counts all T × T scores. What is not counted
 (norms, activations, rotation, look-ups) takes time all the same: that is why the ladder also weighs by seconds.
-Source: Kaplan et al. 2020, table 1, for the first line.
 """
 
+from dataclasses import replace
+
+import torch
+
 from tx_helpers.config import TransformerConfig
+from tx_helpers.models import DecoderOnly
 from tx_helpers.modern.ladder import CONTEXT, ROWS, Recipe
+from tx_helpers.training.costs import flops
 
 NEWTON_SCHULZ = 5  # iterations of `optimizers.orthogonalise`
 
@@ -25,13 +29,6 @@ def block_matrices(config: TransformerConfig) -> list[tuple[int, int]]:
     return [(D, H * K), (D, G * K), (D, G * K), (H * K, D), *[(D, F)] * expansions, (F, D)]
 
 
-def forward_flops(config: TransformerConfig, vocab_size: int, T: int = CONTEXT) -> int:
-    """Of one token, in a sequence of T."""
-    weights = config.n_layers * sum(a * b for a, b in block_matrices(config)) + config.d_model * vocab_size
-    attention = config.n_layers * 4 * T * config.attention.n_heads * config.d_head
-    return 2 * weights + attention
-
-
 def muon_flops(config: TransformerConfig) -> int:
     """Of one step: Newton–Schulz on every matrix of every block."""
     total = 0
@@ -43,8 +40,9 @@ def muon_flops(config: TransformerConfig) -> int:
 
 def step_flops(recipe: Recipe, vocab_size: int, *, T: int = CONTEXT, rows: int = ROWS) -> int:
     """Of one training step: forward, backward, and the optimizer's products of matrices."""
-    of_tokens = 3 * forward_flops(recipe.config, vocab_size, T) * T * rows
-    return of_tokens + (muon_flops(recipe.config) if recipe.optimizer == "muon" else 0)
+    with torch.device("meta"):  # shapes without numbers
+        model = DecoderOnly(replace(recipe.config, vocab_size=vocab_size))
+    return flops(model, rows, T) + (muon_flops(recipe.config) if recipe.optimizer == "muon" else 0)
 
 
 def flops_per_token(recipe: Recipe, vocab_size: int) -> float:

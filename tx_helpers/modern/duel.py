@@ -16,11 +16,12 @@ import torch
 
 from tx_helpers.arguments import check_numbers
 from tx_helpers.generation.search import generate
-from tx_helpers.modern.ladder import CONTEXT, FIRST, Recipe, as_of, held_out_loss, ladder_model, ladder_text, training
+from tx_helpers.modern.ladder import CONTEXT, FIRST, Recipe, as_of, ladder_model, ladder_text, training
 from tx_helpers.modern.roofline import TICKS, tick
 from tx_helpers.modern.rungs import RUNGS
 from tx_helpers.training.contexts import cpu_threads
 from tx_helpers.training.loop import Run
+from tx_helpers.training.losses import text_loss
 
 TODAY = "2026"
 PILOT = 4  # steps that say how long one takes; more where the clock is coarse
@@ -55,7 +56,7 @@ def _side(recipe: Recipe, seconds: float, seed: int, characters: int) -> Side:
         ids = generate(model, prompt, max_new_tokens=CONTEXT // 2, temperature=1.0, generator=generator)
         sample += text.tokenizer.decode(ids[0])
         prompt = ids[0].tolist()
-    return Side(len(times), times, list(run.losses), held_out_loss(model, text.held_out), sample[:characters])
+    return Side(len(times), times, list(run.losses), text_loss(model, text.held_out, CONTEXT), sample[:characters])
 
 
 def _seconds_a_step(recipe: Recipe, seed: int) -> float:

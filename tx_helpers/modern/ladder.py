@@ -31,12 +31,12 @@ from tx_helpers.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.config import AttentionConfig, TransformerConfig
 from tx_helpers.models import DecoderOnly
 from tx_helpers.modern.rungs import BESIDE, RUNGS, Rung
-from tx_helpers.text.data import TextBatches, evaluation_windows
+from tx_helpers.text.data import TextBatches
 from tx_helpers.text.stories import stories
 from tx_helpers.text.tokenizers import CharTokenizer
-from tx_helpers.training.contexts import RandomStream, in_mode
+from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.loop import fit
-from tx_helpers.training.losses import language_model_loss
+from tx_helpers.training.losses import language_model_loss, text_loss
 from tx_helpers.training.optimizers import Schedule, adamw, linear_warmup_decay, muon, warmup_inverse_sqrt
 
 FILE = Path(__file__).with_name("ladder.json")
@@ -196,16 +196,7 @@ def train(
     model = ladder_model(recipe, len(text.tokenizer), seed=seed)
     options = training(recipe, model, steps=steps, seed=seed, text=text, rates=rates)
     run = fit(model, steps=steps, progress=False, **options)
-    return Trained(model.eval(), run.losses, held_out_loss(model, text.held_out))
-
-
-def held_out_loss(model: DecoderOnly, ids: Tensor, context: int = CONTEXT) -> float:
-    """Mean cross-entropy of all ids but the first, in nats, in windows that do not overlap."""
-    total = 0.0
-    with in_mode(model, training=False), torch.no_grad():
-        for batch in evaluation_windows(ids, context):
-            total += language_model_loss(model, batch).item() * batch.target.numel()
-    return total / (len(ids) - 1)
+    return Trained(model.eval(), run.losses, text_loss(model, text.held_out, CONTEXT))
 
 
 def recorded_ladder(file: str | Path = FILE) -> dict[str, Any]:

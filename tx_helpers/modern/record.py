@@ -41,12 +41,11 @@ from tx_helpers.config import (
     TransformerConfig,
 )
 from tx_helpers.models import DecoderOnly
-from tx_helpers.modern.ladder import held_out_loss
 from tx_helpers.text.data import TextBatch, TextBatches, train_validation_split
 from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.loop import Optimizers, Run, fit
-from tx_helpers.training.losses import language_model_loss
+from tx_helpers.training.losses import language_model_loss, text_loss
 from tx_helpers.training.optimizers import Schedule, adamw, cosine, linear_warmup_decay, muon
 
 FILE = Path(__file__).with_name("record.json")
@@ -230,7 +229,7 @@ def train_recipe(
     )
     spent = time.process_time() - processor, time.perf_counter() - wall
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    loss = held_out_loss(model.eval(), text.validation, recipe.stages[-1].length)
+    loss = text_loss(model.eval(), text.validation, recipe.stages[-1].length)
     return Attempt(loss, steps, parameters, *spent, model, run)
 
 

@@ -26,6 +26,7 @@ from tx_helpers.config import AttentionConfig, FeedForwardConfig, PositionConfig
 from tx_helpers.efficient.cache_bytes import Intensity, seconds_at_least
 from tx_helpers.efficient.flash import Blocks, flash_cost, written_out_cost
 from tx_helpers.models import DecoderOnly
+from tx_helpers.modern.costs import block_matrices
 from tx_helpers.training.contexts import RandomStream, cpu_threads, in_mode
 
 NUMBER = 4  # bytes of a float32
@@ -133,11 +134,10 @@ def decoder_cost(config: TransformerConfig, *, new: int, before: int = 0, rows: 
     check_types("decoder_cost", TransformerConfig, config=config)
     check_numbers("decoder_cost", least=1, whole=True, new=new, rows=rows)
     check_numbers("decoder_cost", least=0, whole=True, before=before)
-    H, K, D = config.attention.n_heads, config.d_head, config.d_model
+    H, K = config.attention.n_heads, config.d_head
     G = config.attention.n_kv_heads or H
-    of_attention = 2 * D * H * K + 2 * D * G * K
-    of_feed_forward = (3 if config.feed_forward.gated else 2) * D * config.d_ff
-    weights = config.n_layers * (of_attention + of_feed_forward) + D * config.vocab_size
+    in_block = sum(inputs * outputs for inputs, outputs in block_matrices(config))
+    weights = config.n_layers * in_block + config.d_model * config.vocab_size
     scores = config.n_layers * H * new * (before + new)
     cache = config.n_layers * 2 * G * K * (before + new)
     return Intensity(rows * (2 * weights * new + 4 * K * scores), NUMBER * (weights + rows * cache))

@@ -7,8 +7,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.arguments import check_numbers, check_tensors
-from tx_helpers.text.data import IGNORE
+from tx_helpers.text.data import IGNORE, evaluation_windows
 from tx_helpers.text.tokenizers import Tokenizer
+from tx_helpers.training.contexts import in_mode
 
 
 def sequence_loss(
@@ -51,3 +52,13 @@ def translation_loss(
 def language_model_loss(model: nn.Module, batch: Any) -> Tensor:
     """Every position predicts the token that follows it."""
     return sequence_loss(model(batch.input), batch.target)
+
+
+@torch.no_grad()
+def text_loss(model: nn.Module, ids: Tensor, length: int) -> float:
+    """Mean cross-entropy of all ids (T,) but the first, in nats, in windows of `length` that do not overlap."""
+    total = 0.0
+    with in_mode(model, training=False):
+        for batch in evaluation_windows(ids, length):
+            total += language_model_loss(model, batch).item() * batch.target.numel()
+    return total / (len(ids) - 1)

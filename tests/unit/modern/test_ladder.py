@@ -20,7 +20,6 @@ from tx_helpers.modern.ladder import (
     Recipe,
     as_of,
     changed,
-    held_out_loss,
     ladder_model,
     ladder_text,
     recipes,
@@ -31,6 +30,7 @@ from tx_helpers.modern.ladder import (
 )
 from tx_helpers.modern.rungs import BESIDE, RUNGS
 from tx_helpers.training.loop import Run
+from tx_helpers.training.losses import text_loss
 
 V = 53
 EVERY = {f"{group}/{name}": recipe for group, named in recipes().items() for name, recipe in named.items()}
@@ -135,7 +135,7 @@ def test_training_depends_on_the_seed_alone():
     assert one.held_out == same.held_out
 
 
-def test_the_held_out_loss_is_that_of_every_character_but_the_first():
+def test_the_loss_of_a_text_is_that_of_every_character_but_the_first():
     model, ids = ladder_model(as_of(FIRST), V).eval(), ladder_text().held_out[: 3 * CONTEXT + 8]
     total = 0.0
     with torch.no_grad():
@@ -143,7 +143,7 @@ def test_the_held_out_loss_is_that_of_every_character_but_the_first():
             window = ids[start : start + CONTEXT + 1]
             logits = model(window[None, :-1])[0]
             total += torch.nn.functional.cross_entropy(logits, window[1:], reduction="sum").item()
-    assert held_out_loss(model, ids) == pytest.approx(total / (len(ids) - 1), rel=1e-5)
+    assert text_loss(model, ids, CONTEXT) == pytest.approx(total / (len(ids) - 1), rel=1e-5)
 
 
 def test_wrong_names_are_named():

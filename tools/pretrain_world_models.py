@@ -21,16 +21,16 @@ import torch
 
 from measure_world_models import measure
 from tx_helpers.arguments import check_one_of
-from tx_helpers.families.objectives import ObjectiveBatches, objective_loss
+from tx_helpers.families.objectives import ObjectiveBatches
 from tx_helpers.families.vocabulary import world_tokenizer
-from tx_helpers.families.world_models import CLASSES, FOLDER, OBJECTIVE_OF, new_world_model
+from tx_helpers.families.world_models import CLASSES, FOLDER, OBJECTIVE_OF, new_world_model, train_on_texts
 from tx_helpers.models import TransformerModel, count_parameters
 from tx_helpers.pretrained.tensor_file import write_tensors
 from tx_helpers.recipes import WRITER_RATES
 from tx_helpers.text.world import little_world
 from tx_helpers.training.contexts import RandomStream
-from tx_helpers.training.loop import Run, fit
-from tx_helpers.training.optimizers import fast_bfloat16, linear_warmup_decay, muon
+from tx_helpers.training.loop import Run
+from tx_helpers.training.optimizers import fast_bfloat16
 from world_card import write_card
 
 STEPS, TEXTS, COUNT, IN_A_ROW, WARMUP, SEED = 5_000, 200_000, 48, (1, 2, 3), 50, 0
@@ -42,17 +42,9 @@ def train(kind: str, steps: int = STEPS, *, texts: int = TEXTS, **options) -> Ru
     check_one_of("train", CLASSES, kind=kind)
     with RandomStream(SEED).on(CPU):
         model = new_world_model(kind)
-    return fit(
-        model,
-        ObjectiveBatches(OBJECTIVE_OF[kind], COUNT, texts=texts, texts_in_a_row=IN_A_ROW, seed=SEED),
-        steps=steps,
-        loss=objective_loss,
-        optimizer=muon(model, **WRITER_RATES),
-        schedule=linear_warmup_decay(steps, warmup=min(WARMUP, steps // 2)),
-        autocast=torch.bfloat16 if fast_bfloat16(CPU) else None,
-        seed=SEED,
-        **options,
-    )
+    batches = ObjectiveBatches(OBJECTIVE_OF[kind], COUNT, texts=texts, texts_in_a_row=IN_A_ROW, seed=SEED)
+    autocast = torch.bfloat16 if fast_bfloat16(CPU) else None
+    return train_on_texts(model, batches, steps=steps, warmup=WARMUP, autocast=autocast, seed=SEED, **options)
 
 
 def sha256(lines: Iterable[str]) -> str:

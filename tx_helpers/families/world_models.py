@@ -15,13 +15,15 @@ Each model reads texts as `objectives.ObjectiveBatches` writes them: the encoder
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
-from tx_helpers.arguments import check_one_of
+from tx_helpers.arguments import check_numbers, check_one_of
 from tx_helpers.config import (
     AttentionConfig,
     EmbeddingConfig,
@@ -31,10 +33,14 @@ from tx_helpers.config import (
     PositionConfig,
     TransformerConfig,
 )
+from tx_helpers.families.objectives import objective_loss
 from tx_helpers.families.vocabulary import world_tokenizer
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly, TransformerModel
 from tx_helpers.pretrained.tensor_file import read_header, read_metadata, read_tensor
+from tx_helpers.recipes import WRITER_RATES
 from tx_helpers.text.data import PAD
+from tx_helpers.training.loop import Loss, Run, fit
+from tx_helpers.training.optimizers import linear_warmup_decay, muon
 
 FOLDER = Path(__file__).with_name("weights")
 CLASSES = {"encoder": EncoderOnly, "decoder": DecoderOnly, "encoder_decoder": EncoderDecoder}
@@ -66,6 +72,28 @@ def world_config(kind: str) -> TransformerConfig:
 def new_world_model(kind: str) -> TransformerModel:
     """An untrained model of the same shape, with values drawn from torch's generator."""
     return CLASSES[kind](world_config(kind))
+
+
+def train_on_texts(
+    model: nn.Module,
+    batches: Callable[[int], Any],
+    *,
+    steps: int,
+    warmup: int = 10,
+    loss: Loss = objective_loss,
+    **options: Any,
+) -> Run:
+    """`fit` as all models of the little world are trained: Muon, a short warm-up, then a rate that falls to zero."""
+    check_numbers("train_on_texts", least=2, whole=True, steps=steps)
+    return fit(
+        model,
+        batches,
+        steps=steps,
+        loss=loss,
+        optimizer=muon(model, **WRITER_RATES),
+        schedule=linear_warmup_decay(steps, warmup=min(warmup, steps // 2)),
+        **options,
+    )
 
 
 def world_model(kind: str, folder: str | Path = FOLDER) -> TransformerModel:

@@ -20,16 +20,13 @@ import torch
 from tx_helpers.arguments import check_numbers, check_types
 from tx_helpers.config import AttentionConfig, FeedForwardConfig
 from tx_helpers.efficient.speculative import expected_tokens, kept_share, speculate
-from tx_helpers.families.objectives import ObjectiveBatches, objective_loss
-from tx_helpers.families.world_models import world_config
+from tx_helpers.families.objectives import ObjectiveBatches
+from tx_helpers.families.world_models import train_on_texts, world_config
 from tx_helpers.generation.search import generate
 from tx_helpers.models import DecoderOnly
 from tx_helpers.modern.roofline import tick
-from tx_helpers.recipes import WRITER_RATES
 from tx_helpers.text.data import BOS
 from tx_helpers.training.contexts import RandomStream, cpu_threads
-from tx_helpers.training.loop import fit
-from tx_helpers.training.optimizers import linear_warmup_decay, muon
 
 
 class Speculation(NamedTuple):
@@ -58,15 +55,8 @@ def train_draft(*, steps: int = 100, width: int = 48, seed: int = 0) -> DecoderO
     changes = dict(d_model=width, n_layers=1, attention=attention, feed_forward=feed_forward)
     with RandomStream(seed).on(torch.device("cpu")):
         model = DecoderOnly(replace(world_config("decoder"), **changes))
-    fit(
-        model,
-        ObjectiveBatches("causal", 16, texts=4000, texts_in_a_row=(1, 2), seed=seed),
-        steps=steps,
-        loss=objective_loss,
-        optimizer=muon(model, **WRITER_RATES),
-        schedule=linear_warmup_decay(steps, warmup=min(10, steps // 2)),
-        progress=False,
-    )
+    batches = ObjectiveBatches("causal", 16, texts=4000, texts_in_a_row=(1, 2), seed=seed)
+    train_on_texts(model, batches, steps=steps, progress=False)
     return model.eval()
 
 

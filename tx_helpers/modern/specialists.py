@@ -28,14 +28,11 @@ from tx_helpers.experts import Router, Routing, balance_loss, expert_load
 from tx_helpers.experts import routes as collected_routes
 from tx_helpers.families.objectives import ObjectiveBatch, ObjectiveBatches, objective_loss
 from tx_helpers.families.vocabulary import world_tokenizer
-from tx_helpers.families.world_models import world_config
+from tx_helpers.families.world_models import train_on_texts, world_config
 from tx_helpers.models import DecoderOnly
-from tx_helpers.recipes import WRITER_RATES
 from tx_helpers.text.data import BOS, IGNORE, PAD, pad_right
 from tx_helpers.text.world import little_world
 from tx_helpers.training.contexts import RandomStream, in_mode
-from tx_helpers.training.loop import fit
-from tx_helpers.training.optimizers import linear_warmup_decay, muon
 
 BALANCES = ("none", "loss", "bias")
 WIDTH, BLOCKS, EXPERTS = 64, 2, 8
@@ -92,16 +89,7 @@ def train_specialists(
 
     batches = ObjectiveBatches("causal", TEXTS_IN_BATCH, texts=TEXTS, seed=seed)
     began = time.process_time()
-    fit(
-        model,
-        batches,
-        steps=steps,
-        loss=loss,
-        optimizer=muon(model, **WRITER_RATES),
-        schedule=linear_warmup_decay(steps, warmup=min(10, steps // 2)),
-        seed=seed,
-        progress=False,
-    )
+    train_on_texts(model, batches, steps=steps, loss=loss, seed=seed, progress=False)
     seconds = time.process_time() - began
     model.eval()
     load = torch.stack(loads) if loads else torch.empty(0, BLOCKS, 1)

@@ -49,6 +49,7 @@ from tx_helpers.widgets import (
     objectives,
     one_unit,
     online_softmax,
+    pipeline_schedule,
     probes,
     query_plane,
     recurrence,
@@ -136,6 +137,7 @@ PLAIN = {
     "norms": (partial(norms.normalise, vector=[1.0, 2.0]), dict(kind="LayerNorm")),
     "objectives": (objectives.objectives_explorer, dict(text=objectives.TEXT)),
     "blocks": (online_softmax.read_blocks, dict(scores=[1.0, 2.0], values=[3.0, 4.0], size=1)),
+    "pipeline": (pipeline_schedule.run, dict(name="1F1B", ranks=2, microbatches=3, backward=2.0)),
     "probe": (
         partial(probes.probe_explorer, data=word_pairs(PAIRS)),
         dict(models={"right": toy(EncoderDecoder)}, number=21, first="right"),

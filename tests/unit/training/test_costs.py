@@ -2,18 +2,17 @@
 
 import pytest
 import torch
-from torch import Tensor
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
 from tx_helpers.config import AttentionConfig, FeedForwardConfig, NormConfig, PositionConfig, TransformerConfig
 from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly, count_parameters
 from tx_helpers.presets import gpt2
 from tx_helpers.text.data import TextBatch
 from tx_helpers.training.costs import activations, flops, memory, parameters_by_part, sent
+from tx_helpers.training.loop import Run
 from tx_helpers.training.losses import language_model_loss
+from tx_helpers.training.measured import measured_activations, measured_flops, measured_state
 from tx_helpers.training.optimizers import adamw, muon
-from tx_helpers.training.parallel import Parallel, blocks_of, prepare_blocks
+from tx_helpers.training.parallel import Parallel, prepare_blocks
 
 B, T, V = 3, 32, 101
 MODERN = dict(positions=PositionConfig("rotary"), norm=NormConfig("rms"))
@@ -30,6 +29,10 @@ by_config = pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 by_checkpointing = pytest.mark.parametrize("checkpointing", [False, True])
 
 
+def plain_sgd(model: DecoderOnly) -> torch.optim.Optimizer:
+    return torch.optim.SGD(model.parameters(), lr=0.1)
+
+
 def prepared(config: TransformerConfig, checkpointing: bool) -> tuple[DecoderOnly, TextBatch]:
     model = DecoderOnly(config)
     prepare_blocks(model, Parallel(checkpointing=checkpointing))
@@ -37,66 +40,48 @@ def prepared(config: TransformerConfig, checkpointing: bool) -> tuple[DecoderOnl
     return model, TextBatch(ids[:, :-1], ids[:, 1:])
 
 
-class Kept:
-    """A context that sums the bytes of all storages which the graph keeps, but for those of the parameters."""
-
-    def __init__(self, model):
-        self.known = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-        self.bytes, self.alive = 0, []
-        self.hooks = torch.autograd.graph.saved_tensors_hooks(self._note, lambda tensor: tensor)
-
-    def _note(self, tensor: Tensor) -> Tensor:
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in self.known:
-            self.known.add(storage.data_ptr())
-            self.bytes += storage.nbytes()
-            self.alive.append(tensor)  # else its place may be given to another
-        return tensor
-
-
 @by_config
 @by_checkpointing
 def test_activations(config, checkpointing):
+    """In all, and in each block alone."""
     model, batch = prepared(config, checkpointing)
-    kept = Kept(model)
-    with kept.hooks:
-        language_model_loss(model, batch)
-    assert sum(activations(model, B, T, checkpointing=checkpointing).values()) == pytest.approx(kept.bytes, rel=0.02)
-
-
-def test_activations_by_block():
-    """The first block alone, and what is around the blocks."""
-    model, batch = prepared(CONFIGS["gpt2"], False)
-    kept, block = Kept(model), blocks_of(model)[0]
-    block.register_forward_pre_hook(lambda *_: kept.hooks.__enter__())
-    block.register_forward_hook(lambda *_: kept.hooks.__exit__(None, None, None))
-    language_model_loss(model, batch)
-    assert activations(model, B, T)["block 0"] == pytest.approx(kept.bytes, rel=0.02)
+    kept = measured_activations(model, batch, language_model_loss)
+    assert activations(model, B, T, checkpointing=checkpointing) == pytest.approx(kept, rel=0.03)
+    assert sum(activations(model, B, T, checkpointing=checkpointing).values()) == pytest.approx(
+        sum(kept.values()), rel=0.02
+    )
 
 
 @by_config
 @by_checkpointing
 def test_flops(config, checkpointing):
     model, batch = prepared(config, checkpointing)
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-        language_model_loss(model, batch).backward()
-    assert flops(model, B, T, checkpointing=checkpointing) == pytest.approx(counter.get_total_flops(), rel=0.02)
+    counted = measured_flops(model, batch, language_model_loss)
+    assert flops(model, B, T, checkpointing=checkpointing) == pytest.approx(counted, rel=0.02)
 
 
-@pytest.mark.parametrize(("name", "make"), [("adamw", adamw), ("muon", muon)])
+@pytest.mark.parametrize(("name", "make"), [("adamw", adamw), ("muon", muon), ("sgd", plain_sgd)])
 def test_weights_gradients_and_optimizer(name, make):
     model, batch = prepared(CONFIGS["qwen"], False)
-    made = make(model)
-    optimizers = made if isinstance(made, list) else [made]
-    language_model_loss(model, batch).backward()
-    for optimizer in optimizers:
-        optimizer.step()
-    states = [value for o in optimizers for state in o.state.values() for value in state.values() if value.dim()]
-    found = memory(model, B, T, optimizer=name)
-    assert found.weights == sum(parameter.nbytes for parameter in model.parameters())
-    assert found.gradients == sum(parameter.grad.nbytes for parameter in model.parameters())
-    assert found.optimizer == sum(value.nbytes for value in states)
-    assert found.total == found.weights + found.gradients + found.optimizer + found.activations
+    run = Run(model, lambda step: batch, loss=language_model_loss, optimizer=make(model))
+    run.train_step()
+    found, counted = memory(model, B, T, optimizer=name), measured_state(run)
+    assert counted == {"weights": found.weights, "gradients": found.gradients, "optimizer": found.optimizer}
+    assert found.activations == sum(activations(model, B, T).values())
+    assert found.total == sum(counted.values()) + found.activations
+
+
+def test_what_is_measured_changes_nothing():
+    model, batch = prepared(CONFIGS["gpt2"], False)
+    run = Run(model, lambda step: batch, loss=language_model_loss, optimizer=plain_sgd(model))
+    with pytest.raises(ValueError, match=r"measured_state: <Run: 0 steps> has no gradients"):
+        measured_state(run)
+    run.train_step()
+    gradients = [parameter.grad.clone() for parameter in model.parameters()]
+    first = measured_activations(model, batch, language_model_loss)
+    measured_flops(model, batch, language_model_loss)
+    assert measured_activations(model, batch, language_model_loss) == first
+    assert all(torch.equal(p.grad, before) for p, before in zip(model.parameters(), gradients, strict=True))
 
 
 def test_processes_share_all_but_the_activations():

@@ -11,6 +11,7 @@ import pytest
 from launch import CASES as SCRIPT
 from launch import measured, torchrun
 from parallel_cases import CASES, FSDP, Case
+from tx_helpers.training.launch import left
 from tx_helpers.training.parallel import Parallel
 from tx_helpers.training.sharded import last_checkpoint
 
@@ -20,7 +21,7 @@ TIMEOUT = 60  # seconds that processes wait for one that stands still
 MOST_SECONDS = TIMEOUT + 30 + 60
 
 
-def started(folder: Path, launched, before: int) -> list[int]:
+def begun(folder: Path, launched, before: int) -> list[int]:
     """The ids of both processes, once they have saved a step beyond `before`."""
     end = time.monotonic() + 600
     while time.monotonic() < end and launched.poll() is None:
@@ -28,32 +29,21 @@ def started(folder: Path, launched, before: int) -> list[int]:
         if last and int(last.name[5:]) > before:
             return [int((folder / f"pid-{rank}").read_text()) for rank in range(2)]
         time.sleep(0.01)
-    raise AssertionError(f"no step beyond {before}: {launched.communicate()[0] if launched.poll() else 'too slow'}")
-
-
-def gone(pids: list[int]) -> bool:
-    return not any(Path(f"/proc/{pid}/cmdline").exists() and b"parallel_cases" in _command(pid) for pid in pids)
-
-
-def _command(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:  # it has just ended
-        return b""
+    raise AssertionError(f"no step beyond {before}: {launched.communicate() if launched.poll() else 'too slow'}")
 
 
 def hit(folder: Path, number: int, victim: int, wait: float, steps: int, **environment: str) -> tuple[str, float]:
     """Send a signal to one of two processes, `wait` seconds after a step. -> what torchrun says, and seconds"""
     last = last_checkpoint(folder / "slow")
-    with torchrun(2, str(SCRIPT), '["slow"]', str(folder), STEPS=str(steps), **environment) as launched:
-        pids = started(folder, launched, int(last.name[5:]) if last else 0)
+    with torchrun(2, SCRIPT, '["slow"]', str(folder), STEPS=str(steps), **environment) as launched:
+        pids = begun(folder, launched, int(last.name[5:]) if last else 0)
         time.sleep(wait)
         os.kill(pids[victim], number)
         start = time.monotonic()
-        said, _ = launched.communicate(timeout=MOST_SECONDS)
+        said = "".join(launched.communicate(timeout=MOST_SECONDS))
         seconds = time.monotonic() - start
+        assert left(launched) == []
     assert launched.returncode != 0
-    assert gone(pids)
     return said, seconds
 
 
@@ -79,14 +69,11 @@ def test_a_killed_process_ends_the_run_and_a_restart_goes_on(tmp_path):
 
 @pytest.mark.slow
 def test_no_process_is_left_when_a_test_is_interrupted(tmp_path):
-    pids = []
-    with (
-        pytest.raises(KeyboardInterrupt),
-        torchrun(2, str(SCRIPT), '["slow"]', str(tmp_path), STEPS="1000") as launched,
-    ):
-        pids += started(tmp_path, launched, 0)
+    with pytest.raises(KeyboardInterrupt), torchrun(2, SCRIPT, '["slow"]', str(tmp_path), STEPS="1000") as launched:
+        pids = begun(tmp_path, launched, 0)
+        assert len(pids) == 2 and set(pids) < set(left(launched))
         raise KeyboardInterrupt
-    assert len(pids) == 2 and gone(pids) and launched.returncode is not None
+    assert left(launched) == [] and launched.returncode is not None
     assert readable(tmp_path)
 
 

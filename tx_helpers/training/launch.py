@@ -1,7 +1,7 @@
 """torchrun from a notebook or a test: start processes, read what they print, and leave none of them behind.
 
-    print(launch(2, "my_training.py"))                     # torchrun --standalone --nproc-per-node 2 my_training.py
-    print(launch(2, "-m", "tx_helpers", "train", "recipe.toml", timeout=600))
+    print(launch(2, "-m", "tx_helpers.scaling.on_processes", folder))
+    print(launch(2, "tools/bench_gpu.py", "--shard", "rest"))  # torchrun --standalone --nproc-per-node 2 tools/…
 
 torchrun starts each process in a session of its own, so neither killing torchrun nor killing its process group ends
 them. So every process carries a mark in its command line (Python keeps unknown `-X` options). `ps` finds it by this

@@ -18,6 +18,7 @@ import torch
 
 from tx_helpers.models import DecoderOnly
 from tx_helpers.presets import gpt2
+from tx_helpers.scaling.hardware import chip_of
 from tx_helpers.text.data import TextBatch
 from tx_helpers.training.costs import flops
 from tx_helpers.training.loop import Run
@@ -26,11 +27,6 @@ from tx_helpers.training.optimizers import adamw
 from tx_helpers.training.parallel import REST, Parallel
 
 LENGTH = 1024
-# Peak of dense products in bfloat16, FLOP/s, from NVIDIA's data sheets; the first name that fits counts.
-PEAKS = {
-    **{"A100": 312e12, "H100 PCIe": 756e12, "H100 NVL": 835e12, "H100": 989e12, "H200": 989e12},
-    **{"B200": 2250e12, "L40S": 362e12, "RTX 4090": 165e12},
-}
 PUBLISHED = (
     "nanoGPT's README: about 4 days on eight A100 40GB; with the 600,000 steps of 491,520 tokens of its configuration, "
     "that is about 107,000 tokens/s a GPU. torch.compile there: from 250 to 135 ms (GPU and rows are not named)."
@@ -38,8 +34,9 @@ PUBLISHED = (
 
 
 def peak_of(name: str) -> float | None:
-    """The peak of a GPU of this name, in FLOP/s, if the table has it."""
-    return next((peak for part, peak in PEAKS.items() if part in name), None)
+    """The peak of a GPU of this name, in FLOP/s, if `scaling.hardware` has it."""
+    chip = chip_of(name)
+    return None if chip is None else chip.flops
 
 
 def report(name: str, processes: int, rows: int, seconds: float, flops_a_step: float) -> str:

@@ -29,6 +29,7 @@ from tx_helpers.widgets.positions import heatmap_explorer, two_positions_explore
 from tx_helpers.widgets.pronoun import pronoun_explorer
 from tx_helpers.widgets.recurrence import gradient_explorer
 from tx_helpers.widgets.rotary import rotary_explorer, stretched_explorer
+from tx_helpers.widgets.sharded_layer import sharding_explorer
 from tx_helpers.widgets.signal_race import signal_race_explorer
 from tx_helpers.widgets.softmax import softmax_explorer
 from tx_helpers.widgets.superposition import superposition_explorer
@@ -97,6 +98,7 @@ BARE = [
         objectives_explorer,
         online_softmax_explorer,
         pipeline_explorer,
+        sharding_explorer,
         superposition_explorer,
         unit_explorer,
     ),

@@ -57,6 +57,8 @@ from tx_helpers.widgets import (
     sampling,
     schedules,
     self_attention,
+    sharded_count,
+    sharded_ways,
     signal_race,
     softmax,
     superposition,
@@ -160,6 +162,8 @@ PLAIN = {
         dict(so_far="text"),
     ),
     "schedule": (schedules.schedule_explorer, dict(steps=500)),
+    "sharded": (sharded_ways.steps_of, dict(way="tensor", ranks=2, tokens=16)),
+    "sharded count": (sharded_count.sent_counted, dict(way="data", ranks=2, tokens=16)),
     "context": (
         partial(self_attention.words_explorer, axes=("fruit", "technology"), followed="pear"),
         dict(table=PLANE, sentence="pear"),

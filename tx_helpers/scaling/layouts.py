@@ -7,11 +7,13 @@ each of them knows its backward pass. What a collective does forward and what it
     copy the same input to all ranks          sum the gradients of all ranks       `copy_to_ranks`
     sum the outputs of all ranks              copy the gradient                    `sum_over_ranks`
     gather the parts of a weight              sum the gradients, keep one part     `gather_parts`
+    sum the outputs, keep one part            gather the gradients of the parts    `scatter_sum`
     pass a tensor to the next rank            pass its gradient to the previous    `pass_on`
     exchange parts, all to all                exchange them back                   `exchange`
 
 Sources: Shoeybi et al. 2019 (Megatron-LM), section 3, for the first two; Rajbhandari et al. 2020 (ZeRO) for the third;
-Liu et al. 2023 (ring attention) for the fourth; Lepikhin et al. 2020 (GShard) for the fifth.
+Korthikanti et al. 2022, section 4.2, for the fourth; Liu et al. 2023 (ring attention) for the fifth; Lepikhin et al.
+2020 (GShard) for the last.
 """
 
 import math
@@ -58,6 +60,32 @@ class _GatherParts(torch.autograd.Function):
         return None, reduce_scatter(ctx.rank, list(d_whole.tensor_split(ctx.rank.count)))
 
 
+class _ScatterSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, rank, x):
+        ctx.rank = rank
+        return reduce_scatter(rank, list(x.tensor_split(rank.count)))
+
+    @staticmethod
+    def backward(ctx, d_part):
+        return None, torch.cat(all_gather(ctx.rank, d_part))
+
+
+class _ShardedLinear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, rank, x, part):
+        ctx.rank = rank
+        ctx.save_for_backward(x, part)  # not the gathered weight
+        return x @ torch.cat(all_gather(rank, part)).T
+
+    @staticmethod
+    def backward(ctx, d_out):
+        x, part = ctx.saved_tensors
+        d_x = d_out @ torch.cat(all_gather(ctx.rank, part))
+        d_weight = d_out.T @ x
+        return None, d_x, reduce_scatter(ctx.rank, list(d_weight.tensor_split(ctx.rank.count)))
+
+
 class _PassOn(torch.autograd.Function):
     @staticmethod
     def forward(ctx, rank, x):
@@ -101,6 +129,13 @@ def gather_parts(rank: Rank, part: Tensor) -> Tensor:
     return _GatherParts.apply(rank, part)
 
 
+def scatter_sum(rank: Rank, x: Tensor) -> Tensor:
+    """The sum of all ranks' x, of which each rank keeps its part along dimension 0; the mirror image of gathering."""
+    check_types("scatter_sum", Rank, rank=rank)
+    check_tensors("scatter_sum", x=(x, "float …"))
+    return _ScatterSum.apply(rank, x)
+
+
 def pass_on(rank: Rank, x: Tensor) -> Tensor:
     """Send x to the next rank of the ring and return the previous one's; the gradient travels the other way."""
     check_types("pass_on", Rank, rank=rank)
@@ -123,6 +158,16 @@ def data_parallel(rank: Rank, parameters: list[Tensor]) -> None:
         parameter.grad = all_reduce(rank, parameter.grad) / rank.count
 
 
+def sharded_linear(rank: Rank, x: Tensor, part: Tensor) -> Tensor:
+    """x weightᵀ with a weight of which each rank keeps a part, part (F/n, D): ZeRO-3, FSDP. x (T, D) -> (T, F).
+
+    The weight is gathered for the forward pass, freed, and gathered again for the backward pass.
+    """
+    check_types("sharded_linear", Rank, rank=rank)
+    check_tensors("sharded_linear", x=(x, "float T D"), part=(part, "float F D"))
+    return _ShardedLinear.apply(rank, x, part)
+
+
 def tensor_parallel_ffn(
     rank: Rank, x: Tensor, expand: Tensor, contract: Tensor, act: Callable[[Tensor], Tensor] = torch.relu
 ) -> Tensor:
@@ -134,6 +179,19 @@ def tensor_parallel_ffn(
     check_tensors("tensor_parallel_ffn", x=(x, "float … D"), expand=(expand, "float F D"), contract=(contract, "D F"))
     hidden = act(copy_to_ranks(rank, x) @ expand.T)
     return sum_over_ranks(rank, hidden @ contract.T)
+
+
+def sequence_parallel_ffn(
+    rank: Rank, x: Tensor, expand: Tensor, contract: Tensor, act: Callable[[Tensor], Tensor] = torch.relu
+) -> Tensor:
+    """The same layer for ranks that have T/n of the tokens each: x (T/n, D) -> (T/n, D). Korthikanti et al. 2022.
+
+    Gathering and scattering take the place of the sum, which is both of them on a ring: the bytes stay the same, and
+    between the layers each rank has its own tokens only.
+    """
+    check_tensors("sequence_parallel_ffn", x=(x, "float T D"), expand=(expand, "float F D"), contract=(contract, "D F"))
+    hidden = act(gather_parts(rank, x) @ expand.T)
+    return scatter_sum(rank, hidden @ contract.T)
 
 
 def ring_attention(

@@ -11,6 +11,9 @@ from tx_helpers.scaling.layouts import (
     expert_parallel,
     gather_parts,
     ring_attention,
+    scatter_sum,
+    sequence_parallel_ffn,
+    sharded_linear,
     tensor_parallel_ffn,
 )
 from tx_helpers.scaling.ranks import simulate
@@ -58,6 +61,20 @@ def test_sharded_weights_are_gathered_for_use():
     assert run.bytes_sent() == [2 * 2 * weight.numel() // N * 8] * N  # gathered once, scattered once
 
 
+def test_a_sharded_weight_is_gathered_once_more_for_the_backward_pass():
+    x, weight = leaf(normal(6, 4)), leaf(normal(9, 4, seed=2))
+    torch.tanh(x @ weight.T).sum().backward()
+    xs, parts = cut(x, 0), cut(weight, 0)
+
+    def program(rank, x, part):
+        torch.tanh(sharded_linear(rank, x, part)).sum().backward()
+
+    run = simulate(program, xs, parts)
+    torch.testing.assert_close(torch.cat([part.grad for part in xs]), x.grad, **close)
+    torch.testing.assert_close(torch.cat([part.grad for part in parts]), weight.grad, **close)
+    assert run.bytes_sent() == [3 * 2 * weight.numel() // N * 8] * N  # gathered twice, scattered once
+
+
 def test_tensor_parallel_ffn():
     x, expand, contract = leaf(normal(5, 4)), leaf(normal(9, 4, seed=1)), leaf(normal(4, 9, seed=2))
     expected = torch.relu(x @ expand.T) @ contract.T
@@ -75,6 +92,29 @@ def test_tensor_parallel_ffn():
         torch.testing.assert_close(xs[rank].grad, x.grad, **close)
     torch.testing.assert_close(torch.cat([part.grad for part in rows]), expand.grad, **close)
     torch.testing.assert_close(torch.cat([part.grad for part in columns], 1), contract.grad, **close)
+
+
+def test_sequence_parallel_ffn_sends_the_bytes_of_tensor_parallel():
+    x, expand, contract = leaf(normal(6, 4)), leaf(normal(9, 4, seed=1)), leaf(normal(4, 9, seed=2))
+    expected = torch.relu(x @ expand.T) @ contract.T
+    expected.pow(2).sum().backward()
+    parts, rows, columns = cut(x, 0), cut(expand, 0), cut(contract, 1)
+
+    def program(layer):
+        def on_a_rank(rank, x, expand, contract):
+            out = layer(rank, x, expand, contract)
+            out.pow(2).sum().backward()
+            return out.detach()
+
+        return on_a_rank
+
+    run = simulate(program(sequence_parallel_ffn), parts, rows, columns)
+    torch.testing.assert_close(torch.cat(run.results), expected.detach(), **close)
+    torch.testing.assert_close(torch.cat([part.grad for part in parts]), x.grad, **close)
+    torch.testing.assert_close(torch.cat([part.grad for part in rows]), expand.grad, **close)
+    torch.testing.assert_close(torch.cat([part.grad for part in columns], 1), contract.grad, **close)
+    other = simulate(program(tensor_parallel_ffn), [leaf(x) for _ in range(N)], cut(expand, 0), cut(contract, 1))
+    assert run.bytes_sent() == other.bytes_sent() == [4 * (N - 1) * x.numel() // N * 8] * N
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -127,6 +167,10 @@ def test_wrong_arguments_are_named():
 
     with pytest.raises(ValueError, match="ring_attention: causal is 1"):
         run(lambda rank: ring_attention(rank, *[normal(2, 3)] * 3, causal=1))
+    with pytest.raises(ValueError, match="scatter_sum: x"):
+        run(lambda rank: scatter_sum(rank, torch.ones(2).long()))
+    with pytest.raises(ValueError, match=r"sharded_linear: .*\(4, 3\)"):
+        run(lambda rank: sharded_linear(rank, normal(2, 4), normal(4, 3)))
     with pytest.raises(ValueError, match="chosen 0 … 2, but there are 2 experts"):
         run(lambda rank: expert_parallel(rank, normal(2, 3), torch.tensor([0, 2]), lambda number, x: x))
     with pytest.raises(ValueError, match="all_to_all: 3 parts, expected one for each of the 2 ranks"):

@@ -16,6 +16,7 @@ from tx_helpers.exercises.catalogue import find, modules, notebook_of, of_notebo
 from tx_helpers.exercises.checks import examine
 from tx_helpers.exercises.compare import difference
 from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.record import TITLES
 
 ANSWERS = Path(__file__).parent / "answers"
 
@@ -196,6 +197,13 @@ def test_whoever_copies_may_change_the_names_and_the_spelling():
 def test_no_two_exercises_share_a_name():
     names = [exercise.name for number in modules() for exercise in of_notebook(number)]
     assert [name for name in set(names) if names.count(name) > 1] == []
+
+
+def test_the_map_of_progress_has_the_notebooks_titles():
+    titles = {path.name[:2]: path for path in (ROOT / "notebooks").glob("*.ipynb") if path.name[:2] in modules()}
+    titles = {number: nbformat.read(path, as_version=4).cells[0].source for number, path in titles.items()}
+    titles = {number: text.partition("\n")[0].partition(" ")[2] for number, text in titles.items()}  # without the #
+    assert {number: f"{number} {TITLES[number]}" for number in titles} == titles
 
 
 def test_few_are_solved_by_a_single_call():

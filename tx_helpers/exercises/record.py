@@ -32,13 +32,16 @@ TITLES = {
     "04": "Self-attention",
     "05": "Multi-head attention",
     "06": "Masking",
-    "07": "Feed-forward, residuals, norms",
+    "07": "Feed-forward, residuals, normalisation",
     "08": "The full model",
     "09": "Training",
     "10": "Debugging",
     "11": "Decoding",
     "12": "A model that writes",
     "13": "Positions inside attention",
+    "14": "Families",
+    "15": "Modern Transformers",
+    "16": "Scaling up",
 }
 
 

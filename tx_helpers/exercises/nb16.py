@@ -1,0 +1,412 @@
+"""Exercises of notebook 16, scaling up: memory, microbatches, the best size for a budget; and the quiz."""
+
+import math
+
+from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.quizzes import Choice, Question
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+memory = Exercise(
+    "training_bytes",
+    title="The bytes of a training, on each rank",
+    goal="A model is trained with AdamW in mixed precision. For each parameter there are a weight and a gradient in 16 "
+    "bits, and for AdamW three numbers in 32 bits: a precise copy of the weight and two moments. How many bytes does "
+    "each of n ranks hold? Stage 0 is plain data parallelism: each rank holds everything. Stage 1 of ZeRO cuts what "
+    "AdamW needs into n parts, one for each rank; stage 2 cuts the gradients, too; stage 3 (FSDP) also "
+    "the weights. Activations are not counted.",
+    difficulty=1,
+    minutes=6,
+    source="Rajbhandari et al. 2020, section 5",
+    formula=r"\Psi \cdot \bigl(2 + 2 + 12\bigr)\ \text{bytes for } \Psi \text{ parameters at stage } 0",
+    cases=lambda: [(100, 2, stage) for stage in range(4)] + [(7_500_000_000, 64, stage) for stage in range(4)],
+    tolerance=1e-6,
+    hints=(
+        "Write down the three amounts for one parameter: weight, gradient, and what AdamW keeps.",
+        "2 bytes, 2 bytes, and 3 · 4 = 12 bytes. From stage 1 on the 12 are divided by n.",
+        "Stage 1: 2 + 2 + 12/n. Stage 2: 2 + 14/n. Stage 3: 16/n. All times the number of parameters.",
+    ),
+)
+
+
+@memory.solution
+def training_bytes(parameters, ranks, stage):
+    """Bytes on each rank for weights, gradients and AdamW's numbers, at ZeRO's stage 0, 1, 2 or 3."""
+    optimizer, gradients, weights = 12, 2, 2
+    cut = [optimizer, gradients, weights][:stage]
+    whole = [optimizer, gradients, weights][stage:]
+    return parameters * (sum(whole) + sum(cut) / ranks)
+
+
+def _bytes(weights=2, gradients=2, optimizer=12, order="ogw", cut=lambda stage: range(stage)):
+    """A mistake with other sizes, another order in which they are cut, or other places of that order."""
+    size = {"w": weights, "g": gradients, "o": optimizer}
+
+    def answer(parameters, ranks, stage):
+        return parameters * sum(size[one] / (ranks if i in cut(stage) else 1) for i, one in enumerate(order))
+
+    return answer
+
+
+memory.add_mistakes(
+    {
+        "no_precise_copy": (
+            "You counted 8 bytes for AdamW, two of its three numbers. Both moments and a copy of the weight stay in 32 "
+            "bits; without the copy, small steps would be rounded away.",
+            _bytes(optimizer=8),
+        ),
+        "everything_in_32_bits": (
+            "You counted weight and gradient with 4 bytes each. They have 16 bits here: 2 bytes.",
+            _bytes(weights=4, gradients=4),
+        ),
+        "gradients_in_32_bits": (
+            "You counted 4 bytes for a gradient. Some trainings accumulate in 32 bits, but here it has 16.",
+            _bytes(gradients=4),
+        ),
+        "optimizer_in_16_bits": (
+            "You counted 2 bytes for each of AdamW's numbers. They stay in 32 bits: 4 bytes.",
+            _bytes(optimizer=6),
+        ),
+        "weights_alone": (
+            "You counted the weights alone. That is what a model needs to answer; a training also holds gradients and "
+            "AdamW's numbers, seven times as much.",
+            _bytes(gradients=0, optimizer=0),
+        ),
+        "without_gradients": (
+            "The gradients are missing: 2 bytes for each parameter.",
+            _bytes(gradients=0),
+        ),
+        "weights_cut_first": (
+            "You cut the weights first. AdamW's numbers come first: they are the largest part, and nobody needs them "
+            "whole at any time.",
+            _bytes(order="wgo"),
+        ),
+        "gradients_cut_first": (
+            "You cut the gradients at stage 1 and AdamW's numbers at stage 2. It is the other way round.",
+            _bytes(order="gow"),
+        ),
+        "all_cut_at_once": (
+            "You divided everything by n from stage 1 on. Each stage cuts one thing more.",
+            _bytes(cut=lambda stage: range(3 if stage else 0)),
+        ),
+        "each_stage_alone": (
+            "You cut only one of the three in each stage. The stages build on each other: stage 3 cuts all.",
+            _bytes(cut=lambda stage: [stage - 1]),
+        ),
+        "one_stage_too_many": (
+            "You are one stage ahead: stage 0 cuts nothing.",
+            _bytes(cut=lambda stage: range(stage + 1)),
+        ),
+        "never_cut": (
+            "You let each rank hold everything at every stage. That is stage 0: n ranks then train faster, but no "
+            "larger model.",
+            _bytes(cut=lambda stage: []),
+        ),
+        "all_ranks_together": (
+            "You counted the bytes of all ranks together. The question is what each rank must hold.",
+            lambda parameters, ranks, stage: ranks * training_bytes(parameters, ranks, stage),
+        ),
+    }
+)
+
+# --- the bubble ------------------------------------------------------------------------------------------------------
+
+microbatches = Exercise(
+    "enough_microbatches",
+    title="How many microbatches?",
+    goal="A pipeline has p ranks, each with v stages (1F1B for v = 1, interleaved for more). Its ranks wait for a "
+    "share of the time, the bubble. What is the smallest number m of microbatches for which it is at most `most`? If "
+    "v > 1, m must also be a multiple of p.",
+    difficulty=2,
+    minutes=8,
+    source="Narayanan et al. 2021, section 2.2; there the bubble is divided by the time without it, here by all time",
+    formula=r"\mathrm{bubble} = \frac{p - 1}{v\,m + p - 1}",
+    cases=lambda: [
+        (2, 1, 0.25),
+        (4, 1, 0.5),
+        (8, 1, 0.125),
+        (16, 1, 0.07),
+        (8, 4, 0.125),
+        (6, 3, 0.0625),
+        (16, 2, 0.2),
+    ],
+    hints=(
+        "Solve (p − 1)/(v m + p − 1) ≤ most for m, or try m = 1, 2, 3, … until it holds.",
+        "v m + p − 1 ≥ (p − 1)/most, so m ≥ (p − 1) (1/most − 1)/v. Round up.",
+        "m = ceil((p − 1) · (1 − most)/(most · v)); for v > 1 then round up to the next multiple of p.",
+    ),
+)
+
+
+@microbatches.solution
+def enough_microbatches(p, v, most):
+    """The smallest number of microbatches for which p ranks with v stages each wait no more than `most` of the time."""
+    step = p if v > 1 else 1
+    m = step
+    while (p - 1) / (v * m + p - 1) > most:
+        m += step
+    return m
+
+
+def _smallest(exact, whole=math.ceil, multiple=lambda p, v: p if v > 1 else 1):
+    """A mistake: the exact m before rounding, how it is rounded, of what it is a multiple."""
+
+    def answer(p, v, most):
+        step = multiple(p, v)
+        return max(1, whole(exact(p, v, most) / step - 1e-9)) * step
+
+    return answer
+
+
+def _exact(p, v, most):
+    return (p - 1) * (1 / most - 1) / v
+
+
+microbatches.add_mistakes(
+    {
+        "divided_by_the_ideal_time": (
+            "You took (p − 1)/(v m): the bubble divided by the time without it, as Narayanan et al. write it. Here it "
+            "is a share of all time, so p − 1 also stands below.",
+            _smallest(lambda p, v, most: (p - 1) / most / v),
+        ),
+        "p_for_p_minus_one": (
+            "You counted p waiting steps. A rank waits for the p − 1 others: with one rank there is no bubble.",
+            _smallest(lambda p, v, most: p * (1 / most - 1) / v),
+        ),
+        "stages_ignored": (
+            "You left out v. With v smaller stages on each rank the pipeline fills v times as fast.",
+            _smallest(lambda p, v, most: (p - 1) * (1 / most - 1)),
+        ),
+        "stages_multiplied": (
+            "You multiplied by v. More stages on each rank make the bubble smaller, so fewer microbatches are enough.",
+            _smallest(lambda p, v, most: (p - 1) * (1 / most - 1) * v),
+        ),
+        "all_stages_fill": (
+            "You counted p v − 1 waiting steps, as if all stages were on ranks of their own. Interleaved stages share "
+            "p ranks.",
+            _smallest(lambda p, v, most: (p * v - 1) * (1 / most - 1) / v),
+        ),
+        "rounded_down": (
+            "You rounded down. Then the bubble is a little above the bound.",
+            _smallest(_exact, lambda x: math.floor(x + 2e-9)),
+        ),
+        "strictly_below": (
+            "Your bubble is below the bound also where it could be equal to it. The question says at most.",
+            _smallest(_exact, lambda x: math.floor(x + 2e-9) + 1),
+        ),
+        "multiple_forgotten": (
+            "Your m is not a multiple of p where v > 1. The interleaved schedule sends groups of p microbatches "
+            "through its stages.",
+            _smallest(_exact, multiple=lambda p, v: 1),
+        ),
+        "always_a_multiple": (
+            "You made m a multiple of p for v = 1, too. 1F1B takes any number of microbatches.",
+            _smallest(_exact, multiple=lambda p, v: p),
+        ),
+        "multiple_of_the_stages": (
+            "You made m a multiple of p v. The microbatches travel in groups of p, one after the other through each of "
+            "the v stages.",
+            _smallest(_exact, multiple=lambda p, v: p * v if v > 1 else 1),
+        ),
+        "share_of_work_for_bubble": (
+            "You asked that the ranks work for the share `most`. It is the share for which they wait.",
+            _smallest(lambda p, v, most: (p - 1) * (1 / (1 - most) - 1) / v),
+        ),
+    }
+)
+
+# --- a law -----------------------------------------------------------------------------------------------------------
+
+optimum = Exercise(
+    "compute_optimal",
+    title="How large, and for how many tokens?",
+    goal="A scaling law says L(N, D) = E + A/N^α + B/D^β for N parameters and D tokens, and a training takes about "
+    "C = 6 N D operations. For a budget of C operations return the N and the D with the smallest loss. They need "
+    "not be whole numbers.",
+    difficulty=3,
+    minutes=12,
+    source="Hoffmann et al. 2022, equations 2 and 4",
+    formula=r"L(N, D) = E + \frac{A}{N^{\alpha}} + \frac{B}{D^{\beta}}, \qquad C = 6\,N\,D",
+    cases=lambda: [
+        (1.5, 2.0, 3.0, 0.5, 0.5, 600.0),
+        (1.69, 406.4, 410.7, 0.34, 0.28, 5.76e23),
+        (2.0, 30.0, 900.0, 0.3, 0.6, 1e15),
+    ],
+    tolerance=1e-3,
+    hints=(
+        "Put D = C/(6 N) into the law: a function of N alone. At its minimum the derivative is 0.",
+        "The derivative is 0 where α A/N^α = β B/D^β: a little more of N then saves as much as a little more of D.",
+        "N = (α A/(β B))^(1/(α + β)) · (C/6)^(β/(α + β)), and D = C/(6 N).",
+    ),
+)
+
+
+@optimum.solution
+def compute_optimal(E, A, B, alpha, beta, C):
+    """N and D with the smallest E + A/N^alpha + B/D^beta among all with 6 N D = C."""
+    ratio = alpha * A / (beta * B)
+    N = (ratio * (C / 6) ** beta) ** (1 / (alpha + beta))
+    return N, C / (6 * N)
+
+
+def _optimum(ratio=lambda A, B, a, b: a * A / (b * B), grows=lambda a, b: b, operations=6, D=None):
+    """A mistake: another ratio in the factor G, another exponent, other operations for a token, or another D."""
+
+    def answer(E, A, B, alpha, beta, C):
+        both = alpha + beta
+        N = ratio(A, B, alpha, beta) ** (1 / both) * (C / operations) ** (grows(alpha, beta) / both)
+        return N, C / (operations * N) if D is None else D(C, N)
+
+    return answer
+
+
+optimum.add_mistakes(
+    {
+        "forward_pass_alone": (
+            "You counted 2 N D operations. That is the forward pass; the backward pass takes another 4 N D.",
+            _optimum(operations=2),
+        ),
+        "one_operation": (
+            "You took C = N D. For each parameter and token there are 6 operations: 2 forward, 4 backward.",
+            _optimum(operations=1),
+        ),
+        "six_forgotten_in_the_tokens": (
+            "Your N is right, but D = C/N. Divide by the 6 operations, too.",
+            _optimum(D=lambda C, N: C / N),
+        ),
+        "six_forgotten_in_the_size": (
+            "Your N belongs to a budget of 6 C, so D is too small. Use C/6 in both.",
+            lambda E, A, B, alpha, beta, C: (
+                (N := compute_optimal(E, A, B, alpha, beta, 6 * C)[0]),
+                C / (6 * N),
+            ),
+        ),
+        "exponents_swapped": (
+            "Your N grows as C^(α/(α + β)). It is β above: if more tokens help little (β small), then the tokens must "
+            "grow faster, and N slower.",
+            _optimum(grows=lambda a, b: a),
+        ),
+        "factor_upside_down": (
+            "Your factor is upside down. A large A, the price of few parameters, must make N larger.",
+            _optimum(ratio=lambda A, B, a, b: b * B / (a * A)),
+        ),
+        "terms_made_equal": (
+            "You made A/N^α and B/D^β equal. At the minimum their derivatives are: α A/N^α = β B/D^β.",
+            _optimum(ratio=lambda A, B, a, b: A / B),
+        ),
+        "factors_forgotten": (
+            "You let A and B out: the factor G is missing, only the exponents are there.",
+            _optimum(ratio=lambda A, B, a, b: 1.0),
+        ),
+        "exponents_alone_in_the_factor": (
+            "Your factor has α/β without A/B. Both belong to it.",
+            _optimum(ratio=lambda A, B, a, b: a / b),
+        ),
+        "twenty_tokens_per_parameter": (
+            "You took 20 tokens for each parameter. That is what came out for one law and one size of budget; other "
+            "data and other models have other constants.",
+            lambda E, A, B, alpha, beta, C: ((C / 120) ** 0.5, 20 * (C / 120) ** 0.5),
+        ),
+        "half_and_half": (
+            "You let N and D be equal, √(C/6) each. The law says how much each of them is worth.",
+            lambda E, A, B, alpha, beta, C: ((C / 6) ** 0.5, (C / 6) ** 0.5),
+        ),
+        "swapped": (
+            "You returned the tokens first. N, the parameters, is the first number.",
+            lambda E, A, B, alpha, beta, C: compute_optimal(E, A, B, alpha, beta, C)[::-1],
+        ),
+        "floor_added": (
+            "You added E to A. E is the same for every N and D, so it does not move the minimum.",
+            lambda E, A, B, alpha, beta, C: compute_optimal(E, A + E, B, alpha, beta, C),
+        ),
+    }
+)
+
+# --- the quiz --------------------------------------------------------------------------------------------------------
+
+QUIZ = [
+    Question(
+        "A pipeline changes from GPipe to 1F1B, with the same microbatches. What becomes smaller?",
+        (
+            Choice("The time in which ranks wait", "The bubble is the same: (p − 1)/(m + p − 1)."),
+            Choice("The activations that ranks keep", "At most p microbatches wait, not m.", right=True),
+            Choice("The bytes sent between neighbours", "Each activation and its gradient still travel once."),
+        ),
+    ),
+    Question(
+        "An all-reduce on a ring takes 8 ranks in place of 4, with the same tensor. What does each rank send now?",
+        (
+            Choice("About as much: 1.75 in place of 1.5 tensors", "2 (n − 1)/n never reaches 2.", right=True),
+            Choice("Twice as much, because there are twice as many ranks", "The parts are half as large."),
+            Choice("Half as much, since its parts are half as large", "It also makes more than twice as many steps."),
+        ),
+    ),
+    Question(
+        "FSDP cuts weights, gradients and optimizer over the ranks. What does it send, compared with data parallelism?",
+        (
+            Choice("Nothing, the bytes are the same", "That is true as long as the weights are whole on each rank."),
+            Choice("n times the bytes, as weights travel to all ranks", "On a ring each rank sends less than 1 model."),
+            Choice("1.5 times the bytes", "Two all-gathers and a reduce-scatter, each half an all-reduce.", right=True),
+        ),
+    ),
+    Question(
+        "Every block recomputes its activations in the backward pass (activation checkpointing). What does this cost?",
+        (
+            Choice("One forward pass more: about a third more operations", "1 + 1 + 2 in place of 1 + 2.", right=True),
+            Choice("Twice the time, because everything is computed twice", "Only the forward pass is repeated."),
+            Choice("A little accuracy, as numbers are recomputed", "The same operations give the same numbers."),
+        ),
+    ),
+    Question(
+        "You train on 64 GPUs in place of 8, each with its old batch. The learning rate stays. What happens?",
+        (
+            Choice(
+                "The same training, 8 times as fast", "The batch is 8 times as large: fewer steps on the same data."
+            ),
+            Choice(
+                "Fewer steps with less noise; the old rate is probably too low",
+                "A larger batch takes a larger rate, up to a limit.",
+                right=True,
+            ),
+            Choice("The gradients are 8 times as large", "They are averaged over the ranks, not summed."),
+        ),
+    ),
+    Question(
+        "A run reports an MFU of 40 %. What does that say?",
+        (
+            Choice("The GPUs stood idle for 60 % of the time", "They may be busy with memory, or compute twice."),
+            Choice("40 % of the peak FLOP/s were the model's own", "Recomputing does not count.", right=True),
+            Choice("The GPUs drew 40 % of their power", "Power and useful operations are two things."),
+        ),
+    ),
+    Question(
+        "A scaling law is fitted to losses from the middle of long runs, at a high learning rate. What follows?",
+        (
+            Choice(
+                "Nothing: a loss after D tokens is a loss after D tokens", "With a rate that falls in time it is lower."
+            ),
+            Choice(
+                "The best size seems to grow faster with the budget than it does",
+                "Short runs look worse than they are (Hoffmann et al. 2022).",
+                right=True,
+            ),
+            Choice("All losses are too high by the same amount, so the best size is right", "Short runs suffer most."),
+        ),
+    ),
+    Question(
+        "How many tokens should an 8-billion-parameter model see that millions of people will use?",
+        (
+            Choice("160 billion: 20 for each parameter", "That is the least computing for training alone."),
+            Choice("As many as parameters", "Such a model would be far too large for its data."),
+            Choice("Far more than 20 per parameter", "Use costs, too: a smaller model, trained longer.", right=True),
+        ),
+    ),
+    Question(
+        "Tensor parallelism cuts each layer over ranks. Why does it usually stay within one machine of 8 GPUs?",
+        (
+            Choice("Matrices have 8 heads or fewer", "Large models have many more, 64 or 128."),
+            Choice("It sums activations in every layer", "Only the fast links within a machine keep up.", right=True),
+            Choice("Other machines cannot read the weights", "They could, and do so with FSDP and pipelines."),
+        ),
+    ),
+]

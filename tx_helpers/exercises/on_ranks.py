@@ -4,7 +4,10 @@ The description has what each rank returned, and the bytes through the busiest r
 Where the ranks wait for each other, it says which rank waits for whom.
 """
 
+import threading
 from collections.abc import Callable
+
+import torch
 
 from tx_helpers.exercises.sandbox import time_limit
 from tx_helpers.scaling.ranks import Rank, Run, simulate
@@ -26,7 +29,7 @@ def on_ranks(program: Callable[..., object], *inputs: list, traffic: bool = True
             return program(rank, *own)
 
     try:
-        run = simulate(limited, *inputs, buffered=buffered)
+        run = _beside(lambda: simulate(limited, *inputs, buffered=buffered))
     except ValueError as error:
         if not str(error).startswith("simulate: "):
             raise
@@ -37,6 +40,28 @@ def on_ranks(program: Callable[..., object], *inputs: list, traffic: bool = True
         raise NotImplementedError
     found = {"the ranks": state} | {f"rank {number}": result for number, result in enumerate(run.results)}
     return found | ({"bytes through the busiest rank": _busiest(run)} if traffic else {})
+
+
+def _beside(call: Callable[[], Run]) -> Run:
+    """call() in a thread of its own, while this one waits in short steps: only so can its time limit stop it."""
+    done: list[Run] = []
+    failed: list[BaseException] = []
+    gradients = torch.is_grad_enabled()
+
+    def work() -> None:
+        try:
+            with torch.set_grad_enabled(gradients):
+                done.append(call())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.05)
+    if failed:
+        raise failed[0]
+    return done[0]
 
 
 def _busiest(run: Run) -> int:

@@ -46,11 +46,11 @@ def _beside(call: Callable[[], Run]) -> Run:
     """call() in a thread of its own, while this one waits in short steps: only so can its time limit stop it."""
     done: list[Run] = []
     failed: list[BaseException] = []
-    gradients = torch.is_grad_enabled()
+    mode = torch.enable_grad if torch.is_grad_enabled() else torch.no_grad
 
     def work() -> None:
         try:
-            with torch.set_grad_enabled(gradients):
+            with mode():
                 done.append(call())
         except BaseException as error:
             failed.append(error)

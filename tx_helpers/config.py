@@ -154,7 +154,10 @@ class InitConfig:
 
 @dataclass(frozen=True)
 class LayerConfig:
-    """What one block has of its own; None: as in the whole config. See `TransformerConfig.layers`."""
+    """What one block has of its own; None: as in the whole config. See `TransformerConfig.layers`.
+
+    A block with an `attention` of its own and no `mixer` has attention, also where the whole config has a mixer.
+    """
 
     attention: AttentionConfig | None = None
     feed_forward: FeedForwardConfig | None = None
@@ -262,6 +265,8 @@ class TransformerConfig:
         if not self.layers:
             return self
         own = {name: part for name, part in vars(self.layers[i % len(self.layers)]).items() if part is not None}
+        if "attention" in own:
+            own.setdefault("mixer", None)
         return replace(self, layers=(), **own)
 
     @property

@@ -5,8 +5,9 @@
     checkpoint/step-00000120/__0_0.distcp   the tensors of process 0
 
 A folder is written under another name, and renamed once every process has written: it is complete, or has no number.
-Only then the older ones go. What 2 processes have saved loads on 1 or 4, whatever their layout. Unlike the file of
-`checkpoints`, .metadata is a pickle and could carry code: load only folders that you have written.
+Only then the older ones go; one of the same step stands aside until then, and still counts. What 2 processes have saved
+loads on 1 or 4, whatever their layout. Unlike the file of `checkpoints`, .metadata is a pickle and could carry code:
+load only folders that you have written.
 """
 
 import json
@@ -35,7 +36,7 @@ from tx_helpers.training.state import HISTORY, load_history, load_scaler
 if TYPE_CHECKING:
     from tx_helpers.training.loop import Run
 
-UNFINISHED = ".unfinished"
+UNFINISHED, REPLACED = ".unfinished", ".replaced"
 OPTIONS = StateDictOptions(flatten_optimizer_state_dict=True)
 
 
@@ -54,7 +55,10 @@ def save_sharded(run: "Run", folder: str | Path) -> None:
     with _quiet():
         dcp.save(_tensors(run), checkpoint_id=unfinished)
     if run.layout.first:
-        shutil.rmtree(finished, ignore_errors=True)
+        if finished.exists():
+            aside = finished.with_name(finished.name + REPLACED)
+            shutil.rmtree(aside, ignore_errors=True)
+            os.replace(finished, aside)
         os.replace(unfinished, finished)
         for other in folder.glob("step-*"):
             if other != finished:
@@ -65,7 +69,7 @@ def save_sharded(run: "Run", folder: str | Path) -> None:
 def load_sharded(run: "Run", folder: str | Path) -> None:
     """Load the last checkpoint of `folder` into a run with this model and these optimizers, on any layout.
 
-    Raises FileNotFoundError if there is none, and ValueError if it is another model's or is damaged.
+    Raises FileNotFoundError if there is none, and ValueError if it is another model's, other optimizers', or damaged.
     """
     last = last_checkpoint(folder)
     if last is None:
@@ -91,8 +95,9 @@ def load_sharded(run: "Run", folder: str | Path) -> None:
 
 def last_checkpoint(folder: str | Path) -> Path | None:
     """The folder of the last complete checkpoint, or None."""
-    finished = [path for path in Path(folder).glob("step-*") if path.name.removeprefix("step-").isdigit()]
-    return max(finished, key=lambda path: int(path.name.removeprefix("step-")), default=None)
+    found = {path: path.name.removeprefix("step-").removesuffix(REPLACED) for path in Path(folder).glob("step-*")}
+    steps = {path: int(number) for path, number in found.items() if number.isdigit()}
+    return max(steps, key=lambda path: (steps[path], path.name == f"step-{found[path]}"), default=None)
 
 
 def export_weights(model: nn.Module, file: str | Path) -> None:
@@ -118,6 +123,11 @@ def _check(tensors: dict[str, Any], saved: dict[str, Any]) -> None:
                 f"load_sharded: {name.removeprefix('model.')!r} is {own.get(name, 'missing')} in the model, "
                 f"but {there.get(name, 'missing')} in the checkpoint"
             )
+    held = {f"optimizers.{name}" for name in tensors["optimizers"]}
+    others = {name for name in saved if name.startswith("optimizers.state.")} - held
+    for name in sorted(held - saved.keys()) + sorted(others):
+        where = "only in the checkpoint" if name in others else "missing in the checkpoint"
+        raise ValueError(f"load_sharded: the checkpoint is that of other optimizers: {name!r} is {where}")
 
 
 @contextmanager

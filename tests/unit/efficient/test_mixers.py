@@ -102,6 +102,14 @@ def test_a_hybrid_s_softmax_layers_keep_their_window_and_its_others_have_none():
     assert kinds == ["StateCache", "WindowCache", "KVCache"]
 
 
+def test_a_layer_s_own_attention_takes_the_place_of_the_config_s_mixer():
+    layers = (LayerConfig(), LayerConfig(AttentionConfig(H)), LayerConfig(AttentionConfig(H), mixer=LinearAttention()))
+    made = DecoderOnly(config(mixer=DeltaRule(), layers=layers, n_layers=3))
+    kinds = [type(block.self_attention).__name__ for block in made.decoder.blocks]
+    assert kinds[1] == "MultiHeadAttention"
+    assert kinds[0] != kinds[1] != kinds[2] != kinds[0]
+
+
 @each
 def test_zero_residual_begins_as_the_identity(name):
     made = DecoderOnly(config(mixer=MIXERS[name], init=InitConfig(residual="zero")))

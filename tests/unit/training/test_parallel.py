@@ -14,7 +14,7 @@ from tx_helpers.pretrained.tensor_file import read_header, read_tensor
 from tx_helpers.text.data import IGNORE, PAD, SequenceBatch, TextBatch
 from tx_helpers.training.checkpoints import load_weights
 from tx_helpers.training.costs import sent
-from tx_helpers.training.loop import Run
+from tx_helpers.training.loop import Run, fit
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.parallel import Layout, Parallel
 from tx_helpers.training.sharded import last_checkpoint
@@ -268,7 +268,49 @@ def test_the_last_complete_checkpoint(tmp_path):
     for name in ("step-00000002", "step-00000010", "step-00000011.unfinished", "step-x"):
         (tmp_path / name).mkdir()
     assert last_checkpoint(tmp_path).name == "step-00000010"
+    (tmp_path / "step-00000010.replaced").mkdir()
+    assert last_checkpoint(tmp_path).name == "step-00000010"
+    (tmp_path / "step-00000010").rmdir()
+    assert last_checkpoint(tmp_path).name == "step-00000010.replaced"
     assert last_checkpoint(tmp_path / "nothing") is None
+
+
+def test_a_checkpoint_of_the_same_step_is_there_until_the_new_one_is(tmp_path, monkeypatch):
+    case, parallel = Case(Parallel()), Parallel(data="rest")
+    run = case.train(parallel, steps=2, checkpoint=tmp_path)
+
+    def killed(old, new):
+        if str(old).endswith(".unfinished"):
+            raise KeyboardInterrupt
+        os.rename(old, new)
+
+    monkeypatch.setattr("tx_helpers.training.sharded.os.replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run.save(tmp_path)
+    monkeypatch.undo()
+    assert case.train(parallel, steps=3, resume=tmp_path).step == 3
+    run.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["step-00000002"]
+
+
+@pytest.mark.parametrize("saved", ["sgd", "muon"])
+def test_another_optimizers_checkpoint_is_named(tmp_path, saved):
+    parallel = Parallel(data="rest")
+    Case(Parallel(), optimizer=saved).train(parallel, steps=2, checkpoint=tmp_path)
+    with pytest.raises(ValueError, match=r"other optimizers: 'optimizers.param_groups.*' is missing in the checkpoint"):
+        Case(Parallel(), optimizer="adamw").train(parallel, steps=3, resume=tmp_path)
+
+
+def test_state_that_only_the_checkpoint_has_is_named(tmp_path):
+    """SGD with momentum saves what SGD without has no place for."""
+    parallel, model = Parallel(data="rest"), small_model()
+    heavy = torch.optim.SGD(model.parameters(), lr=0.3, momentum=0.9)
+    options = {"loss": language_model_loss, "progress": False}
+    fit(model, batches, steps=2, optimizer=heavy, parallel=parallel, checkpoint=tmp_path, **options)
+    model = small_model()
+    light = torch.optim.SGD(model.parameters(), lr=0.3)
+    with pytest.raises(ValueError, match=r"momentum_buffer' is only in the checkpoint"):
+        fit(model, batches, steps=3, optimizer=light, parallel=parallel, resume=tmp_path, **options)
 
 
 @pytest.mark.parametrize("name", ["run.json", ".metadata", "__0_0.distcp"])

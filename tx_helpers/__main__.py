@@ -82,7 +82,10 @@ def diagnose(arguments: list[str]) -> int:
 
 
 def train(arguments: list[str]) -> int:
-    """Train as a recipe says, or print what that will need. SIGTERM, as Slurm sends it, ends it as Ctrl-C does."""
+    """Train as a recipe says, or print what that will need.
+
+    SIGTERM, as Slurm sends it, ends the training as a Ctrl-C does, after its step; a second SIGTERM changes nothing.
+    """
     parser = argparse.ArgumentParser(
         "python -m tx_helpers train",
         description="Train a language model as a TOML file says; go on where its last checkpoint is.",
@@ -104,7 +107,7 @@ def train(arguments: list[str]) -> int:
         if options.dry_run:
             print(printable(plan(recipe, processes=options.processes)))
             return 0
-        before = signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+        before = signal.signal(signal.SIGTERM, _interrupt_once)
         try:
             run = trained(recipe)
         finally:
@@ -115,6 +118,11 @@ def train(arguments: list[str]) -> int:
     if run.layout.first and run.losses:
         print(f"step {run.step}: loss {run.losses[-1]:.4f}; checkpoints in {recipe.checkpoint}")
     return 1 if run.interrupted else 0
+
+
+def _interrupt_once(number: int, frame: Any) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.raise_signal(signal.SIGINT)
 
 
 def imported(name: str) -> Any:

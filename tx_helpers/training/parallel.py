@@ -12,7 +12,6 @@ import os
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -157,6 +156,15 @@ def prepare_blocks(model: nn.Module, parallel: Parallel) -> None:
     """Let every block compute its activations again, and be compiled, as `parallel` says."""
     for block in blocks_of(model):
         if parallel.checkpointing and "forward" not in vars(block):
-            block.forward = partial(checkpoint, block.forward, use_reentrant=False)
+            block.forward = _computed_again(block.forward)
         if parallel.compile:
             block.compile()
+
+
+def _computed_again(forward: Callable) -> Callable:
+    """A function, since torch.compile does not look into a `functools.partial` of `checkpoint`."""
+
+    def computed_again(*inputs: Any, **options: Any) -> Any:
+        return checkpoint(forward, *inputs, use_reentrant=False, **options)
+
+    return computed_again

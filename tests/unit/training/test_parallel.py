@@ -3,10 +3,11 @@
 import math
 import os
 import shutil
-from functools import cache
+from functools import cache, partialmethod
 
 import pytest
 import torch
+from torch._dynamo.utils import counters
 
 from launch import measured
 from parallel_cases import CASES, ON_FOUR, Case, batches, small_model
@@ -146,11 +147,27 @@ def test_compile_is_asked_of_every_block(monkeypatch):
     assert asked == list(model.decoder.blocks)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("checkpointing", [False, True])
+def test_compiled_blocks_are_the_same_training(monkeypatch, checkpointing):
+    """Traced and differentiated as for any backend, and then run by PyTorch's own kernels, which need no compiler."""
+    compiled = partialmethod(torch.nn.Module.compile, backend="aot_eager")
+    monkeypatch.setattr(torch.nn.Module, "compile", compiled)
+    torch.compiler.reset()
+    counters.clear()
+    parallel = Parallel(compile=True, checkpointing=checkpointing)
+    losses = Case(parallel).train(parallel, steps=3).losses
+    assert losses == pytest.approx(_alone("sgd", torch.float64, ()).losses[:3], abs=1e-6, rel=0)
+    assert counters["stats"]["unique_graphs"] == 1, "all blocks share one graph, without a break"
+
+
 @pytest.mark.thorough
-@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler on a CPU")
-def test_compiled_blocks_are_the_same_training():
-    compiled = Parallel(compile=True)
-    losses = Case(compiled).train(compiled, steps=3).losses
+@pytest.mark.skipif(shutil.which("g++") is None, reason="on a CPU torch.compile needs a C++ compiler")
+def test_blocks_compiled_to_cpp_are_the_same_training():
+    """Some minutes: PyTorch tries out what the processor can do, then compiles the forward and the backward pass."""
+    torch.compiler.reset()
+    parallel = Parallel(compile=True)
+    losses = Case(parallel).train(parallel, steps=3).losses
     assert losses == pytest.approx(_alone("sgd", torch.float64, ()).losses[:3], abs=1e-6, rel=0)
 
 

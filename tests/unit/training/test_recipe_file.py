@@ -14,6 +14,7 @@ from launch import torchrun
 from notebook_frame import ROOT
 from tx_helpers.__main__ import main
 from tx_helpers.recipe_file import Recipe, plan, read_recipe, train
+from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.parallel import Parallel
 from tx_helpers.training.sharded import last_checkpoint
 
@@ -104,6 +105,23 @@ def test_train_and_go_on(recipe, capsys):
     recipe.write_text(longer)
     run = train(read_recipe(recipe), progress=False)
     assert run.step == 8 and [record["step"] for record in run.evaluations] == [2, 4, 6, 8]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
+def test_a_second_sigterm_changes_nothing(recipe, monkeypatch, capsys):
+    """Slurm repeats its SIGTERM; a second Ctrl-C would end the training in the middle of a step."""
+
+    def loss(model, batch):
+        if not raised:
+            raised.extend(signal.raise_signal(signal.SIGTERM) for _ in range(3))
+        return language_model_loss(model, batch)
+
+    raised, before = [], signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr("tx_helpers.recipe_file.language_model_loss", loss)
+    assert main(["train", str(recipe)]) == 1
+    assert len(raised) == 3 and "Interrupted after step 1 of 6" in capsys.readouterr().out
+    assert last_checkpoint(recipe.parent / "out").name == "step-00000001"
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_train_writes_for_tensorboard_where_it_is(recipe, monkeypatch):

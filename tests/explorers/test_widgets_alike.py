@@ -24,6 +24,7 @@ from tx_helpers.widgets.one_unit import unit_explorer
 from tx_helpers.widgets.online_softmax import online_softmax_explorer
 from tx_helpers.widgets.parameter_count import parameter_explorer
 from tx_helpers.widgets.pipeline_schedule import pipeline_explorer
+from tx_helpers.widgets.planner import planner_explorer
 from tx_helpers.widgets.position_bias import bias_explorer
 from tx_helpers.widgets.positions import heatmap_explorer, two_positions_explorer
 from tx_helpers.widgets.pronoun import pronoun_explorer
@@ -97,6 +98,7 @@ BARE = [
         hinge_explorer,
         objectives_explorer,
         online_softmax_explorer,
+        planner_explorer,
         pipeline_explorer,
         sharding_explorer,
         superposition_explorer,

@@ -50,6 +50,7 @@ from tx_helpers.widgets import (
     one_unit,
     online_softmax,
     pipeline_schedule,
+    planner,
     probes,
     query_plane,
     recurrence,
@@ -140,6 +141,7 @@ PLAIN = {
     "objectives": (objectives.objectives_explorer, dict(text=objectives.TEXT)),
     "blocks": (online_softmax.read_blocks, dict(scores=[1.0, 2.0], values=[3.0, 4.0], size=1)),
     "pipeline": (pipeline_schedule.run, dict(name="1F1B", ranks=2, microbatches=3, backward=2.0)),
+    "planner": (planner.planner_explorer, dict(model="GPT-2 XL", chip="V100")),
     "probe": (
         partial(probes.probe_explorer, data=word_pairs(PAIRS)),
         dict(models={"right": toy(EncoderDecoder)}, number=21, first="right"),

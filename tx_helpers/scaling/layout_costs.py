@@ -57,18 +57,12 @@ def waiting(pipeline: int, microbatches: int, chunks: int = 1) -> int:
 def kept_by_a_block(sizes: ModelSizes, training: Training, layout: Layout, *, scores: bool) -> float:
     """Bytes of one microbatch on one chip, in the mean of all blocks. `scores`: with those of T × T."""
     D, a, t = sizes.width, training.activation, layout.tensor
-    if sizes.latent is None:
-        heads = 2 * sizes.heads * sizes.head_width + 2 * max(sizes.kv_heads, t) * sizes.head_width
-    else:
-        w = sizes.latent.widths
-        latents = (w["d_query_latent"] or 0) + w["d_latent"] + w["d_rotary"]
-        heads = latents + 2 * sizes.heads * (w["d_content"] + w["d_rotary"] + w["d_value"])
     each = 4 if sizes.gated else 2
     inside = (sizes.layers - sizes.expert_layers) * each * sizes.hidden
     if sizes.experts is not None:
         k, shared = sizes.experts.top_k, sizes.experts.shared
         inside += sizes.expert_layers * (k * (2 * D + each * sizes.expert_hidden) + shared * each * sizes.expert_hidden)
-    of_a_token = a * (4 * D + heads + inside / sizes.layers) + training.dropout * 2 * D
+    of_a_token = a * (4 * D + sizes.kept_by_heads + inside / sizes.layers) + training.dropout * 2 * D
     if scores:
         of_a_token += sizes.heads * training.length * (a + training.dropout * (1 + a))
     return tokens_on_a_chip(training, layout) * of_a_token / t

@@ -14,7 +14,7 @@ latency of messages, slow chips and failures, validation, and time in which the 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from tx_helpers.arguments import check_numbers, check_types
@@ -138,33 +138,38 @@ def best_layouts(
 ) -> list[Plan]:
     """The fastest `count` plans of those that fit; none if nothing does.
 
-    Every way is a power of two or what is left of the cluster; among equally fast ones the lower stage comes first.
+    Every way is a power of two or what is left of the cluster. Of the stages of ZeRO that share something the lowest
+    that fits is taken, since it sends least.
     """
     _check("best_layouts", sizes, training, cluster, assumed)
     check_numbers("best_layouts", least=1, whole=True, count=count)
     assumed = assumed or Assumptions()
-    plans = [
-        _planned(sizes, training, cluster, layout, assumed)
-        for layout in layouts(sizes, training, cluster, recompute)
-        if sum(memory(sizes, training, layout).values()) <= cluster.chip.memory * assumed.usable
-    ]
-    return sorted(plans, key=lambda found: (found.step, found.layout.stage))[:count]
+    room, found = cluster.chip.memory * assumed.usable, []
+    for copied in layouts(sizes, training, cluster, recompute):
+        stages = range(4 if copied.data * copied.context > 1 else 1)
+        for stage in stages:
+            layout = replace(copied, stage=stage)
+            if sum(memory(sizes, training, layout).values()) <= room:
+                found.append(_planned(sizes, training, cluster, layout, assumed))
+                if stage:
+                    break
+    return sorted(found, key=lambda one: one.step)[:count]
 
 
 def layouts(
     sizes: ModelSizes, training: Training, cluster: Cluster, recompute: tuple[str, ...] = RECOMPUTE
 ) -> Iterator[Layout]:
-    """Every layout that can be used: see `why_not`."""
+    """Every layout that can be used (see `why_not`), in stage 0."""
     few = [2**i for i in range(7)]
     experts = few if sizes.experts else [1]
     for tensor, pipeline, context in product(few, few, few[: 5 if training.length > 8192 else 1]):
         data, rest = divmod(cluster.count, tensor * pipeline * context)
-        if rest or not data or tensor > cluster.node or sizes.heads % tensor:
+        if rest or not data:
             continue
-        for chunks, expert, rows, stage, again in product(few[:4], experts, few[:4], range(4), recompute):
-            layout = Layout(data, stage, tensor, pipeline, chunks, context, expert, rows, again)
-            if (stage == 0 or data * context > 1) and why_not(sizes, training, cluster, layout) is None:
-                yield layout
+        for chunks, expert, rows in product(few[:4], experts, few[:4]):
+            layout = Layout(data, 0, tensor, pipeline, chunks, context, expert, rows)
+            if why_not(sizes, training, cluster, layout) is None:
+                yield from (replace(layout, recompute=again) for again in recompute)
 
 
 def _planned(sizes: ModelSizes, training: Training, cluster: Cluster, layout: Layout, assumed: Assumptions) -> Plan:

@@ -16,6 +16,7 @@ build. Left out: biases, and the router's bias. Sources: Kaplan et al. 2020, tab
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from tx_helpers.arguments import check_numbers, check_types
 from tx_helpers.config import TransformerConfig
@@ -112,24 +113,32 @@ class ModelSizes:
         yield from ((D, w["d_latent"] + w["d_rotary"]), (w["d_latent"], H * (w["d_content"] + w["d_value"])))
         yield H * w["d_value"], D
 
-    @property
+    @cached_property
     def attention_weights(self) -> int:
         """The weights of a block's attention."""
         return sum(a * b for a, b in self.attention_matrices())
 
-    @property
+    @cached_property
     def norm_weights(self) -> int:
         """The gains of a block's norms."""
         w = self.latent.widths if self.latent else {}
         return 2 * self.width + w.get("d_latent", 0) + (w.get("d_query_latent") or 0)
 
-    @property
+    @cached_property
     def score_width(self) -> int:
         """Widths over which a block's heads sum, in the scores and in the mixing of values: 2 · H · K."""
         if self.latent is None:
             return 2 * self.heads * self.head_width
         w = self.latent.widths
         return self.heads * (w["d_content"] + w["d_rotary"] + w["d_value"])
+
+    @cached_property
+    def kept_by_heads(self) -> int:
+        """Numbers of a token that a block's heads keep for the backward pass: queries, keys, values, the result."""
+        if self.latent is None:
+            return 2 * (self.heads + self.kv_heads) * self.head_width
+        w = self.latent.widths
+        return (w["d_query_latent"] or 0) + w["d_latent"] + w["d_rotary"] + 2 * self.score_width
 
     @property
     def products(self) -> int:
@@ -167,7 +176,7 @@ class ModelSizes:
         """The embedding's, the positions' and the output layer's, together with the last norm."""
         return (1 if self.tied else 2) * self.vocab * self.width + (self.positions + 1) * self.width
 
-    @property
+    @cached_property
     def common(self) -> int:
         """Parameters of all blocks but those of the experts that are chosen."""
         blocks = self.layers * (self.attention_weights + self.norm_weights)
@@ -175,17 +184,17 @@ class ModelSizes:
             blocks + (self.layers - self.expert_layers) * self.dense_weights + self.expert_layers * self.shared_weights
         )
 
-    @property
+    @cached_property
     def in_experts(self) -> int:
         """Parameters of the experts that are chosen, in all layers."""
         return self.expert_layers * self.expert_weights
 
-    @property
+    @cached_property
     def parameters(self) -> int:
         """All of them."""
         return self.common + self.in_experts + self.embedding_weights
 
-    @property
+    @cached_property
     def block_weights_met(self) -> int:
         """Weights of matrices in all blocks that one token meets."""
         met = self.shared_weights + self.experts.top_k * self._one_expert if self.experts else 0

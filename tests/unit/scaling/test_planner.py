@@ -221,12 +221,25 @@ def test_what_nobody_publishes_is_none():
     assert plan(SMALL, TRAINING, Cluster("V100", 8), Layout(data=8)).dollars is None
 
 
-def test_the_best_layout_is_the_fastest_that_fits():
-    found = best_layouts(SMALL, TRAINING, EIGHT, count=3)
-    everything = [plan(SMALL, TRAINING, EIGHT, layout) for layout in layouts(SMALL, TRAINING, EIGHT)]
-    fitting = [one.step for one in everything if one.fits]
-    assert len(everything) > 100 and [one.step for one in found] == sorted(fitting)[:3]
-    assert found[0].layout.tensor == found[0].layout.pipeline == 1  # a small model needs neither
+@pytest.mark.parametrize("training", [TRAINING, replace(TRAINING, weight=4, gradient=2)])
+def test_the_best_layout_is_the_fastest_that_fits(training):
+    """Of all stages, too: where the weights are the larger numbers, not even the optimizer's are shared."""
+    many = Cluster(CHIPS["RTX 4090"]._replace(memory=3 * 2**30), 8, node=2)
+    best = best_layouts(SMALL, training, many, count=3)
+    everything = [
+        plan(SMALL, training, many, replace(layout, stage=stage))
+        for layout in layouts(SMALL, training, many)
+        for stage in range(4)
+    ]
+    fitting = [one for one in everything if one.fits]
+    assert 100 < len(fitting) < len(everything)
+    assert best[0].step == min(one.step for one in fitting)
+    assert [one.step for one in best] == sorted(one.step for one in best)
+
+
+def test_a_small_model_needs_neither_tensor_nor_pipeline():
+    found = best_layouts(SMALL, TRAINING, EIGHT)[0].layout
+    assert found.data == 8 and found.tensor == found.pipeline == 1
 
 
 def test_a_model_that_fits_nowhere_has_no_layout():

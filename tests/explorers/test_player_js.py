@@ -49,6 +49,17 @@ def test_each_setting_shows_what_python_draws(bare_page):
     assert shown(bare_page) == (fresh.summary, "")
 
 
+@pytest.mark.parametrize(("count", "lines"), [(3, 3), (8, 4)])
+def test_many_ticks_stand_in_columns_on_a_phone(bare_page, count, lines):
+    bare_page.set_viewport_size({"width": 390, "height": 800})
+    ticks = {f"tick {n}": False for n in range(count)}
+    play(bare_page, Explore(lambda x, **ticked: drawing(x), name="toy", x=(0, 2), **ticks))
+    tops = {round(one.bounding_box()["y"]) for one in bare_page.get_by_role("checkbox").all()}
+    assert len(tops) == lines
+    turn(bare_page, "checkbox", f"Tick {count - 1}", True)
+    assert shown(bare_page)[1] == ""
+
+
 def test_an_error_is_recorded_and_the_last_picture_stays(bare_page):
     play(bare_page, everything())
     turn(bare_page, "slider", "X", 2)

@@ -123,6 +123,18 @@ const scrolled = (picture) => {
   else picture.removeAttribute("tabindex");
 };
 
+/** The controls' nodes; four boxes to tick or more, one behind the other, stand in a group of their own, in columns. */
+const grouped = (nodes) => {
+  const runs = [];
+  for (const node of nodes) {
+    const ticks = node.classList.contains("tx-tick");
+    if (ticks && runs.at(-1)?.ticks) runs.at(-1).nodes.push(node);
+    else runs.push({ ticks, nodes: [node] });
+  }
+  return runs.flatMap(({ ticks, nodes }) =>
+    ticks && nodes.length >= 4 ? [element("div", { class: "tx-ticks" }, ...nodes)] : nodes);
+};
+
 const render = ({ model, el }) => {
   const here = opened(model), hands = handsOf(here), { name, made, picture } = here;
   for (const about of here.controls) {
@@ -135,7 +147,7 @@ const render = ({ model, el }) => {
   picture.addEventListener("click", hands.click);
   const sized = new ResizeObserver(() => scrolled(picture));
   sized.observe(picture);
-  const controls = element("div", { class: "tx-controls" }, ...[...made.values()].map(({ node }) => node));
+  const controls = element("div", { class: "tx-controls" }, ...grouped([...made.values()].map(({ node }) => node)));
   el.append(element("div", { class: `tx-explorer tx-explorer-${name} tx-recorded` }, controls, here.alarm, picture, here.summary));
   const ready = (film) => {
     here.film = film;

@@ -37,6 +37,10 @@ STYLE = """
 }
 .tx-recorded .tx-control { display: flex; align-items: center; gap: 8px; min-width: 0; min-height: 2rem; }
 .tx-recorded :is(.tx-buttons, .tx-text, .tx-long) { grid-column: 1 / -1; }
+.tx-recorded .tx-ticks {
+  grid-column: 1 / -1; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 9rem), 1fr));
+  gap: 2px 16px;
+}
 .tx-recorded .tx-buttons { flex-wrap: wrap; }
 .tx-recorded .tx-control label { flex: 1; display: flex; align-items: center; gap: 8px; min-width: 0; }
 .tx-recorded .tx-name { flex: 0 0 8em; line-height: 1.25; }

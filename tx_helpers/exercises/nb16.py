@@ -17,7 +17,7 @@ memory = Exercise(
     "the weights. Activations are not counted.",
     difficulty=1,
     minutes=6,
-    source="Rajbhandari et al. 2020, section 5",
+    source="Rajbhandari et al. 2020, section 3.1",
     formula=r"\Psi \cdot \bigl(2 + 2 + 12\bigr)\ \text{bytes for } \Psi \text{ parameters at stage } 0",
     cases=lambda: [(100, 2, stage) for stage in range(4)] + [(7_500_000_000, 64, stage) for stage in range(4)],
     tolerance=1e-6,

@@ -133,7 +133,7 @@ class LawRun(NamedTuple):
 
 
 def train_one(width: int, steps: int, *, seed: int = SEED, on_the_way: Sequence[int] = ()) -> LawRun:
-    """Train a model for `steps`, with a schedule that ends there; its loss is also measured after `on_the_way` steps."""
+    """Train a model for `steps`, with a schedule that ends there; measure the loss after `on_the_way` steps, too."""
     check_numbers("train_one", least=20, whole=True, steps=steps)
     model, stream = new_model(width, seed=seed), Stream(seed)
     found: list[tuple[int, int, float]] = []

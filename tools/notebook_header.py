@@ -31,6 +31,7 @@ MAP: dict[str, dict[str, str]] = {  # group -> file without its ending -> the na
         "13_positions_inside_attention": "13 Positions inside attention",
         "14_families": "14 Families",
         "15_modern_transformers": "15 Modern Transformers",
+        "16_scaling_up": "16 Scaling up",
     },
     "Look up": {"18_reference": "18 Reference"},
 }

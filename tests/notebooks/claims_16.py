@@ -1,0 +1,43 @@
+"""The claims that notebook 16 tests."""
+
+from claims import Break, Claim
+
+HERE = "16_scaling_up"
+
+CLAIMS = [
+    Claim(
+        "1F1B has a smaller bubble than GPipe",
+        "the bubbles are equal; 1F1B keeps fewer activations",
+        HERE,
+        "Wrong: the bubbles are equal for 4 of 4 sizes",
+        (Break("one_forward_one_backward(ranks, microbatches)", "gpipe(ranks, 2 * microbatches)"),),
+    ),
+    Claim(
+        "All-reduce gets slower with every rank you add",
+        "the bytes of a rank stay below twice the size; only the number of messages grows",
+        HERE,
+        "Hardly: the bytes of a rank stay below",
+        (Break('bytes_sent("all_reduce", 10**9, n)', 'bytes_sent("all_reduce", n * 10**8, n)'),),
+    ),
+    Claim(
+        "Gradient accumulation equals the large batch",
+        "only if each piece counts by its targets",
+        HERE,
+        "Only if each piece counts by its targets",
+        (Break("half.scored() / four.scored()", "1 / 2"),),
+    ),
+    Claim(
+        "Sharding is free",
+        "1.5 times the bytes of copies",
+        HERE,
+        "Not quite: each process keeps an",
+        (Break("sum(sent(gpt3", "max(sent(gpt3"),),
+    ),
+    Claim(
+        "Checkpointing doubles the time",
+        "the forward pass is a third of the work, and only it runs twice",
+        HERE,
+        "Wrong: it needs",
+        (Break("(counted_model, Parallel(checkpointing=again))", "(counted_model, Parallel(checkpointing=False))"),),
+    ),
+]

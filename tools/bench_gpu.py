@@ -59,10 +59,11 @@ def main(arguments: list[str]) -> int:
         print("bench_gpu: there is no CUDA device here, and so nothing to measure")
         return 0
     processes = int(os.environ.get("WORLD_SIZE", 1))
+    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
     rows = options.rows * processes
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        model = DecoderOnly(gpt2(dropout=0.0)).to("cuda")
+        model = DecoderOnly(gpt2(dropout=0.0)).to(device)
     a_step = flops(model, rows, LENGTH)
     ids = torch.randint(0, 50257, (rows, LENGTH + 1), generator=torch.Generator().manual_seed(0))
     batch = TextBatch(ids[:, :-1], ids[:, 1:])

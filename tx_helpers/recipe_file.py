@@ -13,6 +13,7 @@
 All keys are those of `Recipe`. tools/recipes/ has two examples.
 """
 
+import os
 import time
 import tomllib
 from collections.abc import Callable, Iterator
@@ -176,7 +177,10 @@ def _text(name: str) -> tuple[CharTokenizer, tuple[torch.Tensor, torch.Tensor]]:
 
 
 def _device() -> torch.device:
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    """This process's own GPU, if there is one: else all models would be made on the first."""
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    return torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from tx_helpers.widgets.positions import heatmap_explorer, two_positions_explore
 from tx_helpers.widgets.pronoun import pronoun_explorer
 from tx_helpers.widgets.recurrence import gradient_explorer
 from tx_helpers.widgets.rotary import rotary_explorer, stretched_explorer
+from tx_helpers.widgets.scaling_law import scaling_law_explorer
 from tx_helpers.widgets.sharded_layer import sharding_explorer
 from tx_helpers.widgets.signal_race import signal_race_explorer
 from tx_helpers.widgets.softmax import softmax_explorer
@@ -101,6 +102,7 @@ BARE = [
         planner_explorer,
         pipeline_explorer,
         sharding_explorer,
+        scaling_law_explorer,
         superposition_explorer,
         unit_explorer,
     ),

@@ -17,6 +17,7 @@ from tx_helpers.modern.specialists import specialist_config
 from tx_helpers.presets import gpt2
 from tx_helpers.recipes import Translator, Writer, translator_config
 from tx_helpers.recurrent import Recaller
+from tx_helpers.scaling import law_runs
 from tx_helpers.show.charts import bar_chart, line_chart, weight_map
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import attention_map, attention_maps, bars, curves, heatmap, new_figure, show, smooth
@@ -56,6 +57,7 @@ from tx_helpers.widgets import (
     recurrence,
     router,
     sampling,
+    scaling_law,
     schedules,
     self_attention,
     sharded_count,
@@ -149,6 +151,7 @@ PLAIN = {
     "query plane": (query_plane.query_explorer, dict(words=PLANE)),
     "backward norms": (recurrence.backward_norms, dict(radius=0.9, steps=3, width=4)),
     "arrivals": (signal_race.arrivals, dict(distance=8, kernel=3)),
+    "scaling law": (scaling_law.scaling_law_explorer, dict(table=law_runs.recorded())),
     "play": (play_button, dict(slider=widgets.IntSlider(), pause=0.1)),
     "forgotten": (
         forgotten.forgotten_explorer,

@@ -19,7 +19,7 @@ from torch import Tensor
 from tx_helpers.arguments import check_numbers, check_tensors, check_types
 
 EXPONENTS = (0.02, 2.0)  # the range of α and β
-GRID, ROUNDS = 40, 4
+GRID, ROUNDS = 24, 5
 
 
 class Law(NamedTuple):
@@ -51,7 +51,7 @@ class Law(NamedTuple):
 def fit_law(parameters: Tensor, tokens: Tensor, losses: Tensor) -> Law:
     """The law with the smallest sum of squared relative errors: three tensors (M,) of M runs, M ≥ 5.
 
-    Errors: a ValueError where no E, A, B ≥ 0 fit, as for losses that rise with the tokens.
+    Errors: a ValueError where no E ≥ 0, A, B > 0 fit, as for losses that rise with the tokens.
     """
     forms = dict(parameters=(parameters, "float M"), tokens=(tokens, "float M"), losses=(losses, "float M"))
     check_tensors("fit_law", **forms)
@@ -60,33 +60,45 @@ def fit_law(parameters: Tensor, tokens: Tensor, losses: Tensor) -> Law:
     for name, values in (("parameters", parameters), ("tokens", tokens), ("losses", losses)):
         if not bool((values > 0).all() and values.isfinite().all()):
             raise ValueError(f"fit_law: {name} from {values.min()} to {values.max()}, expected numbers above 0")
+    for name, values in (("parameters", parameters), ("tokens", tokens)):
+        if len(values.unique()) < 2:
+            raise ValueError(f"fit_law: all runs have {name} {values[0]:g}, expected two different numbers or more")
     log_n, log_d, losses = parameters.double().log(), tokens.double().log(), losses.double()
-    low = torch.tensor([EXPONENTS[0]] * 2, dtype=torch.float64)
-    high = torch.tensor([EXPONENTS[1]] * 2, dtype=torch.float64)
+    low, high = (torch.full((2,), edge, dtype=torch.float64) for edge in EXPONENTS)  # of α and β
     for _ in range(ROUNDS):
-        axes = [torch.linspace(float(a), float(b), GRID, dtype=torch.float64) for a, b in zip(low, high, strict=True)]
-        exponents = torch.cartesian_prod(*axes)
-        solution, error = _solve(exponents, log_n, log_d, losses)
-        best = int(error.argmin())
-        if not error[best].isfinite():
-            raise ValueError("fit_law: no law with E, A, B ≥ 0 fits these losses: do they fall with N and D?")
-        step = (high - low) / (GRID - 1)
-        low = (exponents[best] - 2 * step).clamp(min=EXPONENTS[0])
-        high = (exponents[best] + 2 * step).clamp(max=EXPONENTS[1])
-    return Law(*solution[best].tolist(), *exponents[best].tolist())
+        alphas, betas = (torch.linspace(a, b, GRID, dtype=torch.float64) for a, b in zip(low, high, strict=True))
+        solution, error = _solve(alphas, betas, log_n, log_d, losses)
+        row, column = divmod(int(error.argmin()), GRID)
+        if not error[row, column].isfinite():
+            raise ValueError("fit_law: no law with E ≥ 0, A > 0, B > 0 fits these losses: do they fall with N and D?")
+        best, step = torch.stack([alphas[row], betas[column]]), (high - low) / (GRID - 1)
+        low = (best - 2 * step).clamp(min=EXPONENTS[0])
+        high = (best + 2 * step).clamp(max=EXPONENTS[1])
+    return Law(*solution[row, column].tolist(), *best.tolist())
 
 
-def _solve(exponents: Tensor, log_n: Tensor, log_d: Tensor, losses: Tensor) -> tuple[Tensor, Tensor]:
-    """For each pair of exponents (P, 2) the best E, A, B (P, 3) and the error (P,): ∞ if one of them is < 0."""
+def _solve(alphas: Tensor, betas: Tensor, log_n: Tensor, log_d: Tensor, losses: Tensor) -> tuple[Tensor, Tensor]:
+    """For each α (P,) with each β (Q,) the best E, A, B (P, Q, 3) and the error (P, Q): ∞ if E < 0, A ≤ 0 or B ≤ 0.
+
+    The relative errors are X b − 1, where X (M, 3) has the columns 1 / L, N^−α / L and D^−β / L, and b is E, A, B. The
+    smallest sum of squares has XᵀX b = Xᵀ1, and is then M − b · Xᵀ1.
+    """
     # The powers are taken relative to their mean, so that the three columns have about the same size.
     centre_n, centre_d = log_n.mean(), log_d.mean()
-    powers = [torch.exp(-exponents[:, :1] * (log_n - centre_n)), torch.exp(-exponents[:, 1:] * (log_d - centre_d))]
-    columns = torch.stack([torch.ones_like(powers[0]), *powers], dim=-1) / losses[:, None]  # (P, M, 3), relative
-    solution = torch.linalg.lstsq(columns, torch.ones(*columns.shape[:2], 1, dtype=torch.float64)).solution[..., 0]
-    error = ((columns @ solution[..., None])[..., 0] - 1).pow(2).sum(-1)
-    error = error.masked_fill((solution < 0).any(-1), float("inf"))
-    scale = torch.stack([torch.ones(len(exponents)).double(), *(exponents * torch.stack([centre_n, centre_d])).exp().T])
-    return solution * scale.T, error
+    one = 1 / losses  # (M,)
+    n = torch.exp(-alphas[:, None] * (log_n - centre_n)) / losses  # (P, M)
+    d = torch.exp(-betas[:, None] * (log_d - centre_d)) / losses  # (Q, M)
+    one_n, one_d, n_d = (n @ one)[:, None], d @ one, n @ d.T  # (P, 1), (Q,), (P, Q)
+    products = [one @ one, one_n, one_d, one_n, (n * n).sum(-1, keepdim=True), n_d, one_d, n_d, (d * d).sum(-1)]
+    square = torch.stack([product.expand_as(n_d) for product in products], dim=-1).unflatten(-1, (3, 3))  # XᵀX
+    right = torch.stack([sums.expand_as(n_d) for sums in (one.sum(), n.sum(-1, keepdim=True), d.sum(-1))], dim=-1)
+    solution = torch.linalg.solve_ex(square, right).result
+    error = len(losses) - (solution * right).sum(-1)
+    wrong = (solution[..., 0] < 0) | (solution[..., 1:] <= 0).any(-1) | error.isnan()
+    error = error.masked_fill(wrong, float("inf"))
+    solution[..., 1] *= (alphas[:, None] * centre_n).exp()
+    solution[..., 2] *= (betas * centre_d).exp()
+    return solution, error
 
 
 def bootstrap(parameters: Tensor, tokens: Tensor, losses: Tensor, *, count: int = 100, seed: int = 0) -> list[Law]:

@@ -14,6 +14,7 @@ from tx_helpers.scaling.collectives import (
     bytes_sent,
     reduce_scatter,
 )
+from tx_helpers.scaling.processes import ProcessRank
 from tx_helpers.scaling.ranks import simulate
 from wrong_arguments import faults
 
@@ -65,6 +66,12 @@ def test_bytes_equal_the_formula(n):
     assert simulate(all_reduce_at_one, [x] * n).bytes_sent() == [(n - 1) * size] + [size] * (n - 1)
 
 
+def all_of_them(rank, x, parts):
+    seven = torch.tensor(7) if rank.number == 1 else None
+    found = all_reduce(rank, x), all_gather(rank, x), reduce_scatter(rank, parts), all_to_all(rank, parts)
+    return *found, all_reduce_at_one(rank, x), broadcast(rank, seven, source=1)
+
+
 def of_pytorch(number, n, folder, xs, parts):
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=number, world_size=n)
     x = xs[number].clone()
@@ -75,22 +82,25 @@ def of_pytorch(number, n, folder, xs, parts):
     dist.reduce_scatter(scattered, [part.clone() for part in parts[number]])
     exchanged = [torch.empty_like(part) for part in parts[number]]
     dist.all_to_all(exchanged, parts[number])
-    torch.save((x, gathered, scattered, exchanged), f"{folder}/{number}.pt")
+    rank = ProcessRank()
+    ours = all_of_them(rank, xs[number], parts[number])
+    messages = [tuple(message) for message in rank.messages]
+    torch.save(((x, gathered, scattered, exchanged), ours, messages), f"{folder}/{number}.pt")
     dist.destroy_process_group()
 
 
 @pytest.mark.slow
 def test_they_equal_those_of_pytorch(tmp_path):
+    """In three simulated ranks, and in three real processes: there with the same messages."""
     n = 3
     xs, parts = tensors(n), [tensors(n, (4, 2)) for _ in range(n)]
     mp.spawn(of_pytorch, (n, tmp_path, xs, parts), nprocs=n)
-    ours = [
-        simulate(form, given).results
-        for form, given in ((all_reduce, xs), (all_gather, xs), (reduce_scatter, parts), (all_to_all, parts))
-    ]
-    for number in range(n):
-        theirs = torch.load(tmp_path / f"{number}.pt")
-        torch.testing.assert_close(tuple(of[number] for of in ours), theirs, rtol=0, atol=1e-12)
+    run = simulate(all_of_them, xs, parts)
+    for number, simulated in enumerate(run.results):
+        theirs, real, messages = torch.load(tmp_path / f"{number}.pt")
+        torch.testing.assert_close(simulated[:4], theirs, rtol=0, atol=1e-12)
+        torch.testing.assert_close(simulated, real, rtol=0, atol=0)
+        assert messages == [message for message in run.messages if message.source == number]
 
 
 def test_wrong_arguments_are_named():

@@ -65,3 +65,5 @@ def test_wrong_arguments_are_named():
         fit_law(parameters[:4], tokens[:4], losses[:4])
     with pytest.raises(ValueError, match="do they fall with N and D"):
         fit_law(parameters, tokens, 10 - losses)
+    with pytest.raises(ValueError, match=r"all runs have tokens 1e\+09, expected two different numbers or more"):
+        fit_law(parameters, tokens.clone().fill_(1e9), losses)

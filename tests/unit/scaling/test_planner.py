@@ -82,7 +82,7 @@ def test_the_first_rank_keeps_what_the_schedule_keeps(pipeline, groups, chunks):
 
 @given(
     sizes=st.sampled_from([SMALL, MIXED]),
-    way=st.sampled_from(["data", "tensor", "context", "expert"]),
+    way=st.sampled_from(["data", "tensor", "pipeline", "context", "expert"]),
     stage=st.integers(0, 3),
     recompute=st.sampled_from(["none", "selective", "full"]),
 )

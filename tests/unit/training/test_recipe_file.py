@@ -12,6 +12,7 @@ import torch
 
 from launch import torchrun
 from notebook_frame import ROOT
+from tx_helpers import recipe_file
 from tx_helpers.__main__ import main
 from tx_helpers.recipe_file import Recipe, plan, read_recipe, train
 from tx_helpers.training.losses import language_model_loss
@@ -144,6 +145,13 @@ def test_train_writes_for_tensorboard_where_it_is(recipe, monkeypatch):
     assert [step for name, step in written if name == "losses"] == [1, 2, 3, 4, 5, 6]
     assert [step for name, step in written if name == "validation"] == [2, 4, 6]
     assert written[-1] == ("closed", None)
+
+
+def test_each_process_makes_its_model_on_its_own_gpu(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert recipe_file._device() == torch.device("cuda", 0)
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    assert recipe_file._device() == torch.device("cuda", 3)
 
 
 def test_a_wrong_call_of_train(capsys):

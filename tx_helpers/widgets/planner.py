@@ -32,7 +32,7 @@ CHOSEN = {
 HEAD = 128  # K of a model of one's own; its vocabulary is GPT-2's
 TOKENS = {"10 billion": 1e10, "300 billion": 3e11, "1 trillion": 1e12, "15 trillion": 1.5e13}
 LENGTHS = (1024, 2048, 8192, 131_072)
-BATCHES = {"1 million": 2**20, "4 million": 2**22, "16 million": 2**24}
+BATCHES = {"1 million tokens": 2**20, "4 million tokens": 2**22, "16 million tokens": 2**24}
 COUNTS = tuple(2**n for n in range(15))
 NAMES = {part: f"{part} messages" for part in ("tensor", "pipeline", "context", "data")} | {
     "experts": "expert messages",
@@ -224,8 +224,8 @@ def planner_explorer(model: str = "GPT-3 175B", chip: str = "A100 80GB") -> Expl
         model=name,
         **own,
         tokens=chosen("Tokens", list(TOKENS.items()), 3e11),
-        batch=chosen("Tokens in a batch", list(BATCHES.items()), 2**22),
-        length=chosen("In a sequence", [(f"{n:,}", n) for n in LENGTHS], 2048),
+        batch=chosen("Batch", list(BATCHES.items()), 2**22),
+        length=chosen("Sequence", [(f"{n:,} tokens", n) for n in LENGTHS], 2048),
         chip=chosen("Chip", list(CHIPS), chip),
         count=powers("Chips", 14, 1024),
         tensor=powers("Tensor", 6),

@@ -3,7 +3,7 @@
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.on_ranks import SECONDS, on_ranks
+from tx_helpers.exercises.on_ranks import on_ranks
 from tx_helpers.scaling.collectives import all_gather, all_reduce
 from tx_helpers.scaling.layouts import sum_over_ranks
 from tx_helpers.scaling.schedules import Action, bubble, gpipe, kept, timeline
@@ -27,7 +27,6 @@ ring = Exercise(
         random_tensors((4, 4, 3), seed=162),
     ],
     run=lambda program, parts: on_ranks(program, [list(mine) for mine in parts], buffered=False),
-    seconds=SECONDS,
     hints=(
         "Each part travels once around the ring, and every rank on its way adds its own. After n − 1 steps it has "
         "arrived. At which rank must part r start, if it has to end at rank r?",
@@ -197,12 +196,12 @@ def _split_on_ranks(program, n, x, W_1, b_1, W_2, b_2):
     return {"the ranks": found.pop("the ranks"), "hidden units of each rank": torch.tensor(units)} | found
 
 
-_SMALL = (  # x (1, 1), W_1 (2, 1), b_1, W_2 (1, 2), b_2
-    torch.tensor([[1.0]]),
-    torch.tensor([[1.0], [2.0]]),
-    torch.tensor([0.5, 0.0]),
-    torch.tensor([[10.0, 100.0]]),
-    torch.tensor([1000.0]),
+_SMALL = (  # x (2, 2), W_1 (2, 2), b_1, W_2 (2, 2), b_2
+    torch.tensor([[1.0, 0.0], [2.0, -3.0]]),
+    torch.tensor([[1.0, 1.0], [2.0, 0.0]]),
+    torch.tensor([0.5, 1.0]),
+    torch.tensor([[10.0, 100.0], [1.0, -1.0]]),
+    torch.tensor([1000.0, 0.0]),
 )
 
 split = Exercise(
@@ -220,11 +219,10 @@ split = Exercise(
     formula=r"\sum_{r=0}^{n-1} \mathrm{act}\bigl(x\, W_1[r]^\top + b_1[r]\bigr)\, W_2[r]^\top + b_2",
     cases=lambda: [
         (2, *_SMALL),
-        (3, random_tensors((3, 4), seed=164)[0], *_layer(12, 4, seed=165)),
-        (4, random_tensors((4, 3), seed=166)[0], *_layer(16, 3, seed=167)),
+        (3, random_tensors((3, 6), seed=164)[0], *_layer(18, 6, seed=165)),
+        (4, random_tensors((4, 4), seed=166)[0], *_layer(16, 4, seed=167)),
     ],
     run=_split_on_ranks,
-    seconds=SECONDS,
     hints=(
         "A hidden unit needs one row of W_1, one entry of b_1 and one column of W_2, and x as a whole.",
         "units = len(W_1) // rank.count, and mine = slice(rank.number * units, (rank.number + 1) * units). Then "
@@ -378,7 +376,7 @@ split.add_mistakes(
 
 def _gathered_twice(rank, hidden, W_2, b_2):
     hidden = torch.cat(all_gather(rank, hidden), 1)
-    return torch.cat(all_gather(rank, hidden @ W_2[rank.number :: rank.count].T), 1) + b_2
+    return torch.cat(all_gather(rank, hidden @ _own(W_2, rank).T), 1) + b_2
 
 
 def _tokens(rank, x, W_1, b_1, act):

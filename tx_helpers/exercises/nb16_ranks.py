@@ -4,7 +4,7 @@ import torch
 
 from tx_helpers.efficient.flash import merge, partial_attention
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.on_ranks import SECONDS, on_ranks
+from tx_helpers.exercises.on_ranks import on_ranks
 from tx_helpers.scaling.collectives import all_gather, all_reduce, all_to_all, reduce_scatter
 from tx_helpers.scaling.layouts import expert_parallel
 
@@ -25,7 +25,6 @@ targets = Exercise(
         (random_tensors((4, 5), seed=172)[0] * torch.tensor([[1.0], [1.0], [0.0], [1.0]]), [12, 3, 0, 30]),
     ],
     run=lambda program, gradients, counts: on_ranks(program, list(gradients), counts, traffic=False),
-    seconds=SECONDS,
     hints=(
         "The mean over all targets is the sum of all losses divided by the number of all targets.",
         "gradient * count is the gradient of the sum of this rank's losses. Sums can be added over the ranks.",
@@ -125,7 +124,6 @@ sharded = Exercise(
         (*random_tensors((8,), (4, 3, 8), (4, 3), seed=174), 0.3),
     ],
     run=_step_on_ranks,
-    seconds=SECONDS,
     hints=(
         "First gather the whole weight: gradient_of needs it. Then each rank has the gradient of its own rows for all "
         "P numbers, but has to update only its own part.",
@@ -246,7 +244,6 @@ clipping = Exercise(
     run=lambda program, gradient, n, limit: on_ranks(
         program, list(gradient.tensor_split(n)), [limit] * n, traffic=False
     ),
-    seconds=SECONDS,
     hints=(
         "Squares can be added over the ranks; norms cannot.",
         "norm = all_reduce(rank, part.square().sum()).sqrt(), the same on every rank.",
@@ -370,7 +367,6 @@ around = Exercise(
         (*random_tensors((12, 2), (12, 2), (12, 2), seed=180), 4),
     ],
     run=_ring_attention,
-    seconds=SECONDS,
     hints=(
         "Whose keys has rank `number` after `step` steps? They came from the ranks behind it.",
         "owner = (number - step) % count. The keys have the positions owner · T + 0 … T − 1, the queries number · T + "
@@ -492,7 +488,6 @@ dispatch = Exercise(
         _tokens(4, 6, 3, seed=182),
     ],
     run=_experts_on_ranks,
-    seconds=SECONDS,
     hints=(
         "Two all-to-alls: tokens go to their experts, results come back. Rank j returns your results in the order in "
         "which you sent your tokens to it.",

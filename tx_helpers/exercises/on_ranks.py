@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 import torch
 
+from tx_helpers.exercises.exercise import Exercise
 from tx_helpers.exercises.sandbox import time_limit
 from tx_helpers.scaling.ranks import Rank, Run, simulate
 
-SECONDS = 10.0  # for an exercise's `seconds`, too: an endless loop on a rank ends then
+SECONDS = Exercise.seconds  # an endless loop on a rank ends then
 ENDED = "all ranks have ended"
 
 

@@ -40,7 +40,7 @@ MUON = {"lr": 0.03, "momentum": 0.8, "weight_decay": 0.1}
 EMBEDDING_RATE = 0.16  # divided by √width
 
 RATE_WIDTHS, RATE_STEPS, RATE_SEEDS = (16, 32, 64, 128), 200, (0, 1)
-RATES = tuple(2.0**exponent for exponent in range(-11, -3))
+RATES = tuple(2.0**exponent for exponent in range(-11, -2))
 BASE_WIDTH = RATE_WIDTHS[0]
 WAYS = ("one rate", "μP")
 

@@ -77,7 +77,7 @@ def plot_rates(table: Mapping[str, Any] | None = None) -> Picture:
     for axis, way in zip(axes, WAYS, strict=True):
         for number, width in enumerate(best[way]):
             losses, colour = mean_losses(rates, way, width).numpy(), COLOURS[number % len(COLOURS)]
-            style = dict(color=colour, marker=MARKS[number % 6], markersize=5, label=f"D = {width}")
+            style = dict(color=colour, marker=MARKS[number % 6], markersize=5, label=f"width {width}")
             axis.plot(rates["rates"], losses, **style)
             rate, loss, _ = best[way][width]
             axis.plot([rate], [loss], "o", markersize=13, markerfacecolor="none", color=colour)
@@ -91,6 +91,9 @@ def plot_rates(table: Mapping[str, Any] | None = None) -> Picture:
             f"With {way}: best {shown}; at width {widest} the rate of width {min(best[way])} costs "
             f"{moved - lowest:.3f} more than the best."
         )
+    axes[0].set_yscale("log")  # so that the lowest points stand apart; both panels share it
+    axes[0].set_yticks([0.7, 1, 2, 5], ["0.7", "1", "2", "5"])
+    axes[0].minorticks_off()
     axes[0].set_ylabel("held-out loss (nats a token)")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, fontsize=9, frameon=False, loc="outside lower center", ncols=len(labels))

@@ -36,6 +36,8 @@ targets = Exercise(
 @targets.solution
 def mean_over_all_targets(rank, gradient, count):
     """The gradient (P,) of the mean loss over all ranks' targets; this rank's mean is over `count` of them."""
+    from tx_helpers.scaling.collectives import all_reduce
+
     both = torch.cat([gradient * count, gradient.new_tensor([count])])  # one all-reduce for both
     *total, targets = all_reduce(rank, both)
     return torch.stack(total) / targets
@@ -137,6 +139,8 @@ sharded = Exercise(
 @sharded.solution
 def sharded_step(rank, part, gradient_of, lr):
     """This rank's part (P/n,) after a step on the mean gradient of all ranks."""
+    from tx_helpers.scaling.collectives import all_gather, reduce_scatter
+
     own_rows = gradient_of(torch.cat(all_gather(rank, part)))
     summed = reduce_scatter(rank, list(own_rows.chunk(rank.count)))  # over the ranks, of this rank's part
     return part.sub(summed, alpha=lr / rank.count)
@@ -255,6 +259,8 @@ clipping = Exercise(
 @clipping.solution
 def clip_over_shards(rank, part, limit):
     """This rank's part of the gradient, scaled so that the norm of all parts together is at most `limit`."""
+    from tx_helpers.scaling.collectives import all_reduce
+
     squares = all_reduce(rank, part @ part)
     return part * limit / squares.sqrt().clamp(min=limit)
 
@@ -502,6 +508,8 @@ dispatch = Exercise(
 @dispatch.solution
 def send_to_experts(rank, x, chosen, expert):
     """The result (N, D) of each token's expert, in the order of x (N, D); expert number j is on rank j."""
+    from tx_helpers.scaling.collectives import all_to_all
+
     sorted_by_rank = chosen.argsort()
     arrived = all_to_all(rank, list(x[sorted_by_rank].split(chosen.bincount(minlength=rank.count).tolist())))
     results = expert(torch.cat(arrived)).split([len(part) for part in arrived])

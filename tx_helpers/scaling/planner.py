@@ -7,8 +7,8 @@
     found.fits, found.days, found.mfu, found.memory, found.seconds
     best_layouts(sizes, training, cluster)[0].layout
 
-`layout_costs` has the formulas, `Assumptions` what no data sheet says, `published` how far off they are for four
-published runs. MFU is the share of the chips' peak that the model's own FLOPs use, HFU with all that is computed again
+`layout_costs` has the formulas, `Assumptions` what no data sheet says, `published` how far off they are for runs
+of five models. MFU is the share of the chips' peak that the model's own FLOPs use, HFU with all that is computed again
 (Chowdhery et al. 2022, appendix B); both with the peak in bfloat16, and MFU with all T × T scores. Left out: the
 latency of messages, slow chips and failures, validation, and time in which the processor feeds the chip too slowly.
 """

@@ -33,6 +33,12 @@ def test_every_run_is_within_its_bound():
         assert row.beside and row.source
 
 
+def test_what_llamas_mfu_counts_matters_for_long_texts():
+    """For 131,072 tokens the planner is 45 % too fast if it counts the scores behind the mask, as `beside` says."""
+    run = RUNS["Llama 3 405B, 131,072 tokens"]
+    assert run.planned().mfu / run.reported == pytest.approx(1.45, abs=0.02) and "45 %" in run.beside
+
+
 def test_energy_and_flops_of_gpt3s_own_training():
     rows = {row.what: row for row in compare() if row.run == "GPT-3 on 10,000 V100"}
     assert rows.keys() == {"flops", "kwh", "carbon"}

@@ -30,7 +30,7 @@ CLAIMS = [
         "Sharding is free",
         "1.5 times the bytes of copies",
         HERE,
-        "Not quite: each process keeps an",
+        "Not quite: each process keeps 1/",
         (Break("sum(sent(gpt3", "max(sent(gpt3"),),
     ),
     Claim(
@@ -39,5 +39,19 @@ CLAIMS = [
         HERE,
         "Wrong: it needs",
         (Break("(counted_model, Parallel(checkpointing=again))", "(counted_model, Parallel(checkpointing=False))"),),
+    ),
+    Claim(
+        "A straight line in log-log goes on for ever",
+        "it falls below the smallest possible loss",
+        HERE,
+        "Wrong: the fit finds no floor",
+        (Break("way = kaplan_way()", "way = hoffmann_way()"),),
+    ),
+    Claim(
+        "The best learning rate of the small model is right for the large one",
+        "not with one rate for all parameters; with μP it is",
+        HERE,
+        "With one rate it costs more than 0.1 nats",
+        (Break("lost[rates] = loss_with_small - best_loss", "lost[rates] = 0 * (loss_with_small - best_loss)"),),
     ),
 ]

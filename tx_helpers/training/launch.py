@@ -4,8 +4,8 @@
     print(launch(2, "tools/bench_gpu.py", "--shard", "rest"))  # torchrun --standalone --nproc-per-node 2 tools/…
 
 torchrun starts each process in a session of its own, so neither killing torchrun nor killing its process group ends
-them. So every process carries a mark in its command line (Python keeps unknown `-X` options). `ps` finds it by this
-mark, even where torchrun itself has been killed.
+them. So every process carries a mark in its command line (Python keeps unknown `-X` options). It is found by this mark
+even where torchrun itself has been killed: in /proc on Linux, where small containers have no `ps`, and by `ps` on macOS.
 """
 
 import os
@@ -20,6 +20,7 @@ from pathlib import Path
 
 from tx_helpers.arguments import check_numbers, check_types
 
+PROC = Path("/proc")  # Linux lists its processes there
 GRACE = 10.0  # seconds that processes have to end by themselves when they are asked to
 SHOWN = 5000  # characters of the output in an error; torchrun alone writes half of them
 
@@ -79,12 +80,23 @@ def end(launched: subprocess.Popen) -> None:
 
 
 def left(launched: subprocess.Popen) -> list[int]:
-    """The ids of torchrun and its processes that still run; empty on Windows, where there is no `ps`."""
+    """The ids of torchrun and its processes that still run; empty on Windows, which has neither /proc nor `ps`."""
     if os.name == "nt":
         return []
+    return [pid for pid, command in _running() if launched.args[2] in command]
+
+
+def _running() -> Iterator[tuple[int, str]]:
+    """All processes of this machine: (id, command line)."""
+    if PROC.joinpath("self/cmdline").exists():
+        for file in PROC.glob("[0-9]*/cmdline"):
+            with suppress(OSError):  # it has just ended
+                yield int(file.parent.name), file.read_text(errors="replace")
+        return
     listed = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True)
-    found = [line.split(None, 1) for line in listed.stdout.splitlines() if launched.args[2] in line]
-    return [int(pid) for pid, _ in found]
+    for line in listed.stdout.splitlines():
+        pid, _, command = line.strip().partition(" ")
+        yield int(pid), command
 
 
 def _kill(launched: subprocess.Popen) -> None:

@@ -1,6 +1,7 @@
 """torchrun as a child: what it prints comes back, and no process is left, however it ends."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -99,6 +100,19 @@ def test_nothing_is_left_where_torchrun_itself_is_killed(sleeps, tmp_path):
         launched.wait()
         assert set(pids) == set(left(launched))
     assert left(launched) == [] and not any(map(alive, pids))
+
+
+@pytest.mark.parametrize("where", ["/proc", "/nowhere"])
+def test_processes_are_found_by_their_mark(where, monkeypatch):
+    """In /proc, and where there is none by `ps`."""
+    if where == "/nowhere" and shutil.which("ps") is None:
+        pytest.skip("this machine has no ps")
+    monkeypatch.setattr("tx_helpers.training.launch.PROC", Path(where))
+    command = [sys.executable, "-X", f"launch=test-{os.getpid()}", "-c", "input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as child:
+        found = left(child)
+        child.communicate(b"\n")
+    assert found == [child.pid] and left(child) == []
 
 
 def test_a_wrong_call_is_named():

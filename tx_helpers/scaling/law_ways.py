@@ -125,12 +125,13 @@ def exponent_gap(first: Points, second: Points, *, count: int = 100, seed: int =
     check_numbers("exponent_gap", least=0, whole=True, seed=seed)
     if len(first.losses) != len(second.losses):
         raise ValueError(f"exponent_gap: {len(first.losses)} and {len(second.losses)} runs, expected the same ones")
+    gap = first.fit().exponent - second.fit().exponent  # before the draws: if no law fits, this says so
     generator, gaps = torch.Generator().manual_seed(seed), []
     while len(gaps) < count:
         drawn = torch.randint(len(first.losses), (len(first.losses),), generator=generator)
         with suppress(ValueError):  # too few different runs for a law: drawn again
             gaps.append(first.where(drawn).fit().exponent - second.where(drawn).fit().exponent)
-    return first.fit().exponent - second.fit().exponent, *interval(gaps)
+    return gap, *interval(gaps)
 
 
 # --- learning rates ---------------------------------------------------------------------------------------------------

@@ -54,6 +54,9 @@ def test_a_gap_is_that_of_the_same_drawn_runs():
     assert low <= gap <= high and gap == pytest.approx(0.8 / 1.3 - 0.8 / 1.7, abs=0.02)
     with pytest.raises(ValueError, match="exponent_gap: 16 and 5 runs, expected the same ones"):
         exponent_gap(points, points.where(torch.arange(5)))
+    rising = points._replace(losses=points.tokens.log())
+    with pytest.raises(ValueError, match="fit_law: no law with"):
+        exponent_gap(points, rising)
 
 
 def test_the_rate_that_is_taken_along():

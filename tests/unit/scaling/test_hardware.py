@@ -31,7 +31,9 @@ def test_a_device_is_found_by_its_name(device, name):
 
 
 def test_what_is_not_in_the_table():
-    assert chip_of("NVIDIA GeForce GTX 1060") is None
+    """Also chips whose names only resemble those of the table: they have other sizes."""
+    others = ("GeForce GTX 1060", "GH200 480GB", "GB200", "H200 NVL", "H800 PCIe", "GeForce RTX 4090 Laptop GPU")
+    assert [chip_of(f"NVIDIA {name}") for name in others] == [None] * len(others)
     assert faults(chip_of, dict(device="NVIDIA H200")) == []
 
 

@@ -186,14 +186,23 @@ def _gpt3_itself(assumed: Assumptions) -> list[Row]:
     ]
 
 
+def with_share(matmul: float) -> Assumptions:
+    """The assumptions with another share of the peak for products; that of 8-bit products changes in proportion."""
+    usual = Assumptions()
+    return replace(usual, matmul=matmul, fp8=min(1.0, usual.fp8 * matmul / usual.matmul))
+
+
 def needed_share(run: str) -> float:
-    """The share of the peak that products must reach for the planner to be right about this run; 1 at most."""
+    """The share of the peak that products must reach for the planner to be right about this run; 1 at most.
+
+    The share of 8-bit products changes in proportion.
+    """
     check_one_of("needed_share", RUNS, run=run)
     low, high = 0.1, 1.0
     reported, what = RUNS[run].reported, RUNS[run].what
     for _ in range(30):
         share = math.sqrt(low * high)
-        found = getattr(RUNS[run].planned(replace(Assumptions(), matmul=share)), what)
+        found = getattr(RUNS[run].planned(with_share(share)), what)
         too_fast = found < reported if what == "chip_hours" else found > reported
         low, high = (low, share) if too_fast else (share, high)
     return high

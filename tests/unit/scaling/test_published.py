@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tx_helpers.scaling.cluster import Assumptions
-from tx_helpers.scaling.published import MODELS, PARAMETERS, RUNS, compare, needed_share
+from tx_helpers.scaling.published import MODELS, PARAMETERS, RUNS, compare, needed_share, with_share
 from wrong_arguments import faults
 
 
@@ -45,10 +45,10 @@ def test_energy_and_flops_of_gpt3s_own_training():
     assert all(abs(row.error) < 0.1 for row in rows.values())
 
 
-def logarithms(matmul: float, without: str = "-") -> list[float]:
+def logarithms(matmul: float, without: str) -> list[float]:
     """Of ours over reported, for speeds and for the inverse of hours."""
     used = [name for name, run in RUNS.items() if run.used and without not in name]
-    rows = [row for row in compare(Assumptions(matmul=matmul)) if row.run in used]
+    rows = [row for row in compare(with_share(matmul)) if row.run in used]
     return [math.log(1 + row.error) * (-1 if row.what == "chip_hours" else 1) for row in rows]
 
 
@@ -74,9 +74,9 @@ def test_no_single_family_decides_the_share(family):
 
 
 def test_the_share_that_makes_a_run_exact():
-    for name in ("GPT-3 on 384 A100", "PaLM 540B on 6,144 TPU v4"):
+    for name in ("GPT-3 on 384 A100", "PaLM 540B on 6,144 TPU v4", "DeepSeek-V3 on 2,048 H800"):
         run = RUNS[name]
-        found = run.planned(Assumptions(matmul=needed_share(name)))
+        found = run.planned(with_share(needed_share(name)))
         assert getattr(found, run.what) == pytest.approx(run.reported, rel=1e-3)
     assert faults(needed_share, dict(run="GPT-3 on 384 A100")) == []
     assert faults(compare, dict(assumed=Assumptions())) == []

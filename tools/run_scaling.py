@@ -25,6 +25,29 @@ def empty() -> dict[str, Any]:
     return {"about": about, "runs": [], "rates": {**rates, "base_width": law_runs.BASE_WIDTH, "losses": {}}}
 
 
+def begun(file: Path) -> dict[str, Any]:
+    """The file to go on with, or an empty one. Rates may be added behind the old ones; all else must be as it was."""
+    new = empty()
+    if not file.exists():
+        return new
+    old = json.loads(file.read_text(encoding="utf-8"))
+    known = len(old["rates"]["rates"])
+    if old["rates"]["rates"] == new["rates"]["rates"][:known]:
+        old["rates"]["rates"] = new["rates"]["rates"]
+    settings = {
+        "about": ("floor", "layers", "texts_in_a_batch", "seed"),
+        "rates": ("steps", "rates", "seeds", "base_width"),
+    }
+    for part, names in settings.items():
+        for name in names:
+            if old[part][name] != new[part][name]:
+                raise ValueError(
+                    f"run_scaling: {str(file)!r} was made with {name}={old[part][name]}, but now it is "
+                    f"{new[part][name]}: begin another file with --to"
+                )
+    return old
+
+
 def train_runs(found: dict[str, Any], file: Path) -> None:
     """A run of each width and length that is not there yet, the short ones first."""
     done = {(one["width"], one["steps"]) for one in found["runs"]}
@@ -62,7 +85,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("runs", "rates"))
     parser.add_argument("--to", type=Path, default=law_runs.FILE)
     options = parser.parse_args()
-    found = json.loads(options.to.read_text(encoding="utf-8")) if options.to.exists() else empty()
+    found = begun(options.to)
     with cpu_threads(1):
         if options.only != "rates":
             train_runs(found, options.to)

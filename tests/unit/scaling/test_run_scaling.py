@@ -58,3 +58,18 @@ def test_the_rates_are_tried_at_each_width_once(small, tmp_path, monkeypatch):
     before = json.loads(file.read_text("utf-8"))
     run(file, monkeypatch)
     assert recorded(file)["rates"]["losses"] == before["rates"]["losses"] and len(tried) == 12
+
+
+def test_a_file_made_with_other_settings_is_not_mixed_with_new_runs(small, tmp_path, monkeypatch):
+    file = tmp_path / "laws.json"
+    monkeypatch.setattr(law_runs, "train_at_rate", lambda way, width, rate, seed: rate)
+    run(file, monkeypatch, "--only", "rates")
+    monkeypatch.setattr(law_runs, "RATES", (0.01, 0.02, 0.04))
+    run(file, monkeypatch, "--only", "rates")
+    rates = recorded(file)["rates"]
+    assert rates["rates"] == [0.01, 0.02, 0.04] and rates["losses"]["μP"]["32"][2] == [0.04, 0.04]
+    for name, value in (("RATES", (0.02, 0.04)), ("RATE_STEPS", 20), ("COUNT", 8)):
+        with monkeypatch.context() as changed:
+            changed.setattr(law_runs, name, value)
+            with pytest.raises(ValueError, match=r"run_scaling: .*laws\.json' was made with .*, but now it is "):
+                run(file, monkeypatch)

@@ -3,10 +3,11 @@
     train_one(16, 300)         # one of them, in a few seconds
     recorded()["runs"]         # all of them, as tools/run_scaling.py trained them
 
-All models are decoders with two blocks and heads of width 8. They read new texts of the little world in every step, the
-same ones in the same order, so a token is never seen twice, and the smallest possible loss is known: the world's
-entropy. Muon trains the matrices inside the blocks. The embedding, which is the output matrix too, has Adam with a rate
-∝ 1 / √width. The rate rises over the first twentieth of the steps and falls in a line to 0 at the last one.
+All models are decoders with two blocks and heads of width 8. They read newly drawn texts of the little world in every
+step, the same ones in the same order. So they cannot learn texts by heart (fewer than one in a hundred comes twice),
+and the smallest possible loss is known: the world's entropy. Muon trains the matrices inside the blocks. The embedding,
+which is the output matrix too, has Adam with a rate ∝ 1 / √width. The rate rises over the first twentieth of the steps
+and falls in a line to 0 at the last one.
 """
 
 import json

@@ -5,7 +5,7 @@
 
 torchrun starts each process in a session of its own, so neither killing torchrun nor killing its process group ends
 them. So every process carries a mark in its command line (Python keeps unknown `-X` options). It is found by this mark
-even where torchrun itself has been killed: in /proc on Linux, where small containers have no `ps`, and by `ps` on macOS.
+even where torchrun itself has been killed: in /proc on Linux, since small containers have no `ps`; by `ps` on macOS.
 """
 
 import os

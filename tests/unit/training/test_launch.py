@@ -108,8 +108,9 @@ def test_processes_are_found_by_their_mark(where, monkeypatch):
     if where == "/nowhere" and shutil.which("ps") is None:
         pytest.skip("this machine has no ps")
     monkeypatch.setattr("tx_helpers.training.launch.PROC", Path(where))
-    command = [sys.executable, "-X", f"launch=test-{os.getpid()}", "-c", "input()"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as child:
+    command = [sys.executable, "-X", f"launch=test-{os.getpid()}", "-c", "print('begun', flush=True); input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        child.stdout.readline()  # before it runs Python, its command line is not there yet
         found = left(child)
         child.communicate(b"\n")
     assert found == [child.pid] and left(child) == []

@@ -56,7 +56,7 @@ def test_a_mark_for_each_run_empty_where_it_was_held_back():
     ):
         at = sorted(height(min(max(loss, LOW), HIGH)) for loss in losses.tolist())
         assert sorted(float(mark.get("cy")) for mark in marks) == pytest.approx(at, abs=0.15)
-    assert lowest.get("fill") == BLUE.full
+    assert lowest.get("fill") == BLUE.shade
     assert float(lowest.get("cy")) == pytest.approx(height(best_size(FIT.found, 1e9).loss), abs=0.15)
 
 

@@ -26,7 +26,8 @@ from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, 
 SHARES = {f"up to 1/{part} of the largest": 1 / part for part in (32, 16, 8, 4, 2)}  # by operations
 SCHEDULES = {"one for each run": True, "one long, on the way": False}
 BUDGETS = {f"10^{exponent:g}": 10**exponent for exponent in (10, 10.5, 11, 11.5, 12, 12.5, 13, 13.5, 14, 15, 16)}
-COLOURS = (BLUE, ORANGE, GREEN, PINK, GOLD, GREY)
+COLOURS = (BLUE, ORANGE, GREEN, PINK, GOLD, GREY)  # of the sizes; each also has dashes of its own
+DASHES = ("none", "8 3", "3 3", "12 3 3 3", "1 3", "6 6")
 LOW, HIGH = 0.45, 1.4  # the losses on both charts
 LEFT, WIDE, TOP, TALL = 56, 400, 62, 250  # pixels: the chart of the runs
 SIZES, NARROW = LEFT + WIDE + 86, 190  # pixels: the chart of the sizes
@@ -84,9 +85,9 @@ def draw(fit: Fitted, budget: float) -> Svg:
     for left, width in ((LEFT, WIDE), (SIZES, NARROW)):
         for loss in (0.5, 0.6, 0.8, 1.0, 1.2):
             parts.append(line(left, _down(loss), left + width, _down(loss), GRID))
-            parts.append(words(left - 6, _down(loss) + 4, f"{loss:g}", size=12, anchor="end"))
+            parts.append(words(left - 6, _down(loss) + 4, f"{loss:g}", size=13, anchor="end"))
         parts.append(line(left, _down(fit.floor), left + width, _down(fit.floor), INK, stroke_dasharray="2 4"))
-    parts.append(words(LEFT + 4, _down(fit.floor) + 14, f"smallest possible loss {fit.floor:.3f}", size=12, fill=MUTED))
+    parts.append(words(LEFT + 4, _down(fit.floor) + 14, f"smallest possible loss {fit.floor:.3f}", size=13, fill=MUTED))
     parts += _runs(fit.found)
     parts += _sizes(fit.found, budget)
     best, told = best_size(fit.found, budget), 0
@@ -104,20 +105,33 @@ def _runs(found: Extrapolation) -> list[str]:
     sizes = sorted({*found.small.parameters.tolist(), *found.others.parameters.tolist()})
     parts = [_band(found, sizes[-1], places, across)]
     for tokens in sorted({round(value, -3) for value in all_tokens}):
-        parts.append(words(across(tokens), TOP + TALL + 18, _short(tokens), size=12, anchor="middle"))
-    parts.append(words(LEFT + WIDE / 2, TOP + TALL + 36, "tokens D", size=12, anchor="middle", fill=MUTED))
-    for size, colour in zip(sizes, COLOURS, strict=False):
+        parts.append(words(across(tokens), TOP + TALL + 18, _short(tokens), size=13, anchor="middle"))
+    parts.append(words(LEFT + WIDE / 2, TOP + TALL + 36, "tokens D", size=13, anchor="middle", fill=MUTED))
+    for size, colour, dashes in zip(sizes, COLOURS, DASHES, strict=False):
         spots = [(across(tokens), _down(found.law.loss(size, tokens))) for tokens in places]
-        parts.append(shape("polyline", points=_points(spots), fill="none", stroke=colour.full, stroke_width=1.8))
-        for points, fill in ((found.small, colour.full), (found.others, PAPER)):
+        parts.append(
+            shape(
+                "polyline",
+                points=_points(spots),
+                fill="none",
+                stroke_dasharray=dashes,
+                stroke=colour.shade,
+                stroke_width=1.8,
+            )
+        )
+        for points, fill in ((found.small, colour.shade), (found.others, PAPER)):
             here = points.where(points.parameters == size)
             for tokens, loss in zip(here.tokens.tolist(), here.losses.tolist(), strict=True):
                 place = dict(cx=round(across(tokens), 1), cy=round(_down(loss), 1))
-                parts.append(shape("circle", **place, r=4.5, fill=fill, stroke=colour.full, stroke_width=2))
-    for row, (size, colour) in enumerate(zip(sizes, COLOURS, strict=False)):
+                parts.append(shape("circle", **place, r=4.5, fill=fill, stroke=colour.shade, stroke_width=2))
+    for row, (size, colour, dashes) in enumerate(zip(sizes, COLOURS, DASHES, strict=False)):
         y = TOP + 10 + 17 * row
-        parts.append(line(LEFT + WIDE - 96, y - 4, LEFT + WIDE - 76, y - 4, colour.full, stroke_width=3))
-        parts.append(words(LEFT + WIDE - 70, y, f"N = {_short(size)}", size=12))
+        parts.append(
+            line(
+                LEFT + WIDE - 96, y - 4, LEFT + WIDE - 76, y - 4, colour.shade, stroke_width=3, stroke_dasharray=dashes
+            )
+        )
+        parts.append(words(LEFT + WIDE - 70, y, f"N = {_short(size)}", size=13))
     return parts
 
 
@@ -126,7 +140,7 @@ def _band(found: Extrapolation, size: float, places: Sequence[float], across: Ca
     drawn = torch.stack([law.loss(size, torch.tensor(places, dtype=torch.float64)) for law in found.laws])
     low, high = drawn.quantile(torch.tensor([0.05, 0.95], dtype=torch.float64), dim=0).tolist()
     edge = [(across(x), _down(y)) for x, y in zip(places + places[::-1], high + low[::-1], strict=True)]
-    return shape("polygon", points=_points(edge), fill=GREY.full, fill_opacity=0.4)
+    return shape("polygon", points=_points(edge), fill=GREY.tint)
 
 
 def _sizes(found: Extrapolation, budget: float) -> list[str]:
@@ -138,13 +152,13 @@ def _sizes(found: Extrapolation, budget: float) -> list[str]:
     spots = [(across(n), _down(found.law.loss(n, budget / 6 / n))) for n in places]
     left, right = (across(min(max(n, low), high)) for n in (best.low, best.high))
     place = dict(x=round(left, 1), y=TOP, width=round(max(right - left, 1), 1), height=TALL)
-    parts = [shape("rect", **place, fill=GREY.full, fill_opacity=0.4)]
-    parts.append(shape("polyline", points=_points(spots), fill="none", stroke=BLUE.full, stroke_width=2.2))
+    parts = [shape("rect", **place, fill=GREY.tint)]
+    parts.append(shape("polyline", points=_points(spots), fill="none", stroke=BLUE.shade, stroke_width=2.2))
     at = across(best.parameters), _down(best.loss)
-    parts.append(shape("circle", cx=round(at[0], 1), cy=round(at[1], 1), r=5, fill=BLUE.full))
-    parts.append(words(SIZES + NARROW / 2, TOP + TALL + 36, "size N", size=12, anchor="middle", fill=MUTED))
+    parts.append(shape("circle", cx=round(at[0], 1), cy=round(at[1], 1), r=5, fill=BLUE.shade))
+    parts.append(words(SIZES + NARROW / 2, TOP + TALL + 36, "size N", size=13, anchor="middle", fill=MUTED))
     for n in (low, best.parameters, high):
-        parts.append(words(across(n), TOP + TALL + 18, _short(n), size=12, anchor="middle"))
+        parts.append(words(across(n), TOP + TALL + 18, _short(n), size=13, anchor="middle"))
     return parts
 
 

@@ -29,6 +29,15 @@ CASES = [
     ),
     Case(
         NOTEBOOK,
+        "scaling-law",
+        (
+            Move("Operations", r"For \d\.\de\+\d+ operations the best N is ", keys=("ArrowRight",)),
+            Move("N counts the embedding", r"The best N without the embedding grows as C\^", mouse="click"),
+            Move("Fit runs", r"^Fitted to \d+ runs: E = \d", keys=("ArrowDown",)),
+        ),
+    ),
+    Case(
+        NOTEBOOK,
         "planner",
         (
             Move("ZeRO stage", r"^GPT-3 175B.* It does not fit: ", keys=("ArrowRight",)),

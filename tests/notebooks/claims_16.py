@@ -14,9 +14,9 @@ CLAIMS = [
     ),
     Claim(
         "All-reduce gets slower with every rank you add",
-        "the bytes of a rank stay below twice the size; only the number of messages grows",
+        "slowly: the bytes of a rank stay below twice the size; only the number of messages grows",
         HERE,
-        "Hardly: the bytes of a rank stay below",
+        "Slowly: the bytes of a rank stay below",
         (Break('bytes_sent("all_reduce", 10**9, n)', 'bytes_sent("all_reduce", n * 10**8, n)'),),
     ),
     Claim(
@@ -35,7 +35,7 @@ CLAIMS = [
     ),
     Claim(
         "Checkpointing doubles the time",
-        "the forward pass is a third of the work, and only it runs twice",
+        "the forward pass is a third of the work, and only it runs twice, not all of it",
         HERE,
         "Wrong: it needs",
         (Break("(counted_model, Parallel(checkpointing=again))", "(counted_model, Parallel(checkpointing=False))"),),

@@ -345,7 +345,10 @@ QUIZ = [
         "FSDP cuts weights, gradients and optimizer over the ranks. What does it send, compared with data parallelism?",
         (
             Choice("Nothing, the bytes are the same", "That is true as long as the weights are whole on each rank."),
-            Choice("n times the bytes, as weights travel to all ranks", "On a ring each rank sends less than 1 model."),
+            Choice(
+                "n times the bytes, as weights travel to all ranks",
+                "In each collective a rank sends less than one model.",
+            ),
             Choice("1.5 times the bytes", "Two all-gathers and a reduce-scatter, each half an all-reduce.", right=True),
         ),
     ),
@@ -386,8 +389,8 @@ QUIZ = [
                 "Nothing: a loss after D tokens is a loss after D tokens", "With a rate that falls in time it is lower."
             ),
             Choice(
-                "The best size seems to grow faster with the budget than it does",
-                "Short runs look worse than they are (Hoffmann et al. 2022).",
+                "Short runs look worse than they could be, so the law gives a wrong best size",
+                "Give each run a schedule that ends with it (Hoffmann et al. 2022).",
                 right=True,
             ),
             Choice("All losses are too high by the same amount, so the best size is right", "Short runs suffer most."),

@@ -5,8 +5,9 @@
     time_parts(table)                   # the seconds of the training on two, by what they are spent on
     steps_with_twice_the_batch(table)   # the other use of a second process: fewer steps, with larger batches
 
-Two processes with copies of the model (DistributedDataParallel) each take half of every batch, so the losses are those
-of one process, step by step, up to rounding. What a step takes decides. With one process it is t; with two
+Each process computes with one thread, also when it is alone: one core is compared with two. Two processes with copies
+of the model (DistributedDataParallel) each take half of every batch, so the losses are those of one process, step by
+step, up to rounding. What a step takes decides. With one process it is t; with two
 
     t / 2                  what would be left if all work were divided and nothing came in addition
     + smaller pieces       half a batch takes more than half the time: small matrices use a core less well

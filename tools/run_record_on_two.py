@@ -112,7 +112,7 @@ def measured_stage(stage: record.Stage, text: record.RecordText, rounds: int) ->
 
 def undisturbed(seconds: list[float]) -> float:
     """The tenth percentile: other programs only ever make a step slower, but the quickest of all may be luck."""
-    return round(statistics.quantiles(seconds, n=10)[0], 5)
+    return round(statistics.quantiles(seconds, n=10, method="inclusive")[0], 5)
 
 
 def gap(text: record.RecordText, dtype: torch.dtype) -> dict[str, Any]:

@@ -100,6 +100,12 @@ def test_losses_are_thinned_to_means():
     assert [(one.start, one.length, one.rows) for one in stage] == [(0.0, 128, 3)]
 
 
+def test_an_undisturbed_step_is_never_quicker_than_the_quickest():
+    """Also of five steps, one of which was much quicker than the others."""
+    assert 1 <= run_record_on_two.undisturbed([50.0, 1.0, 50.0, 60.0, 50.0]) < 50
+    assert run_record_on_two.undisturbed([float(i) for i in range(101)]) == 10
+
+
 TRY = """
 import json
 from dataclasses import replace

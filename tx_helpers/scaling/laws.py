@@ -10,7 +10,6 @@ ones: it always finds the same answer. Errors are relative. (Hoffmann et al. min
 from many starting points.)
 """
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import torch
@@ -126,30 +125,3 @@ def interval(values: list[float], share: float = 0.9) -> tuple[float, float]:
     check_numbers("interval", above=0, less_than=1, share=share)
     edges = torch.tensor([(1 - share) / 2, (1 + share) / 2], dtype=torch.float64)
     return tuple(torch.tensor(values, dtype=torch.float64).quantile(edges).tolist())
-
-
-def frontier_exponent(curves: list[list[tuple[float, float, float]]], budgets: list[float]) -> float:
-    """The a of "the best N grows as C^a", read from the curves' lower edge: Kaplan et al. 2020, section 6.1.
-
-    curves   for each model its points (N, C, loss), C the operations so far, in rising order
-    budgets  the C at which the best model is looked up; each loss is interpolated in log C
-    """
-    check_types("frontier_exponent", list, curves=curves, budgets=budgets)
-    best = []
-    for budget in budgets:
-        check_numbers("frontier_exponent", above=0, budget=budget)
-        found = [(_at(curve, budget), curve[0][0]) for curve in curves if curve[0][1] <= budget <= curve[-1][1]]
-        if not found:
-            raise ValueError(f"frontier_exponent: no curve reaches from below to above {budget:.3g} operations")
-        best.append(min(found)[1])
-    x, y = (torch.tensor(values, dtype=torch.float64).log() for values in (budgets, best))
-    x = x - x.mean()
-    return float((x @ y) / (x @ x))
-
-
-def _at(curve: list[tuple[float, float, float]], budget: float) -> float:
-    for (_, c, loss), (_, further, later) in pairwise(curve):
-        if c <= budget <= further:
-            share = torch.log(torch.tensor(budget / c)) / torch.log(torch.tensor(further / c))
-            return loss + float(share) * (later - loss)
-    return curve[-1][2]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tx_helpers.scaling.laws import Law, bootstrap, fit_law, frontier_exponent, interval
+from tx_helpers.scaling.laws import Law, bootstrap, fit_law, interval
 from wrong_arguments import faults
 
 PLANTED = Law(E=1.69, A=406.4, B=410.7, alpha=0.34, beta=0.28)  # Hoffmann et al. 2022, equation 10
@@ -39,16 +39,6 @@ def test_the_interval_of_the_bootstrap_is_narrow_and_holds_the_truth(seed):
     low, high = interval([law.exponent for law in laws], 0.99)
     assert low <= PLANTED.exponent <= high and high - low < 0.2
     assert bootstrap(*runs(noise=0.002, seed=seed), count=3) == laws[:3]
-
-
-def test_the_lower_edge_of_planted_curves_has_the_planted_exponent():
-    sizes = torch.logspace(6, 9, 61).double().tolist()
-    tokens = torch.logspace(7, 13, 200).double()
-    curves = [[(n, 6 * n * d, float(PLANTED.loss(n, d))) for d in tokens.tolist()] for n in sizes]
-    budgets = torch.logspace(17, 20, 7).tolist()
-    assert frontier_exponent(curves, budgets) == pytest.approx(PLANTED.exponent, abs=0.03)
-    with pytest.raises(ValueError, match="no curve reaches from below to above 1e\\+40 operations"):
-        frontier_exponent(curves, [1e18, 1e40])
 
 
 def test_interval_by_hand():

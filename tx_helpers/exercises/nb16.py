@@ -389,8 +389,9 @@ QUIZ = [
                 "Nothing: a loss after D tokens is a loss after D tokens", "With a rate that falls in time it is lower."
             ),
             Choice(
-                "Short runs look worse than they could be, so the law gives a wrong best size",
-                "Give each run a schedule that ends with it (Hoffmann et al. 2022).",
+                "Short runs look worse than they could be",
+                "Each needs a schedule that ends with it (Hoffmann et al. 2022). How much this moves the best size is "
+                "disputed: hardly, say Porian et al. 2024.",
                 right=True,
             ),
             Choice("All losses are too high by the same amount, so the best size is right", "Short runs suffer most."),

@@ -1,5 +1,6 @@
 """The recorded runs of the scaling laws as pictures: losses with the laws that fit them, and rates by width."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -69,6 +70,11 @@ def _in_words(found: Extrapolation) -> str:
     )
 
 
+def _power_of_two(rate: float) -> str:
+    """2⁻⁵ in plain characters: TeX's fonts are not everywhere."""
+    return "2" + str(round(math.log2(rate))).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def plot_rates(table: Mapping[str, Any] | None = None) -> Picture:
     """Loss over the learning rate, a line for each width: one rate for all parameters, and μP. A ring is the best."""
     table = recorded() if table is None else table
@@ -82,6 +88,7 @@ def plot_rates(table: Mapping[str, Any] | None = None) -> Picture:
             rate, loss, _ = best[way][width]
             axis.plot([rate], [loss], "o", markersize=13, markerfacecolor="none", color=colour)
         axis.set_xscale("log", base=2)
+        axis.set_xticks(rates["rates"], [_power_of_two(rate) for rate in rates["rates"]])
         axis.set(title=way, xlabel="learning rate")
         axis.grid(alpha=0.3)
         shown = ", ".join(f"{rate:.4f} at width {width}" for width, (rate, _, _) in best[way].items())

@@ -6,6 +6,13 @@ HERE = "16_scaling_up"
 
 CLAIMS = [
     Claim(
+        "Two processes train twice as fast",
+        "not on two cores of a laptop: messages, waiting, small pieces and work done twice take their part",
+        HERE,
+        "Wrong here: ",
+        (Break("two_processes.speedup(on_two)", 'on_two["about"]["cores"]'),),
+    ),
+    Claim(
         "1F1B has a smaller bubble than GPipe",
         "the bubbles are equal; 1F1B keeps fewer activations",
         HERE,

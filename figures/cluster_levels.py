@@ -56,7 +56,7 @@ def node(canvas: Canvas, left: float, narrow: int) -> None:
         left + 26, 182, 88, 46, ["989 · 10¹²", "a second"], fill=GOLD.tint, stroke=GOLD.full, colour=INK, size=SMALL
     )
     canvas.box(left + 182, 182, 68, 46, ["80 GB"], fill="#FFFFFF", stroke=GREEN.full, colour=INK, size=SMALL)
-    canvas.line((left + 178, 206), (left + 118, 206), colour=GREEN.full, thickness=2)
+    canvas.line((left + 178, 206), (left + 118, 206), colour=GREEN.shade, thickness=2)
     canvas.text(left + 148, 176, "3,350 GB/s", size=SMALL, colour=GREEN.shade, anchor="middle")
     for number in range(7):
         x, y = left + 282 + 32 * (number % 4), 152 + 46 * (number // 4)

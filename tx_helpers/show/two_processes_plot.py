@@ -15,7 +15,7 @@ from tx_helpers.show.plots import COLOURS, Picture, new_figure, show
 
 
 def plot_two_processes(table: Mapping[str, Any] | None = None) -> Picture:
-    """Left: the same losses, reached at other times. Right: from half of one process's seconds to those of two."""
+    """Left: the same losses over the time. Right: from half of one process's seconds to those of two."""
     table = recorded() if table is None else table
     figure, (left, right) = new_figure(9.0, 3.6, columns=2)
     run = next(row for row in table["runs"] if row["name"] == "the recipe")
@@ -27,7 +27,7 @@ def plot_two_processes(table: Mapping[str, Any] | None = None) -> Picture:
     ):
         minutes = [seconds(table, way, until=step * scale) / 60 for step, _, _ in run["losses"]]
         left.plot(minutes, losses, line, color=colour, linewidth=1.6, label=label)
-    left.set(title="The same losses, sooner", xlabel="minutes", ylabel="training loss (nats a character)")
+    left.set(title="The same losses, over time", xlabel="minutes", ylabel="training loss (nats a character)")
     left.set_ylim(top=min(2.5, max(losses)))
     left.grid(alpha=0.3)
     left.legend(fontsize=9, frameon=False)

@@ -22,6 +22,7 @@ from tx_helpers.widgets.planner import (
     describe,
     draw,
     fastest,
+    needed,
     own_sizes,
     parts_of_a_step,
     planned,
@@ -102,7 +103,8 @@ def test_the_words():
     assert describe(SMALL, EIGHT) == (
         "GPT-2 XL, 1.56 billion parameters on 8 A100 80GB, pipeline 2, data 4, stage 1, rows 1, recompute selective. "
         "It fits: 9.2 GiB of the 72.0 GiB that may be used, gradients above all. A step takes 0.52 s: compute 83%, "
-        "then memory-bound work 9%. The run: MFU 52%, 0.92 days, 177 chip-hours, $493, 0.078 MWh, 0.033 t of CO2e."
+        "then memory-bound work 9%. The run: MFU 52%, 0.92 days, 177 chip-hours, $493, 0.078 MWh, 0.033 t of CO2e. "
+        "To end in 30 days, the run needs MFU 2%."
     )
     assert describe(LARGE) == "GPT-3 175B on 8 A100 80GB. No layout of GPT-3 175B fits on 8 A100 80GB."
     wrong = draw(SMALL, replace(EIGHT, expert=2))
@@ -123,6 +125,8 @@ def test_times_and_the_bill():
     assert bill(free).endswith("chip-hours, $0, 0 MWh, 0 t of CO2e")
     unknown = replace(found, cluster=Cluster(CHIPS["TPU v3"]._replace(watts=None), 8))
     assert re.fullmatch(r"MFU \d+%, [\d.]+ days, [\d,]+ chip-hours", bill(unknown))
+    ten_trillion = replace(found, training=replace(found.training, tokens=1e13))
+    assert needed(ten_trillion) == "To end in 30 days, the run needs MFU 1588%, which no chip reaches"
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------

@@ -146,6 +146,23 @@ EXPERIMENTS = {
         "near.max() < -0.2 and asked_for > 0.3",
         "assert known < -0.03",
     ),
+    "14_families": (
+        "assert after < bound",
+        "assert 0.25 < shares[0] < 0.65",
+        'assert share["whole"] > 0.85',
+        "assert before < 0.1 and 0.3 < after",
+        "assert new_rows > 0.6",
+        'assert now["ranked"] > 0.5',
+        "assert min(right) > 0.9",
+    ),
+    "15_modern_transformers": (
+        'assert 3 < sides["2017"]',
+        "assert 1.5 < drafted.tokens_per_pass",
+        'assert used["none"].min()',
+        'assert min(explained["word"].share)',
+        "assert with_rounding < 2 < 4",
+    ),
+    "16_scaling_up": ("assert abs(live.loss / expected_loss - 1) < 0.1",),
 }
 by_notebook = pytest.mark.parametrize("notebook", EXPERIMENTS)
 

@@ -53,6 +53,24 @@ UNNAMED_SEEDS = {
         "TextBatches(ids, length, batch_size=12)": "TextBatches(ids, length, batch_size=12, seed={seed})",
         "manual_seed(step)": "manual_seed(step + {seed} * 10**6)",
     },
+    "14_families": {
+        "ObjectiveBatches(objective, 32, texts=2000": "ObjectiveBatches(objective, 32, texts=2000, seed={seed}",
+        "learn(way, 100)": "learn(way, 100, seed={seed})",
+        "learn_mappings(Mappings(fresh=1.0)": "learn_mappings(Mappings(fresh=1.0), seed={seed}",
+        "learn_mappings(Mappings(fresh=0.0)": "learn_mappings(Mappings(fresh=0.0), seed={seed}",
+        'kinds=["answer", "story"]), steps=100': 'kinds=["answer", "story"]), seed={seed}, steps=100',
+        "preference_pairs(200), steps=30": "preference_pairs(200), seed={seed}, steps=30",
+        "TinyViT(), steps=300": "TinyViT(seed={seed}), seed={seed}, steps=300",
+        "SmallConvolution(), steps=300": "SmallConvolution(seed={seed}), seed={seed}, steps=300",
+    },
+    "15_modern_transformers": {
+        'as_of("2017"), steps=300': 'as_of("2017"), seed={seed}, steps=300',
+        'as_of("value embeddings"), steps=150': 'as_of("value embeddings"), seed={seed}, steps=150',
+        "train_draft()": "train_draft(seed={seed})",
+        "train_specialists(balance)": "train_specialists(balance, seed={seed})",
+        "stories(400, seed=2))), 256, 8)": "stories(400, seed=2))), 256, 8, seed={seed})",
+    },
+    "16_scaling_up": {"train_one(16, 300)": "train_one(16, 300, seed={seed})"},
 }
 
 

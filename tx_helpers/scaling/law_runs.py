@@ -21,15 +21,15 @@ import torch
 from torch import nn
 
 from tx_helpers.arguments import check_numbers, check_one_of, check_types
-from tx_helpers.families.objectives import ObjectiveBatch, objective_loss
 from tx_helpers.families.vocabulary import world_tokenizer
 from tx_helpers.families.world_models import world_config
 from tx_helpers.models import DecoderOnly, count_parameters
 from tx_helpers.scaling.mup import mup_adamw, scale_matrices
-from tx_helpers.text.data import BOS, EOS, IGNORE, PAD, pad_right
+from tx_helpers.text.data import BOS, EOS, IGNORE, PAD, TextBatch, pad_right
 from tx_helpers.text.world import little_world
 from tx_helpers.training.contexts import RandomStream, in_mode
 from tx_helpers.training.loop import fit
+from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import Schedule, linear_warmup_decay, muon
 
 FILE = Path(__file__).with_name("laws.json")
@@ -69,11 +69,11 @@ def new_model(width: int, *, seed: int = SEED, tied: bool = True) -> DecoderOnly
         return DecoderOnly(config)
 
 
-def new_texts(count: int, *, seed: int) -> ObjectiveBatch:
+def new_texts(count: int, *, seed: int) -> TextBatch:
     """A batch of texts of the world, each <bos> … <eos>, in which every token predicts the next one."""
     encode = world_tokenizer().encode
     ids = pad_right([[BOS, *encode(text), EOS] for text in little_world("train").texts(count, seed=seed)], PAD)
-    return ObjectiveBatch((ids[:, :-1],), ids[:, 1:].masked_fill(ids[:, 1:] == PAD, IGNORE))
+    return TextBatch(ids[:, :-1], ids[:, 1:].masked_fill(ids[:, 1:] == PAD, IGNORE))
 
 
 class Stream:
@@ -82,14 +82,14 @@ class Stream:
     def __init__(self, seed: int):
         self.seed, self.tokens = seed, 0
 
-    def __call__(self, step: int) -> ObjectiveBatch:
+    def __call__(self, step: int) -> TextBatch:
         batch = new_texts(COUNT, seed=1_000_000 * (self.seed + 1) + step)
-        self.tokens += _scored(batch)
+        self.tokens += batch.scored()
         return batch
 
 
 @cache
-def held_out_texts() -> list[ObjectiveBatch]:
+def held_out_texts() -> list[TextBatch]:
     """The texts that every loss is measured on; no run draws from their seeds."""
     return [new_texts(64, seed=number) for number in range(HELD_OUT // 64)]
 
@@ -100,8 +100,8 @@ def held_out_loss(model: nn.Module) -> float:
     total = tokens = 0
     with in_mode(model, training=False), torch.no_grad():
         for batch in held_out_texts():
-            total += objective_loss(model, batch).item() * _scored(batch)
-            tokens += _scored(batch)
+            total += language_model_loss(model, batch).item() * batch.scored()
+            tokens += batch.scored()
     return total / tokens
 
 
@@ -109,12 +109,8 @@ def floors() -> tuple[float, float]:
     """The smallest mean loss over all texts of the world, exactly; and that of the held-out texts, by their true p."""
     world = little_world("train")
     texts = [text for number in range(HELD_OUT // 64) for text in world.texts(64, seed=number)]
-    tokens = sum(_scored(batch) for batch in held_out_texts())
+    tokens = sum(batch.scored() for batch in held_out_texts())
     return world.entropy_per_token(), -sum(world.log_probability(text) for text in texts) / tokens
-
-
-def _scored(batch: ObjectiveBatch) -> int:
-    return int((batch.target != IGNORE).sum())
 
 
 # --- the runs ---------------------------------------------------------------------------------------------------------
@@ -168,7 +164,8 @@ def train_at_rate(way: str, width: int, rate: float, *, steps: int = RATE_STEPS,
 
 def _training(steps: int, optimizer: Any, seed: int) -> dict[str, Any]:
     schedule: Schedule = linear_warmup_decay(steps, warmup=max(1, steps // 20))
-    return dict(steps=steps, loss=objective_loss, optimizer=optimizer, schedule=schedule, seed=seed, progress=False)
+    options = dict(steps=steps, loss=language_model_loss, seed=seed, progress=False)
+    return options | dict(optimizer=optimizer, schedule=schedule)
 
 
 def recorded(file: str | Path = FILE) -> dict[str, Any]:

@@ -6,14 +6,13 @@
 One number was chosen with these rows in view: `Assumptions.matmul`. With 0.73, what products alone reach, the planner
 is about 15 % too fast. 0.60 makes the errors of the runs below smallest, and so stands for all that the planner leaves
 out: latencies, slow chips, the processor's part, small products. The runs of GPT 530B had no part in this choice, and
-test it. `needed_share` says which share makes one run exact. `beside` says what else explains an error.
+test it. `beside` says what else explains an error.
 """
 
-import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from tx_helpers.arguments import check_one_of, check_types
+from tx_helpers.arguments import check_types
 from tx_helpers.expert_groups import ExpertGroups
 from tx_helpers.experts import ExpertsConfig
 from tx_helpers.latent import LatentConfig
@@ -190,19 +189,3 @@ def with_share(matmul: float) -> Assumptions:
     """The assumptions with another share of the peak for products; that of 8-bit products changes in proportion."""
     usual = Assumptions()
     return replace(usual, matmul=matmul, fp8=min(1.0, usual.fp8 * matmul / usual.matmul))
-
-
-def needed_share(run: str) -> float:
-    """The share of the peak that products must reach for the planner to be right about this run; 1 at most.
-
-    The share of 8-bit products changes in proportion.
-    """
-    check_one_of("needed_share", RUNS, run=run)
-    low, high = 0.1, 1.0
-    reported, what = RUNS[run].reported, RUNS[run].what
-    for _ in range(30):
-        share = math.sqrt(low * high)
-        found = getattr(RUNS[run].planned(with_share(share)), what)
-        too_fast = found < reported if what == "chip_hours" else found > reported
-        low, high = (low, share) if too_fast else (share, high)
-    return high

@@ -56,10 +56,10 @@ def started(processes: int, *command: str, **environment: str) -> Iterator[subpr
     python = [sys.executable, "-X", f"launch={uuid.uuid4().hex}"]
     run = [*python, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}", "--no-python"]
     paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
-    defaults = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    defaults = {"OMP_NUM_THREADS": "1", "PYTHONUTF8": "1", "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     if os.name == "nt":
         defaults["USE_LIBUV"] = "0"  # PyTorch for Windows is built without it
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8", "start_new_session": True}
     with subprocess.Popen([*run, *python, "-u", *command], env=os.environ | defaults | environment, **options) as child:
         try:
             yield child

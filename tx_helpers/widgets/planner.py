@@ -5,7 +5,8 @@
     days = tokens / (batch / seconds of a step)
 
 `scaling.planner` computes it, with the assumptions of `scaling.cluster`. Bars show the memory of a chip and the seconds
-of a step by part. Where a layout cannot be used, the picture says why. A tick finds the fastest layout that fits.
+of a step by part. Below stands what the run costs, and the MFU with which it would end in 30 days. Where a layout
+cannot be used, the picture says why. A tick finds the fastest layout that fits.
 """
 
 from functools import lru_cache
@@ -16,7 +17,7 @@ import ipywidgets as widgets
 from tx_helpers.arguments import check_one_of
 from tx_helpers.scaling.cluster import RECOMPUTE, Cluster, Layout, why_not
 from tx_helpers.scaling.hardware import CHIPS
-from tx_helpers.scaling.planner import Plan, best_layouts, plan
+from tx_helpers.scaling.planner import Plan, best_layouts, needed_mfu, plan
 from tx_helpers.scaling.published import MODELS
 from tx_helpers.scaling.workload import ModelSizes, Training
 from tx_helpers.show.explore import STYLE, Explore
@@ -43,6 +44,7 @@ COLOURS = {  # of all but messages
     **{"weights": BLUE, "gradients": ORANGE, "optimizer": GREEN, "activations": PINK},
     **{"compute": BLUE, "memory-bound work": GREY, "bubble": GOLD, "optimizer step": GREEN},
 }
+DEADLINE = 30  # days
 LEFT, LENGTH = 152, 440  # pixels: where the bars begin, and the room for them
 
 
@@ -111,8 +113,8 @@ def draw(choice: Choice, layout: Layout | None = None) -> Svg:
     seconds = parts_of_a_step(found)
     parts += _waterfall(y + 12, seconds, LENGTH / found.step, spoken)
     y += 12 + 22 * len(seconds) + 26
-    parts.append(words(16, y, bill(found), font_weight="bold"))
-    return card(760, y + 20, parts, describe(choice, layout))
+    parts += [words(16, y, bill(found), font_weight="bold"), words(16, y + 22, needed(found))]
+    return card(760, y + 42, parts, describe(choice, layout))
 
 
 def _waterfall(y: float, values: dict[str, float], scale: float, written) -> list[str]:
@@ -163,6 +165,13 @@ def bill(found: Plan) -> str:
     return ", ".join(said)
 
 
+def needed(found: Plan) -> str:
+    """The MFU with which the run ends in `DEADLINE` days, whatever the layout."""
+    share = needed_mfu(found.sizes, found.training, found.cluster, DEADLINE)
+    impossible = ", which no chip reaches" if share > 1 else ""
+    return f"To end in {DEADLINE} days, the run needs MFU {share:.0%}{impossible}"
+
+
 def _digits(number: float) -> str:
     if number >= 1e6:
         return f"{number / 1e6:,.3g} million"
@@ -183,7 +192,7 @@ def describe(choice: Choice, layout: Layout | None = None) -> str:
     return (
         f"{titled(choice)}, {found.layout}. {verdict}: {gibi(used)} of the {gibi(found.room)} that may be used, "
         f"{largest} above all. A step takes {spoken(found.step)}: compute {share:.0%}, then {second} "
-        f"{rest[second] / found.step:.0%}. The run: {bill(found)}."
+        f"{rest[second] / found.step:.0%}. The run: {bill(found)}. {needed(found)}."
     )
 
 

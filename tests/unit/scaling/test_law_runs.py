@@ -42,10 +42,10 @@ def few_held_out(monkeypatch):
 
 def test_every_token_of_a_text_predicts_the_next_one():
     batch = new_texts(5, seed=3)
-    (ids,) = batch.inputs
+    ids = batch.input
     lengths = [len(text.split()) + 1 for text in little_world("train").texts(5, seed=3)]  # and the end
     assert ids.shape == batch.target.shape == (5, max(lengths))
-    assert (batch.target != IGNORE).sum(-1).tolist() == lengths
+    assert (batch.target != IGNORE).sum(-1).tolist() == lengths and batch.scored() == sum(lengths)
     for row, target, length in zip(ids, batch.target, lengths, strict=True):
         assert row[0] == BOS and target[length - 1] == EOS and PAD not in target
         assert torch.equal(row[1:length], target[: length - 1])

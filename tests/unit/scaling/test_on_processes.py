@@ -27,7 +27,7 @@ def printed(folder):
 @pytest.mark.skipif(os.name != "posix", reason="torchrun and gloo are tried on Unix only")
 def test_two_processes_print_the_losses_of_one_and_the_bytes_of_the_formula(printed, folder):
     layouts, rings, saved = printed.strip("\n").split("\n\n")
-    alone = f"{train().losses[-1]:.9f}"
+    alone = f"{train().losses[-1]:.6f}"
     rows = layouts.splitlines()[1:]
     assert [row[:20].strip() for row in rows] == ["one process", *LAYOUTS]
     assert [row.split(alone)[0].strip() for row in rows] == ["one process", *LAYOUTS]

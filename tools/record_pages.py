@@ -84,7 +84,7 @@ def recorded(path: Path, folder: Path = FOLDER) -> dict:
     key = key_of(notebook)
     if kept.exists() and (found := json.loads(kept.read_text("utf-8")))["key"] == key:
         return found
-    os.environ["OMP_NUM_THREADS"] = "1"  # so that a training gives the same numbers, however many notebooks run
+    os.environ["OMP_NUM_THREADS"] = "1"  # so that a training run gives the same numbers, however many notebooks run
     with tempfile.TemporaryDirectory() as written:
         execute(with_hooks(notebook, Path(written)), path.parent, path.name, TIMEOUT)
         found = {"key": key, **collected(notebook, Path(written))}

@@ -1,4 +1,4 @@
-"""What the tools that record trainings share: where a file was made, and how it is written."""
+"""What the tools that record training runs share: where a file was made, and how it is written."""
 
 import json
 import os

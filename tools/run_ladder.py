@@ -7,7 +7,7 @@
 Three quarters of an hour on one quiet core. First the time of a step is measured: all recipes take turns, some steps
 each, in rounds; the median over the rounds counts, in seconds of processor time, which other programs disturb least.
 From it and from the FLOPs by formula follow the numbers of steps at equal time and equal FLOPs. Then each recipe is
-trained for each number of steps and each seed. A run that is stopped goes on where it was: finished trainings stand
+trained for each number of steps and each seed. A run that is stopped goes on where it was: finished training runs stand
 in a file beside the result, until all are done.
 """
 
@@ -137,7 +137,7 @@ def climb(table: dict[str, Any], text: LadderText, to: Path, losses: dict[str, f
 
 
 def unfinished(to: Path) -> Path:
-    """Where the finished trainings stand until all are done."""
+    """Where the finished training runs stand until all are done."""
     return to.with_name(f".{to.stem}.unfinished.json")
 
 

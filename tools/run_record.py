@@ -23,7 +23,7 @@ WHOLE = "all parts"
 
 
 def plan(seeds: int, left_out_seeds: int, share: float = 1.0) -> list[tuple[str, str, record.RecordRecipe, float, int]]:
-    """(group, name, recipe, share of its steps, seed) of each training, in the order in which they are done."""
+    """(group, name, recipe, share of its steps, seed) of each training run, in the order in which they are done."""
     jobs = [("record", "record", record.RECORD, share, seed) for seed in range(seeds)]
     jobs.insert(1, ("record", "nanoGPT", record.NANOGPT, share, 0))
     jobs += [("record", "nanoGPT", record.NANOGPT, share, seed) for seed in range(1, seeds)]
@@ -45,7 +45,7 @@ def entry(table: dict[str, Any], group: str, name: str) -> dict[str, Any]:
 
 
 def add(table: dict[str, Any], group: str, name: str, seed: int, attempt: record.Attempt) -> None:
-    """Write a training into its row."""
+    """Write a training run into its row."""
     row = entry(table, group, name)
     row |= {"steps": attempt.steps, "parameters": attempt.parameters}
     row["seeds"].append(seed)
@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--left-out-seeds", type=int, default=2)
     parser.add_argument("--share", type=float, default=1.0, help="of all steps, to try the tool out")
     parser.add_argument("--to", type=Path, default=record.FILE)
-    parser.add_argument("--anew", action="store_true", help="do all trainings again")
+    parser.add_argument("--anew", action="store_true", help="do all training runs again")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     if options.table:

@@ -1,8 +1,8 @@
-"""A training as a file: `python -m tx_helpers train RECIPE`, in one process or under torchrun and Slurm.
+"""A training run as a file: `python -m tx_helpers train RECIPE`, in one process or under torchrun and Slurm.
 
     text = "stories"                # of the course's grammar, or a file beside the recipe
     steps = 500
-    checkpoint = "runs/stories"     # a folder beside the recipe; a training that finds its checkpoint there goes on
+    checkpoint = "runs/stories"     # a folder beside the recipe; a training run that finds its checkpoint there goes on
 
     [model]                         # a `TransformerConfig`, its parts as tables: [model.attention] n_heads = 4
     d_model = 128

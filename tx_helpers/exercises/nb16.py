@@ -9,7 +9,7 @@ from tx_helpers.exercises.quizzes import Choice, Question
 
 memory = Exercise(
     "training_bytes",
-    title="The bytes of a training, on each rank",
+    title="The bytes of a training run, on each rank",
     goal="A model is trained with AdamW in mixed precision. For each parameter there are a weight and a gradient in 16 "
     "bits, and for AdamW three numbers in 32 bits: a precise copy of the weight and two moments. How many bytes does "
     "each of n ranks hold? Stage 0 is plain data parallelism: each rank holds everything. Stage 1 of ZeRO cuts what "
@@ -60,7 +60,7 @@ memory.add_mistakes(
             _bytes(weights=4, gradients=4),
         ),
         "gradients_in_32_bits": (
-            "You counted 4 bytes for a gradient. Some trainings accumulate in 32 bits, but here it has 16.",
+            "You counted 4 bytes for a gradient. Some training runs accumulate in 32 bits, but here it has 16.",
             _bytes(gradients=4),
         ),
         "optimizer_in_16_bits": (
@@ -68,8 +68,8 @@ memory.add_mistakes(
             _bytes(optimizer=6),
         ),
         "weights_alone": (
-            "You counted the weights alone. That is what a model needs to answer; a training also holds gradients and "
-            "AdamW's numbers, seven times as much.",
+            "You counted the weights alone. That is what a model needs to answer; a training run also holds gradients "
+            "and AdamW's numbers, seven times as much.",
             _bytes(gradients=0, optimizer=0),
         ),
         "without_gradients": (
@@ -220,7 +220,7 @@ microbatches.add_mistakes(
 optimum = Exercise(
     "compute_optimal",
     title="How large, and for how many tokens?",
-    goal="A scaling law says L(N, D) = E + A/N^α + B/D^β for N parameters and D tokens, and a training takes about "
+    goal="A scaling law says L(N, D) = E + A/N^α + B/D^β for N parameters and D tokens, and a training run takes about "
     "C = 6 N D operations. For a budget of C operations return the N and the D with the smallest loss. They need "
     "not be whole numbers.",
     difficulty=3,

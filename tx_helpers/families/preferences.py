@@ -78,7 +78,7 @@ def dpo_loss(
 ) -> Tensor:
     """−ln σ(margin), the mean over the pairs: four ln π(answer | question), each (B,) -> scalar. Eq. 7.
 
-    It is ln 2 at the start of a training, where the model is the reference.
+    It is ln 2 at the start of a training run, where the model is the reference.
     """
     return -F.logsigmoid(reward_margin(better, worse, reference_better, reference_worse, beta=beta)).mean()
 

@@ -160,7 +160,7 @@ def record_text(text: str) -> RecordText:
 
 
 class Attempt(NamedTuple):
-    """A training: its loss over the full validation split, and the seconds of its steps, without the evaluation."""
+    """A training run: its loss over the full validation split, and the seconds of its steps, without the evaluation."""
 
     loss: float
     steps: int

@@ -148,7 +148,7 @@ def train_one(width: int, steps: int, *, seed: int = SEED, on_the_way: Sequence[
 
 
 def train_at_rate(way: str, width: int, rate: float, *, steps: int = RATE_STEPS, seed: int = 0) -> float:
-    """The held-out loss after a short training with Adam: "one rate" for all parameters, or "μP".
+    """The held-out loss after a short training run with Adam: "one rate" for all parameters, or "μP".
 
     Both ways have the same initial values, μP's, and the same texts: only the rates of the matrices differ. At
     BASE_WIDTH they are the same.

@@ -1,4 +1,4 @@
-"""Plan a training before renting the chips: does it fit, how long does it take, at what cost, and what layout is best?
+"""Plan a training run before renting the chips: does it fit, how long does it take, at what cost, in which layout?
 
     sizes = ModelSizes(layers=32, width=4096, heads=32, kv_heads=8, hidden=14336, vocab=128256, gated=True, tied=False)
     training = Training(tokens=1e12, length=8192, batch=512)

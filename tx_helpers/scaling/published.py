@@ -1,4 +1,4 @@
-"""Published trainings of large models, planned with one set of assumptions: what was reported, what the planner says.
+"""Published training runs of large models beside the planner, which has one set of assumptions for all of them.
 
     for row in compare():
         print(row.run, row.what, row.reported, row.ours, f"{row.error:+.0%}", row.fits)
@@ -49,7 +49,7 @@ PARAMETERS = {  # as reported
 
 @dataclass(frozen=True)
 class Run:
-    """A training as it was reported: `what` is a property of `Plan`, `reported` its value.
+    """A training run as it was reported: `what` is a property of `Plan`, `reported` its value.
 
     beside  what the report describes and the planner does not know, or what the report does not say
     used    did the choice of `Assumptions.matmul` look at this run? The others test it

@@ -73,7 +73,7 @@ def time_parts(table: Mapping[str, Any]) -> dict[str, float]:
 def steps_with_twice_the_batch(table: Mapping[str, Any]) -> tuple[float, int]:
     """Steps after which twice the batch has the loss of the recipe at a tenth of its steps, and that number of steps.
 
-    Each run is a whole training, whose rate falls to 0 at its end. Between their losses we interpolate.
+    Each run is complete: its rate falls to 0 at its end. Between their losses we interpolate.
     """
     base = next(row for row in table["runs"] if row["name"] == "a tenth of the steps")
     rows = sorted((row for row in table["runs"] if row["name"] == "twice the batch"), key=lambda row: row["steps"])

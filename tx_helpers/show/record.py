@@ -4,8 +4,8 @@
     recording.about                     # name, controls with their stops: JSON
     recording.data                      # all frames, deflated
 
-A button that starts something (a training, a text that is written) is pressed at each setting; every picture until the
-end is kept, as it is while the work goes on and as it is where the work is stopped there.
+A button that starts something (a training run, a text that is written) is pressed at each setting; every picture until
+the end is kept, as it is while the work goes on and as it is where the work is stopped there.
 
 A frame is a picture, its alt text, and an error if there was one. Its markup is cut behind every ">", and equal pieces
 are stored once: two neighbours differ in a few numbers. `grid.py` says which settings are recorded; the module

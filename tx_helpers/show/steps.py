@@ -1,4 +1,4 @@
-"""Work that is done step by step and watched: a training, a text that is written, a slider that plays.
+"""Work that is done step by step and watched: a training run, a text that is written, a slider that plays.
 
     steps = Steps(rest=0.01)
     steps.start(step, ended)      # step() takes one, and says whether there is another

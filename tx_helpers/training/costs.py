@@ -1,4 +1,4 @@
-"""What a training needs, by formula: memory by part, FLOPs, and the bytes that processes send each other.
+"""What a training run needs, by formula: memory by part, FLOPs, and the bytes that processes send each other.
 
 With N = B · T tokens in a batch, and b bytes for a number (4 in float32):
 
@@ -30,7 +30,7 @@ KEPT = {"relu": 1}
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes of a training in one process, by part; `total` is their sum."""
+    """Bytes of a training run in one process, by part; `total` is their sum."""
 
     weights: int
     gradients: int

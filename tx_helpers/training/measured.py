@@ -1,4 +1,4 @@
-"""What a training really needs: memory and FLOPs as PyTorch counts them, beside the formulas of `costs`.
+"""What a training run really needs: memory and FLOPs as PyTorch counts them, beside the formulas of `costs`.
 
     activations   the storages that the graph keeps for the backward pass, as `saved_tensors_hooks` sees them
     the rest      the bytes of all parameters, gradients and tensors of the optimizers, in this process

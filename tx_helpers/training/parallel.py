@@ -1,4 +1,4 @@
-"""One training on several processes, or in several pieces: chosen by one argument of `fit`.
+"""One training run on several processes, or in several pieces: chosen by one argument of `fit`.
 
     fit(model, batches, …, parallel=Parallel(data="rest"))      # torchrun --nproc-per-node 2 …
 
@@ -27,7 +27,7 @@ REST = "rest"
 
 @dataclass(frozen=True)
 class Parallel:
-    """How a training is spread. Whatever is chosen, it is the same training, up to rounding.
+    """How a training run is spread. Whatever is chosen, it is the same training, up to rounding.
 
     data           this many copies of the model, each with its part of every batch (DistributedDataParallel)
     shard          parameters, gradients and the optimizer's state are cut into this many parts (FSDP2), and batches too

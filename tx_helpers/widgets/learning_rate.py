@@ -33,7 +33,7 @@ SIZE = (372, 300)
 # --- compute ----------------------------------------------------------------------------------------------------------
 @dataclass
 class RateRun:
-    """A training at one rate that can be taken step by step."""
+    """A training run at one rate that can be taken step by step."""
 
     begin: Callable[[float], Run]
     rate: float

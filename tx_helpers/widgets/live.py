@@ -20,7 +20,7 @@ REST = 0.002  # seconds between two steps, in which the kernel handles messages
 
 
 class Run(Protocol):
-    """A training that can be taken step by step: `step` of them are done, and it is `done` after the last."""
+    """A training run that can be taken step by step: `step` of them are done, and it is `done` after the last."""
 
     step: int
     done: bool

@@ -43,7 +43,7 @@ class Moment:
 
 @dataclass
 class LiveRun:
-    """A training that can be taken step by step; `retrain` makes the translator and takes the first step."""
+    """A training run that can be taken step by step; `retrain` makes the translator and takes the first step."""
 
     retrain: Callable[..., Translator]
     steps: int

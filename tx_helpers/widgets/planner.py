@@ -1,4 +1,4 @@
-"""A training planned: does it fit on the chips, where does a step's time go, how long does it take, at what cost?
+"""A training run planned: does it fit on the chips, where does a step's time go, how long does it take, at what cost?
 
     planner_explorer()
 

@@ -69,7 +69,7 @@ def describe(curve: Rates) -> str:
 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def schedule_explorer(steps: int = 500) -> Explore:
-    """Kind of schedule, warm-up and peak of a training of `steps` steps."""
+    """Kind of schedule, warm-up and peak of a training run of `steps` steps."""
 
     check_numbers("schedule_explorer", least=1, whole=True, steps=steps)
     return Explore(

@@ -152,7 +152,7 @@ EXPERIMENTS = {
         'assert share["whole"] > 0.85',
         "assert before < 0.1 and 0.3 < after",
         "assert new_rows > 0.6",
-        'assert now["ranked"] > 0.5',
+        'assert 0.5 < now["ranked"] < 1',
         "assert min(right) > 0.9",
     ),
     "15_modern_transformers": (

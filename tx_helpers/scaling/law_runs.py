@@ -30,7 +30,7 @@ from tx_helpers.text.world import little_world
 from tx_helpers.training.contexts import RandomStream, in_mode
 from tx_helpers.training.loop import fit
 from tx_helpers.training.losses import language_model_loss
-from tx_helpers.training.optimizers import Schedule, linear_warmup_decay, muon
+from tx_helpers.training.optimizers import linear_warmup_decay, muon
 
 FILE = Path(__file__).with_name("laws.json")
 WIDTHS, LENGTHS = (16, 24, 32, 48, 64, 96), (300, 600, 1200, 2400, 4800)  # of the models; steps of training
@@ -163,9 +163,14 @@ def train_at_rate(way: str, width: int, rate: float, *, steps: int = RATE_STEPS,
 
 
 def _training(steps: int, optimizer: Any, seed: int) -> dict[str, Any]:
-    schedule: Schedule = linear_warmup_decay(steps, warmup=max(1, steps // 20))
-    options = dict(steps=steps, loss=language_model_loss, seed=seed, progress=False)
-    return options | dict(optimizer=optimizer, schedule=schedule)
+    return dict(
+        steps=steps,
+        loss=language_model_loss,
+        optimizer=optimizer,
+        schedule=linear_warmup_decay(steps, warmup=max(1, steps // 20)),
+        seed=seed,
+        progress=False,
+    )
 
 
 def recorded(file: str | Path = FILE) -> dict[str, Any]:

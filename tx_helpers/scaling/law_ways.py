@@ -8,7 +8,6 @@ models one long schedule and read losses on the way, where the rate is still hig
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import torch
@@ -16,7 +15,7 @@ from torch import Tensor
 
 from tx_helpers.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.scaling.law_runs import WAYS, recorded
-from tx_helpers.scaling.laws import Law, bootstrap, fit_law, interval
+from tx_helpers.scaling.laws import Law, bootstrap, fit_law, interval, resample
 
 
 # --- two ways to read them --------------------------------------------------------------------------------------------
@@ -126,12 +125,11 @@ def exponent_gap(first: Points, second: Points, *, count: int = 100, seed: int =
     if len(first.losses) != len(second.losses):
         raise ValueError(f"exponent_gap: {len(first.losses)} and {len(second.losses)} runs, expected the same ones")
     gap = first.fit().exponent - second.fit().exponent  # before the draws: if no law fits, this says so
-    generator, gaps = torch.Generator().manual_seed(seed), []
-    while len(gaps) < count:
-        drawn = torch.randint(len(first.losses), (len(first.losses),), generator=generator)
-        with suppress(ValueError):  # too few different runs for a law: drawn again
-            gaps.append(first.where(drawn).fit().exponent - second.where(drawn).fit().exponent)
-    return gap, *interval(gaps)
+
+    def drawn_gap(drawn: Tensor) -> float:
+        return first.where(drawn).fit().exponent - second.where(drawn).fit().exponent
+
+    return gap, *interval(resample(drawn_gap, len(first.losses), count, seed))
 
 
 # --- learning rates ---------------------------------------------------------------------------------------------------

@@ -10,7 +10,9 @@ ones: it always finds the same answer. Errors are relative. (Hoffmann et al. min
 from many starting points.)
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -108,14 +110,16 @@ def bootstrap(parameters: Tensor, tokens: Tensor, losses: Tensor, *, count: int 
     check_numbers("bootstrap", least=1, whole=True, count=count)
     check_numbers("bootstrap", least=0, whole=True, seed=seed)
     fit_law(parameters, tokens, losses)  # wrong arguments are named
-    generator, laws = torch.Generator().manual_seed(seed), []
-    while len(laws) < count:
-        drawn = torch.randint(len(losses), (len(losses),), generator=generator)
-        try:
-            laws.append(fit_law(parameters[drawn], tokens[drawn], losses[drawn]))
-        except ValueError:
-            continue
-    return laws
+    return resample(lambda drawn: fit_law(parameters[drawn], tokens[drawn], losses[drawn]), len(losses), count, seed)
+
+
+def resample(fit: Callable[[Tensor], Any], runs: int, count: int, seed: int) -> list[Any]:
+    """What `fit` says of `count` samples of the runs, given their numbers; a sample that it refuses is drawn again."""
+    generator, found = torch.Generator().manual_seed(seed), []
+    while len(found) < count:
+        with suppress(ValueError):
+            found.append(fit(torch.randint(runs, (runs,), generator=generator)))
+    return found
 
 
 def interval(values: list[float], share: float = 0.9) -> tuple[float, float]:

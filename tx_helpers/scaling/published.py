@@ -183,9 +183,3 @@ def _gpt3_itself(assumed: Assumptions) -> list[Row]:
         Row("GPT-3 on 10,000 V100", "kwh", 1.287e6, kwh, None, source),
         Row("GPT-3 on 10,000 V100", "carbon", 552e3, kwh * assumed.carbon, None, source),
     ]
-
-
-def with_share(matmul: float) -> Assumptions:
-    """The assumptions with another share of the peak for products; that of 8-bit products changes in proportion."""
-    usual = Assumptions()
-    return replace(usual, matmul=matmul, fp8=min(1.0, usual.fp8 * matmul / usual.matmul))

@@ -1,11 +1,12 @@
 """The planner against published trainings: parameters, and the error of each with one set of assumptions."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from tx_helpers.scaling.cluster import Assumptions
-from tx_helpers.scaling.published import MODELS, PARAMETERS, RUNS, compare, with_share
+from tx_helpers.scaling.published import MODELS, PARAMETERS, RUNS, compare
 from wrong_arguments import faults
 
 
@@ -43,6 +44,12 @@ def test_energy_and_flops_of_gpt3s_own_training():
     rows = {row.what: row for row in compare() if row.run == "GPT-3 on 10,000 V100"}
     assert rows.keys() == {"flops", "kwh", "carbon"}
     assert all(abs(row.error) < 0.1 for row in rows.values())
+
+
+def with_share(matmul: float) -> Assumptions:
+    """Another share of the peak for products; that of 8-bit products changes in proportion."""
+    usual = Assumptions()
+    return replace(usual, matmul=matmul, fp8=min(1.0, usual.fp8 * matmul / usual.matmul))
 
 
 def logarithms(matmul: float, without: str) -> list[float]:

@@ -48,7 +48,7 @@ quick: $(READY) lint  ## for every commit: lint and unit tests
 	$(ONE_THREAD) $(PY) -m pytest $(PARALLEL) -m "not slow and not thorough" tests
 
 browser: $(READY)  ## the explorers in Chromium alone, in JupyterLab and in Notebook 7
-	TX_REQUIRE_BROWSER=1 $(ONE_THREAD) $(PY) -m pytest $(PARALLEL) tests/explorers/test_browser*.py
+	TX_REQUIRE_BROWSER=1 $(ONE_THREAD) $(PY) -m pytest $(PARALLEL) tests/browser
 
 lint: $(READY)
 	$(PY) -m ruff check $(CODE) $(COURSE)

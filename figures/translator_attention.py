@@ -26,8 +26,8 @@ def measured(sentence: str) -> tuple[list[str], list[str], list[list[float]]]:
     """Source words, target words, and the weights (T, S) of the last block's cross-attention, mean over the heads."""
     import torch
 
-    from tx_helpers.capture import capture
-    from tx_helpers.recipes import number_translator
+    from tx_helpers.nn.capture import capture
+    from tx_helpers.zoo.recipes import number_translator
 
     translator = number_translator()
     source, target = translator.data.source_tokenizer, translator.data.target_tokenizer

@@ -15,7 +15,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import torch
 
 from timing import medians
-from tx_helpers.attention import eager_attention, fused_attention, scaled_dot_product_attention
+from tx_helpers.nn.attention import eager_attention, fused_attention, scaled_dot_product_attention
 
 FORMS = {"written out": eager_attention, "fused": fused_attention, "chosen": scaled_dot_product_attention}
 LENGTHS = (16, 64, 128, 256, 512, 1024, 2048)

@@ -19,8 +19,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import torch
 
 from timing import medians
-from tx_helpers.attention import MultiHeadAttention, eager_attention, fused_attention
-from tx_helpers.config import (
+from tx_helpers.nn.attention import MultiHeadAttention, eager_attention, fused_attention
+from tx_helpers.nn.config import (
     AttentionConfig,
     EmbeddingConfig,
     FeedForwardConfig,
@@ -28,14 +28,14 @@ from tx_helpers.config import (
     PositionConfig,
     TransformerConfig,
 )
-from tx_helpers.models import DecoderOnly, count_parameters
-from tx_helpers.recipes import WRITER_STEPS, Writer, train_writer
+from tx_helpers.nn.models import DecoderOnly, count_parameters
 from tx_helpers.text.corpora import tinyshakespeare
 from tx_helpers.text.data import TextBatches, train_validation_split
 from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.training.loop import Run
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import adamw, cosine
+from tx_helpers.zoo.recipes import WRITER_STEPS, Writer, train_writer
 
 STEPS, BATCH, CONTEXT = 2000, 12, 64
 ATTENTION = {"fused": fused_attention, "written out": eager_attention}

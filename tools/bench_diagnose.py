@@ -17,8 +17,8 @@ from torch import nn
 
 import tx_helpers.diagnose as diagnosis
 from timing import medians
-from tx_helpers.config import AttentionConfig, TransformerConfig
-from tx_helpers.models import DecoderOnly, EncoderDecoder, count_parameters
+from tx_helpers.nn.config import AttentionConfig, TransformerConfig
+from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, count_parameters
 
 V, WIDTH, GOAL = 512, 128, 10.0
 

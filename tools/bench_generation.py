@@ -24,9 +24,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from timing import in_turns
-from tx_helpers.config import PositionConfig, TransformerConfig
 from tx_helpers.generation.search import generate
-from tx_helpers.models import DecoderOnly, count_parameters
+from tx_helpers.nn.config import PositionConfig, TransformerConfig
+from tx_helpers.nn.models import DecoderOnly, count_parameters
 
 VOCABULARY, PROMPT = 256, 4  # ids; length of what is given
 

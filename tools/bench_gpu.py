@@ -16,15 +16,15 @@ import time
 
 import torch
 
-from tx_helpers.models import DecoderOnly
-from tx_helpers.presets import gpt2
-from tx_helpers.scaling.hardware import chip_of
+from tx_helpers.lessons.scaling_up.hardware import chip_of
+from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import TextBatch
 from tx_helpers.training.costs import flops
 from tx_helpers.training.loop import Run
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import adamw
 from tx_helpers.training.parallel import REST, Parallel
+from tx_helpers.zoo.presets import gpt2
 
 LENGTH = 1024
 PUBLISHED = (

@@ -17,9 +17,9 @@ import time
 import torch
 
 from notebook_frame import ROOT
-from tx_helpers.recipes import Translator, Writer, number_translator
-from tx_helpers.shipped import CONTEXTS, story_writer
 from tx_helpers.widgets.machine import machine
+from tx_helpers.zoo.recipes import Translator, Writer, number_translator
+from tx_helpers.zoo.shipped import CONTEXTS, story_writer
 
 sys.path.insert(0, str(ROOT / "tests/support"))
 

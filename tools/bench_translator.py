@@ -13,9 +13,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import torch
 
-from tx_helpers.models import count_parameters
-from tx_helpers.recipes import train_translator
+from tx_helpers.nn.models import count_parameters
 from tx_helpers.text.number_words import number_pairs
+from tx_helpers.zoo.recipes import train_translator
 
 
 def main() -> None:

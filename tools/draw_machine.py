@@ -17,9 +17,9 @@ from PIL import Image
 from playwright.sync_api import Locator, Page
 
 from notebook_frame import ROOT
-from tx_helpers.recipes import number_translator
 from tx_helpers.show.stored import PageForm
 from tx_helpers.widgets.machine import machine
+from tx_helpers.zoo.recipes import number_translator
 
 sys.path.insert(0, str(ROOT / "tests/support"))
 

@@ -92,7 +92,7 @@ def make(folder: Path) -> None:
     for name in filter(None, listed.stdout.split("\0")):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, folder / name)
-    for file in (folder / "tx_helpers" / "exercises").glob("nb*.py"):
+    for file in (folder / "tx_helpers" / "lessons").glob("*/exercises*.py"):
         file.write_text(without_answers(file.read_text(encoding="utf-8")), encoding="utf-8")
     torch.save({name: find(name).record() for name in notebook_of()}, folder / RECORD.relative_to(ROOT))
 

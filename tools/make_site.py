@@ -44,7 +44,7 @@ POLICY = (
     "base-uri 'none'; form-action 'none'"
 )
 FIRST = """\
-from tx_helpers.recipes import number_translator
+from tx_helpers.zoo.recipes import number_translator
 from tx_helpers.widgets.machine import machine
 
 machine(number_translator(), "four hundred twenty-one", half=True)

@@ -1,4 +1,4 @@
-"""Measure at which lengths a small model still answers questions about a text: tx_helpers/modern/context.json
+"""Measure at which lengths a small model still answers questions about a text: context.json of its lesson
 
     python tools/measure_context.py [--seeds 4] [--steps 600] [--tuning-steps 60] [--to FILE]
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from recorded_files import machine, write
-from tx_helpers.modern.context import (
+from tx_helpers.lessons.modern_transformers.context import (
     CHAINS,
     FILE,
     LENGTHS,

@@ -13,16 +13,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from tx_helpers.capture import capture
-from tx_helpers.families.objectives import ObjectiveBatches, objective_loss
-from tx_helpers.families.vocabulary import CLS, MASK, SENTIMENTS, SENTINELS, SEP, world_id, world_tokenizer
-from tx_helpers.families.world_models import CLASSES, OBJECTIVE_OF, world_model
 from tx_helpers.generation.search import generate
-from tx_helpers.models import TransformerModel
+from tx_helpers.nn.capture import capture
+from tx_helpers.nn.models import TransformerModel
 from tx_helpers.text.data import BOS, EOS, PAD, pad_right
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_tasks import fill_gap
 from tx_helpers.text.world_truth import Truth
+from tx_helpers.text.world_vocabulary import CLS, MASK, SENTIMENTS, SENTINELS, SEP, world_id, world_tokenizer
+from tx_helpers.training.objectives import ObjectiveBatches, objective_loss
+from tx_helpers.zoo.world_models import CLASSES, OBJECTIVE_OF, world_model
 
 SPLITS = {"train": "new texts", "test": "unseen combinations"}
 LOSS_TEXTS, GAPS, WRITTEN, PROBE_TEXTS, SEED = 1_920, 400, 500, 20_000, 1_000

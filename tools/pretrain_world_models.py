@@ -1,4 +1,4 @@
-"""Pretrain the three models of the little world that come with the package: tx_helpers/families/weights
+"""Pretrain the three models of the little world that come with the package: tx_helpers/zoo/weights
 
     python tools/pretrain_world_models.py [--steps 5000] [--texts 200000] [--only encoder] [--to FOLDER]
 
@@ -20,17 +20,17 @@ from typing import Any
 import torch
 
 from measure_world_models import measure
-from tx_helpers.arguments import check_one_of
-from tx_helpers.families.objectives import ObjectiveBatches
-from tx_helpers.families.vocabulary import world_tokenizer
-from tx_helpers.families.world_models import CLASSES, FOLDER, OBJECTIVE_OF, new_world_model, train_on_texts
-from tx_helpers.models import TransformerModel, count_parameters
-from tx_helpers.pretrained.tensor_file import write_tensors
-from tx_helpers.recipes import WRITER_RATES
+from tx_helpers.nn.arguments import check_one_of
+from tx_helpers.nn.models import TransformerModel, count_parameters
 from tx_helpers.text.world import little_world
+from tx_helpers.text.world_vocabulary import world_tokenizer
 from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.loop import Run
+from tx_helpers.training.objectives import ObjectiveBatches
 from tx_helpers.training.optimizers import fast_bfloat16
+from tx_helpers.training.tensor_file import write_tensors
+from tx_helpers.zoo.recipes import WRITER_RATES
+from tx_helpers.zoo.world_models import CLASSES, FOLDER, OBJECTIVE_OF, new_world_model, train_on_texts
 from world_card import write_card
 
 STEPS, TEXTS, COUNT, IN_A_ROW, WARMUP, SEED = 5_000, 200_000, 48, (1, 2, 3), 50, 0

@@ -1,4 +1,4 @@
-"""Train every rung of the ladder and record what each change is worth: tx_helpers/modern/ladder.json
+"""Train every rung of the ladder and record what each change is worth: ladder.json of its lesson
 
     python tools/run_ladder.py [--seeds 5] [--steps 200] [--text FILE] [--to FILE]
     python tools/run_ladder.py --rates        # the learning rates that were tried, on a seed that is not among the five
@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 import torch
 
 from recorded_files import machine, write
-from tx_helpers.models import count_parameters
-from tx_helpers.modern import ladder
-from tx_helpers.modern.costs import cache_bytes_per_token, flops_per_token
-from tx_helpers.modern.ladder import BUDGETS, FIRST, LadderText, Recipe
-from tx_helpers.modern.verdicts import as_text
+from tx_helpers.lessons.modern_transformers import ladder
+from tx_helpers.lessons.modern_transformers.costs import cache_bytes_per_token, flops_per_token
+from tx_helpers.lessons.modern_transformers.ladder import BUDGETS, FIRST, LadderText, Recipe
+from tx_helpers.lessons.modern_transformers.verdicts import as_text
+from tx_helpers.nn.models import count_parameters
 from tx_helpers.text.data import train_validation_split
 from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.training.contexts import cpu_threads

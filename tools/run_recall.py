@@ -1,4 +1,4 @@
-"""Train small models on recall, each kind at several seeds: tx_helpers/efficient/recall.json
+"""Train small models on recall, each kind at several seeds: tx_helpers/lessons/modern_transformers/recall.json
 
     python tools/run_recall.py [--seeds 0 1 2] [--steps 400] [--to FILE]
 
@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from recorded_files import machine, write
-from tx_helpers.efficient.recall_runs import BATCH, FILE, KINDS, LENGTH, PAIRS, SIZES, STEPS, learn_recall
+from tx_helpers.lessons.modern_transformers.recall_runs import (
+    BATCH,
+    FILE,
+    KINDS,
+    LENGTH,
+    PAIRS,
+    SIZES,
+    STEPS,
+    learn_recall,
+)
 
 
 def about(steps: int) -> dict[str, Any]:

@@ -22,8 +22,8 @@ import torch
 import torch.distributed as dist
 
 from recorded_files import machine, write
-from tx_helpers.modern import record
-from tx_helpers.scaling import two_processes
+from tx_helpers.lessons.modern_transformers import record
+from tx_helpers.lessons.scaling_up import two_processes
 from tx_helpers.text.corpora import tinyshakespeare
 from tx_helpers.training.launch import launch
 from tx_helpers.training.loop import Run, fit

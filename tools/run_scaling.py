@@ -1,4 +1,4 @@
-"""Train the models of the scaling laws, and look for the learning rate at each width: tx_helpers/scaling/laws.json
+"""Train the models of the scaling laws, and look for the learning rate at each width: laws.json of its lesson
 
     python tools/run_scaling.py [--only runs|rates] [--to FILE]
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recorded_files import machine, write
-from tx_helpers.scaling import law_runs
+from tx_helpers.lessons.scaling_up import law_runs
 from tx_helpers.training.contexts import cpu_threads
 
 

@@ -1,4 +1,4 @@
-"""Play the tournament of the three families, and learn from few labels: tx_helpers/families/tournament.json
+"""Play the tournament of the three families, and learn from few labels: tx_helpers/lessons/families/tournament.json
 
     python tools/run_tournament.py [--seeds 5] [--resume] [--only few_labels] [--steps 5] [--to FILE]
 
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from recorded_files import machine, write
-from tx_helpers.families import few_labels
-from tx_helpers.families.tasks import TASKS
-from tx_helpers.families.tournament import (
+from tx_helpers.lessons.families import few_labels
+from tx_helpers.lessons.families.tasks import TASKS
+from tx_helpers.lessons.families.tournament import (
     BATCH,
     EXAMPLES,
     FAMILIES,
@@ -29,8 +29,8 @@ from tx_helpers.families.tournament import (
     recorded,
     weights_hash,
 )
-from tx_helpers.families.world_models import new_world_model
-from tx_helpers.models import count_parameters
+from tx_helpers.nn.models import count_parameters
+from tx_helpers.zoo.world_models import new_world_model
 
 PARTS = ("table", "few_labels")
 

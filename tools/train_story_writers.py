@@ -1,4 +1,4 @@
-"""Train the two writers of stories that come with the package: tx_helpers/story_writers.pt
+"""Train the two writers of stories that come with the package: tx_helpers/zoo/story_writers.pt
 
     python tools/train_story_writers.py [--steps 3000] [--to FILE]
 
@@ -18,9 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from tx_helpers.models import DecoderOnly
-from tx_helpers.recipes import WRITER_RATES, Writer
-from tx_helpers.shipped import CONTEXTS, FILE, KIND, story_writer_config
+from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import TextBatches
 from tx_helpers.text.stories import CAST, stories
 from tx_helpers.text.tokenizers import CharTokenizer
@@ -28,6 +26,8 @@ from tx_helpers.training.checkpoints import save_checkpoint
 from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.loop import Run, fit
 from tx_helpers.training.optimizers import fast_bfloat16, linear_warmup_decay, muon
+from tx_helpers.zoo.recipes import WRITER_RATES, Writer
+from tx_helpers.zoo.shipped import CONTEXTS, FILE, KIND, story_writer_config
 
 STORIES, STEPS, CHARACTERS, WARMUP, WEIGHT = 20_000, 3_000, 4_096, 50, 8.0  # CHARACTERS: of a step
 CPU = torch.device("cpu")

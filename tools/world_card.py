@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from tx_helpers.families.world_models import CLASSES, world_model_facts
+from tx_helpers.zoo.world_models import CLASSES, world_model_facts
 
 NAMES = {"encoder": "encoder", "decoder": "decoder", "encoder_decoder": "encoder–decoder"}
 TEXT = """\
@@ -15,7 +15,7 @@ generated English, texts of some 35 words and at most 56, made of 468 words and 
 notebooks: small enough to be trained in minutes, and good enough to be studied. They know nothing of the real
 world.
 
-    from tx_helpers.families.world_models import world_model
+    from tx_helpers.zoo.world_models import world_model
     encoder = world_model("encoder")
 
 `make pretrained` trains them again by the same recipe; the last digits depend on the processor. Every figure below is

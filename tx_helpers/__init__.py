@@ -1,6 +1,6 @@
 """Helpers of the course on the Transformer: every part of the model, small, tested and told in the order of the maths.
 
-Import from the named modules (`from tx_helpers.attention import MultiHeadAttention`). This file imports nothing heavy.
+Import from the named modules: `from tx_helpers.nn.attention import MultiHeadAttention`. Nothing heavy is imported here.
 """
 
 import os

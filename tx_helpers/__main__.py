@@ -92,15 +92,15 @@ def train(arguments: list[str]) -> int:
         epilog="Several processes: torchrun --nproc-per-node N -m tx_helpers train RECIPE. "
         "Exit code: 0 all steps are done, 1 it was interrupted and has a checkpoint, 2 the recipe is wrong.",
     )
-    parser.add_argument("recipe", metavar="RECIPE", help="its keys: tx_helpers.recipe_file.Recipe")
+    parser.add_argument("recipe", metavar="RECIPE", help="its keys: tx_helpers.zoo.recipe_file.Recipe")
     parser.add_argument("--dry-run", action="store_true", help="print memory, FLOPs, tokens and time, and do not train")
     parser.add_argument("--processes", type=int, default=1, help="with --dry-run: for so many processes (default: 1)")
     try:
         options = parser.parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
-    from tx_helpers.recipe_file import plan, read_recipe
-    from tx_helpers.recipe_file import train as trained
+    from tx_helpers.zoo.recipe_file import plan, read_recipe
+    from tx_helpers.zoo.recipe_file import train as trained
 
     try:
         recipe = read_recipe(options.recipe)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from mistakes import Pair, cross_entropy, shifting, smoothed, text_batch
 from toy import Toy, decoding, window_mask, windowed
-from tx_helpers.config import (
+from tx_helpers.nn.config import (
     AttentionConfig,
     EmbeddingConfig,
     FeedForwardConfig,
@@ -17,8 +17,8 @@ from tx_helpers.config import (
     PositionConfig,
     TransformerConfig,
 )
-from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
-from tx_helpers.presets import bert, gpt2, llama, t5, transformer_2017
+from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly
+from tx_helpers.zoo.presets import bert, gpt2, llama, t5, transformer_2017
 
 V, D, H, CONTEXT, PAD = 29, 24, 4, 32, 0
 LIBRARY = dict(bos_token_id=1, eos_token_id=2)

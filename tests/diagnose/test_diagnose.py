@@ -7,13 +7,13 @@ from torch import nn
 
 import wrong_models
 from right_models import RIGHT, ours
-from tx_helpers.config import EmbeddingConfig, FeedForwardConfig, PositionConfig
 from tx_helpers.diagnose import PROBES, diagnose
 from tx_helpers.diagnose.report import LOOK, SKIPPED, Report
 from tx_helpers.diagnose.report import RIGHT as FINE
 from tx_helpers.diagnose.report import WRONG as FOUND
-from tx_helpers.experts import ExpertsConfig
-from tx_helpers.models import EncoderDecoder
+from tx_helpers.nn.config import EmbeddingConfig, FeedForwardConfig, PositionConfig
+from tx_helpers.nn.models import EncoderDecoder
+from tx_helpers.zoo.parts.experts import ExpertsConfig
 from wrong_models import NO_MODEL, UNSEEN, WRONG, Toy
 
 

@@ -1,16 +1,15 @@
 """Every exercise of the course: its solution passes, its mistakes are named, unusual right answers pass."""
 
-import importlib
 import math
 import sys
 from functools import cache
-from pathlib import Path
 
 import nbformat
 import pytest
 import torch
 
 from copying import overlap
+from lesson_files import lesson_files
 from notebook_frame import ROOT
 from tx_helpers.exercises.catalogue import find, modules, notebook_of, of_notebook
 from tx_helpers.exercises.checks import examine
@@ -18,14 +17,12 @@ from tx_helpers.exercises.compare import difference
 from tx_helpers.exercises.quizzes import Choice, Question
 from tx_helpers.exercises.record import TITLES
 
-ANSWERS = Path(__file__).parent / "answers"
-
 
 def answers(kind: str) -> dict[str, dict[str, object]]:
     """ "right" or "unlike": exercise -> {name: answer}, from all files of that kind."""
     table = {}
-    for file in sorted(ANSWERS.glob(f"{kind}_*.py")):
-        table |= getattr(importlib.import_module(f"answers.{file.stem}"), kind.upper())
+    for module in lesson_files(f"{kind}*.py"):
+        table |= getattr(module, kind.upper())
     return table
 
 

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from tx_helpers.exercises import checks, kept, plain_model
+from tx_helpers import plain as plain_model
+from tx_helpers.exercises import checks, kept
 from tx_helpers.exercises.catalogue import find, of_notebook
 from tx_helpers.exercises.own import your_own
 
-HEAD = "import math\nimport torch\nfrom torch import nn\nfrom tx_helpers.positions import sinusoidal\n"
+HEAD = "import math\nimport torch\nfrom torch import nn\nfrom tx_helpers.nn.positions import sinusoidal\n"
 MODELS = ("Transformer", "GPT")
 
 

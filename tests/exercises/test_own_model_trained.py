@@ -8,14 +8,14 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from notebook_frame import ROOT
-from tx_helpers.config import TransformerConfig
 from tx_helpers.exercises import kept
 from tx_helpers.exercises.catalogue import find
 from tx_helpers.exercises.own import your_own
-from tx_helpers.models import DecoderOnly
-from tx_helpers.recipes import train_translator, train_writer
+from tx_helpers.nn.config import TransformerConfig
+from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.number_words import number_pairs
 from tx_helpers.text.stories import stories
+from tx_helpers.zoo.recipes import train_translator, train_writer
 
 pytestmark = pytest.mark.thorough
 STEPS = 300  # of the writer

@@ -3,11 +3,9 @@
 Try the claims of one notebook alone:  python -m pytest tests/notebooks/test_claims.py -m "" -k 04_
 """
 
-import importlib
 import os
 import re
 import time
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -16,16 +14,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from claim_tests import find_faults, in_a_copy
 from claims import Break, Claim
+from lesson_files import lesson_files
 from notebook_frame import ROOT
 from repository import COURSE
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork on this system")
 
-CLAIMS = [
-    claim
-    for path in sorted(Path(__file__).parent.glob("claims_*.py"))
-    for claim in importlib.import_module(path.stem).CLAIMS
-]
+CLAIMS = [claim for module in lesson_files("claims.py") for claim in module.CLAIMS]
 
 # What people say of Transformers, and the notebook that tests it: the `text` of a Claim there. The notebooks' own
 # claims (### "…" below "Measured, not believed") need not be listed; a test below finds them.

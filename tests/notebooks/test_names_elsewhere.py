@@ -17,8 +17,8 @@ from torch import nn
 
 import tx_helpers
 from notebook_frame import ROOT
-from tx_helpers import models
-from tx_helpers.config import FeedForwardConfig, NormConfig, TransformerConfig
+from tx_helpers.nn import models
+from tx_helpers.nn.config import FeedForwardConfig, NormConfig, TransformerConfig
 
 REFERENCE = nbformat.read(ROOT / "notebooks" / "18_reference.ipynb", as_version=4)
 (SECTION,) = (cell.source for cell in REFERENCE.cells if cell.source.startswith("## 10 Names elsewhere"))

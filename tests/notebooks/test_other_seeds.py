@@ -16,7 +16,7 @@ from claim_tests import no_traces, run
 from notebook_slice import needed_cells
 from other_seeds import UNNAMED_SEEDS, reseeded
 from test_claims import code_of
-from tx_helpers.recipes import Translator, train_translator
+from tx_helpers.zoo.recipes import Translator, train_translator
 
 CACHED, IN_ITS_PLACE = "number_translator(progress=False)", "translator_at({seed})"
 

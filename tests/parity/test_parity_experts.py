@@ -9,7 +9,7 @@ from transformers.models.mixtral.modeling_mixtral import MixtralSparseMoeBlock, 
 from transformers.models.qwen3_moe.modeling_qwen3_moe import Qwen3MoeSparseMoeBlock
 
 from parity import TOLERANCE, Pair, assert_same_model, both_precisions, normal
-from tx_helpers.experts import MixtureOfExperts, Routing, balance_loss
+from tx_helpers.zoo.parts.experts import MixtureOfExperts, Routing, balance_loss
 
 B, T, D, F, E, k = 2, 7, 10, 6, 5, 3
 

@@ -7,9 +7,9 @@ from torch import Tensor, nn
 from transformers.models.deepseek_v3.modeling_deepseek_v3 import DeepseekV3Attention, DeepseekV3RotaryEmbedding
 
 from parity import TOLERANCE, Pair, assert_same_model, both_precisions, normal
-from tx_helpers.latent import LatentAttention
-from tx_helpers.masks import additive_mask, causal_mask
-from tx_helpers.positions import Rotary
+from tx_helpers.nn.masks import additive_mask, causal_mask
+from tx_helpers.nn.positions import Rotary
+from tx_helpers.zoo.parts.latent import LatentAttention
 
 B, T, D, H, L, R, C, VALUE = 2, 7, 10, 3, 9, 4, 5, 6
 

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 
 from parity import TOLERANCE, normal
 from public_models import CASES, PublicModel, hidden_states
-from tx_helpers.capture import capture
 from tx_helpers.generation.search import generate
-from tx_helpers.pretrained.config_paths import differences, resolved
-from tx_helpers.pretrained.families import FAMILIES
-from tx_helpers.pretrained.load import Pretrained, load_pretrained
-from tx_helpers.pretrained.save import save_pretrained, to_theirs
+from tx_helpers.nn.capture import capture
+from tx_helpers.zoo.public.config_paths import differences, resolved
+from tx_helpers.zoo.public.families import FAMILIES
+from tx_helpers.zoo.public.load import Pretrained, load_pretrained
+from tx_helpers.zoo.public.save import save_pretrained, to_theirs
 
 CLOSE = TOLERANCE[torch.float32]
 every_model = pytest.mark.parametrize("case", CASES.values(), ids=CASES)

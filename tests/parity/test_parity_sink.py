@@ -7,9 +7,9 @@ from torch import Tensor
 from transformers.models.gpt_oss.modeling_gpt_oss import GptOssAttention, GptOssRotaryEmbedding
 
 from parity import TOLERANCE, Pair, assert_same_model, both_precisions, normal
-from tx_helpers.attention import MultiHeadAttention, eager_attention
-from tx_helpers.masks import additive_mask, causal_mask, sliding_window_mask
-from tx_helpers.positions import Rotary
+from tx_helpers.nn.attention import MultiHeadAttention, eager_attention
+from tx_helpers.nn.masks import additive_mask, causal_mask, sliding_window_mask
+from tx_helpers.nn.positions import Rotary
 
 B, T, D, H, G, K = 2, 7, 10, 6, 3, 4
 

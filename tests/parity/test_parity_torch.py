@@ -28,10 +28,10 @@ from parity import (
     rows,
     tokens,
 )
-from tx_helpers.attention import MultiHeadAttention
-from tx_helpers.blocks import WIRINGS, DecoderBlock, EncoderBlock
-from tx_helpers.capture import capture
-from tx_helpers.config import (
+from tx_helpers.nn.attention import MultiHeadAttention
+from tx_helpers.nn.blocks import WIRINGS, DecoderBlock, EncoderBlock
+from tx_helpers.nn.capture import capture
+from tx_helpers.nn.config import (
     AttentionConfig,
     EmbeddingConfig,
     FeedForwardConfig,
@@ -39,9 +39,9 @@ from tx_helpers.config import (
     PositionConfig,
     TransformerConfig,
 )
-from tx_helpers.layers import FeedForward, RMSNorm
-from tx_helpers.masks import causal_mask, combine_masks
-from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
+from tx_helpers.nn.layers import FeedForward, RMSNorm
+from tx_helpers.nn.masks import causal_mask, combine_masks
+from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly
 
 PAD = 0
 

@@ -15,9 +15,9 @@ import transformers
 from torch import Tensor, nn
 
 from parity import TOLERANCE, Pair, assert_same_model, both_precisions, linear, norm, normal, projections, rows, tokens
-from tx_helpers.attention import MultiHeadAttention
-from tx_helpers.blocks import EncoderBlock
-from tx_helpers.config import (
+from tx_helpers.nn.attention import MultiHeadAttention
+from tx_helpers.nn.blocks import EncoderBlock
+from tx_helpers.nn.config import (
     AttentionConfig,
     EmbeddingConfig,
     FeedForwardConfig,
@@ -25,10 +25,10 @@ from tx_helpers.config import (
     PositionConfig,
     TransformerConfig,
 )
-from tx_helpers.masks import sliding_window_mask
-from tx_helpers.models import DecoderOnly, EncoderDecoder, EncoderOnly
-from tx_helpers.positions import ALiBi, Rotary, T5Bias
-from tx_helpers.presets import bert, gpt2, llama, t5
+from tx_helpers.nn.masks import sliding_window_mask
+from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly
+from tx_helpers.nn.positions import ALiBi, Rotary, T5Bias
+from tx_helpers.zoo.presets import bert, gpt2, llama, t5
 
 # All distinct: batch, source and target positions, width, heads, key–value heads, head width, hidden, ids, context.
 B, S, T, D, H, G, K, F, V, CONTEXT = 2, 9, 7, 24, 6, 2, 10, 20, 29, 13

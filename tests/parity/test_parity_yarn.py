@@ -7,8 +7,8 @@ import torch
 import transformers
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from tx_helpers.positions import wavelengths
-from tx_helpers.yarn import Yarn
+from tx_helpers.nn.positions import wavelengths
+from tx_helpers.zoo.parts.yarn import Yarn
 
 OPTIONS = [
     {},

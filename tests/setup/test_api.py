@@ -44,7 +44,7 @@ def test_every_public_name_is_on_the_page(page, name):
 def test_signatures_and_methods_are_shown(page):
     shown = plain(page)
     assert "def causal_mask(" in shown
-    for parameter in inspect.signature(importlib.import_module("tx_helpers.layers").FeedForward).parameters:
+    for parameter in inspect.signature(importlib.import_module("tx_helpers.nn.layers").FeedForward).parameters:
         assert re.search(rf"class FeedForward\(nn\.Module\)\n    def __init__\([^\n]*\b{parameter}\b", shown), parameter
 
 

@@ -97,7 +97,7 @@ def test_what_is_spoken_of_exists():
         "see nothing.md",
         "`tx_helpers/nothing.py`",
         "<tools/no.py",
-        "in tx_helpers.masks.no_mask",
+        "in tx_helpers.nn.masks.no_mask",
         "test_of_nothing",
     ],
 )
@@ -106,6 +106,6 @@ def test_the_guard_sees(text):
 
 
 def test_what_the_guard_lets_pass():
-    fine = "`tests/notebooks/claims_NN.py`, tx_helpers/masks.py, figures/<name>.svg, text/data.py, `layers.py`,"
-    assert absent(fine + " tx_helpers.masks.causal_mask, https://example.org/a/b.md, test_structure, a.b.c") == []
+    fine = "`tests/notebooks/claims_NN.py`, tx_helpers/nn/masks.py, figures/<name>.svg, text/data.py, `layers.py`,"
+    assert absent(fine + " tx_helpers.nn.masks.causal_mask, https://example.org/a/b.md, test_structure, a.b.c") == []
     assert spoken('"""a.py"""\nx = "b.py"  # c.py', "py") == "a.py\n# c.py"

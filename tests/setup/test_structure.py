@@ -1,38 +1,46 @@
-"""Which module of tx_helpers may import which, and what no module may do."""
+"""Which module of tx_helpers may import which, where what one lesson alone uses lives, and what no module may do."""
 
 import ast
 import re
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
+import nbformat
 import pytest
 
 from notebook_frame import ROOT
-from repository import repository_files
+from repository import COURSE
 from tiers import TIER_OF
+from tx_helpers.exercises.course import LESSONS
 
 PACKAGE = ROOT / "tx_helpers"
-MAX_LINES = 300
-MAX_BANK = 700  # a notebook's exercises, the texts of diagnose: tables of many short entries
-MAX_TEST_LINES = 400
-# Test files that are longer and wait to be divided; a new one is not added here.
-LONG_TESTS = {
-    *("test_attention.py", "test_capture.py", "test_exercise_checks.py", "test_loop.py"),
-    *("test_models.py", "test_parity_transformers.py", "test_search.py"),
-}
+MAX_LINES = 400
+MAX_BANK = 900  # a lesson's exercises, the texts of diagnose: tables of many short entries
 MAX_FUNCTION = 60  # lines of a function in a script, one screen
 DOORS = {"diagnose", "exercises"}  # the sub-packages whose few functions learners import by the sub-package's name
+LOOK_UP = "reference"  # the notebook that looks things up in every room
 
-
-def module_of(path):
-    """The name in the table: "masks", or "widgets" for widgets/masks.py."""
-    return path.relative_to(PACKAGE).with_suffix("").parts[0]
-
+# Outside the lessons, and yet used by one of them alone: why.
+OF_ONE_LESSON = {
+    "diagnose": "examines anybody's model, from the command line too",
+    "zoo.public": "reads and writes public checkpoints for anybody",
+}
 
 SOURCES = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 MODULES = {path: text for path, text in SOURCES.items() if path != PACKAGE / "__init__.py"}
-by_path = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+
+
+def name_of(path: Path) -> str:
+    """ "widgets.machine" for widgets/machine.py; a package has the name of its folder."""
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def tier_of(name: str) -> int | None:
+    """The tier of a module by the longest name of the table that begins its own; None where there is none."""
+    parts = name.split(".")
+    return next((TIER_OF[key] for n in range(len(parts), 0, -1) if (key := ".".join(parts[:n])) in TIER_OF), None)
 
 
 def imported(text: str) -> list[str]:
@@ -54,86 +62,166 @@ def _source(node: ast.ImportFrom, name: str) -> str:
     if node.level:
         return "."
     whole = f"{node.module}.{name}"
-    in_a_folder = node.module != "tx_helpers" and (ROOT / whole.replace(".", "/")).with_suffix(".py").exists()
-    return whole if in_a_folder or whole == "tx_helpers.__version__" else node.module
+    is_module = (ROOT / whole.replace(".", "/")).with_suffix(".py").exists()
+    return whole if is_module or whole == "tx_helpers.__version__" else node.module
 
 
 def wrong_imports(module: str, text: str) -> list[str]:
-    """What `module` imports against the table."""
+    """What `module` imports against the table of tiers, and from another lesson's room."""
     found = []
+    tier = tier_of(module)
     for name in imported(text):
-        package, _, rest = name.partition(".")
-        target = rest.split(".")[0]
-        if name == "." or (package == "tx_helpers" and (PACKAGE / rest.replace(".", "/")).is_dir()):
+        package, _, target = name.partition(".")
+        if name == "." or (package == "tx_helpers" and (PACKAGE / target.replace(".", "/")).is_dir()):
             found.append(f"{module} imports from a package itself, not from a named module")
-        elif package == "tx_helpers" and TIER_OF.get(target, 99) > TIER_OF[module]:
-            found.append(f"{module} (tier {TIER_OF[module]}) imports {target} (tier {TIER_OF.get(target)})")
-        elif package in {"matplotlib", "ipywidgets", "IPython"} and TIER_OF[module] <= 3:
-            found.append(f"{module} (tier {TIER_OF[module]}) imports {package}")
+        elif package == "tx_helpers" and (tier_of(target) is None or tier_of(target) > tier):
+            found.append(f"{module} (tier {tier}) imports {target} (tier {tier_of(target)})")
+        elif package in {"matplotlib", "ipywidgets", "IPython"} and tier <= TIER_OF["generation"]:
+            found.append(f"{module} (tier {tier}) imports {package}")
+        if target.startswith("lessons.") and module.startswith("lessons."):
+            own, other = module.split(".")[1], target.split(".")[1]
+            found += [f"{module} imports from the room of another lesson, {other}"] if own != other else []
     return found
 
 
-def test_the_table_names_what_is_there():
-    assert set(TIER_OF) == {module_of(path) for path in MODULES}
-
-
-@by_path
-def test_imports_run_downward(path):
-    assert module_of(path) in TIER_OF, f"{module_of(path)} stands in no tier of the table"
-    assert wrong_imports(module_of(path), MODULES[path]) == []
-
-
-def test_no_circle():
-    graph = {module_of(path): set() for path in MODULES}
-    for path, text in MODULES.items():
-        names = {name.split(".")[1] for name in imported(text) if name.startswith("tx_helpers.")}
-        graph[module_of(path)] |= names - {module_of(path)}
+def circles(graph: dict[str, set[str]]) -> str:
+    """The first circle of a graph of imports, in words; "" where there is none."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        pytest.fail(f"modules import each other in a circle: {' -> '.join(error.args[1])}")
+        return " -> ".join(error.args[1])
+    return ""
+
+
+# Module -> modules of the package that it imports, lazy imports and those for type checkers included.
+GRAPH = {
+    name_of(path): {name.removeprefix("tx_helpers.") for name in imported(text) if name.startswith("tx_helpers.")}
+    for path, text in MODULES.items()
+}
+
+
+def reached(names: set[str], graph: dict[str, set[str]] = GRAPH) -> set[str]:
+    """These modules and all that they import, directly or not."""
+    seen: set[str] = set()
+    todo = {name for name in names if name in graph}
+    while todo:
+        name = todo.pop()
+        seen.add(name)
+        todo |= (graph[name] & graph.keys()) - seen
+    return seen
+
+
+def imports_of_notebook(path: Path) -> set[str]:
+    """What the code cells of a notebook import of the package."""
+    cells = nbformat.read(path, as_version=4).cells
+    names = {name for cell in cells if cell.cell_type == "code" for name in imported(cell.source)}
+    return {name.removeprefix("tx_helpers.") for name in names if name.startswith("tx_helpers.")}
+
+
+def users(notebooks: dict[str, set[str]], graph: dict[str, set[str]] = GRAPH) -> dict[str, set[str]]:
+    """Module -> the lessons that use it: by their notebook, or by a module of their room."""
+    of_lesson = {
+        lesson: reached(names | {name for name in graph if name.startswith(f"lessons.{lesson}.")}, graph)
+        for lesson, names in notebooks.items()
+    }
+    return {name: {lesson for lesson, seen in of_lesson.items() if name in seen} for name in graph}
+
+
+def test_the_tiers_name_what_is_there():
+    assert {name_of(path): tier_of(name_of(path)) for path in MODULES if tier_of(name_of(path)) is None} == {}
+    assert [name for name in TIER_OF if not (PACKAGE / name.replace(".", "/")).is_dir() and name not in GRAPH] == []
+
+
+def test_imports_run_downward_and_no_lesson_imports_another():
+    assert [fault for path, text in MODULES.items() for fault in wrong_imports(name_of(path), text)] == []
+
+
+def test_no_file_imports_itself_in_a_circle():
+    assert circles(GRAPH) == ""
+
+
+def test_every_room_is_a_lesson_of_the_course():
+    rooms = {path.name for path in (PACKAGE / "lessons").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert rooms <= set(LESSONS.values())
+    assert [path.stem for path in COURSE] == [f"{number}_{lesson}" for number, lesson in LESSONS.items()]
+
+
+NOTEBOOKS = {path.stem[3:]: imports_of_notebook(path) for path in COURSE}
+
+
+def test_a_notebook_imports_from_no_room_but_its_own():
+    strange = {
+        (lesson, name)
+        for lesson, names in NOTEBOOKS.items()
+        for name in names
+        if name.startswith("lessons.") and name.split(".")[1] != lesson and lesson != LOOK_UP
+    }
+    assert strange == set()
+
+
+def test_what_one_lesson_alone_uses_lives_with_it():
+    alone = {name: by for name, by in users(NOTEBOOKS).items() if len(by - {LOOK_UP}) == 1}
+    outside = {name: by for name, by in alone.items() if not name.startswith("lessons.")}
+    listed = tuple(OF_ONE_LESSON)
+    assert {name: by for name, by in outside.items() if not name.startswith(listed) and SOURCES_OF[name]} == {}
+    assert [name for name in listed if not any(module.startswith(name) for module in outside)] == []
+
+
+# Module -> does it hold more than a docstring?
+SOURCES_OF = {name_of(path): len(ast.parse(text).body) > 1 for path, text in MODULES.items()}
+
+
+def test_the_guard_of_rooms_sees():
+    graph = {"lessons.a.x": {"nn.m", "show.s"}, "lessons.b.y": {"nn.m"}, "nn.m": set(), "show.s": {"nn.m"}}
+    by = users({"a": {"lessons.a.x"}, "b": set()}, graph)
+    assert by["nn.m"] == {"a", "b"} and by["show.s"] == {"a"}
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}}) != "" and circles({"a": {"b"}, "b": set()}) == ""
 
 
 @pytest.mark.parametrize(
     ("module", "text", "finding"),
     [
-        ("attention", "from tx_helpers.models import DecoderOnly", "attention (tier 0) imports models (tier 1)"),
-        ("models", "def f():\n    import tx_helpers.training.loop as t", "models (tier 1) imports training (tier 3)"),
-        ("models", "from tx_helpers import masks", "models imports from a package itself, not from a named module"),
         (
-            "training",
-            "from tx_helpers.text import Pairs",
-            "training imports from a package itself, not from a named module",
+            "nn.models",
+            "def f():\n    import tx_helpers.training.loop",
+            "nn.models (tier 0) imports training.loop (tier 2)",
         ),
-        ("models", "from .masks import causal_mask", "models imports from a package itself, not from a named module"),
-        ("models", "from tx_helpers.unheard_of import x", "models (tier 1) imports unheard_of (tier None)"),
+        ("nn.models", "from tx_helpers import nn", "nn.models imports from a package itself, not from a named module"),
+        ("nn.models", "from .masks import f", "nn.models imports from a package itself, not from a named module"),
+        ("nn.models", "from tx_helpers.unheard_of import x", "nn.models (tier 0) imports unheard_of (tier None)"),
         (
-            "show",
-            "from tx_helpers.diagnose.probes import P",
-            "show imports from a package itself, not from a named module",
+            "show.plots",
+            "from tx_helpers.text import P",
+            "show.plots imports from a package itself, not from a named module",
         ),
-        ("training", "import matplotlib.pyplot as plt", "training (tier 3) imports matplotlib"),
+        ("training.loop", "import matplotlib.pyplot as plt", "training.loop (tier 2) imports matplotlib"),
+        (
+            "lessons.masking.masks",
+            "from tx_helpers.lessons.training.schedules import f",
+            "lessons.masking.masks imports from the room of another lesson, training",
+        ),
     ],
 )
 def test_the_import_guard_sees(module, text, finding):
     assert wrong_imports(module, text) == [finding]
-    fine = "import matplotlib\nfrom tx_helpers.masks import causal_mask\nfrom tx_helpers import __version__"
-    assert wrong_imports("show", fine) == []
-    assert wrong_imports("widgets", "from tx_helpers.widgets import softmax") == []
+    fine = "import matplotlib\nfrom tx_helpers.nn.masks import causal_mask\nfrom tx_helpers import __version__"
+    assert wrong_imports("show.plots", fine) == []
+    assert wrong_imports("lessons.masking.masks", "from tx_helpers.lessons.masking import leaks") == []
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.glob("*/**/__init__.py")), ids=lambda path: path.parent.name)
-def test_a_sub_package_is_a_docstring(path):
+def test_a_sub_package_is_a_docstring():
     """The doors for learners also import their few functions; nothing is defined in an `__init__`."""
-    docstring, *rest = ast.parse(SOURCES[path]).body
-    assert isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant)
-    imports = [node for node in rest if isinstance(node, ast.ImportFrom)]
-    others = [ast.unparse(node) for node in rest if node not in imports]
-    if path.parent.name in DOORS:
+    found = {}
+    for path in sorted(PACKAGE.glob("*/**/__init__.py")):
+        docstring, *rest = ast.parse(SOURCES[path]).body
+        assert isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant), path
+        imports = [node for node in rest if isinstance(node, ast.ImportFrom)]
+        others = [ast.unparse(node) for node in rest if node not in imports]
         names = sorted(alias.name for node in imports for alias in node.names)
-        assert others == [f"__all__ = {names}"]
-    else:
-        assert rest == []
+        expected = [f"__all__ = {names}"] if path.parent.name in DOORS else []
+        if others != expected or (imports and path.parent.name not in DOORS):
+            found[path.parent.name] = others
+    assert found == {}
 
 
 def run(code: str) -> str:
@@ -153,7 +241,7 @@ def test_the_package_sets_the_wait_policy_unless_the_user_has():
 
 
 def test_tiers_0_to_3_run_without_pictures_and_widgets_and_leave_torch_as_it_was():
-    low = sorted({module_of(path) for path in MODULES if TIER_OF[module_of(path)] <= 3})
+    low = sorted(name for name in GRAPH if tier_of(name) <= TIER_OF["generation"])
     code = f"""
 import importlib, sys, torch
 state = lambda: (torch.get_num_threads(), torch.get_float32_matmul_precision(), torch.get_default_dtype(),
@@ -200,9 +288,8 @@ def global_changes(text: str) -> list[str]:
     return found
 
 
-@by_path
-def test_nobody_changes_everybodys_state(path):
-    assert global_changes(MODULES[path]) == []
+def test_nobody_changes_everybodys_state():
+    assert {name_of(path): found for path, text in MODULES.items() if (found := global_changes(text))} == {}
 
 
 @pytest.mark.parametrize(
@@ -232,9 +319,8 @@ def undocumented(text: str) -> list[str]:
     return missing if ast.get_docstring(tree) else ["the module", *missing]
 
 
-@by_path
-def test_what_is_public_is_documented(path):
-    assert undocumented(MODULES[path]) == []
+def test_what_is_public_is_documented():
+    assert {name_of(path): found for path, text in MODULES.items() if (found := undocumented(text))} == {}
 
 
 def test_the_docstring_guard_sees():
@@ -242,20 +328,14 @@ def test_the_docstring_guard_sees():
     assert undocumented(text) == ["the module", "A", "d"]
 
 
-@by_path
-def test_a_module_fits_on_a_few_screens(path):
-    table = path.match("exercises/nb*.py") or path.match("diagnose/reasons.py")
-    lines, most = len(MODULES[path].splitlines()), MAX_BANK if table else MAX_LINES
-    assert lines <= most, f"{path.name} has {lines} lines, expected at most {most}"
+def test_a_module_fits_on_a_few_screens():
+    """Tables of many short entries may be longer: a lesson's exercises, the texts of diagnose."""
+    table = {path: path.match("exercises*.py") or path.match("diagnose/reasons.py") for path in MODULES}
+    lines = {path: len(text.splitlines()) for path, text in MODULES.items()}
+    assert {name_of(path): n for path, n in lines.items() if n > (MAX_BANK if table[path] else MAX_LINES)} == {}
 
 
 SCRIPTS = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.js"))}
-
-
-def test_no_test_file_is_too_long():
-    paths = [ROOT / name for name in repository_files() if re.fullmatch(r"tests/.*\.py", name)]
-    lengths = {path.name: len(path.read_text("utf-8").splitlines()) for path in paths if path.name not in LONG_TESTS}
-    assert {name: lines for name, lines in lengths.items() if lines > MAX_TEST_LINES} == {}
 
 
 def long_functions(script: str) -> list[str]:
@@ -266,10 +346,9 @@ def long_functions(script: str) -> list[str]:
     return [part[0].splitlines()[0] for part in found if len(part[0].splitlines()) > MAX_FUNCTION]
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_script_and_its_functions_fit_on_a_few_screens(path):
-    assert len(SCRIPTS[path].splitlines()) <= MAX_LINES
-    assert long_functions(SCRIPTS[path]) == []
+def test_a_script_and_its_functions_fit_on_a_few_screens():
+    assert {path.name: n for path, text in SCRIPTS.items() if (n := len(text.splitlines())) > MAX_LINES} == {}
+    assert {path.name: found for path, text in SCRIPTS.items() if (found := long_functions(text))} == {}
 
 
 @pytest.mark.parametrize("first", ["function f() {", "export function f(a) {", "const f = ({ a }) => {"])

@@ -4,7 +4,6 @@
 line each.
 """
 
-import importlib
 import re
 import time
 from pathlib import Path
@@ -14,7 +13,7 @@ from playwright.sync_api import Error, Locator
 from browser_contrast import contrast_faults
 from browser_harness import Sheet
 from explorer_cases import Case, Move
-from notebook_frame import ROOT
+from lesson_files import FOLDER, lesson_files
 
 PATIENCE = 60  # seconds in which the picture must follow a move, even on a busy machine
 # What a learner can operate, in the order in which a name is looked up: a slider has its name, and so may its number.
@@ -40,10 +39,9 @@ PICTURE = """root => [...root.querySelectorAll(".tx-picture")].map(place => {
 }).join("\\n")"""
 
 
-def cases_of(folder: Path = ROOT / "tests/explorers") -> list[Case]:
-    """The cases of all files explorers_NN.py."""
-    modules = [path.stem for path in sorted(folder.glob("explorers_[0-9]*.py"))]
-    return [case for module in modules for case in importlib.import_module(module).CASES]
+def cases_of(folder: Path = FOLDER) -> list[Case]:
+    """The cases of all lessons."""
+    return [case for module in lesson_files("explorers.py", folder) for case in module.CASES]
 
 
 def faults_of(opened, notebook: str, cases: list[Case] | None = None, *, from_menu: bool = False) -> list[str]:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.capture import capture, module_paths
-from tx_helpers.models import EncoderDecoder
-from tx_helpers.recipes import Translator, Writer
+from tx_helpers.nn.capture import capture, module_paths
+from tx_helpers.nn.models import EncoderDecoder
 from tx_helpers.widgets.machine_data import SCRIPT, machine_data
+from tx_helpers.zoo.recipes import Translator, Writer
 
 # Bytes are given as a chosen file, which is faster than as text.
 GIVEN = """async () => { window.given = await document.querySelector("input").files[0].arrayBuffer(); }"""

@@ -3,11 +3,11 @@
 import re
 
 from parity import randomise
-from tx_helpers.models import DecoderOnly, EncoderDecoder
-from tx_helpers.recipes import Translator, Writer, translator_config, writer_config
+from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
 from tx_helpers.text.data import word_pairs
 from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.widgets.machine import Machine, machine
+from tx_helpers.zoo.recipes import Translator, Writer, translator_config, writer_config
 from widget_page import mount
 
 PAIRS = [("one two three", "eins zwei drei"), ("four five", "vier und fünf"), ("six seven", "sechs sieben acht")]

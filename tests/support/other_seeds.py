@@ -84,7 +84,7 @@ def reseeded(source: str, notebook: str, seed: int) -> str:
 
 def fill(folder: Path, seed: int) -> None:
     """Write the models that the package caches, trained from this seed, into the folder."""
-    from tx_helpers import recipes
+    from tx_helpers.zoo import recipes
 
     cache, default = os.environ.get("TX_CACHE"), recipes.train_translator.__kwdefaults__
     os.environ["TX_CACHE"] = str(folder)

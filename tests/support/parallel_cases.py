@@ -18,8 +18,8 @@ import torch.distributed as dist
 from torch import nn
 
 import tx_helpers  # noqa: F401  sets how idle threads wait
-from tx_helpers.config import AttentionConfig, EmbeddingConfig, FeedForwardConfig, PositionConfig, TransformerConfig
-from tx_helpers.models import DecoderOnly
+from tx_helpers.nn.config import AttentionConfig, EmbeddingConfig, FeedForwardConfig, PositionConfig, TransformerConfig
+from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import IGNORE, TextBatch
 from tx_helpers.training.gradients import whole
 from tx_helpers.training.loop import Run, fit

@@ -1,8 +1,8 @@
-"""Runs whose losses follow a known law exactly: a table like tx_helpers/scaling/laws.json."""
+"""Runs whose losses follow a known law exactly: a table like tx_helpers/lessons/scaling_up/laws.json."""
 
 from typing import Any
 
-from tx_helpers.scaling.laws import Law
+from tx_helpers.lessons.scaling_up.laws import Law
 
 PLANTED = Law(E=0.5, A=20.0, B=2000.0, alpha=0.5, beta=0.8)
 LENGTHS = (100, 200, 400, 800)

@@ -13,7 +13,7 @@ import transformers
 from torch import Tensor, nn
 
 from parity import tokens
-from tx_helpers.models import DecoderOnly
+from tx_helpers.nn.models import DecoderOnly
 
 transformers.utils.logging.disable_progress_bar()
 LLAMA3 = {

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from parity import D, F, H, V, randomise
-from tx_helpers.config import (
+from tx_helpers.nn.config import (
     AttentionConfig,
     EmbeddingConfig,
     FeedForwardConfig,

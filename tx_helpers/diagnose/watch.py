@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tx_helpers.capture import module_paths
 from tx_helpers.diagnose.subject import Ids, Subject
+from tx_helpers.nn.capture import module_paths
 
 _SOFTMAXES = (torch.ops.aten._softmax.default, torch.ops.aten._safe_softmax.default)
 

@@ -1,33 +1,34 @@
-"""Finds the exercises and quizzes: in nb01, nb02, nb06_inline, …, imported when they are first needed.
+"""Finds the exercises and quizzes of the lessons, which are imported when they are first needed.
 
 In the edition without solutions (`make handout`) these modules hold no answers; the file RECORD holds their results.
 """
 
 import difflib
 import importlib
-import pkgutil
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import torch
 
-from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.exercises.course import LESSONS
+from tx_helpers.exercises.exercise import LESSON, Exercise
 
 RECORD = Path(__file__).with_name("record.pt")
 
 
 @cache
 def modules() -> dict[str, ModuleType]:
-    """Notebook number, "04", -> its module nb04, which has its quiz."""
-    return {name[2:]: module for name, module in _modules().items() if len(name) == 4}
+    """Notebook number, "04", -> the module `exercises` of its lesson, which has its quiz."""
+    return {number: parts[0] for number in LESSONS if (parts := _modules(number))}
 
 
 @cache
-def _modules() -> dict[str, ModuleType]:
-    """Name -> module: nb04, and nb04_inline for exercises of notebook 04 that do not fit into one file."""
-    names = sorted(info.name for info in pkgutil.iter_modules([str(Path(__file__).parent)]) if info.name[:2] == "nb")
-    return {name: importlib.import_module(f"tx_helpers.exercises.{name}") for name in names}
+def _modules(number: str) -> list[ModuleType]:
+    """The modules `exercises` and `exercises_…` of a notebook's lesson, by name."""
+    folder = Path(__file__).parents[1] / "lessons" / LESSONS[number]
+    names = sorted(path.stem for path in folder.glob("exercises*.py"))
+    return [importlib.import_module(f"{LESSON}{LESSONS[number]}.{name}") for name in names]
 
 
 @cache
@@ -35,8 +36,7 @@ def of_notebook(number: str) -> list[Exercise]:
     """The exercises of a notebook, in the order of its modules."""
     if number not in modules():
         raise ValueError(f"exercises: notebook {number!r} has none; notebooks with exercises: {', '.join(modules())}")
-    parts = [module for name, module in _modules().items() if name[2:4] == number]
-    found = [value for module in parts for value in vars(module).values() if isinstance(value, Exercise)]
+    found = [value for module in _modules(number) for value in vars(module).values() if isinstance(value, Exercise)]
     if RECORD.exists():
         records = torch.load(RECORD, weights_only=True)
         for exercise in found:

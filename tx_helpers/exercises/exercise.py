@@ -39,7 +39,7 @@ import torch
 from torch import Tensor
 
 Answer = Callable[..., object]
-NOTEBOOKS = "tx_helpers.exercises.nb"  # how the names of the modules begin that the handout strips of answers
+LESSON = "tx_helpers.lessons."  # how the names of the modules begin that the handout strips of answers
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def imports_of(answer: Answer) -> list[str]:
         value = getattr(home, name)
         if isinstance(value, ModuleType):
             found.append(f"import {value.__name__}" + ("" if value.__name__ == name else f" as {name}"))
-        elif getattr(value, "__module__", home.__name__) != home.__name__ or not home.__name__.startswith(NOTEBOOKS):
+        elif getattr(value, "__module__", home.__name__) != home.__name__ or not home.__name__.startswith(LESSON):
             found.append(f"from {value.__module__} import {name}")
         else:
             raise ValueError(f"{answer.__name__} uses {name} of its own module; a solution must run alone")

@@ -22,7 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tx_helpers.positions import sinusoidal
+from tx_helpers.nn.positions import sinusoidal
 '''
 MARK = re.compile(r"^# %% (\w+)[ \t]*$", re.M)
 

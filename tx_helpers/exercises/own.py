@@ -4,13 +4,13 @@ import inspect
 import linecache
 from types import CodeType
 
-from tx_helpers.arguments import check_one_of
+from tx_helpers import plain as plain_model
 from tx_helpers.environment import printable
-from tx_helpers.exercises import plain_model
 from tx_helpers.exercises.catalogue import find
 from tx_helpers.exercises.checks import examine
 from tx_helpers.exercises.kept import HEAD, PARTS, read
 from tx_helpers.exercises.sandbox import guarded
+from tx_helpers.nn.arguments import check_one_of
 
 SECONDS = 5.0  # in which the learner's definitions must have run
 USES = {

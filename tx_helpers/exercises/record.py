@@ -19,8 +19,8 @@ from pathlib import Path
 
 import platformdirs
 
-from tx_helpers.arguments import described
 from tx_helpers.exercises.catalogue import notebook_of, of_notebook
+from tx_helpers.nn.arguments import described
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from tx_helpers.arguments import check_ids, check_numbers, check_tensors, check_types
+from tx_helpers.nn.arguments import check_ids, check_numbers, check_tensors, check_types
 
 
 def filter_logits(

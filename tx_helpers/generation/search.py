@@ -22,9 +22,9 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.arguments import check_numbers, check_tensors, check_types, described
-from tx_helpers.decoding import PlainDecoding
 from tx_helpers.generation.sampling import precise, repetition_penalty, sampler
+from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types, described
+from tx_helpers.nn.decoding import PlainDecoding
 from tx_helpers.training.contexts import in_mode
 
 Prompt = int | Sequence[int] | Sequence[Sequence[int]] | Tensor

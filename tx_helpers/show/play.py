@@ -9,7 +9,7 @@ names; this one is a plain button that a keyboard and a screen reader can use.
 
 import ipywidgets as widgets
 
-from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.show.steps import Steps
 
 

@@ -19,7 +19,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
-from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.show.cells import add_scale, draw_cells, name_ticks, top_of
 from tx_helpers.show.series import named_lines, named_matrix, named_numbers, numbers
 

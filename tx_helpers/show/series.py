@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tx_helpers.arguments import check_numbers, check_types, described
+from tx_helpers.nn.arguments import check_numbers, check_types, described
 
 
 def named_lines(where: str, lines: Mapping, least: int = 0) -> dict[str, np.ndarray]:

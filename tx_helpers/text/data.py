@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
-from tx_helpers.arguments import check_numbers, check_types, described
+from tx_helpers.nn.arguments import check_numbers, check_types, described
 from tx_helpers.text.tokenizers import Tokenizer, WordTokenizer
 
 IdPair = tuple[list[int], list[int]]

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, combinations, product
 from typing import NamedTuple
 
-from tx_helpers.arguments import check_types
+from tx_helpers.nn.arguments import check_types
 
 Part = str | tuple[str, ...]  # literal text, or a slot: (rule,) or (member, field)
 Record = Mapping[str, str]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from num2words import num2words
 
-from tx_helpers.arguments import check_numbers, check_types, described
+from tx_helpers.nn.arguments import check_numbers, check_types, described
 
 LIMIT = 1_000_000
 

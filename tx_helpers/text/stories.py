@@ -12,7 +12,7 @@ cut out of the stream, it must guess what it cannot see, and its loss is higher.
 import math
 from functools import cache
 
-from tx_helpers.arguments import check_numbers, described
+from tx_helpers.nn.arguments import check_numbers, described
 from tx_helpers.text.grammar import Grammar
 
 END = "\n\n"  # a blank line ends every story, and counts as its last two characters

@@ -20,7 +20,7 @@ from heapq import heapify, heappop, heappush
 from itertools import chain, pairwise
 from typing import Any, Self
 
-from tx_helpers.arguments import check_numbers, check_types, described
+from tx_helpers.nn.arguments import check_numbers, check_types, described
 from tx_helpers.text.tokenizers import BOS, EOS, PAD, UNKNOWN, Tokenizer, count_pieces
 
 SPACE, DIGIT, MARK, LETTER = r"\x00-\x20\x7f", "0-9", r"!-/:-@\[-`{-~", r"A-Za-z\x80-\U0010ffff"

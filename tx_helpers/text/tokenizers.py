@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from tx_helpers.arguments import described
+from tx_helpers.nn.arguments import described
 
 PAD, BOS, EOS, UNKNOWN = "<pad>", "<bos>", "<eos>", "<unk>"
 FILE_FORMAT = "tx_helpers tokenizer"

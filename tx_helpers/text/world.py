@@ -33,7 +33,7 @@ from functools import cache
 from itertools import combinations, product
 from typing import NamedTuple
 
-from tx_helpers.arguments import check_numbers, check_one_of, described
+from tx_helpers.nn.arguments import check_numbers, check_one_of, described
 from tx_helpers.text.grammar import Grammar, Part
 from tx_helpers.text.world_senses import TALES_OF_SENSES
 from tx_helpers.text.world_tales import TALES

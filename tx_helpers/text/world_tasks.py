@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from tx_helpers.arguments import check_numbers
+from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_truth import Truth
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from tx_helpers.arguments import check_numbers, check_one_of
-from tx_helpers.attention import MultiHeadAttention
-from tx_helpers.blocks import DecoderBlock, EncoderBlock
-from tx_helpers.layers import FeedForward, GatedFeedForward, RMSNorm
+from tx_helpers.nn.arguments import check_numbers, check_one_of
+from tx_helpers.nn.attention import MultiHeadAttention
+from tx_helpers.nn.blocks import DecoderBlock, EncoderBlock
+from tx_helpers.nn.layers import FeedForward, GatedFeedForward, RMSNorm
 from tx_helpers.training.parallel import blocks_of
 
 BYTES = 4  # of a number in float32

@@ -1,6 +1,6 @@
 """torchrun from a notebook or a test: start processes, read what they print, and leave none of them behind.
 
-    print(launch(2, "-m", "tx_helpers.scaling.on_processes", folder))
+    print(launch(2, "-m", "tx_helpers.lessons.scaling_up.on_processes", folder))
     print(launch(2, "tools/bench_gpu.py", "--shard", "rest"))  # torchrun --standalone --nproc-per-node 2 tools/…
 
 torchrun starts each process in a session of its own, so neither killing torchrun nor killing its process group ends
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.nn.arguments import check_numbers, check_types
 
 PROC = Path("/proc")  # Linux lists its processes there
 GRACE = 10.0  # seconds that processes have to end by themselves when they are asked to

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.training.checkpoints import load_checkpoint, save_checkpoint
 from tx_helpers.training.contexts import (
     RandomStream,

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tx_helpers.arguments import check_numbers, check_tensors
+from tx_helpers.nn.arguments import check_numbers, check_tensors
 from tx_helpers.text.data import IGNORE, evaluation_windows
 from tx_helpers.text.tokenizers import Tokenizer
 from tx_helpers.training.contexts import in_mode

@@ -11,7 +11,7 @@ from numbers import Real
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.training.gradients import cut_like, whole
 
 Schedule = Callable[[int], float]

@@ -19,7 +19,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from tx_helpers.arguments import check_numbers, check_types
+from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.training.contexts import RandomStream
 
 REST = "rest"

@@ -30,8 +30,8 @@ from torch.distributed.checkpoint.state_dict import (
     set_state_dict,
 )
 
-from tx_helpers.pretrained.tensor_file import write_tensors
 from tx_helpers.training.state import HISTORY, load_history, load_scaler
+from tx_helpers.training.tensor_file import write_tensors
 
 if TYPE_CHECKING:
     from tx_helpers.training.loop import Run

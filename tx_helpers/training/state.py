@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tx_helpers.arguments import check_numbers
+from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.training.checkpoints import check_optimizer, check_weights, load_weights
 
 if TYPE_CHECKING:

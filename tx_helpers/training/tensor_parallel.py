@@ -10,10 +10,10 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, SequenceParallel, parallelize_module
 
-from tx_helpers.attention import MultiHeadAttention
-from tx_helpers.layers import FeedForward, GatedFeedForward
-from tx_helpers.positions import ALiBi, T5Bias
-from tx_helpers.value_embeddings import ValueEmbeddings
+from tx_helpers.nn.attention import MultiHeadAttention
+from tx_helpers.nn.layers import FeedForward, GatedFeedForward
+from tx_helpers.nn.positions import ALiBi, T5Bias
+from tx_helpers.zoo.parts.value_embeddings import ValueEmbeddings
 
 
 def split_blocks(model: nn.Module, mesh: DeviceMesh) -> None:

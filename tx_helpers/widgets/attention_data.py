@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from torch import Tensor
 
-from tx_helpers.arguments import described
+from tx_helpers.nn.arguments import described
 from tx_helpers.show.shapes import visible
 
 SHOWN = 18  # characters of a token on the screen; the whole of it stands in its title

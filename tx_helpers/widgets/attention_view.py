@@ -24,8 +24,8 @@ import numpy as np
 import traitlets
 from torch import Tensor
 
-from tx_helpers.arguments import check_numbers, check_types, described
-from tx_helpers.capture import Activations
+from tx_helpers.nn.arguments import check_numbers, check_types, described
+from tx_helpers.nn.capture import Activations
 from tx_helpers.show.plots import image
 from tx_helpers.show.stored import PageForm, page_form
 from tx_helpers.widgets import attention_page

@@ -13,15 +13,15 @@ import torch
 import traitlets
 from torch import Tensor, nn
 
-from tx_helpers.arguments import check_types
 from tx_helpers.generation.search import generate
-from tx_helpers.models import DecoderOnly, EncoderDecoder
-from tx_helpers.recipes import Translator, Writer
+from tx_helpers.nn.arguments import check_types
+from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.stored import StoredWidget
 from tx_helpers.widgets.machine_data import SCRIPT, course_model, packed_model
 from tx_helpers.widgets.machine_picture import draw, last_pass
 from tx_helpers.widgets.scripts import FOLDER
+from tx_helpers.zoo.recipes import Translator, Writer
 
 TEXTS = ("four hundred twenty-one", "Once upon a time")  # the first that the model can read is shown
 MOST_WRITTEN = {"words": 20, "characters": 24}  # as in machine/view.js

@@ -19,14 +19,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.arguments import described
-from tx_helpers.config import AttentionConfig, FeedForwardConfig, TransformerConfig
-from tx_helpers.models import DecoderOnly, EncoderDecoder, count_parameters
-from tx_helpers.recipes import Translator, Writer
+from tx_helpers.nn.arguments import described
+from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, TransformerConfig
+from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, count_parameters
 from tx_helpers.text.data import BOS, EOS, PAD
 from tx_helpers.text.tokenizers import CharTokenizer, Tokenizer, WordTokenizer
 from tx_helpers.training.contexts import in_mode
 from tx_helpers.widgets.scripts import FOLDER, joined
+from tx_helpers.zoo.recipes import Translator, Writer
 
 SCRIPT = joined(*sorted((FOLDER / "machine").glob("*.js")))
 SUPPORTED = (

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tx_helpers.capture import capture
-from tx_helpers.models import DecoderOnly, EncoderDecoder
+from tx_helpers.nn.capture import capture
+from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
 from tx_helpers.show.pixels import pixel_image
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import (

@@ -15,14 +15,14 @@ import ipywidgets as widgets
 import torch
 from torch import Tensor
 
-from tx_helpers.arguments import check_types, described
 from tx_helpers.generation.sampling import filter_logits, precise
-from tx_helpers.recipes import Translator, Writer
+from tx_helpers.nn.arguments import check_types, described
 from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, bar, visible, words
 from tx_helpers.text.data import BOS
+from tx_helpers.zoo.recipes import Translator, Writer
 
 SHOWN = 12  # tokens in the picture; the rest is summed up in a line
 PALE = dict(fill=GREY.tint, stroke=MUTED)  # the model's own p

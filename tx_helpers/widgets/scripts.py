@@ -5,9 +5,9 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 
 
-def script(name: str) -> str:
+def script(path: Path) -> str:
     """The module of a control that is drawn in the browser: svg.js, which all of them share, and its own file."""
-    return joined(FOLDER / "svg.js", FOLDER / name)
+    return joined(FOLDER / "svg.js", path)
 
 
 def joined(*paths: Path) -> str:

@@ -1,0 +1,174 @@
+"""The web edition as it is published, in Chromium: every page without a complaint, and everything that lives moved.
+
+What lives on a page is compared with Python: after its recording each explorer drew some settings once more, in the
+notebook's kernel (`checks` of tools/shown_forms.py). The page, moved there by keys and by mouse, must say the same.
+What computes in the page makes the moves of the browser suite for Jupyter (explorers_NN.py).
+
+Recording all notebooks takes many minutes. `make test` records three that take a minute each and have every kind of
+living part but one between them: 00 (the machine, an attention view, a recorded model), 04 (a stepper, a plane to point
+at, texts), 06 (a mask to click on, computed here). `make thorough` records the rest, the runs that a button starts
+among them. What is recorded is kept in build/recorded, also for `make site`.
+"""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+import make_site
+import record_pages
+from browser_moves import cases_of
+from repository import COURSE
+from site_pages import Opened, differences, moved, played, said, served, wake
+from tx_helpers.lessons.self_attention.exercises import QUIZ
+from widget_page import HOSTILE
+
+pytestmark = pytest.mark.slow
+RECORDED = ("00", "04", "06")
+THE_COURSE = [
+    pytest.param(path, id=path.name[:2], marks=[] if path.name[:2] in RECORDED else pytest.mark.thorough)
+    for path in COURSE
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    site = make_site.Site(COURSE, lambda path: record_pages.recorded(path) if path.name[:2] in RECORDED else {})
+    site.add_the_others(make_site.first_machine())
+    root = tmp_path_factory.mktemp("site")
+    site.write(root / "some where" / "below")
+    return root / "some where" / "below"
+
+
+def page_of(folder, name):
+    """The page of a notebook, or of another name; made anew with all that lives where that is not there yet."""
+    if isinstance(name, str):
+        return name
+    if name.name[:2] not in RECORDED:
+        make_site.Site([name], record_pages.recorded).write(folder)
+    return name.stem
+
+
+@pytest.fixture
+def opened(browser, folder):
+    opened = Opened(browser, folder.as_uri())
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("place", ["file", "server"])
+def test_every_page_opens_and_all_that_lives_comes_to_life(browser, folder, place):
+    with served(folder.parent.parent) as address:
+        opened = Opened(browser, folder.as_uri() if place == "file" else f"{address}/some%20where/below")
+        lives = {}
+        for path in sorted(folder.glob("*.html")):
+            page = opened(path.name)
+            wake(page)
+            lives[path.name] = page.locator("[data-lives=yes]").count()
+            assert page.locator("[data-lives=no]").count() == 0, path.name
+            page.close()
+        opened.close()
+    assert {name[:2] for name, count in lives.items() if count} == {*RECORDED, "in"}  # index.html has the machine
+
+
+@pytest.mark.parametrize("name", ["index", "explorers", "api", *THE_COURSE])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(opened, folder, name, scheme):
+    page = opened(f"{page_of(folder, name)}.html", color_scheme=scheme, bypass_csp=True)  # axe is put in as a script
+    wake(page)
+    rules = {} if scheme == "light" else {"runOnly": ["color-contrast"]}  # the others look at no colour
+    found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False} | rules).response["violations"]
+    serious = [each for each in found if each["impact"] in ("serious", "critical")]
+    assert [f"{each['id']}: {node['html'][:150]}" for each in serious for node in each["nodes"]] == []
+
+
+@pytest.mark.parametrize("path", THE_COURSE)
+def test_what_lives_on_a_page_says_what_python_says(opened, folder, path):
+    recorded = record_pages.recorded(path)
+    cases = {case.explorer: case.moves for case in cases_of() if case.notebook == path.stem}
+    page = opened(f"{page_of(folder, path)}.html")
+    wake(page)
+    faults, alive = [], set()
+    for cell, forms in recorded["forms"].items():
+        for form in forms:
+            if not form["name"]:
+                continue  # a quiz or a prediction
+            root = page.locator(f'[id="cell-id={cell}"] .tx-explorer-{form["name"]}').first
+            if not root.count():
+                faults.append(f"{form['name']} does not live on its page")
+                continue
+            alive.add(form["name"])
+            faults += differences(root, form)
+            if form["way"].endswith("recorded runs"):
+                faults += [] if played(root, form) else [f"{form['name']}: the button starts nothing"]
+            if form["way"] == "computed in the page":
+                wrong = [fault for move in cases.get(form["name"], ()) for fault in moved(root, move)]
+                faults += [f"{form['name']}: {fault}" for fault in wrong]
+    assert faults == []
+    assert set(cases) <= alive
+
+
+# --- the machine on the first page ------------------------------------------------------------------------------------
+@pytest.fixture
+def machine(opened):
+    page = opened("index.html")
+    wake(page)
+    return page.locator(".tx-machine")
+
+
+def test_the_machine_is_stepped_by_keyboard_and_mouse(machine):
+    assert "'four hundred twenty one' becomes" in said(machine)
+    machine.get_by_role("button", name="Back").click()
+    step = said(machine, ".tx-where")
+    machine.get_by_role("button", name="Back").focus()
+    machine.page.keyboard.press("Enter")
+    assert said(machine, ".tx-where") != step and said(machine).startswith("Step ")
+    machine.get_by_role("button", name="Forward", exact=True).click()
+    assert said(machine, ".tx-where") == step
+
+
+def test_the_machine_tells_what_is_pointed_at_and_links_to_its_notebook(machine):
+    machine.locator(".tx-decoder .tx-map").first.hover()
+    panel = machine.get_by_role("region", name="What you point at")
+    panel.get_by_text("score = q·k", exact=False).wait_for()
+    assert "(H, T, T)" in panel.inner_text()
+    panel.get_by_role("link", name="notebook 04").click()
+    machine.page.wait_for_url("**/04_self_attention.html")
+
+
+def test_a_head_is_removed_and_put_back(machine):
+    intact = said(machine)
+    head = machine.locator(".tx-decoder .tx-map").nth(2)
+    head.click()
+    assert "without head 3" in said(machine)
+    machine.get_by_text("On its own, the changed machine writes").wait_for()
+    head.focus()
+    machine.page.keyboard.press("Enter")
+    assert said(machine) == intact
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "\u202efour hundred", "four " * 2000, "", "five hundred blue"])
+def test_hostile_words_do_nothing(machine, text):
+    intact = said(machine)
+    field = machine.get_by_role("textbox", name="Translate")
+    field.fill(text)
+    field.press("Enter")
+    assert said(machine, ".tx-error")
+    assert said(machine) == intact
+    field.fill("ninety-nine")
+    field.press("Enter")
+    assert not said(machine, ".tx-error") and "'ninety nine' becomes 'neun und neunzig'" in said(machine)
+
+
+# --- quizzes ----------------------------------------------------------------------------------------------------------
+def test_a_quiz_is_answered_by_mouse_and_keyboard(opened):
+    page = opened("04_self_attention.html")
+    wake(page)
+    field = page.locator(".tx-quiz fieldset").first
+    for place, choice in enumerate(QUIZ[0].choices):
+        field.locator("input").nth(place).click()
+        assert field.get_by_role("status").inner_text() == f"{'✓ Right.' if choice.right else '✗ No.'} {choice.why}"
+    field = page.locator(".tx-quiz fieldset").nth(1)
+    field.locator("input").first.focus()
+    page.keyboard.press("Space")
+    for choice in QUIZ[1].choices:
+        assert choice.why in field.get_by_role("status").inner_text()
+        page.keyboard.press("ArrowDown")

@@ -1,0 +1,112 @@
+"""Wrong answers to notebook 10's exercises, unlike any in the bank: none may pass."""
+
+import torch
+import torch.nn.functional as F
+
+from answer_tables import named
+
+
+def _losses(logits, targets):
+    return F.cross_entropy(logits.mT, targets, reduction="none")
+
+
+def loss_with_pad_out_of_the_vocabulary(logits, targets, pad):
+    logits[..., pad] = -torch.inf
+    kept = targets != pad
+    return _losses(logits, targets).where(kept, 0.0).sum(1) / kept.sum(1)
+
+
+def loss_with_words_above_the_pad(logits, targets, pad):
+    kept = targets > pad
+    return (_losses(logits, targets) * kept).sum(1) / kept.sum(1).clamp(min=1)
+
+
+def loss_without_the_last_word(logits, targets, pad):
+    kept = targets != pad
+    return (_losses(logits, targets) * kept)[:, :-1].sum(1) / kept[:, :-1].sum(1).clamp(min=1)
+
+
+def descent_against_all_pairs(w, X, y, lr, steps):
+    for _ in range(steps):
+        w = w.detach().requires_grad_()
+        ((X @ w)[:, None] - y).square().mean().backward()
+        w = w - lr * w.grad
+    return w.detach()
+
+
+def measured_as_the_mean_of_many(model, x):
+    with torch.no_grad():
+        return torch.stack([model(x) for _ in range(5)]).mean(0)
+
+
+def measured_with_the_outermost_switch_only(model, x):
+    was, model.training = model.training, False
+    with torch.no_grad():
+        y = model(x)
+    model.training = was
+    return y
+
+
+def measured_and_always_back_to_training(model, x):
+    model.eval()
+    with torch.no_grad():
+        y = model(x)
+    model.train()
+    return y
+
+
+def measured_with_a_seed(model, x):
+    torch.manual_seed(0)
+    with torch.no_grad():
+        return model(x)
+
+
+def measured_with_dropout_taken_out_for_ever(model, x):  # model(x) twice afterwards, in training mode
+    for part in model.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0
+    with torch.no_grad():
+        return model(x)
+
+
+def future_by_shuffled_rows(model, source, read, other, t):
+    words = torch.cat([read[:, :t], read.roll(1, 0)[:, t:]], dim=1)
+    return (model(source, words) - model(source, read))[:, :t].abs().max()
+
+
+def future_by_length(model, source, read, other, t):
+    return (model(source, read[:, :t]) - model(source, read)[:, :t]).abs().max()
+
+
+def future_at_the_position_before_only(model, source, read, other, t):
+    words = torch.cat([read[:, :t], other[:, t:]], dim=1)
+    return (model(source, words) - model(source, read))[:, t - 1].abs().max()
+
+
+def padding_of_the_first_row(model, source, read, pad, extra):
+    return (model(F.pad(source, (0, extra), value=pad), read) - model(source, read))[0].abs().max()
+
+
+def broken_by_rows_that_change_places(models, source, read, other, pad):
+    def moved(model):
+        return (model(source.flip(0), read.flip(0)).flip(0) - model(source, read)).abs().max().item()
+
+    return max(range(3), key=lambda n: moved(models[n]))
+
+
+UNLIKE = {
+    "padded_loss": named(
+        loss_with_pad_out_of_the_vocabulary, loss_with_words_above_the_pad, loss_without_the_last_word
+    ),
+    "descend": named(descent_against_all_pairs),
+    "measured_output": named(
+        measured_as_the_mean_of_many,
+        measured_with_the_outermost_switch_only,
+        measured_and_always_back_to_training,
+        measured_with_a_seed,
+        measured_with_dropout_taken_out_for_ever,
+    ),
+    "future_leak": named(future_by_shuffled_rows, future_by_length, future_at_the_position_before_only),
+    "padding_leak": named(padding_of_the_first_row),
+    "broken_model": named(broken_by_rows_that_change_places),
+}

@@ -1,0 +1,225 @@
+"""The tournament: what is held equal, one cell of the table, few labels, and the file that the tool writes."""
+
+import pytest
+import torch
+
+import run_tournament
+from tx_helpers.lessons.families import few_labels
+from tx_helpers.lessons.families.tasks import TASKS
+from tx_helpers.lessons.families.tournament import (
+    FAMILIES,
+    FROM_SCRATCH,
+    as_text,
+    batches_of_a_length,
+    mean_and_spread,
+    new_player,
+    play,
+    recorded,
+    weights_hash,
+)
+from tx_helpers.nn.models import count_parameters
+from tx_helpers.zoo.world_models import new_world_model
+
+
+def test_batches_have_one_length_and_every_example_comes_once_in_an_epoch():
+    lengths = [n % 7 for n in range(96)]
+    batches = batches_of_a_length(lengths, 4, steps=24, seed=1)
+    assert sorted(number for batch in batches for number in batch) == list(range(96))
+    assert all(len(batch) == 4 for batch in batches)
+    spread = [max(lengths[n] for n in batch) - min(lengths[n] for n in batch) for batch in batches]
+    assert sum(spread) / len(spread) < 2  # of random batches: about 4
+    means = [sum(lengths[n] for n in batch) for batch in batches[:8]]
+    assert means != sorted(means)  # the batches come in no order of length
+    assert (
+        batches
+        == batches_of_a_length(lengths, 4, steps=24, seed=1)
+        != batches_of_a_length(lengths, 4, steps=24, seed=2)
+    )
+    assert batches_of_a_length(lengths, 4, steps=40, seed=1)[:24] == batches
+    assert batches_of_a_length([1], 4, steps=2, seed=0) == [[0] * 4] * 2  # fewer examples than a batch
+
+
+def test_the_families_have_equally_many_parameters():
+    counts = [count_parameters(new_world_model(family)) for family in FAMILIES]
+    assert max(counts) <= 1.02 * min(counts)
+    for family in FAMILIES:
+        for task in TASKS:
+            player = new_player(family, task, start="scratch")
+            assert count_parameters(player) <= 1.002 * count_parameters(player.model)  # what is new on top
+
+
+def test_a_cell_is_the_same_for_the_same_seed_and_leaves_torch_alone():
+    state = torch.random.get_rng_state()
+    first, second = (play("decoder", "sentiment", seed=3, steps=2) for _ in range(2))
+    assert first[:-1] == second[:-1]
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert play("decoder", "sentiment", seed=4, steps=2).loss != first.loss
+    assert play("decoder", "sentiment", seed=3, start="scratch", steps=2).loss != first.loss
+
+
+@pytest.mark.slow
+def test_a_live_cell():
+    """In some seconds: the pretrained encoder learns from 960 texts whether they end well."""
+    result = play("encoder", "sentiment", seed=7)
+    assert result.score > 0.9
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (dict(family="recurrent", task="answer"), "play: family='recurrent', expected one of encoder"),
+        (dict(family="decoder", task="dance"), "task: task='dance', expected one of fill_gap"),
+        (
+            dict(family="decoder", task="answer", start="cold"),
+            "play: start='cold', expected one of pretrained, scratch",
+        ),
+        (dict(family="decoder", task="answer", steps=0), "play: steps=0, expected at least 1"),
+    ],
+)
+def test_wrong_arguments_are_named(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        play(**wrong)
+
+
+@pytest.mark.parametrize("way", few_labels.WAYS)
+def test_what_is_frozen_stays_as_it_is(way):
+    player = few_labels.prepare(way, seed=1)
+    before = {name: value.clone() for name, value in player.named_parameters()}
+    frozen = {name for name, value in player.named_parameters() if not value.requires_grad}
+    learned = few_labels.learn(way, 5, seed=1, steps=3)
+    after = dict(learned.player.named_parameters())
+    assert {name for name in frozen if torch.equal(before[name], after[name])} == frozen
+    assert not torch.equal(before["head.weight"], after["head.weight"])
+    count = sum(value.numel() for value in before.values())
+    trained = {"scratch": count, "whole": count, "frozen": 3 * 97, "lora": 3 * 97 + 4 * 2 * 4 * (96 + 96)}
+    assert learned.trained == trained[way]
+    with pytest.raises(ValueError, match="few_labels: way='cold', expected one of scratch, frozen, whole, lora"):
+        few_labels.learn("cold", 10)
+
+
+def test_scores_of_a_seed_go_behind_those_before():
+    table = run_tournament.appended({}, {"a": {"b": 0.5, "c": 1.0}})
+    table = run_tournament.appended(table, {"a": {"b": 0.25, "c": 0.75}})
+    assert table == {"a": {"b": [0.5, 0.25], "c": [1.0, 0.75]}}
+    assert mean_and_spread([0.5, 0.25, 0.75]) == (0.5, 0.25, 0.75)
+
+
+def test_the_table_as_text():
+    table = {
+        "tasks": {"answer": {"guess": [0.1, 0.2], "best": [1.0, 1.0]}, "go_on": {"guess": [0.0], "best": [0.5]}},
+        "scores": {
+            "pretrained": {family: {"answer": [0.25, 0.75], "go_on": [1.0]} for family in FAMILIES},
+            "scratch": {family: {"go_on": [0.5]} for family in FAMILIES},
+        },
+    }
+    head, answer, go_on = as_text(table).splitlines()
+    assert head.split() == ["task", *FAMILIES, "guess", "best"]
+    assert answer.split() == ["answer", *["50", "(25–75)"] * 3, "15", "100"]
+    assert go_on.split() == ["go_on", *["100", "(100–100)"] * 3, "0", "50"]
+    assert len({len(line) for line in (head, answer, go_on)}) == 1
+    assert as_text(table, "scratch").splitlines()[1].split() == ["go_on", *["50", "(50–50)"] * 3, "0", "50"]
+    with pytest.raises(ValueError, match="as_text: start='cold', expected one of pretrained, scratch"):
+        as_text(table, "cold")
+
+
+def test_the_tool_goes_on_from_a_file_of_the_same_settings_only(tmp_path):
+    file = tmp_path / "table.json"
+    assert run_tournament.started(file, resume=True) == run_tournament.empty()
+    table = run_tournament.empty()
+    table["about"]["seeds"] = [0]
+    table["few_labels"]["seeds"] = [0, 1]
+    run_tournament.write(table, file)
+    assert '"seeds": [0, 1]' in file.read_text()
+    assert run_tournament.started(file, resume=True) == table
+    assert run_tournament.started(file, only="table")["about"]["seeds"] == []
+    assert run_tournament.started(file, only="table")["few_labels"]["seeds"] == [0, 1]
+    assert run_tournament.started(file, only="few_labels")["few_labels"]["seeds"] == []
+    table["about"]["steps"] += 1
+    run_tournament.write(table, file)
+    with pytest.raises(ValueError, match=r"table.json was made with other steps; make it anew, in whole"):
+        run_tournament.started(file, resume=True)
+    assert run_tournament.started(file) == run_tournament.empty()
+
+
+def test_the_recorded_table_is_whole():
+    table = recorded()
+    seeds = table["about"]["seeds"]
+    assert seeds == list(range(len(seeds))) and seeds
+    assert table["about"]["parameters"] == {family: count_parameters(new_world_model(family)) for family in FAMILIES}
+    assert table["about"]["weights"] == {family: weights_hash(family) for family in FAMILIES}  # else play it anew
+    assert set(table["tasks"]) == set(TASKS)
+    assert table["scores"].keys() == {"pretrained", "scratch"}
+    for start, tasks in (("pretrained", set(TASKS)), ("scratch", set(FROM_SCRATCH))):
+        assert set(table["scores"][start]) == set(FAMILIES)
+        for family in FAMILIES:
+            scores = table["scores"][start][family]
+            assert set(scores) == tasks
+            assert all(len(row) == len(seeds) and 0 <= min(row) <= max(row) <= 1 for row in scores.values())
+    for name, task in table["tasks"].items():
+        assert task["measure"] == TASKS[name].measure
+        assert len(task["guess"]) == len(task["best"]) == len(seeds)
+        assert all(0 <= guess < best <= 1 for guess, best in zip(task["guess"], task["best"], strict=True))
+
+
+def test_the_recorded_few_labels_are_whole():
+    part = few_labels.recorded()
+    assert part["task"] == few_labels.TASK and part["labels"] == list(few_labels.LABELS)
+    assert len(part["guess"]) == len(part["seeds"]) > 0
+    assert list(part["scores"]) == list(part["rates"]) == list(part["trained"]) == list(few_labels.WAYS)
+    assert part["trained"]["frozen"] < part["trained"]["lora"] < part["trained"]["whole"] == part["trained"]["scratch"]
+    for rows in part["scores"].values():
+        assert list(rows) == [str(labels) for labels in part["labels"]]
+        assert all(len(row) == len(part["seeds"]) and 0 <= min(row) <= max(row) <= 1 for row in rows.values())
+
+
+WINNERS = {
+    **dict.fromkeys(("fill_gap", "entities", "resolve"), "encoder"),
+    **dict.fromkeys(("go_on", "summarise"), "decoder"),
+    "translate": "encoder_decoder",
+}
+
+
+@pytest.mark.parametrize("task", WINNERS)
+def test_who_wins_wins_with_every_seed(task):
+    scores = recorded()["scores"]["pretrained"]
+    winner = WINNERS[task]
+    others = [score for family in FAMILIES if family != winner for score in scores[family][task]]
+    assert min(scores[winner][task]) > max(others)
+
+
+def test_what_the_table_says_beside_the_winners():
+    table = recorded()
+    scores = table["scores"]
+    for family in FAMILIES:
+        assert min(scores["pretrained"][family]["sentiment"]) > 0.9  # all three understand how a text ends
+        assert (
+            min(scores["pretrained"][family]["answer"]) > max(table["tasks"]["answer"]["guess"]) + 0.2
+        )  # and all three answer
+    for family in ("encoder", "encoder_decoder"):  # pretraining taught these two to fill gaps
+        assert min(scores["pretrained"][family]["fill_gap"]) > max(scores["scratch"][family]["fill_gap"]) + 0.4
+    assert max(scores["pretrained"]["decoder"]["fill_gap"]) < 0.3  # and not the one that reads from left to right
+    best = mean_and_spread(table["tasks"]["fill_gap"]["best"])[0]
+    assert best - 0.05 < mean_and_spread(scores["pretrained"]["encoder"]["fill_gap"])[0] < best + 0.02
+
+
+def test_pretraining_pays_where_labels_are_few():
+    mean = {way: mean_and_spread(rows["100"])[0] for way, rows in few_labels.recorded()["scores"].items()}
+    assert mean["whole"] > mean["scratch"] + 0.1
+    assert mean["lora"] > mean["frozen"] + 0.05
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_another_seed_lies_in_the_band_of_the_recorded_ones(family, task):
+    """Wider than the spread by three standard errors of a share of 100 questions, 0.15 at most."""
+    _, lowest, highest = mean_and_spread(recorded()["scores"]["pretrained"][family][task])
+    score = play(family, task, seed=5).score
+    assert lowest - 0.15 <= score <= highest + 0.15
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("way", few_labels.WAYS)
+def test_few_labels_of_another_seed_lie_in_the_band_of_the_recorded_ones(way):
+    _, lowest, highest = mean_and_spread(few_labels.recorded()["scores"][way]["100"])
+    assert lowest - 0.15 <= few_labels.learn(way, 100, seed=5).score <= highest + 0.15

@@ -1,0 +1,160 @@
+"""A ViT that reads a digit: hidden patches, weights, the drawings, the words, and the explorer."""
+
+import re
+
+import pytest
+import torch
+
+from tx_helpers.lessons.families.digit_attention import (
+    HIDE,
+    LISTED,
+    Reading,
+    answers_changed,
+    article,
+    describe,
+    describe_positions,
+    digit_attention_explorer,
+    draw,
+    draw_positions,
+    emptied,
+    misread,
+    read,
+)
+from tx_helpers.lessons.families.digits import digits
+from tx_helpers.lessons.families.vit import TinyViT, class_attention, patches, position_map
+from tx_helpers.show.shapes import BLUE, ORANGE, WEIGHT
+
+IMAGES = digits("test").images[:5]
+WEIGHTS = torch.tensor([[0.25, 0.0, 0.01, 0.022, 0.03, 0.5, *[0.019] * 10, 0.0]])
+CHANCES, BEFORE = torch.eye(10)[[4]] * 0.75, torch.eye(10)[[9]] * 0.5
+
+
+@pytest.fixture(scope="module")
+def model():
+    return TinyViT(seed=1).eval()
+
+
+# --- compute ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_one_patch_of_each_image_is_emptied(size):
+    model = TinyViT(d_model=4, n_heads=1, size=size)
+    images = torch.rand(3, 8, 8, generator=torch.Generator().manual_seed(0)) + 0.1
+    patch = torch.tensor([0, model.n_patches - 1, 2])
+    cut, before = patches(emptied(model, images, patch), size), patches(images, size)
+    for row, hidden in enumerate(patch.tolist()):
+        assert (cut[row, hidden] == 0).all()
+        others = [n for n in range(model.n_patches) if n != hidden]
+        assert torch.equal(cut[row, others], before[row, others])
+
+
+def test_a_reading_is_that_of_the_model(model):
+    seen = read(model, IMAGES, 1, 2)
+    assert torch.equal(seen.weights, class_attention(model, IMAGES)[:, 1, 2])
+    with torch.no_grad():
+        assert torch.equal(seen.before, model(IMAGES).softmax(-1))
+    assert torch.equal(seen.chances, seen.before) and seen.hidden.tolist() == [-1] * 5
+    for hide, chosen in ((HIDE[1], seen.weights[:, 1:].argmax(-1)), (HIDE[2], seen.weights[:, 1:].argmin(-1))):
+        without = read(model, IMAGES, 1, 2, hide)
+        assert torch.equal(without.hidden, chosen) and torch.equal(without.before, seen.before)
+        assert torch.equal(without.shown, emptied(model, IMAGES, chosen))
+        with torch.no_grad():
+            assert torch.equal(without.chances, model(without.shown).softmax(-1))
+
+
+def test_misread_digits_and_changed_answers_are_counted(model):
+    with torch.no_grad():
+        answers = model(IMAGES).argmax(-1)
+    labels = answers.clone()
+    labels[[1, 4]] += 1
+    assert misread(model, IMAGES, labels) == [1, 4]
+    assert answers_changed(model, IMAGES, "nothing") == 0
+    images = digits("test").images[:40]
+    changed = [
+        (read(model, images, layer, head, HIDE[1]).chances.argmax(-1) != model(images).argmax(-1)).double().mean()
+        for layer in range(2)
+        for head in range(4)
+    ]
+    assert 0 < answers_changed(model, images, HIDE[1]) == pytest.approx(sum(changed).item() / 8)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        (dict(layer=2), "read: layer=2, expected at least 0 and less than 2"),
+        (dict(head=-1), "read: head=-1, expected at least 0 and less than 4"),
+        (dict(hide="all"), "read: hide='all', expected one of nothing, the patch with most weight, "),
+        (dict(images=IMAGES[0]), "patches: images of shape (8, 8), expected float (B, 8, 8)"),
+    ],
+)
+def test_a_wrong_argument_is_named(model, wrong, error):
+    with pytest.raises(ValueError) as raised:
+        read(**dict(model=model, images=IMAGES) | wrong)
+    assert str(raised.value).startswith(error)
+
+
+# --- draw and describe -----------------------------------------------------------------------------------------------
+
+
+def test_gold_says_the_weights_and_a_frame_what_is_hidden():
+    seen = Reading(IMAGES[:1], WEIGHTS, CHANCES, BEFORE, torch.tensor([4]))
+    picture = draw(IMAGES[0], 9, seen, "layer 1, head 2", [3, 14, *range(20, 60)])
+    gold = [float(o) for o in re.findall(rf'fill="{WEIGHT.full}" fill-opacity="([\d.]+)"', picture.svg)]
+    assert gold == pytest.approx([0.85 * min(1, 2.5 * weight) for weight in WEIGHTS[0, 1:].tolist()], abs=6e-3)
+    assert re.findall(r">(0\.\d\d)<", picture.svg)[:3] == ["0.02", "0.03", "0.50"]  # smaller ones are not written
+    assert picture.svg.count(f'stroke="{ORANGE.full}"') == 2 and ">on itself 0.25<" in picture.svg
+    assert picture.svg.count("data-sets=") == LISTED and 'data-sets="number=14"' in picture.svg
+    assert picture.svg.count(f'fill="{ORANGE.full}"') == 1  # the bar of a wrong answer
+    assert picture.alt == describe(9, seen, "layer 1, head 2")
+    plain = draw(IMAGES[0], 4, seen._replace(hidden=torch.tensor([-1])), "layer 1, head 2")
+    assert plain.svg.count(ORANGE.full) == 0 and "data-sets" not in plain.svg
+
+
+def test_the_words_say_where_it_looks_and_what_it_answers():
+    seen = Reading(IMAGES[:1], WEIGHTS, CHANCES, BEFORE, torch.tensor([4]))
+    assert describe(9, seen, "layer 1, head 2") == (
+        "A 9, read as 9 (0.50), right. In layer 1, head 2, the class token looks most at the patch in row 2, column 1 "
+        "(0.50). Without the patch in row 2, column 1: 4 (0.75), wrong."
+    )
+    assert describe(4, seen._replace(hidden=torch.tensor([-1])), "layer 1, head 2").endswith("column 1 (0.50).")
+    assert describe(8, seen, "layer 1, head 2").startswith("An 8, read as ")
+
+
+def test_the_map_of_positions_is_drawn_as_it_is():
+    similarity = torch.eye(16)
+    similarity[0, 1] = similarity[1, 0] = -0.5
+    corners = [0, 3, 12, 15]
+    for one in corners:
+        for other in corners:
+            if one != other:
+                similarity[one, other] = 0.25
+    picture = draw_positions(similarity)
+    fills = re.findall(r'fill="([^"]+)" fill-opacity="([\d.]+)"', picture.svg)
+    assert len(fills) == 256
+    assert fills[0] == (BLUE.full, "1") and fills[1] == (ORANGE.full, "0.5") and fills[3] == (BLUE.full, "0.25")
+    assert (
+        picture.alt
+        == describe_positions(similarity)
+        == (
+            "Mean cosine of the learned positions: next to each other -0.02, further apart 0.00, the four corners 0.25."
+        )
+    )
+    assert draw_positions(position_map(TinyViT(size=4))).svg.count("fill-opacity") == 16
+
+
+# --- bind ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_explorer_follows_its_controls(model):
+    explorer = digit_attention_explorer(model)
+    labels = digits("test").labels
+    assert explorer.summary.startswith(f"{article(labels[0]).capitalize()} {labels[0]}, read as ")
+    assert "In layer 2, head 1, " in explorer.summary
+    explorer.set(number=3, layer=1, head=4, hide=HIDE[2])
+    seen = read(model, digits("test").images[3:4], 0, 3, HIDE[2])
+    assert explorer.summary == describe(int(labels[3]), seen, "layer 1, head 4")
+    explorer._clicked(None, {"sets": "number=7"}, [])
+    assert explorer.summary.startswith(f"{article(labels[7]).capitalize()} {labels[7]}, read as ")
+    with pytest.raises(ValueError, match="digit_attention_explorer: model is 'vit', expected a TinyViT"):
+        digit_attention_explorer("vit")

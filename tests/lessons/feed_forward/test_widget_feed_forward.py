@@ -1,0 +1,224 @@
+"""The explorers of notebook 07: their numbers against formulas, their words against the numbers."""
+
+import math
+import re
+
+import pytest
+import torch
+
+from tx_helpers.lessons.feed_forward import activations, block_depth, ffn_memory, norms
+from tx_helpers.lessons.feed_forward.activations import activation_explorer
+from tx_helpers.lessons.feed_forward.block_depth import Depth, Setting, depth_explorer
+from tx_helpers.lessons.feed_forward.ffn_memory import Memory, mean_by_word, memories, memory_explorer, written
+from tx_helpers.lessons.feed_forward.norms import norm_explorer, normalise, signed_bars
+from tx_helpers.zoo.recipes import train_translator
+
+PAIRS = [(n, en, de) for n, en, de in ((1, "one", "eins"), (2, "two", "zwei"), (21, "twenty-one", "ein und zwanzig"))]
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return train_translator(PAIRS, steps=2, progress=False)
+
+
+# ------------------------------------------------------------------------------------------------------------- compute
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "value", "slope"),
+    [
+        ("ReLU", -1.0, 0.0, 0.0),
+        ("ReLU", 2.0, 2.0, 1.0),
+        ("ReLU²", 3.0, 9.0, 6.0),
+        ("SiLU", -1.0, -1 / (1 + math.e), 1 / (1 + math.e) - math.e / (1 + math.e) ** 2),
+        ("GELU", 1.0, (1 + math.erf(0.5**0.5)) / 2, (1 + math.erf(0.5**0.5)) / 2 + math.exp(-0.5) / math.tau**0.5),
+        ("sigmoid", 0.0, 0.5, 0.25),
+    ],
+)
+def test_value_and_slope_are_those_of_the_formula(name, x, value, slope):
+    for other, factor in ((None, 1), (-2.0, -2)):
+        ((found,), (steep,)) = activations.curve(name, [x], other)
+        assert (found, steep) == pytest.approx((factor * value, factor * slope), abs=1e-12)
+
+
+def test_the_norms_are_those_worked_out_by_hand():
+    layer, rms = normalise("LayerNorm", [1, 0, 0, 0]), normalise("RMSNorm", [3, -4, 0, 0])
+    assert layer.after == pytest.approx([3**0.5, *[-(3**-0.5)] * 3], abs=1e-3)
+    assert (layer.mean, layer.size) == pytest.approx((0.25, (3 / 16) ** 0.5), abs=1e-4)
+    assert rms.after == pytest.approx([1.2, -1.6, 0, 0], abs=1e-4)
+    assert (rms.mean, rms.size) == pytest.approx((0.0, 2.5), abs=1e-4)
+    with pytest.raises(ValueError, match="kind='BatchNorm', expected one of LayerNorm, RMSNorm"):
+        normalise("BatchNorm", [1, 2])
+
+
+@pytest.mark.parametrize("kind", ["LayerNorm", "RMSNorm"])
+def test_the_size_is_that_of_the_numbers_without_epsilon(kind):
+    numbers = [1.5, 1.5, 1.5, 1.5] if kind == "LayerNorm" else [0.0, 0.0, 0.0, 0.0]
+    seen = normalise(kind, numbers)
+    assert seen.size == 0.0 and seen.after == [0.0] * 4
+    assert " 0.000 (with ε under the root: 0.003): [0.000, " in norms.describe(kind, seen)
+
+
+def test_what_a_unit_lowers_points_left():
+    body = ffn_memory.strips([("up", 2.0), ("down", -1.0)], "t", "#009E73").body
+    bars = re.findall(r'<rect x="([\d.]+)" y="\d+" width="([\d.]+)"[^>]*fill="(#\w+)"', body)
+    assert bars == [("182", "80", "#009E73"), ("138", "40", "#D55E00")]  # on either side of the line at 180
+
+
+def test_depth_tells_the_ratio_and_where_tokens_are_alike():
+    seen = Depth([2.0, 1.0, 4.0], [0.3, 0.9, 0.995, 1.0])
+    assert (seen.ratio, seen.alike_from) == (0.5, 2)
+    assert Depth([1.0], [0.3, 0.9]).alike_from is None
+
+
+def test_activations_are_averaged_word_by_word():
+    activation = torch.tensor([[1.0, 0.0], [3.0, 4.0], [5.0, 6.0]])
+    expected = torch.tensor([[0.0, 0.0], [5.0, 6.0], [2.0, 2.0]])
+    assert torch.equal(mean_by_word(activation, torch.tensor([2, 2, 1]), 3), expected)
+
+
+def test_what_a_unit_writes_is_its_value_through_norm_and_output(translator):
+    model = translator.model
+    values = torch.randn(64, 5)
+    found = written(model, values)
+    gain, table = model.decoder.norm.weight.detach().double(), model.output.weight.detach().double()
+    for unit in range(5):
+        value = values[:, unit].double()
+        logits = table @ ((value - value.mean()) * gain)
+        torch.testing.assert_close(found[:, unit], logits - logits.mean(), rtol=0, atol=1e-10)
+
+
+def test_memories_hold_every_layer_and_only_decoders_write(translator):
+    found = memories(translator, PAIRS)
+    assert {layer: memory.writes is None for layer, memory in found.items()} == {
+        "decoder.blocks.0": False,
+        "decoder.blocks.1": False,
+        "encoder.blocks.0": True,
+        "encoder.blocks.1": True,
+    }
+    memory = found["encoder.blocks.0"]
+    assert memory.fires.shape == (len(translator.data.source_tokenizer), 256)
+    assert sorted(memory.order) == list(range(256))
+    assert (memory.fires[0] == 0).all()  # padding is no word
+
+
+# ---------------------------------------------------------------------------------------------------------------- draw
+
+
+def test_the_words_of_a_unit_name_what_fires_it_and_what_it_writes():
+    fires = torch.tensor([[0.1], [2.0], [1.0], [0.0]])
+    writes = torch.tensor([[0.5], [-0.7], [0.2], [-0.1]])
+    memory = Memory("decoder.blocks.1", "abcd", "wxyz", fires, torch.tensor([0.25]), writes)
+    assert ffn_memory.describe(memory, 0) == (
+        "Unit 0 of decoder block 2: on at 25% of positions; fired most by b 2.0, c 1.0, a 0.1; "
+        "it raises w, y and lowers x, z."
+    )
+    silent = Memory("encoder.blocks.0", "abcd", "wxyz", 0 * fires, torch.tensor([0.0]), None)
+    assert "fired most by no word; it writes into the encoder's memory." in ffn_memory.describe(silent, 0)
+
+
+def test_a_verdict_holds_both_answers():
+    now, seen = Setting("pre-norm", False, 2), Depth([2.0, 4.0], [0.3, 0.5, 0.999])
+    assert block_depth.describe(now, seen) == (
+        "2 blocks, pre-norm, without residual: gradient 2.0e+00 at block 1 and 4.0e+00 at block 2, ratio 5.0e-01; "
+        "mean cosine between tokens 0.30 at the start, 0.999 at the end: alike (above 0.99) from block 2 on."
+    )
+    assert len(re.findall("<polyline", block_depth.draw(now, seen).svg)) == 2
+
+
+def test_the_setting_before_stays_as_a_ghost():
+    now, before = Setting("pre-norm", False, 2), Setting("post-norm", True, 3)
+    ghost = Depth([1.0, 2.0, 4.0], [0.3, 0.4, 0.5, 0.6])
+    drawn = block_depth.draw(now, Depth([2.0, 4.0], [0.3, 0.5, 0.999]), before, ghost)
+    assert drawn.alt.endswith(" Before: 3 blocks, post-norm, with residual: ratio 2.5e-01; never alike.")
+    widths = re.findall(r'<polyline points="([^"]*)" [^>]*stroke-width="([\d.]+)"', drawn.svg)
+    assert [(len(points.split()), width) for points, width in widths] == [(2, "2.2"), (3, "1"), (3, "2.2"), (4, "1")]
+    assert drawn.svg.count(">before: 3, post-norm, residual<") == 2
+
+
+def test_the_ghost_is_the_last_setting_and_drawing_again_keeps_it():
+    depth = depth_explorer()
+    assert "Before" not in depth.summary
+    depth.set(residual=False)
+    assert "Before: 24 blocks, pre-norm, with residual" in depth.summary
+    depth.redraw()
+    assert "Before: 24 blocks, pre-norm, with residual" in depth.summary
+    depth.set(depth=6)
+    assert "Before: 24 blocks, pre-norm, without residual" in depth.summary
+
+
+def test_bars_go_up_and_down_and_carry_their_numbers():
+    body = signed_bars([5.0, -2.5], "t").body
+    assert [float(h) for h in re.findall(r'height="([\d.]+)" fill="#', body)] == [114, 57]
+    assert ">5.00<" in body
+    assert ">-2.50<" in body
+    assert norms.draw("RMSNorm", normalise("RMSNorm", [1, 1, 1])).svg.count("<rect") == 7  # and the card
+
+
+def test_the_way_of_layernorm_leads_to_the_plane_and_then_to_the_sphere():
+    seen = normalise("LayerNorm", [2.5, 0.0, 1.0])
+    plane, end = norms.on_the_way(seen, norms.STEPS), norms.on_the_way(seen, 2 * norms.STEPS)
+    assert norms.on_the_way(seen, 0).tolist() == seen.before
+    assert plane.sum() == pytest.approx(0, abs=1e-12)
+    assert plane - seen.before == pytest.approx([-7 / 6] * 3, abs=1e-12)  # along (1, 1, 1)
+    assert end.tolist() == pytest.approx(seen.after, abs=1e-12)
+    assert (end @ end, plane @ end) == pytest.approx((3, (3 * plane @ plane) ** 0.5), abs=1e-3)  # only longer
+    assert norms.describe("LayerNorm", seen, norms.STEPS) == (
+        "LayerNorm of [2.50, 0.00, 1.00]: in the plane of mean 0: mean 0.000, length 1.780."
+    )
+
+
+def test_the_circle_is_in_the_plane_and_on_the_sphere_and_the_view_keeps_lengths():
+    points = norms.circle()
+    assert abs(points.sum(1)).max() < 1e-12
+    assert abs((points**2).sum(1) - 3).max() < 1e-12
+    onto = norms.view(-30.0)
+    assert abs(onto @ onto.T - [[1, 0], [0, 1]]).max() < 1e-12
+
+
+@pytest.mark.parametrize("vector", [(2.5, 0.0, 1.0), (-9.0, 9.0, -9.0), (0.0, 0.0, 0.0)])
+def test_the_drawing_in_space_stays_in_its_panel(vector):
+    for kind in norms.KINDS:
+        body = norms.in_space(kind, normalise(kind, vector), 2 * norms.STEPS, -30.0).body
+        spots = re.findall(r'points="([^"]+)"', body) + [
+            f"{x},{y}" for x, y in re.findall(r'x2="(\S+)" y2="(\S+)"', body)
+        ]
+        xs, ys = zip(*(map(float, spot.split(",")) for spot in " ".join(spots).split()), strict=True)
+        assert 0 <= min(xs) <= max(xs) <= norms.SPACE[0]
+        assert 20 <= min(ys) <= max(ys) <= norms.SPACE[1]
+
+
+def test_the_chosen_place_of_the_curve_is_marked():
+    drawn = activations.draw("ReLU", 2.0, -1.0)
+    assert "ReLU(x) times -1 at x = 2.0: value -2.000, slope -1.000: a gradient flows" in drawn.alt
+    assert drawn.svg.count("<polyline") == 4
+
+
+# ---------------------------------------------------------------------------------------------------------------- bind
+
+
+def test_the_explorers_answer_their_questions():
+    curves = activation_explorer()
+    assert "no gradient flows" in curves.summary
+    curves.set(function="GELU")
+    assert "a gradient flows" in curves.summary
+    normed = norm_explorer()
+    assert "[1.298, -1.136, -0.162]. The mean is now 0.000, the length √3." in normed.summary
+    normed.set(shift=1.0)
+    assert "[1.298, -1.136, -0.162]" in normed.summary
+    normed.set(move=6)
+    assert "on the way to the plane: mean 1.083" in normed.summary
+    normed.set(kind="RMSNorm", move=24)
+    assert "[1.460, 0.417, 0.834]. The mean is now 0.904, the length √3." in normed.summary
+    depth = depth_explorer()
+    assert "never alike" in depth.summary
+    depth.set(residual=False)
+    assert re.search(r"from block [23] on", depth.summary)
+
+
+def test_units_are_leafed_through_layer_by_layer(translator):
+    explored = memory_explorer(translator, PAIRS)
+    assert "of decoder block 1" in explored.summary
+    explored.set(layer="encoder.blocks.1", place=256)
+    assert explored.error == ""
+    assert "of encoder block 2" in explored.summary

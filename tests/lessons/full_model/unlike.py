@@ -1,0 +1,134 @@
+"""Wrong answers to notebook 08's exercises, unlike any in the bank: none may pass."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from answer_tables import layer_normed, named
+from tx_helpers.nn.masks import causal_mask
+from tx_helpers.nn.positions import sinusoidal
+from tx_helpers.plain import (
+    GPT,
+    Attention,
+    Block,
+    Decoder,
+    Embedding,
+    Encoder,
+    FeedForward,
+    Transformer,
+)
+
+
+def _attend(q, k):
+    return torch.softmax(q @ k.T / math.sqrt(q.shape[-1]), 1) @ k
+
+
+def block_added_to_the_embedding_again(x, m, W):
+    y = layer_normed(x)
+    a = x + _attend(y, y)
+    b = x + _attend(layer_normed(a), m)
+    return b + F.relu(layer_normed(b) @ W)
+
+
+def tied_over_all_places_at_once(h, E, V):
+    E = E[:V]
+    return torch.softmax((h @ E.T).flatten(), 0).view(len(h), len(E)) * len(h)
+
+
+def tied_the_filling_pushed_down_by_ten(h, E, V):
+    z = h @ E.T
+    z[:, V:] -= 10
+    return z.softmax(-1)[:, :V]
+
+
+def start_own_generator_seeded_by_nature(D, K):
+    gen = torch.Generator()
+    gen.seed()
+    return torch.randn(D, K, generator=gen) / D**0.5, torch.randn(D, K, generator=gen) / D**0.5
+
+
+def start_w_k_leans_on_w_q(D, K):
+    a, b = torch.randn(D, K) / D**0.5, torch.randn(D, K) / D**0.5
+    return a, (a + b) / 2**0.5
+
+
+class EmbeddingOfHalves(Embedding):
+    def forward(self, ids):
+        D = self.tokens.embedding_dim
+        place = sinusoidal(torch.arange(ids.shape[1]), D)
+        return self.tokens(ids) * D**0.5 + torch.cat([place[:, ::2], place[:, 1::2]], dim=1)
+
+
+class AttentionWithAWeakFill(Attention):
+    def forward(self, x, memory, mask):
+        q, k, v = self.split(self.query(x)), self.split(self.key(memory)), self.split(self.value(memory))
+        scores = (q @ k.mT * q.shape[-1] ** -0.5).masked_fill(~mask, -1.0)
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+
+
+class FeedForwardLeaky(FeedForward):
+    def forward(self, x):
+        return self.contract(F.leaky_relu(self.expand(x)))
+
+
+class BlockWithOneNorm(Block):
+    def forward(self, x, mask, memory=None, memory_mask=None):
+        self.feed_forward_norm = self.self_attention_norm
+        return super().forward(x, mask, memory, memory_mask)
+
+
+class EncoderAddingTheEmbeddingAgain(Encoder):
+    def forward(self, ids, mask):
+        x = start = self.input(ids)
+        for block in self.blocks:
+            x = block(x, mask) + start
+        return self.norm(x)
+
+
+class DecoderSeeingTheLastTwo(Decoder):
+    def forward(self, ids, memory, memory_mask):
+        x, T = self.input(ids), ids.shape[1]
+        for block in self.blocks:
+            x = block(x, causal_mask(T) & ~causal_mask(T).tril(-2), memory, memory_mask)
+        return self.norm(x)
+
+
+class TransformerThatReadsTheSourceBackwards(Transformer):
+    def forward(self, source, target):
+        return super().forward(source.flip(1), target)
+
+
+class GPTOfWindows(GPT):
+    def forward(self, ids):
+        T = ids.shape[1]
+        return self.output(self.decoder(ids, causal_mask(T) & ~causal_mask(T).tril(-3)))
+
+
+UNLIKE = {
+    "llama_block_parameters": {
+        "with_a_norm_at_the_hidden_width": lambda D, F: 4 * D * D + 3 * D * F + D + F,
+        "of_the_first_case": lambda D, F: 4 * 2 * 2 + 3 * 2 * 3 + 2 * 2,
+    },
+    "translator_parameters": {
+        "with_embeddings_in_every_block": lambda D, F, V, N: N * (12 * D * D + 4 * D * F + 2 * V * D),
+        "with_a_network_for_all_blocks": lambda D, F, V, N: N * 12 * D * D + 4 * D * F + 2 * V * D,
+    },
+    "decoder_block_pass": named(block_added_to_the_embedding_again),
+    "tied_probabilities": named(tied_over_all_places_at_once, tied_the_filling_pushed_down_by_ten),
+    "starting_projections": named(start_own_generator_seeded_by_nature, start_w_k_leans_on_w_q)
+    | {
+        "with_columns_of_uneven_size": lambda D, K: tuple(
+            torch.randn(D, K) * torch.linspace(0.5, 1.32, K) / D**0.5 for _ in range(2)
+        ),
+        "a_normal_distribution_of_mean_1_root_d": lambda D, K: tuple((torch.randn(D, K) + 1) / D**0.5 for _ in "qk"),
+    },
+    "Embedding": named(EmbeddingOfHalves),
+    "Attention": named(AttentionWithAWeakFill),
+    "FeedForward": named(FeedForwardLeaky),
+    "Block": named(BlockWithOneNorm),
+    "Encoder": named(EncoderAddingTheEmbeddingAgain),
+    "Decoder": named(DecoderSeeingTheLastTwo),
+    "Transformer": named(TransformerThatReadsTheSourceBackwards),
+    "GPT": named(GPTOfWindows),
+}

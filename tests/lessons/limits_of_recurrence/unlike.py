@@ -1,0 +1,71 @@
+"""Wrong answers to notebook 01's exercises, unlike any in the bank: none may pass."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from answer_tables import named
+
+
+def each_unit_sees_itself_only(x, real, W_x, W_h, b):
+    h, states = torch.zeros_like(b), []
+    for row, word in zip(x, real, strict=True):
+        h = torch.tanh(row @ W_x + h * W_h.diagonal() + b) if word else h
+        states.append(h)
+    return torch.stack(states)
+
+
+def softsign_for_tanh(x, real, W_x, W_h, b):
+    h, states = torch.zeros_like(b), []
+    for row, word in zip(x, real, strict=True):
+        h = F.softsign(row @ W_x + h @ W_h + b) if word else h
+        states.append(h)
+    return torch.stack(states)
+
+
+def lstm_with_hard_gates(z, h, c):
+    i, f, o = F.hardsigmoid(z[0]), F.hardsigmoid(z[1]), F.hardsigmoid(z[3])
+    c = f * c + i * z[2].tanh()
+    return o * c.tanh(), c
+
+
+def additive_divided_by_the_root_of_a(s, H, W, v):
+    for_s, for_h = W.chunk(2)
+    return (((s @ for_s)[:, None] + H @ for_h).tanh() @ v / math.sqrt(len(v))).softmax(dim=-1)
+
+
+def additive_v_loses_its_sign(s, H, W, v):
+    for_s, for_h = W.chunk(2)
+    return (((s @ for_s)[:, None] + H @ for_h).tanh() @ v.abs()).softmax(dim=-1)
+
+
+def words_by_sigmoid(x, W, U, b):
+    h, states = torch.zeros_like(b), []
+    for word in x:
+        h = torch.sigmoid(W @ word + U @ h + b)
+        states.append(h)
+    return torch.stack(states)
+
+
+def back_scaled(s, H, W, U, v):
+    alpha = (torch.tanh(W @ s + H @ U.T) @ v / math.sqrt(len(v))).softmax(0)
+    return alpha, alpha @ H
+
+
+UNLIKE = {
+    "read_words": named(words_by_sigmoid),
+    "look_back": named(back_scaled),
+    "rnn_states": named(each_unit_sees_itself_only, softsign_for_tanh),
+    "gradient_through_time": {
+        "without_its_sign": lambda w, h: math.exp(sum(math.log(abs(w) * (1 - float(state) ** 2)) for state in h)),
+        "of_the_mean_step": lambda w, h: (w * (1 - (h**2).mean())) ** len(h),
+        # (3.0, zeros(4)): 81
+        "clipped_to_one": lambda w, h: max(-1.0, min(1.0, float(torch.prod(w * (1 - h**2))))),
+    },
+    "lstm_step": named(lstm_with_hard_gates),
+    "additive_weights": named(additive_divided_by_the_root_of_a, additive_v_loses_its_sign),
+    "convolution_layers": {
+        "rounded_to_nearest": lambda n, k: max(1, round(n / ((k - 1) / 2))),
+    },
+}

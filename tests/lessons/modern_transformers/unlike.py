@@ -1,0 +1,161 @@
+"""Wrong answers to notebook 15's exercises, unlike any in the bank: none may pass."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from answer_tables import named
+
+
+def merged_without_a_maximum(one, other):
+    """Exact for moderate scores; e^100 overflows."""
+    (o1, m1, n1), (o2, m2, n2) = one, other
+    a, b = n1 * m1.exp(), n2 * m2.exp()
+    m = torch.maximum(m1, m2)
+    return (a * o1 + b * o2) / (a + b), m, (a + b) / m.exp()
+
+
+def merged_with_finite_scores_only(one, other):
+    """−∞ is taken for 0: a block that a query does not see counts there, too."""
+    (o1, m1, n1), (o2, m2, n2) = ((o, m.nan_to_num(neginf=0.0), n) for o, m, n in (one, other))
+    m = torch.maximum(m1, m2)
+    a, b = n1 * (m1 - m).exp(), n2 * (m2 - m).exp()
+    return (a * o1 + b * o2) / (a + b), m, a + b
+
+
+def merged_with_the_larger_block_alone(one, other):
+    """Nearly right where the maxima are far apart."""
+    first = one[1] > other[1]
+    return tuple(torch.where(first, a, b) for a, b in zip(one, other, strict=True))
+
+
+def kept_with_a_temperature(p, q):
+    keep = (p / q).clamp(max=1)
+    missing = (p - q).clamp(min=0) ** 0.99
+    return keep, missing / missing.sum()
+
+
+def kept_with_a_small_floor(p, q):
+    """No token is ever impossible."""
+    keep = (p / q).clamp(min=1e-3, max=1)
+    missing = (p - q).clamp(min=0)
+    return keep, missing / missing.sum()
+
+
+def linear_with_a_small_constant(memory, total, q, k, v):
+    """As in published code: it prevents a division by 0, and shrinks every output."""
+    memory = memory + k[..., None] * v[:, None]
+    total = total + k
+    return (q[:, None] @ memory)[:, 0] / ((q * total).sum(-1, keepdim=True) + 0.01), memory, total
+
+
+def linear_with_one_total_for_all_heads(memory, total, q, k, v):
+    """Right for one head."""
+    memory = memory + k[..., None] * v[:, None]
+    total = total + k
+    return (q[:, None] @ memory)[:, 0] / (q * total.mean(0)).sum(-1, keepdim=True), memory, total
+
+
+def linear_that_decays(memory, total, q, k, v):
+    memory = 0.99 * memory + k[..., None] * v[:, None]
+    total = 0.99 * total + k
+    return (q[:, None] @ memory)[:, 0] / (q * total).sum(-1, keepdim=True), memory, total
+
+
+def delta_with_one_beta_for_all_heads(memory, k, v, beta):
+    error = beta.mean() * (v - (k[:, None] @ memory)[:, 0])
+    return memory + k[..., None] * error[:, None]
+
+
+def delta_that_normalises_by_the_sum(memory, k, v, beta):
+    """Keys that sum to 1, in place of keys of length 1."""
+    k = k / k.sum(-1, keepdim=True)
+    error = beta[:, None] * (v - (k[:, None] @ memory)[:, 0])
+    return memory + k[..., None] * error[:, None]
+
+
+def grouped_with_capped_scores(q, k, v):
+    """As Gemma 2 does it: nearly right, since the scores are small."""
+    H, K = len(q), q.shape[-1]
+    k, v = (x.repeat_interleave(H // len(x), 0) for x in (k, v))
+    return (50 * torch.tanh(q @ k.mT / math.sqrt(K) / 50)).softmax(-1) @ v
+
+
+def grouped_by_strides_of_two(q, k, v):
+    """Two query heads to a key, whatever H/G is."""
+    own = (torch.arange(len(q)) // 2).clamp(max=len(k) - 1)
+    return F.scaled_dot_product_attention(q, k[own], v[own])
+
+
+def cache_that_takes_the_first_window_for_all(windows, T, B, H, G, K, size):
+    alternating = [windows[0] if layer % 2 == 0 else 0 for layer in range(len(windows))]
+    return B * sum(min(T, window or T) for window in alternating) * 2 * G * K * size
+
+
+def cache_with_one_more_position(windows, T, B, H, G, K, size):
+    """The window and the token itself."""
+    return B * sum(min(T, window + 1) if window else T for window in windows) * 2 * G * K * size
+
+
+def routed_by_a_threshold(logits, k):
+    """Experts with more than 1/(2k) of the probability, whoever they are."""
+    p = logits.softmax(-1)
+    weights = p * (p > 1 / (2 * k))
+    return weights / weights.sum(-1, keepdim=True)
+
+
+def routed_by_absolute_logits(logits, k):
+    """Right where the chosen logits are positive."""
+    places = logits.abs().topk(k).indices
+    return torch.zeros_like(logits).scatter(-1, places, logits.gather(-1, places).softmax(-1))
+
+
+def balanced_over_used_experts(probabilities, chosen):
+    """The factor is the number of experts that got a token: right if all of them did."""
+    E = probabilities.shape[1]
+    f = torch.bincount(chosen, minlength=E) / len(chosen)
+    return (f > 0).sum() * f @ probabilities.mean(0)
+
+
+def balanced_by_soft_counts(probabilities, chosen):
+    f = torch.bincount(chosen, minlength=probabilities.shape[1]).sqrt() / math.sqrt(len(chosen))
+    return probabilities.shape[1] * (f / f.sum()) @ probabilities.mean(0)
+
+
+def rounded_in_half_precision(W, bits):
+    scale = (W.abs().amax(1, keepdim=True) / (2 ** (bits - 1) - 1)).half().float()
+    return (W / scale).round() * scale
+
+
+def rounded_with_clipping(W, bits):
+    """The largest 1 % of a row is clipped, for finer steps."""
+    most = 2 ** (bits - 1) - 1
+    scale = W.abs().quantile(0.99, dim=1, keepdim=True) / most
+    return (W / scale).round().clamp(-most, most) * scale
+
+
+def stretched_by_a_smooth_step(frequencies, factor, T, slow, fast):
+    share = ((T * frequencies / math.tau - slow) / (fast - slow)).clamp(0, 1)
+    share = share * share * (3 - 2 * share)
+    return frequencies * share + frequencies / factor * (1 - share)
+
+
+def stretched_with_the_published_bounds(frequencies, factor, T, slow, fast):
+    """1 and 32 turns, whatever is asked for."""
+    share = ((T * frequencies / math.tau - 1) / 31).clamp(0, 1)
+    return frequencies * share + frequencies / factor * (1 - share)
+
+
+UNLIKE = {
+    "merge_blocks": named(merged_without_a_maximum, merged_with_finite_scores_only, merged_with_the_larger_block_alone),
+    "keep_or_redraw": named(kept_with_a_temperature, kept_with_a_small_floor),
+    "linear_step": named(linear_with_a_small_constant, linear_with_one_total_for_all_heads, linear_that_decays),
+    "delta_step": named(delta_with_one_beta_for_all_heads, delta_that_normalises_by_the_sum),
+    "grouped_attention": named(grouped_with_capped_scores, grouped_by_strides_of_two),
+    "window_cache": named(cache_that_takes_the_first_window_for_all, cache_with_one_more_position),
+    "route_tokens": named(routed_by_a_threshold, routed_by_absolute_logits),
+    "balance_penalty": named(balanced_over_used_experts, balanced_by_soft_counts),
+    "rounded_rows": named(rounded_in_half_precision, rounded_with_clipping),
+    "yarn_frequencies": named(stretched_by_a_smooth_step, stretched_with_the_published_bounds),
+}

@@ -1,0 +1,163 @@
+"""The planner's explorer: what is planned, the bars against the plan, the words, the controls and the page."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from drawn import texts
+from tx_helpers.lessons.modern_transformers.cache_size import OWN
+from tx_helpers.lessons.scaling_up.cluster import Assumptions, Cluster, Layout
+from tx_helpers.lessons.scaling_up.hardware import CHIPS
+from tx_helpers.lessons.scaling_up.planner import Plan, plan
+from tx_helpers.lessons.scaling_up.planner_explorer import (
+    CHOSEN,
+    LEFT,
+    LENGTH,
+    Choice,
+    bill,
+    describe,
+    draw,
+    fastest,
+    needed,
+    own_sizes,
+    parts_of_a_step,
+    planned,
+    planner_explorer,
+    spoken,
+    titled,
+)
+from tx_helpers.lessons.scaling_up.published import MODELS
+from tx_helpers.lessons.scaling_up.workload import Training
+from tx_helpers.show.shapes import BLUE, GOLD, ORANGE, PINK
+
+SMALL = Choice("GPT-2 XL", CHOSEN["GPT-2 XL"], Training(1e10, 1024, 64), "A100 80GB", 8)
+EIGHT = Layout(data=4, pipeline=2, stage=1)
+LARGE = SMALL._replace(name="GPT-3 175B", sizes=MODELS["GPT-3 175B"])
+
+# --- compute ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_planned():
+    assert planned(SMALL, EIGHT) == plan(SMALL.sizes, SMALL.training, Cluster("A100 80GB", 8), EIGHT)
+    best = planned(SMALL, None)
+    assert isinstance(best, Plan) and best.fits and best.step <= planned(SMALL, EIGHT).step
+    assert planned(SMALL, replace(EIGHT, tensor=2)) == (
+        "This layout cannot be used: 16 chips in the layout, but 8 in the cluster."
+    )
+    assert planned(LARGE, None) == "No layout of GPT-3 175B fits on 8 A100 80GB." and fastest(LARGE) is None
+
+
+def test_sizes_of_a_model_of_ones_own():
+    sizes = own_sizes(3, 768)
+    assert (sizes.heads, sizes.head_width, sizes.hidden, sizes.gated) == (6, 128, 2048, True)
+    assert CHOSEN["GPT-2 XL"].parameters == pytest.approx(1.558e9, rel=0.001)
+    assert CHOSEN["Llama 3 8B"].parameters == pytest.approx(8.03e9, rel=0.001)
+
+
+def test_the_parts_of_a_step_are_all_named():
+    parts = parts_of_a_step(planned(SMALL, EIGHT))
+    assert list(parts) == [
+        *("compute", "memory-bound work", "tensor messages", "pipeline messages", "context messages"),
+        *("expert messages", "bubble", "data messages", "optimizer step"),
+    ]
+    assert sum(parts.values()) == planned(SMALL, EIGHT).step
+
+
+# --- draw and describe -----------------------------------------------------------------------------------------------
+
+
+def bars(svg: str) -> list[tuple[float, float, str]]:
+    found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="18" rx="2" fill="([^"]+)"', svg)
+    return [(float(x), float(width), fill) for x, width, fill in found]
+
+
+@pytest.mark.parametrize("layout", [EIGHT, Layout(data=8)])
+def test_each_bar_begins_where_the_one_before_ends(layout):
+    found, drawn = planned(SMALL, layout), bars(draw(SMALL, layout).svg)
+    memory, seconds = list(found.memory.values()), [value for value in found.seconds.values() if value]
+    assert len(drawn) == 4 + len(seconds)
+    for values, rows, whole in (
+        (memory, drawn[:4], max(found.room, sum(memory))),
+        (seconds, drawn[4:], sum(seconds)),
+    ):
+        x = LEFT
+        for value, (left, width, _) in zip(values, rows, strict=True):
+            assert left == pytest.approx(x, abs=0.01)
+            assert width == pytest.approx(max(1, LENGTH * value / whole), abs=0.01)
+            x += LENGTH * value / whole
+    assert drawn[0][2] == drawn[4][2] == BLUE.full and drawn[3][2] == PINK.full
+    fills = [fill for *_, fill in drawn[4:]]
+    assert (GOLD.full in fills) == (layout is EIGHT) and ORANGE.full in fills
+
+
+def test_the_line_stands_where_the_memory_ends():
+    large = Layout(data=8)
+    found, picture = planned(LARGE, large), draw(LARGE, large)
+    place = re.search(r'<line x1="([\d.]+)"[^>]*stroke-dasharray', picture.svg)[1]
+    assert float(place) == pytest.approx(LEFT + LENGTH * found.room / sum(found.memory.values()), abs=0.01)
+    assert "does not fit" in picture.svg and "72.0 GiB" in texts(picture.svg)
+
+
+def test_the_words():
+    assert describe(SMALL, EIGHT) == (
+        "GPT-2 XL, 1.56 billion parameters on 8 A100 80GB, pipeline 2, data 4, stage 1, rows 1, recompute selective. "
+        "It fits: 9.2 GiB of the 72.0 GiB that may be used, gradients above all. A step takes 0.52 s: compute 83%, "
+        "then memory-bound work 9%. The run: MFU 52%, 0.92 days, 177 chip-hours, $493, 0.078 MWh, 0.033 t of CO2e. "
+        "To end in 30 days, the run needs MFU 2%."
+    )
+    assert describe(LARGE) == "GPT-3 175B on 8 A100 80GB. No layout of GPT-3 175B fits on 8 A100 80GB."
+    wrong = draw(SMALL, replace(EIGHT, expert=2))
+    assert wrong.alt.endswith("This layout cannot be used: expert=2, but the model has no experts.")
+    assert texts(wrong.svg) == [titled(SMALL), "This layout cannot be used: expert=2, but the model has no experts."]
+
+
+def test_times_and_the_bill():
+    assert [spoken(value) for value in (0.00042, 0.031, 0.42, 31.0, 1234)] == [
+        "0.42 ms",
+        "31 ms",
+        "0.42 s",
+        "31.0 s",
+        "1,234 s",
+    ]
+    found = planned(SMALL, EIGHT)
+    free = replace(found, assumed=Assumptions(watts=0, dollars=0))
+    assert bill(free).endswith("chip-hours, $0, 0 MWh, 0 t of CO2e")
+    unknown = replace(found, cluster=Cluster(CHIPS["TPU v3"]._replace(watts=None), 8))
+    assert re.fullmatch(r"MFU \d+%, [\d.]+ days, [\d,]+ chip-hours", bill(unknown))
+    ten_trillion = replace(found, training=replace(found.training, tokens=1e13))
+    assert needed(ten_trillion) == "To end in 30 days, the run needs MFU 1588%, which no chip reaches"
+
+
+# --- bind ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_is_chosen_or_described():
+    explorer = planner_explorer()
+    for name, sizes in CHOSEN.items():
+        explorer.set(model=name)
+        assert (explorer.values["layers"], explorer.values["width"]) == (sizes.layers, sizes.width)
+        assert explorer.summary.startswith(name) and explorer.error == ""
+    explorer.set(layers=13)
+    assert explorer.values["model"] == OWN and explorer.summary.startswith("one of your own, ")
+
+
+def test_the_sliders_cut_the_work():
+    explorer = planner_explorer()
+    choice = Choice("GPT-3 175B", MODELS["GPT-3 175B"], Training(3e11, 2048, 2048), "A100 80GB", 1024)
+    assert explorer.summary == describe(choice, Layout(data=1024)) and "does not fit" in explorer.summary
+    explorer.set(tensor=8, pipeline=16, stage=1, recompute="full")
+    assert explorer.summary == describe(choice, Layout(8, 1, 8, 16, recompute="full")) and "It fits" in explorer.summary
+    explorer.set(count=1)
+    assert explorer.summary.endswith("This layout cannot be used: 128 chips in the layout, but 1 in the cluster.")
+    explorer.set(best=True, count=1024)
+    assert explorer.summary == describe(choice) and explorer.error == ""
+
+
+@pytest.mark.slow
+def test_pages_offer_the_published_models():
+    recording = planner_explorer().record()
+    assert recording.settings == 4 * 3 * 2 * 2 * 2 * 3 * 2 and len(recording.data) < 115_000
+    assert [about["key"] for about in recording.about["controls"]] == [
+        *("model", "chip", "count", "tensor", "pipeline", "stage", "best")
+    ]

@@ -1,0 +1,222 @@
+"""The explorers of notebook 00: a translated number with what its words looked at, and the softmax."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+
+from drawn import elements, texts
+from tx_helpers.lessons.start_here import softmax, translation
+from tx_helpers.lessons.start_here.softmax import softmax_explorer
+from tx_helpers.lessons.start_here.translation import (
+    ALL,
+    Translation,
+    describe,
+    looks,
+    translated,
+    translation_explorer,
+)
+from tx_helpers.nn.capture import capture
+from tx_helpers.nn.models import EncoderDecoder
+from tx_helpers.show import shapes
+from tx_helpers.text.data import BOS, word_pairs
+from tx_helpers.text.number_words import english, german
+from tx_helpers.training.contexts import RandomStream
+from tx_helpers.zoo.recipes import Translator, translator_config
+
+SOURCE, TARGET = ["four", "hundred", "twenty", "one"], ["vier", "hundert", "ein", "und", "zwanzig", "<eos>"]
+SWAPPED = torch.tensor(  # (T, S)
+    [[0.9, 0.1, 0, 0], [0, 1, 0, 0], [0, 0, 0.2, 0.8], [0, 0.5, 0.5, 0], [0, 0, 0.75, 0.25], [0.25, 0.25, 0.25, 0.25]]
+)
+
+
+@pytest.fixture(scope="module")
+def translator():
+    """Untrained, so it writes rubbish; what is recorded of it is as true."""
+    data = word_pairs([(english(n), german(n)) for n in [*range(100), 421, 6705]])
+    with RandomStream(0).on(torch.device("cpu")):
+        return Translator(EncoderDecoder(translator_config(data)).eval(), data)
+
+
+@pytest.fixture
+def swapped():
+    """421, translated as it should be: two blocks with two heads, the second block's mean being SWAPPED."""
+    first = torch.full((2, 6, 4), 0.25)
+    second = torch.stack([SWAPPED + 0.125 * first[0], SWAPPED - 0.125 * first[0]])
+    return Translation(421, SOURCE, TARGET, torch.stack([first, second]))
+
+
+# --- compute ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_weights_are_those_of_one_pass_over_the_whole_translation(translator):
+    found = translated(translator, 421)
+    ids = [[BOS, *(translator.data.target_tokenizer.tokens.index(word) for word in found.target)][:-1]]
+    source = torch.tensor([translator.data.source_tokenizer.encode(english(421))])
+    with capture(translator.model, "*.cross_attention.weights") as seen, torch.no_grad():
+        translator.model(source, torch.tensor(ids))
+    assert found.source == SOURCE
+    assert found.weights.shape == (2, 4, len(found.target), len(SOURCE))
+    torch.testing.assert_close(found.weights, torch.cat(list(seen.values())), rtol=0, atol=1e-5)
+
+
+def test_the_translation_is_that_of_the_translator(translator):
+    for number in (7, 421, 6705):
+        assert translated(translator, number).text == translator.translate(english(number))
+
+
+@pytest.mark.parametrize("number", [-1, 1_000_000])
+def test_a_number_out_of_range_is_refused(translator, number):
+    with pytest.raises(ValueError, match=f"^{number} is not a whole number from 0 to 999,999$"):
+        translated(translator, number)
+
+
+def test_one_head_or_the_mean_of_all(swapped):
+    torch.testing.assert_close(looks(swapped, 1), SWAPPED)
+    assert torch.equal(looks(swapped, 1, 0), swapped.weights[1, 0])
+    assert torch.equal(looks(swapped, 0, 1), swapped.weights[0, 1])
+    for block, head in ((2, ALL), (-1, 0), (0, 2), (0, -2)):
+        with pytest.raises(ValueError) as error:
+            looks(swapped, block, head)
+        assert str(error.value) == (
+            f"looks: block={block}, head={head}, but there are 2 blocks with 2 heads, counted from 0"
+        )
+
+
+def test_units_and_tens_are_named_and_nothing_else(swapped):
+    assert describe(swapped, SWAPPED) == (
+        "421 → vier hundert ein und zwanzig, right. "
+        "Looks most: 'vier' at 'four' (0.90), 'ein' at 'one' (0.80), 'zwanzig' at 'twenty' (0.75)."
+    )
+
+
+def test_a_wrong_translation_is_called_wrong(swapped):
+    wrong = swapped._replace(number=422)
+    assert not wrong.right
+    assert describe(wrong, SWAPPED).startswith(
+        "422 → vier hundert ein und zwanzig, wrong: it should be vier hundert zwei und zwanzig. Looks most: "
+    )
+    unfinished = Translation(421, SOURCE, TARGET[:-1], torch.ones(1, 1, 5, 4))  # without its end
+    assert unfinished.right
+
+
+def test_a_word_that_occurs_twice_is_told_by_its_place():
+    twice = Translation(909, ["nine", "hundred", "nine"], ["neun", "hundert", "neun", "<eos>"], torch.ones(1, 1, 4, 3))
+    weights = torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]])
+    assert describe(twice, weights).endswith("'neun' at 'nine', word 1 (1.00), 'neun' at 'nine', word 3 (1.00).")
+
+
+# --- draw ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_lines_are_as_strong_as_the_weights(swapped):
+    picture = translation.draw(swapped, SWAPPED, "block 2")
+    widths = [float(path.get("stroke-width")) for path in elements(picture.svg, "path")]
+    assert widths == pytest.approx(sorted(1.5 + 6 * w for w in SWAPPED.flatten().tolist() if w >= 0.05), abs=0.01)
+    assert picture.alt == describe(swapped, SWAPPED)
+
+
+def test_a_line_leads_from_its_english_word_to_its_german_one(swapped):
+    only = torch.zeros(6, 4)
+    only[2, 3] = 1.0  # "ein" looks at "one"
+    picture = translation.draw(swapped, only, "block 2")
+    (path,) = elements(picture.svg, "path")
+    start, end = path.get("d").removeprefix("M").split(" C")
+    place = {(text.text, float(text.get("y")) < 150): text.get("x") for text in elements(picture.svg, "text")}
+    assert start.split(",")[0] == place["one", True]
+    assert end.split(" ")[-1].split(",")[0] == place["ein", False]
+
+
+def test_a_colour_has_one_meaning_however_many_words_there_are(swapped):
+    source = [*SOURCE, *SOURCE, "five"]  # nine words, as 777,777 has
+    weights = torch.full((6, 9), 1 / 9)
+    svg = translation.draw(Translation(421, source, TARGET, weights[None, None]), weights, "block 2").svg
+    lines = {path.get("stroke") for path in elements(svg, "path")}
+    boxes = {(box.get("y"), box.get("stroke")) for box in elements(svg, "rect")[1:]}
+    above, below = str(translation.TOP), str(translation.BOTTOM)
+    special = shapes.SPECIAL.full  # of <eos>
+    assert lines == {shapes.WEIGHT.shade}
+    assert boxes == {(above, shapes.KEY.full), (below, shapes.QUERY.full), (below, special)}
+
+
+def test_the_picture_says_right_or_wrong(swapped):
+    assert "✓ right" in texts(translation.draw(swapped, SWAPPED, "block 2").svg)
+    wrong = translation.draw(swapped._replace(number=422), SWAPPED, "block 2")
+    assert "✗ wrong: vier hundert zwei und zwanzig" in texts(wrong.svg)
+
+
+def test_the_longest_number_fits_on_the_card():
+    source, target = english(777_777).replace("-", " ").split(), [*german(777_777).split(), "<eos>"]
+    weights = torch.full((len(target), len(source)), 1 / len(source))
+    svg = translation.draw(Translation(777_777, source, target, weights[None, None]), weights, "").svg
+    boxes = [(float(box.get("x")), float(box.get("width")), box.get("y")) for box in elements(svg, "rect")[1:]]
+    for y in {y for *_, y in boxes}:
+        row = sorted((x, x + width) for x, width, at in boxes if at == y)
+        assert row[0][0] > 8 and row[-1][1] < 792
+        assert all(right <= left for (_, right), (left, _) in pairwise(row))
+    widest = min(width for _, width, _ in boxes)
+    assert widest > 0.6 * 12 * len("siebzig")
+
+
+# --- bind ------------------------------------------------------------------------------------------------------------
+
+
+def test_number_block_and_head_can_be_chosen(translator, monkeypatch):
+    calls = []
+    monkeypatch.setattr(translation, "translated", lambda *given: calls.append(given[1]) or translated(*given))
+    explorer = translation_explorer(translator, number=42)
+    assert explorer.values == {"number": 42, "block": 1, "head": ALL}
+    explorer.set(block=0, head=3)
+    found = translated(translator, 42)
+    assert explorer.summary == describe(found, looks(found, 0, 3))
+    assert explorer.controls["head"].index == 4
+    explorer.set(head=ALL)
+    assert explorer.controls["head"].index == 0  # and not None, which an option None would be
+    assert explorer.summary == describe(found, looks(found, 0))
+    assert calls == [42]  # another head is no reason to translate again
+    assert [label for label, _ in explorer.controls["head"].options] == [
+        "mean of all heads",
+        *(f"head {i}" for i in (1, 2, 3, 4)),
+    ]
+
+
+def test_a_number_too_large_is_an_error_in_place(translator):
+    explorer = translation_explorer(translator, number=42)
+    before = explorer.summary
+    explorer.controls["number"].value = 1_000_000
+    assert explorer.error == "1,000,000 is out of reach: type a whole number from 0 to 999,999."
+    assert explorer.summary == before
+    explorer.controls["number"].value = 7
+    assert explorer.error == "" and explorer.summary.startswith("7 → ")
+
+
+# --- softmax ---------------------------------------------------------------------------------------------------------
+
+
+def test_softmax_is_torch_s_and_the_temperature_divides():
+    z = torch.tensor([2.0, -1.5, 0.5], dtype=torch.float64)
+    assert softmax.softmax(z.tolist(), 0.7) == pytest.approx((z / 0.7).softmax(-1).tolist(), abs=1e-12)
+    with pytest.raises(ValueError, match=r"^softmax: temperature=0, expected more than 0$"):
+        softmax.softmax([1.0, 2.0], 0)
+
+
+def test_the_bars_are_as_long_as_the_probabilities():
+    p = softmax.softmax([2.0, 1.0, 0.0], 1.0)
+    rects = elements(softmax.draw([2.0, 1.0, 0.0], 1.0).svg, "rect")
+    widths = [float(rect.get("width")) for rect in rects[1:]]  # after the card: a frame and a bar for each
+    assert widths[::2] == [470] * 3
+    assert widths[1::2] == pytest.approx([470 * share for share in p], abs=0.01)
+
+
+def test_the_softmax_explorer_answers_its_questions():
+    explorer = softmax_explorer()
+    assert explorer.summary == (
+        "Softmax of 2, 1, 0 at temperature 1: probabilities 0.665, 0.245, 0.090; the largest is 66.5%."
+    )
+    largest = {}
+    for temperature in (0.3, 0.2, 4.0):
+        explorer.set(temperature=temperature)
+        largest[temperature] = explorer.summary.split()[-1]
+    assert largest == {0.3: "96.4%.", 0.2: "99.3%.", 4.0: "41.9%."}
+    explorer.set(z1=3.0, z2=2.0, z3=1.0)  # all raised by one
+    assert "probabilities 0.419, 0.326, 0.254" in explorer.summary

@@ -1,0 +1,26 @@
+"""What lies in the tests' folder of a lesson beside its tests: claims, explorers' cases, right and wrong answers."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+from notebook_frame import ROOT
+from tx_helpers.exercises.course import LESSONS
+
+FOLDER = ROOT / "tests" / "lessons"
+
+
+def lesson_files(pattern: str, folder: Path = FOLDER) -> list[ModuleType]:
+    """The files of this name ("claims.py", "right*.py") of all lessons, as modules, in the order of the course."""
+    return [
+        _loaded(path, f"{lesson}_{path.stem}")
+        for lesson in LESSONS.values()
+        for path in sorted((folder / lesson).glob(pattern))
+    ]
+
+
+def _loaded(path: Path, name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,62 @@
+"""YaRN: which wavelengths stay, which are stretched, and by how much the scores grow; parity is in tests/parity."""
+
+import math
+
+import pytest
+import torch
+
+from parity import B, H, T, normal
+from toy_models import close
+from tx_helpers.nn.positions import Rotary, wavelengths
+from tx_helpers.zoo.parts.yarn import Yarn
+from wrong_arguments import faults
+
+
+def frequencies(d_head: int, base: float) -> torch.Tensor:
+    return 2 * math.pi / wavelengths(d_head, base=base)
+
+
+def test_fast_pairs_stay_and_slow_ones_are_slowed_by_the_factor():
+    """Of a head of 128 trained on 4,096 positions; between the bounds the share grows by equal steps."""
+    before = frequencies(128, 1e4)
+    ratio = before / Yarn(8.0, 4096)(before)
+    turns = 4096 * before / (2 * math.pi)
+    assert torch.equal(ratio[turns > 33], torch.ones_like(ratio[turns > 33]))
+    close(ratio[turns < 0.9], torch.full_like(ratio[turns < 0.9], 8.0))
+    share = (1 / ratio)[(turns < 30) & (turns > 1.1)]
+    close(share.diff(), share.diff()[:1].expand(len(share) - 1), 1e-9)
+    assert (share.diff() < 0).all()
+
+
+def test_the_scores_grow_by_the_square_of_the_gain():
+    """At one and the same position the rotation leaves the product alone: what is left is m²."""
+    x, positions, stretch = normal(B, H, T, 8), torch.arange(T), Yarn(4.0, 16)
+    turned = Rotary(8, 50.0, stretch=stretch).at(positions, x.dtype)(x)
+    m = 0.1 * math.log(4) + 1
+    assert stretch.gain == m
+    close(turned.square().sum(-1), m**2 * x.square().sum(-1), 1e-12)
+    assert Yarn(0.5, 16).gain == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        (Yarn, dict(factor=4.0, context=16, fast=32.0, slow=1.0)),
+        (Yarn, dict(factor=4.0, context=16, attention_factor=1.5)),
+        (Yarn(4.0, 16), dict(frequencies=frequencies(8, 50.0))),
+    ],
+)
+def test_every_wrong_argument_is_named(call, arguments):
+    assert faults(call, arguments) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Yarn(4.0, 16, fast=1.0), "Yarn: fast=1.0, expected more than 1.0"),
+        (lambda: Yarn(4.0, 16)(torch.ones(1)), "Yarn: 1 frequency, expected at least 2: a head width of 4 or more"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

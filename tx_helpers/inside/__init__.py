@@ -1,1 +1,0 @@
-"""Experiments on the inside of a model."""

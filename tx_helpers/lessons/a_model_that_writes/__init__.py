@@ -1,0 +1,1 @@
+"""What the notebook "A model that writes" alone uses."""

@@ -1,0 +1,1 @@
+"""What the notebook "Debugging" alone uses."""

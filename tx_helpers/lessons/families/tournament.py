@@ -1,0 +1,213 @@
+"""The tournament: three families, nine tasks, the same budget.
+
+    play("decoder", "answer")                    # Result(score=0.45, …): one cell of the table, in some seconds
+    recorded()                                   # the full table, over five seeds, as tools/run_tournament.py found it
+    print(as_text(recorded()))                   # the same to read
+
+Held equal: the examples of a task, their order and batches, the questions of the test, the number of steps, optimizer,
+learning rates and schedule, the width, the number of parameters (within 2 %), and the texts of pretraining. What
+differs is the family: who sees whom, the objective of pretraining that goes with it, and the way in which the family is
+asked (`contestants`). The time of a step is not equal: each half of an encoder–decoder reads only one of the two texts.
+
+The questions are about combinations that do not occur in training. A share p of 100 questions has a standard error of
+√(p (1 − p) / 100), which is part of the spread over the seeds.
+
+The file tournament.json:
+
+    {"about": {"seeds": [0, …], "steps", "batch", "rates", "examples", "questions",    # of every cell
+               "parameters": {family: count}, "weights": {family: hash}, "cores", "torch", "minutes"},
+     "tasks": {task: {"measure": "right labels", "guess": […], "best": […]}},          # a number for each seed
+     "scores": {"pretrained": {family: {task: [a score for each seed]}},
+                "scratch": {family: {task: […]}}},                                     # the tasks of FROM_SCRATCH
+     "few_labels": {"task": "sentiment", "labels": [10, 30, 100, 1000], "seeds", "guess": […], "questions", "steps",
+                    "batch", "rates": {way: learning rate}, "trained": {way: parameters that learn},
+                    "scores": {way: {"10": [a score for each seed], …}}}}              # see `few_labels`
+
+guess is the score without a model (`Task.guess`), and best that of a model which knows the world exactly: in `fill_gap`
+several words are often possible, and `most_hits` says how often the likeliest one is right. On average no model does
+better; on 100 questions one can. `weights` are the first digits
+of the SHA-256 of the pretrained weights; `weights_hash` gives those of the weights that come with the package now.
+"""
+
+import hashlib
+import json
+import random
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from tx_helpers.lessons.families.contestants import CONTESTANTS, Contestant, contestant, family_loss
+from tx_helpers.lessons.families.tasks import TASKS, most_hits, task_named
+from tx_helpers.nn.arguments import check_numbers, check_one_of
+from tx_helpers.nn.models import TransformerModel
+from tx_helpers.training.contexts import RandomStream
+from tx_helpers.training.loop import Optimizers, fit
+from tx_helpers.training.optimizers import linear_warmup_decay, muon
+from tx_helpers.zoo.world_models import FOLDER, new_world_model, world_model
+
+FILE = Path(__file__).with_name("tournament.json")
+FAMILIES = tuple(CONTESTANTS)
+STARTS = ("pretrained", "scratch")
+FROM_SCRATCH = ("fill_gap", "sentiment", "resolve")  # the tasks that are also learned without pretraining
+STEPS, BATCH = 60, 16
+RATES = {"lr": 0.02, "momentum": 0.8, "adamw_lr": 6e-3}  # of Muon, and of AdamW for embeddings and what is new
+EXAMPLES, QUESTIONS = STEPS * BATCH, 100
+
+
+class Result(NamedTuple):
+    """One cell of the table."""
+
+    family: str
+    task: str
+    start: str
+    seed: int
+    score: float
+    loss: float  # mean of the last ten steps
+    seconds: float
+
+
+def play(
+    family: str,
+    task: str,
+    *,
+    seed: int = 0,
+    start: str = "pretrained",
+    steps: int = STEPS,
+    model: TransformerModel | None = None,
+) -> Result:
+    """Fine-tune the family's model on a task and test it. `model` takes the place of the world model; it is changed.
+
+    All that is random depends on `seed`: examples, batches, questions, and the values of what is new.
+    """
+    check_one_of("play", FAMILIES, family=family)
+    check_one_of("play", STARTS, start=start)
+    check_numbers("play", least=1, whole=True, steps=steps)
+    check_numbers("play", least=0, whole=True, seed=seed)
+    began = time.perf_counter()
+    player = new_player(family, task, start=start, seed=seed, model=model)
+    given, targets = examples(task, EXAMPLES, "train", seed)
+    losses = train(player, given, targets, muon(player, **RATES), steps=steps, batch=BATCH, seed=seed)
+    given, targets = examples(task, QUESTIONS, "test", seed)
+    score = player.task.score(given, targets, player.answers(given))
+    last = losses[-10:]
+    return Result(family, task, start, seed, score, sum(last) / len(last), time.perf_counter() - began)
+
+
+def new_player(
+    family: str, task: str, *, start: str = "pretrained", seed: int = 0, model: TransformerModel | None = None
+) -> Contestant:
+    """The family's model, pretrained or new, as one that is asked this task. New values depend on the seed alone."""
+    with RandomStream(seed).on(torch.device("cpu")):
+        if model is None:
+            model = world_model(family) if start == "pretrained" else new_world_model(family)
+        return contestant(family, model, task).eval()
+
+
+def train(
+    player: Contestant,
+    given: Sequence,
+    targets: Sequence,
+    optimizer: Optimizers,
+    *,
+    steps: int,
+    batch: int,
+    seed: int,
+) -> list[float]:
+    """Train a contestant on examples. -> the losses"""
+    task = player.task
+    lengths = [len(task.question(*pair[:1])) + len(task.answer(*pair)) for pair in zip(given, targets, strict=True)]
+    numbers = batches_of_a_length(lengths, batch, steps=steps, seed=seed)
+    run = fit(
+        player,
+        lambda step: player.batch([given[n] for n in numbers[step]], [targets[n] for n in numbers[step]], seed=step),
+        steps=steps,
+        loss=family_loss,
+        optimizer=optimizer,
+        schedule=linear_warmup_decay(steps, warmup=steps // 10),
+        seed=seed,
+        progress=False,
+    )
+    return run.losses
+
+
+def batches_of_a_length(
+    lengths: Sequence[int], size: int, *, steps: int, seed: int, together: int = 8
+) -> list[list[int]]:
+    """`steps` batches of numbers of examples; those of a batch have similar lengths, which saves padding.
+
+    The examples are shuffled. Then those of `together` batches at a time are sorted by length and cut into batches,
+    which are shuffled. Each example comes once in an epoch, and every batch is full.
+    """
+    drawn, waiting, batches = random.Random(seed), [], []
+    while len(batches) < steps:
+        while len(waiting) < size * together:
+            epoch = list(range(len(lengths)))
+            drawn.shuffle(epoch)
+            waiting += epoch
+        chosen = sorted(waiting[: size * together], key=lengths.__getitem__)
+        waiting = waiting[size * together :]
+        cut = [chosen[first : first + size] for first in range(0, len(chosen), size)]
+        drawn.shuffle(cut)
+        batches += cut
+    return batches[:steps]
+
+
+@lru_cache(maxsize=32)
+def examples(task: str, count: int, split: str, seed: int) -> tuple[list, list]:
+    """Examples of a task; made once, because all families get the same."""
+    return task_named(task).examples(count, split=split, seed=seed)
+
+
+def measured(seed: int, *, steps: int = STEPS, say: Callable[[str], None] = print) -> dict[str, Any]:
+    """All cells of a seed: {"scores": {start: {family: {task: score}}}, "guess": {task: …}, "best": {task: …}}."""
+    found: dict[str, Any] = {"scores": {}, "guess": {}, "best": {}}
+    for start in STARTS:
+        for task in TASKS if start == "pretrained" else FROM_SCRATCH:
+            for family in FAMILIES:
+                result = play(family, task, seed=seed, start=start, steps=steps)
+                found["scores"].setdefault(start, {}).setdefault(family, {})[task] = round(result.score, 4)
+                say(f"{start:10} {task:10} {family:16} {result.score:.3f}  {result.seconds:5.1f} s")
+    for name, task in TASKS.items():
+        test = examples(name, QUESTIONS, "test", seed)
+        found["guess"][name] = task.guess(*test, *examples(name, EXAMPLES, "train", seed))
+        found["best"][name] = most_hits(*test) if name == "fill_gap" else 1.0
+    return found
+
+
+def recorded(file: str | Path = FILE) -> dict[str, Any]:
+    """The table as the tool recorded it: see the head of this file."""
+    return json.loads(Path(file).read_text(encoding="utf-8"))
+
+
+def as_text(table: dict[str, Any], start: str = "pretrained") -> str:
+    """The table in percent: of each family the mean over the seeds, and the lowest and highest in brackets."""
+    check_one_of("as_text", STARTS, start=start)
+    lines = [f"{'task':10} " + " ".join(f"{family:>17}" for family in FAMILIES) + "   guess   best"]
+    for task, facts in table["tasks"].items():
+        rows = [table["scores"][start][family].get(task) for family in FAMILIES]
+        if None not in rows:
+            cells = " ".join(f"{_percent(row):>17}" for row in rows)
+            guess, best = (f"{100 * sum(facts[key]) / len(facts[key]):.0f}" for key in ("guess", "best"))
+            lines.append(f"{task:10} {cells} {guess:>7} {best:>6}")
+    return "\n".join(lines)
+
+
+def weights_hash(family: str) -> str:
+    """The first 12 digits of the SHA-256 of the pretrained weights that come with the package, without their header."""
+    content = (FOLDER / f"{family}.safetensors").read_bytes()
+    header = 8 + int.from_bytes(content[:8], "little")  # its length, then what stands where, and what was measured
+    return hashlib.sha256(content[header:]).hexdigest()[:12]
+
+
+def mean_and_spread(scores: Sequence[float]) -> tuple[float, float, float]:
+    """Mean, smallest and largest of the scores of all seeds."""
+    return sum(scores) / len(scores), min(scores), max(scores)
+
+
+def _percent(scores: Sequence[float]) -> str:
+    mean, lowest, highest = (f"{100 * number:.0f}" for number in mean_and_spread(scores))
+    return f"{mean} ({lowest}–{highest})"

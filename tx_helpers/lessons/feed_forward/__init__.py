@@ -1,0 +1,1 @@
+"""What the notebook "Feed-forward, residuals, norms" alone uses."""

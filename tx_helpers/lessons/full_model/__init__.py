@@ -1,0 +1,1 @@
+"""What the notebook "The full model" alone uses."""

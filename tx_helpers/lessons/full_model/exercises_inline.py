@@ -1,0 +1,470 @@
+"""Exercises that stand inside notebook 08: the parts of its model. The solutions are in `plain_model`.
+
+In the cases of attention and block T = S: what is taken from the wrong side still fits, so the mistake can be named.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+from tx_helpers.lessons.full_model.filled import examined, padding_of, some_ids
+from tx_helpers.nn.masks import causal_mask
+from tx_helpers.nn.positions import sinusoidal
+from tx_helpers.plain import Attention, Block, Embedding, FeedForward
+
+# --- the embedding ---------------------------------------------------------------------------------------------------
+
+
+def _embedding(answer: type, vocab_size: int, d_model: int, ids: Tensor) -> dict[str, object]:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        table = answer(vocab_size, d_model).tokens.weight
+        fresh = "1/√D" if 0.8 < float(table.detach().std()) * d_model**0.5 < 1.2 else "not 1/√D"
+    return examined(answer, Embedding, (vocab_size, d_model), ids) | {"deviation of a fresh table": fresh}
+
+
+embedding = Exercise(
+    "Embedding",
+    title="From ids to the stream",
+    goal="Write the class that turns ids (B, T) into vectors (B, T, D). __init__ begins with super().__init__(). "
+    "`tokens` is an nn.Embedding, whose numbers start with the standard deviation 1/√D: "
+    "nn.init.normal_(self.tokens.weight, std=…). forward looks the ids up, multiplies by √D, and adds the positions "
+    "0, 1, 2 …: `sinusoidal(torch.arange(T), D)` gives them as (T, D).",
+    difficulty=1,
+    minutes=5,
+    cases=lambda: [(50, 4, some_ids(1, 3)), (60, 16, some_ids(2, 5, words=60))],
+    run=_embedding,
+    inline=True,
+    hints=(
+        "Two attributes are enough, or even one: the table knows D, as self.tokens.embedding_dim.",
+        "self.tokens(ids) is (B, T, D). The positions (T, D) are the same in each row of the batch, so they broadcast.",
+        "return self.tokens(ids) * math.sqrt(D) + sinusoidal(torch.arange(ids.shape[1]), D)",
+    ),
+)
+embedding.solution(Embedding)
+
+
+def _place(ids: Tensor, D: int, first: int = 0) -> Tensor:
+    return sinusoidal(torch.arange(first, first + ids.shape[1]), D)
+
+
+class _Input(Embedding):
+    """An embedding whose sum of word w, position p and √D is given by `total`."""
+
+    def forward(self, ids):
+        D = self.tokens.embedding_dim
+        return self.total(self.tokens(ids), _place(ids, D), math.sqrt(D))
+
+
+@embedding.mistake("You did not add the positions: the same word gives the same vector wherever it stands.")
+class NoPositions(_Input):
+    def total(self, w, p, root):
+        return w * root
+
+
+@embedding.mistake(
+    "The factor √D is missing. The table's numbers have the deviation 1/√D, so the positions drown the words."
+)
+class Unscaled(_Input):
+    def total(self, w, p, root):
+        return w + p
+
+
+@embedding.mistake("You multiplied the positions by √D, too. The factor belongs to the word's vector alone.")
+class AllScaled(_Input):
+    def total(self, w, p, root):
+        return (w + p) * root
+
+
+@embedding.mistake("You divided by √D where the word's vector is multiplied by it.")
+class Divided(_Input):
+    def total(self, w, p, root):
+        return w / root + p
+
+
+@embedding.mistake("Your words are multiplied by D, not by √D: they drown the positions.")
+class ScaledByD(_Input):
+    def total(self, w, p, root):
+        return w * root**2 + p
+
+
+@embedding.mistake("Your positions count the rows of the batch. They count the words of a row: torch.arange(T).")
+class PositionsOfRows(Embedding):
+    def forward(self, ids):
+        D = self.tokens.embedding_dim
+        return self.tokens(ids) * math.sqrt(D) + sinusoidal(torch.arange(len(ids)), D)[:, None]
+
+
+@embedding.mistake("Your positions start at 1. The first word stands at position 0.")
+class FromOne(Embedding):
+    def forward(self, ids):
+        D = self.tokens.embedding_dim
+        return self.tokens(ids) * math.sqrt(D) + _place(ids, D, first=1)
+
+
+@embedding.mistake(
+    "Your table keeps nn.Embedding's own numbers, of deviation 1. It is also the output layer, where they would make "
+    "the first logits √D times too large: start with the deviation 1/√D."
+)
+class DefaultTable(Embedding):
+    def __init__(self, vocab_size, d_model):
+        super().__init__(vocab_size, d_model)
+        nn.init.normal_(self.tokens.weight)
+
+
+# --- attention -------------------------------------------------------------------------------------------------------
+
+
+def _attention(answer: type, d_model: int, n_heads: int, x: Tensor, memory: Tensor, mask: Tensor) -> dict[str, object]:
+    return examined(answer, Attention, (d_model, n_heads), x, memory, mask)
+
+
+attention = Exercise(
+    "Attention",
+    title="Multi-head attention",
+    goal="Write forward. The queries come from x, the keys and values from the memory; in self-attention both are the "
+    "same tensor. Split all three into heads, score, mask (True = may attend) before the softmax, mix the values, and "
+    "merge the heads for the output matrix. The layers have names, so that weights can be copied in later.",
+    difficulty=2,
+    minutes=8,
+    formula=r"\mathrm{softmax}\!\left(\frac{Q K^{\mathsf T}}{\sqrt{K}}\right) V",
+    source="Vaswani et al. 2017, eq. 1, in each head; a score that the mask forbids is −∞",
+    cases=lambda: [
+        (4, 2, *random_tensors((1, 3, 4), (1, 3, 4), seed=1), causal_mask(3)),
+        (12, 3, *random_tensors((2, 5, 12), (2, 5, 12), seed=2), padding_of(4, 5)),
+    ],
+    run=_attention,
+    inline=True,
+    given=("__init__", "split"),
+    hints=(
+        "Five lines: q, k and v; the scores (B, H, T, S); the weights; the heads side by side; the output matrix.",
+        'Masking: scores.masked_fill(~mask, float("-inf")), then softmax over the last dimension, the keys.',
+        "Merging undoes split: (weights @ v).transpose(1, 2).flatten(-2), and self.output of that.",
+    ),
+)
+attention.solution(Attention)
+
+
+class _Steps(Attention):
+    """The solution in steps that a mistake can replace."""
+
+    def sources(self, x, memory):
+        return x, memory, memory  # of queries, keys, values
+
+    def scale(self, q):
+        return q.shape[-1] ** -0.5
+
+    def weights(self, scores, mask):
+        return scores.masked_fill(~mask, -torch.inf).softmax(-1)
+
+    def merge(self, heads):
+        return heads.transpose(1, 2).flatten(-2)
+
+    def finish(self, merged):
+        return self.output(merged)
+
+    def forward(self, x, memory, mask):
+        layers = (self.query, self.key, self.value)
+        q, k, v = (self.split(layer(one)) for layer, one in zip(layers, self.sources(x, memory), strict=True))
+        weights = self.weights(q @ k.mT * self.scale(q), mask)
+        return self.finish(self.merge(weights @ v))
+
+
+@attention.mistake(
+    "Your keys and values come from x. In cross-attention they come from the memory: only the queries are x's."
+)
+class KeysFromX(_Steps):
+    def sources(self, x, memory):
+        return x, x, x
+
+
+@attention.mistake("Your values come from x. They come from the memory, like the keys.")
+class ValuesFromX(_Steps):
+    def sources(self, x, memory):
+        return x, memory, x
+
+
+@attention.mistake("You swapped the sides: the queries come from x, the keys and values from the memory.")
+class SidesSwapped(_Steps):
+    def sources(self, x, memory):
+        return memory, x, x
+
+
+@attention.mistake("The division by √K is missing: the scores are √K too large, and the softmax too sharp.")
+class NoRoot(_Steps):
+    def scale(self, q):
+        return 1.0
+
+
+@attention.mistake("You divided by √D. Each head has the width K = D/H, and its scores are divided by √K.")
+class RootOfD(_Steps):
+    def scale(self, q):
+        return (q.shape[-1] * self.n_heads) ** -0.5
+
+
+@attention.mistake("Your mask is upside down: True means that a position may be seen. Fill where it is False: ~mask.")
+class MaskInverted(_Steps):
+    def weights(self, scores, mask):
+        return scores.masked_fill(mask, -torch.inf).softmax(-1)
+
+
+@attention.mistake(
+    "You masked after the softmax. The forbidden positions have already taken their share: the rows no longer sum to 1."
+)
+class MaskedLate(_Steps):
+    def weights(self, scores, mask):
+        return scores.softmax(-1).masked_fill(~mask, 0.0)
+
+
+@attention.mistake("Your mask is not used: every position sees every other.")
+class NoMask(_Steps):
+    def weights(self, scores, mask):
+        return scores.softmax(-1)
+
+
+@attention.mistake("Your softmax runs over the queries. Each query's weights over the keys sum to 1: dim=-1.")
+class OverQueries(_Steps):
+    def weights(self, scores, mask):
+        return scores.masked_fill(~mask, -1e9).softmax(-2)
+
+
+@attention.mistake(
+    "Your softmax runs over the queries, and a key that no query may see gives 0/0, which is NaN. Each query's weights "
+    "over the keys sum to 1: dim=-1."
+)
+class OverQueriesOfNobody(_Steps):
+    def weights(self, scores, mask):
+        return scores.masked_fill(~mask, -torch.inf).softmax(-2)
+
+
+@attention.mistake(
+    "You merged the heads without turning them back: (B, H, T, K) needs transpose(1, 2) before it is flattened, or the "
+    "numbers of different positions get mixed."
+)
+class MergedUnturned(_Steps):
+    def merge(self, heads):
+        B, H, T, K = heads.shape
+        return heads.reshape(B, T, H * K)
+
+
+@attention.mistake("Your result is that of the heads, side by side. The output matrix is missing: self.output(…).")
+class NoOutput(_Steps):
+    def finish(self, merged):
+        return merged
+
+
+# --- feed-forward ----------------------------------------------------------------------------------------------------
+
+
+def _feed_forward(answer: type, d_model: int, d_ff: int, x: Tensor) -> dict[str, object]:
+    return examined(answer, FeedForward, (d_model, d_ff), x)
+
+
+network = Exercise(
+    "FeedForward",
+    title="The feed-forward network",
+    goal="Write the network that works within each position: `expand` is an nn.Linear from D to F, `contract` one from "
+    "F back to D. Between them is a ReLU. Both have biases.",
+    difficulty=1,
+    minutes=4,
+    formula=r"\mathrm{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2",
+    source="Vaswani et al. 2017, eq. 2",
+    cases=lambda: [
+        (2, 3, *random_tensors((1, 2, 2), seed=3)),
+        (6, 24, *random_tensors((2, 5, 6), seed=4)),
+    ],
+    run=_feed_forward,
+    inline=True,
+    hints=(
+        "Two layers in __init__, one line in forward. Do not forget super().__init__().",
+        "self.expand = nn.Linear(d_model, d_ff), and the other way round for self.contract.",
+        "return self.contract(self.expand(x).relu())",
+    ),
+)
+network.solution(FeedForward)
+
+
+@network.mistake("The ReLU is missing. Two linear maps in a row are one linear map: nothing is gained by the width F.")
+class NoRelu(FeedForward):
+    def forward(self, x):
+        return self.contract(self.expand(x))
+
+
+@network.mistake("Your ReLU comes last, so nothing negative can be added to the stream. It belongs between the layers.")
+class ReluLast(FeedForward):
+    def forward(self, x):
+        return self.contract(self.expand(x)).relu()
+
+
+@network.mistake("Your ReLU comes first and throws away half of the input. It belongs between the layers.")
+class ReluFirst(FeedForward):
+    def forward(self, x):
+        return self.contract(self.expand(x.relu()))
+
+
+@network.mistake("You applied the ReLU to the result, too: the last map stays linear.")
+class ReluTwice(FeedForward):
+    def forward(self, x):
+        return self.contract(self.expand(x).relu()).relu()
+
+
+@network.mistake("Your network uses GELU, as GPT and BERT do. The one of 2017, which we copy, uses ReLU.")
+class Gelu(FeedForward):
+    def forward(self, x):
+        return self.contract(F.gelu(self.expand(x)))
+
+
+@network.mistake("You added x to the result. The residual connection is the block's; the network returns its own part.")
+class AddsTheStream(FeedForward):
+    def forward(self, x):
+        return x + super().forward(x)
+
+
+# --- the block -------------------------------------------------------------------------------------------------------
+
+
+def _block(
+    answer: type,
+    d_model: int,
+    n_heads: int,
+    d_ff: int,
+    cross: bool,
+    x: Tensor,
+    mask: Tensor,
+    memory: Tensor | None,
+    memory_mask: Tensor | None,
+) -> dict[str, object]:
+    return examined(answer, Block, (d_model, n_heads, d_ff, cross), x, mask, memory, memory_mask)
+
+
+def _block_cases() -> list[tuple]:
+    x, memory = random_tensors((1, 3, 4), (1, 3, 4), seed=5)
+    wide, wide_memory = random_tensors((2, 5, 12), (2, 5, 12), seed=6)
+    return [
+        (4, 2, 8, False, x, causal_mask(3), None, None),
+        (4, 2, 8, True, x, causal_mask(3), memory, padding_of(3)),
+        (12, 3, 24, True, wide, causal_mask(5), wide_memory, padding_of(4, 5)),
+    ]
+
+
+block = Exercise(
+    "Block",
+    title="The block",
+    goal="Write forward, in pre-norm order: each sub-layer reads a normalised copy of the stream x and adds what it "
+    "found. First comes self-attention with `mask`. If there is a memory, cross-attention follows with `memory_mask`; "
+    "the memory arrives normalised. The feed-forward network comes last.",
+    difficulty=2,
+    minutes=8,
+    cases=_block_cases,
+    run=_block,
+    inline=True,
+    given=("__init__",),
+    hints=(
+        "Three times the same pattern: x = x + sublayer(norm(x)). Every sub-layer has its own norm.",
+        "In self-attention the normalised copy is x and memory at once: y = …norm(x), then attention(y, y, mask).",
+        "Cross-attention: x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)",
+    ),
+)
+block.solution(Block)
+
+
+class _Wired(Block):
+    """The solution with a wiring `joined(x, norm, sublayer)` that a mistake can replace."""
+
+    def joined(self, x, norm, sublayer):
+        return x + sublayer(norm(x))
+
+    def looked(self, y, memory, memory_mask):
+        return self.cross_attention(y, memory, memory_mask)
+
+    def forward(self, x, mask, memory=None, memory_mask=None):
+        x = self.joined(x, self.self_attention_norm, lambda y: self.self_attention(y, y, mask))
+        if memory is not None:
+            x = self.joined(x, self.cross_attention_norm, lambda y: self.looked(y, memory, memory_mask))
+        return self.joined(x, self.feed_forward_norm, self.feed_forward)
+
+
+@block.mistake("The residual connection is missing: x = x + … . Without it the stream is replaced at every sub-layer.")
+class NoResidual(_Wired):
+    def joined(self, x, norm, sublayer):
+        return sublayer(norm(x))
+
+
+@block.mistake("Your block is post-norm: it normalises the sum. In pre-norm the sub-layer reads norm(x), and x stays.")
+class PostNorm(_Wired):
+    def joined(self, x, norm, sublayer):
+        return norm(x + sublayer(x))
+
+
+@block.mistake("Your norms are not used: each sub-layer reads norm(x), not x.")
+class NoNorms(_Wired):
+    def joined(self, x, norm, sublayer):
+        return x + sublayer(x)
+
+
+@block.mistake("You added to the normalised copy. The stream itself, x, is what the result is added to.")
+class StreamNormalised(_Wired):
+    def joined(self, x, norm, sublayer):
+        x = norm(x)
+        return x + sublayer(x)
+
+
+@block.mistake("You normalised what the sub-layer returns. The norm stands in front: x + sublayer(norm(x)).")
+class NormBehind(_Wired):
+    def joined(self, x, norm, sublayer):
+        return x + norm(sublayer(x))
+
+
+@block.mistake("Your self-attention takes keys and values from x itself. All three come from the normalised copy.")
+class KeysNotNormalised(Block):
+    def forward(self, x, mask, memory=None, memory_mask=None):
+        x = x + self.self_attention(self.self_attention_norm(x), x, mask)
+        if memory is not None:
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+@block.mistake("You return the network's result alone. It is added to the stream, too: x + … .")
+class LastResidualMissing(_Wired):
+    def forward(self, x, mask, memory=None, memory_mask=None):
+        x = self.joined(x, self.self_attention_norm, lambda y: self.self_attention(y, y, mask))
+        if memory is not None:
+            x = self.joined(x, self.cross_attention_norm, lambda y: self.looked(y, memory, memory_mask))
+        return self.feed_forward(self.feed_forward_norm(x))
+
+
+@block.mistake("In your cross-attention the keys come from x, so the block never looks at the memory.")
+class MemoryIgnored(_Wired):
+    def looked(self, y, memory, memory_mask):
+        return self.cross_attention(y, y, memory_mask)
+
+
+@block.mistake("You normalised the memory. The encoder has already done so, with its last norm.")
+class MemoryNormalised(_Wired):
+    def looked(self, y, memory, memory_mask):
+        return self.cross_attention(y, self.cross_attention_norm(memory), memory_mask)
+
+
+@block.mistake("Your cross-attention uses the mask of self-attention. The memory has its own, memory_mask.")
+class WrongMask(Block):
+    def forward(self, x, mask, memory=None, memory_mask=None):
+        return super().forward(x, mask, memory, mask)
+
+
+@block.mistake("The padding mask is missing in cross-attention: the block also looks at <pad>.")
+class NoMemoryMask(_Wired):
+    def looked(self, y, memory, memory_mask):
+        return self.cross_attention(y, memory, torch.ones_like(memory_mask))
+
+
+@block.mistake("Self-attention, cross-attention, feed-forward: your network comes before the attention.")
+class NetworkFirst(_Wired):
+    def forward(self, x, mask, memory=None, memory_mask=None):
+        x = self.joined(x, self.feed_forward_norm, self.feed_forward)
+        x = self.joined(x, self.self_attention_norm, lambda y: self.self_attention(y, y, mask))
+        if memory is None:
+            return x
+        return self.joined(x, self.cross_attention_norm, lambda y: self.looked(y, memory, memory_mask))

@@ -1,0 +1,1 @@
+"""What the notebook "The limits of recurrence" alone uses."""

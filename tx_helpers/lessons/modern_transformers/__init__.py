@@ -1,0 +1,1 @@
+"""What the notebook "Modern Transformers" alone uses."""

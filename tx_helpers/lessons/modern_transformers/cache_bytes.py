@@ -1,0 +1,90 @@
+"""How many bytes a cache takes, by formula, for published models; and why decoding waits for memory.
+
+    bytes = B · Σ_layers min(S, window) · 2 · G · K · bytes of a number    (latent attention: its width, not 2 · G · K)
+
+Arithmetic intensity is the number of operations for each byte that is read. Prefill computes all positions of a prompt
+with the weights that it has read once; decoding reads all of them, and the whole cache, for one position of each row.
+A machine that can do more operations a byte than that spends its time waiting. Source: Pope et al. 2023, section 2;
+Williams et al. 2009 for the roofline.
+"""
+
+from typing import NamedTuple
+
+from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
+
+
+class CachedModel(NamedTuple):
+    """What decides the size of a model's cache, from its config.json."""
+
+    source: str  # the model on huggingface.co whose config.json has these numbers
+    n_layers: int
+    width: int  # numbers that a layer keeps of a position: 2 · G · K, or the latent width
+    window: int | None = None  # positions that a layer with a window keeps
+    windowed_layers: int = 0  # how many of the layers have it
+
+
+def _heads(source: str, n_layers: int, G: int, K: int, **window: int) -> CachedModel:
+    return CachedModel(source, n_layers, 2 * G * K, **window)
+
+
+MODELS: dict[str, CachedModel] = {
+    "GPT-2": _heads("openai-community/gpt2", 12, 12, 64),
+    "Llama 2 7B": _heads("meta-llama/Llama-2-7b-hf", 32, 32, 128),
+    "Llama 2 70B": _heads("meta-llama/Llama-2-70b-hf", 80, 8, 128),
+    "Llama 3 8B": _heads("meta-llama/Meta-Llama-3-8B", 32, 8, 128),
+    "Falcon 7B": _heads("tiiuae/falcon-7b", 32, 1, 64),  # multi-query: one head of keys and values
+    "Mistral 7B": _heads("mistralai/Mistral-7B-v0.1", 32, 8, 128, window=4096, windowed_layers=32),
+    "Qwen2.5 7B": _heads("Qwen/Qwen2.5-7B", 28, 4, 128),
+    "Gemma 2 9B": _heads("google/gemma-2-9b", 42, 8, 256, window=4096, windowed_layers=21),
+    "gpt-oss 20B": _heads("openai/gpt-oss-20b", 24, 8, 64, window=128, windowed_layers=12),
+    # Latent attention: kv_lora_rank 512 and qk_rope_head_dim 64, one latent vector for all 128 heads
+    "DeepSeek-V3": CachedModel("deepseek-ai/DeepSeek-V3", 61, 512 + 64),
+}
+
+
+def cache_bytes(model: CachedModel, tokens: int, *, rows: int = 1, bytes_each: float = 2) -> int:
+    """Bytes of the cache for rows of this many tokens; a number has 2 bytes in bfloat16, 1 in int8, ½ in int4."""
+    check_types("cache_bytes", CachedModel, model=model)
+    check_numbers("cache_bytes", least=0, whole=True, tokens=tokens, rows=rows)
+    check_numbers("cache_bytes", above=0, most=8, bytes_each=bytes_each)
+    kept = tokens if model.window is None else min(tokens, model.window)
+    positions = model.windowed_layers * kept + (model.n_layers - model.windowed_layers) * tokens
+    return int(rows * positions * model.width * bytes_each)
+
+
+class Intensity(NamedTuple):
+    """Operations, bytes read, and operations for each byte."""
+
+    operations: int
+    bytes_read: int
+
+    @property
+    def per_byte(self) -> float:
+        """The arithmetic intensity."""
+        return self.operations / self.bytes_read
+
+
+def intensity(
+    phase: str, weights: int, model: CachedModel, tokens: int, *, rows: int = 1, bytes_each: float = 2
+) -> Intensity:
+    """Of the matrices, for `rows` rows of `tokens` tokens: 2 operations for each weight and position.
+
+    phase    "prefill": all tokens at once; "decode": one more token of each row, whose cache holds `tokens`
+    weights  the numbers in all matrices that a token passes
+    Left out: the scores, whose share grows with the length, what is written, and experts, of which few are read.
+    """
+    check_one_of("intensity", ("prefill", "decode"), phase=phase)
+    check_numbers("intensity", least=1, whole=True, weights=weights, tokens=tokens, rows=rows)
+    cache = cache_bytes(model, tokens, rows=rows, bytes_each=bytes_each)
+    weight_bytes = int(weights * bytes_each)
+    if phase == "prefill":
+        return Intensity(2 * weights * tokens * rows, weight_bytes)
+    return Intensity(2 * weights * rows, weight_bytes + cache)
+
+
+def seconds_at_least(cost: Intensity, *, operations_per_second: float, bytes_per_second: float) -> float:
+    """The roofline: the longer of computing and reading, if both run at the machine's full speed all the time."""
+    check_types("seconds_at_least", Intensity, cost=cost)
+    speeds = dict(operations_per_second=operations_per_second, bytes_per_second=bytes_per_second)
+    check_numbers("seconds_at_least", above=0, **speeds)
+    return max(cost.operations / operations_per_second, cost.bytes_read / bytes_per_second)

@@ -1,0 +1,205 @@
+"""Linear attention: without the softmax, attention is a recurrent network whose state is a matrix.
+
+    out_t = Σ_{s≤t} (q_t · k_s) v_s / Σ_{s≤t} q_t · k_s  =  M_tᵀ q_t / (z_t · q_t),   M_t = Σ k_s v_sᵀ,  z_t = Σ k_s
+
+q and k are features φ(x), which must be positive. Then the sum over s can be taken first, and all that later positions
+need of the past are M and z, however long it was. Three forms give equal results: `quadratic` (all pairs at once, for
+training on short sequences), `recurrent` (step by step, for generation) and `chunked` (pairs within a chunk, the state
+from chunk to chunk, for training on long ones). Source: Katharopoulos et al. 2020, sections 3.2 to 3.4; the chunks:
+Hua et al. 2022 (FLASH), section 3.
+
+`delta_recurrent` and `delta_chunked` give the state an error to correct: before k_t is written, what M already returns
+for it is subtracted (Schlag et al. 2021), and a gate lets the state forget (Yang et al. 2024, Gated Delta Networks).
+
+Shapes: q and k (…, T, K), v (…, T, E), where the width E of a value is usually K; M (…, K, E), z (…, K). The leading
+dimensions are those of q, say B and H.
+"""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tx_helpers.nn.arguments import check_numbers, check_tensors
+
+
+def positive_features(x: Tensor) -> Tensor:
+    """φ(x) = elu(x) + 1, element by element: positive everywhere. Source: Katharopoulos et al. 2020, eq. 7."""
+    return F.elu(x) + 1
+
+
+class LinearState(NamedTuple):
+    """What linear attention keeps of the past."""
+
+    memory: Tensor  # (…, K, E): M = Σ k vᵀ
+    normaliser: Tensor  # (…, K): z = Σ k
+
+
+def quadratic(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """All pairs at once, as in attention, with q·k in place of exp(q·k): (…, T, E)."""
+    _check("quadratic", q, k, v)
+    scores = (q @ k.transpose(-2, -1)).tril()  # (…, T, K) @ (…, K, T) -> (…, T, T), without the future
+    return scores @ v / scores.sum(dim=-1, keepdim=True)
+
+
+def recurrent(q: Tensor, k: Tensor, v: Tensor, state: LinearState | None = None) -> tuple[Tensor, LinearState]:
+    """Step by step, from a state or from nothing. -> out (…, T, E), the state afterwards"""
+    _check("recurrent", q, k, v)
+    memory, normaliser = state or _empty(k, v)
+    outs = []
+    for q_t, k_t, v_t in zip(q.unbind(-2), k.unbind(-2), v.unbind(-2), strict=True):
+        memory = memory + k_t[..., :, None] * v_t[..., None, :]
+        normaliser = normaliser + k_t
+        outs.append(_row_times(q_t, memory) / (q_t * normaliser).sum(dim=-1, keepdim=True))
+    return torch.stack(outs, dim=-2), LinearState(memory, normaliser)
+
+
+def chunked(
+    q: Tensor, k: Tensor, v: Tensor, chunk: int, state: LinearState | None = None
+) -> tuple[Tensor, LinearState]:
+    """Pairs within a chunk, the state for all that came before it. -> out (…, T, E), the state afterwards"""
+    _check("chunked", q, k, v)
+    check_numbers("chunked", least=1, whole=True, chunk=chunk)
+    memory, normaliser = state or _empty(k, v)
+    outs = []
+    for q_c, k_c, v_c in zip(*(x.split(chunk, dim=-2) for x in (q, k, v)), strict=True):
+        scores = (q_c @ k_c.transpose(-2, -1)).tril()  # (…, C, C)
+        weighted = scores @ v_c + q_c @ memory
+        total = scores.sum(dim=-1, keepdim=True) + q_c @ normaliser[..., None]
+        outs.append(weighted / total)
+        memory = memory + k_c.transpose(-2, -1) @ v_c
+        normaliser = normaliser + k_c.sum(dim=-2)
+    return torch.cat(outs, dim=-2), LinearState(memory, normaliser)
+
+
+def linear_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: None = None,
+    bias: None = None,
+    causal: bool = False,
+    scale: None = None,
+    dropout: float = 0.0,
+    chunk: int = 64,
+) -> Tensor:
+    """φ(q) φ(k)ᵀ v, normalised: a function for `attend` of `MultiHeadAttention`. -> (B, H, T, K)
+
+    q (B, H, T, K), k and v (B, G, S, K) with H a multiple of G. With causal=True it needs the whole sequence, T = S;
+    to generate step by step use `recurrent`, whose state takes the place of the cache. Without the softmax there is no
+    scale, mask or bias.
+    """
+    sizes = check_tensors("linear_attention", q=(q, "float B H T K"), k=(k, "float B G S K"), v=(v, "float B G S K"))
+    H, G, T, S = (sizes[letter] for letter in "HGTS")
+    if not (T and S and G) or H % G or (causal and T != S):
+        expected = "H a multiple of G >= 1 and, if causal, as many keys as queries"
+        raise ValueError(f"linear_attention: q {tuple(q.shape)} and k {tuple(k.shape)}, expected {expected}")
+    if dropout != 0.0 or any(given is not None for given in (mask, bias, scale)):
+        raise ValueError("linear_attention: mask, bias, scale or dropout is given; expected none of them")
+    check_numbers("linear_attention", least=1, whole=True, chunk=chunk)
+    q, k = positive_features(q), positive_features(k)
+    k, v = (x.repeat_interleave(H // G, dim=1) for x in (k, v))
+    if causal:
+        return chunked(q, k, v, chunk)[0]
+    total = q @ k.sum(dim=-2).unsqueeze(-1)  # (B, H, T, K) @ (B, H, K, 1) -> (B, H, T, 1)
+    return q @ (k.transpose(-2, -1) @ v) / total
+
+
+def delta_recurrent(
+    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, log_decay: Tensor | None = None, state: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """M_t = a_t M_{t−1} + β_t k_t (v_t − a_t M_{t−1}ᵀ k_t)ᵀ,  out_t = M_tᵀ q_t. -> out (…, T, E), M_T (…, K, E)
+
+    beta       (…, T) in [0, 1]: how much of the error is corrected; keys should have length 1
+    log_decay  (…, T), log a_t ≤ 0: how much of the state is kept; None keeps all, which is the plain delta rule
+    Source: Yang et al. 2024 (Gated Delta Networks), section 3.1, transposed.
+    """
+    log_decay, memory = _check_delta("delta_recurrent", q, k, v, beta, log_decay, state)
+    outs = []
+    for t in range(q.shape[-2]):
+        k_t = k[..., t, :]
+        memory = log_decay[..., t].exp()[..., None, None] * memory
+        correction = beta[..., t, None] * (v[..., t, :] - _row_times(k_t, memory))  # (…, E)
+        memory = memory + k_t[..., :, None] * correction[..., None, :]
+        outs.append(_row_times(q[..., t, :], memory))
+    return torch.stack(outs, dim=-2), memory
+
+
+def delta_chunked(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    beta: Tensor,
+    log_decay: Tensor | None = None,
+    state: Tensor | None = None,
+    *,
+    chunk: int = 64,
+) -> tuple[Tensor, Tensor]:
+    """The same in chunks: all corrections u of a chunk solve one triangular system.
+
+    With g_i = Σ_{j≤i} log a_j inside the chunk, M_i = e^{g_i} M + Σ_{j≤i} e^{g_i − g_j} k_j u_jᵀ, hence
+    u_i + β_i Σ_{j<i} e^{g_i − g_j} (k_i · k_j) u_j = β_i (v_i − e^{g_i} Mᵀ k_i).
+    Source: Yang et al. 2024 (Parallelizing Linear Transformers with the Delta Rule), section 3; with the gate: Yang et
+    al. 2024 (Gated Delta Networks), section 3.3.
+    """
+    log_decay, memory = _check_delta("delta_chunked", q, k, v, beta, log_decay, state)
+    check_numbers("delta_chunked", least=1, whole=True, chunk=chunk)
+    outs = []
+    for q_c, k_c, v_c, beta_c, log_decay_c in zip(
+        *(x.split(chunk, dim=-2) for x in (q, k, v, beta[..., None], log_decay[..., None])), strict=True
+    ):
+        total = log_decay_c.cumsum(dim=-2)  # g, (…, C, 1)
+        # The future is closed before the exponential, which would overflow there.
+        between = _past(total - total.transpose(-2, -1)).exp()  # e^(g_i − g_j), (…, C, C), 0 where j > i
+        before = total.exp()  # e^(g_i): what is left of the state before the chunk
+        system = beta_c * (between * (k_c @ k_c.transpose(-2, -1)))  # its diagonal is taken as 1
+        wanted = beta_c * (v_c - before * (k_c @ memory))
+        corrections = torch.linalg.solve_triangular(system, wanted, upper=False, unitriangular=True)  # u, (…, C, E)
+        scores = between * (q_c @ k_c.transpose(-2, -1))
+        outs.append(before * (q_c @ memory) + scores @ corrections)
+        after = (total[..., -1:, :] - total).exp()  # what is left of each correction at the chunk's end
+        memory = before[..., -1:, :] * memory + (after * k_c).transpose(-2, -1) @ corrections
+    return torch.cat(outs, dim=-2), memory
+
+
+def _past(x: Tensor) -> Tensor:
+    """x (…, C, C), with −∞ in the place of the future."""
+    future = torch.ones(x.shape[-2:], dtype=torch.bool, device=x.device).triu(1)
+    return x.masked_fill(future, float("-inf"))
+
+
+def _row_times(row: Tensor, matrix: Tensor) -> Tensor:
+    """(…, K), (…, K, E) -> (…, E)."""
+    return (row[..., None, :] @ matrix).squeeze(-2)
+
+
+def _empty(k: Tensor, v: Tensor) -> LinearState:
+    return LinearState(_empty_memory(k, v), k.new_zeros(*k.shape[:-2], k.shape[-1]))
+
+
+def _empty_memory(k: Tensor, v: Tensor) -> Tensor:
+    return k.new_zeros(*k.shape[:-2], k.shape[-1], v.shape[-1])
+
+
+def _check(where: str, q: Tensor, k: Tensor, v: Tensor) -> None:
+    sizes = check_tensors(where, q=(q, "float … T K"), k=(k, "float … T K"), v=(v, "float … T E"))
+    if not q.shape[:-2] == k.shape[:-2] == v.shape[:-2] or not sizes["T"]:
+        shapes = ", ".join(f"{name} {tuple(x.shape)}" for name, x in zip("qkv", (q, k, v), strict=True))
+        raise ValueError(f"{where}: {shapes}; expected (…, T, K), (…, T, K), (…, T, E) with T >= 1")
+
+
+def _check_delta(where: str, q, k, v, beta, log_decay, state) -> tuple[Tensor, Tensor]:
+    """The gate and the state to begin with, made where they are not given."""
+    _check(where, q, k, v)
+    log_decay = torch.zeros(q.shape[:-1], dtype=q.dtype, device=q.device) if log_decay is None else log_decay
+    state = _empty_memory(k, v) if state is None else state
+    right = {
+        "beta": (beta, q.shape[:-1]),
+        "log_decay": (log_decay, q.shape[:-1]),
+        "state": (state, (*k.shape[:-2], k.shape[-1], v.shape[-1])),
+    }
+    for name, (tensor, shape) in right.items():
+        check_tensors(where, **{name: (tensor, "float " + " ".join(map(str, shape)))})
+    return log_decay, state

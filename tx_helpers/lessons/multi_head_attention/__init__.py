@@ -1,0 +1,1 @@
+"""What the notebook "Multi-head attention" alone uses."""

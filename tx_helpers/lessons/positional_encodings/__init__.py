@@ -1,0 +1,1 @@
+"""What the notebook "Positional encodings" alone uses."""

@@ -1,0 +1,461 @@
+"""Exercises of notebook 03, positional encodings."""
+
+import math
+
+import torch
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.nn.positions import sinusoidal
+
+
+def _angles(T, D, base=10000.0, power=lambda i, D: 2 * i / D):
+    """position · frequency, (T, D/2 rounded up)."""
+    i = torch.arange((D + 1) // 2, dtype=torch.float64)
+    return torch.arange(T, dtype=torch.float64)[:, None] / base ** power(i, D)
+
+
+def _interleaved(even, odd, D):
+    """Columns 0, 2, 4 … from `even`, columns 1, 3, 5 … from `odd`; (T, D)."""
+    return torch.stack([even, odd], dim=-1).flatten(-2)[:, :D]
+
+
+# --- the table of sinusoids ------------------------------------------------------------------------------------------
+
+table = Exercise(
+    "sinusoid_table",
+    inline=True,
+    title="The table of sinusoids",
+    goal="Return the table (T, D) of sinusoidal positions 0 … T − 1, with base 10,000. D may be odd: then the last "
+    "column is a sine that has no cosine beside it.",
+    difficulty=2,
+    minutes=10,
+    formula=r"PE(p, 2i) = \sin\frac{p}{10000^{2i/D}},\qquad PE(p, 2i+1) = \cos\frac{p}{10000^{2i/D}}",
+    source="Vaswani et al. 2017, section 3.5",
+    cases=lambda: [(2, 4), (3, 5), (11, 8), (6, 7)],
+    picture=True,
+    hints=(
+        "One angle for each position and each pair of columns: an outer product of positions and frequencies.",
+        "i counts pairs: torch.arange(0, D, 2) holds 2i for each of them already. It has (D + 1) // 2 entries.",
+        "Fill table[:, 0::2] with the sines and table[:, 1::2] with as many of the cosines as fit, D // 2.",
+    ),
+)
+
+
+@table.solution
+def sinusoid_table(T, D):
+    """Table (T, D): the sine in the even columns, the cosine in the odd ones."""
+    angles = torch.arange(T)[:, None] / 10000 ** (torch.arange(0, D, 2) / D)  # (T, pairs)
+    result = torch.zeros(T, D)
+    result[:, 0::2] = angles.sin()
+    result[:, 1::2] = angles[:, : D // 2].cos()
+    return result
+
+
+@table.mistake("Your exponent is i/D, half of 2i/D: the wavelengths grow too slowly. torch.arange(0, D, 2) is 2i.")
+def exponent_halved(T, D):
+    angles = _angles(T, D, power=lambda i, D: i / D)
+    return _interleaved(angles.sin(), angles.cos(), D).float()
+
+
+@table.mistake(
+    "Your exponent is doubled: torch.arange(0, D, 2) is 2i already, and you took twice that. The "
+    "wavelengths grow too fast."
+)
+def exponent_doubled(T, D):
+    angles = _angles(T, D, power=lambda i, D: 4 * i / D)
+    return _interleaved(angles.sin(), angles.cos(), D).float()
+
+
+@table.mistake("Sine and cosine are swapped: the even columns 0, 2, 4 … hold the sine, so position 0 begins with 0.")
+def sine_and_cosine_swapped(T, D):
+    angles = _angles(T, D)
+    return _interleaved(angles.cos(), angles.sin(), D).float()
+
+
+@table.mistake(
+    "Your table has all sines on the left and all cosines on the right. In the formula they alternate, column by "
+    "column."
+)
+def in_halves(T, D):
+    angles = _angles(T, D)
+    return torch.cat([angles.sin(), angles[:, : D // 2].cos()], dim=1).float()
+
+
+@table.mistake(
+    "Each of your columns has its own wavelength. A sine and the cosine beside it share one (2i for both), so that "
+    "the two are a point on a circle."
+)
+def frequency_for_each_column(T, D):
+    j = torch.arange(D, dtype=torch.float64)
+    angles = torch.arange(T)[:, None] / 10000 ** (j / D)
+    return torch.where(j % 2 == 0, angles.sin(), angles.cos()).float()
+
+
+@table.mistake("Your positions begin at 1. The first row, position 0, is 0, 1, 0, 1 …: sin 0 and cos 0.")
+def positions_from_one(T, D):
+    angles = _angles(T + 1, D)[1:]
+    return _interleaved(angles.sin(), angles.cos(), D).float()
+
+
+@table.mistake(
+    "You multiply by 10000^(2i/D) where the formula divides: the later columns oscillate faster and faster, not slower."
+)
+def frequencies_upside_down(T, D):
+    angles = _angles(T, D, power=lambda i, D: -2 * i / D)
+    return _interleaved(angles.sin(), angles.cos(), D).float()
+
+
+@table.mistake(
+    "For an odd D your last column is empty: there are (D + 1) // 2 sines, one more than cosines. Your table is right "
+    "for even D."
+)
+def last_column_left_out(T, D):
+    result = sinusoid_table(T, D)
+    if D % 2:
+        result[:, -1] = 0
+    return result
+
+
+# --- token and place ------------------------------------------------------------------------------------------------
+
+entry = Exercise(
+    "model_input",
+    inline=True,
+    title="Word and position in one vector",
+    goal="Make the input of the Transformer of 2017: for ids (B, T) take the rows of the embedding E (V, D), scale "
+    "them by √D, and add the positions P (N, D), N ≥ T. Row t of P belongs to token t of every sentence, counted from "
+    "0.",
+    difficulty=1,
+    minutes=6,
+    formula=r"x_{b,t} = \sqrt{D}\,E[\mathrm{ids}_{b,t}] + P[t]",
+    source="Vaswani et al. 2017, sections 3.4 and 3.5",
+    cases=lambda: [
+        (torch.tensor([[1, 0]]), torch.tensor([[1.0, 0, 0, 0], [0, 2.0, 0, 0]]), sinusoidal(torch.arange(3), 4)),
+        (torch.tensor([[2, 0, 5], [5, 1, 1]]), *random_tensors((7, 6), (6, 6), seed=0)),
+        (torch.tensor([[3, 3, 0, 1, 2], [4, 0, 0, 1, 1], [1, 2, 3, 4, 0]]), *random_tensors((5, 3), (8, 3), seed=1)),
+    ],
+    hints=(
+        "E[ids] has the shape (B, T, D). Which rows of P belong to it, and along which axis?",
+        "P[:T] is (T, D); added to (B, T, D) it is broadcast over the sentences.",
+        "E[ids] * E.shape[1] ** 0.5 + P[: ids.shape[1]]",
+    ),
+)
+
+
+@entry.solution
+def model_input(ids, E, P):
+    """Vectors (B, T, D) for ids (B, T), embedding E (V, D), positions P (N, D)."""
+    return E[ids] * E.shape[1] ** 0.5 + P[: ids.shape[1]]
+
+
+entry.add_mistakes(
+    {
+        "along_the_batch": (
+            "Your positions run along the batch: every word of a sentence gets the same one, which depends on the "
+            "sentence's place in the batch.",
+            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[: ids.shape[0], None],
+        ),
+        "never_added": (
+            "You never added the positions: the same word gives the same vector wherever it stands, and order is lost.",
+            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5,
+        ),
+        "rows_unscaled": (
+            "You did not scale the embedding: its entries have the size 1/√D, and the positions, whose entries reach "
+            "1, drown them.",
+            lambda ids, E, P: E[ids] + P[: ids.shape[1]],
+        ),
+        "sum_scaled": (
+            "You scaled the sum: the positions have grown by √D, too, so the words are no larger beside them than "
+            "without the factor.",
+            lambda ids, E, P: (E[ids] + P[: ids.shape[1]]) * E.shape[1] ** 0.5,
+        ),
+        "last_rows": (
+            "You took the last rows of P. The first word has position 0, however long P is.",
+            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[-ids.shape[1] :],
+        ),
+        "positions_by_id": (
+            "You looked the positions up by the words' ids: P[ids] depends on what a word is, not on where it stands.",
+            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[ids],
+        ),
+        "divided_by_root": (
+            "You divided the embedding by √D in place of multiplying: the words have become smaller still.",
+            lambda ids, E, P: E[ids] / E.shape[1] ** 0.5 + P[: ids.shape[1]],
+        ),
+    }
+)
+
+
+# --- how loud is the place? ------------------------------------------------------------------------------------------
+
+share = Exercise(
+    "position_share",
+    title="How large is the position's share?",
+    goal="Word vectors have D independent entries of mean 0 and standard deviation s. A sinusoidal position of width "
+    "D (even) is added, unscaled. What share of the expected squared length of the sum is due to the position? Return "
+    "a number between 0 and 1. (Find out whether it depends on D.)",
+    difficulty=2,
+    minutes=8,
+    cases=lambda: [(1.0, 4), (1.0, 64), (0.125, 64), (2.0, 6)],
+    hints=(
+        "Expected squared length of the word's vector: D entries, each with expected square s².",
+        "The squared length of a sinusoidal position is fixed: each pair has sin² + cos² = 1, and there are D/2 pairs.",
+        "(D/2) / (s²·D + D/2); D cancels.",
+    ),
+)
+
+
+@share.solution
+def position_share(s, D):
+    """Share of the squared length that is the position's, for words of deviation s and width D."""
+    return (D / 2) / (s**2 * D + D / 2)
+
+
+share.add_mistakes(
+    {
+        "length_of_position_doubled": (
+            "You used D as the position's squared length. Each pair gives sin² + cos² = 1, and there are D/2 pairs, "
+            "so it is D/2.",
+            lambda s, D: D / (s**2 * D + D),
+        ),
+        "deviation_not_squared": (
+            "You used s in place of s²: squared lengths grow with the square of the deviation.",
+            lambda s, D: (D / 2) / (s * D + D / 2),
+        ),
+        "words_scaled_up": (
+            "You multiplied the words by √D first. That suits an embedding with s = 1/√D; with s = 1 the scaled words "
+            "drown the position, whose share at D = 64 is below 1 %. Here nothing is scaled.",
+            lambda s, D: (D / 2) / (s**2 * D * D + D / 2),
+        ),
+        "ratio_for_share": (
+            "This is the ratio of position to word. For a share, divide by the sum of both.",
+            lambda s, D: (D / 2) / (s**2 * D),
+        ),
+        "share_of_the_word": (
+            "This is the word's share; the position's is 1 minus that.",
+            lambda s, D: s**2 * D / (s**2 * D + D / 2),
+        ),
+        "lengths_not_squared": (
+            "You compared the lengths √(D/2) and s√D. The squared lengths add up, because the word has mean 0.",
+            lambda s, D: (D / 2) ** 0.5 / (s * D**0.5 + (D / 2) ** 0.5),
+        ),
+    }
+)
+
+
+# --- a rotation leads further on -------------------------------------------------------------------------------------
+
+shift = Exercise(
+    "shift_matrix",
+    title="k positions further on",
+    goal="Many programs write the sinusoids in halves: PE(p) has first all D/2 sines, sin pω_0, sin pω_1, …, then all "
+    "D/2 cosines, with ω_i = 10000^(−2i/D), i = 0 … D/2 − 1, and D even. Return the matrix M (D, D) with PE(p + k) = "
+    "M PE(p) at every position p, in this layout; PE(p) is a column. k is an integer, positive or negative.",
+    difficulty=3,
+    minutes=15,
+    formula=r"\sin(a+b)=\sin a\cos b+\cos a\sin b,\qquad \cos(a+b)=\cos a\cos b-\sin a\sin b",
+    source="the two identities that the paper's remark in section 3.5 rests on",
+    cases=lambda: [(1, 2), (3, 4), (-2, 6), (10, 8)],
+    picture=True,
+    hints=(
+        "Write sin((p + k)ω) with the first identity, a = pω and b = kω. Which numbers multiply sin pω and cos pω?",
+        "Row i gives the new sine i: cos kω_i stands in column i, sin kω_i in the column of cosine i, which is i + "
+        "D/2.",
+        "With the D/2 angles kω: C = diag(cos), S = diag(sin). M is the block matrix with the rows (C, S) and (−S, C).",
+    ),
+)
+
+
+@shift.solution
+def shift_matrix(k, D):
+    """Matrix M (D, D) with PE(p + k) = M PE(p) for every p; sines first, then cosines."""
+    angles = k * 10000.0 ** (-torch.arange(0, D, 2) / D)  # (D/2,)
+    C, S = torch.diag(angles.cos()), torch.diag(angles.sin())
+    return torch.cat([torch.cat([C, S], dim=1), torch.cat([-S, C], dim=1)])
+
+
+def _blocks(C, S, T):
+    """C, S above T, C."""
+    return torch.cat([torch.cat([C, S], dim=1), torch.cat([T, C], dim=1)])
+
+
+def _turns(k, D, power=lambda i, D: 2 * i / D):
+    angles = k * 10000.0 ** -power(torch.arange(D // 2), D)
+    return torch.diag(angles.cos()), torch.diag(angles.sin())
+
+
+@shift.mistake(
+    "You paired neighbours, a block of 2 × 2 for each pair. In this layout the cosine of pair i stands D/2 places "
+    "after its sine, not beside it."
+)
+def neighbours_paired(k, D):
+    C, S = (part.diagonal() for part in _turns(k, D))
+    return torch.block_diag(*(torch.stack([c, s, -s, c]).view(2, 2) for c, s in zip(C, S, strict=True)))
+
+
+@shift.mistake("All your pairs turn by the same angle k. Each pair has its own frequency ω_i, lower from pair to pair.")
+def one_frequency_for_all(k, D):
+    C, S = _turns(k, D, power=lambda i, D: 0.0 * i)
+    return _blocks(C, S, -S)
+
+
+@shift.mistake("Both sines of a pair have the same sign: that is not a rotation, and the lengths of the pairs change.")
+def both_sines_alike(k, D):
+    C, S = _turns(k, D)
+    return _blocks(C, S, S)
+
+
+shift.add_mistakes(
+    {
+        "turned_back": (
+            "Your matrix shifts by −k: the sines have the wrong sign. The pair is (sin, cos), not (cos, sin), so the "
+            "usual rotation matrix turns it the other way.",
+            lambda k, D: shift_matrix(k, D).T,
+        ),
+        "cosines_alone": (
+            "Only the diagonal is filled: without the sines beside it a pair shrinks in place of turning.",
+            lambda k, D: torch.diag(shift_matrix(k, D).diagonal()),
+        ),
+    }
+)
+
+
+@shift.mistake("The exponent of your frequencies is doubled: pair i turns with 10000^(−2i/D), and i counts pairs.")
+def frequencies_doubled(k, D):
+    C, S = _turns(k, D, power=lambda i, D: 4 * i / D)
+    return _blocks(C, S, -S)
+
+
+# --- where it rises again --------------------------------------------------------------------------------------------
+
+rise = Exercise(
+    "first_rise",
+    title="Where does it rise again?",
+    goal="For sinusoidal positions of width D (even, at least 16) the dot product PE(0)·PE(k) falls at first, as k "
+    "grows. Return the first distance k at which the next one is larger: PE(0)·PE(k + 1) > PE(0)·PE(k). An integer; it "
+    "is below 100 for every D up to 512.",
+    difficulty=2,
+    minutes=10,
+    cases=lambda: [(16,), (64,), (128,)],
+    hints=(
+        "By the proof the dot product at distance k is Σ cos(k·ω_i), over the D/2 frequencies ω_i = 10000^(−2i/D).",
+        "Make it for all k = 0 … 100 at once, (101, D/2) and then a sum. Where is its difference above 0 first?",
+        "products.diff() > 0 is a row of truth values; (…).nonzero()[0] finds the first True. Return int(…).",
+    ),
+)
+
+
+@rise.solution
+def first_rise(D):
+    """The first k with PE(0)·PE(k + 1) > PE(0)·PE(k), for sinusoids of width D."""
+    frequencies = [10000 ** (-2 * i / D) for i in range(D // 2)]
+    products = [sum(math.cos(k * w) for w in frequencies) for k in range(101)]
+    return next(k for k in range(100) if products[k + 1] > products[k])
+
+
+def _first(exponents, D, wave=torch.cos, found=lambda products: products.diff() > 0):
+    """The first distance with something `found` among the sums of waves."""
+    frequencies = 10000.0 ** -exponents(torch.arange(D // 2, dtype=torch.float64), D)
+    return int(found(wave(torch.arange(400.0)[:, None] * frequencies).sum(1)).nonzero()[0])
+
+
+def _usual(i, D):
+    return 2 * i / D
+
+
+rise.add_mistakes(
+    {
+        "one_too_far": (
+            "You return the distance that is larger, k + 1. The one before it, from which it rises, is k.",
+            lambda D: first_rise(D) + 1,
+        ),
+        "exponent_doubled": (
+            "Your exponent is doubled, 4i/D: the wavelengths grow too fast, and the first rise comes too early.",
+            lambda D: _first(lambda i, D: 4 * i / D, D),
+        ),
+        "exponent_halved": (
+            "Your exponent is i/D, half of 2i/D: too many clocks are fast.",
+            lambda D: _first(lambda i, D: i / D, D),
+        ),
+        "pairs_from_one": (
+            "You counted the pairs from 1. Pair 0, the fastest, is missing, and it is the one that rises first.",
+            lambda D: _first(lambda i, D: 2 * (i + 1) / D, D),
+        ),
+        "fastest_pair_alone": (
+            "You looked at the fastest pair alone: cos k rises from 3 on. The others still fall there, and all of "
+            "them are added up.",
+            lambda D: _first(lambda i, D: 1e9 * i, D),
+        ),
+        "sines_alone": (
+            "You added sines. The dot product of two positions is a sum of cosines of the distance.",
+            lambda D: _first(_usual, D, wave=lambda angle: -angle.sin()),
+        ),
+        "half_of_it": (
+            "You return where the dot product has fallen below half its start. It has risen before that.",
+            lambda D: _first(_usual, D, found=lambda products: products < D / 4),
+        ),
+    }
+)
+
+
+QUIZ = [
+    Question(
+        "Attention knows no positions. The same words come in another order. What does it make of them?",
+        (
+            Choice(
+                "The same vectors, in the new order",
+                "Attention is equivariant: reordered input, reordered output.",
+                right=True,
+            ),
+            Choice(
+                "Other vectors, since each word has new neighbours",
+                "A word meets the same words in both sentences; who stands beside it is not among its numbers.",
+            ),
+            Choice("The same vectors, in the old order", "Then output t would not go with word t any more."),
+        ),
+    ),
+    Question(
+        "Why not add the number p itself to the word's vector?",
+        (
+            Choice(
+                "Two positions could have the same number", "They never have: p is unique. Its size is the trouble."
+            ),
+            Choice("It grows, and drowns the word", "Position 500 would be far larger than the word.", right=True),
+            Choice("A network cannot learn from whole numbers", "It can; they need only be of a reasonable size."),
+        ),
+    ),
+    Question(
+        "What does the dot product of two sinusoidal positions depend on?",
+        (
+            Choice("On both positions", "sin a sin b + cos a cos b = cos(a − b): only the difference is left."),
+            Choice("On nothing: it is constant", "It is D/2 at distance 0, and smaller at every other one."),
+            Choice("On their distance alone", "Each pair gives cos((m − n)ω), and they are added up.", right=True),
+        ),
+    ),
+    Question(
+        "So the further apart, the smaller the dot product?",
+        (
+            Choice("Yes, at every step of the distance", "It rises again, from distance 5 to 6 at width 64."),
+            Choice("On the whole, not at every step", "It is a sum of cosines, which oscillate.", right=True),
+            Choice("No: it grows with the distance", "It is largest at distance 0."),
+        ),
+    ),
+    Question(
+        "All the fast pairs of a sinusoidal table are set to zero. What is lost?",
+        (
+            Choice("The exact place: neighbours look alike", "The slow hands hardly move in one step.", right=True),
+            Choice("The rough place: far positions look alike", "The slow hands still tell these apart."),
+            Choice(
+                "The length of the vectors, and nothing else", "They are shorter, but neighbours are confused, too."
+            ),
+        ),
+    ),
+    Question(
+        "A table of 512 learned positions is asked for position 512. What happens?",
+        (
+            Choice("It continues the pattern of its rows", "There is no rule from which another row could be made."),
+            Choice("Position 512 counts as position 0 again", "Nothing comes round: it is a table, not a clock."),
+            Choice("An error: the last row is 511", "A table ends where it ends.", right=True),
+        ),
+    ),
+]

@@ -1,0 +1,1 @@
+"""What the notebook "Positions inside attention" alone uses."""

@@ -1,0 +1,503 @@
+"""Exercises of notebook 13, positions inside attention."""
+
+import math
+
+import torch
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.nn.positions import sinusoidal
+
+# --- rotary ----------------------------------------------------------------------------------------------------------
+
+turn = Exercise(
+    "rotate_queries",
+    inline=True,
+    title="Rotary, by halves",
+    goal="Rotate queries x (T, K), K even, by rotary positions in the layout of GPT-NeoX, which transformers uses for "
+    "Llama, too: at position t the features x_i and x_(i+K/2) are a pair, rotated by the angle t·10000^(−2i/K), i = 0 "
+    "… K/2 − 1. Row t of x has position t. Return (T, K).",
+    difficulty=2,
+    minutes=12,
+    formula=r"\begin{pmatrix}x'_{i}\\x'_{i+K/2}\end{pmatrix}="
+    r"\begin{pmatrix}\cos t\omega_i&-\sin t\omega_i\\\sin t\omega_i&\cos t\omega_i\end{pmatrix}"
+    r"\begin{pmatrix}x_{i}\\x_{i+K/2}\end{pmatrix}",
+    source="Su et al. 2021, section 3.2, with the pairs of GPT-NeoX",
+    cases=lambda: [
+        (torch.tensor([[1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]),),
+        *((x,) for x in random_tensors((5, 8), (9, 4), seed=3)),
+    ],
+    picture=True,
+    hints=(
+        "Angles (T, K/2) first: positions times frequencies. Then the two halves of x, (T, K/2) each.",
+        "New first half: first · cos − second · sin; new second half: first · sin + second · cos.",
+        "first, second = x.chunk(2, dim=-1), and torch.cat([new_first, new_second], dim=-1) in the end",
+    ),
+)
+
+
+@turn.solution
+def rotate_queries(x):
+    "Rotated queries (T, K) of x (T, K), whose row t has position t; i and i + K/2 are a pair."
+    T, K = x.shape
+    angles = torch.arange(T)[:, None] / 10000 ** (torch.arange(0, K, 2) / K)  # (T, K/2)
+    first, second = x.chunk(2, dim=-1)
+    turned = [first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()]
+    return torch.cat(turned, dim=-1)
+
+
+def _cos_sin(x, power=lambda i, K: 2 * i / K, first=0):
+    i, positions = torch.arange(x.shape[1] // 2), torch.arange(len(x), dtype=torch.float64) + first
+    angles = (positions[:, None] / 10000.0 ** power(i, x.shape[1])).to(x.dtype)
+    return angles.cos(), angles.sin()
+
+
+def _turned(x, cos, sin):
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+
+
+@turn.mistake(
+    "You paired neighbours, 2i with 2i + 1, as in the paper. Here i is paired with i + K/2: yours is right only at "
+    "position 0, where nothing turns."
+)
+def pairs_of_neighbours(x):
+    cos, sin = _cos_sin(x)
+    even, odd = x[:, 0::2], x[:, 1::2]
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+
+
+@turn.mistake("Your rotation begins at position 1. Row 0 of x has position 0, where nothing turns.")
+def rotated_from_one(x):
+    return _turned(x, *_cos_sin(x, first=1))
+
+
+@turn.mistake(
+    "You mixed two layouts: you rotate halves, but your angles are laid out for neighbours, each of them twice in a "
+    "row. That is right only at position 0."
+)
+def layouts_mixed(x):
+    cos, sin = (part.repeat_interleave(2, dim=-1) for part in _cos_sin(x))
+    first, second = x.chunk(2, dim=-1)
+    return x * cos + torch.cat([-second, first], dim=-1) * sin
+
+
+@turn.mistake(
+    "You rotate clockwise: the minus belongs to the sine of the first line. Your scores depend on n − m in place of m "
+    "− n."
+)
+def turned_clockwise(x):
+    cos, sin = _cos_sin(x)
+    return _turned(x, cos, -sin)
+
+
+@turn.mistake(
+    "You multiplied by the cosine and added nothing of the other half: the pair becomes shorter in place of turning."
+)
+def no_partner(x):
+    cos, sin = _cos_sin(x)
+    return _turned(x, cos, 0 * sin)
+
+
+turn.add_mistakes(
+    {
+        "no_frequencies": (
+            "Every pair turns by the angle t: the frequencies 10000^(−2i/K) are missing, and positions 44 apart look "
+            "nearly alike.",
+            lambda x: _turned(x, *_cos_sin(x, power=lambda i, K: 0 * i)),
+        ),
+        "put_back_side_by_side": (
+            "Your rotation is right, but you put the two of a pair side by side. Each belongs in its own half.",
+            lambda x: torch.stack(rotate_queries(x).chunk(2, dim=-1), dim=-1).flatten(-2),
+        ),
+        "added_instead": (
+            "You added the sinusoids to x. Rotary positions add nothing: they rotate each pair, whose length stays "
+            "the same.",
+            lambda x: x + sinusoidal(torch.arange(len(x)), x.shape[1]),
+        ),
+    }
+)
+
+
+# --- ALiBi -----------------------------------------------------------------------------------------------------------
+
+bias = Exercise(
+    "alibi_bias",
+    inline=True,
+    title="ALiBi's penalty",
+    goal="Return ALiBi's term (H, T, T) for H heads, H a power of two, and T positions. Head h = 1 … H subtracts its "
+    "slope 2^(−8h/H) once for each step between query t (row) and key s (column), in both directions.",
+    difficulty=1,
+    minutes=8,
+    formula=r"b_{hts} = -2^{-8h/H}\,|t-s|",
+    source="Press et al. 2022, section 3",
+    cases=lambda: [(2, 3), (4, 5), (8, 6)],
+    picture=True,
+    hints=(
+        "Two parts: the slopes (H,) and the distances (T, T). The result is their product for every pair.",
+        "t = torch.arange(T); t[:, None] - t is query minus key. The heads are counted from 1.",
+        "-slopes[:, None, None] * distances broadcasts (H, 1, 1) against (T, T).",
+    ),
+)
+
+
+@bias.solution
+def alibi_bias(H, T):
+    """ALiBi's term (H, T, T): what is added to the score of query t (row) and key s (column)."""
+    slopes = 0.5 ** (8 * torch.arange(1, H + 1) / H)
+    t = torch.arange(T)
+    return -slopes.view(H, 1, 1) * (t.view(T, 1) - t).abs()
+
+
+def _penalty(slopes, distance):
+    """−slope · distance for numbers of slopes (H,) and distances (T, T)."""
+    return -torch.as_tensor(slopes)[:, None, None] * distance
+
+
+def _steps(T):
+    return torch.arange(T)[:, None] - torch.arange(T)
+
+
+bias.add_mistakes(
+    {
+        "reward": (
+            "Your term grows with the distance: far words gain. ALiBi subtracts, so that near words win.",
+            lambda H, T: -alibi_bias(H, T),
+        ),
+        "signed_distance": (
+            "Your distance has a sign: keys after the query get a bonus in place of a penalty. Take |t − s|.",
+            lambda H, T: _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], _steps(T)),
+        ),
+        "heads_from_zero": (
+            "Your heads are counted from 0: the first slope is 2^0 = 1. With h = 1 … H the last one is 2^(−8).",
+            lambda H, T: _penalty([2 ** (-8 * h / H) for h in range(H)], _steps(T).abs()),
+        ),
+        "not_spread": (
+            "Your slopes are 2^(−h), whatever H is. The 8/H spreads them: the last is always 2^(−8) = 1/256.",
+            lambda H, T: _penalty([2.0**-h for h in range(1, H + 1)], _steps(T).abs()),
+        ),
+        "squared_distance": (
+            "Your penalty grows with the square of the distance. ALiBi is linear: that is the Li in its name.",
+            lambda H, T: _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], _steps(T) ** 2),
+        ),
+        "from_the_start": (
+            "Your penalty counts from the start of the text: every row is the same. Count from the query, |t − s|.",
+            lambda H, T: _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], torch.arange(T).expand(T, T)),
+        ),
+        "one_slope": (
+            "All your heads have the same slope. Each has its own: some heads look far, others stay near.",
+            lambda H, T: _penalty([2 ** (-8 / H)] * H, _steps(T).abs()),
+        ),
+        "slopes_in_reverse": (
+            "Your slopes come in the opposite order: head 1 is the steepest, and the last one the gentlest.",
+            lambda H, T: alibi_bias(H, T).flip(0),
+        ),
+    }
+)
+
+
+# --- from one layout to the other ------------------------------------------------------------------------------------
+
+layout = Exercise(
+    "to_halves",
+    title="Weights for the other layout",
+    goal="W (D, H·K) makes the queries of H heads: columns 0 … K − 1 are head 0's, the next K head 1's, and so on. It "
+    "was trained with neighbours as pairs, (2i, 2i + 1) within each head. Reorder its columns so that the model gives "
+    "the same scores when (i, i + K/2) are the pairs. Return (D, H·K).",
+    difficulty=3,
+    minutes=12,
+    cases=lambda: [
+        (*random_tensors((4, 4), seed=0), 1),
+        *((*random_tensors((H * K, H * K), seed=H), H) for H, K in ((2, 6), (3, 8))),
+    ],
+    picture=True,
+    hints=(
+        "Within a head the first of every pair goes into the first half: 0, 2, 4 …, then 1, 3, 5 …",
+        "Each head is reordered by itself. W.unflatten(1, (H, -1, 2)) has the shape (D, H, K/2, 2).",
+        "Exchange the last two axes of (D, H, K/2, 2), then flatten all but the first.",
+    ),
+)
+
+
+@layout.solution
+def to_halves(W, H):
+    """W (D, H·K) with each head's columns reordered from neighbouring pairs to halves."""
+    return W.unflatten(1, (H, -1, 2)).transpose(2, 3).flatten(1)
+
+
+layout.add_mistakes(
+    {
+        "heads_mixed": (
+            "You reordered all columns at once: the first half of the heads now holds every even column. Each head "
+            "keeps its own K columns.",
+            lambda W, H: torch.cat([W[:, 0::2], W[:, 1::2]], dim=1),
+        ),
+        "the_way_back": (
+            "This is the way back, from halves to neighbours: column 1 has to move to the second half, not the "
+            "column in the middle to place 1.",
+            lambda W, H: W.unflatten(1, (H, 2, -1)).transpose(2, 3).flatten(1),
+        ),
+        "rows_reordered": (
+            "You reordered the rows of W. Its columns are the features of the queries, since q = x W.",
+            lambda W, H: to_halves(W.T, H).T,
+        ),
+        "second_ones_first": (
+            "Your halves are swapped: the second of each pair stands before the first, so every pair turns the other "
+            "way round.",
+            lambda W, H: W.unflatten(1, (H, -1, 2)).flip(3).transpose(2, 3).flatten(1),
+        ),
+        "halves_swapped": (
+            "You swapped the two halves of each head as they were. Features 0 and 1, a pair before, still stand side "
+            "by side.",
+            lambda W, H: W.unflatten(1, (H, 2, -1)).flip(2).flatten(1),
+        ),
+        "unchanged": (
+            "You changed nothing: features 0 and 1 were turned together, and now 0 would be turned with K/2.",
+            lambda W, H: W.clone(),
+        ),
+        "turned_already": (
+            "You put a minus before one of each pair. That belongs to the rotation; here columns only change places.",
+            lambda W, H: to_halves(W * torch.tensor([1.0, -1.0]).repeat(W.shape[1] // 2), H),
+        ),
+    }
+)
+
+
+# --- where buckets begin ---------------------------------------------------------------------------------------------
+
+starts = Exercise(
+    "bucket_starts",
+    title="Where the buckets begin",
+    goal="T5, looking back, has b buckets (b even). A distance d below e = b/2 has its own bucket d; a larger one goes "
+    "to bucket e + ⌊e · ln(d/e) / ln(m/e)⌋, at most b − 1. Return the smallest distance in each of the b buckets: a "
+    "list of b integers. m is larger than b.",
+    difficulty=3,
+    minutes=12,
+    cases=lambda: [(8, 20), (16, 48), (32, 128)],
+    hints=(
+        "The first half is easy: bucket j begins at distance j. For the others, turn the formula round.",
+        "Bucket j begins where e · ln(d/e) / ln(m/e) reaches j − e. Solve for d: it is e times a power of m/e.",
+        "d ≥ e · (m/e)^((j − e)/e): the smallest integer that satisfies it is the one rounded up.",
+    ),
+)
+
+
+@starts.solution
+def bucket_starts(b, m):
+    """The smallest distance in each of T5's b buckets; from about m on all distances share the last."""
+    e = b // 2
+    return list(range(e)) + [math.ceil(e * (m / e) ** ((j - e) / e)) for j in range(e, b)]
+
+
+def _begins(b, m, rounded=math.ceil, power=lambda j, e: (j - e) / e):
+    e = b // 2
+    return list(range(e)) + [rounded(e * (m / e) ** power(j, e)) for j in range(e, b)]
+
+
+starts.add_mistakes(
+    {
+        "rounded_down": (
+            "You rounded down: that distance still belongs to the bucket before. Round up.",
+            lambda b, m: _begins(b, m, rounded=math.floor),
+        ),
+        "rounded_to_the_nearest": (
+            "You rounded to the nearest integer: where that is down, the distance still belongs to the bucket before.",
+            lambda b, m: _begins(b, m, rounded=round),
+        ),
+        "evenly_spaced": (
+            "Your far buckets are equally wide. They widen: each begins at the same multiple of the one before.",
+            lambda b, m: list(range(b // 2)) + [b // 2 + math.ceil(j * (m - b // 2) * 2 / b) for j in range(b // 2)],
+        ),
+        "last_begins_at_m": (
+            "Your last bucket begins at m. It begins earlier: at m the formula would reach b, one bucket too many.",
+            lambda b, m: _begins(b, m, power=lambda j, e: (j - e) / (e - 1)),
+        ),
+        "ends": (
+            "You return where the buckets end, not where they begin: the first one, for distance 0, begins at 0.",
+            lambda b, m: [start - 1 for start in bucket_starts(b, m)[1:]] + [m],
+        ),
+        "every_distance": (
+            "You gave every distance a bucket of its own. From b/2 on they share buckets.",
+            lambda b, m: list(range(b)),
+        ),
+        "base_not_divided": (
+            "You took powers of m, not of m/e: your buckets widen too fast, and the far ones lie beyond m.",
+            lambda b, m: list(range(b // 2)) + [math.ceil(b // 2 * m ** (2 * j / b)) for j in range(b // 2)],
+        ),
+    }
+)
+
+
+# --- another base ----------------------------------------------------------------------------------------------------
+
+stretch = Exercise(
+    "stretched_base",
+    title="A base that stretches one pair",
+    goal="Rotary turns pair j = 0 … K/2 − 1 by base^(−2j/K) at each position. NTK scaling chooses a larger base so "
+    "that the last pair turns `factor` times more slowly. Choose it for any pair instead: return the new base at which "
+    "pair j ≥ 1 turns `factor` times more slowly than before.",
+    difficulty=2,
+    minutes=8,
+    cases=lambda: [(10000.0, 8, 3, 4.0), (10000.0, 16, 2, 2.0), (500.0, 6, 1, 8.0)],
+    hints=(
+        "Write the wish as an equation between the new and the old frequency of pair j.",
+        "new^(−2j/K) = base^(−2j/K) / factor. Take both sides to the power −K/(2j).",
+        "new = base · factor^(K/(2j)); for the last pair, j = K/2 − 1, this is K/(K − 2).",
+    ),
+)
+
+
+@stretch.solution
+def stretched_base(base, K, j, factor):
+    """The base at which pair j of a head of width K turns `factor` times more slowly."""
+    return base * factor ** (K / (2 * j))
+
+
+stretch.add_mistakes(
+    {
+        "base_times_factor": (
+            "You multiplied the base by the factor itself. Frequency j is the base to the power −2j/K, so the factor "
+            "must be raised to K/(2j).",
+            lambda base, K, j, factor: base * factor,
+        ),
+        "last_pair": (
+            "This is the base that stretches the last pair, j = K/2 − 1, by the factor. Here it is pair j.",
+            lambda base, K, j, factor: base * factor ** (K / (K - 2)),
+        ),
+        "exponent_upside_down": (
+            "Your exponent is upside down: 2j/K leads from the base to the frequency, K/(2j) leads back.",
+            lambda base, K, j, factor: base * factor ** (2 * j / K),
+        ),
+        "two_left_out": (
+            "Your exponent is K/j: the 2 of 2j/K is missing, and pair j turns factor² times more slowly.",
+            lambda base, K, j, factor: base * factor ** (K / j),
+        ),
+        "counted_from_one": (
+            "You counted the pairs from 1. Pair 0, with frequency 1, comes first, and no base can stretch it.",
+            lambda base, K, j, factor: base * factor ** (K / (2 * (j + 1))),
+        ),
+        "turned_faster": (
+            "Your base is smaller than before: the pair turns faster. More slowly means a longer wavelength.",
+            lambda base, K, j, factor: base * factor ** (-K / (2 * j)),
+        ),
+    }
+)
+
+
+# --- how far a slope lets a head see ---------------------------------------------------------------------------------
+
+reach = Exercise(
+    "alibi_reach",
+    title="How far does a head see?",
+    goal="All keys fit a query equally well, and there are endlessly many behind it, at the distances 0, 1, 2 … ALiBi "
+    "subtracts slope · distance from each score. How many of the nearest keys (the one at distance 0 included) hold "
+    "at least this share of the attention weight together? Return the smallest such integer.",
+    difficulty=2,
+    minutes=10,
+    cases=lambda: [(0.25, 0.95), (0.5, 0.5), (1.0, 0.99), (2.0**-8, 0.9)],
+    hints=(
+        "After the softmax the weight at distance d is proportional to exp(−slope · d) = r^d with r = exp(−slope).",
+        "A geometric series: the first n keys hold 1 − rⁿ of all.",
+        "1 − exp(−slope · n) ≥ share gives n ≥ −ln(1 − share) / slope; round up.",
+    ),
+)
+
+
+@reach.solution
+def alibi_reach(slope, share):
+    """How many of the nearest keys hold at least `share` of the weight, if contents do not matter."""
+    return math.ceil(-math.log(1 - share) / slope)
+
+
+reach.add_mistakes(
+    {
+        "rounded_down": (
+            "Yours is one too small: those keys hold a little less than the share. Round up, and count the key at "
+            "distance 0, too.",
+            lambda slope, share: math.floor(-math.log(1 - share) / slope),
+        ),
+        "share_for_the_rest": (
+            "You solved rⁿ = share. What lies beyond the nearest n keys is rⁿ; those n hold 1 − rⁿ.",
+            lambda slope, share: math.ceil(-math.log(share) / slope),
+        ),
+        "powers_of_two": (
+            "You took powers of two. The softmax takes powers of e: the weights fall by exp(−slope) a step.",
+            lambda slope, share: math.ceil(-math.log2(1 - share) / slope),
+        ),
+        "linear_weights": (
+            "You let the weights fall along a straight line. The penalty does; the weights fall exponentially.",
+            lambda slope, share: math.ceil(share / slope),
+        ),
+        "slope_multiplied": (
+            "You multiplied by the slope: your heads see further the steeper they are. Divide by it.",
+            lambda slope, share: math.ceil(-math.log(1 - share) * slope),
+        ),
+    }
+)
+
+
+QUIZ = [
+    Question(
+        "What is turned by rotary positions?",
+        (
+            Choice(
+                "Queries and keys, in every layer",
+                "So that their dot product depends on the distance; values are left alone.",
+                right=True,
+            ),
+            Choice("Values, in every layer", "Then the weights, made of queries and keys, would know no positions."),
+            Choice(
+                "The word embeddings, once, at the input",
+                "Sinusoids and learned rows enter there. Rotary works inside every attention.",
+            ),
+        ),
+    ),
+    Question(
+        "Query and key both move on by 100 positions. What happens to their rotary score?",
+        (
+            Choice("It falls: they are further from the start", "The start is nothing special: m − n has not changed."),
+            Choice("It stays the same", "Both turn by the same angle, so the angle between them stays.", right=True),
+            Choice("It depends on the base", "The base says how fast each pair turns, but both turn alike."),
+        ),
+    ),
+    Question(
+        "Weights trained with neighbours as pairs are run with (i, i + K/2) as pairs. What do you see?",
+        (
+            Choice("The same text, since both are rotations", "Other features are now turned together."),
+            Choice("An error: the shapes differ", "All shapes are the same. That makes it so hard to find."),
+            Choice("Position 0 is right, later ones are wrong", "At position 0 nothing turns.", right=True),
+        ),
+    ),
+    Question(
+        "A model with sinusoidal positions was trained on 64 tokens. What did you measure at 200?",
+        (
+            Choice("The loss stays as it was", "Of the six kinds only ALiBi came near that, with less than 0.2 nats."),
+            Choice(
+                "The loss rises by more than 0.4 nats",
+                "Such vectors can be computed, but the model has never met them.",
+                right=True,
+            ),
+            Choice("An error: there are no such rows in its table", "That happens with learned positions."),
+        ),
+    ),
+    Question(
+        "Which of these has no parameters to learn?",
+        (
+            Choice("T5's bias", "A learned number for each head and bucket of distances."),
+            Choice("Learned positions", "They are a table with a trainable row for each position."),
+            Choice("ALiBi", "Its slopes are fixed: 2^(−8h/H) for head h.", right=True),
+        ),
+    ),
+    Question(
+        "Position interpolation by 4 lets all angles stay within those of training. What does it cost?",
+        (
+            Choice("Four times the memory", "Nothing is stored: only the angles are computed in another way."),
+            Choice(
+                "Neighbours are a quarter of a step apart",
+                "The fast pairs, which tell neighbours from each other, turn four times more slowly.",
+                right=True,
+            ),
+            Choice("The slow pairs meet angles they have never seen", "That is what it avoids."),
+        ),
+    ),
+]

@@ -1,0 +1,1 @@
+"""What the notebook "Scaling up" alone uses."""

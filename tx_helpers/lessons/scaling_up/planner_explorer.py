@@ -1,0 +1,281 @@
+"""A training run planned: does it fit on the chips, where does a step's time go, how long does it take, at what cost?
+
+    planner_explorer()
+
+    days = tokens / (batch / seconds of a step)
+
+`scaling.planner` computes it, with the assumptions of `scaling.cluster`. Bars show the memory of a chip and the seconds
+of a step by part. Below stands what the run costs, and the MFU with which it would end in 30 days. Where a layout
+cannot be used, the picture says why. A tick finds the fastest layout that fits.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import ipywidgets as widgets
+
+from tx_helpers.lessons.modern_transformers.cache_size import OWN, gibi
+from tx_helpers.lessons.scaling_up.cluster import RECOMPUTE, Cluster, Layout, why_not
+from tx_helpers.lessons.scaling_up.hardware import CHIPS
+from tx_helpers.lessons.scaling_up.planner import Plan, best_layouts, needed_mfu, plan
+from tx_helpers.lessons.scaling_up.published import MODELS
+from tx_helpers.lessons.scaling_up.workload import ModelSizes, Training
+from tx_helpers.nn.arguments import check_one_of
+from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, EDGE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, PINK, bar, card, line, words
+
+CHOSEN = {
+    **MODELS,
+    "Llama 3 8B": ModelSizes(32, 4096, 32, 128_256, hidden=14_336, kv_heads=8, gated=True, tied=False),
+    "GPT-2 XL": ModelSizes(48, 1600, 25, 50_257, positions=1024),
+}
+HEAD = 128  # K of a model of one's own; its vocabulary is GPT-2's
+TOKENS = {"10 billion": 1e10, "300 billion": 3e11, "1 trillion": 1e12, "15 trillion": 1.5e13}
+LENGTHS = (1024, 2048, 8192, 131_072)
+BATCHES = {"1 million tokens": 2**20, "4 million tokens": 2**22, "16 million tokens": 2**24}
+COUNTS = tuple(2**n for n in range(15))
+NAMES = {part: f"{part} messages" for part in ("tensor", "pipeline", "context", "data")} | {
+    "experts": "expert messages",
+    "optimizer": "optimizer step",
+    "memory-bound": "memory-bound work",
+}
+COLOURS = {  # of all but messages
+    **{"weights": BLUE, "gradients": ORANGE, "optimizer": GREEN, "activations": PINK},
+    **{"compute": BLUE, "memory-bound work": GREY, "bubble": GOLD, "optimizer step": GREEN},
+}
+DEADLINE = 30  # days
+LEFT, LENGTH = 152, 440  # pixels: where the bars begin, and the room for them
+
+
+# --- compute ----------------------------------------------------------------------------------------------------------
+class Choice(NamedTuple):
+    """What is planned: a model, what it reads, and on what."""
+
+    name: str
+    sizes: ModelSizes
+    training: Training
+    chip: str
+    count: int
+
+    @property
+    def cluster(self) -> Cluster:
+        """The chips."""
+        return Cluster(self.chip, self.count)
+
+
+def own_sizes(layers: int, width: int) -> ModelSizes:
+    """A gated model with heads of 128, and the vocabulary of GPT-2."""
+    return ModelSizes(layers, width, width // HEAD, 50_257, gated=True, hidden=8 * width // 3)
+
+
+@lru_cache(maxsize=256)
+def fastest(choice: Choice) -> Plan | None:
+    """The plan of the fastest layout that fits, if one does."""
+    return next(iter(best_layouts(choice.sizes, choice.training, choice.cluster, count=1)), None)
+
+
+def planned(choice: Choice, layout: Layout | None) -> Plan | str:
+    """The plan of this layout, or of the fastest one if it is None; or why there is none, in words."""
+    if layout is None:
+        return fastest(choice) or f"No layout of {choice.name} fits on {choice.count:,} {choice.chip}."
+    reason = why_not(choice.sizes, choice.training, choice.cluster, layout)
+    return f"This layout cannot be used: {reason}." if reason else plan(*choice[1:3], choice.cluster, layout)
+
+
+def parts_of_a_step(found: Plan) -> dict[str, float]:
+    """Seconds by part, as the picture names them."""
+    return {NAMES.get(part, part): value for part, value in found.seconds.items()}
+
+
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw(choice: Choice, layout: Layout | None = None) -> Svg:
+    """Above the memory of a chip, part after part, against what it has; below the seconds of a step; then the bill."""
+    found = planned(choice, layout)
+    parts = [words(16, 28, titled(choice), size=15, font_weight="bold")]
+    if isinstance(found, str):
+        parts += [words(16, 52 + 20 * row, text) for row, text in enumerate(_lines(found))]
+        return card(760, 470, parts, describe(choice, layout))
+    parts.append(words(16, 50, str(found.layout), fill=MUTED))
+    used, room = sum(found.memory.values()), found.room
+    verdict = "fits" if found.fits else "does not fit"
+    said = f"Memory of a chip: {gibi(used)} of {gibi(room)}, {verdict}"
+    parts.append(words(16, 82, said, font_weight="bold", fill=(GREEN if found.fits else ORANGE).shade))
+    scale = LENGTH / max(used, room)
+    parts += _waterfall(94, found.memory, scale, gibi)
+    edge, end = LEFT + scale * room, 94 + 22 * len(found.memory)
+    parts += [
+        line(edge, 90, edge, end, INK, stroke_width=2, stroke_dasharray="5 3"),
+        words(edge, end + 14, gibi(room), anchor="middle", size=12.5),
+    ]
+    y = end + 34
+    parts.append(words(16, y, f"A step: {spoken(found.step)}", font_weight="bold"))
+    seconds = parts_of_a_step(found)
+    parts += _waterfall(y + 12, seconds, LENGTH / found.step, spoken)
+    y += 12 + 22 * len(seconds) + 26
+    parts += [words(16, y, bill(found), font_weight="bold"), words(16, y + 22, needed(found))]
+    return card(760, y + 42, parts, describe(choice, layout))
+
+
+def _waterfall(y: float, values: dict[str, float], scale: float, written) -> list[str]:
+    """A bar for each part, which begins where the one before ended, with its number behind it."""
+    parts, x = [], float(LEFT)
+    for row, (name, value) in enumerate(values.items()):
+        top = y + 22 * row
+        colour = COLOURS.get(name, ORANGE)
+        parts += [
+            words(LEFT - 8, top + 14, name, anchor="end"),
+            line(LEFT, top + 19, LEFT + LENGTH, top + 19, EDGE),
+            bar(x, top, scale * value, 18, colour.full) if value else "",
+            words(x + scale * value + 6, top + 14, written(value) if value else "0", fill=INK if value else MUTED),
+        ]
+        x += scale * value
+    return parts
+
+
+def _lines(text: str, most: int = 96) -> list[str]:
+    """A text cut between words into lines of at most so many characters."""
+    lines = [""]
+    for word in text.split():
+        lines = [*lines[:-1], f"{lines[-1]} {word}".strip()] if len(lines[-1]) + len(word) < most else [*lines, word]
+    return lines
+
+
+def titled(choice: Choice) -> str:
+    """The model, its size and the chips."""
+    size = choice.sizes.parameters
+    name = choice.name if choice.name in MODELS else f"{choice.name}, {size / 1e9:,.3g} billion parameters"
+    return f"{name} on {choice.count:,} {choice.chip}"
+
+
+def spoken(seconds: float) -> str:
+    """Seconds with two digits or more: 0.42 ms, 31 ms, 0.42 s, 31.0 s, 1,200 s."""
+    if seconds < 0.1:
+        return f"{1000 * seconds:.2g} ms"
+    return f"{seconds:,.0f} s" if seconds >= 100 else f"{seconds:.1f} s" if seconds >= 10 else f"{seconds:.2f} s"
+
+
+def bill(found: Plan) -> str:
+    """MFU, days, rent, energy and carbon; what nobody publishes is left out."""
+    said = [f"MFU {found.mfu:.0%}", f"{_digits(found.days)} days", f"{_digits(found.chip_hours)} chip-hours"]
+    if found.dollars is not None:
+        said.append(f"${_digits(found.dollars)}")
+    if found.kwh is not None:
+        said += [f"{_digits(found.kwh / 1000)} MWh", f"{_digits(found.carbon / 1000)} t of CO2e"]
+    return ", ".join(said)
+
+
+def needed(found: Plan) -> str:
+    """The MFU with which the run ends in `DEADLINE` days, whatever the layout."""
+    share = needed_mfu(found.sizes, found.training, found.cluster, DEADLINE)
+    impossible = ", which no chip reaches" if share > 1 else ""
+    return f"To end in {DEADLINE} days, the run needs MFU {share:.0%}{impossible}"
+
+
+def _digits(number: float) -> str:
+    if number >= 1e6:
+        return f"{number / 1e6:,.3g} million"
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
+
+
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(choice: Choice, layout: Layout | None = None) -> str:
+    """Does it fit, what takes the most memory and the most time, and what does the run cost?"""
+    found = planned(choice, layout)
+    if isinstance(found, str):
+        return f"{titled(choice)}. {found}"
+    largest = max(found.memory, key=found.memory.get)
+    rest = {part: value for part, value in parts_of_a_step(found).items() if part != "compute"}
+    second = max(rest, key=rest.get)
+    used, share = sum(found.memory.values()), found.seconds["compute"] / found.step
+    verdict = "It fits" if found.fits else "It does not fit"
+    return (
+        f"{titled(choice)}, {found.layout}. {verdict}: {gibi(used)} of the {gibi(found.room)} that may be used, "
+        f"{largest} above all. A step takes {spoken(found.step)}: compute {share:.0%}, then {second} "
+        f"{rest[second] / found.step:.0%}. The run: {bill(found)}. {needed(found)}."
+    )
+
+
+# --- bind -------------------------------------------------------------------------------------------------------------
+def planner_explorer(model: str = "GPT-3 175B", chip: str = "A100 80GB") -> Explore:
+    """Choose a model, the text that it reads, the chips and how the work is laid out over them."""
+    check_one_of("planner_explorer", CHOSEN, model=model)
+    check_one_of("planner_explorer", CHIPS, chip=chip)
+    narrow = {"style": STYLE, "layout": {"width": "346px"}}
+
+    def powers(description: str, highest: int, value: int = 1) -> widgets.SelectionSlider:
+        options = [(f"{2**n:,}", 2**n) for n in range(highest + 1)]
+        return widgets.SelectionSlider(options=options, value=value, description=description, **narrow)
+
+    def chosen(description: str, options, value) -> widgets.Dropdown:
+        return widgets.Dropdown(options=options, value=value, description=description, **narrow)
+
+    begin = CHOSEN[model]
+    name = chosen("Model", [*CHOSEN, OWN], model)
+    own = {
+        "layers": widgets.IntSlider(begin.layers, 1, 160, description="Layers", **narrow),
+        "width": widgets.IntSlider(begin.width, 128, 20_480, 128, description="Width", **narrow),
+    }
+    _fill(name, own)
+
+    def picture(model, layers, width, tokens, length, batch, chip, count, best, **ways) -> Svg:
+        sizes = CHOSEN[model] if model in CHOSEN else own_sizes(layers, width)
+        choice = Choice(model, sizes, Training(tokens, length, batch // length), chip, count)
+        if best:
+            return draw(choice)
+        cut = ways["tensor"] * ways["pipeline"] * ways["context"]
+        return draw(choice, Layout(data=max(1, count // cut), **ways))
+
+    return Explore(
+        picture,
+        name="planner",
+        recorded=RECORDED,
+        model=name,
+        **own,
+        tokens=chosen("Tokens", list(TOKENS.items()), 3e11),
+        batch=chosen("Batch", list(BATCHES.items()), 2**22),
+        length=chosen("Sequence", [(f"{n:,} tokens", n) for n in LENGTHS], 2048),
+        chip=chosen("Chip", list(CHIPS), chip),
+        count=powers("Chips", 14, 1024),
+        tensor=powers("Tensor", 6),
+        pipeline=powers("Pipeline", 6),
+        chunks=powers("Chunks", 3),
+        context=powers("Context", 4),
+        expert=powers("Expert", 6),
+        stage=widgets.IntSlider(0, 0, 3, description="ZeRO stage", **narrow),
+        rows=powers("Rows at once", 3),
+        recompute=chosen("Recompute", RECOMPUTE, "selective"),
+        best=widgets.Checkbox(False, description="The fastest layout that fits", indent=False),
+    )
+
+
+RECORDED = {
+    "model": ["GPT-3 175B", "PaLM 540B", "Llama 3 405B", "DeepSeek-V3"],
+    "chip": ["A100 80GB", "H100 SXM", "TPU v4"],
+    "count": [1024, 16_384],
+    "tensor": [1, 8],
+    "pipeline": [1, 16],
+    "stage": [0, 1, 3],
+    **dict.fromkeys(("layers", "width", "tokens", "batch", "length")),
+    **dict.fromkeys(("chunks", "context", "expert", "rows", "recompute")),
+}
+
+
+def _fill(name: widgets.Dropdown, own: dict[str, widgets.IntSlider]) -> None:
+    """A published model sets layers and width; if one of them is changed, it is a model of one's own."""
+    filling = []
+
+    def chosen(change) -> None:
+        if change["new"] in CHOSEN:
+            filling.append(change)
+            for key, control in own.items():
+                control.value = getattr(CHOSEN[change["new"]], key)
+            filling.clear()
+
+    def changed(_) -> None:
+        if not filling:
+            name.value = OWN
+
+    name.observe(chosen, "value")
+    for control in own.values():
+        control.observe(changed, "value")

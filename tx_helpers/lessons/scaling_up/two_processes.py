@@ -1,0 +1,84 @@
+"""The record's training on two processes: how much sooner it ends, and where the rest of the time goes.
+
+    table = recorded()                  # two_processes.json, written by tools/run_record_on_two.py
+    speedup(table)                      # seconds on one process / seconds on two
+    time_parts(table)                   # the seconds of the training on two, by what they are spent on
+    steps_with_twice_the_batch(table)   # the other use of a second process: fewer steps, with larger batches
+
+Each process computes with one thread, also when it is alone: one core is compared with two. Two processes with copies
+of the model (DistributedDataParallel) each take half of every batch, so the losses are those of one process, step by
+step, up to rounding. What a step takes decides. With one process it is t; with two
+
+    t / 2                  what would be left if all work were divided and nothing came in addition
+    + smaller pieces       half a batch takes more than half the time: small matrices use a core less well
+    + optimizer twice      each process updates all weights, by Muon and AdamW, instead of half of them
+    + side by side         two processes that do not talk share caches and memory, and wait for other programs
+    + sending and waiting  gradients are summed (all-reduce), and the faster process waits for the slower one
+
+In the file: {"about": {…}, "stages": [{"length", "rows", "share", "step": {way: seconds}, "optimizer": {way: seconds},
+"all_reduce": seconds}, …], "gaps": [{"numbers", "steps", "largest"}], "evaluation": seconds, "runs": [{"name", "batch",
+"steps", "seconds", "loss", "losses": [[step, seconds, loss], …]}, …]}. A stage has windows of one length, for a share
+of all steps. The ways: "one" process with full batches, "half" batches in one process, "apart": in two that do not
+talk, "two" processes with DDP. The ways took turns, round after round. Each number is the tenth percentile, since other
+programs only ever make a step slower. All "runs" are of two processes.
+"""
+
+import json
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from tx_helpers.nn.arguments import check_one_of
+
+FILE = Path(__file__).with_name("two_processes.json")
+WAYS = ("one", "half", "apart", "two")
+PARTS = ("half of one", "smaller pieces", "optimizer twice", "side by side", "sending and waiting", "evaluation")
+
+
+def recorded(file: str | Path = FILE) -> dict[str, Any]:
+    """The file that tools/run_record_on_two.py wrote."""
+    return json.loads(Path(file).read_text(encoding="utf-8"))
+
+
+def seconds(table: Mapping[str, Any], way: str, part: str = "step", *, until: float | None = None) -> float:
+    """Of the first `until` steps (None: all) of the training in this way; part is "step", or "optimizer" alone."""
+    check_one_of("seconds", WAYS, way=way)
+    steps, spent, start = table["about"]["steps"], 0.0, 0.0
+    for stage in table["stages"]:
+        end = start + stage["share"] * steps
+        spent += max(0.0, min(end, end if until is None else until) - start) * stage[part][way]
+        start = end
+    return spent
+
+
+def all_reduce_seconds(table: Mapping[str, Any]) -> float:
+    """Of all steps: to sum the gradients of two processes that wait for nothing else."""
+    return sum(stage["share"] * table["about"]["steps"] * stage["all_reduce"] for stage in table["stages"])
+
+
+def speedup(table: Mapping[str, Any]) -> float:
+    """How many times as long the steps take on one process."""
+    return seconds(table, "one") / seconds(table, "two")
+
+
+def time_parts(table: Mapping[str, Any]) -> dict[str, float]:
+    """Seconds of the training on two processes, by part; together they are its steps and the evaluation at the end."""
+    one, half, apart, two = (seconds(table, way) for way in WAYS)
+    twice = seconds(table, "half", "optimizer") - seconds(table, "one", "optimizer") / 2
+    found = (one / 2, half - one / 2 - twice, twice, apart - half, two - apart, table["evaluation"])
+    return dict(zip(PARTS, found, strict=True))
+
+
+def steps_with_twice_the_batch(table: Mapping[str, Any]) -> tuple[float, int]:
+    """Steps after which twice the batch has the loss of the recipe at a tenth of its steps, and that number of steps.
+
+    Each run is complete: its rate falls to 0 at its end. Between their losses we interpolate.
+    """
+    base = next(row for row in table["runs"] if row["name"] == "a tenth of the steps")
+    rows = sorted((row for row in table["runs"] if row["name"] == "twice the batch"), key=lambda row: row["steps"])
+    for before, after in pairwise(rows):
+        if after["loss"] <= base["loss"] <= before["loss"]:
+            way = (before["loss"] - base["loss"]) / (before["loss"] - after["loss"])
+            return before["steps"] + way * (after["steps"] - before["steps"]), base["steps"]
+    raise ValueError(f"steps_with_twice_the_batch: {[row['loss'] for row in rows]} do not enclose {base['loss']}")

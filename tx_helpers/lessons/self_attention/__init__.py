@@ -1,0 +1,1 @@
+"""What the notebook "Self-attention" alone uses."""

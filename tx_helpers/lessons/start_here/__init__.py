@@ -1,0 +1,1 @@
+"""What the notebook "Start here" alone uses."""

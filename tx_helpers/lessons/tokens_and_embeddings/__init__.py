@@ -1,0 +1,1 @@
+"""What the notebook "Tokens and embeddings" alone uses."""

@@ -1,0 +1,293 @@
+"""The blocks that are stacked, and the embedding that feeds the first of them.
+
+A block holds sub-layers and norms. Its wiring says how they are put together: which norm stands where, and what is
+added to what. A wiring is a function (x, sublayers, norms) -> x, with one norm for each sub-layer. The two usual ones:
+
+    post_norm, 2017:        x ← norm(x + sublayer(x))         Vaswani et al. 2017, sections 3.1 and 5.4
+    pre_norm, since 2019:   x ← x + sublayer(norm(x))         Xiong et al. 2020
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from tx_helpers.nn.arguments import described, values_are_known
+from tx_helpers.nn.attention import MultiHeadAttention
+from tx_helpers.nn.cache import KVCache
+from tx_helpers.nn.layers import ACTIVATIONS, Dropout
+from tx_helpers.nn.observe import observe
+
+Sublayer = Callable[[Tensor], Tensor]
+Wiring = Callable[[Tensor, Sequence[Sublayer], Sequence[nn.Module]], Tensor]
+
+
+def pre_norm(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← x + sublayer(norm(x)), for each sub-layer in turn. Xiong et al. 2020."""
+    for sublayer, norm in zip(sublayers, norms, strict=False):
+        x = x + sublayer(norm(x))
+    return x
+
+
+def post_norm(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← norm(x + sublayer(x)). Vaswani et al. 2017."""
+    for sublayer, norm in zip(sublayers, norms, strict=False):
+        x = norm(x + sublayer(x))
+    return x
+
+
+def sandwich(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← x + norm′(sublayer(norm(x))), with a second norm of each sub-layer. Ding et al. 2021 (CogView); Gemma 2."""
+    n = len(sublayers)
+    if len(norms) != 2 * n:
+        raise ValueError(f"sandwich: {len(norms)} norms for {n} sub-layers, expected two of each: norms_per_sublayer=2")
+    for sublayer, norm, second in zip(sublayers, norms, norms[n:], strict=False):
+        x = x + second(sublayer(norm(x)))
+    return x
+
+
+def no_norm(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← x + sublayer(x)."""
+    for sublayer in sublayers:
+        x = x + sublayer(x)
+    return x
+
+
+def pre_norm_without_residual(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← sublayer(norm(x)), to show what the residual connection is for."""
+    for sublayer, norm in zip(sublayers, norms, strict=False):
+        x = sublayer(norm(x))
+    return x
+
+
+def post_norm_without_residual(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← norm(sublayer(x))."""
+    for sublayer, norm in zip(sublayers, norms, strict=False):
+        x = norm(sublayer(x))
+    return x
+
+
+def no_norm_without_residual(x: Tensor, sublayers: Sequence[Sublayer], norms: Sequence[nn.Module]) -> Tensor:
+    """x ← sublayer(x): neither norm nor residual connection."""
+    for sublayer in sublayers:
+        x = sublayer(x)
+    return x
+
+
+WIRINGS: dict[str, Wiring] = {  # those that `config.TransformerConfig` can name
+    "pre_norm": pre_norm,
+    "post_norm": post_norm,
+    "sandwich": sandwich,
+    "pre_norm_without_residual": pre_norm_without_residual,
+    "post_norm_without_residual": post_norm_without_residual,
+}
+
+
+class InputEmbedding(nn.Module):
+    """Ids -> vectors: token (times √D if `scale`), plus position, plus segment, then norm and dropout where given.
+
+    tokens       may be shared with another part of the model
+    positions    a module (…,) -> (…, D), or None where attention itself knows the positions
+    segments     the number of BERT's segment types, 0 for none
+    token_shift  N: the vectors of the N previous tokens, each times a learned vector (D,), are added to a token's own
+                 (Peng et al. 2023, RWKV, section 3.1, for N = 1)
+    """
+
+    def __init__(
+        self,
+        tokens: nn.Embedding,
+        positions: nn.Module | None = None,
+        *,
+        scale: bool = False,
+        segments: int = 0,
+        token_shift: int = 0,
+        norm: nn.Module | None = None,
+        dropout: float = 0.0,
+    ):
+        super().__init__()
+        d_model = tokens.embedding_dim
+        self.tokens, self.positions = tokens, positions
+        self.factor = math.sqrt(d_model) if scale else 1.0
+        self.segments = nn.Embedding(segments, d_model) if segments else None
+        self.token_shift = nn.Parameter(torch.zeros(token_shift, d_model)) if token_shift else None
+        self.norm = norm or nn.Identity()
+        self.dropout = Dropout(dropout)
+
+    def forward(
+        self,
+        ids: Tensor,
+        positions: Tensor,
+        segments: Tensor | None = None,
+        *,
+        previous_ids: Sequence[Tensor] = (),
+    ) -> Tensor:
+        """ids (B, T), positions (T,) or (B, T), segments (B, T) or None for all 0. -> (B, T, D)
+
+        previous_ids: with token_shift N, for n = 1 … N the ids n places before each id, (B, T). At positions below n
+        there is no such id: any id may be given there, and it is ignored.
+        """
+        self._check(ids, segments)
+        x = self.tokens(ids) * self.factor  # (B, T) -> (B, T, D)
+        for n, previous in enumerate(previous_ids, start=1):
+            exists = (positions >= n).unsqueeze(-1)  # (T, 1) or (B, T, 1)
+            x = x + self.token_shift[n - 1] * self.tokens(previous) * exists
+        if self.positions is not None:
+            x = x + self.positions(positions, x.dtype)  # (T, D) is the same for all rows, (B, T, D) is not
+        if self.segments is not None:
+            x = x + (self.segments.weight[0] if segments is None else self.segments(segments))
+        return observe("hidden", self.dropout(self.norm(x)))
+
+    def _check(self, ids: Tensor, segments: Tensor | None) -> None:
+        if segments is None:
+            return
+        n = 0 if self.segments is None else self.segments.num_embeddings
+        if n == 0 or segments.shape != ids.shape:
+            shapes = f"segments of shape {tuple(segments.shape)} for ids of shape {tuple(ids.shape)}"
+            raise ValueError(f"InputEmbedding: {shapes}, in a model with {n} segment types")
+        if values_are_known(segments) and not 0 <= int(segments.min()) <= int(segments.max()) < n:
+            raise ValueError(f"InputEmbedding: segments {int(segments.min())} … {int(segments.max())} of {n} types")
+
+
+class OutputTransform(nn.Module):
+    """norm(f(x W + b)): what BERT does with the last hidden states before its output layer. (B, T, D) -> (B, T, D)"""
+
+    def __init__(self, d_model: int, activation: str, norm: nn.Module):
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.activation = ACTIVATIONS[activation]
+        self.norm = norm
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(self.activation(self.dense(x)))
+
+
+@dataclass
+class BlockCache:
+    """The caches of one block: of its self-attention, and of its cross-attention if it has one."""
+
+    self_attention: KVCache = field(default_factory=KVCache)
+    cross_attention: KVCache = field(default_factory=KVCache)
+
+    def __len__(self) -> int:
+        return len(self.self_attention)
+
+    def select(self, rows: Tensor) -> None:
+        self.self_attention.select(rows)
+        self.cross_attention.select(rows)
+
+    def rewind(self, length: int) -> None:
+        """Forget all positions of the sequence from `length` on; the memory stays."""
+        self.self_attention.rewind(length)
+
+
+class EncoderBlock(nn.Module):
+    """Self-attention, then feed-forward; with causal=True also the block of a decoder-only model.
+
+    new_norm            a function that makes a norm
+    wiring              how sub-layers and norms are put together
+    norms_per_sublayer  2 for a wiring that uses a second norm of each sub-layer: norms are then (self-attention,
+                        feed-forward, self-attention again, feed-forward again)
+    dropout             of what a sub-layer returns
+    """
+
+    n_sublayers = 2
+
+    def __init__(
+        self,
+        self_attention: MultiHeadAttention,
+        feed_forward: nn.Module,
+        new_norm: Callable[[], nn.Module],
+        *,
+        wiring: Wiring = pre_norm,
+        norms_per_sublayer: int = 1,
+        dropout: float = 0.0,
+    ):
+        super().__init__()
+        if not callable(wiring):
+            raise ValueError(f"block: wiring is {described(wiring)}, expected a function (x, sublayers, norms) -> x")
+        self.self_attention = self_attention
+        self.self_attention_norm = new_norm()
+        self.feed_forward = feed_forward
+        self.feed_forward_norm = new_norm()
+        self.dropout = Dropout(dropout)
+        self.wiring = wiring
+        second_norms = [new_norm() for _ in range(self.n_sublayers * (norms_per_sublayer - 1))]
+        self.second_norms = nn.ModuleList(second_norms) if second_norms else ()
+
+    def forward(
+        self,
+        x: Tensor,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        causal: bool = False,
+        rotate: Callable[[Tensor], Tensor] | None = None,
+        more_values: Tensor | None = None,
+        cache: BlockCache | None = None,
+    ) -> Tensor:
+        """(B, T, D) -> (B, T, D); the options are those of the self-attention."""
+        attend = self._attend(cache, more_values, mask=mask, bias=bias, causal=causal, rotate=rotate)
+        sublayers = self._with_dropout(attend, self.feed_forward)
+        norms = (self.self_attention_norm, self.feed_forward_norm, *self.second_norms)
+        x = self.wiring(x, sublayers, norms)
+        return observe("hidden", x)
+
+    def _attend(self, cache: BlockCache | None, more_values: Tensor | None, **options) -> Sublayer:
+        """The self-attention with these options."""
+        if more_values is not None:
+            options |= dict(more_values=more_values)
+        return partial(self.self_attention, **options, cache=None if cache is None else cache.self_attention)
+
+    def _with_dropout(self, *sublayers: Sublayer) -> list[Sublayer]:
+        return [lambda x, sublayer=sublayer: self.dropout(sublayer(x)) for sublayer in sublayers]
+
+
+class DecoderBlock(EncoderBlock):
+    """Causal self-attention, cross-attention to the encoder's memory, feed-forward."""
+
+    n_sublayers = 3
+
+    def __init__(
+        self,
+        self_attention: MultiHeadAttention,
+        cross_attention: MultiHeadAttention,
+        feed_forward: nn.Module,
+        new_norm: Callable[[], nn.Module],
+        *,
+        wiring: Wiring = pre_norm,
+        norms_per_sublayer: int = 1,
+        dropout: float = 0.0,
+    ):
+        options = dict(wiring=wiring, norms_per_sublayer=norms_per_sublayer, dropout=dropout)
+        super().__init__(self_attention, feed_forward, new_norm, **options)
+        self.cross_attention = cross_attention
+        self.cross_attention_norm = new_norm()
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        causal: bool = True,
+        rotate: Callable[[Tensor], Tensor] | None = None,
+        more_values: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        cache: BlockCache | None = None,
+    ) -> Tensor:
+        """x (B, T, D), memory (B, S, D), memory_mask broadcastable to (B, H, T, S). -> (B, T, D)"""
+        attend = self._attend(cache, more_values, mask=mask, bias=bias, causal=causal, rotate=rotate)
+        look_at_memory = partial(
+            self.cross_attention,
+            memory=memory,
+            mask=memory_mask,
+            cache=None if cache is None else cache.cross_attention,
+        )
+        sublayers = self._with_dropout(attend, look_at_memory, self.feed_forward)
+        norms = (self.self_attention_norm, self.cross_attention_norm, self.feed_forward_norm, *self.second_norms)
+        x = self.wiring(x, sublayers, norms)
+        return observe("hidden", x)

@@ -1,0 +1,1 @@
+"""Parts that later models have, handed to the core: experts, latent attention, YaRN, attention in tiles."""

@@ -3,7 +3,7 @@
     python tools/bench_explorers.py                          all notebooks, JupyterLab
     python tools/bench_explorers.py 08 10 --front notebook   these, Notebook 7
 
-Every explorer that has a case (tests/explorers/explorers_NN.py) is measured: of the case's moves it takes the first
+Every explorer that has a case (explorers.py of its lesson's tests) is measured: of the case's moves it takes the first
 whose control changes the picture at an arrow key, or at the space bar, and presses that key and its opposite in turn.
 Two presses to find that out are not counted. Times are measured in the page: from the time stamp of the key's event to
 the moment when

@@ -46,9 +46,9 @@ def modules() -> Iterator[tuple[str, list[tuple[str, Path]]]]:
     for title, names in TIERS.items():
         files = []
         for name in names:
-            folder = PACKAGE / name
+            folder = PACKAGE / name.replace(".", "/")
             files += sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
-        yield title, [(dotted(file), file) for file in files if not re.fullmatch(r"nb\d\d\w*\.py", file.name)]
+        yield title, [(dotted(file), file) for file in files if not re.fullmatch(r"exercises\w*\.py", file.name)]
 
 
 def dotted(file: Path) -> str:

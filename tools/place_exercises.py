@@ -1,4 +1,4 @@
-"""Write the exercises and the quiz of tx_helpers/exercises/nbNN.py into notebook NN: inline ones where they belong.
+"""Write the exercises and the quiz of a lesson into its notebook: inline ones where they belong.
 
     python tools/place_exercises.py            all notebooks that have some
     python tools/place_exercises.py 04         these

@@ -5,7 +5,7 @@ Import from the named modules: `from tx_helpers.nn.attention import MultiHeadAtt
 
 import os
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Must stand before torch is imported: spinning threads collapse when a core is shared, waiting ones do not.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -2,7 +2,7 @@
 
 What lives on a page is compared with Python: after its recording each explorer drew some settings once more, in the
 notebook's kernel (`checks` of tools/shown_forms.py). The page, moved there by keys and by mouse, must say the same.
-What computes in the page makes the moves of the browser suite for Jupyter (explorers_NN.py).
+What computes in the page makes the moves of the browser suite for Jupyter (explorers.py of each lesson).
 
 Recording all notebooks takes many minutes. `make test` records three that take a minute each and have every kind of
 living part but one between them: 00 (the machine, an attention view, a recorded model), 04 (a stepper, a plane to point

@@ -125,7 +125,7 @@ def test_an_exercise_says_what_a_learner_needs(name):
 
 @by_name
 def test_there_are_right_answers_in_unusual_forms(name):
-    assert len(RIGHT.get(name, {})) >= 4, "tests/exercises/answers/right_NN.py holds at least four"
+    assert len(RIGHT.get(name, {})) >= 4, "right.py of its lesson holds at least four"
 
 
 @each(RIGHT)

@@ -15,7 +15,7 @@ import pytest
 import torch
 from torch import nn
 
-import tx_helpers
+import tx_helpers.nn
 from notebook_frame import ROOT
 from tx_helpers.nn import models
 from tx_helpers.nn.config import FeedForwardConfig, NormConfig, TransformerConfig
@@ -30,12 +30,11 @@ WORD = re.compile(r"`([\w.]+)(?:\((\w+)\))?`")
 
 @cache
 def public() -> dict[str, object]:
-    """Every public class and function of the package's root, by name."""
+    """Every public class and function of the maths, by name."""
     found = {}
-    for info in pkgutil.iter_modules(tx_helpers.__path__):
-        if not info.ispkg and info.name != "__main__":
-            module = importlib.import_module(f"tx_helpers.{info.name}")
-            found |= {k: v for k, v in vars(module).items() if getattr(v, "__module__", "") == module.__name__}
+    for info in pkgutil.iter_modules(tx_helpers.nn.__path__):
+        module = importlib.import_module(f"tx_helpers.nn.{info.name}")
+        found |= {k: v for k, v in vars(module).items() if getattr(v, "__module__", "") == module.__name__}
     return found
 
 

@@ -1,6 +1,6 @@
 """A claim, for the test of claims: the cell of a notebook that tests it, and ways to break its subject.
 
-A file `claims_NN.py` beside this one holds the claims of notebook NN in a list CLAIMS.
+A file `claims.py` in the tests of a lesson holds the claims of its notebook in a list CLAIMS.
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
     from tx_helpers.exercises import check, hint, progress, quiz, solution
 
-One module a notebook, `nb01` … `nb10`, holds its exercises, each with its bank of mistakes, and its quiz. `your_turn`
+The modules `exercises…` of a lesson hold its exercises, each with its bank of mistakes, and its quiz. `your_turn`
 is `check` for an exercise that the notebook goes on with, and `predict` asks before the notebook answers. `your_own`
 is the model that the learner writes in notebook 08.
 """

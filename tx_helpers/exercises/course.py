@@ -1,6 +1,6 @@
 """The course's order, in one table: a notebook's number and its lesson, the folder in `tx_helpers.lessons`.
 
-The notebook of a lesson is the file notebooks/NN_lesson.ipynb.
+The notebook of a lesson is the file notebooks/NN_<lesson>.ipynb.
 """
 
 LESSONS: dict[str, str] = {

@@ -97,7 +97,7 @@ def test_the_edition_checks_without_solutions(tmp_path):
     folder = tmp_path / "handout"
     assert make_handout.main(["--to", str(folder)]) == 0
     assert make_handout.main(["--to", str(folder)]) == 1  # never over something
-    texts = [file.read_text(encoding="utf-8") for file in folder.rglob("nb*.py")]
+    texts = [file.read_text(encoding="utf-8") for file in folder.rglob("lessons/*/exercises*.py")]
     inline = [name for name in notebook_of() if find(name).inline]
     assert texts and not re.search(r"\.(mistake\(|add_mistakes\()", "".join(texts))
     assert len(re.findall(r"\.solution[(\n]", "".join(texts))) == len(inline)  # the notebooks go on with them

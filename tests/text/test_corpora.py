@@ -13,7 +13,7 @@ from tx_helpers.text.corpora import TINY_SHAKESPEARE_SHA256, TINY_SHAKESPEARE_UR
 from tx_helpers.text.data import train_validation_split
 from tx_helpers.text.tokenizers import CharTokenizer
 
-BESIDE_THE_CHECKOUT = Path(__file__).parents[4] / "shared" / "data" / "tinyshakespeare.txt"
+BESIDE_THE_CHECKOUT = Path(__file__).parents[3] / "shared" / "data" / "tinyshakespeare.txt"
 CORPUS = Path(os.environ.get("TX_TINYSHAKESPEARE") or BESIDE_THE_CHECKOUT)
 
 

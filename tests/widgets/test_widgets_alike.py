@@ -2,11 +2,10 @@
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
-import tx_helpers.widgets
+from notebook_frame import ROOT
 from tx_helpers.lessons.families.few_labels_explorer import few_labels_explorer
 from tx_helpers.lessons.families.gap_filler import gap_filler_explorer
 from tx_helpers.lessons.families.objectives import objectives_explorer
@@ -37,8 +36,9 @@ from tx_helpers.lessons.scaling_up.sharded_layer import sharding_explorer
 from tx_helpers.lessons.start_here.softmax import softmax_explorer
 
 SECTIONS = ["compute", "draw", "describe", "bind"]
-TEXT = {path.stem: path.read_text("utf-8") for path in Path(tx_helpers.widgets.__file__).parent.glob("*.py")}
-MODULES = {name: text for name, text in TEXT.items() if "_explorer(" in text}
+PATHS = [path for folder in ("widgets", "lessons") for path in (ROOT / "tx_helpers" / folder).rglob("*.py")]
+TEXT = {path.stem: path.read_text("utf-8") for path in PATHS}
+MODULES = {name: text for name, text in TEXT.items() if re.search(r"^def \w+_explorer\(", text, flags=re.MULTILINE)}
 
 
 def faults(text: str) -> list[str]:

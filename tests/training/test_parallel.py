@@ -14,9 +14,10 @@ from parallel_cases import CASES, ON_FOUR, Case, batches, small_model
 from tx_helpers.text.data import IGNORE, PAD, SequenceBatch, TextBatch
 from tx_helpers.training.checkpoints import load_weights
 from tx_helpers.training.costs import sent
+from tx_helpers.training.layout import Layout
 from tx_helpers.training.loop import Run, fit
 from tx_helpers.training.losses import language_model_loss
-from tx_helpers.training.parallel import Layout, Parallel
+from tx_helpers.training.parallel import Parallel
 from tx_helpers.training.sharded import last_checkpoint
 from tx_helpers.training.tensor_file import read_header, read_tensor
 

@@ -14,10 +14,10 @@ import json
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -30,31 +30,31 @@ from torch.distributed.checkpoint.state_dict import (
     set_state_dict,
 )
 
-from tx_helpers.training.state import HISTORY, load_history, load_scaler
 from tx_helpers.training.tensor_file import write_tensors
 
-if TYPE_CHECKING:
-    from tx_helpers.training.loop import Run
-
+Optimizers = list[torch.optim.Optimizer]
 UNFINISHED, REPLACED = ".unfinished", ".replaced"
 OPTIONS = StateDictOptions(flatten_optimizer_state_dict=True)
 
 
-def save_sharded(run: "Run", folder: str | Path) -> None:
-    """Write the run's state into `folder`, as its last checkpoint. All processes call this."""
+def save_sharded(folder: str | Path, model: nn.Module, optimizers: Optimizers, record: dict[str, Any]) -> None:
+    """Write weights, the optimizers' state and a run's record into `folder`, as its last checkpoint.
+
+    The record holds numbers, texts, and lists and dicts of them; its "step" is the checkpoint's. All processes call
+    this.
+    """
     folder = Path(folder)
-    finished = folder / f"step-{run.step:08}"
+    finished = folder / f"step-{record['step']:08}"
     unfinished = finished.with_name(finished.name + UNFINISHED)
-    if run.layout.first:
+    if _first():
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
-        state = {name: getattr(run, name) for name in ("step", *HISTORY)}
-        about = state | {"seed": run.random.seed, "scaler": run.scaler.state_dict(), "torch": torch.__version__}
-        (unfinished / "run.json").write_text(json.dumps(about), encoding="utf-8")
+        about = json.dumps(record | {"torch": torch.__version__})
+        (unfinished / "run.json").write_text(about, encoding="utf-8")
     _wait()
     with _quiet():
-        dcp.save(_tensors(run), checkpoint_id=unfinished)
-    if run.layout.first:
+        dcp.save(_tensors(model, optimizers), checkpoint_id=unfinished)
+    if _first():
         if finished.exists():
             aside = finished.with_name(finished.name + REPLACED)
             shutil.rmtree(aside, ignore_errors=True)
@@ -66,31 +66,33 @@ def save_sharded(run: "Run", folder: str | Path) -> None:
     _wait()
 
 
-def load_sharded(run: "Run", folder: str | Path) -> None:
-    """Load the last checkpoint of `folder` into a run with this model and these optimizers, on any layout.
+def load_sharded(
+    folder: str | Path, model: nn.Module, optimizers: Optimizers, check: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
+    """Load the last checkpoint of `folder` into this model and these optimizers, on any layout. -> the run's record
 
-    Raises FileNotFoundError if there is none, and ValueError if it is another model's, other optimizers', or damaged.
+    Raises FileNotFoundError if there is none, and ValueError if it is another model's, other optimizers', or damaged,
+    or if `check` finds the record wrong: before anything is changed.
     """
     last = last_checkpoint(folder)
     if last is None:
         raise FileNotFoundError(f"load_sharded: no complete checkpoint in {str(folder)!r}")
     try:
-        about = json.loads((last / "run.json").read_text("utf-8"))
+        record = json.loads((last / "run.json").read_text("utf-8"))
         saved = dcp.FileSystemReader(last).read_metadata().state_dict_metadata
     except Exception as error:  # a damaged pickle can raise nearly anything
         raise ValueError(f"load_sharded: {str(last)!r} is damaged ({type(error).__name__}: {error})") from error
-    tensors = _tensors(run)
+    check(record)
+    tensors = _tensors(model, optimizers)
     _check(tensors, saved)
     try:
         with _quiet():
             dcp.load(tensors, checkpoint_id=last)
     except (dcp.CheckpointException, OSError, RuntimeError) as error:
         raise ValueError(f"load_sharded: {str(last)!r} is damaged ({type(error).__name__})") from error
-    model, optimizers = tensors["model"], tensors["optimizers"]
-    set_state_dict(run.model, run.optimizers, model_state_dict=model, optim_state_dict=optimizers, options=OPTIONS)
-    run.random.seed = about["seed"]
-    load_scaler(run, about["scaler"])
-    load_history(run, about)
+    weights, states = tensors["model"], tensors["optimizers"]
+    set_state_dict(model, optimizers, model_state_dict=weights, optim_state_dict=states, options=OPTIONS)
+    return record
 
 
 def last_checkpoint(folder: str | Path) -> Path | None:
@@ -103,15 +105,15 @@ def last_checkpoint(folder: str | Path) -> Path | None:
 def export_weights(model: nn.Module, file: str | Path) -> None:
     """Write the whole model as one safetensors file, also where its parameters are shards. All processes call this."""
     weights = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True))
-    if not dist.is_initialized() or dist.get_rank() == 0:
+    if _first():
         forms = {name: (value.dtype, tuple(value.shape)) for name, value in weights.items()}
         write_tensors(Path(file), forms, weights.__getitem__)
     _wait()
 
 
-def _tensors(run: "Run") -> dict[str, Any]:
-    model, optimizers = get_state_dict(run.model, run.optimizers, options=OPTIONS)
-    return {"model": model, "optimizers": optimizers}
+def _tensors(model: nn.Module, optimizers: Optimizers) -> dict[str, Any]:
+    weights, states = get_state_dict(model, optimizers, options=OPTIONS)
+    return {"model": weights, "optimizers": states}
 
 
 def _check(tensors: dict[str, Any], saved: dict[str, Any]) -> None:
@@ -136,6 +138,11 @@ def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "torch.distributed is disabled", UserWarning)
         yield
+
+
+def _first() -> bool:
+    """Is this the process that writes what is written once?"""
+    return not dist.is_initialized() or dist.get_rank() == 0
 
 
 def _wait() -> None:

@@ -11,7 +11,7 @@ import pytest
 from launch import CASES as SCRIPT
 from launch import measured, torchrun
 from parallel_cases import CASES, FSDP, Case
-from tx_helpers.training.launch import left
+from tx_helpers.lessons.scaling_up.launch import left
 from tx_helpers.training.parallel import Parallel
 from tx_helpers.training.sharded import last_checkpoint
 

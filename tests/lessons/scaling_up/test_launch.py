@@ -78,9 +78,8 @@ def test_nothing_is_left_after_the_timeout(sleeps, tmp_path):
 @pytest.mark.slow
 def test_nothing_is_left_after_an_interrupt(sleeps, tmp_path):
     """As in a notebook: the kernel gets a SIGINT while it waits for `launch`."""
-    call = (
-        f"from tx_helpers.lessons.scaling_up import launch as l; l.GRACE = 0.5; l.launch(2, {sleeps!r}, '{tmp_path}')"
-    )
+    first = "from tx_helpers.lessons.scaling_up import launch as l; l.GRACE = 0.5"
+    call = f"{first}; l.launch(2, {sleeps!r}, {str(tmp_path)!r})"
     kernel = subprocess.Popen([sys.executable, "-c", call], stderr=subprocess.PIPE, text=True)
     try:
         pids = wait_for_both(tmp_path)

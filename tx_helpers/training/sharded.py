@@ -3,13 +3,16 @@
     checkpoint/step-00000120/run.json       steps, losses, … to read
     checkpoint/step-00000120/.metadata      which file has which part of which tensor
     checkpoint/step-00000120/__0_0.distcp   the tensors of process 0
+    checkpoint/step-00000120/SHA256SUMS     the checksums of all these, as `sha256sum -c` reads them
 
 A folder is written under another name, and renamed once every process has written: it is complete, or has no number.
-Only then the older ones go; one of the same step stands aside until then, and still counts. What 2 processes have saved
-loads on 1 or 4, whatever their layout. Unlike the file of `checkpoints`, .metadata is a pickle and could carry code:
-load only folders that you have written.
+Before that the older ones step aside (.replaced): they still count where there is no other, and go last. So whenever a
+process is killed, the last checkpoint is whole. What 2 processes have saved loads on 1 or 4, whatever their layout.
+Unlike the file of `checkpoints`, .metadata is a pickle and could carry code: load only folders that you have written.
 """
 
+import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -34,6 +37,7 @@ from tx_helpers.training.tensor_file import write_tensors
 
 Optimizers = list[torch.optim.Optimizer]
 UNFINISHED, REPLACED = ".unfinished", ".replaced"
+RECORD, SUMS = "run.json", "SHA256SUMS"
 OPTIONS = StateDictOptions(flatten_optimizer_state_dict=True)
 
 
@@ -49,21 +53,52 @@ def save_sharded(folder: str | Path, model: nn.Module, optimizers: Optimizers, r
     if _first():
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
-        about = json.dumps(record | {"torch": torch.__version__})
-        (unfinished / "run.json").write_text(about, encoding="utf-8")
+        _write(unfinished / RECORD, json.dumps(record | {"torch": torch.__version__}))
     _wait()
     with _quiet():
         dcp.save(_tensors(model, optimizers), checkpoint_id=unfinished)
+    sums = _sums(unfinished)
     if _first():
-        if finished.exists():
-            aside = finished.with_name(finished.name + REPLACED)
-            shutil.rmtree(aside, ignore_errors=True)
-            os.replace(finished, aside)
-        os.replace(unfinished, finished)
-        for other in folder.glob("step-*"):
-            if other != finished:
-                shutil.rmtree(other, ignore_errors=True)
+        _write(unfinished / SUMS, "\n".join([*sums, ""]))
+        _put_in_place(unfinished, finished)
     _wait()
+
+
+def _put_in_place(unfinished: Path, finished: Path) -> None:
+    """Give a complete checkpoint its name, and remove all others of the folder; see the head of this file."""
+    others = [path for path in finished.parent.glob("step-*") if path != unfinished]
+    numbered = [path for path in others if _step(path.name) is not None]
+    if numbered:  # so those that stepped aside are no longer needed, and may be half removed
+        for path in set(others) - set(numbered):
+            shutil.rmtree(path, ignore_errors=True)
+    for path in numbered:
+        os.replace(path, path.with_name(path.name + REPLACED))
+    os.replace(unfinished, finished)
+    for path in finished.parent.glob("step-*"):
+        if path != finished:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a text, and force it to the disk, as torch does with the shards."""
+    with open(file, "w", encoding="utf-8") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def _sums(folder: Path) -> list[str]:
+    """A line for each file of a checkpoint but this list: checksum and name. The processes share the work."""
+    rank, processes = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
+    lines = []
+    for file in sorted(file for file in folder.iterdir() if file.name != SUMS)[rank::processes]:
+        with open(file, "rb") as opened:
+            lines.append(f"{hashlib.file_digest(opened, 'sha256').hexdigest()}  {file.name}")
+    if processes == 1:
+        return lines
+    parts: list[list[str]] = [[]] * processes
+    dist.all_gather_object(parts, lines)
+    return sorted(itertools.chain(*parts))
 
 
 def load_sharded(
@@ -77,11 +112,9 @@ def load_sharded(
     last = last_checkpoint(folder)
     if last is None:
         raise FileNotFoundError(f"load_sharded: no complete checkpoint in {str(folder)!r}")
-    try:
-        record = json.loads((last / "run.json").read_text("utf-8"))
-        saved = dcp.FileSystemReader(last).read_metadata().state_dict_metadata
-    except Exception as error:  # a damaged pickle can raise nearly anything
-        raise ValueError(f"load_sharded: {str(last)!r} is damaged ({type(error).__name__}: {error})") from error
+    _check_sums(last)
+    record = json.loads((last / RECORD).read_text("utf-8"))
+    saved = dcp.FileSystemReader(last).read_metadata().state_dict_metadata
     check(record)
     tensors = _tensors(model, optimizers)
     _check(tensors, saved)
@@ -97,9 +130,16 @@ def load_sharded(
 
 def last_checkpoint(folder: str | Path) -> Path | None:
     """The folder of the last complete checkpoint, or None."""
-    found = {path: path.name.removeprefix("step-").removesuffix(REPLACED) for path in Path(folder).glob("step-*")}
-    steps = {path: int(number) for path, number in found.items() if number.isdigit()}
-    return max(steps, key=lambda path: (steps[path], path.name == f"step-{found[path]}"), default=None)
+    for ending in ("", REPLACED):
+        found = {path: _step(path.name.removesuffix(ending)) for path in Path(folder).glob(f"step-*{ending}")}
+        if steps := {path: step for path, step in found.items() if step is not None}:
+            return max(steps, key=steps.get)
+    return None
+
+
+def _step(name: str) -> int | None:
+    number = name.removeprefix("step-")
+    return int(number) if number.isdigit() else None
 
 
 def export_weights(model: nn.Module, file: str | Path) -> None:
@@ -114,6 +154,17 @@ def export_weights(model: nn.Module, file: str | Path) -> None:
 def _tensors(model: nn.Module, optimizers: Optimizers) -> dict[str, Any]:
     weights, states = get_state_dict(model, optimizers, options=OPTIONS)
     return {"model": weights, "optimizers": states}
+
+
+def _check_sums(folder: Path) -> None:
+    """Raise ValueError unless every file of a checkpoint is there and as it was written."""
+    try:
+        written = (folder / SUMS).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"load_sharded: {str(folder)!r} is damaged ({SUMS}: {error})") from error
+    if different := sorted(set(written.split("\n")) ^ {*_sums(folder), ""}):
+        name = different[0].partition("  ")[2]
+        raise ValueError(f"load_sharded: {str(folder)!r} is damaged ({name!r} does not have the checksum in {SUMS})")
 
 
 def _check(tensors: dict[str, Any], saved: dict[str, Any]) -> None:

@@ -33,7 +33,7 @@ from torch.distributed.checkpoint.state_dict import (
     set_state_dict,
 )
 
-from tx_helpers.training.tensor_file import write_tensors
+from tx_helpers.training.checkpoints import force_to_disk, save_tensors
 
 Optimizers = list[torch.optim.Optimizer]
 UNFINISHED, REPLACED = ".unfinished", ".replaced"
@@ -81,10 +81,8 @@ def _put_in_place(unfinished: Path, finished: Path) -> None:
 
 def _write(file: Path, text: str) -> None:
     """Write a text, and force it to the disk, as torch does with the shards."""
-    with open(file, "w", encoding="utf-8") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
+    file.write_text(text, encoding="utf-8")
+    force_to_disk(file)
 
 
 def _sums(folder: Path) -> list[str]:
@@ -146,8 +144,7 @@ def export_weights(model: nn.Module, file: str | Path) -> None:
     """Write the whole model as one safetensors file, also where its parameters are shards. All processes call this."""
     weights = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True))
     if _first():
-        forms = {name: (value.dtype, tuple(value.shape)) for name, value in weights.items()}
-        write_tensors(Path(file), forms, weights.__getitem__)
+        save_tensors(file, weights)
     _wait()
 
 

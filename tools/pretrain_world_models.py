@@ -24,11 +24,11 @@ from tx_helpers.nn.arguments import check_one_of
 from tx_helpers.nn.models import TransformerModel, count_parameters
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_vocabulary import world_tokenizer
+from tx_helpers.training.checkpoints import save_tensors
 from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.loop import Run
 from tx_helpers.training.objectives import ObjectiveBatches
 from tx_helpers.training.optimizers import fast_bfloat16
-from tx_helpers.training.tensor_file import write_tensors
 from tx_helpers.zoo.recipes import WRITER_RATES
 from tx_helpers.zoo.world_models import CLASSES, FOLDER, OBJECTIVE_OF, new_world_model, train_on_texts
 from world_card import write_card
@@ -62,12 +62,11 @@ def rounded(model: TransformerModel) -> TransformerModel:
 
 def save(model: TransformerModel, facts: dict[str, Any], file: Path) -> None:
     """Write a model in float16, with the facts about it, whole or not at all."""
-    values = dict(model.named_parameters())
-    shapes = {name: (torch.float16, tuple(value.shape)) for name, value in values.items()}
+    values = {name: value.half() for name, value in model.named_parameters()}
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f".{file.name}.{os.getpid()}.unfinished")
     try:
-        write_tensors(unfinished, shapes, values.__getitem__, {"facts": json.dumps(facts)})
+        save_tensors(unfinished, values, {"facts": json.dumps(facts)})
         os.replace(unfinished, file)
     finally:
         unfinished.unlink(missing_ok=True)

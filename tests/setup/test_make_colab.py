@@ -168,8 +168,8 @@ def test_the_set_up_on_colabs_versions_installs_num2words_alone(version, made, t
     subprocess.run([interpreter(version), "-m", "venv", str(tmp_path / "venv")], check=True)
     python = tmp_path / "venv" / "bin" / "python"
     preinstalled = [f"{name}=={number}" for name, number in COLAB.items() if name not in ("torch", "tokenizers")]
-    done = subprocess.run([python, "-m", "pip", "install", "-q", *preinstalled, "tqdm", "platformdirs"], text=True,
-                          capture_output=True)  # fmt: skip
+    preinstalled += ["tqdm", "platformdirs", "safetensors"]
+    done = subprocess.run([python, "-m", "pip", "install", "-q", *preinstalled], text=True, capture_output=True)
     if done.returncode:
         pytest.skip(f"these versions cannot be had here (no network?): {done.stderr.strip().splitlines()[-1]}")
     (torch,) = (tmp_path / "venv").glob("lib/python*/site-packages")
@@ -183,7 +183,7 @@ def test_the_set_up_on_colabs_versions_installs_num2words_alone(version, made, t
     _, said, looked = map(text_shown, execute_alone(python, tmp_path / "alone" / "00_lone.ipynb").cells)
     (wheel,) = (tmp_path / "alone").glob("*.whl")
     assert said == f"tx_helpers {__version__}, from {wheel}; installed num2words\n"
-    assert looked == f"{version} all 8 packages the course needs are here\n"
+    assert looked == f"{version} all 9 packages the course needs are here\n"
     after = versions(python)
     assert after.keys() - before.keys() == {"tx-helpers", "num2words", "docopt"}
     assert {name: after[name] for name in before} == before

@@ -20,7 +20,9 @@ from make_colab import build_wheel, wheel_cell
 from notebook_frame import ROOT, setup_cell
 from tx_helpers import __version__
 
-NEEDED = ("torch", "numpy", "matplotlib", "ipywidgets", "anywidget", "tqdm", "num2words", "platformdirs")
+NEEDED = (
+    *("torch", "numpy", "matplotlib", "ipywidgets", "anywidget", "tqdm", "num2words", "platformdirs", "safetensors"),
+)
 METADATA = "Metadata-Version: 2.1\nName: {}\nVersion: {}\n"
 PIP = """
 import sys, zipfile

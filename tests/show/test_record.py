@@ -11,7 +11,7 @@ from tx_helpers.lessons.multi_head_attention.head_removal import Head, HeadGrid
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.grid import axis_of, grid, thinned
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.record import pieces
+from tx_helpers.show.recording import pieces
 from tx_helpers.show.stored import StoredWidget
 
 

@@ -1,7 +1,7 @@
 """A recorded explorer in a bare page of Chromium; the fixture `bare_page` makes the page."""
 
 from tx_helpers.show.explore import Explore
-from tx_helpers.show.record import recorded_form
+from tx_helpers.show.recording import recorded_form
 from tx_helpers.show.stored import PageForm
 from widget_page import mount
 

@@ -4,9 +4,11 @@ import math
 import os
 import shutil
 from functools import cache, partialmethod
+from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch._dynamo.utils import counters
 
 from launch import measured
@@ -14,11 +16,11 @@ from parallel_cases import CASES, ON_FOUR, Case, batches, small_model
 from tx_helpers.text.data import IGNORE, PAD, SequenceBatch, TextBatch
 from tx_helpers.training.checkpoints import load_weights
 from tx_helpers.training.costs import sent
+from tx_helpers.training.layout import Layout
 from tx_helpers.training.loop import Run, fit
 from tx_helpers.training.losses import language_model_loss
-from tx_helpers.training.parallel import Layout, Parallel
-from tx_helpers.training.sharded import last_checkpoint
-from tx_helpers.training.tensor_file import read_header, read_tensor
+from tx_helpers.training.parallel import Parallel
+from tx_helpers.training.sharded import _sums, last_checkpoint
 
 on_unix = pytest.mark.skipif(os.name != "posix", reason="torchrun and gloo are tried on Unix only")
 CHECKS = ["resumed", "saved", "interrupted", "refused", "counted"]
@@ -87,9 +89,8 @@ def test_saved_by_two_goes_on_with_one_and_with_four(on_two, on_four, folder):
 @pytest.mark.slow
 @on_unix
 def test_the_weights_as_one_file(on_two, folder):
-    entries = read_header(folder / "saved.safetensors")
     model, trained = small_model(seed=1).double(), Case(Parallel(), optimizer="adamw").train(None, steps=10).model
-    load_weights(model, {name: read_tensor(entry) for name, entry in entries.items()})
+    load_weights(model, load_file(folder / "saved.safetensors"))
     for value, expected in zip(model.parameters(), trained.parameters(), strict=True):
         torch.testing.assert_close(value, expected, atol=1e-6, rtol=0)
 
@@ -285,11 +286,57 @@ def test_the_last_complete_checkpoint(tmp_path):
     for name in ("step-00000002", "step-00000010", "step-00000011.unfinished", "step-x"):
         (tmp_path / name).mkdir()
     assert last_checkpoint(tmp_path).name == "step-00000010"
-    (tmp_path / "step-00000010.replaced").mkdir()
+    (tmp_path / "step-00000012.replaced").mkdir()
     assert last_checkpoint(tmp_path).name == "step-00000010"
     (tmp_path / "step-00000010").rmdir()
-    assert last_checkpoint(tmp_path).name == "step-00000010.replaced"
+    (tmp_path / "step-00000002").rmdir()
+    assert last_checkpoint(tmp_path).name == "step-00000012.replaced"
     assert last_checkpoint(tmp_path / "nothing") is None
+
+
+class Killed(BaseException):
+    """No cleaning up is done after it."""
+
+
+def test_a_shorter_run_that_is_killed_while_it_saves_leaves_a_whole_checkpoint(tmp_path, monkeypatch):
+    """A new run in the folder of an older, longer one: killed before each thing that a save does to the disk."""
+    longer, shorter, parallel = Case(Parallel()), Case(Parallel()), Parallel(data="rest")
+    long_run = longer.train(parallel, steps=5)
+    run = shorter.train(parallel, steps=2)
+    moments = 0
+    while True:
+        folder, left = tmp_path / str(moments), moments
+        long_run.save(folder)
+
+        def counted(does, half=None):
+            def call(*arguments, **options):
+                nonlocal left
+                if left == 0:
+                    if half:
+                        half(*arguments)
+                    raise Killed
+                left -= 1
+                return does(*arguments, **options)
+
+            return call
+
+        def half_removed(path, *_):
+            if Path(path).is_dir():
+                next(Path(path).glob("*.distcp")).unlink()
+
+        monkeypatch.setattr("tx_helpers.training.sharded.os.replace", counted(os.replace))
+        monkeypatch.setattr("tx_helpers.training.sharded.shutil.rmtree", counted(shutil.rmtree, half_removed))
+        try:
+            run.save(folder)
+            break
+        except Killed:
+            monkeypatch.undo()
+        found = shorter.train(parallel, steps=2, resume=folder).step if moments else 5
+        assert found in (2, 5)
+        run.save(folder)
+        assert [path.name for path in folder.iterdir()] == ["step-00000002"]
+        moments += 1
+    assert moments == 4  # the unfinished one, the older aside, the new in place, the older away
 
 
 def test_a_checkpoint_of_the_same_step_is_there_until_the_new_one_is(tmp_path, monkeypatch):
@@ -330,11 +377,57 @@ def test_state_that_only_the_checkpoint_has_is_named(tmp_path):
         fit(model, batches, steps=3, optimizer=light, parallel=parallel, resume=tmp_path, **options)
 
 
-@pytest.mark.parametrize("name", ["run.json", ".metadata", "__0_0.distcp"])
-def test_a_damaged_checkpoint_is_named(tmp_path, name):
-    case, parallel = Case(Parallel()), Parallel(data="rest")
+@pytest.mark.parametrize("name", ["run.json", ".metadata", "__0_0.distcp", "SHA256SUMS"])
+def test_a_damaged_checkpoint_is_named_and_changes_nothing(tmp_path, name):
+    """Half a file, and a single bit anywhere in it; without checksums a bit of a shard is another number."""
+    case, parallel, model = Case(Parallel()), Parallel(data="rest"), small_model(seed=1).double()
     case.train(parallel, steps=2, checkpoint=tmp_path)
-    file = last_checkpoint(tmp_path) / name
-    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    file, before = last_checkpoint(tmp_path) / name, [parameter.clone() for parameter in model.parameters()]
+    whole = file.read_bytes()
+    for place in (None, 0, len(whole) // 3, len(whole) // 2, len(whole) - 1):
+        flipped = bytearray(whole[: len(whole) // 2] if place is None else whole)
+        flipped[place or 0] ^= 1
+        file.write_bytes(flipped)
+        with pytest.raises(ValueError, match=r"load_sharded: '.*step-00000002' is damaged \("):
+            case.train(parallel, steps=3, model=model, resume=tmp_path)
+    file.unlink()
     with pytest.raises(ValueError, match="is damaged"):
-        case.train(parallel, steps=3, resume=tmp_path)
+        case.train(parallel, steps=3, model=model, resume=tmp_path)
+    assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("record", ["[]", "{}", '{"step": 2, "seed": 0, "losses": [1.0]}', '{"step": -1}'])
+def test_a_record_that_is_none_is_named_and_changes_nothing(tmp_path, record):
+    case, parallel, model = Case(Parallel()), Parallel(data="rest"), small_model(seed=1).double()
+    case.train(parallel, steps=2, checkpoint=tmp_path)
+    last, before = last_checkpoint(tmp_path), [parameter.clone() for parameter in model.parameters()]
+    (last / "run.json").write_text(record)
+    (last / "SHA256SUMS").write_text("\n".join([*_sums(last), ""]))
+    with pytest.raises(ValueError, match="fit: "):
+        case.train(parallel, steps=3, model=model, resume=tmp_path)
+    assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
+
+
+def test_every_file_is_on_the_disk_before_the_older_checkpoint_goes(tmp_path, monkeypatch):
+    """A power cut may lose what was written and not forced to the disk: then neither checkpoint would be there."""
+    case, parallel, forced = Case(Parallel()), Parallel(data="rest"), set()
+    run = case.train(parallel, steps=2, checkpoint=tmp_path)
+    fsync, replace = os.fsync, os.replace
+
+    def noted(number):
+        forced.add(os.fstat(number).st_ino)
+        fsync(number)
+
+    def checked(old, new):
+        if str(old).endswith("step-00000002"):
+            (unfinished,) = tmp_path.glob("*.unfinished")
+            assert {file.name for file in unfinished.iterdir() if file.stat().st_ino not in forced} == set()
+            seen.append(unfinished)
+        replace(old, new)
+
+    seen = []
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(os, "replace", checked)
+    run.train_step()
+    run.save(tmp_path)
+    assert seen and last_checkpoint(tmp_path).name == "step-00000003"

@@ -11,7 +11,7 @@ import pytest
 from launch import CASES as SCRIPT
 from launch import measured, torchrun
 from parallel_cases import CASES, FSDP, Case
-from tx_helpers.training.launch import left
+from tx_helpers.lessons.scaling_up.launch import left
 from tx_helpers.training.parallel import Parallel
 from tx_helpers.training.sharded import last_checkpoint
 
@@ -26,7 +26,7 @@ def begun(folder: Path, launched, before: int) -> list[int]:
     end = time.monotonic() + 600
     while time.monotonic() < end and launched.poll() is None:
         last = last_checkpoint(folder / "slow")
-        if last and int(last.name[5:]) > before:
+        if last and int(last.name[5:13]) > before:
             return [int((folder / f"pid-{rank}").read_text()) for rank in range(2)]
         time.sleep(0.01)
     raise AssertionError(f"no step beyond {before}: {launched.communicate() if launched.poll() else 'too slow'}")
@@ -36,7 +36,7 @@ def hit(folder: Path, number: int, victim: int, wait: float, steps: int, **envir
     """Send a signal to one of two processes, `wait` seconds after a step. -> what torchrun says, and seconds"""
     last = last_checkpoint(folder / "slow")
     with torchrun(2, SCRIPT, '["slow"]', str(folder), STEPS=str(steps), **environment) as launched:
-        pids = begun(folder, launched, int(last.name[5:]) if last else 0)
+        pids = begun(folder, launched, int(last.name[5:13]) if last else 0)
         time.sleep(wait)
         os.kill(pids[victim], number)
         start = time.monotonic()
@@ -50,7 +50,7 @@ def hit(folder: Path, number: int, victim: int, wait: float, steps: int, **envir
 def readable(folder: Path) -> int:
     """How many steps the last checkpoint has, after it has been loaded."""
     last = last_checkpoint(folder / "slow")
-    steps = int(last.name[5:])
+    steps = int(last.name[5:13])
     run = Case(FSDP).train(Parallel(shard="rest"), steps=steps, resume=folder / "slow")
     assert run.step == len(run.losses) == steps
     return steps

@@ -1,6 +1,5 @@
 """The models of the little world that come with the package: the files, how they are loaded, how well they do."""
 
-import json
 import re
 
 import pytest
@@ -14,7 +13,6 @@ from tx_helpers.nn.models import count_parameters
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_vocabulary import world_tokenizer
 from tx_helpers.training.objectives import ObjectiveBatches, objective_loss
-from tx_helpers.training.tensor_file import read_metadata
 from tx_helpers.zoo.world_models import (
     CLASSES,
     FOLDER,
@@ -168,12 +166,9 @@ def test_the_probes_look_at_the_right_words():
     assert {said for *_, said in ends} == {0, 1, 2}
 
 
-def test_metadata_are_texts(tmp_path):
-    from tx_helpers.training.tensor_file import write_tensors
-
-    write_tensors(tmp_path / "x", {"a": (torch.float32, (3,))}, lambda name: torch.ones(3), {"facts": "ä"})
-    assert read_metadata(tmp_path / "x") == {"format": "pt", "facts": "ä"}
-    header = json.dumps({"__metadata__": {"facts": 3}}).encode()
-    (tmp_path / "y").write_bytes(len(header).to_bytes(8, "little") + header)
-    with pytest.raises(ValueError, match=r"y: __metadata__ is \{'facts': 3\}, expected a text for each name"):
-        read_metadata(tmp_path / "y")
+def test_a_damaged_file_is_named(tmp_path):
+    for content in (b"", (FOLDER / "decoder.safetensors").read_bytes()[:-1]):
+        (tmp_path / "decoder.safetensors").write_bytes(content)
+        for read in (world_model, world_model_facts):
+            with pytest.raises(ValueError, match=r"decoder.safetensors: is damaged, or not in the format"):
+                read("decoder", tmp_path)

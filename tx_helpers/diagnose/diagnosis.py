@@ -6,16 +6,16 @@ from typing import Any
 
 from torch import nn
 
+from tx_helpers.diagnose.examination import Examination
 from tx_helpers.diagnose.probes import answers, caches, context, leaks, padding, training
 from tx_helpers.diagnose.probes import data as batches
 from tx_helpers.diagnose.reasons import REASONS
 from tx_helpers.diagnose.report import SKIPPED, Report, Result
-from tx_helpers.diagnose.run import Run
 from tx_helpers.diagnose.subject import new_subject, short_error
 from tx_helpers.diagnose.untouched import untouched
 from tx_helpers.training.contexts import cpu_threads
 
-PROBES: dict[str, Callable[[Run], Result]] = {
+PROBES: dict[str, Callable[[Examination], Result]] = {
     "numbers": answers.numbers,
     "repeat": answers.repeat,
     "future": leaks.future,
@@ -91,21 +91,21 @@ def diagnose(
             length=length,
             pad_id=pad_id,
         )
-        run = Run(subject, trained=trained, pad_side=pad_side, decoding=decoding, data=data, loss=loss)
+        exam = Examination(subject, trained=trained, pad_side=pad_side, decoding=decoding, data=data, loss=loss)
         for name in PROBES:
-            run.results[name] = _result(name, run)
+            exam.results[name] = _result(name, exam)
     size = f", {sum(p.numel() for p in model.parameters()):,} parameters" if isinstance(model, nn.Module) else ""
-    precision = str(run.subject.dtype).removeprefix("torch.")
+    precision = str(exam.subject.dtype).removeprefix("torch.")
     title = f"{subject.name}: {subject.kind}{size}, V = {subject.V}, {subject.T} positions, in {precision}"
-    return Report(title, tuple(REASONS[name].explain(name, result) for name, result in run.results.items()))
+    return Report(title, tuple(REASONS[name].explain(name, result) for name, result in exam.results.items()))
 
 
-def _result(name: str, run: Run) -> Result:
-    if run.found("numbers") and name not in WITHOUT_NUMBERS:
+def _result(name: str, exam: Examination) -> Result:
+    if exam.found("numbers") and name not in WITHOUT_NUMBERS:
         return Result(SKIPPED, "the logits are not finite")
-    if run.found("repeat") and name in COMPARED:
+    if exam.found("repeat") and name in COMPARED:
         return Result(SKIPPED, "two evaluations differ as it is")
     try:
-        return PROBES[name](run)
+        return PROBES[name](exam)
     except Exception as error:
         return Result(SKIPPED, f"failed with {short_error(error)}")

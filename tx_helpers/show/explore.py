@@ -22,7 +22,7 @@ from ipywidgets.widgets.widget_description import DescriptionWidget
 
 from tx_helpers.show.keyboard import Keyboard
 from tx_helpers.show.plots import Picture, Svg, image, svg_text
-from tx_helpers.show.record import Recording, Stated, record, recorded_form
+from tx_helpers.show.recording import Recording, Stated, record, recorded_form
 from tx_helpers.show.stored import VIEW, PageForm
 
 PAUSE = 0.004  # seconds between a move and its picture; of the moves that come in meanwhile the newest wins

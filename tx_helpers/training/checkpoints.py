@@ -10,12 +10,14 @@ import io
 import os
 import time
 import zipfile
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy, deepcopy
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 FORMAT, VERSION = "tx_helpers checkpoint", 1
@@ -85,6 +87,28 @@ def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
     """
     check_weights(model, weights)
     model.load_state_dict(weights)
+
+
+def save_tensors(file: str | Path, tensors: Mapping[str, Tensor], facts: Mapping[str, str] | None = None) -> None:
+    """Write tensors in the format safetensors, with facts about them, and force the file to the disk.
+
+    Tensors that share their numbers, as tied matrices do, are written one by one.
+    """
+    apart: dict[str, Tensor] = {}
+    places = set()
+    for name, tensor in tensors.items():
+        tensor = tensor.detach().cpu().contiguous()
+        place = tensor.untyped_storage().data_ptr()
+        apart[name] = tensor.clone() if place in places else tensor
+        places.add(place)
+    save_file(apart, file, {"format": "pt", **(facts or {})})
+    force_to_disk(file)
+
+
+def force_to_disk(file: str | Path) -> None:
+    """Wait until a file that has been written would outlive a power cut."""
+    with open(file, "r+b") as opened:
+        os.fsync(opened.fileno())
 
 
 def check_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:

@@ -11,8 +11,9 @@ Several processes, and batches in several pieces: `parallel`.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,13 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from tx_helpers.nn.arguments import check_numbers, check_types
-from tx_helpers.training.checkpoints import load_checkpoint, save_checkpoint
+from tx_helpers.training.checkpoints import (
+    check_optimizer,
+    check_weights,
+    load_checkpoint,
+    load_weights,
+    save_checkpoint,
+)
 from tx_helpers.training.contexts import (
     RandomStream,
     buffers_restored_on_error,
@@ -30,13 +37,14 @@ from tx_helpers.training.contexts import (
     interrupts,
 )
 from tx_helpers.training.gradients import by_mesh, clip_gradients, gradient_norm
+from tx_helpers.training.layout import Layout
 from tx_helpers.training.optimizers import Schedule, constant, trained_by
-from tx_helpers.training.parallel import Layout, Parallel
-from tx_helpers.training.state import load_state, state_of
+from tx_helpers.training.parallel import Parallel
 
 Optimizers = torch.optim.Optimizer | Sequence[torch.optim.Optimizer]
 Loss = Callable[[nn.Module, Any], Tensor]
 Measure = Callable[[nn.Module], Mapping[str, float]]
+HISTORY = ("losses", "gradient_norms", "rates", "evaluations")
 
 
 class Run:
@@ -169,32 +177,81 @@ class Run:
 
     def state_dict(self) -> dict[str, Any]:
         """All that a step changes: tensors, numbers, strings, and lists and dicts of them."""
-        return state_of(self)
+        return {
+            "model": self.model.state_dict(),
+            "optimizers": [{"name": type(one).__name__, "state": one.state_dict()} for one in self.optimizers],
+            "random": {"seed": self.random.seed, "states": dict(self.random.states)},
+            **self._record(),
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Load a state; the optimizers' settings (learning rate, …) are then the saved ones.
 
         Raises ValueError, before anything is changed, if the state is damaged or of another model or other optimizers.
         """
-        load_state(self, state)
+        with _damage_is_named():
+            self._check_state(state)
+        for optimizer, entry in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(deepcopy(entry["state"]))
+        load_weights(self.model, state["model"])
+        self.random.seed, self.random.states = state["random"]["seed"], dict(state["random"]["states"])
+        self._load_record(state)
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint: a file, or with `parallel` a folder (`sharded`)."""
         if self.parallel is None:
-            save_checkpoint(path, "run", state_of(self))
+            save_checkpoint(path, "run", self.state_dict())
         else:
-            from tx_helpers.training.sharded import save_sharded
+            from tx_helpers.training.sharded import save_sharded  # takes a second to import
 
-            save_sharded(self, path)
+            save_sharded(path, self.model, self.optimizers, self._record() | {"seed": self.random.seed})
 
     def load(self, path: str | Path) -> None:
         """Load a checkpoint of a run with this model and these optimizers."""
         if self.parallel is None:
-            load_state(self, load_checkpoint(path, "run"))
+            self.load_state_dict(load_checkpoint(path, "run"))
         else:
             from tx_helpers.training.sharded import load_sharded
 
-            load_sharded(self, path)
+            record = load_sharded(path, self.model, self.optimizers, check=self._check_record)
+            self.random.seed = record["seed"]
+            self._load_record(record)
+
+    def _record(self) -> dict[str, Any]:
+        """The number of steps done, what is recorded of each, and the factor of the loss in float16."""
+        history = {name: list(getattr(self, name)) for name in HISTORY}
+        return {"step": self.step, **history, "scaler": self.scaler.state_dict()}
+
+    def _load_record(self, record: dict[str, Any]) -> None:
+        self.step = record["step"]
+        for name in HISTORY:
+            setattr(self, name, list(record[name]))
+        if self.scaler.is_enabled() and record.get("scaler"):  # a run in another dtype has none
+            self.scaler.load_state_dict(record["scaler"])
+
+    def _check_state(self, state: dict[str, Any]) -> None:
+        """Raise an error unless every part of a state is there and fits this run."""
+        check_weights(self.model, state["model"])
+        names, saved = [type(o).__name__ for o in self.optimizers], [o["name"] for o in state["optimizers"]]
+        if names != saved:
+            raise ValueError(f"fit: the optimizers are {names}, but {saved} in the checkpoint")
+        for optimizer, entry in zip(self.optimizers, state["optimizers"], strict=True):
+            check_optimizer(optimizer, entry["state"])
+        if "cpu" in (states := state["random"]["states"]):
+            torch.Generator().set_state(states["cpu"])
+        self._check_record(state | {"seed": state["random"]["seed"]})
+
+    def _check_record(self, record: dict[str, Any]) -> None:
+        with _damage_is_named():
+            check_numbers("fit", least=0, whole=True, step=record["step"])
+            check_numbers("fit", whole=True, seed=record["seed"])
+            lengths = {name: len(record[name]) for name in HISTORY if name != "evaluations"}
+            if set(lengths.values()) != {record["step"]}:
+                raise TypeError(f"step {record['step']}, but {lengths} entries")
+            if not all(isinstance(evaluation, dict) for evaluation in record["evaluations"]):
+                raise TypeError("an evaluation is not a dict")
+            if self.scaler.is_enabled() and record.get("scaler"):
+                deepcopy(self.scaler).load_state_dict(record["scaler"])
 
     def __repr__(self) -> str:
         last = f", loss {self.losses[-1]:.3f}" if self.losses else ""
@@ -211,6 +268,15 @@ class Run:
             if parameter.grad is not None and not parameter.grad.isfinite().all():
                 return f"all parameters are finite; the first whose gradient is not is {name!r}"
         return "all parameters and gradients are finite"
+
+
+@contextmanager
+def _damage_is_named() -> Iterator[None]:
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ValueError(f"fit: the checkpoint is damaged or not that of a run ({reason})") from error
 
 
 def fit(

@@ -3,21 +3,24 @@
     checkpoint/step-00000120/run.json       steps, losses, … to read
     checkpoint/step-00000120/.metadata      which file has which part of which tensor
     checkpoint/step-00000120/__0_0.distcp   the tensors of process 0
+    checkpoint/step-00000120/SHA256SUMS     the checksums of all these, as `sha256sum -c` reads them
 
 A folder is written under another name, and renamed once every process has written: it is complete, or has no number.
-Only then the older ones go; one of the same step stands aside until then, and still counts. What 2 processes have saved
-loads on 1 or 4, whatever their layout. Unlike the file of `checkpoints`, .metadata is a pickle and could carry code:
-load only folders that you have written.
+Before that the older ones step aside (.replaced): they still count where there is no other, and go last. So whenever a
+process is killed, the last checkpoint is whole. What 2 processes have saved loads on 1 or 4, whatever their layout.
+Unlike the file of `checkpoints`, .metadata is a pickle and could carry code: load only folders that you have written.
 """
 
+import hashlib
+import itertools
 import json
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -30,88 +33,135 @@ from torch.distributed.checkpoint.state_dict import (
     set_state_dict,
 )
 
-from tx_helpers.training.state import HISTORY, load_history, load_scaler
-from tx_helpers.training.tensor_file import write_tensors
+from tx_helpers.training.checkpoints import force_to_disk, save_tensors
 
-if TYPE_CHECKING:
-    from tx_helpers.training.loop import Run
-
+Optimizers = list[torch.optim.Optimizer]
 UNFINISHED, REPLACED = ".unfinished", ".replaced"
+RECORD, SUMS = "run.json", "SHA256SUMS"
 OPTIONS = StateDictOptions(flatten_optimizer_state_dict=True)
 
 
-def save_sharded(run: "Run", folder: str | Path) -> None:
-    """Write the run's state into `folder`, as its last checkpoint. All processes call this."""
+def save_sharded(folder: str | Path, model: nn.Module, optimizers: Optimizers, record: dict[str, Any]) -> None:
+    """Write weights, the optimizers' state and a run's record into `folder`, as its last checkpoint.
+
+    The record holds numbers, texts, and lists and dicts of them; its "step" is the checkpoint's. All processes call
+    this.
+    """
     folder = Path(folder)
-    finished = folder / f"step-{run.step:08}"
+    finished = folder / f"step-{record['step']:08}"
     unfinished = finished.with_name(finished.name + UNFINISHED)
-    if run.layout.first:
+    if _first():
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
-        state = {name: getattr(run, name) for name in ("step", *HISTORY)}
-        about = state | {"seed": run.random.seed, "scaler": run.scaler.state_dict(), "torch": torch.__version__}
-        (unfinished / "run.json").write_text(json.dumps(about), encoding="utf-8")
+        _write(unfinished / RECORD, json.dumps(record | {"torch": torch.__version__}))
     _wait()
     with _quiet():
-        dcp.save(_tensors(run), checkpoint_id=unfinished)
-    if run.layout.first:
-        if finished.exists():
-            aside = finished.with_name(finished.name + REPLACED)
-            shutil.rmtree(aside, ignore_errors=True)
-            os.replace(finished, aside)
-        os.replace(unfinished, finished)
-        for other in folder.glob("step-*"):
-            if other != finished:
-                shutil.rmtree(other, ignore_errors=True)
+        dcp.save(_tensors(model, optimizers), checkpoint_id=unfinished)
+    sums = _sums(unfinished)
+    if _first():
+        _write(unfinished / SUMS, "\n".join([*sums, ""]))
+        _put_in_place(unfinished, finished)
     _wait()
 
 
-def load_sharded(run: "Run", folder: str | Path) -> None:
-    """Load the last checkpoint of `folder` into a run with this model and these optimizers, on any layout.
+def _put_in_place(unfinished: Path, finished: Path) -> None:
+    """Give a complete checkpoint its name, and remove all others of the folder; see the head of this file."""
+    others = [path for path in finished.parent.glob("step-*") if path != unfinished]
+    numbered = [path for path in others if _step(path.name) is not None]
+    if numbered:  # so those that stepped aside are no longer needed, and may be half removed
+        for path in set(others) - set(numbered):
+            shutil.rmtree(path, ignore_errors=True)
+    for path in numbered:
+        os.replace(path, path.with_name(path.name + REPLACED))
+    os.replace(unfinished, finished)
+    for path in finished.parent.glob("step-*"):
+        if path != finished:
+            shutil.rmtree(path, ignore_errors=True)
 
-    Raises FileNotFoundError if there is none, and ValueError if it is another model's, other optimizers', or damaged.
+
+def _write(file: Path, text: str) -> None:
+    """Write a text, and force it to the disk, as torch does with the shards."""
+    file.write_text(text, encoding="utf-8")
+    force_to_disk(file)
+
+
+def _sums(folder: Path) -> list[str]:
+    """A line for each file of a checkpoint but this list: checksum and name. The processes share the work."""
+    rank, processes = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
+    lines = []
+    for file in sorted(file for file in folder.iterdir() if file.name != SUMS)[rank::processes]:
+        with open(file, "rb") as opened:
+            lines.append(f"{hashlib.file_digest(opened, 'sha256').hexdigest()}  {file.name}")
+    if processes == 1:
+        return lines
+    parts: list[list[str]] = [[]] * processes
+    dist.all_gather_object(parts, lines)
+    return sorted(itertools.chain(*parts))
+
+
+def load_sharded(
+    folder: str | Path, model: nn.Module, optimizers: Optimizers, check: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
+    """Load the last checkpoint of `folder` into this model and these optimizers, on any layout. -> the run's record
+
+    Raises FileNotFoundError if there is none, and ValueError if it is another model's, other optimizers', or damaged,
+    or if `check` finds the record wrong: before anything is changed.
     """
     last = last_checkpoint(folder)
     if last is None:
         raise FileNotFoundError(f"load_sharded: no complete checkpoint in {str(folder)!r}")
-    try:
-        about = json.loads((last / "run.json").read_text("utf-8"))
-        saved = dcp.FileSystemReader(last).read_metadata().state_dict_metadata
-    except Exception as error:  # a damaged pickle can raise nearly anything
-        raise ValueError(f"load_sharded: {str(last)!r} is damaged ({type(error).__name__}: {error})") from error
-    tensors = _tensors(run)
+    _check_sums(last)
+    record = json.loads((last / RECORD).read_text("utf-8"))
+    saved = dcp.FileSystemReader(last).read_metadata().state_dict_metadata
+    check(record)
+    tensors = _tensors(model, optimizers)
     _check(tensors, saved)
     try:
         with _quiet():
             dcp.load(tensors, checkpoint_id=last)
     except (dcp.CheckpointException, OSError, RuntimeError) as error:
         raise ValueError(f"load_sharded: {str(last)!r} is damaged ({type(error).__name__})") from error
-    model, optimizers = tensors["model"], tensors["optimizers"]
-    set_state_dict(run.model, run.optimizers, model_state_dict=model, optim_state_dict=optimizers, options=OPTIONS)
-    run.random.seed = about["seed"]
-    load_scaler(run, about["scaler"])
-    load_history(run, about)
+    weights, states = tensors["model"], tensors["optimizers"]
+    set_state_dict(model, optimizers, model_state_dict=weights, optim_state_dict=states, options=OPTIONS)
+    return record
 
 
 def last_checkpoint(folder: str | Path) -> Path | None:
     """The folder of the last complete checkpoint, or None."""
-    found = {path: path.name.removeprefix("step-").removesuffix(REPLACED) for path in Path(folder).glob("step-*")}
-    steps = {path: int(number) for path, number in found.items() if number.isdigit()}
-    return max(steps, key=lambda path: (steps[path], path.name == f"step-{found[path]}"), default=None)
+    for ending in ("", REPLACED):
+        found = {path: _step(path.name.removesuffix(ending)) for path in Path(folder).glob(f"step-*{ending}")}
+        if steps := {path: step for path, step in found.items() if step is not None}:
+            return max(steps, key=steps.get)
+    return None
+
+
+def _step(name: str) -> int | None:
+    number = name.removeprefix("step-")
+    return int(number) if number.isdigit() else None
 
 
 def export_weights(model: nn.Module, file: str | Path) -> None:
     """Write the whole model as one safetensors file, also where its parameters are shards. All processes call this."""
     weights = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True))
-    if not dist.is_initialized() or dist.get_rank() == 0:
-        forms = {name: (value.dtype, tuple(value.shape)) for name, value in weights.items()}
-        write_tensors(Path(file), forms, weights.__getitem__)
+    if _first():
+        save_tensors(file, weights)
     _wait()
 
 
-def _tensors(run: "Run") -> dict[str, Any]:
-    model, optimizers = get_state_dict(run.model, run.optimizers, options=OPTIONS)
-    return {"model": model, "optimizers": optimizers}
+def _tensors(model: nn.Module, optimizers: Optimizers) -> dict[str, Any]:
+    weights, states = get_state_dict(model, optimizers, options=OPTIONS)
+    return {"model": weights, "optimizers": states}
+
+
+def _check_sums(folder: Path) -> None:
+    """Raise ValueError unless every file of a checkpoint is there and as it was written."""
+    try:
+        written = (folder / SUMS).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"load_sharded: {str(folder)!r} is damaged ({SUMS}: {error})") from error
+    if different := sorted(set(written.split("\n")) ^ {*_sums(folder), ""}):
+        name = different[0].partition("  ")[2]
+        raise ValueError(f"load_sharded: {str(folder)!r} is damaged ({name!r} does not have the checksum in {SUMS})")
 
 
 def _check(tensors: dict[str, Any], saved: dict[str, Any]) -> None:
@@ -136,6 +186,11 @@ def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "torch.distributed is disabled", UserWarning)
         yield
+
+
+def _first() -> bool:
+    """Is this the process that writes what is written once?"""
+    return not dist.is_initialized() or dist.get_rank() == 0
 
 
 def _wait() -> None:

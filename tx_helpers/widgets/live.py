@@ -19,7 +19,7 @@ from tx_helpers.show.steps import Steps
 REST = 0.002  # seconds between two steps, in which the kernel handles messages
 
 
-class Run(Protocol):
+class Watched(Protocol):
     """A training run that can be taken step by step: `step` of them are done, and it is `done` after the last."""
 
     step: int
@@ -48,7 +48,7 @@ class Live:
     def __init__(
         self,
         name: str,
-        runs: Mapping[str, Callable[[], Run]],
+        runs: Mapping[str, Callable[[], Watched]],
         draw: Callable[[str, Any, str, dict], Svg],
         describe: Callable[[Any], str],
         *,
@@ -59,7 +59,7 @@ class Live:
         control: Callable[..., Any] = widgets.Dropdown,
     ):
         self.make, self.draw, self.describe, self.steps, self.every = runs, draw, describe, steps, every
-        self.runs: dict[str, Run] = {}
+        self.runs: dict[str, Watched] = {}
         self.moments: dict[str, tuple[int, Any]] = {}  # the step, and what was seen then
         self.failures: dict[str, str] = {}
         self.busy: str | None = None  # the model whose last picture is still to come

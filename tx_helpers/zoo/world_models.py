@@ -39,7 +39,7 @@ from tx_helpers.text.world_vocabulary import world_tokenizer
 from tx_helpers.training.loop import Loss, Run, fit
 from tx_helpers.training.objectives import objective_loss
 from tx_helpers.training.optimizers import linear_warmup_decay, muon
-from tx_helpers.training.tensor_file import read_header, read_metadata, read_tensor
+from tx_helpers.zoo.public.files import open_tensors
 from tx_helpers.zoo.recipes import WRITER_RATES
 
 FOLDER = Path(__file__).with_name("weights")
@@ -108,10 +108,12 @@ def world_model(kind: str, folder: str | Path = FOLDER) -> TransformerModel:
             f"world_model: {file}: no such file. Of the notebooks that carry the course, only 14 and 15 bring the "
             "models: restart the kernel and run one of them first. In a checkout: make pretrained"
         )
-    entries = read_header(file)
     model = new_world_model(kind)
-    expected = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
-    found = {name: entry.shape for name, entry in entries.items()}
+    parameters = dict(model.named_parameters())
+    with open_tensors(file) as opened:
+        names = opened.keys()
+        values = {name: opened.get_tensor(name) for name in names}
+    expected, found = ({name: tuple(v.shape) for name, v in part.items()} for part in (parameters, values))
     for name in [*expected, *found]:
         if expected.get(name) != found.get(name):
             raise ValueError(
@@ -119,12 +121,13 @@ def world_model(kind: str, folder: str | Path = FOLDER) -> TransformerModel:
                 f"but {found.get(name, 'missing')} in {file.name}"
             )
     with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(read_tensor(entries[name]))
+        for name, parameter in parameters.items():
+            parameter.copy_(values[name])
     return model.eval()
 
 
 def world_model_facts(kind: str, folder: str | Path = FOLDER) -> dict[str, Any]:
     """How a model was trained and how well it does: the figures of the card, by name."""
     check_one_of("world_model_facts", CLASSES, kind=kind)
-    return json.loads(read_metadata(Path(folder) / f"{kind}.safetensors")["facts"])
+    with open_tensors(Path(folder) / f"{kind}.safetensors") as opened:
+        return json.loads(opened.metadata()["facts"])

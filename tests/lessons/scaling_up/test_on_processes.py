@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from tx_helpers.lessons.scaling_up.collectives import bytes_sent
+from tx_helpers.lessons.scaling_up.launch import launch
 from tx_helpers.lessons.scaling_up.on_processes import LAYOUTS, STEPS, train
 from tx_helpers.lessons.scaling_up.processes import ProcessRank
-from tx_helpers.training.launch import launch
 from tx_helpers.training.parallel import Parallel
 
 

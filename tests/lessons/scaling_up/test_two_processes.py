@@ -9,6 +9,7 @@ import pytest
 import run_record_on_two
 from notebook_frame import ROOT
 from tx_helpers.lessons.modern_transformers.record import RECORD
+from tx_helpers.lessons.scaling_up.launch import launch
 from tx_helpers.lessons.scaling_up.two_processes import (
     PARTS,
     WAYS,
@@ -19,7 +20,6 @@ from tx_helpers.lessons.scaling_up.two_processes import (
     time_parts,
 )
 from tx_helpers.lessons.scaling_up.two_processes_plot import describe, plot_two_processes
-from tx_helpers.training.launch import launch
 
 STAGES = [
     {

@@ -337,7 +337,10 @@ print((rss("VmHWM") - before) / (folder / "large" / "model.safetensors").stat().
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak is read from Linux's /proc")
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_half_precision_loads_without_a_copy_in_float32(tmp_path, name):
-    """At most 1.2 times the file at the peak: 75 MB in bfloat16, a third of it the embedding."""
+    """At most 1.4 times the file at the peak: 75 MB in bfloat16, a third of it the embedding.
+
+    While a tensor is copied, its pages of the file count, too; a copy in float32 would be twice the file.
+    """
     from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig
     from tx_helpers.nn.models import DecoderOnly
     from tx_helpers.zoo.presets import gpt2, llama
@@ -354,4 +357,4 @@ def test_half_precision_loads_without_a_copy_in_float32(tmp_path, name):
         save_pretrained(model.to_empty(device="cpu").bfloat16(), tmp_path / size, family=name)
     done = subprocess.run([sys.executable, "-c", MEASURE, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert 0.9 < float(done.stdout) <= 1.2, f"the peak was {float(done.stdout):.2f} times the file"
+    assert 0.9 < float(done.stdout) <= 1.4, f"the peak was {float(done.stdout):.2f} times the file"

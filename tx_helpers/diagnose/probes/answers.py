@@ -5,8 +5,8 @@ import math
 import torch
 from torch import Tensor
 
+from tx_helpers.diagnose.examination import TOO_COARSE, Examination, moves
 from tx_helpers.diagnose.report import LOOK, RIGHT, SKIPPED, WRONG, Result
-from tx_helpers.diagnose.run import TOO_COARSE, Run, moves
 from tx_helpers.diagnose.subject import Ids, Subject
 from tx_helpers.diagnose.untouched import held_modules
 from tx_helpers.diagnose.versions import COARSE, EQUAL_SHAPES, movement
@@ -14,9 +14,9 @@ from tx_helpers.diagnose.watch import attention_weights, first_broken, first_to_
 
 
 @torch.no_grad()
-def numbers(run: Run) -> Result:
+def numbers(exam: Examination) -> Result:
     """NaN or infinity among the logits, in the model's own precision?"""
-    subject, ids = run.own, run.own.inputs(0)
+    subject, ids = exam.own, exam.own.inputs(0)
     bad = ~subject(*ids).isfinite().all(dim=-1)  # (B, T)
     if not bad.any():
         return Result(RIGHT, "all of them", 0.0)
@@ -42,13 +42,13 @@ def numbers(run: Run) -> Result:
 
 
 @torch.no_grad()
-def repeat(run: Run) -> Result:
+def repeat(exam: Examination) -> Result:
     """The same ids twice, with others in between."""
-    subject, ids, others = run.own, run.own.inputs(0), run.own.inputs(3)
+    subject, ids, others = exam.own, exam.own.inputs(0), exam.own.inputs(3)
     first = subject(*ids)
     subject(*others)
     second = subject(*ids)
-    share = 0.0 if torch.equal(first, second) else movement(first, second) / max(run.scale(subject), 1e-30)
+    share = 0.0 if torch.equal(first, second) else movement(first, second) / max(exam.scale(subject), 1e-30)
     if share <= EQUAL_SHAPES.get(subject.dtype, 1e-5):
         return Result(RIGHT, "they do", 0.0)
     causes = ("memory", "dropout", "random")
@@ -69,7 +69,7 @@ def _from_one_seed(subject: Subject, before: Ids, ids: Ids) -> Tensor:
 
 
 @torch.no_grad()
-def order(run: Run) -> Result:
+def order(exam: Examination) -> Result:
     """The tokens before the last one in reverse order (the source's of a sequence-to-sequence model): must move."""
 
     def reversed_ids(subject: Subject) -> Ids:
@@ -81,13 +81,13 @@ def order(run: Run) -> Result:
     def moved(subject: Subject) -> float:
         return movement(subject(*subject.inputs(0))[:, -1], subject(*reversed_ids(subject))[:, -1])
 
-    share = max(run.share(subject, moved(subject)) for subject in run.versions)
+    share = max(exam.share(subject, moved(subject)) for subject in exam.versions)
     causes = ("never", "equal", "rotary")
-    if share <= run.loose:
-        if run.subject.dtype in COARSE:
+    if share <= exam.loose:
+        if exam.subject.dtype in COARSE:
             return Result(SKIPPED, TOO_COARSE)
         return Result(WRONG, "it does not: any order gives the same", share, causes)
-    subject = run.versions[min(1, len(run.versions) - 1)]
+    subject = exam.versions[min(1, len(exam.versions) - 1)]
     alike, compared = _positions_alike(subject)
     if alike and alike == compared:
         figure = "only from the second layer on, by the causal mask: the first attention knows no positions"
@@ -127,9 +127,9 @@ def _positions_alike(subject: Subject) -> tuple[list[int], list[int]]:
 
 
 @torch.no_grad()
-def start(run: Run) -> Result:
+def start(exam: Examination) -> Result:
     """The loss on random tokens against ln V, which no model can beat and an untrained one should have."""
-    subject = run.subject
+    subject = exam.subject
     ids = subject.inputs(4, rows=8)
     log_p = subject(*ids).double().log_softmax(dim=-1)  # (B, T, V)
     uniform = math.log(log_p.shape[-1])
@@ -140,17 +140,17 @@ def start(run: Run) -> Result:
             return Result(WRONG, figure, known, ("leak",))
     expected = -log_p.mean().item()  # over all V next tokens alike: at least ln V
     figure = f"{expected:.2f}, ln V is {uniform:.2f}"
-    if run.trained or expected <= 2 * uniform:
-        return Result(RIGHT, figure + (" (the model is trained)" if run.trained else ""), expected)
-    if run.trained is None:
+    if exam.trained or expected <= 2 * uniform:
+        return Result(RIGHT, figure + (" (the model is trained)" if exam.trained else ""), expected)
+    if exam.trained is None:
         return Result(LOOK, figure, expected, ("trained", "large", "scale"))
     return Result(WRONG, figure, expected, ("large", "scale"))
 
 
 @torch.no_grad()
-def logits(run: Run) -> Result:
+def logits(exam: Examination) -> Result:
     """Are the logits probabilities already?"""
-    answer = run.subject(*run.subject.inputs(0)).double()
+    answer = exam.subject(*exam.subject.inputs(0)).double()
     sums = answer.sum(dim=-1)
     if answer.min() < 0 or movement(sums, torch.ones_like(sums)) >= 1e-3:
         return Result(RIGHT, "they are", 0.0)
@@ -160,13 +160,13 @@ def logits(run: Run) -> Result:
 
 
 @torch.no_grad()
-def echo(run: Run) -> Result:
+def echo(exam: Examination) -> Result:
     """Does the model answer with the token that it has just read?"""
-    if run.subject.kind == "encoder":
+    if exam.subject.kind == "encoder":
         return Result(SKIPPED, "an encoder may well name the token that it reads")
-    ids = run.subject.inputs(5, rows=8)
-    p = run.subject(*ids).double().softmax(dim=-1).gather(-1, ids[-1][..., None]).mean().item()
+    ids = exam.subject.inputs(5, rows=8)
+    p = exam.subject(*ids).double().softmax(dim=-1).gather(-1, ids[-1][..., None]).mean().item()
     if p < 0.9:
         return Result(RIGHT, "it does", p)
     figure = f"it gives the token just read {p:.0%}, though random tokens seldom come twice"
-    return Result(LOOK if run.trained is None else WRONG, figure, p)
+    return Result(LOOK if exam.trained is None else WRONG, figure, p)

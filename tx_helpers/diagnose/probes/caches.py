@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tx_helpers.diagnose.examination import Examination, moves
 from tx_helpers.diagnose.probes.leaks import longest, of_length
 from tx_helpers.diagnose.report import LOOK, RIGHT, SKIPPED, WRONG, Result
-from tx_helpers.diagnose.run import Run, moves
 from tx_helpers.diagnose.subject import Ids, Subject, logits_of, parameter_names
 from tx_helpers.diagnose.versions import movement
 from tx_helpers.diagnose.watch import attention_weights, softmaxes
@@ -40,29 +40,29 @@ class LibraryCache:
         self.source, self.read = tuple(x[rows] for x in self.source), self.read[rows]
 
 
-def begin_decoding(run: Run, subject: Subject, ids: Ids) -> Any:
+def begin_decoding(exam: Examination, subject: Subject, ids: Ids) -> Any:
     """A state with `step(ids (B, t)) -> logits`, perhaps with `select(rows)`; None where no cache is known."""
     first = ids[0] if subject.kind == "seq2seq" else ids[0].shape[0]
-    if run.decoding is not None:
-        return run.decoding(subject.model, first)
+    if exam.decoding is not None:
+        return exam.decoding(subject.model, first)
     if hasattr(subject.model, "start"):
         return subject.model.start(first)
     known = {"input_ids", "past_key_values", "use_cache"} <= parameter_names(subject.model)
     return LibraryCache(subject, ids) if known and subject.forward is None else None
 
 
-def _without_cache(run: Run) -> Result | None:
+def _without_cache(exam: Examination) -> Result | None:
     """Why the probes of this file have nothing to do."""
-    if run.subject.kind == "encoder":
+    if exam.subject.kind == "encoder":
         return Result(SKIPPED, "an encoder does not decode")
-    if begin_decoding(run, run.subject, run.subject.inputs(0)) is None:
+    if begin_decoding(exam, exam.subject, exam.subject.inputs(0)) is None:
         return Result(SKIPPED, "no cache known: say decoding=")
     return None
 
 
-def _in_pieces(run: Run, subject: Subject, ids: Ids, lengths: list[int]) -> Tensor:
+def _in_pieces(exam: Examination, subject: Subject, ids: Ids, lengths: list[int]) -> Tensor:
     """The logits of as many tokens as the lengths say, fed in pieces of these lengths."""
-    state = begin_decoding(run, subject, ids)
+    state = begin_decoding(exam, subject, ids)
     pieces = ids[-1][:, : sum(lengths)].split(lengths, dim=1)
     logits = torch.cat([state.step(piece) for piece in pieces], dim=1)
     expected = (*ids[-1][:, : sum(lengths)].shape, subject.V)
@@ -72,42 +72,42 @@ def _in_pieces(run: Run, subject: Subject, ids: Ids, lengths: list[int]) -> Tens
 
 
 @torch.no_grad()
-def cached(run: Run) -> Result:
+def cached(exam: Examination) -> Result:
     """Fed piece by piece with a cache: the same logits as all at once, also after padding at the left."""
-    skipped = _without_cache(run)
+    skipped = _without_cache(exam)
     if skipped:
         return skipped
-    T = run.subject.T
+    T = exam.subject.T
     one_by_one = [T // 2] + [1] * (T - T // 2)
 
     def differences(subject: Subject, lengths: list[int]) -> Tensor:  # (B, T, V)
         ids = subject.inputs(0)
-        return _in_pieces(run, subject, ids, lengths) - subject(*ids)
+        return _in_pieces(exam, subject, ids, lengths) - subject(*ids)
 
     def differ(lengths: list[int]) -> Callable[[Subject], float]:
         return lambda subject: movement(differences(subject, lengths), torch.zeros(()))
 
-    share, subject = run.largest(differ([T // 2, 1, 2, *[1] * (T - T // 2 - 3)]), run.loose)
+    share, subject = exam.largest(differ([T // 2, 1, 2, *[1] * (T - T // 2 - 3)]), exam.loose)
     if subject is None:
-        return _after_padding(run) or Result(RIGHT, "they do", share)
-    single, _ = run.largest(differ(one_by_one), run.loose)
-    if single <= run.loose:
+        return _after_padding(exam) or Result(RIGHT, "they do", share)
+    single, _ = exam.largest(differ(one_by_one), exam.loose)
+    if single <= exam.loose:
         return Result(LOOK, "they do token by token, and not for a later piece of two tokens", share, ("pieces",))
-    apart = differences(subject, one_by_one).abs().amax(dim=(0, 2)) / run.scale(subject)  # (T,)
-    t = int((apart > run.loose).nonzero()[0]) if (apart > run.loose).any() else 0
+    apart = differences(subject, one_by_one).abs().amax(dim=(0, 2)) / exam.scale(subject)  # (T,)
+    t = int((apart > exam.loose).nonzero()[0]) if (apart > exam.loose).any() else 0
     figure = moves(share, "differ")
-    if run.found("future"):
-        return Result(WRONG, figure, share, ("leak", *_cache_causes(run, subject)))
-    causes = _cache_causes(run, subject)
+    if exam.found("future"):
+        return Result(WRONG, figure, share, ("leak", *_cache_causes(exam, subject)))
+    causes = _cache_causes(exam, subject)
     if t < T // 2:  # in the first piece, before which the cache is empty
         causes = ("lost", *(key for key in causes if key != "lost"))
     return Result(WRONG, f"{figure}, first at position {t}", share, causes)
 
 
-def _cache_causes(run: Run, subject: Subject) -> tuple[str, ...]:
+def _cache_causes(exam: Examination, subject: Subject) -> tuple[str, ...]:
     """By the first attention's weights of a new token, beside those of the same query without a cache."""
     ids, n = subject.inputs(0), subject.T // 2
-    state = begin_decoding(run, subject, ids)
+    state = begin_decoding(exam, subject, ids)
     state.step(ids[-1][:, :n])
     with softmaxes(subject.model) as found:
         state.step(ids[-1][:, n : n + 1])
@@ -134,34 +134,34 @@ def _pattern(weights: Tensor) -> Tensor:
     return weights[..., :-1] / weights[..., :-1].sum(dim=-1, keepdim=True)
 
 
-def _after_padding(run: Run) -> Result | None:
+def _after_padding(exam: Examination) -> Result | None:
     """The same where the first piece begins with padding, more in each row: with a cache and without."""
-    if run.subject.pad_id is None or run.subject.kind != "decoder" or run.found("padding"):
+    if exam.subject.pad_id is None or exam.subject.kind != "decoder" or exam.found("padding"):
         return None
 
     def differ(subject: Subject) -> float:
         ids = subject.inputs(0)[0].clone()
         for b in range(len(ids)):
             ids[b, :b] = subject.pad_id
-        pieces = _in_pieces(run, subject, (ids,), [subject.T // 2] + [1] * (subject.T - subject.T // 2))
+        pieces = _in_pieces(exam, subject, (ids,), [subject.T // 2] + [1] * (subject.T - subject.T // 2))
         return movement(pieces[ids != subject.pad_id], subject(ids)[ids != subject.pad_id])
 
-    share, subject = run.largest(differ, run.loose)
+    share, subject = exam.largest(differ, exam.loose)
     if subject is None:
         return None
     return Result(WRONG, f"they do without padding; after padding {moves(share, 'differ')}", share, ("padding",))
 
 
 @torch.no_grad()
-def prefill(run: Run) -> Result:
+def prefill(exam: Examination) -> Result:
     """A first piece of every length that matters, then token by token: the same logits as without a cache."""
-    skipped = _without_cache(run)
+    skipped = _without_cache(exam)
     if skipped:
         return skipped
-    if run.found("cached"):
+    if exam.found("cached"):
         return Result(SKIPPED, "the probe cached finds a mistake already")
-    length, T = longest(run.subject), run.subject.T
-    window = _window(run.subject, length)
+    length, T = longest(exam.subject), exam.subject.T
+    window = _window(exam.subject, length)
     firsts = [1, 3, T // 2, T - 3] if window is None else [1, window - 1, window, window + 1, 2 * window]
     shares, above = {}, None
     for first in sorted({min(max(first, 1), length - 1) for first in firsts}):
@@ -169,16 +169,16 @@ def prefill(run: Run) -> Result:
 
         def differ(subject: Subject, first: int = first, total: int = total) -> float:
             ids = of_length(subject, length)
-            pieces = _in_pieces(run, subject, ids, [first] + [1] * (total - first))
+            pieces = _in_pieces(exam, subject, ids, [first] + [1] * (total - first))
             return movement(pieces, subject(*ids)[:, :total])
 
-        shares[first], subject = run.largest(differ, run.loose)
+        shares[first], subject = exam.largest(differ, exam.loose)
         above = above or subject
     share = max(shares.values())
     if above is None:
         figure = "they do" if window is None else f"they do, before and after the window of {window} is full"
         return Result(RIGHT, figure, share)
-    wrong = [first for first, value in shares.items() if value > run.loose]
+    wrong = [first for first, value in shares.items() if value > exam.loose]
     causes = ("first", "window")
     if window is not None:
         causes = ("longer", "window") if min(wrong) > window else ("window", "longer")
@@ -197,29 +197,29 @@ def _window(subject: Subject, length: int) -> int | None:
 
 
 @torch.no_grad()
-def reorder(run: Run) -> Result:
+def reorder(exam: Examination) -> Result:
     """After the first piece the rows change places: the next logits are those of the reordered ids."""
-    skipped = _without_cache(run)
+    skipped = _without_cache(exam)
     if skipped:
         return skipped
     for other in ("cached", "neighbours"):
-        if run.found(other):
+        if exam.found(other):
             return Result(SKIPPED, f"the probe {other} finds a mistake already")
-    state = begin_decoding(run, run.subject, run.subject.inputs(0))
+    state = begin_decoding(exam, exam.subject, exam.subject.inputs(0))
     if not hasattr(state, "select"):
         return Result(SKIPPED, "the decoding state has no method select(rows)")
     rows = torch.tensor([2, 0, 0])
 
     def differ(subject: Subject) -> float:
         ids, n = subject.inputs(0), subject.T // 2
-        state = begin_decoding(run, subject, ids)
+        state = begin_decoding(exam, subject, ids)
         state.step(ids[-1][:, :n])
         state.select(rows.to(ids[-1].device))
         ids = tuple(x[rows.to(x.device)] for x in ids)
         steps = [state.step(ids[-1][:, t : t + 1]) for t in range(n, subject.T)]
         return movement(torch.cat(steps, dim=1), subject(*ids)[:, n:])
 
-    share, subject = run.largest(differ, run.loose)
+    share, subject = exam.largest(differ, exam.loose)
     if subject is None:
         return Result(RIGHT, "it does", share)
     return Result(WRONG, f"it does not: {moves(share, 'differ')}", share)

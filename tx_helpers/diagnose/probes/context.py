@@ -5,8 +5,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.diagnose.examination import TOO_COARSE, Examination
 from tx_helpers.diagnose.report import LOOK, RIGHT, SKIPPED, WRONG, Result
-from tx_helpers.diagnose.run import TOO_COARSE, Run
 from tx_helpers.diagnose.subject import Subject
 from tx_helpers.diagnose.versions import COARSE, movement
 from tx_helpers.diagnose.watch import attention_weights
@@ -15,19 +15,19 @@ MOST_IDS = 256  # of a larger vocabulary some two dozen ids are compared, and th
 
 
 @torch.no_grad()
-def context(run: Run) -> Result:
+def context(exam: Examination) -> Result:
     """Does all that is read matter: the tokens before the last position, those after the first, the source, each id?"""
-    live = [subject for subject in run.versions if run.scale(subject) > 0]
+    live = [subject for subject in exam.versions if exam.scale(subject) > 0]
     moved: dict[str, float] = {}
     for subject in live:
         for name, movement_of_part in _parts(subject).items():
-            moved[name] = max(moved.get(name, 0.0), run.share(subject, movement_of_part))
-    without = [name for name, share in moved.items() if share <= run.loose]
+            moved[name] = max(moved.get(name, 0.0), exam.share(subject, movement_of_part))
+    without = [name for name, share in moved.items() if share <= exam.loose]
     least = min(moved.values(), default=0.0)
-    if run.subject.dtype in COARSE:
+    if exam.subject.dtype in COARSE:
         return Result(SKIPPED, TOO_COARSE) if without else Result(RIGHT, "all of it does", least)
     if moved and not without:
-        return _single_tokens(run, live) or Result(RIGHT, "all of it does", least)
+        return _single_tokens(exam, live) or Result(RIGHT, "all of it does", least)
     figure = f"{', '.join(without)}: no influence"
     if not moved:
         figure = "nothing does"
@@ -56,9 +56,9 @@ def _parts(subject: Subject) -> dict[str, float]:
     return moved
 
 
-def _single_tokens(run: Run, live: list[Subject]) -> Result | None:
+def _single_tokens(exam: Examination, live: list[Subject]) -> Result | None:
     """Checks of single tokens, for a model to which every part of the input matters."""
-    alike, compared = _ids_alike(live[0], run.tolerance * run.scale(live[0]))
+    alike, compared = _ids_alike(live[0], exam.tolerance * exam.scale(live[0]))
     if alike and len(alike) == len(compared):
         figure = "the token just read does not: its logits do not change with it"
         return Result(WRONG, figure, 0.0, ("late", "diagonal"))
@@ -73,8 +73,8 @@ def _single_tokens(run: Run, live: list[Subject]) -> Result | None:
         positions = ", ".join(map(str, without))
         figure = f"positions {positions} have no influence on the last, and earlier ones have"
         return Result(LOOK, figure, 0.0, ("lost keys", "strided"))
-    layers = attention_weights(run.subject, run.subject.inputs(0), {run.subject.S})
-    if run.subject.kind == "seq2seq" and layers and all(layer.weights.triu(1).max() == 0 for layer in layers):
+    layers = attention_weights(exam.subject, exam.subject.inputs(0), {exam.subject.S})
+    if exam.subject.kind == "seq2seq" and layers and all(layer.weights.triu(1).max() == 0 for layer in layers):
         values = {"at": f", in {layers[0].module or 'the forward'}"}
         figure = "yes, but no source token sees a later one"
         return Result(LOOK, figure, 0.0, ("causal encoder", "one direction"), values=values)

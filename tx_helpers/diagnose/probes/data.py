@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from tx_helpers.diagnose.examination import Examination
 from tx_helpers.diagnose.report import LOOK, RIGHT, SKIPPED, WRONG, Result
-from tx_helpers.diagnose.run import Run
 
 SURE = 5.0  # logits of the token that is named, where all others are 0
 PADS = 3
@@ -15,15 +15,15 @@ WHERE = "the loss function"
 
 
 @torch.no_grad()
-def shift(run: Run) -> Result:
+def shift(exam: Examination) -> Result:
     """The batches: the target at t is the token that the model reads at t + 1."""
-    if run.data is None:
+    if exam.data is None:
         return Result(SKIPPED, "say where batches come from: data=")
-    if run.subject.kind == "encoder":
+    if exam.subject.kind == "encoder":
         return Result(SKIPPED, "an encoder's targets stand where they are")
-    read, asked = batch_of(run.data)[-2:]
-    shares = {k: _equal_share(read, asked, k, run.subject.pad_id) for k in (1, 0, -1, 2, -2, 3)}
-    wanted = 0 if _asks_for(run) == 1 else 1  # some loss functions shift the targets themselves
+    read, asked = batch_of(exam.data)[-2:]
+    shares = {k: _equal_share(read, asked, k, exam.subject.pad_id) for k in (1, 0, -1, 2, -2, 3)}
+    wanted = 0 if _asks_for(exam) == 1 else 1  # some loss functions shift the targets themselves
     figure = f"at {shares[1]:.0%} of the positions"
     if shares[wanted] > 0.99:
         right = figure if wanted == 1 else "they are the inputs, and the loss shifts them"
@@ -70,23 +70,23 @@ def batch_of(data: Any) -> tuple[Tensor, ...]:
 
 
 @torch.no_grad()
-def loss(run: Run) -> Result:
+def loss(exam: Examination) -> Result:
     """The loss function: it falls with the target's logits, at every position, and does not depend on padding."""
-    if run.loss is None:
+    if exam.loss is None:
         return Result(SKIPPED, "say how it is computed: loss=")
-    pad_id, target = run.own.pad_id, _targets(run)
+    pad_id, target = exam.own.pad_id, _targets(exam)
     T = target.shape[1] - (0 if pad_id is None else PADS)
-    sure = _naming(run, target)
+    sure = _naming(exam, target)
 
     def value(logits: Tensor, target: Tensor = target) -> float:
-        return float(run.loss(logits, target))
+        return float(exam.loss(logits, target))
 
     even, better, best = value(0.0 * sure), value(4.0 * sure), value(8.0 * sure)
     if better > 0.1 and abs(best - better) < 1e-3 * better:
         figure = f"{better:.2f} for right and sure logits, and no less for surer ones"
         return Result(WRONG, figure, better, ("softmax",), WHERE)
     if not value(sure) < even:
-        return _not_of_the_target(run, even, value(sure), better)
+        return _not_of_the_target(exam, even, value(sure), better)
     positions = torch.arange(target.shape[1], device=sure.device)
     unused = [t for t in range(T) if not value(sure * (positions == t)[:, None]) < even]
     if unused:
@@ -105,42 +105,42 @@ def loss(run: Run) -> Result:
     return Result(RIGHT, f"{better:.2f} for right and sure logits", better)
 
 
-def _not_of_the_target(run: Run, even: float, sure: float, better: float) -> Result:
+def _not_of_the_target(exam: Examination, even: float, sure: float, better: float) -> Result:
     """A loss that does not fall with the target's logits: right only if batches are made for it."""
-    shift, target = _asks_for(run), _targets(run)
-    if shift == 1 and run.results["shift"].state == RIGHT:
+    shift, target = _asks_for(exam), _targets(exam)
+    if shift == 1 and exam.results["shift"].state == RIGHT:
         return Result(RIGHT, "it asks for the next target, as these batches need", better)
     causes = ("transposed", "other")
-    if float(run.loss(-_naming(run, target), target)) < even - 1:
+    if float(exam.loss(-_naming(exam, target), target)) < even - 1:
         causes = ("sign",)
     elif shift != 0:
         causes = ("shifts", "meant") if shift == 1 else ("far",)
-    state = LOOK if shift == 1 and run.results["shift"].state == SKIPPED else WRONG
+    state = LOOK if shift == 1 and exam.results["shift"].state == SKIPPED else WRONG
     figure = f"{even:.2f} for even logits, {sure:.2f} where the target's are higher"
     return Result(state, figure, better, causes, WHERE, {"shift": shift})
 
 
-def _targets(run: Run) -> Tensor:
+def _targets(exam: Examination) -> Tensor:
     """Random ids (B, T), with padding at the end."""
-    target = run.own.inputs(6)[-1].clone()
-    if run.own.pad_id is not None:
-        target[:, -PADS:] = run.own.pad_id
+    target = exam.own.inputs(6)[-1].clone()
+    if exam.own.pad_id is not None:
+        target[:, -PADS:] = exam.own.pad_id
     return target
 
 
-def _naming(run: Run, ids: Tensor) -> Tensor:
+def _naming(exam: Examination, ids: Tensor) -> Tensor:
     """Logits (B, T, V) that name these ids."""
-    return SURE * F.one_hot(ids, run.own.V).float()
+    return SURE * F.one_hot(ids, exam.own.V).float()
 
 
-def _asks_for(run: Run) -> int:
+def _asks_for(exam: Examination) -> int:
     """How many positions after its place the loss function reads a target; 0 also where this is not clear."""
-    if run.loss is None:
+    if exam.loss is None:
         return 0
-    target = _targets(run)
+    target = _targets(exam)
     try:
-        values = {k: float(run.loss(_naming(run, target.roll(-k, 1)), target)) for k in (0, 1, -1, 2)}
-        even = float(run.loss(0.0 * _naming(run, target), target))
+        values = {k: float(exam.loss(_naming(exam, target.roll(-k, 1)), target)) for k in (0, 1, -1, 2)}
+        even = float(exam.loss(0.0 * _naming(exam, target), target))
     except Exception:  # the probe `loss` reports it
         return 0
     best = min(values, key=values.get)

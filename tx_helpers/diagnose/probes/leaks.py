@@ -6,27 +6,27 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.diagnose.examination import Examination, moves
 from tx_helpers.diagnose.report import LOOK, RIGHT, SKIPPED, WRONG, Result
-from tx_helpers.diagnose.run import Run, moves
 from tx_helpers.diagnose.subject import Ids, Subject
 from tx_helpers.diagnose.versions import in_training_mode, movement
 from tx_helpers.diagnose.watch import Softmax, attention_weights, first_to_move
 
 
 @torch.no_grad()
-def future(run: Run) -> Result:
+def future(exam: Examination) -> Result:
     """Other tokens from position t on, for every t: the logits before t must not move."""
-    if run.subject.kind == "encoder":
+    if exam.subject.kind == "encoder":
         return Result(SKIPPED, "an encoder may see all positions")
-    share, subject = run.largest(lambda subject: max(_leaks(subject).values()), run.tolerance)
+    share, subject = exam.largest(lambda subject: max(_leaks(subject).values()), exam.tolerance)
     if subject is None:
-        return _future_in_training(run) or Result(RIGHT, "they do", share)
+        return _future_in_training(exam) or Result(RIGHT, "they do", share)
     leaks = _leaks(subject)
-    t = next(t for t in leaks if run.share(subject, leaks[t]) > run.tolerance)
+    t = next(t for t in leaks if exam.share(subject, leaks[t]) > exam.tolerance)
     causes, values = leak_causes(subject)
-    if len(run.versions) == 3 and subject is run.versions[-1]:  # only where attention is sharp
+    if len(exam.versions) == 3 and subject is exam.versions[-1]:  # only where attention is sharp
         causes = ("weak for large", *causes)
-    where = first_to_move(subject, subject.inputs(0), _other_from(subject, t), columns=t, tolerance=run.tolerance)
+    where = first_to_move(subject, subject.inputs(0), _other_from(subject, t), columns=t, tolerance=exam.tolerance)
     return Result(WRONG, moves(share), share, causes, where, values)
 
 
@@ -45,15 +45,15 @@ def _leaks(subject: Subject) -> dict[int, float]:
     return moved
 
 
-def _future_in_training(run: Run) -> Result | None:
+def _future_in_training(exam: Examination) -> Result | None:
     """The same in training mode, unless rows of a batch affect each other (`neighbours` reports that)."""
-    subject, t = run.subject, run.subject.T // 2
+    subject, t = exam.subject, exam.subject.T // 2
     moved = _moved_in_training(subject, _other_from(subject, t))
     batch = _moved_in_training(subject, _other_neighbours(subject))
     if moved is None or batch is None:
         return None
-    share = run.share(subject, moved[:, :t].max().item())
-    if share <= run.tolerance or run.share(subject, batch[:1].max().item()) > run.tolerance:
+    share = exam.share(subject, moved[:, :t].max().item())
+    if share <= exam.tolerance or exam.share(subject, batch[:1].max().item()) > exam.tolerance:
         return None
     return Result(WRONG, f"they do in evaluation; in training mode {moves(share)}", share, ("training",))
 
@@ -80,11 +80,11 @@ def _other_neighbours(subject: Subject) -> Ids:
 
 
 @torch.no_grad()
-def prefix(run: Run) -> Result:
+def prefix(exam: Examination) -> Result:
     """The first t tokens alone must give the same logits as in the full sequence, and as in a longer one."""
-    if run.subject.kind == "encoder":
+    if exam.subject.kind == "encoder":
         return Result(SKIPPED, "an encoder may see all positions")
-    T = run.subject.T
+    T = exam.subject.T
     lengths = sorted({1, 2, T // 2, T - 1})
 
     def differences(subject: Subject, length: int) -> dict[int, float]:
@@ -92,17 +92,17 @@ def prefix(run: Run) -> Result:
         logits = subject(*source, ids)
         return {t: movement(subject(*source, ids[:, :t]), logits[:, :t]) for t in lengths}
 
-    for length in (T, longest(run.subject)):
-        share, subject = run.largest(lambda s, length=length: max(differences(s, length).values()), run.loose)
+    for length in (T, longest(exam.subject)):
+        share, subject = exam.largest(lambda s, length=length: max(differences(s, length).values()), exam.loose)
         if subject is not None:
             break
     else:
         return Result(RIGHT, "it does", share)
     differ = differences(subject, length)
-    t = next(t for t in lengths if run.share(subject, differ[t]) > run.loose)
+    t = next(t for t in lengths if exam.share(subject, differ[t]) > exam.loose)
     *source, ids = of_length(subject, length)
     causes = ("norm", "cut", "view")
-    if run.found("future"):
+    if exam.found("future"):
         causes = ("leak", *causes)
     elif _reads_less_than_its_weights(subject):
         causes = ("view", "norm", "cut")
@@ -140,7 +140,7 @@ def _reads_less_than_its_weights(subject: Subject) -> bool:
 
 
 @torch.no_grad()
-def neighbours(run: Run) -> Result:
+def neighbours(exam: Examination) -> Result:
     """A row's logits must not move when it is alone, when rows are reordered, or when its neighbours change."""
 
     def by_content(subject: Subject, row: int) -> tuple[Ids, Ids, int, int]:
@@ -156,18 +156,18 @@ def neighbours(run: Run) -> Result:
     def differ(subject: Subject, one: Ids, other: Ids, row: int, other_row: int) -> float:
         return movement(subject(*one)[row], subject(*other)[other_row])
 
-    last_row = run.subject.B - 1
+    last_row = exam.subject.B - 1
     measures = {
         "first": lambda subject: differ(subject, *by_content(subject, 0)),
         "last": lambda subject: differ(subject, *by_content(subject, last_row)),
         "place": lambda subject: max(differ(subject, *case) for case in by_place(subject)),
     }
-    found = {name: run.largest(measure, run.loose) for name, measure in measures.items()}
+    found = {name: exam.largest(measure, exam.loose) for name, measure in measures.items()}
     share = max(share for share, _ in found.values())
     moved = {name: subject for name, (_, subject) in found.items() if subject is not None}
     if not moved:
-        return _neighbours_in_training(run) or Result(RIGHT, "they do", share)
-    subject = min(moved.values(), key=run.versions.index)
+        return _neighbours_in_training(exam) or Result(RIGHT, "they do", share)
+    subject = min(moved.values(), key=exam.versions.index)
     causes, figure = ("norm", "axes", "experts", "positions"), moves(share)
     if set(moved) == {"place"}:
         causes, figure = ("positions", "axes", "norm", "experts"), f"{figure}, by their place in the batch alone"
@@ -180,10 +180,10 @@ def neighbours(run: Run) -> Result:
     return Result(WRONG, figure, share, causes, where)
 
 
-def _neighbours_in_training(run: Run) -> Result | None:
+def _neighbours_in_training(exam: Examination) -> Result | None:
     """The same in training mode."""
-    moved = _moved_in_training(run.subject, _other_neighbours(run.subject))
-    if moved is None or run.share(run.subject, moved[:1].max().item()) <= run.loose:
+    moved = _moved_in_training(exam.subject, _other_neighbours(exam.subject))
+    if moved is None or exam.share(exam.subject, moved[:1].max().item()) <= exam.loose:
         return None
     figure = "they do in evaluation, but not in training mode"
     return Result(LOOK, figure, moved[:1].max().item(), ("BatchNorm", "meant"))

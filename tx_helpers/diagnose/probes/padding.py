@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.diagnose.examination import Examination, moves
 from tx_helpers.diagnose.report import LOOK, RIGHT, SKIPPED, WRONG, Result
-from tx_helpers.diagnose.run import Run, moves
 from tx_helpers.diagnose.subject import Ids, Subject
 from tx_helpers.diagnose.versions import movement, without_dropout
 from tx_helpers.diagnose.watch import attention_weights, first_to_move
@@ -14,12 +14,12 @@ PADS = 3
 
 
 @torch.no_grad()
-def padding(run: Run) -> Result:
+def padding(exam: Examination) -> Result:
     """Padding at the side where it stands, as much in all rows and by row: the logits at real tokens must not move."""
-    if run.subject.pad_id is None:
+    if exam.subject.pad_id is None:
         return Result(SKIPPED, NO_PAD_ID)
-    side = run.pad_side
-    share, subject = run.largest(lambda subject: _moved(subject, side), run.loose)
+    side = exam.pad_side
+    share, subject = exam.largest(lambda subject: _moved(subject, side), exam.loose)
     if subject is not None:
         ids, padded = subject.inputs(0), _padded(subject, side)
         comparable = subject.kind == "seq2seq" or side == "right"
@@ -27,13 +27,13 @@ def padding(run: Run) -> Result:
         state, causes, at = _causes(subject, padded, side)
         figure = f"{moves(share)} when {PADS} ids of padding are added at the {side}"
         return Result(state, figure, share, causes, where, {"at": at})
-    by_row, subject = run.largest(lambda subject: _moved_by_row(subject, side), run.loose)
-    if subject is not None and not run.found("neighbours"):
+    by_row, subject = exam.largest(lambda subject: _moved_by_row(subject, side), exam.loose)
+    if subject is not None and not exam.found("neighbours"):
         figure = f"it does where all rows have as much; {moves(by_row)} where rows have less and more of it"
         return Result(WRONG, figure, by_row, ("row",), values={"at": ""})
-    training = _moved_in_training(run.subject, side)
-    if run.share(run.subject, training) > run.loose:
-        figure = f"it does in evaluation; in training mode {moves(run.share(run.subject, training))}"
+    training = _moved_in_training(exam.subject, side)
+    if exam.share(exam.subject, training) > exam.loose:
+        figure = f"it does in evaluation; in training mode {moves(exam.share(exam.subject, training))}"
         return Result(WRONG, figure, training, ("training",))
     return Result(RIGHT, f"it does, at the {side}", share)
 
@@ -122,9 +122,9 @@ def _attends(subject: Subject) -> bool:
 
 
 @torch.no_grad()
-def empty_row(run: Run) -> Result:
+def empty_row(exam: Examination) -> Result:
     """One row of the batch is nothing but padding: is anything NaN?"""
-    subject = run.subject
+    subject = exam.subject
     if subject.pad_id is None:
         return Result(SKIPPED, NO_PAD_ID)
     first, *target = subject.inputs(0)

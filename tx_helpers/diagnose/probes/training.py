@@ -7,8 +7,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.diagnose.examination import A_FUNCTION, Examination
 from tx_helpers.diagnose.report import LOOK, RIGHT, SKIPPED, WRONG, Result
-from tx_helpers.diagnose.run import A_FUNCTION, Run
 from tx_helpers.diagnose.subject import copy_of, subject_options
 from tx_helpers.diagnose.versions import next_token_loss, train
 from tx_helpers.diagnose.watch import attention_weights
@@ -17,11 +17,11 @@ STEPS = 6  # where the output and the projection before it are both 0 at first, 
 SOFT = 0.6  # measured in fresh models: right ones (33, three lengths) at least 0.76, without √K (K = 16) 0.40
 
 
-def gradients(run: Run) -> Result:
+def gradients(exam: Examination) -> Result:
     """A few steps of training on a copy: does every parameter get a gradient, sooner or later?"""
-    if not isinstance(run.subject.model, nn.Module):
+    if not isinstance(exam.subject.model, nn.Module):
         return Result(SKIPPED, A_FUNCTION)
-    copied = replace(run.subject, model=copy_of(run.subject.model))
+    copied = replace(exam.subject, model=copy_of(exam.subject.model))
     named = {name: p for name, p in copied.model.named_parameters() if p.requires_grad}
     frozen = [name for name, p in copied.model.named_parameters() if not p.requires_grad]
     if not named:
@@ -47,7 +47,7 @@ def gradients(run: Run) -> Result:
         return Result(RIGHT, f"all {len(named)} do within {STEPS} steps{apart}", 0.0)
     figure = "; ".join(f"{what} for {_listed(names)}" for what, names in faults.values())
     faulty = [name for _, names in faults.values() for name in names]
-    inputs = subject_options(run.subject)
+    inputs = subject_options(exam.subject)
     optional = bool(inputs) and "none" in faults
     state = LOOK if optional and len(faults) == 1 else WRONG
     causes = (*faults, "meant") if optional else tuple(faults)
@@ -75,9 +75,9 @@ def _listed(names: list[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + more
 
 
-def parameters(run: Run) -> Result:
+def parameters(exam: Examination) -> Result:
     """Walk the graph of the loss: is every tensor that it trains among `model.parameters()`?"""
-    subject = run.own
+    subject = exam.own
     if not isinstance(subject.model, nn.Module):
         return Result(SKIPPED, A_FUNCTION)
     known = {id(parameter) for parameter in subject.model.parameters()}
@@ -104,9 +104,9 @@ def leaves(loss: Tensor) -> list[Tensor]:
 
 
 @torch.no_grad()
-def attention(run: Run) -> Result:
+def attention(exam: Examination) -> Result:
     """The entropy of the attention weights, as a share of even weights'; and over which axis they sum."""
-    layers = attention_weights(run.subject, run.subject.inputs(0))
+    layers = attention_weights(exam.subject, exam.subject.inputs(0))
     if not layers:
         return Result(SKIPPED, "no softmax to be seen: written in another way, or compiled")
     odd = next((layer for layer in layers if layer.axis != -1), None)
@@ -118,9 +118,9 @@ def attention(run: Run) -> Result:
         return Result(SKIPPED, "no query sees enough keys to tell")
     least, module = min(shares)
     figure = f"entropy {least:.2f} of the largest possible, in the sharpest of {len(layers)} layers"
-    if run.trained or least >= SOFT:
+    if exam.trained or least >= SOFT:
         return Result(RIGHT, figure, least)
-    if run.trained is None:
+    if exam.trained is None:
         return Result(LOOK, figure, least, ("trained", "scale", "large"), module)
     return Result(WRONG, figure, least, ("scale", "large"), module)
 

@@ -48,7 +48,7 @@ PARAMETERS = {  # as reported
 
 
 @dataclass(frozen=True)
-class Run:
+class PublishedRun:
     """A training run as it was reported: `what` is a property of `Plan`, `reported` its value.
 
     beside  what the report describes and the planner does not know, or what the report does not say
@@ -82,16 +82,16 @@ _TABLE_2 = "Narayanan et al. 2021, table 2"
 _TABLE_4 = "Grattafiori et al. 2024, table 4"
 _WITHOUT_SEQUENCE = "written before sequence parallelism and fused attention"
 _PIECES = "the number of chunks is not reported: 4; memory is freed earlier than the planner thinks (section 3.3.2)"
-RUNS: dict[str, Run] = {
+RUNS: dict[str, PublishedRun] = {
     **{
-        f"GPT-3 on {96 * data:,} A100": Run(
+        f"GPT-3 on {96 * data:,} A100": PublishedRun(
             *("GPT-3 175B", GPT3, Cluster("A100 80GB", 96 * data)),
             Layout(data=data, tensor=8, pipeline=12, recompute="full"),
             *("hfu", achieved / A100, _TABLE_2, _WITHOUT_SEQUENCE),
         )
         for data, achieved in ((4, 153e12), (8, 149e12), (16, 141e12))
     },
-    "GPT-3 on 1,024 A100": Run(
+    "GPT-3 on 1,024 A100": PublishedRun(
         *("GPT-3 175B", GPT3, Cluster("A100 80GB", 1024)),
         Layout(data=16, tensor=8, pipeline=8, recompute="full"),
         *(
@@ -101,41 +101,41 @@ RUNS: dict[str, Run] = {
             "the layout is not reported: 8 × 8 × 16",
         ),
     ),
-    "GPT-3 on 64 A100": Run(
+    "GPT-3 on 64 A100": PublishedRun(
         *("GPT-3 175B", Training(300e9, 2048, 64, dropout=True), Cluster("A100 80GB", 64)),
         Layout(tensor=8, pipeline=8, chunks=3),
         *("mfu", 0.514, "Korthikanti et al. 2022, tables 3 and 5", "scores are computed again, but not fused"),
     ),
-    "PaLM 540B on 6,144 TPU v4": Run(
+    "PaLM 540B on 6,144 TPU v4": PublishedRun(
         *("PaLM 540B", Training(780e9, 2048, 2048, weight=4, optimizer=8), Cluster("TPU v4", 6144, node=3072)),
         Layout(data=512, stage=3, tensor=12, rows=4, recompute="full"),
         *("mfu", 0.462, "Chowdhery et al. 2022, section 4 and table 3"),
         "not all is computed again (HFU 57.8 %), and the two pods share no weights",
     ),
-    "Llama 3 405B on 8,192 H100": Run(
+    "Llama 3 405B on 8,192 H100": PublishedRun(
         *("Llama 3 405B", LLAMA, Cluster("H100 SXM", 8192)),
         Layout(data=64, stage=1, tensor=8, pipeline=16, chunks=4),
         *("causal_mfu", 0.43, _TABLE_4, _PIECES),
     ),
-    "Llama 3 405B on 16,384 H100": Run(
+    "Llama 3 405B on 16,384 H100": PublishedRun(
         *("Llama 3 405B", LLAMA, Cluster("H100 SXM", 16_384)),
         Layout(data=128, stage=1, tensor=8, pipeline=16, chunks=4),
         *("causal_mfu", 0.41, _TABLE_4, _PIECES),
     ),
-    "Llama 3 405B, 131,072 tokens": Run(
+    "Llama 3 405B, 131,072 tokens": PublishedRun(
         *("Llama 3 405B", replace(LLAMA, length=131_072, batch=128), Cluster("H100 SXM", 16_384)),
         Layout(data=8, stage=1, tensor=8, pipeline=16, chunks=4, context=16),
         *("causal_mfu", 0.38, _TABLE_4),
         f"{_PIECES}; whether MFU counts scores behind the mask is not said: if so, the planner is 45 % too fast",
     ),
-    "DeepSeek-V3 on 2,048 H800": Run(
+    "DeepSeek-V3 on 2,048 H800": PublishedRun(
         *("DeepSeek-V3", Training(14.8e12, 4096, 15_360, optimizer=8, fp8=True), Cluster("H800", 2048)),
         Layout(data=128, stage=1, pipeline=16, expert=64),
         *("chip_hours", 2.664e6, "DeepSeek-AI 2024, table 1 and section 3.2"),
         "DualPipe hides most of the experts' messages and half of the bubble; some activations are kept in 8 bits",
     ),
     **{
-        f"GPT 530B on {280 * data:,} A100": Run(
+        f"GPT 530B on {280 * data:,} A100": PublishedRun(
             *("GPT 530B", replace(GPT3, batch=2240), Cluster("A100 80GB", 280 * data)),
             Layout(data=data, tensor=8, pipeline=35, recompute="full"),
             *("hfu", achieved / A100, _TABLE_2, _WITHOUT_SEQUENCE),

@@ -25,7 +25,7 @@ class Message(NamedTuple):
     bytes: int
 
 
-class Run(NamedTuple):
+class Simulated(NamedTuple):
     """What the ranks returned, and every message, sorted by sender and then by time."""
 
     results: list[Any]
@@ -70,7 +70,7 @@ class Rank:
         return self.receive(source)
 
 
-def simulate(program: Callable[..., Any], *inputs: list, count: int | None = None, buffered: bool = True) -> Run:
+def simulate(program: Callable[..., Any], *inputs: list, count: int | None = None, buffered: bool = True) -> Simulated:
     """Run `program(rank, *its inputs)` on every rank, and wait until all have returned.
 
     inputs    lists with one entry for each rank; without any, `count` says how many ranks there are
@@ -113,7 +113,7 @@ def simulate(program: Callable[..., Any], *inputs: list, count: int | None = Non
     except KeyboardInterrupt as error:
         mail.stop(error)  # otherwise ranks that wait would wait on behind the caller's back
         raise
-    return Run(results, mail.all_received())
+    return Simulated(results, mail.all_received())
 
 
 class _StoppedError(Exception):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tx_helpers.training.tensor_file import Entry, parse_json, read_file, read_header
+from tx_helpers.zoo.public.files import Entry, parse_json, read_entries_of, read_file
 from tx_helpers.zoo.public.sentence_pieces import IDS, SOURCE, TARGET, TARGET_IDS, read_sentence_pieces
 
 CONFIG, WEIGHTS, INDEX, TOKENIZER = "config.json", "model.safetensors", "model.safetensors.index.json", "tokenizer.json"
@@ -68,7 +68,7 @@ def read_fields(folder: Path) -> dict[str, Any]:
 def read_entries(folder: Path) -> dict[str, Entry]:
     """All tensors of the checkpoint by name, from one file or from all that the index names."""
     if (folder / WEIGHTS).exists():
-        return read_header(folder / WEIGHTS)
+        return read_entries_of(folder / WEIGHTS)
     if not (folder / INDEX).exists():
         pickles = sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth")))
         only = f" only {pickles[0]}, a pickle, which could run code when it is loaded;" if pickles else ""
@@ -79,7 +79,7 @@ def read_entries(folder: Path) -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
     for file in sorted({_file_name(folder, name, file) for name, file in table.items()}):
         listed = {name for name, its in table.items() if its == file}
-        found = read_header(folder / file)
+        found = read_entries_of(folder / file)
         if different := sorted(listed ^ found.keys()):
             where = f"in {INDEX}" if different[0] in listed else f"in {file}"
             raise ValueError(f"{folder / file}: tensor {different[0]!r} is only {where}, expected in both")

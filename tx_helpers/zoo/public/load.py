@@ -21,9 +21,9 @@ from torch import nn
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import TransformerModel
-from tx_helpers.training.tensor_file import Entry, read_tensor
 from tx_helpers.zoo.public.families import FAMILIES
 from tx_helpers.zoo.public.family import Family, Row, tensors_of
+from tx_helpers.zoo.public.files import Entry, read_tensor
 from tx_helpers.zoo.public.folder import CONFIG, Source, find, read_entries, read_fields, read_tokenizer
 
 SPECIAL = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
@@ -187,15 +187,10 @@ def _fill(model: nn.Module, taken: list[tuple[list[str], Row, Entry]], dtype: to
     """Give each parameter its numbers, one tensor after the other."""
     if dtype is None:
         dtype = reduce(torch.promote_types, (entry.dtype for *_, entry in taken))
-    lengths = [entry.length for _, row, entry in taken if not row.whole or entry.dtype != dtype]
-    room = torch.empty(max(lengths, default=0), dtype=torch.uint8)  # one place for all conversions
     shapes = {name: tensor.shape for name, tensor in tensors_of(model).items()}
     for names, row, entry in taken:
         value = torch.empty(shapes[names[0]], dtype=dtype)
-        if row.whole and entry.dtype == dtype:
-            read_tensor(entry, value.view(-1).view(torch.uint8))
-        else:
-            value.copy_(row.take(read_tensor(entry, room), tuple(value.shape)))
+        value.copy_(row.take(read_tensor(entry), tuple(value.shape)))
         parameter = nn.Parameter(value)
         for name in names:
             module, _, leaf = name.rpartition(".")

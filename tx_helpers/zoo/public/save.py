@@ -17,7 +17,7 @@ from torch import Tensor
 
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.nn.models import EncoderDecoder, TransformerModel
-from tx_helpers.training.tensor_file import write_tensors
+from tx_helpers.training.checkpoints import save_tensors
 from tx_helpers.zoo.public.families import FAMILIES
 from tx_helpers.zoo.public.family import Family, Row, give, tensors_of
 from tx_helpers.zoo.public.folder import CONFIG, TOKENIZER, WEIGHTS
@@ -42,14 +42,12 @@ def save_pretrained(
     check_types("save_pretrained", TransformerModel, model=model)
     chosen, fields = _chosen(model, family)
     fields |= {"dtype": str(next(model.parameters()).dtype).removeprefix("torch."), **_ids(model, ids or {})}
-    parts = _parts(chosen, model)
-    shapes = {name: row.their_shape(tuple(value.shape)) for name, ((row, value), *_) in parts.items()}
-    tensors = {name: (parts[name][0][1].dtype, shape) for name, shape in shapes.items()}
+    tensors = to_theirs(chosen, model)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = {name: folder / f".{name}.{os.getpid()}.unfinished" for name in (WEIGHTS, CONFIG, TOKENIZER)}
     try:
-        write_tensors(unfinished[WEIGHTS], tensors, lambda name: give(parts[name]))
+        save_tensors(unfinished[WEIGHTS], tensors)
         unfinished[CONFIG].write_text(json.dumps(fields, indent=2, allow_nan=False) + "\n", encoding="utf-8")
         if tokenizer is not None:
             unfinished[TOKENIZER].write_text(tokenizer.to_str(pretty=True), encoding="utf-8")
@@ -70,8 +68,10 @@ def _ids(model: TransformerModel, given: Mapping[str, int]) -> dict[str, int | N
     return ids | given
 
 
-def to_theirs(family: Family, model: TransformerModel, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Tensors by our names (values, or gradients) as tensors by theirs."""
+def to_theirs(
+    family: Family, model: TransformerModel, tensors: Mapping[str, Tensor] | None = None
+) -> dict[str, Tensor]:
+    """Tensors by our names (the model's own; gradients) as tensors by theirs."""
     return {name: give(parts) for name, parts in _parts(family, model, tensors).items()}
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tx_helpers.nn.arguments import described
-from tx_helpers.training.tensor_file import parse_json, read_file
+from tx_helpers.zoo.public.files import parse_json, read_file
 
 SOURCE, TARGET, IDS, TARGET_IDS = "source.spm", "target.spm", "vocab.json", "target_vocab.json"
 UNKNOWN, END, PADDING, SPACE = "<unk>", "</s>", "<pad>", "▁"

@@ -30,7 +30,7 @@ A_FUNCTION = "a function; pass the nn.Module"
 
 
 @dataclass
-class Run:
+class Examination:
     """One call of `diagnose`: the model, the options, and the results so far."""
 
     own: Subject  # in its own precision

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tx_helpers.training.launch import launch, left, started
+from tx_helpers.lessons.scaling_up.launch import launch, left, started
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="torchrun and gloo are tried on Unix only")
 SLEEPS = """
@@ -25,7 +25,7 @@ time.sleep(600)
 @pytest.fixture
 def sleeps(tmp_path, monkeypatch):
     """A script whose processes sleep, and end only when they are killed."""
-    monkeypatch.setattr("tx_helpers.training.launch.GRACE", 0.5)
+    monkeypatch.setattr("tx_helpers.lessons.scaling_up.launch.GRACE", 0.5)
     (tmp_path / "sleeps.py").write_text(SLEEPS)
     return str(tmp_path / "sleeps.py")
 
@@ -78,7 +78,8 @@ def test_nothing_is_left_after_the_timeout(sleeps, tmp_path):
 @pytest.mark.slow
 def test_nothing_is_left_after_an_interrupt(sleeps, tmp_path):
     """As in a notebook: the kernel gets a SIGINT while it waits for `launch`."""
-    call = f"import tx_helpers.training.launch as l; l.GRACE = 0.5; l.launch(2, {sleeps!r}, {str(tmp_path)!r})"
+    first = "from tx_helpers.lessons.scaling_up import launch as l; l.GRACE = 0.5"
+    call = f"{first}; l.launch(2, {sleeps!r}, {str(tmp_path)!r})"
     kernel = subprocess.Popen([sys.executable, "-c", call], stderr=subprocess.PIPE, text=True)
     try:
         pids = wait_for_both(tmp_path)
@@ -107,7 +108,7 @@ def test_processes_are_found_by_their_mark(where, monkeypatch):
     """In /proc, and where there is none by `ps`."""
     if where == "/nowhere" and shutil.which("ps") is None:
         pytest.skip("this machine has no ps")
-    monkeypatch.setattr("tx_helpers.training.launch.PROC", Path(where))
+    monkeypatch.setattr("tx_helpers.lessons.scaling_up.launch.PROC", Path(where))
     command = [sys.executable, "-X", f"launch=test-{os.getpid()}", "-c", "print('begun', flush=True); input()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         child.stdout.readline()  # before it runs Python, its command line is not there yet

@@ -3,7 +3,6 @@
     machine = measure_machine()                          # of `training.machine_speed`
     for row in measure_cases(machine):                   # matrix products, attention, an optimizer's step, a decoder
         print(row.name, row.cost.per_byte, row.predicted, row.measured)
-    prefill_and_decode(big_decoder(), prompt=256, new=16)
 
     seconds ≥ max(operations / P, bytes / M)             P operations and M bytes in a second
 
@@ -25,7 +24,7 @@ from tx_helpers.lessons.modern_transformers.costs import block_matrices
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, PositionConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
-from tx_helpers.training.contexts import RandomStream, in_mode
+from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.machine_speed import NUMBER, Machine, best_seconds
 from tx_helpers.zoo.parts.flash import Blocks, flash_cost, written_out_cost
 
@@ -101,35 +100,6 @@ def big_decoder(*, width: int = 512, layers: int = 4) -> DecoderOnly:
     )
     with RandomStream(0).on(torch.device("cpu")):
         return DecoderOnly(config).eval()
-
-
-class Speeds(NamedTuple):
-    """Tokens in a second."""
-
-    prefill: float
-    decode: float
-
-
-def prefill_and_decode(model: DecoderOnly, *, prompt: int = 256, new: int = 16, rows: int = 1) -> Speeds:
-    """How fast a model reads a prompt, all tokens at once, and how fast it then goes on, one token at a time.
-
-    rows: of the batch; each row's tokens count. The best of three rounds.
-    """
-    check_types("prefill_and_decode", DecoderOnly, model=model)
-    check_numbers("prefill_and_decode", least=1, whole=True, prompt=prompt, new=new, rows=rows)
-    ids = torch.full((rows, prompt), 1)
-    with in_mode(model, training=False), torch.no_grad():
-        state = model.start(rows)
-        state.step(ids)
-
-        def write() -> None:
-            for _ in range(new):
-                state.step(ids[:, :1])
-            state.rewind(prompt)
-
-        reading = best_seconds(lambda: model.start(rows).step(ids), rounds=3)
-        writing = best_seconds(write, rounds=3)
-    return Speeds(rows * prompt / reading, rows * new / writing)
 
 
 def measure_cases(machine: Machine, *, rounds: int = 3) -> list[Row]:

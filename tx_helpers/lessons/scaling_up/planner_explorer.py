@@ -34,7 +34,6 @@ HEAD = 128  # K of a model of one's own; its vocabulary is GPT-2's
 TOKENS = {"10 billion": 1e10, "300 billion": 3e11, "1 trillion": 1e12, "15 trillion": 1.5e13}
 LENGTHS = (1024, 2048, 8192, 131_072)
 BATCHES = {"1 million tokens": 2**20, "4 million tokens": 2**22, "16 million tokens": 2**24}
-COUNTS = tuple(2**n for n in range(15))
 NAMES = {part: f"{part} messages" for part in ("tensor", "pipeline", "context", "data")} | {
     "experts": "expert messages",
     "optimizer": "optimizer step",

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from parity import DEVICES, B, S, T, properties
 from tx_helpers.nn.masks import (
     additive_mask,
-    block_sparse_mask,
     causal_mask,
     combine_masks,
     padding_mask,
@@ -41,16 +40,6 @@ def test_sinks_stay_in_sight():
     assert rows == [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 0, 1, 1, 0], [1, 0, 0, 1, 1]]
 
 
-def test_block_sparse_mask_by_hand():
-    local = block_sparse_mask(6, block=2).long().tolist()
-    assert local == [
-        *([1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0]),
-        *([0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 1, 1]),
-    ]
-    last = block_sparse_mask(8, block=2, first=1, every=2).long().tolist()[-1]
-    assert last == [1, 1, 0, 1, 0, 0, 1, 1]
-
-
 lengths = st.tuples(st.integers(1, 9), st.integers(0, 9)).map(lambda x: (x[0], x[0] + x[1]))
 
 
@@ -76,21 +65,6 @@ def test_sinks_are_their_definition(lengths, window, sinks):
     T, S = lengths
     definition = table(T, S, lambda query, key: key <= query and (key > query - window or key < sinks))
     assert torch.equal(sliding_window_mask(T, S, window=window, sinks=sinks), definition)
-
-
-@properties
-@given(lengths, st.integers(1, 4), st.integers(1, 3), st.integers(0, 2), st.sampled_from([None, 1, 2]))
-def test_block_sparse_mask_is_its_definition(lengths, block, local, first, every):
-    T, S = lengths
-
-    def seen(query: int, key: int) -> bool:
-        near = query // block - key // block < local
-        ends_a_summary = every is not None and key % (block * every) == block * every - 1
-        return key <= query and (near or key // block < first or ends_a_summary)
-
-    mask = block_sparse_mask(T, S, block=block, local=local, first=first, every=every)
-    assert torch.equal(mask, table(T, S, seen))
-    assert mask.diagonal(S - T).all(), "every query sees itself"
 
 
 @properties
@@ -150,8 +124,6 @@ def test_masks_live_where_they_are_asked_to(device):
         (lambda: sliding_window_mask(4, 3, window=2), "mask: 4 query positions, 3 key positions"),
         (lambda: sliding_window_mask(4, window=0), "sliding_window_mask: window=0, expected at least 1"),
         (lambda: sliding_window_mask(4, window=2, sinks=-1), "sliding_window_mask: sinks=-1, expected at least 0"),
-        (lambda: block_sparse_mask(4, block=0), "block_sparse_mask: block=0, expected at least 1"),
-        (lambda: block_sparse_mask(4, block=2, every=0), "block_sparse_mask: every=0, expected at least 1"),
         (lambda: padding_mask(torch.tensor([1, 2]), 0), r"padding_mask: ids of shape \(2,\), expected int \(B, S\)"),
         (lambda: combine_masks(torch.zeros(3, 3)), "combine_masks: a mask of torch.float32, expected torch.bool"),
         (

@@ -20,6 +20,7 @@ from tx_helpers.show.shapes import (
     Colour,
     card,
     either,
+    gibi,
     rgb,
     sheet,
     theme,
@@ -108,3 +109,7 @@ def test_each_role_has_a_mark_of_its_own():
         '<path d="M20,5l5,5l-5,5l-5,-5z" fill="#009E73"/>',
     ]
     assert shapes.value_mark(0, 0, fill="none").endswith('fill="none"/>')
+
+
+def test_bytes_are_said_in_their_unit():
+    assert [gibi(2**power * 1.5) for power in (10, 20, 30, 47)] == ["1.5 KiB", "1.5 MiB", "1.5 GiB", "192 TiB"]

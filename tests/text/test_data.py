@@ -12,7 +12,6 @@ from tx_helpers.text.data import (
     SequenceBatch,
     TextBatch,
     TextBatches,
-    copy_pairs,
     evaluation_windows,
     pad_right,
     sequence_batch,
@@ -96,14 +95,14 @@ def test_a_batch_depends_on_nothing_but_seed_and_step():
 
 def test_no_global_random_state_is_touched():
     states = [random.getstate(), torch.get_rng_state().tolist(), np.random.get_state()[1].tolist()]
-    PairBatches(PAIRS, 3)(0), TextBatches(range(30), 5, 2)(0), copy_pairs(3)
+    PairBatches(PAIRS, 3)(0), TextBatches(range(30), 5, 2)(0)
     assert [random.getstate(), torch.get_rng_state().tolist(), np.random.get_state()[1].tolist()] == states
 
 
 def test_batches_are_the_same_on_every_machine():
     drawn = [ids.tolist() for step in (0, 7) for ids in PairBatches(PAIRS, 4, seed=1)(step)]
-    drawn += [ids.tolist() for ids in TextBatches(range(1000), 3, 2, seed=1)(5)] + copy_pairs(5, seed=1)
-    assert hashlib.sha256(repr(drawn).encode()).hexdigest()[:16] == "75429d4a0eb6ccaa"
+    drawn += [ids.tolist() for ids in TextBatches(range(1000), 3, 2, seed=1)(5)]
+    assert hashlib.sha256(repr(drawn).encode()).hexdigest()[:16] == "ac3b919c40ef9ea6"
 
 
 def test_a_batch_goes_to_a_device_whole():
@@ -229,31 +228,6 @@ def test_what_is_no_pair_of_texts_is_an_error_that_shows_it(bad):
 def test_there_must_be_pairs():
     with pytest.raises(ValueError, match="word_pairs: no pairs"):
         word_pairs([])
-
-
-def test_the_copy_task_copies():
-    pairs = copy_pairs(2000, longest=4, symbols="abc", seed=3)
-    assert len(pairs) == 2000
-    assert all(source == target for source, target in pairs)
-    symbols = [source.split(" ") for source, _ in pairs]
-    lengths = Counter(map(len, symbols))
-    assert set(lengths) == {1, 2, 3, 4}
-    assert max(abs(count - 500) for count in lengths.values()) < 4 * 19.4
-    assert {symbol for text in symbols for symbol in text} == set("abc")
-    assert pairs == copy_pairs(2000, longest=4, symbols="abc", seed=3) != copy_pairs(2000, longest=4, symbols="abc")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        ({"count": 0}, "count=0, expected at least 1"),
-        ({"count": 3, "longest": 0}, "longest=0, expected at least 1"),
-        ({"count": 3, "symbols": ""}, "symbols is empty"),
-    ],
-)
-def test_an_empty_copy_task_is_an_error(arguments, complaint):
-    with pytest.raises(ValueError, match=f"copy_pairs: {complaint}"):
-        copy_pairs(**arguments)
 
 
 def test_a_text_is_split_as_nanogpt_splits_it():

@@ -4,7 +4,7 @@ import pytest
 
 from tx_helpers.text import world_tasks
 from tx_helpers.text.world import little_world
-from tx_helpers.text.world_vocabulary import KINDS, NO_KIND, SENTIMENTS, TASKS, world_tokenizer
+from tx_helpers.text.world_vocabulary import KINDS, NO_KIND, SENTIMENTS, TASKS, words_of, world_tokenizer
 
 TOKENS = world_tokenizer().tokens
 
@@ -42,3 +42,34 @@ def test_every_task_and_every_label_has_its_token():
     tags = {tag for row in world_tasks.entities(300)[1] for tag in row}
     assert tags == set(KINDS)
     assert {NO_KIND, *KINDS} - {"-"} <= set(TOKENS)
+
+
+def test_a_text_is_cut_into_small_words_and_signs():
+    assert words_of("Lucy has a goat. It's   old-ish!") == [
+        "lucy",
+        "has",
+        "a",
+        "goat",
+        ".",
+        "it",
+        "'s",
+        "old",
+        "ish",
+        "!",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a goat .", "words_of: 3 words and signs, expected 4 to 16"),
+        ("goat " * 17, "words_of: 17 words and signs, expected 4 to 16"),
+        ("", "words_of: 0 words and signs, expected 4 to 16"),
+        ("a" * 10_000, "words_of: a text of 10000 characters, expected a text of at most 200 characters"),
+        (None, "words_of: text is None, expected a text of at most 200 characters"),
+    ],
+)
+def test_a_text_that_does_not_fit_is_refused(text, said):
+    with pytest.raises(ValueError) as raised:
+        words_of(text)
+    assert str(raised.value) == said

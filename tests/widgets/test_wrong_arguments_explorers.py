@@ -38,6 +38,7 @@ from tx_helpers.text.data import word_pairs
 from tx_helpers.text.grammar import Grammar
 from tx_helpers.text.subwords import BytePairTokenizer
 from tx_helpers.text.tokenizers import CharTokenizer
+from tx_helpers.text.world_vocabulary import EXAMPLES
 from tx_helpers.widgets import sampling
 from tx_helpers.zoo.presets import gpt2
 from tx_helpers.zoo.recipes import Translator, Writer, translator_config
@@ -113,7 +114,7 @@ PLAIN = {
     "directions": (superposition.directions, dict(features=5, dimensions=3, kind="random")),
     "one unit": (partial(one_unit.fire, (1.0, 1.0)), dict(bias=-1.5, value=4.0)),
     "norms": (partial(norms.normalise, vector=[1.0, 2.0]), dict(kind="LayerNorm")),
-    "objectives": (objectives.objectives_explorer, dict(text=objectives.TEXT)),
+    "objectives": (objectives.objectives_explorer, dict(text=EXAMPLES[0])),
     "blocks": (online_softmax.read_blocks, dict(scores=[1.0, 2.0], values=[3.0, 4.0], size=1)),
     "pipeline": (pipeline_schedule.run, dict(name="1F1B", ranks=2, microbatches=3, backward=2.0)),
     "planner": (planner.planner_explorer, dict(model="GPT-2 XL", chip="V100")),
@@ -133,7 +134,7 @@ PLAIN = {
     "path lengths": (recurrence.path_lengths, dict(distance=8, kernel=3)),
     "router": (
         router.router_explorer,
-        dict(models={"one": DecoderOnly(specialist_config(3, width=16)).eval()}, text=objectives.TEXT),
+        dict(models={"one": DecoderOnly(specialist_config(3, width=16)).eval()}, text=EXAMPLES[0]),
     ),
     "sampling": (
         partial(sampling.sampling_explorer, sampling.NextToken(lambda so_far: torch.zeros(3), "abc")),

@@ -37,35 +37,6 @@ def sliding_window_mask(
     return (key <= query) & ((key > query - window) | (key < sinks))
 
 
-def block_sparse_mask(
-    T: int,
-    S: int | None = None,
-    *,
-    block: int,
-    local: int = 1,
-    first: int = 0,
-    every: int | None = None,
-    device: torch.device | str | None = None,
-) -> Tensor:
-    """Causal, and open by whole blocks of `block` positions, which a kernel can skip as a whole. Shape (T, S).
-
-    local  a query sees its own block and the local − 1 before it
-    first  the first blocks stay open to all (Zaheer et al. 2020, BigBird, calls them global)
-    every  so does the last position of every n-th block, where the model can keep a summary of the blocks before
-           (the "fixed" pattern of Child et al. 2019, Sparse Transformer, section 4.3)
-    With local = 2 and every = 1, n positions need about n · (2 · block + n / block) scores, not n².
-    """
-    check_numbers("block_sparse_mask", least=1, whole=True, block=block, local=local)
-    check_numbers("block_sparse_mask", least=1, whole=True, optional=True, every=every)
-    check_numbers("block_sparse_mask", least=0, whole=True, first=first)
-    query, key = _positions(T, S, device)
-    key_block = key // block
-    seen = (query // block - key_block < local) | (key_block < first)
-    if every is not None:
-        seen = seen | ((key + 1) % (every * block) == 0)
-    return (key <= query) & seen
-
-
 def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
     """No query sees padding: ids (B, S) -> mask (B, 1, 1, S), True at real tokens."""
     check_tensors("padding_mask", ids=(ids, "int B S"))

@@ -133,6 +133,15 @@ def percent(share: float) -> str:
     return "under 0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
 
 
+def gibi(size: float) -> str:
+    """Bytes as KiB, MiB, GiB or TiB."""
+    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB")):
+        if size >= 2**power:
+            value = size / 2**power
+            return f"{value:,.{0 if value >= 100 else 1}f} {unit}"
+    return f"{size / 2**10:,.1f} KiB"
+
+
 def line(x1: float, y1: float, x2: float, y2: float, stroke: str, **style) -> str:
     """A straight line."""
     return shape("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **style)

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
-from tx_helpers.nn.arguments import check_numbers, check_types, described
+from tx_helpers.nn.arguments import check_numbers, described
 from tx_helpers.text.tokenizers import Tokenizer, WordTokenizer
 
 IdPair = tuple[list[int], list[int]]
@@ -198,18 +198,6 @@ def word_pairs(pairs: Iterable[tuple], *, tokenizer: type[Tokenizer] = WordToken
     sources, targets = zip(*texts, strict=True)
     untrained = PairData(tokenizer.train(sources), tokenizer.train(targets), [])
     return untrained._replace(pairs=untrained.encode(texts))
-
-
-def copy_pairs(count: int, *, longest: int = 8, symbols: str = "abcdefghij", seed: int = 0) -> list[tuple[str, str]]:
-    """The copy task: ("c a f", "c a f"). All lengths from 1 to `longest` are equally likely, and so are the symbols."""
-    check_numbers("copy_pairs", least=1, whole=True, count=count, longest=longest)
-    check_types("copy_pairs", str, symbols=symbols)
-    uniform = _uniform(f"copy {seed}")
-    texts = []
-    for _ in range(count):
-        length = 1 + int(uniform() * longest)
-        texts.append(" ".join(symbols[int(uniform() * len(symbols))] for _ in range(length)))
-    return [(text, text) for text in texts]
 
 
 def train_validation_split(text: Text, share: float = 0.9) -> tuple[Text, Text]:

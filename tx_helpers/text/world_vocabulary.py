@@ -7,8 +7,10 @@ In this order: padding, beginning, end, unknown; the signs of the objectives; on
 `text.world_tasks`; the signs of a chat; the labels; then the words of the world in alphabetical order.
 """
 
+import re
 from functools import cache
 
+from tx_helpers.nn.arguments import described
 from tx_helpers.text.tokenizers import WordTokenizer
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_tasks import MASK
@@ -29,6 +31,7 @@ TASKS = {
 USER, ASSISTANT, END = "<user>", "<assistant>", "<end>"
 SENTIMENTS = ("negative", "neutral", "positive")
 KINDS = ("-", "animal", "firm", "fruit", "number", "person", "place", "thing")  # of an entity; "-" is none
+EXAMPLES = ["lucy has a goat . it eats leaves .", "max works at apple . he likes apples .", "tom lost a zebra ."]
 NO_KIND = "<none>"  # "-" as a token: a hyphen separates words
 
 
@@ -51,3 +54,14 @@ def world_id(token: str) -> int:
 def word_ids() -> range:
     """The ids of the world's words and labels: those that are no sign."""
     return range(world_id(SENTIMENTS[0]), len(world_tokenizer()))
+
+
+def words_of(text: str, *, fewest: int = 4, most: int = 16, letters: int = 200) -> list[str]:
+    """The words and signs of a text, in small letters. ValueError for a text that is too short or too long."""
+    if not isinstance(text, str) or len(text) > letters:
+        given = f"a text of {len(text)} characters" if isinstance(text, str) else f"text is {described(text)}"
+        raise ValueError(f"words_of: {given}, expected a text of at most {letters} characters")
+    found = re.findall(r"'s\b|\w+|[^\w\s-]", text.lower())
+    if not fewest <= len(found) <= most:
+        raise ValueError(f"words_of: {len(found)} words and signs, expected {fewest} to {most}")
+    return found

@@ -181,7 +181,7 @@ class ObjectiveBatches:
     texts_in_a_row=(1, 2, 3) a row has one text in the first batch, two in the second, three in the third, and one again
     in the fourth: so that a model meets long rows, too. All objectives draw the same texts for the same seed and step.
 
-    causal, prefix     <bos> text <eos> text <eos>; for `prefix` see `prompts.open_prompt`
+    causal, prefix     <bos> text <eos> text <eos>
     masked             <cls> text <sep> text <sep>; options: rate, as_mask, as_random
     next_sentence      <cls> first half <sep> second half <sep>; in about half of the rows that of another text
     span_corruption    text <sep> text, read by an encoder; its decoder reads <bos> and the target;

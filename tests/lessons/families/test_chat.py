@@ -1,19 +1,15 @@
 """The chat template, the chats of the little world, and tuning on them."""
 
-import jinja2
 import pytest
 import torch
-from hypothesis import given
 from hypothesis import strategies as st
 
 from tx_helpers.lessons.families.chat import (
-    CHAT_TEMPLATE,
     KINDS,
     ask_all,
     chat_batches,
     chat_ids,
     chats,
-    complete_all,
     exact_match,
     hero,
     render,
@@ -29,7 +25,6 @@ from tx_helpers.training.losses import language_model_loss
 from tx_helpers.zoo.world_models import world_model
 
 TOKENIZER = world_tokenizer()
-JINJA = jinja2.Template(CHAT_TEMPLATE)
 QUESTION = {"role": "user", "content": "who has a cat ?"}
 ANSWER = {"role": "assistant", "content": "mia"}
 words = st.lists(st.sampled_from(["mia", "cat", "?", "{{", "%}", "<b>", "<user", "é"]), min_size=1).map(" ".join)
@@ -45,12 +40,6 @@ def test_the_template_by_hand():
     assert render([QUESTION, ANSWER]) == "<user> who has a cat ? <assistant> mia <end>"
     assert render([QUESTION], add_generation_prompt=True) == "<user> who has a cat ? <assistant>"
     assert render([QUESTION, ANSWER, QUESTION]) == "<user> who has a cat ? <assistant> mia <end> <user> who has a cat ?"
-
-
-@given(chat=a_chat, prompt=st.booleans())
-def test_the_template_is_that_of_jinja(chat, prompt):
-    expected = JINJA.render(messages=chat, add_generation_prompt=prompt)
-    assert render(chat, add_generation_prompt=prompt) == expected
 
 
 @pytest.mark.parametrize(
@@ -158,10 +147,6 @@ class Writes(torch.nn.Module):
 )
 def test_an_answer_ends_at_the_first_sign_of_a_turn(written, answer):
     assert ask_all(Writes(written), ["who has a cat ?"], max_new_tokens=4) == [answer]
-
-
-def test_a_text_goes_on_to_the_end_of_a_text():
-    assert complete_all(Writes("a dog <end> mia"), ["mia has"], max_new_tokens=3) == ["a dog <end>"]
 
 
 def test_an_answer_stays_within_the_context():

@@ -9,7 +9,6 @@ from tx_helpers.lessons.families.tasks import TASKS
 from tx_helpers.lessons.families.tournament import (
     FAMILIES,
     FROM_SCRATCH,
-    as_text,
     batches_of_a_length,
     mean_and_spread,
     new_player,
@@ -102,24 +101,6 @@ def test_scores_of_a_seed_go_behind_those_before():
     table = run_tournament.appended(table, {"a": {"b": 0.25, "c": 0.75}})
     assert table == {"a": {"b": [0.5, 0.25], "c": [1.0, 0.75]}}
     assert mean_and_spread([0.5, 0.25, 0.75]) == (0.5, 0.25, 0.75)
-
-
-def test_the_table_as_text():
-    table = {
-        "tasks": {"answer": {"guess": [0.1, 0.2], "best": [1.0, 1.0]}, "go_on": {"guess": [0.0], "best": [0.5]}},
-        "scores": {
-            "pretrained": {family: {"answer": [0.25, 0.75], "go_on": [1.0]} for family in FAMILIES},
-            "scratch": {family: {"go_on": [0.5]} for family in FAMILIES},
-        },
-    }
-    head, answer, go_on = as_text(table).splitlines()
-    assert head.split() == ["task", *FAMILIES, "guess", "best"]
-    assert answer.split() == ["answer", *["50", "(25–75)"] * 3, "15", "100"]
-    assert go_on.split() == ["go_on", *["100", "(100–100)"] * 3, "0", "50"]
-    assert len({len(line) for line in (head, answer, go_on)}) == 1
-    assert as_text(table, "scratch").splitlines()[1].split() == ["go_on", *["50", "(50–50)"] * 3, "0", "50"]
-    with pytest.raises(ValueError, match="as_text: start='cold', expected one of pretrained, scratch"):
-        as_text(table, "cold")
 
 
 def test_the_tool_goes_on_from_a_file_of_the_same_settings_only(tmp_path):

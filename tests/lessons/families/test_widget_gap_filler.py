@@ -93,8 +93,8 @@ def test_the_pretrained_models_use_the_right_side_where_they_can(pretrained):
     [
         (TEXT, 36, "fill: place=36, expected at least 0 and less than 36"),
         (TEXT, "goat", "fill: place is 'goat', expected a whole number at least 0 less than 36"),
-        ("a goat .", 0, "pieces: 3 words and signs, expected 4 to 60"),
-        ("a" * 10_000, 0, "pieces: a text of 10000 characters, expected a text of at most 400 characters"),
+        ("a goat .", 0, "words_of: 3 words and signs, expected 4 to 60"),
+        ("a" * 10_000, 0, "words_of: a text of 10000 characters, expected a text of at most 400 characters"),
     ],
 )
 def test_a_wrong_argument_is_named(untrained, text, place, error):
@@ -138,7 +138,7 @@ def test_the_explorer_moves_the_gap_through_a_text_of_ones_own(pretrained):
     explorer.set(place=60)
     assert explorer.summary.startswith("Hidden is '!'.")  # the text has 20 words: the last one is hidden
     explorer.set(text="too short")
-    assert explorer.error == "pieces: 2 words and signs, expected 4 to 60"
+    assert explorer.error == "words_of: 2 words and signs, expected 4 to 60"
 
 
 def test_wrong_models_are_named():

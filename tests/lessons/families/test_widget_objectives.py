@@ -6,66 +6,35 @@ import pytest
 import torch
 
 from tx_helpers.lessons.families.objectives import (
-    LETTERS,
     NAMES,
-    TEXT,
     describe,
     draw,
     example,
     objectives_explorer,
-    pieces,
     unknown_words,
 )
 from tx_helpers.show.shapes import GREEN, WEIGHT
-from tx_helpers.text.world_vocabulary import MASK, SENTINELS, world_tokenizer
+from tx_helpers.text.world_vocabulary import EXAMPLES, MASK, SENTINELS, world_tokenizer
 from tx_helpers.training.objectives import halves
 
-WORDS = TEXT.split()
+WORDS = EXAMPLES[0].split()
 
 # --- compute ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_text_is_cut_into_small_words_and_signs():
-    assert pieces("Lucy has a goat. It's   old-ish!") == [
-        "lucy",
-        "has",
-        "a",
-        "goat",
-        ".",
-        "it",
-        "'s",
-        "old",
-        "ish",
-        "!",
-    ]
+def test_the_words_that_the_world_does_not_know():
     assert unknown_words("Tom saw a zebra, a zebra and <x0>.") == ["zebra", "<", "x0", ">"]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a goat .", "pieces: 3 words and signs, expected 4 to 16"),
-        ("goat " * 17, "pieces: 17 words and signs, expected 4 to 16"),
-        ("", "pieces: 0 words and signs, expected 4 to 16"),
-        ("a" * 10_000, f"pieces: a text of 10000 characters, expected a text of at most {LETTERS} characters"),
-        (None, f"pieces: text is None, expected a text of at most {LETTERS} characters"),
-    ],
-)
-def test_a_text_that_does_not_fit_is_refused(text, said):
-    with pytest.raises(ValueError) as raised:
-        pieces(text)
-    assert str(raised.value) == said
-
-
 def test_every_next_token_is_predicted_from_those_before_it():
-    one = example(TEXT, "causal")
+    one = example(EXAMPLES[0], "causal")
     assert one.inputs == ["<bos>", *WORDS] and one.targets == [*WORDS, "<eos>"]
     assert torch.equal(one.sees, torch.ones(10, 10).tril().bool()) and one.decoder == 10
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_masked_words_are_scored_and_nothing_else(seed):
-    one = example(TEXT, "masked", 0.5, seed)
+    one = example(EXAMPLES[0], "masked", 0.5, seed)
     assert one.sees.shape == (11, 11) and one.sees.all()
     told = [word if target is None else target for word, target in zip(one.inputs, one.targets, strict=True)]
     assert told == ["<cls>", *WORDS, "<sep>"]
@@ -76,7 +45,7 @@ def test_masked_words_are_scored_and_nothing_else(seed):
 def test_the_next_sentence_is_its_own_or_a_strangers():
     said = {}
     for seed in range(6):
-        one = example(TEXT, "next sentence", seed=seed)
+        one = example(EXAMPLES[0], "next sentence", seed=seed)
         assert one.inputs[:7] == ["<cls>", *WORDS[:5], "<sep>"] and one.inputs[-1] == "<sep>"
         assert one.targets[1:] == [None] * (len(one.inputs) - 1) and one.sees.all()
         follows = one.inputs[7:-1] == WORDS[5:]
@@ -86,7 +55,7 @@ def test_the_next_sentence_is_its_own_or_a_strangers():
 
 
 def test_spans_are_cut_out_and_put_back_by_the_decoder():
-    one = example(TEXT, "spans", 0.3, 1)
+    one = example(EXAMPLES[0], "spans", 0.3, 1)
     source, begun = one.inputs[: one.decoder], one.inputs[one.decoder :]
     targets = one.targets[one.decoder :]
     assert one.targets[: one.decoder] == [None] * one.decoder
@@ -95,14 +64,14 @@ def test_spans_are_cut_out_and_put_back_by_the_decoder():
     told = " ".join(source)
     for sentinel, span in zip(SENTINELS, spans[1:-1], strict=False):
         told = told.replace(sentinel, span.strip())
-    assert told == TEXT
+    assert told == EXAMPLES[0]
     S, n = one.decoder, len(one.inputs)
     assert one.sees[:, :S].all() and not one.sees[:S, S:].any()
     assert torch.equal(one.sees[S:, S:], torch.ones(n - S, n - S).tril().bool())
 
 
 def test_the_rest_is_scored_behind_a_prefix_that_sees_itself():
-    one = example(TEXT, "prefix", 0.3)
+    one = example(EXAMPLES[0], "prefix", 0.3)
     assert one.targets == [None] * 6 + ["eats", "leaves", ".", "<eos>"]
     assert one.sees[:7, :7].all() and not one.sees[:7, 7:].any()
     assert torch.equal(one.sees[7:], torch.ones(10, 10).tril().bool()[7:])
@@ -120,7 +89,7 @@ def test_a_text_is_halved_behind_the_middle_full_stop():
 
 @pytest.mark.parametrize("objective", NAMES.values())
 def test_a_cell_for_each_pair_and_a_box_for_each_word(objective):
-    one, picture = example(TEXT, objective, 0.3, 1), draw(TEXT, objective, 0.3, 1)
+    one, picture = example(EXAMPLES[0], objective, 0.3, 1), draw(EXAMPLES[0], objective, 0.3, 1)
     cells = re.findall(r'<rect [^>]*rx="3"[^>]*fill="([^"]+)"', picture.svg)[: len(one.inputs) ** 2]
     inside = [[True] * len(one.inputs)] * one.decoder + [
         [other >= one.decoder for other in range(len(one.inputs))] for _ in one.inputs[one.decoder :]
@@ -132,14 +101,14 @@ def test_a_cell_for_each_pair_and_a_box_for_each_word(objective):
     ]
     assert cells == expected
     assert picture.svg.count('rx="6"') == len(one.inputs) + len(one.scored)
-    assert picture.alt == describe(one, TEXT, objective)
+    assert picture.alt == describe(one, EXAMPLES[0], objective)
 
 
 def test_the_words_say_what_is_scored_and_seen():
-    assert draw(TEXT, "prefix", 0.3).alt == (
+    assert draw(EXAMPLES[0], "prefix", 0.3).alt == (
         "Prefix: 4 of 10 positions are scored: 'eats', 'leaves', '.', '<eos>'. A position sees 7.6 of 10 on average."
     )
-    assert draw(TEXT, "causal").alt == (
+    assert draw(EXAMPLES[0], "causal").alt == (
         "Next token (GPT): 10 of 10 positions are scored: 'lucy', 'has', 'a', 'goat', '.', 'it', …. "
         "A position sees 5.5 of 10 on average."
     )
@@ -160,9 +129,9 @@ def test_the_explorer_follows_its_controls():
     explorer = objectives_explorer()
     assert explorer.summary.startswith("Next token (GPT): 10 of 10 positions")
     explorer.set(objective="masked", share=0.6, seed=3)
-    assert explorer.summary == draw(TEXT, "masked", 0.6, 3).alt
+    assert explorer.summary == draw(EXAMPLES[0], "masked", 0.6, 3).alt
     explorer.set(text="Ada has a <script>alert(1)</script> goat.", objective="causal")
     assert "The little world has no '<', 'script', '>'" in explorer.summary and "<script" not in explorer.shown[0]
     explorer.set(text="short")
-    assert explorer.error == "pieces: 1 words and signs, expected 4 to 16"
+    assert explorer.error == "words_of: 1 words and signs, expected 4 to 16"
     assert len(objectives_explorer("tom lost a cat .").recorded["text"]) == 4

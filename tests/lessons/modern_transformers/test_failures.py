@@ -6,19 +6,14 @@ from torch import nn
 
 from tx_helpers.lessons.modern_transformers.failures import (
     NAMES,
-    VARIANTS,
-    drift,
     hallucination,
     injection,
-    latency,
     next_word_probabilities,
     questions,
     repeated_share,
     repetition,
 )
-from tx_helpers.text.stories import stories
 from tx_helpers.text.world_vocabulary import world_id, world_tokenizer
-from tx_helpers.zoo.shipped import story_writer
 
 
 class Says(nn.Module):
@@ -89,24 +84,3 @@ def test_repeated_share_by_hand():
 def test_greedy_decoding_repeats_itself():
     found = repetition(characters=700)
     assert found["greedy"] > 0.2 > max(found["drawn"], found["real stories"])
-
-
-def test_drift():
-    text = stories(2, seed=1)
-    found = drift(text)
-    assert set(found) == set(VARIANTS)
-    assert found["as it is"].changed == 0 and found["as it is"].loss == pytest.approx(story_writer(256).loss(text))
-    assert all(0 < each.changed <= 1 for name, each in found.items() if name != "as it is")
-    assert all(each.loss > 1.3 * found["as it is"].loss for name, each in found.items() if name != "as it is")
-
-
-@pytest.mark.parametrize("text", ["", "a", "a..."])
-def test_drift_needs_two_characters(text):
-    with pytest.raises(ValueError, match="drift: text"):
-        drift(text)
-
-
-def test_latency_grows_with_the_prompt():
-    found = latency((16, 512), new=2)
-    assert found[512]["first token"] > found[16]["first token"] > 0  # 32 times the tokens
-    assert all(row["each further token"] > 0 for row in found.values())

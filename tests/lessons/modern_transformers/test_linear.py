@@ -12,18 +12,14 @@ from transformers.models.qwen3_next.modeling_qwen3_next import (
     torch_recurrent_gated_delta_rule,
 )
 
-from parity import B, H, K, T, normal, properties, tokens
-from toy_models import model
+from parity import B, H, K, T, normal, properties
 from tx_helpers.lessons.modern_transformers.linear import (
     chunked,
     delta_chunked,
     delta_recurrent,
-    linear_attention,
     positive_features,
     quadratic,
-    recurrent,
 )
-from tx_helpers.nn.models import DecoderOnly
 from wrong_arguments import faults
 
 E = 3
@@ -62,11 +58,11 @@ def test_the_quadratic_form_is_the_formula():
 
 @given(T=st.integers(1, 9), chunk=st.integers(1, 10), cut=st.integers(0, 9))
 @properties
-def test_the_three_forms_are_equal_and_go_on_from_a_state(T, chunk, cut):
+def test_both_forms_are_equal_and_chunks_go_on_from_a_state(T, chunk, cut):
     tensors = [x.requires_grad_() for x in features(T)]
     right = quadratic(*tensors)
     wanted = gradients(right, tensors)
-    for form in (recurrent, partial(chunked, chunk=chunk)):
+    for form in (partial(chunked, chunk=size) for size in (1, chunk)):
         parts = [x[..., :cut, :] for x in tensors], [x[..., cut:, :] for x in tensors]
         outs, state = [], None
         for part in parts:
@@ -76,25 +72,6 @@ def test_the_three_forms_are_equal_and_go_on_from_a_state(T, chunk, cut):
         equal(torch.cat(outs, dim=-2), right)
         for mine, other in zip(gradients(torch.cat(outs, dim=-2), tensors), wanted, strict=True):
             equal(mine, other)
-
-
-@pytest.mark.parametrize("G", [1, H])
-def test_as_a_function_for_attend(G):
-    q, k, v = normal(B, H, T, K), normal(B, G, T, K, seed=1), normal(B, G, T, K, seed=2)
-    of_each = [x.expand(B, H, T, K) for x in (positive_features(k), v)]
-    equal(linear_attention(q, k, v, causal=True, chunk=2), quadratic(positive_features(q), *of_each))
-    scores = positive_features(q[:, :, :3]) @ of_each[0].transpose(-2, -1)
-    equal(linear_attention(q[:, :, :3], k, v), scores / scores.sum(dim=-1, keepdim=True) @ of_each[1])
-
-
-def test_a_decoder_with_it_sees_no_future():
-    built, ids = model(DecoderOnly, pad_id=None), tokens(B, 9)
-    softmax = built(ids)
-    for block in built.decoder.blocks:
-        block.self_attention.attend = linear_attention
-    logits = built(ids)
-    assert not torch.allclose(logits, softmax)
-    torch.testing.assert_close(built(ids[:, :4]), logits[:, :4])
 
 
 @given(T=st.integers(1, 9), chunk=st.integers(1, 10), cut=st.integers(1, 9), gate=st.booleans())
@@ -140,7 +117,7 @@ def test_the_delta_rule_overwrites_and_linear_attention_adds():
     """The same key twice: the delta rule reads the newer value, linear attention the mean of both."""
     key, values = torch.eye(K, dtype=torch.float64)[0].expand(2, K), normal(2, E)
     equal(delta_recurrent(key, key, values, torch.ones(2, dtype=torch.float64))[0][1], values[1])
-    equal(recurrent(key, key, values)[0][1], values.mean(dim=0))
+    equal(quadratic(key, key, values)[1], values.mean(dim=0))
 
 
 def test_as_many_keys_as_the_state_is_wide_are_recalled_and_more_are_not():
@@ -158,15 +135,9 @@ def test_as_many_keys_as_the_state_is_wide_are_recalled_and_more_are_not():
 
 def test_wrong_arguments():
     q, k, v = features()
-    for form in (quadratic, recurrent, partial(chunked, chunk=2)):
+    for form in (quadratic, partial(chunked, chunk=2)):
         assert faults(form, dict(q=q, k=k, v=v)) == []
     assert faults(chunked, dict(q=q, k=k, v=v, chunk=2)) == []
-    options = dict(mask=None, bias=None, causal=True, scale=None, dropout=0.0, chunk=2)
-    assert faults(linear_attention, dict(q=q, k=k, v=normal(B, H, T, K)) | options) == []
-    with pytest.raises(ValueError, match=r"linear_attention: q \(2, 3, 5, 4\) and k \(2, 3, 4, 4\), expected H a mult"):
-        linear_attention(q, k[:, :, 1:], k[:, :, 1:], causal=True)
-    with pytest.raises(ValueError, match="linear_attention: mask, bias, scale or dropout is given"):
-        linear_attention(q, k, k, scale=0.5)
     names = dict(zip(("q", "k", "v", "beta", "log_decay"), gated(), strict=True)) | {"state": normal(B, H, K, E)}
     assert faults(delta_recurrent, names) == []
     assert faults(delta_chunked, names | {"chunk": 2}) == []

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from parity import K, normal, properties
-from tx_helpers.lessons.modern_transformers.paged import BlockAllocator, PagedCache, paged_attention, reserved_waste
-from tx_helpers.nn.attention import eager_attention
-from tx_helpers.nn.cache import KVCache
+from tx_helpers.lessons.modern_transformers.paged import BlockAllocator, PagedCache, reserved_waste
 from wrong_arguments import faults
 
 N, SIZE, G, H = 7, 3, 2, 6
@@ -129,22 +127,6 @@ def test_waste_is_measured_against_a_cache_that_reserves():
     assert pages.waste == pytest.approx(1 - 25 / 30)  # its own third block now, with two positions
 
 
-@pytest.mark.parametrize("T", [1, 2, 5])
-@pytest.mark.parametrize("prompt", [0, 1, 3, 8])
-def test_attention_over_pages_is_attention_over_the_plain_cache(T, prompt):
-    pages, plain = cache(), KVCache()
-    other, sequence = pages.start(), pages.start()
-    for seed, length in enumerate((prompt, T)):
-        pages.append(other, *positions(2, seed=90 + seed))  # the blocks of the two alternate
-        new = positions(length, seed=10 * seed)
-        pages.append(sequence, *new)
-        k, v = plain.append(*(x[None] for x in new))
-    q = normal(H, T, K, seed=50)
-    for options in ({}, {"scale": 0.3}):
-        right = eager_attention(q[None], k, v, causal=True, **options)[0]
-        torch.testing.assert_close(paged_attention(q, pages, sequence, **options), right, rtol=0, atol=1e-12)
-
-
 def test_the_allocator_refuses():
     allocator = BlockAllocator(2)
     first, second = allocator.take(), allocator.take()
@@ -170,9 +152,6 @@ def test_wrong_arguments():
     assert faults(pages.append, dict(sequence=sequence, keys=keys, values=values)) == []
     assert faults(pages.fork, dict(sequence=sequence)) == []
     assert faults(pages.pages, dict(sequence=sequence)) == []
-    assert faults(paged_attention, dict(q=normal(H, 2, K), cache=pages, sequence=sequence, scale=0.5)) == []
     assert faults(reserved_waste, dict(lengths=[1, 3], longest=5)) == []
     with pytest.raises(ValueError, match=r"PagedCache: no sequence 99, expected one of \["):
         pages.free(99)
-    with pytest.raises(ValueError, match=r"paged_attention: q \(3, 2, 4\); expected a multiple of 2 heads and 1 to "):
-        paged_attention(normal(3, 2, K), pages, sequence)

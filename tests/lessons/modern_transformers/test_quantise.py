@@ -12,10 +12,8 @@ from parity import B, H, K, S, T, normal, properties, tokens
 from toy_models import model
 from tx_helpers.lessons.modern_transformers.quantise import (
     QuantisedCache,
-    bits_per_number,
     dequantise,
     fake_quantise,
-    int8_product,
     quantisation_aware,
     quantise,
     quantised_copy,
@@ -58,7 +56,6 @@ def test_by_hand():
     assert skew.codes.flatten().tolist() == [0, 1, 2, 3] and skew.zero.item() == 0
     shifted = quantise(torch.tensor([-1.0, 0.0, 2.0]), bits=2, symmetric=False)
     assert (shifted.codes.flatten().tolist(), shifted.zero.item()) == ([0, 1, 3], 1)
-    assert bits_per_number(4, 32) == 4.5 and bits_per_number(4, 32, symmetric=False) == 4.625
 
 
 def error(x, **options) -> float:
@@ -73,18 +70,6 @@ def test_smaller_groups_contain_an_outlier():
     assert error(normal(8, 96), bits=4) / error(normal(8, 96), bits=8) == pytest.approx(127 / 7, rel=0.1)
     positive = normal(8, 96).abs()  # half of the symmetric codes would stay unused
     assert error(positive, bits=4, group=96) > 1.5 * error(positive, bits=4, group=96, symmetric=False)
-
-
-def test_a_product_in_8_bits_with_the_outliers_apart():
-    x, weight = normal(T, 64), normal(6, 64, seed=1)
-    right = x @ weight.T
-    assert (int8_product(x, weight) - right).abs().max() < 0.02 * right.abs().max()
-    x[:, 5] = 60 * x[:, 5].sign()
-    right = x @ weight.T
-    together, apart = ((int8_product(x, weight, threshold=t) - right).abs().max() for t in (None, 6.0))
-    assert together > 5 * apart
-    everything = int8_product(x, weight, threshold=1e-9)
-    torch.testing.assert_close(everything, right, rtol=0, atol=1e-12)
 
 
 def test_the_small_float_is_torchs_fp8():
@@ -183,8 +168,6 @@ def test_wrong_arguments():
     x = normal(3, 8)
     assert faults(quantise, dict(x=x, bits=4, group=4, symmetric=True)) == []
     assert faults(fake_quantise, dict(x=x, bits=4, group=4)) == []
-    assert faults(int8_product, dict(x=x, weight=normal(5, 8), threshold=6.0)) == []
-    assert faults(bits_per_number, dict(bits=4, group=32, scale_bits=16)) == []
     assert faults(round_to_float, dict(x=x, exponent_bits=4, mantissa_bits=3, largest=448.0)) == []
     assert faults(quantised_copy, dict(model=nn.Linear(8, 4), bits=4, group=4)) == []
     assert faults(QuantisedCache, dict(bits=4)) == []

@@ -1,38 +1,28 @@
 """The roofline: formulas of operations and bytes, and orders that hold on every machine."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from tx_helpers.lessons.modern_transformers import roofline
 from tx_helpers.lessons.modern_transformers.cache_bytes import Intensity
 from tx_helpers.lessons.modern_transformers.roofline import (
-    Machine,
     adamw_cost,
     attention_cost,
-    best_seconds,
     big_decoder,
     decoder_cost,
     matmul_cost,
     measure_cases,
-    measure_machine,
-    prefill_and_decode,
-    tick,
 )
 from tx_helpers.nn.models import count_parameters
+from tx_helpers.training.machine_speed import measure_machine
 from tx_helpers.zoo.parts.flash import Blocks
 from wrong_arguments import faults
-
-MACHINE = Machine(1e11, 2e10)
 
 
 def test_costs_by_hand():
     assert matmul_cost(2, 3, 5) == Intensity(60, 4 * (6 + 15 + 10))
     assert attention_cost(3, 5, 2, heads=7) == Intensity(7 * 4 * 30, 7 * 4 * (4 * 15 + 2 * 8 * 2))
     assert adamw_cost(10) == Intensity(140, 280)
-    assert MACHINE.ridge == 5 and MACHINE.roof(2) == 4e10 and MACHINE.roof(50) == 1e11
 
 
 def test_a_square_product_gets_denser_and_a_vector_does_not():
@@ -78,28 +68,6 @@ def test_the_cases_are_measured_and_their_order_holds():
     dense, vector = rows["matrix · matrix"], rows["matrix · vector"]
     assert dense.reached > 2 * vector.reached  # some 20 times here
     assert rows["prefill, 256 tokens"].measured > 2 * rows["decode, one token"].measured  # 256 times the work
-
-
-def test_reading_is_faster_than_writing():
-    speeds = prefill_and_decode(big_decoder(width=256, layers=2), prompt=128, new=8)
-    assert speeds.prefill > speeds.decode > 0  # some 15 times here
-    with pytest.raises(ValueError, match="rounds=0"):
-        best_seconds(lambda: None, rounds=0)
-
-
-def test_a_coarse_clock_measures_many_runs(monkeypatch):
-    now = [0.0]
-
-    def run():
-        now[0] += 0.001
-
-    def clock():
-        now[0] += 1e-6  # a reading takes time, too
-        return now[0] // 0.0156 * 0.0156
-
-    monkeypatch.setattr(roofline, "time", SimpleNamespace(thread_time=clock))
-    assert tick(clock) == pytest.approx(0.0156)
-    assert best_seconds(run, rounds=3) == pytest.approx(0.001, rel=0.1)
 
 
 def test_wrong_arguments_are_named():

@@ -1,9 +1,10 @@
 """The picture of the roofline says which operations wait for memory."""
 
 from tx_helpers.lessons.modern_transformers.cache_bytes import Intensity
-from tx_helpers.lessons.modern_transformers.roofline import Machine, Row
+from tx_helpers.lessons.modern_transformers.roofline import Row
 from tx_helpers.lessons.modern_transformers.roofline_plot import roofline_picture
 from tx_helpers.show.plots import Picture
+from tx_helpers.training.machine_speed import Machine
 
 MACHINE = Machine(1e11, 2e10)  # the ridge is at 5 operations for each byte
 ROWS = [

@@ -4,31 +4,22 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from parity import properties
 from tx_helpers.lessons.modern_transformers import specialists
 from tx_helpers.lessons.modern_transformers.specialists import (
     BALANCES,
-    chosen_experts,
     entropy,
     experts_in_use,
-    favourite_words,
-    idle_experts,
-    mutual_information,
-    routes,
-    shares_by_class,
     specialisation,
     specialist_config,
     train_specialists,
     word_classes,
 )
-from tx_helpers.nn.models import DecoderOnly, count_parameters
+from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_vocabulary import world_tokenizer
 from tx_helpers.training.contexts import RandomStream
-from tx_helpers.zoo.parts.experts import Router, active_parameters, expert_load
+from tx_helpers.zoo.parts.experts import Router, expert_load
 
 
 @pytest.fixture(scope="module")
@@ -40,35 +31,11 @@ def untrained():
 def test_information_by_hand():
     assert entropy("aabb") == pytest.approx(1) and entropy("aaaa") == 0
     assert entropy("aaab") == pytest.approx(2 - 0.75 * math.log2(3))
-    assert mutual_information("aabb", "xxyy") == pytest.approx(1)
-    assert mutual_information("aabb", "xyxy") == pytest.approx(0)
-    with pytest.raises(ValueError, match="2 labels and 3"):
-        mutual_information("ab", "abc")
-
-
-@given(one=st.lists(st.integers(0, 3), min_size=1, max_size=30), seed=st.integers(0, 99))
-@properties
-def test_information_has_its_bounds(one, seed):
-    order = torch.randperm(len(one), generator=torch.Generator().manual_seed(seed)).tolist()
-    other = [one[place] for place in order]
-    shared = mutual_information(one, other)
-    assert -1e-9 <= shared <= entropy(one) + 1e-9
-    assert shared == pytest.approx(mutual_information(other, one))
-    assert mutual_information(one, one) == pytest.approx(entropy(one))
 
 
 def test_experts_in_use():
     load = torch.tensor([[0.25, 0.25, 0.25, 0.25], [1, 0, 0, 0], [0.5, 0.5, 0, 0]])
     torch.testing.assert_close(experts_in_use(load), torch.tensor([4.0, 1.0, 2.0]))
-    assert idle_experts(load).tolist() == [0, 3, 2]
-    assert idle_experts(torch.tensor([0.05, 0.07, 0.88]), below=0.2).tolist() == 1  # 0.067 is the bound
-
-
-def test_the_number_of_experts_leaves_the_active_parameters():
-    dense, sparse = (DecoderOnly(specialist_config(n)) for n in (1, 8))
-    routers = 2 * 64 * 8
-    assert active_parameters(dense) == count_parameters(dense) == active_parameters(sparse) - routers
-    assert count_parameters(sparse) - active_parameters(sparse) == 2 * 7 * 3 * 64 * 64
 
 
 def test_a_wrong_balance_is_named():
@@ -105,21 +72,6 @@ def test_the_bias_balances_a_router_on_its_own():
     for _ in range(100):
         router.rebalance(router(x).chosen, rate=0.01)
     assert before < 4 < 6 < experts_in_use(expert_load(router(x).chosen, 8))
-
-
-def test_routes_are_probabilities_in_the_order_of_the_blocks(untrained):
-    model = untrained
-    ids = torch.tensor([[1, *world_tokenizer().encode("mia lost a black key in the park .")]])
-    found = routes(model, ids)
-    assert found.shape == (1, ids.shape[1], 2, 8)
-    torch.testing.assert_close(found.sum(-1), torch.ones(1, ids.shape[1], 2))
-    assert found.argmax(-1).equal(chosen_experts(model, ids))  # no bias decides here
-    before = routes(model, ids[:, :4])
-    torch.testing.assert_close(before, found[:, :4])  # a causal model: what follows changes nothing
-    with pytest.raises(ValueError, match="vocabulary has"):
-        routes(model, torch.tensor([[9999]]))
-    with pytest.raises(ValueError, match="has no router"):
-        routes(DecoderOnly(specialist_config(1)), ids)
 
 
 def test_word_classes():
@@ -161,14 +113,3 @@ def test_without_a_word_of_two_senses_nothing_is_explained(monkeypatch):
     monkeypatch.setattr(specialists, "_observations", lambda *_: seen)
     found = specialisation(torch.nn.Identity())
     assert found["word"].share == [1, 0] and found["sense"].share == found["sense"].shuffled == [0, 0]
-
-
-def test_the_tables_agree(untrained):
-    model = ByWord()
-    words = favourite_words(model, texts=20, most=3)
-    assert [len(block) for block in words] == [8, 8] and all(len(each) <= 3 for block in words for each in block)
-    encode = world_tokenizer().encode
-    assert all(encode(word)[0] % 8 == expert for block in words for expert, kept in enumerate(block) for word in kept)
-    shares = shares_by_class(untrained, texts=20)
-    assert len(shares) == 2 and {"person", "sign", "small word", "pronoun"} <= set(shares[0])
-    assert all(sum(row) == pytest.approx(1) and len(row) == 8 for block in shares for row in block.values())

@@ -12,7 +12,6 @@ from parity import V, normal, properties, tokens
 from toy_models import config, model
 from tx_helpers.generation.search import generate
 from tx_helpers.lessons.modern_transformers.speculative import (
-    expected_speed_up,
     expected_tokens,
     kept_share,
     speculate,
@@ -190,9 +189,6 @@ def test_the_formulas():
     """Leviathan et al. 2023, table 1 and theorem 3.8: a = 0.8 and 5 ahead give 3.69 tokens for a pass."""
     assert expected_tokens(0.8, 5) == pytest.approx((1 - 0.8**6) / (1 - 0.8)) == pytest.approx(3.68928)
     assert expected_tokens(1.0, 5) == 6 and expected_tokens(0.0, 5) == 1
-    assert expected_speed_up(0.8, 5, 0.0) == pytest.approx(3.68928)
-    assert expected_speed_up(0.5, 3, 0.1) == pytest.approx(1.875 / 1.3)
-    assert expected_speed_up(0.1, 5, 0.2) < 1  # a bad draft costs more than it saves
 
 
 def test_wrong_arguments():
@@ -200,7 +196,6 @@ def test_wrong_arguments():
     assert faults(kept_share, dict(p=q, q=q)) == []
     uniforms = torch.full((2, 2), 0.5, dtype=torch.float64)
     assert faults(verify, dict(drafted=tokens(2, 2), q=q, p=p, uniforms=uniforms)) == []
-    assert faults(expected_speed_up, dict(kept=0.5, ahead=3, cost=0.1)) == []
     large, draft = model(DecoderOnly), model(DecoderOnly, n_layers=1)
     options = dict(max_new_tokens=3, ahead=2, temperature=0.7, generator=torch.Generator())
     assert faults(speculate, dict(large=large, draft=draft, prompt=tokens(1, 3)) | options) == []

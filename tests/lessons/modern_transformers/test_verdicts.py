@@ -8,13 +8,10 @@ from tx_helpers.lessons.modern_transformers.costs import cache_bytes_per_token, 
 from tx_helpers.lessons.modern_transformers.ladder import BUDGETS, FIRST, RATES, ladder_text, recipes, recorded_ladder
 from tx_helpers.lessons.modern_transformers.rungs import RUNGS
 from tx_helpers.lessons.modern_transformers.verdicts import (
-    CLAIMS,
     Comparison,
     as_text,
     compare,
     entry,
-    in_words,
-    verdict,
 )
 
 TABLE = recorded_ladder()
@@ -59,10 +56,9 @@ def test_the_recorded_figures_in_bands():
 
 
 def made(**losses: list[float]) -> dict:
-    """A table in which every entry of every claim has the same losses but for those named."""
-    rows = {pair for pairs in CLAIMS.values() for both in pairs for pair in both} | {("rungs", FIRST)}
+    """A table of two entries, which have the same losses but for those named."""
     table = {"about": {"seeds": [0, 1]}, "rungs": [], "alone": [], "without": []}
-    for group, name in sorted(rows):
+    for group, name in (("rungs", FIRST), ("alone", "SwiGLU")):
         table[group].append({"name": name, **{budget: losses.get(name, [1.0, 1.0]) for budget in BUDGETS}})
     return table
 
@@ -76,17 +72,6 @@ def test_a_comparison_goes_seed_by_seed():
     assert Comparison("a", "b", "steps", (0.1, -0.1)).outcome == "no clear difference"
 
 
-def test_a_verdict_turns_with_the_numbers():
-    better, worse = (verdict("SwiGLU is better", made(SwiGLU=losses)) for losses in ([0.5, 0.6], [1.5, 1.6]))
-    assert in_words(better) == "of 12 comparisons: lower in 9, no clear difference in 3"
-    assert in_words(worse) == "of 12 comparisons: higher in 9, no clear difference in 3"
-
-
-def test_the_claims_name_recorded_entries():
-    for claim in CLAIMS:
-        assert len(verdict(claim)) == 3 * len(CLAIMS[claim])
-
-
 def test_the_text_has_a_line_for_each_row_and_the_spread():
     table = copy.deepcopy(TABLE)
     table["rungs"][0]["steps"] = [1.0, 2.0, 3.0, 2.0, 2.0]
@@ -97,8 +82,6 @@ def test_the_text_has_a_line_for_each_row_and_the_spread():
 
 
 def test_wrong_names_are_named():
-    with pytest.raises(ValueError, match="verdict: claim='x', expected"):
-        verdict("x")
     with pytest.raises(ValueError, match="compare: budget='euros', expected"):
         compare(("rungs", FIRST), ("rungs", FIRST), "euros")
     with pytest.raises(ValueError, match="the ladder's 'alone': name='x', expected"):

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from drawn import texts
-from tx_helpers.lessons.families.objectives import TEXT
 from tx_helpers.lessons.modern_transformers.router import (
     Routes,
     describe,
@@ -21,7 +20,7 @@ from tx_helpers.lessons.modern_transformers.specialists import routes, specialis
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.show.shapes import BLUE, ORANGE
 from tx_helpers.text.data import BOS
-from tx_helpers.text.world_vocabulary import world_tokenizer
+from tx_helpers.text.world_vocabulary import EXAMPLES, world_tokenizer
 from tx_helpers.zoo.parts.experts import Router, expert_load, within_capacity
 
 TINY = Routes(  # one block, three words, three experts, two choices
@@ -48,16 +47,16 @@ def model():
 
 
 def test_the_probabilities_are_those_of_the_package(model):
-    ids = torch.tensor([[BOS, *world_tokenizer().encode(TEXT)]])
-    found = route(model, TEXT)
+    ids = torch.tensor([[BOS, *world_tokenizer().encode(EXAMPLES[0])]])
+    found = route(model, EXAMPLES[0])
     assert torch.equal(found.probabilities.transpose(0, 1), routes(model, ids)[0])
-    assert len(tokens_of(TEXT)) == ids.numel() and tokens_of(TEXT)[1:] == TEXT.split()
+    assert len(tokens_of(EXAMPLES[0])) == ids.numel() and tokens_of(EXAMPLES[0])[1:] == EXAMPLES[0].split()
     assert found.kept.all() and found.room == math.inf
 
 
 @pytest.mark.parametrize("top_k", [1, 2, 3])
 def test_the_best_are_chosen_with_their_bias_as_far_as_there_is_room(model, top_k):
-    found = route(model, TEXT, top_k, 0.5)
+    found = route(model, EXAMPLES[0], top_k, 0.5)
     bias = torch.linspace(-0.3, 0.3, 5)
     assert torch.equal(found.chosen, (found.probabilities + bias).topk(top_k).indices)
     for block in range(2):
@@ -67,7 +66,7 @@ def test_the_best_are_chosen_with_their_bias_as_far_as_there_is_room(model, top_
 
 
 def test_a_word_without_room_changes_what_the_next_block_gets(model):
-    free, full = route(model, TEXT), route(model, TEXT, 1, 0.5)
+    free, full = route(model, EXAMPLES[0]), route(model, EXAMPLES[0], 1, 0.5)
     assert torch.equal(free.probabilities[0], full.probabilities[0])
     assert not torch.allclose(free.probabilities[1], full.probabilities[1])
 
@@ -80,7 +79,7 @@ def test_the_model_is_as_it_was(model):
         raise RuntimeError
     assert [(router.config, router.training) for router in routers] == before
     with pytest.raises(ValueError, match="route: top_k=0, expected at least 1"):
-        route(model, TEXT, 0)
+        route(model, EXAMPLES[0], 0)
 
 
 # --- draw and describe -----------------------------------------------------------------------------------------------
@@ -118,14 +117,14 @@ def test_the_words():
 
 def test_the_explorer_follows_its_controls(model):
     explorer = router_explorer({"one": model, "other": DecoderOnly(specialist_config(3, width=16)).eval()})
-    assert explorer.summary == describe(tokens_of(TEXT), route(model, TEXT))
+    assert explorer.summary == describe(tokens_of(EXAMPLES[0]), route(model, EXAMPLES[0]))
     assert explorer.controls["top_k"].max == 3
     explorer.set(top_k=2, capacity="1", text="tom lost a <script>zebra</script> .")
     assert explorer.error == "" and "<script" not in explorer.shown[0] and "lost" in explorer.summary
-    explorer.set(model="other", text=TEXT)
+    explorer.set(model="other", text=EXAMPLES[0])
     assert " of 3 experts are used" in explorer.summary
     explorer.set(text="short")
-    assert explorer.error == "pieces: 1 words and signs, expected 4 to 16"
+    assert explorer.error == "words_of: 1 words and signs, expected 4 to 16"
 
 
 def test_a_model_without_a_router_is_refused():

@@ -10,7 +10,6 @@ from tx_helpers.lessons.scaling_up.collectives import (
     all_reduce,
     all_reduce_at_one,
     all_to_all,
-    broadcast,
     bytes_sent,
     reduce_scatter,
 )
@@ -46,11 +45,6 @@ def test_the_others_put_each_part_where_it_belongs(n):
     own = [row[0] for row in parts]
     for gathered in simulate(all_gather, own).results:
         assert all(torch.equal(a, b) for a, b in zip(gathered, own, strict=True))
-    for source in range(n):
-        given = [own[source] if rank == source else None for rank in range(n)]
-        run = simulate(lambda rank, x, source=source: broadcast(rank, x, source), given)
-        assert all(torch.equal(x, own[source]) for x in run.results)
-        assert len(run.messages) == n - 1
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
@@ -67,9 +61,8 @@ def test_bytes_equal_the_formula(n):
 
 
 def all_of_them(rank, x, parts):
-    seven = torch.tensor(7) if rank.number == 1 else None
     found = all_reduce(rank, x), all_gather(rank, x), reduce_scatter(rank, parts), all_to_all(rank, parts)
-    return *found, all_reduce_at_one(rank, x), broadcast(rank, seven, source=1)
+    return *found, all_reduce_at_one(rank, x)
 
 
 def of_pytorch(number, n, folder, xs, parts):
@@ -113,6 +106,6 @@ def test_wrong_arguments_are_named():
             of(form)([torch.ones(1)] * 3)
     with pytest.raises(ValueError, match="expected one shape"):
         of(reduce_scatter)([torch.ones(1), torch.ones(2)])
-    for form in (all_reduce, all_gather, all_reduce_at_one, broadcast):
+    for form in (all_reduce, all_gather, all_reduce_at_one):
         assert faults(of(form), {"given": torch.ones(2)}) == []
     assert faults(bytes_sent, {"collective": "all_reduce", "size": 4, "n": 2}) == []

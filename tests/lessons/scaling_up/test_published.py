@@ -6,8 +6,13 @@ from dataclasses import replace
 import pytest
 
 from tx_helpers.lessons.scaling_up.cluster import Assumptions
-from tx_helpers.lessons.scaling_up.published import MODELS, PARAMETERS, RUNS, compare
+from tx_helpers.lessons.scaling_up.published import MODELS, RUNS, compare
 from wrong_arguments import faults
+
+PARAMETERS = {  # as reported
+    **{"GPT-3 175B": 174.6e9, "PaLM 540B": 540.35e9, "Llama 3 405B": 405e9, "DeepSeek-V3": 671e9},
+    "GPT 530B": 529.6e9,
+}
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -17,7 +17,6 @@ from tx_helpers.zoo.parts.experts import (
     MixtureOfExperts,
     Router,
     Routing,
-    active_parameters,
     balance_loss,
     expert_load,
     routes,
@@ -293,11 +292,9 @@ def test_routes_collects_every_router_with_its_graph_and_leaves_no_hook():
     assert not any(module._forward_hooks for module in made.modules())
 
 
-def test_total_and_active_parameters():
+def test_the_parameters_of_all_experts():
     made = MixtureOfExperts(D, F, E, k, shared=2)
     assert count_parameters(made) == D * E + (E + 2) * 3 * D * F
-    assert active_parameters(made) == D * E + (k + 2) * 3 * D * F
-    assert active_parameters(torch.nn.Linear(2, 3)) == 9
 
 
 # --------------------------------------------------------------------------------------------------- like other layers
@@ -328,7 +325,6 @@ def test_it_follows_device_and_precision(device, dtype, options):
         (within_capacity, dict(chosen=tokens(B, T, k, low=0, high=E), n_experts=E, capacity_factor=1.0)),
         (Router(D, E, k, biased=True).rebalance, dict(chosen=tokens(B, T, k, low=0, high=E), rate=0.1)),
         (balance_loss, dict(routings=[routing_to([1])])),
-        (active_parameters, dict(model=torch.nn.Linear(2, 3))),
     ],
     ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )

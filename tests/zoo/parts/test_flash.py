@@ -18,7 +18,6 @@ from tx_helpers.zoo.parts.flash import (
     flash_attention,
     flash_cost,
     merge,
-    online_softmax,
     partial_attention,
     written_out_cost,
 )
@@ -41,20 +40,6 @@ def random_mask(*shape, seed=3):
 
 def equal(ours, theirs):
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("shift", [0.0, 1000.0, -1000.0])
-def test_online_softmax(shift):
-    scores = 5 * normal(B, T, S) + shift
-    equal(online_softmax(scores), scores.softmax(-1))
-
-
-def test_online_softmax_of_closed_scores():
-    scores = normal(T, S)
-    scores[:, 0] = scores[0, :3] = -INF  # the first ones arrive closed
-    equal(online_softmax(scores), scores.softmax(-1))
-    scores[1] = -INF
-    assert online_softmax(scores)[1].tolist() == [0.0] * S
 
 
 def test_two_halves_merge_to_the_whole_in_any_order():
@@ -162,7 +147,6 @@ def test_wrong_arguments():
     mask = torch.ones(T, S, dtype=torch.bool)
     options = dict(mask=mask, bias=None, causal=True, scale=0.5, dropout=0.0, block_q=2, block_k=3)
     assert faults(flash_attention, dict(q=q, k=k, v=v, **options)) == []
-    assert faults(online_softmax, dict(scores=q)) == []
     assert faults(blocks_for, dict(fast_memory=100, K=4)) == []
     assert faults(written_out_cost, dict(T=2, S=3, K=4)) == []
     assert faults(partial(flash_cost, blocks=Blocks(1, 1)), dict(T=2, S=3, K=4)) == []

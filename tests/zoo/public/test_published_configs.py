@@ -8,7 +8,6 @@ import torch
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import count_parameters
 from tx_helpers.zoo.parts.expert_groups import ExpertGroups
-from tx_helpers.zoo.parts.experts import active_parameters
 from tx_helpers.zoo.parts.latent import LatentConfig
 from tx_helpers.zoo.presets import gpt2, llama, t5
 from tx_helpers.zoo.public.config_paths import differences, resolved
@@ -213,8 +212,6 @@ def test_mixtral_8x7b():
         **dict(torch_dtype="bfloat16", transformers_version="4.36.0.dev0", use_cache=True, vocab_size=32000),
     )
     assert parameters("mixtral", config) == 46_702_792_704  # "47B parameters, but only uses 13B active"
-    with torch.device("meta"):
-        assert active_parameters(FAMILIES["mixtral"].model(config)) == 12_879_925_248
 
 
 def test_qwen_3_30b_a3b():
@@ -230,8 +227,6 @@ def test_qwen_3_30b_a3b():
         **dict(transformers_version="4.51.0", use_cache=True, use_sliding_window=False, vocab_size=151936),
     )
     assert parameters("qwen3_moe", config) == 30_532_122_624  # "30.5B in total and 3.3B activated"
-    with torch.device("meta"):
-        assert active_parameters(FAMILIES["qwen3_moe"].model(config)) == 3_353_032_704
 
 
 def test_gemma_2b():

@@ -21,7 +21,6 @@ from torch import nn
 from tx_helpers.generation.search import generate
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types, described
 from tx_helpers.text.data import IGNORE, PAD, TextBatch, text_batch
-from tx_helpers.text.tokenizers import EOS
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_truth import Truth
 from tx_helpers.text.world_vocabulary import ASSISTANT, END, USER, world_id, world_tokenizer
@@ -34,14 +33,6 @@ SIGNS = {"user": USER, "assistant": ASSISTANT}
 KINDS = ("answer", "summarise", "story")
 MOODS = {"": "", "happy ": "positive", "sad ": "negative"}  # of a day, and the sentiment of its story
 TUNING_STEPS, TUNING_BATCH, TUNING_RATE = 150, 32, 0.01
-
-# The same template as `render`, in the language (Jinja) in which the library transformers keeps it with a tokenizer.
-CHAT_TEMPLATE = (
-    "{% for message in messages %}{{ '<' + message['role'] + '> ' + message['content'] }}"
-    "{% if message['role'] == 'assistant' %}{{ ' <end>' }}{% endif %}"
-    "{% if not loop.last %}{{ ' ' }}{% endif %}{% endfor %}"
-    "{% if add_generation_prompt %}{{ ' <assistant>' }}{% endif %}"
-)
 
 
 def render(chat: Chat, *, add_generation_prompt: bool = False) -> str:
@@ -174,12 +165,6 @@ def ask_all(model: nn.Module, asked: Sequence[str | Chat], *, max_new_tokens: in
     chats = [[{"role": "user", "content": one}] if isinstance(one, str) else one for one in asked]
     texts = [render(chat, add_generation_prompt=True) for chat in chats]
     return _written(model, texts, [END, USER, ASSISTANT], max_new_tokens, options)
-
-
-def complete_all(model: nn.Module, texts: Sequence[str], *, max_new_tokens: int = 60, **options) -> list[str]:
-    """What the model writes behind texts without a template: what a model that was only pretrained can do."""
-    check_types("complete_all", Sequence, texts=texts)
-    return _written(model, texts, [EOS], max_new_tokens, options)
 
 
 def _written(model: nn.Module, texts: Sequence[str], ends: Sequence[str], longest: int, options: dict) -> list[str]:

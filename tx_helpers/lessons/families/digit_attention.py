@@ -83,16 +83,6 @@ def read(model: TinyViT, images: Tensor, layer: int = 1, head: int = 0, hide: st
     return Reading(shown, weights, model(shown).softmax(-1), model(images).softmax(-1), patch)
 
 
-def answers_changed(model: TinyViT, images: Tensor, hide: str) -> float:
-    """The share of answers that change when a patch is hidden: the mean over all layers and heads."""
-    shares = []
-    for layer, block in enumerate(model.blocks):
-        for head in range(block.self_attention.n_heads):
-            seen = read(model, images, layer, head, hide)
-            shares.append((seen.chances.argmax(-1) != seen.before.argmax(-1)).double().mean())
-    return torch.stack(shares).mean().item()
-
-
 @torch.no_grad()
 def misread(model: TinyViT, images: Tensor, labels: Tensor) -> list[int]:
     """The numbers of the images (N, 8, 8) that the model names wrongly."""

@@ -71,12 +71,6 @@ class Mappings:
 
         return batch
 
-    def best_accuracy(self, shots: int) -> float:
-        """The best accuracy on a new mapping after `shots` examples: 1 for a word among them, 1 / LABELS for others."""
-        check_numbers("best_accuracy", least=0, whole=True, shots=shots)
-        unseen = (1 - 1 / self.in_a_row) ** shots
-        return 1 - unseen + unseen / LABELS
-
 
 class Learner(NamedTuple):
     """A trained model, and its accuracy during training: step -> one number for each number of examples before."""
@@ -85,20 +79,6 @@ class Learner(NamedTuple):
     run: Run
     by_shots: dict[int, list[float]]  # on mappings that are new in each row
     by_heart: dict[int, list[float]]  # on the fixed mapping of the table
-
-    def rises_at(self, shots: int = 8, *, above: float = 0.65) -> int | None:
-        """The first measured step from which accuracy on new mappings stays above a bound; None if it never does.
-
-        Accuracy is the mean over all words that have at least `shots` examples before them.
-        """
-        found = None
-        for step, accuracies in self.by_shots.items():
-            late = accuracies[shots:]
-            if sum(late) <= above * len(late):
-                found = None
-            elif found is None:
-                found = step
-        return found
 
 
 def learn_mappings(

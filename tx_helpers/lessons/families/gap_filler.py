@@ -18,14 +18,13 @@ import ipywidgets as widgets
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.lessons.families.objectives import pieces
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, MONO, MUTED, PINK, card, shape, words
 from tx_helpers.text.data import BOS, EOS
 from tx_helpers.text.world import little_world
-from tx_helpers.text.world_vocabulary import CLS, MASK, SENTINELS, SEP, word_ids, world_id, world_tokenizer
+from tx_helpers.text.world_vocabulary import CLS, MASK, SENTINELS, SEP, word_ids, words_of, world_id, world_tokenizer
 from tx_helpers.training.contexts import cpu_threads
 from tx_helpers.zoo.world_models import CLASSES, world_model
 
@@ -54,7 +53,7 @@ COLUMN, ADVANCE, ROW, LEFT = 154, 7.8, 24, 14  # pixels: of a column, of a lette
 @torch.no_grad()
 def fill(models: Mapping[str, nn.Module], text: str, place: int) -> dict[str, dict[str, float]]:
     """Way -> word -> probability, the likeliest first. The word at `place` (from 0) is hidden. No way looks at it."""
-    found = pieces(text, fewest=FEWEST, most=MOST, letters=LETTERS)
+    found = words_of(text, fewest=FEWEST, most=MOST, letters=LETTERS)
     check_numbers("fill", least=0, less_than=len(found), whole=True, place=place)
     before, after = (world_tokenizer().encode(" ".join(part)) for part in (found[:place], found[place + 1 :]))
     hidden = models["encoder"](torch.tensor([[world_id(CLS), *before, world_id(MASK), *after, world_id(SEP)]]))
@@ -172,12 +171,12 @@ def gap_filler_explorer(models: Mapping[str, nn.Module] | None = None, *, text: 
         models = {kind: world_model(kind) for kind in CLASSES}
     check_types("gap_filler_explorer", Mapping, models=models)
     check_types("gap_filler_explorer", nn.Module, **{f"models[{kind!r}]": models.get(kind) for kind in CLASSES})
-    found = pieces(text, fewest=FEWEST, most=MOST, letters=LETTERS)
+    found = words_of(text, fewest=FEWEST, most=MOST, letters=LETTERS)
     check_numbers("gap_filler_explorer", least=1, most=len(found), whole=True, place=place)
     filled = lru_cache(maxsize=128)(lambda text, place: fill(models, text, place))
 
     def picture(text: str, place: int) -> Svg:
-        found = pieces(text, fewest=FEWEST, most=MOST, letters=LETTERS)
+        found = words_of(text, fewest=FEWEST, most=MOST, letters=LETTERS)
         hidden = min(place, len(found)) - 1
         with cpu_threads(1):
             return draw(filled(text, hidden), found, hidden)

@@ -12,14 +12,13 @@ A row is a position: its input on the left, its target on the right, and between
 The functions that make input and target are those of `training/objectives.py`: what is drawn is what a model gets.
 """
 
-import re
 from typing import NamedTuple
 
 import ipywidgets as widgets
 import torch
 from torch import Tensor
 
-from tx_helpers.nn.arguments import check_numbers, check_one_of, described
+from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.nn.masks import causal_mask
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
@@ -41,7 +40,17 @@ from tx_helpers.show.shapes import (
 )
 from tx_helpers.text.data import BOS, EOS, IGNORE
 from tx_helpers.text.world import little_world
-from tx_helpers.text.world_vocabulary import CLS, MASK, SENTINELS, SEP, word_ids, world_id, world_tokenizer
+from tx_helpers.text.world_vocabulary import (
+    CLS,
+    EXAMPLES,
+    MASK,
+    SENTINELS,
+    SEP,
+    word_ids,
+    words_of,
+    world_id,
+    world_tokenizer,
+)
 from tx_helpers.training.objectives import (
     causal,
     halves,
@@ -59,10 +68,7 @@ NAMES = {
     "spans cut out (T5)": "spans",
     "prefix": "prefix",
 }
-TEXT = "lucy has a goat . it eats leaves ."
-TEXTS = [TEXT, "max works at apple . he likes apples .", "tom lost a zebra ."]
-RECORDED = {"text": TEXTS, "share": [0.15, 0.3, 0.5], "seed": [0, 1, 2, 3]}  # for pages without a kernel
-FEWEST, MOST, LETTERS = 4, 16, 200  # words of a text, and its characters
+RECORDED = {"text": EXAMPLES, "share": [0.15, 0.3, 0.5], "seed": [0, 1, 2, 3]}  # for pages without a kernel
 ASIDE = 12  # words of another text's sentence, at most
 WIDE, LEFT, TOP = 96, 116, 84  # pixels: a word's box, and where the table of who sees whom begins
 NARROWEST = 520
@@ -85,21 +91,10 @@ class Example(NamedTuple):
         return [target for target in self.targets if target is not None]
 
 
-def pieces(text: str, *, fewest: int = FEWEST, most: int = MOST, letters: int = LETTERS) -> list[str]:
-    """The words and signs of a text, in small letters. ValueError for a text that is too short or too long."""
-    if not isinstance(text, str) or len(text) > letters:
-        given = f"a text of {len(text)} characters" if isinstance(text, str) else f"text is {described(text)}"
-        raise ValueError(f"pieces: {given}, expected a text of at most {letters} characters")
-    found = re.findall(r"'s\b|\w+|[^\w\s-]", text.lower())
-    if not fewest <= len(found) <= most:
-        raise ValueError(f"pieces: {len(found)} words and signs, expected {fewest} to {most}")
-    return found
-
-
 def unknown_words(text: str) -> list[str]:
     """The words of a text that the little world does not have."""
     tokenizer = world_tokenizer()
-    return [word for word in dict.fromkeys(pieces(text)) if tokenizer.encode(word) == [tokenizer.unknown_id]]
+    return [word for word in dict.fromkeys(words_of(text)) if tokenizer.encode(word) == [tokenizer.unknown_id]]
 
 
 def example(text: str, objective: str, share: float = 0.15, seed: int = 0) -> Example:
@@ -107,7 +102,7 @@ def example(text: str, objective: str, share: float = 0.15, seed: int = 0) -> Ex
     check_one_of("objectives", NAMES.values(), objective=objective)
     check_numbers("objectives", above=0, less_than=1, share=share)
     check_numbers("objectives", whole=True, seed=seed)
-    ids = torch.tensor(world_tokenizer().encode(" ".join(pieces(text))))
+    ids = torch.tensor(world_tokenizer().encode(" ".join(words_of(text))))
     framed = torch.tensor([BOS, *ids, EOS])
     drawn = torch.Generator().manual_seed(seed)
     if objective == "causal":
@@ -227,13 +222,13 @@ def _stand_in(word: str, target: str | None) -> str:
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
-def objectives_explorer(text: str = TEXT) -> Explore:
+def objectives_explorer(text: str = EXAMPLES[0]) -> Explore:
     """Type a text of the little world, and choose an objective, the share of words that it hides, and a draw."""
-    pieces(text)
+    words_of(text)
     return Explore(
         draw,
         name="objectives",
-        recorded=RECORDED | {"text": list(dict.fromkeys([text, *TEXTS]))},
+        recorded=RECORDED | {"text": list(dict.fromkeys([text, *EXAMPLES]))},
         text=widgets.Text(text, description="Text", style=STYLE, layout={"width": "640px"}),
         objective=widgets.Dropdown(options=list(NAMES.items()), description="Objective", style=STYLE),
         share=widgets.FloatSlider(0.15, min=0.05, max=0.6, step=0.05, description="Hidden share", style=STYLE),

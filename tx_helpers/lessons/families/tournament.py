@@ -183,19 +183,6 @@ def recorded(file: str | Path = FILE) -> dict[str, Any]:
     return json.loads(Path(file).read_text(encoding="utf-8"))
 
 
-def as_text(table: dict[str, Any], start: str = "pretrained") -> str:
-    """The table in percent: of each family the mean over the seeds, and the lowest and highest in brackets."""
-    check_one_of("as_text", STARTS, start=start)
-    lines = [f"{'task':10} " + " ".join(f"{family:>17}" for family in FAMILIES) + "   guess   best"]
-    for task, facts in table["tasks"].items():
-        rows = [table["scores"][start][family].get(task) for family in FAMILIES]
-        if None not in rows:
-            cells = " ".join(f"{_percent(row):>17}" for row in rows)
-            guess, best = (f"{100 * sum(facts[key]) / len(facts[key]):.0f}" for key in ("guess", "best"))
-            lines.append(f"{task:10} {cells} {guess:>7} {best:>6}")
-    return "\n".join(lines)
-
-
 def weights_hash(family: str) -> str:
     """The first 12 digits of the SHA-256 of the pretrained weights that come with the package, without their header."""
     content = (FOLDER / f"{family}.safetensors").read_bytes()
@@ -206,8 +193,3 @@ def weights_hash(family: str) -> str:
 def mean_and_spread(scores: Sequence[float]) -> tuple[float, float, float]:
     """Mean, smallest and largest of the scores of all seeds."""
     return sum(scores) / len(scores), min(scores), max(scores)
-
-
-def _percent(scores: Sequence[float]) -> str:
-    mean, lowest, highest = (f"{100 * number:.0f}" for number in mean_and_spread(scores))
-    return f"{mean} ({lowest}–{highest})"

@@ -17,7 +17,7 @@ from tx_helpers.lessons.modern_transformers.cache_bytes import CachedModel, cach
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, MUTED, ORANGE, bar, card, named_bar, shape, words
+from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, MUTED, ORANGE, bar, card, gibi, named_bar, shape, words
 
 # Memory in GB as sold, which means GiB for memory chips. Sources: the makers' data sheets (NVIDIA T4 2019, GeForce RTX
 # 4090 2022, A100 80GB 2021, H100 SXM 2022; AMD Instinct MI300X 2023).
@@ -148,15 +148,6 @@ def verdict(found: Need, memory: int) -> str:
     if room >= found.texts:
         return f"fits, room for {room:,}"
     return f"room for {room:,} only" if room else "no room for one text"
-
-
-def gibi(size: float) -> str:
-    """Bytes as KiB, MiB, GiB or TiB."""
-    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB")):
-        if size >= 2**power:
-            value = size / 2**power
-            return f"{value:,.{0 if value >= 100 else 1}f} {unit}"
-    return f"{size / 2**10:,.1f} KiB"
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------

@@ -18,13 +18,13 @@ from typing import NamedTuple
 import torch
 
 from tx_helpers.generation.search import generate
-from tx_helpers.lessons.modern_transformers.roofline import tick
 from tx_helpers.lessons.modern_transformers.speculative import expected_tokens, kept_share, speculate
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import BOS
 from tx_helpers.training.contexts import RandomStream, cpu_threads
+from tx_helpers.training.machine_speed import tick
 from tx_helpers.training.objectives import ObjectiveBatches
 from tx_helpers.zoo.world_models import train_on_texts, world_config
 

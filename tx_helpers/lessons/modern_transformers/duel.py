@@ -24,12 +24,12 @@ from tx_helpers.lessons.modern_transformers.ladder import (
     ladder_text,
     training,
 )
-from tx_helpers.lessons.modern_transformers.roofline import TICKS, tick
 from tx_helpers.lessons.modern_transformers.rungs import RUNGS
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.training.contexts import cpu_threads
 from tx_helpers.training.loop import Run
 from tx_helpers.training.losses import text_loss
+from tx_helpers.training.machine_speed import TICKS, tick
 
 TODAY = "2026"
 PILOT = 4  # steps that say how long one takes; more where the clock is coarse

@@ -3,23 +3,20 @@
     hallucination()            # a story without a name for its hero: does the model leave her nameless?
     injection()                # a sentence slipped into the story: whom does the model name then?
     repetition()               # greedy decoding, sampling and the real stories: how much was written before?
-    drift("Ada had a hut. ")   # the same text, typed otherwise: what changes, and at what loss?
-    latency((64, 512))         # milliseconds for the prompt, and for each further token
 
 What a text forgets over its length stands in `context`. The models are the decoder of the little world
-(`families.world_models`) and the story writer (`shipped`). Each function returns plain numbers by name.
+(`zoo.world_models`) and the story writer (`zoo.shipped`). Each function returns plain numbers by name.
 Sources: hallucination: Ji et al. 2022; prompt injection: Greshake et al. 2023; repetition: Holtzman et al. 2020.
 """
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.lessons.modern_transformers.roofline import big_decoder, prefill_and_decode
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import BOS, PAD, pad_right
@@ -154,49 +151,3 @@ def repetition(*, characters: int = 1500, n: int = 4, seed: int = 0) -> dict[str
         "real stories": stories(1 + characters // 200, seed=seed)[:characters],
     }
     return {name: repeated_share(text, n=n) for name, text in texts.items()}
-
-
-class Drifted(NamedTuple):
-    """A text that was typed otherwise."""
-
-    changed: float  # share of the places that now hold another id, or none
-    loss: float  # nats for each character of the text as it was
-
-
-VARIANTS: Mapping[str, Callable[[str], str]] = {
-    "as it is": lambda text: text,
-    "two spaces": lambda text: text.replace(" ", "  "),
-    "line breaks": lambda text: text.replace(" ", "\n"),
-    "no full stops": lambda text: text.replace(".", ""),
-    "capitals": str.upper,
-}
-
-
-def drift(text: str | None = None) -> dict[str, Drifted]:
-    """What a reader would not mind, and a model does: the same words in capitals, with other spaces or signs.
-
-    Measured with the story writer, whose tokens are characters; a capital that it does not have stays small. The loss
-    is the total over the changed text, divided by the number of characters of the text as it was.
-    """
-    text = stories(4, seed=7) if text is None else text
-    check_types("drift", str, text=text)
-    if min(len(change(text)) for change in VARIANTS.values()) < 2:
-        raise ValueError(f"drift: text={text!r}, expected at least two characters besides full stops")
-    writer, found = story_writer(256), {}
-    known = set(writer.tokenizer.pieces)
-    for name, change in VARIANTS.items():
-        changed = "".join(letter if letter in known else letter.lower() for letter in change(text))
-        places = max(len(text), len(changed))
-        same = sum(a == b for a, b in zip(text, changed, strict=False))
-        found[name] = Drifted(1 - same / places, writer.loss(changed) * (len(changed) - 1) / (len(text) - 1))
-    return found
-
-
-def latency(lengths: Sequence[int] = (64, 256, 1024), *, new: int = 8) -> dict[int, dict[str, float]]:
-    """Milliseconds until the first token, and for each further one, by the length of the prompt; with a cache."""
-    check_types("latency", Sequence, lengths=lengths)
-    model, found = big_decoder(width=256), {}
-    for length in lengths:
-        speeds = prefill_and_decode(model, prompt=length, new=new)
-        found[length] = {"first token": 1000 * length / speeds.prefill, "each further token": 1000 / speeds.decode}
-    return found

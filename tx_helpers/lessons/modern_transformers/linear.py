@@ -3,9 +3,9 @@
     out_t = Σ_{s≤t} (q_t · k_s) v_s / Σ_{s≤t} q_t · k_s  =  M_tᵀ q_t / (z_t · q_t),   M_t = Σ k_s v_sᵀ,  z_t = Σ k_s
 
 q and k are features φ(x), which must be positive. Then the sum over s can be taken first, and all that later positions
-need of the past are M and z, however long it was. Three forms give equal results: `quadratic` (all pairs at once, for
-training on short sequences), `recurrent` (step by step, for generation) and `chunked` (pairs within a chunk, the state
-from chunk to chunk, for training on long ones). Source: Katharopoulos et al. 2020, sections 3.2 to 3.4; the chunks:
+need of the past are M and z, however long it was. Two forms give equal results: `quadratic` (all pairs at once, for
+training on short sequences) and `chunked` (pairs within a chunk, the state from chunk to chunk, for training on long
+ones; with chunks of one, step by step, for generation). Source: Katharopoulos et al. 2020, sections 3.2 to 3.4; chunks:
 Hua et al. 2022 (FLASH), section 3.
 
 `delta_recurrent` and `delta_chunked` give the state an error to correct: before k_t is written, what M already returns
@@ -43,18 +43,6 @@ def quadratic(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return scores @ v / scores.sum(dim=-1, keepdim=True)
 
 
-def recurrent(q: Tensor, k: Tensor, v: Tensor, state: LinearState | None = None) -> tuple[Tensor, LinearState]:
-    """Step by step, from a state or from nothing. -> out (…, T, E), the state afterwards"""
-    _check("recurrent", q, k, v)
-    memory, normaliser = state or _empty(k, v)
-    outs = []
-    for q_t, k_t, v_t in zip(q.unbind(-2), k.unbind(-2), v.unbind(-2), strict=True):
-        memory = memory + k_t[..., :, None] * v_t[..., None, :]
-        normaliser = normaliser + k_t
-        outs.append(_row_times(q_t, memory) / (q_t * normaliser).sum(dim=-1, keepdim=True))
-    return torch.stack(outs, dim=-2), LinearState(memory, normaliser)
-
-
 def chunked(
     q: Tensor, k: Tensor, v: Tensor, chunk: int, state: LinearState | None = None
 ) -> tuple[Tensor, LinearState]:
@@ -71,40 +59,6 @@ def chunked(
         memory = memory + k_c.transpose(-2, -1) @ v_c
         normaliser = normaliser + k_c.sum(dim=-2)
     return torch.cat(outs, dim=-2), LinearState(memory, normaliser)
-
-
-def linear_attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    *,
-    mask: None = None,
-    bias: None = None,
-    causal: bool = False,
-    scale: None = None,
-    dropout: float = 0.0,
-    chunk: int = 64,
-) -> Tensor:
-    """φ(q) φ(k)ᵀ v, normalised: a function for `attend` of `MultiHeadAttention`. -> (B, H, T, K)
-
-    q (B, H, T, K), k and v (B, G, S, K) with H a multiple of G. With causal=True it needs the whole sequence, T = S;
-    to generate step by step use `recurrent`, whose state takes the place of the cache. Without the softmax there is no
-    scale, mask or bias.
-    """
-    sizes = check_tensors("linear_attention", q=(q, "float B H T K"), k=(k, "float B G S K"), v=(v, "float B G S K"))
-    H, G, T, S = (sizes[letter] for letter in "HGTS")
-    if not (T and S and G) or H % G or (causal and T != S):
-        expected = "H a multiple of G >= 1 and, if causal, as many keys as queries"
-        raise ValueError(f"linear_attention: q {tuple(q.shape)} and k {tuple(k.shape)}, expected {expected}")
-    if dropout != 0.0 or any(given is not None for given in (mask, bias, scale)):
-        raise ValueError("linear_attention: mask, bias, scale or dropout is given; expected none of them")
-    check_numbers("linear_attention", least=1, whole=True, chunk=chunk)
-    q, k = positive_features(q), positive_features(k)
-    k, v = (x.repeat_interleave(H // G, dim=1) for x in (k, v))
-    if causal:
-        return chunked(q, k, v, chunk)[0]
-    total = q @ k.sum(dim=-2).unsqueeze(-1)  # (B, H, T, K) @ (B, H, K, 1) -> (B, H, T, 1)
-    return q @ (k.transpose(-2, -1) @ v) / total
 
 
 def delta_recurrent(

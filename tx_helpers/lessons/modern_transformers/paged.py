@@ -16,8 +16,6 @@ import torch
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types
-from tx_helpers.nn.masks import causal_mask
-from tx_helpers.zoo.parts.flash import merge, partial_attention
 
 
 class BlockAllocator:
@@ -145,30 +143,6 @@ class PagedCache:
         check_numbers("PagedCache", least=0, whole=True, sequence=sequence)
         if sequence not in self.tables:
             raise ValueError(f"PagedCache: no sequence {sequence}, expected one of {list(self.tables)}")
-
-
-def paged_attention(q: Tensor, cache: PagedCache, sequence: int, *, scale: float | None = None) -> Tensor:
-    """Attention of the last T positions, q (H, T, K), over the pages of their sequence, causal. -> (H, T, K)
-
-    Page by page, merged as in FlashAttention: no copy of the keys and values is made. Kwon et al. 2023, eq. 4.
-    """
-    check_types("paged_attention", PagedCache, cache=cache)
-    G, K = cache.keys.shape[1], cache.keys.shape[3]
-    check_tensors("paged_attention", q=(q, f"float H T {K}"))
-    H, T, _ = q.shape
-    pages, S = cache.pages(sequence), cache.lengths[sequence]
-    check_numbers("paged_attention", optional=True, scale=scale)
-    if H % G or not 0 < T <= S:
-        raise ValueError(
-            f"paged_attention: q {tuple(q.shape)}; expected a multiple of {G} heads and 1 to {S} positions"
-        )
-    scale = 1 / math.sqrt(K) if scale is None else scale
-    q = q.unflatten(0, (G, H // G))  # (G, H/G, T, K): the query heads that share a key head
-    so_far = None
-    for (k, v), allowed in zip(pages, causal_mask(T, S, device=q.device).split(cache.block_size, dim=1), strict=True):
-        new = partial_attention(q, k[:, None], v[:, None], scale=scale, allowed=allowed)
-        so_far = new if so_far is None else merge(so_far, new)
-    return so_far.out.flatten(0, 1)
 
 
 def reserved_waste(lengths: list[int], longest: int) -> float:

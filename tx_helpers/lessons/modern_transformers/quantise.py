@@ -58,12 +58,6 @@ def dequantise(quantised: Quantised) -> Tensor:
     return (scale * (codes if zero is None else codes - zero.to(scale.dtype))).reshape(shape)
 
 
-def bits_per_number(bits: int, group: int, *, scale_bits: int = 16, symmetric: bool = True) -> float:
-    """Bits kept for each number, its share of the scale included: 4 bits in groups of 32 are 4.5."""
-    check_numbers("bits_per_number", least=1, whole=True, bits=bits, group=group, scale_bits=scale_bits)
-    return bits + (scale_bits + (0 if symmetric else bits)) / group
-
-
 def fake_quantise(x: Tensor, **options) -> Tensor:
     """quantise and back; in the backward pass as if nothing had been rounded, for quantisation-aware training.
 
@@ -106,26 +100,6 @@ def quantised_copy(model: nn.Module, *, bits: int = 8, group: int | None = None)
         if isinstance(module, nn.Linear) and parametrize.is_parametrized(module, "weight"):
             parametrize.remove_parametrizations(module, "weight", leave_parametrized=True)
     return model
-
-
-def int8_product(x: Tensor, weight: Tensor, *, threshold: float | None = 6.0) -> Tensor:
-    """x (T, D) times weight (F, D) transposed, in 8 bits: a scale for each row of both. -> (T, F)
-
-    The few columns of x in which a number exceeds the threshold (None: no column) are multiplied as they are, since
-    they would make the scales of all rows too large. Source: Dettmers et al. 2022 (LLM.int8()), section 3, eq. 8.
-    """
-    check_tensors("int8_product", x=(x, "float T D"), weight=(weight, "float F D"))
-    check_numbers("int8_product", above=0, optional=True, threshold=threshold)
-    large = torch.zeros(x.shape[-1], dtype=torch.bool, device=x.device)
-    if threshold is not None:
-        large = (x.abs() > threshold).any(dim=0)
-    product = x[:, large] @ weight[:, large].transpose(0, 1)
-    n = int((~large).sum())
-    if n == 0 or not product.numel():
-        return product
-    small_x, small_w = quantise(x[:, ~large], group=n), quantise(weight[:, ~large], group=n)
-    whole = small_x.codes.squeeze(1).int() @ small_w.codes.squeeze(1).int().transpose(0, 1)  # (T, F), exact
-    return product + whole * small_x.scale.squeeze(1) * small_w.scale.squeeze(1).transpose(0, 1)
 
 
 def round_to_float(x: Tensor, *, exponent_bits: int = 4, mantissa_bits: int = 3, largest: float = 448.0) -> Tensor:

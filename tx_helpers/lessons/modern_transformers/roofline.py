@@ -1,9 +1,8 @@
 """The roofline of this machine: which steps wait for memory and which for multiplications, predicted and measured.
 
-    machine = measure_machine()                          # operations and bytes in a second, on one thread
+    machine = measure_machine()                          # of `training.machine_speed`
     for row in measure_cases(machine):                   # matrix products, attention, an optimizer's step, a decoder
         print(row.name, row.cost.per_byte, row.predicted, row.measured)
-    prefill_and_decode(big_decoder(), prompt=256, new=16)
 
     seconds ≥ max(operations / P, bytes / M)             P operations and M bytes in a second
 
@@ -13,7 +12,6 @@ what is measured lies under the roof. Bytes are those read and those written, in
 Source: Williams et al. 2009.
 """
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -26,27 +24,9 @@ from tx_helpers.lessons.modern_transformers.costs import block_matrices
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, PositionConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
-from tx_helpers.training.contexts import RandomStream, cpu_threads, in_mode
+from tx_helpers.training.contexts import RandomStream
+from tx_helpers.training.machine_speed import NUMBER, Machine, best_seconds
 from tx_helpers.zoo.parts.flash import Blocks, flash_cost, written_out_cost
-
-NUMBER = 4  # bytes of a float32
-TICKS = 20  # of the clock: what a round lasts at least
-
-
-class Machine(NamedTuple):
-    """What a machine can do at its best."""
-
-    operations_per_second: float  # of a matrix product
-    bytes_per_second: float  # of a copy, read and written
-
-    @property
-    def ridge(self) -> float:
-        """Operations for each byte from which on multiplications are the limit, not memory."""
-        return self.operations_per_second / self.bytes_per_second
-
-    def roof(self, per_byte: float) -> float:
-        """The most operations in a second at this intensity: min(P, M · intensity)."""
-        return min(self.operations_per_second, self.bytes_per_second * per_byte)
 
 
 class Row(NamedTuple):
@@ -61,46 +41,6 @@ class Row(NamedTuple):
     def reached(self) -> float:
         """Operations in a second."""
         return self.cost.operations / self.measured
-
-
-def best_seconds(run: Callable[[], object], *, rounds: int = 5) -> float:
-    """The shortest of some rounds on one thread, after one that is not counted.
-
-    A round repeats what the clock is too coarse for, such as one of 15.6 ms on Windows, and takes the mean.
-    Seconds are those that the thread is on the processor: while another program has it, the clock stands still.
-    """
-    check_numbers("best_seconds", least=1, whole=True, rounds=rounds)
-    with cpu_threads(1):
-        run()
-        found, enough = [], TICKS * tick(time.thread_time)
-        for _ in range(rounds):
-            began, count, seconds = time.thread_time(), 0, 0.0
-            while seconds < enough or not count:
-                run()
-                count, seconds = count + 1, time.thread_time() - began
-            found.append(seconds / count)
-    return min(found)
-
-
-def tick(clock: Callable[[], float]) -> float:
-    """The step in which a clock advances, observed: some systems report a finer one than they have."""
-    began = clock()
-    while (one := clock()) == began:
-        pass
-    while (two := clock()) == one:
-        pass
-    return two - one
-
-
-def measure_machine(*, size: int = 512, megabytes: int = 64, rounds: int = 10) -> Machine:
-    """Peak speed of one thread of this machine: a product of two (size, size) matrices, and a copy."""
-    check_numbers("measure_machine", least=1, whole=True, size=size, megabytes=megabytes)
-    a, b = torch.ones(size, size), torch.ones(size, size)
-    source = torch.ones(megabytes * 2**20 // NUMBER)
-    target = torch.empty_like(source)
-    product = best_seconds(partial(torch.mm, a, b), rounds=rounds)
-    copy = best_seconds(partial(target.copy_, source), rounds=rounds)
-    return Machine(matmul_cost(size, size, size).operations / product, 2 * source.numel() * NUMBER / copy)
 
 
 def matmul_cost(n: int, m: int, p: int) -> Intensity:
@@ -160,35 +100,6 @@ def big_decoder(*, width: int = 512, layers: int = 4) -> DecoderOnly:
     )
     with RandomStream(0).on(torch.device("cpu")):
         return DecoderOnly(config).eval()
-
-
-class Speeds(NamedTuple):
-    """Tokens in a second."""
-
-    prefill: float
-    decode: float
-
-
-def prefill_and_decode(model: DecoderOnly, *, prompt: int = 256, new: int = 16, rows: int = 1) -> Speeds:
-    """How fast a model reads a prompt, all tokens at once, and how fast it then goes on, one token at a time.
-
-    rows: of the batch; each row's tokens count. The best of three rounds.
-    """
-    check_types("prefill_and_decode", DecoderOnly, model=model)
-    check_numbers("prefill_and_decode", least=1, whole=True, prompt=prompt, new=new, rows=rows)
-    ids = torch.full((rows, prompt), 1)
-    with in_mode(model, training=False), torch.no_grad():
-        state = model.start(rows)
-        state.step(ids)
-
-        def write() -> None:
-            for _ in range(new):
-                state.step(ids[:, :1])
-            state.rewind(prompt)
-
-        reading = best_seconds(lambda: model.start(rows).step(ids), rounds=3)
-        writing = best_seconds(write, rounds=3)
-    return Speeds(rows * prompt / reading, rows * new / writing)
 
 
 def measure_cases(machine: Machine, *, rounds: int = 3) -> list[Row]:

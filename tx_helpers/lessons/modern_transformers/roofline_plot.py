@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tx_helpers.lessons.modern_transformers.roofline import Machine, Row
+from tx_helpers.lessons.modern_transformers.roofline import Row
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.show.plots import COLOURS, Picture, new_figure, show
+from tx_helpers.training.machine_speed import Machine
 
 
 def roofline_picture(machine: Machine, rows: Sequence[Row]) -> Picture:

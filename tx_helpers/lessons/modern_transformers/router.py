@@ -19,14 +19,13 @@ import ipywidgets as widgets
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.lessons.families.objectives import TEXT, TEXTS, pieces
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.show.charts import ink_on
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, INK, MUTED, ORANGE, WEIGHT, card, shape, words
 from tx_helpers.text.data import BOS
-from tx_helpers.text.world_vocabulary import world_tokenizer
+from tx_helpers.text.world_vocabulary import EXAMPLES, words_of, world_tokenizer
 from tx_helpers.training.contexts import in_mode
 from tx_helpers.zoo.parts.experts import Router, routes
 
@@ -71,7 +70,7 @@ def route(model: nn.Module, text: str, top_k: int = 1, capacity_factor: float = 
     check_types("route", nn.Module, model=model)
     check_numbers("route", least=1, whole=True, top_k=top_k)
     check_numbers("route", above=0, capacity_factor=capacity_factor)
-    ids = torch.tensor([[BOS, *world_tokenizer().encode(" ".join(pieces(text)))]])
+    ids = torch.tensor([[BOS, *world_tokenizer().encode(" ".join(words_of(text)))]])
     quiet = in_mode(model, training=False)
     with quiet, set_routers(model, top_k, capacity_factor), torch.no_grad(), routes(model) as found:
         model(ids)
@@ -87,7 +86,7 @@ def route(model: nn.Module, text: str, top_k: int = 1, capacity_factor: float = 
 def tokens_of(text: str) -> list[str]:
     """The tokens whose routes are shown."""
     known = world_tokenizer().tokens
-    return [known[token] for token in (BOS, *world_tokenizer().encode(" ".join(pieces(text))))]
+    return [known[token] for token in (BOS, *world_tokenizer().encode(" ".join(words_of(text))))]
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
@@ -169,7 +168,7 @@ def describe(tokens: Sequence[str], found: Routes) -> str:
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
-def router_explorer(models: Mapping[str, nn.Module], text: str = TEXT) -> Explore:
+def router_explorer(models: Mapping[str, nn.Module], text: str = EXAMPLES[0]) -> Explore:
     """Type a text of the little world; choose one of the models, how many experts a word uses, and their capacity."""
     check_types("router_explorer", Mapping, models=models)
     check_types("router_explorer", nn.Module, **{f"models[{name!r}]": model for name, model in models.items()})
@@ -181,7 +180,7 @@ def router_explorer(models: Mapping[str, nn.Module], text: str = TEXT) -> Explor
     return Explore(
         picture,
         name="router",
-        recorded={"text": list(dict.fromkeys([text, *TEXTS]))},
+        recorded={"text": list(dict.fromkeys([text, *EXAMPLES]))},
         text=widgets.Text(text, description="Text", style=STYLE, layout={"width": "640px"}),
         model=widgets.Dropdown(options=list(models), description="Model", style=STYLE),
         top_k=widgets.IntSlider(1, 1, min(MOST, fewest), description="Experts a word", style=STYLE),

@@ -2,7 +2,6 @@
 
     found = train_specialists("bias")                # some seconds: a decoder of two blocks with eight experts each
     experts_in_use(found.load[-1])                   # of 8, for each block: e^H of the load
-    routes(found.model, ids)                         # (B, T, N, E): the probability of each expert, block by block
     specialisation(found.model)                      # how much of the choice the word explains, its class, or its sense
 
 Each position uses one expert, as in Fedus et al. 2021 (Switch Transformer). Its gate is the expert's own probability: a
@@ -22,7 +21,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.nn.arguments import check_ids, check_numbers, check_one_of, check_types
+from tx_helpers.nn.arguments import check_ids, check_numbers, check_one_of
 from tx_helpers.nn.config import ExpertsConfig, FeedForwardConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import BOS, IGNORE, PAD, pad_right
@@ -30,7 +29,7 @@ from tx_helpers.text.world import little_world
 from tx_helpers.text.world_vocabulary import world_tokenizer
 from tx_helpers.training.contexts import RandomStream, in_mode
 from tx_helpers.training.objectives import ObjectiveBatch, ObjectiveBatches, objective_loss
-from tx_helpers.zoo.parts.experts import Router, Routing, balance_loss, expert_load
+from tx_helpers.zoo.parts.experts import Routing, balance_loss, expert_load
 from tx_helpers.zoo.parts.experts import routes as collected_routes
 from tx_helpers.zoo.world_models import train_on_texts, world_config
 
@@ -109,19 +108,6 @@ def experts_in_use(load: Tensor) -> Tensor:
     return torch.special.entr(share).sum(dim=-1).exp()
 
 
-def idle_experts(load: Tensor, *, below: float = 0.25) -> Tensor:
-    """How many experts get less than `below` of an equal share: (…, E) -> (…)."""
-    return (load < below * load.mean(dim=-1, keepdim=True)).sum(dim=-1)
-
-
-def routes(model: nn.Module, ids: Tensor) -> Tensor:
-    """The probability of each expert at each position, block by block: ids (B, T) -> (B, T, N, E).
-
-    These are the router's scores before the choice; without a bias of the choice, the likeliest expert is used.
-    """
-    return torch.stack([each.scores for each in _routings(model, ids)], dim=2)
-
-
 def chosen_experts(model: nn.Module, ids: Tensor) -> Tensor:
     """The expert that each position uses first, block by block: ids (B, T) -> (B, T, N)."""
     return torch.stack([each.chosen[..., 0] for each in _routings(model, ids)], dim=2)
@@ -174,40 +160,6 @@ def specialisation(model: nn.Module, *, texts: int = 200, seed: int = 0) -> dict
     given = [words[number] for number in kept]
     found["sense"] = _explained(chosen[:, kept], [senses[number] for number in kept], given, shuffle)
     return found
-
-
-def shares_by_class(model: nn.Module, *, texts: int = 200, seed: int = 0) -> list[dict[str, list[float]]]:
-    """For each block and word class, the share of its words that each expert gets: [{class: [E shares]}, …]."""
-    _, classes, _, _, chosen = _observations(model, texts, seed)
-    n_experts = next(m for m in model.modules() if isinstance(m, Router)).config.n_experts
-    found = []
-    for row in chosen.tolist():
-        counted = {name: Counter() for name in sorted(set(classes))}
-        for name, expert in zip(classes, row, strict=True):
-            counted[name][expert] += 1
-        found.append({name: [c[e] / c.total() for e in range(n_experts)] for name, c in counted.items()})
-    return found
-
-
-def favourite_words(model: nn.Module, *, texts: int = 200, most: int = 6, seed: int = 0) -> list[list[list[str]]]:
-    """For each block and expert, the words that it gets most often, the most frequent first: found[block][expert]."""
-    words, _, _, _, chosen = _observations(model, texts, seed)
-    n_experts = next(m for m in model.modules() if isinstance(m, Router)).config.n_experts
-    counted = [[Counter() for _ in range(n_experts)] for _ in chosen]
-    for block, row in enumerate(chosen.tolist()):
-        for word, expert in zip(words, row, strict=True):
-            counted[block][expert][word] += 1
-    return [[[word for word, _ in each.most_common(most)] for each in block] for block in counted]
-
-
-def mutual_information(one: Sequence, other: Sequence) -> float:
-    """I(X; Y) = H(X) + H(Y) − H(X, Y) in bits, of the frequencies of two lists of labels."""
-    check_types("mutual_information", Sequence, one=one, other=other)
-    if len(one) != len(other) or not len(one):
-        raise ValueError(
-            f"mutual_information: {len(one)} labels and {len(other)}, expected as many of each, at least 1"
-        )
-    return entropy(one) + entropy(other) - entropy(list(zip(one, other, strict=True)))
 
 
 def entropy(labels: Sequence) -> float:

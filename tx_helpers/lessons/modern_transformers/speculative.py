@@ -62,15 +62,6 @@ def expected_tokens(kept: float, ahead: int) -> float:
     return sum(kept**i for i in range(ahead + 1))
 
 
-def expected_speed_up(kept: float, ahead: int, cost: float) -> float:
-    """How many times faster than the large model alone, if a draft step takes `cost` of one of its passes.
-
-    expected_tokens / (n · cost + 1). Source: Leviathan et al. 2023, theorem 3.8.
-    """
-    check_numbers("expected_speed_up", least=0, cost=cost)
-    return expected_tokens(kept, ahead) / (ahead * cost + 1)
-
-
 class Written(NamedTuple):
     """What was written, and what it took."""
 

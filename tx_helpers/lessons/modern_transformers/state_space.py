@@ -19,20 +19,10 @@ from torch import Tensor, nn
 from tx_helpers.nn.arguments import check_numbers, check_tensors
 
 
-def recurrence(a: Tensor, b: Tensor, start: Tensor | None = None) -> Tensor:
-    """h_t = a_t h_{t−1} + b_t, step by step along dimension 1: a, b (B, T, …) -> all h (B, T, …); h_0 is 0 or start."""
-    _check_recurrence("recurrence", a, b, start)
-    h = torch.zeros_like(b[:, 0]) if start is None else start
-    steps = []
-    for a_t, b_t in zip(a.unbind(1), b.unbind(1), strict=True):
-        h = a_t * h + b_t
-        steps.append(h)
-    return torch.stack(steps, dim=1)
-
-
 def scan(a: Tensor, b: Tensor, start: Tensor | None = None) -> Tensor:
-    """The same in log₂ T rounds. Two steps in a row are one: (a₁, b₁), then (a₂, b₂), is (a₂ a₁, a₂ b₁ + b₂).
+    """h_t = a_t h_{t−1} + b_t along dimension 1, from 0 or start: a, b (B, T, …) -> all h (B, T, …), in log₂ T rounds.
 
+    Two steps in a row are one: (a₁, b₁), then (a₂, b₂), is (a₂ a₁, a₂ b₁ + b₂).
     After the round with distance d, position t holds the last 2d steps as one.
     """
     _check_recurrence("scan", a, b, start)

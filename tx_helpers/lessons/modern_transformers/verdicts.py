@@ -1,7 +1,6 @@
 """What the ladder's figures say about sentences that people repeat. Every word follows from the numbers.
 
-    compare(two, one)                      # "A has a lower loss in 5 of 5 seeds, by 0.031 (0.021 to 0.040)"
-    verdict("SwiGLU is better")            # the comparisons that bear on it, and what they say together
+    compare(("alone", "SwiGLU"), ("rungs", "2017"))      # lower, higher, or no clear difference in 5 of 5 seeds
 
 Two entries are compared seed by seed: equal seeds have equal batches, so the difference is the change's alone. "lower"
 means lower for every seed, "no clear difference" that the seeds disagree.
@@ -41,32 +40,6 @@ class Comparison(NamedTuple):
         return f"{self.first} against {self.second}, {WORDS[self.budget]}: {spread}, {self.outcome}"
 
 
-CLAIMS: dict[str, tuple[tuple[tuple[str, str], tuple[str, str]], ...]] = {  # pairs of entries (group, name)
-    "SwiGLU is better": (
-        (("alone", "SwiGLU"), ("rungs", FIRST)),
-        (("rungs", "SwiGLU"), ("rungs", "no biases")),
-        (("alone", "SwiGLU"), ("alone", "ReLU²")),
-        (("rungs", "bfloat16"), ("without", "ReLU²")),
-    ),
-    "RMSNorm means pre-norm": (
-        (("alone", "RMSNorm"), ("rungs", FIRST)),
-        (("rungs", "RMSNorm"), ("rungs", "pre-norm")),
-        (("rungs", "pre-norm"), ("rungs", FIRST)),
-        (("rungs", "RMSNorm"), ("alone", "RMSNorm")),
-    ),
-    "RoPE is better than sinusoids": (
-        (("alone", "rotary"), ("rungs", FIRST)),
-        (("rungs", "rotary"), ("rungs", "RMSNorm")),
-        (("rungs", "bfloat16"), ("without", "rotary")),
-    ),
-    "learned positions are modern": (
-        (("alone", "learned positions"), ("rungs", FIRST)),
-        (("alone", "learned positions"), ("alone", "rotary")),
-        (("alone", "learned positions"), ("alone", "no positions")),
-    ),
-}
-
-
 def entry(table: Mapping[str, Any], group: str, name: str) -> Mapping[str, Any]:
     """The row R of ladder.json with this name."""
     named = {row["name"]: row for row in table[group]}
@@ -83,22 +56,6 @@ def compare(
     one, two = entry(table, *first), entry(table, *second)
     differences = tuple(a - b for a, b in zip(one[budget], two[budget], strict=True))
     return Comparison(_title(*first), _title(*second), budget, differences)
-
-
-def verdict(claim: str, table: Mapping[str, Any] | None = None) -> list[Comparison]:
-    """All comparisons that bear on the claim, in all three budgets."""
-    check_one_of("verdict", tuple(CLAIMS), claim=claim)
-    table = recorded_ladder() if table is None else table
-    return [compare(*pair, budget, table) for pair in CLAIMS[claim] for budget in BUDGETS]
-
-
-def in_words(comparisons: Sequence[Comparison]) -> str:
-    """How many of the comparisons came out lower, higher or unclear."""
-    counted = {word: 0 for word in ("lower", "higher", "no clear difference")}
-    for comparison in comparisons:
-        counted[comparison.outcome] += 1
-    parts = [f"{word} in {count}" for word, count in counted.items() if count]
-    return f"of {len(comparisons)} comparisons: {', '.join(parts)}"
 
 
 def as_text(table: Mapping[str, Any]) -> str:

@@ -74,26 +74,6 @@ def all_to_all(rank: Rank, parts: list[Tensor]) -> list[Tensor]:
     return [received[number] for number in range(rank.count)]
 
 
-def broadcast(rank: Rank, x: Tensor | None, source: int = 0) -> Tensor:
-    """The tensor of rank `source`, on every rank; the others pass None.
-
-    In each round everybody who has the tensor sends it on, so log₂ n rounds are enough (a binomial tree).
-    """
-    check_types("broadcast", Rank, rank=rank)
-    check_numbers("broadcast", least=0, less_than=rank.count, whole=True, source=source)
-    place = (rank.number - source) % rank.count  # the source has place 0
-    have = 1
-    while have < rank.count:  # the places 0 … have − 1 have the tensor
-        if place < have and place + have < rank.count:
-            check_tensors("broadcast", x=(x, "…"))
-            rank.send(x, (place + have + source) % rank.count)
-        elif have <= place < 2 * have:
-            x = rank.receive((place - have + source) % rank.count)
-        have *= 2
-    check_tensors("broadcast", x=(x, "…"))
-    return x
-
-
 SHARES = {  # of a tensor's bytes, the share that each rank sends, by the number n of ranks
     "all_reduce": lambda n: 2 * (n - 1) / n,
     "reduce_scatter": lambda n: (n - 1) / n,

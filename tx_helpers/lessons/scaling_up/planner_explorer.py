@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import ipywidgets as widgets
 
-from tx_helpers.lessons.modern_transformers.cache_size import OWN, gibi
 from tx_helpers.lessons.scaling_up.cluster import RECOMPUTE, Cluster, Layout, why_not
 from tx_helpers.lessons.scaling_up.hardware import CHIPS
 from tx_helpers.lessons.scaling_up.planner import Plan, best_layouts, needed_mfu, plan
@@ -23,8 +22,9 @@ from tx_helpers.lessons.scaling_up.workload import ModelSizes, Training
 from tx_helpers.nn.arguments import check_one_of
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, PINK, bar, card, line, words
+from tx_helpers.show.shapes import BLUE, EDGE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, PINK, bar, card, gibi, line, words
 
+OWN = "one of your own"
 CHOSEN = {
     **MODELS,
     "Llama 3 8B": ModelSizes(32, 4096, 32, 128_256, hidden=14_336, kv_heads=8, gated=True, tied=False),
@@ -34,7 +34,6 @@ HEAD = 128  # K of a model of one's own; its vocabulary is GPT-2's
 TOKENS = {"10 billion": 1e10, "300 billion": 3e11, "1 trillion": 1e12, "15 trillion": 1.5e13}
 LENGTHS = (1024, 2048, 8192, 131_072)
 BATCHES = {"1 million tokens": 2**20, "4 million tokens": 2**22, "16 million tokens": 2**24}
-COUNTS = tuple(2**n for n in range(15))
 NAMES = {part: f"{part} messages" for part in ("tensor", "pipeline", "context", "data")} | {
     "experts": "expert messages",
     "optimizer": "optimizer step",

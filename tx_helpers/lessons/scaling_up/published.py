@@ -41,10 +41,6 @@ MODELS: dict[str, ModelSizes] = {
     # Narayanan et al. 2021, table 1; the sizes of the later MT-NLG
     "GPT 530B": ModelSizes(105, 20_480, 128, 51_200, positions=2048),
 }
-PARAMETERS = {  # as reported
-    **{"GPT-3 175B": 174.6e9, "PaLM 540B": 540.35e9, "Llama 3 405B": 405e9, "DeepSeek-V3": 671e9},
-    "GPT 530B": 529.6e9,
-}
 
 
 @dataclass(frozen=True)

@@ -264,17 +264,6 @@ def routes(model: nn.Module) -> Iterator[dict[str, Routing]]:
             hook.remove()
 
 
-def active_parameters(model: nn.Module) -> int:
-    """How many parameters one position uses: all but those of the experts that are not chosen (shared ones once)."""
-    check_types("active_parameters", nn.Module, model=model)
-    idle = 0
-    for layer in model.modules():
-        if isinstance(layer, MixtureOfExperts):
-            of_one = sum(parameter.numel() for parameter in layer.experts[0].parameters())
-            idle += (len(layer.experts) - layer.router.config.top_k) * of_one
-    return sum(parameter.numel() for parameter in model.parameters()) - idle
-
-
 def _check_chosen(where: str, chosen: Tensor, n_experts: int) -> None:
     check_tensors(where, chosen=(chosen, "int … k"))
     check_numbers(where, least=1, whole=True, n_experts=n_experts)

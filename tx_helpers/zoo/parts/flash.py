@@ -22,21 +22,6 @@ from torch.autograd.function import once_differentiable
 from tx_helpers.nn.arguments import check_broadcast, check_numbers, check_tensors, check_types
 
 
-def online_softmax(scores: Tensor) -> Tensor:
-    """softmax over the last dimension, whose largest score and sum are found in one pass: (…, S) -> (…, S).
-
-    A row that holds only −∞ gives zeros. Source: Milakov & Gimelshein 2018, algorithm 3.
-    """
-    check_tensors("online_softmax", scores=(scores, "float … S"))
-    largest = torch.full_like(scores[..., :1], float("-inf"))  # m, of the scores so far
-    total = torch.zeros_like(largest)  # l = Σ e^(s − m), of the scores so far
-    for score in scores.split(1, dim=-1):
-        larger = torch.maximum(largest, score)
-        total = total * _exp(largest, larger) + _exp(score, larger)
-        largest = larger
-    return _exp(scores, largest) / total.clamp(min=1)
-
-
 class Partial(NamedTuple):
     """Attention over some of the keys, and what is needed to merge it with the attention over others."""
 

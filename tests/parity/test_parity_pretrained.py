@@ -13,10 +13,12 @@ import torch
 import transformers
 from torch import Tensor, nn
 
-from parity import TOLERANCE, normal
+from parity import TOLERANCE, normal, randomise, tokens
 from public_models import CASES, PublicModel, hidden_states
 from tx_helpers.generation.search import generate
 from tx_helpers.nn.capture import capture
+from tx_helpers.nn.config import AttentionConfig, EmbeddingConfig, PositionConfig, TransformerConfig
+from tx_helpers.nn.models import EncoderDecoder
 from tx_helpers.zoo.public.config_paths import differences, resolved
 from tx_helpers.zoo.public.families import FAMILIES
 from tx_helpers.zoo.public.load import Pretrained, load_pretrained
@@ -138,6 +140,31 @@ def test_a_model_written_back_is_loaded_by_the_library_with_the_same_logits(case
     here = real if target is None else ...
     torch.testing.assert_close(one[here], other[here], rtol=0, atol=0)
     assert differences(resolved(load_pretrained(tmp_path).config), resolved(loaded.config)) == {}
+
+
+@pytest.mark.parametrize(
+    ("family", "kind", "positions"),
+    [
+        ("bart", transformers.BartForConditionalGeneration, "learned"),
+        ("marian", transformers.MarianMTModel, "sinusoidal_halves"),
+    ],
+)
+def test_an_output_of_its_own_leaves_the_library_no_embedding_to_draw(family, kind, positions, tmp_path):
+    """Untied, BART and Marian have three embeddings in the library, where we have one."""
+    config = TransformerConfig(
+        **dict(vocab_size=11, d_model=12, context_length=9, pad_id=1, wiring="post_norm"),
+        **dict(attention=AttentionConfig(3), positions=PositionConfig(positions)),
+        embedding=EmbeddingConfig(tied=False, norm=family == "bart"),
+    )
+    ours = randomise(EncoderDecoder(config)).eval()
+    save_pretrained(ours, tmp_path)
+    theirs, info = kind.from_pretrained(tmp_path, output_loading_info=True)
+    assert not info["missing_keys"] - {"final_logits_bias"} and not info["unexpected_keys"]
+    source, target = tokens(2, 7, low=3, high=11), tokens(2, 5, seed=1, low=3, high=11)
+    with torch.no_grad():
+        logits = theirs.eval()(source, decoder_input_ids=target).logits
+        torch.testing.assert_close(ours(source, target), logits, rtol=CLOSE, atol=CLOSE)
+    assert not load_pretrained(tmp_path).config.embedding.tied
 
 
 def sizes(case: PublicModel, loaded: Pretrained) -> str:

@@ -244,6 +244,7 @@ def _cases() -> list[PublicModel]:
         PublicModel("mixtral-window", *mixtral, _llama(53, 20, 1, 6, 2, 17, head_dim=6, sliding_window=4, **tied)),
         PublicModel("qwen3-moe", *qwen3_moe, _llama(37, 18, 2, 3, 1, 23, **mixture)),
         PublicModel("qwen3-moe-normalised", *qwen3_moe, _llama(29, 30, 1, 3, 3, 23, norm_topk_prob=True, **mixture)),
+        PublicModel("qwen3-moe-window", *qwen3_moe, _llama(53, 20, 2, 5, 1, 19, **mixture, **in_turn)),
         PublicModel("gemma", *gemma, _llama(37, 18, 2, 3, 1, 23, head_dim=10)),
         PublicModel("gemma-untied", *gemma, _llama(29, 30, 1, 5, 5, 19, head_dim=6, attention_bias=True, **untied)),
         PublicModel("gemma2", *gemma2, _llama(37, 18, 3, 3, 1, 23, **near_far)),
@@ -256,6 +257,7 @@ def _cases() -> list[PublicModel]:
             "deepseek-v3", *deepseek3, _llama(37, 18, 3, 3, 3, 23, q_lora_rank=8, first_k_dense_replace=1, **mla)
         ),
         PublicModel("deepseek-v3-yarn", *deepseek3, _llama(29, 20, 2, 5, 5, 19, **mla, **halves, **grown)),
+        PublicModel("deepseek-v3-dense", *deepseek3, _llama(29, 20, 2, 5, 5, 19, **mla, first_k_dense_replace=2)),
         PublicModel("phi3", *phi3, _llama(37, 18, 2, 3, 1, 23, **ends)),
         PublicModel("phi3-window", *phi3, _llama(29, 24, 2, 4, 2, 19, sliding_window=4, **half, **ends, **tied)),
         PublicModel("stablelm", *stablelm, _llama(37, 24, 2, 3, 1, 23, use_qkv_bias=True)),

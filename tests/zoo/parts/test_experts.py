@@ -61,6 +61,17 @@ def test_a_position_gets_the_weighted_sum_of_its_experts(options, top_k):
     close(made(x[0, 0]), expected[0, 0], 1e-12)
 
 
+def test_a_position_that_every_sigmoid_rejects_gets_nothing_and_no_nan():
+    """Below −104 the sigmoid is 0 in float32, and the sum of the chosen scores, too."""
+    router = Router(D, E, k, score="sigmoid")
+    torch.nn.init.constant_(router.logits.weight, -200 / D)
+    x = torch.ones(B, T, D, requires_grad=True)
+    gates = router(x).gates
+    gates.sum().backward()
+    assert not gates.any()
+    assert x.grad.isfinite().all() and router.logits.weight.grad.isfinite().all()
+
+
 def test_one_expert_is_a_feed_forward_network():
     made = randomise(MixtureOfExperts(D, F, 1, 1).double())
     assert torch.equal(made(normal(B, T, D)), made.experts[0](normal(B, T, D)))

@@ -10,9 +10,11 @@ import pytest
 import torch
 from safetensors.torch import load
 
+from public_models import CASES, PublicModel
 from tx_helpers.nn.config import AttentionConfig, EmbeddingConfig, FeedForwardConfig, PositionConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.training.checkpoints import save_tensors
+from tx_helpers.zoo.public.families import FAMILIES
 from tx_helpers.zoo.public.load import load_pretrained
 from tx_helpers.zoo.public.save import save_pretrained
 
@@ -245,6 +247,7 @@ def test_what_is_right_is_loaded(folder):
     [
         (lambda folder: load_pretrained(None), "path_or_id is None, expected a text or a Path"),
         (lambda folder: load_pretrained(folder / "nothing"), "is no folder, and no id"),
+        (lambda folder: load_pretrained("x" * 300), "'x+' is neither a folder nor in the local cache"),
         (lambda folder: load_pretrained(folder, revision="main"), "revision='main', but .* is a folder"),
         (
             lambda folder: load_pretrained(folder, dtype=torch.int8),
@@ -258,3 +261,85 @@ def test_what_is_right_is_loaded(folder):
 def test_wrong_arguments_are_named(folder, call, message):
     with pytest.raises(ValueError, match=message):
         call(folder)
+
+
+# --- values of config.json, in all families ---------------------------------------------------------------------------
+
+VALUES = (0, -1, 0.5, 1e308, 10**30, "8", "false", "", None, True, [], [1], {}, {"a": 1})
+ROPES = {  # fields of rotations
+    "llama-yarn": ("rope_type", "rope_theta", "factor", "original_max_position_embeddings"),
+    "llama3": ("rope_theta", "factor", "low_freq_factor", "high_freq_factor"),
+    "deepseek-v3-yarn": ("rope_theta", "factor", "mscale", "mscale_all_dim"),
+    "gemma3-two-ropes": ("full_attention", "sliding_attention"),
+}
+FIRST = {case.config.model_type: case.name for case in reversed(CASES.values())}  # the first case of each family
+
+
+def reader(case: PublicModel) -> tuple[dict, Callable[..., TransformerConfig]]:
+    """The fields of a case's config.json, and a function that reads them with changes, beside the case's tensors."""
+    theirs = case.make()
+    family = FAMILIES[case.config.model_type]
+    given = {**json.loads(theirs.config.to_json_string(use_diff=False)), "model_type": family.name}
+    names = {name.removeprefix(family.prefix) for name in theirs.state_dict()} | {f"expert {i}" for i in range(20)}
+    return given, lambda **changes: family.read_config({**given, **changes}, names, "config.json")
+
+
+@pytest.mark.parametrize("name", sorted({*FIRST.values(), *ROPES}))
+def test_any_value_of_any_field_is_read_or_refused_by_name(name):
+    given, changed = reader(CASES[name])
+    changes = [{field: value} for field in given for value in VALUES]
+    for field in ROPES.get(name, ()):
+        changes += [{"rope_parameters": {**given["rope_parameters"], field: value}} for value in VALUES]
+    raw = []
+    for change in changes:
+        try:
+            changed(**change)
+        except Exception as error:
+            if not isinstance(error, ValueError) or not str(error).startswith("config.json: "):
+                raw.append((change, error))
+    assert not raw
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("qwen2-window", "use_sliding_window"),
+        ("qwen3-moe", "use_sliding_window"),
+        ("deepseek-v3", "norm_topk_prob"),
+        ("deepseek-v3", "rope_interleave"),
+        ("marian", "share_encoder_decoder_embeddings"),
+        ("t5", "tie_word_embeddings"),
+        ("bert", "tie_word_embeddings"),
+    ],
+)
+def test_the_text_false_is_not_true(name, field):
+    _, changed = reader(CASES[name])
+    with pytest.raises(ValueError, match=f"config.json: field '{field}' is false, expected true or false"):
+        changed(**{field: "false"})
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        (
+            "deepseek-v3",
+            {"n_routed_experts": GB},
+            r"1000000000 experts in each of 2 layers, but the checkpoint",
+        ),
+        (
+            "qwen3-moe",
+            {"num_experts": GB},
+            r"1000000000 experts in each of 2 layers, but",
+        ),
+        ("gemma2", {"query_pre_attn_scalar": 0}, "field 'query_pre_attn_scalar' is 0, expected a number above 0"),
+        ("gemma2", {"query_pre_attn_scalar": "8"}, "field 'query_pre_attn_scalar' is 8, expected a number above 0"),
+        ("phi3", {"num_attention_heads": 0}, "field 'num_attention_heads' is 0, expected a whole number of at least 1"),
+        ("t5", {"d_model": 0}, "field 'd_model' is 0, expected a whole number of at least 1"),
+        ("gemma3", {"rope_parameters": 3}, "rope_parameters is 3, expected an object"),
+        ("roberta", {"pad_token_id": None}, "field 'pad_token_id' is None, expected a whole number"),
+    ],
+)
+def test_a_hostile_value_is_refused_with_what_was_expected(name, change, message):
+    _, changed = reader(CASES[name])
+    with pytest.raises(ValueError, match=f"config.json: {message}"):
+        changed(**change)

@@ -17,6 +17,7 @@ from public_models import CASES, LLAMA3
 from tx_helpers.nn.config import WavelengthStretch
 from tx_helpers.nn.models import TransformerModel
 from tx_helpers.zoo.public.load import load_pretrained
+from tx_helpers.zoo.public.save import save_pretrained
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 
@@ -60,6 +61,24 @@ def test_mixed_precisions_load_in_the_widest(folder):
     CASES["gpt2"].save(folder)
     rewrite(folder, lambda old: {name: value.half() if "ln" in name else value for name, value in old.items()})
     assert {parameter.dtype for parameter in load_pretrained(folder).model.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kept"), [(None, torch.float32), (torch.bfloat16, torch.float32), (torch.float64, torch.float64)]
+)
+def test_the_bias_for_the_choice_of_experts_is_never_rounded(folder, dtype, kept):
+    """As in transformers: in bfloat16 another expert could be chosen."""
+    CASES["deepseek-v3"].save(folder)
+    bias = "model.layers.1.mlp.gate.e_score_correction_bias"
+    exact = load_file(folder / WEIGHTS)[bias]
+    assert not torch.equal(exact.bfloat16().float(), exact)
+    rewrite(folder, lambda old: {name: value if name == bias else value.bfloat16() for name, value in old.items()})
+    model = load_pretrained(folder, dtype=dtype).model
+    assert {parameter.dtype for parameter in model.parameters()} == {dtype or torch.bfloat16}
+    found = model.decoder.blocks[1].feed_forward.router.bias
+    assert found.dtype == kept and torch.equal(found, exact.to(kept))
+    save_pretrained(model, folder / "back", family="deepseek_v3")
+    assert torch.equal(load_file(folder / "back" / WEIGHTS)[bias], found)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "mistral", "bert", "t5-1.1", "bart"])
@@ -146,6 +165,20 @@ def test_tensors_of_published_checkpoints_are_left_out_with_a_reason(folder, nam
     assert_same(today, loaded.model)
     assert loaded.left_out.keys() == left_out
     assert all(len(why) > 10 for why in loaded.left_out.values())
+
+
+def test_the_module_for_the_token_after_next_is_named_and_no_other_layer_is_left_out(folder):
+    CASES["deepseek-v3"].save(folder)
+    today = load_pretrained(folder).model
+    module = {f"model.layers.3.{name}.weight": torch.zeros(18) for name in ("eh_proj", "enorm", "mlp.gate")}
+    rewrite(folder, lambda old: old | module)
+    loaded = load_pretrained(folder)
+    assert_same(today, loaded.model)
+    assert loaded.left_out.keys() == {name.removeprefix("model.") for name in module}
+    assert all("predicts the token after next" in why for why in loaded.left_out.values())
+    refield(folder, num_hidden_layers=2)
+    with pytest.raises(ValueError, match="num_hidden_layers is 2, but the checkpoint has a layer 2 that is no predict"):
+        load_pretrained(folder)
 
 
 @pytest.mark.parametrize("copy", ["encoder.embed_tokens.weight", "decoder.embed_tokens.weight"])
@@ -344,7 +377,6 @@ def test_half_precision_loads_without_a_copy_in_float32(tmp_path, name):
     from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig
     from tx_helpers.nn.models import DecoderOnly
     from tx_helpers.zoo.presets import gpt2, llama
-    from tx_helpers.zoo.public.save import save_pretrained
 
     make = gpt2 if name == "gpt2" else llama
     narrow = {} if name == "gpt2" else {"feed_forward": FeedForwardConfig(1700, "silu", gated=True, bias=False)}

@@ -1,6 +1,7 @@
 """config.json of well-known checkpoints, as they are published: every field is understood, and means our presets."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from tx_helpers.zoo.public.config_paths import differences, resolved
 from tx_helpers.zoo.public.families import FAMILIES
 
 HEADS = {"cls.predictions.transform.dense.weight", "vocab_transform.weight", "lm_head.dense.weight"}
-NAMES = {*map(str, range(2000)), "final_logits_bias", *HEADS}  # enough tensors, and those that tell of a part
+NAMES = {*map(str, range(20_000)), "final_logits_bias", *HEADS}  # enough tensors, and those that tell of a part
 
 
 def read(model_type: str, **fields) -> TransformerConfig:
@@ -25,9 +26,16 @@ def assert_means(config: TransformerConfig, preset: TransformerConfig) -> None:
     assert differences(resolved(config), resolved(preset)) == {}
 
 
-def parameters(model_type: str, config: TransformerConfig) -> int:
-    with torch.device("meta"):
-        return count_parameters(FAMILIES[model_type].model(config))
+def parameters(model_type: str, config: TransformerConfig, count=count_parameters) -> int:
+    """Counted in models of two and of three layers: the others are as the third, and would take half a minute."""
+
+    def of(n_layers: int) -> int:
+        encoder = config.n_encoder_layers and n_layers
+        with torch.device("meta"):
+            return count(FAMILIES[model_type].model(replace(config, n_layers=n_layers, n_encoder_layers=encoder)))
+
+    assert config.n_encoder_layers in (None, config.n_layers)
+    return of(2) + (config.n_layers - 2) * (of(3) - of(2))
 
 
 def test_gpt2():

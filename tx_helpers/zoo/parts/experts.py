@@ -74,7 +74,7 @@ class Router(nn.Module):
     """Choose top_k of n_experts for each position: x (…, D) -> `Routing`.
 
     score            "softmax" of the logits x W over the experts, or the "sigmoid" of each (DeepSeek-V3)
-    normalised       the scores of the chosen are divided by their sum; then `scale` multiplies them
+    normalised       the scores of the chosen are divided by their sum, unless all are 0; then `scale` multiplies them
     biased           `bias` (E,) is added to the scores for the choice, not to the gates (Wang et al. 2024, eq. 3)
     capacity_factor  c: in training an expert's capacity is ⌈c · N · k / E⌉ of the N positions of a batch. First choices
                      come before second ones, earlier positions before later ones. A position that finds no room is
@@ -118,7 +118,8 @@ class Router(nn.Module):
         chosen = preference.topk(config.top_k).indices  # (…, k)
         values = scores.gather(-1, chosen)
         if config.normalised:
-            values = values / values.sum(dim=-1, keepdim=True)
+            total = values.sum(dim=-1, keepdim=True)  # 0 where every sigmoid is too small for its precision
+            values = values / total.clamp(min=torch.finfo(total.dtype).tiny)
         if config.capacity_factor is not None and self.training:
             values = values * within_capacity(chosen, config.n_experts, config.capacity_factor)
         gates = torch.zeros_like(scores).scatter(-1, chosen, values * config.scale)  # (…, k) -> (…, E)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import EncoderDecoder
-from tx_helpers.zoo.public.family import TRAINING, Family, Field, Row, activation
+from tx_helpers.zoo.public.family import TRAINING, Family, Field, Row, activation, flag, number
 
 ATTENTION = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
 UNUSED = 2  # rows of BART's tables of positions
@@ -19,7 +19,8 @@ SHARED = ("encoder.embed_tokens", "decoder.embed_tokens")
 
 def _rows(config: TransformerConfig) -> tuple[Row, ...]:
     if config.source_vocab_size is None:
-        rows = [Row("encoder.input.tokens", "shared", also=SHARED)]
+        # Where the output is a matrix of its own, the library takes `shared` for a third one that nothing reads.
+        rows = [Row("encoder.input.tokens", "shared", also=SHARED, copied=not config.embedding.tied)]
     else:
         rows = [Row("encoder.input.tokens", SHARED[0]), Row("decoder.input.tokens", SHARED[1])]
     rows += [Row("output.weight", "lm_head.weight"), Row("output.bias", "final_logits_bias", wrapped=True)]
@@ -84,15 +85,14 @@ BART = Family(
 
 
 def _shared(fields: Mapping[str, Any]) -> bool:
-    return fields.get("share_encoder_decoder_embeddings", True) is not False
+    return flag(fields, "share_encoder_decoder_embeddings", True)
 
 
 def _target_words(fields: Mapping[str, Any], names: set[str]) -> int:
-    words = fields.get("decoder_vocab_size") or fields["vocab_size"]
-    if _shared(fields) and words != fields["vocab_size"]:
-        raise ValueError(
-            f"decoder_vocab_size={words} and vocab_size={fields['vocab_size']}, though embeddings are shared"
-        )
+    source = number(fields, "vocab_size")
+    words = fields.get("decoder_vocab_size") or source
+    if _shared(fields) and words != source:
+        raise ValueError(f"decoder_vocab_size={words} and vocab_size={source}, though embeddings are shared")
     return words
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import EncoderOnly
-from tx_helpers.zoo.public.family import ACTIVATIONS, TASK, TRAINING, Family, Field, Row, activation
+from tx_helpers.zoo.public.family import ACTIVATIONS, TASK, TRAINING, Family, Field, Row, activation, flag, number
 
 BODY = {
     "encoder.input.tokens": "embeddings.word_embeddings",
@@ -55,7 +55,7 @@ def _head(dense: str, default: str | None = None, name: str = "hidden_act") -> d
     return {
         "embedding.output_transform": transform,
         "embedding.output_bias": lambda fields, names: has_head(names),
-        "embedding.tied": lambda fields, names: fields.get("tie_word_embeddings", True) or not has_head(names),
+        "embedding.tied": lambda fields, names: flag(fields, "tie_word_embeddings", True) or not has_head(names),
     }
 
 
@@ -129,7 +129,7 @@ BERT = Family(
 
 
 def _context(fields: Mapping[str, Any], names: set[str]) -> int:
-    return fields["max_position_embeddings"] - fields.get("pad_token_id", 1) - 1
+    return number(fields, "max_position_embeddings") - number(fields, "pad_token_id", 1, least=0) - 1
 
 
 def _rows_of_positions(config: TransformerConfig) -> int:

@@ -1,7 +1,8 @@
 """DeepSeek-V2 and V3 (DeepSeek-AI 2024): latent attention, dense layers first, then experts with a shared one.
 
-V2 scores experts by a softmax, V3 by a sigmoid, with a bias for the choice. Left out: V3's layers that predict further
-tokens, which are not part of the model that writes. A checkpoint in fp8 has `quantization_config`, which is refused.
+V2 scores experts by a softmax, V3 by a sigmoid, with a bias for the choice. Left out, and named in what is loaded: V3's
+module for the token after next, which is not part of the model that writes. A checkpoint in fp8 has
+`quantization_config`, which is refused.
 """
 
 import math
@@ -9,13 +10,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.nn.config import FeedForwardConfig, LayerConfig, TransformerConfig
 from tx_helpers.zoo.parts.expert_groups import ExpertGroups
 from tx_helpers.zoo.parts.experts import ExpertsConfig
 from tx_helpers.zoo.parts.latent import LatentConfig
-from tx_helpers.zoo.public.family import TRAINING, Field, Row
+from tx_helpers.zoo.public.family import TRAINING, Field, Row, flag, number
 from tx_helpers.zoo.public.llama import DERIVED, FIELDS, LLAMA, ROWS, WRITTEN, checked_rope, prepare
-from tx_helpers.zoo.public.mixtral import LAYER, LOSS, written_experts
+from tx_helpers.zoo.public.mixtral import LAYER, LOSS, check_experts
 
 Fields = Mapping[str, Any]
 ATTENTION, THEIRS = "decoder.blocks.{}.self_attention", "layers.{}.self_attn"
@@ -33,8 +35,10 @@ def _prepare(fields: dict[str, Any]) -> dict[str, Any]:
     rope = dict(fields["rope_parameters"])
     rope.pop("partial_rotary_factor", None)
     mscale, all_dim = rope.pop("mscale", None), rope.pop("mscale_all_dim", None)
-    if rope["rope_type"] == "yarn" and mscale and all_dim and rope.get("attention_factor") is None:
-        rope["attention_factor"] = _growth(rope["factor"], mscale) / _growth(rope["factor"], all_dim)
+    factor = rope.get("factor")
+    check_numbers("rope_parameters", least=0, optional=True, factor=factor, mscale=mscale, mscale_all_dim=all_dim)
+    if rope["rope_type"] == "yarn" and factor and mscale and all_dim and rope.get("attention_factor") is None:
+        rope["attention_factor"] = _growth(factor, mscale) / _growth(factor, all_dim)
     return {**fields, "rope_parameters": rope, "mscale_all_dim": all_dim}
 
 
@@ -54,7 +58,8 @@ def _mixer(fields: Fields, names: set[str]) -> LatentConfig:
 
 
 def _scale(fields: Fields, names: set[str]) -> float:
-    scale, rope = (fields["qk_nope_head_dim"] + fields["qk_rope_head_dim"]) ** -0.5, checked_rope(fields)
+    width = number(fields, "qk_nope_head_dim", least=0) + number(fields, "qk_rope_head_dim")
+    scale, rope = width**-0.5, checked_rope(fields)
     if rope["rope_type"] == "default" or not fields["mscale_all_dim"]:
         return scale
     return scale * _growth(rope["factor"], fields["mscale_all_dim"]) ** 2
@@ -71,32 +76,63 @@ def _rope_scaling(config: TransformerConfig) -> dict[str, Any] | None:
     return {**written, "mscale_all_dim": round((growth - 1) / (0.1 * math.log(written["factor"])), 9)}
 
 
-def _experts(fields: Fields, score: str, groups: ExpertGroups | None) -> ExpertsConfig:
+def _with_experts(fields: Fields) -> int:
+    """How many layers have experts: all but the first ones, which are dense."""
+    return max(0, number(fields, "num_hidden_layers") - number(fields, "first_k_dense_replace", 0, least=0))
+
+
+def _experts(fields: Fields, names: set[str], score: str, groups: ExpertGroups | None) -> ExpertsConfig:
+    n_experts = number(fields, "n_routed_experts")
+    check_experts(n_experts, _with_experts(fields), names)
     return ExpertsConfig(
-        fields["n_routed_experts"],
-        fields["num_experts_per_tok"],
+        n_experts,
+        number(fields, "num_experts_per_tok"),
         shared=fields.get("n_shared_experts") or 0,
         score=score,
-        normalised=bool(fields.get("norm_topk_prob", score == "sigmoid")),
+        normalised=flag(fields, "norm_topk_prob", score == "sigmoid"),
         scale=fields.get("routed_scaling_factor", 1.0),
         biased=score == "sigmoid",
         groups=groups,
     )
 
 
-def _v2_experts(fields: Fields, names: set[str]) -> ExpertsConfig:
+def _v2_experts(fields: Fields, names: set[str]) -> ExpertsConfig | None:
+    if not _with_experts(fields):
+        return None
     limited = fields.get("topk_method", "greedy") == "group_limited_greedy"
-    return _experts(fields, "softmax", ExpertGroups(fields["n_group"], fields["topk_group"]) if limited else None)
+    groups = ExpertGroups(number(fields, "n_group"), number(fields, "topk_group")) if limited else None
+    return _experts(fields, names, "softmax", groups)
 
 
-def _v3_experts(fields: Fields, names: set[str]) -> ExpertsConfig:
-    n, kept = fields.get("n_group", 8), fields.get("topk_group", 4)
-    return _experts(fields, "sigmoid", None if n == 1 else ExpertGroups(n, kept, best=2))
+def _v3_experts(fields: Fields, names: set[str]) -> ExpertsConfig | None:
+    if not _with_experts(fields):
+        return None
+    n, kept = number(fields, "n_group", 8), number(fields, "topk_group", 4)
+    return _experts(fields, names, "sigmoid", None if n == 1 else ExpertGroups(n, kept, best=2))
+
+
+def _written_experts(config: TransformerConfig) -> ExpertsConfig:
+    """The experts of a config. Where all layers are dense the fields say nothing, but the library wants them."""
+    return config.feed_forward.experts or ExpertsConfig(1, 1, normalised=False)
+
+
+def _layers(fields: Fields, names: set[str]) -> int:
+    """The layers of the model that writes. A layer after them must be the module that predicts the token after next."""
+    n = number(fields, "num_hidden_layers")
+    if any(name.startswith(f"layers.{n}.") for name in names) and f"layers.{n}.eh_proj.weight" not in names:
+        raise ValueError(f"num_hidden_layers is {n}, but the checkpoint has a layer {n} that is no prediction module")
+    return n
+
+
+def _layout(interleaved: Any) -> str:
+    if not isinstance(interleaved, bool):
+        raise ValueError("expected true or false")
+    return "interleaved" if interleaved else "half"
 
 
 def _dense_first(config: TransformerConfig, fields: Fields) -> TransformerConfig:
-    dense = fields.get("first_k_dense_replace", 0)
-    feed = replace(config.feed_forward, d_ff=fields["intermediate_size"], experts=None)
+    dense = config.n_layers - _with_experts(fields)
+    feed = replace(config.feed_forward, d_ff=number(fields, "intermediate_size"), experts=None)
     layers = [LayerConfig(feed_forward=feed) if i < dense else LayerConfig() for i in range(config.n_layers)]
     return replace(config, layers=tuple(layers))
 
@@ -129,7 +165,7 @@ def _rows(config: TransformerConfig) -> tuple[Row, ...]:
         Row(f"{ATTENTION}.value", up, cut=(w["d_content"], of_head, H)),
         Row(f"{ATTENTION}.output", f"{THEIRS}.o_proj"),
         Row(f"{LAYER}.router.logits", "layers.{}.mlp.gate"),
-        Row(f"{LAYER}.router.bias", "layers.{}.mlp.gate.e_score_correction_bias"),
+        Row(f"{LAYER}.router.bias", "layers.{}.mlp.gate.e_score_correction_bias", float32=True),
         *(Row(f"{LAYER}.shared.{ours}", f"layers.{{}}.mlp.shared_experts.{its}") for ours, its in experts.items()),
         *(Row(f"{LAYER}.experts.{{}}.{ours}", f"layers.{{}}.mlp.experts.{{}}.{its}") for ours, its in experts.items()),
     )
@@ -164,14 +200,14 @@ DEEPSEEK_V2 = replace(
         "num_key_value_heads": lambda config: config.attention.n_heads,
         "first_k_dense_replace": lambda config: len(_dense(config)),
         "intermediate_size": lambda config: next(iter(_dense(config)), config.feed_forward).d_ff,
-        "n_routed_experts": lambda config: written_experts(config).n_experts,
-        "num_experts_per_tok": lambda config: written_experts(config).top_k,
-        "n_shared_experts": lambda config: written_experts(config).shared,
-        "norm_topk_prob": lambda config: written_experts(config).normalised,
-        "routed_scaling_factor": lambda config: written_experts(config).scale,
-        "topk_method": lambda config: "group_limited_greedy" if written_experts(config).groups else "greedy",
-        "n_group": lambda config: getattr(written_experts(config).groups, "n", None),
-        "topk_group": lambda config: getattr(written_experts(config).groups, "kept", None),
+        "n_routed_experts": lambda config: _written_experts(config).n_experts,
+        "num_experts_per_tok": lambda config: _written_experts(config).top_k,
+        "n_shared_experts": lambda config: _written_experts(config).shared,
+        "norm_topk_prob": lambda config: _written_experts(config).normalised,
+        "routed_scaling_factor": lambda config: _written_experts(config).scale,
+        "topk_method": lambda config: "group_limited_greedy" if _written_experts(config).groups else "greedy",
+        "n_group": lambda config: getattr(_written_experts(config).groups, "n", None),
+        "topk_group": lambda config: getattr(_written_experts(config).groups, "kept", None),
     },
     expected={
         "attention_bias": (False,),
@@ -200,15 +236,15 @@ DEEPSEEK_V3 = replace(
         "rope_interleave": Field(
             "positions.layout",
             "interleaved",
-            lambda on: "interleaved" if on else "half",
+            _layout,
             lambda ours: ours == "interleaved",
         )
     },
-    derived=DEEPSEEK_V2.derived | {"feed_forward.experts": _v3_experts},
+    derived=DEEPSEEK_V2.derived | {"feed_forward.experts": _v3_experts, "n_layers": _layers},
     written={name: write for name, write in DEEPSEEK_V2.written.items() if name != "topk_method"}
     | {
-        "n_group": lambda config: getattr(written_experts(config).groups, "n", 1),
-        "topk_group": lambda config: getattr(written_experts(config).groups, "kept", 1),
+        "n_group": lambda config: getattr(_written_experts(config).groups, "n", 1),
+        "topk_group": lambda config: getattr(_written_experts(config).groups, "kept", 1),
     },
     expected={
         "attention_bias": (False,),
@@ -216,6 +252,7 @@ DEEPSEEK_V3 = replace(
         "scoring_func": ("sigmoid",),
         "topk_method": ("noaux_tc",),
     },
-    ignored=DEEPSEEK_V2.ignored | {"num_nextn_predict_layers": "of layers that predict further tokens"},
-    left_out=DEEPSEEK_V2.left_out | {"layers.61.*": "predicts a further token, beside the model"},
+    ignored=DEEPSEEK_V2.ignored | {"num_nextn_predict_layers": "read by `left_out`: the tensors tell"},
+    left_out=DEEPSEEK_V2.left_out
+    | {"layers.{n_layers}.*": "of the module that predicts the token after next, beside the model that writes"},
 )

@@ -56,6 +56,24 @@ def same(value: Any) -> Any:
     return value
 
 
+def number(fields: Mapping[str, Any], name: str, default: Any = REQUIRED, *, least: float = 1) -> int:
+    """A field of config.json that must be a whole number; the ValueError names it and both sides."""
+    value = fields.get(name, default)
+    if value is REQUIRED:
+        raise ValueError(f"has no field {name!r}, expected a whole number")
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"field {name!r} is {str(value)[:60]}, expected a whole number of at least {least}")
+    return value
+
+
+def flag(fields: Mapping[str, Any], name: str, default: bool) -> bool:
+    """A field of config.json that must be true or false: the text "false" would count as true."""
+    value = fields.get(name, default)
+    if not isinstance(value, bool):
+        raise ValueError(f"field {name!r} is {str(value)[:60]}, expected true or false")
+    return value
+
+
 class Field(NamedTuple):
     """A field of config.json: its path in `TransformerConfig`, its value where it is missing, and any conversion."""
 
@@ -87,7 +105,8 @@ class Row(NamedTuple):
     transposed  their matrices lie (inputs, outputs)
     skip        rows of theirs before the first of ours
     wrapped     theirs has one more dimension, of length 1, in front
-    also        other names under which the same tensor may be in a file
+    also        other names under which the same tensor may be in a file; copied: it is written under these, too
+    float32     is never loaded in less than float32, whatever the rest of the model is in
     """
 
     ours: str
@@ -98,6 +117,8 @@ class Row(NamedTuple):
     wrapped: bool = False
     also: tuple[str, ...] = ()
     cut: tuple[int, int, int] | None = None
+    copied: bool = False
+    float32: bool = False
 
     def their_shape(self, ours: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of their tensor, of which ours is one or a part."""
@@ -153,7 +174,7 @@ class Family:
     layered        (our config so far, their fields) -> our config, where blocks differ
     written        field -> function of our config: fields that `fields` alone cannot write
     output         the name of the output layer's matrix; it may be the embedding's
-    left_out       pattern of tensor names -> why they are not needed
+    left_out       pattern of tensor names, where {n_layers} is ours, -> why they are not needed
     """
 
     name: str
@@ -210,7 +231,7 @@ class Family:
             values |= {path: derive(theirs, names) for path, derive in self.derived.items()}
             check_layers(values, names)
             return self.layered(build(values), theirs)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             raise ValueError(f"{where}: {error}") from error
 
     def write_config(self, config: TransformerConfig) -> dict[str, Any]:

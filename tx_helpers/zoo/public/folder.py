@@ -36,7 +36,7 @@ class Source:
 def find(path_or_id: str | Path, *, revision: str | None = None, download: bool = False) -> Source:
     """The folder of a checkpoint. An id is looked up in the local cache; only `download` uses the network."""
     folder = Path(path_or_id)
-    if folder.is_dir():
+    if _is_folder(folder):
         if revision is not None:
             raise ValueError(f"load_pretrained: revision={revision!r}, but {str(folder)!r} is a folder, which has none")
         return Source(folder)
@@ -58,6 +58,13 @@ def find(path_or_id: str | Path, *, revision: str | None = None, download: bool 
     folder = Path(found)
     files = sorted(path for path in folder.iterdir() if path.name == CONFIG or path.suffix in (".safetensors", ".spm"))
     return Source(folder, name, folder.name, {path.name: _sha256(path) for path in files})
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name that is too long for the file system
+        return False
 
 
 def read_fields(folder: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tx_helpers.nn.config import TransformerConfig
-from tx_helpers.zoo.public.family import Field, activation
+from tx_helpers.zoo.public.family import Field, activation, number
 from tx_helpers.zoo.public.llama import CONSTANTS, DERIVED, FIELDS, LLAMA, WRITTEN, prepare
 
 ACTIVATION = activation("feed_forward.activation", "gelu_tanh")
@@ -53,7 +53,8 @@ def _stablelm_prepare(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _d_rotary(fields: Mapping[str, Any], names: set[str]) -> int | None:
-    share, width = fields["partial_rotary_factor"], fields["hidden_size"] // fields["num_attention_heads"]
+    share = fields["partial_rotary_factor"]
+    width = number(fields, "hidden_size") // number(fields, "num_attention_heads")
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
         raise ValueError(f"partial_rotary_factor is {str(share)[:60]}, expected a number above 0 and at most 1")
     return None if int(width * share) == width else int(width * share)

@@ -4,14 +4,15 @@ Gemma 2 has the window in every other layer, and caps scores and logits. Gemma 3
 rotation has a base of its own, and QK-norm in the place of the caps. Gemma 3's models for pictures are not here.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from tx_helpers.nn.config import PositionConfig, TransformerConfig
-from tx_helpers.zoo.public.family import Field, Row
+from tx_helpers.zoo.public.family import Field, Row, number
 from tx_helpers.zoo.public.gemma import GEMMA
-from tx_helpers.zoo.public.llama import ROWS, WRITTEN, checked_rope, prepare
+from tx_helpers.zoo.public.llama import ROWS, WRITTEN, checked_rope, mapping, prepare
 from tx_helpers.zoo.public.windows import FULL, SLIDING, layer_types, slides, sliding_window, with_windows
 
 BLOCK = "decoder.blocks.{}"
@@ -21,7 +22,6 @@ BOTH_SIDES = (
     Row(f"{BLOCK}.feed_forward_norm", "layers.{}.pre_feedforward_layernorm"),
     Row(f"{BLOCK}.second_norms.1", "layers.{}.post_feedforward_layernorm"),
 )
-SCALE = Field("attention.scale", 256**-0.5, lambda scalar: scalar**-0.5, lambda scale: _whole(scale**-2))
 
 
 def _whole(number: float) -> int:
@@ -29,6 +29,15 @@ def _whole(number: float) -> int:
     if abs(number - round(number)) > 1e-6 * number:
         raise ValueError(f"attention.scale={number**-0.5} is not the inverse root of a whole number")
     return round(number)
+
+
+def _inverse_root(scalar: Any) -> float:
+    if isinstance(scalar, bool) or not isinstance(scalar, int | float) or not 0 < scalar < math.inf:
+        raise ValueError("expected a number above 0")
+    return scalar**-0.5
+
+
+SCALE = Field("attention.scale", 256**-0.5, _inverse_root, lambda scale: _whole(scale**-2))
 
 
 def _every_other(config: TransformerConfig, fields: Mapping[str, Any]) -> TransformerConfig:
@@ -55,17 +64,19 @@ GEMMA2 = replace(
 
 def _gemma3_prepare(fields: dict[str, Any]) -> dict[str, Any]:
     """The rotation of the layers with a window stands beside that of the others, or with it in `rope_parameters`."""
-    fields, both = dict(fields), fields.get("rope_parameters") or {}
+    fields, both = dict(fields), mapping("rope_parameters", fields.get("rope_parameters"))
     local = {"rope_theta": fields.pop("rope_local_base_freq", 10000.0)}
     if any(kind in both for kind in (SLIDING, FULL)):
-        fields["rope_parameters"], local = both.get(FULL) or {}, {**local, **(both.get(SLIDING) or {})}
+        both = {kind: mapping(f"rope_parameters: {kind}", both.get(kind)) for kind in (SLIDING, FULL)}
+        fields["rope_parameters"], local = both[FULL], {**local, **both[SLIDING]}
     if "rope_theta" not in fields and "rope_theta" not in (fields.get("rope_parameters") or {}):
         fields["rope_theta"] = 1000000.0
     return {**GEMMA.prepare(fields), "local_rope": prepare({"rope_parameters": local})["rope_parameters"]}
 
 
 def _five_of_six(config: TransformerConfig, fields: Mapping[str, Any]) -> TransformerConfig:
-    period = fields.get("sliding_window_pattern", fields.get("_sliding_window_pattern", 6))
+    older = number(fields, "_sliding_window_pattern", 6)
+    period = number(fields, "sliding_window_pattern", older)
     local = checked_rope({"rope_parameters": fields["local_rope"]})
     if local["rope_type"] != "default":
         raise ValueError(f"rope_type of layers with a window is {local['rope_type']!r}, expected 'default'")

@@ -12,7 +12,7 @@ from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.nn.positions import WavelengthStretch
 from tx_helpers.zoo.parts.yarn import Yarn
-from tx_helpers.zoo.public.family import Family, Field, Row, activation
+from tx_helpers.zoo.public.family import Family, Field, Row, activation, flag, number
 from tx_helpers.zoo.public.windows import layer_types, slides, sliding_window, with_windows
 
 ROWS = (
@@ -60,15 +60,16 @@ def prepare(fields: dict[str, Any]) -> dict[str, Any]:
     """`rope_theta` and `rope_scaling` of older versions become `rope_parameters`."""
     fields = dict(fields)
     older = {name: fields.pop(name) for name in ("rope_theta", "rope_scaling") if name in fields}
-    rope = {"rope_theta": older.get("rope_theta", 10000.0), **_mapping("rope_scaling", older.get("rope_scaling"))}
-    rope |= _mapping("rope_parameters", fields.get("rope_parameters"))
+    rope = {"rope_theta": older.get("rope_theta", 10000.0), **mapping("rope_scaling", older.get("rope_scaling"))}
+    rope |= mapping("rope_parameters", fields.get("rope_parameters"))
     if older.get("rope_theta", rope["rope_theta"]) != rope["rope_theta"]:
         raise ValueError(f"rope_theta is {older['rope_theta']}, but rope_parameters say {rope['rope_theta']}")
     kind = rope.pop("type", "default")
     return {**fields, "rope_parameters": {"rope_type": kind, **rope}}
 
 
-def _mapping(name: str, value: Any) -> dict[str, Any]:
+def mapping(name: str, value: Any) -> dict[str, Any]:
+    """A field of config.json that must be an object, if it is there at all."""
     if value is not None and not isinstance(value, dict):
         raise ValueError(f"{name} is {str(value)[:60]}, expected an object")
     return value or {}
@@ -80,7 +81,8 @@ def checked_rope(fields: Mapping[str, Any]) -> dict[str, Any]:
     kind = rope["rope_type"]
     if not isinstance(kind, str) or kind not in ROPE:
         raise ValueError(f"rope_type is {str(kind)[:60]!r}, expected one of {', '.join(ROPE)}")
-    given, wanted = rope.keys(), {"rope_type", "rope_theta", *ROPE[kind]}
+    given = {name for name, value in rope.items() if value is not None}
+    wanted = {"rope_type", "rope_theta", *ROPE[kind]}
     given = given - (YARN.keys() - wanted) if kind == "yarn" else given
     if different := sorted(given ^ wanted):
         word = "missing" if different[0] in wanted else "not understood"
@@ -113,9 +115,9 @@ def _rope_scaling(config: TransformerConfig) -> dict[str, Any] | None:
 
 
 def _qwen_windows(config: TransformerConfig, fields: Mapping[str, Any]) -> TransformerConfig:
-    on, first = fields.get("use_sliding_window", False), fields.get("max_window_layers", 28)
-    sliding = slides(fields, lambda i: bool(on) and i >= first)
-    return with_windows(config, [one and bool(on) for one in sliding], fields.get("sliding_window", 4096))
+    on, first = flag(fields, "use_sliding_window", False), number(fields, "max_window_layers", 28, least=0)
+    sliding = slides(fields, lambda i: i >= first)
+    return with_windows(config, [one and on for one in sliding], fields.get("sliding_window", 4096))
 
 
 FIELDS = {

@@ -62,7 +62,8 @@ def load_pretrained(
     """Load a checkpoint in the format of the library transformers into our own model.
 
     path_or_id  a folder, or an id of the hub that is in the local cache, or is fetched with download=True
-    dtype       of the model; None: that of the file
+    dtype       of the model; None: that of the file, the widest if there are several. What must not be rounded (the
+                bias for DeepSeek-V3's choice of experts) stays in float32 either way
     pad_id      of the model; "config": the checkpoint's own, unless that is also the id of its beginning or end
     tokenizer   False leaves the tokenizer out
     revision    a commit, tag or branch of the hub; only a commit is the same checkpoint tomorrow
@@ -172,7 +173,8 @@ def _match(
     if model.config.embedding.tied and family.output in entries.keys() - used:
         left_out[family.output] = "is the embedding again"
     for name in entries.keys() - used - left_out.keys():
-        reasons = [why for pattern, why in family.left_out.items() if fnmatchcase(name, pattern)]
+        patterns = {pattern.format(n_layers=model.config.n_layers): why for pattern, why in family.left_out.items()}
+        reasons = [why for pattern, why in patterns.items() if fnmatchcase(name, pattern)]
         if not reasons:
             entry = entries[name]
             raise ValueError(
@@ -186,13 +188,18 @@ def _match(
 def _fill(model: nn.Module, taken: list[tuple[list[str], Row, Entry]], dtype: torch.dtype | None) -> None:
     """Give each parameter its numbers, one tensor after the other."""
     if dtype is None:
-        dtype = reduce(torch.promote_types, (entry.dtype for *_, entry in taken))
+        dtype = reduce(torch.promote_types, (entry.dtype for _, row, entry in taken if not row.float32))
     shapes = {name: tensor.shape for name, tensor in tensors_of(model).items()}
     for names, row, entry in taken:
-        value = torch.empty(shapes[names[0]], dtype=dtype)
+        value = torch.empty(shapes[names[0]], dtype=_kept(dtype, row))
         value.copy_(row.take(read_tensor(entry), tuple(value.shape)))
         parameter = nn.Parameter(value)
         for name in names:
             module, _, leaf = name.rpartition(".")
             place = model.get_submodule(module)
             setattr(place, leaf, value if leaf in dict(place.named_buffers(recurse=False)) else parameter)
+
+
+def _kept(dtype: torch.dtype, row: Row) -> torch.dtype:
+    """The dtype of one parameter in a model of this dtype."""
+    return torch.promote_types(dtype, torch.float32) if row.float32 else dtype

@@ -9,8 +9,9 @@ from typing import Any
 
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.zoo.parts.experts import ExpertsConfig
-from tx_helpers.zoo.public.family import TRAINING, Field, Row
+from tx_helpers.zoo.public.family import TRAINING, Field, Row, flag, number
 from tx_helpers.zoo.public.llama import FIELDS, MISTRAL, QWEN3, ROWS
+from tx_helpers.zoo.public.windows import with_windows
 
 Fields = Mapping[str, Any]
 LAYER = "decoder.blocks.{}.feed_forward"
@@ -33,11 +34,18 @@ def _experts(counts: tuple[str, ...], default: ExpertsConfig) -> Callable[[Field
             fields.get("num_experts_per_tok", default.top_k),
             normalised=fields.get("norm_topk_prob", default.normalised),
         )
-        if experts.n_experts > len(names):  # a wrong number would take all memory
-            raise ValueError(f"{experts.n_experts} experts, but the checkpoint has {len(names)} tensors")
+        check_experts(experts.n_experts, number(fields, "num_hidden_layers"), names)
         return experts
 
     return derive
+
+
+def check_experts(n_experts: int, layers: int, names: set[str]) -> None:
+    """There are no more experts than tensors: a wrong number would take all memory, even without weights."""
+    if n_experts * layers > len(names):
+        raise ValueError(
+            f"{n_experts} experts in each of {layers} layers, but the checkpoint has {len(names)} tensors in all"
+        )
 
 
 def written_experts(config: TransformerConfig) -> ExpertsConfig:
@@ -64,6 +72,14 @@ MIXTRAL = replace(
     ignored=MISTRAL.ignored | LOSS | {"router_jitter_noise": TRAINING},
 )
 
+
+def _all_or_none(config: TransformerConfig, fields: Fields) -> TransformerConfig:
+    """The window is that of all layers, as in the library, which does not ask for `max_window_layers` here."""
+    if not flag(fields, "use_sliding_window", False):
+        return config
+    return with_windows(config, [True] * config.n_layers, fields.get("sliding_window", 4096))
+
+
 QWEN3_MOE = replace(
     QWEN3,
     name="qwen3_moe",
@@ -73,7 +89,8 @@ QWEN3_MOE = replace(
     rows=lambda config: _rows("layers.{}.mlp.gate", "layers.{}.mlp.experts.{}", "gate_proj", "down_proj", "up_proj"),
     derived=QWEN3.derived
     | {"feed_forward.experts": _experts(("num_experts", "num_local_experts"), ExpertsConfig(128, 8, normalised=False))},
-    written=QWEN3.written
+    layered=_all_or_none,
+    written={name: write for name, write in QWEN3.written.items() if name not in ("max_window_layers", "layer_types")}
     | {
         "num_experts": lambda config: written_experts(config).n_experts,
         "num_experts_per_tok": lambda config: written_experts(config).top_k,
@@ -82,5 +99,8 @@ QWEN3_MOE = replace(
     expected=QWEN3.expected | {"decoder_sparse_step": (1,), "mlp_only_layers": ([], None)},
     ignored=QWEN3.ignored
     | LOSS
-    | {"intermediate_size": "of layers without experts", "num_local_experts": "read by `derived`"},
+    | {
+        **{"intermediate_size": "of layers without experts", "num_local_experts": "read by `derived`"},
+        **dict.fromkeys(("max_window_layers", "layer_types"), "the window is in all layers or in none"),
+    },
 )

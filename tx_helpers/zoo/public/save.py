@@ -101,5 +101,6 @@ def _parts(
         value = next((values[name] for name in names if name in values), None)
         if value is None:  # gradients, of which a buffer has none
             continue
-        parts.setdefault(family.full_name(row.theirs), []).append((row, value))
+        for theirs in (row.theirs, *(row.also if row.copied else ())):
+            parts.setdefault(family.full_name(theirs), []).append((row, value))
     return parts

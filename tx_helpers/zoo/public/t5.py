@@ -10,7 +10,7 @@ from typing import Any
 
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import EncoderDecoder
-from tx_helpers.zoo.public.family import Family, Field, Row
+from tx_helpers.zoo.public.family import Family, Field, Row, flag, number
 
 FEED_FORWARDS = {  # feed_forward_proj: our activation, gated
     "relu": ("relu", False),
@@ -60,7 +60,7 @@ def _write_feed_forward(config: TransformerConfig) -> str | None:
 
 
 def _scaled(fields: Mapping[str, Any]) -> bool:
-    return fields.get("scale_decoder_outputs", fields.get("tie_word_embeddings", True)) is not False
+    return flag(fields, "scale_decoder_outputs", flag(fields, "tie_word_embeddings", True))
 
 
 T5 = Family(
@@ -97,7 +97,7 @@ T5 = Family(
         "n_layers": lambda fields, names: fields.get("num_decoder_layers") or fields["num_layers"],
         "feed_forward.activation": lambda fields, names: _feed_forward(fields)[0],
         "feed_forward.gated": lambda fields, names: _feed_forward(fields)[1],
-        "embedding.output_scale": lambda fields, names: fields["d_model"] ** -0.5 if _scaled(fields) else 1.0,
+        "embedding.output_scale": lambda fields, names: number(fields, "d_model") ** -0.5 if _scaled(fields) else 1.0,
     },
     written={
         "num_decoder_layers": lambda config: config.n_layers,

@@ -17,7 +17,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -71,7 +71,7 @@ def stream(
     return _steps(model, ids, source, max_new_tokens, end_id, pad_id, choose, repetition, cached)
 
 
-def generate(model: nn.Module, prompt: Prompt, **options) -> Tensor:
+def generate(model: nn.Module, prompt: Prompt, **options: Any) -> Tensor:
     """All ids that `stream` yields, with the same options, as one tensor (B, N), N <= max_new_tokens."""
     return torch.stack(list(stream(model, prompt, **options)), dim=1)
 

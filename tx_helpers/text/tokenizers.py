@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from tx_helpers.nn.arguments import described
 
 PAD, BOS, EOS, UNKNOWN = "<pad>", "<bos>", "<eos>", "<unk>"
 FILE_FORMAT = "tx_helpers tokenizer"
+Kind = TypeVar("Kind", bound="Tokenizer")
 
 
 class Tokenizer:
@@ -204,7 +205,7 @@ def count_pieces(
     return pieces
 
 
-def _descendants(cls: type[Tokenizer]) -> list[type[Tokenizer]]:
+def _descendants(cls: type[Kind]) -> list[type[Kind]]:
     """The class itself and every class derived from it."""
     return [cls] + [below for child in cls.__subclasses__() for below in _descendants(child)]
 

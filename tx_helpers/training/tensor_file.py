@@ -16,7 +16,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 from torch import Tensor
@@ -154,7 +154,7 @@ def parse_json(text: bytes, where: str) -> dict[str, Any]:
             raise ValueError(f"{twice!r} occurs twice")
         return found
 
-    def refuse(constant: str) -> None:
+    def refuse(constant: str) -> NoReturn:
         raise ValueError(f"holds {constant}, expected a finite number")
 
     def finite(number: str) -> float:

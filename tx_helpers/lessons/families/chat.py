@@ -15,6 +15,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from itertools import pairwise, takewhile
+from typing import Any
 
 from torch import nn
 
@@ -165,7 +166,7 @@ def tune(
     return tuned.eval()
 
 
-def ask_all(model: nn.Module, asked: Sequence[str | Chat], *, max_new_tokens: int = 60, **options) -> list[str]:
+def ask_all(model: nn.Module, asked: Sequence[str | Chat], *, max_new_tokens: int = 60, **options: Any) -> list[str]:
     """The model's answers to texts of a user, or to chats that end in a user's turn; options of `generate`.
 
     An answer ends where the model writes <end>, or another sign of a turn, or after `max_new_tokens`.
@@ -176,7 +177,7 @@ def ask_all(model: nn.Module, asked: Sequence[str | Chat], *, max_new_tokens: in
     return _written(model, texts, [END, USER, ASSISTANT], max_new_tokens, options)
 
 
-def complete_all(model: nn.Module, texts: Sequence[str], *, max_new_tokens: int = 60, **options) -> list[str]:
+def complete_all(model: nn.Module, texts: Sequence[str], *, max_new_tokens: int = 60, **options: Any) -> list[str]:
     """What the model writes behind texts without a template: what a model that was only pretrained can do."""
     check_types("complete_all", Sequence, texts=texts)
     return _written(model, texts, [EOS], max_new_tokens, options)

@@ -9,7 +9,7 @@ causal mask.
 
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -98,7 +98,7 @@ def influence(run: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     return jacobian.square().sum(dim=(1, 3)).sqrt()
 
 
-def through(blocks: Iterable[nn.Module], *memory: Tensor, **options) -> Callable[[Tensor], Tensor]:
+def through(blocks: Iterable[nn.Module], *memory: Tensor, **options: Any) -> Callable[[Tensor], Tensor]:
     """A stack's blocks as a function of one sequence, x (T, D) -> (T, D); options are those of the blocks."""
 
     def run(x: Tensor) -> Tensor:

@@ -62,7 +62,9 @@ class BlockAllocator:
 class PagedCache:
     """Keys and values of many sequences, of one layer, in `n_blocks` blocks of `block_size` positions."""
 
-    def __init__(self, n_blocks: int, block_size: int, n_kv_heads: int, d_head: int, dtype=torch.float32):
+    def __init__(
+        self, n_blocks: int, block_size: int, n_kv_heads: int, d_head: int, dtype: torch.dtype = torch.float32
+    ):
         sizes = dict(block_size=block_size, n_kv_heads=n_kv_heads, d_head=d_head)
         check_numbers("PagedCache", least=1, whole=True, **sizes)
         self.allocator, self.block_size = BlockAllocator(n_blocks), block_size

@@ -91,6 +91,7 @@ def broadcast(rank: Rank, x: Tensor | None, source: int = 0) -> Tensor:
             x = rank.receive((place - have + source) % rank.count)
         have *= 2
     check_tensors("broadcast", x=(x, "…"))
+    assert x is not None  # as just checked
     return x
 
 

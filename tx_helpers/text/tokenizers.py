@@ -46,7 +46,7 @@ class Tokenizer:
             raise ValueError(f"{self._name}: every piece must be a non-empty string")
         if len(self._ids) < len(self.pieces):
             twice = next(piece for piece in self.pieces if self.pieces.count(piece) > 1)
-            raise ValueError(f"{self._name}: {twice!r} stands twice in the vocabulary")
+            raise ValueError(f"{self._name}: {twice!r} stands twice in the vocabulary, expected pieces that differ")
 
     def split(self, text: str) -> list[str]:
         """The pieces of a text, in order."""
@@ -201,7 +201,7 @@ def count_pieces(
             raise ValueError(f"{kind.__name__}.train: a text is {described(text)}, expected a str")
         pieces.update(split(text))
     if not pieces:
-        raise ValueError(f"{kind.__name__}.train: the training texts hold not a single piece")
+        raise ValueError(f"{kind.__name__}.train: the training texts hold not a single piece, expected at least one")
     return pieces
 
 

@@ -92,7 +92,9 @@ def attention_from_weights(label: str, weights: Numbers, queries: Sequence[str],
     """Checked weights (L, H, T, S): finite, not negative, the rows summing to 1 (or 0: fully masked)."""
     values, queries, keys = _checked(label, weights, queries, keys)
     if not np.isfinite(values).all():
-        raise ValueError(f"{label}: {int((~np.isfinite(values)).sum())} of {values.size} weights are NaN or infinite")
+        raise ValueError(
+            f"{label}: {int((~np.isfinite(values)).sum())} of {values.size} weights are NaN or infinite, expected none"
+        )
     sums = values.sum(-1)
     wrong = ~((abs(sums - 1) < 0.05) | (abs(sums) < 1e-6))
     if values.min() < 0 or wrong.any():
@@ -195,7 +197,9 @@ def _checked(
         if not isinstance(tokens, Sequence):
             raise ValueError(f"{label}: {side} is {described(tokens)}, expected a list of tokens")
     if 0 in (*values.shape, len(queries), len(keys)):
-        raise ValueError(f"{label}: values {values.shape} with {len(queries)} queries and {len(keys)} keys: no tokens")
+        raise ValueError(
+            f"{label}: values {values.shape} with {len(queries)} queries and {len(keys)} keys, expected at least one"
+        )
     if values.shape[-2:] != (len(queries), len(keys)):
         raise ValueError(f"{label}: values {values.shape}, but there are {len(queries)} queries and {len(keys)} keys")
     return values, _clean(queries), _clean(keys)

@@ -280,7 +280,9 @@ def _row(operation: str, tensor: Tensor, row: int) -> np.ndarray:
 
 def _stack(operation: str, layers: Sequence[np.ndarray]) -> np.ndarray:
     if len(shapes := {layer.shape for layer in layers}) > 1:
-        raise ValueError(f"{operation}: layers of different shapes, {' and '.join(map(str, sorted(shapes)))}")
+        raise ValueError(
+            f"{operation}: layers of the shapes {' and '.join(map(str, sorted(shapes)))}, expected one shape"
+        )
     return np.stack(layers)
 
 

@@ -86,7 +86,9 @@ def course_model(subject: Translator | Writer | nn.Module) -> Known:
     kind: type[Known] = EncoderDecoder if _has_encoder(model) else DecoderOnly
     state = {name: value.detach().float().cpu() for name, value in model.state_dict().items()}
     if isinstance(subject, Translator if kind is DecoderOnly else Writer):
-        raise ValueError(f"machine: a {type(subject).__name__} with a model {_what(kind)}")
+        other = DecoderOnly if kind is EncoderDecoder else EncoderDecoder
+        name = type(subject).__name__
+        raise ValueError(f"machine: a {name} with a model {_what(kind)}, expected one {_what(other)}")
     for name, _ in model.named_buffers():  # constants, of which a learner's class may have others
         state.pop(name, None)
     rebuilt = _rebuilt(kind, config, state)
@@ -106,7 +108,7 @@ def _check_known(config: TransformerConfig) -> None:
         ("embedding.values", True),
     ):
         if attrgetter(path)(config) == value:
-            raise ValueError(f"machine: {path}={value!r}, which the page does not compute")
+            raise ValueError(f"machine: {path}={value!r}, which the page does not compute; expected another value")
 
 
 def _has_encoder(model: nn.Module) -> bool:

@@ -58,7 +58,9 @@ def render(chat: Chat, *, add_generation_prompt: bool = False) -> str:
             raise ValueError(f"render: message {number} is {described(message)}, expected a role and a content")
         check_one_of("render", SIGNS, role=message["role"])
         if not isinstance(message["content"], str):
-            raise ValueError(f"render: the content of message {number} is {described(message['content'])}, not a text")
+            raise ValueError(
+                f"render: the content of message {number} is {described(message['content'])}, expected a text"
+            )
         if forged := {USER, ASSISTANT, END}.intersection(message["content"].split()):
             raise ValueError(f"render: message {number} contains {min(forged)}, which only the template may write")
         end = [END] if message["role"] == "assistant" else []

@@ -88,7 +88,7 @@ def influence(run: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """
     check_tensors("influence", x=(x, "float S D"))
     if not x.numel():
-        raise ValueError(f"influence: x of shape {tuple(x.shape)} is empty")
+        raise ValueError(f"influence: x of shape {tuple(x.shape)}, expected (S, D) with at least one of each")
     if not callable(run):
         raise ValueError(f"influence: run is {described(run)}, expected a function of x")
     with listening(lambda _name, _tensor: None):

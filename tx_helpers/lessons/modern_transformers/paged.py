@@ -36,7 +36,9 @@ class BlockAllocator:
     def take(self) -> int:
         """A free block, with one owner from now on."""
         if not self._free:
-            raise ValueError(f"BlockAllocator: no block is free, all {len(self.owners)} are taken")
+            raise ValueError(
+                f"BlockAllocator: no block is free, all {len(self.owners)} are taken; release one, or make more"
+            )
         block = self._free.pop()
         self.owners[block] = 1
         return block

@@ -91,7 +91,12 @@ def test_select_repeats_and_reorders_the_rows():
             {"pad_id": PAD},
             "generation: prompts of lengths [1, 2], but GPT takes its target as it comes; expected one length",
         ),
-        (torch.nn.Embedding(9, 4), BOS, {"end_id": 8}, "generation: the special id 8 is not one of the 4 ids of the"),
+        (
+            torch.nn.Embedding(9, 4),
+            BOS,
+            {"end_id": 8},
+            "generation: the special id 8 is outside the vocabulary, expected 0 to 3",
+        ),
         (
             torch.nn.Sequential(torch.nn.Embedding(9, 4), torch.nn.Flatten()),
             BOS,

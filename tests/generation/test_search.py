@@ -406,8 +406,8 @@ def test_generation_on_cuda_is_that_on_the_cpu(scheme):
             "expected the same id",
         ),
         (3, {"source": torch.tensor([[3]])}, "generation: a source is given, but DecoderOnly.start takes none"),
-        (3, {"end_id": V}, "generation: the special id 11 is not one of the 11 ids of the vocabulary"),
-        (3, {"pad_id": -1}, "generation: the special id -1 is not one of the 11 ids of the vocabulary"),
+        (3, {"end_id": V}, "generation: the special id 11 is outside the vocabulary, expected 0 to 10"),
+        (3, {"pad_id": -1}, "generation: the special id -1 is outside the vocabulary, expected 0 to 10"),
         ([[V]], {}, "model: ids 11 … 11, but the vocabulary has 11"),
         ([3] * 17, {}, "model: a sequence of 17 ids, but context_length is 16"),
         ([3] * 10, {"max_new_tokens": 30, "end_id": 9}, "model: a sequence of 17 ids, but context_length is 16"),
@@ -431,7 +431,7 @@ def test_generation_refuses(write, prompt, options, message):
             "generation: prompts of lengths [1, 2], but EncoderDecoder takes its target as it comes; "
             "expected one length",
         ),
-        ([[3], [4]], torch.tensor([[3, 4, 5]] * 3), "generation: 2 prompts do not fit 3 rows of the source"),
+        ([[3], [4]], torch.tensor([[3, 4, 5]] * 3), "generation: 2 prompts for 3 rows of the source, expected 1 or 3"),
     ],
 )
 def test_an_encoder_decoder_refuses(prompt, source, message):

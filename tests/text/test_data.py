@@ -240,5 +240,8 @@ def test_a_text_is_split_as_nanogpt_splits_it():
 
 @pytest.mark.parametrize(("text", "share"), [("", 0.9), ("a", 0.9), ("abc", 0.0), ("abc", 1.0)])
 def test_no_side_of_a_split_is_empty(text, share):
-    with pytest.raises(ValueError, match=f"train_validation_split: share={share} of {len(text)} leaves one side empty"):
+    with pytest.raises(
+        ValueError,
+        match=f"train_validation_split: share={share} of {len(text)} leaves one side empty, expected",
+    ):
         train_validation_split(text, share)

@@ -252,7 +252,7 @@ def test_half_a_surrogate_pair_is_an_error():
 
 
 def test_a_merge_of_pieces_not_made_yet_is_refused():
-    with pytest.raises(ValueError, match="the merge 'ab' \\+ 'c' joins a piece that is not made yet"):
+    with pytest.raises(ValueError, match="the merge 'ab' \\+ 'c' joins what is not made yet, expected it before"):
         BytePairTokenizer([("ab", "c"), ("a", "b")])
 
 

@@ -170,13 +170,17 @@ def test_both_splits_tell_of_every_thing_and_the_training_part_of_every_hero():
 
 def test_two_tales_that_could_tell_the_same_are_refused(monkeypatch):
     monkeypatch.setattr(world_module, "TALES", {"one": TALES["lost"], "other": TALES["lost"]})
-    with pytest.raises(ValueError, match="World: a text of the tale 'one' could be one of 'other'"):
+    with pytest.raises(
+        ValueError, match="World: a text of the tale 'one' could be one of 'other', expected tales that differ"
+    ):
         World()
 
 
 def test_a_word_that_stands_twice_in_a_list_is_refused(monkeypatch):
     monkeypatch.setitem(world_module.WORDS, "day", "monday tuesday monday")
-    with pytest.raises(ValueError, match="World: in the rule 'day', 'monday' repeats what is there already"):
+    with pytest.raises(
+        ValueError, match="World: in the rule 'day', 'monday' repeats what is there, expected entries that differ"
+    ):
         World()
 
 

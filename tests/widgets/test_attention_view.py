@@ -198,7 +198,7 @@ def test_the_numbers_travel_once_as_bytes():
         (lambda: AttentionView.from_tensor(random_weights(2, 3), ["a"], KEYS), r"\(1, 1, 2, 3\), but there are 1 q"),
         (lambda: AttentionView.from_tensor(torch.full((2, 2), math.nan), ["a", "b"]), "4 of 4 weights are NaN"),
         (lambda: AttentionView.from_tensor(torch.full((2, 2), math.nan), ["a", "b"], scores=True), "scores with NaN"),
-        (lambda: AttentionView.from_tensor(torch.zeros(0, 0), []), "0 queries and 0 keys: no tokens"),
+        (lambda: AttentionView.from_tensor(torch.zeros(0, 0), []), "0 queries and 0 keys, expected at least one"),
         (lambda: AttentionView.from_tensor(torch.randn(3, 3), ["a", "b", "c"]), "for raw scores say scores=True"),
         (lambda: AttentionView.from_tensor(torch.zeros(1, 2, 3, 4, 4), "abcd"), r"\(1, 2, 3, 4, 4\), expected \(l"),
         (lambda: AttentionView.from_tensor(random_weights(2, 2), "ab"), "queries is one string of 2 characters"),
@@ -209,7 +209,7 @@ def test_the_numbers_travel_once_as_bytes():
         (
             lambda: AttentionView.from_attentions(
                 [random_weights(1, 1, 2, 2), random_weights(1, 2, 2, 2)], ["a", "b"]),
-            r"different shapes, \(1, 2, 2\) and \(2, 2, 2\)",
+            r"layers of the shapes \(1, 2, 2\) and \(2, 2, 2\), expected one shape",
         ),
         (lambda: square().set(layer=2), "layer=2, expected 0 to 1"),
         (lambda: square().set(token=3), "token=3, expected -1 to 2"),

@@ -146,7 +146,10 @@ class Stranger(nn.Module):
         (broken(more_tensors), r"2 tensors .*gate.bias: \(256,\), expected no such tensor"),
         (broken(other_activation), "the logits of this EncoderDecoder differ by .* from those of the course's"),
         (nn.Linear(3000, 2000), "machine: a model of 6,002,000 parameters, but a page computes with at most 5,000,000"),
-        (Translator(DecoderOnly(config()), DATA), "machine: a Translator with a model without an encoder"),
+        (
+            Translator(DecoderOnly(config()), DATA),
+            "machine: a Translator with a model without an encoder, expected one with an encoder",
+        ),
         (
             Writer(DecoderOnly(TransformerConfig(4)), CharTokenizer("ab")),
             "machine: a vocabulary of 5 tokens, but the model has 4",

@@ -4,13 +4,14 @@ Every softmax, also inside `nn.MultiheadAttention` and the fused attention kerne
 it can be read; and hooks see what every module is given and what it makes of it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._ops import OpOverload
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -150,7 +151,9 @@ class _Listener(TorchDispatchMode):
         self.softmaxes: list[Softmax] = []
         self.random: set[str] = set()
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self, function: OpOverload, types: Sequence[type], args: tuple = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         result = function(*args, **(kwargs or {}))
         if function in _SOFTMAXES:
             axis = args[1] if args[1] < 0 else args[1] - result.dim()

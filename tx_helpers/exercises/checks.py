@@ -49,7 +49,7 @@ class Feedback:
     def _line(self) -> str:
         return f"{SIGNS[self.state]} {self.exercise}: {self.text}"
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(self, **_asked: object) -> dict[str, str]:
         style = f"border-left: 4px solid {COLOURS[self.state]}; padding: 4px 10px; white-space: pre-line"
         picture = self.picture.markup() if self.picture else ""
         html = f'<div role="status" style="{style}">{svg_text(self._line())}</div>{picture}'

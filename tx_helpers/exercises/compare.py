@@ -147,7 +147,7 @@ def _kind(value: object) -> str:
     return f"a {type(value).__name__}{length}"
 
 
-def _rounded(value):
+def _rounded(value: object) -> object:
     if isinstance(value, list):
         return [_rounded(part) for part in value]
     return round(value, 4) if isinstance(value, float) else value

@@ -187,7 +187,7 @@ def imports_of(answer: Answer) -> list[str]:
         elif getattr(value, "__module__", home.__name__) != home.__name__ or not home.__name__.startswith(LESSON):
             found.append(f"from {value.__module__} import {name}")
         else:
-            raise ValueError(f"{answer.__name__} uses {name} of its own module; a solution must run alone")
+            raise ValueError(f"imports_of: {answer.__name__} uses {name} of its own module; a solution must run alone")
     return found
 
 

@@ -45,7 +45,7 @@ def definition(answer: type) -> str:
             found = [node for node in ast.parse(cell).body if isinstance(node, kinds)]
             if any(isinstance(node, ast.ClassDef) and node.name == answer.__name__ for node in found):
                 return "\n\n\n".join(_source(cell, node) for node in found)
-    raise ValueError(f"the source of {answer.__name__} cannot be found")
+    raise ValueError(f"keep: the source of {answer.__name__} cannot be found; expected a class written in a cell")
 
 
 def read() -> dict[str, str]:

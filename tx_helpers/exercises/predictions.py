@@ -83,7 +83,7 @@ class Prediction(_Shown):
     question = traitlets.Unicode().tag(sync=True)
     choices = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
-    def __init__(self, **content):
+    def __init__(self, **content: object):
         super().__init__(**content)
         known = guesses().get(self.key)
         if known in self.choices or (not self.choices and isinstance(known, Real)):

@@ -44,7 +44,7 @@ class Question:
     text: str
     choices: Sequence[Choice]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         right = sum(choice.right for choice in self.choices)
         if len(self.choices) < 2 or right != 1:
             raise ValueError(

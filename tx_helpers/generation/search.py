@@ -17,7 +17,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -71,7 +71,7 @@ def stream(
     return _steps(model, ids, source, max_new_tokens, end_id, pad_id, choose, repetition, cached)
 
 
-def generate(model: nn.Module, prompt: Prompt, **options) -> Tensor:
+def generate(model: nn.Module, prompt: Prompt, **options: Any) -> Tensor:
     """All ids that `stream` yields, with the same options, as one tensor (B, N), N <= max_new_tokens."""
     return torch.stack(list(stream(model, prompt, **options)), dim=1)
 
@@ -258,7 +258,9 @@ def _prompt_ids(
         raise ValueError(f"generation: prompt of shape {tuple(ids.shape)}, expected at least one id in each row")
     if source is not None:
         if ids.shape[0] not in (1, source.shape[0]):
-            raise ValueError(f"generation: {ids.shape[0]} prompts do not fit {source.shape[0]} rows of the source")
+            raise ValueError(
+                f"generation: {len(ids)} prompts for {len(source)} rows of the source, expected 1 or {len(source)}"
+            )
         ids = ids.expand(source.shape[0], -1)
     return ids.to(next(model.parameters()).device)
 
@@ -296,5 +298,5 @@ def _check_vocabulary(logits: Tensor, *ids: int | None) -> int:
     V = logits.shape[-1]
     for special in ids:
         if special is not None and not 0 <= special < V:
-            raise ValueError(f"generation: the special id {special} is not one of the {V} ids of the vocabulary")
+            raise ValueError(f"generation: the special id {special} is outside the vocabulary, expected 0 to {V - 1}")
     return V

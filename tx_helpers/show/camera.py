@@ -6,8 +6,10 @@ camera.run(places)          # all pictures after a press of the button there
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import ipywidgets as widgets
 
 from tx_helpers.show.grid import Axis
 from tx_helpers.show.steps import by_hand
@@ -30,10 +32,29 @@ class Shot(NamedTuple):
     stopped: Frame
 
 
+class Explorer(Protocol):
+    """What is recorded: an `Explore`, or whatever has its controls and shows pictures."""
+
+    name: str
+    controls: dict[str, widgets.Widget]
+    recorded: Mapping | Callable
+    computed: tuple | None
+    begin_again: Callable[[], object]
+    forget: Callable[[], object]
+
+    @property
+    def values(self) -> dict: ...
+    @property
+    def button(self) -> str | None: ...
+    @property
+    def shown(self) -> tuple[str, str, str]: ...
+    def set(self, **values: Any) -> None: ...
+
+
 class Camera:
     """Moves an explorer's controls and keeps what it then shows; a setting is drawn once."""
 
-    def __init__(self, explore, axes: Sequence[Axis]):
+    def __init__(self, explore: Explorer, axes: Sequence[Axis]):
         self.explore, self.axes = explore, axes
         self.seen: dict[tuple, Frame | None] = {}
         self.led: set[str] = set()  # controls that the drawing, or another control, has moved or limited
@@ -113,7 +134,7 @@ class Camera:
         return shots
 
 
-def drawn_traits(explore) -> dict[str, dict]:
+def drawn_traits(explore: Explorer) -> dict[str, dict]:
     """Control -> its traits, of the controls that a script of their own draws; their value left out."""
     drawn = {key: control for key, control in explore.controls.items() if hasattr(control, "_esm")}
     states = {key: page_form(control, "").state for key, control in drawn.items()}

@@ -1,6 +1,7 @@
 """The cells of a heatmap on matplotlib's axes: their names, numbers and scale, and which ones are forbidden."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,13 +19,13 @@ def top_of(values: np.ndarray) -> float:
     return max(1.0, values.max()) if values.max() > 0.5 else float(values.max()) or 1.0
 
 
-def add_scale(figure: Figure, image: AxesImage, axes, label: str = "weight") -> None:
+def add_scale(figure: Figure, image: AxesImage, axes: Axes | Sequence[Axes], label: str = "weight") -> None:
     """The scale of a map, at the right of one axis or of many."""
     figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05, aspect=30).set_label(label, fontsize=9)
 
 
 def draw_cells(
-    axis: Axes, values: np.ndarray, keys: Sequence[str], queries: Sequence[str], top: float, forbidden
+    axis: Axes, values: np.ndarray, keys: Sequence[str], queries: Sequence[str], top: float, forbidden: Sequence | None
 ) -> AxesImage:
     """The map on its axis; returns the image, for its scale."""
     axis.patch.set(facecolor="#ECEFF2", hatch="////", edgecolor="#9AA5B1")  # seen where the weight is 0
@@ -45,7 +46,7 @@ def draw_cells(
     return image
 
 
-def _mask(forbidden, shape: tuple[int, int]) -> np.ndarray:
+def _mask(forbidden: Sequence, shape: tuple[int, int]) -> np.ndarray:
     mask = np.asarray(forbidden)
     if mask.dtype != bool or mask.shape != shape:
         raise ValueError(f"attention_map: forbidden {mask.shape} of {mask.dtype}, expected {shape} of bool")
@@ -60,7 +61,7 @@ def _frame(axis: Axes, mask: np.ndarray) -> None:
     axis.add_collection(LineCollection(lines, colors=FRAME, linewidths=2, clip_on=False))
 
 
-def name_ticks(set_ticks: Callable, words: Iterable[str], *, most: int = 20, **options) -> None:
+def name_ticks(set_ticks: Callable, words: Iterable[str], *, most: int = 20, **options: Any) -> None:
     """Words at 0, 1, …, taken literally ("$" starts no formula), cut to `most` letters to leave room for a plot."""
     labels = [word if len(word) <= most else word[: most - 1] + "…" for word in map(str, words)]
     set_ticks(range(len(labels)), labels, parse_math=False, **options)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
@@ -78,11 +79,11 @@ def line_chart(
     x_ticks = xticks or (_measured(every_x) if logx else _ticks(*xlim))
     y_ticks = _log_ticks(*ylim) if logy else _ticks(*ylim)
 
-    def across(x):
+    def across(x: float | np.ndarray) -> Any:
         low, high = float(scale_x(xlim[0])), float(scale_x(xlim[1]))
         return LEFT + (scale_x(x) - low) / ((high - low) or 1) * (width - LEFT - RIGHT)
 
-    def down(y):
+    def down(y: float | np.ndarray) -> Any:
         low, high = float(scale(ylim[0])), float(scale(ylim[1]))
         share = (scale(np.clip(y, *ylim)) - low) / ((high - low) or 1)
         return height - BOTTOM - share * (height - TOP - BOTTOM)

@@ -30,7 +30,7 @@ class Drawing:
     def __repr__(self) -> str:
         return f"{self.title}. {self.description}"
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(self, **_asked: object) -> tuple[dict, dict]:
         picture = image("image/svg+xml", self.svg.encode(), self.title)
         folded = f"<details><summary>The drawing in words</summary>{escape(self.description)}</details>"
         data = {"text/html": picture + folded, "image/svg+xml": self.svg, "text/plain": repr(self)}

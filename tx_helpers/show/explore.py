@@ -16,6 +16,7 @@ import asyncio
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import ipywidgets as widgets
 from ipywidgets.widgets.widget_description import DescriptionWidget
@@ -54,7 +55,7 @@ class Explore:
     """
 
     def __init__(
-        self, draw: Callable, name: str, *, recorded: Stated = None, computed: tuple | None = None, **controls
+        self, draw: Callable, name: str, *, recorded: Stated = None, computed: tuple | None = None, **controls: Any
     ):
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise ValueError(f"Explore: name={name!r}, expected small letters, digits and hyphens, a letter first")
@@ -112,7 +113,7 @@ class Explore:
         self._settle()
         return self._view.value, self._summary, self._error
 
-    def record(self, **limits) -> Recording:
+    def record(self, **limits: int) -> Recording:
         """What the explorer shows over a grid of its controls; `record.py` says which limits there are."""
         return record(self, **limits)
 
@@ -120,7 +121,7 @@ class Explore:
         """The explorer for a page without a kernel, where player.js shows what was recorded."""
         return recorded_form(self)
 
-    def set(self, **values) -> None:
+    def set(self, **values: Any) -> None:
         """Move controls and draw at once. ValueError if a control does not take its value; then none has moved."""
         before = self.values
         if unknown := sorted(values.keys() - before.keys()):
@@ -203,7 +204,7 @@ class Explore:
     def __repr__(self) -> str:
         return f"Explorer {self.name!r}: {self.summary}"
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(self, **_asked: object) -> tuple[dict, dict]:
         text = repr(self)  # first, since it brings the picture up to date
         _, metadata = self._keyboard._repr_mimebundle_()  # anywidget knows what Colab wants to be told
         view = {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}
@@ -230,7 +231,7 @@ def _element(picture: Picture | Svg) -> tuple[str, dict]:
     return element, {"text/html": element, "image/png": png}
 
 
-def _control(key: str, given) -> widgets.Widget:
+def _control(key: str, given: object) -> widgets.Widget:
     """A control from a widget or from the shorthand. ValueError for a widget without a description.
 
     ipywidgets 8 shows the description as text; ipywidgets 7 reads it as HTML, so it is escaped there.
@@ -282,7 +283,7 @@ def _slider(key: str, limits: tuple, words: str) -> widgets.Widget:
     return widgets.FloatSlider(low, min=low, max=high, step=step, description=words)
 
 
-def _put(key: str, control: widgets.Widget, value) -> None:
+def _put(key: str, control: widgets.Widget, value: object) -> None:
     """Set a control; ValueError for a value outside its limits, which a slider would silently clip."""
     low, high = getattr(control, "min", None), getattr(control, "max", None)
     try:

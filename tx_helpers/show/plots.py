@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -56,7 +57,7 @@ class Picture:
             self.figure.set_dpi(dpi)
         return buffer.getvalue()
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(self, **_asked: object) -> tuple[dict, dict]:
         return {"image/png": self.png(), "text/plain": self.alt}, {"image/png": {"alt": self.alt}}
 
     def __repr__(self) -> str:
@@ -74,7 +75,7 @@ class Svg:
     svg: str
     alt: str
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not re.fullmatch(rf"\s*{_ROOT}.*</svg>\s*", self.svg, re.DOTALL):
             raise ValueError(f"Svg: expected one <svg …>…</svg> element, got {self.svg[:40]!r}")
 
@@ -89,7 +90,7 @@ class Svg:
         space = "" if " xmlns=" in root else ' xmlns="http://www.w3.org/2000/svg"'
         return f'{root}{space}{name} role="img" aria-label="{svg_text(self.alt)}">{rest}'
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(self, **_asked: object) -> tuple[dict, dict]:
         """As SVG, and as an <img>: nbconvert and JupyterLab take alt text from there, even in an untrusted notebook."""
         svg = self.markup()
         html = image("image/svg+xml", svg.encode(), self.alt)
@@ -105,7 +106,7 @@ def svg_text(text: object) -> str:
     return escape(re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "", str(text)), quote=True)
 
 
-def image(mime: str, data: bytes, alt: str, **attributes) -> str:
+def image(mime: str, data: bytes, alt: str, **attributes: object) -> str:
     """An <img> that holds its own data and is never wider than the page."""
     source = f"data:{mime};base64,{base64.b64encode(data).decode()}"
     attributes |= {"alt": svg_text(alt), "style": "max-width: 100%; height: auto", "src": source}
@@ -121,7 +122,9 @@ def show(figure: Figure, alt: str) -> Picture:
     return Picture(figure, alt)
 
 
-def new_figure(width: float = 7.0, height: float = 3.0, columns: int = 1, rows: int = 1, **options):
+def new_figure(
+    width: float = 7.0, height: float = 3.0, columns: int = 1, rows: int = 1, **options: Any
+) -> tuple[Figure, Any]:
     """A figure in the course's style and its axes, one or an array of them; sizes in inches. No pyplot involved."""
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     axes = figure.subplots(rows, columns, **options)
@@ -132,7 +135,13 @@ def new_figure(width: float = 7.0, height: float = 3.0, columns: int = 1, rows: 
 
 
 def attention_map(
-    weights: Sequence, keys: Sequence[str], queries: Sequence[str], *, title: str = "", named: int = 4, forbidden=None
+    weights: Sequence,
+    keys: Sequence[str],
+    queries: Sequence[str],
+    *,
+    title: str = "",
+    named: int = 4,
+    forbidden: Sequence | None = None,
 ) -> Picture:
     """Weights (T, S) as a heatmap with its scale: a row for each query, a column for each key; brighter is more.
 
@@ -162,7 +171,7 @@ def attention_maps(
     *,
     titles: Sequence[str],
     alt: str,
-    forbidden=None,
+    forbidden: Sequence | None = None,
     scale: str = "weight",
 ) -> Picture:
     """Several maps (N, T, S) of the same words side by side, such as the heads of a layer, with one scale for all.

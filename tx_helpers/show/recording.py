@@ -21,7 +21,7 @@ from pathlib import Path
 
 import ipywidgets as widgets
 
-from tx_helpers.show.camera import Camera, Frame, spread
+from tx_helpers.show.camera import Camera, Explorer, Frame, spread
 from tx_helpers.show.grid import Axis, axis_of, grid
 from tx_helpers.show.shapes import sheet
 from tx_helpers.show.stored import PageForm, default_export
@@ -110,7 +110,7 @@ def packed(frames: Sequence[Frame], settings: Mapping[str, int], runs: Mapping[s
 
 
 # --- the whole --------------------------------------------------------------------------------------------------------
-def record(explore, *, frames: int = FRAMES, budget: int = BUDGET) -> Recording:
+def record(explore: Explorer, *, frames: int = FRAMES, budget: int = BUDGET) -> Recording:
     """All that an `Explore` shows over its grid, in at most `frames` frames and `budget` deflated bytes.
 
     The explorer's controls are then as they were before. ValueError if not even its start fits into the budget.
@@ -135,7 +135,7 @@ def record(explore, *, frames: int = FRAMES, budget: int = BUDGET) -> Recording:
     return made
 
 
-def _axes(explore) -> tuple[list[Axis], dict[str, str | None]]:
+def _axes(explore: Explorer) -> tuple[list[Axis], dict[str, str | None]]:
     """An axis for each control that has a value; and control -> the one whose value it always has, None if hidden."""
     by_control = {} if callable(explore.recorded) else explore.recorded
     stated = {key: given() if callable(given) else given for key, given in by_control.items()}
@@ -145,7 +145,7 @@ def _axes(explore) -> tuple[list[Axis], dict[str, str | None]]:
     return [axis_of(key, controls[key], stated.get(key)) for key in own], linked
 
 
-def _settings(explore, axes: Sequence[Axis], most: int) -> list[tuple[int, ...]]:
+def _settings(explore: Explorer, axes: Sequence[Axis], most: int) -> list[tuple[int, ...]]:
     """The settings to record, as places on the axes: those that the explorer names, or a grid; the start first."""
     if not callable(explore.recorded):
         return grid(axes, most)
@@ -154,12 +154,12 @@ def _settings(explore, axes: Sequence[Axis], most: int) -> list[tuple[int, ...]]
     return list(dict.fromkeys([start, *named]))[:most]
 
 
-def _offered(explore, linked: Mapping[str, str | None]) -> list[str]:
+def _offered(explore: Explorer, linked: Mapping[str, str | None]) -> list[str]:
     """The controls that pages show."""
     return [key for key in explore.controls if linked.get(key, key) is not None]
 
 
-def about_controls(explore) -> dict:
+def about_controls(explore: Explorer) -> dict:
     """What player.js needs of an explorer for which the page computes: its controls at all their values."""
     axes, linked = _axes(explore)
     camera, kept = Camera(explore, axes), [list(range(len(axis.values))) for axis in axes]
@@ -192,7 +192,9 @@ def _recorded(
     return Recording(about, packed(list(frames), numbers, runs), len(found), len(frames))
 
 
-def _described(key: str, explore, camera: Camera, kept: list[list[int]], linked: Mapping[str, str | None]) -> dict:
+def _described(
+    key: str, explore: Explorer, camera: Camera, kept: list[list[int]], linked: Mapping[str, str | None]
+) -> dict:
     """A control for player.js: its kind and label; and if it has values, their texts and the start among them."""
     control = explore.controls[key]
     about = {"key": key, "label": control.description.strip()}
@@ -218,7 +220,7 @@ def _described(key: str, explore, camera: Camera, kept: list[list[int]], linked:
     return about
 
 
-def recorded_form(explore, **limits) -> PageForm:
+def recorded_form(explore: Explorer, **limits: int) -> PageForm:
     """The page form of an explorer: player.js, the scripts of the controls that draw themselves, and the recording."""
     text = repr(explore)
     if explore.computed:

@@ -66,7 +66,7 @@ SIGNS = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"})
 MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
-def shape(tag: str, content: str = "", **attributes) -> str:
+def shape(tag: str, content: str = "", **attributes: object) -> str:
     """One element: shape("circle", cx=3, cy=4, r=1.5); stroke_width becomes stroke-width, None is left out."""
     said = "".join(
         f' {name.replace("_", "-")}="{number(value) if isinstance(value, (int, float)) else svg_text(value)}"'
@@ -81,7 +81,9 @@ def setting(control: str, value: object, parts: Iterable[str]) -> str:
     return f'<g data-sets="{svg_text(f"{control}={value}")}" style="cursor: pointer">{"".join(parts)}</g>'
 
 
-def words(x: float, y: float, text: str, *, size: float = 13, fill: str = INK, anchor: str = "start", **style) -> str:
+def words(
+    x: float, y: float, text: str, *, size: float = 13, fill: str = INK, anchor: str = "start", **style: object
+) -> str:
     """One line of text; y is its baseline, x its "start", "middle" or "end"."""
     return shape("text", text, x=x, y=y, font_size=size, fill=fill, text_anchor=anchor, **style)
 
@@ -95,7 +97,7 @@ def box(
     colour: Colour,
     size: float = 13,
     below: str = "",
-    **style,
+    **style: object,
 ) -> str:
     """A rounded box with a word in its middle, or with two, one `below` the other."""
     stroke, fill, ink = colour
@@ -106,7 +108,7 @@ def box(
     return drawn
 
 
-def bar(x: float, y: float, width: float, height: float, fill: str, **style) -> str:
+def bar(x: float, y: float, width: float, height: float, fill: str, **style: object) -> str:
     """A bar of a chart, at least one pixel long, so that it can be seen."""
     return shape("rect", x=x, y=y, width=max(width, 1), height=height, rx=2, fill=fill, **style)
 
@@ -142,7 +144,7 @@ def gibi(size: float) -> str:
     return f"{size / 2**10:,.1f} KiB"
 
 
-def line(x1: float, y1: float, x2: float, y2: float, stroke: str, **style) -> str:
+def line(x1: float, y1: float, x2: float, y2: float, stroke: str, **style: object) -> str:
     """A straight line."""
     return shape("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **style)
 
@@ -162,7 +164,7 @@ def arrow(x1: float, y1: float, x2: float, y2: float, colour: str, *, gap: float
     return shaft + shape("polygon", points=points, fill=colour)
 
 
-def curve(x0: float, y0: float, x1: float, y1: float, *, stroke: str, weight: float, **style) -> str:
+def curve(x0: float, y0: float, x1: float, y1: float, *, stroke: str, weight: float, **style: object) -> str:
     """A soft S from top to bottom, the thicker and darker the greater the weight (0 … 1)."""
     middle = number((y0 + y1) / 2)
     path = f"M{number(x0)},{number(y0)} C{number(x0)},{middle} {number(x1)},{middle} {number(x1)},{number(y1)}"
@@ -170,17 +172,17 @@ def curve(x0: float, y0: float, x1: float, y1: float, *, stroke: str, weight: fl
     return shape("path", d=path, fill="none", stroke=stroke, stroke_width=width, stroke_opacity=opacity, **style)
 
 
-def query_mark(x: float, y: float, size: float = 7, **style) -> str:
+def query_mark(x: float, y: float, size: float = 7, **style: object) -> str:
     """A circle, the mark of a query; `size` is half its width."""
     return shape("circle", cx=x, cy=y, r=size, **{"fill": QUERY.full, **style})
 
 
-def key_mark(x: float, y: float, size: float = 7, **style) -> str:
+def key_mark(x: float, y: float, size: float = 7, **style: object) -> str:
     """A square, the mark of a key; `size` is half its width."""
     return shape("rect", x=x - size, y=y - size, width=2 * size, height=2 * size, **{"fill": KEY.full, **style})
 
 
-def value_mark(x: float, y: float, size: float = 7, **style) -> str:
+def value_mark(x: float, y: float, size: float = 7, **style: object) -> str:
     """A diamond, the mark of a value and of an output, which is a mean of values; `size` is half its width."""
     d = f"M{number(x)},{number(y - size)}l{number(size)},{number(size)}l{number(-size)},{number(size)}"
     return shape("path", d=f"{d}l{number(-size)},{number(-size)}z", **{"fill": VALUE.full, **style})

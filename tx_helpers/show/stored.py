@@ -74,7 +74,7 @@ class StoredWidget(anywidget.AnyWidget):
         """What a page without a kernel needs: the script and the traits as they are now."""
         return page_form(self, repr(self))
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(self, **_asked: object) -> tuple[dict, dict]:
         _, colab = super()._repr_mimebundle_()  # anywidget knows what Colab wants to be told
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
         data, metadata = self.static_form()

@@ -207,7 +207,9 @@ def train_validation_split(text: Text, share: float = 0.9) -> tuple[Text, Text]:
         raise ValueError(f"train_validation_split: text is {described(text)}, expected a text or its ids")
     cut = int(len(text) * share) if 0 < share < 1 else 0
     if not 0 < cut < len(text):
-        raise ValueError(f"train_validation_split: share={share} of {len(text)} leaves one side empty")
+        raise ValueError(
+            f"train_validation_split: share={share} of {len(text)} leaves one side empty, expected some on both"
+        )
     return text[:cut], text[cut:]
 
 

@@ -91,7 +91,9 @@ class Grammar:
         for member, records in self.cast.items():
             fields = [field for field in records[0] if (member, field) in self._facts[self.start].told]
             if len({tuple(record[field] for field in fields) for record in records}) < len(records):
-                raise ValueError(f"Grammar: not every text tells which record of {member!r} was drawn, only {fields}")
+                raise ValueError(
+                    f"Grammar: every text must tell which record of {member!r} was drawn, but tells only {fields}"
+                )
 
     def texts(self, count: int, *, seed: int = 0) -> Iterator[str]:
         """`count` texts, drawn independently of each other and of any global state."""
@@ -204,7 +206,8 @@ class Grammar:
     def _add(self, name: str, rules: Mapping, above: tuple[str, ...]) -> None:
         """Add a rule, after the rules that it refers to."""
         if name in above or name not in rules:
-            raise ValueError(f"Grammar: rule {name!r} {'leads back to itself' if name in above else 'is missing'}")
+            wrong = "leads back to itself, expected no circle" if name in above else "is missing, expected one"
+            raise ValueError(f"Grammar: rule {name!r} {wrong}")
         if (name,) in self.rules:
             return
         weights = rules[name] if isinstance(rules[name], Mapping) else dict.fromkeys(rules[name], 1.0)

@@ -8,10 +8,11 @@ align. All number words come from the library num2words.
 """
 
 import random
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from num2words import num2words
 
@@ -119,7 +120,7 @@ def number_pairs(train: int = 5000, held_out: int = 1000, *, seed: int = 0, belo
     # Only random() is promised the same results in every version of Python, so nothing else is used.
     uniform = random.Random(f"number pairs {seed}").random
 
-    def pick(options):
+    def pick(options: Sequence[Any]) -> Any:
         return options[int(uniform() * len(options))]
 
     held: dict[int, None] = {}  # a set that keeps the order

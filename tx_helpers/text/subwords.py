@@ -111,7 +111,9 @@ def _check_words(words: Mapping[tuple[str, ...], int], alphabet: Sequence[str]) 
     known = set(alphabet)
     for word in words:
         if missing := [piece for piece in word if piece not in known]:
-            raise ValueError(f"learn_merges: {missing[0]!r} in the word {word!r} is not in the alphabet")
+            raise ValueError(
+                f"learn_merges: {missing[0]!r} in the word {word!r} is not in the alphabet, expected its pieces alone"
+            )
 
 
 def apply_merges(symbols: Iterable[str], ranks: Mapping[Pair, int]) -> list[str]:
@@ -170,7 +172,9 @@ class BytePairTokenizer(Tokenizer):
         known = dict.fromkeys(LETTER_OF.values())
         for left, right in self.merges:
             if left not in known or right not in known:
-                raise ValueError(f"{self._name}: the merge {left!r} + {right!r} joins a piece that is not made yet")
+                raise ValueError(
+                    f"{self._name}: the merge {left!r} + {right!r} joins what is not made yet, expected it before"
+                )
             known[left + right] = None
         super().__init__(known)
 
@@ -193,7 +197,9 @@ class BytePairTokenizer(Tokenizer):
         try:
             return "".join(LETTER_OF[byte] for byte in text.encode("utf-8"))
         except UnicodeEncodeError as error:
-            raise ValueError(f"{cls.__name__}: the text holds half a surrogate pair, no character ({error})") from error
+            raise ValueError(
+                f"{cls.__name__}: the text holds half a surrogate pair, expected whole characters ({error})"
+            ) from error
 
     def readable(self, piece: str) -> str:
         """The text of one piece; bytes that are only a part of a character are written \\xe2."""

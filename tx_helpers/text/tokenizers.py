@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from tx_helpers.nn.arguments import described
 
 PAD, BOS, EOS, UNKNOWN = "<pad>", "<bos>", "<eos>", "<unk>"
 FILE_FORMAT = "tx_helpers tokenizer"
+Kind = TypeVar("Kind", bound="Tokenizer")
 
 
 class Tokenizer:
@@ -45,7 +46,7 @@ class Tokenizer:
             raise ValueError(f"{self._name}: every piece must be a non-empty string")
         if len(self._ids) < len(self.pieces):
             twice = next(piece for piece in self.pieces if self.pieces.count(piece) > 1)
-            raise ValueError(f"{self._name}: {twice!r} stands twice in the vocabulary")
+            raise ValueError(f"{self._name}: {twice!r} stands twice in the vocabulary, expected pieces that differ")
 
     def split(self, text: str) -> list[str]:
         """The pieces of a text, in order."""
@@ -200,11 +201,11 @@ def count_pieces(
             raise ValueError(f"{kind.__name__}.train: a text is {described(text)}, expected a str")
         pieces.update(split(text))
     if not pieces:
-        raise ValueError(f"{kind.__name__}.train: the training texts hold not a single piece")
+        raise ValueError(f"{kind.__name__}.train: the training texts hold not a single piece, expected at least one")
     return pieces
 
 
-def _descendants(cls: type[Tokenizer]) -> list[type[Tokenizer]]:
+def _descendants(cls: type[Kind]) -> list[type[Kind]]:
     """The class itself and every class derived from it."""
     return [cls] + [below for child in cls.__subclasses__() for below in _descendants(child)]
 

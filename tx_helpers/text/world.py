@@ -180,7 +180,9 @@ def _told(tale: Tale, split: str) -> Told:
                 other = first + (len(ways) - 1 - number)
                 lines[rule, first + number] = Line(other, dict(pair.split("=") for pair in says))
             if len(rules[rule]) < first + len(ways):
-                raise ValueError(f"World: in the rule {rule!r}, {entry!r} repeats what is there already")
+                raise ValueError(
+                    f"World: in the rule {rule!r}, {entry!r} repeats what is there, expected entries that differ"
+                )
     cast = {"cast": list(_together(tale, split))}
     for role, records in tale.alone.items():
         cast[role] = [{field: f"{value} " for field, value in record.items()} for record in records]
@@ -215,7 +217,9 @@ def _check_that_texts_differ(tales: Mapping[str, Told]) -> None:
     words = {name: _words(told.grammar, told.grammar.start) for name, told in tales.items()}
     for (one, (always, ever)), (other, (always_there, ever_there)) in combinations(words.items(), 2):
         if always <= ever_there and always_there <= ever:
-            raise ValueError(f"World: a text of the tale {one!r} could be one of {other!r}")
+            raise ValueError(
+                f"World: a text of the tale {one!r} could be one of {other!r}, expected tales that differ in a word"
+            )
 
 
 def _words(grammar: Grammar, part: Part) -> tuple[set[str], set[str]]:

@@ -139,4 +139,5 @@ def _examples(
             inputs.append(example[0])
             targets.append(example[1])
         if len(inputs) == count:
-            return inputs, targets
+            break
+    return inputs, targets

@@ -91,7 +91,7 @@ def interrupts() -> Iterator[list[bool]]:
         yield noted
         return
 
-    def note(signal_number, frame):
+    def note(_number: int, _frame: object) -> None:
         if noted:
             raise KeyboardInterrupt
         noted.append(True)

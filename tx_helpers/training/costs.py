@@ -97,12 +97,13 @@ def activations(model: nn.Module, rows: int, length: int, *, checkpointing: bool
     check_numbers("costs", least=1, whole=True, rows=rows, length=length)
     _check(model)
     N, D, V = rows * length, model.config.d_model, model.config.vocab_size
-    kept = {}
+    kept: dict[str, int] = {}
     for number, block in enumerate(blocks_of(model)):
         kept[f"block {number}"] = BYTES * N * (D if checkpointing else sum(_kept_by_block(block)))
     norms = sum(_kept_by_norm(norm, D) for stack in model.children() for norm in [getattr(stack, "norm", None)])
     ids = 2 * N * 2  # the inputs and the targets, of 8 bytes
-    return kept | {"around": BYTES * (N * (norms + D + V) + ids)}
+    around: int = BYTES * (N * (norms + D + V) + ids)
+    return kept | {"around": around}
 
 
 def _check(model: nn.Module) -> None:

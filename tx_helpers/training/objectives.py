@@ -16,7 +16,7 @@ They are pure functions, ids -> (input, target). A target of IGNORE is not score
 import random
 from collections.abc import Collection, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -197,7 +197,7 @@ class ObjectiveBatches:
         texts_in_a_row: Sequence[int] = (1,),
         split: str = "train",
         seed: int = 0,
-        **options,
+        **options: Any,
     ):
         check_one_of("ObjectiveBatches", OBJECTIVES, objective=objective)
         check_numbers("ObjectiveBatches", least=1, whole=True, count=count, texts=texts)

@@ -147,7 +147,7 @@ class Muon(torch.optim.Optimizer):
             raise ValueError(f"Muon: a parameter of shape {other[0]}, expected matrices")
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
+    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:  # type: ignore[override]
         """One update of all matrices that have a gradient. -> the closure's loss, if there is a closure"""
         loss = None
         if closure is not None:

@@ -44,7 +44,7 @@ class Parallel:
     precision: torch.dtype | None = None
     timeout: float = 60.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         sizes = {"data": self.data, "shard": self.shard, "tensor": self.tensor}
         numbers = {name: size for name, size in sizes.items() if size != REST}
         check_numbers("Parallel", least=1, whole=True, **numbers, accumulate=self.accumulate)
@@ -62,7 +62,7 @@ class Parallel:
         known = 1
         for size in sizes:
             known *= 1 if size == REST else size
-        data, shard, tensor = (processes // known if size == REST else size for size in sizes)
+        data, shard, tensor = (size if isinstance(size, int) else processes // known for size in sizes)
         if data * shard * tensor != processes:
             raise ValueError(
                 f"Parallel: data={self.data}, shard={self.shard}, tensor={self.tensor} do not fit {processes} "

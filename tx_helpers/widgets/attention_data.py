@@ -23,6 +23,7 @@ ONE_QUERY = "one query is the last position, which may see everything"
 WEIGHTS_ONLY = "only weights were given, and the factor is in them"
 EDITED = "these weights are not the softmax of their scores (edited?), so they are all there is"
 UNKNOWN_WIDTH = "d_k is unknown: give d_head, or capture the queries and keys as well"
+Numbers = Tensor | np.ndarray | Sequence  # what `stacked` reads
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,13 @@ class Attention:
         return np.arange(S) > np.arange(T)[:, None] + (S - T)  # aligned bottom-right, as `causal_mask`
 
 
-def attention_from_weights(label: str, weights, queries: Sequence[str], keys: Sequence[str]) -> Attention:
+def attention_from_weights(label: str, weights: Numbers, queries: Sequence[str], keys: Sequence[str]) -> Attention:
     """Checked weights (L, H, T, S): finite, not negative, the rows summing to 1 (or 0: fully masked)."""
     values, queries, keys = _checked(label, weights, queries, keys)
     if not np.isfinite(values).all():
-        raise ValueError(f"{label}: {int((~np.isfinite(values)).sum())} of {values.size} weights are NaN or infinite")
+        raise ValueError(
+            f"{label}: {int((~np.isfinite(values)).sum())} of {values.size} weights are NaN or infinite, expected none"
+        )
     sums = values.sum(-1)
     wrong = ~((abs(sums - 1) < 0.05) | (abs(sums) < 1e-6))
     if values.min() < 0 or wrong.any():
@@ -103,8 +106,8 @@ def attention_from_weights(label: str, weights, queries: Sequence[str], keys: Se
 
 
 def attention_from_scores(
-    label: str, scores, queries: Sequence[str], keys: Sequence[str], *, weights=None, d_head: int | None = None,
-    scale_reason: str | None = None,
+    label: str, scores: Numbers, queries: Sequence[str], keys: Sequence[str], *, weights: Numbers | None = None,
+    d_head: int | None = None, scale_reason: str | None = None,
 ) -> Attention:  # fmt: skip
     """Raw scores (L, H, T, S), -inf where masked; or finite ones with the weights, which tell the mask in force.
 
@@ -137,7 +140,7 @@ def attention_from_scores(
     return made
 
 
-def stacked(operation: str, values) -> np.ndarray:
+def stacked(operation: str, values: Numbers) -> np.ndarray:
     """A tensor, array or nested list as float32, with layers and heads in front: (T, S) and (H, T, S) will do too."""
     expected = "expected numbers of shape (layers, heads, T, S)"
     if isinstance(values, Tensor):
@@ -184,7 +187,9 @@ def _label(character: str) -> str:
     return f"⟨{ord(character):X}⟩" if unicodedata.category(character)[0] in "CZ" else character
 
 
-def _checked(label: str, values, queries: Sequence[str], keys: Sequence[str]):
+def _checked(
+    label: str, values: Numbers, queries: Sequence[str], keys: Sequence[str]
+) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
     values = stacked(label, values)
     for side, tokens in (("queries", queries), ("keys", keys)):
         if isinstance(tokens, str):
@@ -192,7 +197,9 @@ def _checked(label: str, values, queries: Sequence[str], keys: Sequence[str]):
         if not isinstance(tokens, Sequence):
             raise ValueError(f"{label}: {side} is {described(tokens)}, expected a list of tokens")
     if 0 in (*values.shape, len(queries), len(keys)):
-        raise ValueError(f"{label}: values {values.shape} with {len(queries)} queries and {len(keys)} keys: no tokens")
+        raise ValueError(
+            f"{label}: values {values.shape} with {len(queries)} queries and {len(keys)} keys, expected at least one"
+        )
     if values.shape[-2:] != (len(queries), len(keys)):
         raise ValueError(f"{label}: values {values.shape}, but there are {len(queries)} queries and {len(keys)} keys")
     return values, _clean(queries), _clean(keys)

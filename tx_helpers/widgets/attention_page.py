@@ -13,6 +13,7 @@ from html import escape
 
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from tx_helpers.show.pixels import pixel_image, strongest
@@ -168,7 +169,7 @@ def png(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state:
     return buffer.getvalue()
 
 
-def _draw_lines(axis, weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict) -> None:
+def _draw_lines(axis: Axes, weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state: dict) -> None:
     pairs = _lines(weights, state)
     strength = np.array([weights[t, s] for t, s in pairs])
     segments = [[(0, t), (1, s)] for t, s in pairs]

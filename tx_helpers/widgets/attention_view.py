@@ -18,6 +18,7 @@ from fnmatch import fnmatchcase
 from numbers import Real
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import anywidget
 import numpy as np
@@ -32,6 +33,7 @@ from tx_helpers.widgets import attention_page
 from tx_helpers.widgets.attention_data import (
     UNKNOWN_WIDTH,
     Attention,
+    Numbers,
     attention_from_scores,
     attention_from_weights,
     rounded,
@@ -114,7 +116,7 @@ class AttentionView:
 
     @classmethod
     def from_tensor(
-        cls, values, queries: Tokens, keys: Tokens | None = None, *, scores: bool = False,
+        cls, values: Numbers, queries: Tokens, keys: Tokens | None = None, *, scores: bool = False,
         d_head: int | None = None, name: str = "attention", label: str = "Attention",
     ) -> "AttentionView":  # fmt: skip
         """Weights (layers, heads, T, S), or with scores=True raw scores, -inf where masked; fewer axes will do."""
@@ -146,7 +148,7 @@ class AttentionView:
         """The controls as they stand, here or in the browser: indices from 0, token -1 where none is picked."""
         return dict(self.widget.state)
 
-    def set(self, **changes) -> "AttentionView":
+    def set(self, **changes: Any) -> "AttentionView":
         """Turn controls from Python, e.g. set(layer=1, head=2, token=0, temperature=2.0); indices from 0."""
         state = self.state
         if unknown := sorted(changes.keys() - state.keys()):
@@ -226,7 +228,7 @@ class AttentionView:
     def page_form(self) -> PageForm:
         return page_form(self.widget, repr(self))
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(self, **_asked: object) -> tuple[dict, dict]:
         data, metadata = self.widget._repr_mimebundle_()
         picture = (self.weights, self.attention.queries, self.attention.keys, self.state, self.summary)
         still = attention_page.still(*picture[:-1]).encode()
@@ -268,7 +270,7 @@ def _name(path: str, what: str) -> str:
     return f"{path}.{what}".lstrip(".")
 
 
-def _row(operation: str, tensor, row: int) -> np.ndarray:
+def _row(operation: str, tensor: Tensor, row: int) -> np.ndarray:
     """One row of a batch: (B, H, T, S), or (B, T, S) of attention without heads -> (H, T, S)."""
     check_numbers(operation, whole=True, row=row)
     if tensor.ndim not in (3, 4) or not -len(tensor) <= row < len(tensor):
@@ -278,7 +280,9 @@ def _row(operation: str, tensor, row: int) -> np.ndarray:
 
 def _stack(operation: str, layers: Sequence[np.ndarray]) -> np.ndarray:
     if len(shapes := {layer.shape for layer in layers}) > 1:
-        raise ValueError(f"{operation}: layers of different shapes, {' and '.join(map(str, sorted(shapes)))}")
+        raise ValueError(
+            f"{operation}: layers of the shapes {' and '.join(map(str, sorted(shapes)))}, expected one shape"
+        )
     return np.stack(layers)
 
 

@@ -48,6 +48,7 @@ NOT_IN_THE_PAGE = (  # what must be None, or empty
     "embedding.output_soft_cap",
 )
 TOLERANCE = 1e-3  # of the largest logit; of a model in half precision a hundred times as much
+Known = EncoderDecoder | DecoderOnly
 
 
 def machine_data(subject: Translator | Writer | nn.Module, *, half: bool = False) -> tuple[dict, bytes]:
@@ -59,9 +60,7 @@ def machine_data(subject: Translator | Writer | nn.Module, *, half: bool = False
     return packed_model(course_model(subject), subject, half=half)
 
 
-def packed_model(
-    model: EncoderDecoder | DecoderOnly, subject: Translator | Writer | nn.Module, *, half: bool
-) -> tuple[dict, bytes]:
+def packed_model(model: Known, subject: Translator | Writer | nn.Module, *, half: bool) -> tuple[dict, bytes]:
     """`machine_data` of a subject whose `course_model` is at hand."""
     kind, config = type(model), model.config
     tensors, data = _packed(model.state_dict(), np.dtype("<f2" if half else "<f4"))
@@ -75,7 +74,7 @@ def packed_model(
     return spec, data
 
 
-def course_model(subject: Translator | Writer | nn.Module) -> EncoderDecoder | DecoderOnly:
+def course_model(subject: Translator | Writer | nn.Module) -> Known:
     """The course's model with the weights of this one, on the CPU and ready to translate; ValueError as above."""
     model = getattr(subject, "model", subject)
     if not isinstance(subject, Translator | Writer | nn.Module) or not isinstance(model, nn.Module):
@@ -84,10 +83,12 @@ def course_model(subject: Translator | Writer | nn.Module) -> EncoderDecoder | D
         raise ValueError(f"machine: a model of {size:,} parameters, but a page computes with at most {LARGEST:,}")
     config = model.config if isinstance(model, EncoderDecoder | DecoderOnly) else _config_of(model)
     _check_known(config)
-    kind = EncoderDecoder if _has_encoder(model) else DecoderOnly
+    kind: type[Known] = EncoderDecoder if _has_encoder(model) else DecoderOnly
     state = {name: value.detach().float().cpu() for name, value in model.state_dict().items()}
     if isinstance(subject, Translator if kind is DecoderOnly else Writer):
-        raise ValueError(f"machine: a {type(subject).__name__} with a model {_what(kind)}")
+        other = DecoderOnly if kind is EncoderDecoder else EncoderDecoder
+        name = type(subject).__name__
+        raise ValueError(f"machine: a {name} with a model {_what(kind)}, expected one {_what(other)}")
     for name, _ in model.named_buffers():  # constants, of which a learner's class may have others
         state.pop(name, None)
     rebuilt = _rebuilt(kind, config, state)
@@ -107,7 +108,7 @@ def _check_known(config: TransformerConfig) -> None:
         ("embedding.values", True),
     ):
         if attrgetter(path)(config) == value:
-            raise ValueError(f"machine: {path}={value!r}, which the page does not compute")
+            raise ValueError(f"machine: {path}={value!r}, which the page does not compute; expected another value")
 
 
 def _has_encoder(model: nn.Module) -> bool:
@@ -138,7 +139,7 @@ def _config_of(model: nn.Module) -> TransformerConfig:
         raise ValueError(f"machine: a model of type {type(model).__name__} ({error}), expected {SUPPORTED}") from None
 
 
-def _rebuilt(kind: type[nn.Module], config: TransformerConfig, state: Mapping[str, Tensor]) -> nn.Module:
+def _rebuilt(kind: type[Known], config: TransformerConfig, state: Mapping[str, Tensor]) -> Known:
     """The course's model of that configuration, with these weights."""
     with torch.device("meta"):  # nothing is drawn: the generator of random numbers stays as it was
         model = kind(config)

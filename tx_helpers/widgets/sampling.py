@@ -9,7 +9,7 @@ is ruled out is grey. The rules are those of `sampling.filter_logits`; nothing o
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 import torch
@@ -99,7 +99,7 @@ class Shaped(NamedTuple):
         return torch.special.entr(self.p).sum().item(), torch.special.entr(self.q).sum().item()
 
 
-def shape(logits: Tensor, **rule) -> Shaped:
+def shape(logits: Tensor, **rule: Any) -> Shaped:
     """What `filter_logits(logits, **rule)` makes of the softmax of logits (V,)."""
     logits = precise(logits)
     filtered = filter_logits(logits, **rule)
@@ -165,7 +165,7 @@ def sampling_explorer(model: NextToken, so_far: str = "", *, name: str = "sampli
         raise ValueError(f"sampling_explorer: so_far is {described(so_far)}, expected a text")
     V, logits = len(model.tokens), lru_cache(maxsize=16)(model.logits)
 
-    def picture(so_far: str, **rule) -> Svg:
+    def picture(so_far: str, **rule: Any) -> Svg:
         return draw(shape(logits(so_far), **rule), model.tokens)
 
     slider = widgets.FloatSlider

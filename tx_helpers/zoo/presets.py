@@ -7,6 +7,7 @@
 """
 
 from dataclasses import replace
+from typing import Any
 
 from tx_helpers.nn.arguments import check_one_of
 from tx_helpers.nn.config import (
@@ -20,7 +21,7 @@ from tx_helpers.nn.config import (
 )
 
 
-def transformer_2017(vocab_size: int = 37000, size: str = "base", **changes) -> TransformerConfig:
+def transformer_2017(vocab_size: int = 37000, size: str = "base", **changes: Any) -> TransformerConfig:
     """The encoder–decoder of Vaswani et al. 2017, table 3: "base" (65M) or "big" (213M)."""
     check_one_of("transformer_2017", ("base", "big"), size=size)
     d_model, heads, dropout = (512, 8, 0.1) if size == "base" else (1024, 16, 0.3)
@@ -44,7 +45,7 @@ GPT_SIZES = {  # name: (layers, d_model, heads, context)
 }
 
 
-def gpt2(size: str = "gpt2", **changes) -> TransformerConfig:
+def gpt2(size: str = "gpt2", **changes: Any) -> TransformerConfig:
     """The decoder-only models of Radford et al. 2019, and GPT-3 175B (Brown et al. 2020, table 2.1)."""
     check_one_of("gpt2", GPT_SIZES, size=size)
     layers, d_model, heads, context = GPT_SIZES[size]
@@ -63,7 +64,7 @@ def gpt2(size: str = "gpt2", **changes) -> TransformerConfig:
     return replace(config, **changes)
 
 
-def bert(size: str = "base", **changes) -> TransformerConfig:
+def bert(size: str = "base", **changes: Any) -> TransformerConfig:
     """The encoder of Devlin et al. 2019, "base" or "large", without the pooler and the task's own head."""
     check_one_of("bert", ("base", "large"), size=size)
     layers, d_model, heads = (12, 768, 12) if size == "base" else (24, 1024, 16)
@@ -85,7 +86,7 @@ def bert(size: str = "base", **changes) -> TransformerConfig:
     return replace(config, **changes)
 
 
-def t5(size: str = "small", **changes) -> TransformerConfig:
+def t5(size: str = "small", **changes: Any) -> TransformerConfig:
     """The encoder–decoder of Raffel et al. 2020, sizes "small" (60M) and "base" (220M)."""
     check_one_of("t5", ("small", "base"), size=size)
     layers, d_model, heads = (6, 512, 8) if size == "small" else (12, 768, 12)
@@ -105,7 +106,7 @@ def t5(size: str = "small", **changes) -> TransformerConfig:
     return replace(config, **changes)
 
 
-def llama(size: str = "7b", **changes) -> TransformerConfig:
+def llama(size: str = "7b", **changes: Any) -> TransformerConfig:
     """The decoder-only models of Touvron et al. 2023, "7b", and of Llama 3 (Dubey et al. 2024), "8b"."""
     check_one_of("llama", ("7b", "8b"), size=size)
     third = size == "8b"

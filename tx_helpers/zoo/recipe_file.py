@@ -64,7 +64,7 @@ class Recipe:
     seed: int = 0
     every: int = 100  # steps from one checkpoint and validation to the next
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("recipe", least=1, whole=True, steps=self.steps, rows=self.rows, every=self.every)
         check_one_of("recipe", OPTIMIZERS, optimizer=self.optimizer)
         check_one_of("recipe", SCHEDULES, schedule=self.schedule)
@@ -189,7 +189,8 @@ def _logger(folder: Path) -> Iterator[Callable[[Run], None] | None]:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:  # it is not installed
-        SummaryWriter = None
+        yield None
+        return
     writers: list[Any] = []
 
     def log(run: Run) -> None:
@@ -203,7 +204,7 @@ def _logger(folder: Path) -> Iterator[Callable[[Run], None] | None]:
             writers[0].add_scalar("validation", run.evaluations[-1]["validation"], run.step)
 
     try:
-        yield SummaryWriter and log
+        yield log
     finally:
         for writer in writers:
             writer.close()

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import torch
 from torch import nn
@@ -59,19 +60,19 @@ class Translator:
     data: PairData
     run: Run | None = None
 
-    def translate(self, text: str, **options) -> str:
+    def translate(self, text: str, **options: Any) -> str:
         """The translation of one text, greedily unless `generation.generate`'s options say otherwise."""
         check_types("translate", str, text=text)
         return self.translate_all([text], **options)[0]
 
-    def translate_all(self, texts: Sequence[str], *, max_new_tokens: int = 32, **options) -> list[str]:
+    def translate_all(self, texts: Sequence[str], *, max_new_tokens: int = 32, **options: Any) -> list[str]:
         """The translations of several texts, in one batch."""
         check_types("translate", Sequence, texts=texts)
         source = pad_right([self.data.source_tokenizer.encode(text) for text in texts], PAD)
         ids = generate(self.model, BOS, source=source, max_new_tokens=max_new_tokens, end_id=EOS, pad_id=PAD, **options)
         return [self.data.target_tokenizer.decode(row) for row in ids]
 
-    def exact_match(self, pairs: Iterable[tuple], **options) -> float:
+    def exact_match(self, pairs: Iterable[tuple], **options: Any) -> float:
         """The share of pairs, (…, source, target), whose translation is the target, word for word."""
         sources, targets = zip(*text_pairs("exact_match", pairs), strict=True)
         written = self.translate_all(sources, **options)
@@ -79,7 +80,7 @@ class Translator:
         return sum(matches) / len(matches)
 
 
-def translator_config(data: PairData, **changes) -> TransformerConfig:
+def translator_config(data: PairData, **changes: Any) -> TransformerConfig:
     """The course's translator: width 64, 4 heads, 2 + 2 pre-norm blocks, sinusoidal positions; or with changes."""
     config = TransformerConfig(
         vocab_size=len(data.target_tokenizer), source_vocab_size=len(data.source_tokenizer), pad_id=PAD
@@ -98,7 +99,7 @@ def train_translator(
     loss: Loss = translation_loss,
     schedule: Schedule | None = None,
     evaluate: Callable[[Translator], dict[str, float]] | None = None,
-    **options,
+    **options: Any,
 ) -> Translator:
     """Train on pairs (…, source, target) of texts, by default the course's number words.
 
@@ -181,7 +182,7 @@ class Writer:
         config = getattr(self.model, "config", None)
         return getattr(config, "context_length", None) or WRITER_CONTEXT
 
-    def write(self, prompt: str = "\n", characters: int = 200, **options) -> str:
+    def write(self, prompt: str = "\n", characters: int = 200, **options: Any) -> str:
         """The text after the prompt: drawn at temperature 1 unless `generation.stream`'s options say otherwise.
 
         Once the context is full, the model continues from its second half alone. The text is shorter than `characters`
@@ -205,7 +206,7 @@ class Writer:
         return text_loss(self.model, ids, self.context)
 
 
-def writer_config(vocab_size: int, **changes) -> TransformerConfig:
+def writer_config(vocab_size: int, **changes: Any) -> TransformerConfig:
     """0.8 million parameters, with several improvements found since 2017 (see `config` for the sources)."""
     config = TransformerConfig(
         vocab_size,
@@ -229,7 +230,7 @@ def train_writer(
     seed: int = 0,
     new_model: Callable[[CharTokenizer], nn.Module] | None = None,
     evaluate: Callable[[Writer], dict[str, float]] | None = None,
-    **options,
+    **options: Any,
 ) -> Writer:
     """Train a writer on a text, with Muon, in bfloat16 where the machine is fast at it; options of `training.fit`.
 

@@ -76,7 +76,7 @@ def test_later_training_does_not_change_what_was_shown():
 def test_what_the_bench_refuses():
     with pytest.raises(ValueError, match="1 models, expected at least 2"):
         ablation_explorer({"right": RUNS["right"]}, EXACT)
-    with pytest.raises(ValueError, match="no exact matches of 'leak'; there are: right"):
+    with pytest.raises(ValueError, match="no exact matches of 'leak', expected one of right"):
         ablation_explorer(RUNS, {"right": 1.0})
     with pytest.raises(ValueError, match="window=0 of 3 losses"):
         candidate("right", LOSSES, EXACT, 0)

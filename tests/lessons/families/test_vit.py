@@ -136,7 +136,10 @@ def test_what_is_said_of_both_models_holds_at_five_seeds():
     ("call", "error"),
     [
         (lambda: patches(IMAGES[0]), "patches: images of shape (8, 8), expected float (B, 8, 8)"),
-        (lambda: patches(IMAGES, 3), "patches: images of 8 × 8 cannot be cut into patches of 3 × 3"),
+        (
+            lambda: patches(IMAGES, 3),
+            "patches: images of 8 × 8 cannot be cut into patches of 3 × 3; expected a divisor",
+        ),
         (lambda: TinyViT(d_model=0), "TinyViT: d_model=0, expected at least 1"),
         (
             lambda: SmallConvolution()(IMAGES[:, :7]),

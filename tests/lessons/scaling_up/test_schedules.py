@@ -101,11 +101,15 @@ def test_the_first_stage_may_take_token_ids():
 
 def test_wrong_schedules_are_named():
     right = gpipe(2, 2)
-    with pytest.raises(ValueError, match=r"1 actions are missing, among them B of microbatch 0 at stage 1"):
+    with pytest.raises(
+        ValueError, match=r"1 actions are missing, expected each once; among them B of microbatch 0 at stage 1"
+    ):
         timeline([right[0], right[1][:-1]])
     with pytest.raises(ValueError, match="timeline: rank 0 is empty"):
         timeline([[]])
-    with pytest.raises(ValueError, match=r"1 actions stand twice, among them F of microbatch 0 at stage 0"):
+    with pytest.raises(
+        ValueError, match=r"1 actions stand twice, expected each once; among them F of microbatch 0 at stage 0"
+    ):
         timeline([[right[0][0], *right[0]], right[1]])
     late = [right[0], right[1][::-1]]  # the second rank begins with a backward pass
     with pytest.raises(ValueError, match="rank 1 wants B of microbatch 0 at stage 1 and waits for F of microbatch 0"):

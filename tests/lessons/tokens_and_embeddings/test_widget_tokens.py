@@ -80,7 +80,7 @@ def test_the_tokens_explorer_answers_and_survives_errors():
     explorer.set(text="hex")  # the character tokenizer has no unknown token
     assert "'x' is not among" in explorer.error
     explorer.set(text="x" * 201)
-    assert explorer.error == "The text has 201 characters, and the picture has room for 200."
+    assert explorer.error == "The text has 201 characters, and the picture has room for 200: shorten it."
     explorer.set(text=TEXT, show="ids")
     assert (explorer.summary, explorer.error) == (before, "")
     explorer.set(text="")

@@ -53,7 +53,7 @@ class Pen:
     written: str = ""
     p: list[float] = field(default_factory=list)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.logits, tokens, _ = next_character(self.writer)
         self.tokens = list(tokens)
         self.before = END if "\n" in self.tokens else ""  # what the writer reads before the beginning: a story ended
@@ -117,7 +117,7 @@ def _side(name: str, pen: Pen, temperature: float, top_p: float, grammar: Gramma
     return Panel(SIZE, "".join(parts))
 
 
-def _cell(x: int, y: float, **style) -> str:
+def _cell(x: int, y: float, **style: object) -> str:
     """The ground behind the character in column x of the line at y."""
     return shape("rect", x=x * ADVANCE, y=y - 15, width=ADVANCE, height=20, **style)
 
@@ -205,7 +205,7 @@ class Writing:
         """Side -> its temperature and top-p now."""
         return {name: (self.knobs[f"{name}_temperature"].value, self.knobs[f"{name}_top_p"].value) for name in SIDES}
 
-    def picture(self, writer: str, beginning: str, writing: bool, **_knobs) -> Svg:
+    def picture(self, writer: str, beginning: str, writing: bool, **_knobs: object) -> Svg:
         """Both texts as they are now. While they grow, the words stay the same: a screen reader would read each."""
         self.writers[writer].tokenizer.encode(beginning)  # a character that it does not know is named
         settings = self.settings()

@@ -39,7 +39,7 @@ def candidate(name: str, losses: Mapping[str, Sequence[float]], exact: Mapping[s
     """The figures of one model, its loss as a mean over the last `window` steps."""
     for kind, known in (("losses", losses), ("exact matches", exact)):
         if name not in known:
-            raise ValueError(f"ablation: no {kind} of {name!r}; there are: {', '.join(known)}")
+            raise ValueError(f"ablation: no {kind} of {name!r}, expected one of {', '.join(known)}")
     if window < 1 or not len(losses[name]):
         raise ValueError(f"ablation: window={window} of {len(losses[name])} losses, expected at least 1 of each")
     return Candidate(name, smooth(losses[name], window), exact[name])

@@ -11,6 +11,7 @@ dictionary names the options to choose from. Each choice has a run of its own, s
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import torch
 
@@ -155,6 +156,8 @@ class LiveTraining(Live):
         super().__init__("live-training", runs, picture, partial(describe, number=number), steps=steps, every=every)
 
 
-def live_training_explorer(retrain: Callable[..., Translator], choices: Mapping[str, Mapping], **options) -> Explore:
+def live_training_explorer(
+    retrain: Callable[..., Translator], choices: Mapping[str, Mapping], **options: Any
+) -> Explore:
     """The explorer of a `LiveTraining`: a choice of models, and a button that starts and stops."""
     return LiveTraining(retrain, choices, **options).explore

@@ -44,7 +44,7 @@ def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
     others = {"layers": config.layers, "mixer": config.mixer, "feed_forward.experts": config.feed_forward.experts}
     for path, value in others.items():
         if value:
-            raise ValueError(f"costs: {path}={value}, which it does not count")
+            raise ValueError(f"costs: {path}={value}, which it does not count; expected none")
     D, L, S = config.d_model, config.n_layers, tokens + 1
     queries = config.attention.n_heads * config.d_head  # H·K
     keys = (config.attention.n_kv_heads or config.attention.n_heads) * config.d_head  # G·K

@@ -15,6 +15,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from itertools import pairwise, takewhile
+from typing import Any
 
 from torch import nn
 
@@ -48,7 +49,9 @@ def render(chat: Chat, *, add_generation_prompt: bool = False) -> str:
             raise ValueError(f"render: message {number} is {described(message)}, expected a role and a content")
         check_one_of("render", SIGNS, role=message["role"])
         if not isinstance(message["content"], str):
-            raise ValueError(f"render: the content of message {number} is {described(message['content'])}, not a text")
+            raise ValueError(
+                f"render: the content of message {number} is {described(message['content'])}, expected a text"
+            )
         if forged := {USER, ASSISTANT, END}.intersection(message["content"].split()):
             raise ValueError(f"render: message {number} contains {min(forged)}, which only the template may write")
         end = [END] if message["role"] == "assistant" else []
@@ -156,7 +159,7 @@ def tune(
     return tuned.eval()
 
 
-def ask_all(model: nn.Module, asked: Sequence[str | Chat], *, max_new_tokens: int = 60, **options) -> list[str]:
+def ask_all(model: nn.Module, asked: Sequence[str | Chat], *, max_new_tokens: int = 60, **options: Any) -> list[str]:
     """The model's answers to texts of a user, or to chats that end in a user's turn; options of `generate`.
 
     An answer ends where the model writes <end>, or another sign of a turn, or after `max_new_tokens`.

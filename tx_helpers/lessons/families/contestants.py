@@ -50,7 +50,7 @@ class Contestant(nn.Module):
         """Examples as ids. `seed` draws what is hidden, where the family needs it."""
         raise NotImplementedError
 
-    def loss(self, batch: TextBatch | SequenceBatch) -> Tensor:
+    def loss(self, batch: Any) -> Tensor:
         """Mean −ln p of what is to be answered. -> scalar"""
         return language_model_loss(self.model, batch)
 

@@ -61,7 +61,7 @@ def add_lora(
     check_types("add_lora", nn.Module, model=model)
     check_types("add_lora", (tuple, list), targets=targets)
     if any(isinstance(module, LoRA) for module in model.modules()):
-        raise ValueError("add_lora: the model has LoRA in it already; merge_lora first")
+        raise ValueError("add_lora: the model has LoRA in it already, expected none: call merge_lora first")
     blocks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
     places = {  # a block inside a block is walked twice
         (parent, name): child
@@ -71,7 +71,8 @@ def add_lora(
         if name in targets and isinstance(child, nn.Linear)
     }
     if not places:
-        raise ValueError(f"add_lora: {type(model).__name__} has no linear map named {' or '.join(targets)} in a block")
+        name = type(model).__name__
+        raise ValueError(f"add_lora: {name} has no linear map named {' or '.join(targets)} in a block, expected some")
     if len({id(child) for child in places.values()}) < len(places):
         raise ValueError("add_lora: two parts share a linear map, but LoRA needs each in one place only")
     model.requires_grad_(False)
@@ -90,7 +91,7 @@ def merge_lora(model: nn.Module) -> nn.Module:
         if isinstance(child, LoRA)
     ]
     if not found:
-        raise ValueError(f"merge_lora: {type(model).__name__} has no LoRA in it")
+        raise ValueError(f"merge_lora: {type(model).__name__} has no LoRA in it, expected a model after add_lora")
     for parent, name, child in found:
         setattr(parent, name, child.merged())
     return model.requires_grad_(True)

@@ -51,7 +51,8 @@ class Pair(NamedTuple):
     def chats(self) -> tuple[Chat, Chat]:
         """The chat with the better answer, and that with the worse one."""
         question = {"role": "user", "content": self.asked}
-        return tuple([question, {"role": "assistant", "content": said}] for said in (self.better, self.worse))
+        better, worse = ({"role": "assistant", "content": said} for said in (self.better, self.worse))
+        return [question, better], [question, worse]
 
 
 class PairBatch(NamedTuple):
@@ -113,7 +114,8 @@ def preference_pairs(count: int, *, split: str = "train", seed: int = 0) -> list
         else:
             waiting[about, feeling] = text
         if len(pairs) == count:
-            return pairs
+            break
+    return pairs
 
 
 def align(

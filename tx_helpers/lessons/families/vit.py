@@ -36,7 +36,9 @@ def patches(images: Tensor, size: int = 2) -> Tensor:
     check_tensors("patches", images=(images, f"float B {SIDE} {SIDE}"))
     check_numbers("patches", least=1, most=SIDE, whole=True, size=size)
     if SIDE % size:
-        raise ValueError(f"patches: images of {SIDE} × {SIDE} cannot be cut into patches of {size} × {size}")
+        raise ValueError(
+            f"patches: images of {SIDE} × {SIDE} cannot be cut into patches of {size} × {size}; expected a divisor"
+        )
     squares = images.unfold(1, size, size).unfold(2, size, size)  # (B, 8, 8) -> (B, rows, columns, size, size)
     return squares.flatten(3).flatten(1, 2)
 

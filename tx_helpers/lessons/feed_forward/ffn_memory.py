@@ -15,6 +15,7 @@ from torch import Tensor
 
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.nn.capture import capture
+from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.show.charts import Panel, heading, message, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
@@ -90,7 +91,7 @@ def strongest(names: Sequence[str], values: Tensor) -> list[tuple[str, float]]:
     return [(names[i], values[i].item()) for i in order if values[i] > 0.005]
 
 
-def written(model, values: Tensor) -> Tensor:
+def written(model: DecoderOnly, values: Tensor) -> Tensor:
     """Values vᵢ as columns (D, F) -> the change of each logit (V, F): final norm's gain, then the output's matrix.
 
     The norm's division is left out: it is the same for all words. The mean of the logits is subtracted: softmax does

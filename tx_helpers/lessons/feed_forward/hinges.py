@@ -10,7 +10,7 @@ A unit of a network with one input has a place where it bends, pₖ, and writes 
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 import numpy as np
@@ -73,7 +73,7 @@ def draw(function: str, places: Sequence[float], slopes: Sequence[float], target
     return side_by_side(panels, alt=describe(function, places, slopes, target, seen))
 
 
-def _chart(lines: dict, title: str, **style) -> Panel:
+def _chart(lines: dict, title: str, **style: Any) -> Panel:
     return line_chart(lines, size=SIZE, title=title, xlabel="x", ylabel="", **style)
 
 

@@ -87,10 +87,10 @@ def in_space(kind: str, seen: Normed, move: int, turn: float) -> Panel:
     farthest = abs(onto @ np.stack([start, centred, end]).T).max()
     unit = min(UNIT, 118 / max(1e-9, farthest))  # a long vector makes all the rest smaller
 
-    def at(points) -> np.ndarray:
+    def at(points: np.ndarray) -> np.ndarray:
         return middle + unit * (np.asarray(points) @ onto.T) * [1, -1]
 
-    def outline(points) -> str:
+    def outline(points: np.ndarray) -> str:
         return " ".join(f"{x:.1f},{y:.1f}" for x, y in at(points))
 
     def named(point: np.ndarray, text: str, ink: str, *, beside: bool) -> str:
@@ -169,7 +169,7 @@ def norm_explorer() -> Explore:
     }
     move = widgets.IntSlider(2 * STEPS, 0, 2 * STEPS, description="On the way")
 
-    def picture(kind, factor, shift, move, turn, **x):
+    def picture(kind: str, factor: float, shift: float, move: int, turn: float, **x: float) -> Svg:
         return draw(kind, normalise(kind, [factor * value + shift for value in x.values()]), move, turn)
 
     return Explore(

@@ -24,7 +24,7 @@ def parameter_counts(d_model: int, n_layers: int, ratio: int, vocab_size: int) -
     if min(d_model, n_layers, ratio, vocab_size) < 1:
         raise ValueError(
             f"parameter_counts: d_model={d_model}, n_layers={n_layers}, ratio={ratio}, vocab_size={vocab_size}; "
-            "each must be at least 1"
+            "expected at least 1 of each"
         )
     D, L, F, V = d_model, n_layers, ratio * d_model, vocab_size
     return {

@@ -51,7 +51,8 @@ def draw_forgotten(found: Shares, sentence: Sequence[str], word: int, models: st
 
 def _places(sentence: Sequence[str]) -> tuple[list[tuple[float, int, float]], int]:
     """(left edge, line, width) of each word, broken into lines; and the number of lines."""
-    x, line, places = LEFT, 0, []
+    x: float = LEFT
+    line, places = 0, []
     for token in sentence:
         wide = max(38, 14 + LETTER * len(token))
         if x + wide > WIDTH - 16:

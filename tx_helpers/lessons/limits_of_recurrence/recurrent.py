@@ -134,7 +134,9 @@ class RecurrentState:
         self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
 
 
-def gradient_by_distance(layer: nn.Module, length: int, *, batch: int = 16, generator=None) -> Tensor:
+def gradient_by_distance(
+    layer: nn.Module, length: int, *, batch: int = 16, generator: torch.Generator | None = None
+) -> Tensor:
     """‖∂ Σ h_T / ∂ x_{T−d}‖ for d = 0 … length − 1, (length,): how much of the gradient arrives from d steps back.
 
     layer: a recurrent layer, or any module (B, T, D) -> (B, T, ·) with an `input_size`. Its last output is summed over
@@ -158,7 +160,9 @@ def set_forget_bias(layer: nn.LSTM, value: float) -> None:
                 bias[layer.hidden_size : 2 * layer.hidden_size] = value if name.startswith("bias_ih") else 0.0
 
 
-def recall_batch(noise: int, batch: int, *, keys: int = 8, symbols: int = 8, generator=None) -> tuple[Tensor, Tensor]:
+def recall_batch(
+    noise: int, batch: int, *, keys: int = 8, symbols: int = 8, generator: torch.Generator | None = None
+) -> tuple[Tensor, Tensor]:
     """The recall task: one of `keys` tokens, then `noise` others that do not matter. Which was the first?
 
     -> ids (B, 1 + noise) in 0 … keys + symbols − 1, and the answers (B,) in 0 … keys − 1.

@@ -6,6 +6,7 @@ Nothing is asserted here. Real layers with random weights read a text twice, onc
 outputs differ the first word's information has arrived. Source of the question: Vaswani et al. 2017, table 1.
 """
 
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 
@@ -58,7 +59,7 @@ def _reached(outputs: Tensor) -> int:
     return int((outputs[0] != outputs[1]).any(-1).nonzero().max())
 
 
-def _climb(x: Tensor, layer) -> list[int]:
+def _climb(x: Tensor, layer: Callable[[int, Tensor], Tensor]) -> list[int]:
     """What is reached in the text itself, after one layer, after two …, until it is the last word."""
     reached = [_reached(x)]
     while reached[-1] < x.shape[1] - 1:

@@ -5,6 +5,7 @@ influence_maps({"no mask": influence, …}, forbidden=~mask, alt="…")         
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -93,7 +94,7 @@ def share_table(
     return Panel((width, bottom + (50 if scale else 24)), "".join(parts))
 
 
-def _map(influence: Tensor, names: Sequence[str], **options) -> Panel:
+def _map(influence: Tensor, names: Sequence[str], **options: Any) -> Panel:
     return share_table((influence / influence.max()) ** 0.25, names, down="output", colour=BLUE.full, **options)
 
 

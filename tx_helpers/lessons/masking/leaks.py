@@ -9,7 +9,7 @@ causal mask.
 
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -88,7 +88,7 @@ def influence(run: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """
     check_tensors("influence", x=(x, "float S D"))
     if not x.numel():
-        raise ValueError(f"influence: x of shape {tuple(x.shape)} is empty")
+        raise ValueError(f"influence: x of shape {tuple(x.shape)}, expected (S, D) with at least one of each")
     if not callable(run):
         raise ValueError(f"influence: run is {described(run)}, expected a function of x")
     with listening(lambda _name, _tensor: None):
@@ -98,7 +98,7 @@ def influence(run: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     return jacobian.square().sum(dim=(1, 3)).sqrt()
 
 
-def through(blocks: Iterable[nn.Module], *memory: Tensor, **options) -> Callable[[Tensor], Tensor]:
+def through(blocks: Iterable[nn.Module], *memory: Tensor, **options: Any) -> Callable[[Tensor], Tensor]:
     """A stack's blocks as a function of one sequence, x (T, D) -> (T, D); options are those of the blocks."""
 
     def run(x: Tensor) -> Tensor:

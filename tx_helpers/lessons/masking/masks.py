@@ -38,7 +38,9 @@ def compose(tokens: Sequence[str], *, causal: bool, padding: bool, window: int |
         near = sliding_window_mask(T, window=window)
         near = near | near.mT  # on both sides; causality cuts the right one off
     real = torch.tensor([token != PAD for token in tokens])[None, :] if padding else None
-    return combine_masks(everywhere, causal_mask(T) if causal else None, real, near)
+    allowed = combine_masks(everywhere, causal_mask(T) if causal else None, real, near)
+    assert allowed is not None  # as everywhere is not
+    return allowed
 
 
 def masked_weights(q: Tensor, k: Tensor, mask: Tensor, fill: str = "ours") -> Tensor:

@@ -9,7 +9,7 @@ Latent attention keeps one vector of its latent width in place of 2 · G · K nu
 for each query head, and no window. Left out: activations, and what the program itself needs.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 
@@ -197,13 +197,13 @@ def cache_size_explorer(model: str = "Llama 3 8B") -> Explore:
         "window": widgets.Dropdown(options=list(WINDOWS), value=begin.window, description="Window", style=STYLE),
     }
 
-    def limited(change) -> None:
+    def limited(change: dict) -> None:
         own["kv_heads"].max = change["new"]  # there are at most as many as query heads
 
     own["heads"].observe(limited, "value")
     _fill(name, own)
 
-    def picture(name: str, texts: int, tokens: int, weights: float, cache: float, **sizes) -> Svg:
+    def picture(name: str, texts: int, tokens: int, weights: float, cache: float, **sizes: Any) -> Svg:
         return draw(name, Sizes(**sizes), texts, tokens, weights, cache)
 
     lengths, counts = ([(f"{n:,}", n) for n in numbers] for numbers in (TOKENS, TEXTS))
@@ -225,7 +225,7 @@ def _fill(name: widgets.Dropdown, own: dict[str, widgets.Widget]) -> None:
     """A published model sets the sizes; a size that is changed makes it a model of one's own."""
     filling = []
 
-    def chosen(change) -> None:
+    def chosen(change: dict) -> None:
         if change["new"] in PUBLISHED:
             filling.append(change)
             for key, value in PUBLISHED[change["new"]]._asdict().items():

@@ -148,7 +148,9 @@ def train_reader(*, steps: int = STEPS, seed: int = 0) -> DecoderOnly:
     return _train(model, FactBatches(N, BATCH, seed=seed), steps, linear_warmup_decay(steps, warmup=min(20, steps - 1)))
 
 
-def tuned(model: DecoderOnly, way: str, *, steps: int = TUNING_STEPS, length: int = TUNED_AT, seed: int = 0):
+def tuned(
+    model: DecoderOnly, way: str, *, steps: int = TUNING_STEPS, length: int = TUNED_AT, seed: int = 0
+) -> nn.Module:
     """A copy with stretched positions, trained for a few more steps on texts of `length` tokens."""
     copy = with_positions(model, positions(way, length / N))
     return _train(
@@ -178,7 +180,9 @@ def accuracy(model: nn.Module, length: int, *, count: int = 64, seed: int = 99) 
     return {task: right[asked & (kinds == sign)].float().mean().item() for task, sign in TASKS.items()}
 
 
-def accuracy_by_place(model: nn.Module, length: int, *, parts: int = 10, count: int = 128, seed: int = 99):
+def accuracy_by_place(
+    model: nn.Module, length: int, *, parts: int = 10, count: int = 128, seed: int = 99
+) -> list[float]:
     """The share of right answers to needle questions, by the part of the text that holds the fact: `parts` numbers.
 
     nan for a part in which no fact began.

@@ -67,7 +67,7 @@ class Recipe:
     weight_decay: float = 0.0
     autocast: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_one_of("Recipe", tuple(RATES), optimizer=self.optimizer)
         check_one_of("Recipe", ("inverse_sqrt", "linear"), schedule=self.schedule)
         check_numbers("Recipe", least=0, weight_decay=self.weight_decay)

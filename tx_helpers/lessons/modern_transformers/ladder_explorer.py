@@ -7,7 +7,7 @@ Losses are measured, never computed: a combination that was not trained has none
 named. How near: the number of ticks that differ. Parameters, FLOPs and cache bytes follow from the recipe.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -148,7 +148,9 @@ def draw(all_trained: Sequence[Trained], changes: frozenset[str], equal: str = "
     return card(760, bottom + 30, parts, describe(all_trained, changes, equal))
 
 
-def _line(y: float, name: str, across, losses: Sequence[float] | None, colour: str, bold: bool) -> list[str]:
+def _line(
+    y: float, name: str, across: Callable[[float], float], losses: Sequence[float] | None, colour: str, bold: bool
+) -> list[str]:
     """A name, a dot for each seed, and a stroke at their mean."""
     weight = {"font_weight": "bold"} if bold else {}
     parts = [words(LEFT - 8, y + 4, name, anchor="end", **weight)]

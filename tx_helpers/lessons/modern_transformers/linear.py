@@ -144,7 +144,9 @@ def _check(where: str, q: Tensor, k: Tensor, v: Tensor) -> None:
         raise ValueError(f"{where}: {shapes}; expected (…, T, K), (…, T, K), (…, T, E) with T >= 1")
 
 
-def _check_delta(where: str, q, k, v, beta, log_decay, state) -> tuple[Tensor, Tensor]:
+def _check_delta(
+    where: str, q: Tensor, k: Tensor, v: Tensor, beta: Tensor, log_decay: Tensor | None, state: Tensor | None
+) -> tuple[Tensor, Tensor]:
     """The gate and the state to begin with, made where they are not given."""
     _check(where, q, k, v)
     log_decay = torch.zeros(q.shape[:-1], dtype=q.dtype, device=q.device) if log_decay is None else log_decay

@@ -12,7 +12,7 @@ plays, a look at the token before, is `EmbeddingConfig(token_shift=1)` here.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -35,11 +35,11 @@ class LinearAttention(Mixer):
     chunk: int = 32  # positions that are computed at once
     recurrent: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("LinearAttention", least=1, whole=True, chunk=self.chunk)
         check_numbers("LinearAttention", least=1, whole=True, optional=True, d_head=self.d_head)
 
-    def new(self, d_model: int, n_heads: int, **options) -> nn.Module:
+    def new(self, d_model: int, n_heads: int, **options: Any) -> nn.Module:
         return LinearAttentionLayer(d_model, n_heads, d_head=self.d_head, chunk=self.chunk)
 
 
@@ -55,11 +55,11 @@ class DeltaRule(Mixer):
     chunk: int = 32  # positions that are computed at once
     recurrent: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("DeltaRule", least=1, whole=True, chunk=self.chunk)
         check_numbers("DeltaRule", least=1, whole=True, optional=True, d_head=self.d_head)
 
-    def new(self, d_model: int, n_heads: int, **options) -> nn.Module:
+    def new(self, d_model: int, n_heads: int, **options: Any) -> nn.Module:
         return DeltaRuleLayer(d_model, n_heads, d_head=self.d_head, chunk=self.chunk, gated=self.gated)
 
 
@@ -72,10 +72,10 @@ class StateSpace(Mixer):
     kernel: int = 4
     recurrent: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("StateSpace", least=1, whole=True, d_state=self.d_state, expand=self.expand, kernel=self.kernel)
 
-    def new(self, d_model: int, n_heads: int, **options) -> nn.Module:
+    def new(self, d_model: int, n_heads: int, **options: Any) -> nn.Module:
         return StateSpaceLayer(d_model, d_inner=self.expand * d_model, d_state=self.d_state, kernel=self.kernel)
 
 
@@ -124,7 +124,9 @@ class _Heads(nn.Module):
 class LinearAttentionLayer(_Heads):
     """out_t = Σ_{s≤t} φ(q_t)·φ(k_s) v_s / Σ_{s≤t} φ(q_t)·φ(k_s), then a norm of each head. (B, T, D) -> (B, T, D)"""
 
-    def mix(self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, real: Tensor | None, state: LinearState | None):
+    def mix(
+        self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, real: Tensor | None, state: LinearState | None
+    ) -> tuple[Tensor, LinearState]:
         q, k = positive_features(q), positive_features(k)
         if real is not None:
             k = k * real[..., None]  # padding adds nothing to the state
@@ -146,7 +148,7 @@ class DeltaRuleLayer(_Heads):
     with A > 0 learned for each head (Yang et al. 2024, section 3.4).
     """
 
-    def __init__(self, d_model: int, n_heads: int, *, gated: bool = False, **options):
+    def __init__(self, d_model: int, n_heads: int, *, gated: bool = False, **options: Any):
         super().__init__(d_model, n_heads, **options)
         self.strength = nn.Linear(d_model, n_heads)
         self.forget = nn.Linear(d_model, n_heads) if gated else None
@@ -158,7 +160,9 @@ class DeltaRuleLayer(_Heads):
         if self.forget is not None:  # softplus of these is about 0.001 … 0.1
             self.forget.bias.copy_(torch.linspace(-6.9, -2.3, self.n_heads + 2)[1:-1])
 
-    def mix(self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, real: Tensor | None, state: DeltaState | None):
+    def mix(
+        self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, real: Tensor | None, state: DeltaState | None
+    ) -> tuple[Tensor, DeltaState]:
         q, k = F.normalize(q, dim=-1), F.normalize(k, dim=-1)
         beta = self.strength(x).to(q.dtype).sigmoid().transpose(1, 2)  # (B, T, H) -> (B, H, T)
         log_decay = None
@@ -175,7 +179,7 @@ class DeltaRuleLayer(_Heads):
 class StateSpaceLayer(SelectiveStateSpace):
     """`SelectiveStateSpace` with the call of attention."""
 
-    def forward(
+    def forward(  # type: ignore[override]
         self,
         x: Tensor,
         *,

@@ -34,7 +34,9 @@ class BlockAllocator:
     def take(self) -> int:
         """A free block, with one owner from now on."""
         if not self._free:
-            raise ValueError(f"BlockAllocator: no block is free, all {len(self.owners)} are taken")
+            raise ValueError(
+                f"BlockAllocator: no block is free, all {len(self.owners)} are taken; release one, or make more"
+            )
         block = self._free.pop()
         self.owners[block] = 1
         return block
@@ -60,7 +62,9 @@ class BlockAllocator:
 class PagedCache:
     """Keys and values of many sequences, of one layer, in `n_blocks` blocks of `block_size` positions."""
 
-    def __init__(self, n_blocks: int, block_size: int, n_kv_heads: int, d_head: int, dtype=torch.float32):
+    def __init__(
+        self, n_blocks: int, block_size: int, n_kv_heads: int, d_head: int, dtype: torch.dtype = torch.float32
+    ):
         sizes = dict(block_size=block_size, n_kv_heads=n_kv_heads, d_head=d_head)
         check_numbers("PagedCache", least=1, whole=True, **sizes)
         self.allocator, self.block_size = BlockAllocator(n_blocks), block_size

@@ -11,7 +11,7 @@ output channel. Left out on purpose: two 4-bit codes in a byte, and integer kern
 """
 
 from copy import deepcopy
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -58,7 +58,7 @@ def dequantise(quantised: Quantised) -> Tensor:
     return (scale * (codes if zero is None else codes - zero.to(scale.dtype))).reshape(shape)
 
 
-def fake_quantise(x: Tensor, **options) -> Tensor:
+def fake_quantise(x: Tensor, **options: Any) -> Tensor:
     """quantise and back; in the backward pass as if nothing had been rounded, for quantisation-aware training.
 
     Rounding has the derivative 0 nearly everywhere, so the gradient goes straight through it: Bengio et al. 2013.
@@ -70,7 +70,7 @@ def fake_quantise(x: Tensor, **options) -> Tensor:
 class FakeQuantise(nn.Module):
     """`fake_quantise` with these options, as a parametrization of a weight."""
 
-    def __init__(self, **options):
+    def __init__(self, **options: Any):
         super().__init__()
         self.options = options
 
@@ -153,9 +153,9 @@ class QuantisedCache:
         """Add new positions (B, G, T, K) at the end. Returns all keys and all values, the new ones rounded as well."""
         check_tensors("QuantisedCache", keys=(keys, "float B G T K"), values=(values, "float B G T K"))
         rounded = [quantise(x, bits=self.bits, group=x.shape[-1]) for x in (keys, values)]
-        self._codes.append(*(one.codes.squeeze(-2) for one in rounded))  # one group: (B, G, T, 1, K)
-        self._scales.append(*(one.scale.squeeze(-2) for one in rounded))
-        return self.keys, self.values
+        codes = self._codes.append(*(one.codes.squeeze(-2) for one in rounded))  # one group: (B, G, T, 1, K)
+        scales = self._scales.append(*(one.scale.squeeze(-2) for one in rounded))
+        return codes[0] * scales[0], codes[1] * scales[1]
 
     def select(self, rows: Tensor) -> None:
         """Select, repeat or reorder the rows of the batch: rows (N,) of indices."""

@@ -22,7 +22,7 @@ larger, the output at zero.
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -181,7 +181,7 @@ def record_model(recipe: RecordRecipe, vocab_size: int, *, seed: int = 0) -> Dec
     return model
 
 
-def batches_of(recipe: RecordRecipe, ids: Tensor, steps: int, *, seed: int = 0):
+def batches_of(recipe: RecordRecipe, ids: Tensor, steps: int, *, seed: int = 0) -> Callable[[int], TextBatch]:
     """batches(step) -> the batch of the stage that the step is in."""
     stages = [(stage.start * steps, TextBatches(ids, stage.length, stage.rows, seed=seed)) for stage in recipe.stages]
 

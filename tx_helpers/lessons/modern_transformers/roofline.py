@@ -23,6 +23,7 @@ from tx_helpers.lessons.modern_transformers.cache_bytes import Intensity, second
 from tx_helpers.lessons.modern_transformers.costs import block_matrices
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, PositionConfig, TransformerConfig
+from tx_helpers.nn.decoding import DecodingState
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.machine_speed import NUMBER, Machine, best_seconds
@@ -145,7 +146,7 @@ def _written_out(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return scores.softmax(dim=-1) @ v
 
 
-def _one_more(state) -> Tensor:
+def _one_more(state: DecodingState) -> Tensor:
     """One more token, which is then forgotten, so that each round does the same."""
     length = state.ids.shape[1]
     logits = state.step(state.ids[:, -1:])

@@ -28,7 +28,7 @@ class Rung:
     parity: str
     source: str
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "change", MappingProxyType(dict(self.change)))
 
     @property

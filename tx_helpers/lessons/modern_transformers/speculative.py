@@ -11,6 +11,7 @@ Shapes: n drafted tokens; drafted (…, n), q (…, n, V), p (…, n + 1, V): th
 token, and at the one after them.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from torch import Tensor
 
 from tx_helpers.generation.sampling import filter_logits, precise
 from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types
+from tx_helpers.nn.decoding import DecodingState
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.training.contexts import in_mode
 
@@ -115,7 +117,13 @@ def speculate(
     return Written(ids[:, prompt.shape[1] :], passes, drafted_in_all, kept_in_all)
 
 
-def _draft(state, ids: Tensor, n: int, distribution, generator) -> tuple[Tensor, list[Tensor]]:
+def _draft(
+    state: DecodingState,
+    ids: Tensor,
+    n: int,
+    distribution: Callable[[Tensor], Tensor],
+    generator: torch.Generator | None,
+) -> tuple[Tensor, list[Tensor]]:
     """The ids with n more, (1, T + n), drawn one by one from the draft model, and the n distributions (V,)."""
     q = []
     for _ in range(n):

@@ -73,7 +73,9 @@ def heads_removed(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
     heads = list(dict.fromkeys(heads))
     known = heads_of(model)
     if missing := [head for head in heads if head not in known]:
-        raise ValueError(f"heads_removed: no head {tuple(missing[0])} among the model's {len(known)}")
+        raise ValueError(
+            f"heads_removed: {tuple(missing[0])} is none of the model's {len(known)} heads, expected one of `heads_of`"
+        )
     attentions = {path: model.get_submodule(path) for path, _ in heads}
     before = {path: attention.output.weight.detach().clone() for path, attention in attentions.items()}
     try:

@@ -43,7 +43,7 @@ def landing(t: int, d: int, *, T: int, D: int, H: int, way: str = RIGHT) -> Plac
     if D % H:
         raise ValueError(f"landing: width D={D} is not divisible by H={H} heads")
     if not (0 <= t < T and 0 <= d < D):
-        raise ValueError(f"landing: entry ({t}, {d}) of a matrix ({T}, {D})")
+        raise ValueError(f"landing: entry ({t}, {d}) of a matrix ({T}, {D}), expected one inside")
     K = D // H
     if way == RIGHT:
         return Place(d // K, t, d % K)

@@ -82,7 +82,7 @@ class TwoKeysRun:
     step: int = 0
     marks: list[tuple[int, float]] = field(default_factory=list)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         with torch.random.fork_rng():
             torch.manual_seed(self.seed)
             self.layer, self.behind = MultiHeadAttention(WIDTH, self.n_heads), nn.Identity()

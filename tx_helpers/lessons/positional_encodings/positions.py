@@ -86,8 +86,8 @@ def draw_comparison(m: int, n: int, seen: Comparison) -> Svg:
     step, zero = (RIGHT - LEFT) / pairs, 124
     for i, term in enumerate(seen.terms):
         colour = ORANGE if term >= 0 else BLUE
-        place = dict(x=LEFT + (i + 0.15) * step, y=zero - 32 * max(term, 0.0))
-        parts.append(shape("rect", **place, width=0.7 * step, height=32 * abs(term), fill=colour.full))
+        corner = dict(x=LEFT + (i + 0.15) * step, y=zero - 32 * max(term, 0.0))
+        parts.append(shape("rect", **corner, width=0.7 * step, height=32 * abs(term), fill=colour.full))
     parts += [line(LEFT, zero, RIGHT, zero, EDGE), beside(120, "each pair's"), beside(136, "product")]
 
     def place(k: int) -> tuple[float, float]:

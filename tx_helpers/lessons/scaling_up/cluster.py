@@ -25,7 +25,7 @@ class Cluster:
     count: int
     node: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if isinstance(self.chip, str):
             check_one_of("Cluster", CHIPS, chip=self.chip)
             object.__setattr__(self, "chip", CHIPS[self.chip])
@@ -72,7 +72,7 @@ class Layout:
     rows: int = 1
     recompute: str = "selective"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         ways = dict(data=self.data, tensor=self.tensor, pipeline=self.pipeline, context=self.context)
         others = dict(chunks=self.chunks, expert=self.expert, rows=self.rows)
         check_numbers("Layout", least=1, whole=True, **ways, **others)
@@ -150,7 +150,7 @@ class Assumptions:
     watts: float | None = None
     dollars: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         shares = dict(matmul=self.matmul, fp8=self.fp8, bandwidth=self.bandwidth, usable=self.usable)
         check_numbers("Assumptions", above=0, most=1, **shares)
         check_numbers("Assumptions", least=1, less_than=10, pue=self.pue)

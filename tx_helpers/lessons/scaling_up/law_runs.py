@@ -27,7 +27,7 @@ from tx_helpers.text.data import BOS, EOS, IGNORE, PAD, TextBatch, pad_right
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_vocabulary import world_tokenizer
 from tx_helpers.training.contexts import RandomStream, in_mode
-from tx_helpers.training.loop import fit
+from tx_helpers.training.loop import Run, fit
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import linear_warmup_decay, muon
 from tx_helpers.zoo.world_models import world_config
@@ -135,7 +135,7 @@ def train_one(width: int, steps: int, *, seed: int = SEED, on_the_way: Sequence[
     model, stream = new_model(width, seed=seed), Stream(seed)
     found: list[tuple[int, int, float]] = []
 
-    def after_step(run) -> None:
+    def after_step(run: Run) -> None:
         if run.step in on_the_way and run.step < steps:
             found.append((run.step, stream.tokens, round(held_out_loss(model), 4)))
 

@@ -91,7 +91,9 @@ def extrapolate(points: Points, up_to: float, *, count: int = 100, seed: int = 0
     check_numbers("extrapolate", above=0, up_to=up_to)
     small, others = points.where(points.operations <= up_to), points.where(points.operations > up_to)
     if not len(others.losses):
-        raise ValueError(f"extrapolate: all {len(small.losses)} runs have at most {up_to:g} operations, none is left")
+        raise ValueError(
+            f"extrapolate: all {len(small.losses)} runs have at most {up_to:g} operations, expected one of more"
+        )
     law, laws = small.fit(), small.bootstrap(count, seed=seed)
     sizes = others.parameters, others.tokens
     drawn = torch.stack([one.loss(*sizes) for one in laws])

@@ -18,6 +18,7 @@ Korthikanti et al. 2022, section 4.2, for the fourth; Liu et al. 2023 (ring atte
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -30,56 +31,56 @@ from tx_helpers.zoo.parts.flash import merge, partial_attention
 
 class _CopyToRanks(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, rank, x):
+    def forward(ctx: Any, rank: Rank, x: Tensor) -> Tensor:
         ctx.rank = rank
         return x.view_as(x)
 
     @staticmethod
-    def backward(ctx, d_x):
+    def backward(ctx: Any, d_x: Tensor) -> tuple[None, Tensor]:
         return None, all_reduce(ctx.rank, d_x)
 
 
 class _SumOverRanks(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, rank, x):
+    def forward(ctx: Any, rank: Rank, x: Tensor) -> Tensor:
         return all_reduce(rank, x)
 
     @staticmethod
-    def backward(ctx, d_x):
+    def backward(ctx: Any, d_x: Tensor) -> tuple[None, Tensor]:
         return None, d_x
 
 
 class _GatherParts(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, rank, part):
+    def forward(ctx: Any, rank: Rank, part: Tensor) -> Tensor:
         ctx.rank = rank
         return torch.cat(all_gather(rank, part))
 
     @staticmethod
-    def backward(ctx, d_whole):
+    def backward(ctx: Any, d_whole: Tensor) -> tuple[None, Tensor]:
         return None, reduce_scatter(ctx.rank, list(d_whole.tensor_split(ctx.rank.count)))
 
 
 class _ScatterSum(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, rank, x):
+    def forward(ctx: Any, rank: Rank, x: Tensor) -> Tensor:
         ctx.rank = rank
         return reduce_scatter(rank, list(x.tensor_split(rank.count)))
 
     @staticmethod
-    def backward(ctx, d_part):
+    def backward(ctx: Any, d_part: Tensor) -> tuple[None, Tensor]:
         return None, torch.cat(all_gather(ctx.rank, d_part))
 
 
 class _ShardedLinear(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, rank, x, part):
+    def forward(ctx: Any, rank: Rank, x: Tensor, part: Tensor) -> Tensor:
         ctx.rank = rank
         ctx.save_for_backward(x, part)  # not the gathered weight
         return x @ torch.cat(all_gather(rank, part)).T
 
     @staticmethod
-    def backward(ctx, d_out):
+    def backward(ctx: Any, d_out: Tensor) -> tuple[None, Tensor, Tensor]:
         x, part = ctx.saved_tensors
         d_x = d_out @ torch.cat(all_gather(ctx.rank, part))
         d_weight = d_out.T @ x
@@ -88,23 +89,23 @@ class _ShardedLinear(torch.autograd.Function):
 
 class _PassOn(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, rank, x):
+    def forward(ctx: Any, rank: Rank, x: Tensor) -> Tensor:
         ctx.rank = rank
         return rank.swap(x, to=rank.next, source=rank.previous)
 
     @staticmethod
-    def backward(ctx, d_x):
+    def backward(ctx: Any, d_x: Tensor) -> tuple[None, Tensor]:
         return None, ctx.rank.swap(d_x, to=ctx.rank.previous, source=ctx.rank.next)
 
 
 class _Exchange(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, rank, *parts):
+    def forward(ctx: Any, rank: Rank, *parts: Tensor) -> tuple[Tensor, ...]:
         ctx.rank = rank
         return tuple(part.clone() for part in all_to_all(rank, list(parts)))
 
     @staticmethod
-    def backward(ctx, *d_parts):
+    def backward(ctx: Any, *d_parts: Tensor) -> tuple[Tensor | None, ...]:
         return None, *(part.clone() for part in all_to_all(ctx.rank, list(d_parts)))
 
 

@@ -7,12 +7,12 @@ scales stay as they are. Source: Yang et al. 2021 ("Tensor Programs V"), table 3
 """
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_numbers, check_types
 
 
-def widening(model: nn.Module) -> list[nn.Parameter]:
+def widening(model: nn.Module) -> list[Tensor]:
     """The matrices whose number of inputs grows with the width: all linear maps; embeddings are only looked up."""
     check_types("widening", nn.Module, model=model)
     embeddings = {id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)}

@@ -10,6 +10,7 @@ Numbers are float64: their losses do not depend on the order in which processes 
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -36,7 +37,7 @@ LAYOUTS = {
 }
 
 
-def train(parallel: Parallel | None = None, *, steps: int = STEPS, **options) -> Run:
+def train(parallel: Parallel | None = None, *, steps: int = STEPS, **options: Any) -> Run:
     """Train a model of 15,000 parameters to count: 0 1 2 … 9 0 1 …, alone or on several processes. -> its `Run`"""
     with RandomStream(0).on(torch.device("cpu")):
         model = DecoderOnly(TransformerConfig(10, d_model=24, n_layers=2, attention=AttentionConfig(4))).double()

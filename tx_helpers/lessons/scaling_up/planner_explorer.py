@@ -9,8 +9,9 @@ of a step by part. Below stands what the run costs, and the MFU with which it wo
 cannot be used, the picture says why. A tick finds the fastest layout that fits.
 """
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 
@@ -116,7 +117,7 @@ def draw(choice: Choice, layout: Layout | None = None) -> Svg:
     return card(760, y + 42, parts, describe(choice, layout))
 
 
-def _waterfall(y: float, values: dict[str, float], scale: float, written) -> list[str]:
+def _waterfall(y: float, values: dict[str, float], scale: float, written: Callable[[float], str]) -> list[str]:
     """A bar for each part, which begins where the one before ended, with its number behind it."""
     parts, x = [], float(LEFT)
     for row, (name, value) in enumerate(values.items()):
@@ -206,7 +207,7 @@ def planner_explorer(model: str = "GPT-3 175B", chip: str = "A100 80GB") -> Expl
         options = [(f"{2**n:,}", 2**n) for n in range(highest + 1)]
         return widgets.SelectionSlider(options=options, value=value, description=description, **narrow)
 
-    def chosen(description: str, options, value) -> widgets.Dropdown:
+    def chosen(description: str, options: Sequence, value: object) -> widgets.Dropdown:
         return widgets.Dropdown(options=options, value=value, description=description, **narrow)
 
     begin = CHOSEN[model]
@@ -217,7 +218,18 @@ def planner_explorer(model: str = "GPT-3 175B", chip: str = "A100 80GB") -> Expl
     }
     _fill(name, own)
 
-    def picture(model, layers, width, tokens, length, batch, chip, count, best, **ways) -> Svg:
+    def picture(
+        model: str,
+        layers: int,
+        width: int,
+        tokens: float,
+        length: int,
+        batch: int,
+        chip: str,
+        count: int,
+        best: bool,
+        **ways: Any,
+    ) -> Svg:
         sizes = CHOSEN[model] if model in CHOSEN else own_sizes(layers, width)
         choice = Choice(model, sizes, Training(tokens, length, batch // length), chip, count)
         if best:
@@ -264,7 +276,7 @@ def _fill(name: widgets.Dropdown, own: dict[str, widgets.IntSlider]) -> None:
     """A published model sets layers and width; if one of them is changed, it is a model of one's own."""
     filling = []
 
-    def chosen(change) -> None:
+    def chosen(change: dict) -> None:
         if change["new"] in CHOSEN:
             filling.append(change)
             for key, control in own.items():

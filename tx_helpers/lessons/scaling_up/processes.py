@@ -20,7 +20,7 @@ class ProcessRank(Rank):
     dimensions, shape and dtype, which is not counted.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.number, self.count = dist.get_rank(), dist.get_world_size()
         self.messages: list[Message] = []
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from tx_helpers.lessons.scaling_up.law_runs import WAYS, recorded
 from tx_helpers.lessons.scaling_up.law_ways import (
@@ -53,7 +54,7 @@ def plot_law(table: Mapping[str, Any] | None = None, *, share: float = SHARE) ->
     return show(figure, alt)
 
 
-def _draw_law(axis, found: Extrapolation) -> None:
+def _draw_law(axis: Axes, found: Extrapolation) -> None:
     sizes = sorted({*found.small.parameters.tolist(), *found.others.parameters.tolist()})
     every = np.concatenate([found.small.tokens, found.others.tokens])
     tokens = np.geomspace(every.min(), every.max(), 60)

@@ -204,7 +204,9 @@ def _check_whole(everything: list[Action]) -> None:
     missing = sorted(expected - set(everything))
     for what, actions in (("stand twice", twice), ("are missing", missing)):
         if actions:
-            raise ValueError(f"timeline: {len(actions)} actions {what}, among them {_said(actions[0])}")
+            raise ValueError(
+                f"timeline: {len(actions)} actions {what}, expected each once; among them {_said(actions[0])}"
+            )
 
 
 def _stuck(schedule: Schedule, position: list[int], ended: dict, last: int) -> str:

@@ -81,4 +81,6 @@ def steps_with_twice_the_batch(table: Mapping[str, Any]) -> tuple[float, int]:
         if after["loss"] <= base["loss"] <= before["loss"]:
             way = (before["loss"] - base["loss"]) / (before["loss"] - after["loss"])
             return before["steps"] + way * (after["steps"] - before["steps"]), base["steps"]
-    raise ValueError(f"steps_with_twice_the_batch: {[row['loss'] for row in rows]} do not enclose {base['loss']}")
+    raise ValueError(
+        f"steps_with_twice_the_batch: {[row['loss'] for row in rows]} do not enclose {base['loss']}, expected them to"
+    )

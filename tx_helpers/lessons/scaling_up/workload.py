@@ -53,7 +53,7 @@ class ModelSizes:
     expert_hidden: int | None = None
     dense_layers: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         sizes = dict(layers=self.layers, width=self.width, heads=self.heads, vocab=self.vocab)
         check_numbers("ModelSizes", least=1, whole=True, **sizes)
         defaults = dict(hidden=4 * self.width, kv_heads=self.heads, head_width=self.width // self.heads)
@@ -235,7 +235,7 @@ class Training:
     fp8: bool = False
     dropout: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("Training", above=0, less_than=float("inf"), tokens=self.tokens)
         check_numbers("Training", least=1, whole=True, length=self.length, batch=self.batch)
         bytes_each = dict(weight=self.weight, gradient=self.gradient, activation=self.activation)

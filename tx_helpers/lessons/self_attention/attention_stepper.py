@@ -12,6 +12,7 @@ import re
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import traitlets
 from torch import Tensor, from_numpy, tensor
@@ -81,8 +82,9 @@ def _layout(found: Steps) -> tuple[dict[str, tuple[float, float]], float, float]
     n, top = len(found.x), TITLE + 8
     first = top + LINE * len(found.W_Q) + 34
     second = first + LINE * n + TITLE + NAMES + 22
-    at = {"x": (LEFT, first)}
-    x, y = LEFT + wide["x"] + GAP, LEFT
+    at: dict[str, tuple[float, float]] = {"x": (LEFT, first)}
+    x: float = LEFT + wide["x"] + GAP
+    y: float = LEFT
     for letter in "QKV":
         at |= {f"W_{letter}": (x, top), letter: (x, first)}
         x += max(wide[letter], 72) + GAP
@@ -253,7 +255,7 @@ class AttentionStepper(StoredWidget):
     def static_form(self) -> tuple[dict, dict]:
         return draw(self.state)._repr_mimebundle_()
 
-    def set(self, **changes) -> None:
+    def set(self, **changes: Any) -> None:
         """Turn controls: step and query (from 0), root, temperature. ValueError for what cannot be."""
         state = dict(self.state)
         if unknown := sorted(changes.keys() - {"step", "query", "root", "temperature"}):

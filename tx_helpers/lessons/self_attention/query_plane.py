@@ -82,7 +82,7 @@ class QueryPlane(anywidget.AnyWidget):
     temperature = traitlets.Float(1.0).tag(sync=True)
 
     @traitlets.validate("value")
-    def _within(self, proposal):
+    def _within(self, proposal: dict) -> list[float]:
         value = proposal["value"]
         if len(value) != 2 or not all(-self.limit <= part <= self.limit for part in value):
             raise traitlets.TraitError(f"QueryPlane: value={value}, expected [x, y] within ±{self.limit:g}")
@@ -103,7 +103,7 @@ def query_explorer(
     names, keys = list(words), [tuple(map(float, point)) for point in words.values()]
     plane = QueryPlane(value=list(query), description="Query", names=names, points=keys, axes=list(axes))
 
-    def picture(query, temperature):
+    def picture(query: Point, temperature: float) -> Svg:
         return draw(query, names, temperature, answer(query, keys, temperature))
 
     temperature = widgets.FloatSlider(1.0, min=0.2, max=4, step=0.1, description="Temperature")

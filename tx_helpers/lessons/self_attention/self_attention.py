@@ -180,7 +180,7 @@ def words_explorer(table: Mapping[str, Point], sentence: str, *, axes: tuple[str
     check_types("words_explorer", str, sentence=sentence)
     largest = max(max(point) for point in table.values())
 
-    def picture(sentence, temperature):
+    def picture(sentence: str, temperature: float) -> Svg:
         tokens, x = place(table, sentence)
         found = attend(x, x, x, temperature=temperature, scaled=False)
         t = tokens.index(followed) if followed in tokens else 0
@@ -213,7 +213,7 @@ def sentence_explorer(translator: Translator, text: str) -> Explore:
             model.encode(ids)
         return tokens, dict(seen)
 
-    def picture(sentence, block, head, temperature, scaled):
+    def picture(sentence: str, block: int, head: int, temperature: float, scaled: bool) -> Svg:
         tokens, seen = listened(sentence)
         path = f"encoder.blocks.{block}.self_attention"
         q, k, v = (seen[f"{path}.{part}"][0, head] for part in ("queries", "keys", "values"))

@@ -155,7 +155,9 @@ def tokens_explorer(tokenizers: Mapping[str, Tokenizer], text: str) -> Explore:
 
     def picture(text: str, show: str) -> Svg:
         if len(text) > LONGEST_TEXT:
-            raise ValueError(f"The text has {len(text)} characters, and the picture has room for {LONGEST_TEXT}.")
+            raise ValueError(
+                f"The text has {len(text)} characters, and the picture has room for {LONGEST_TEXT}: shorten it."
+            )
         return draw_cuts([cut(name, tokenizer, text) for name, tokenizer in tokenizers.items()], text, show)
 
     line = widgets.Text(text, description="Text", layout={"width": "640px"})

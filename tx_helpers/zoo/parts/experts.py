@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -43,7 +43,7 @@ class ExpertsConfig:
     capacity_factor: float | None = None  # in training an expert takes at most this times an equal share
     groups: ExpertGroups | None = None  # a position chooses among the experts of a few groups
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("ExpertsConfig", least=1, whole=True, n_experts=self.n_experts, top_k=self.top_k)
         check_numbers("ExpertsConfig", least=0, whole=True, shared=self.shared)
         if self.top_k > self.n_experts:
@@ -164,7 +164,7 @@ class MixtureOfExperts(nn.Module):
         activation: str = "silu",
         bias: bool = False,
         dropout: float = 0.0,
-        **options,
+        **options: Any,
     ):
         super().__init__()
         check_numbers("MixtureOfExperts", least=1, whole=True, d_model=d_model, d_ff=d_ff)
@@ -236,7 +236,7 @@ def balance_loss(routings: Sequence[Routing], *, pooled: bool = False, real: Ten
     if pooled:
         loads, means = [sum(loads) / len(loads)], [sum(means) / len(means)]
     losses = [n_experts * (load * mean).sum() for load, mean in zip(loads, means, strict=True)]
-    return sum(losses) / len(losses)
+    return sum(losses[1:], losses[0]) / len(losses)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ attend to nothing gets zeros. Left out on purpose: dropout and bias.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -54,7 +54,7 @@ def merge(one: Partial, other: Partial) -> Partial:
 class SlowMemory:
     """Counts the numbers that a loop reads from slow memory and those that it writes back."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.read_numbers = self.written_numbers = 0
 
     @property
@@ -159,7 +159,9 @@ class _Flash(torch.autograd.Function):
     """Both passes as one operation for autograd, which keeps (T, K) and two numbers a row, but no scores."""
 
     @staticmethod
-    def forward(ctx, q, k, v, blocks, mask, options):
+    def forward(
+        ctx: Any, q: Tensor, k: Tensor, v: Tensor, blocks: Blocks, mask: Tensor | None, options: dict[str, Any]
+    ) -> Tensor:
         found = flash_forward(q, k, v, blocks, mask=mask, **options)
         ctx.save_for_backward(q, k, v, *found)
         ctx.blocks, ctx.mask, ctx.options = blocks, mask, options
@@ -167,7 +169,7 @@ class _Flash(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, d_out):
+    def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, *found = ctx.saved_tensors
         gradients = flash_backward(d_out, q, k, v, Partial(*found), ctx.blocks, mask=ctx.mask, **ctx.options)
         return *gradients, None, None, None
@@ -261,7 +263,9 @@ def _cut(length: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, length)) for start in range(0, length, size)]
 
 
-def _allowed(i: slice, j: slice, T: int, S: int, mask: Tensor | None, causal: bool, device) -> Tensor | None:
+def _allowed(
+    i: slice, j: slice, T: int, S: int, mask: Tensor | None, causal: bool, device: torch.device
+) -> Tensor | None:
     """Which of these queries may attend to which of these keys; None if all may attend to all."""
     allowed = None if mask is None else mask[..., i, j]
     if not causal:

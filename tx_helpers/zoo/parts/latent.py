@@ -18,6 +18,7 @@ v_head_dim, and q_lora_rank the width of the queries' latent. Source: DeepSeek-A
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -40,7 +41,7 @@ class LatentConfig(Mixer):
     d_value: int | None = None  # d_content
     d_query_latent: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("LatentConfig", least=1, whole=True, d_latent=self.d_latent, d_rotary=self.d_rotary)
         widths = dict(d_content=self.d_content, d_value=self.d_value, d_query_latent=self.d_query_latent)
         check_numbers("LatentConfig", least=1, whole=True, optional=True, **widths)
@@ -51,7 +52,7 @@ class LatentConfig(Mixer):
         d_content = self.d_content or 2 * self.d_rotary
         return {**vars(self), "d_content": d_content, "d_value": self.d_value or d_content}
 
-    def new(self, d_model: int, n_heads: int, **options) -> "LatentAttention":
+    def new(self, d_model: int, n_heads: int, **options: Any) -> "LatentAttention":
         return LatentAttention(d_model, n_heads, **self.widths, **options)
 
 

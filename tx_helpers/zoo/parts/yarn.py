@@ -38,7 +38,7 @@ class Yarn:
     attention_factor: float | None = None
     whole: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("Yarn", above=0, less_than=math.inf, factor=self.factor, slow=self.slow)
         check_numbers("Yarn", above=self.slow, less_than=math.inf, fast=self.fast)
         check_numbers("Yarn", least=1, whole=True, context=self.context)

@@ -151,7 +151,7 @@ def give(parts: list[tuple[Row, Tensor]]) -> Tensor:
     """Theirs, put together from its parts in ours: the opposite of `Row.take`."""
     row = parts[0][0]
     if row.cut is not None:
-        inner = sorted(parts, key=lambda part: part[0].cut)
+        inner = sorted(parts, key=lambda part: part[0].cut or ())
         return torch.cat([tensor.unflatten(0, (one.cut[2], -1)) for one, tensor in inner], dim=1).flatten(0, 1)
     tensors = [tensor for _, tensor in sorted(parts, key=lambda part: part[0].part)]
     if row.skip:

@@ -23,7 +23,7 @@ SAMPLE, MOVES = 40, 6  # settings that are compared, and those that are chosen i
 @pytest.mark.parametrize(
     "make",
     [
-        pytest.param(make, id=make.__name__, marks=[] if make.__name__ in LIGHT else pytest.mark.slow)
+        pytest.param(make, id=make.__name__, marks=[] if make.__name__ in LIGHT else pytest.mark.thorough)
         for make in BARE
         if make.__name__ not in COMPUTED
     ],

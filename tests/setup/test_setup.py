@@ -156,9 +156,9 @@ def test_the_two_commands_come_first():
 
 def test_continuous_integration_runs_the_same_command_everywhere():
     workflow = (ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8")
-    assert "run: bash .ci/run" in workflow
+    assert "run: bash .ci/run\n" in workflow and "run: bash .ci/run thorough\n" in workflow
     assert "permissions:\n  contents: read\n" in workflow
-    assert "make test" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert 'make "${1:-test}"' in (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert os.access(ROOT / ".ci/run", os.X_OK)
     for action in re.findall(r"uses: (\S+)", workflow):
         assert re.fullmatch(r"actions/[\w-]+@(v\d+|[0-9a-f]{40})", action), f"{action} is not pinned"

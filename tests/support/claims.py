@@ -1,6 +1,6 @@
 """A claim, for the test of claims: the cell of a notebook that tests it, and ways to break its subject.
 
-A file `claims.py` in the tests of a lesson holds the claims of its notebook in a list CLAIMS.
+A lesson's `claims.py` holds the claims of its notebook in a list CLAIMS.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,6 @@ class Claim:
     notebook  "04_self_attention"
     cell      source that stands in one code cell of it alone: the cell with the `assert`
     breaks    each of them alone must make that cell raise an AssertionError
-    slow      the cells it needs take longer than about five seconds (training): tested by `make thorough` alone
     """
 
     text: str
@@ -34,4 +33,3 @@ class Claim:
     notebook: str
     cell: str
     breaks: tuple[Break, ...]
-    slow: bool = False

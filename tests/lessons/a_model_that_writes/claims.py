@@ -14,7 +14,6 @@ CLAIMS = [
             Break("one = sum(word == match.group(1)", "one = sum(match.group(1) == match.group(1)"),
             Break("writer.tokenizer.decode(row)).group() for", "writer.tokenizer.decode(row)).group()[::-1] for"),
         ),
-        slow=True,
     ),
     Claim(
         "It processes whole sequences in parallel",
@@ -35,7 +34,6 @@ CLAIMS = [
             Break('surprise(rows["greedy"])', 'surprise(rows["temperature 0.7"])'),
             Break('surprise(rows["temperature 1"])', 'surprise(rows["greedy"])'),
         ),
-        slow=True,
     ),
     Claim(
         "GPT has no way to process a prompt without an encoder",

@@ -11,7 +11,6 @@ CLAIMS = [
         HERE,
         "share < 0.02 and exact",
         (Break("    with_attention(own, one_too_far)(model)", "    pass"),),
-        slow=True,
     ),
     Claim(
         "The padding mask is a detail: without it the model translates as well",
@@ -22,7 +21,6 @@ CLAIMS = [
             Break("torch.full((len(held.source), extra), PAD)", "torch.full((len(held.source), 0), PAD)"),
             Break("name: with_more_padding(name)", 'name: with_more_padding("the right model")'),
         ),
-        slow=True,
     ),
     Claim(
         "Without √K training fails",
@@ -33,6 +31,5 @@ CLAIMS = [
             Break("share, loss = share_right(undivided)", 'share, loss = exact["no positions"]'),
             Break("smooth(undivided.run.losses", 'smooth(trained["no cross-attention"].run.losses'),
         ),
-        slow=True,
     ),
 ]

@@ -16,7 +16,6 @@ CLAIMS = [
                 "max(row, key=lambda one: score(one, alpha)) for row in rows", "row[0]._replace(ids=[]) for row in rows"
             ),
         ),
-        slow=True,
     ),
     Claim(
         "No mask is needed at inference",
@@ -37,7 +36,6 @@ CLAIMS = [
             Break('{"top_p": p} for p in (0.1,', '{"temperature": 1 + p} for p in (0.1,'),
             Break('{"temperature": tau} for tau in', '{"temperature": 1.5, "min_p": 1 - tau / 1.01} for tau in'),
         ),
-        slow=True,
     ),
     Claim(
         "Temperature 0 is a mode of its own",
@@ -45,7 +43,6 @@ CLAIMS = [
         HERE,
         "list(same.values()) == sorted(same.values())",
         (Break("chance(*lesson, temperature=tau)", "chance(*lesson, temperature=1 + tau)"),),
-        slow=True,
     ),
     Claim(
         "Latency grows quadratically, and FlashAttention cures it",
@@ -56,6 +53,5 @@ CLAIMS = [
             Break("state.step(torch.ones(1, 1, dtype=torch.long))", "state.step(torch.ones(1, T, dtype=torch.long))"),
             Break("scores = sum(seen[name]", "scores = T * sum(seen[name]"),
         ),
-        slow=True,
     ),
 ]

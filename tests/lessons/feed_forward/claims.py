@@ -14,7 +14,6 @@ CLAIMS = [
             Break("twelve(post_norm, warmup=0)", "twelve(pre_norm, warmup=0)"),
             Break("warmup=100)", "warmup=0)"),
         ),
-        slow=True,
     ),
     Claim(
         "Add & Norm allows 100 layers",
@@ -25,7 +24,6 @@ CLAIMS = [
             Break("fifty(pre_norm), fifty(post_norm)", "fifty(post_norm), fifty(post_norm)"),
             Break("fifty(pre_norm), fifty(post_norm)", "fifty(pre_norm), fifty(pre_norm)"),
         ),
-        slow=True,
     ),
     Claim(
         "RMSNorm is pre-norm",
@@ -36,7 +34,6 @@ CLAIMS = [
             Break("RMSNorm(32))", "nn.Identity())"),
             Break("isinstance(child, nn.LayerNorm)", "isinstance(child, RMSNorm)"),
         ),
-        slow=True,
     ),
     Claim(
         "Residuals only help gradients",
@@ -53,7 +50,6 @@ CLAIMS = [
                 "with_shortcut = token_similarity_by_block(ToyEncoder(plain, n_layers=24)",
             ),
         ),
-        slow=True,
     ),
     Claim(
         "The FFN stores the knowledge",
@@ -64,6 +60,5 @@ CLAIMS = [
             Break('exact_without("*feed_forward.output")', "exact_without()"),
             Break('exact_without("*cross_attention.output")', "exact_without()"),
         ),
-        slow=True,
     ),
 ]

@@ -20,7 +20,6 @@ CLAIMS = [
             ),
             Break('layers["LSTM, forget bias 3"], 3.0)', 'layers["LSTM, forget bias 3"], 0.0)'),
         ),
-        slow=True,
     ),
     Claim(
         "Forgetting is the vanishing gradient",
@@ -67,7 +66,6 @@ CLAIMS = [
         HERE,
         "assert gained > 0.4",
         (ATTENTIVE,),
-        slow=True,
     ),
     Claim(
         "Sequence to sequence with attention keeps all drawbacks of the RNN",
@@ -81,7 +79,6 @@ CLAIMS = [
             ),
             Break("calls.append(1)", "calls.extend([1, 1])"),
         ),
-        slow=True,
     ),
     Claim(
         "RNNs are of no use now",

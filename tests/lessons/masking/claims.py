@@ -120,6 +120,5 @@ CLAIMS = [
         HERE,
         'forced["without"] < 0.15 < 0.35 < forced["with the mask"] < 1.2 < by_prefix["without"]',
         (Break("model.decoder.causal = causal", "model.decoder.causal = True"),),
-        slow=True,
     ),
 ]

@@ -14,7 +14,6 @@ CLAIMS = [
             Break('models["ALiBi"] = train(', 'models["ALiBi"] = models["sinusoidal"] = train('),
             Break('models["ALiBi"] = train(PositionConfig("alibi"))', 'models["ALiBi"] = models["rotary"]'),
         ),
-        slow=True,
     ),
     Claim(
         "Sinusoidal and learned positions work equally well",
@@ -25,7 +24,6 @@ CLAIMS = [
             Break('models["ALiBi"] = train(', 'models["ALiBi"] = models["learned"] = train('),
             Break('models["ALiBi"] = train(PositionConfig("alibi"))', 'models["learned"] = models["sinusoidal"]'),
         ),
-        slow=True,
     ),
     Claim(
         "T5's bias is negative far away, positive nearby, and is added twice",
@@ -36,7 +34,6 @@ CLAIMS = [
             Break("TextBatch(row[:, 5:], row[:, :-5])", "TextBatch(row[:, 5:], row[:, 4:-1])"),
             Break('models["T5"].decoder.bias(64, 64).detach()', '2 * models["T5"].decoder.bias(64, 64).detach()'),
         ),
-        slow=True,
     ),
     Claim(
         "Fixed positions do not extrapolate",
@@ -47,7 +44,6 @@ CLAIMS = [
             Break('models["ALiBi"] = train(PositionConfig("alibi"))', 'models["ALiBi"] = models["sinusoidal"]'),
             Break('models["ALiBi"] = train(', 'models["ALiBi"] = models["T5"] = train('),
         ),
-        slow=True,
     ),
     Claim(
         "Rotary is better than sinusoids",
@@ -58,7 +54,6 @@ CLAIMS = [
             Break('models["rotary"] = train(', 'models["rotary"] = models["sinusoidal"] = train('),
             Break('models["rotary"] = train(PositionConfig("rotary"))', 'models["rotary"] = models["none"]'),
         ),
-        slow=True,
     ),
     Claim(
         "T5 divides by √d_k",
@@ -86,6 +81,5 @@ CLAIMS = [
                 "of_rows.decoder.input.positions.table.weight, lr=0",
             ),
         ),
-        slow=True,
     ),
 ]

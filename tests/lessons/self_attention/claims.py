@@ -49,7 +49,6 @@ CLAIMS = [
             Break("scores = Q @ K.T  # (T, T)", "scores = Q @ Q.T  # (T, T)"),
             Break("asymmetry(W_q.T @ W_k)", "asymmetry(W_q.T @ W_q)"),
         ),
-        slow=True,
     ),
     Claim(
         "Symmetric scores give symmetric weights",
@@ -87,7 +86,6 @@ CLAIMS = [
         HERE,
         "assert layer.key is layer.query",
         (Break("block.self_attention.key = block.self_attention.query", "pass"),),
-        slow=True,
     ),
     Claim(
         "A model with one matrix for both looks as one with two does",
@@ -95,7 +93,6 @@ CLAIMS = [
         HERE,
         "assert apart < 0.5 and together > 0.7",
         (Break("block.self_attention.key = block.self_attention.query", "pass"),),
-        slow=True,
     ),
     Claim(
         "Attention is linear",

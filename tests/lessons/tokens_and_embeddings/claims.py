@@ -62,7 +62,6 @@ CLAIMS = [
             Break('{"source_vocab_size": None} if shared', "{} if shared"),
             Break("steps=120", "steps=24"),
         ),
-        slow=True,
     ),
     Claim(
         "Near vectors mean the same",

@@ -9,6 +9,7 @@ Try the claims of one notebook alone:  python -m pytest tests/notebooks/test_cla
 import os
 import re
 import time
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -23,7 +24,7 @@ from repository import COURSE
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork on this system")
 
-CLAIMS = [claim for module in lesson_files("claims.py") for claim in module.CLAIMS]
+CLAIMS = [replace(claim, notebook=module.NOTEBOOK) for module in lesson_files("claims.py") for claim in module.CLAIMS]
 
 # What people say of Transformers, and the notebook that tests it: the `text` of a Claim there. The notebooks' own
 # claims (### "…" below "Measured, not believed") need not be listed; a test below finds them.
@@ -138,7 +139,7 @@ HELD = "print('held:', middle)"
 
 
 def faults(*breaks: Break, cell: str = HELD, sources: list[str] = SOURCES) -> list[str]:
-    (found,) = find_faults([Claim("the mean is 4", "yes", "99_toy", cell, breaks)], sources).values()
+    (found,) = find_faults([Claim("the mean is 4", "yes", cell, breaks)], sources).values()
     return found
 
 
@@ -178,15 +179,15 @@ def test_a_break_leaves_nothing_behind():
     torch.manual_seed(3)
     state = torch.get_rng_state()
     sources = ["import torch", "data = [1]", "torch.manual_seed(0)\ndata.append(2)", "assert data == [1, 2]"]
-    found = find_faults([Claim("", "", "", "assert", (Break("append(2)", "append(3)"), Break("[1]", "[5]")))], sources)
+    found = find_faults([Claim("", "", "assert", (Break("append(2)", "append(3)"), Break("[1]", "[5]")))], sources)
     assert list(found.values()) == [[]]
     assert torch.equal(torch.get_rng_state(), state)
 
 
 def test_claims_are_tested_side_by_side():
     sources = ["x = 1", "assert x == 2", "y = 3", "assert y == 3"]
-    wrong = Claim("x is 2", "", "", "x == 2", (Break("x = 1", "x = 3"),))
-    right = Claim("y is 3", "", "", "y == 3", (Break("y = 3", "y = 4"),))
+    wrong = Claim("x is 2", "", "x == 2", (Break("x = 1", "x = 3"),))
+    right = Claim("y is 3", "", "y == 3", (Break("y = 3", "y = 4"),))
     found = find_faults([wrong, right], sources)
     assert found[wrong] == ["as it stands, code cell 2 fails: AssertionError: assert x == 2"] and found[right] == []
 

@@ -59,19 +59,16 @@ format: $(READY)  ## let ruff format the code and fix what it can
 	$(PY) -m ruff check --fix $(CODE) $(COURSE)
 	$(PY) -m ruff format $(CODE) $(COURSE)
 
-# The first round is `make test`, cut off from the network where that can be done. What runs on one thread shares the
-# cores; what runs on two has them alone.
-thorough: $(READY) lint  ## before a release: every test, also without a network, on two threads, with other seeds, from the wheel, on Colab's versions
+# In one piece: `make test`, cut off from the network where that can be done; what it leaves out; and what another model
+# or another number of threads could change. What runs on one thread shares the cores; what runs on two has them alone.
+thorough: $(READY) lint  ## every night and before a release: every test, also without a network, on two threads, with another seed, from the wheel, on Colab's versions
 	@if $(CAN_CUT_OFF); then $(MAKE) offline; else $(MAKE) test; fi
 	$(ONE_THREAD) $(PY) -m pytest -rs $(PARALLEL) -m thorough tests
-	for round in 2 3; do echo "== notebooks, one thread, round $$round"; \
-	  $(ONE_THREAD) $(PY) -m pytest $(PARALLEL) $(NOTEBOOK_TESTS) $(COURSE) || exit 1; done
-	for round in 1 2 3; do echo "== notebooks, two threads, round $$round"; \
-	  OMP_NUM_THREADS=2 $(PY) -m pytest $(NOTEBOOK_TESTS) $(COURSE) || exit 1; done
-	OMP_NUM_THREADS=2 $(PY) -m pytest -m "not slow and not thorough" tests
-	for seed in 1 2; do echo "== everything, with models trained from seed $$seed, on $$seed threads"; \
-	  $(PY) tests/support/other_seeds.py build/seed_$$seed $$seed || exit 1; \
-	  TX_CACHE=$(CURDIR)/build/seed_$$seed OMP_NUM_THREADS=$$seed $(PY) -m pytest $(NOTEBOOK_TESTS) tests $(COURSE) || exit 1; done
+	@echo "== notebooks and quick tests, on two threads"
+	OMP_NUM_THREADS=2 $(PY) -m pytest -m "not slow and not thorough" $(NOTEBOOK_TESTS) tests $(COURSE)
+	@echo "== notebooks and tests, with models trained from another seed"
+	$(PY) tests/support/other_seeds.py build/seed_1 1
+	TX_CACHE=$(CURDIR)/build/seed_1 $(ONE_THREAD) $(PY) -m pytest $(PARALLEL) $(NOTEBOOK_TESTS) tests $(COURSE)
 
 offline: $(READY)  ## what `make test` runs, without a network (Linux: unshare)
 	@if $(CAN_CUT_OFF); then \

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from hypothesis import HealthCheck, settings
 
 import tx_helpers  # noqa: F401  sets how idle threads wait, before torch is imported
 from notebook_comparison import compared_share
@@ -13,6 +14,12 @@ from repository import COURSE
 
 # A learner's own answers and model change what notebooks show: nothing is read from the user's data folder.
 os.environ["TX_PROGRESS"] = str(Path(tempfile.mkdtemp(prefix="tx-progress-")) / "progress.json")
+
+# The same examples in every run, and no limit in seconds: a failure is seen again by running again.
+settings.register_profile(
+    "course", deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+settings.load_profile("course")
 
 EXERCISES = {
     "mistakes of the bank named": "test_a_mistake_is_rejected_and_named",

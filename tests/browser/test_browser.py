@@ -5,7 +5,7 @@ import re
 import pytest
 
 import browser_moves
-from browser_harness import NOTEBOOKS, find_chromium, front_end, require_chromium
+from browser_harness import A_NOTEBOOK_A_KIND, BOTH, NOTEBOOKS, find_chromium, front_end, require_chromium
 from browser_moves import cases_of, faults_of
 from explorer_cases import Case, Move, no_less, rises
 from notebook_slice import needed_cells
@@ -88,7 +88,7 @@ PLANTED = [  # what is said of them, each once
 ]
 
 
-@pytest.fixture(scope="module", params=["lab", "notebook"])
+@pytest.fixture(scope="module", params=BOTH)
 def opened(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("toys")
     for name, sources in {"sound": [TOY, SOUND, IMAGE], "faulty": FAULTY}.items():
@@ -148,15 +148,32 @@ def test_without_a_chromium_the_tests_are_skipped_or_fail_as_asked(monkeypatch):
     assert require_chromium() == "/opt/mine"
 
 
-@pytest.mark.parametrize("case", cases_of(), ids=lambda case: f"{case.notebook[:2]}-{case.explorer}")
-def test_a_case_moves_by_keyboard_and_by_mouse_to_two_settings(case):
-    assert f"{case.notebook}.ipynb" in NOTEBOOKS
-    assert any(move.keys or move.text is not None for move in case.moves), "no move by keyboard"
-    assert any(move.mouse for move in case.moves), "no move by mouse"
-    assert len({move.summary for move in case.moves}) >= 2, "the summaries of two settings are needed"
-    for move in case.moves:
-        assert [bool(move.keys), move.text is not None, bool(move.mouse)].count(True) == 1, move
-        assert not re.search(move.summary, ""), f"{move.summary!r} matches anything"
+def faults_of_case(case: Case) -> list[str]:
+    ways = [(bool(move.keys), move.text is not None, bool(move.mouse)) for move in case.moves]
+    found = {
+        "no such notebook": f"{case.notebook}.ipynb" not in NOTEBOOKS,
+        "no move by keyboard": not any(keys or text for keys, text, _ in ways),
+        "no move by mouse": not any(mouse for _, _, mouse in ways),
+        "the summaries of two settings are needed": len({move.summary for move in case.moves}) < 2,
+        "a move is made in one way": any(sum(way) != 1 for way in ways),
+        "a summary matches anything": any(re.search(move.summary, "") for move in case.moves),
+    }
+    return [what for what, is_so in found.items() if is_so]
+
+
+def test_a_case_moves_by_keyboard_and_by_mouse_to_two_settings():
+    assert {(case.notebook, case.explorer): wrong for case in cases_of() if (wrong := faults_of_case(case))} == {}
+    moves = (Move("X", ".*", keys=("Enter",), mouse="drag"), Move("X", ".*"))
+    assert len(faults_of_case(Case("99_lost", "toy", moves))) == 4
+    assert faults_of_case(Case("00_start_here", "toy", ()))[:2] == ["no move by keyboard", "no move by mouse"]
+
+
+def test_the_notebooks_of_make_test_have_every_kind_of_move():
+    def kinds(cases: list[Case]) -> set[str]:
+        moves = [move for case in cases for move in case.moves]
+        return {"text" if move.text is not None else (move.mouse or "keys").partition(":")[0] for move in moves}
+
+    assert kinds([case for case in cases_of() if f"{case.notebook}.ipynb" in A_NOTEBOOK_A_KIND]) == kinds(cases_of())
 
 
 def test_what_must_hold_is_asked_of_the_numbers():

@@ -5,7 +5,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from browser_harness import front_end, is_foreign
+from browser_harness import BOTH, front_end, is_foreign
 from refresh_notebooks import fold
 from site_cells import body
 
@@ -31,7 +31,7 @@ def notebook():
     return made
 
 
-@pytest.fixture(scope="module", params=["lab", "notebook"])
+@pytest.fixture(scope="module", params=BOTH)
 def opened(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("folded")
     nbformat.write(notebook(), folder / NAME)

@@ -1,25 +1,20 @@
-"""Every notebook in JupyterLab, in Chromium: it runs, and its explorers do what their cases say.
+"""The notebooks in JupyterLab, in Chromium: they run, and their explorers do what their cases say.
 
-Here, too, only the cells that the explorers need are run. `make thorough` runs the whole notebooks, as a learner does:
-by clicks on Run, Run All Cells; and the explorers on models trained from other seeds.
+`make test` opens one notebook for each kind of control and runs only the cells that its explorers need. `make thorough`
+runs every notebook whole, as a learner does, by clicks on Run, Run All Cells; and the explorers of all of them on
+models trained from another seed.
 """
 
 import pytest
 
-from browser_harness import NOTEBOOKS, copy_notebooks, front_end, shared_cache
+from browser_harness import A_NOTEBOOK_A_KIND, NOTEBOOKS, copy_notebooks, front_end, shared_cache
 from browser_moves import faults_of
 from other_seeds import fill
 
 pytestmark = pytest.mark.slow
-OTHER_SEEDS = (1, 2)
-ROUNDS = [  # whole notebooks, and the seed of the trainings
-    pytest.param((False, 0), id="needed"),
-    pytest.param((True, 0), id="whole", marks=pytest.mark.thorough),
-    *(pytest.param((False, seed), id=f"seed{seed}", marks=pytest.mark.thorough) for seed in OTHER_SEEDS),
-]
 
 
-@pytest.fixture(scope="module", params=ROUNDS)
+@pytest.fixture(scope="module")
 def faults(request, tmp_path_factory):
     whole, seed = request.param
     folder = tmp_path_factory.mktemp("lab")
@@ -31,6 +26,14 @@ def faults(request, tmp_path_factory):
         yield lambda notebook: faults_of(opened, notebook, from_menu=whole)
 
 
+@pytest.mark.parametrize("faults", [(False, 0)], ids=["needed"], indirect=True)
+@pytest.mark.parametrize("notebook", A_NOTEBOOK_A_KIND)
+def test_a_notebook_of_each_kind_and_its_explorers(faults, notebook):
+    assert faults(notebook) == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("faults", [(True, 0), (False, 1)], ids=["whole", "seed1"], indirect=True)
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
-def test_notebook_and_its_explorers(faults, notebook):
+def test_every_notebook_and_its_explorers(faults, notebook):
     assert faults(notebook) == []

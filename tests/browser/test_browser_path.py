@@ -75,7 +75,7 @@ def follow(sheet, label: str, target: str) -> None:
     paragraph.locator(f"a[href*='{target}']").first.click(timeout=60_000)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_links_lead_from_notebook_to_notebook_and_back(sheet):
     arrive(sheet, FIRST)
     path = chain()

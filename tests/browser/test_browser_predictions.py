@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_harness import KERNEL, front_end
+from browser_harness import BOTH, KERNEL, front_end
 from small_notebooks import write_cells
 
 pytestmark = pytest.mark.slow
@@ -19,7 +19,7 @@ CELLS = (
 )
 
 
-@pytest.fixture(scope="module", params=["lab", "notebook"])
+@pytest.fixture(scope="module", params=BOTH)
 def sheet(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     write_cells(folder / "predictions.ipynb", CELLS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_harness import front_end
+from browser_harness import BOTH, front_end
 from small_notebooks import write_cells
 from tx_helpers.lessons.self_attention.exercises import QUIZ
 
@@ -15,7 +15,7 @@ CELLS = (
 )
 
 
-@pytest.fixture(scope="module", params=["lab", "notebook"])
+@pytest.fixture(scope="module", params=BOTH)
 def sheet(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     write_cells(folder / "quiz.ipynb", CELLS)

@@ -4,10 +4,9 @@ What lives on a page is compared with Python: after its recording each explorer 
 notebook's kernel (`checks` of tools/shown_forms.py). The page, moved there by keys and by mouse, must say the same.
 What computes in the page makes the moves of the browser suite for Jupyter (explorers.py of each lesson).
 
-Recording all notebooks takes many minutes. `make test` records three that take a minute each and have every kind of
-living part but one between them: 00 (the machine, an attention view, a recorded model), 04 (a stepper, a plane to point
-at, texts), 06 (a mask to click on, computed here). `make thorough` records the rest, the runs that a button starts
-among them. What is recorded is kept in build/recorded, also for `make site`.
+Recording all notebooks takes many minutes. `make test` records 04 (a stepper, a plane to point at, texts, a quiz, and
+what computes in the page); `make thorough` records the rest. What is recorded is kept in build/recorded, also for
+`make site`.
 """
 
 import pytest
@@ -22,7 +21,7 @@ from tx_helpers.lessons.self_attention.exercises import QUIZ
 from widget_page import HOSTILE
 
 pytestmark = pytest.mark.slow
-RECORDED = ("00", "04", "06")
+RECORDED = ("04",)
 THE_COURSE = [
     pytest.param(path, id=path.name[:2], marks=[] if path.name[:2] in RECORDED else pytest.mark.thorough)
     for path in COURSE
@@ -54,7 +53,7 @@ def opened(browser, folder):
     opened.close()
 
 
-@pytest.mark.parametrize("place", ["file", "server"])
+@pytest.mark.parametrize("place", ["file", pytest.param("server", marks=pytest.mark.thorough)])
 def test_every_page_opens_and_all_that_lives_comes_to_life(browser, folder, place):
     with served(folder.parent.parent) as address:
         opened = Opened(browser, folder.as_uri() if place == "file" else f"{address}/some%20where/below")

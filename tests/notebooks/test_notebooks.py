@@ -9,52 +9,56 @@ import story_guards
 from notebook_comparison import compared_share
 from repository import COURSE
 
-
-@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
-def test_a_notebook_of_the_course_keeps_the_rules(path):
-    notebook = nbformat.read(path, as_version=4)
-    assert guards.course_guards(path, notebook) == []
-    assert story_guards.story_guards(notebook) == []
+TOLD_AGAIN = [path.name for path in COURSE if path.stem[:2] in story_guards.TOLD_AGAIN]
 
 
 @pytest.fixture(scope="module")
-def glossary():
-    return link_terms.glossary_of({path.name: nbformat.read(path, as_version=4) for path in COURSE})
+def course():
+    return {path.name: nbformat.read(path, as_version=4) for path in COURSE}
 
 
-@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
-def test_the_glossary_explains_every_term(path, glossary):
-    assert guards.terms_learned(nbformat.read(path, as_version=4))
-    assert guards.unexplained_terms(nbformat.read(path, as_version=4), glossary) == []
+@pytest.fixture(scope="module")
+def glossary(course):
+    return link_terms.glossary_of(course)
 
 
-@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
-def test_every_term_is_linked_to_its_meaning_where_it_first_appears(path, glossary):
-    assert link_terms.unlinked(nbformat.read(path, as_version=4), path.name, glossary) == []
+def faulty(findings: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The notebooks of which something is said, and what."""
+    return {name: found for name, found in findings.items() if found}
 
 
-def test_the_course_is_really_compared():
-    compared, bearing = compared_share([nbformat.read(path, as_version=4) for path in COURSE])
+def test_the_notebooks_of_the_course_keep_the_rules(course):
+    assert faulty({path.stem: guards.course_guards(path, course[path.name]) for path in COURSE}) == {}
+    assert faulty({name: story_guards.story_guards(notebook) for name, notebook in course.items()}) == {}
+
+
+def test_the_glossary_explains_every_term(course, glossary):
+    assert [name for name, notebook in course.items() if not guards.terms_learned(notebook)] == []
+    assert faulty({name: guards.unexplained_terms(notebook, glossary) for name, notebook in course.items()}) == {}
+
+
+def test_every_term_is_linked_to_its_meaning_where_it_first_appears(course, glossary):
+    assert faulty({name: link_terms.unlinked(notebook, name, glossary) for name, notebook in course.items()}) == {}
+
+
+def test_the_course_is_really_compared(course):
+    compared, bearing = compared_share(list(course.values()))
     assert compared >= 0.85 * bearing, f"strict nbval really compares only {compared} of {bearing} cells with an output"
 
 
-def test_no_code_stands_twice_in_the_course():
-    assert guards.repeated_code({path.stem[:2]: nbformat.read(path, as_version=4) for path in COURSE}) == []
+def test_no_code_stands_twice_in_the_course(course):
+    assert guards.repeated_code({name[:2]: notebook for name, notebook in course.items()}) == []
 
 
-def test_the_course_is_told_in_small_cells():
-    assert guards.median_lines([nbformat.read(path, as_version=4) for path in COURSE]) <= 6
+def test_the_course_is_told_in_small_cells(course):
+    assert guards.median_lines(list(course.values())) <= 6
 
 
-TOLD_AGAIN = [path for path in COURSE if path.stem[:2] in story_guards.TOLD_AGAIN]
+def test_the_core_path_can_be_walked_in_one_go(course):
+    assert faulty({name: story_guards.load(course[name]) for name in TOLD_AGAIN}) == {}
 
 
-@pytest.mark.parametrize("path", TOLD_AGAIN, ids=lambda path: path.stem)
-def test_the_core_path_can_be_walked_in_one_go(path):
-    assert story_guards.load(nbformat.read(path, as_version=4)) == []
-
-
-def test_a_number_stands_where_it_teaches_more_than_true():
-    lines = [line for path in TOLD_AGAIN for line in story_guards.printed_lines(nbformat.read(path, as_version=4))]
+def test_a_number_stands_where_it_teaches_more_than_true(course):
+    lines = [line for name in TOLD_AGAIN for line in story_guards.printed_lines(course[name])]
     told = story_guards.lines_of_truth(lines)
     assert len(told) <= story_guards.MAX_TRUE * len(lines), f"{len(told)} of {len(lines)} printed lines: {told}"

@@ -62,7 +62,7 @@ def test_forms_of_what_each_cell_shows_at_that_cell(tmp_path):
     assert said.startswith("20_small.ipynb: 2 forms,") and said.count("times: recorded, 4 settings") == 2
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_it_is_made_again_only_when_code_has_changed(tmp_path, monkeypatch):
     path, kept = stored(tmp_path), tmp_path / "kept"
     first = recorded(path, kept)
@@ -81,7 +81,7 @@ def test_the_key_depends_on_code_and_package_not_on_outputs(tmp_path, monkeypatc
     assert key_of(notebook) != key
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_cell_that_fails_is_named_and_nothing_is_kept(tmp_path):
     with pytest.raises(CellError, match=r"20_small\.ipynb, code cell 5 \(id none\): (?s:.)*ZeroDivisionError"):
         recorded(stored(tmp_path, none="1 / 0"), tmp_path / "kept")
@@ -91,7 +91,7 @@ def test_a_cell_that_fails_is_named_and_nothing_is_kept(tmp_path):
     assert not (tmp_path / "kept").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_two_processes_record_the_same_bytes(tmp_path):
     path = stored(tmp_path)
     script = (

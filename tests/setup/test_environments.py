@@ -72,7 +72,7 @@ def probed(python, folder, names=()) -> dict[str, str]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_wheel_is_alone_shut_off_and_has_its_drawings(ours, tmp_path):
     answers = probed(ours, tmp_path)
     assert answers["package"].startswith(str(ours.parent.parent)), answers["package"]
@@ -102,7 +102,7 @@ def different(python, path, folder) -> list[str]:
     return differences(nbformat.read(path, as_version=4), executed)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_notebook_runs_from_the_wheel_alone(ours, tmp_path):
     assert different(ours, ROOT / "notebooks" / f"{SMALL}.ipynb", tmp_path) == []
 
@@ -150,7 +150,7 @@ def test_what_nbval_is_told_to_ignore_is_no_difference():
     assert differences(stored, new_notebook(cells=[cell(stream("2 s\n"))])) == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_environment_of_versions_that_cannot_be_had_is_skipped(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
@@ -158,7 +158,7 @@ def test_an_environment_of_versions_that_cannot_be_had_is_skipped(tmp_path, monk
         make_environment(tmp_path, {"ipywidgets": "7.7.1"})
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_notebook_that_fails_there_is_a_failure_here(ours, tmp_path):
     nbformat.write(new_notebook(cells=[new_code_cell("open('../../nothing')")]), tmp_path / "bad.ipynb")
     with pytest.raises(AssertionError, match=r"bad\.ipynb: CellExecutionError(?s:.*)FileNotFoundError"):

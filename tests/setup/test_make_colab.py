@@ -110,7 +110,7 @@ def test_links_to_other_notebooks_open_these_on_colab_once_the_address_is_known(
     assert notebook.cells[2].source == f"# {LINKED}"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_editions_hold_the_course_and_are_else_the_notebooks(made):
     (wheel,) = made.glob("*.whl")
     assert {path.name for path in made.iterdir()} == {wheel.name, *(path.name for path in COURSE)}
@@ -130,7 +130,7 @@ def test_the_editions_hold_the_course_and_are_else_the_notebooks(made):
         assert (made / path.name).stat().st_size < (8e6 if path.stem in make_colab.WITH_MODELS else 5e6)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_same_sources_make_the_same_bytes(made, tmp_path):
     make_colab.make(tmp_path)
     make_colab.make(tmp_path)  # over what is there

@@ -187,7 +187,7 @@ LOOK = "import os, sys\nprint(tx_helpers.__file__, 'torch' in sys.modules, os.en
 OFFLINE = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", ["address", "wheel", "inside", "clone"])
 def test_a_lone_notebook_gets_the_course_and_nothing_is_replaced(place, clone, bare_environment, tmp_path):
     before = versions(bare_environment)

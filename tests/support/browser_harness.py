@@ -279,7 +279,17 @@ class Sheet:
         ]
 
 
+# Toy notebooks are opened in both front ends: `make test` opens them in JupyterLab, `make thorough` in Notebook 7, too.
+BOTH = ["lab", pytest.param("notebook", marks=pytest.mark.thorough)]
 NOTEBOOKS = [path.name for path in COURSE]
+# `make test` opens one notebook for each kind of control in JupyterLab, `make thorough` all of them.
+A_NOTEBOOK_A_KIND = {
+    "00_start_here.ipynb": "the machine, an attention view",
+    "04_self_attention.ipynb": "the stepper, a drawing that the page computes, sliders, choices and words of your own",
+    "10_debugging.ipynb": "a training that a button starts",
+    "12_a_model_that_writes.ipynb": "text that is typed, a text that grows",
+    "16_scaling_up.ipynb": "a part of a picture that is pointed at",
+}
 WIDGETS_SHOWN = """[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.widget-view+json"]')]
     .every(output => output.querySelector(".jupyter-widgets"))"""
 KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel"

@@ -41,7 +41,8 @@ PICTURE = """root => [...root.querySelectorAll(".tx-picture")].map(place => {
 
 def cases_of(folder: Path = FOLDER) -> list[Case]:
     """The cases of all lessons."""
-    return [case for module in lesson_files("explorers.py", folder) for case in module.CASES]
+    modules = lesson_files("explorers.py", folder)
+    return [Case(module.NOTEBOOK, explorer, moves) for module in modules for explorer, moves in module.MOVES.items()]
 
 
 def faults_of(opened, notebook: str, cases: list[Case] | None = None, *, from_menu: bool = False) -> list[str]:

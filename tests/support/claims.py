@@ -1,6 +1,6 @@
 """A claim, for the test of claims: the cell of a notebook that tests it, and ways to break its subject.
 
-A file `claims.py` in the tests of a lesson holds the claims of its notebook in a list CLAIMS.
+A lesson's `claims.py` holds the claims of its notebook in a list CLAIMS, each made by `claim`.
 """
 
 from dataclasses import dataclass
@@ -23,15 +23,17 @@ class Claim:
 
     text      the claim as people say it
     holds     what is true instead, in a few words
-    notebook  "04_self_attention"
-    cell      source that stands in one code cell of it alone: the cell with the `assert`
+    cell      source that stands in one code cell alone of the lesson's notebook: the cell with the `assert`
     breaks    each of them alone must make that cell raise an AssertionError
-    slow      the cells it needs take longer than about five seconds (training): tested by `make thorough` alone
+    notebook  "04_self_attention", once the file is read
     """
 
     text: str
     holds: str
-    notebook: str
     cell: str
     breaks: tuple[Break, ...]
-    slow: bool = False
+    notebook: str = ""
+
+
+def claim(text: str, holds: str, cell: str, *breaks: Break) -> Claim:
+    return Claim(text, holds, cell, breaks)

@@ -1,6 +1,6 @@
 """What the browser suite does with each explorer: the moves of a learner, and what must be seen afterwards.
 
-A file `explorers.py` in the tests of a lesson holds the cases of its notebook in a list CASES.
+A lesson's `explorers.py` holds them in a dictionary MOVES, by the names of its explorers.
 """
 
 import re

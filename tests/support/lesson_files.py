@@ -11,16 +11,20 @@ FOLDER = ROOT / "tests" / "lessons"
 
 
 def lesson_files(pattern: str, folder: Path = FOLDER) -> list[ModuleType]:
-    """The files of this name ("claims.py", "right*.py") of all lessons, as modules, in the order of the course."""
+    """The files of this name ("claims.py", "right*.py") of all lessons, as modules, in the order of the course.
+
+    Each has the name of its lesson's notebook as NOTEBOOK.
+    """
     return [
-        _loaded(path, f"{lesson}_{path.stem}")
-        for lesson in LESSONS.values()
+        _loaded(path, f"{lesson}_{path.stem}", f"{number}_{lesson}")
+        for number, lesson in LESSONS.items()
         for path in sorted((folder / lesson).glob(pattern))
     ]
 
 
-def _loaded(path: Path, name: str) -> ModuleType:
+def _loaded(path: Path, name: str, notebook: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
+    module.NOTEBOOK = notebook
     spec.loader.exec_module(module)
     return module

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from torch import Tensor, nn
 
 B, T, S, H, K, D, F, V = 2, 5, 7, 3, 4, 12, 20, 11
@@ -18,10 +18,7 @@ TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-5}
 both_precisions = pytest.mark.parametrize("dtype", TOLERANCE, ids=["float64", "float32"])
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
 
-# The same examples in every run, and no folder of failed ones: a failure is reproduced by running again.
-properties = settings(
-    max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+properties = settings(max_examples=25)
 
 
 def normal(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:

@@ -188,7 +188,7 @@ def test_word_pieces_are_those_of_the_library(texts, min_count):
         assert ours.encode(text) == theirs.encode(text).ids
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text("ab c", max_size=12), min_size=1, max_size=5), st.text("abc d", max_size=20))
 def test_ties_fall_as_in_the_library(texts, text):
     if any(text.strip() for text in texts):

@@ -1,50 +1,34 @@
 """The claims that notebook 12 tests."""
 
-from claims import Break, Claim
-
-HERE = "12_a_model_that_writes"
+from claims import Break, claim
 
 CLAIMS = [
-    Claim(
+    claim(
         "It writes fluently, so it keeps track of the story",
         "the right kind of word; which one it knows depends on context and fact",
-        HERE,
         "fluent > 0.9 and forgot < 0.25",
-        (
-            Break("one = sum(word == match.group(1)", "one = sum(match.group(1) == match.group(1)"),
-            Break("writer.tokenizer.decode(row)).group() for", "writer.tokenizer.decode(row)).group()[::-1] for"),
-        ),
-        slow=True,
+        Break("one = sum(word == match.group(1)", "one = sum(match.group(1) == match.group(1)"),
+        Break("writer.tokenizer.decode(row)).group() for", "writer.tokenizer.decode(row)).group()[::-1] for"),
     ),
-    Claim(
+    claim(
         "It processes whole sequences in parallel",
         "to learn and to read, in one pass; to write, one pass a token",
-        HERE,
         "assert learning == 1 and writing == 100",
-        (
-            Break("far.model(known_text[:, :200])", "[far.model(known_text[:, :n]) for n in (1, 2)]"),
-            Break("max_new_tokens=100", "max_new_tokens=1"),
-        ),
+        Break("far.model(known_text[:, :200])", "[far.model(known_text[:, :n]) for n in (1, 2)]"),
+        Break("max_new_tokens=100", "max_new_tokens=1"),
     ),
-    Claim(
+    claim(
         "The likeliest text is the best text",
         "greedy stories are likelier than real ones, and worse",
-        HERE,
         "assert of_greedy < of_real < of_sampled",
-        (
-            Break('surprise(rows["greedy"])', 'surprise(rows["temperature 0.7"])'),
-            Break('surprise(rows["temperature 1"])', 'surprise(rows["greedy"])'),
-        ),
-        slow=True,
+        Break('surprise(rows["greedy"])', 'surprise(rows["temperature 0.7"])'),
+        Break('surprise(rows["temperature 1"])', 'surprise(rows["greedy"])'),
     ),
-    Claim(
+    claim(
         "GPT has no way to process a prompt without an encoder",
         "the prompt runs through the same causal stack and fills its cache",
-        HERE,
         "assert kept == [asked.shape[1]] * 4",
-        (
-            Break('changed[0, 0] = tokenizer.encode("T")[0]', 'changed[0, 0] = tokenizer.encode("O")[0]'),
-            Break("at_once = whole.step(asked)", "at_once = whole.step(asked[:, -1:])"),
-        ),
+        Break('changed[0, 0] = tokenizer.encode("T")[0]', 'changed[0, 0] = tokenizer.encode("O")[0]'),
+        Break("at_once = whole.step(asked)", "at_once = whole.step(asked[:, -1:])"),
     ),
 ]

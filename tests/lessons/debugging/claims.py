@@ -1,38 +1,26 @@
 """The claims that notebook 10 tests."""
 
-from claims import Break, Claim
-
-HERE = "10_debugging"
+from claims import Break, claim
 
 CLAIMS = [
-    Claim(
+    claim(
         "The model with the lowest loss is the best translator",
         "a model that never sees the number, with a leak, has the lower loss",
-        HERE,
         "share < 0.02 and exact",
-        (Break("    with_attention(own, one_too_far)(model)", "    pass"),),
-        slow=True,
+        Break("    with_attention(own, one_too_far)(model)", "    pass"),
     ),
-    Claim(
+    claim(
         "The padding mask is a detail: without it the model translates as well",
         "not with other padding than it was trained with",
-        HERE,
         'assert lost["no padding mask"] > 5',
-        (
-            Break("torch.full((len(held.source), extra), PAD)", "torch.full((len(held.source), 0), PAD)"),
-            Break("name: with_more_padding(name)", 'name: with_more_padding("the right model")'),
-        ),
-        slow=True,
+        Break("torch.full((len(held.source), extra), PAD)", "torch.full((len(held.source), 0), PAD)"),
+        Break("name: with_more_padding(name)", 'name: with_more_padding("the right model")'),
     ),
-    Claim(
+    claim(
         "Without √K training fails",
         "not at K = 16: it is slower, but it trains",
-        HERE,
         "share > 0.55 and loss < 0.4",
-        (
-            Break("share, loss = share_right(undivided)", 'share, loss = exact["no positions"]'),
-            Break("smooth(undivided.run.losses", 'smooth(trained["no cross-attention"].run.losses'),
-        ),
-        slow=True,
+        Break("share, loss = share_right(undivided)", 'share, loss = exact["no positions"]'),
+        Break("smooth(undivided.run.losses", 'smooth(trained["no cross-attention"].run.losses'),
     ),
 ]

@@ -1,61 +1,40 @@
 """The claims that notebook 11 tests."""
 
-from claims import Break, Claim
-
-HERE = "11_decoding"
+from claims import Break, claim
 
 CLAIMS = [
-    Claim(
+    claim(
         "A bigger beam is better",
         "it finds likelier texts; with a weak model they are worse",
-        HERE,
         "table[40, 4][2] < table[40, 1][2]",
-        (
-            Break("search(after[steps], k) for", "search(after[steps], 1) for"),
-            Break(
-                "max(row, key=lambda one: score(one, alpha)) for row in rows", "row[0]._replace(ids=[]) for row in rows"
-            ),
-        ),
-        slow=True,
+        Break("search(after[steps], k) for", "search(after[steps], 1) for"),
+        Break("max(row, key=lambda one: score(one, alpha)) for row in rows", "row[0]._replace(ids=[]) for row in rows"),
     ),
-    Claim(
+    claim(
         "No mask is needed at inference",
         "with a cache none; recomputing the prefix it is needed from two layers on",
-        HERE,
         "changed[1][0] < 1e-12",
-        (
-            Break("model.decoder.causal = False", "pass"),
-            Break("step_by_step(model.start(2), ids)", "model(ids)"),
-        ),
+        Break("model.decoder.causal = False", "pass"),
+        Break("step_by_step(model.start(2), ids)", "model(ids)"),
     ),
-    Claim(
+    claim(
         "Top-p beats top-k",
         "at equal variety, yes; a low temperature beats both",
-        HERE,
         'share["top-k"] < share["top-p"] < share["temperature"]',
-        (
-            Break('{"top_p": p} for p in (0.1,', '{"temperature": 1 + p} for p in (0.1,'),
-            Break('{"temperature": tau} for tau in', '{"temperature": 1.5, "min_p": 1 - tau / 1.01} for tau in'),
-        ),
-        slow=True,
+        Break('{"top_p": p} for p in (0.1,', '{"temperature": 1 + p} for p in (0.1,'),
+        Break('{"temperature": tau} for tau in', '{"temperature": 1.5, "min_p": 1 - tau / 1.01} for tau in'),
     ),
-    Claim(
+    claim(
         "Temperature 0 is a mode of its own",
         "it is the limit: sampling becomes greedy",
-        HERE,
         "list(same.values()) == sorted(same.values())",
-        (Break("chance(*lesson, temperature=tau)", "chance(*lesson, temperature=1 + tau)"),),
-        slow=True,
+        Break("chance(*lesson, temperature=tau)", "chance(*lesson, temperature=1 + tau)"),
     ),
-    Claim(
+    claim(
         "Latency grows quadratically, and FlashAttention cures it",
         "with a cache along a straight line; FlashAttention does the same multiplications",
-        HERE,
         "assert growth[1] == 2 * growth[0]",
-        (
-            Break("state.step(torch.ones(1, 1, dtype=torch.long))", "state.step(torch.ones(1, T, dtype=torch.long))"),
-            Break("scores = sum(seen[name]", "scores = T * sum(seen[name]"),
-        ),
-        slow=True,
+        Break("state.step(torch.ones(1, 1, dtype=torch.long))", "state.step(torch.ones(1, T, dtype=torch.long))"),
+        Break("scores = sum(seen[name]", "scores = T * sum(seen[name]"),
     ),
 ]

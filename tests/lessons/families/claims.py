@@ -1,39 +1,35 @@
 """The claims that notebook 14 tests."""
 
-from claims import Break, Claim
+from claims import Break, claim
 
-HERE = "14_families"
 GUESSING = Break("play(family, task, steps=40).score", "play(family, task, steps=1).score")
 OTHER = '{"decoder": "encoder_decoder", "encoder_decoder": "decoder"}.get(family, family)'
 SWAPPED = Break("mean[family, task] =", f"mean[{OTHER}, task] =")
 
 CLAIMS = [
-    Claim(
+    claim(
         "GPT is exclusively generative",
         "fine-tuned, a decoder classifies",
-        HERE,
         "assert share > 0.8",
-        (GUESSING,),
+        GUESSING,
     ),
-    Claim(
+    claim(
         "BERT understands, GPT generates",
         "the encoder leads where each word needs an answer; they classify equally well",
-        HERE,
         'lead["resolve"]) > 0.15',
-        (Break('mean["encoder", task] - mean["decoder", task]', 'mean["decoder", task] - mean["encoder", task]'),),
+        Break('mean["encoder", task] - mean["decoder", task]', 'mean["decoder", task] - mean["encoder", task]'),
     ),
-    Claim(
+    claim(
         "Three families dominate",
         "since 2022 nearly all of the drawing's models are decoder-only",
-        HERE,
         "decoders[0] > 0.7 * len(since)",
-        (Break("int(year) >= 2022", "int(year) < 2022"), Break("int(year) < 2022", "int(year) >= 2022")),
+        Break("int(year) >= 2022", "int(year) < 2022"),
+        Break("int(year) < 2022", "int(year) >= 2022"),
     ),
-    Claim(
+    claim(
         "Decoder-only, because generation is the task",
         "which of them writes better depends on the task",
-        HERE,
         'ahead["summarise"] > 0.03',
-        (SWAPPED,),
+        SWAPPED,
     ),
 ]

@@ -1,52 +1,35 @@
 """Notebook 14's explorers in the browser."""
 
-from explorer_cases import Case, Move
+from explorer_cases import Move
 
-NOTEBOOK = "14_families"
-CASES = [
-    Case(
-        NOTEBOOK,
-        "gap-filler",
-        (
-            Move("Text", r"^Hidden is 'cat'\. encoder: .* exact: not a text of the world\.", text="lucy has a cat ."),
-            Move("Hidden word", r"^Hidden is '\.'\. encoder: '\.' ", keys=("ArrowRight",)),
-            Move("Text", r"^Hidden is 'dog'\. encoder: ", text="mia lost a tall dog today ."),
-            Move("Hidden word", r"^Hidden is '\.'\. encoder: ", mouse="drag"),
-        ),
+MOVES = {
+    "gap-filler": (
+        Move("Text", r"^Hidden is 'cat'\. encoder: .* exact: not a text of the world\.", text="lucy has a cat ."),
+        Move("Hidden word", r"^Hidden is '\.'\. encoder: '\.' ", keys=("ArrowRight",)),
+        Move("Text", r"^Hidden is 'dog'\. encoder: ", text="mia lost a tall dog today ."),
+        Move("Hidden word", r"^Hidden is '\.'\. encoder: ", mouse="drag"),
     ),
-    Case(
-        NOTEBOOK,
-        "objectives",
-        (
-            Move(
-                "Objective",
-                r"^Masked words \(BERT\): \d of 11 .* sees 11\.0 of 11 ",
-                mouse="choose:masked words (BERT)",
-            ),
-            Move("Text", r"^Masked words .* no 'zebra': <unk>\.$", text="Tom lost a zebra ."),
-            Move("Hidden share", r"^Masked words .* sees 7\.0 of 7 ", mouse="drag"),
-            Move("Objective", r"^Next sentence \(BERT\): 1 of \d+ .* scored: '(yes|no)'", keys=("ArrowDown",)),
-            Move("Objective", r"^Spans cut out \(T5\): \d+ of \d+ .* scored: '<x0>'", keys=("ArrowDown",)),
+    "objectives": (
+        Move(
+            "Objective",
+            r"^Masked words \(BERT\): \d of 11 .* sees 11\.0 of 11 ",
+            mouse="choose:masked words (BERT)",
         ),
+        Move("Text", r"^Masked words .* no 'zebra': <unk>\.$", text="Tom lost a zebra ."),
+        Move("Hidden share", r"^Masked words .* sees 7\.0 of 7 ", mouse="drag"),
+        Move("Objective", r"^Next sentence \(BERT\): 1 of \d+ .* scored: '(yes|no)'", keys=("ArrowDown",)),
+        Move("Objective", r"^Spans cut out \(T5\): \d+ of \d+ .* scored: '<x0>'", keys=("ArrowDown",)),
     ),
-    Case(
-        NOTEBOOK,
-        "few-labels",
-        (
-            Move("Labelled texts", r"^From 30 labels: .* Labels for 80%: ", keys=("ArrowDown",)),
-            Move("Labelled texts", r"^From 1,000 labels: ", mouse="choose:1,000"),
-            Move("Needed", r"^From 1,000 labels: .* Labels for 100%: from scratch ", mouse="drag"),
-            Move("A dot for each seed", r"^From 1,000 labels: ", keys=("Space",)),
-        ),
+    "few-labels": (
+        Move("Labelled texts", r"^From 30 labels: .* Labels for 80%: ", keys=("ArrowDown",)),
+        Move("Labelled texts", r"^From 1,000 labels: ", mouse="choose:1,000"),
+        Move("Needed", r"^From 1,000 labels: .* Labels for 100%: from scratch ", mouse="drag"),
+        Move("A dot for each seed", r"^From 1,000 labels: ", keys=("Space",)),
     ),
-    Case(
-        NOTEBOOK,
-        "digit-attention",
-        (
-            Move("Test digit", r"^A 3, read as \d .* In layer 2, head 1, ", keys=("ArrowRight",)),
-            Move("Head", r"^A 3, read as .* In layer 2, head 4, ", mouse="drag"),
-            Move("Layer", r"^A 3, read as .* In layer 1, head 4, ", keys=("ArrowLeft",)),
-            Move("Hide", r" Without the patch in row \d, column \d: \d ", mouse="choose:the patch with most weight"),
-        ),
+    "digit-attention": (
+        Move("Test digit", r"^A 3, read as \d .* In layer 2, head 1, ", keys=("ArrowRight",)),
+        Move("Head", r"^A 3, read as .* In layer 2, head 4, ", mouse="drag"),
+        Move("Layer", r"^A 3, read as .* In layer 1, head 4, ", keys=("ArrowLeft",)),
+        Move("Hide", r" Without the patch in row \d, column \d: \d ", mouse="choose:the patch with most weight"),
     ),
-]
+}

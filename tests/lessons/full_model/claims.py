@@ -1,47 +1,35 @@
 """The claims that notebook 08 tests."""
 
-from claims import Break, Claim
-
-HERE = "08_full_model"
+from claims import Break, claim
 
 CLAIMS = [
-    Claim(
+    claim(
         "Simple and modular, but no inherent understanding of time or causality",
         "attention alone has none; a causal mask is enough to give the order away",
-        HERE,
         'notices["open"] < 1e-4 and notices["causal"] > 0.01',
-        (
-            Break('("open", torch.ones(5, 5, dtype=torch.bool))', '("open", causal)'),
-            Break('("causal", causal)', '("causal", causal | True)'),
-        ),
+        Break('("open", torch.ones(5, 5, dtype=torch.bool))', '("open", causal)'),
+        Break('("causal", causal)', '("causal", causal | True)'),
     ),
-    Claim(
+    claim(
         "At every step the decoder has the source encoded again",
         "the encoder and the memory's keys are computed once",
-        HERE,
         '"keys of the memory": 1}',
-        (Break("translator.model.start(source)", "translator.model.start(source, cached=False)"),),
+        Break("translator.model.start(source)", "translator.model.start(source, cached=False)"),
     ),
-    Claim(
+    claim(
         "The norms keep the stream at one size",
         "post-norm does; in pre-norm it grows",
-        HERE,
         "pre[-1] > 2 * pre[0]",
-        (
-            Break("wiring=wiring", 'wiring="post_norm"'),
-            Break("wiring=wiring", 'wiring="pre_norm"'),
-        ),
+        Break("wiring=wiring", 'wiring="post_norm"'),
+        Break("wiring=wiring", 'wiring="pre_norm"'),
     ),
-    Claim(
+    claim(
         "A Transformer is mostly attention",
         "feed-forward has more parameters in each of them",
-        HERE,
         "value > 1.3 for value in ratio.values()",
-        (
-            Break(
-                'DecoderOnly(gpt2("gpt2-xl"))',
-                'DecoderOnly(gpt2("gpt2-xl", feed_forward=type(gpt2().feed_forward)(d_ff=1600)))',
-            ),
+        Break(
+            'DecoderOnly(gpt2("gpt2-xl"))',
+            'DecoderOnly(gpt2("gpt2-xl", feed_forward=type(gpt2().feed_forward)(d_ff=1600)))',
         ),
     ),
 ]

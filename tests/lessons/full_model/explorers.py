@@ -1,61 +1,45 @@
 """What the browser suite does in notebook 08."""
 
-from explorer_cases import Case, Move
+from explorer_cases import Move
 
-NOTEBOOK = "08_full_model"
-
-CASES = [
-    Case(
-        NOTEBOOK,
-        "parts",
-        (
-            Move(
-                "decoder block 1 › feed-forward",
-                r"^decoder block 1 › feed-forward receives x \(B, T, D\) = .* returns .* 33,088 parameters, 13\.\d%",
-                mouse="click",
-            ),
-            Move(
-                "decoder block 1 › feed-forward",  # from there on to the frame of the next block
-                r"^decoder block 2 receives x .* memory \(B, S, D\) = \(2, 5, 64\), .* 66,752 parameters",
-                keys=("ArrowRight", "Enter"),
-            ),
-            Move(
-                "Part",
-                r"^encoder › positions receives .* and returns \(B, S, D\) = \(2, 5, 64\); no parameters",
-                mouse="choose:encoder › positions",
-            ),
-            Move("Part", r"^encoder block 1 receives x \(B, S, D\) .* 49,984 parameters", keys=("ArrowDown",)),
+MOVES = {
+    "parts": (
+        Move(
+            "decoder block 1 › feed-forward",
+            r"^decoder block 1 › feed-forward receives x \(B, T, D\) = .* returns .* 33,088 parameters, 13\.\d%",
+            mouse="click",
         ),
-    ),
-    Case(
-        NOTEBOOK,
-        "machine",
-        (
-            Move(
-                "cross-attention of decoder block 2, head 1: in use",
-                r"the intact machine says '.+' .*; without head 1 in the cross-attention of decoder block 2 it says ",
-                mouse="click",
-            ),
-            Move(
-                "cross-attention of decoder block 2, head 1: removed",
-                r"without heads 1 and 2 in the cross-attention of decoder block 2 it says ",
-                keys=("ArrowRight", "Enter"),
-            ),
-            Move("All norms", r"without any of the 10 norms it says ", mouse="click"),
-            Move("Reset", r"^'four hundred twenty one' becomes '.+'\. After ", keys=("Space",)),
-            Move(
-                "norm of the feed-forward of encoder block 1", r"without the norm of the feed-forward of", mouse="click"
-            ),
+        Move(
+            "decoder block 1 › feed-forward",  # from there on to the frame of the next block
+            r"^decoder block 2 receives x .* memory \(B, S, D\) = \(2, 5, 64\), .* 66,752 parameters",
+            keys=("ArrowRight", "Enter"),
         ),
-    ),
-    Case(
-        NOTEBOOK,
-        "parameters",
-        (
-            Move("Blocks", r"768, 6 blocks, .* 81,126,144 parameters .* Embedding 47\.6%", keys=("ArrowLeft",) * 6),
-            Move("Blocks", r"768, 5 blocks, .* 74,038,272 parameters .* Embedding 52\.1%", keys=("ArrowLeft",)),
-            Move("F / D", r"F = 2 D, .* attention 19\.0%, feed-forward 19\.0%", keys=("ArrowLeft",) * 2),
-            Move("Width D", r"D = 12,288, 5 blocks, .* V = 50,257", mouse="drag"),
+        Move(
+            "Part",
+            r"^encoder › positions receives .* and returns \(B, S, D\) = \(2, 5, 64\); no parameters",
+            mouse="choose:encoder › positions",
         ),
+        Move("Part", r"^encoder block 1 receives x \(B, S, D\) .* 49,984 parameters", keys=("ArrowDown",)),
     ),
-]
+    "machine": (
+        Move(
+            "cross-attention of decoder block 2, head 1: in use",
+            r"the intact machine says '.+' .*; without head 1 in the cross-attention of decoder block 2 it says ",
+            mouse="click",
+        ),
+        Move(
+            "cross-attention of decoder block 2, head 1: removed",
+            r"without heads 1 and 2 in the cross-attention of decoder block 2 it says ",
+            keys=("ArrowRight", "Enter"),
+        ),
+        Move("All norms", r"without any of the 10 norms it says ", mouse="click"),
+        Move("Reset", r"^'four hundred twenty one' becomes '.+'\. After ", keys=("Space",)),
+        Move("norm of the feed-forward of encoder block 1", r"without the norm of the feed-forward of", mouse="click"),
+    ),
+    "parameters": (
+        Move("Blocks", r"768, 6 blocks, .* 81,126,144 parameters .* Embedding 47\.6%", keys=("ArrowLeft",) * 6),
+        Move("Blocks", r"768, 5 blocks, .* 74,038,272 parameters .* Embedding 52\.1%", keys=("ArrowLeft",)),
+        Move("F / D", r"F = 2 D, .* attention 19\.0%, feed-forward 19\.0%", keys=("ArrowLeft",) * 2),
+        Move("Width D", r"D = 12,288, 5 blocks, .* V = 50,257", mouse="drag"),
+    ),
+}

@@ -1,125 +1,92 @@
-from claims import Break, Claim
-
-HERE = "06_masking"
+from claims import Break, claim
 
 CLAIMS = [
-    Claim(
+    claim(
         "The encoder of 2017 is unidirectional",
         "only its decoder is: in the encoder every position influences every other",
-        HERE,
         "encoder_2017[later].min() > 1e-3",
-        (
-            Break("through(original.encoder.blocks)", "through(original.encoder.blocks, causal=True)"),
-            Break(
-                "through(original.decoder.blocks, memory5[None])",
-                "through(original.decoder.blocks, memory5[None], causal=False)",
-            ),
+        Break("through(original.encoder.blocks)", "through(original.encoder.blocks, causal=True)"),
+        Break(
+            "through(original.decoder.blocks, memory5[None])",
+            "through(original.decoder.blocks, memory5[None], causal=False)",
         ),
     ),
-    Claim(
+    claim(
         "No mask is needed at inference",
         "not with a cache, and not with one layer; else the last token's logits change",
-        HERE,
         "off[1][0] < 1e-12 and off[2][0] > 1e-3",
-        (
-            Break("        model.decoder.causal = False\n", "        model.decoder.causal = True\n"),
-            Break("model.decoder.blocks[:n_blocks]", "model.decoder.blocks[:2]"),
-            Break("model.start(one[0])", "model.start(one[0], cached=False)"),
-        ),
+        Break("        model.decoder.causal = False\n", "        model.decoder.causal = True\n"),
+        Break("model.decoder.blocks[:n_blocks]", "model.decoder.blocks[:2]"),
+        Break("model.start(one[0])", "model.start(one[0], cached=False)"),
     ),
-    Claim(
+    claim(
         "A late mask only spoils the sums",
         "it leaks: the forbidden scores sit in the denominator",
-        HERE,
         "late_leak.weights.sum(-1).min() < 0.5",
-        (
-            Break('leak("after the softmax", 1)', 'leak("after the softmax, rows divided by their sums", 1)'),
-            Break('leak("after the softmax", 1)', 'leak("no mask", 1)'),
-        ),
+        Break('leak("after the softmax", 1)', 'leak("after the softmax, rows divided by their sums", 1)'),
+        Break('leak("after the softmax", 1)', 'leak("no mask", 1)'),
     ),
-    Claim(
+    claim(
         "Divide each row by its sum, and all is well",
         "on paper; where a masked score is far larger than the others, all allowed weights are rounded to 0: NaN",
-        HERE,
         "divided.isnan().all()",
-        (
-            Break("torch.tensor([2.0, 1.0, 200.0])", "torch.tensor([2.0, 1.0, 20.0])"),
-            Break("kept = scores6.softmax(-1) * rows", "kept = scores6.softmax(-1)"),
-        ),
+        Break("torch.tensor([2.0, 1.0, 200.0])", "torch.tensor([2.0, 1.0, 20.0])"),
+        Break("kept = scores6.softmax(-1) * rows", "kept = scores6.softmax(-1)"),
     ),
-    Claim(
+    claim(
         "Masked attention unmasks word by word",
         "all rows are there at once, in one pass under one mask, and their order makes no difference",
-        HERE,
         "max(gaps.values()) < 1e-6 and len(passes) == 1",
-        (
-            Break("causal[t : t + 1])[0]", "causal[t : t + 1] & (torch.arange(T) <= list(order).index(t)))[0]"),
-            Break(
-                "sequence_loss(exact(one[0], one[1])[:, :length]",
-                "[exact(one[0], one[1][:, :n]) for n in range(1, length)]\n"
-                "sequence_loss(exact(one[0], one[1])[:, :length]",
-            ),
+        Break("causal[t : t + 1])[0]", "causal[t : t + 1] & (torch.arange(T) <= list(order).index(t)))[0]"),
+        Break(
+            "sequence_loss(exact(one[0], one[1])[:, :length]",
+            "[exact(one[0], one[1][:, :n]) for n in range(1, length)]\nsequence_loss(exact(one[0], one[1])[:, :length]",
         ),
     ),
-    Claim(
+    claim(
         "The mask hides the words that came before",
         "the wrong way round: every earlier input influences an output, and no later one",
-        HERE,
         "before == T * (T - 1) // 2 and after == 0",
-        (
-            Break("(on_decoder.tril(-1) > TINY)", "(on_decoder.mT.tril(-1) > TINY)"),
-            Break(
-                "through(exact.decoder.blocks, memory, memory_mask=words_only)",
-                "through(exact.decoder.blocks, memory, memory_mask=words_only, causal=False)",
-            ),
+        Break("(on_decoder.tril(-1) > TINY)", "(on_decoder.mT.tril(-1) > TINY)"),
+        Break(
+            "through(exact.decoder.blocks, memory, memory_mask=words_only)",
+            "through(exact.decoder.blocks, memory, memory_mask=words_only, causal=False)",
         ),
     ),
-    Claim(
+    claim(
         "−1e9 equals −inf",
         "not in a fully masked row: NaN, uniform weights, or (added, in float64) no mask at all",
-        HERE,
         "torch.equal(replaced, uniform) and torch.equal(added32.double(), uniform)",
-        (
-            Break("nothing = torch.zeros(8, dtype=torch.bool)", "nothing = torch.arange(8) < 1"),
-            Break("(row.float() - 1e9)", "(row.float() - 1e3)"),
-        ),
+        Break("nothing = torch.zeros(8, dtype=torch.bool)", "nothing = torch.arange(8) < 1"),
+        Break("(row.float() - 1e9)", "(row.float() - 1e3)"),
     ),
-    Claim(
+    claim(
         "−1e9 never equals −inf",
         "in float32, where a row may look at something, it does, to the last bit",
-        HERE,
         "torch.equal(inf, large)",
-        (
-            Break("masked_fill(~causal_mask(8), -1e9)", "masked_fill(~causal_mask(8), -10)"),
-            Break(
-                "scores32.masked_fill(~causal_mask(8), -torch.inf)",
-                "scores32.masked_fill(causal_mask(8) < 2, -torch.inf)",
-            ),
+        Break("masked_fill(~causal_mask(8), -1e9)", "masked_fill(~causal_mask(8), -10)"),
+        Break(
+            "scores32.masked_fill(~causal_mask(8), -torch.inf)",
+            "scores32.masked_fill(causal_mask(8) < 2, -torch.inf)",
         ),
     ),
-    Claim(
+    claim(
         "−1e9 is safe in every precision",
         "in float16 it is refused, or becomes −inf on the way; bfloat16 has room for it",
-        HERE,
         "converted.isinf().all()",
-        (Break("torch.full((8,), -1e9).half()", "torch.full((8,), -1e4).half()"),),
+        Break("torch.full((8,), -1e9).half()", "torch.full((8,), -1e4).half()"),
     ),
-    Claim(
+    claim(
         "A causal mask halves the work",
         "not where the whole table is computed and then masked",
-        HERE,
         'len(set(work.values())) == 1 and filled["window of 16"] < 0.07',
-        (
-            Break("sliding_window_mask(256, window=16)", "sliding_window_mask(256, window=256)"),
-            Break("q256, mask=m)) for", "q256, mask=m) if m is None else q256 @ q256.mT) for"),
-        ),
+        Break("sliding_window_mask(256, window=16)", "sliding_window_mask(256, window=256)"),
+        Break("q256, mask=m)) for", "q256, mask=m) if m is None else q256 @ q256.mT) for"),
     ),
-    Claim(
+    claim(
         "The lower loss is the better model",
         "without a causal mask the loss is several times lower, and the text is rubbish",
-        HERE,
         'forced["without"] < 0.15 < 0.35 < forced["with the mask"] < 1.2 < by_prefix["without"]',
-        (Break("model.decoder.causal = causal", "model.decoder.causal = True"),),
-        slow=True,
+        Break("model.decoder.causal = causal", "model.decoder.causal = True"),
     ),
 ]

@@ -1,52 +1,29 @@
 """Notebook 15's explorers in the browser."""
 
-from explorer_cases import Case, Move
+from explorer_cases import Move
 
-NOTEBOOK = "15_modern_transformers"
-CASES = [
-    Case(
-        NOTEBOOK,
-        "ladder",
-        (
-            Move("rotary", r"^2017 with rotary, after equal steps: loss \d\.\d+ .* below 2017", mouse="click"),
-            Move("Compare after", r"^2017 with rotary, after equal FLOPs: ", keys=("ArrowDown",)),
-        ),
+MOVES = {
+    "ladder": (
+        Move("rotary", r"^2017 with rotary, after equal steps: loss \d\.\d+ .* below 2017", mouse="click"),
+        Move("Compare after", r"^2017 with rotary, after equal FLOPs: ", keys=("ArrowDown",)),
     ),
-    Case(
-        NOTEBOOK,
-        "online-softmax",
-        (
-            Move("Blocks read", r"^After block 2 of 4: .* the same", keys=("ArrowRight",)),
-            Move("Blocks read", r"^After block [34] of 4: largest score 3, ", mouse="drag"),
-            Move("Score 8", r": largest score 5, ", mouse="choose:5"),
-        ),
+    "online-softmax": (
+        Move("Blocks read", r"^After block 2 of 4: .* the same", keys=("ArrowRight",)),
+        Move("Blocks read", r"^After block [34] of 4: largest score 3, ", mouse="drag"),
+        Move("Score 8", r": largest score 5, ", mouse="choose:5"),
     ),
-    Case(
-        NOTEBOOK,
-        "cache-size",
-        (
-            Move("Texts at once", r"^Llama 3 8B, 16 texts of 8,192 tokens: .* 16\.0 GiB", keys=("ArrowRight",)),
-            Move("Model", r"^Llama 2 7B, 16 texts of 8,192 tokens: ", mouse="choose:Llama 2 7B"),
-            Move("Tokens in each", r"^Llama 2 7B, 16 texts of ", mouse="drag"),
-        ),
+    "cache-size": (
+        Move("Texts at once", r"^Llama 3 8B, 16 texts of 8,192 tokens: .* 16\.0 GiB", keys=("ArrowRight",)),
+        Move("Model", r"^Llama 2 7B, 16 texts of 8,192 tokens: ", mouse="choose:Llama 2 7B"),
+        Move("Tokens in each", r"^Llama 2 7B, 16 texts of ", mouse="drag"),
     ),
-    Case(
-        NOTEBOOK,
-        "router",
-        (
-            Move("Experts a word", r"^Block 1: .* of \d+ choices", keys=("ArrowRight",)),
-            Move("Model", r"^Block 1: \d of 8 experts are used", mouse="choose:without help"),
-            Move("Capacity", r"With room for \d+ ", mouse="choose:1"),
-        ),
+    "router": (
+        Move("Experts a word", r"^Block 1: .* of \d+ choices", keys=("ArrowRight",)),
+        Move("Model", r"^Block 1: \d of 8 experts are used", mouse="choose:without help"),
+        Move("Capacity", r"With room for \d+ ", mouse="choose:1"),
     ),
-    Case(
-        NOTEBOOK,
-        "effective-context",
-        (
-            Move("Task", r"^Trained on 64 tokens; two hops, advertised ", keys=("ArrowDown",)),
-            Move(
-                "Tuned a little on longer texts", r"^Trained on 64 tokens, then tuned on longer texts; ", mouse="click"
-            ),
-        ),
+    "effective-context": (
+        Move("Task", r"^Trained on 64 tokens; two hops, advertised ", keys=("ArrowDown",)),
+        Move("Tuned a little on longer texts", r"^Trained on 64 tokens, then tuned on longer texts; ", mouse="click"),
     ),
-]
+}

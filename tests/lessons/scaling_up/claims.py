@@ -1,64 +1,54 @@
 """The claims that notebook 16 tests."""
 
-from claims import Break, Claim
-
-HERE = "16_scaling_up"
+from claims import Break, claim
 
 CLAIMS = [
-    Claim(
+    claim(
         "Two processes train twice as fast",
         "not on two cores of a laptop: messages, waiting, small pieces and work done twice take their part",
-        HERE,
         "Wrong here: ",
-        (Break("two_processes.speedup(on_two)", 'on_two["about"]["cores"]'),),
+        Break("two_processes.speedup(on_two)", 'on_two["about"]["cores"]'),
     ),
-    Claim(
+    claim(
         "1F1B has a smaller bubble than GPipe",
         "the bubbles are equal; 1F1B keeps fewer activations",
-        HERE,
         "Wrong: the bubbles are equal for 4 of 4 sizes",
-        (Break("one_forward_one_backward(ranks, microbatches)", "gpipe(ranks, 2 * microbatches)"),),
+        Break("one_forward_one_backward(ranks, microbatches)", "gpipe(ranks, 2 * microbatches)"),
     ),
-    Claim(
+    claim(
         "All-reduce gets slower with every rank you add",
         "slowly: the bytes of a rank stay below twice the size; only the number of messages grows",
-        HERE,
         "Slowly: the bytes of a rank stay below",
-        (Break('bytes_sent("all_reduce", 10**9, n)', 'bytes_sent("all_reduce", n * 10**8, n)'),),
+        Break('bytes_sent("all_reduce", 10**9, n)', 'bytes_sent("all_reduce", n * 10**8, n)'),
     ),
-    Claim(
+    claim(
         "Gradient accumulation equals the large batch",
         "only if each piece counts by its targets",
-        HERE,
         "Only if each piece counts by its targets",
-        (Break("half.scored() / four.scored()", "1 / 2"),),
+        Break("half.scored() / four.scored()", "1 / 2"),
     ),
-    Claim(
+    claim(
         "Sharding is free",
         "1.5 times the bytes of copies",
-        HERE,
         "Not quite: each process keeps 1/",
-        (Break("sum(sent(gpt3", "max(sent(gpt3"),),
+        Break("sum(sent(gpt3", "max(sent(gpt3"),
     ),
-    Claim(
+    claim(
         "Checkpointing doubles the time",
         "the forward pass is a third of the work, and only it runs twice, not all of it",
-        HERE,
         "Wrong: it needs",
-        (Break("(counted_model, Parallel(checkpointing=again))", "(counted_model, Parallel(checkpointing=False))"),),
+        Break("(counted_model, Parallel(checkpointing=again))", "(counted_model, Parallel(checkpointing=False))"),
     ),
-    Claim(
+    claim(
         "A straight line in log-log goes on for ever",
         "it falls below the smallest possible loss",
-        HERE,
         "Wrong: the fit finds no floor",
-        (Break("way = kaplan_way()", "way = hoffmann_way()"),),
+        Break("way = kaplan_way()", "way = hoffmann_way()"),
     ),
-    Claim(
+    claim(
         "The best learning rate of the small model is right for the large one",
         "not with one rate for all parameters; with μP it is",
-        HERE,
         "With one rate it costs more than 0.1 nats",
-        (Break("lost[rates] = loss_with_small - best_loss", "lost[rates] = 0 * (loss_with_small - best_loss)"),),
+        Break("lost[rates] = loss_with_small - best_loss", "lost[rates] = 0 * (loss_with_small - best_loss)"),
     ),
 ]

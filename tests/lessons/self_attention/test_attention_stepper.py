@@ -1,6 +1,7 @@
 """The attention stepper: its numbers against the formula, its words, its stored picture, and what it refuses."""
 
 import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -20,7 +21,9 @@ def stepper(sentence: str = SENTENCE, **options) -> AttentionStepper:
 
 
 def test_it_has_the_sections_of_an_explorer():
-    sections = re.findall(r"^# --- (\w+) -+$", TEXT["attention_stepper"], flags=re.MULTILINE)
+    sections = re.findall(
+        r"^# --- (\w+) -+$", TEXT[Path("tx_helpers/lessons/self_attention/attention_stepper.py")], flags=re.MULTILINE
+    )
     assert sections == SECTIONS
 
 

@@ -1,28 +1,20 @@
 """The claims that notebook 00 tests."""
 
-from claims import Break, Claim
-
-HERE = "00_start_here"
+from claims import Break, claim
 
 CLAIMS = [
-    Claim(
+    claim(
         "A dictionary would do",
         "word by word one number in eight comes out right, by the Transformer nearly all",
-        HERE,
         "the dictionary translates {right:.1%}",
-        (
-            Break("word_by_word(pair.source) == pair.target", "german(pair.number) == pair.target"),
-            Break("share = translator.exact_match(pairs.held_out)", "share = 0.9"),
-        ),
+        Break("word_by_word(pair.source) == pair.target", "german(pair.number) == pair.target"),
+        Break("share = translator.exact_match(pairs.held_out)", "share = 0.9"),
     ),
-    Claim(
+    claim(
         "That map was a lucky pick",
         "of the numbers with a swap at least 95 % show it, untrained at most 25 %",
-        HERE,
         "in an untrained model at most 25 %",
-        (
-            Break("trained = swaps(model)", "trained = swaps(EncoderDecoder(config))"),
-            Break("untrained = swaps(EncoderDecoder(config))", "untrained = swaps(model)"),
-        ),
+        Break("trained = swaps(model)", "trained = swaps(EncoderDecoder(config))"),
+        Break("untrained = swaps(EncoderDecoder(config))", "untrained = swaps(model)"),
     ),
 ]

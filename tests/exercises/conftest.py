@@ -1,4 +1,7 @@
-"""An exercise for the tests of the checker."""
+"""An exercise for the tests of the checker; two writers of one file."""
+
+import contextlib
+import threading
 
 import pytest
 import torch
@@ -29,3 +32,25 @@ def double():
         return x * x
 
     return exercise
+
+
+@pytest.fixture
+def both_at_once(monkeypatch):
+    """Call two functions that change a file in such a way that both would read it before either writes."""
+
+    def run(module, calls):
+        meeting, write = threading.Barrier(len(calls)), module.replace_file
+
+        def written(*arguments):
+            with contextlib.suppress(threading.BrokenBarrierError):
+                meeting.wait(0.5)  # where each waits for its turn, nobody comes
+            write(*arguments)
+
+        monkeypatch.setattr(module, "replace_file", written)
+        threads = [threading.Thread(target=call) for call in calls]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    return run

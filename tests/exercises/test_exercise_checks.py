@@ -5,10 +5,15 @@ import functools
 import io
 import json
 import math
+import os
 import random
 import re
+import subprocess
+import sys
+import threading
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import ipywidgets
 import numpy as np
@@ -169,6 +174,96 @@ def test_an_endless_loop_ends_and_the_next_answer_is_checked_as_usual(double, ca
     assert "still running after 0.2 seconds" in examine(double, ends_at_last).text
     assert examine(double, lambda x: x + x).state == "right"
     assert capsys.readouterr() == ("", "")
+
+
+class Endless(list):
+    def __iter__(self):
+        while True:
+            yield 1.0
+
+
+class Leaving(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, *_, **__):
+        raise SystemExit
+
+
+class SilentError(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+def _deep(x):
+    sys.setrecursionlimit(10**9)
+    return _deep(x)
+
+
+def _raising(x):
+    raise SilentError
+
+
+HOSTILE = {
+    "a number too long": (lambda x: 10**10**9, "still running after"),
+    "a list without an end": (lambda x: Endless([2.0, 4.0]), "cannot be compared with the right one: it was still"),
+    "a tensor that leaves": (lambda x: x.as_subclass(Leaving), "cannot be compared with the right one: it raised Sys"),
+    "an error without a text": (_raising, "it raised SilentError: (an error whose own text raises an error)"),
+    "recursion without a limit": (_deep, "it raised RecursionError"),
+}
+
+
+@pytest.mark.parametrize("how", HOSTILE)
+@pytest.mark.parametrize("beside", [False, True], ids=["main thread", "another thread"])
+def test_hostile_answers_end_and_are_told(how, beside, double):
+    answer, says = HOSTILE[how]
+    if beside and how == "a number too long":
+        return  # only a signal interrupts one long calculation, and only in the main thread
+    double.seconds, limit, found = 0.2, sys.getrecursionlimit(), []
+
+    def go() -> None:
+        found.append(examine(double, answer))
+
+    if beside:
+        thread = threading.Thread(target=go)
+        thread.start()
+        thread.join()
+    else:
+        go()
+    assert says in found[0].text and sys.getrecursionlimit() == limit
+
+
+def test_a_closed_standard_output_is_only_the_answers_own(double):
+    def closing(x):
+        sys.stdout.close()
+        print("still here")
+        return 2 * x
+
+    assert examine(double, closing).state == "right"
+
+
+TRACED = """
+import sys, threading, torch
+from tx_helpers.exercises.sandbox import guarded
+def tracer(*_):
+    return tracer
+def endless():
+    while True:
+        pass
+def go():
+    for switch in (sys.settrace, sys.setprofile):
+        switch(tracer)
+        for call in (endless, dict):
+            print(guarded(call, (), 0.2).problem[:8])
+        switch(None)
+go()
+thread = threading.Thread(target=go)  # where no signal helps
+thread.start()
+thread.join()
+"""
+
+
+def test_an_answer_is_checked_and_stopped_while_a_tracer_or_a_profiler_is_on():
+    done = subprocess.run([sys.executable, "-c", TRACED], capture_output=True, text=True, timeout=300)
+    assert (done.stdout.splitlines(), done.stderr) == (["it was s", ""] * 4, "")
 
 
 def test_an_error_is_told_with_its_line_and_input(double):
@@ -383,18 +478,90 @@ def test_progress_is_exported_and_reset(tmp_path):
     record.reset()
 
 
-def test_a_spoilt_file_is_named_and_left_alone():
-    record.progress_file().write_text("[1, 2")
-    with pytest.raises(ValueError, match=r"progress\.json cannot be read"):
-        record.progress()
-    checks.check("attention_weights", find("attention_weights").answer)
-    assert record.progress_file().read_text() == "[1, 2"
-
-
-def test_a_folder_that_cannot_be_written_is_no_reason_to_stop(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "file" / "progress.json"))
+def solved() -> bool:
+    """The answer to an exercise is right, and it is recorded."""
     assert checks.check("attention_weights", find("attention_weights").answer)
+    return record.read().get("attention_weights", {}).get("right", False)
+
+
+DAMAGED = [b'{"one_head": {"right": tr', b"[1, 2]", b"\xff\xfe\x00", b"[" * 100_000]
+
+
+@pytest.mark.parametrize("content", DAMAGED, ids=["cut off", "a list", "no text", "deep"])
+def test_a_damaged_file_is_set_aside_with_a_line_and_the_record_goes_on(content, tmp_path, capsys):
+    record.progress_file().write_bytes(content)
+    assert solved()
+    (aside,) = tmp_path.glob("progress-damaged-*.json")
+    assert aside.read_bytes() == content
+    assert "progress.json is damaged (" in (said := capsys.readouterr().out) and f"called {aside.name}, beside" in said
+
+
+ENTRIES = [{}, [], 3, {"right": True}, {"right": True, "tries": "2", "mistakes": [3], "first": None}]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=str)
+def test_an_entry_with_gaps_is_read_and_the_others_stay(entry, tmp_path):
+    record.note("one_head", right=True)
+    content = json.loads(record.progress_file().read_text())
+    record.progress_file().write_text(json.dumps(content | {"attention_weights": entry, record.PREDICTIONS: [1]}))
+    assert "04: " in record.progress().alt and record.guesses() == {}
+    record.export(tmp_path / "out.csv")
+    record.note("attention_weights", right=False)
+    record.note_guess("04-hot", "zero")
+    found = record.read()
+    assert found["one_head"]["right"] and found["attention_weights"]["tries"] == 1
+    assert found["attention_weights"]["right"] == (isinstance(entry, dict) and "right" in entry)
+    assert record.guesses() == {"04-hot": "zero"}
+
+
+def test_a_byte_order_mark_is_read():
+    record.note("one_head", right=True)
+    record.progress_file().write_bytes(b"\xef\xbb\xbf" + record.progress_file().read_bytes())
+    assert record.read()["one_head"]["right"]
+
+
+def test_a_link_to_the_file_stays_a_link(tmp_path):
+    (tmp_path / "progress.json").symlink_to(tmp_path / "elsewhere.json")
+    assert solved()
+    assert (tmp_path / "progress.json").is_symlink() and "attention" in (tmp_path / "elsewhere.json").read_text()
+
+
+def test_two_notebooks_at_once_lose_no_entry(both_at_once):
+    both_at_once(record, [lambda: record.note("one_head", right=True), lambda: record.note_guess("04-hot", "zero")])
+    assert list(record.read()) == ["one_head"] and record.guesses() == {"04-hot": "zero"}
+
+
+PLACES = {
+    "an unknown user": lambda folder: "~nosuchuser/progress.json",
+    "a folder": lambda folder: folder,
+    "below a file": lambda folder: Path(__file__) / "progress.json",
+    "a pipe": lambda folder: getattr(os, "mkfifo", Path.mkdir)(folder / "pipe") or folder / "pipe",
+    "a name too long": lambda folder: folder / ("x" * 300),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_place_that_cannot_hold_the_record_is_told_and_stops_nobody(place, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(record, "_told", set())
+    monkeypatch.setenv("TX_PROGRESS", str(PLACES[place](tmp_path)))
+    assert not solved()
+    assert "Your progress cannot be recorded (" in capsys.readouterr().out
+    assert "0 of" in record.progress().alt and record.guesses() == {}
+    solved()
+    assert "recorded" not in capsys.readouterr().out  # once is enough
+
+
+def test_a_full_disk_is_told_and_what_was_recorded_stays(monkeypatch, capsys):
+    def full(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(record, "_told", set())
+    record.note("one_head", right=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        assert not solved()
+    assert capsys.readouterr().out == "Your progress cannot be recorded (No space left on device).\n"
+    assert list(record.read()) == ["one_head"] and len(list(record.progress_file().parent.iterdir())) == 1
 
 
 def test_the_file_is_plain_json():

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from tx_helpers import plain as plain_model
-from tx_helpers.exercises import checks, kept
+from tx_helpers.exercises import kept, own
 from tx_helpers.exercises.catalogue import find, of_notebook
 from tx_helpers.exercises.own import your_own
 
@@ -38,7 +38,7 @@ class Notebook:
         file = f"<cell {id(cell)} {len(linecache.cache)}>"
         linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(checks, "display", self.shown.append)
+            patch.setattr(own, "display", self.shown.append)
             exec(compile(cell, file, "exec"), self.names)
 
     def turn(self, name: str, source: str | None = None) -> str:
@@ -135,10 +135,9 @@ def test_a_class_that_passes_again_replaces_the_one_before():
     assert text.count("class FeedForward") == 1 and "clamp(min=0)" in text and "class Attention" in text
 
 
-def test_what_a_cell_defines_beside_the_class_is_kept_with_it():
-    helper = (
-        "import torch.nn.functional as functional\n\n\ndef bent(x):\n    return functional.relu(x)\n\n\nunused = 1\n"
-    )
+def test_what_a_cell_defines_for_the_class_is_kept_with_it():
+    helper = "import torch.nn.functional as functional\n\nfloor = 0.0\nunused = 1\n\n\n"
+    helper += "def bent(x):\n    return functional.relu(x).clamp(min=floor)\n\n\n"
     Notebook().turn(
         "FeedForward", helper + solution("FeedForward").replace("self.expand(x).relu()", "bent(self.expand(x))")
     )
@@ -146,31 +145,66 @@ def test_what_a_cell_defines_beside_the_class_is_kept_with_it():
     assert said("FeedForward")[1] == "FeedForward: yours, as you wrote it in notebook 08."
 
 
+def test_a_class_that_needs_another_cell_passes_and_what_it_lacks_is_named():
+    notebook = Notebook()
+    notebook.run("act = nn.ReLU()")
+    shown = notebook.turn(
+        "FeedForward", solution("FeedForward").replace("self.expand(x).relu()", "act(self.expand(x))")
+    )
+    assert shown.startswith("✓ FeedForward: right") and "your version" in shown
+    assert "It is not kept for later notebooks: without your other cells it does not pass: it raised NameError" in shown
+    assert "name 'act' is not defined" in shown and not kept.model_file().exists()
+
+
 def test_a_class_without_findable_source_passes_and_is_not_kept():
     names = {}
     exec(HEAD + solution("FeedForward"), names)
-    assert kept.keep("FeedForward", names["FeedForward"]).startswith("It could not be kept for later notebooks (Value")
+    assert own._kept("FeedForward", names["FeedForward"]).startswith("It could not be kept for later notebooks (Value")
 
 
 CHANGES = {
-    "a part that is wrong": (".relu()", "", "does not pass"),
-    "not Python": ("return self.contract", "return return", "does not run"),
-    "a name that nobody knows": ("self.expand(x)", "expand(x)", "does not pass"),
-    "ends the session": ("class FeedForward", "raise SystemExit\nclass FeedForward", "does not run"),
-    "never ends": ("class FeedForward", "while True: pass\nclass FeedForward", "does not run"),
+    "a part that is wrong": (".relu()", ""),
+    "not Python": ("return self.contract", "return return"),
+    "ends the session": ("class FeedForward", "import os\nos._exit(3)\nclass FeedForward"),
+    "spoils the library": ("class FeedForward", "nn.Linear.forward = None\nclass FeedForward"),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_part_that_was_spoilt_in_the_file_is_ours(change, monkeypatch):
-    monkeypatch.setattr("tx_helpers.exercises.own.SECONDS", 0.5)
-    typed(*kept.PARTS)
-    old, new, why = CHANGES[change]
+def test_a_part_that_was_changed_in_the_file_is_not_run_and_is_ours(change):
+    typed("FeedForward", "Attention")
+    old, new = CHANGES[change]
     text = kept.model_file().read_text(encoding="utf-8")
     kept.model_file().write_text(text.replace(old, new), encoding="utf-8")
-    made, line = said("Transformer")
-    assert line == f"Transformer: yours of notebook 08, with our FeedForward ({why})."
-    torch.testing.assert_close(logits(made(9, 7)), logits(plain_model.Transformer(9, 7)))
+    _, line = said("FeedForward")
+    assert line == "FeedForward: ours, since no part passes: FeedForward (changed in the file)."
+    model = said("GPT")[0](9)
+    assert torch.isfinite(model(torch.ones(2, 3, dtype=torch.long))).all()
+
+
+def test_text_beside_the_classes_is_not_run_and_stays():
+    typed("FeedForward")
+    spoilt = "import os\nos._exit(3)\n" + kept.model_file().read_text(encoding="utf-8")
+    kept.model_file().write_text(spoilt, encoding="utf-8")
+    typed("Attention")
+    for name in ("FeedForward", "Attention"):
+        assert said(name)[1] == f"{name}: yours, as you wrote it in notebook 08."
+    assert kept.model_file().read_text(encoding="utf-8").startswith("import os\nos._exit(3)\n")
+
+
+SPOILT = {
+    "a name that nobody knows": ("self.expand(x)", "expand(x)", "does not pass: it raised NameError"),
+    "never ends": ("class FeedForward", "while True: pass\nclass FeedForward", "does not run: it was still running"),
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_why_a_kept_part_is_ours(how, monkeypatch):
+    monkeypatch.setattr(own, "SECONDS", 0.5)
+    old, new, why = SPOILT[how]
+    source = solution("FeedForward").replace(old, new)
+    _, ours = own.assembled(["FeedForward"], {"FeedForward": (kept.number_of(source), source)})
+    assert ours["FeedForward"].startswith(why)
 
 
 def test_a_part_taken_out_of_the_file_is_ours():
@@ -185,20 +219,28 @@ def test_a_file_of_something_else_is_no_part():
     assert said("GPT")[0] is plain_model.GPT
 
 
-@pytest.mark.parametrize("spoil", ["bytes", "folder"])
-def test_a_file_that_cannot_be_read_stops_nobody(spoil):
-    if spoil == "bytes":
-        kept.model_file().write_bytes(b"\xff\xfe\x00 class")
-    else:
-        kept.model_file().mkdir()
-    before = sorted(kept.model_file().parent.rglob("*"))
+@pytest.mark.parametrize("spoil", [Path.mkdir, getattr(os, "mkfifo", Path.mkdir)], ids=["folder", "pipe"])
+def test_what_is_no_file_stops_nobody_and_is_left_alone(spoil, folder):
+    spoil(kept.model_file())
     made, line = said("Transformer")
     assert made is plain_model.Transformer and line.startswith("Transformer: ours, since my_model.py cannot be read (")
     notebook = Notebook()
     assert "could not be kept for later notebooks" in notebook.turn("FeedForward")
     assert notebook.names["FeedForward"].__module__ != plain_model.__name__  # the learner's, all the same
-    after = sorted(kept.model_file().parent.rglob("*"))
-    assert [path for path in after if path.name != "progress.json"] == before
+    assert sorted(path.name for path in folder.rglob("*")) == ["my_model.py", "progress.json"]
+
+
+def test_a_file_that_is_no_text_is_set_aside(folder, capsys):
+    kept.model_file().write_bytes(b"\xff\xfe\x00 class")
+    assert "It is kept for later notebooks" in Notebook().turn("FeedForward")
+    (aside,) = folder.glob("my_model-damaged-*.py")
+    assert aside.read_bytes() == b"\xff\xfe\x00 class" and f"It is now called {aside.name}" in capsys.readouterr().out
+    assert said("FeedForward")[1] == "FeedForward: yours, as you wrote it in notebook 08."
+
+
+def test_two_notebooks_at_once_lose_no_class(both_at_once):
+    both_at_once(kept, [lambda: kept.keep("GPT", "x = 1"), lambda: kept.keep("Block", "x = 1")])
+    assert sorted(kept.read()) == ["", "Block", "GPT"]
 
 
 def test_a_folder_that_cannot_be_written_stops_nobody(monkeypatch):

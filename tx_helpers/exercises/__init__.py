@@ -7,8 +7,8 @@ is `check` for an exercise that the notebook goes on with, and `predict` asks be
 is the model that the learner writes in notebook 08.
 """
 
-from tx_helpers.exercises.checks import check, hint, solution, your_turn
-from tx_helpers.exercises.own import your_own
+from tx_helpers.exercises.checks import check, hint, solution
+from tx_helpers.exercises.own import your_own, your_turn
 from tx_helpers.exercises.predictions import predict
 from tx_helpers.exercises.quizzes import quiz
 from tx_helpers.exercises.record import progress

@@ -1,26 +1,23 @@
 """`check` an answer and read which mistake it makes; `hint` in three steps; `solution`, the tested code.
 
-`your_turn` checks an answer that the notebook goes on with, and returns the course's where the learner's does not pass.
-
 An answer is run on the exercise's cases. Its results are compared with the right ones in this order: kind, shape,
 dtype, finite or not, value. A wrong answer is then compared with every known mistake of the exercise: the one that
 gives the same numbers on every case is the one that was made. If there is none, the smallest wrong case is shown.
 """
 
 import dis
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from types import CodeType
 
 import torch
-from IPython.display import display
 from torch import Tensor
 
 from tx_helpers.environment import printable
 from tx_helpers.exercises.catalogue import find
 from tx_helpers.exercises.compare import as_tensor, difference, shown
 from tx_helpers.exercises.exercise import Exercise, Mistake
-from tx_helpers.exercises.kept import PARTS, keep
 from tx_helpers.exercises.record import note
-from tx_helpers.exercises.sandbox import Outcome, guarded
+from tx_helpers.exercises.sandbox import Outcome, guarded, stopped
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.show.charts import side_by_side, weight_map
 from tx_helpers.show.plots import Svg, svg_text
@@ -65,23 +62,6 @@ def check(name: str, answer: object) -> Feedback:
     return feedback
 
 
-def your_turn(name: str, answer: object) -> object:
-    """Check an answer, show the feedback, and return what the notebook goes on with: it, if it passes, else ours.
-
-    A class of notebook 08's model that passes is also kept in a file, for `your_own`.
-
-    ValueError if there is no such exercise, or if it is none that stands inside a notebook (`inline`).
-    """
-    if not find(name).inline:
-        raise ValueError(f"your_turn: {name!r} is an exercise from the end of a notebook; expected check({name!r}, …)")
-    feedback = check(name, answer)
-    whose = "your version" if feedback else "the course's version"
-    text = "not written yet." if feedback.state == "open" else feedback.text
-    kept = f" {keep(name, answer)}" if feedback and name in PARTS and isinstance(answer, type) else ""
-    display(replace(feedback, text=f"{text}\nFrom here on the notebook uses {whose}.{kept}"))
-    return answer if feedback else find(name).answer
-
-
 def examine(exercise: Exercise, answer: object) -> Feedback:
     """The feedback on an answer; nothing is written to the learner's file."""
     if not_attempted(answer):
@@ -96,12 +76,14 @@ def examine(exercise: Exercise, answer: object) -> Feedback:
         if outcome.problem:
             text = f"not yet: {outcome.problem}. The input was {told(exercise, case)}."
             return Feedback(exercise.name, "wrong", text)
-    try:
-        return compared(exercise, cases, rights, outcomes)
-    except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:  # sparse, quantised, on "meta" …
+    found: list[Feedback] = []
+    # A result may be sparse, quantised, on "meta", or have methods that never end.
+    problem = stopped(lambda: found.append(compared(exercise, cases, rights, outcomes)), exercise.seconds)
+    if problem:
         kind = type(outcomes[0].value).__name__
-        text = f"not yet: your result, of type {kind}, cannot be compared with the right one: {error}"
+        text = f"not yet: your result, of type {kind}, cannot be compared with the right one: {problem}"
         return Feedback(exercise.name, "wrong", text)
+    return found[0]
 
 
 def compared(exercise: Exercise, cases: list[tuple], rights: list, outcomes: list[Outcome]) -> Feedback:
@@ -138,7 +120,7 @@ def not_attempted(answer: object) -> bool:
     if answer is None or answer is Ellipsis:
         return True
     code = getattr(answer, "__code__", None)
-    if code is None:
+    if not isinstance(code, CodeType):
         return False
     steps = list(dis.get_instructions(code))
     nothing = {"RESUME", "NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE", "POP_TOP"}

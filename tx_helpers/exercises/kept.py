@@ -1,20 +1,25 @@
 """The learner's own model as a file: the source of every class of notebook 08 that has passed.
 
 The file is my_model.py, beside progress.json. It is plain Python: a head with the imports, then a section for each
-class behind a line `# %% Attention`. Whoever likes may read it, change it, or run it.
+class behind a line `# %% Attention 0f1e…`. The number in that line belongs to the text of the section as it was kept,
+so that `your_own` runs nothing that was written or changed elsewhere.
 """
 
 import ast
 import contextlib
+import hashlib
 import inspect
 import linecache
 import re
 from pathlib import Path
 
-from tx_helpers.exercises.record import progress_file, replace_file
+from tx_helpers.exercises.record import alone, progress_file, replace_file, set_aside, text_of
 
 PARTS = ("Embedding", "Attention", "FeedForward", "Block", "Encoder", "Decoder", "Transformer", "GPT")
-HEAD = '''"""Your own Transformer: every class that you have written in notebook 08, as it was when it passed."""
+HEAD = '''"""Your own Transformer: every class that you have written in notebook 08, as it was when it passed.
+
+Read it, run it, copy it. To change a class, change it in notebook 08: a text that was changed here is not used.
+"""
 
 import math
 
@@ -24,7 +29,7 @@ from torch import nn
 
 from tx_helpers.nn.positions import sinusoidal
 '''
-MARK = re.compile(r"^# %% (\w+)[ \t]*$", re.M)
+MARK = re.compile(r"^# %% (\w+)(?: (\w+))?[ \t]*$", re.M)
 
 
 def model_file() -> Path:
@@ -33,44 +38,64 @@ def model_file() -> Path:
 
 
 def definition(answer: type) -> str:
-    """The class's source with the imports, functions and classes of its cell; ValueError if it cannot be found.
+    """The class's source with what its cell defines for it; ValueError if it cannot be found.
 
-    `inspect.getsource` looks for a class in the file of its module, which a notebook does not have. The code of its
-    methods names the cell.
+    These are the cell's imports, functions and classes, and the constants that they use. `inspect.getsource` looks for
+    a class in the file of its module, which a notebook does not have. The code of its methods names the cell.
     """
     for method in filter(inspect.isfunction, vars(answer).values()):
         with contextlib.suppress(SyntaxError):
             cell = "".join(linecache.getlines(method.__code__.co_filename))
-            kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
-            found = [node for node in ast.parse(cell).body if isinstance(node, kinds)]
-            if any(isinstance(node, ast.ClassDef) and node.name == answer.__name__ for node in found):
-                return "\n\n\n".join(_source(cell, node) for node in found)
+            body = ast.parse(cell).body
+            if any(isinstance(node, ast.ClassDef) and node.name == answer.__name__ for node in body):
+                return "\n\n\n".join(_source(cell, node) for node in _needed(body, answer.__name__))
     raise ValueError(f"keep: the source of {answer.__name__} cannot be found; expected a class written in a cell")
 
 
-def read() -> dict[str, str]:
-    """Name of a class -> its section of the file, "" -> the head; empty if there is no file.
+def read() -> dict[str, tuple[str, str]]:
+    """Name of a class -> (its number, its section), "" -> ("", the head); empty if there is no file.
 
-    OSError or UnicodeDecodeError where the file cannot be read.
+    A file that is no text is set aside. OSError where it cannot be read.
     """
-    if not model_file().exists():
-        return {}
-    head, *rest = MARK.split(model_file().read_text(encoding="utf-8"))
-    return {"": head} | dict(zip(rest[::2], rest[1::2], strict=True))
-
-
-def keep(name: str, answer: type) -> str:
-    """Write the class into the file, in the order of PARTS. Returns a sentence that says whether it is kept."""
     try:
-        sections = {"": HEAD} | read() | {name: definition(answer)}
+        text = text_of(model_file())
+    except UnicodeDecodeError as error:
+        set_aside(model_file(), str(error))
+        text = ""
+    head, *rest = MARK.split(text)
+    parts = zip(rest[::3], rest[1::3], rest[2::3], strict=True)
+    return {"": ("", head)} | {name: (number or "", section.strip()) for name, number, section in parts} if text else {}
+
+
+def number_of(section: str) -> str:
+    """The number that belongs to the text of a section."""
+    return hashlib.sha256(section.strip().encode()).hexdigest()[:16]
+
+
+def keep(name: str, section: str) -> None:
+    """Write a class into the file, in the order of PARTS. OSError or ValueError where it cannot be written."""
+    with alone(model_file()):
+        sections = {"": ("", HEAD)} | read() | {name: (number_of(section), section.strip())}
         ordered = [part for part in PARTS if part in sections] + [part for part in sections if part not in ("", *PARTS)]
-        text = sections[""].rstrip() + "\n"
+        text = sections[""][1].rstrip() + "\n"
         for part in ordered:
-            text += f"\n\n# %% {part}\n\n\n{sections[part].strip()}\n"
+            number, section = sections[part]
+            text += f"\n\n# %% {part} {number}".rstrip() + f"\n\n\n{section}\n"
         replace_file(model_file(), text)
-    except (OSError, ValueError) as error:  # ValueError: a file that is not text, too
-        return f"It could not be kept for later notebooks ({type(error).__name__}: {error})."
-    return "It is kept for later notebooks, in the file my_model.py."
+
+
+def _needed(body: list[ast.stmt], name: str) -> list[ast.stmt]:
+    """The statements of a cell that its class needs: all imports and definitions, and the constants in them."""
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+    used = {
+        part.id for node in body if isinstance(node, kinds) for part in ast.walk(node) if isinstance(part, ast.Name)
+    }
+
+    def constant(node: ast.stmt) -> bool:
+        targets = {target.id for target in getattr(node, "targets", ()) if isinstance(target, ast.Name)}
+        return bool(targets & used - {name})
+
+    return [node for node in body if isinstance(node, kinds) or constant(node)]
 
 
 def _source(cell: str, node: ast.stmt) -> str:

@@ -1,14 +1,21 @@
-"""`your_own("Transformer")`: the learner's class of notebook 08, made of its kept source; ours where it is missing."""
+"""The learner's own code in the notebooks: `your_turn` goes on with an answer, `your_own` with a class of notebook 08.
+
+Attention = your_turn("Attention", Attention)     # the learner's version where it passes, else the course's
+your_own("Transformer")                           # made of the kept source; ours where it is missing
+"""
 
 import inspect
 import linecache
+from dataclasses import replace
 from types import CodeType
+
+from IPython.display import display
 
 from tx_helpers import plain as plain_model
 from tx_helpers.environment import printable
 from tx_helpers.exercises.catalogue import find
-from tx_helpers.exercises.checks import examine
-from tx_helpers.exercises.kept import HEAD, PARTS, read
+from tx_helpers.exercises.checks import check, examine
+from tx_helpers.exercises.kept import HEAD, PARTS, definition, keep, number_of, read
 from tx_helpers.exercises.sandbox import guarded
 from tx_helpers.nn.arguments import check_one_of
 
@@ -20,6 +27,23 @@ USES = {
     "Transformer": ("Encoder", "Decoder"),
     "GPT": ("Encoder",),
 }
+
+
+def your_turn(name: str, answer: object) -> object:
+    """Check an answer, show the feedback, and return what the notebook goes on with: it, if it passes, else ours.
+
+    A class of notebook 08's model that passes is also kept in a file, for `your_own`.
+
+    ValueError if there is no such exercise, or if it is none that stands inside a notebook (`inline`).
+    """
+    if not find(name).inline:
+        raise ValueError(f"your_turn: {name!r} is an exercise from the end of a notebook; expected check({name!r}, …)")
+    feedback = check(name, answer)
+    whose = "your version" if feedback else "the course's version"
+    text = "not written yet." if feedback.state == "open" else feedback.text
+    kept = f" {_kept(name, answer)}" if feedback and name in PARTS and isinstance(answer, type) else ""
+    display(replace(feedback, text=f"{text}\nFrom here on the notebook uses {whose}.{kept}"))
+    return answer if feedback else find(name).answer
 
 
 def your_own(name: str) -> type:
@@ -53,7 +77,7 @@ def needed(name: str) -> set[str]:
     return {name}.union(*(needed(part) for part in USES.get(name, ())))
 
 
-def assembled(parts: list[str], sections: dict[str, str]) -> tuple[dict, dict[str, str]]:
+def assembled(parts: list[str], sections: dict[str, tuple[str, str]]) -> tuple[dict, dict[str, str]]:
     """(the names of a module made of these parts, part -> why it is ours); each is made with those before it."""
     made: dict = {"__name__": "my_model"}
     ours: dict[str, str] = {}
@@ -66,19 +90,32 @@ def assembled(parts: list[str], sections: dict[str, str]) -> tuple[dict, dict[st
     return made, ours
 
 
-def _failure(part: str, sections: dict[str, str], made: dict) -> str:
+def _kept(name: str, answer: type) -> str:
+    """Keep a class that has passed, if it passes without the rest of the notebook, too. Returns what became of it."""
+    try:
+        source = definition(answer)
+        parts = [part for part in PARTS if part in needed(name)]
+        _, ours = assembled(parts, read() | {name: (number_of(source), source)})
+        if name in ours:
+            return f"It is not kept for later notebooks: without your other cells it {ours[name].splitlines()[0]}"
+        keep(name, source)
+    except (OSError, ValueError) as error:
+        return f"It could not be kept for later notebooks ({type(error).__name__}: {error})."
+    return "It is kept for later notebooks, in the file my_model.py."
+
+
+def _failure(part: str, sections: dict[str, tuple[str, str]], made: dict) -> str:
     """Define the learner's class among the names made so far; why that fails, or "" if it passes."""
     if part not in sections:
         return "not written yet"
-
-    def define() -> None:
-        exec(_compiled(sections[""], "head"), made)
-        exec(_compiled(sections[part], part), made)
-
-    outcome = guarded(define, (), SECONDS)
+    number, section = sections[part]
+    if number != number_of(section):  # neither what has passed nor, perhaps, the learner's
+        return "changed in the file: run its cell in notebook 08 again"
+    outcome = guarded(lambda: exec(_compiled(section, part), made), (), SECONDS)
     if outcome.problem or outcome.not_written:
-        return "does not run"
-    return "" if examine(find(part), made.get(part)).state == "right" else "does not pass"
+        return f"does not run: {outcome.problem}"
+    feedback = examine(find(part), made.get(part))
+    return "" if feedback else f"does not pass: {feedback.text.removeprefix('not yet: ')}"
 
 
 def _compiled(source: str, part: str) -> CodeType:
@@ -89,4 +126,4 @@ def _compiled(source: str, part: str) -> CodeType:
 
 
 def _listed(ours: dict[str, str]) -> str:
-    return ", ".join(f"{part} ({why})" for part, why in ours.items())
+    return ", ".join(f"{part} ({why.partition(':')[0]})" for part, why in ours.items())

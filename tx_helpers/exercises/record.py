@@ -6,25 +6,34 @@
 
 The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another. It also holds
 the learner's predictions, all under one name that no exercise can have.
+
+Nothing about this file stops a notebook. A damaged one is set aside under another name, and what cannot be read or
+written is told in a line.
 """
 
 import contextlib
 import csv
+import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import platformdirs
+from filelock import FileLock  # a dependency of torch
 
+from tx_helpers.environment import printable
 from tx_helpers.exercises.catalogue import notebook_of, of_notebook
 from tx_helpers.nn.arguments import described
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
 
 PREDICTIONS = "the-predictions"
+ENTRY = {"right": False, "tries": 0, "mistakes": [], "first": "", "last": ""}
+PATIENCE = 10.0  # seconds for which a kernel waits until another one has written
+_told: set[str] = set()
 TITLES = {
     "01": "The limits of recurrence",
     "02": "Tokens and embeddings",
@@ -46,57 +55,94 @@ TITLES = {
 
 
 def progress_file() -> Path:
-    """The path of the record; the file may not exist yet."""
-    named = os.environ.get("TX_PROGRESS")
+    """The path of the record; the file may not exist yet. ValueError if TX_PROGRESS begins with an unknown user."""
+    named = os.path.expanduser(os.environ.get("TX_PROGRESS", ""))
+    if named.startswith("~"):
+        raise ValueError(f"TX_PROGRESS: {named!r} begins with a user that this machine does not have")
     folder = platformdirs.user_data_dir("tx_helpers", appauthor=False)
-    return Path(named).expanduser() if named else Path(folder) / "progress.json"
+    return Path(named) if named else Path(folder) / "progress.json"
 
 
 def read() -> dict[str, dict]:
-    """Exercise -> {"right": bool, "tries": int, "mistakes": [names], "first": time, "last": time}; times in UTC.
-
-    ValueError if the file exists but cannot be read; it is left as it is.
-    """
-    return {name: entry for name, entry in _content().items() if name != PREDICTIONS}
+    """Exercise -> {"right": bool, "tries": int, "mistakes": [names], "first": time, "last": time}; times in UTC."""
+    entries = {name: entry for name, entry in _readable().items() if name != PREDICTIONS and isinstance(entry, dict)}
+    return {name: _sound(entry) for name, entry in entries.items()}
 
 
 def guesses() -> dict[str, str | float]:
-    """Key of a prediction -> what the learner said; empty if the file cannot be read."""
-    try:
-        return _content().get(PREDICTIONS, {})
-    except ValueError:
-        return {}
+    """Key of a prediction -> what the learner said."""
+    found = _readable().get(PREDICTIONS)
+    return found if isinstance(found, dict) else {}
 
 
 def note(name: str, *, right: bool, mistake: str = "") -> None:
-    """Record a try. An exercise that was right once stays right; a file that cannot be written is ignored."""
+    """Record a try. An exercise that was right once stays right. A line says so where it cannot be recorded."""
 
     def add(content: dict[str, dict]) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        entry = content.setdefault(name, {"right": False, "tries": 0, "mistakes": [], "first": now})
-        entry |= {"right": entry["right"] or right, "tries": entry["tries"] + 1, "last": now}
+        before = content.get(name)
+        entry = _sound(before if isinstance(before, dict) else {})
+        entry |= {"right": entry["right"] or right, "tries": entry["tries"] + 1}
+        entry |= {"first": entry["first"] or now, "last": now}
         if mistake and mistake not in entry["mistakes"]:
             entry["mistakes"].append(mistake)
+        content[name] = entry
 
     _change(add)
 
 
 def note_guess(key: str, answer: str | float) -> None:
-    """Record a prediction, unless there is one already: the first is kept. A file that cannot be written is ignored."""
-    _change(lambda content: content.setdefault(PREDICTIONS, {}).setdefault(key, answer))
+    """Record a prediction, unless there is one already: the first is kept."""
+
+    def add(content: dict[str, dict]) -> None:
+        if not isinstance(content.get(PREDICTIONS), dict):
+            content[PREDICTIONS] = {}
+        content[PREDICTIONS].setdefault(key, answer)
+
+    _change(add)
+
+
+@contextlib.contextmanager
+def alone(file: Path) -> Iterator[None]:
+    """While the block reads and writes the file, other threads and kernels wait. OSError if they take too long."""
+    user = getattr(os, "getuid", int)()  # Windows gives each user a folder of temporary files
+    name = hashlib.sha256(os.fsencode(f"{user} {os.path.realpath(file)}")).hexdigest()[:16]
+    with FileLock(Path(tempfile.gettempdir()) / f"tx_helpers-{name}.lock", timeout=PATIENCE):
+        yield
+
+
+def text_of(file: Path) -> str:
+    """What stands in a text file, "" if there is none. OSError if it is none or may not be read; UnicodeDecodeError."""
+    if not file.exists():
+        return ""
+    if not file.is_file():  # a folder; a pipe, on which one would wait for ever
+        raise OSError(f"{file} is not a plain file")
+    return file.read_text(encoding="utf-8-sig")
 
 
 def replace_file(file: Path, text: str) -> None:
     """Write a file in one step: another kernel may read it at this moment. OSError where it cannot be written."""
+    file = Path(os.path.realpath(file))  # a link stays a link
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
         os.replace(temporary, file)
     except OSError:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def set_aside(file: Path, why: str) -> None:
+    """Give a damaged file another name, so that a new one can begin, and say so."""
+    file = Path(os.path.realpath(file))
+    now = datetime.now(UTC).strftime("%Y-%m-%d-%H-%M-%S-%f")
+    other = file.with_name(f"{file.stem}-damaged-{now}{file.suffix}")
+    os.replace(file, other)
+    _tell(f"{file.name} is damaged ({why}). It is now called {other.name}, beside it, and a new one begins.")
 
 
 def reset() -> None:
@@ -157,21 +203,47 @@ def drawn(course: dict[str, dict[str, str]]) -> Svg:
     return card(end + 30, y - 4, parts, f"{right} of {total} exercises solved ({rows}).")
 
 
+def _sound(entry: dict) -> dict:
+    """An entry with all its parts, those of another kind replaced; the list is a copy."""
+    whole = {key: entry[key] if type(entry.get(key)) is type(part) else part for key, part in ENTRY.items()}
+    return whole | {"mistakes": [mistake for mistake in whole["mistakes"] if isinstance(mistake, str)]}
+
+
 def _content() -> dict[str, dict]:
-    """All that the file holds; ValueError if it exists but cannot be read."""
+    """All that the file holds; a damaged file is set aside. OSError if it cannot be read."""
     file = progress_file()
-    if not file.exists():
-        return {}
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-        return {str(name): dict(entry) for name, entry in content.items()}
-    except (ValueError, TypeError, AttributeError) as error:
-        raise ValueError(f"progress: {file} cannot be read ({error}); repair or delete it") from error
+        content = json.loads(text_of(file) or "{}")
+        why = "" if isinstance(content, dict) else f"it holds a {type(content).__name__}, not a dict"
+    except (ValueError, RecursionError) as error:
+        content, why = {}, f"{type(error).__name__}: {error}"
+    if why:
+        set_aside(file, why)
+    return {} if why else content
+
+
+def _readable() -> dict[str, dict]:
+    try:
+        with alone(progress_file()):
+            return _content()
+    except (OSError, ValueError) as error:
+        _tell(f"Your progress cannot be read ({error}).")
+        return {}
 
 
 def _change(change: Callable[[dict[str, dict]], object]) -> None:
-    """Change what the file holds. Not a spoilt file, which is left alone, nor a read-only one: they stop nobody."""
-    with contextlib.suppress(ValueError, OSError):  # OSError: a read-only home, a full disk
-        content = _content()
-        change(content)
-        replace_file(progress_file(), json.dumps(content, indent=1, ensure_ascii=False))
+    """Change what the file holds; a file that cannot be written (a read-only home, a full disk) stops nobody."""
+    try:
+        with alone(progress_file()):
+            content = _content()
+            change(content)
+            replace_file(progress_file(), json.dumps(content, indent=1, ensure_ascii=False))
+    except (OSError, ValueError) as error:
+        _tell(f"Your progress cannot be recorded ({error}).")
+
+
+def _tell(line: str) -> None:
+    """Print a line, once a session."""
+    if line not in _told:
+        _told.add(line)
+        print(printable(line))

@@ -1,4 +1,8 @@
-"""Run a learner's code without damage: with a time limit, on copies of the inputs, with global state restored."""
+"""Run a learner's code without damage: with a time limit, on copies of the inputs, with global state restored.
+
+It guards against slips, not against malice: the code runs in the learner's own kernel. What ends that process at once
+(`os._exit`, a crash inside a library) or keeps it inside one long call of a library cannot be stopped from here.
+"""
 
 import builtins
 import contextlib
@@ -8,6 +12,8 @@ import io
 import linecache
 import math
 import random
+import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -34,22 +40,19 @@ class Outcome:
     remarks: list[str] = field(default_factory=list)
 
 
+class _Printed(io.StringIO):
+    """What the code prints; it stays open whatever the code does."""
+
+    def close(self) -> None:
+        pass
+
+
 def guarded(call: Callable[..., object], inputs: tuple, seconds: float) -> Outcome:
     """call(*inputs) on copies of the inputs, stopped after `seconds`; remarks tell what it printed or changed."""
     own = copy.deepcopy(inputs)
-    printed, outcome = io.StringIO(), Outcome()
-    with _left_as_found() as touched:
-        try:
-            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), time_limit(seconds):
-                outcome.value = call(*own)
-        except TooLong:
-            outcome.problem = f"it was still running after {seconds:g} seconds; look for a loop that never ends"
-        except NotImplementedError:
-            outcome.not_written = True
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # SystemExit, too: no answer ends the learner's session
-            outcome.problem = f"it raised {type(error).__name__}: {_short(error)}{_place(error)}"
+    printed, outcome = _Printed(), Outcome()
+    with _left_as_found() as touched, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        outcome.problem = stopped(lambda: _run(call, own, outcome), seconds)
     if printed.getvalue():
         text = _short(printed.getvalue().strip() or "an empty line")
         outcome.remarks.append(f"it prints ({text!r}); that is fine while you look for a mistake")
@@ -59,13 +62,73 @@ def guarded(call: Callable[..., object], inputs: tuple, seconds: float) -> Outco
     return outcome
 
 
+def _run(call: Callable[..., object], inputs: tuple, outcome: Outcome) -> None:
+    try:
+        outcome.value = call(*inputs)
+    except NotImplementedError:
+        outcome.not_written = True
+
+
+def stopped(call: Callable[[], object], seconds: float) -> str:
+    """Call it. Returns what ended it before it was done: the end of its time, or an error of any kind; else ""."""
+    try:
+        with time_limit(seconds):
+            try:
+                call()
+            except (KeyboardInterrupt, TooLong):
+                raise
+            except BaseException as error:  # SystemExit, too: no answer ends the learner's session
+                return f"it raised {type(error).__name__}: {_short(_text(error))}{_place(error)}"
+    except TooLong:
+        return f"it was still running after {seconds:g} seconds; look for a loop that never ends"
+    return ""
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "(an error whose own text raises an error)"
+
+
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TooLong inside the block when its time is over.
+    """Raise TooLong inside the block when its time is over, and again every 0.1 seconds if the code catches it.
 
-    Another thread raises it in this one, because signals work in the main thread only, and not on Windows. Python
-    raises it between two bytecode instructions, so it waits for a long call of a library to return. If the code
-    catches the exception, it is raised again every 0.1 seconds.
+    Python raises it between two bytecode instructions, so it waits for a long call of a library to return.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    stop = _alarm(seconds) if main and hasattr(signal, "setitimer") else _watcher(seconds)
+    try:
+        yield
+    finally:
+        try:
+            stop()
+        except TooLong:  # raised at the last moment; the next one is 0.1 seconds away
+            stop()
+
+
+def _alarm(seconds: float) -> Callable[[], None]:
+    """A signal raises TooLong; it interrupts the arithmetic of long integers, too. Returns what turns it off."""
+
+    def ring(*_) -> None:
+        raise TooLong
+
+    handler = signal.signal(signal.SIGALRM, ring)
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)
+
+    def stop() -> None:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, handler)
+
+    return stop
+
+
+def _watcher(seconds: float) -> Callable[[], None]:
+    """Another thread raises TooLong in this one: on Windows and beside the main thread. Returns what ends it.
+
+    An exception that is on its way is never cancelled: it is raised in `stop`. Python 3.11 would not forget the
+    cancelled one, and with a tracer or a profiler it would hang.
     """
     thread, over, lock = threading.get_ident(), threading.Event(), threading.Lock()
 
@@ -77,15 +140,13 @@ def time_limit(seconds: float) -> Iterator[None]:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooLong))
             wait = 0.1
 
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        while not over.is_set():
-            with contextlib.suppress(TooLong), lock:  # it may still be raised here
-                over.set()
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), None)  # cancel one not yet raised
+    threading.Thread(target=watch, daemon=True).start()
+
+    def stop() -> None:
+        with lock:
+            over.set()
+
+    return stop
 
 
 @contextlib.contextmanager
@@ -96,9 +157,13 @@ def _left_as_found() -> Iterator[list[str]]:
     dtype, gradients = torch.get_default_dtype(), torch.is_grad_enabled()
     device = torch.get_default_device()
     contents = [(place, dict(vars(place))) for place in SHARED]
+    recursion, set_recursion = sys.getrecursionlimit(), sys.setrecursionlimit
+    sys.setrecursionlimit = lambda limit: touched.append("it sets the recursion limit, which has no effect here")
     try:
         yield touched
     finally:
+        sys.setrecursionlimit = set_recursion
+        sys.setrecursionlimit(recursion)
         for place, before in contents:
             after = dict(vars(place))
             for name, value in after.items():

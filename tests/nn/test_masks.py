@@ -36,11 +36,6 @@ def test_sliding_window_mask_by_hand():
     assert sliding_window_mask(4, window=2).tolist() == [*expected, [False, False, True, True]]
 
 
-def test_sinks_stay_in_sight():
-    rows = sliding_window_mask(5, window=2, sinks=1).long().tolist()
-    assert rows == [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 0, 1, 1, 0], [1, 0, 0, 1, 1]]
-
-
 def test_block_sparse_mask_by_hand():
     local = block_sparse_mask(6, block=2).long().tolist()
     assert local == [
@@ -71,11 +66,11 @@ def test_sliding_window_mask_is_its_definition(lengths, window):
 
 
 @properties
-@given(lengths, st.integers(1, 6), st.integers(0, 4))
-def test_sinks_are_their_definition(lengths, window, sinks):
+@given(lengths, st.integers(1, 6))
+def test_a_window_is_its_definition(lengths, window):
     T, S = lengths
-    definition = table(T, S, lambda query, key: key <= query and (key > query - window or key < sinks))
-    assert torch.equal(sliding_window_mask(T, S, window=window, sinks=sinks), definition)
+    definition = table(T, S, lambda query, key: query - window < key <= query)
+    assert torch.equal(sliding_window_mask(T, S, window=window), definition)
 
 
 @properties
@@ -149,7 +144,6 @@ def test_masks_live_where_they_are_asked_to(device):
         (lambda: causal_mask(-2, 3), "mask: -2 query positions, 3 key positions"),
         (lambda: sliding_window_mask(4, 3, window=2), "mask: 4 query positions, 3 key positions"),
         (lambda: sliding_window_mask(4, window=0), "sliding_window_mask: window=0, expected at least 1"),
-        (lambda: sliding_window_mask(4, window=2, sinks=-1), "sliding_window_mask: sinks=-1, expected at least 0"),
         (lambda: block_sparse_mask(4, block=0), "block_sparse_mask: block=0, expected at least 1"),
         (lambda: block_sparse_mask(4, block=2, every=0), "block_sparse_mask: every=0, expected at least 1"),
         (lambda: padding_mask(torch.tensor([1, 2]), 0), r"padding_mask: ids of shape \(2,\), expected int \(B, S\)"),

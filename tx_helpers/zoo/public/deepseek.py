@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from tx_helpers.nn.config import FeedForwardConfig, LayerConfig, TransformerConfig
-from tx_helpers.zoo.parts.expert_groups import ExpertGroups
-from tx_helpers.zoo.parts.experts import ExpertsConfig
+from tx_helpers.zoo.parts.experts import ExpertGroups, ExpertsConfig
 from tx_helpers.zoo.parts.latent import LatentConfig
 from tx_helpers.zoo.public.family import TRAINING, Field, Row
 from tx_helpers.zoo.public.llama import DERIVED, FIELDS, LLAMA, ROWS, WRITTEN, checked_rope, prepare

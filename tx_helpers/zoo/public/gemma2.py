@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from tx_helpers.nn.config import PositionConfig, TransformerConfig
+from tx_helpers.zoo.parts.outputs import CappedOutput
+from tx_helpers.zoo.parts.softmaxes import CappedScores
 from tx_helpers.zoo.public.family import Field, Row
 from tx_helpers.zoo.public.gemma import GEMMA
 from tx_helpers.zoo.public.llama import ROWS, WRITTEN, checked_rope, prepare
@@ -31,6 +33,17 @@ def _whole(number: float) -> int:
     return round(number)
 
 
+def _cap(ours: str, kind: type[CappedScores | CappedOutput], default: float | None) -> Field:
+    """A field for a part with a cap; None: no part."""
+
+    def write(part: Any) -> float | None:
+        if part is not None and not isinstance(part, kind):
+            raise TypeError(f"not a {kind.__name__}")
+        return part and part.cap
+
+    return Field(ours, default and kind(default), lambda cap: None if cap is None else kind(cap), write)
+
+
 def _every_other(config: TransformerConfig, fields: Mapping[str, Any]) -> TransformerConfig:
     return with_windows(config, slides(fields, lambda i: i % 2 == 0), fields.get("sliding_window", 4096))
 
@@ -42,8 +55,8 @@ GEMMA2 = replace(
     fields=GEMMA.fields
     | {
         "query_pre_attn_scalar": SCALE,
-        "attn_logit_softcapping": Field("attention.soft_cap", 50.0),
-        "final_logit_softcapping": Field("embedding.output_soft_cap", 30.0),
+        "attn_logit_softcapping": _cap("attention.attend", CappedScores, 50.0),
+        "final_logit_softcapping": _cap("embedding.output", CappedOutput, 30.0),
     },
     constants=GEMMA.constants | {"wiring": "sandwich"},
     rows=lambda config: BOTH_SIDES,
@@ -92,7 +105,7 @@ GEMMA3 = replace(
     name="gemma3_text",
     architectures=("Gemma3TextModel", "Gemma3ForCausalLM"),
     fields={name: field for name, field in GEMMA2.fields.items() if name != "attn_logit_softcapping"}
-    | {"final_logit_softcapping": Field("embedding.output_soft_cap", None)},
+    | {"final_logit_softcapping": _cap("embedding.output", CappedOutput, None)},
     constants=GEMMA2.constants | {"attention.qk_norm": True},
     prepare=_gemma3_prepare,
     layered=_five_of_six,

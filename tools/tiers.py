@@ -5,7 +5,8 @@ the package's root, or a folder; a longer name is looked up first.
 """
 
 TIERS: dict[str, tuple[str, ...]] = {
-    "Maths": ("plain", "nn", "zoo.parts"),
+    "Maths": ("plain", "nn"),
+    "Parts": ("zoo.parts",),
     "Text": ("text",),
     "Work": ("training", "generation"),
     "Models": ("zoo", "environment"),

@@ -14,6 +14,7 @@ from tx_helpers.diagnose.report import WRONG as FOUND
 from tx_helpers.nn.config import EmbeddingConfig, FeedForwardConfig, PositionConfig
 from tx_helpers.nn.models import EncoderDecoder
 from tx_helpers.zoo.parts.experts import ExpertsConfig
+from tx_helpers.zoo.parts.outputs import ScaledOutput
 from wrong_models import NO_MODEL, UNSEEN, WRONG, Toy
 
 
@@ -75,7 +76,7 @@ class OwnTokenOnly(Toy):
 
 
 def loud():
-    return ours(embedding=EmbeddingConfig(output_scale=30.0))
+    return ours(embedding=EmbeddingConfig(output=ScaledOutput(30.0)))
 
 
 class Deaf(nn.Module):
@@ -112,7 +113,7 @@ class Foresight(nn.Module):
         (Copier, dict(trained=True), "echo", FOUND, "100%"),
         (Foresight, {}, "start", FOUND, "0.00 on the random tokens"),
         (
-            lambda: ours(embedding=EmbeddingConfig(output_scale=30.0)),
+            lambda: ours(embedding=EmbeddingConfig(output=ScaledOutput(30.0))),
             dict(trained=False),
             "start",
             FOUND,

@@ -158,15 +158,12 @@ def embedding(**options) -> InputEmbedding:
     return randomise(InputEmbedding(nn.Embedding(V, D), LearnedPositions(S, D), **options).double())
 
 
-def test_the_embedding_is_the_sum_of_its_parts_then_norm():
+def test_the_embedding_is_the_sum_of_token_and_position():
     ids, positions = tokens(B, T), torch.stack([torch.arange(T), torch.arange(T) + 2])
-    segments = tokens(B, T, seed=3, low=0, high=2)
-    layer = embedding(scale=True, segments=2, norm=nn.LayerNorm(D))
-    token, table = layer.tokens.weight[ids] * math.sqrt(D), layer.positions.table.weight[positions]
-    expected = layer.norm(token + table + layer.segments.weight[segments])
-    torch.testing.assert_close(layer(ids, positions, segments), expected, rtol=1e-12, atol=1e-12)
-    all_of_the_first = layer.norm(token + table + layer.segments.weight[0])
-    torch.testing.assert_close(layer(ids, positions), all_of_the_first, rtol=1e-12, atol=1e-12)
+    layer = embedding(scale=True)
+    expected = layer.tokens.weight[ids] * math.sqrt(D) + layer.positions.table.weight[positions]
+    torch.testing.assert_close(layer(ids, positions), expected, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(layer(ids, positions[:, 2:], 2), expected[:, 2:], rtol=1e-12, atol=1e-12)
 
 
 def test_the_embedding_without_scale_norm_or_positions_is_the_table():
@@ -178,26 +175,8 @@ def test_the_embedding_without_scale_norm_or_positions_is_the_table():
     assert torch.equal(layer(ids, torch.arange(T)), expected)
 
 
-def test_with_token_shift_the_previous_tokens_are_added():
-    """Below position n there is nothing n places before, whatever stands there: each row counts for itself."""
-    ids, previous = tokens(B, T), [tokens(B, T, seed=4), tokens(B, T, seed=5)]
-    positions = torch.stack([torch.arange(T), torch.arange(T).sub(2).clamp(min=0)])
-    layer = embedding(token_shift=2, scale=True)
-    nn.init.normal_(layer.token_shift)
-    shares = [layer.token_shift[n] * layer.tokens.weight[earlier] for n, earlier in enumerate(previous)]
-    shares[0][0, :1] = shares[0][1, :3] = 0
-    shares[1][0, :2] = shares[1][1, :4] = 0
-    expected = layer.tokens.weight[ids] * math.sqrt(D) + sum(shares) + layer.positions.table.weight[positions]
-    torch.testing.assert_close(layer(ids, positions, previous_ids=previous), expected, rtol=1e-12, atol=1e-12)
-
-
-def test_the_token_shift_starts_at_zero():
-    assert torch.equal(InputEmbedding(nn.Embedding(V, D), token_shift=3).token_shift, torch.zeros(3, D))
-    assert InputEmbedding(nn.Embedding(V, D)).token_shift is None
-
-
 def test_dropout_of_the_embedding_comes_last():
-    layer = embedding(norm=nn.LayerNorm(D), dropout=1.0)
+    layer = embedding(dropout=1.0)
     ids = tokens(B, T)
     assert torch.equal(layer(ids, torch.arange(T)), torch.zeros(B, T, D).double())
     assert layer.eval()(ids, torch.arange(T)).abs().max() > 0
@@ -218,7 +197,7 @@ def test_blocks_report_their_hidden_states():
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 def test_blocks_follow_device_and_precision(device, dtype):
     ids, positions = tokens(B, T).to(device), torch.arange(T, device=device)
-    x = embedding(segments=2).to(device, dtype)(ids, positions)
+    x = embedding().to(device, dtype)(ids, positions)
     memory = normal(B, S, D, seed=1).to(device, dtype)
     for out in (encoder_block().to(device, dtype)(x), decoder_block().to(device, dtype)(x, memory)):
         assert (out.shape, out.dtype, out.device.type) == ((B, T, D), dtype, device)
@@ -229,18 +208,6 @@ def test_blocks_follow_device_and_precision(device, dtype):
     [
         (lambda: encoder_block(wiring="both"), "block: wiring is 'both', expected a function"),
         (lambda: decoder_block(wiring=None), "block: wiring is None, expected a function"),
-        (
-            lambda: embedding()(tokens(B, T), torch.arange(T), tokens(B, T)),
-            r"InputEmbedding: segments of shape \(2, 5\) for ids of shape \(2, 5\), in a model with 0 segment types",
-        ),
-        (
-            lambda: embedding(segments=2)(tokens(B, T), torch.arange(T), tokens(B, S)),
-            r"InputEmbedding: segments of shape \(2, 7\) for ids of shape \(2, 5\), in a model with 2 segment types",
-        ),
-        (
-            lambda: embedding(segments=2)(tokens(B, T), torch.arange(T), torch.full((B, T), 2)),
-            "InputEmbedding: segments 2 … 2 of 2 types",
-        ),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -12,6 +12,7 @@ from tx_helpers.nn.cache import KVCache
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.config import AttentionConfig, EmbeddingConfig
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
+from tx_helpers.zoo.parts.inputs import TokenShift
 
 
 def conditions(kind: type, source: Tensor) -> tuple[Tensor, ...]:
@@ -28,7 +29,9 @@ def test_a_decoder_fed_piece_by_piece_gives_the_logits_of_the_whole(chunks, cach
     ids = tokens(3, S)
     for row, padding in enumerate((0, 1, 3)):
         ids[row, :padding] = PAD
-    changes = dict(attention=AttentionConfig(H, n_kv_heads=1, qk_norm=True), embedding=EmbeddingConfig(token_shift=2))
+    changes = dict(
+        attention=AttentionConfig(H, n_kv_heads=1, qk_norm=True), embedding=EmbeddingConfig(input=TokenShift(2))
+    )
     built = model(DecoderOnly, positions, dtype=dtype, **changes)
     with torch.no_grad():
         whole = built(ids)
@@ -46,7 +49,7 @@ def test_a_decoder_fed_piece_by_piece_gives_the_logits_of_the_whole(chunks, cach
 def test_an_encoder_decoder_fed_piece_by_piece_gives_the_logits_of_the_whole(chunks, cached, positions, dtype):
     source, target = tokens(3, S), tokens(3, T, seed=1)
     source[1, 4:] = source[2, :2] = PAD
-    embedding = EmbeddingConfig(token_shift=2)
+    embedding = EmbeddingConfig(input=TokenShift(2))
     built = model(EncoderDecoder, positions, dtype=dtype, n_layers=3, n_encoder_layers=1, embedding=embedding)
     with torch.no_grad():
         close(feed(built.start(source, cached=cached), target, chunks), built(source, target), TOLERANCE[dtype])
@@ -59,7 +62,7 @@ def test_select_keeps_repeats_and_reorders_the_rows(cached, kind, positions):
     """As beam search does: rows go, come twice, change places; what follows is as if they had always been so."""
     ids, source, rows = tokens(3, T), tokens(3, S, seed=1), torch.tensor([2, 0, 2, 1])
     ids[2, 0] = source[2, 5:] = PAD
-    built, more = model(kind, positions, embedding=EmbeddingConfig(token_shift=2)), tokens(4, 2, seed=2)
+    built, more = model(kind, positions, embedding=EmbeddingConfig(input=TokenShift(2))), tokens(4, 2, seed=2)
     with torch.no_grad():
         state = built.start(*conditions(kind, source) or (3,), cached=cached)
         feed(state, ids, [3, 2])
@@ -80,7 +83,7 @@ def test_select_keeps_repeats_and_reorders_the_rows(cached, kind, positions):
 @pytest.mark.parametrize("gradients", [True, False])
 def test_after_a_rewind_it_is_as_if_the_ids_had_never_been(gradients, cached, kind, positions):
     ids, other, source = tokens(3, T), tokens(3, 4, seed=2), tokens(3, S, seed=1)
-    built = model(kind, positions, embedding=EmbeddingConfig(token_shift=2))
+    built = model(kind, positions, embedding=EmbeddingConfig(input=TokenShift(2)))
     with torch.set_grad_enabled(gradients):
         state = built.start(*conditions(kind, source) or (3,), cached=cached)
         feed(state, ids, [3, 2])

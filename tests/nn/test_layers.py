@@ -9,7 +9,7 @@ from torch import nn
 
 from parity import DEVICES, B, D, F, T, normal, randomise
 from tx_helpers.nn.capture import capture
-from tx_helpers.nn.layers import ACTIVATIONS, FeedForward, GatedFeedForward, RMSNorm, soft_cap, squared_relu, tanh_gelu
+from tx_helpers.nn.layers import ACTIVATIONS, FeedForward, GatedFeedForward, RMSNorm, squared_relu, tanh_gelu
 
 FORMULAS = {
     "relu": lambda x: max(0.0, x),
@@ -95,16 +95,6 @@ def test_rms_norm_plus_one_begins_as_the_plain_one():
     close(other(normal(B, T, D)), plain(normal(B, T, D)) * (1 + other.weight), rtol=1e-12, atol=1e-12)
 
 
-def test_soft_cap_by_hand():
-    """Small numbers pass, large ones stop at the cap, and the order stays."""
-    x = torch.tensor([-1e9, -1.0, 0.0, 0.01, 1.0, 3.0, 1e9]).double()
-    out = soft_cap(x, 2.0)
-    assert (out[0], out[2], out[-1]) == (-2.0, 0.0, 2.0)
-    assert out[3].item() == pytest.approx(0.01, rel=1e-4)
-    assert out[5].item() == pytest.approx(2 * math.tanh(1.5))
-    assert (out.diff() > 0).all()
-
-
 def test_rms_norm_of_zeros_is_zero():
     assert torch.equal(RMSNorm(D)(torch.zeros(T, D)), torch.zeros(T, D))
 
@@ -144,7 +134,6 @@ def test_layers_follow_device_and_precision(device, dtype):
             r"feed-forward: x of shape \(2, 5, 10\), expected float \(…, 12\)",
         ),
         (lambda: GatedFeedForward(D, F)(torch.ones(B, T, 10)), r"gated feed-forward: x of shape \(2, 5, 10\)"),
-        (lambda: soft_cap(torch.ones(3), 0.0), "soft_cap: cap=0.0, expected more than 0"),
         (lambda: RMSNorm(D)(torch.ones(B, T, 1)), r"RMSNorm: x of shape \(2, 5, 1\), expected float \(…, 12\)"),
     ],
 )

@@ -35,11 +35,6 @@ def test_sliding_window_mask_by_hand():
     assert sliding_window_mask(4, window=2).tolist() == [*expected, [False, False, True, True]]
 
 
-def test_sinks_stay_in_sight():
-    rows = sliding_window_mask(5, window=2, sinks=1).long().tolist()
-    assert rows == [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 0, 1, 1, 0], [1, 0, 0, 1, 1]]
-
-
 lengths = st.tuples(st.integers(1, 9), st.integers(0, 9)).map(lambda x: (x[0], x[0] + x[1]))
 
 
@@ -60,11 +55,11 @@ def test_sliding_window_mask_is_its_definition(lengths, window):
 
 
 @properties
-@given(lengths, st.integers(1, 6), st.integers(0, 4))
-def test_sinks_are_their_definition(lengths, window, sinks):
+@given(lengths, st.integers(1, 6))
+def test_a_window_is_its_definition(lengths, window):
     T, S = lengths
-    definition = table(T, S, lambda query, key: key <= query and (key > query - window or key < sinks))
-    assert torch.equal(sliding_window_mask(T, S, window=window, sinks=sinks), definition)
+    definition = table(T, S, lambda query, key: query - window < key <= query)
+    assert torch.equal(sliding_window_mask(T, S, window=window), definition)
 
 
 @properties
@@ -123,7 +118,6 @@ def test_masks_live_where_they_are_asked_to(device):
         (lambda: causal_mask(-2, 3), "mask: -2 query positions, 3 key positions"),
         (lambda: sliding_window_mask(4, 3, window=2), "mask: 4 query positions, 3 key positions"),
         (lambda: sliding_window_mask(4, window=0), "sliding_window_mask: window=0, expected at least 1"),
-        (lambda: sliding_window_mask(4, window=2, sinks=-1), "sliding_window_mask: sinks=-1, expected at least 0"),
         (lambda: padding_mask(torch.tensor([1, 2]), 0), r"padding_mask: ids of shape \(2,\), expected int \(B, S\)"),
         (lambda: combine_masks(torch.zeros(3, 3)), "combine_masks: a mask of torch.float32, expected torch.bool"),
         (

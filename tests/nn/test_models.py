@@ -25,6 +25,8 @@ from tx_helpers.nn.config import (
     PositionConfig,
 )
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly, count_parameters
+from tx_helpers.zoo.parts.inputs import NormedInput, TokenShift
+from tx_helpers.zoo.parts.outputs import BiasedOutput, ScaledOutput, TransformedOutput
 
 # -------------------------------------------------------------------------------------------------------- nothing leaks
 
@@ -81,7 +83,7 @@ def test_what_stands_at_the_padding_does_not_matter(side, positions):
     ids = tokens(B, S)
     ids[1, slice(0, 3) if side == "left" else slice(S - 3, S)] = PAD
     real, target = ids != PAD, tokens(B, T, seed=1)
-    changes = dict(embedding=EmbeddingConfig(tied=False, token_shift=2))
+    changes = dict(embedding=EmbeddingConfig(tied=False, input=TokenShift(2)))
     for kind in (DecoderOnly, EncoderOnly, EncoderDecoder):
         built = model(kind, positions, **changes)
         run = (lambda: built(ids, target)) if kind is EncoderDecoder else (lambda: built(ids)[real])  # noqa: B023
@@ -162,13 +164,12 @@ def test_the_whole_is_its_parts():
     assert torch.equal(encoder(source), encoder.logits(encoder.encode(source)))
 
 
-def test_the_output_is_tied_scaled_and_biased_as_asked():
+def test_the_output_is_tied_as_asked():
     hidden = normal(B, T, D)
     for tied in (True, False):
-        embedding = EmbeddingConfig(tied=tied, output_bias=True, output_scale=0.25)
-        built = model(DecoderOnly, embedding=embedding)
+        built = model(DecoderOnly, embedding=EmbeddingConfig(tied=tied))
         assert (built.output.weight is built.decoder.input.tokens.weight) == tied
-        close(built.logits(hidden), hidden * 0.25 @ built.output.weight.T + built.output.bias)
+        close(built.logits(hidden), hidden @ built.output.weight.T)
     shared, apart = model(EncoderDecoder), model(EncoderDecoder, source_vocab_size=V + 2)
     assert shared.encoder.input.tokens.weight is shared.decoder.input.tokens.weight
     assert shared.encoder.input.tokens.weight is not apart.encoder.input.tokens.weight
@@ -186,20 +187,19 @@ def test_layers_are_as_many_as_asked():
 CHANGES = {
     "no residual": dict(wiring="pre_norm_without_residual"),
     "post-norm": dict(wiring="post_norm"),
-    "no final norm": dict(norm=NormConfig(final=False)),
     "RMSNorm": dict(norm=NormConfig("rms")),
     "epsilon": dict(norm=NormConfig(eps=0.5)),
     "QK-norm": dict(attention=AttentionConfig(H, qk_norm=True)),
     "window": dict(attention=AttentionConfig(H, window=2)),
     "no bias of the output": dict(attention=AttentionConfig(H, output_bias=False)),
-    "transform before the output": dict(embedding=EmbeddingConfig(output_transform="gelu")),
+    "transform before the output": dict(embedding=EmbeddingConfig(output=TransformedOutput("gelu"))),
     "sines before cosines": dict(positions=PositionConfig("sinusoidal_halves")),
     "attention scale": dict(attention=AttentionConfig(H, scale=1.0)),
     "activation": dict(feed_forward=FeedForwardConfig(F, "relu2")),
     "embedding unscaled": dict(embedding=EmbeddingConfig(scale=False)),
-    "embedding normed": dict(embedding=EmbeddingConfig(norm=True)),
-    "token shift": dict(embedding=EmbeddingConfig(token_shift=2)),
-    "output scaled": dict(embedding=EmbeddingConfig(output_scale=0.5)),
+    "embedding normed": dict(embedding=EmbeddingConfig(input=NormedInput())),
+    "token shift": dict(embedding=EmbeddingConfig(input=TokenShift(2))),
+    "output scaled": dict(embedding=EmbeddingConfig(output=ScaledOutput(0.5))),
     "base": dict(positions=PositionConfig(base=100.0)),
 }
 
@@ -251,7 +251,7 @@ def test_first_values_come_from_torch_s_generator():
 @pytest.mark.parametrize("kind", [DecoderOnly, EncoderOnly, EncoderDecoder])
 @pytest.mark.parametrize("init", ["xavier", "normal", "fan_in"])
 def test_first_values_are_spread_as_asked(init, kind):
-    built = fresh(kind, init=InitConfig(init, std=0.05), embedding=EmbeddingConfig(tied=False, output_bias=True))
+    built = fresh(kind, init=InitConfig(init, std=0.05), embedding=EmbeddingConfig(tied=False, output=BiasedOutput()))
     for name, module in built.named_modules():
         if isinstance(module, nn.Linear):
             fan_out, fan_in = module.weight.shape
@@ -395,10 +395,6 @@ def test_models_run_under_autocast(device, positions):
             r"combine_masks: masks of shape \(2, 1, 1, 5\) and \(7, 7\)",
         ),
         (lambda: model(DecoderOnly)(tokens(B, T), mask=torch.ones(T, T)), "combine_masks: a mask of torch.float32"),
-        (
-            lambda: model(EncoderOnly)(tokens(B, T), segments=tokens(B, T)),
-            r"InputEmbedding: segments of shape \(2, 5\) .* 0 segment types",
-        ),
         (lambda: model(EncoderDecoder).start(tokens(B, 0)), r"model: ids of shape \(2, 0\)"),
         (lambda: model(EncoderDecoder).start(tokens(S)), r"model: ids of shape \(7,\)"),
     ],

@@ -16,6 +16,7 @@ from parity import B, F, S, T, randomise, tokens
 from toy_models import CONTEXT, PAD, close, config, feed, model
 from tx_helpers.lessons.decoding.cache_costs import costs
 from tx_helpers.lessons.modern_transformers.mixers import DeltaRule, LinearAttention, StateSpace
+from tx_helpers.lessons.modern_transformers.token_values import TokenValues
 from tx_helpers.nn.config import (
     AttentionConfig,
     EmbeddingConfig,
@@ -28,7 +29,10 @@ from tx_helpers.nn.config import (
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly
 from tx_helpers.widgets.machine_data import machine_data
 from tx_helpers.zoo.parts.experts import ExpertsConfig
+from tx_helpers.zoo.parts.inputs import TokenShift
 from tx_helpers.zoo.parts.latent import LatentConfig
+from tx_helpers.zoo.parts.outputs import CappedOutput
+from tx_helpers.zoo.parts.softmaxes import CappedScores, LearnedSink
 from tx_helpers.zoo.parts.yarn import Yarn
 from tx_helpers.zoo.presets import gpt2
 from tx_helpers.zoo.public.save import save_pretrained
@@ -36,18 +40,18 @@ from tx_helpers.zoo.public.save import save_pretrained
 SIGMOID = ExpertsConfig(4, 3, shared=1, score="sigmoid", normalised=False, scale=0.5, biased=True, capacity_factor=0.5)
 PARTS: dict[str, tuple[str, dict]] = {  # name: what refuses it calls it, changes to the config
     "experts": ("feed_forward.experts", dict(feed_forward=FeedForwardConfig(F, "silu", experts=ExpertsConfig(5, 2)))),
-    "soft cap of scores": ("attention.soft_cap", dict(attention=AttentionConfig(3, soft_cap=0.7))),
-    "soft cap of logits": ("embedding.output_soft_cap", dict(embedding=EmbeddingConfig(output_soft_cap=1.5))),
+    "soft cap of scores": ("attention.attend", dict(attention=AttentionConfig(3, attend=CappedScores(0.7)))),
+    "soft cap of logits": ("embedding.output", dict(embedding=EmbeddingConfig(output=CappedOutput(1.5)))),
     "partial rotary": ("positions.d_rotary", dict(positions=PositionConfig("rotary", base=50.0, d_rotary=2))),
     "yarn": ("positions.stretch", dict(positions=PositionConfig("rotary", base=50.0, stretch=Yarn(4.0, 6, fast=2.0)))),
-    "value embeddings": ("embedding.values", dict(embedding=EmbeddingConfig(values=True))),
+    "value embeddings": ("mixer", dict(mixer=TokenValues())),
     "sandwich": ("wiring", dict(wiring="sandwich")),
     "rms plus one": ("norm.kind", dict(norm=NormConfig("rms_plus_one"))),
     "experts, sigmoid": (
         "feed_forward.experts",
         dict(feed_forward=FeedForwardConfig(F, gated=True, experts=SIGMOID), wiring="post_norm"),
     ),
-    "learned sink": ("attention.learned_sink", dict(attention=AttentionConfig(3, learned_sink=True))),
+    "learned sink": ("attention.attend", dict(attention=AttentionConfig(3, attend=LearnedSink()))),
     "latent": (
         "mixer",
         dict(mixer=LatentConfig(7, 4, d_content=5, d_value=6, d_query_latent=9), positions=PositionConfig("rotary")),
@@ -63,7 +67,7 @@ PARTS: dict[str, tuple[str, dict]] = {  # name: what refuses it calls it, change
             positions=PositionConfig("rotary"),
         ),
     ),
-    "window and sinks": ("attention.window", dict(attention=AttentionConfig(3, window=2, sinks=1))),
+    "window": ("attention.window", dict(attention=AttentionConfig(3, window=2))),
     "linear attention": ("mixer", dict(mixer=LinearAttention(chunk=3))),
     "delta rule": ("mixer", dict(mixer=DeltaRule(chunk=3))),
     "gated delta rule": ("mixer", dict(mixer=DeltaRule(gated=True, d_head=5, chunk=4))),
@@ -71,9 +75,9 @@ PARTS: dict[str, tuple[str, dict]] = {  # name: what refuses it calls it, change
     "hybrid": (
         "layers",
         dict(
-            attention=AttentionConfig(3, window=3, sinks=1),
+            attention=AttentionConfig(3, window=3),
             layers=(LayerConfig(mixer=DeltaRule(gated=True, chunk=2)), LayerConfig()),
-            embedding=EmbeddingConfig(token_shift=1),
+            embedding=EmbeddingConfig(input=TokenShift(1)),
         ),
     ),
 }
@@ -171,7 +175,7 @@ CUT_INTO_CHUNKS = {"linear attention", "delta rule", "gated delta rule", "state 
 @each_pair
 def test_it_is_exported_with_dynamic_lengths(part, kind):
     made = built(kind, part)
-    least = 3 if part == "window and sinks" else 2  # a program for a text of two tokens would leave the window out
+    least = 3 if part == "window" else 2  # a program for a text of two tokens would leave the window out
     lengths = tuple({1: torch.export.Dim(f"length{n}", min=least, max=CONTEXT)} for n in range(len(inputs(kind))))
     fixed = part in CUT_INTO_CHUNKS  # the number of chunks depends on the length, so a program has one length
     program = torch.export.export(made, inputs(kind), dynamic_shapes=None if fixed else lengths)

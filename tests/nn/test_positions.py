@@ -17,12 +17,12 @@ from tx_helpers.nn.positions import (
     Rotary,
     SinusoidalPositions,
     T5Bias,
-    WavelengthStretch,
     ntk_base,
     relative_rotation,
     sinusoidal,
     wavelengths,
 )
+from tx_helpers.zoo.parts.yarn import WavelengthStretch
 
 LAYOUTS = ["half", "interleaved"]
 

@@ -1,4 +1,4 @@
-"""A window in the cache: cached = uncached for prefills shorter, equal and longer than the window, also with sinks.
+"""A window in the cache: cached = uncached for prefills shorter, equal and longer than the window.
 
 The fault that these tests are for stood in several libraries: the window limits the mask, the cache keeps a window, and
 where a long prefill meets a cache that is full, the two disagree.
@@ -21,7 +21,7 @@ prefills = pytest.mark.parametrize("prefill", [1, WINDOW - 1, WINDOW, WINDOW + 1
 LAYERS = {
     "all": (),
     "in turn": (LayerConfig(), LayerConfig(AttentionConfig(H, n_kv_heads=1))),  # as in Gemma 2
-    "two windows": (LayerConfig(), LayerConfig(AttentionConfig(H, window=7, sinks=3))),
+    "two windows": (LayerConfig(), LayerConfig(AttentionConfig(H, window=7))),
     "latent": (LayerConfig(mixer=LatentConfig(7, 4)), LayerConfig()),
 }
 
@@ -31,18 +31,17 @@ def small_spare(monkeypatch):
     monkeypatch.setattr(WindowCache.__init__, "__kwdefaults__", {"spare": SPARE})
 
 
-def model(layers: str, positions: str, sinks: int) -> DecoderOnly:
-    attention = AttentionConfig(H, window=WINDOW, sinks=sinks)
+def model(layers: str, positions: str) -> DecoderOnly:
+    attention = AttentionConfig(H, window=WINDOW)
     options = dict(attention=attention, layers=LAYERS[layers], context_length=None, n_layers=3)
     return randomise(DecoderOnly(config(positions, **options)).double(), std=0.3).eval()
 
 
 @prefills
-@pytest.mark.parametrize("sinks", [0, 2])
 @pytest.mark.parametrize("positions", ["rotary, halves", "alibi", "t5"])
 @pytest.mark.parametrize("layers", LAYERS)
-def test_cached_is_uncached_is_whole(layers, positions, sinks, prefill):
-    made, ids = model(layers, positions, sinks), tokens(B, LENGTH)
+def test_cached_is_uncached_is_whole(layers, positions, prefill):
+    made, ids = model(layers, positions), tokens(B, LENGTH)
     ids[0, :6] = PAD  # more than the window
     rest = LENGTH - prefill
     with torch.no_grad():
@@ -53,9 +52,8 @@ def test_cached_is_uncached_is_whole(layers, positions, sinks, prefill):
         close(feed(made.start(B, cached=False), ids, [prefill, rest]), whole)
 
 
-@pytest.mark.parametrize("sinks", [0, 2])
-def test_what_is_out_of_sight_is_dropped_and_the_first_tokens_are_kept(sinks):
-    made, ids, padding = model("in turn", "rotary, halves", sinks), tokens(B, LENGTH), 6
+def test_what_is_out_of_sight_is_dropped():
+    made, ids, padding = model("in turn", "rotary, halves"), tokens(B, LENGTH), 6
     ids[0, :padding] = PAD
     state, held = made.start(B), []
     with torch.no_grad():
@@ -64,10 +62,7 @@ def test_what_is_out_of_sight_is_dropped_and_the_first_tokens_are_kept(sinks):
             state.step(ids[:, t : t + 1])
             held.append(state.caches[0].self_attention.keys.shape[-2])
     assert [len(cache) for cache in state.caches] == [LENGTH] * 3
-    assert max(held) <= WINDOW + 2 * SPARE + 2 * sinks + 1  # the rows' first tokens stand at different positions
-    windowed = state.caches[0].self_attention
-    first = [t for row in (0, padding) for t in range(row, row + sinks)]
-    assert windowed._held.tolist()[: len(first)] == first
+    assert max(held) <= WINDOW + 2 * SPARE + 1
     assert state.caches[1].self_attention.keys.shape[-2] == LENGTH
 
 
@@ -76,7 +71,7 @@ def test_only_as_much_is_dropped_as_leaves_the_rest_right():
     layer, x = randomise(MultiHeadAttention(12, H).double()), normal(B, LENGTH, 12)
     full, kept = KVCache(), WindowCache(WINDOW, spare=1)
     for t in range(LENGTH):
-        mask = sliding_window_mask(1, t + 1, window=WINDOW, sinks=1)
+        mask = sliding_window_mask(1, t + 1, window=WINDOW)
         one = (layer(x[:, t : t + 1], mask=mask, causal=True, cache=cache) for cache in (full, kept))
         close(*one)
     assert (full.keys.shape[-2], kept.keys.shape[-2]) == (LENGTH, kept._length)
@@ -85,7 +80,7 @@ def test_only_as_much_is_dropped_as_leaves_the_rest_right():
 
 @pytest.mark.parametrize("back", [1, SPARE])
 def test_the_last_positions_can_be_taken_back(back):
-    made, ids, other = model("all", "rotary, halves", 2), tokens(B, LENGTH), tokens(B, LENGTH, seed=1)
+    made, ids, other = model("all", "rotary, halves"), tokens(B, LENGTH), tokens(B, LENGTH, seed=1)
     changed = torch.cat([ids[:, : LENGTH - back], other[:, LENGTH - back :]], dim=1)
     with torch.no_grad():
         state = made.start(B)
@@ -98,7 +93,7 @@ def test_the_last_positions_can_be_taken_back(back):
 
 
 def test_further_back_is_refused():
-    made = model("all", "rotary, halves", 0)
+    made = model("all", "rotary, halves")
     with torch.no_grad():
         state = made.start(B)
         feed(state, tokens(B, LENGTH), [1] * LENGTH)
@@ -117,7 +112,7 @@ def test_further_back_is_refused():
 
 
 def test_rows_can_be_selected_after_a_drop():
-    made, ids, rows = model("two windows", "rotary, halves", 2), tokens(3, LENGTH), torch.tensor([2, 0, 2])
+    made, ids, rows = model("two windows", "rotary, halves"), tokens(3, LENGTH), torch.tensor([2, 0, 2])
     with torch.no_grad():
         state = made.start(3)
         feed(state, ids, [1] * LENGTH)
@@ -126,19 +121,8 @@ def test_rows_can_be_selected_after_a_drop():
         close(feed(state, more, [1] * 5), made(torch.cat([ids[rows], more], dim=1))[:, LENGTH:])
 
 
-def test_sinks_are_the_first_real_tokens():
-    """Row 0 begins with padding; alone, without it, it gives the same."""
-    made, ids = model("all", "rotary, halves", 2), tokens(B, 20)
-    padded = torch.cat([torch.full((B, 5), PAD), ids], dim=1)
-    close(made(padded)[:, 5:], made(ids))
-    other = ids.clone()
-    other[:, 0] = (other[:, 0] + 1) % 7 + 3  # far outside the window, but in sight
-    assert not torch.allclose(made(other)[:, -1], made(ids)[:, -1])
-
-
 def test_wrong_configs_are_named():
     for call, message in (
-        (lambda: AttentionConfig(H, sinks=2), "AttentionConfig: sinks=2, but window=None: all tokens are in sight"),
         (lambda: config(layers=[LayerConfig()]), "TransformerConfig: layers is .*, expected a tuple of LayerConfig"),
         (lambda: LayerConfig(attention=FeedForwardConfig(F)), "LayerConfig: attention is "),
         (lambda: config(mixer=LatentAttention), "TransformerConfig: mixer is "),

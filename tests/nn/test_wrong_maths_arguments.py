@@ -15,12 +15,12 @@ from tx_helpers.nn.positions import (
     Rotary,
     SinusoidalPositions,
     T5Bias,
-    WavelengthStretch,
     ntk_base,
     relative_rotation,
     sinusoidal,
     wavelengths,
 )
+from tx_helpers.zoo.parts.yarn import WavelengthStretch
 from wrong_arguments import faults
 
 mask, ids = torch.ones(T, S, dtype=torch.bool), torch.ones(B, S, dtype=torch.long)

@@ -15,7 +15,10 @@ from tx_helpers.nn.config import (
     TransformerConfig,
 )
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly
-from tx_helpers.nn.positions import WavelengthStretch
+from tx_helpers.zoo.parts.inputs import NormedInput, TokenShift
+from tx_helpers.zoo.parts.outputs import CappedOutput, ScaledOutput, TransformedOutput
+from tx_helpers.zoo.parts.softmaxes import CappedScores
+from tx_helpers.zoo.parts.yarn import WavelengthStretch
 from tx_helpers.zoo.presets import bert, gpt2, llama, t5, transformer_2017
 from wrong_arguments import faults
 
@@ -28,7 +31,13 @@ from wrong_arguments import faults
         (PositionConfig, dict(kind="rotary", base=100.0, layout="half", interpolation=2.0, buckets=8, max_distance=32)),
         (PositionConfig, dict(kind="rotary", stretch=WavelengthStretch(8.0, 1.0, 4.0, 16))),
         (NormConfig, dict(kind="rms", eps=1e-5)),
-        (EmbeddingConfig, dict(segments=2, token_shift=1, output_scale=0.5, output_transform="gelu")),
+        (EmbeddingConfig, dict(input=TokenShift(1), output=ScaledOutput(0.5))),
+        (TokenShift, dict(n=2)),
+        (NormedInput, dict(segments=2)),
+        (ScaledOutput, dict(factor=0.5)),
+        (CappedOutput, dict(cap=0.5)),
+        (TransformedOutput, dict(activation="gelu")),
+        (CappedScores, dict(cap=0.5)),
         (InitConfig, dict(kind="normal", std=0.02, residual="zero")),
         (
             TransformerConfig,

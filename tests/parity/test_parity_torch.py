@@ -35,13 +35,13 @@ from tx_helpers.nn.config import (
     AttentionConfig,
     EmbeddingConfig,
     FeedForwardConfig,
-    NormConfig,
     PositionConfig,
     TransformerConfig,
 )
 from tx_helpers.nn.layers import FeedForward, RMSNorm
 from tx_helpers.nn.masks import causal_mask, combine_masks
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly
+from tx_helpers.zoo.parts.outputs import BiasedOutput
 
 PAD = 0
 
@@ -267,9 +267,10 @@ def test_the_whole_model_is_nn_transformer(wiring, activation, final_norm, share
         attention=AttentionConfig(H),
         feed_forward=FeedForwardConfig(F, activation),
         wiring=wiring,
-        norm=NormConfig(final=final_norm),
     )
-    ours = EncoderDecoder(config).to(dtype)
+    ours = EncoderDecoder(config)
+    ours.encoder.norm, ours.decoder.norm = (nn.LayerNorm(D) if final_norm else nn.Identity() for _ in range(2))
+    ours = ours.to(dtype)
     theirs = Reference(wiring, activation, final_norm, shared).to(dtype)
     pairs = [Pair(ours.decoder.input.tokens.weight, theirs.target_tokens.weight)]
     if not shared:
@@ -308,11 +309,12 @@ def test_a_single_stack_is_nn_transformer_encoder(wiring, kind, dtype):
         feed_forward=FeedForwardConfig(F, "gelu"),
         positions=PositionConfig("learned"),
         wiring=wiring,
-        norm=NormConfig(final=True),
-        embedding=EmbeddingConfig(tied=False, scale=False, output_bias=True),
+        embedding=EmbeddingConfig(tied=False, scale=False, output=BiasedOutput()),
     )
-    ours = kind(config).to(dtype)
+    ours = kind(config)
     stack = ours.encoder if kind is EncoderOnly else ours.decoder
+    stack.norm = nn.LayerNorm(D)
+    ours = ours.to(dtype)
     layer = nn.TransformerEncoderLayer(
         D, H, F, dropout=0.0, activation="gelu", batch_first=True, norm_first=wiring == "pre_norm", dtype=dtype
     )

@@ -28,6 +28,8 @@ from tx_helpers.nn.config import (
 from tx_helpers.nn.masks import sliding_window_mask
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly
 from tx_helpers.nn.positions import ALiBi, Rotary, T5Bias
+from tx_helpers.zoo.parts.inputs import NormedInput
+from tx_helpers.zoo.parts.outputs import ScaledOutput
 from tx_helpers.zoo.presets import bert, gpt2, llama, t5
 
 # All distinct: batch, source and target positions, width, heads, key–value heads, head width, hidden, ids, context.
@@ -75,7 +77,7 @@ def bloom_pair(n_heads: int = H) -> tuple[DecoderOnly, nn.Module, list[Pair]]:
             attention=AttentionConfig(n_heads),
             feed_forward=FeedForwardConfig(activation="gelu_tanh"),
             positions=PositionConfig("alibi"),
-            embedding=EmbeddingConfig(scale=False, norm=True),
+            embedding=EmbeddingConfig(scale=False, input=NormedInput()),
         )
     )
     config = transformers.BloomConfig(
@@ -230,7 +232,7 @@ def t5_pair(gated: bool) -> tuple[EncoderDecoder, nn.Module, list[Pair]]:
         feed_forward = FeedForwardConfig(F, "gelu_tanh", gated=True, bias=False)
         config = replace(config, feed_forward=feed_forward, embedding=EmbeddingConfig(tied=False, scale=False))
     else:
-        embedding = replace(config.embedding, output_scale=D**-0.5)
+        embedding = replace(config.embedding, output=ScaledOutput(D**-0.5))
         config = replace(config, feed_forward=FeedForwardConfig(F, bias=False), embedding=embedding)
     ours = EncoderDecoder(config)
     theirs = transformers.T5ForConditionalGeneration(
@@ -558,7 +560,7 @@ def test_presets_are_the_library_s_configurations():
         tied=True,
         dropout=theirs.hidden_dropout_prob,
     )
-    assert (bert().embedding.segments, bert().pad_id) == (theirs.type_vocab_size, theirs.pad_token_id)
+    assert (bert().embedding.input.segments, bert().pad_id) == (theirs.type_vocab_size, theirs.pad_token_id)
     theirs = transformers.T5Config()
     assert details(t5()) == dict(
         sizes=(theirs.vocab_size, theirs.d_model, theirs.num_layers, theirs.d_ff, None),
@@ -572,7 +574,7 @@ def test_presets_are_the_library_s_configurations():
     positions = t5().positions
     buckets = (theirs.relative_attention_num_buckets, theirs.relative_attention_max_distance)
     assert (positions.kind, positions.buckets, positions.max_distance) == ("t5", *buckets)
-    assert t5().embedding.output_scale == theirs.d_model**-0.5
+    assert t5().embedding.output.factor == theirs.d_model**-0.5
     theirs = transformers.LlamaConfig()
     heads = theirs.num_attention_heads
     assert details(llama()) == dict(

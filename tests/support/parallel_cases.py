@@ -18,7 +18,8 @@ import torch.distributed as dist
 from torch import nn
 
 import tx_helpers  # noqa: F401  sets how idle threads wait
-from tx_helpers.nn.config import AttentionConfig, EmbeddingConfig, FeedForwardConfig, PositionConfig, TransformerConfig
+from tx_helpers.lessons.modern_transformers.token_values import TokenValues
+from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, PositionConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import IGNORE, TextBatch
 from tx_helpers.training.gradients import whole
@@ -174,7 +175,7 @@ def refused(folder: Path) -> dict:
         "heads": lambda: Case(TENSOR).train(TENSOR, model=small_model(attention=AttentionConfig(3))),
         "hidden": lambda: Case(TENSOR).train(TENSOR, model=small_model(feed_forward=FeedForwardConfig(d_ff=9))),
         "bias": lambda: Case(TENSOR).train(TENSOR, model=small_model(positions=PositionConfig("alibi"))),
-        "values": lambda: Case(TENSOR).train(TENSOR, model=small_model(embedding=EmbeddingConfig(values=True))),
+        "values": lambda: Case(TENSOR).train(TENSOR, model=small_model(mixer=TokenValues())),
         "float16": lambda: Case(TENSOR).train(TENSOR, autocast=torch.float16),
         "rows": lambda: Case(DDP).train(Parallel(data=2, accumulate=5, timeout=600)),
         "another model": lambda: Case(FSDP).train(FSDP, model=small_model(n_layers=3), resume=folder / "saved"),

@@ -14,6 +14,7 @@ from tx_helpers.nn.config import (
     PositionConfig,
     TransformerConfig,
 )
+from tx_helpers.zoo.parts.inputs import TokenShift
 
 PAD, CONTEXT = 0, 16
 POSITIONS = {
@@ -52,7 +53,7 @@ configs = st.builds(
         norm=NormConfig(norm),
         attention=AttentionConfig(H, n_kv_heads=n_kv_heads, qk_norm=qk_norm, window=window),
         feed_forward=FeedForwardConfig(F, "gelu", gated=gated),
-        embedding=EmbeddingConfig(token_shift=token_shift),
+        embedding=EmbeddingConfig(input=TokenShift(token_shift) if token_shift else None),
     ),
     st.sampled_from(list(POSITIONS)),
     st.sampled_from(["pre_norm", "post_norm"]),

@@ -111,7 +111,7 @@ def test_what_does_not_fit_is_named(on_two):
     assert found["heads"] == "Parallel: decoder.blocks.0.self_attention has n_heads=3, not divisible by tensor=2"
     assert found["hidden"] == "Parallel: decoder.blocks.0.feed_forward has d_ff=9, not divisible by tensor=2"
     assert found["bias"] == "Parallel: decoder.bias adds a bias by head: tensor=2 is not possible"
-    assert found["values"].endswith("adds vectors that are not cut by heads: tensor=2 is not possible")
+    assert found["values"].endswith("self_attention.table is not cut by heads: tensor=2 is not possible")
     assert found["float16"].startswith("fit: autocast=torch.float16 does not go with Parallel(tensor=")
     assert found["rows"].startswith("batch: 8 rows cannot be divided into 10 parts")
     assert "'decoder.blocks.2." in found["another model"] and "missing in the checkpoint" in found["another model"]

@@ -22,6 +22,8 @@ from tx_helpers.nn.layers import ACTIVATIONS
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
 from tx_helpers.plain import GPT, Transformer
 from tx_helpers.text.number_words import number_pairs
+from tx_helpers.zoo.parts.inputs import NormedInput, TokenShift
+from tx_helpers.zoo.parts.outputs import BiasedOutput, ScaledOutput
 from tx_helpers.zoo.recipes import Translator, number_translator
 from tx_helpers.zoo.shipped import story_writer
 
@@ -121,15 +123,12 @@ def drawn_config(draw: random.Random, kind: type) -> TransformerConfig:
         ),
         feed_forward=FeedForwardConfig(19, draw.choice(list(ACTIVATIONS)), draw.random() < 0.5, draw.random() < 0.5),
         positions=PositionConfig(positions) if isinstance(positions, str) else positions,
-        norm=NormConfig(draw.choice(["layer", "rms"]), draw.choice([None, True, False]), draw.choice([1e-5, 0.01])),
+        norm=NormConfig(draw.choice(["layer", "rms"]), draw.choice([1e-5, 0.01])),
         embedding=EmbeddingConfig(
             tied=draw.random() < 0.5,
             scale=draw.random() < 0.5,
-            norm=draw.random() < 0.5,
-            segments=draw.choice([0, 2]),
-            token_shift=draw.choice([0, 1, 2]),
-            output_bias=draw.random() < 0.5,
-            output_scale=draw.choice([1.0, 0.3]),
+            input=draw.choice([None, TokenShift(1), TokenShift(2), NormedInput(), NormedInput(2)]),
+            output=draw.choice([None, BiasedOutput(), ScaledOutput(0.3)]),
         ),
     )
 

@@ -19,7 +19,7 @@ _KINDS = {
     "int": lambda dtype: dtype in (torch.int64, torch.int32),
     "float": lambda dtype: dtype.is_floating_point,
 }
-_TYPES = {Mapping: "a dictionary", Sequence: "a list", str: "a text"}
+_TYPES = {Mapping: "a dictionary", Sequence: "a list", str: "a text", type(None): "None"}
 
 
 def check_tensors(where: str, sizes: dict[str, int] | None = None, **tensors: tuple[Tensor, str]) -> dict[str, int]:

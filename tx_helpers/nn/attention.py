@@ -18,8 +18,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_broadcast, check_numbers, check_tensors, described
-from tx_helpers.nn.cache import KVCache, WindowCache
-from tx_helpers.nn.layers import RMSNorm, soft_cap
+from tx_helpers.nn.cache import KVCache
+from tx_helpers.nn.layers import RMSNorm
 from tx_helpers.nn.masks import additive_mask, causal_mask, combine_masks
 from tx_helpers.nn.observe import observe, observed
 
@@ -34,15 +34,12 @@ def eager_attention(
     causal: bool = False,
     scale: float | None = None,
     dropout: float = 0.0,
-    cap: float | None = None,
-    sink: Tensor | None = None,
+    softmax: Callable[[Tensor], Tensor] | None = None,
 ) -> Tensor:
     """The formula, step by step; reports "scores" (before the mask) and "weights". -> (B, H, T, K)
 
-    cap   the scores stay between ±cap (`layers.soft_cap`), as in Gemma 2
-    sink  (H,): one more score in each head's softmax, without a value: the weights of a row sum to less than 1, and a
-          head can attend to nothing. As in gpt-oss (OpenAI 2025, section 2.3)
-    The fused kernel has neither.
+    softmax  what turns the scores, −∞ where the mask forbids, into weights (B, H, T, S); by default
+             `softmax_or_zeros`. The fused kernel has no other.
     """
     _check_arguments(q, k, v, mask, bias, scale, dropout)
     k, v = _one_for_each_query_head(q, k, v)
@@ -50,22 +47,20 @@ def eager_attention(
     scores = q * _scale(q, scale) @ k.transpose(-2, -1)  # (B, H, T, K) @ (B, H, K, S) -> (B, H, T, S)
     if bias is not None:
         scores = scores + bias.to(scores.dtype)
-    if cap is not None:
-        scores = soft_cap(scores, cap)
     scores = observe("scores", scores)
     allowed = _with_causal(mask, causal, q, k)
     if allowed is not None:
         scores = scores.masked_fill(~allowed, float("-inf"))
-    if sink is not None:
-        weights = _softmax_with_sink(scores, sink)
-    elif mask is None and bias is None:  # every row is open: causality alone leaves each query its own key
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        # The softmax of a row of −∞ alone would be 0/0. Such a row gets zeros, and no gradient.
-        closed = scores.isneginf().all(dim=-1, keepdim=True)  # (B, H, T, 1)
-        weights = torch.softmax(scores.masked_fill(closed, 0.0), dim=-1).masked_fill(closed, 0.0)
-    weights = F.dropout(observe("weights", weights), dropout)
+    if softmax is None:  # without mask and bias every row is open: causality alone leaves each query its own key
+        softmax = partial(torch.softmax, dim=-1) if mask is None and bias is None else softmax_or_zeros
+    weights = F.dropout(observe("weights", softmax(scores)), dropout)
     return weights @ v  # (B, H, T, S) @ (B, H, S, K) -> (B, H, T, K)
+
+
+def softmax_or_zeros(scores: Tensor) -> Tensor:
+    """The softmax of each row of scores (…, S). A row of −∞ alone, which would be 0/0, gets zeros, and no gradient."""
+    closed = scores.isneginf().all(dim=-1, keepdim=True)  # (…, 1)
+    return torch.softmax(scores.masked_fill(closed, 0.0), dim=-1).masked_fill(closed, 0.0)
 
 
 def fused_attention(
@@ -114,7 +109,6 @@ class MultiHeadAttention(nn.Module):
     qk_norm       RMSNorm on every query and key before they meet (Henry et al. 2020; Dehghani et al. 2023); with
                   "plus_one" its gain is 1 + weight, as in Gemma 3
     scale         of the scores, by default 1/√K
-    learned_sink  one number for each head, the `sink` of `eager_attention`, which `attend` must take
     attend        the attention function, of `scaled_dot_product_attention`'s signature
     Source: Vaswani et al. 2017, section 3.2.2; Ainslie et al. 2023 for the groups.
     """
@@ -132,7 +126,6 @@ class MultiHeadAttention(nn.Module):
         norm_eps: float = 1e-6,
         scale: float | None = None,
         dropout: float = 0.0,
-        learned_sink: bool = False,
         attend: Callable[..., Tensor] = scaled_dot_product_attention,
     ):
         super().__init__()
@@ -152,7 +145,6 @@ class MultiHeadAttention(nn.Module):
         self.output = nn.Linear(n_heads * self.d_head, d_model, bias=bias if output_bias is None else output_bias)
         norm = partial(RMSNorm, self.d_head, eps=norm_eps, plus_one=qk_norm == "plus_one") if qk_norm else nn.Identity
         self.query_norm, self.key_norm = norm(), norm()
-        self.sink = nn.Parameter(torch.zeros(n_heads)) if learned_sink else None
 
     @property
     def cache_width(self) -> int:
@@ -168,53 +160,60 @@ class MultiHeadAttention(nn.Module):
         bias: Tensor | None = None,
         causal: bool = False,
         rotate: Callable[[Tensor], Tensor] | None = None,
-        more_values: Tensor | None = None,
         cache: KVCache | None = None,
     ) -> Tensor:
         """x (B, T, D) attends to itself, or to a memory (B, S, D). -> (B, T, D)
 
         rotate  what `Rotary.at(positions)` gives, applied to the queries and keys of x
-        more_values (B, T, G·K) are added to the values of x (see `value_embeddings`)
         cache   self-attention: x holds the positions that follow those in the cache; cross-attention: the keys and
                 values of the memory are computed once and stored
         """
         self._check(x, memory)
-        q = self.query_norm(self._split(self.query(x), self.n_heads))
-        q = observe("queries", q if rotate is None else rotate(q))
+        source = x if memory is None else memory
+        q = self.queries(x, rotate)
         if memory is not None and cache is not None and len(cache):
-            k, v = cache.keys, cache.values
-        else:
-            k, v = self._keys_and_values(x if memory is None else memory, rotate, more_values)
-            if cache is not None:
-                k, v = cache.append(k, v)
-        heads = self._attended(q, k, v, cache, mask=mask, bias=bias, causal=causal)
+            return self.attended(q, cache.keys, cache.values, mask=mask, bias=bias, causal=causal)
+        k, v = self.keys(source, rotate), self.values(source)
+        return self.attended(q, k, v, mask=mask, bias=bias, causal=causal, cache=cache)
+
+    def queries(self, x: Tensor, rotate: Callable[[Tensor], Tensor] | None = None) -> Tensor:
+        """(B, T, D) -> (B, H, T, K)"""
+        q = self.query_norm(self.split(self.query(x), self.n_heads))
+        return observe("queries", q if rotate is None else rotate(q))
+
+    def keys(self, source: Tensor, rotate: Callable[[Tensor], Tensor] | None = None) -> Tensor:
+        """(B, S, D) -> (B, G, S, K)"""
+        k = self.key_norm(self.split(self.key(source), self.n_kv_heads))
+        return observe("keys", k if rotate is None else rotate(k))
+
+    def values(self, source: Tensor) -> Tensor:
+        """(B, S, D) -> (B, G, S, K)"""
+        return observe("values", self.split(self.value(source), self.n_kv_heads))
+
+    def attended(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        *,
+        mask: Tensor | None,
+        bias: Tensor | None,
+        causal: bool,
+        cache: KVCache | None = None,
+    ) -> Tensor:
+        """Queries, keys and values by head -> (B, T, D); new keys and values are appended to the cache."""
+        if cache is not None:
+            k, v = cache.append(k, v)
+            mask, bias = cache.columns(mask), cache.columns(bias)
+        dropout = self.dropout if self.training else 0.0
+        heads = self.attend(q, k, v, mask=mask, bias=bias, causal=causal, scale=self.scale, dropout=dropout)
         heads = observe("heads", heads)
         joined = heads.transpose(1, 2).flatten(-2)  # (B, H, T, K) -> (B, T, H·K)
         return observe("output", self.output(joined))
 
-    def _attended(self, q: Tensor, k: Tensor, v: Tensor, cache: KVCache | None, **masks) -> Tensor:
-        windowed = isinstance(cache, WindowCache)  # it holds a part of the positions, and drops more
-        if windowed:
-            masks |= {name: cache.columns(masks[name]) for name in ("mask", "bias")}
-        sink = {} if self.sink is None else {"sink": self.sink}
-        dropout = self.dropout if self.training else 0.0
-        heads = self.attend(q, k, v, **masks, **sink, scale=self.scale, dropout=dropout)
-        if windowed:
-            cache.drop(masks["mask"])
-        return heads
-
-    def _keys_and_values(
-        self, source: Tensor, rotate: Callable[[Tensor], Tensor] | None, more_values: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        k = self.key_norm(self._split(self.key(source), self.n_kv_heads))
-        values = self.value(source)
-        if more_values is not None:  # in the precision of the values, which autocast may have lowered
-            values = values + more_values.to(values.dtype)
-        v = self._split(values, self.n_kv_heads)
-        return observe("keys", k if rotate is None else rotate(k)), observe("values", v)
-
-    def _split(self, x: Tensor, n_heads: int) -> Tensor:
-        return x.unflatten(-1, (n_heads, self.d_head)).transpose(1, 2)  # (B, T, H·K) -> (B, H, T, K)
+    def split(self, x: Tensor, n_heads: int) -> Tensor:
+        """(B, T, H·K) -> (B, H, T, K)"""
+        return x.unflatten(-1, (n_heads, self.d_head)).transpose(1, 2)
 
     def _check(self, x: Tensor, memory: Tensor | None) -> None:
         if memory is None and isinstance(x, Tensor) and x.dim() == 3 and x.shape[-1] == self.d_model:
@@ -265,16 +264,6 @@ def _check_arguments(
         check_numbers("attention", scale=scale)
     if dropout != 0.0:
         check_numbers("attention", least=0, most=1, dropout=dropout)
-
-
-def _softmax_with_sink(scores: Tensor, sink: Tensor) -> Tensor:
-    """(B, H, T, S) -> the same: the softmax of S scores and of the head's own sink (H,), whose weight is left out.
-
-    A row of −∞ alone gets zeros by itself: all the weight goes to the sink.
-    """
-    check_tensors("attention", sink=(sink, f"float {scores.shape[-3]}"))
-    column = sink.to(scores.dtype).view(-1, 1, 1).expand(*scores.shape[:-1], 1)  # (H,) -> (B, H, T, 1)
-    return torch.softmax(torch.cat([scores, column], dim=-1), dim=-1)[..., :-1]
 
 
 def _scale(q: Tensor, scale: float | None) -> float:

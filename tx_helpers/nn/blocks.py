@@ -12,13 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-import torch
 from torch import Tensor, nn
 
-from tx_helpers.nn.arguments import described, values_are_known
+from tx_helpers.nn.arguments import described
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.cache import KVCache
-from tx_helpers.nn.layers import ACTIVATIONS, Dropout
+from tx_helpers.nn.layers import Dropout
 from tx_helpers.nn.observe import observe
 
 Sublayer = Callable[[Tensor], Tensor]
@@ -87,81 +86,30 @@ WIRINGS: dict[str, Wiring] = {  # those that `config.TransformerConfig` can name
 
 
 class InputEmbedding(nn.Module):
-    """Ids -> vectors: token (times √D if `scale`), plus position, plus segment, then norm and dropout where given.
+    """Ids -> vectors: token (times √D if `scale`), plus position. Vaswani et al. 2017, sections 3.4 and 3.5.
 
-    tokens       may be shared with another part of the model
-    positions    a module (…,) -> (…, D), or None where attention itself knows the positions
-    segments     the number of BERT's segment types, 0 for none
-    token_shift  N: the vectors of the N previous tokens, each times a learned vector (D,), are added to a token's own
-                 (Peng et al. 2023, RWKV, section 3.1, for N = 1)
+    tokens     may be shared with another part of the model
+    positions  a module (…,) -> (…, D), or None where attention itself knows the positions
     """
 
     def __init__(
-        self,
-        tokens: nn.Embedding,
-        positions: nn.Module | None = None,
-        *,
-        scale: bool = False,
-        segments: int = 0,
-        token_shift: int = 0,
-        norm: nn.Module | None = None,
-        dropout: float = 0.0,
+        self, tokens: nn.Embedding, positions: nn.Module | None = None, *, scale: bool = False, dropout: float = 0.0
     ):
         super().__init__()
-        d_model = tokens.embedding_dim
         self.tokens, self.positions = tokens, positions
-        self.factor = math.sqrt(d_model) if scale else 1.0
-        self.segments = nn.Embedding(segments, d_model) if segments else None
-        self.token_shift = nn.Parameter(torch.zeros(token_shift, d_model)) if token_shift else None
-        self.norm = norm or nn.Identity()
+        self.factor = math.sqrt(tokens.embedding_dim) if scale else 1.0
         self.dropout = Dropout(dropout)
 
-    def forward(
-        self,
-        ids: Tensor,
-        positions: Tensor,
-        segments: Tensor | None = None,
-        *,
-        previous_ids: Sequence[Tensor] = (),
-    ) -> Tensor:
-        """ids (B, T), positions (T,) or (B, T), segments (B, T) or None for all 0. -> (B, T, D)
+    def forward(self, ids: Tensor, positions: Tensor, start: int = 0) -> Tensor:
+        """ids (B, S), of which those from `start` on get vectors; positions (T,) or (B, T), of these. -> (B, T, D)"""
+        return observe("hidden", self.dropout(self.embed(ids[:, start:], positions)))
 
-        previous_ids: with token_shift N, for n = 1 … N the ids n places before each id, (B, T). At positions below n
-        there is no such id: any id may be given there, and it is ignored.
-        """
-        self._check(ids, segments)
+    def embed(self, ids: Tensor, positions: Tensor) -> Tensor:
+        """The sum of token and position: ids (B, T), positions (T,) or (B, T). -> (B, T, D)"""
         x = self.tokens(ids) * self.factor  # (B, T) -> (B, T, D)
-        for n, previous in enumerate(previous_ids, start=1):
-            exists = (positions >= n).unsqueeze(-1)  # (T, 1) or (B, T, 1)
-            x = x + self.token_shift[n - 1] * self.tokens(previous) * exists
-        if self.positions is not None:
-            x = x + self.positions(positions, x.dtype)  # (T, D) is the same for all rows, (B, T, D) is not
-        if self.segments is not None:
-            x = x + (self.segments.weight[0] if segments is None else self.segments(segments))
-        return observe("hidden", self.dropout(self.norm(x)))
-
-    def _check(self, ids: Tensor, segments: Tensor | None) -> None:
-        if segments is None:
-            return
-        n = 0 if self.segments is None else self.segments.num_embeddings
-        if n == 0 or segments.shape != ids.shape:
-            shapes = f"segments of shape {tuple(segments.shape)} for ids of shape {tuple(ids.shape)}"
-            raise ValueError(f"InputEmbedding: {shapes}, in a model with {n} segment types")
-        if values_are_known(segments) and not 0 <= int(segments.min()) <= int(segments.max()) < n:
-            raise ValueError(f"InputEmbedding: segments {int(segments.min())} … {int(segments.max())} of {n} types")
-
-
-class OutputTransform(nn.Module):
-    """norm(f(x W + b)): what BERT does with the last hidden states before its output layer. (B, T, D) -> (B, T, D)"""
-
-    def __init__(self, d_model: int, activation: str, norm: nn.Module):
-        super().__init__()
-        self.dense = nn.Linear(d_model, d_model)
-        self.activation = ACTIVATIONS[activation]
-        self.norm = norm
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.norm(self.activation(self.dense(x)))
+        if self.positions is None:
+            return x
+        return x + self.positions(positions, x.dtype)  # (T, D) is the same for all rows, (B, T, D) is not
 
 
 @dataclass
@@ -177,6 +125,10 @@ class BlockCache:
     def select(self, rows: Tensor) -> None:
         self.self_attention.select(rows)
         self.cross_attention.select(rows)
+
+    def check_rewind(self, length: int) -> None:
+        """Raise ValueError where `rewind` is not possible; nothing is changed."""
+        self.self_attention.check_rewind(length)
 
     def rewind(self, length: int) -> None:
         """Forget all positions of the sequence from `length` on; the memory stays."""
@@ -217,29 +169,13 @@ class EncoderBlock(nn.Module):
         second_norms = [new_norm() for _ in range(self.n_sublayers * (norms_per_sublayer - 1))]
         self.second_norms = nn.ModuleList(second_norms) if second_norms else ()
 
-    def forward(
-        self,
-        x: Tensor,
-        *,
-        mask: Tensor | None = None,
-        bias: Tensor | None = None,
-        causal: bool = False,
-        rotate: Callable[[Tensor], Tensor] | None = None,
-        more_values: Tensor | None = None,
-        cache: BlockCache | None = None,
-    ) -> Tensor:
-        """(B, T, D) -> (B, T, D); the options are those of the self-attention."""
-        attend = self._attend(cache, more_values, mask=mask, bias=bias, causal=causal, rotate=rotate)
+    def forward(self, x: Tensor, *, cache: BlockCache | None = None, **options) -> Tensor:
+        """(B, T, D) -> (B, T, D); the options are those of the self-attention: mask, bias, causal, rotate."""
+        attend = partial(self.self_attention, **options, cache=None if cache is None else cache.self_attention)
         sublayers = self._with_dropout(attend, self.feed_forward)
         norms = (self.self_attention_norm, self.feed_forward_norm, *self.second_norms)
         x = self.wiring(x, sublayers, norms)
         return observe("hidden", x)
-
-    def _attend(self, cache: BlockCache | None, more_values: Tensor | None, **options) -> Sublayer:
-        """The self-attention with these options."""
-        if more_values is not None:
-            options |= dict(more_values=more_values)
-        return partial(self.self_attention, **options, cache=None if cache is None else cache.self_attention)
 
     def _with_dropout(self, *sublayers: Sublayer) -> list[Sublayer]:
         return [lambda x, sublayer=sublayer: self.dropout(sublayer(x)) for sublayer in sublayers]
@@ -271,22 +207,18 @@ class DecoderBlock(EncoderBlock):
         x: Tensor,
         memory: Tensor,
         *,
-        mask: Tensor | None = None,
-        bias: Tensor | None = None,
-        causal: bool = True,
-        rotate: Callable[[Tensor], Tensor] | None = None,
-        more_values: Tensor | None = None,
         memory_mask: Tensor | None = None,
+        causal: bool = True,
         cache: BlockCache | None = None,
+        **options,
     ) -> Tensor:
-        """x (B, T, D), memory (B, S, D), memory_mask broadcastable to (B, H, T, S). -> (B, T, D)"""
-        attend = self._attend(cache, more_values, mask=mask, bias=bias, causal=causal, rotate=rotate)
-        look_at_memory = partial(
-            self.cross_attention,
-            memory=memory,
-            mask=memory_mask,
-            cache=None if cache is None else cache.cross_attention,
-        )
+        """x (B, T, D), memory (B, S, D), memory_mask broadcastable to (B, H, T, S). -> (B, T, D)
+
+        The other options are those of the self-attention: mask, bias, causal, rotate.
+        """
+        own_cache, memory_cache = (None, None) if cache is None else (cache.self_attention, cache.cross_attention)
+        attend = partial(self.self_attention, causal=causal, **options, cache=own_cache)
+        look_at_memory = partial(self.cross_attention, memory=memory, mask=memory_mask, cache=memory_cache)
         sublayers = self._with_dropout(attend, look_at_memory, self.feed_forward)
         norms = (self.self_attention_norm, self.cross_attention_norm, self.feed_forward_norm, *self.second_norms)
         x = self.wiring(x, sublayers, norms)

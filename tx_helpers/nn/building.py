@@ -5,14 +5,12 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from tx_helpers.nn.attention import MultiHeadAttention, eager_attention, scaled_dot_product_attention
-from tx_helpers.nn.blocks import WIRINGS, BlockCache, DecoderBlock, EncoderBlock
+from tx_helpers.nn.attention import MultiHeadAttention, scaled_dot_product_attention
+from tx_helpers.nn.blocks import WIRINGS, BlockCache, DecoderBlock, EncoderBlock, InputEmbedding
 from tx_helpers.nn.cache import KVCache, WindowCache
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward, RMSNorm
 from tx_helpers.nn.positions import ALiBi, LearnedPositions, Rotary, SinusoidalPositions, T5Bias
-from tx_helpers.zoo.parts.experts import MixtureOfExperts
-from tx_helpers.zoo.parts.value_embeddings import ValueEmbeddings
 
 
 def new_norm(config: TransformerConfig) -> nn.Module:
@@ -22,12 +20,14 @@ def new_norm(config: TransformerConfig) -> nn.Module:
     return RMSNorm(config.d_model, eps=config.norm.eps, plus_one=config.norm.kind == "rms_plus_one")
 
 
-def new_position_vectors(config: TransformerConfig) -> nn.Module | None:
-    """What is added to the embedding, if anything is."""
-    kind, d_model = config.positions.kind, config.d_model
+def new_input(config: TransformerConfig, tokens: nn.Embedding) -> InputEmbedding:
+    """What turns ids into vectors."""
+    kind, d_model, part = config.positions.kind, config.d_model, config.embedding.input
+    positions = LearnedPositions(config.context_length, d_model) if kind == "learned" else None
     if kind.startswith("sinusoidal"):
-        return SinusoidalPositions(d_model, base=config.positions.base, halves=kind == "sinusoidal_halves")
-    return LearnedPositions(config.context_length, d_model) if kind == "learned" else None
+        positions = SinusoidalPositions(d_model, base=config.positions.base, halves=kind == "sinusoidal_halves")
+    make = InputEmbedding if part is None else partial(part.new, config)
+    return make(tokens, positions, scale=config.embedding.scale, dropout=config.dropout)
 
 
 def new_rotary(config: TransformerConfig) -> Rotary | None:
@@ -47,21 +47,18 @@ def new_position_bias(config: TransformerConfig, *, bidirectional: bool) -> nn.M
     return ALiBi(n_heads) if kind == "alibi" else None
 
 
-def new_value_embeddings(config: TransformerConfig, vocab_size: int, n_layers: int) -> ValueEmbeddings | None:
-    """What each token adds to the values of every layer, if anything."""
-    if not config.embedding.values:
-        return None
-    layers = [config.of_layer(i) for i in range(n_layers)]
-    widths = {(layer.attention.n_kv_heads or layer.attention.n_heads) * layer.d_head for layer in layers}
-    if len(widths) > 1 or any(layer.mixer is not None for layer in layers):
-        raise ValueError("model: embedding.values=True needs attention with values of the same width in every layer")
-    return ValueEmbeddings(vocab_size, n_layers, *widths)
+def new_attend(config: TransformerConfig) -> Callable[..., Tensor]:
+    """The attention function."""
+    part = config.attention.attend
+    return scaled_dot_product_attention if part is None else part.new(config)
 
 
-def new_attention(config: TransformerConfig) -> MultiHeadAttention:
-    """Self-attention or cross-attention."""
+def new_attention(
+    config: TransformerConfig, kind: type[MultiHeadAttention] = MultiHeadAttention, **options
+) -> MultiHeadAttention:
+    """Self-attention or cross-attention; options are those of a `kind` that has more."""
     attention = config.attention
-    return MultiHeadAttention(
+    return kind(
         config.d_model,
         attention.n_heads,
         n_kv_heads=attention.n_kv_heads,
@@ -72,15 +69,9 @@ def new_attention(config: TransformerConfig) -> MultiHeadAttention:
         norm_eps=config.norm.eps,
         scale=attention.scale,
         dropout=config.dropout,
-        learned_sink=attention.learned_sink,
-        attend=_attend(config),
+        attend=new_attend(config),
+        **options,
     )
-
-
-def new_mixer(config: TransformerConfig) -> nn.Module:
-    """What stands in the place of self-attention."""
-    options = dict(scale=config.attention.scale, dropout=config.dropout, attend=_attend(config))
-    return config.mixer.new(config.d_model, config.attention.n_heads, **options)
 
 
 def new_cache(config: TransformerConfig) -> BlockCache:
@@ -91,21 +82,13 @@ def new_cache(config: TransformerConfig) -> BlockCache:
     return BlockCache(KVCache() if window is None else WindowCache(window))
 
 
-def _attend(config: TransformerConfig) -> Callable[..., Tensor]:
-    """The fused kernel has no soft cap and no sink."""
-    cap = config.attention.soft_cap
-    if cap is None and not config.attention.learned_sink:
-        return scaled_dot_product_attention
-    return partial(eager_attention, cap=cap)
-
-
 def new_feed_forward(config: TransformerConfig) -> nn.Module:
-    """One network, plain or gated, or a mixture of them."""
+    """One network, plain or gated, or experts."""
     feed = config.feed_forward
+    if feed.experts is not None:
+        return feed.experts.new(config)
     options = dict(activation=feed.activation, bias=feed.bias, dropout=config.dropout)
-    if feed.experts is None:
-        return (GatedFeedForward if feed.gated else FeedForward)(config.d_model, config.d_ff, **options)
-    return MixtureOfExperts(config.d_model, config.d_ff, gated=feed.gated, **vars(feed.experts), **options)
+    return (GatedFeedForward if feed.gated else FeedForward)(config.d_model, config.d_ff, **options)
 
 
 def new_block(config: TransformerConfig, *, cross: bool) -> EncoderBlock:
@@ -116,7 +99,7 @@ def new_block(config: TransformerConfig, *, cross: bool) -> EncoderBlock:
         norms_per_sublayer=2 if config.wiring == "sandwich" else 1,
         dropout=config.dropout,
     )
-    attention = new_attention(config) if config.mixer is None else new_mixer(config)
+    attention = new_attention(config) if config.mixer is None else config.mixer.new(config)
     feed_forward = new_feed_forward(config)
     if cross:
         return DecoderBlock(attention, new_attention(config), feed_forward, **options)

@@ -53,66 +53,61 @@ class KVCache:
         if self._room is not None:
             self._room = self._room[0][rows], self._room[1][rows]
 
+    def columns(self, scores: Tensor | None) -> Tensor | None:
+        """Of a mask or a bias (…, T, S) for all positions so far, the columns of those that are kept: all of them."""
+        return scores
+
+    def check_rewind(self, length: int) -> None:
+        """Raise ValueError where `rewind` is not possible; nothing is changed."""
+        check_numbers("KVCache.rewind", least=0, most=len(self), whole=True, length=length)
+
     def rewind(self, length: int) -> None:
         """Forget all positions from `length` on."""
-        check_numbers("KVCache.rewind", least=0, most=len(self), whole=True, length=length)
+        self.check_rewind(length)
         self._length = length
 
 
 class WindowCache(KVCache):
     """A `KVCache` for a layer with a window: it drops positions that no later query will see.
 
-    A position that the newest query of no row sees is closed for ever: it is outside the window, and neither one of the
-    first tokens that stay open (attention sinks) nor anything else. Closed positions are dropped once `spare` of them
-    have gathered. The last window + spare positions always stay, so that the last `spare` can be taken back.
+    Positions that the window has left behind are dropped once `spare` of them have gathered. The last window + spare
+    always stay, so that the last `spare` can be taken back.
     """
 
     def __init__(self, window: int, *, spare: int = 32):
         check_numbers("WindowCache", least=1, whole=True, window=window, spare=spare)
         super().__init__()
         self.window, self.spare = window, spare
-        self._total = 0  # all positions so far, with the dropped ones
-        self._held: Tensor | None = None  # (n,) the numbers of those that are kept, in order
-        self._whole_from = 0  # from this position on, none was dropped
+        self._dropped = 0  # so many first positions
 
     def __len__(self) -> int:
-        return self._total
+        return self._dropped + self._length
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Add new positions (B, G, T, K) at the end. Returns the keys and values of all that are kept."""
-        new = torch.arange(self._total, self._total + keys.shape[-2], device=keys.device)
-        both = super().append(keys, values)
-        self._held = new if self._held is None else torch.cat([self._held, new])
-        self._total += len(new)
-        return both
+        leave = self._length - self.window - self.spare
+        if leave > self.spare:
+            self._room = self.keys[..., leave:, :].clone(), self.values[..., leave:, :].clone()
+            self._dropped, self._length = self._dropped + leave, self._length - leave
+        return super().append(keys, values)
 
     def columns(self, scores: Tensor | None) -> Tensor | None:
-        """Of a mask or a bias (…, T, S) for all positions, the columns of those that are kept: (…, T, n)."""
-        return scores if scores is None or self._length == self._total else scores[..., self._held]
+        return scores if scores is None else scores[..., self._dropped :]
 
-    def drop(self, mask: Tensor | None) -> None:
-        """Drop what the newest queries do not see: mask (…, T, n), as `columns` gives it."""
-        if mask is None or self._length <= self.window + 2 * self.spare:
-            return
-        start = self._total - self.window - self.spare
-        kept = (self._held >= start) | mask[..., -1, :].reshape(-1, self._length).any(dim=0)
-        self._room = self.keys[..., kept, :], self.values[..., kept, :]
-        self._held, self._whole_from = self._held[kept], start
-        self._length = len(self._held)
-
-    def rewind(self, length: int) -> None:
-        """Forget all positions from `length` on: at least the last `spare`, and no more where too much was dropped."""
+    def check_rewind(self, length: int) -> None:
+        """At least the last `spare` can be forgotten, and no more where too much was dropped."""
         check_numbers("WindowCache.rewind", least=0, most=len(self), whole=True, length=length)
         first = max(0, length - self.window + 1)  # that the next query sees
-        if length > 0 and first < self._whole_from:
+        if length > 0 and first < self._dropped:
             raise ValueError(
                 f"WindowCache.rewind: length={length} needs the positions from {first} on, but those before "
-                f"{self._whole_from} were dropped; expected at least {self._whole_from + self.window - 1}, or 0"
+                f"{self._dropped} were dropped; expected at least {self._dropped + self.window - 1}, or 0"
             )
-        self._held = None if self._held is None else self._held[self._held < length]
-        self._length, self._total = (0, 0) if self._held is None else (len(self._held), length)
-        if length == 0:
-            self._whole_from = 0
+
+    def rewind(self, length: int) -> None:
+        self.check_rewind(length)
+        self._dropped = self._dropped if length else 0
+        self._length = length - self._dropped
 
 
 class StateCache:
@@ -134,15 +129,19 @@ class StateCache:
         if self.state is not None:
             self.state = type(self.state)(*(part[rows] for part in self.state))
 
-    def rewind(self, length: int) -> None:
-        """Forget everything: a recurrent layer cannot go back to an earlier state, which it has not kept."""
+    def check_rewind(self, length: int) -> None:
+        """A recurrent layer cannot go back to an earlier state, which it has not kept."""
         check_numbers("StateCache.rewind", least=0, most=len(self), whole=True, length=length)
-        if length == 0:
-            self.state, self._length = None, 0
-        elif length != len(self):
+        if length not in (0, len(self)):
             raise ValueError(
                 f"StateCache.rewind: length={length}, but a recurrent state cannot go back; expected 0 or {len(self)}"
             )
+
+    def rewind(self, length: int) -> None:
+        """Forget everything, or nothing."""
+        self.check_rewind(length)
+        if length == 0:
+            self.state, self._length = None, 0
 
 
 def _write(room: Tensor, new: Tensor, start: int) -> Tensor:

@@ -5,19 +5,93 @@ Grouped by part, so that a change reads as what it is:
     config = TransformerConfig(vocab_size=64, positions=PositionConfig("rotary"))
     replace(config, norm=NormConfig("rms"))
 
-`presets` has the published models.
+What only some models have is a part that is handed in: a frozen dataclass, in a file of its own, with one of the bases
+below. Its method `new` makes the module, and neither this file nor `models` knows it by name:
+
+    TransformerConfig(vocab_size=64, mixer=LatentConfig(d_latent=32, d_rotary=8))
+    replace(config, layers=(LayerConfig(mixer=DeltaRule()), LayerConfig(mixer=DeltaRule()), LayerConfig()))   # a hybrid
+
+`zoo.parts` has parts, `zoo.presets` the published models.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from typing import ClassVar
+
+from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types, described
-from tx_helpers.nn.blocks import WIRINGS
+from tx_helpers.nn.blocks import WIRINGS, InputEmbedding
+from tx_helpers.nn.cache import StateCache
 from tx_helpers.nn.layers import ACTIVATIONS
-from tx_helpers.nn.mixers import Mixer
-from tx_helpers.nn.positions import WavelengthStretch
-from tx_helpers.zoo.parts.experts import ExpertsConfig
-from tx_helpers.zoo.parts.yarn import Yarn
+
+
+class Mixer:
+    """What a block has in the place of self-attention.
+
+    recurrent  its cache is a state; it sees the past alone, its only mask is that of padding, and it has no window
+    sees_ids   its call is also given the ids (B, T) of x
+
+    The module's call is that of `attention.MultiHeadAttention` without a memory: module(x, mask=…, bias=…, causal=…,
+    rotate=…, cache=…) -> (B, T, D). Its last linear map is called `output`. A method `first_values`, if it has one,
+    draws the initial values that are not a linear map's.
+    """
+
+    recurrent: ClassVar[bool] = False
+    sees_ids: ClassVar[bool] = False
+
+    def new(self, config: "TransformerConfig") -> nn.Module:
+        """The module for a block of this config."""
+        raise NotImplementedError(f"{type(self).__name__}.new")
+
+    def rotary_width(self, d_head: int) -> int | None:
+        """The width of what rotary positions turn; None: the layer is not given the rotation."""
+        return None
+
+    def new_cache(self) -> StateCache:
+        """The empty cache of one recurrent module; the others have those of attention."""
+        return StateCache()
+
+
+class Attend:
+    """What computes attention, in the place of `attention.scaled_dot_product_attention`."""
+
+    def new(self, config: "TransformerConfig") -> Callable[..., Tensor]:
+        """A function, or a module, of that signature."""
+        raise NotImplementedError(f"{type(self).__name__}.new")
+
+
+class Experts:
+    """What a block has in the place of one feed-forward network, made of several."""
+
+    def new(self, config: "TransformerConfig") -> nn.Module:
+        """The module, (B, T, D) -> (B, T, D); `config.feed_forward` describes one network."""
+        raise NotImplementedError(f"{type(self).__name__}.new")
+
+
+class Input:
+    """What turns ids into vectors, in the place of `blocks.InputEmbedding`."""
+
+    def new(
+        self, config: "TransformerConfig", tokens: nn.Embedding, positions: nn.Module | None, **options
+    ) -> InputEmbedding:
+        """The module; the arguments after the config are those of `InputEmbedding`."""
+        raise NotImplementedError(f"{type(self).__name__}.new")
+
+
+class Output:
+    """What stands around the output layer, which has a bias if `bias`."""
+
+    bias: ClassVar[bool] = False
+
+    def new(self, config: "TransformerConfig") -> Callable[[Tensor, nn.Module], Tensor]:
+        """What gives the logits (B, T, V) from the last hidden states (B, T, D) and the output layer; here itself."""
+        return self
+
+    def __call__(self, hidden: Tensor, output: nn.Module) -> Tensor:
+        """The logits, of a part without parameters."""
+        raise NotImplementedError(f"{type(self).__name__}.__call__")
 
 
 @dataclass(frozen=True)
@@ -31,10 +105,8 @@ class AttentionConfig:
     output_bias: bool | None = None  # as bias
     qk_norm: bool = False
     scale: float | None = None  # 1 / √d_head
-    soft_cap: float | None = None  # of the scores, as in Gemma 2
     window: int | None = None  # of a causal stack: each query sees this many positions, its own included
-    sinks: int = 0  # with a window: so many first tokens stay in sight
-    learned_sink: bool = False  # a score of each head's softmax without a value, as in gpt-oss
+    attend: Attend | None = None
 
     def __post_init__(self):
         at_least_one = partial(check_numbers, "AttentionConfig", least=1, whole=True)
@@ -42,10 +114,7 @@ class AttentionConfig:
         at_least_one(optional=True, n_kv_heads=self.n_kv_heads, d_head=self.d_head)
         check_numbers("AttentionConfig", optional=True, scale=self.scale)
         at_least_one(optional=True, window=self.window)
-        check_numbers("AttentionConfig", above=0, optional=True, soft_cap=self.soft_cap)
-        check_numbers("AttentionConfig", least=0, whole=True, sinks=self.sinks)
-        if self.sinks and self.window is None:
-            raise ValueError(f"AttentionConfig: sinks={self.sinks}, but window=None: all tokens are in sight")
+        check_types("AttentionConfig", (Attend, type(None)), attend=self.attend)
         if self.n_heads % (self.n_kv_heads or self.n_heads):
             raise ValueError(
                 f"AttentionConfig: n_heads={self.n_heads} is not divisible by n_kv_heads={self.n_kv_heads}"
@@ -60,13 +129,12 @@ class FeedForwardConfig:
     activation: str = "relu"
     gated: bool = False
     bias: bool = True
-    experts: ExpertsConfig | None = None  # see `experts`
+    experts: Experts | None = None
 
     def __post_init__(self):
         check_numbers("FeedForwardConfig", least=1, whole=True, optional=True, d_ff=self.d_ff)
         check_one_of("FeedForwardConfig", ACTIVATIONS, activation=self.activation)
-        if self.experts is not None:
-            check_types("FeedForwardConfig", ExpertsConfig, experts=self.experts)
+        check_types("FeedForwardConfig", (Experts, type(None)), experts=self.experts)
 
 
 POSITIONS = ("none", "sinusoidal", "learned", "rotary", "t5", "alibi", "sinusoidal_halves")
@@ -80,7 +148,7 @@ class PositionConfig:
     base: float = 10000.0  # sinusoidal, rotary
     layout: str = "half"  # rotary
     interpolation: float = 1.0  # rotary
-    stretch: WavelengthStretch | Yarn | None = None  # rotary
+    stretch: Callable[[Tensor], Tensor] | None = None  # rotary
     d_rotary: int | None = None  # rotary: how many of the d_head features turn; all
     buckets: int = 32  # t5
     max_distance: int = 128  # t5
@@ -90,18 +158,17 @@ class PositionConfig:
         check_one_of("PositionConfig", ("half", "interleaved"), layout=self.layout)
         check_numbers("PositionConfig", least=1, base=self.base)
         check_numbers("PositionConfig", above=0, interpolation=self.interpolation)
-        if self.stretch is not None:
-            check_types("PositionConfig", (WavelengthStretch, Yarn), stretch=self.stretch)
+        if self.stretch is not None and not callable(self.stretch):
+            raise ValueError(f"PositionConfig: stretch is {described(self.stretch)}, expected a function ω (K/2,) -> ω")
         check_numbers("PositionConfig", least=2, whole=True, optional=True, d_rotary=self.d_rotary)
         check_numbers("PositionConfig", least=1, whole=True, buckets=self.buckets, max_distance=self.max_distance)
 
 
 @dataclass(frozen=True)
 class NormConfig:
-    """LayerNorm or RMSNorm (gain: the weight, or 1 + weight), and whether another follows the last block of a stack."""
+    """LayerNorm or RMSNorm (gain: the weight, or 1 + weight). After pre-norm blocks a stack has one more at its end."""
 
     kind: str = "layer"
-    final: bool | None = None  # after pre-norm blocks, not after post-norm ones
     eps: float = 1e-5
 
     def __post_init__(self):
@@ -115,21 +182,12 @@ class EmbeddingConfig:
 
     tied: bool = True
     scale: bool = True  # times √d_model at the input, as in 2017
-    norm: bool = False  # a norm of the sum of token and position, as in BERT
-    segments: int = 0  # segment types, as in BERT
-    token_shift: int = 0  # how many previous tokens are added to each token's vector, as in RWKV
-    values: bool = False  # every layer adds a learned vector of each token to its values: see `value_embeddings`
-    output_bias: bool = False
-    output_transform: str | None = None  # an activation: a dense layer, it and a norm precede the output, as in BERT
-    output_soft_cap: float | None = None  # of the logits, as in Gemma 2
-    output_scale: float = 1.0  # of the last hidden states, before the output: d_model^−½ in T5
+    input: Input | None = None
+    output: Output | None = None
 
     def __post_init__(self):
-        check_numbers("EmbeddingConfig", least=0, whole=True, segments=self.segments, token_shift=self.token_shift)
-        check_numbers("EmbeddingConfig", output_scale=self.output_scale)
-        check_numbers("EmbeddingConfig", above=0, optional=True, output_soft_cap=self.output_soft_cap)
-        if self.output_transform is not None:
-            check_one_of("EmbeddingConfig", ACTIVATIONS, output_transform=self.output_transform)
+        check_types("EmbeddingConfig", (Input, type(None)), input=self.input)
+        check_types("EmbeddingConfig", (Output, type(None)), output=self.output)
 
 
 @dataclass(frozen=True)
@@ -181,7 +239,7 @@ class TransformerConfig:
     pad_id             the id of padding, which is masked everywhere; None: no padding
     wiring             "pre_norm", "post_norm" or, with a norm on both sides, "sandwich"; "…_without_residual" to show
                        what the residual connection is for
-    mixer              what blocks have in the place of self-attention (see `mixers`); None: `attention`
+    mixer              what blocks have in the place of self-attention; None: `attention`
     layers             a pattern of `LayerConfig`, repeated over the blocks: block i has what layers[i mod n] says.
                        For windows that alternate with full attention, rotations of their own, dense blocks before those
                        with experts, and hybrids
@@ -272,7 +330,7 @@ class TransformerConfig:
     @property
     def rotary_width(self) -> int | None:
         """The width of what rotary positions turn: K, or what the mixer says."""
-        return self.d_head if self.mixer is None else self.mixer.d_rotary
+        return self.d_head if self.mixer is None else self.mixer.rotary_width(self.d_head)
 
     @property
     def d_head(self) -> int:
@@ -286,5 +344,5 @@ class TransformerConfig:
 
     @property
     def final_norm(self) -> bool:
-        """Is there a norm after the last block of a stack?"""
-        return not self.wiring.startswith("post_norm") if self.norm.final is None else self.norm.final
+        """Is there a norm after the last block of a stack? Post-norm blocks end with one of their own."""
+        return not self.wiring.startswith("post_norm")

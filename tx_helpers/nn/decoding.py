@@ -69,6 +69,8 @@ class DecodingState:
     def rewind(self, length: int) -> None:
         """Forget all ids from position `length` on, with their keys and values."""
         check_numbers("rewind", least=0, most=self.ids.shape[1], whole=True, length=length)
+        for cache in self.caches or ():
+            cache.check_rewind(length)  # all of them before the first is changed
         self.ids = self.ids[:, :length]
         for cache in self.caches or ():
             cache.rewind(length)

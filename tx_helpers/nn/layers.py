@@ -3,7 +3,6 @@
 Left out on purpose: LayerNorm, linear maps and embeddings are PyTorch's own, and so is what dropout does.
 """
 
-import math
 from collections.abc import Callable
 
 import torch
@@ -33,12 +32,6 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "silu": F.silu,
     "sigmoid": torch.sigmoid,
 }
-
-
-def soft_cap(x: Tensor, cap: float) -> Tensor:
-    """cap · tanh(x / cap): x where it is small, and never beyond ±cap. Source: Gemma Team 2024 (Gemma 2), section 2."""
-    check_numbers("soft_cap", above=0, less_than=math.inf, cap=cap)
-    return cap * torch.tanh(x / cap)
 
 
 class Dropout(nn.Dropout):

@@ -23,18 +23,15 @@ def causal_mask(T: int, S: int | None = None, *, device: torch.device | str | No
 
 
 def sliding_window_mask(
-    T: int, S: int | None = None, *, window: int, sinks: int = 0, device: torch.device | str | None = None
+    T: int, S: int | None = None, *, window: int, device: torch.device | str | None = None
 ) -> Tensor:
     """Causal, and limited to the last `window` positions, the query's own included. Shape (T, S).
 
-    sinks  so many first positions stay open to every query: a trained softmax puts the weight that it needs nowhere on
-           the first tokens, and texts fall apart when they leave the window (Xiao et al. 2023, StreamingLLM)
     Source: Beltagy et al. 2020 (Longformer), section 3.1; used causally by Jiang et al. 2023 (Mistral 7B).
     """
     check_numbers("sliding_window_mask", least=1, whole=True, window=window)  # 1: a query sees itself alone
-    check_numbers("sliding_window_mask", least=0, whole=True, sinks=sinks)
     query, key = _positions(T, S, device)
-    return (key <= query) & ((key > query - window) | (key < sinks))
+    return (key <= query) & (key > query - window)
 
 
 def padding_mask(ids: Tensor, pad_id: int) -> Tensor:

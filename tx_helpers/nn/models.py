@@ -5,26 +5,19 @@ output layer. `start` returns the `DecodingState` of a model, which is all that 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_ids
 from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import BlockCache, DecoderBlock, EncoderBlock, InputEmbedding, OutputTransform
-from tx_helpers.nn.building import (
-    new_block,
-    new_cache,
-    new_norm,
-    new_position_bias,
-    new_position_vectors,
-    new_rotary,
-    new_value_embeddings,
-)
+from tx_helpers.nn.blocks import BlockCache, DecoderBlock, EncoderBlock
+from tx_helpers.nn.building import new_block, new_cache, new_input, new_norm, new_position_bias, new_rotary
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.decoding import DecodingState
-from tx_helpers.nn.layers import FeedForward, GatedFeedForward, soft_cap
-from tx_helpers.nn.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
+from tx_helpers.nn.layers import FeedForward, GatedFeedForward
+from tx_helpers.nn.masks import combine_masks, padding_mask, sliding_window_mask
 from tx_helpers.nn.positions import T5Bias
 
 
@@ -42,23 +35,17 @@ class Stack(nn.Module):
         super().__init__()
         self.config, self.causal = config, causal
         self.pad_id = None if cross else config.pad_id
-        self.input = InputEmbedding(
-            tokens,
-            new_position_vectors(config),
-            scale=config.embedding.scale,
-            segments=config.embedding.segments,
-            token_shift=config.embedding.token_shift,
-            norm=new_norm(config) if config.embedding.norm else None,
-            dropout=config.dropout,
-        )
         self.layers = [config.of_layer(i) for i in range(n_layers)]
-        if not causal and any(layer.mixer is not None and layer.mixer.recurrent for layer in self.layers):
+        recurrent = [layer.mixer is not None and layer.mixer.recurrent for layer in self.layers]
+        if not causal and any(recurrent):
             raise ValueError("model: a recurrent mixer sees the past alone, but the stack is an encoder's")
+        self.input = new_input(config, tokens)
         self.rotary = new_rotary(config)
         rotaries = enumerate(map(new_rotary, self.layers))
         self.own_rotary = {i: rotary for i, rotary in rotaries if rotary != self.rotary}  # of a block, where it differs
+        limits = zip(self.layers, recurrent, strict=True)
+        self.windows = [layer.attention.window if causal and not state else None for layer, state in limits]
         self.bias = new_position_bias(config, bidirectional=not causal)
-        self.values = new_value_embeddings(config, tokens.num_embeddings, n_layers)
         self.blocks = nn.ModuleList(new_block(layer, cross=cross) for layer in self.layers)
         self.norm = new_norm(config) if config.final_norm else nn.Identity()
 
@@ -69,59 +56,43 @@ class Stack(nn.Module):
         memory: Tensor | None = None,
         memory_mask: Tensor | None = None,
         mask: Tensor | None = None,
-        segments: Tensor | None = None,
         caches: list[BlockCache] | None = None,
+        **inputs: Tensor,
     ) -> Tensor:
-        """-> (B, T, D). With caches, ids are all ids so far (B, S); only those not yet in the caches are computed."""
+        """-> (B, T, D). With caches, ids are all ids so far (B, S); only those not yet in the caches are computed.
+
+        inputs  what the input part takes beside the ids
+        """
         _check_ids(ids, self.input.tokens.num_embeddings, self.config.context_length)
-        S = ids.shape[-1]
-        new = slice(len(caches[0]) if caches else 0, S)  # the positions that are not in the caches yet
+        start = len(caches[0]) if caches else 0  # of the positions that are not in the caches yet
         positions, padding = self._positions_and_padding(ids)
-        positions = positions[..., new]
-        token_shift = self.config.embedding.token_shift
-        previous_ids = [ids.roll(n, dims=-1)[:, new] for n in range(1, token_shift + 1)]
-        x = self.input(ids[:, new], positions, segments, previous_ids=previous_ids)
-        rotate = self.rotary and self.rotary.at(positions, x.dtype)
-        own_rotate = {i: rotary and rotary.at(positions, x.dtype) for i, rotary in self.own_rotary.items()}
-        masks = self._masks(combine_masks(padding, mask), padding, x.shape[1], S, x.device)
-        options = dict(
-            bias=None if self.bias is None else self.bias(x.shape[1], S, device=x.device, dtype=x.dtype),
-            causal=self.causal,
-        )
-        if memory is not None:
-            options |= dict(memory=memory, memory_mask=memory_mask)
-        of_tokens = None if self.values is None else self.values(ids[:, new])
-        for i, block in enumerate(self.blocks):
-            own = dict(mask=masks[i], rotate=own_rotate.get(i, rotate), cache=caches[i] if caches else None)
-            if of_tokens is not None:
-                own |= dict(more_values=of_tokens[i])
-            x = block(x, **options, **own)
+        x = self.input(ids, positions[..., start:], start, **inputs)
+        of_memory = {} if memory is None else dict(memory=memory, memory_mask=memory_mask)
+        of_blocks = self._attention_options(ids, start, positions[..., start:], combine_masks(padding, mask), x.dtype)
+        for i, (block, options) in enumerate(zip(self.blocks, of_blocks, strict=True)):
+            x = block(x, **options, **of_memory, cache=caches[i] if caches else None)
         return self.norm(x)
+
+    def _attention_options(
+        self, ids: Tensor, start: int, positions: Tensor, mask: Tensor | None, dtype: torch.dtype
+    ) -> list[dict[str, Any]]:
+        """For each block what its self-attention is given: mask, bias, rotation."""
+        T, S, device = ids.shape[1] - start, ids.shape[1], ids.device
+        bias = None if self.bias is None else self.bias(T, S, device=device, dtype=dtype)
+        near = {window: _limited(mask, window, T, S, device) for window in dict.fromkeys(self.windows)}
+        rotate = self.rotary and self.rotary.at(positions, dtype)
+        own_rotate = {i: rotary and rotary.at(positions, dtype) for i, rotary in self.own_rotary.items()}
+        options = []
+        for i, (layer, window) in enumerate(zip(self.layers, self.windows, strict=True)):
+            given = dict(mask=near[window], bias=bias, causal=self.causal, rotate=own_rotate.get(i, rotate))
+            if layer.mixer is not None and layer.mixer.sees_ids:
+                given |= dict(ids=ids[:, start:])
+            options.append(given)
+        return options
 
     def new_caches(self) -> list[BlockCache]:
         """Empty caches, one for each block."""
         return [new_cache(layer) for layer in self.layers]
-
-    def _masks(
-        self, mask: Tensor | None, padding: Tensor | None, T: int, S: int, device: torch.device
-    ) -> list[Tensor | None]:
-        """For each block the given mask, limited to the block's window."""
-        made: dict[tuple[int | None, int], Tensor | None] = {}
-        for window, sinks in map(self._window, self.layers):
-            if window is None or window >= S:
-                made[window, sinks] = mask
-                continue
-            near = sliding_window_mask(T, S, window=window, sinks=0 if padding is not None else sinks, device=device)
-            if sinks and padding is not None:  # the first real tokens, wherever they stand
-                first = padding & (padding.cumsum(dim=-1) <= sinks)
-                near = near | (first & causal_mask(T, S, device=device))
-            made[window, sinks] = combine_masks(mask, near)
-        return [made[self._window(layer)] for layer in self.layers]
-
-    def _window(self, layer: TransformerConfig) -> tuple[int | None, int]:
-        """The window of a block, if it has one, and the first tokens that stay in sight."""
-        recurrent = layer.mixer is not None and layer.mixer.recurrent
-        return (layer.attention.window, layer.attention.sinks) if self.causal and not recurrent else (None, 0)
 
     def _positions_and_padding(self, ids: Tensor) -> tuple[Tensor, Tensor | None]:
         if self.pad_id is None:
@@ -140,9 +111,9 @@ class TransformerModel(nn.Module):
     def _add_output(self, tokens: nn.Embedding) -> None:
         """Complete a model whose stacks are made; `tokens` is the embedding that the output may share."""
         config = self.config
-        activation = config.embedding.output_transform
-        self.transform = activation and OutputTransform(config.d_model, activation, new_norm(config))
-        self.output = nn.Linear(config.d_model, config.vocab_size, bias=config.embedding.output_bias)
+        part = config.embedding.output
+        self.transform = None if part is None else part.new(config)
+        self.output = nn.Linear(config.d_model, config.vocab_size, bias=part is not None and part.bias)
         initialise(self)
         self.tie_weights()
 
@@ -162,11 +133,7 @@ class TransformerModel(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Last hidden states (B, T, D) -> one number for each token of the vocabulary (B, T, V)."""
-        if self.transform is not None:
-            hidden = self.transform(hidden)
-        logits = self.output(hidden * self.config.embedding.output_scale)
-        cap = self.config.embedding.output_soft_cap
-        return logits if cap is None else soft_cap(logits, cap)
+        return self.output(hidden) if self.transform is None else self.transform(hidden, self.output)
 
 
 class EncoderOnly(TransformerModel):
@@ -178,12 +145,12 @@ class EncoderOnly(TransformerModel):
         self.encoder = Stack(config, tokens, n_layers=config.n_layers, causal=False)
         self._add_output(tokens)
 
-    def encode(self, ids: Tensor, *, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
-        """ids (B, T) -> hidden states (B, T, D)."""
-        return self.encoder(ids, mask=mask, segments=segments)
+    def encode(self, ids: Tensor, *, mask: Tensor | None = None, **inputs: Tensor) -> Tensor:
+        """ids (B, T) -> hidden states (B, T, D); inputs as `Stack` takes them."""
+        return self.encoder(ids, mask=mask, **inputs)
 
-    def forward(self, ids: Tensor, *, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
-        return self.logits(self.encode(ids, mask=mask, segments=segments))
+    def forward(self, ids: Tensor, *, mask: Tensor | None = None, **inputs: Tensor) -> Tensor:
+        return self.logits(self.encode(ids, mask=mask, **inputs))
 
 
 class DecoderOnly(TransformerModel):
@@ -289,6 +256,13 @@ def initialise(model: TransformerModel) -> None:
 def count_parameters(model: nn.Module) -> int:
     """Parameters of a model, shared ones once."""
     return sum(parameter.numel() for parameter in model.parameters())
+
+
+def _limited(mask: Tensor | None, window: int | None, T: int, S: int, device: torch.device) -> Tensor | None:
+    """The mask, limited to the window where there is one that is shorter than the text."""
+    if window is None or window >= S:
+        return mask
+    return combine_masks(mask, sliding_window_mask(T, S, window=window, device=device))
 
 
 def _check_ids(ids: Tensor, vocab_size: int, context_length: int | None) -> None:

@@ -81,31 +81,6 @@ class LearnedPositions(nn.Module):
 
 
 @dataclass(frozen=True)
-class WavelengthStretch:
-    """How Llama 3.1 stretches the rotary wavelengths of a model trained on T = `context` positions.
-
-    A wavelength beyond T / low gets `factor` times as long, one below T / high stays, and between them the frequency
-    moves linearly with T / wavelength. Source: Dubey et al. 2024, and the code published with Llama 3.1.
-    """
-
-    factor: float
-    low: float
-    high: float
-    context: int
-
-    def __post_init__(self):
-        check_numbers("WavelengthStretch", above=0, factor=self.factor, low=self.low)
-        check_numbers("WavelengthStretch", above=self.low, high=self.high)
-        check_numbers("WavelengthStretch", least=1, whole=True, context=self.context)
-
-    def __call__(self, frequencies: Tensor) -> Tensor:
-        """ω (K/2,) -> ω (K/2,), in radians per position."""
-        turns = self.context * frequencies / (2 * math.pi)  # T / wavelength
-        kept = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)
-        return frequencies * (kept + (1 - kept) / self.factor)
-
-
-@dataclass(frozen=True)
 class Rotary:
     """Turn each pair of features of a query or key by position · ω_i, so that q_m · k_n depends on m − n alone.
 
@@ -114,7 +89,7 @@ class Rotary:
                    "half" (i, i + K/2), as in GPT-NeoX and in the library transformers, which converts Llama's weights
     interpolation  positions are divided by it: a model trained on T positions runs on interpolation · T
                    (Chen et al. 2023)
-    stretch        a function of the frequencies ω (K/2,), such as `WavelengthStretch`; its `gain`, if it has one,
+    stretch        a function of the frequencies ω (K/2,), such as `zoo.parts.yarn.Yarn`; its `gain`, if it has one,
                    multiplies what turns
     d_rotary       R: the first R features of a head turn, as if K were R, and the others stay; by default all do
 

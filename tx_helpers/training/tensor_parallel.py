@@ -13,7 +13,8 @@ from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, 
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward
 from tx_helpers.nn.positions import ALiBi, T5Bias
-from tx_helpers.zoo.parts.value_embeddings import ValueEmbeddings
+
+CUT = {"query", "key", "value", "output", "query_norm", "key_norm"}  # of an attention
 
 
 def split_blocks(model: nn.Module, mesh: DeviceMesh) -> None:
@@ -47,14 +48,12 @@ def _check(name: str, module: nn.Module, parts: int) -> None:
     sizes = {}
     if isinstance(module, MultiHeadAttention):
         sizes = {"n_heads": module.n_heads, "n_kv_heads": module.n_kv_heads}
-        if own := [key for key, _ in module.named_parameters(recurse=False)]:
+        if own := [key for key, _ in module.named_parameters() if key.partition(".")[0] not in CUT]:
             raise ValueError(f"Parallel: {name}.{own[0]} is not cut by heads: tensor={parts} is not possible")
     elif isinstance(module, FeedForward | GatedFeedForward):
         sizes = {"d_ff": module.expand.out_features}
     elif isinstance(module, ALiBi | T5Bias):
         raise ValueError(f"Parallel: {name} adds a bias by head: tensor={parts} is not possible")
-    elif isinstance(module, ValueEmbeddings):
-        raise ValueError(f"Parallel: {name} adds vectors that are not cut by heads: tensor={parts} is not possible")
     for key, size in sizes.items():
         if size % parts:
             raise ValueError(f"Parallel: {name} has {key}={size}, not divisible by tensor={parts}")

@@ -26,6 +26,8 @@ from tx_helpers.text.data import BOS, EOS, PAD
 from tx_helpers.text.tokenizers import CharTokenizer, Tokenizer, WordTokenizer
 from tx_helpers.training.contexts import in_mode
 from tx_helpers.widgets.scripts import FOLDER, joined
+from tx_helpers.zoo.parts.inputs import NormedInput, TokenShift
+from tx_helpers.zoo.parts.outputs import BiasedOutput, ScaledOutput
 from tx_helpers.zoo.recipes import Translator, Writer
 
 SCRIPT = joined(*sorted((FOLDER / "machine").glob("*.js")))
@@ -40,13 +42,13 @@ NOT_IN_THE_PAGE = (  # what must be None, or empty
         "layers",
         "mixer",
         "attention.window",
-        "attention.soft_cap",
+        "attention.attend",
         "feed_forward.experts",
         "positions.stretch",
         "positions.d_rotary",
     ),
-    "embedding.output_soft_cap",
 )
+PARTS_OF_THE_PAGE = {"embedding.input": TokenShift | NormedInput, "embedding.output": BiasedOutput | ScaledOutput}
 TOLERANCE = 1e-3  # of the largest logit; of a model in half precision a hundred times as much
 Known = EncoderDecoder | DecoderOnly
 
@@ -104,11 +106,12 @@ def _check_known(config: TransformerConfig) -> None:
     for path, value in (
         ("wiring", "sandwich"),
         ("norm.kind", "rms_plus_one"),
-        ("attention.learned_sink", True),
-        ("embedding.values", True),
     ):
         if attrgetter(path)(config) == value:
             raise ValueError(f"machine: {path}={value!r}, which the page does not compute; expected another value")
+    for path, known in PARTS_OF_THE_PAGE.items():
+        if not isinstance(part := attrgetter(path)(config), known | None):
+            raise ValueError(f"machine: {path}={part!r}, which the page does not compute; expected another value")
 
 
 def _has_encoder(model: nn.Module) -> bool:
@@ -221,7 +224,7 @@ def _flat(config: TransformerConfig) -> dict:
         "buckets": config.positions.buckets,
         "max_distance": config.positions.max_distance,
         "embedding_scale": config.embedding.scale,
-        "output_scale": config.embedding.output_scale,
+        "output_scale": getattr(config.embedding.output, "factor", 1.0),
         "tied": config.embedding.tied,
     }
 

@@ -19,6 +19,8 @@ from tx_helpers.nn.config import (
     PositionConfig,
     TransformerConfig,
 )
+from tx_helpers.zoo.parts.inputs import NormedInput
+from tx_helpers.zoo.parts.outputs import BiasedOutput, ScaledOutput
 
 
 def transformer_2017(vocab_size: int = 37000, size: str = "base", **changes: Any) -> TransformerConfig:
@@ -80,7 +82,7 @@ def bert(size: str = "base", **changes: Any) -> TransformerConfig:
         feed_forward=FeedForwardConfig(activation="gelu"),
         positions=PositionConfig("learned"),
         norm=NormConfig(eps=1e-12),
-        embedding=EmbeddingConfig(scale=False, norm=True, segments=2, output_bias=True),
+        embedding=EmbeddingConfig(scale=False, input=NormedInput(segments=2), output=BiasedOutput()),
         init=InitConfig("normal"),
     )
     return replace(config, **changes)
@@ -100,7 +102,7 @@ def t5(size: str = "small", **changes: Any) -> TransformerConfig:
         feed_forward=FeedForwardConfig(bias=False),
         positions=PositionConfig("t5"),
         norm=NormConfig("rms", eps=1e-6),
-        embedding=EmbeddingConfig(scale=False, output_scale=d_model**-0.5),
+        embedding=EmbeddingConfig(scale=False, output=ScaledOutput(d_model**-0.5)),
         init=InitConfig("fan_in", std=1.0),
     )
     return replace(config, **changes)

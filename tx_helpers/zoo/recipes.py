@@ -46,6 +46,7 @@ from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.loop import Loss, Run, fit
 from tx_helpers.training.losses import language_model_loss, text_loss, translation_loss
 from tx_helpers.training.optimizers import Schedule, adamw, fast_bfloat16, linear_warmup_decay, muon
+from tx_helpers.zoo.parts.inputs import TokenShift
 
 TRANSLATOR_STEPS, TRANSLATOR_BATCH, TRANSLATOR_LR, TRANSLATOR_WARMUP = 500, 64, 5e-3, 50
 WRITER_STEPS, WRITER_BATCH, WRITER_CONTEXT = 116, 16, 64
@@ -216,7 +217,7 @@ def writer_config(vocab_size: int, **changes: Any) -> TransformerConfig:
         attention=AttentionConfig(4, bias=False, qk_norm=True),
         feed_forward=FeedForwardConfig(activation="relu2", bias=False),
         positions=PositionConfig("rotary", base=1000.0),
-        embedding=EmbeddingConfig(scale=False, tied=False, token_shift=2),
+        embedding=EmbeddingConfig(scale=False, tied=False, input=TokenShift(2)),
         init=InitConfig("normal", std=0.01, residual="zero"),
     )
     return replace(config, **changes)

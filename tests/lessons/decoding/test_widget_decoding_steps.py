@@ -18,6 +18,7 @@ from tx_helpers.nn.models import EncoderDecoder
 from tx_helpers.show.shapes import ORANGE
 from tx_helpers.text.data import BOS, EOS, PAD, word_pairs
 from tx_helpers.text.number_words import english, german
+from tx_helpers.zoo.parts.outputs import BiasedOutput
 from tx_helpers.zoo.recipes import Translator, translator_config
 
 NUMBERS = (0, *range(1, 21), 21, *range(30, 100, 10), 100, 1000, 421)
@@ -27,7 +28,7 @@ NAMES = DATA.target_tokenizer.tokens
 
 def toy_translator(end: float = 1.5) -> Translator:
     """Random weights, and a bias towards the end sign, so that some texts end early and others late."""
-    config = translator_config(DATA, d_model=24, embedding=EmbeddingConfig(output_bias=True))
+    config = translator_config(DATA, d_model=24, embedding=EmbeddingConfig(output=BiasedOutput()))
     model = randomise(EncoderDecoder(config).double(), std=0.3).eval()
     with torch.no_grad():
         model.output.bias[EOS] += end

@@ -7,8 +7,7 @@ from parity import B, H, T, normal, randomise, tokens
 from toy_models import PAD, close, config, feed
 from tx_helpers.lessons.modern_transformers.linear import delta_recurrent, positive_features, quadratic
 from tx_helpers.lessons.modern_transformers.mixers import DeltaRule, LinearAttention, StateSpace
-from tx_helpers.nn.config import AttentionConfig, InitConfig, LayerConfig
-from tx_helpers.nn.mixers import Mixer
+from tx_helpers.nn.config import AttentionConfig, InitConfig, LayerConfig, Mixer
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly
 from tx_helpers.zoo.parts.latent import LatentConfig
 

@@ -11,8 +11,8 @@ from toy_models import close
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward
 from tx_helpers.nn.models import count_parameters
-from tx_helpers.zoo.parts.expert_groups import ExpertGroups
 from tx_helpers.zoo.parts.experts import (
+    ExpertGroups,
     ExpertsConfig,
     MixtureOfExperts,
     Router,

@@ -14,8 +14,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from public_models import CASES, LLAMA3
-from tx_helpers.nn.config import WavelengthStretch
 from tx_helpers.nn.models import TransformerModel
+from tx_helpers.zoo.parts.yarn import WavelengthStretch
 from tx_helpers.zoo.public.load import load_pretrained
 from tx_helpers.zoo.public.save import save_pretrained
 

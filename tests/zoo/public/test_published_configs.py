@@ -8,7 +8,7 @@ import torch
 
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import count_parameters
-from tx_helpers.zoo.parts.expert_groups import ExpertGroups
+from tx_helpers.zoo.parts.experts import ExpertGroups
 from tx_helpers.zoo.parts.latent import LatentConfig
 from tx_helpers.zoo.presets import gpt2, llama, t5
 from tx_helpers.zoo.public.config_paths import differences, resolved

@@ -13,11 +13,12 @@ from tx_helpers.nn.config import (
     NormConfig,
     PositionConfig,
     TransformerConfig,
-    WavelengthStretch,
 )
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly
 from tx_helpers.zoo.parts.experts import ExpertsConfig
-from tx_helpers.zoo.parts.yarn import Yarn
+from tx_helpers.zoo.parts.inputs import NormedInput
+from tx_helpers.zoo.parts.outputs import ScaledOutput
+from tx_helpers.zoo.parts.yarn import WavelengthStretch, Yarn
 from tx_helpers.zoo.public.families import FAMILIES
 from tx_helpers.zoo.public.load import load_pretrained
 from tx_helpers.zoo.public.save import save_pretrained
@@ -45,8 +46,8 @@ def mixture(experts: ExpertsConfig, **attention) -> TransformerConfig:
     return replace(ROTARY, attention=AttentionConfig(3, bias=False, **attention), feed_forward=feed_forward)
 
 
-BERT = replace(LEARNED, wiring="post_norm", embedding=EmbeddingConfig(scale=False, norm=True, segments=2))
-BART = replace(LEARNED, wiring="post_norm", pad_id=1, embedding=EmbeddingConfig(norm=True))
+BERT = replace(LEARNED, wiring="post_norm", embedding=EmbeddingConfig(scale=False, input=NormedInput(segments=2)))
+BART = replace(LEARNED, wiring="post_norm", pad_id=1, embedding=EmbeddingConfig(input=NormedInput()))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ BART = replace(LEARNED, wiring="post_norm", pad_id=1, embedding=EmbeddingConfig(
         (EncoderOnly, BERT, "bert"),
         (
             EncoderOnly,
-            replace(BERT, embedding=EmbeddingConfig(scale=False, norm=True), norm=NormConfig(eps=1e-12)),
+            replace(BERT, embedding=EmbeddingConfig(scale=False, input=NormedInput()), norm=NormConfig(eps=1e-12)),
             "distilbert",
         ),
         (EncoderDecoder, BART, "bart"),
@@ -97,7 +98,7 @@ BART = replace(LEARNED, wiring="post_norm", pad_id=1, embedding=EmbeddingConfig(
                 feed_forward=FeedForwardConfig(20, bias=False),
                 positions=PositionConfig("t5"),
                 norm=NormConfig("rms"),
-                embedding=EmbeddingConfig(scale=False, output_scale=12**-0.5),
+                embedding=EmbeddingConfig(scale=False, output=ScaledOutput(12**-0.5)),
             ),
             "t5",
         ),

@@ -55,6 +55,7 @@ from tx_helpers.training.contexts import RandomStream, in_mode
 from tx_helpers.training.loop import fit
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import Schedule, linear_warmup_decay, muon
+from tx_helpers.zoo.parts.inputs import TokenShift
 from tx_helpers.zoo.parts.yarn import Yarn
 
 FILE = Path(__file__).with_name("context.json")
@@ -136,7 +137,7 @@ def reader_config() -> TransformerConfig:
         feed_forward=FeedForwardConfig(activation="relu2", bias=False),
         positions=positions("plain rotary"),
         norm=NormConfig("rms"),
-        embedding=EmbeddingConfig(scale=False, tied=False, token_shift=1),
+        embedding=EmbeddingConfig(scale=False, tied=False, input=TokenShift(1)),
         init=InitConfig("normal", residual="zero"),
     )
 

@@ -7,7 +7,7 @@
 each of its channels (`state_space`), however long the text is. None of them needs positions: a state is built in order.
 
 Left out on purpose: the short convolution that published models have before queries, keys and values; the part that it
-plays, a look at the token before, is `EmbeddingConfig(token_shift=1)` here.
+plays, a look at the token before, is `EmbeddingConfig(input=TokenShift(1))` here.
 """
 
 from collections.abc import Callable
@@ -22,8 +22,8 @@ from tx_helpers.lessons.modern_transformers.linear import LinearState, chunked, 
 from tx_helpers.lessons.modern_transformers.state_space import SelectiveStateSpace
 from tx_helpers.nn.arguments import check_numbers, check_tensors
 from tx_helpers.nn.cache import StateCache
+from tx_helpers.nn.config import Mixer, TransformerConfig
 from tx_helpers.nn.layers import RMSNorm
-from tx_helpers.nn.mixers import Mixer
 from tx_helpers.nn.observe import observe
 
 
@@ -39,8 +39,8 @@ class LinearAttention(Mixer):
         check_numbers("LinearAttention", least=1, whole=True, chunk=self.chunk)
         check_numbers("LinearAttention", least=1, whole=True, optional=True, d_head=self.d_head)
 
-    def new(self, d_model: int, n_heads: int, **options: Any) -> nn.Module:
-        return LinearAttentionLayer(d_model, n_heads, d_head=self.d_head, chunk=self.chunk)
+    def new(self, config: TransformerConfig) -> nn.Module:
+        return LinearAttentionLayer(config.d_model, config.attention.n_heads, d_head=self.d_head, chunk=self.chunk)
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,9 @@ class DeltaRule(Mixer):
         check_numbers("DeltaRule", least=1, whole=True, chunk=self.chunk)
         check_numbers("DeltaRule", least=1, whole=True, optional=True, d_head=self.d_head)
 
-    def new(self, d_model: int, n_heads: int, **options: Any) -> nn.Module:
-        return DeltaRuleLayer(d_model, n_heads, d_head=self.d_head, chunk=self.chunk, gated=self.gated)
+    def new(self, config: TransformerConfig) -> nn.Module:
+        sizes = dict(d_head=self.d_head, chunk=self.chunk)
+        return DeltaRuleLayer(config.d_model, config.attention.n_heads, **sizes, gated=self.gated)
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,9 @@ class StateSpace(Mixer):
     def __post_init__(self) -> None:
         check_numbers("StateSpace", least=1, whole=True, d_state=self.d_state, expand=self.expand, kernel=self.kernel)
 
-    def new(self, d_model: int, n_heads: int, **options: Any) -> nn.Module:
-        return StateSpaceLayer(d_model, d_inner=self.expand * d_model, d_state=self.d_state, kernel=self.kernel)
+    def new(self, config: TransformerConfig) -> nn.Module:
+        D = config.d_model
+        return StateSpaceLayer(D, d_inner=self.expand * D, d_state=self.d_state, kernel=self.kernel)
 
 
 class _Heads(nn.Module):

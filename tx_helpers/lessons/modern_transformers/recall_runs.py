@@ -49,6 +49,7 @@ from tx_helpers.text.data import IGNORE
 from tx_helpers.training.contexts import RandomStream, in_mode
 from tx_helpers.training.loop import fit
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
+from tx_helpers.zoo.parts.inputs import TokenShift
 
 FILE = Path(__file__).with_name("recall.json")
 KINDS = ("softmax", "window", "linear", "delta", "gated delta", "state space", "hybrid")
@@ -86,7 +87,7 @@ def recall_config(kind: str, d_head: int = 16) -> TransformerConfig:
         feed_forward=FeedForwardConfig(2 * WIDTH, "relu2", bias=False),
         positions=PositionConfig("none"),
         norm=NormConfig("rms"),
-        embedding=EmbeddingConfig(tied=False, scale=False, token_shift=1),
+        embedding=EmbeddingConfig(tied=False, scale=False, input=TokenShift(1)),
         init=InitConfig("normal", std=0.1, residual="zero"),
         mixer=mixers.get(kind),
     )

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.lessons.modern_transformers.token_values import TokenValues
 from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.nn.config import (
     AttentionConfig,
@@ -47,6 +48,7 @@ from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.loop import Optimizers, Run, fit
 from tx_helpers.training.losses import language_model_loss, text_loss
 from tx_helpers.training.optimizers import Schedule, adamw, cosine, linear_warmup_decay, muon
+from tx_helpers.zoo.parts.inputs import TokenShift
 
 FILE = Path(__file__).with_name("record.json")
 HEADLINE, NANOGPT_ON_A_CPU = 1.4697, 1.88  # as nanoGPT's README gives them
@@ -89,8 +91,9 @@ RECORD = RecordRecipe(
         feed_forward=FeedForwardConfig(activation="relu2", bias=False),
         positions=PositionConfig("rotary", base=1000.0),
         norm=NormConfig("rms"),
-        embedding=EmbeddingConfig(scale=False, tied=False, token_shift=2, values=True),
+        embedding=EmbeddingConfig(scale=False, tied=False, input=TokenShift(2)),
         init=InitConfig("normal", residual="zero"),
+        mixer=TokenValues(),
     ),
     steps=6000,
     stages=(Stage(0.0, 64, 12), Stage(0.4, 128, 6), Stage(0.7, 256, 4), Stage(0.9, 512, 2)),
@@ -134,8 +137,8 @@ LEFT_OUT: dict[str, dict[str, Any]] = {  # what stands in the place of a part
     "QK-norm": dict(config=_config(attention=AttentionConfig(4, bias=False))),
     "ReLU²": dict(config=_config(feed_forward=FeedForwardConfig(activation="gelu", bias=False))),
     "zero outputs": dict(config=_config(init=InitConfig("normal")), embedding_std=None),
-    "token shift": dict(config=_config(embedding=replace(_EMBEDDING, token_shift=0))),
-    "value embeddings": dict(config=_config(embedding=replace(_EMBEDDING, values=False))),
+    "token shift": dict(config=_config(embedding=replace(_EMBEDDING, input=None))),
+    "value embeddings": dict(config=_config(mixer=None)),
 }
 
 

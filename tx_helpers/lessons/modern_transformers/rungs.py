@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from tx_helpers.lessons.modern_transformers.token_values import TokenValues
+from tx_helpers.zoo.parts.inputs import TokenShift
+from tx_helpers.zoo.parts.outputs import CappedOutput
+
 
 @dataclass(frozen=True)
 class Rung:
@@ -176,17 +180,17 @@ RUNGS = (
         "token shift",
         "Each token's vector also gets those of the two tokens before, which costs almost nothing.",
         r"x_t = E_t + a \odot E_{t-1} + b \odot E_{t-2}",
-        {"config.embedding.token_shift": 2},
-        "blocks.InputEmbedding",
-        "tests/nn/test_blocks.py::test_with_token_shift_the_previous_tokens_are_added",
+        {"config.embedding.input": TokenShift(2)},
+        "zoo.parts.inputs.ShiftedEmbedding",
+        "tests/zoo/parts/test_inputs.py::test_with_token_shift_the_previous_tokens_are_added",
         "Peng et al. 2023",
     ),
     Rung(
         "soft cap",
         "Logits stay between two bounds, so no single guess becomes too certain.",
         r"\mathrm{logits} = c \tanh(\mathrm{logits} / c), \quad c = 30",
-        {"config.embedding.output_soft_cap": 30.0},
-        "layers.soft_cap",
+        {"config.embedding.output": CappedOutput(30.0)},
+        "zoo.parts.softmaxes.soft_cap",
         "tests/parity/test_parity_pretrained.py::test_hidden_states_and_logits_are_the_library_s",
         "Gemma Team 2024",
     ),
@@ -194,9 +198,9 @@ RUNGS = (
         "value embeddings",
         "Every layer adds a learned vector of each token to its values, because deep layers lose sight of the token.",
         r"v_t = x_t W_V + E_{\mathrm{id}_t} \quad\text{with a table } E \text{ in each layer}",
-        {"config.embedding.values": True},
-        "value_embeddings.ValueEmbeddings",
-        "tests/zoo/parts/test_value_embeddings.py::test_attention_mixes_the_sum_of_both_values",
+        {"config.mixer": TokenValues()},
+        "lessons.modern_transformers.token_values.TokenValueAttention",
+        "tests/lessons/modern_transformers/test_token_values.py::test_attention_mixes_the_sum_of_both_values",
         "Zhou et al. 2024; Jordan et al. 2024",
     ),
     Rung(

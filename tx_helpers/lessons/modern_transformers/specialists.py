@@ -22,14 +22,14 @@ import torch
 from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_ids, check_numbers, check_one_of
-from tx_helpers.nn.config import ExpertsConfig, FeedForwardConfig, TransformerConfig
+from tx_helpers.nn.config import FeedForwardConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import BOS, IGNORE, PAD, pad_right
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_vocabulary import world_tokenizer
 from tx_helpers.training.contexts import RandomStream, in_mode
 from tx_helpers.training.objectives import ObjectiveBatch, ObjectiveBatches, objective_loss
-from tx_helpers.zoo.parts.experts import Routing, balance_loss, expert_load
+from tx_helpers.zoo.parts.experts import ExpertsConfig, Routing, balance_loss, expert_load
 from tx_helpers.zoo.parts.experts import routes as collected_routes
 from tx_helpers.zoo.world_models import train_on_texts, world_config
 

@@ -16,8 +16,7 @@ from tx_helpers.lessons.scaling_up.cluster import Assumptions, Cluster, Layout
 from tx_helpers.lessons.scaling_up.planner import Plan, plan
 from tx_helpers.lessons.scaling_up.workload import ModelSizes, Training
 from tx_helpers.nn.arguments import check_types
-from tx_helpers.zoo.parts.expert_groups import ExpertGroups
-from tx_helpers.zoo.parts.experts import ExpertsConfig
+from tx_helpers.zoo.parts.experts import ExpertGroups, ExpertsConfig
 from tx_helpers.zoo.parts.latent import LatentConfig
 
 MODELS: dict[str, ModelSizes] = {

@@ -22,15 +22,54 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_tensors, check_types, values_are_known
+from tx_helpers.nn.config import Experts, TransformerConfig
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward
 from tx_helpers.nn.observe import observe
-from tx_helpers.zoo.parts.expert_groups import ExpertGroups
 
 SCORES = ("softmax", "sigmoid")
 
 
 @dataclass(frozen=True)
-class ExpertsConfig:
+class ExpertGroups:
+    """E experts in n groups of E/n neighbours; a position chooses among those of the `kept` best groups.
+
+    Then it is sent to few machines, if each holds a group.
+
+    best  a group is as good as the sum of its `best` highest scores: 1 in DeepSeek-V2, 2 in DeepSeek-V3
+    Source: DeepSeek-AI 2024 (DeepSeek-V2), section 2.2.2, and DeepSeek-V3, section 2.1.2.
+    """
+
+    n: int
+    kept: int
+    best: int = 1
+
+    def __post_init__(self):
+        check_numbers("ExpertGroups", least=1, whole=True, n=self.n, kept=self.kept, best=self.best)
+        if self.kept > self.n:
+            raise ValueError(f"ExpertGroups: kept={self.kept}, but there are n={self.n} groups")
+
+    def check(self, n_experts: int, top_k: int) -> None:
+        """Raise ValueError where so many experts cannot lie in these groups, or a position finds too few."""
+        size, rest = divmod(n_experts, self.n)
+        if rest or size < self.best:
+            raise ValueError(
+                f"ExpertGroups: {n_experts} experts in n={self.n} groups, expected equal ones of {self.best} or more"
+            )
+        if top_k > size * self.kept:
+            raise ValueError(
+                f"ExpertGroups: top_k={top_k}, but the kept={self.kept} groups have {size * self.kept} experts"
+            )
+
+    def limited(self, scores: Tensor) -> Tensor:
+        """scores (…, E) -> the same, with −∞ for the experts of all other groups."""
+        groups = scores.unflatten(-1, (self.n, -1))  # (…, E) -> (…, n, E/n)
+        chosen = groups.topk(self.best, dim=-1).values.sum(dim=-1).topk(self.kept, dim=-1).indices  # (…, kept)
+        outside = scores.new_full(groups.shape[:-1], float("-inf")).scatter(-1, chosen, 0.0)  # (…, n)
+        return (groups + outside.unsqueeze(-1)).flatten(-2)
+
+
+@dataclass(frozen=True)
+class ExpertsConfig(Experts):
     """Which experts there are and how they are chosen; see `Router` and `MixtureOfExperts`."""
 
     n_experts: int = 8
@@ -55,6 +94,11 @@ class ExpertsConfig:
         if self.groups is not None:
             check_types("ExpertsConfig", ExpertGroups, groups=self.groups)
             self.groups.check(self.n_experts, self.top_k)
+
+    def new(self, config: TransformerConfig) -> "MixtureOfExperts":
+        feed = config.feed_forward
+        of_each = dict(gated=feed.gated, activation=feed.activation, bias=feed.bias, dropout=config.dropout)
+        return MixtureOfExperts(config.d_model, config.d_ff, **vars(self), **of_each)
 
 
 class Routing(NamedTuple):
@@ -81,7 +125,7 @@ class Router(nn.Module):
                      dropped: its gate there is 0. So in training a position depends on the other texts of its batch,
                      and on later positions too, which can take its room: the future leaks a little. In evaluation
                      nothing is dropped.
-    groups           see `expert_groups.ExpertGroups`
+    groups           see `ExpertGroups`
     Scores and gates are computed in float32 or better.
     """
 

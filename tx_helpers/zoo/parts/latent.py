@@ -18,16 +18,16 @@ v_head_dim, and q_lora_rank the width of the queries' latent. Source: DeepSeek-A
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_numbers, check_tensors
 from tx_helpers.nn.attention import scaled_dot_product_attention
-from tx_helpers.nn.cache import KVCache, WindowCache
+from tx_helpers.nn.building import new_attend
+from tx_helpers.nn.cache import KVCache
+from tx_helpers.nn.config import Mixer, TransformerConfig
 from tx_helpers.nn.layers import RMSNorm
-from tx_helpers.nn.mixers import Mixer
 from tx_helpers.nn.observe import observe
 
 
@@ -52,8 +52,12 @@ class LatentConfig(Mixer):
         d_content = self.d_content or 2 * self.d_rotary
         return {**vars(self), "d_content": d_content, "d_value": self.d_value or d_content}
 
-    def new(self, d_model: int, n_heads: int, **options: Any) -> "LatentAttention":
-        return LatentAttention(d_model, n_heads, **self.widths, **options)
+    def rotary_width(self, d_head: int) -> int:
+        return self.d_rotary
+
+    def new(self, config: TransformerConfig) -> "LatentAttention":
+        options = dict(scale=config.attention.scale, dropout=config.dropout, attend=new_attend(config))
+        return LatentAttention(config.d_model, config.attention.n_heads, **self.widths, **options)
 
 
 class LatentAttention(nn.Module):
@@ -135,15 +139,11 @@ class LatentAttention(nn.Module):
             turning, shared = rotate(turning), rotate(shared)
         if cache is not None:
             shared, latent = cache.append(shared, latent)
-        windowed = isinstance(cache, WindowCache)
-        if windowed:
             mask, bias = cache.columns(mask), cache.columns(bias)
         options = dict(mask=mask, bias=bias, causal=causal, scale=self.scale)
         options["dropout"] = self.dropout if self.training else 0.0
         form = self._absorbed if absorbed else self._expanded
         heads = observe("heads", form(content, turning, latent, shared, options))  # (B, H, T, V)
-        if windowed:
-            cache.drop(mask)
         return observe("output", self.output(heads.transpose(1, 2).flatten(-2)))
 
     def _expanded(self, content: Tensor, turning: Tensor, latent: Tensor, shared: Tensor, options: dict) -> Tensor:

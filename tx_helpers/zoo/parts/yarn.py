@@ -1,4 +1,6 @@
-"""YaRN: a model with rotary positions reads texts many times as long as those it was trained on. Peng et al. 2023.
+"""Stretched rotary wavelengths: Llama 3.1's way (`WavelengthStretch`), and YaRN.
+
+YaRN: a model with rotary positions reads texts many times as long as those it was trained on. Peng et al. 2023.
 
 It does two things, of which interpolation and the larger base of `positions.ntk_base` each do a part:
 
@@ -70,3 +72,28 @@ class Yarn:
     def _pair(self, turns: float, step: Tensor) -> Tensor:
         """The number of the pair, as a fraction, that makes `turns` turns within the context: T · ω_i = 2π · turns."""
         return math.log(self.context / (2 * math.pi * turns)) / step
+
+
+@dataclass(frozen=True)
+class WavelengthStretch:
+    """How Llama 3.1 stretches the rotary wavelengths of a model trained on T = `context` positions.
+
+    A wavelength beyond T / low gets `factor` times as long, one below T / high stays, and between them the frequency
+    moves linearly with T / wavelength. Source: Dubey et al. 2024, and the code published with Llama 3.1.
+    """
+
+    factor: float
+    low: float
+    high: float
+    context: int
+
+    def __post_init__(self):
+        check_numbers("WavelengthStretch", above=0, factor=self.factor, low=self.low)
+        check_numbers("WavelengthStretch", above=self.low, high=self.high)
+        check_numbers("WavelengthStretch", least=1, whole=True, context=self.context)
+
+    def __call__(self, frequencies: Tensor) -> Tensor:
+        """ω (K/2,) -> ω (K/2,), in radians per position."""
+        turns = self.context * frequencies / (2 * math.pi)  # T / wavelength
+        kept = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)
+        return frequencies * (kept + (1 - kept) / self.factor)

@@ -10,6 +10,8 @@ from typing import Any
 
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import EncoderDecoder
+from tx_helpers.zoo.parts.inputs import NormedInput
+from tx_helpers.zoo.parts.outputs import BiasedOutput
 from tx_helpers.zoo.public.family import TRAINING, Family, Field, Row, activation, flag, number
 
 ATTENTION = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
@@ -64,9 +66,9 @@ BART = Family(
         "dropout": Field("dropout", 0.1),
         "tie_word_embeddings": Field("embedding.tied", True),
     },
-    constants={"wiring": "post_norm", "positions.kind": "learned", "embedding.norm": True},
+    constants={"wiring": "post_norm", "positions.kind": "learned", "embedding.input": NormedInput()},
     rows=_rows,
-    derived={"embedding.output_bias": lambda fields, names: "final_logits_bias" in names},
+    derived={"embedding.output": lambda fields, names: BiasedOutput() if "final_logits_bias" in names else None},
     expected={
         "is_encoder_decoder": (True,),
         "normalize_before": (False,),

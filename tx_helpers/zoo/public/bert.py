@@ -10,6 +10,8 @@ from typing import Any
 
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import EncoderOnly
+from tx_helpers.zoo.parts.inputs import NormedInput
+from tx_helpers.zoo.parts.outputs import TransformedOutput
 from tx_helpers.zoo.public.family import ACTIVATIONS, TASK, TRAINING, Family, Field, Row, activation, flag, number
 
 BODY = {
@@ -49,25 +51,30 @@ def _head(dense: str, default: str | None = None, name: str = "hidden_act") -> d
     def has_head(names: set[str]) -> bool:
         return f"{dense}.weight" in names
 
-    def transform(fields: Mapping[str, Any], names: set[str]) -> str | None:
-        return (default or ACTIVATIONS[fields.get(name, "gelu")]) if has_head(names) else None
+    def transform(fields: Mapping[str, Any], names: set[str]) -> TransformedOutput | None:
+        return TransformedOutput(default or ACTIVATIONS[fields.get(name, "gelu")]) if has_head(names) else None
 
     return {
-        "embedding.output_transform": transform,
-        "embedding.output_bias": lambda fields, names: has_head(names),
+        "embedding.output": transform,
         "embedding.tied": lambda fields, names: flag(fields, "tie_word_embeddings", True) or not has_head(names),
     }
 
 
-def _one_or_more(segments: Any) -> Any:
+def _with_segments(segments: Any) -> NormedInput:
     if segments == 0:
         raise ValueError("expected at least 1")
-    return segments
+    return NormedInput(segments)
+
+
+def _segments(part: Any) -> int:
+    if not isinstance(part, NormedInput):
+        raise TypeError("no segments")
+    return part.segments
 
 
 def _written(body: str, whole: str) -> dict[str, Any]:
     def architectures(config: TransformerConfig) -> list[str]:
-        return [body if config.embedding.output_transform is None else whole]
+        return [body if config.embedding.output is None else whole]
 
     return {"architectures": architectures, "tie_word_embeddings": lambda config: config.embedding.tied}
 
@@ -76,7 +83,6 @@ CONSTANTS = {
     "wiring": "post_norm",
     "positions.kind": "learned",
     "embedding.scale": False,
-    "embedding.norm": True,
 }
 UNUSED_BIAS = "not used where the output layer has a matrix and a bias of its own"
 POOLER = {
@@ -100,7 +106,7 @@ BERT = Family(
         "intermediate_size": Field("feed_forward.d_ff"),
         "hidden_act": activation("feed_forward.activation", "gelu"),
         "max_position_embeddings": Field("context_length"),
-        "type_vocab_size": Field("embedding.segments", 2, _one_or_more),
+        "type_vocab_size": Field("embedding.input", NormedInput(2), _with_segments, _segments),
         "layer_norm_eps": Field("norm.eps", 1e-12),
         "hidden_dropout_prob": Field("dropout", 0.1),
     },
@@ -204,7 +210,7 @@ DISTILBERT = replace(
         "max_position_embeddings": Field("context_length"),
         "dropout": Field("dropout", 0.1),
     },
-    constants=CONSTANTS | {"norm.eps": 1e-12},
+    constants=CONSTANTS | {"norm.eps": 1e-12, "embedding.input": NormedInput()},
     rows=_distilbert_rows,
     derived=_head("vocab_transform", name="activation"),
     written=_written("DistilBertModel", "DistilBertForMaskedLM"),

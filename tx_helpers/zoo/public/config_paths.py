@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, LayerConfig, TransformerConfig
-from tx_helpers.nn.mixers import Mixer
+from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, LayerConfig, Mixer, TransformerConfig
 from tx_helpers.zoo.parts.latent import LatentConfig
 
 
@@ -25,10 +24,9 @@ def resolved(config: TransformerConfig) -> TransformerConfig:
     n_layers = config.n_encoder_layers or config.n_layers
     attention, mixer = _resolved_attention(config)
     feed_forward = replace(config.feed_forward, d_ff=config.d_ff)
-    norm = replace(config.norm, final=config.final_norm)
     whole = config.positions.d_rotary == config.d_head  # the same as None
     positions = replace(config.positions, d_rotary=None) if whole else config.positions
-    parts = dict(attention=attention, feed_forward=feed_forward, norm=norm, positions=positions, mixer=mixer)
+    parts = dict(attention=attention, feed_forward=feed_forward, positions=positions, mixer=mixer)
     return replace(config, **parts, n_encoder_layers=n_layers)
 
 
@@ -47,7 +45,7 @@ def _resolved_attention(config: TransformerConfig) -> tuple[AttentionConfig, Mix
     if isinstance(mixer, LatentConfig):
         mixer = LatentConfig(**mixer.widths)
         scale = (mixer.d_content + mixer.d_rotary) ** -0.5 if scale is None else scale
-    kept = dict(scale=scale, soft_cap=attention.soft_cap, window=attention.window, sinks=attention.sinks)
+    kept = dict(scale=scale, attend=attention.attend, window=attention.window)
     return AttentionConfig(attention.n_heads, **kept), mixer
 
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.nn.config import FeedForwardConfig, LayerConfig, TransformerConfig
-from tx_helpers.zoo.parts.expert_groups import ExpertGroups
-from tx_helpers.zoo.parts.experts import ExpertsConfig
+from tx_helpers.zoo.parts.experts import ExpertGroups, ExpertsConfig
 from tx_helpers.zoo.parts.latent import LatentConfig
 from tx_helpers.zoo.public.family import TRAINING, Field, Row, flag, number
 from tx_helpers.zoo.public.llama import DERIVED, FIELDS, LLAMA, ROWS, WRITTEN, checked_rope, prepare

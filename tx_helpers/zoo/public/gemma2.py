@@ -10,6 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from tx_helpers.nn.config import PositionConfig, TransformerConfig
+from tx_helpers.zoo.parts.outputs import CappedOutput
+from tx_helpers.zoo.parts.softmaxes import CappedScores
 from tx_helpers.zoo.public.family import Field, Row, number
 from tx_helpers.zoo.public.gemma import GEMMA
 from tx_helpers.zoo.public.llama import ROWS, WRITTEN, checked_rope, mapping, prepare
@@ -40,6 +42,17 @@ def _inverse_root(scalar: Any) -> float:
 SCALE = Field("attention.scale", 256**-0.5, _inverse_root, lambda scale: _whole(scale**-2))
 
 
+def _cap(ours: str, kind: type[CappedScores | CappedOutput], default: float | None) -> Field:
+    """A field for a part with a cap; None: no part."""
+
+    def write(part: Any) -> float | None:
+        if part is not None and not isinstance(part, kind):
+            raise TypeError(f"not a {kind.__name__}")
+        return part and part.cap
+
+    return Field(ours, default and kind(default), lambda cap: None if cap is None else kind(cap), write)
+
+
 def _every_other(config: TransformerConfig, fields: Mapping[str, Any]) -> TransformerConfig:
     return with_windows(config, slides(fields, lambda i: i % 2 == 0), fields.get("sliding_window", 4096))
 
@@ -51,8 +64,8 @@ GEMMA2 = replace(
     fields=GEMMA.fields
     | {
         "query_pre_attn_scalar": SCALE,
-        "attn_logit_softcapping": Field("attention.soft_cap", 50.0),
-        "final_logit_softcapping": Field("embedding.output_soft_cap", 30.0),
+        "attn_logit_softcapping": _cap("attention.attend", CappedScores, 50.0),
+        "final_logit_softcapping": _cap("embedding.output", CappedOutput, 30.0),
     },
     constants=GEMMA.constants | {"wiring": "sandwich"},
     rows=lambda config: BOTH_SIDES,
@@ -103,7 +116,7 @@ GEMMA3 = replace(
     name="gemma3_text",
     architectures=("Gemma3TextModel", "Gemma3ForCausalLM"),
     fields={name: field for name, field in GEMMA2.fields.items() if name != "attn_logit_softcapping"}
-    | {"final_logit_softcapping": Field("embedding.output_soft_cap", None)},
+    | {"final_logit_softcapping": _cap("embedding.output", CappedOutput, None)},
     constants=GEMMA2.constants | {"attention.qk_norm": True},
     prepare=_gemma3_prepare,
     layered=_five_of_six,

@@ -10,8 +10,7 @@ from typing import Any
 
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
-from tx_helpers.nn.positions import WavelengthStretch
-from tx_helpers.zoo.parts.yarn import Yarn
+from tx_helpers.zoo.parts.yarn import WavelengthStretch, Yarn
 from tx_helpers.zoo.public.family import Family, Field, Row, activation, flag, number
 from tx_helpers.zoo.public.windows import layer_types, slides, sliding_window, with_windows
 

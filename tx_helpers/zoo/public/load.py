@@ -67,7 +67,7 @@ def load_pretrained(
     pad_id      of the model; "config": the checkpoint's own, unless that is also the id of its beginning or end
     tokenizer   False leaves the tokenizer out
     revision    a commit, tag or branch of the hub; only a commit is the same checkpoint tomorrow
-    An encoder without an output layer of its own (`config.embedding.output_transform` is None) gives hidden states,
+    An encoder without an output layer of its own (`config.embedding.output` is None) gives hidden states,
     model.encode(ids); its logits mean nothing.
 
     Raises ValueError for a checkpoint that is damaged or foreign, or that holds what our models do not have. It names

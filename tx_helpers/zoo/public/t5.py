@@ -10,6 +10,7 @@ from typing import Any
 
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import EncoderDecoder
+from tx_helpers.zoo.parts.outputs import ScaledOutput
 from tx_helpers.zoo.public.family import Family, Field, Row, flag, number
 
 FEED_FORWARDS = {  # feed_forward_proj: our activation, gated
@@ -97,12 +98,14 @@ T5 = Family(
         "n_layers": lambda fields, names: fields.get("num_decoder_layers") or fields["num_layers"],
         "feed_forward.activation": lambda fields, names: _feed_forward(fields)[0],
         "feed_forward.gated": lambda fields, names: _feed_forward(fields)[1],
-        "embedding.output_scale": lambda fields, names: number(fields, "d_model") ** -0.5 if _scaled(fields) else 1.0,
+        "embedding.output": lambda fields, names: (
+            ScaledOutput(number(fields, "d_model") ** -0.5) if _scaled(fields) else None
+        ),
     },
     written={
         "num_decoder_layers": lambda config: config.n_layers,
         "feed_forward_proj": _write_feed_forward,
-        "tie_word_embeddings": lambda config: config.embedding.output_scale != 1.0,
+        "tie_word_embeddings": lambda config: config.embedding.output is not None,
     },
     expected={"is_encoder_decoder": (True,)},
     ignored={

@@ -1,0 +1,63 @@
+"""Value embeddings: every token has a vector of its own in each layer, which is added to its values.
+
+    v_t = x_t W_V + E[id_t]        with a table E (V, G, K) of its own in each layer
+
+Attention mixes values. Deep in the stack the residual stream holds little of the token itself; the table gives it
+back. A token looks up its row, so this costs no matrix product. The tables begin at 0: the untrained model is the same
+with them and without. Source: Jordan et al. 2024 (github.com/KellerJordan/modded-nanogpt); it follows the value
+residual of Zhou et al. 2024.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from tx_helpers.nn.arguments import check_ids, check_numbers
+from tx_helpers.nn.attention import MultiHeadAttention
+from tx_helpers.nn.building import new_attention
+from tx_helpers.nn.cache import KVCache
+from tx_helpers.nn.config import Mixer, TransformerConfig
+
+
+@dataclass(frozen=True)
+class TokenValues(Mixer):
+    """`TokenValueAttention` as a part of a config, whose `attention` says all the rest."""
+
+    sees_ids: ClassVar[bool] = True
+
+    def rotary_width(self, d_head: int) -> int:
+        return d_head
+
+    def new(self, config: TransformerConfig) -> "TokenValueAttention":
+        vocab_size = max(config.vocab_size, config.source_vocab_size or 0)
+        return new_attention(config, TokenValueAttention, vocab_size=vocab_size)
+
+
+class TokenValueAttention(MultiHeadAttention):
+    """Self-attention that adds a row of a table (V, G, K) to the values of each token."""
+
+    def __init__(self, *sizes, vocab_size: int, **options):
+        super().__init__(*sizes, **options)
+        check_numbers("TokenValueAttention", least=1, whole=True, vocab_size=vocab_size)
+        self.table = nn.Parameter(torch.zeros(vocab_size, self.n_kv_heads, self.d_head))
+
+    def forward(
+        self,
+        x: Tensor,
+        *,
+        ids: Tensor,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        causal: bool = False,
+        rotate: Callable[[Tensor], Tensor] | None = None,
+        cache: KVCache | None = None,
+    ) -> Tensor:
+        """x (B, T, D) with its ids (B, T). -> (B, T, D)"""
+        check_ids("TokenValueAttention", len(self.table), ids=ids)
+        q, k, v = self.queries(x, rotate), self.keys(x, rotate), self.values(x)
+        of_tokens = nn.functional.embedding(ids, self.table.flatten(1)).unflatten(-1, self.table.shape[1:])
+        v = v + of_tokens.transpose(1, 2).to(v.dtype)  # (B, T, G, K) -> (B, G, T, K)
+        return self.attended(q, k, v, mask=mask, bias=bias, causal=causal, cache=cache)

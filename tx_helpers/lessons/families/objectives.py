@@ -9,7 +9,7 @@ A row is a position: its input on the left, its target on the right, and between
     prefix             position t sees s ≤ t, and the whole prefix
     spans cut out      the encoder's positions see each other; the decoder's see all of them and their own past
 
-The functions that make input and target are those of `families/objectives.py`: what is drawn is what a model gets.
+The functions that make input and target are those of `training/objectives.py`: what is drawn is what a model gets.
 """
 
 from typing import NamedTuple

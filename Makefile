@@ -90,7 +90,7 @@ colab: $(READY)  ## notebooks that carry the course and so run alone, on Colab o
 handout: $(READY)  ## an edition that checks the exercises without their solutions, in build/handout
 	$(PY) tools/make_handout.py
 
-api: $(READY)  ## the API page, made from the docstrings: build/api.html
+api: $(READY)  ## the API pages, made from the docstrings, with a search: build/api/index.html
 	$(PY) tools/make_api.py
 
 figures: $(READY)  ## draw the drawings again:  make figures ONLY="architecture"

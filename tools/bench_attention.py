@@ -9,12 +9,14 @@ turns, so a slow moment of the machine hits all; medians. "chosen / better" near
 
 import argparse
 import os
+import statistics
+import time
+from collections.abc import Callable
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import torch
 
-from timing import medians
 from tx_helpers.nn.attention import eager_attention, fused_attention, scaled_dot_product_attention
 
 FORMS = {"written out": eager_attention, "fused": fused_attention, "chosen": scaled_dot_product_attention}
@@ -56,6 +58,18 @@ def step(form, T: int, dtype: torch.dtype, device: str, backward: bool):
             torch.cuda.synchronize()
 
     return run
+
+
+def medians(rivals: dict[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
+    """Median seconds of each rival, after one round that is not counted."""
+    seconds = {name: [] for name in rivals}
+    for counted in [False] + [True] * rounds:
+        for name, run in rivals.items():
+            start = time.perf_counter()
+            run()
+            if counted:
+                seconds[name].append(time.perf_counter() - start)
+    return {name: statistics.median(values) for name, values in seconds.items()}
 
 
 if __name__ == "__main__":

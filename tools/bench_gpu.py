@@ -34,7 +34,7 @@ PUBLISHED = (
 
 
 def peak_of(name: str) -> float | None:
-    """The peak of a GPU of this name, in FLOP/s, if `scaling.hardware` has it."""
+    """The peak of a GPU of this name, in FLOP/s, if `hardware` has it."""
     chip = chip_of(name)
     return None if chip is None else chip.flops
 

@@ -115,7 +115,7 @@ class Site:
         )
 
     def add_the_others(self, machine: dict | None = None) -> None:
-        """The first page, the explorers' page, the API page, and the index of the search over all pages.
+        """The first page, the explorers' page, and the index of the search over all pages.
 
         machine  what lives on the first page: a recording of one cell; its place shows a drawing where there is none
         """
@@ -138,12 +138,6 @@ class Site:
             listed,
             description="All explorers, and how each works without Python.",
             outlined=False,
-        )
-        modules, entries = make_api.parts()
-        head = f"<h1>tx_helpers: API</h1>\n<p>{make_api.LEGEND}</p>\n"
-        api = f'{head}<nav aria-label="Modules">{modules}</nav>\n{entries}'
-        self._page(
-            "api.html", "API", api, description="Every public function and class of the package.", outlined=False
         )
         self.files["search_index.js"] = site_search.index([self._index[file] for file in sorted(self._index)]).encode()
 
@@ -243,6 +237,8 @@ def main(arguments: list[str] | None = None) -> int:
     if not options.notebooks:
         shutil.rmtree(options.to, ignore_errors=True)
     made.write(options.to)
+    if not options.notebooks:
+        make_api.make(options.to / "api")
     size = sum(map(len, made.files.values())) / 1e6
     print(f"{options.to}: {len(made.files)} files, {size:.1f} MB; open {options.to / 'index.html'}")
     return 0

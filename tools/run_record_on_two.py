@@ -1,4 +1,4 @@
-"""The record on two processes: measure the parts of a step, and train; what `scaling.two_processes` reads.
+"""The record on two processes: measure the parts of a step, and train; what `two_processes` reads.
 
     python tools/run_record_on_two.py --text tinyshakespeare.txt [--only measure] [--rounds 24] [--share 1] [--to FILE]
 

@@ -68,7 +68,7 @@ def test_every_page_opens_and_all_that_lives_comes_to_life(browser, folder, plac
     assert {name[:2] for name, count in lives.items() if count} == {*RECORDED, "in"}  # index.html has the machine
 
 
-@pytest.mark.parametrize("name", ["index", "explorers", "api", *THE_COURSE])
+@pytest.mark.parametrize("name", ["index", "explorers", *THE_COURSE])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(opened, folder, name, scheme):
     page = opened(f"{page_of(folder, name)}.html", color_scheme=scheme, bypass_csp=True)  # axe is put in as a script

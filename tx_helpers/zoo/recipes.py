@@ -4,7 +4,7 @@
     translator.translate("four hundred twenty-one")         # "vier hundert ein und zwanzig"
 
 What the notebooks vary (another configuration, other pairs, fewer steps) is an argument. All other settings were found
-by trial, to work within seconds on one CPU core; `tools/bench_translator.py` and `bench_decoder.py` print the figures.
+by trial, to work within seconds on one CPU core; `tools/bench_translator.py` prints the translator's figures.
 """
 
 import hashlib

@@ -16,12 +16,12 @@ from tx_helpers.lessons.modern_transformers.router import (
     set_routers,
     tokens_of,
 )
-from tx_helpers.lessons.modern_transformers.specialists import routes, specialist_config
+from tx_helpers.lessons.modern_transformers.specialists import specialist_config
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.show.shapes import BLUE, ORANGE
 from tx_helpers.text.data import BOS
 from tx_helpers.text.world_vocabulary import EXAMPLES, world_tokenizer
-from tx_helpers.zoo.parts.experts import Router, expert_load, within_capacity
+from tx_helpers.zoo.parts.experts import Router, expert_load, routes, within_capacity
 
 TINY = Routes(  # one block, three words, three experts, two choices
     probabilities=torch.tensor([[[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.55, 0.25, 0.2]]]),
@@ -49,7 +49,9 @@ def model():
 def test_the_probabilities_are_those_of_the_package(model):
     ids = torch.tensor([[BOS, *world_tokenizer().encode(EXAMPLES[0])]])
     found = route(model, EXAMPLES[0])
-    assert torch.equal(found.probabilities.transpose(0, 1), routes(model, ids)[0])
+    with torch.no_grad(), routes(model) as routings:
+        model(ids)
+    assert torch.equal(found.probabilities, torch.stack([each.scores[0] for each in routings.values()]))
     assert len(tokens_of(EXAMPLES[0])) == ids.numel() and tokens_of(EXAMPLES[0])[1:] == EXAMPLES[0].split()
     assert found.kept.all() and found.room == math.inf
 

@@ -1,7 +1,7 @@
 """Labels against accuracy: the same classifier from 10, 30, 100, 1,000 labelled texts, learned in four ways.
 
     few_labels_explorer()              # of what tools/run_tournament.py recorded
-    few_labels_explorer(table)         # of a table of the same shape, see `families/tournament.py`
+    few_labels_explorer(table)         # of a table of the same shape, see `tournament.py`
 
 A line is the mean over the seeds, its band goes from the worst to the best of them. A seed decides the texts, their
 order, what is new in the model, and the texts of the test.

@@ -4,9 +4,9 @@
 
     bytes = texts · Σ_layers min(tokens, window) · 2 · G · K · bytes of a number
 
-Latent attention keeps one vector of its latent width in place of 2 · G · K numbers.
-`modern_transformers/cache_bytes.py` has the formula. It is set beside the cache as in 2017: a head of keys and values
-for each query head, and no window. Left out: activations, and what the program itself needs.
+Latent attention keeps one vector of its latent width in place of 2 · G · K numbers. `cache_bytes.py` has the
+formula. It is set beside the cache as in 2017: a head of keys and values for each query head, and no window. Left out:
+activations, and what the program itself needs.
 """
 
 from typing import Any, NamedTuple

@@ -5,7 +5,7 @@
     found.tokens_per_pass, found.expected                # counted, and by the formula
     found.speed_up                                       # in seconds
 
-`efficient.speculative` holds the method and the formulas (Leviathan et al. 2023). The formula takes the mean
+`speculative` holds the method and the formulas (Leviathan et al. 2023). The formula takes the mean
 probability that a drafted token is kept, and assumes that it is the same everywhere. It is not: some words of a text
 are certain, others are free. So what is counted differs a little. And passes are not seconds: a draft has to be much
 cheaper than the large model, which is hard where the large one is small itself.

@@ -1,7 +1,7 @@
 """Advertised against effective length: how well a model still finds a fact, the longer the text around it.
 
     effective_context_explorer()              # of what tools/measure_context.py recorded
-    effective_context_explorer(table)         # of a table of the same shape, see `modern_transformers/context.py`
+    effective_context_explorer(table)         # of a table of the same shape, see `context.py`
 
 A model with rotary positions accepts a text of any length, so any can be advertised. Effective is the longest tested
 length up to which the mean accuracy stays at or above a share of that at the trained length.

@@ -6,7 +6,7 @@ Of a block of scores s with their values v, after the largest score m, the sum l
 
     m' = max(m, max s)    l' = l · e^(m − m') + Σ e^(s − m')    o' = (l · e^(m − m') · o + Σ e^(s − m') · v) / l'
 
-`parts/flash.py` does the same with whole matrices. Source: Milakov & Gimelshein 2018; Dao et al. 2022.
+`zoo/parts/flash.py` does the same with whole matrices. Source: Milakov & Gimelshein 2018; Dao et al. 2022.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Which experts each word of a text uses: a small mixture of experts at work, block by block.
 
-    router_explorer({"with a bias": found.model})        # found = modern.specialists.train_specialists("bias")
+    router_explorer({"with a bias": found.model})        # found = specialists.train_specialists("bias")
 
     p = softmax(x W),   the k experts with the largest p (plus their bias, if there is one) are used,
     and each takes at most ⌈c · N · k / E⌉ of the choices of the text's N positions

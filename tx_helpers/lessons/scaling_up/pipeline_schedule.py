@@ -3,8 +3,8 @@
     pipeline_explorer()
 
 The layers are cut into p stages, one on each rank (where it is interleaved, v smaller ones), and the batch into m
-microbatches. `scaling_up/schedules.py` makes the schedules and their timeline. A unit of time is the forward pass of
-one microbatch through a rank's layers. Left out: the time of the messages, which are only counted.
+microbatches. `schedules.py` makes the schedules and their timeline. A unit of time is the forward pass of one
+microbatch through a rank's layers. Left out: the time of the messages, which are only counted.
 """
 
 from functools import lru_cache

@@ -4,7 +4,7 @@
 
     days = tokens / (batch / seconds of a step)
 
-`scaling.planner` computes it, with the assumptions of `scaling.cluster`. Bars show the memory of a chip and the seconds
+`planner` computes it, with the assumptions of `cluster`. Bars show the memory of a chip and the seconds
 of a step by part. Below stands what the run costs, and the MFU with which it would end in 30 days. Where a layout
 cannot be used, the picture says why. A tick finds the fastest layout that fits.
 """

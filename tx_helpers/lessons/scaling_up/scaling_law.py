@@ -1,9 +1,9 @@
 """A scaling law and its extrapolation: fit it to the small runs, and see how far it is from the large ones.
 
     scaling_law_explorer()              # of what tools/run_scaling.py recorded
-    scaling_law_explorer(table)         # of a table of the same shape, see `scaling_up/law_runs.py`
+    scaling_law_explorer(table)         # of a table of the same shape, see `law_runs.py`
 
-L(N, D) = E + A / N^α + B / D^β, fitted by `scaling.laws`. The bands hold 90 % of the laws of a bootstrap.
+L(N, D) = E + A / N^α + B / D^β, fitted by `laws`. The bands hold 90 % of the laws of a bootstrap.
 """
 
 import math

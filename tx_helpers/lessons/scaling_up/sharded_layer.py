@@ -5,8 +5,8 @@
     out = ReLU(x W₁) W₂        x (N, D), W₁ (D, F), W₂ (F, D): N tokens, width D, hidden width F
 
 The steps of each way stand in `sharded_ways.py`, with the bytes by formula. What is said to be sent was also counted,
-while `scaling_up/layouts.py` computed the layer on simulated ranks. Numbers have 4 bytes. Nothing is freed before the
-end but gathered weights.
+while `layouts.py` computed the layer on simulated ranks. Numbers have 4 bytes. Nothing is freed before the end
+but gathered weights.
 """
 
 import ipywidgets as widgets

@@ -6,7 +6,6 @@ import torch
 from tx_helpers.text.data import (
     PairBatches,
     TextBatches,
-    copy_pairs,
     evaluation_windows,
     pad_right,
     sequence_batch,
@@ -40,7 +39,6 @@ CALLS = {
     "evaluation_windows": (evaluation_windows, {"ids": IDS, "length": 5, "batch_size": 2}),
     "word_pairs": (word_pairs, {"pairs": PAIRS, "tokenizer": WordTokenizer}),
     "PairData.encode": (word_pairs(PAIRS).encode, {"pairs": PAIRS}),
-    "copy_pairs": (copy_pairs, {"count": 3, "longest": 4, "symbols": "abc"}),
     "train_validation_split": (train_validation_split, {"text": "a text", "share": 0.5}),
     "train_validation_split of ids": (train_validation_split, {"text": IDS, "share": 0.5}),
     "english": (english, {"number": 21}),

@@ -11,7 +11,7 @@ import torch
 
 from tx_helpers.exercises.exercise import Exercise
 from tx_helpers.exercises.sandbox import time_limit
-from tx_helpers.lessons.scaling_up.ranks import Rank, Run, simulate
+from tx_helpers.lessons.scaling_up.ranks import Rank, Simulated, simulate
 
 SECONDS = Exercise.seconds  # an endless loop on a rank ends then
 ENDED = "all ranks have ended"
@@ -34,7 +34,7 @@ def on_ranks(program: Callable[..., object], *inputs: list, traffic: bool = True
     except ValueError as error:
         if not str(error).startswith("simulate: "):
             raise
-        run, state = Run([None] * count, []), str(error).removeprefix("simulate: ")
+        run, state = Simulated([None] * count, []), str(error).removeprefix("simulate: ")
     else:
         state = ENDED
     if any(result is Ellipsis for result in run.results):
@@ -43,9 +43,9 @@ def on_ranks(program: Callable[..., object], *inputs: list, traffic: bool = True
     return found | ({"bytes through the busiest rank": _busiest(run)} if traffic else {})
 
 
-def _beside(call: Callable[[], Run]) -> Run:
+def _beside(call: Callable[[], Simulated]) -> Simulated:
     """call() in a thread of its own, while this one waits in short steps: only so can its time limit stop it."""
-    done: list[Run] = []
+    done: list[Simulated] = []
     failed: list[BaseException] = []
     mode = torch.enable_grad if torch.is_grad_enabled() else torch.no_grad
 
@@ -65,7 +65,7 @@ def _beside(call: Callable[[], Run]) -> Run:
     return done[0]
 
 
-def _busiest(run: Run) -> int:
+def _busiest(run: Simulated) -> int:
     """Bytes in and out of the rank with the most of them: how fast its link must be."""
     ranks = range(len(run.results))
     return max(sum(m.bytes * ((m.source == rank) + (m.to == rank)) for m in run.messages) for rank in ranks)

@@ -18,7 +18,7 @@ from tx_helpers.exercises.course import LESSONS
 PACKAGE = ROOT / "tx_helpers"
 MAX_LINES = 400
 MAX_BANK = 900  # a lesson's exercises, the texts of diagnose: tables of many short entries
-MAX_FUNCTION = 60  # lines of a function in a script, one screen
+MAX_FUNCTION = 60  # lines of a function, one screen
 DOORS = {"diagnose", "exercises"}  # the sub-packages whose few functions learners import by the sub-package's name
 LOOK_UP = "reference"  # the notebook that looks things up in every room
 
@@ -185,7 +185,7 @@ def test_the_guard_of_rooms_sees():
         (
             "nn.models",
             "def f():\n    import tx_helpers.training.loop",
-            "nn.models (tier 0) imports training.loop (tier 2)",
+            "nn.models (tier 0) imports training.loop (tier 3)",
         ),
         ("nn.models", "from tx_helpers import nn", "nn.models imports from a package itself, not from a named module"),
         ("nn.models", "from .masks import f", "nn.models imports from a package itself, not from a named module"),
@@ -195,7 +195,7 @@ def test_the_guard_of_rooms_sees():
             "from tx_helpers.text import P",
             "show.plots imports from a package itself, not from a named module",
         ),
-        ("training.loop", "import matplotlib.pyplot as plt", "training.loop (tier 2) imports matplotlib"),
+        ("training.loop", "import matplotlib.pyplot as plt", "training.loop (tier 3) imports matplotlib"),
         (
             "lessons.masking.masks",
             "from tx_helpers.lessons.training.schedules import f",
@@ -334,6 +334,22 @@ def test_a_module_fits_on_a_few_screens():
     table = {path: path.match("exercises*.py") or path.match("diagnose/reasons.py") for path in MODULES}
     lines = {path: len(text.splitlines()) for path, text in MODULES.items()}
     assert {name_of(path): n for path, n in lines.items() if n > (MAX_BANK if table[path] else MAX_LINES)} == {}
+
+
+def long_bodies(text: str) -> list[str]:
+    """Functions whose body, without signature and docstring, has more than MAX_FUNCTION lines."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            found += [node.name] if body and node.end_lineno - body[0].lineno >= MAX_FUNCTION else []
+    return found
+
+
+def test_a_function_fits_on_a_screen():
+    assert {name_of(path): found for path, text in MODULES.items() if (found := long_bodies(text))} == {}
+    lines = "\n".join(["def f():", '    "Says what it does."', *["    x()"] * MAX_FUNCTION])
+    assert long_bodies(lines) == [] and long_bodies(lines + "\n    x()") == ["f"]
 
 
 SCRIPTS = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.js"))}

@@ -58,6 +58,11 @@ def train(model, steps, **options) -> Run:
     return fit(model, batches, steps=steps, **options)
 
 
+def test_a_compiled_model_is_trained_like_any_other():
+    compiled = torch.compile(toy(), backend="eager")
+    assert train(compiled, 3).losses == pytest.approx(train(toy(), 3).losses, abs=1e-5)
+
+
 def assert_same(run: Run, other: Run) -> None:
     """Everything that a step reads or changes, to the last bit."""
     for name in ("step", "losses", "gradient_norms", "rates", "evaluations"):

@@ -278,7 +278,7 @@ def test_muon_trains_faster_than_the_same_steps_of_adamw():
         ),
         (
             lambda: Muon([nn.Parameter(torch.zeros(3, 5))], momentum=1.0),
-            "Muon: momentum=1.0, expected less than 1",
+            "Muon: momentum=1.0, expected at least 0 and less than 1",
         ),
     ],
 )
@@ -286,6 +286,28 @@ def test_muon_refuses(make, message):
     with pytest.raises(ValueError) as error:
         make()
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("make", [adamw, muon])
+@pytest.mark.parametrize("name", ["lr", "weight_decay"])
+@pytest.mark.parametrize("number", [math.inf, math.nan, -1.0])
+def test_a_rate_that_is_no_finite_number_is_refused(make, name, number):
+    with pytest.raises(
+        ValueError, match=rf"(?i){make.__name__}: {name}={number}, expected at least 0 and less than inf"
+    ):
+        make(toy(), **{name: number})
+
+
+@pytest.mark.parametrize("make", [adamw, muon])
+def test_a_compiled_model_is_one_like_any_other(make):
+    """torch.compile puts a module around the model that has a length in name only."""
+    model = toy()
+    made, plain = make(torch.compile(model)), make(model)
+    held = [
+        [p for one in (o if isinstance(o, list) else [o]) for group in one.param_groups for p in group["params"]]
+        for o in (made, plain)
+    ]
+    assert [id(p) for p in held[0]] == [id(p) for p in held[1]]
 
 
 def test_fast_bfloat16_is_what_the_processor_says(monkeypatch):

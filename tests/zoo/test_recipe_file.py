@@ -41,6 +41,8 @@ timeout = 600
 @pytest.fixture
 def recipe(tmp_path):
     (tmp_path / "text.txt").write_text("abc def. " * 40)
+    (tmp_path / "latin1.txt").write_bytes("caf\u00e9 ".encode("latin-1") * 40)
+    (tmp_path / "folder").mkdir()
     file = tmp_path / "recipe.toml"
     file.write_text(SMALL)
     return file
@@ -79,13 +81,34 @@ def test_the_examples_are_recipes(name):
             "attention is 3, expected AttentionConfig",
         ),
         ("text.txt", "nothing.txt", "No such file"),
+        ("warmup = 2", 'warmup = "x"', "recipe: warmup is 'x', expected a whole number"),
+        ("warmup = 2", 'seed = "x"', "recipe: seed is 'x', expected a whole number"),
+        ("warmup = 2", "lr = inf", "recipe: lr=inf, expected at least 0 and less than inf"),
+        ("warmup = 2", 'lr = "x"', "recipe: lr is 'x', expected a number"),
+        ("warmup = 2", "clip = -1.0", "recipe: clip=-1.0, expected more than 0"),
+        ("length = 8", "length = 0", "recipe: length=0, expected at least 1"),
+        ('"text.txt"', "3", "recipe: text is 3, expected a text"),
+        ("text.txt", "folder", "folder' is a folder, expected a file"),
+        ("text.txt", "latin1.txt", "latin1.txt' is no UTF-8 from byte 3 on, expected a text"),
+        ('checkpoint = "out"', "checkpoint = 3", "recipe: checkpoint is 3, expected a text"),
+        ('checkpoint = "out"', 'checkpoint = "text.txt"', "text.txt', but text.txt is a file, expected a folder"),
+        ('checkpoint = "out"', 'checkpoint = "text.txt/out"', "out', but text.txt is a file, expected a folder"),
     ],
 )
 def test_a_wrong_recipe_is_named(recipe, capsys, old, new, said):
     assert SMALL.count(old) == 1
     recipe.write_text(SMALL.replace(old, new))
-    assert main(["train", str(recipe), "--dry-run"]) == 2
-    assert said in capsys.readouterr().err
+    for options in ([], ["--dry-run"]):
+        assert main(["train", str(recipe), *options]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_recipe_that_is_no_text_is_named(recipe, capsys):
+    assert main(["train", str(recipe.parent)]) == 2
+    assert "is a folder, expected a file" in capsys.readouterr().err
+    recipe.write_bytes(b"steps = \xff")
+    assert main(["train", str(recipe)]) == 2
+    assert "recipe.toml' is no UTF-8 from byte 8 on" in capsys.readouterr().err
 
 
 def test_what_it_will_need(recipe):

@@ -88,7 +88,7 @@ def muon(
     linear maps outside the blocks, which is the output where it is not tied to an embedding; by default adamw_lr.
     """
     check_types("muon", nn.Module, model=model)
-    check_numbers("muon", least=0, optional=True, output_lr=output_lr)
+    check_numbers("muon", least=0, less_than=math.inf, optional=True, output_lr=output_lr)
     blocks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
     inside = {parameter for block in blocks for parameter in block.parameters()}
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -134,9 +134,8 @@ class Muon(torch.optim.Optimizer):
         momentum: float = 0.95,
         weight_decay: float = 0.1,
     ):
-        check_numbers("Muon", least=0, lr=lr, momentum=momentum, weight_decay=weight_decay)
-        if momentum >= 1:
-            raise ValueError(f"Muon: momentum={momentum}, expected less than 1")
+        check_numbers("Muon", least=0, less_than=math.inf, lr=lr, weight_decay=weight_decay)
+        check_numbers("Muon", least=0, less_than=1, momentum=momentum)
         super().__init__(parameters, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
     def add_param_group(self, param_group: dict) -> None:
@@ -231,7 +230,7 @@ def _adamw(
     eps: float,
     *more: dict,
 ) -> torch.optim.AdamW:
-    check_numbers(name, least=0, lr=lr, weight_decay=weight_decay, eps=eps)
+    check_numbers(name, least=0, less_than=math.inf, lr=lr, weight_decay=weight_decay, eps=eps)
     check_types(name, Sequence, betas=betas)
     if len(betas) != 2 or not all(isinstance(beta, Real) and 0 <= beta < 1 for beta in betas):
         raise ValueError(f"{name}: betas={betas}, expected two numbers from 0 to less than 1")

@@ -13,6 +13,7 @@
 All keys are those of `Recipe`. tools/recipes/ has two examples.
 """
 
+import math
 import os
 import time
 import tomllib
@@ -65,10 +66,19 @@ class Recipe:
     every: int = 100  # steps from one checkpoint and validation to the next
 
     def __post_init__(self) -> None:
-        check_numbers("recipe", least=1, whole=True, steps=self.steps, rows=self.rows, every=self.every)
+        sizes = {"steps": self.steps, "rows": self.rows, "length": self.length, "every": self.every}
+        check_numbers("recipe", least=1, whole=True, **sizes)
+        check_numbers("recipe", least=0, whole=True, warmup=self.warmup)
+        check_numbers("recipe", least=0, less_than=math.inf, lr=self.lr)
+        check_numbers("recipe", above=0, clip=self.clip)
+        check_numbers("recipe", whole=True, seed=self.seed)
         check_one_of("recipe", OPTIMIZERS, optimizer=self.optimizer)
         check_one_of("recipe", SCHEDULES, schedule=self.schedule)
         check_types("recipe", str, text=self.text)
+        there = next(path for path in (self.checkpoint, *self.checkpoint.parents) if path.exists())
+        if not there.is_dir():
+            found = f"checkpoint={str(self.checkpoint)!r}, but {there.name} is a file"
+            raise ValueError(f"recipe: {found}, expected a folder")
         if self.autocast is not None:
             check_one_of("recipe", DTYPES, autocast=self.autocast)
 
@@ -77,14 +87,15 @@ def read_recipe(file: str | Path) -> Recipe:
     """Read a recipe. Raises ValueError that names the key which is unknown or wrong, and FileNotFoundError."""
     file = Path(file)
     try:
-        found = tomllib.loads(file.read_text("utf-8"))
+        found = tomllib.loads(_read(file))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{file}: no valid TOML: {error}") from error
     if "checkpoint" not in found:
         raise ValueError(f"{file}: has no checkpoint, expected the folder of the training's checkpoints")
-    found["checkpoint"] = file.parent / str(found["checkpoint"])
+    check_types("recipe", str, checkpoint=found["checkpoint"], text=found.get("text", "stories"))
+    found["checkpoint"] = file.parent / found["checkpoint"]
     if found.get("text", "stories") != "stories":
-        found["text"] = str(file.parent / str(found["text"]))
+        found["text"] = str(file.parent / found["text"])
     parallel = found.get("parallel", {})
     if isinstance(parallel, dict) and "precision" in parallel:
         check_one_of("recipe", DTYPES, precision=parallel["precision"])
@@ -171,9 +182,19 @@ def _model(recipe: Recipe, tokenizer: CharTokenizer) -> DecoderOnly:
 
 
 def _text(name: str) -> tuple[CharTokenizer, tuple[torch.Tensor, torch.Tensor]]:
-    text = stories(STORIES) if name == "stories" else Path(name).read_text("utf-8")
+    text = stories(STORIES) if name == "stories" else _read(Path(name))
     tokenizer = CharTokenizer.train(text)
     return tokenizer, train_validation_split(torch.tensor(tokenizer.encode(text)))
+
+
+def _read(file: Path) -> str:
+    """A text. Raises ValueError that names the file where it is none, and FileNotFoundError."""
+    if file.is_dir():
+        raise ValueError(f"recipe: {str(file)!r} is a folder, expected a file")
+    try:
+        return file.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"recipe: {str(file)!r} is no UTF-8 from byte {error.start} on, expected a text") from error
 
 
 def _device() -> torch.device:

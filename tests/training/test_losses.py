@@ -112,4 +112,4 @@ def test_the_loss_refuses():
     )
     with pytest.raises(ValueError) as error:
         sequence_loss(normal(1, 2, V), torch.tensor([[3, V]]))
-    assert str(error.value) == "sequence_loss: targets 3 … 11, but the logits are over 11 tokens"
+    assert str(error.value) == "sequence_loss: targets 3 … 11, expected 0 … 10, since the logits are over 11 tokens"

@@ -84,8 +84,8 @@ def test_constant_schedule():
             lambda: warmup_inverse_sqrt(12, warmup=0),
             "warmup_inverse_sqrt: warmup=0, expected at least 1",
         ),
-        (lambda: linear_warmup_decay(5, warmup=5), "linear_warmup_decay: steps=5 is not more than warmup=5"),
-        (lambda: cosine(4, warmup=7), "cosine: steps=4 is not more than warmup=7"),
+        (lambda: linear_warmup_decay(5, warmup=5), "linear_warmup_decay: steps=5, expected more than warmup=5"),
+        (lambda: cosine(4, warmup=7), "cosine: steps=4, expected more than warmup=7"),
         (lambda: cosine(4, floor=1.5), "cosine: floor=1.5, expected at least 0 and at most 1"),
     ],
 )

@@ -115,7 +115,7 @@ def test_what_does_not_fit_is_named(on_two):
     assert found["float16"].startswith("fit: autocast=torch.float16 does not go with Parallel(tensor=")
     assert found["rows"].startswith("batch: 8 rows cannot be divided into 10 parts")
     assert "'decoder.blocks.2." in found["another model"] and "missing in the checkpoint" in found["another model"]
-    assert found["a run"].startswith("fit: resume of a run with parallel=")
+    assert found["a run"].startswith("fit: resume is a run or its state")
     assert found["no checkpoint"].startswith("load_sharded: no complete checkpoint in")
 
 

@@ -130,7 +130,10 @@ def check_optimizer(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> 
         trial.load_state_dict(deepcopy(state))
     except ValueError as error:
         name = type(optimizer).__name__
-        raise ValueError(f"load_checkpoint: the state of {name} in the checkpoint does not fit ({error})") from error
+        raise ValueError(
+            f"load_checkpoint: the state of {name} in the checkpoint does not fit ({error}); "
+            "resume with the model and the optimizer that were saved"
+        ) from error
     for own, group in zip(optimizer.param_groups, trial.param_groups, strict=True):
         if missing := own.keys() - group.keys():
             raise KeyError(*sorted(missing))

@@ -234,7 +234,7 @@ class Run:
         check_weights(self.model, state["model"])
         names, saved = [type(o).__name__ for o in self.optimizers], [o["name"] for o in state["optimizers"]]
         if names != saved:
-            raise ValueError(f"fit: the optimizers are {names}, but {saved} in the checkpoint")
+            raise ValueError(f"fit: the optimizers are {names}, but {saved} in the checkpoint: resume with the same")
         for optimizer, entry in zip(self.optimizers, state["optimizers"], strict=True):
             check_optimizer(optimizer, entry["state"])
         if "cpu" in (states := state["random"]["states"]):
@@ -331,7 +331,9 @@ def fit(
     if isinstance(resume, str | Path):
         run.load(resume)
     elif resume is not None and run.layout.processes > 1:
-        raise ValueError("fit: resume of a run with parallel=… in several processes is the folder of its checkpoint")
+        raise ValueError(
+            "fit: resume is a run or its state, but several processes go on from the folder of a checkpoint"
+        )
     elif resume is not None:
         run.load_state_dict(resume.state_dict() if isinstance(resume, Run) else resume)
 

@@ -37,7 +37,7 @@ def sequence_loss(
     except IndexError:
         raise ValueError(
             f"sequence_loss: targets {int(targets.min())} … {int(targets.max())}, "
-            f"but the logits are over {logits.shape[-1]} tokens"
+            f"expected 0 … {logits.shape[-1] - 1}, since the logits are over {logits.shape[-1]} tokens"
         ) from None
 
 

@@ -62,7 +62,9 @@ def masked(
     check_types("masked", range, words=words)
     check_numbers("masked", least=0, most=1, rate=rate, as_mask=as_mask, as_random=as_random)
     if as_mask + as_random > 1:
-        raise ValueError(f"masked: as_mask={as_mask} and as_random={as_random} add up to more than 1")
+        raise ValueError(
+            f"masked: as_mask={as_mask} and as_random={as_random} add up to more than 1, expected at most 1"
+        )
     chosen = torch.rand(ids.shape, generator=generator) < rate
     kind = torch.rand(ids.shape, generator=generator)
     other = torch.randint(words.start, words.stop, ids.shape, generator=generator)

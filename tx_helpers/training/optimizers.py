@@ -256,4 +256,4 @@ def _check_steps(name: str, *, warmup: int, steps: int | None = None) -> None:
     check_numbers(name, least=0, whole=True, warmup=warmup)
     check_numbers(name, whole=True, optional=True, steps=steps)
     if steps is not None and steps <= warmup:
-        raise ValueError(f"{name}: steps={steps} is not more than warmup={warmup}")
+        raise ValueError(f"{name}: steps={steps}, expected more than warmup={warmup}")

@@ -70,7 +70,10 @@ def _check_same_values(model: nn.Module) -> None:
     dist.all_reduce(least, dist.ReduceOp.MIN)
     dist.all_reduce(most, dist.ReduceOp.MAX)
     if not torch.equal(least, most):
-        raise ValueError("Parallel: the model begins with different values in the processes; expected the same seed")
+        raise ValueError(
+            "Parallel: the model begins with different values in the processes, expected the same: "
+            "seed torch alike in all of them before the model is made"
+        )
 
 
 def _shard(model: nn.Module, mesh: DeviceMesh, precision: torch.dtype | None) -> None:

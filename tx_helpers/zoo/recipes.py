@@ -120,7 +120,8 @@ def train_translator(
         check_types("train_translator", Mapping, changes=changes)
         if new_model is not None:
             raise ValueError(
-                "train_translator: changes are to the course's model, but new_model makes another one: give only one of the two"
+                "train_translator: changes are to the course's model, but new_model makes another one: "
+                "give only one of the two"
             )
     data = word_pairs(number_pairs().train if pairs is None else pairs)
     with RandomStream(seed).on(torch.device("cpu")):

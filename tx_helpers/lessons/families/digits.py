@@ -36,6 +36,10 @@ class Digits(NamedTuple):
     images: Tensor
     labels: Tensor
 
+    def to(self, device: torch.device) -> "Digits":
+        """The same images on a device, as `fit` asks of a batch."""
+        return Digits(self.images.to(device), self.labels.to(device))
+
 
 def digits(part: str = "train", *, in_order: bool = False) -> Digits:
     """The 1,297 digits to train on ("train"), or the 500 to test on ("test"). The same at every call."""

@@ -25,7 +25,8 @@ from tx_helpers.nn.blocks import EncoderBlock
 from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.observe import listening
 from tx_helpers.nn.positions import LearnedPositions
-from tx_helpers.training.contexts import RandomStream, cpu_threads, in_mode
+from tx_helpers.training.contexts import RandomStream, in_mode
+from tx_helpers.training.loop import fit
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 
 SIDE, CLASSES = 8, 10  # pixels along a side of an image; digits
@@ -112,18 +113,17 @@ def train_on_digits(
     check_numbers("train_on_digits", least=1, whole=True, steps=steps, rows=rows)
     check_numbers("train_on_digits", above=0, rate=rate)
     images, labels = digits("train", in_order=in_order)
-    optimizer = adamw(model, rate)
-    schedule = linear_warmup_decay(steps, warmup=steps // 10)
-    drawn = torch.Generator().manual_seed(seed)
-    with cpu_threads(1), in_mode(model, training=True):
-        for step in range(steps):
-            for group in optimizer.param_groups:
-                group["lr"] = rate * schedule(step)
-            batch = torch.randint(len(labels), (rows,), generator=drawn)
-            loss = F.cross_entropy(model(images[batch]), labels[batch])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+    drawn = torch.randint(len(labels), (steps, rows), generator=torch.Generator().manual_seed(seed))
+    fit(
+        model,
+        lambda step: Digits(images[drawn[step]], labels[drawn[step]]),
+        steps=steps,
+        loss=lambda model, batch: F.cross_entropy(model(batch.images), batch.labels),
+        optimizer=adamw(model, rate),
+        schedule=linear_warmup_decay(steps, warmup=steps // 10),
+        clip=None,
+        progress=False,
+    )
     return model.eval()
 
 

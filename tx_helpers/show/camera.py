@@ -1,4 +1,4 @@
-"""Pictures of an explorer at its settings, and of what its button starts: what `record.py` records.
+"""Pictures of an explorer at its settings, and of what its button starts: what `recording.py` records.
 
 camera = Camera(explorer, axes)
 camera.frame(places)        # the picture at one setting

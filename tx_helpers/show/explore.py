@@ -44,9 +44,9 @@ class Explore:
               True or False                     a checkbox
               "text"                            a line of text
               A Button is shown among the controls, but passes no value to `draw`.
-    recorded  control -> the values that pages without a kernel offer (`record.py`), where they are not all that it has,
-              or a function that gives them; or the name of another control whose value this one always has; or None
-              for a control that pages leave out. Or a function that gives whole settings: control -> its value
+    recorded  control -> the values that pages without a kernel offer (`recording.py`), where they are not all that it
+              has, or a function that gives them; or the name of another control whose value this one always has; or
+              None for a control that pages leave out. Or a function that gives whole settings: control -> its value
     computed  (script, given): pages without a kernel compute instead. The module's default export is
               compute(values, given) -> { alt, error, traits, markup }; what is left out is empty
 
@@ -114,7 +114,7 @@ class Explore:
         return self._view.value, self._summary, self._error
 
     def record(self, **limits: int) -> Recording:
-        """What the explorer shows over a grid of its controls; `record.py` says which limits there are."""
+        """What the explorer shows over a grid of its controls; `recording.py` says which limits there are."""
         return record(self, **limits)
 
     def page_form(self) -> PageForm:

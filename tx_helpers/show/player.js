@@ -1,5 +1,5 @@
 // A recorded explorer, alive without a kernel: the controls that it has in Jupyter (controls.js), and for each of their
-// settings the picture, the alt text and the error that Python drew there. record.py says how the frames are stored.
+// settings the picture, the alt text and the error that Python drew there. recording.py says how the frames are stored.
 // `at[axis]` is the place of a control's value among its recorded ones, -1 for one that was not recorded.
 
 const unpacked = async (data) => {

@@ -8,13 +8,13 @@ from small_notebooks import write_cells
 pytestmark = pytest.mark.slow
 CELLS = (
     "import os, tempfile, time\nos.environ['TX_PROGRESS'] = tempfile.mkdtemp() + '/progress.json'",
-    "from tx_helpers.exercises import predict, record\nhot = predict('04-hot', 'Which?', ['one', 'two', 'three'])\nhot",
+    "from tx_helpers.exercises import predict, solved\nhot = predict('04-hot', 'Which?', ['one', 'two', 'three'])\nhot",
     "hot.reveal('two', 'Since 1 + 1 is 2.')",
     "share = predict('05-share', 'How many?', unit='%')\nshare",
     "share.reveal((15, 35), 'A part of them.')",
     "busy = predict('06-busy', 'Is it?', ['yes', 'no'])\nbusy",
     "busy.reveal('yes', 'Indeed.')",
-    "print(record.guesses())",
+    "print(solved.guesses())",
     "time.sleep(12)",
 )
 

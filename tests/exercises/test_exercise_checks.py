@@ -21,7 +21,7 @@ import pytest
 import torch
 from IPython.core.formatters import DisplayFormatter
 
-from tx_helpers.exercises import checks, record
+from tx_helpers.exercises import checks, solved
 from tx_helpers.exercises.catalogue import find
 from tx_helpers.exercises.checks import examine, not_attempted
 from tx_helpers.exercises.compare import difference, shown
@@ -446,7 +446,7 @@ def test_feedback_shows_hostile_text_as_text(double):
 
 @pytest.mark.parametrize("most", [5, 8, 12])
 def test_the_map_has_room_for_the_longest_row(most):
-    svg = record.drawn({"10": {f"exercise {place}": "open" for place in range(most)}}).svg
+    svg = solved.drawn({"10": {f"exercise {place}": "open" for place in range(most)}}).svg
     boxes = [float(x) for x in re.findall(r'<rect x="([\d.]+)"[^>]*width="24"', svg)]
     (count,) = re.findall(rf'<text x="([\d.]+)"[^>]*>0 of {most}<', svg)
     assert len(boxes) == most and max(boxes) + 24 < float(count) - 45
@@ -454,34 +454,34 @@ def test_the_map_has_room_for_the_longest_row(most):
 
 def test_tries_are_stored_and_once_right_is_right():
     answer = find("attention_weights").answer
-    assert "0 of" in record.progress().alt
+    assert "0 of" in solved.progress().alt
     checks.check("attention_weights", ...)
-    assert record.read() == {}
+    assert solved.read() == {}
     checks.check("attention_weights", find("attention_weights").mistakes[0].answer)
     checks.check("attention_weights", answer)
     checks.check("attention_weights", lambda Q, K: Q.T @ K * 7)
-    entry = record.read()["attention_weights"]
+    entry = solved.read()["attention_weights"]
     assert (entry["right"], entry["tries"], entry["mistakes"]) == (True, 3, ["unscaled"])
-    assert "04: 1 of" in record.progress().alt
-    assert record.states("04", record.read())["attention_weights"] == "right"
+    assert "04: 1 of" in solved.progress().alt
+    assert solved.states("04", solved.read())["attention_weights"] == "right"
 
 
 def test_progress_is_exported_and_reset(tmp_path):
     with pytest.raises(ValueError, match="export: path is None, expected the name of a file"):
-        record.export(None)
-    record.note("attention_weights", right=True)
-    lines = record.export(tmp_path / "out.csv").read_text().splitlines()
+        solved.export(None)
+    solved.note("attention_weights", right=True)
+    lines = solved.export(tmp_path / "out.csv").read_text().splitlines()
     assert lines[0] == "notebook,exercise,right,tries,mistakes,first,last"
     assert any(line.startswith("04,attention_weights,True,1,,2") for line in lines)
-    record.reset()
-    assert record.read() == {}
-    record.reset()
+    solved.reset()
+    assert solved.read() == {}
+    solved.reset()
 
 
-def solved() -> bool:
+def solves_one() -> bool:
     """The answer to an exercise is right, and it is recorded."""
     assert checks.check("attention_weights", find("attention_weights").answer)
-    return record.read().get("attention_weights", {}).get("right", False)
+    return solved.read().get("attention_weights", {}).get("right", False)
 
 
 DAMAGED = [b'{"one_head": {"right": tr', b"[1, 2]", b"\xff\xfe\x00", b"[" * 100_000]
@@ -489,8 +489,8 @@ DAMAGED = [b'{"one_head": {"right": tr', b"[1, 2]", b"\xff\xfe\x00", b"[" * 100_
 
 @pytest.mark.parametrize("content", DAMAGED, ids=["cut off", "a list", "no text", "deep"])
 def test_a_damaged_file_is_set_aside_with_a_line_and_the_record_goes_on(content, tmp_path, capsys):
-    record.progress_file().write_bytes(content)
-    assert solved()
+    solved.progress_file().write_bytes(content)
+    assert solves_one()
     (aside,) = tmp_path.glob("progress-damaged-*.json")
     assert aside.read_bytes() == content
     assert "progress.json is damaged (" in (said := capsys.readouterr().out) and f"called {aside.name}, beside" in said
@@ -501,34 +501,34 @@ ENTRIES = [{}, [], 3, {"right": True}, {"right": True, "tries": "2", "mistakes":
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=str)
 def test_an_entry_with_gaps_is_read_and_the_others_stay(entry, tmp_path):
-    record.note("one_head", right=True)
-    content = json.loads(record.progress_file().read_text())
-    record.progress_file().write_text(json.dumps(content | {"attention_weights": entry, record.PREDICTIONS: [1]}))
-    assert "04: " in record.progress().alt and record.guesses() == {}
-    record.export(tmp_path / "out.csv")
-    record.note("attention_weights", right=False)
-    record.note_guess("04-hot", "zero")
-    found = record.read()
+    solved.note("one_head", right=True)
+    content = json.loads(solved.progress_file().read_text())
+    solved.progress_file().write_text(json.dumps(content | {"attention_weights": entry, solved.PREDICTIONS: [1]}))
+    assert "04: " in solved.progress().alt and solved.guesses() == {}
+    solved.export(tmp_path / "out.csv")
+    solved.note("attention_weights", right=False)
+    solved.note_guess("04-hot", "zero")
+    found = solved.read()
     assert found["one_head"]["right"] and found["attention_weights"]["tries"] == 1
     assert found["attention_weights"]["right"] == (isinstance(entry, dict) and "right" in entry)
-    assert record.guesses() == {"04-hot": "zero"}
+    assert solved.guesses() == {"04-hot": "zero"}
 
 
 def test_a_byte_order_mark_is_read():
-    record.note("one_head", right=True)
-    record.progress_file().write_bytes(b"\xef\xbb\xbf" + record.progress_file().read_bytes())
-    assert record.read()["one_head"]["right"]
+    solved.note("one_head", right=True)
+    solved.progress_file().write_bytes(b"\xef\xbb\xbf" + solved.progress_file().read_bytes())
+    assert solved.read()["one_head"]["right"]
 
 
 def test_a_link_to_the_file_stays_a_link(tmp_path):
     (tmp_path / "progress.json").symlink_to(tmp_path / "elsewhere.json")
-    assert solved()
+    assert solves_one()
     assert (tmp_path / "progress.json").is_symlink() and "attention" in (tmp_path / "elsewhere.json").read_text()
 
 
 def test_two_notebooks_at_once_lose_no_entry(both_at_once):
-    both_at_once(record, [lambda: record.note("one_head", right=True), lambda: record.note_guess("04-hot", "zero")])
-    assert list(record.read()) == ["one_head"] and record.guesses() == {"04-hot": "zero"}
+    both_at_once(solved, [lambda: solved.note("one_head", right=True), lambda: solved.note_guess("04-hot", "zero")])
+    assert list(solved.read()) == ["one_head"] and solved.guesses() == {"04-hot": "zero"}
 
 
 PLACES = {
@@ -542,12 +542,12 @@ PLACES = {
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_place_that_cannot_hold_the_record_is_told_and_stops_nobody(place, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(record, "_told", set())
+    monkeypatch.setattr(solved, "_told", set())
     monkeypatch.setenv("TX_PROGRESS", str(PLACES[place](tmp_path)))
-    assert not solved()
+    assert not solves_one()
     assert "Your progress cannot be recorded (" in capsys.readouterr().out
-    assert "0 of" in record.progress().alt and record.guesses() == {}
-    solved()
+    assert "0 of" in solved.progress().alt and solved.guesses() == {}
+    solves_one()
     assert "recorded" not in capsys.readouterr().out  # once is enough
 
 
@@ -555,18 +555,18 @@ def test_a_full_disk_is_told_and_what_was_recorded_stays(monkeypatch, capsys):
     def full(*_):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(record, "_told", set())
-    record.note("one_head", right=True)
+    monkeypatch.setattr(solved, "_told", set())
+    solved.note("one_head", right=True)
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        assert not solved()
+        assert not solves_one()
     assert capsys.readouterr().out == "Your progress cannot be recorded (No space left on device).\n"
-    assert list(record.read()) == ["one_head"] and len(list(record.progress_file().parent.iterdir())) == 1
+    assert list(solved.read()) == ["one_head"] and len(list(solved.progress_file().parent.iterdir())) == 1
 
 
 def test_the_file_is_plain_json():
-    record.note("attention_weights", right=False, mistake="unscaled")
-    entry = json.loads(record.progress_file().read_text())["attention_weights"]
+    solved.note("attention_weights", right=False, mistake="unscaled")
+    entry = json.loads(solved.progress_file().read_text())["attention_weights"]
     assert set(entry) == {"right", "tries", "mistakes", "first", "last"}
 
 

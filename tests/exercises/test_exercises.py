@@ -15,7 +15,7 @@ from tx_helpers.exercises.catalogue import find, modules, notebook_of, of_notebo
 from tx_helpers.exercises.checks import examine
 from tx_helpers.exercises.compare import difference
 from tx_helpers.exercises.quizzes import Choice, Question
-from tx_helpers.exercises.record import TITLES
+from tx_helpers.exercises.solved import TITLES
 
 
 def answers(kind: str) -> dict[str, dict[str, object]]:

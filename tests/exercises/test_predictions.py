@@ -9,7 +9,7 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 
 from repository import COURSE
-from tx_helpers.exercises import predict, predictions, record
+from tx_helpers.exercises import predict, predictions, solved
 
 CHOICES = ["one of the `values`", "<b>their mean</b>", "zero"]
 
@@ -78,31 +78,31 @@ def test_a_question_shown_again_is_the_one_that_its_finding_knows():
 
 
 def test_the_first_answer_is_kept_beside_the_exercises():
-    record.note("attention_weights", right=True)
+    solved.note("attention_weights", right=True)
     predict("04-hot", "What?", CHOICES).answer = "zero"
     predict("04-hot", "What?", CHOICES).answer = CHOICES[0]
-    record.note("one_head", right=False)
-    assert record.guesses() == {"04-hot": "zero"}
-    assert sorted(record.read()) == ["attention_weights", "one_head"]
+    solved.note("one_head", right=False)
+    assert solved.guesses() == {"04-hot": "zero"}
+    assert sorted(solved.read()) == ["attention_weights", "one_head"]
 
 
 def test_an_answer_that_is_no_longer_a_choice_is_forgotten_and_a_spoilt_file_is_begun_again():
-    record.note_guess("04-hot", "something else")
+    solved.note_guess("04-hot", "something else")
     assert predict("04-hot", "What?", CHOICES).answer is None
-    record.note_guess("05-share", "zero")
+    solved.note_guess("05-share", "zero")
     assert predict("05-share", "How many?").answer is None
     for spoilt in ("[1, 2", '{"the-predictions": 3}'):
-        record.progress_file().write_text(spoilt)
+        solved.progress_file().write_text(spoilt)
         predict("06-more", spoilt, CHOICES).answer = "zero"
-        assert record.guesses() == {"06-more": "zero"}
+        assert solved.guesses() == {"06-more": "zero"}
 
 
 def test_a_file_from_before_there_were_predictions_is_read():
     entry = {"right": True, "tries": 1, "mistakes": [], "first": "2026", "last": "2026"}
-    record.progress_file().write_text(json.dumps({"one_head": entry}))
-    assert record.guesses() == {} and record.read() == {"one_head": entry}
+    solved.progress_file().write_text(json.dumps({"one_head": entry}))
+    assert solved.guesses() == {} and solved.read() == {"one_head": entry}
     predict("04-hot", "What?", CHOICES).answer = "zero"
-    assert record.read() == {"one_head": entry}
+    assert solved.read() == {"one_head": entry}
 
 
 @pytest.mark.parametrize(

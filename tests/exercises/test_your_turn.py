@@ -2,7 +2,7 @@
 
 import pytest
 
-from tx_helpers.exercises import checks, own, record
+from tx_helpers.exercises import checks, own, solved
 from tx_helpers.exercises.catalogue import find, notebook_of
 from tx_helpers.exercises.own import your_turn
 
@@ -34,20 +34,20 @@ def test_an_answer_that_passes_is_used_from_here_on():
     used, shown = turn(mine)
     assert used is mine
     assert shown == "✓ double: right, on all 2 cases.\nFrom here on the notebook uses your version."
-    assert record.read()["double"]["right"]
+    assert solved.read()["double"]["right"]
 
 
 def test_a_wrong_answer_is_named_and_the_courses_version_is_used(double):
     used, shown = turn(lambda x: x * x)
     assert used is double.answer
     assert "You squared it" in shown and shown.endswith("\nFrom here on the notebook uses the course's version.")
-    assert record.read()["double"]["mistakes"] == ["squared"]
+    assert solved.read()["double"]["mistakes"] == ["squared"]
 
 
 @pytest.mark.parametrize("starter", [None, ..., lambda x: None, lambda x: ...])
 def test_a_starter_lets_the_notebook_go_on(double, starter):
     used, shown = turn(starter)
-    assert used is double.answer and record.read() == {}
+    assert used is double.answer and solved.read() == {}
     assert shown == "○ double: not written yet.\nFrom here on the notebook uses the course's version."
 
 

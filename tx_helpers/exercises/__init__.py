@@ -11,6 +11,6 @@ from tx_helpers.exercises.checks import check, hint, solution
 from tx_helpers.exercises.own import your_own, your_turn
 from tx_helpers.exercises.predictions import predict
 from tx_helpers.exercises.quizzes import quiz
-from tx_helpers.exercises.record import progress
+from tx_helpers.exercises.solved import progress
 
 __all__ = ["check", "hint", "predict", "progress", "quiz", "solution", "your_own", "your_turn"]

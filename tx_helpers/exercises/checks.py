@@ -16,8 +16,8 @@ from tx_helpers.environment import printable
 from tx_helpers.exercises.catalogue import find
 from tx_helpers.exercises.compare import as_tensor, difference, shown
 from tx_helpers.exercises.exercise import Exercise, Mistake
-from tx_helpers.exercises.record import note
 from tx_helpers.exercises.sandbox import Outcome, guarded, stopped
+from tx_helpers.exercises.solved import note
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.show.charts import side_by_side, weight_map
 from tx_helpers.show.plots import Svg, svg_text

@@ -21,7 +21,7 @@ from pathlib import Path
 import traitlets
 
 from tx_helpers.environment import printable
-from tx_helpers.exercises.record import guesses, note_guess
+from tx_helpers.exercises.solved import guesses, note_guess
 from tx_helpers.nn.arguments import described
 from tx_helpers.show.plots import svg_text
 from tx_helpers.show.stored import StoredWidget

@@ -58,7 +58,7 @@ class Rewriter:
     doubts: list[str] = field(default_factory=list)
 
     def text(self, text: str, where: str) -> str:
-        """The text of a file, "notebooks/x.ipynb" or another, with the new numbers."""
+        """The text of the file `where`, a notebook or another, with the new numbers."""
         if not where.endswith(".ipynb"):
             return re.sub(f"{LINK}|{STEM}|{NUMBERS}", lambda match: self._reference(match, where), text)
         return json.dumps(self._notebook(json.loads(text), where), indent=1, ensure_ascii=False) + "\n"

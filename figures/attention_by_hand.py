@@ -1,6 +1,6 @@
 """Three tokens, all numbers of one query, on paper  →  attention_by_hand.svg
 
-The numbers are computed here from the queries, keys and values of notebook 04, whose cell compares its own with them.
+The numbers are computed here from the queries, keys and values of its notebook, whose cell compares its own with them.
 """
 
 from math import exp, sqrt

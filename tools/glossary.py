@@ -1,4 +1,4 @@
-"""The glossary of notebook 00 and its extracts: anchors, meanings, and the table of words at each notebook's end.
+"""The glossary of the course and its extracts: anchors, meanings, and the table of words at each notebook's end.
 
 The glossary is the cell that begins with "## Glossary": tables with the columns word and meaning, which people write.
 The tool adds an anchor to each word, and a third column with the notebooks that teach it. All other notebooks get, at
@@ -9,8 +9,9 @@ each row leads back. (JupyterLab 4.6 does not go to an anchor of a notebook that
 import re
 
 from notebook_parts import WORDS_TITLE
+from tx_helpers.exercises.course import LESSONS
 
-START = "00_start_here.ipynb"
+START = f"{LESSONS['start_here'].stem}.ipynb"
 MAX_TITLE = 120  # characters of a meaning that are shown where the pointer rests on a link
 ANCHOR = re.compile(r"<a id=[^>]*></a>")
 HEAD = ("| word | meaning | taught in |", "|---|---|---|")

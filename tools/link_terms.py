@@ -46,7 +46,7 @@ class Glossary(NamedTuple):
 
 
 def glossary_of(notebooks: dict[str, object]) -> Glossary:
-    """The glossary of a course, file -> notebook; empty where notebook 00 is not among them."""
+    """The glossary of a course, file -> notebook; empty where the first notebook is not among them."""
     cells = notebooks[START].cells if START in notebooks else []
     text = next((cell.source for cell in cells if cell.source.startswith("## Glossary")), "")
     taught: dict[str, list[str]] = {}

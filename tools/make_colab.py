@@ -29,7 +29,7 @@ from notebook_parts import HIDE
 SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-text.md", "tx_helpers", "figures")
 FIRST_DAY_OF_ZIP = "315532800"  # 1 January 1980: the time of every file in the wheel
 MODELS = "weights"  # the folder of the pretrained models
-WITH_MODELS = ("14_families", "15_modern_transformers")  # the notebooks that use them
+WITH_MODELS = ("families", "modern_transformers")  # the lessons that use them
 LETTERS = 1000  # of the wheel's text, a line
 LINK = re.compile(r"(?<=\]\()\d\d_\w+\.ipynb")
 
@@ -106,7 +106,7 @@ def make(folder: Path) -> list[Path]:
         whole, lighter = wheel_of_course(folder), wheel_of_course(Path(other), MODELS)
         made = []
         for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-            text = edition(path, whole if path.stem in WITH_MODELS else lighter, repository_address())
+            text = edition(path, whole if path.stem[3:] in WITH_MODELS else lighter, repository_address())
             made.append(folder / path.name)
             made[-1].write_text(text, encoding="utf-8", newline="\n")
     return made

@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from notebook_frame import ROOT
-from tx_helpers.exercises.catalogue import RECORD, find, notebook_of
+from tx_helpers.exercises.catalogue import RECORD, find, lesson_of
 
 PARTS = ("README.md", "LICENSE", "LICENSE-text.md", "Makefile", "requirements.txt", "environment.yml", "pyproject.toml")
 FOLDERS = ("notebooks", "tx_helpers", "figures", "setup.py", *PARTS)
@@ -94,7 +94,7 @@ def make(folder: Path) -> None:
         shutil.copyfile(ROOT / name, folder / name)
     for file in (folder / "tx_helpers" / "lessons").glob("*/exercises*.py"):
         file.write_text(without_answers(file.read_text(encoding="utf-8")), encoding="utf-8")
-    torch.save({name: find(name).record() for name in notebook_of()}, folder / RECORD.relative_to(ROOT))
+    torch.save({name: find(name).record() for name in lesson_of()}, folder / RECORD.relative_to(ROOT))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -107,7 +107,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{len(notebook_of())} exercises without their solutions, in {folder}")
+    print(f"{len(lesson_of())} exercises without their solutions, in {folder}")
     return 0
 
 

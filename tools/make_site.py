@@ -29,10 +29,11 @@ import record_pages
 import site_scripts
 import site_search
 from notebook_frame import ROOT, colab_link, repository_address
-from notebook_header import MAP
+from notebook_header import groups
 from record_pages import recorded
 from refresh_notebooks import selected
 from site_cells import body
+from tx_helpers.exercises.course import LESSONS
 
 HERE = Path(__file__).parent / "site"
 COURSE = "The Transformer, built and measured"
@@ -59,16 +60,6 @@ JINJA = Environment(
 )
 
 
-def lines_of_readme() -> dict[str, tuple[str, str]]:
-    """File of a notebook without its ending -> its title and what the README says about it."""
-    rows = re.findall(
-        r"^\| \d\d \| \[([^\]]+)\]\(notebooks/(\w+)\.ipynb\): ([^|]+?) \|",
-        (ROOT / "README.md").read_text("utf-8"),
-        re.M,
-    )
-    return {stem: (title, told) for title, stem, told in rows}
-
-
 class Site:
     """Pages and files, by their path on the site; written at the end, so that a failure leaves the old site whole.
 
@@ -84,7 +75,6 @@ class Site:
     ):
         self.files: dict[str, bytes] = {}
         self.explorers: list[tuple] = []
-        self._told = lines_of_readme()
         self._stems = [path.stem for path in selected([], ROOT / "notebooks")]
         self._index: dict[str, list] = {}
         for path in notebooks:
@@ -101,13 +91,13 @@ class Site:
         title = re.match(r"# (.*)", notebook.cells[0].source)[1]
         place = self._stems.index(path.stem)
         beside = [self._stems[place - 1] if place else None, *self._stems[place + 1 : place + 2], None][:2]
-        before, after = ((f"{stem}.html", f"{stem[:2]} {self._told[stem][0]}") if stem else None for stem in beside)
+        before, after = ((f"{stem}.html", f"{stem[:2]} {LESSONS[stem[3:]].title}") if stem else None for stem in beside)
         self.explorers += [(path.stem, title, *explorer) for explorer in made.explorers]
         self._page(
             f"{path.stem}.html",
             title,
             made.html,
-            description=self._told[path.stem][1],
+            description=LESSONS[path.stem[3:]].about,
             forms=made.forms,
             opens=opens(path.name),
             before=before,
@@ -119,16 +109,12 @@ class Site:
 
         machine  what lives on the first page: a recording of one cell; its place shows a drawing where there is none
         """
-        groups = [
-            (group, [(stem, names[stem].split(" ")[0], *self._told[stem]) for stem in names if stem in self._told])
-            for group, names in MAP.items()
-        ]
         picture = "figures/translator_attention.svg"
         self.files["pictures/translator_attention.svg"] = (ROOT / picture).read_bytes()
         shown = re.search(rf"!\[([^\]]*)\]\({picture}\)", (ROOT / "README.md").read_text("utf-8"))[1]
         forms = [form for cell in (machine or {}).get("forms", {}).values() for form in cell]
         self.files |= site_scripts.files(forms, (machine or {}).get("scripts", {}))
-        first = JINJA.get_template("index.html.j2").render(course=COURSE, groups=groups, alt=shown, lives=bool(forms))
+        first = JINJA.get_template("index.html.j2").render(course=COURSE, groups=groups(), alt=shown, lives=bool(forms))
         told = "You build every part of the Transformer, see it in a picture, and check it."
         self._page("index.html", COURSE, first, description=told, forms=forms, outlined=False)
         listed = JINJA.get_template("explorers.html.j2").render(explorers=self.explorers)

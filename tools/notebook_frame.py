@@ -8,6 +8,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from course_lists import MAP_TITLE, below_the_map
 from notebook_header import HERE_MARK, TIME_LINE, TIME_MARK, UNMEASURED, here_line, time_line
 from notebook_parts import HIDE, PREDICTION, REVEAL, is_folded, is_optional
 
@@ -133,7 +134,8 @@ def titled(source: str) -> str:
 
 
 def frame(cells: list[dict], path: Path, address: str, seconds: float | None = None) -> None:
-    """Put the current lines of the header, the set-up cell and the titles of predictions into a notebook's cells.
+    """Put the current lines of the header, the set-up cell and the titles of predictions into a notebook's cells,
+    and the list of notebooks below the map.
 
     `path` is the notebook's, `seconds` what its cells took, if that was measured.
     """
@@ -142,11 +144,12 @@ def frame(cells: list[dict], path: Path, address: str, seconds: float | None = N
         raise ValueError(f"{name}: the first cell is not a markdown cell that begins with '# ' and the title")
     if not TIME_LINE.search(header["source"]):
         raise ValueError(f"{name}: the first cell has no line '{TIME_MARK} {UNMEASURED}' for the tool to fill in")
-    time = time_line(cells, name[:2], seconds)
+    time = time_line(cells, path.stem[3:], seconds)
     made = (BADGE_MARK, HERE_MARK)
     lines = [line for line in header["source"].split("\n") if not line.startswith(made)]
     rest = re.sub(r"\A\n+", "\n", "\n".join(lines[1:]))
-    header["source"] = "\n".join([lines[0], "", badge_line(name, address), "", here_line(path), rest])
+    title = re.sub(r"^# (?:\d\d )?", f"# {name[:2]} ", lines[0])
+    header["source"] = "\n".join([title, "", badge_line(name, address), "", here_line(path), rest])
     header["source"] = TIME_LINE.sub(lambda _: time, header["source"])
     code = next((cell for cell in cells if cell["cell_type"] == "code"), None)
     if code is None or not code["source"].startswith("# Set-up"):
@@ -155,6 +158,8 @@ def frame(cells: list[dict], path: Path, address: str, seconds: float | None = N
     for cell in cells:
         if cell["cell_type"] == "code":
             cell["source"] = titled(cell["source"])
+        elif cell["source"].startswith(MAP_TITLE):
+            cell["source"] = below_the_map(cell["source"])
 
 
 def metadata(cells: list[dict]) -> tuple[dict, list[dict]]:

@@ -13,28 +13,8 @@ import re
 from pathlib import Path
 
 from notebook_parts import EXPLORER, core_path, is_folded, words
+from tx_helpers.exercises.course import LESSONS, Lesson
 
-MAP: dict[str, dict[str, str]] = {  # group -> file without its ending -> the name in the line
-    "Start": {"00_start_here": "00"},
-    "Before": {"01_limits_of_recurrence": "01 Recurrence"},
-    "Parts": {
-        "02_tokens_and_embeddings": "02 Tokens",
-        "03_positional_encodings": "03 Positions",
-        "04_self_attention": "04 Self-attention",
-        "05_multi_head_attention": "05 Heads",
-        "06_masking": "06 Masks",
-        "07_feed_forward": "07 Feed-forward",
-    },
-    "Whole": {"08_full_model": "08 Full model", "09_training": "09 Training", "10_debugging": "10 Debugging"},
-    "Writing": {"11_decoding": "11 Decoding", "12_a_model_that_writes": "12 A model that writes"},
-    "Further": {
-        "13_positions_inside_attention": "13 Positions inside attention",
-        "14_families": "14 Families",
-        "15_modern_transformers": "15 Modern Transformers",
-        "16_scaling_up": "16 Scaling up",
-    },
-    "Look up": {"18_reference": "18 Reference"},
-}
 HERE_MARK = "**You are here:**"
 TIME_MARK = "**Time:**"
 TIME_LINE = re.compile(rf"^{re.escape(TIME_MARK)} .*$", re.MULTILINE)
@@ -43,17 +23,26 @@ WORDS_A_MINUTE, CODE, PICTURE, EXPLORED, QUIZ = 180, 0.5, 1, 2, 5
 PICTURES = ("image/png", "image/svg+xml")
 
 
+def groups() -> dict[str, list[Lesson]]:
+    """The lessons by the parts of the course, both in its order."""
+    found: dict[str, list[Lesson]] = {}
+    for lesson in LESSONS.values():
+        found.setdefault(lesson.group, []).append(lesson)
+    return found
+
+
 def here_line(path: Path) -> str:
     """Links to the notebooks of the course that exist beside this one, by groups; its own name is bold."""
-    groups = []
-    for group, names in MAP.items():
-        shown = [
-            f"**{short}**" if stem[:2] == path.name[:2] else f"[{short}]({stem}.ipynb)"
-            for stem, short in names.items()
-            if stem[:2] == path.name[:2] or (path.parent / f"{stem}.ipynb").exists()
+    shown = []
+    for group, lessons in groups().items():
+        names = {lesson.stem: f"{lesson.number} {lesson.short}".strip() for lesson in lessons}
+        links = [
+            f"**{name}**" if stem == path.stem else f"[{name}]({stem}.ipynb)"
+            for stem, name in names.items()
+            if stem == path.stem or (path.parent / f"{stem}.ipynb").exists()
         ]
-        groups += [f"{group}: {' · '.join(shown)}"] if shown else []
-    return f"{HERE_MARK} {' | '.join(groups)}"
+        shown += [f"{group}: {' · '.join(links)}"] if links else []
+    return f"{HERE_MARK} {' | '.join(shown)}"
 
 
 def reading_minutes(cells: list[dict]) -> float:
@@ -75,48 +64,33 @@ def is_picture(cell: dict) -> bool:
     return any(set(PICTURES) & set(kinds) for kinds in data) or any("<svg" in text or "<img" in text for text in html)
 
 
-def exercises(number: str) -> tuple[int, int]:
-    """How many exercises a notebook has, and their minutes with those of its quiz; (0, 0) where it has none."""
-    from tx_helpers.exercises.catalogue import modules, of_notebook  # needs torch, which takes seconds
+def exercises(lesson: str) -> tuple[int, int]:
+    """How many exercises a lesson has, and their minutes with those of its quiz; (0, 0) where it has none."""
+    from tx_helpers.exercises.catalogue import modules, of_lesson  # needs torch, which takes seconds
 
-    if number not in modules():
+    if lesson not in modules():
         return 0, 0
-    bank = of_notebook(number)
+    bank = of_lesson(lesson)
     return len(bank), sum(exercise.minutes for exercise in bank) + QUIZ
 
 
-def time_line(cells: list[dict], number: str, seconds: float | None = None) -> str:
+def time_line(cells: list[dict], lesson: str, seconds: float | None = None) -> str:
     """The line for these cells. The machine's minutes stay as they are where no time was measured."""
     old = TIME_LINE.search(cells[0]["source"])
-    old_read, old_machine = _minutes(old, "read about"), _minutes(old, r"(?:machine|\*\* (?:under|about))")
+    old_read, old_machine = minutes(old, "read about"), minutes(old, r"(?:machine|\*\* (?:under|about))")
     read = reading_minutes(cells)
     if old_read is None or abs(read - old_read) > 4:
         old_read = max(5, 5 * round(read / 5))
     if seconds is not None and (old_machine is None or abs(seconds / 60 - old_machine) > 0.75):
         old_machine = max(1, round(seconds / 60))
-    count, solve = exercises(number)
+    count, solve = exercises(lesson)
     parts = [f"read about {old_read} min"]
     parts += [f"exercises {solve} min"] if count else []
     parts += [f"machine {UNMEASURED if old_machine is None else f'{old_machine} min'}"]
     return f"{TIME_MARK} {' · '.join(parts)}"
 
 
-def _minutes(line: re.Match | None, what: str) -> int | None:
+def minutes(line: re.Match | None, what: str) -> int | None:
     """The minutes that stand in the line behind these words."""
     found = re.search(rf"{what} (\d+) min", line[0]) if line else None
     return int(found[1]) if found else None
-
-
-def plan_of_lessons(text: str, headers: dict[str, str]) -> str:
-    """TEACHING.md with the numbers of these headers (number of a notebook -> source of its first cell) in its table.
-
-    The last three columns are the minutes of reading, the number of exercises, and their minutes.
-    """
-
-    def row(match: re.Match) -> str:
-        if match["number"] not in headers:
-            return match[0]
-        read = _minutes(TIME_LINE.search(headers[match["number"]]), "read about")
-        return " | ".join([match["told"], str(read), *map(str, exercises(match["number"]))]) + " |"
-
-    return re.sub(r"^(?P<told>\| (?P<number>\d\d) [^|]*\| [^|]*?) \|.*\|$", row, text, flags=re.MULTILINE)

@@ -1,7 +1,7 @@
 """Write the exercises and the quiz of a lesson into its notebook: inline ones where they belong.
 
     python tools/place_exercises.py            all notebooks that have some
-    python tools/place_exercises.py 04         these
+    python tools/place_exercises.py masking    these
     python tools/place_exercises.py --check    say which files would change, without writing
 
 An inline exercise takes the place of a markdown cell with nothing but `<!-- your turn: NAME -->`, or of its own cells
@@ -22,7 +22,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from notebook_frame import ROOT
 from refresh_notebooks import load, selected, write
-from tx_helpers.exercises.catalogue import modules, of_notebook
+from tx_helpers.exercises.catalogue import modules, of_lesson
 from tx_helpers.exercises.exercise import Exercise
 
 PREFIX = "exercise"  # the ids of all cells placed here begin with it
@@ -44,9 +44,9 @@ QUIZ = "### Quiz\n\nChoose an answer to see why it is right or wrong."
 HOLDER = re.compile(r"\s*<!-- your turn: (\w+) -->\s*")
 
 
-def cells_of(number: str) -> list[NotebookNode]:
+def cells_of(lesson: str) -> list[NotebookNode]:
     """The cells of the section of exercises at a notebook's end, and of its quiz."""
-    exercises = [exercise for exercise in of_notebook(number) if not exercise.inline]
+    exercises = [exercise for exercise in of_lesson(lesson) if not exercise.inline]
     cells = [
         _markdown("intro", INTRO.format(name=exercises[0].name)),
         _code("imports", IMPORTS),
@@ -54,10 +54,10 @@ def cells_of(number: str) -> list[NotebookNode]:
     for place, exercise in enumerate(exercises, 1):
         cells.append(_markdown(f"{exercise.name}-goal", goal_text(exercise, place)))
         cells.append(_code(exercise.name, f'{exercise.starter()}\n\n\ncheck("{exercise.name}", {exercise.name})'))
-    return [*cells, _markdown("quiz-text", QUIZ), _code("quiz", f'quiz("{number}")')]
+    return [*cells, _markdown("quiz-text", QUIZ), _code("quiz", f'quiz("{lesson}")')]
 
 
-def inline_cells(number: str) -> dict[str, list[NotebookNode]]:
+def inline_cells(lesson: str) -> dict[str, list[NotebookNode]]:
     """Exercise -> its two cells, for the exercises that stand where the notebook needs them."""
     return {
         exercise.name: [
@@ -67,7 +67,7 @@ def inline_cells(number: str) -> dict[str, list[NotebookNode]]:
                 f'{exercise.starter()}\n\n\n{exercise.name} = your_turn("{exercise.name}", {exercise.name})',
             ),
         ]
-        for exercise in of_notebook(number)
+        for exercise in of_lesson(lesson)
         if exercise.inline
     }
 
@@ -82,13 +82,13 @@ def goal_text(exercise: Exercise, place: int = 0) -> str:
     return "\n".join(lines)
 
 
-def place(notebook: NotebookNode, number: str) -> None:
-    """Put the cells of that notebook's exercises where they belong, in place of those that stood there.
+def place(notebook: NotebookNode, lesson: str) -> None:
+    """Put the cells of that lesson's exercises where they belong, in place of those that stood there.
 
-    ValueError if a placeholder names no inline exercise of the notebook.
+    ValueError if a placeholder names no inline exercise of the lesson.
     """
     old = {cell.id: cell for cell in notebook.cells if cell.id.startswith(f"{PREFIX}-")}
-    inline, section = inline_cells(number), cells_of(number)
+    inline, section = inline_cells(lesson), cells_of(lesson)
     for cell in (cell for cells in [*inline.values(), section] for cell in cells if cell.cell_type == "code"):
         before = old.get(cell.id)
         if before is not None and (before.source == cell.source or cell.id == f"{PREFIX}-imports"):
@@ -122,7 +122,7 @@ def _places(notebook: NotebookNode, inline: dict[str, list[NotebookNode]]) -> di
 def placed(path: Path) -> str:
     """The text that the notebook's file should have, except for the outputs."""
     notebook = load(path)
-    place(notebook, path.name[:2])
+    place(notebook, path.stem[3:])
     return nbformat.writes(notebook) + "\n"
 
 
@@ -142,7 +142,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     changed = []
     for path in selected(options.notebooks, ROOT / "notebooks"):
-        if path.name[:2] not in modules():
+        if path.stem[3:] not in modules():
             continue
         text = placed(path)
         if text != path.read_text(encoding="utf-8"):

@@ -3,7 +3,7 @@
     python tools/refresh_notebooks.py             all notebooks
     python tools/refresh_notebooks.py 08 10       these
     python tools/refresh_notebooks.py --check     execute, and say which files would change, without writing
-    python tools/refresh_notebooks.py --frame     set-up cells, badges and what is folded, nothing executed
+    python tools/refresh_notebooks.py --frame     set-up cells, badges, what is folded, lists; nothing executed
     python tools/refresh_notebooks.py --stamp     the same, after reading the repository's address from git
 
 Each notebook runs in a fresh kernel, in its own folder, on two cores and with an empty cache, so that outputs and
@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -31,6 +32,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from PIL import Image
 
+import course_lists
 from notebook_frame import (
     ROOT,
     frame,
@@ -40,7 +42,6 @@ from notebook_frame import (
     stamp_address,
     stamp_readme,
 )
-from notebook_header import plan_of_lessons
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # names a model that dies with its kernel
 
@@ -158,25 +159,30 @@ def write(path: Path, text: str) -> None:
     os.replace(file.name, path)
 
 
-def write_plan(folder: Path) -> None:
-    """Put the minutes of all headers into the table of TEACHING.md."""
-    path = ROOT / "TEACHING.md"
-    headers = {file.name[:2]: load(file).cells[0].source for file in selected([], folder)}
-    text = path.read_text(encoding="utf-8")
-    if text != (plan := plan_of_lessons(text, headers)):
-        write(path, plan)
+def write_lists(folder: Path) -> list[str]:
+    """Write the lists of notebooks in README.md and TEACHING.md; the names of the files that changed."""
+    headers = {file.stem[3:]: load(file).cells[0].source for file in selected([], folder)}
+    changed = []
+    lists = {"README.md": course_lists.readme, "TEACHING.md": partial(course_lists.teaching, headers=headers)}
+    for name, made in lists.items():
+        path = ROOT / name
+        text = path.read_text(encoding="utf-8")
+        if made(text) != text:
+            write(path, made(text))
+            changed.append(name)
+    return changed
 
 
 def selected(names: list[str], folder: Path) -> list[Path]:
-    """The notebooks meant by "08", "08_full_model" or a path; all of the folder's where none is named."""
+    """The notebooks meant by "08", "full_model", "08_full_model" or a path; all of the folder's if none is named."""
     found = sorted(folder.glob("*.ipynb"))
     if not names:
         return found
     chosen = []
     for name in names:
-        matches = [path for path in found if path.name.startswith(Path(name).name)]
+        matches = [path for path in found if path.stem[3:] == name or path.name.startswith(Path(name).name)]
         if not matches:
-            raise ValueError(f"no notebook begins with {name!r}; there are {', '.join(p.stem for p in found)}")
+            raise ValueError(f"no notebook is {name!r}; there are {', '.join(p.stem for p in found)}")
         chosen += matches
     return chosen
 
@@ -228,7 +234,7 @@ def main(arguments: list[str] | None = None) -> int:
             if not options.check:
                 write(path, text)
     if not (options.notebooks or options.check or options.stamp) and options.folder == ROOT / "notebooks":
-        write_plan(options.folder)
+        changed += write_lists(options.folder)
     for failure in failed:
         print(f"FAILED {failure}", file=sys.stderr)
     print(f"{'would change' if options.check else 'changed'}: {', '.join(changed) or 'nothing'}")

@@ -20,7 +20,7 @@ from notebook_header import HERE_MARK
 from notebook_parts import asks_or_tells, cell_headings, is_folded, optional_sections
 from place_exercises import PREFIX
 from site_markdown import code, html_of
-from tx_helpers.exercises.catalogue import find, notebook_of
+from tx_helpers.exercises.catalogue import find, lesson_of
 from tx_helpers.exercises.exercise import Exercise
 
 ENDINGS = {"image/svg+xml": "svg", "image/png": "png"}
@@ -97,7 +97,7 @@ def way_of(form: dict) -> str:
 @cache
 def exercises() -> dict[str, Exercise]:
     """Id of a cell -> the exercise that is solved in it."""
-    return {f"{PREFIX}-{name}".replace("_", "-"): find(name) for name in notebook_of()}
+    return {f"{PREFIX}-{name}".replace("_", "-"): find(name) for name in lesson_of()}
 
 
 def folded(title: str, inner: str) -> str:

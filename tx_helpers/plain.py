@@ -1,4 +1,4 @@
-"""The Transformer that notebook 08 writes, class by class, in plain PyTorch: the solutions of its inline exercises.
+"""The Transformer that the learner writes, class by class, in plain PyTorch: the solutions of inline exercises.
 
 Pre-norm blocks, sinusoidal positions, a tied output, no dropout. A mask is boolean, True = may attend, and id 0 is
 padding. The parts bear the names of those of `models`, so its `state_dict` fits there, and the logits are the same

@@ -8,11 +8,11 @@ from small_notebooks import write_cells
 pytestmark = pytest.mark.slow
 CELLS = (
     "import os, tempfile, time\nos.environ['TX_PROGRESS'] = tempfile.mkdtemp() + '/progress.json'",
-    "from tx_helpers.exercises import predict, solved\nhot = predict('04-hot', 'Which?', ['one', 'two', 'three'])\nhot",
+    "from tx_helpers.exercises import predict, solved\nhot = predict('hot', 'Which?', ['one', 'two', 'three'])\nhot",
     "hot.reveal('two', 'Since 1 + 1 is 2.')",
-    "share = predict('05-share', 'How many?', unit='%')\nshare",
+    "share = predict('share', 'How many?', unit='%')\nshare",
     "share.reveal((15, 35), 'A part of them.')",
-    "busy = predict('06-busy', 'Is it?', ['yes', 'no'])\nbusy",
+    "busy = predict('busy', 'Is it?', ['yes', 'no'])\nbusy",
     "busy.reveal('yes', 'Indeed.')",
     "print(solved.guesses())",
     "time.sleep(12)",
@@ -62,7 +62,7 @@ def test_a_busy_kernel_delays_no_finding_and_hears_of_the_answer_later(sheet):
     assert sheet.page.evaluate(f"{KERNEL}.status") == "busy"
     sheet.wait(f"{KERNEL}.status === 'idle'", 60, "the kernel is still busy")
     run(sheet, 7)
-    sheet.page.get_by_text("{'04-hot': 'three', '05-share': 20, '06-busy': 'yes'}").wait_for()
+    sheet.page.get_by_text("{'hot': 'three', 'share': 20, 'busy': 'yes'}").wait_for()
 
 
 def test_a_cell_that_is_run_again_shows_the_answer(sheet):

@@ -9,7 +9,7 @@ from tx_helpers.lessons.self_attention.exercises import QUIZ
 pytestmark = pytest.mark.slow
 CELLS = (
     "import os, tempfile\nos.environ['TX_PROGRESS'] = tempfile.mkdtemp() + '/progress.json'",
-    "from tx_helpers.exercises import check, progress, quiz\nlive = quiz('04')\nlive",
+    "from tx_helpers.exercises import check, progress, quiz\nlive = quiz('self_attention')\nlive",
     "check('attention_weights', lambda Q, K: (Q.T @ K).softmax(-1))",
     "progress()",
 )

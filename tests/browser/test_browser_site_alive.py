@@ -4,9 +4,9 @@ What lives on a page is compared with Python: after its recording each explorer 
 notebook's kernel (`checks` of tools/shown_forms.py). The page, moved there by keys and by mouse, must say the same.
 What computes in the page makes the moves of the browser suite for Jupyter (explorers.py of each lesson).
 
-Recording all notebooks takes many minutes. `make test` records 04 (a stepper, a plane to point at, texts, a quiz, and
-what computes in the page); `make thorough` records the rest. What is recorded is kept in build/recorded, also for
-`make site`.
+Recording all notebooks takes many minutes. `make test` records self-attention (a stepper, a plane to point at, texts, a
+quiz, and what computes in the page); `make thorough` records the rest. What is recorded is kept in build/recorded, also
+for `make site`.
 """
 
 import pytest
@@ -17,20 +17,21 @@ import record_pages
 from browser_moves import cases_of
 from repository import COURSE
 from site_pages import Opened, differences, moved, played, said, served, wake
+from tx_helpers.exercises.course import LESSONS
 from tx_helpers.lessons.self_attention.exercises import QUIZ
 from widget_page import HOSTILE
 
 pytestmark = pytest.mark.slow
-RECORDED = ("04",)
+RECORDED = ("self_attention",)
 THE_COURSE = [
-    pytest.param(path, id=path.name[:2], marks=[] if path.name[:2] in RECORDED else pytest.mark.thorough)
+    pytest.param(path, id=path.name[:2], marks=[] if path.stem[3:] in RECORDED else pytest.mark.thorough)
     for path in COURSE
 ]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    site = make_site.Site(COURSE, lambda path: record_pages.recorded(path) if path.name[:2] in RECORDED else {})
+    site = make_site.Site(COURSE, lambda path: record_pages.recorded(path) if path.stem[3:] in RECORDED else {})
     site.add_the_others(make_site.first_machine())
     root = tmp_path_factory.mktemp("site")
     site.write(root / "some where" / "below")
@@ -41,7 +42,7 @@ def page_of(folder, name):
     """The page of a notebook, or of another name; made anew with all that lives where that is not there yet."""
     if isinstance(name, str):
         return name
-    if name.name[:2] not in RECORDED:
+    if name.stem[3:] not in RECORDED:
         make_site.Site([name], record_pages.recorded).write(folder)
     return name.stem
 
@@ -65,7 +66,8 @@ def test_every_page_opens_and_all_that_lives_comes_to_life(browser, folder, plac
             assert page.locator("[data-lives=no]").count() == 0, path.name
             page.close()
         opened.close()
-    assert {name[:2] for name, count in lives.items() if count} == {*RECORDED, "in"}  # index.html has the machine
+    recorded = {f"{LESSONS[lesson].stem}.html" for lesson in RECORDED}
+    assert {name for name, count in lives.items() if count} == {*recorded, "index.html"}  # which has the machine
 
 
 @pytest.mark.parametrize("name", ["index", "explorers", *THE_COURSE])
@@ -129,7 +131,7 @@ def test_the_machine_tells_what_is_pointed_at_and_links_to_its_notebook(machine)
     panel = machine.get_by_role("region", name="What you point at")
     panel.get_by_text("score = q·k", exact=False).wait_for()
     assert "(H, T, T)" in panel.inner_text()
-    panel.get_by_role("link", name="notebook 04").click()
+    panel.get_by_role("link", name=f"notebook {LESSONS['self_attention'].number}").click()
     machine.page.wait_for_url("**/04_self_attention.html")
 
 

@@ -369,7 +369,7 @@ def test_an_unknown_name_is_refused_with_similar_ones():
         (checks.check, {"name": "one_head"}),
         (checks.hint, {"name": "one_head", "step": 2}),
         (checks.solution, {"name": "one_head"}),
-        (quiz, {"notebook": "04"}),
+        (quiz, {"lesson": "self_attention"}),
     ],
 )
 def test_wrong_arguments_are_named(call, arguments):
@@ -446,7 +446,7 @@ def test_feedback_shows_hostile_text_as_text(double):
 
 @pytest.mark.parametrize("most", [5, 8, 12])
 def test_the_map_has_room_for_the_longest_row(most):
-    svg = solved.drawn({"10": {f"exercise {place}": "open" for place in range(most)}}).svg
+    svg = solved.drawn({"debugging": {f"exercise {place}": "open" for place in range(most)}}).svg
     boxes = [float(x) for x in re.findall(r'<rect x="([\d.]+)"[^>]*width="24"', svg)]
     (count,) = re.findall(rf'<text x="([\d.]+)"[^>]*>0 of {most}<', svg)
     assert len(boxes) == most and max(boxes) + 24 < float(count) - 45
@@ -463,7 +463,7 @@ def test_tries_are_stored_and_once_right_is_right():
     entry = solved.read()["attention_weights"]
     assert (entry["right"], entry["tries"], entry["mistakes"]) == (True, 3, ["unscaled"])
     assert "04: 1 of" in solved.progress().alt
-    assert solved.states("04", solved.read())["attention_weights"] == "right"
+    assert solved.states("self_attention", solved.read())["attention_weights"] == "right"
 
 
 def test_progress_is_exported_and_reset(tmp_path):
@@ -507,11 +507,11 @@ def test_an_entry_with_gaps_is_read_and_the_others_stay(entry, tmp_path):
     assert "04: " in solved.progress().alt and solved.guesses() == {}
     solved.export(tmp_path / "out.csv")
     solved.note("attention_weights", right=False)
-    solved.note_guess("04-hot", "zero")
+    solved.note_guess("hot", "zero")
     found = solved.read()
     assert found["one_head"]["right"] and found["attention_weights"]["tries"] == 1
     assert found["attention_weights"]["right"] == (isinstance(entry, dict) and "right" in entry)
-    assert solved.guesses() == {"04-hot": "zero"}
+    assert solved.guesses() == {"hot": "zero"}
 
 
 def test_a_byte_order_mark_is_read():
@@ -527,8 +527,8 @@ def test_a_link_to_the_file_stays_a_link(tmp_path):
 
 
 def test_two_notebooks_at_once_lose_no_entry(both_at_once):
-    both_at_once(solved, [lambda: solved.note("one_head", right=True), lambda: solved.note_guess("04-hot", "zero")])
-    assert list(solved.read()) == ["one_head"] and solved.guesses() == {"04-hot": "zero"}
+    both_at_once(solved, [lambda: solved.note("one_head", right=True), lambda: solved.note_guess("hot", "zero")])
+    assert list(solved.read()) == ["one_head"] and solved.guesses() == {"hot": "zero"}
 
 
 PLACES = {
@@ -579,7 +579,7 @@ QUESTIONS = [
 
 
 def test_a_quiz_counts_right_answers():
-    widget = Quiz("04", QUESTIONS)
+    widget = Quiz("Quiz 04", QUESTIONS)
     assert repr(widget) == "Quiz 04: 0 of 2 questions right"
     widget.answers = [0, 0]
     assert widget.score == 1
@@ -590,7 +590,7 @@ def test_a_quiz_counts_right_answers():
 def test_the_static_form_is_shown_by_an_ipywidgets_that_displays_its_widgets_itself(monkeypatch):
     """As version 7 does, which Colab has."""
     monkeypatch.setattr(ipywidgets.Widget, "_ipython_display_", lambda self: None, raising=False)
-    data, _ = DisplayFormatter().format(Quiz("04", QUESTIONS))
+    data, _ = DisplayFormatter().format(Quiz("Quiz 04", QUESTIONS))
     assert data["text/html"] == static(QUESTIONS)
 
 

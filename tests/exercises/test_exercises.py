@@ -11,11 +11,11 @@ import torch
 from copying import overlap
 from lesson_files import lesson_files
 from notebook_frame import ROOT
-from tx_helpers.exercises.catalogue import find, modules, notebook_of, of_notebook
+from tx_helpers.exercises.catalogue import find, lesson_of, modules, of_lesson
 from tx_helpers.exercises.checks import examine
 from tx_helpers.exercises.compare import difference
+from tx_helpers.exercises.course import LESSONS
 from tx_helpers.exercises.quizzes import Choice, Question
-from tx_helpers.exercises.solved import TITLES
 
 
 def answers(kind: str) -> dict[str, dict[str, object]]:
@@ -26,7 +26,7 @@ def answers(kind: str) -> dict[str, dict[str, object]]:
     return table
 
 
-NAMES = sorted(notebook_of())
+NAMES = sorted(lesson_of())
 RIGHT, UNLIKE = answers("right"), answers("unlike")
 MISTAKES = [(name, mistake) for name in NAMES for mistake in find(name).mistakes]
 
@@ -146,7 +146,7 @@ def test_all_diagnoses_are_different():
 
 
 COPIED = 0.7  # the highest of the course is 0.67; the lowest of those that were copies, below, is 0.75
-COPIES = {  # solutions that exercises of notebook 04 had until a learner's eye found them in its cells
+COPIES = {  # solutions that exercises of self_attention had until a learner's eye found them in its cells
     "weights": "(Q @ K.T / math.sqrt(Q.shape[-1])).softmax(dim=-1)",
     "a head": """
 Q, K, V = x @ W_q, x @ W_k, x @ W_v
@@ -166,9 +166,9 @@ torch.diag(p) - torch.outer(p, p)
 
 
 @cache
-def cells_of(number: str) -> list[str]:
-    """The code cells of a notebook, without its exercises and its set-up cell."""
-    (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
+def cells_of(lesson: str) -> list[str]:
+    """The code cells of a lesson's notebook, without its exercises and its set-up cell."""
+    path = ROOT / "notebooks" / f"{LESSONS[lesson].stem}.ipynb"
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     own = [cell.source for cell in cells if not cell.id.startswith("exercise-")]
     return [source for source in own if not source.startswith("# Set-up")]
@@ -176,12 +176,12 @@ def cells_of(number: str) -> list[str]:
 
 @by_name
 def test_no_solution_is_a_copy_of_cells_of_its_notebook(name):
-    assert overlap(find(name).solution_source(), cells_of(notebook_of()[name])) < COPIED
+    assert overlap(find(name).solution_source(), cells_of(lesson_of()[name])) < COPIED
 
 
 @pytest.mark.parametrize("copy", COPIES)
 def test_a_copy_is_noticed(copy):
-    assert overlap(COPIES[copy], cells_of("04")) > COPIED
+    assert overlap(COPIES[copy], cells_of("self_attention")) > COPIED
 
 
 def test_whoever_copies_may_change_the_names_and_the_spelling():
@@ -192,15 +192,8 @@ def test_whoever_copies_may_change_the_names_and_the_spelling():
 
 
 def test_no_two_exercises_share_a_name():
-    names = [exercise.name for number in modules() for exercise in of_notebook(number)]
+    names = [exercise.name for lesson in modules() for exercise in of_lesson(lesson)]
     assert [name for name in set(names) if names.count(name) > 1] == []
-
-
-def test_the_map_of_progress_has_the_notebooks_titles():
-    titles = {path.name[:2]: path for path in (ROOT / "notebooks").glob("*.ipynb") if path.name[:2] in modules()}
-    titles = {number: nbformat.read(path, as_version=4).cells[0].source for number, path in titles.items()}
-    titles = {number: text.partition("\n")[0].partition(" ")[2] for number, text in titles.items()}  # without the #
-    assert {number: f"{number} {TITLES[number]}" for number in titles} == titles
 
 
 def test_few_are_solved_by_a_single_call():
@@ -209,9 +202,9 @@ def test_few_are_solved_by_a_single_call():
 
 
 def test_every_notebook_with_exercises_has_enough_of_them_and_a_quiz():
-    for number, module in modules().items():
-        assert len(of_notebook(number)) >= 3, number
-        assert len(getattr(module, "QUIZ", ())) >= 5, number
+    for lesson, module in modules().items():
+        assert len(of_lesson(lesson)) >= 3, lesson
+        assert len(getattr(module, "QUIZ", ())) >= 5, lesson
 
 
 def longest_is_right(questions: list) -> tuple[float, float]:
@@ -230,9 +223,9 @@ def test_whoever_always_chooses_the_longest_answer_of_a_quiz_does_no_better_than
     assert found <= by_chance
 
 
-@pytest.mark.parametrize("number", modules())
-def test_nor_in_a_single_notebook(number):
-    found, by_chance = longest_is_right(modules()[number].QUIZ)
+@pytest.mark.parametrize("lesson", modules())
+def test_nor_in_a_single_notebook(lesson):
+    found, by_chance = longest_is_right(modules()[lesson].QUIZ)
     assert found <= math.ceil(by_chance - 1e-9)
 
 

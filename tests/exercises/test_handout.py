@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import make_handout
-from tx_helpers.exercises.catalogue import find, notebook_of
+from tx_helpers.exercises.catalogue import find, lesson_of
 
 SOURCE = '''"""Doc."""
 kept = 1
@@ -63,7 +63,7 @@ print(check("attention_weights", lambda Q, K: (Q.T @ K / len(Q) ** 0.5).softmax(
 print(check("attention_weights", lambda Q, K: (Q.T @ K).softmax(-1)).mistake)
 print(catalogue.find("attention_weights").starter().split("\\n")[0])
 solution("attention_weights")
-for name in catalogue.notebook_of():
+for name in catalogue.lesson_of():
     if catalogue.find(name).inline:
         assert callable(your_turn(name, ...)), name
         solution(name)
@@ -98,7 +98,7 @@ def test_the_edition_checks_without_solutions(tmp_path):
     assert make_handout.main(["--to", str(folder)]) == 0
     assert make_handout.main(["--to", str(folder)]) == 1  # never over something
     texts = [file.read_text(encoding="utf-8") for file in folder.rglob("lessons/*/exercises*.py")]
-    inline = [name for name in notebook_of() if find(name).inline]
+    inline = [name for name in lesson_of() if find(name).inline]
     assert texts and not re.search(r"\.(mistake\(|add_mistakes\()", "".join(texts))
     assert len(re.findall(r"\.solution[(\n]", "".join(texts))) == len(inline)  # the notebooks go on with them
     assert not (folder / "tests").exists() and (folder / "notebooks" / "00_start_here.ipynb").exists()
@@ -113,4 +113,4 @@ def test_the_edition_checks_without_solutions(tmp_path):
 
 
 def test_every_exercise_can_be_recorded():
-    assert {name for name in notebook_of() if find(name).record()["results"]} == set(notebook_of())
+    assert {name for name in lesson_of() if find(name).record()["results"]} == set(lesson_of())

@@ -13,7 +13,7 @@ import torch
 
 from tx_helpers import plain as plain_model
 from tx_helpers.exercises import kept, own
-from tx_helpers.exercises.catalogue import find, of_notebook
+from tx_helpers.exercises.catalogue import find, of_lesson
 from tx_helpers.exercises.own import your_own
 
 HEAD = "import math\nimport torch\nfrom torch import nn\nfrom tx_helpers.nn.positions import sinusoidal\n"
@@ -78,7 +78,7 @@ def logits(model: torch.nn.Module) -> torch.Tensor:
 
 
 def test_the_parts_are_the_inline_exercises_of_notebook_08():
-    assert tuple(exercise.name for exercise in of_notebook("08") if exercise.inline) == kept.PARTS
+    assert tuple(exercise.name for exercise in of_lesson("full_model") if exercise.inline) == kept.PARTS
 
 
 @pytest.mark.parametrize("name", MODELS)

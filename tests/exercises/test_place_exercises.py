@@ -11,10 +11,10 @@ import place_exercises
 from notebook_frame import ROOT
 from refresh_notebooks import load
 from repository import COURSE
-from tx_helpers.exercises.catalogue import find, modules, of_notebook
+from tx_helpers.exercises.catalogue import find, modules, of_lesson
 
-PATHS = {path.name[:2]: path for path in COURSE if path.name[:2] in modules()}
-by_notebook = pytest.mark.parametrize("number", PATHS)
+PATHS = {path.stem[3:]: path for path in COURSE if path.stem[3:] in modules()}
+by_lesson = pytest.mark.parametrize("lesson", PATHS)
 FEEDBACK = re.compile(r"^([○✗✓]) (\w+): ", re.MULTILINE)
 
 
@@ -24,32 +24,32 @@ def toy():
 
 def test_cells_are_placed_before_the_last_one_and_placing_again_changes_nothing():
     notebook = toy()
-    place_exercises.place(notebook, "04")
+    place_exercises.place(notebook, "self_attention")
     ids = ids_of(notebook.cells)
     assert ids[0] == "a" and ids[-1] == "b" and len(set(ids)) == len(ids)
     assert all(one.startswith("exercise-") for one in ids[1:-1])
-    assert len(ids) == 2 + 2 + 2 * sum(not exercise.inline for exercise in of_notebook("04")) + 2
+    assert len(ids) == 2 + 2 + 2 * sum(not exercise.inline for exercise in of_lesson("self_attention")) + 2
     before = nbformat.writes(notebook)
-    place_exercises.place(notebook, "04")
+    place_exercises.place(notebook, "self_attention")
     assert nbformat.writes(notebook) == before
 
 
 def test_a_changed_exercise_is_replaced_and_the_outputs_of_the_others_stay():
     notebook = toy()
-    place_exercises.place(notebook, "04")
+    place_exercises.place(notebook, "self_attention")
     first, second = (
         next(c for c in notebook.cells if c.id == f"exercise-{n}") for n in ("attention-weights", "one-head")
     )
     first.source, first.execution_count, second.execution_count = "old", 7, 8
-    place_exercises.place(notebook, "04")
+    place_exercises.place(notebook, "self_attention")
     counts = {cell.id: cell.execution_count for cell in notebook.cells if cell.cell_type == "code"}
     assert (counts["exercise-attention-weights"], counts["exercise-one-head"]) == (None, 8)
 
 
 @pytest.fixture
 def inline(monkeypatch):
-    """One head stands where notebook 04 needs it, and no other exercise does."""
-    for exercise in of_notebook("04"):
+    """One head stands where the notebook needs it, and no other exercise does."""
+    for exercise in of_lesson("self_attention"):
         monkeypatch.setattr(exercise, "inline", exercise.name == "one_head")
 
 
@@ -64,28 +64,28 @@ def ids_of(cells: list) -> list[str]:
 def test_an_inline_exercise_takes_its_placeholders_place_and_stays_there(inline):
     notebook = toy()
     notebook.cells[1:1] = [new_markdown_cell(HELD, id="c"), new_markdown_cell("more", id="d")]
-    place_exercises.place(notebook, "04")
+    place_exercises.place(notebook, "self_attention")
     assert ids_of(notebook.cells)[:5] == ["a", *TURN, "d", "exercise-intro"]
     assert ids_of(notebook.cells).count(TURN[1]) == 1
     goal, code = notebook.cells[1:3]
     assert goal.source.startswith("### Your turn: ") and "Exercise" not in goal.source
     assert code.source.endswith('    ...  # your code\n\n\none_head = your_turn("one_head", one_head)')
     headings = [cell.source for cell in notebook.cells if cell.source.startswith("### Exercise ")]
-    assert [heading.split()[2] for heading in headings] == [f"{n}:" for n in range(1, len(of_notebook("04")))]
+    assert [heading.split()[2] for heading in headings] == [f"{n}:" for n in range(1, len(of_lesson("self_attention")))]
     code.execution_count, before = 7, nbformat.writes(notebook)
-    place_exercises.place(notebook, "04")
+    place_exercises.place(notebook, "self_attention")
     assert notebook.cells[2].execution_count == 7 and ids_of(notebook.cells) == ids_of(nbformat.reads(before, 4).cells)
 
 
 def test_an_inline_exercise_moves_to_a_new_placeholder_and_follows_its_goal(inline):
     notebook = toy()
     notebook.cells[1:1] = [new_markdown_cell(HELD, id="c"), new_markdown_cell("more", id="d")]
-    place_exercises.place(notebook, "04")
+    place_exercises.place(notebook, "self_attention")
     notebook.cells.insert(4, new_markdown_cell(HELD, id="e"))
-    place_exercises.place(notebook, "04")
+    place_exercises.place(notebook, "self_attention")
     assert ids_of(notebook.cells)[:5] == ["a", "d", *TURN, "exercise-intro"]
     notebook.cells.insert(0, notebook.cells.pop(2))
-    place_exercises.place(notebook, "04")
+    place_exercises.place(notebook, "self_attention")
     assert ids_of(notebook.cells)[:5] == [*TURN, "a", "d", "exercise-intro"]
 
 
@@ -94,36 +94,36 @@ def test_a_placeholder_of_no_inline_exercise_is_named(inline, name):
     notebook = toy()
     notebook.cells.insert(1, new_markdown_cell(HELD.replace("one_head", name), id="c"))
     with pytest.raises(ValueError, match=f"your turn: {name}.*, expected one of one_head"):
-        place_exercises.place(notebook, "04")
+        place_exercises.place(notebook, "self_attention")
 
 
-@by_notebook
-def test_every_inline_exercise_stands_in_its_notebook_where_its_names_are_known(number):
-    cells = load(PATHS[number]).cells
-    for name in (exercise.name for exercise in of_notebook(number) if exercise.inline):
+@by_lesson
+def test_every_inline_exercise_stands_in_its_notebook_where_its_names_are_known(lesson):
+    cells = load(PATHS[lesson]).cells
+    for name in (exercise.name for exercise in of_lesson(lesson) if exercise.inline):
         place = ids_of(cells).index(f"exercise-{name.replace('_', '-')}")
         before = "\n".join(cell.source for cell in cells[:place] if cell.cell_type == "code")
         assert "your_turn" in before, f"{name} stands before `from tx_helpers.exercises import your_turn`"
 
 
-@by_notebook
-def test_a_notebook_holds_its_exercises_word_for_word(number):
-    notebook = load(PATHS[number])
+@by_lesson
+def test_a_notebook_holds_its_exercises_word_for_word(lesson):
+    notebook = load(PATHS[lesson])
     before = [cell.source for cell in notebook.cells]
-    place_exercises.place(notebook, number)
+    place_exercises.place(notebook, lesson)
     assert [cell.source for cell in notebook.cells] == before, "run tools/place_exercises.py"
 
 
-@by_notebook
-def test_the_section_runs_by_itself_after_a_restart(number, tmp_path, monkeypatch):
+@by_lesson
+def test_the_section_runs_by_itself_after_a_restart(lesson, tmp_path, monkeypatch):
     """With answers that import nothing themselves."""
     monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))
     session = {}
-    section = [cell.id for cell in place_exercises.cells_of(number)]
-    for cell in solved(load(PATHS[number]).cells, imports=False):
+    section = [cell.id for cell in place_exercises.cells_of(lesson)]
+    for cell in solved(load(PATHS[lesson]).cells, imports=False):
         if cell.cell_type == "code" and cell.id in section:
             exec(cell.source, session)
-    for exercise in of_notebook(number):
+    for exercise in of_lesson(lesson):
         assert exercise.inline or session["check"](exercise.name, session[exercise.name])
 
 
@@ -146,8 +146,8 @@ def solved(cells: list, *, imports: bool = True) -> list:
     """The cells with each starter replaced by what `solution` prints, or by that without its imports."""
     names = {
         f"exercise-{name.replace('_', '-')}": name
-        for number in modules()
-        for name in map(lambda e: e.name, of_notebook(number))
+        for lesson in modules()
+        for name in map(lambda e: e.name, of_lesson(lesson))
     }
     for cell in cells:
         if name := names.get(cell.id):
@@ -163,24 +163,24 @@ def solved(cells: list, *, imports: bool = True) -> list:
 @pytest.mark.slow
 @pytest.mark.parametrize(("change", "sign"), [(list, "○"), (solved, "✓")], ids=["starters", "solutions"])
 def test_the_cells_of_all_exercises_check_starters_and_solutions(change, sign, tmp_path, monkeypatch):
-    section = [cell for number in modules() for cell in place_exercises.cells_of(number)]
-    turns = [cell for number in modules() for pair in place_exercises.inline_cells(number).values() for cell in pair]
+    section = [cell for lesson in modules() for cell in place_exercises.cells_of(lesson)]
+    turns = [cell for lesson in modules() for pair in place_exercises.inline_cells(lesson).values() for cell in pair]
     cells = {cell.id: cell for cell in section if cell.cell_type == "code"}  # imports and quiz of the last one only
     cells[f"{place_exercises.PREFIX}-imports"].source += ", your_turn\nfrom torch import nn"
     cells |= {cell.id: cell for cell in turns if cell.cell_type == "code"}
-    expected = [(sign, exercise.name) for number in modules() for exercise in of_notebook(number)]
+    expected = [(sign, exercise.name) for lesson in modules() for exercise in of_lesson(lesson)]
     assert sorted(run(change(list(cells.values())), tmp_path, monkeypatch)) == sorted(expected)
 
 
 @pytest.mark.thorough
-@by_notebook
-def test_the_whole_notebook_runs_with_all_solutions(number, tmp_path, monkeypatch):
-    feedback = run(solved(load(PATHS[number]).cells), tmp_path, monkeypatch)
-    assert sorted(feedback) == sorted(("✓", exercise.name) for exercise in of_notebook(number))
+@by_lesson
+def test_the_whole_notebook_runs_with_all_solutions(lesson, tmp_path, monkeypatch):
+    feedback = run(solved(load(PATHS[lesson]).cells), tmp_path, monkeypatch)
+    assert sorted(feedback) == sorted(("✓", exercise.name) for exercise in of_lesson(lesson))
 
 
 @pytest.mark.thorough
-@by_notebook
-def test_the_whole_notebook_runs_with_the_starters_and_none_passes(number, tmp_path, monkeypatch):
-    feedback = run(load(PATHS[number]).cells, tmp_path, monkeypatch)
-    assert sorted(feedback) == sorted(("○", exercise.name) for exercise in of_notebook(number))
+@by_lesson
+def test_the_whole_notebook_runs_with_the_starters_and_none_passes(lesson, tmp_path, monkeypatch):
+    feedback = run(load(PATHS[lesson]).cells, tmp_path, monkeypatch)
+    assert sorted(feedback) == sorted(("○", exercise.name) for exercise in of_lesson(lesson))

@@ -27,7 +27,7 @@ def stored(shown) -> tuple[str, str]:
 
 
 def test_a_question_and_its_finding_are_stored_as_text_and_as_a_folded_form():
-    guess = predict("04-hot", "What is the output at T → ∞?", CHOICES)
+    guess = predict("hot", "What is the output at T → ∞?", CHOICES)
     html, text = stored(guess)
     assert text == (
         "Predict: What is the output at T → ∞?\n  a) one of the `values`\n  b) <b>their mean</b>\n  c) zero"
@@ -48,12 +48,12 @@ def test_a_question_and_its_finding_are_stored_as_text_and_as_a_folded_form():
     ],
 )
 def test_a_number_or_a_range_is_said_with_its_unit(right, unit, sentence):
-    assert repr(predict("05-share", "How many?", unit=unit).reveal(right, "So it is.")) == f"{sentence} So it is."
+    assert repr(predict("share", "How many?", unit=unit).reveal(right, "So it is.")) == f"{sentence} So it is."
 
 
 def test_what_is_stored_does_not_depend_on_an_earlier_answer():
     def cells():
-        guess = predict("04-hot", "What?", CHOICES)
+        guess = predict("hot", "What?", CHOICES)
         return guess, guess.reveal("zero", "So it is.")
 
     first = list(map(stored, cells()))
@@ -65,90 +65,90 @@ def test_what_is_stored_does_not_depend_on_an_earlier_answer():
 
 
 def test_the_finding_follows_the_answer_whichever_was_shown_first():
-    guess = predict("05-share", "How many?", unit="%")
+    guess = predict("share", "How many?", unit="%")
     before = guess.reveal(87, "So it is.")
     guess.answer = 40
     assert before.answer == guess.reveal(87, "So it is.").answer == 40
 
 
 def test_a_question_shown_again_is_the_one_that_its_finding_knows():
-    guess = predict("04-hot", "What?", CHOICES)
-    assert predict("04-hot", "What?", CHOICES) is guess
-    assert predict("04-hot", "What else?", CHOICES) is not guess
+    guess = predict("hot", "What?", CHOICES)
+    assert predict("hot", "What?", CHOICES) is guess
+    assert predict("hot", "What else?", CHOICES) is not guess
 
 
 def test_the_first_answer_is_kept_beside_the_exercises():
     solved.note("attention_weights", right=True)
-    predict("04-hot", "What?", CHOICES).answer = "zero"
-    predict("04-hot", "What?", CHOICES).answer = CHOICES[0]
+    predict("hot", "What?", CHOICES).answer = "zero"
+    predict("hot", "What?", CHOICES).answer = CHOICES[0]
     solved.note("one_head", right=False)
-    assert solved.guesses() == {"04-hot": "zero"}
+    assert solved.guesses() == {"hot": "zero"}
     assert sorted(solved.read()) == ["attention_weights", "one_head"]
 
 
 def test_an_answer_that_is_no_longer_a_choice_is_forgotten_and_a_spoilt_file_is_begun_again():
-    solved.note_guess("04-hot", "something else")
-    assert predict("04-hot", "What?", CHOICES).answer is None
-    solved.note_guess("05-share", "zero")
-    assert predict("05-share", "How many?").answer is None
+    solved.note_guess("hot", "something else")
+    assert predict("hot", "What?", CHOICES).answer is None
+    solved.note_guess("share", "zero")
+    assert predict("share", "How many?").answer is None
     for spoilt in ("[1, 2", '{"the-predictions": 3}'):
         solved.progress_file().write_text(spoilt)
-        predict("06-more", spoilt, CHOICES).answer = "zero"
-        assert solved.guesses() == {"06-more": "zero"}
+        predict("more", spoilt, CHOICES).answer = "zero"
+        assert solved.guesses() == {"more": "zero"}
 
 
 def test_a_file_from_before_there_were_predictions_is_read():
     entry = {"right": True, "tries": 1, "mistakes": [], "first": "2026", "last": "2026"}
     solved.progress_file().write_text(json.dumps({"one_head": entry}))
     assert solved.guesses() == {} and solved.read() == {"one_head": entry}
-    predict("04-hot", "What?", CHOICES).answer = "zero"
+    predict("hot", "What?", CHOICES).answer = "zero"
     assert solved.read() == {"one_head": entry}
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("hot", "What?"), "key is 'hot', expected 'NN-name'"),
-        ((4, "What?"), "key is 4, expected 'NN-name'"),
-        (("04-hot", " "), "question is ' ', expected a text"),
-        (("04-hot", None), "question is None, expected a text"),
-        (("04-hot", "What?", "abc"), "choices is 'abc', expected two to four texts"),
-        (("04-hot", "What?", ["a"]), r"choices are \['a'\], expected two to four texts"),
-        (("04-hot", "What?", list("abcde")), "expected two to four texts"),
-        (("04-hot", "What?", ["a", ""]), "expected two to four texts"),
-        (("04-hot", "What?", [1, 2]), "expected two to four texts"),
-        (("04-hot", "What?", ["a", "a"]), "expected choices that differ"),
+        (("05-hot", "What?"), "key is '05-hot', expected a name such as 'one-head'"),
+        ((4, "What?"), "key is 4, expected a name such as 'one-head'"),
+        (("hot", " "), "question is ' ', expected a text"),
+        (("hot", None), "question is None, expected a text"),
+        (("hot", "What?", "abc"), "choices is 'abc', expected two to four texts"),
+        (("hot", "What?", ["a"]), r"choices are \['a'\], expected two to four texts"),
+        (("hot", "What?", list("abcde")), "expected two to four texts"),
+        (("hot", "What?", ["a", ""]), "expected two to four texts"),
+        (("hot", "What?", [1, 2]), "expected two to four texts"),
+        (("hot", "What?", ["a", "a"]), "expected choices that differ"),
     ],
 )
 def test_a_wrong_question_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         predict(*arguments)
     with pytest.raises(ValueError, match="no unit for them"):
-        predict("04-hot", "What?", CHOICES, unit="%")
+        predict("hot", "What?", CHOICES, unit="%")
 
 
 @pytest.mark.parametrize("right", ["four", 1, None, [0, 1]])
 def test_what_is_right_is_one_of_the_choices(right):
     with pytest.raises(ValueError, match="expected one of"):
-        predict("04-hot", "What?", CHOICES).reveal(right, "So it is.")
+        predict("hot", "What?", CHOICES).reveal(right, "So it is.")
 
 
 @pytest.mark.parametrize("right", ["87", None, True, float("nan"), (1, 2, 3), (2, 1), (1, "2"), []])
 def test_what_is_right_is_a_number_or_a_range(right):
     with pytest.raises(ValueError, match="expected a number or a range"):
-        predict("05-share", "How many?").reveal(right, "So it is.")
+        predict("share", "How many?").reveal(right, "So it is.")
 
 
 @pytest.mark.parametrize("text", ["", " ", None, 3])
 def test_a_finding_has_a_text(text):
     with pytest.raises(ValueError, match="expected the finding in words"):
-        predict("05-share", "How many?").reveal(1, text)
+        predict("share", "How many?").reveal(1, text)
 
 
 def test_the_static_form_is_shown_by_an_ipywidgets_that_displays_its_widgets_itself(monkeypatch):
     """As version 7 does, which Colab has."""
     monkeypatch.setattr(ipywidgets.Widget, "_ipython_display_", lambda self: None, raising=False)
-    assert "What?" in stored(predict("04-hot", "What?", CHOICES))[0]
+    assert "What?" in stored(predict("hot", "What?", CHOICES))[0]
 
 
 # --- in the notebooks ------------------------------------------------------------------------------------------------
@@ -198,14 +198,30 @@ def test_a_key_belongs_to_one_question_of_the_course():
     assert len(set(keys)) == len(keys)
 
 
+def test_what_was_stored_under_a_key_with_a_number_is_found():
+    old = {"05-share": 20, "04-order": "first", "12-order": "second", "new-one": 7}
+    record.progress_file().write_text(json.dumps({record.PREDICTIONS: old}))
+    expected = {"share": 20, "order": "first", "early-text": "second", "new-one": 7}
+    assert record.guesses() == expected
+    assert predict("share", "How many, in all?").answer == 20
+    record.note_guess("share", 30)  # the first is kept
+    record.note_guess("another", 1)
+    assert record.guesses() == expected | {"another": 1}
+
+
+def test_a_renamed_key_is_one_of_the_course():
+    keys = {key for path in COURSE for key, *_ in predictions_of(path)}
+    assert set(record.FORMERLY.values()) - keys == set()
+
+
 def test_predictions_are_found_and_what_gives_them_away_too():
     cells = [
-        'a = predict("04-a", "What?", ["yes", "no"])\na',
-        'b = predict("04-b", "What?", unit="%")\na.reveal("yes", f"It is {x}.")\nb.reveal(3, "")',
-        'a = predict("04-c", "What?", choices=["by far the longest", "no", "so"])',
+        'a = predict("a", "What?", ["yes", "no"])\na',
+        'b = predict("b", "What?", unit="%")\na.reveal("yes", f"It is {x}.")\nb.reveal(3, "")',
+        'a = predict("c", "What?", choices=["by far the longest", "no", "so"])',
         'a.reveal("by far the longest", "")',
     ]
     longest = ["by far the longest", "no", "so"]
-    assert asked(cells) == [("04-a", ["yes", "no"], "yes"), ("04-b", [], 3), ("04-c", longest, longest[0])]
+    assert asked(cells) == [("a", ["yes", "no"], "yes"), ("b", [], 3), ("c", longest, longest[0])]
     assert given_away(asked(cells)) == ["the longest is right in 2 of 2", "the first is right in 2 of 2"]
-    assert given_away([("04-a", ["yes", "no"], "yes"), ("04-b", ["yes", "no"], "no")]) == []
+    assert given_away([("a", ["yes", "no"], "yes"), ("b", ["yes", "no"], "no")]) == []

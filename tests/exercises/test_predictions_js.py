@@ -6,10 +6,10 @@ from tx_helpers.exercises.predictions import STYLE, Finding
 from widget_page import HOSTILE, mount
 
 WORDS = f"Which `T`? {HOSTILE}"
-QUESTION = {"key": "04-hot", "question": WORDS, "choices": ["low", HOSTILE], "unit": "", "answer": None}
-FINDING = {"key": "04-hot", "finding": "The answer is “low”.", "right": "low", "text": "Since `T` is 0.", "unit": ""}
-NUMBER = {"key": "05-share", "question": "How many?", "choices": [], "unit": "%", "answer": None}
-SHARE = {"key": "05-share", "finding": "It lies between 15 % and 35 %.", "right": [15, 35], "text": "So.", "unit": "%"}
+QUESTION = {"key": "hot", "question": WORDS, "choices": ["low", HOSTILE], "unit": "", "answer": None}
+FINDING = {"key": "hot", "finding": "The answer is “low”.", "right": "low", "text": "Since `T` is 0.", "unit": ""}
+NUMBER = {"key": "share", "question": "How many?", "choices": [], "unit": "%", "answer": None}
+SHARE = {"key": "share", "finding": "It lies between 15 % and 35 %.", "right": [15, 35], "text": "So.", "unit": "%"}
 SAVED = "window.saved"
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tx_helpers.exercises import checks, own, solved
-from tx_helpers.exercises.catalogue import find, notebook_of
+from tx_helpers.exercises.catalogue import find, lesson_of
 from tx_helpers.exercises.own import your_turn
 
 
@@ -59,5 +59,5 @@ def test_an_exercise_from_the_end_of_a_notebook_is_refused(double):
 
 def test_the_course_can_go_on_with_its_version():
     """A function or a class, not a value: `your_turn` returns it as it is."""
-    inline = [name for name in notebook_of() if find(name).inline]
+    inline = [name for name in lesson_of() if find(name).inline]
     assert [name for name in inline if find(name).starter().startswith(f"{name} = ")] == []

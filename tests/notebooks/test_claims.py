@@ -3,7 +3,7 @@
 `make test` runs the notebooks, so that every claim holds there; that it can fail is for `make thorough`, but for the
 claims of two quick notebooks.
 
-Try the claims of one notebook alone:  python -m pytest tests/notebooks/test_claims.py -m "" -k 04_
+Try the claims of one notebook alone:  python -m pytest tests/notebooks/test_claims.py -m "" -k self_attention
 """
 
 import os
@@ -26,39 +26,39 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork on t
 
 CLAIMS = [replace(claim, notebook=module.NOTEBOOK) for module in lesson_files("claims.py") for claim in module.CLAIMS]
 
-# What people say of Transformers, and the notebook that tests it: the `text` of a Claim there. The notebooks' own
+# What people say of Transformers, and the lesson that tests it: the `text` of a Claim there. The notebooks' own
 # claims (### "…" below "Measured, not believed") need not be listed; a test below finds them.
 TABLE = (
-    ("01", "LSTM and GRU cure vanishing gradients"),
-    ("01", "Transformers train 5 to 10 times faster than RNNs"),
-    ("03", "The dot product of sinusoidal positions falls with distance"),
-    ("03", "cos(1) = 0, so the terms of far positions are near 0"),
-    ("03", "Odd dimensions, 0, 2, 4 …, take the cosine"),
-    ("04", "Without √K training fails"),
-    ("04", "Self-attention is permutation-invariant"),
-    ("04", "Attention is a symmetric similarity"),
-    ("04", "Separate Q and K are needed to tell tokens apart"),
-    ("04", "The quadratic term dominates"),
-    ("04", "FlashAttention approximates"),
-    ("04", "Rows sum to 1, in training too"),
-    ("04", "Attention is linear"),
-    ("05", "Multi-head costs H times as much"),
-    ("05", "Every token attends most to itself"),
-    ("05", "Heads divide into syntactic, semantic and positional ones"),
-    ("05", "Attention weights explain the output"),
-    ("05", '"it" attends to "cat", so attention resolves pronouns'),
-    ("06", "The encoder of 2017 is unidirectional"),
-    ("06", "No mask is needed at inference"),
-    ("06", "A late mask only spoils the sums"),
-    ("06", "−1e9 equals −inf"),
-    ("07", "Post-norm needs warm-up"),
-    ("07", "Residuals only help gradients"),
-    ("07", "The FFN stores the knowledge"),
-    ("11", "A bigger beam is better"),
-    ("12", "GPT has no way to process a prompt without an encoder"),
-    ("13", "Sinusoids extrapolate to longer sequences"),
-    ("13", "T5's bias is negative far away, positive nearby, and is added twice"),
-    ("13", "Sinusoidal and learned positions work equally well"),
+    ("limits_of_recurrence", "LSTM and GRU cure vanishing gradients"),
+    ("limits_of_recurrence", "Transformers train 5 to 10 times faster than RNNs"),
+    ("positional_encodings", "The dot product of sinusoidal positions falls with distance"),
+    ("positional_encodings", "cos(1) = 0, so the terms of far positions are near 0"),
+    ("positional_encodings", "Odd dimensions, 0, 2, 4 …, take the cosine"),
+    ("self_attention", "Without √K training fails"),
+    ("self_attention", "Self-attention is permutation-invariant"),
+    ("self_attention", "Attention is a symmetric similarity"),
+    ("self_attention", "Separate Q and K are needed to tell tokens apart"),
+    ("self_attention", "The quadratic term dominates"),
+    ("self_attention", "FlashAttention approximates"),
+    ("self_attention", "Rows sum to 1, in training too"),
+    ("self_attention", "Attention is linear"),
+    ("multi_head_attention", "Multi-head costs H times as much"),
+    ("multi_head_attention", "Every token attends most to itself"),
+    ("multi_head_attention", "Heads divide into syntactic, semantic and positional ones"),
+    ("multi_head_attention", "Attention weights explain the output"),
+    ("multi_head_attention", '"it" attends to "cat", so attention resolves pronouns'),
+    ("masking", "The encoder of 2017 is unidirectional"),
+    ("masking", "No mask is needed at inference"),
+    ("masking", "A late mask only spoils the sums"),
+    ("masking", "−1e9 equals −inf"),
+    ("feed_forward", "Post-norm needs warm-up"),
+    ("feed_forward", "Residuals only help gradients"),
+    ("feed_forward", "The FFN stores the knowledge"),
+    ("decoding", "A bigger beam is better"),
+    ("a_model_that_writes", "GPT has no way to process a prompt without an encoder"),
+    ("positions_inside_attention", "Sinusoids extrapolate to longer sequences"),
+    ("positions_inside_attention", "T5's bias is negative far away, positive nearby, and is added twice"),
+    ("positions_inside_attention", "Sinusoidal and learned positions work equally well"),
 )
 QUICK = ("positional_encodings", "modern_transformers")
 HEADING = r'### (Measured: )?"'  # of a notebook's own claims
@@ -72,7 +72,7 @@ def code_of(notebook: str) -> list[str]:
 def params(claims: list[Claim]) -> list:
     marks = [pytest.mark.slow if claim.notebook[3:] in QUICK else pytest.mark.thorough for claim in claims]
     return [
-        pytest.param(claim, marks=mark, id=f"{claim.notebook[:3]}{claim.text[:60]}")
+        pytest.param(claim, marks=mark, id=f"{claim.notebook}-{claim.text[:60]}")
         for claim, mark in zip(claims, marks, strict=True)
     ]
 
@@ -99,7 +99,7 @@ def test_claim(claim, outcomes):
 
 
 def test_every_claim_of_the_table_is_tested():
-    tested = {(claim.notebook[:2], claim.text) for claim in CLAIMS}
+    tested = {(claim.notebook[3:], claim.text) for claim in CLAIMS}
     assert [row for row in TABLE if row not in tested] == []
 
 

@@ -1,4 +1,4 @@
-"""The table "Names elsewhere" of notebook 18: ours exist here, and PyTorch's and those of transformers there.
+"""The table "Names elsewhere" of the reference: ours exist here, and PyTorch's and those of transformers there.
 
 nanoGPT is no package, so its column is not looked up.
 """
@@ -17,10 +17,11 @@ from torch import nn
 
 import tx_helpers.nn
 from notebook_frame import ROOT
+from tx_helpers.exercises.course import LESSONS
 from tx_helpers.nn import models
 from tx_helpers.nn.config import FeedForwardConfig, NormConfig, TransformerConfig
 
-REFERENCE = nbformat.read(ROOT / "notebooks" / "18_reference.ipynb", as_version=4)
+REFERENCE = nbformat.read(ROOT / "notebooks" / f"{LESSONS['reference'].stem}.ipynb", as_version=4)
 (SECTION,) = (cell.source for cell in REFERENCE.cells if cell.source.startswith("## 10 Names elsewhere"))
 ROWS = [
     [entry.strip() for entry in line.strip("|").split("|")] for line in SECTION.split("\n") if line.startswith("| `")

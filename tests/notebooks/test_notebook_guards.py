@@ -11,7 +11,9 @@ import notebook_guards as guards
 from link_terms import START, glossary_of
 from notebook_comparison import compared_share, is_compared
 from notebook_frame import ROOT
-from small_notebooks import CLOSING, NAME, code, notebook, shown, stream
+from small_notebooks import CLOSING, LESSON, NAME, code, notebook, shown, stream
+
+HERE = f"Parts: **{LESSON.number} Feed-forward**"
 
 
 def test_a_good_notebook_has_no_findings(tmp_path):
@@ -38,12 +40,12 @@ def changed_header(old: str, new: str):
 @pytest.mark.parametrize(
     ("old", "new", "finding"),
     [
-        ("# 07 Good", "# 08 Good", "'# 07 '"),
+        (f"# {LESSON.number} Good", "# 99 Good", f"'# {LESSON.number} '"),
         ("<!-- colab -->", "", "lacks the line '<!-- colab -->"),
         ("- see;\n", "", "followed by 2 points"),
         ("- do.", "- do.\n- a\n- b\n- c", "followed by 6 points"),
         ("**You need first:**", "You need", "lacks '**You need first:**'"),
-        ("Parts: **07 Feed-forward**", "Parts: 07", "lacks the line '**You are here:** Parts: **07 Feed-forward**"),
+        (HERE, "Parts: 07", f"lacks the line '**You are here:** {HERE}"),
         ("read about 5 min", "read about 10 min", "lacks the line '**Time:** read about 5 min · exercises "),
     ],
 )

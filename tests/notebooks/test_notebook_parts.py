@@ -58,7 +58,7 @@ def test_what_is_folded_is_in_the_metadata():
     ("source", "tags", "folded"),
     [
         ("# Set-up: does nothing", [], True),
-        ('guess = predict("07-x", "What?", unit="%")\nguess', [], True),
+        ('guess = predict("x", "What?", unit="%")\nguess', [], True),
         ("guess.reveal(3, 'Three.')", [], True),
         ("plot(x)", ["hide-input"], True),
         ("plot(x)", ["nbval-ignore-output"], False),
@@ -80,8 +80,8 @@ def test_folded_code(source, tags, folded):
 @pytest.mark.parametrize(
     ("source", "title"),
     [
-        ("guess = predict('07-x', 'What?')\nguess", QUESTION),
-        ("from a import predict\n\nguess = predict('07-x', 'What?')", QUESTION),
+        ("guess = predict('x', 'What?')\nguess", QUESTION),
+        ("from a import predict\n\nguess = predict('x', 'What?')", QUESTION),
         ("guess.reveal(3, 'Three.')", ANSWER),
         ("y = model(x)", None),
     ],
@@ -103,7 +103,7 @@ def test_a_folded_question_shows_a_title_and_no_answer(source, title):
         ("<!-- colab --><a href='x'>Open</a>\n\n**Time:** read about 3 min", 0),
         ("text <a id='x'></a> behind", 2),
         (">>> plot('a text that is not read')", 0),
-        (">>> guess = predict('07-x', 'What is it?', ['a cat', 'a dog'], unit='words')", 8),
+        (">>> guess = predict('x', 'What is it?', ['a cat', 'a dog'], unit='words')", 8),
         (">>> guess.reveal(round(x), f'It is {x:.2f} of them, says {y}')", 5),
     ],
 )

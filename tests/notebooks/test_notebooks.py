@@ -9,7 +9,7 @@ import story_guards
 from notebook_comparison import compared_share
 from repository import COURSE
 
-TOLD_AGAIN = [path.name for path in COURSE if path.stem[:2] in story_guards.TOLD_AGAIN]
+TOLD_AGAIN = [path.name for path in COURSE if path.stem[3:] in story_guards.TOLD_AGAIN]
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@
 
 The cells that test a claim, and those that they need, run with other seeds. Each number in `manual_seed(…)`,
 `RandomStream(…)` and `seed=…` is raised by 1 to 4; a call that uses a default seed of the package gets one. nbval runs
-the notebook's own seeds. Left out is what a notebook says about a single training (notebook 11 on more beams). Try one:
+the notebook's own seeds. Left out is what a notebook says about a single training (decoding, on more beams). Try one:
 
-    python -m pytest -m thorough tests/notebooks/test_other_seeds.py -k "05_ and seed2"
+    python -m pytest -m thorough tests/notebooks/test_other_seeds.py -k "multi_head_attention and seed2"
 """
 
 from copy import deepcopy
@@ -16,6 +16,7 @@ from claim_tests import no_traces, run
 from notebook_slice import needed_cells
 from other_seeds import UNNAMED_SEEDS, reseeded
 from test_claims import code_of
+from tx_helpers.exercises.course import LESSONS
 from tx_helpers.zoo.recipes import Translator, train_translator
 
 CACHED, IN_ITS_PLACE = "number_translator(progress=False)", "translator_at({seed})"
@@ -23,7 +24,7 @@ CACHED, IN_ITS_PLACE = "number_translator(progress=False)", "translator_at({seed
 
 # A notebook -> for each cell that tests an experiment, a piece of source that stands in that cell alone.
 EXPERIMENTS = {
-    "01_limits_of_recurrence": (
+    "limits_of_recurrence": (
         "not isfinite(free[1]) and clipped[-1] < 5",
         'assert arrives["RNN"] < 1e-14',
         "assert all(right[kind][5] > 0.8",
@@ -35,14 +36,14 @@ EXPERIMENTS = {
         "assert gained > 0.4",
         "assert known > 0.95",
     ),
-    "02_tokens_and_embeddings": (
+    "tokens_and_embeddings": (
         "first = min(step for step, count",
         'moved["Adam"] > 0.01',
         "seven @ three > 0.7",
         "assert min(exact.values()) >= 0.9",
     ),
-    "03_positional_encodings": ('assert share["fast"][0] > share["slow"][0] + 0.2',),
-    "04_self_attention": (
+    "positional_encodings": ('assert share["fast"][0] > share["slow"][0] + 0.2',),
+    "self_attention": (
         'assert right["two matrices"] > 0.9',
         "found[False][-1] < 0.6",
         'assert strongest["ein"] == "one"',
@@ -50,7 +51,7 @@ EXPERIMENTS = {
         "assert layer.key is layer.query and exact > 0.9",
         "assert apart < 0.5 and together > 0.7",
     ),
-    "05_multi_head_attention": (
+    "multi_head_attention": (
         "assert one.both[-1] < 0.35",
         "assert deep.both[-1] > 0.97",
         "assert found > 0.97 and blind == 0.5",
@@ -67,8 +68,8 @@ EXPERIMENTS = {
         "assert same < 1e-3",
         "assert min(alive_turned",
     ),
-    "06_masking": ('assert forced["without"] < 0.15 < 0.35',),
-    "07_feed_forward": (
+    "masking": ('assert forced["without"] < 0.15 < 0.35',),
+    "feed_forward": (
         "assert error[1] > 0.3 and",
         "assert all(0.15 < share",
         "assert min(fit) > 0.8",
@@ -85,7 +86,7 @@ EXPERIMENTS = {
         "assert ratio > 0.01",
         "assert without_memory > 0.5",
     ),
-    "08_full_model": (
+    "full_model": (
         "0.05 < added < 1.5",
         "difference = decoder(changed",
         "same_word > 0.4",
@@ -93,7 +94,7 @@ EXPERIMENTS = {
         "masked < 1e-3 and moved[0] > 0.1",
         'notices["open"] < 1e-4',
     ),
-    "09_training": (
+    "training": (
         'assert abs(starts["normal',
         "assert losses[-1] < 0.05",
         'assert ends["seeing"] < 0.1',
@@ -105,7 +106,7 @@ EXPERIMENTS = {
         "assert abs(spread[0] - math.log(4))",
         "assert reports[0][0] < reports[1][0]",
     ),
-    "10_debugging": (
+    "debugging": (
         "assert 2 * too_good < right < 0.2",
         'assert wrong_source["the right model"] > 2',
         'assert hurt == ["no positions"]',
@@ -120,21 +121,21 @@ EXPERIMENTS = {
         'assert lost["no padding mask"] > 5',
         "assert share > 0.55 and loss < 0.4",
     ),
-    "11_decoding": (
+    "decoding": (
         "assert share > 0.6",
         "assert abs(sampled - exact) < 0.05",
         "assert in_search < 0.05",
         'assert share["top-k"] < share["top-p"]',
         "assert list(same.values())",
     ),
-    "12_a_model_that_writes": (
+    "a_model_that_writes": (
         "assert floor < checked",
         "assert fluent > 0.9 and forgot < 0.25",
         "assert gains[0] > 0.5",
         "assert real_1 < real_07",
         "assert of_greedy < of_real",
     ),
-    "13_positions_inside_attention": (
+    "positions_inside_attention": (
         "ALiBi changes by less than 0.2 nats",
         "gained > 0.4 and lost > 1 and won_back > 0.8",
         "Wrong: beyond the trained length",
@@ -146,7 +147,7 @@ EXPERIMENTS = {
         "near.max() < -0.2 and asked_for > 0.3",
         "assert known < -0.03",
     ),
-    "14_families": (
+    "families": (
         "assert after < bound",
         "assert 0.25 < shares[0] < 0.65",
         'assert share["whole"] > 0.85',
@@ -155,21 +156,22 @@ EXPERIMENTS = {
         'assert 0.5 < now["ranked"] < 1',
         "assert min(right) > 0.9",
     ),
-    "15_modern_transformers": (
+    "modern_transformers": (
         'assert 3 < sides["2017"]',
         "assert 1.5 < drafted.tokens_per_pass",
         'assert used["none"].min()',
         'assert min(explained["word"].share)',
         "assert with_rounding < 2 < 4",
     ),
-    "16_scaling_up": ("assert abs(live.loss / expected_loss - 1) < 0.1",),
+    "scaling_up": ("assert abs(live.loss / expected_loss - 1) < 0.1",),
 }
-by_notebook = pytest.mark.parametrize("notebook", EXPERIMENTS)
+WITH_THE_TRANSLATOR = ("self_attention", "multi_head_attention", "masking", "feed_forward", "full_model")
+by_lesson = pytest.mark.parametrize("lesson", EXPERIMENTS)
 
 
-def cells_of(notebook: str) -> dict[int, str]:
+def cells_of(lesson: str) -> dict[int, str]:
     """Number and source of each code cell that the testing ones need."""
-    sources, pieces = code_of(notebook), EXPERIMENTS[notebook]
+    sources, pieces = code_of(LESSONS[lesson].stem), EXPERIMENTS[lesson]
     places = {piece: [n for n, source in enumerate(sources) if piece in source] for piece in pieces}
     assert {piece: found for piece, found in places.items() if len(found) != 1} == {}, (
         "a testing cell is not where it was"
@@ -186,29 +188,29 @@ def trained_translator(seed: int) -> Translator:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(1, 5), ids="seed{}".format)
-@by_notebook
-def test_what_is_asserted_holds_at_other_seeds(notebook, seed):
+@by_lesson
+def test_what_is_asserted_holds_at_other_seeds(lesson, seed):
     def at_seed(source: str) -> str:
-        return reseeded(source, notebook, seed).replace(CACHED, IN_ITS_PLACE.format(seed=seed))
+        return reseeded(source, lesson, seed).replace(CACHED, IN_ITS_PLACE.format(seed=seed))
 
     namespace = {"__name__": "__main__", "translator_at": lambda seed: deepcopy(trained_translator(seed))}
     with no_traces():
         told = {
             f"code cell {index + 1}": run(at_seed(source), index, namespace)
-            for index, source in cells_of(notebook).items()
+            for index, source in cells_of(lesson).items()
         }
     assert {cell: failed for cell, failed in told.items() if failed} == {}
 
 
-@by_notebook
-def test_testing_cells_and_seeds_are_where_they_were(notebook):
-    together = "\n".join(cells_of(notebook).values())
-    assert [old for old in UNNAMED_SEEDS.get(notebook, {}) if old not in together] == []
-    assert (CACHED in together) == (notebook[:2] in ("04", "05", "06", "07", "08"))
+@by_lesson
+def test_testing_cells_and_seeds_are_where_they_were(lesson):
+    together = "\n".join(cells_of(lesson).values())
+    assert [old for old in UNNAMED_SEEDS.get(lesson, {}) if old not in together] == []
+    assert (CACHED in together) == (lesson in WITH_THE_TRANSLATOR)
 
 
 def test_every_seed_is_raised():
     source = "manual_seed(0); RandomStream(7); f(seed=10**6, n=3); Generator().manual_seed(step); data.batches(64)"
-    assert reseeded(source, "01_limits_of_recurrence", 2) == (
+    assert reseeded(source, "limits_of_recurrence", 2) == (
         "manual_seed(2); RandomStream(9); f(seed=12**6, n=3); Generator().manual_seed(step); data.batches(64, seed=2)"
     )

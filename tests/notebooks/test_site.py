@@ -12,7 +12,8 @@ import pytest
 import make_site
 from browser_moves import cases_of
 from repository import COURSE
-from tx_helpers.exercises.catalogue import notebook_of
+from tx_helpers.exercises.catalogue import lesson_of
+from tx_helpers.exercises.course import LESSONS
 
 # What an explorer prints of itself.
 NAMED = re.compile(r"^(?:Explorer|AttentionView|AttentionStepper|Machine) '([\w-]+)': (.+)", re.DOTALL)
@@ -112,7 +113,7 @@ def test_a_page_with_all_that_it_loads_weighs_little(files, pages):
 
 def test_a_page_that_is_too_heavy_is_not_written(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(make_site, "HEAVIEST", 50_000)
-    assert make_site.main(["06", "--still", "--to", str(tmp_path)]) == 1
+    assert make_site.main(["masking", "--still", "--to", str(tmp_path)]) == 1
     assert "06_masking.html" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
@@ -144,9 +145,8 @@ def test_the_page_of_explorers_names_them_all(files):
 
 
 def test_every_exercise_has_its_hints_and_its_solution_folded(files):
-    for name, number in notebook_of().items():
-        (path,) = [path for path in COURSE if path.name.startswith(number)]
-        html = files[f"{path.stem}.html"].decode()
+    for name, lesson in lesson_of().items():
+        html = files[f"{LESSONS[lesson].stem}.html"].decode()
         exercise = html.split(f'id="cell-id=exercise-{name.replace("_", "-")}"')[1].split('<div class="cell"')[0]
         for step in (1, 2, 3):
             assert exercise.count(f"<details><summary>Hint {step} of 3</summary>") == 1, name
@@ -180,7 +180,7 @@ def test_the_search_index_leads_to_every_section(files, pages):
 
 
 def test_one_page_is_made_the_same_twice():
-    path = next(path for path in COURSE if path.name.startswith("06"))
+    path = next(path for path in COURSE if path.stem[3:] == "masking")
     assert make_site.Site([path]).files == make_site.Site([path]).files
 
 
@@ -192,7 +192,7 @@ def test_the_site_is_made_the_same_twice(files):
 
 
 def test_the_command_writes_what_was_asked_for(tmp_path, capsys):
-    assert make_site.main(["06", "--still", "--to", str(tmp_path)]) == 0
+    assert make_site.main(["masking", "--still", "--to", str(tmp_path)]) == 0
     assert [path.name for path in tmp_path.glob("*.html")] == ["06_masking.html"]
     assert (tmp_path / "site.css").exists() and (tmp_path / "notebooks" / "06_masking.ipynb").exists()
     assert "files" in capsys.readouterr().out

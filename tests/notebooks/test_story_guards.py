@@ -11,7 +11,7 @@ OPENING = new_markdown_cell("### Optional: counting the operations\n\nHow the co
 TEXT = new_markdown_cell("A long derivation.")
 END = new_markdown_cell("### What it costs")
 TOY = code("from a import toy_explorer\n\ntoy_explorer()")
-ASKED = code(f'{QUESTION}\nguess = predict("07-toy", "What happens?", ["this", "that"])\nguess')
+ASKED = code(f'{QUESTION}\nguess = predict("toy", "What happens?", ["this", "that"])\nguess')
 FOUND = code(f'{ANSWER}\nguess.reveal("this", "Because.")')
 
 
@@ -91,8 +91,8 @@ def test_explorers_with_a_prediction():
         ([FOUND, ASKED, code(FOUND.source)], "guess.reveal(…) without an open guess = predict(…) before it"),
         ([ASKED, FOUND, code(FOUND.source)], "guess.reveal(…) without an open guess = predict(…) before it"),
         (
-            [code(ASKED.source.replace("07-toy", "08-toy")), FOUND],
-            "guess = predict(…): expected a key of the form '07-name'",
+            [code(ASKED.source.replace("toy", "Toy")), FOUND],
+            "guess = predict(…): expected a key such as 'one-head'",
         ),
     ],
 )

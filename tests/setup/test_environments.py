@@ -20,8 +20,9 @@ from make_colab import build_wheel
 from notebook_frame import ROOT
 from notebook_guards import code_cells
 from repository import COURSE, repository_files
+from tx_helpers.exercises.course import LESSONS
 
-SMALL = "18_reference"  # quick, shows a drawing, and names every part of the package
+SMALL = LESSONS["reference"].stem  # quick, shows a drawing, and names every part of the package
 
 
 @pytest.fixture(scope="module")

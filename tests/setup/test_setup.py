@@ -17,7 +17,7 @@ from packaging.specifiers import SpecifierSet
 from environments import COLAB, copy_repository
 from make_colab import build_wheel
 from notebook_frame import ROOT
-from repository import COURSE, repository_files
+from repository import repository_files
 from tx_helpers import environment
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -128,13 +128,6 @@ def test_the_readmes_links_and_pictures_exist():
     for anchor in re.findall(r"\]\(#([^)]+)\)", README):
         headings = [re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-") for line in README.splitlines()]
         assert anchor in headings, f"#{anchor} is no heading of the README"
-
-
-def test_the_map_says_which_notebooks_exist():
-    rows = re.findall(r"^\| (\d\d) \| (.*?) \| (ready|planned) \|$", README, re.MULTILINE)
-    assert [number for number, _, _ in rows] == [f"{n:02}" for n in range(19)]
-    ready = [re.search(r"\(notebooks/(.*?)\)", title)[1] for _, title, state in rows if state == "ready"]
-    assert ready == [path.name for path in COURSE]
 
 
 def test_every_make_target_that_is_spoken_of_exists():

@@ -143,8 +143,8 @@ def test_no_file_imports_itself_in_a_circle():
 
 def test_every_room_is_a_lesson_of_the_course():
     rooms = {path.name for path in (PACKAGE / "lessons").iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert rooms <= set(LESSONS.values())
-    assert [path.stem for path in COURSE] == [f"{number}_{lesson}" for number, lesson in LESSONS.items()]
+    assert rooms <= set(LESSONS)
+    assert [path.stem for path in COURSE] == [lesson.stem for lesson in LESSONS.values()], "run tools/renumber.py"
 
 
 NOTEBOOKS = {path.stem[3:]: imports_of_notebook(path) for path in COURSE}

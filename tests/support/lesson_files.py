@@ -16,9 +16,9 @@ def lesson_files(pattern: str, folder: Path = FOLDER) -> list[ModuleType]:
     Each has the name of its lesson's notebook as NOTEBOOK.
     """
     return [
-        _loaded(path, f"{lesson}_{path.stem}", f"{number}_{lesson}")
-        for number, lesson in LESSONS.items()
-        for path in sorted((folder / lesson).glob(pattern))
+        _loaded(path, f"{name}_{path.stem}", lesson.stem)
+        for name, lesson in LESSONS.items()
+        for path in sorted((folder / name).glob(pattern))
     ]
 
 

@@ -57,7 +57,7 @@ def header(notebook, path: Path) -> list[str]:
     """First cell: title with the file's number, badge line, the way through the course, points, need, times."""
     first = notebook.cells[0]
     number = path.name[:2]
-    made = [badge_line(path.name, repository_address()), here_line(path), time_line(notebook.cells, number)]
+    made = [badge_line(path.name, repository_address()), here_line(path), time_line(notebook.cells, path.stem[3:])]
     found = [f"the header lacks the line {line!r} ({FRAME})" for line in made if line not in first.source.split("\n")]
     if first.cell_type != "markdown" or not re.match(rf"# {number} \S", first.source):
         found.append(f"the first cell is not markdown that begins with '# {number} ' and the title")
@@ -221,7 +221,7 @@ def links(notebook, folder: Path) -> list[str]:
 
 
 def unexplained_terms(notebook, glossary: Glossary) -> list[str]:
-    """Terms learned in a notebook that the glossary of notebook 00 does not explain."""
+    """Terms learned in a notebook that the glossary of the first notebook does not explain."""
     learned = terms_learned(notebook)
     return [f"not in the glossary: {' / '.join(sorted(t))}" for t in learned if not t & set(glossary.meanings)]
 

@@ -12,18 +12,18 @@ import sys
 from pathlib import Path
 
 SEED = re.compile(r"\b(manual_seed\(|RandomStream\(|seed=)(\d+)\b")
-# For a notebook: pieces of source that use a default seed, and what replaces them.
+# For a lesson: pieces of source that use a default seed, and what replaces them.
 UNNAMED_SEEDS = {
-    "01_limits_of_recurrence": {"data.batches(64)": "data.batches(64, seed={seed})"},
-    "04_self_attention": {"train_translator(steps=150, prepare": "train_translator(steps=150, seed={seed}, prepare"},
-    "05_multi_head_attention": {
+    "limits_of_recurrence": {"data.batches(64)": "data.batches(64, seed={seed})"},
+    "self_attention": {"train_translator(steps=150, prepare": "train_translator(steps=150, seed={seed}, prepare"},
+    "multi_head_attention": {
         "train_translator(small.train, steps=120": "train_translator(small.train, seed={seed}, steps=120",
         "random_sayings(seed=step": "random_sayings(seed=step + {seed} * 10**6",
         "TwoKeysRun(n_heads": "TwoKeysRun(seed={seed} + 2, n_heads",
         "train_pronoun_toy()": "train_pronoun_toy(seed={seed} + 8)",
     },
-    "06_masking": {"TextBatches(ids, 32, 32)": "TextBatches(ids, 32, 32, seed={seed})"},
-    "07_feed_forward": {
+    "masking": {"TextBatches(ids, 32, 32)": "TextBatches(ids, 32, 32, seed={seed})"},
+    "feed_forward": {
         "n_layers=24)": "n_layers=24, seed={seed})",
         "n_layers=50)": "n_layers=50, seed={seed})",
         "n_layers=12)": "n_layers=12, seed={seed})",
@@ -34,26 +34,26 @@ UNNAMED_SEEDS = {
         "in range(5)": "in range({seed} * 5, {seed} * 5 + 5)",
         "steps=70, changes=one_unit": "steps=70, seed={seed}, changes=one_unit",
     },
-    "09_training": {
+    "training": {
         "    steps=10,\n    new_model": "    steps=10,\n    seed={seed},\n    new_model",
         "train_translator(pairs.train, steps=200": "train_translator(pairs.train, seed={seed}, steps=200",
         "partial(train_translator, small.train": "partial(train_translator, small.train, seed={seed}",
     },
-    "10_debugging": {
+    "debugging": {
         "partial(train_translator, small.train": "partial(train_translator, small.train, seed={seed}",
     },
-    "11_decoding": {
+    "decoding": {
         "train_translator(steps=80": "train_translator(seed={seed}, steps=80",
         "train_translator(steps=150, new_model": "train_translator(seed={seed}, steps=150, new_model",
     },
-    "12_a_model_that_writes": {
+    "a_model_that_writes": {
         "train_writer(corpus, new_model": "train_writer(corpus, seed={seed}, new_model",
     },
-    "13_positions_inside_attention": {
+    "positions_inside_attention": {
         "TextBatches(ids, length, batch_size=12)": "TextBatches(ids, length, batch_size=12, seed={seed})",
         "manual_seed(step)": "manual_seed(step + {seed} * 10**6)",
     },
-    "14_families": {
+    "families": {
         "ObjectiveBatches(objective, 32, texts=2000": "ObjectiveBatches(objective, 32, texts=2000, seed={seed}",
         "learn(way, 100)": "learn(way, 100, seed={seed})",
         "learn_mappings(Mappings(fresh=1.0)": "learn_mappings(Mappings(fresh=1.0), seed={seed}",
@@ -63,21 +63,21 @@ UNNAMED_SEEDS = {
         "TinyViT(), steps=300": "TinyViT(seed={seed}), seed={seed}, steps=300",
         "SmallConvolution(), steps=300": "SmallConvolution(seed={seed}), seed={seed}, steps=300",
     },
-    "15_modern_transformers": {
+    "modern_transformers": {
         'as_of("2017"), steps=300': 'as_of("2017"), seed={seed}, steps=300',
         'as_of("value embeddings"), steps=150': 'as_of("value embeddings"), seed={seed}, steps=150',
         "train_draft()": "train_draft(seed={seed})",
         "train_specialists(balance)": "train_specialists(balance, seed={seed})",
         "stories(400, seed=2))), 256, 8)": "stories(400, seed=2))), 256, 8, seed={seed})",
     },
-    "16_scaling_up": {"train_one(16, 300)": "train_one(16, 300, seed={seed})"},
+    "scaling_up": {"train_one(16, 300)": "train_one(16, 300, seed={seed})"},
 }
 
 
-def reseeded(source: str, notebook: str, seed: int) -> str:
+def reseeded(source: str, lesson: str, seed: int) -> str:
     """A cell's source with every seed raised: in `manual_seed(…)`, `RandomStream(…)`, `seed=…`, and default ones."""
     source = SEED.sub(lambda found: f"{found[1]}{int(found[2]) + seed}", source)
-    for old, new in UNNAMED_SEEDS.get(notebook, {}).items():
+    for old, new in UNNAMED_SEEDS.get(lesson, {}).items():
         source = source.replace(old, new.format(seed=seed))
     return source
 

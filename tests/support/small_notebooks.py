@@ -8,9 +8,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from notebook_frame import KERNEL, frame, repository_address
 from refresh_notebooks import fold
+from tx_helpers.exercises.course import LESSONS
 
-NAME = "07_good.ipynb"
-HEADER = """# 07 Good
+LESSON = LESSONS["feed_forward"]  # whose place in the course the notebook takes
+NAME = f"{LESSON.stem}.ipynb"
+HEADER = f"""# {LESSON.number} Good
 
 What it is about.
 

@@ -48,7 +48,7 @@ order, so the result is "look"); a norm with another deviation or epsilon, a mis
 non-linearity (another function, but a valid one); a bottleneck (cross-attention to one vector that knows the full
 source); what is frozen or untied, which others do on purpose (the probe gradients names what is frozen); what shows
 only beyond four times `length`; and all that stands in the training loop (no zero_grad). For those: parity with a known
-implementation at equal weights, as in notebooks 03 to 08.
+implementation at equal weights, as the notebooks do.
 """
 
 from tx_helpers.diagnose.diagnosis import PROBES, diagnose

@@ -4,7 +4,7 @@
 
 The modules `exercises…` of a lesson hold its exercises, each with its bank of mistakes, and its quiz. `your_turn`
 is `check` for an exercise that the notebook goes on with, and `predict` asks before the notebook answers. `your_own`
-is the model that the learner writes in notebook 08.
+is the model that the learner writes in the notebook on the full model.
 """
 
 from tx_helpers.exercises.checks import check, hint, solution

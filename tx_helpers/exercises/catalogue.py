@@ -19,24 +19,24 @@ RECORD = Path(__file__).with_name("record.pt")
 
 @cache
 def modules() -> dict[str, ModuleType]:
-    """Notebook number, "04", -> the module `exercises` of its lesson, which has its quiz."""
-    return {number: parts[0] for number in LESSONS if (parts := _modules(number))}
+    """Lesson, "self_attention", -> its module `exercises`, which has its quiz; in the order of the course."""
+    return {lesson: parts[0] for lesson in LESSONS if (parts := _modules(lesson))}
 
 
 @cache
-def _modules(number: str) -> list[ModuleType]:
-    """The modules `exercises` and `exercises_…` of a notebook's lesson, by name."""
-    folder = Path(__file__).parents[1] / "lessons" / LESSONS[number]
+def _modules(lesson: str) -> list[ModuleType]:
+    """The modules `exercises` and `exercises_…` of a lesson, by name."""
+    folder = Path(__file__).parents[1] / "lessons" / lesson
     names = sorted(path.stem for path in folder.glob("exercises*.py"))
-    return [importlib.import_module(f"{LESSON}{LESSONS[number]}.{name}") for name in names]
+    return [importlib.import_module(f"{LESSON}{lesson}.{name}") for name in names]
 
 
 @cache
-def of_notebook(number: str) -> list[Exercise]:
-    """The exercises of a notebook, in the order of its modules."""
-    if number not in modules():
-        raise ValueError(f"exercises: notebook {number!r} has none; notebooks with exercises: {', '.join(modules())}")
-    found = [value for module in _modules(number) for value in vars(module).values() if isinstance(value, Exercise)]
+def of_lesson(lesson: str) -> list[Exercise]:
+    """The exercises of a lesson, in the order of its modules."""
+    if lesson not in modules():
+        raise ValueError(f"exercises: the lesson {lesson!r} has none; lessons with exercises: {', '.join(modules())}")
+    found = [value for module in _modules(lesson) for value in vars(module).values() if isinstance(value, Exercise)]
     if RECORD.exists():
         records = torch.load(RECORD, weights_only=True)
         for exercise in found:
@@ -45,15 +45,15 @@ def of_notebook(number: str) -> list[Exercise]:
 
 
 @cache
-def notebook_of() -> dict[str, str]:
-    """Name of an exercise -> number of its notebook."""
-    return {exercise.name: number for number in modules() for exercise in of_notebook(number)}
+def lesson_of() -> dict[str, str]:
+    """Name of an exercise -> its lesson."""
+    return {exercise.name: lesson for lesson in modules() for exercise in of_lesson(lesson)}
 
 
 def find(name: str) -> Exercise:
     """The exercise of that name; ValueError with the most similar names if there is none."""
-    known = notebook_of()
+    known = lesson_of()
     if not isinstance(name, str) or name not in known:
         near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4) or sorted(known)
         raise ValueError(f"exercises: none is named {name!r}; did you mean {', '.join(map(repr, near))}?")
-    return next(exercise for exercise in of_notebook(known[name]) if exercise.name == name)
+    return next(exercise for exercise in of_lesson(known[name]) if exercise.name == name)

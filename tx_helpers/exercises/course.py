@@ -1,25 +1,137 @@
-"""The course's order, in one table: a notebook's number and its lesson, the folder in `tx_helpers.lessons`.
+"""The course's order, in one table: a notebook's number is its place in it.
 
-The notebook of a lesson is the file notebooks/NN_<lesson>.ipynb.
+    LESSONS["masking"].number          # "06"
+    LESSONS["masking"].stem            # "06_masking": notebooks/06_masking.ipynb
+
+`python tools/renumber.py` makes files and references agree with the table. From it come the line "You are here" of
+every notebook, the map of the course, the lists in README.md and TEACHING.md, and the first page of the web edition.
 """
 
-LESSONS: dict[str, str] = {
-    "00": "start_here",
-    "01": "limits_of_recurrence",
-    "02": "tokens_and_embeddings",
-    "03": "positional_encodings",
-    "04": "self_attention",
-    "05": "multi_head_attention",
-    "06": "masking",
-    "07": "feed_forward",
-    "08": "full_model",
-    "09": "training",
-    "10": "debugging",
-    "11": "decoding",
-    "12": "a_model_that_writes",
-    "13": "positions_inside_attention",
-    "14": "families",
-    "15": "modern_transformers",
-    "16": "scaling_up",
-    "18": "reference",
-}
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A line of the table.
+
+    name   its topic: the folder in `tx_helpers.lessons`, and the end of the notebook's file name
+    group  the part of the course that it belongs to
+    short  what the line "You are here" calls it
+    title  its title; the notebook's own may go on from there
+    about  what the README says about it
+    ask    what TEACHING.md tells a teacher to show and to ask; "" if it is looked up, not taught
+    """
+
+    name: str
+    group: str
+    short: str
+    title: str
+    about: str
+    ask: str = ""
+
+    @property
+    def number(self) -> str:
+        """Its place in the table, "04"."""
+        return f"{list(LESSONS).index(self.name):02}"
+
+    @property
+    def stem(self) -> str:
+        """The name of its notebook's file, without the ending: "04_self_attention"."""
+        return f"{self.number}_{self.name}"
+
+
+# fmt: off
+_TABLE = [
+    Lesson(
+        "start_here", "Start", "", "Start here",
+        "the translator in ten seconds, the map, the legend",
+        "type a number: in which numbers do the strong lines cross?",
+    ),
+    Lesson(
+        "limits_of_recurrence", "Before", "Recurrence", "The limits of recurrence",
+        "what a state forgets, and how attention mends it",
+        "what is forgotten: how many words back does a trained RNN still see?",
+    ),
+    Lesson(
+        "tokens_and_embeddings", "Parts", "Tokens", "Tokens and embeddings",
+        "from text to ids to vectors, with tokenizers trained from scratch",
+        "any text in four tokenizers: which of them needs the fewest tokens for a long number?",
+    ),
+    Lesson(
+        "positional_encodings", "Parts", "Positions", "Positional encodings",
+        "why order must be told, clocks, sinusoids, what their dot product knows",
+        "two positions: does the dot product fall at every step of the distance?",
+    ),
+    Lesson(
+        "self_attention", "Parts", "Self-attention", "Self-attention",
+        "queries, keys, values; three tokens by hand; why √d_k; what it costs",
+        "drag a query in the plane: where must it point to get a single word?",
+    ),
+    Lesson(
+        "multi_head_attention", "Parts", "Heads", "Multi-head attention",
+        "what one head cannot do, and what heads do, tested by removing them",
+        "remove a head: which one does the translator miss?",
+    ),
+    Lesson(
+        "masking", "Parts", "Masks", "Masking",
+        "padding, causal, sliding window; the leak test; training without a mask",
+        "click cells of the mask: which row is left with nothing?",
+    ),
+    Lesson(
+        "feed_forward", "Parts", "Feed-forward", "Feed-forward, residuals, normalisation",
+        "the network as a memory; what residuals and norms are for",
+        "depth without residuals: after how many layers are all tokens alike?",
+    ),
+    Lesson(
+        "full_model", "Whole", "Full model", "The full model",
+        "write all of it yourself, in eight short classes",
+        "click a part: which holds the most parameters?",
+    ),
+    Lesson(
+        "training", "Whole", "Training", "Training",
+        "your own class from data to exact match; the learning rate, overfitting and its remedies",
+        "from crawling to exploding: which rate has the lowest loss after 60 steps?",
+    ),
+    Lesson(
+        "debugging", "Whole", "Debugging", "Debugging",
+        "what each part is worth, bugs that train beautifully, and probes that find them",
+        "change one word: which positions move though they must not?",
+    ),
+    Lesson(
+        "decoding", "Writing", "Decoding", "Decoding",
+        "greedy, sampling, beams, and what the cache saves",
+        "temperature and top-p: which setting leaves only one word?",
+    ),
+    Lesson(
+        "a_model_that_writes", "Writing", "A model that writes", "A model that writes",
+        "your own GPT, its stories and their entropy floor, and how far back it looks",
+        "two writers at work: at which word does the story leave its grammar?",
+    ),
+    Lesson(
+        "positions_inside_attention", "Further", "Positions inside attention", "Positions inside attention",
+        "rotary, ALiBi, T5's bias, and texts longer than those of training",
+        "clocks on a longer text: which hands meet angles that they have never met?",
+    ),
+    Lesson(
+        "families", "Further", "Families", "Families",
+        "BERT, GPT and T5 on the same texts; objectives by hand, pretraining, LoRA, and public checkpoints",
+        "one gap, three models: which of them sees what comes after it?",
+    ),
+    Lesson(
+        "modern_transformers", "Further", "Modern Transformers", "Modern Transformers",
+        "what each change since 2017 is worth; FlashAttention, caches, experts and long contexts, built and measured",
+        "the cache of a model that you describe: at which length does it outgrow the card?",
+    ),
+    Lesson(
+        "scaling_up", "Further", "Scaling up", "Scaling up",
+        "memory, time and messages before a training run starts; six ways to cut a model, on simulated ranks and real "
+        "processes; scaling laws; a planner",
+        "four ranks in a pipeline: which schedule lets them wait least, and what does it keep?",
+    ),
+    Lesson(
+        "reference", "Look up", "Reference", "Reference",
+        "every formula with its symbols, checked in a cell; shapes",
+    ),
+]
+# fmt: on
+LESSONS: dict[str, Lesson] = {lesson.name: lesson for lesson in _TABLE}

@@ -1,11 +1,11 @@
 """Predict, then reveal: a question before a measurement, and a finding that unfolds once the learner has answered.
 
-    guess = predict("04-hot", "At a very high temperature, what do all outputs have in common?",
+    guess = predict("hot", "At a very high temperature, what do all outputs have in common?",
                     ["each is one of the values", "all are the mean of the values", "all are zero"])
     guess                                                      # the question
     guess.reveal("all are the mean of the values", "…why …")   # further down: the finding
 
-    guess = predict("05-one-head", "How many of 100 answers will one head get right?", unit="%")
+    guess = predict("one-head", "How many of 100 answers will one head get right?", unit="%")
     guess.reveal(21, "…")                                      # or a range, (15, 35)
 
 With a kernel both are widgets, drawn by predictions.js. Without one (on GitHub, on an exported page) the finding is
@@ -51,8 +51,8 @@ _asked: dict[str, "Prediction"] = {}  # so that a cell that is run again shows t
 def predict(key: str, question: str, choices: Sequence[str] | None = None, *, unit: str = "") -> "Prediction":
     """Ask for a prediction: one of two to four choices, or a number (with its unit) where there are none.
 
-    `key` is the notebook's number and a name, "04-hot"; ValueError for anything else, for no question, for other
-    numbers of choices, and for a unit of choices.
+    `key` is a name that no other prediction of the course has, in small letters, "one-head"; ValueError for anything
+    else, for no question, for other numbers of choices, and for a unit of choices.
     """
     _check_question(key, question, choices, unit)
     known, content = _asked.get(key), (question, list(choices or []), unit)
@@ -147,8 +147,8 @@ class Finding(_Shown):
 
 
 def _check_question(key: str, question: str, choices: Sequence[str] | None, unit: str) -> None:
-    if not isinstance(key, str) or not re.fullmatch(r"\d\d-[\w-]+", key):
-        raise ValueError(f"predict: key is {described(key)}, expected 'NN-name', such as '04-hot'")
+    if not isinstance(key, str) or not re.fullmatch(r"[a-z][a-z0-9-]*", key):
+        raise ValueError(f"predict: key is {described(key)}, expected a name such as 'one-head'")
     for name, text in {"question": question, "unit": unit}.items():
         if not isinstance(text, str) or (name == "question" and not text.strip()):
             raise ValueError(f"predict {key!r}: {name} is {described(text)}, expected a text")

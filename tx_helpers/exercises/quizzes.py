@@ -1,6 +1,6 @@
-"""A notebook's quiz: five questions or more, each choice with the reason why it is right or wrong.
+"""A lesson's quiz: five questions or more, each choice with the reason why it is right or wrong.
 
-    quiz("04")
+    quiz("self_attention")
 
 With a kernel it is a widget, quizzes.js: choose by mouse or by keyboard, and the reason appears. Without one (on
 GitHub, on an exported page) the questions are shown with their answers folded away.
@@ -13,6 +13,7 @@ from pathlib import Path
 import traitlets
 
 from tx_helpers.exercises.catalogue import modules
+from tx_helpers.exercises.course import LESSONS
 from tx_helpers.show.plots import svg_text
 from tx_helpers.show.stored import StoredWidget
 
@@ -52,12 +53,12 @@ class Question:
             )
 
 
-def quiz(notebook: str) -> "Quiz":
-    """The quiz of a notebook, "04"; ValueError if it has none."""
-    module = modules().get(str(notebook))
+def quiz(lesson: str) -> "Quiz":
+    """The quiz of a lesson, "self_attention"; ValueError if it has none."""
+    module = modules().get(str(lesson))
     if not hasattr(module, "QUIZ"):
-        raise ValueError(f"quiz: notebook {notebook!r} has none; notebooks with a quiz: {', '.join(modules())}")
-    return Quiz(notebook, module.QUIZ)
+        raise ValueError(f"quiz: the lesson {lesson!r} has none; lessons with a quiz: {', '.join(modules())}")
+    return Quiz(f"Quiz {LESSONS[str(lesson)].number}", module.QUIZ)
 
 
 class Quiz(StoredWidget):
@@ -69,9 +70,9 @@ class Quiz(StoredWidget):
     questions = traitlets.List().tag(sync=True)
     answers = traitlets.List(traitlets.Int()).tag(sync=True)
 
-    def __init__(self, notebook: str, questions: Sequence[Question]):
+    def __init__(self, title: str, questions: Sequence[Question]):
         answers = [-1] * len(questions)
-        super().__init__(title=f"Quiz {notebook}", questions=list(map(asdict, questions)), answers=answers)
+        super().__init__(title=title, questions=list(map(asdict, questions)), answers=answers)
         self._static = static(questions)
 
     @property

@@ -16,6 +16,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -25,7 +26,8 @@ import platformdirs
 from filelock import FileLock  # a dependency of torch
 
 from tx_helpers.environment import printable
-from tx_helpers.exercises.catalogue import notebook_of, of_notebook
+from tx_helpers.exercises.catalogue import lesson_of, modules, of_lesson
+from tx_helpers.exercises.course import LESSONS
 from tx_helpers.nn.arguments import described
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
@@ -34,23 +36,15 @@ PREDICTIONS = "the-predictions"
 ENTRY = {"right": False, "tries": 0, "mistakes": [], "first": "", "last": ""}
 PATIENCE = 10.0  # seconds for which a kernel waits until another one has written
 _told: set[str] = set()
-TITLES = {
-    "01": "The limits of recurrence",
-    "02": "Tokens and embeddings",
-    "03": "Positional encodings",
-    "04": "Self-attention",
-    "05": "Multi-head attention",
-    "06": "Masking",
-    "07": "Feed-forward, residuals, normalisation",
-    "08": "The full model",
-    "09": "Training",
-    "10": "Debugging",
-    "11": "Decoding",
-    "12": "A model that writes",
-    "13": "Positions inside attention",
-    "14": "Families",
-    "15": "Modern Transformers",
-    "16": "Scaling up",
+# In version 0.1 the key of a prediction began with its notebook's number; these needed a new name to be unique.
+FORMERLY = {
+    "09-blind": "blind-twin",
+    "09-half": "half-rate",
+    "12-order": "early-text",
+    "13-reach": "reach-of-a-head",
+    "14-few": "few-labels",
+    "16-kept": "most-memory",
+    "16-real": "on-processes",
 }
 
 
@@ -71,8 +65,14 @@ def read() -> dict[str, dict]:
 
 def guesses() -> dict[str, str | float]:
     """Key of a prediction -> what the learner said."""
-    found = _readable().get(PREDICTIONS)
-    return found if isinstance(found, dict) else {}
+    return _guesses(_readable())
+
+
+def _guesses(content: dict[str, dict]) -> dict[str, str | float]:
+    """The predictions in the file's content by today's keys: "05-one-head" is "one-head"."""
+    found = content.get(PREDICTIONS)
+    answers = found if isinstance(found, dict) else {}
+    return {FORMERLY.get(key) or re.sub(r"^\d\d-", "", key): answer for key, answer in answers.items()}
 
 
 def note(name: str, *, right: bool, mistake: str = "") -> None:
@@ -95,9 +95,7 @@ def note_guess(key: str, answer: str | float) -> None:
     """Record a prediction, unless there is one already: the first is kept."""
 
     def add(content: dict[str, dict]) -> None:
-        if not isinstance(content.get(PREDICTIONS), dict):
-            content[PREDICTIONS] = {}
-        content[PREDICTIONS].setdefault(key, answer)
+        content[PREDICTIONS] = {key: answer} | _guesses(content)
 
     _change(add)
 
@@ -158,35 +156,36 @@ def export(path: str | Path) -> Path:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["notebook", "exercise", "right", "tries", "mistakes", "first", "last"])
-        for name, notebook in notebook_of().items():
+        for name, lesson in lesson_of().items():
             entry = entries.get(name, {})
             tries = [entry.get("right", False), entry.get("tries", 0), " ".join(entry.get("mistakes", []))]
-            writer.writerow([notebook, name, *tries, entry.get("first", ""), entry.get("last", "")])
+            writer.writerow([LESSONS[lesson].number, name, *tries, entry.get("first", ""), entry.get("last", "")])
     return path
 
 
 def progress() -> Svg:
     """The map of the course: a row for each notebook, a mark for each exercise."""
-    return drawn({notebook: states(notebook, read()) for notebook in sorted(set(notebook_of().values()))})
+    entries = read()
+    return drawn({lesson: states(lesson, entries) for lesson in modules()})
 
 
-def states(notebook: str, entries: dict[str, dict]) -> dict[str, str]:
+def states(lesson: str, entries: dict[str, dict]) -> dict[str, str]:
     """Exercise -> "right", "tried" or "open"."""
     found = {}
-    for exercise in of_notebook(notebook):
+    for exercise in of_lesson(lesson):
         entry = entries.get(exercise.name)
         found[exercise.name] = "open" if entry is None else "right" if entry["right"] else "tried"
     return found
 
 
 def drawn(course: dict[str, dict[str, str]]) -> Svg:
-    """Notebook -> exercise -> state, as a picture; each state has a sign as well as a colour."""
+    """Lesson -> exercise -> state, as a picture; each state has a sign as well as a colour."""
     looks = {"right": (GREEN, "✓"), "tried": (BLUE, "…"), "open": (GREY, "")}
     parts, y = [], 34
     end = 300 + 30 * max(map(len, course.values()), default=0) + 50  # room for "0 of 8" after the longest row
-    for notebook, exercises in course.items():
+    for lesson, exercises in course.items():
         done = sum(state == "right" for state in exercises.values())
-        parts.append(words(20, y, f"{notebook}  {TITLES.get(notebook, '')}", fill=INK))
+        parts.append(words(20, y, f"{LESSONS[lesson].number}  {LESSONS[lesson].title}", fill=INK))
         for column, state in enumerate(exercises.values()):
             (stroke, fill, ink), sign = looks[state]
             x = 300 + 30 * column
@@ -197,8 +196,8 @@ def drawn(course: dict[str, dict[str, str]]) -> Svg:
     right = sum(state == "right" for exercises in course.values() for state in exercises.values())
     total = sum(map(len, course.values()))
     rows = "; ".join(
-        f"{notebook}: {sum(state == 'right' for state in exercises.values())} of {len(exercises)}"
-        for notebook, exercises in course.items()
+        f"{LESSONS[lesson].number}: {sum(state == 'right' for state in exercises.values())} of {len(exercises)}"
+        for lesson, exercises in course.items()
     )
     return card(end + 30, y - 4, parts, f"{right} of {total} exercises solved ({rows}).")
 

@@ -32,7 +32,7 @@ from tx_helpers.zoo.recipes import Translator, Writer
 
 SCRIPT = joined(*sorted((FOLDER / "machine").glob("*.js")))
 SUPPORTED = (
-    "a Translator, a Writer, an EncoderDecoder, a DecoderOnly, or a model of the classes that notebook 08 writes, "
+    "a Translator, a Writer, an EncoderDecoder, a DecoderOnly, or a model of the classes that you write yourself, "
     "with the names of their parts"
 )
 LIMIT = 64  # tokens of a text, where the model has no context length
@@ -123,7 +123,7 @@ def _what(kind: type) -> str:
 
 
 def _config_of(model: nn.Module) -> TransformerConfig:
-    """The configuration of a model that notebook 08 writes, read off its parts."""
+    """The configuration of a model of the learner's classes, read off its parts."""
     try:
         decoder, block = model.decoder, model.decoder.blocks[0]
         encoder = model.encoder if _has_encoder(model) else None

@@ -1,4 +1,4 @@
-"""Right answers to notebook 10's exercises in unusual forms: all must pass."""
+"""Right answers to the lesson's exercises in unusual forms: all must pass."""
 
 import numpy as np
 import torch

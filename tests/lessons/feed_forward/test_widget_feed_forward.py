@@ -1,4 +1,4 @@
-"""The explorers of notebook 07: their numbers against formulas, their words against the numbers."""
+"""The lesson's explorers: their numbers against formulas, their words against the numbers."""
 
 import math
 import re

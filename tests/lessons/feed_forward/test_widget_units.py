@@ -1,4 +1,4 @@
-"""The explorers of notebook 07 on hidden units: hinges, one fact in one unit, and superposition."""
+"""The explorers of hidden units: hinges, one fact in one unit, and superposition."""
 
 import re
 

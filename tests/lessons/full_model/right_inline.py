@@ -1,4 +1,4 @@
-"""Right answers to the exercises inside notebook 08 in unusual forms: all must pass."""
+"""Right answers to the exercises inside the notebook in unusual forms: all must pass."""
 
 import math
 

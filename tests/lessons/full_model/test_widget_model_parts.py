@@ -1,4 +1,4 @@
-"""The explorers of notebook 08: parts of the model on a map, and the parameter calculator."""
+"""The lesson's explorers: parts of the model on a map, and the parameter calculator."""
 
 import inspect
 import re

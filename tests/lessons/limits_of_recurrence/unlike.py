@@ -1,4 +1,4 @@
-"""Wrong answers to notebook 01's exercises, unlike any in the bank: none may pass."""
+"""Wrong answers to the lesson's exercises, unlike any in the bank: none may pass."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Right answers to notebook 06's exercises in unusual forms: all must pass."""
+"""Right answers to the lesson's exercises in unusual forms: all must pass."""
 
 import math
 

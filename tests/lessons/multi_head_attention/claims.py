@@ -1,4 +1,4 @@
-"""Notebook 05's claims: what it says about heads."""
+"""The notebook's claims: what it says about heads."""
 
 from claims import Break, claim
 

@@ -1,4 +1,4 @@
-"""Notebook 03's explorers in the browser."""
+"""What the browser suite does in the notebook."""
 
 from explorer_cases import Move
 

@@ -1,4 +1,4 @@
-"""The explorers of notebook 03: their numbers against formulas, their drawings against the numbers."""
+"""The lesson's explorers: their numbers against formulas, their drawings against the numbers."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""Right answers to notebook 16's exercises on gradients, shards, a ring and experts, in unusual forms."""
+"""Right answers to the lesson's exercises on gradients, shards, a ring and experts, in unusual forms."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What learners write for notebook 16 computes the same as the package and PyTorch, at other sizes than the cases."""
+"""What learners write computes the same as the package and PyTorch, at other sizes than the cases."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What the browser suite does in notebook 00.
+"""What the browser suite does in the notebook.
 
 The weights are those of a training, which may differ a little elsewhere: what is asked of them is where a word looks.
 """

@@ -1,4 +1,4 @@
-"""The explorers of notebook 00: a translated number with what its words looked at, and the softmax."""
+"""The lesson's explorers: a translated number with what its words looked at, and the softmax."""
 
 from itertools import pairwise
 

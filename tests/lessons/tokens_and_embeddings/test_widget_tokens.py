@@ -1,4 +1,4 @@
-"""The numbers and the pictures of notebook 02's explorers, without a kernel."""
+"""The numbers and the pictures of the lesson's explorers, without a kernel."""
 
 import re
 

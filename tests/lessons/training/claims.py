@@ -1,4 +1,4 @@
-"""The claims that notebook 09 tests."""
+"""The claims that the notebook tests."""
 
 from claims import Break, claim
 

@@ -1,4 +1,4 @@
-"""What the browser suite does in notebook 09."""
+"""What the browser suite does in the notebook."""
 
 from explorer_cases import Move
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 12, a model that writes; those inline are in `nb12_inline`."""
+"""Exercises on a model that writes; those inline are in `exercises_inline`."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The exercises of notebook 12 that stand where its text needs them: perplexity, and the loop that writes."""
+"""The exercises that stand where the notebook needs them: perplexity, and the loop that writes."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 10, debugging."""
+"""Exercises on debugging."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 10 on probes: two that stand inline, and the search for the broken one of three models."""
+"""Exercises on probes: two that stand inline, and the search for the broken one of three models."""
 
 import torch
 import torch.nn.functional as F

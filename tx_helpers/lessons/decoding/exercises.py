@@ -1,4 +1,4 @@
-"""Exercises of notebook 11, decoding."""
+"""Exercises on decoding."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Exercises that stand where notebook 11 needs them: greedy decoding, top-p, a repetition penalty, a step of beams."""
+"""Exercises that stand where the notebook needs them: greedy decoding, top-p, a repetition penalty, a step of beams."""
 
 import math
 from dataclasses import dataclass

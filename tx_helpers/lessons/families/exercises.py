@@ -1,4 +1,4 @@
-"""Exercises of notebook 14, families of Transformers."""
+"""Exercises on families of Transformers."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The exercises of notebook 14 that stand where its text needs them: masked words, hidden spans, and LoRA."""
+"""The exercises that stand where the notebook needs them: masked words, hidden spans, and LoRA."""
 
 import torch
 

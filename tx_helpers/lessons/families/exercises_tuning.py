@@ -1,4 +1,4 @@
-"""Exercises of notebook 14, continued: the targets of a chat, and learning from preferences."""
+"""Exercises on families, continued: the targets of a chat, and learning from preferences."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""Exercises of notebook 07: feed-forward, residuals, normalisation."""
+"""Exercises on feed-forward, residuals, normalisation."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""Exercises of notebook 08, the full model."""
+"""Exercises on the full model."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Exercises that stand inside notebook 08: the parts of its model. The solutions are in `plain_model`.
+"""Exercises that stand inside the notebook: the parts of its model. The solutions are in `plain_model`.
 
 In the cases of attention and block T = S: what is taken from the wrong side still fits, so the mistake can be named.
 """

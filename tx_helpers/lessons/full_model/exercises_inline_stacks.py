@@ -1,4 +1,4 @@
-"""Exercises that stand inside notebook 08, continued: the stacks and the models. The solutions are in `plain_model`."""
+"""Exercises inside the notebook, continued: the stacks and the models. The solutions are in `plain_model`."""
 
 import torch
 from torch import Tensor, nn

@@ -1,4 +1,4 @@
-"""How the classes of notebook 08's model are examined: filled with numbers, run, and compared.
+"""How the classes of the learner's model are examined: filled with numbers, run, and compared.
 
 Before a model is run, every parameter is filled with numbers that depend on its name. So two models with the same names
 compute the same, and names that are missing or too many are part of the result.

@@ -1,4 +1,4 @@
-"""The explorer of notebook 08: click a part of the model, and see what goes in, what comes out, and its source.
+"""The explorer of the full model: click a part of the model, and see what goes in, what comes out, and its source.
 
     parts_explorer(model, batch.source, batch.decoder_input)
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 01, the limits of recurrence."""
+"""Exercises on the limits of recurrence."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What is forgotten, the explorer of notebook 01: every earlier word, shaded by its measured gradient.
+"""What is forgotten, an explorer: every earlier word, shaded by its measured gradient.
 
     forgotten_explorer({"trained": {"RNN": rnn, "attention": attention}}, words, ids)
 

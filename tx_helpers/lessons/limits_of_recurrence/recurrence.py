@@ -1,4 +1,4 @@
-"""An explorer of notebook 01, a gradient multiplied again and again; and the length of a path between two words."""
+"""An explorer of a gradient multiplied again and again; and the length of a path between two words."""
 
 import math
 

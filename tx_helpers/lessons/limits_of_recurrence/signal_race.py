@@ -1,4 +1,4 @@
-"""The signal race of notebook 01: how far a word's information has come after each step, in four architectures.
+"""The signal race: how far a word's information has come after each step, in four architectures.
 
     signal_race_explorer()
 

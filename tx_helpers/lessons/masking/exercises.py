@@ -1,4 +1,4 @@
-"""Exercises of notebook 06, masking. True means "may attend", unless the exercise says otherwise."""
+"""Exercises on masking. True means "may attend", unless the exercise says otherwise."""
 
 import math
 

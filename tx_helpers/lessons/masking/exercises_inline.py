@@ -1,4 +1,4 @@
-"""Exercises that stand inside notebook 06: a mask for padding, a causal one, the softmax under it, the leak test."""
+"""Exercises that stand inside the notebook: a mask for padding, a causal one, the softmax under it, the leak test."""
 
 import math
 

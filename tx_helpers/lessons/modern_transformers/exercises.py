@@ -1,4 +1,4 @@
-"""Exercises of notebook 15, modern Transformers: shared keys and values, the size of a cache, and the quiz."""
+"""Exercises on modern Transformers: shared keys and values, the size of a cache, and the quiz."""
 
 import math
 

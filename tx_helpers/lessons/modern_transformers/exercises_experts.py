@@ -1,4 +1,4 @@
-"""Exercises of notebook 15 on mixtures of experts: the router, and the loss that keeps the experts busy."""
+"""Exercises on mixtures of experts: the router, and the loss that keeps the experts busy."""
 
 import torch
 import torch.nn.functional as F

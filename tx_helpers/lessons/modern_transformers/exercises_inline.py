@@ -1,4 +1,4 @@
-"""Exercises of notebook 15 that stand inside it: attention over two blocks, and checking a drafted token."""
+"""Exercises that stand inside the notebook: attention over two blocks, and checking a drafted token."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 15 on linear attention: its step as a recurrent network, and the delta rule."""
+"""Exercises on linear attention: its step as a recurrent network, and the delta rule."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 15 on scales: weights in a few bits, and the frequencies of YaRN."""
+"""Exercises on scales: weights in a few bits, and the frequencies of YaRN."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 05, multi-head attention."""
+"""Exercises on multi-head attention."""
 
 import math
 from functools import partial

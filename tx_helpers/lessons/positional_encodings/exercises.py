@@ -1,4 +1,4 @@
-"""Exercises of notebook 03, positional encodings."""
+"""Exercises on positional encodings."""
 
 import math
 

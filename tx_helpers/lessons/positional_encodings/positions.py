@@ -1,4 +1,4 @@
-"""The explorers of notebook 03: sinusoids as a heatmap, and two positions compared."""
+"""Explorers of positions: sinusoids as a heatmap, and two positions compared."""
 
 import math
 from dataclasses import dataclass

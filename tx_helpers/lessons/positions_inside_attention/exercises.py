@@ -1,4 +1,4 @@
-"""Exercises of notebook 13, positions inside attention."""
+"""Exercises on positions inside attention."""
 
 import math
 

@@ -20,7 +20,7 @@ from tx_helpers.show.shapes import EDGE, INK, MUTED, WEIGHT, card, line, shape, 
 HEADS, SHARE = 4, 0.95
 LEVELS = ((0.0, "0"), (-5.0, "−5"))
 BUCKETS = dict(buckets=16, max_distance=48)
-# What the four heads of notebook 13's story model learned for T5's 16 buckets, rounded to a tenth.
+# What the four heads of the notebook's story model learned for T5's 16 buckets, rounded to a tenth.
 LEARNED = (
     (-0.1, 0.8, 0.7, -0.3, -0.5, -0.7, -0.4, -0.2, -0.5, -0.3, -0.6, -0.6, -0.5, -0.3, -0.6, -0.4),
     (0.2, 0.9, 0.3, -0.3, 0.2, -0.3, -0.2, -0.5, -0.6, -0.5, -0.4, -0.6, -0.5, -0.9, -0.7, -0.9),

@@ -1,4 +1,4 @@
-"""Exercises of notebook 16, scaling up: memory, microbatches, the best size for a budget; and the quiz."""
+"""Exercises on scaling up: memory, microbatches, the best size for a budget; and the quiz."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 16 that stand inside it: a ring reduce-scatter, a cut feed-forward layer, the 1F1B schedule."""
+"""Exercises that stand inside the notebook: a ring reduce-scatter, a cut feed-forward layer, the 1F1B schedule."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 16 whose answers are programs of one rank: gradients, shards, a ring and experts, simulated."""
+"""Exercises whose answers are programs of one rank: gradients, shards, a ring and experts, simulated."""
 
 import torch
 

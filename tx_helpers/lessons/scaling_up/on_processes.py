@@ -1,4 +1,4 @@
-"""On real processes, what notebook 16 simulates in one: the ways to train a model, collectives, and a checkpoint.
+"""On real processes, what the notebook simulates in one: the ways to train a model, collectives, and a checkpoint.
 
     torchrun --standalone --nproc-per-node 2 -m tx_helpers.lessons.scaling_up.on_processes FOLDER
 

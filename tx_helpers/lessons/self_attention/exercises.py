@@ -1,4 +1,4 @@
-"""Exercises of notebook 04, self-attention."""
+"""Exercises on self-attention."""
 
 import math
 

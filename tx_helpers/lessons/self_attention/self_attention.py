@@ -1,4 +1,4 @@
-"""The explorers of notebook 04: a word that its sentence moves, and the translator's attention on a number.
+"""Explorers of self-attention: a word that its sentence moves, and the translator's attention on a number.
 
 The weights are softmax(q · k · scale / τ), with scale 1/√K or, switched off, 1; τ is the temperature.
 """

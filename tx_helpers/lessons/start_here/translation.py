@@ -1,4 +1,4 @@
-"""The explorer of notebook 00: translate a number and see which English word each German word looked at.
+"""The explorer of the first notebook: translate a number and see which English word each German word looked at.
 
     translation_explorer(number_translator())
 

@@ -1,4 +1,4 @@
-"""The explorer of embeddings in notebook 02: words in the plane, moving as the table is trained."""
+"""The explorer of embeddings: words in the plane, moving as the table is trained."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Exercises of notebook 02, tokens and embeddings."""
+"""Exercises on tokens and embeddings."""
 
 import itertools
 import math

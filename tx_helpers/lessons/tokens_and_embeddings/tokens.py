@@ -1,4 +1,4 @@
-"""Explorers of notebook 02: one text in the pieces of several tokenizers, and the merges one by one."""
+"""Explorers of tokens: one text in the pieces of several tokenizers, and the merges one by one."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, zip_longest

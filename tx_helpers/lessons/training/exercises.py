@@ -1,4 +1,4 @@
-"""Exercises of notebook 09, training."""
+"""Exercises on training."""
 
 import torch
 import torch.nn.functional as F

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from parity import V, normal, properties, tokens
+from parity import H, V, normal, properties, tokens
 from toy_models import config, model
 from tx_helpers.generation.search import generate
 from tx_helpers.lessons.modern_transformers.speculative import (
@@ -17,6 +17,7 @@ from tx_helpers.lessons.modern_transformers.speculative import (
     speculate,
     verify,
 )
+from tx_helpers.nn.config import AttentionConfig
 from tx_helpers.nn.models import DecoderOnly
 from wrong_arguments import faults
 
@@ -189,6 +190,16 @@ def test_the_formulas():
     """Leviathan et al. 2023, table 1 and theorem 3.8: a = 0.8 and 5 ahead give 3.69 tokens for a pass."""
     assert expected_tokens(0.8, 5) == pytest.approx((1 - 0.8**6) / (1 - 0.8)) == pytest.approx(3.68928)
     assert expected_tokens(1.0, 5) == 6 and expected_tokens(0.0, 5) == 1
+
+
+def test_more_is_drafted_than_a_window_sees():
+    """Greedy, as without a draft; the cache of a window must give back all that was drafted in vain."""
+    large, draft = (
+        model(DecoderOnly, n_layers=n, context_length=200, attention=AttentionConfig(H, window=3)) for n in (2, 1)
+    )
+    found = speculate(large, draft, tokens(1, 3), max_new_tokens=150, ahead=40, temperature=0)
+    right = generate(large, tokens(1, 3), max_new_tokens=150, temperature=0)
+    assert found.kept < found.drafted and found.ids.tolist() == right.tolist()
 
 
 def test_wrong_arguments():

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from tx_helpers.generation.sampling import filter_logits, precise
 from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types
+from tx_helpers.nn.cache import WindowCache
 from tx_helpers.nn.decoding import DecodingState
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.training.contexts import in_mode
@@ -101,6 +102,8 @@ def speculate(
     passes = drafted_in_all = kept_in_all = 0
     with in_mode(large, training=False), in_mode(draft, training=False):
         state, draft_state = large.start(), draft.start()
+        _keep_what_is_drafted(state, ahead)
+        _keep_what_is_drafted(draft_state, ahead)
         while ids.shape[1] < end:
             n = min(ahead, end - ids.shape[1] - 1)  # each pass adds one token of the large model's own
             extended, q = _draft(draft_state, ids, n, distribution, generator)
@@ -115,6 +118,14 @@ def speculate(
                 each.rewind(min(kept.shape[1], each.ids.shape[1]))
             passes, drafted_in_all, kept_in_all = passes + 1, drafted_in_all + n, kept_in_all + int(count)
     return Written(ids[:, prompt.shape[1] :], passes, drafted_in_all, kept_in_all)
+
+
+def _keep_what_is_drafted(state: DecodingState, ahead: int) -> None:
+    """The cache of a layer with a window drops what the window has left; the last `ahead` may be taken back."""
+    for of_block in getattr(state, "caches", None) or ():
+        cache = of_block.self_attention
+        if isinstance(cache, WindowCache):
+            cache.spare = max(cache.spare, ahead)
 
 
 def _draft(

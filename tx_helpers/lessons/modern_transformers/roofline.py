@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tx_helpers.lessons.modern_transformers.cache_bytes import Intensity, seconds_at_least
+from tx_helpers.lessons.modern_transformers.cache_bytes import Intensity, roofline_seconds
 from tx_helpers.lessons.modern_transformers.costs import block_matrices
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, PositionConfig, TransformerConfig
@@ -113,7 +113,7 @@ def measure_cases(machine: Machine, *, rounds: int = 3) -> list[Row]:
         for name, (cost, run) in _cases().items():
             seconds = best_seconds(run, rounds=rounds)
             speeds = machine._asdict()
-            found.append(Row(name, cost, seconds_at_least(cost, **speeds), seconds))
+            found.append(Row(name, cost, roofline_seconds(cost, **speeds), seconds))
     return found
 
 

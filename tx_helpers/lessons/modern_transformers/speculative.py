@@ -27,10 +27,10 @@ from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.training.contexts import in_mode
 
 
-def kept_share(p: Tensor, q: Tensor) -> Tensor:
-    """The probability that a token drafted from q is kept, Σ min(p, q): (…, V), (…, V) -> (…)."""
-    check_tensors("kept_share", p=(p, "float … V"))
-    check_tensors("kept_share", q=(q, _form("float", *p.shape)))
+def acceptance_rate(p: Tensor, q: Tensor) -> Tensor:
+    """The probability that a token drafted from q is accepted, Σ min(p, q): (…, V), (…, V) -> (…)."""
+    check_tensors("acceptance_rate", p=(p, "float … V"))
+    check_tensors("acceptance_rate", q=(q, _form("float", *p.shape)))
     return torch.minimum(p, q).sum(dim=-1)
 
 
@@ -55,14 +55,14 @@ def verify(drafted: Tensor, q: Tensor, p: Tensor, uniforms: Tensor) -> tuple[Ten
     return count, torch.where(total > 0, rest / total.clamp(min=torch.finfo(p.dtype).tiny), p_next)
 
 
-def expected_tokens(kept: float, ahead: int) -> float:
+def expected_tokens(acceptance_rate: float, ahead: int) -> float:
     """Tokens for each pass of the large model, if each of `ahead` drafted ones is kept with this probability.
 
     (1 − a^(n+1)) / (1 − a) = 1 + a + … + aⁿ. Source: Leviathan et al. 2023, eq. 1.
     """
-    check_numbers("expected_tokens", least=0, most=1, kept=kept)
+    check_numbers("expected_tokens", least=0, most=1, acceptance_rate=acceptance_rate)
     check_numbers("expected_tokens", least=0, whole=True, ahead=ahead)
-    return sum(kept**i for i in range(ahead + 1))
+    return sum(acceptance_rate**i for i in range(ahead + 1))
 
 
 class Written(NamedTuple):
@@ -71,7 +71,7 @@ class Written(NamedTuple):
     ids: Tensor  # (1, N): the new ids
     passes: int  # of the large model
     drafted: int  # tokens that the draft model proposed
-    kept: int  # of these
+    accepted: int  # of these
 
 
 @torch.no_grad()

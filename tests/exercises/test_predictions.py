@@ -200,18 +200,18 @@ def test_a_key_belongs_to_one_question_of_the_course():
 
 def test_what_was_stored_under_a_key_with_a_number_is_found():
     old = {"05-share": 20, "04-order": "first", "12-order": "second", "new-one": 7}
-    record.progress_file().write_text(json.dumps({record.PREDICTIONS: old}))
+    solved.progress_file().write_text(json.dumps({solved.PREDICTIONS: old}))
     expected = {"share": 20, "order": "first", "early-text": "second", "new-one": 7}
-    assert record.guesses() == expected
+    assert solved.guesses() == expected
     assert predict("share", "How many, in all?").answer == 20
-    record.note_guess("share", 30)  # the first is kept
-    record.note_guess("another", 1)
-    assert record.guesses() == expected | {"another": 1}
+    solved.note_guess("share", 30)  # the first is kept
+    solved.note_guess("another", 1)
+    assert solved.guesses() == expected | {"another": 1}
 
 
 def test_a_renamed_key_is_one_of_the_course():
     keys = {key for path in COURSE for key, *_ in predictions_of(path)}
-    assert set(record.FORMERLY.values()) - keys == set()
+    assert set(solved.FORMERLY.values()) - keys == set()
 
 
 def test_predictions_are_found_and_what_gives_them_away_too():

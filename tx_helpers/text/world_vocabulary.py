@@ -3,8 +3,8 @@
     tokenizer = world_tokenizer()
     tokenizer.encode("<sentiment> mia was happy .")
 
-In this order: padding, beginning, end, unknown; the signs of the objectives; one sign for each task of
-`text.world_tasks`; the signs of a chat; the labels; then the words of the world in alphabetical order.
+In this order: padding, beginning, end, unknown; the special tokens of the objectives; one for each task of
+`text.world_tasks`; those of a chat; the labels; then the words of the world in alphabetical order.
 """
 
 import re
@@ -39,8 +39,8 @@ NO_KIND = "<none>"  # "-" as a token: a hyphen separates words
 def world_tokenizer() -> WordTokenizer:
     """The tokenizer of all models of the world. A word that the world does not have becomes <unk>."""
     kinds = [NO_KIND if kind == "-" else kind for kind in KINDS]
-    signs = [MASK, CLS, SEP, *SENTINELS, *TASKS.values(), USER, ASSISTANT, END, *SENTIMENTS, *kinds]
-    return WordTokenizer(dict.fromkeys([*signs, *little_world().vocabulary()]), unknown=True)
+    special = [MASK, CLS, SEP, *SENTINELS, *TASKS.values(), USER, ASSISTANT, END, *SENTIMENTS, *kinds]
+    return WordTokenizer(dict.fromkeys([*special, *little_world().vocabulary()]), unknown=True)
 
 
 def world_id(token: str) -> int:
@@ -52,7 +52,7 @@ def world_id(token: str) -> int:
 
 
 def word_ids() -> range:
-    """The ids of the world's words and labels: those that are no sign."""
+    """The ids of the world's words and labels: those that are not special."""
     return range(world_id(SENTIMENTS[0]), len(world_tokenizer()))
 
 

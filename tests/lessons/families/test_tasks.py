@@ -2,8 +2,8 @@
 
 import pytest
 
-from tx_helpers.lessons.families.tasks import TASKS, f1, most_hits, named, task_named, words_right
-from tx_helpers.text.world_vocabulary import TASKS as SIGNS
+from tx_helpers.lessons.families.tasks import TASKS, f1, most_hits, named, task_named, word_accuracy
+from tx_helpers.text.world_vocabulary import TASKS as TOKENS
 from tx_helpers.text.world_vocabulary import world_tokenizer
 
 TEXT = (
@@ -13,8 +13,8 @@ TEXT = (
 
 
 def test_every_task_of_the_vocabulary_is_there():
-    assert set(TASKS) == set(SIGNS)
-    assert all(task.name == name and task.sign == SIGNS[name] for name, task in TASKS.items())
+    assert set(TASKS) == set(TOKENS)
+    assert all(task.name == name and task.token == TOKENS[name] for name, task in TASKS.items())
     with pytest.raises(ValueError, match="task: task='dance', expected one of fill_gap, go_on"):
         task_named("dance")
 
@@ -59,11 +59,11 @@ def test_the_share_of_right_answers():
 
 def test_words_right_by_hand():
     right = ["ada", "helped", "mia", "."]
-    assert words_right(right, right) == 1
-    assert words_right(right, ["ada", "helped", "zoe", "."]) == 0.75  # one replaced
-    assert words_right(right, ["ada", "mia", "."]) == 0.75  # one missing: all words behind it count
-    assert words_right(right, ["so", "ada", "helped", "mia", "."]) == 0.75
-    assert words_right(right, []) == words_right(right, ["no"] * 9) == 0
+    assert word_accuracy(right, right) == 1
+    assert word_accuracy(right, ["ada", "helped", "zoe", "."]) == 0.75  # one replaced
+    assert word_accuracy(right, ["ada", "mia", "."]) == 0.75  # one missing: all words behind it count
+    assert word_accuracy(right, ["so", "ada", "helped", "mia", "."]) == 0.75
+    assert word_accuracy(right, []) == word_accuracy(right, ["no"] * 9) == 0
     task = TASKS["summarise"]
     assert task.score(["", ""], ["a b", "c d"], [["a", "b"], ["c", "b"]]) == 0.75
 

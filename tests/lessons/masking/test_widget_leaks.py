@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import nn
 
-from tx_helpers.lessons.masking.leak_maps import influence_map, influence_maps
 from tx_helpers.lessons.masking.leaks import (
     RIGHT,
     TINY,
@@ -15,6 +14,8 @@ from tx_helpers.lessons.masking.leaks import (
     attention_by,
     draw,
     influence,
+    influence_map,
+    influence_maps,
     leak,
     leak_explorer,
     masked_softmax,

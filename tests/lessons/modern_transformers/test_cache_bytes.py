@@ -14,7 +14,7 @@ from tx_helpers.lessons.modern_transformers.cache_bytes import (
     Intensity,
     cache_bytes,
     intensity,
-    seconds_at_least,
+    roofline_seconds,
 )
 from tx_helpers.nn.config import AttentionConfig
 from tx_helpers.nn.models import DecoderOnly
@@ -85,9 +85,9 @@ def test_prefill_computes_and_decoding_reads():
 
 def test_the_roofline():
     machine = dict(operations_per_second=100.0, bytes_per_second=20.0)
-    assert seconds_at_least(Intensity(50, 1), **machine) == 0.5  # computing takes longer
-    assert seconds_at_least(Intensity(50, 40), **machine) == 2.0  # reading takes longer
-    assert seconds_at_least(Intensity(500, 100), **machine) == 5.0  # 5 operations a byte: both take as long
+    assert roofline_seconds(Intensity(50, 1), **machine) == 0.5  # computing takes longer
+    assert roofline_seconds(Intensity(50, 40), **machine) == 2.0  # reading takes longer
+    assert roofline_seconds(Intensity(500, 100), **machine) == 5.0  # 5 operations a byte: both take as long
 
 
 def test_wrong_arguments():
@@ -96,6 +96,6 @@ def test_wrong_arguments():
     call = dict(phase="decode", weights=10, tokens=5, rows=2, bytes_each=2)
     assert faults(partial(intensity, model=llama), call) == []
     machine = dict(operations_per_second=100.0, bytes_per_second=20.0)
-    assert faults(partial(seconds_at_least, Intensity(1, 1)), machine) == []
+    assert faults(partial(roofline_seconds, Intensity(1, 1)), machine) == []
     with pytest.raises(ValueError, match="cache_bytes: model is 'GPT-2', expected a CachedModel"):
         cache_bytes("GPT-2", 5)

@@ -16,7 +16,7 @@ def large():
 @pytest.mark.slow
 def test_a_perfect_draft_is_always_kept(large):
     found = measure_speculation(large, large, ahead=3, tokens=16, texts=1)
-    assert found.kept == pytest.approx(1, abs=1e-5) and found.expected == pytest.approx(4, abs=1e-4)
+    assert found.acceptance_rate == pytest.approx(1, abs=1e-5) and found.expected == pytest.approx(4, abs=1e-4)
     assert found.tokens_per_pass == 4  # three drafted ones and one of its own
     assert found.alone > 0 and found.drafted > 0
 
@@ -27,10 +27,10 @@ def test_an_untrained_draft_saves_nothing_and_a_trained_one_some_passes(large):
     poor = measure_speculation(large, draft, ahead=2, tokens=12, texts=1)
     assert 1 <= poor.tokens_per_pass <= 3
     better = measure_speculation(large, train_draft(steps=30), ahead=2, tokens=20, texts=2)
-    assert better.kept > poor.kept
-    assert math.isclose(better.expected, 1 + better.kept + better.kept**2)
+    assert better.acceptance_rate > poor.acceptance_rate
+    assert math.isclose(better.expected, 1 + better.acceptance_rate + better.acceptance_rate**2)
     again = measure_speculation(large, draft, ahead=2, tokens=12, texts=1, temperature=0.0)
-    assert 0 <= again.kept <= 1
+    assert 0 <= again.acceptance_rate <= 1
 
 
 def test_speed_up_by_hand():

@@ -133,6 +133,29 @@ def test_as_many_keys_as_the_state_is_wide_are_recalled_and_more_are_not():
     assert (more @ memory - values).abs().max() > 0.1
 
 
+@pytest.mark.parametrize(("dtype", "low"), [(torch.float32, -30), (torch.float32, -80), (torch.bfloat16, -8)])
+def test_small_features_give_numbers(dtype, low):
+    """elu(x) + 1 is 0 there, and so is a product of two that are as small as e⁻⁸⁰."""
+    q, k = (positive_features(torch.full((1, 1, T, K), low, dtype=dtype)) for _ in range(2))
+    v = torch.arange(T, dtype=dtype).view(1, 1, T, 1).expand(1, 1, T, E)
+    assert (q > 0).all()
+    means = v.cumsum(dim=-2) / torch.arange(1, T + 1).view(T, 1)  # all keys are alike
+    wanted = means if low > -40 else torch.zeros_like(means)
+    for out in (quadratic(q, k, v), chunked(q, k, v, 2)[0]):
+        torch.testing.assert_close(out, wanted.to(dtype), rtol=0.02 if dtype == torch.bfloat16 else 1e-5, atol=0)
+
+
+def test_a_state_that_is_forgotten_at_once():
+    """log a = −∞ at some steps: what came before is gone."""
+    q, k, v, beta, log_decay = gated()
+    log_decay = log_decay.masked_fill(torch.arange(T) % 3 == 1, -torch.inf)
+    wanted, state = delta_recurrent(q, k, v, beta, log_decay)
+    for chunk in (1, 2, T):
+        out, after = delta_chunked(q, k, v, beta, log_decay, chunk=chunk)
+        equal(out, wanted)
+        equal(after, state)
+
+
 def test_wrong_arguments():
     q, k, v = features()
     for form in (quadratic, partial(chunked, chunk=2)):

@@ -164,6 +164,13 @@ def test_a_quantised_cache_keeps_what_it_was_given():
     assert len(cache) == 2 and torch.equal(cache.values, values[[1, 1, 0], :, :2])
 
 
+def test_float16_is_wide_enough_for_its_range():
+    x = torch.tensor([4e4, -4e4, 0.0, 1e4], dtype=torch.float16)
+    back = dequantise(quantise(x, symmetric=False))
+    assert back.dtype == torch.float16 and back[2] == 0
+    torch.testing.assert_close(back, x, rtol=0, atol=8e4 / 255)
+
+
 def test_wrong_arguments():
     x = normal(3, 8)
     assert faults(quantise, dict(x=x, bits=4, group=4, symmetric=True)) == []

@@ -9,9 +9,9 @@ from tx_helpers.lessons.modern_transformers.recall_runs import (
     SIZES,
     WIDTH,
     accuracy,
-    kept,
     learn_recall,
     recall_config,
+    state_size,
     texts,
 )
 from tx_helpers.nn.models import DecoderOnly, count_parameters
@@ -19,7 +19,7 @@ from tx_helpers.nn.models import DecoderOnly, count_parameters
 
 @pytest.mark.parametrize("K", SIZES)
 def test_all_but_softmax_keep_a_state_of_the_same_size(K):
-    numbers = {kind: kept(DecoderOnly(recall_config(kind, K))) for kind in KINDS}
+    numbers = {kind: state_size(DecoderOnly(recall_config(kind, K))) for kind in KINDS}
     assert numbers["softmax"] == 2 * 2 * K * LENGTH
     assert numbers["window"] == numbers["delta"] == numbers["gated delta"] == 2 * K * K
     assert numbers["linear"] == 2 * (K * K + K)

@@ -6,15 +6,18 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from tx_helpers.lessons.modern_transformers.cache_bytes import Intensity
 from tx_helpers.lessons.modern_transformers.roofline import (
+    Row,
     adamw_cost,
     attention_cost,
     big_decoder,
     decoder_cost,
     matmul_cost,
     measure_cases,
+    roofline_picture,
 )
 from tx_helpers.nn.models import count_parameters
-from tx_helpers.training.machine_speed import measure_machine
+from tx_helpers.show.plots import Picture
+from tx_helpers.training.machine_speed import Machine, measure_machine
 from tx_helpers.zoo.parts.flash import Blocks
 from wrong_arguments import faults
 
@@ -74,3 +77,22 @@ def test_wrong_arguments_are_named():
     assert faults(matmul_cost, dict(n=2, m=3, p=5)) == []
     assert faults(decoder_cost, dict(config=big_decoder(width=64, layers=1).config, new=2, before=3, rows=1)) == []
     assert faults(attention_cost, dict(T=2, S=3, K=5, heads=1)) == []
+
+
+MACHINE = Machine(1e11, 2e10)  # the ridge is at 5 operations for each byte
+ROWS = [
+    Row("a product", Intensity(10**9, 10**7), 0.01, 0.02),
+    Row("a copy <b>", Intensity(10**6, 10**7), 0.0005, 0.001),
+]
+
+
+def test_the_picture_and_its_words():
+    picture = roofline_picture(MACHINE, ROWS)
+    assert isinstance(picture, Picture) and picture.png().startswith(b"\x89PNG")
+    assert "Limited by memory: a copy <b>. Limited by multiplications: a product." in picture.alt
+    axis = picture.figure.axes[0]
+    roof, *points, ridge = axis.get_lines()
+    assert list(roof.get_ydata()) == [MACHINE.roof(x) / 1e9 for x in roof.get_xdata()]
+    assert [tuple(point.get_xydata()[0]) for point in points] == [(100, 50), (0.1, 1)]
+    assert ridge.get_xdata()[0] == 5
+    assert "Limited by memory: none." in roofline_picture(MACHINE, ROWS[:1]).alt

@@ -77,7 +77,7 @@ def test_the_bias_balances_a_router_on_its_own():
 def test_word_classes():
     text = next(text for text in little_world().texts(50, seed=1) if " lost a " in text)
     found = dict(zip(text.split(), word_classes(text), strict=True))
-    assert found["."] == "sign" and found["lost"] == "other word" and found["a"] == "small word"
+    assert found["."] == "punctuation" and found["lost"] == "other word" and found["a"] == "small word"
     assert {found[word] for word in found if word in {"mia", "tom", "ada", "max", "leo", "zoe"}} <= {"person"}
     assert set(found.values()) >= {"person", "thing"}
 

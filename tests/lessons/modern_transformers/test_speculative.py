@@ -8,15 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from parity import V, normal, properties, tokens
+from parity import H, V, normal, properties, tokens
 from toy_models import config, model
 from tx_helpers.generation.search import generate
 from tx_helpers.lessons.modern_transformers.speculative import (
+    acceptance_rate,
     expected_tokens,
-    kept_share,
     speculate,
     verify,
 )
+from tx_helpers.nn.config import AttentionConfig
 from tx_helpers.nn.models import DecoderOnly
 from wrong_arguments import faults
 
@@ -107,7 +108,7 @@ def test_ten_thousand_rounds_at_once(seed):
     counts = torch.bincount(SMALL * first + second, minlength=SMALL**2).double()
     assert chi_square(counts, n * (p_table[0][:, None] * p_table).flatten()) < 26.1  # one in a thousand is above
     assert chi_square(counts, n * (q_table[0][:, None] * q_table).flatten()) > 100  # the draft's is another
-    share = kept_share(p_table[0], q_table[0]).item()
+    share = acceptance_rate(p_table[0], q_table[0]).item()
     assert (count > 0).double().mean().item() == pytest.approx(share, abs=0.02)
 
 
@@ -146,12 +147,12 @@ def test_what_is_kept_and_what_is_left_to_draw(seed, ahead):
 
 def test_a_perfect_draft_is_kept_and_nothing_is_left():
     p = markov(0)
-    assert kept_share(p, p).tolist() == pytest.approx([1.0] * SMALL)
+    assert acceptance_rate(p, p).tolist() == pytest.approx([1.0] * SMALL)
     count, following = verify(torch.tensor([1]), p[:1], p[:2], torch.tensor([1 - 1e-12], dtype=torch.float64))
     assert count == 1
     torch.testing.assert_close(following, p[1])
     unlike = torch.eye(SMALL, dtype=torch.float64)
-    assert kept_share(unlike[0], unlike[1]) == 0
+    assert acceptance_rate(unlike[0], unlike[1]) == 0
     count, following = verify(torch.tensor([1]), unlike[1:2], unlike[[0, 0]], torch.zeros(1, dtype=torch.float64))
     assert count == 0 and torch.equal(following, unlike[0])
 
@@ -169,10 +170,10 @@ def test_greedy_is_greedy_and_a_perfect_draft_saves_passes(ahead):
         passes.clear()
         written = speculate(large, drafter, prompt, ahead=ahead, **options)
         assert torch.equal(written.ids, right) and written.passes <= 10
-        assert written.passes + written.kept == 10  # a pass writes one token beside those that are kept
+        assert written.passes + written.accepted == 10  # a pass writes one token beside those that are kept
         if drafter is draft:
             assert written.passes == len(passes)
-    assert written.kept == written.drafted and written.passes == -(-10 // (ahead + 1))
+    assert written.accepted == written.drafted and written.passes == -(-10 // (ahead + 1))
 
 
 def test_drawn_texts_repeat_with_the_generator_and_the_models_stay_as_they_were():
@@ -191,9 +192,19 @@ def test_the_formulas():
     assert expected_tokens(1.0, 5) == 6 and expected_tokens(0.0, 5) == 1
 
 
+def test_more_is_drafted_than_a_window_sees():
+    """Greedy, as without a draft; the cache of a window must give back all that was drafted in vain."""
+    large, draft = (
+        model(DecoderOnly, n_layers=n, context_length=200, attention=AttentionConfig(H, window=3)) for n in (2, 1)
+    )
+    found = speculate(large, draft, tokens(1, 3), max_new_tokens=150, ahead=40, temperature=0)
+    right = generate(large, tokens(1, 3), max_new_tokens=150, temperature=0)
+    assert found.accepted < found.drafted and found.ids.tolist() == right.tolist()
+
+
 def test_wrong_arguments():
     p, q = normal(2, 3, V).softmax(-1), normal(2, 2, V).softmax(-1)
-    assert faults(kept_share, dict(p=q, q=q)) == []
+    assert faults(acceptance_rate, dict(p=q, q=q)) == []
     uniforms = torch.full((2, 2), 0.5, dtype=torch.float64)
     assert faults(verify, dict(drafted=tokens(2, 2), q=q, p=p, uniforms=uniforms)) == []
     large, draft = model(DecoderOnly), model(DecoderOnly, n_layers=1)

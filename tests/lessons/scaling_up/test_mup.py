@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from tx_helpers.lessons.scaling_up.mup import mup_adamw, scale_matrices, widening
+from tx_helpers.lessons.scaling_up.mup import matrix_like, mup_adamw, scale_matrices
 from tx_helpers.nn.config import EmbeddingConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
 from wrong_arguments import faults
@@ -62,7 +62,7 @@ def test_scaled_matrices_have_outputs_of_the_base_width():
 def test_a_tied_output_is_refused_and_wrong_arguments_are_named():
     tied = DecoderOnly(replace(CONFIG, embedding=EmbeddingConfig(tied=True)))
     with pytest.raises(ValueError, match=r"a matrix \(11, 16\) is embedding and output at once"):
-        widening(tied)
+        matrix_like(tied)
     arguments = {"model": nn.Linear(2, 2), "lr": 0.1, "width": 4, "base_width": 2}
     assert faults(mup_adamw, arguments) == []
     arguments = {"model": nn.Linear(2, 2), "output": nn.Linear(2, 2), "width": 4, "base_width": 2}

@@ -15,7 +15,7 @@ from tx_helpers.lessons.scaling_up.hardware import CHIPS
 from tx_helpers.lessons.scaling_up.layout_costs import kept_by_a_block, memory, waiting
 from tx_helpers.lessons.scaling_up.planner import best_layouts, layouts, needed_mfu, plan
 from tx_helpers.lessons.scaling_up.ranks import simulate
-from tx_helpers.lessons.scaling_up.schedules import bubble_by_formula, interleaved, kept
+from tx_helpers.lessons.scaling_up.schedules import bubble_by_formula, in_flight, interleaved
 from tx_helpers.lessons.scaling_up.workload import ModelSizes, Training
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
@@ -77,7 +77,7 @@ def test_what_each_stage_of_zero_divides():
 @properties
 def test_the_first_rank_keeps_what_the_schedule_keeps(pipeline, groups, chunks):
     microbatches = groups * pipeline
-    assert waiting(pipeline, microbatches, chunks) == kept(interleaved(pipeline, microbatches, chunks))[0]
+    assert waiting(pipeline, microbatches, chunks) == in_flight(interleaved(pipeline, microbatches, chunks))[0]
 
 
 @given(

@@ -15,8 +15,8 @@ from tx_helpers.lessons.scaling_up.schedules import (
     bubble,
     bubble_by_formula,
     gpipe,
+    in_flight,
     interleaved,
-    kept,
     one_forward_one_backward,
     run_pipeline,
     timeline,
@@ -46,9 +46,9 @@ def test_the_interleaved_schedule_has_the_bubble_of_the_formula(ranks, groups, c
 @properties
 def test_what_a_rank_keeps(size):
     ranks, microbatches = size
-    assert kept(gpipe(ranks, microbatches)) == [microbatches] * ranks
-    in_flight = [min(microbatches, ranks - rank) for rank in range(ranks)]
-    assert kept(one_forward_one_backward(ranks, microbatches)) == in_flight
+    assert in_flight(gpipe(ranks, microbatches)) == [microbatches] * ranks
+    expected = [min(microbatches, ranks - rank) for rank in range(ranks)]
+    assert in_flight(one_forward_one_backward(ranks, microbatches)) == expected
 
 
 @given(size=sizes)
@@ -128,7 +128,7 @@ def test_wrong_arguments_are_named():
     assert faults(bubble_by_formula, {"ranks": 2, "microbatches": 2, "chunks": 2}) == []
     assert faults(timeline, {"schedule": gpipe(2, 2), "forward": 1.0, "backward": 2.0}) == []
     assert faults(bubble, {"spans": spans}) == []
-    assert faults(kept, {"schedule": gpipe(2, 2)}) == []
+    assert faults(in_flight, {"schedule": gpipe(2, 2)}) == []
     arguments = {"stages": [nn.Linear(2, 2), nn.Linear(2, 2)], "schedule": gpipe(2, 2)}
     batch = (torch.ones(4, 2), torch.ones(4, 2))
     assert faults(lambda stages, schedule: run_pipeline(stages, schedule, *batch), arguments) == []

@@ -13,13 +13,14 @@ from tx_helpers.lessons.scaling_up.launch import launch
 from tx_helpers.lessons.scaling_up.two_processes import (
     PARTS,
     WAYS,
+    describe,
+    plot_two_processes,
     recorded,
     seconds,
     speedup,
     steps_with_twice_the_batch,
     time_parts,
 )
-from tx_helpers.lessons.scaling_up.two_processes_plot import describe, plot_two_processes
 
 STAGES = [
     {

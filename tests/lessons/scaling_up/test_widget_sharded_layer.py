@@ -8,18 +8,24 @@ import torch
 from drawn import elements, texts
 from tx_helpers.lessons.scaling_up.ranks import simulate
 from tx_helpers.lessons.scaling_up.sharded_count import parts_of, sent_counted, train
-from tx_helpers.lessons.scaling_up.sharded_forms import arrived, blocks, columns, routed, routed_units, rows, summand
 from tx_helpers.lessons.scaling_up.sharded_layer import RANKS, TOKENS, describe, draw, sharding_explorer, step_of
 from tx_helpers.lessons.scaling_up.sharded_ways import (
     BYTES,
     WAYS,
     D,
     F,
+    arrived,
+    blocks,
+    columns,
     holds,
     most_held,
+    routed,
+    routed_units,
+    rows,
     sent_by_formula,
     shapes_of,
     steps_of,
+    summand,
 )
 from tx_helpers.show.shapes import BLUE, GREEN, ORANGE, PINK
 

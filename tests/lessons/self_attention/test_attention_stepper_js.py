@@ -5,8 +5,7 @@ import torch
 from test_attention_stepper import SENTENCE, stepper
 
 from browser_contrast import contrast_faults
-from tx_helpers.lessons.self_attention.attention_stepper import AttentionStepper, count_steps, steps_of
-from tx_helpers.lessons.self_attention.stepper_style import STYLE
+from tx_helpers.lessons.self_attention.attention_stepper import STYLE, AttentionStepper, count_steps, steps_of
 from widget_page import HOSTILE, mount
 
 pytestmark = pytest.mark.slow

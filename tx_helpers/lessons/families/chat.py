@@ -6,9 +6,9 @@
     exact_match(tuned, chats(200, split="test", kinds=["answer"]))
 
 A chat is a list of messages, {"role": "user", "content": "…"}, as in the library transformers. The template writes it
-as one text with signs between the turns, so that a decoder which only knows how to continue a text can take part.
-Tuning is the training of before, on such texts; only the assistant's tokens are scored (Ouyang et al. 2022, section
-3.2, for the data; Touvron et al. 2023, Llama 2, section 3.1, for the loss).
+as one text with special tokens between the turns, so that a decoder that only knows how to continue a text can take
+part. Tuning is the training of before, on such texts; only the assistant's tokens are scored (Ouyang et al. 2022,
+section 3.2, for the data; Touvron et al. 2023, Llama 2, section 3.1, for the loss).
 """
 
 import random
@@ -30,7 +30,7 @@ from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import linear_warmup_decay, muon
 
 Chat = Sequence[Mapping[str, str]]
-SIGNS = {"user": USER, "assistant": ASSISTANT}
+ROLES = {"user": USER, "assistant": ASSISTANT}
 KINDS = ("answer", "summarise", "story")
 MOODS = {"": "", "happy ": "positive", "sad ": "negative"}  # of a day, and the sentiment of its story
 TUNING_STEPS, TUNING_BATCH, TUNING_RATE = 150, 32, 0.01
@@ -40,14 +40,14 @@ def render(chat: Chat, *, add_generation_prompt: bool = False) -> str:
     """The chat as one text: "<user> who has a cat ? <assistant> mia <end>".
 
     add_generation_prompt: the text ends in <assistant>, and the model is to write what follows. Raises ValueError for
-    another role, and for a message that contains one of the signs: whoever wrote it could speak in another's name.
+    another role, and for a message that contains one of these tokens: whoever wrote it could speak in another's name.
     """
     check_types("render", Sequence, chat=chat)
     turns = []
     for number, message in enumerate(chat):
         if not isinstance(message, Mapping) or not {"role", "content"} <= message.keys():
             raise ValueError(f"render: message {number} is {described(message)}, expected a role and a content")
-        check_one_of("render", SIGNS, role=message["role"])
+        check_one_of("render", ROLES, role=message["role"])
         if not isinstance(message["content"], str):
             raise ValueError(
                 f"render: the content of message {number} is {described(message['content'])}, expected a text"
@@ -55,7 +55,7 @@ def render(chat: Chat, *, add_generation_prompt: bool = False) -> str:
         if forged := {USER, ASSISTANT, END}.intersection(message["content"].split()):
             raise ValueError(f"render: message {number} contains {min(forged)}, which only the template may write")
         end = [END] if message["role"] == "assistant" else []
-        turns += [SIGNS[message["role"]], message["content"], *end]
+        turns += [ROLES[message["role"]], message["content"], *end]
     return " ".join([*turns, ASSISTANT] if add_generation_prompt else turns)
 
 
@@ -162,7 +162,7 @@ def tune(
 def ask_all(model: nn.Module, asked: Sequence[str | Chat], *, max_new_tokens: int = 60, **options: Any) -> list[str]:
     """The model's answers to texts of a user, or to chats that end in a user's turn; options of `generate`.
 
-    An answer ends where the model writes <end>, or another sign of a turn, or after `max_new_tokens`.
+    An answer ends where the model writes <end>, or another token of a turn, or after `max_new_tokens`.
     """
     check_types("ask_all", Sequence, asked=asked)
     chats = [[{"role": "user", "content": one}] if isinstance(one, str) else one for one in asked]
@@ -171,14 +171,14 @@ def ask_all(model: nn.Module, asked: Sequence[str | Chat], *, max_new_tokens: in
 
 
 def _written(model: nn.Module, texts: Sequence[str], ends: Sequence[str], longest: int, options: dict) -> list[str]:
-    """What the model writes behind each text, up to the first of the signs `ends`; generation stops at ends[0]."""
+    """What the model writes behind each text, up to the first of the tokens `ends`; generation stops at ends[0]."""
     tokenizer = world_tokenizer()
     prompts = [tokenizer.encode(text, bos=True) for text in texts]
     context = getattr(getattr(model, "config", None), "context_length", None)
     if context is not None:
         longest = min(longest, context - max(map(len, prompts)))
     ids = generate(model, prompts, max_new_tokens=longest, end_id=world_id(ends[0]), pad_id=PAD, **options)
-    end_ids = {world_id(sign) for sign in ends}
+    end_ids = {world_id(token) for token in ends}
     return [tokenizer.decode(takewhile(lambda token: token not in end_ids, row)) for row in ids.tolist()]
 
 

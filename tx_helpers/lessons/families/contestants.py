@@ -7,9 +7,9 @@
     encoder          <cls> question <sep>. A new linear map on top reads the mean of the last hidden states (sentiment,
                      similar), each word's (entities), or points at one word (resolve). It fills a gap in place. It
                      writes word by word: it predicts the <mask> at the end of what it has written.
-    decoder          <bos> question <sign of the task> answer <eos>: it reads the question as the beginning of a text,
-                     and goes on. Only the answer counts in the loss. `go_on` needs no sign.
-    encoder_decoder  <sign of the task> question goes into the encoder, <bos> answer <eos> is written by the decoder. A
+    decoder          <bos> question <token of the task> answer <eos>: it reads the question as the beginning of a text,
+                     and goes on. Only the answer counts in the loss. `go_on` needs no token.
+    encoder_decoder  <token of the task> question goes into the encoder, <bos> answer <eos> is written by the decoder. A
                      gap is <x0>, and the answer to it stands between <x0> and <x1>, as in pretraining.
 
 Sources: Devlin et al. 2019, section 4, and Wang and Cho 2019 for writing with masks; Radford et al. 2019; Raffel et al.
@@ -175,8 +175,8 @@ class DecoderContestant(Contestant):
         return [self._words(row) for row in ids.tolist()]
 
     def _prompt(self, given: Any) -> list[int]:
-        sign = [] if self.task.name == "go_on" else [self.task.sign]
-        return [BOS, *self._ids([*self.task.question(given), *sign])]
+        token = [] if self.task.name == "go_on" else [self.task.token]
+        return [BOS, *self._ids([*self.task.question(given), *token])]
 
 
 class EncoderDecoderContestant(Contestant):
@@ -199,7 +199,7 @@ class EncoderDecoderContestant(Contestant):
 
     def _source(self, given: Any) -> list[int]:
         words = [SENTINELS[0] if word == MASK else word for word in self.task.question(given)]
-        return self._ids([self.task.sign, *words])
+        return self._ids([self.task.token, *words])
 
     def _answer(self, words: Words) -> list[int]:
         return self._ids([SENTINELS[0], *words, SENTINELS[1]] if self.task.name == "fill_gap" else words)

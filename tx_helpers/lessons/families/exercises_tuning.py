@@ -100,7 +100,7 @@ turns.add_mistakes(
             ),
         ),
         "sign_scored": (
-            "You scored `assistant`, too. The template writes this sign, not the model: it would learn when the user "
+            "You scored `assistant`, too. The template writes this token, not the model: it would learn when the user "
             "has finished.",
             lambda ids, assistant, end: _labels(
                 ids,

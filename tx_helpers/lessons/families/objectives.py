@@ -114,13 +114,13 @@ def example(text: str, objective: str, share: float = 0.15, seed: int = 0) -> Ex
         return _spans(ids, share, drawn)
     cls, sep = world_id(CLS), world_id(SEP)
     if objective == "masked":
-        signs = dict(mask_id=world_id(MASK), words=word_ids(), keep=(cls, sep))
-        made = masked(torch.tensor([cls, *ids, sep]), rate=share, generator=drawn, **signs)
+        special = dict(mask_id=world_id(MASK), words=word_ids(), keep=(cls, sep))
+        made = masked(torch.tensor([cls, *ids, sep]), rate=share, generator=drawn, **special)
     else:
         first, second = halves(ids)
         follows = bool(torch.rand((), generator=drawn) < 0.5)
-        signs = dict(cls_id=cls, sep_id=sep, yes_id=world_id("yes"), no_id=world_id("no"))
-        made = next_sentence(first, second if follows else stranger(seed), follows, **signs)
+        special = dict(cls_id=cls, sep_id=sep, yes_id=world_id("yes"), no_id=world_id("no"))
+        made = next_sentence(first, second if follows else stranger(seed), follows, **special)
     return _as_words(*made, torch.ones(len(made[0]), len(made[0]), dtype=torch.bool))
 
 

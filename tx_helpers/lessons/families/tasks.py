@@ -35,7 +35,7 @@ from tx_helpers.nn.arguments import check_one_of
 from tx_helpers.text import world_tasks
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_vocabulary import SEP
-from tx_helpers.text.world_vocabulary import TASKS as SIGNS
+from tx_helpers.text.world_vocabulary import TASKS as TOKENS
 
 Words = list[str]
 SAME = ("no", "yes")  # the answers of `similar`
@@ -50,9 +50,9 @@ class Task(NamedTuple):
     longest: int  # the most words that an answer has
 
     @property
-    def sign(self) -> str:
+    def token(self) -> str:
         """The token that names the task."""
-        return SIGNS[self.name]
+        return TOKENS[self.name]
 
     def question(self, given: Any) -> Words:
         """The words of the question."""
@@ -60,7 +60,7 @@ class Task(NamedTuple):
             return [*given[0].split(), SEP, *given[1].split()]
         if self.name == "resolve":
             words = given[0].split()
-            return [*words[: given[1]], self.sign, *words[given[1] :]]
+            return [*words[: given[1]], self.token, *words[given[1] :]]
         return given.split()
 
     def answer(self, given: Any, target: Any) -> Words:
@@ -82,7 +82,7 @@ class Task(NamedTuple):
         if self.name == "entities":
             return f1(right, answers)
         if self.name in ("translate", "summarise"):
-            return sum(map(words_right, right, answers)) / len(right)
+            return sum(map(word_accuracy, right, answers)) / len(right)
         return sum(map(list.__eq__, right, map(list, answers))) / len(right)
 
     def guess(self, given: Sequence, targets: Sequence, seen: Sequence, seen_targets: Sequence) -> float:
@@ -144,7 +144,7 @@ def f1(right: Sequence[Words], answers: Sequence[Words]) -> float:
     return 2 * hits / total if total else 1.0
 
 
-def words_right(right: Words, answer: Words) -> float:
+def word_accuracy(right: Words, answer: Words) -> float:
     """1 − edits / words of the right answer, at least 0. Edits: the fewest words to insert, delete or replace.
 
     Source of the distance: Levenshtein 1966.

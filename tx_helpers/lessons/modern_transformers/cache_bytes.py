@@ -82,9 +82,9 @@ def intensity(
     return Intensity(2 * weights * rows, weight_bytes + cache)
 
 
-def seconds_at_least(cost: Intensity, *, operations_per_second: float, bytes_per_second: float) -> float:
+def roofline_seconds(cost: Intensity, *, operations_per_second: float, bytes_per_second: float) -> float:
     """The roofline: the longer of computing and reading, if both run at the machine's full speed all the time."""
-    check_types("seconds_at_least", Intensity, cost=cost)
+    check_types("roofline_seconds", Intensity, cost=cost)
     speeds = dict(operations_per_second=operations_per_second, bytes_per_second=bytes_per_second)
-    check_numbers("seconds_at_least", above=0, **speeds)
+    check_numbers("roofline_seconds", above=0, **speeds)
     return max(cost.operations / operations_per_second, cost.bytes_read / bytes_per_second)

@@ -197,10 +197,10 @@ def cache_size_explorer(model: str = "Llama 3 8B") -> Explore:
         "window": widgets.Dropdown(options=list(WINDOWS), value=begin.window, description="Window", style=STYLE),
     }
 
-    def limited(change: dict) -> None:
+    def follow_heads(change: dict) -> None:
         own["kv_heads"].max = change["new"]  # there are at most as many as query heads
 
-    own["heads"].observe(limited, "value")
+    own["heads"].observe(follow_heads, "value")
     _fill(name, own)
 
     def picture(name: str, texts: int, tokens: int, weights: float, cache: float, **sizes: Any) -> Svg:

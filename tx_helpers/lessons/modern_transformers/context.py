@@ -176,9 +176,9 @@ def with_positions(model: DecoderOnly, changed: PositionConfig) -> DecoderOnly:
 def accuracy(model: nn.Module, length: int, *, count: int = 64, seed: int = 99) -> dict[str, float]:
     """The share of right answers of each task, on texts of this length."""
     batch, right = _answers(model, length, count, seed)
-    kinds = batch.input.roll(1, dims=1)  # the sign before each name that is asked about
+    kinds = batch.input.roll(1, dims=1)  # the token before each name that is asked about
     asked = batch.target != IGNORE
-    return {task: right[asked & (kinds == sign)].float().mean().item() for task, sign in TASKS.items()}
+    return {task: right[asked & (kinds == token)].float().mean().item() for task, token in TASKS.items()}
 
 
 def accuracy_by_place(

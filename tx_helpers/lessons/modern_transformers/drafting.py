@@ -18,7 +18,7 @@ from typing import NamedTuple
 import torch
 
 from tx_helpers.generation.search import generate
-from tx_helpers.lessons.modern_transformers.speculative import expected_tokens, kept_share, speculate
+from tx_helpers.lessons.modern_transformers.speculative import acceptance_rate, expected_tokens, speculate
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig
 from tx_helpers.nn.models import DecoderOnly
@@ -32,7 +32,7 @@ from tx_helpers.zoo.world_models import train_on_texts, world_config
 class Speculation(NamedTuple):
     """What was counted and measured."""
 
-    kept: float  # mean of Σ min(p, q) along the text: the probability that a drafted token is kept
+    acceptance_rate: float  # mean of Σ min(p, q) along the text: the probability that a drafted token is kept
     tokens_per_pass: float  # new tokens for each pass of the large model, counted
     expected: float  # the same by the formula
     alone: float  # seconds for each token, the large model alone
@@ -103,4 +103,4 @@ def _kept(large: DecoderOnly, draft: DecoderOnly, ids: torch.Tensor, temperature
     if temperature == 0:
         return (logits[0].argmax(-1) == logits[1].argmax(-1)).float().mean().item()
     p, q = ((each / temperature).softmax(dim=-1) for each in logits)
-    return kept_share(p, q).mean().item()
+    return acceptance_rate(p, q).mean().item()

@@ -18,15 +18,17 @@ dimensions are those of q, say B and H.
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_numbers, check_tensors
 
 
 def positive_features(x: Tensor) -> Tensor:
-    """φ(x) = elu(x) + 1, element by element: positive everywhere. Source: Katharopoulos et al. 2020, eq. 7."""
-    return F.elu(x) + 1
+    """φ(x) = elu(x) + 1, element by element: positive everywhere. Source: Katharopoulos et al. 2020, eq. 7.
+
+    Below zero that is eˣ; elu(x) + 1 = (eˣ − 1) + 1 would be rounded to 0 where eˣ is small.
+    """
+    return torch.where(x > 0, x + 1, x.clamp(max=0).exp())
 
 
 class LinearState(NamedTuple):
@@ -40,7 +42,7 @@ def quadratic(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """All pairs at once, as in attention, with q·k in place of exp(q·k): (…, T, E)."""
     _check("quadratic", q, k, v)
     scores = (q @ k.transpose(-2, -1)).tril()  # (…, T, K) @ (…, K, T) -> (…, T, T), without the future
-    return scores @ v / scores.sum(dim=-1, keepdim=True)
+    return scores @ v / _not_zero(scores.sum(dim=-1, keepdim=True))
 
 
 def chunked(
@@ -55,7 +57,7 @@ def chunked(
         scores = (q_c @ k_c.transpose(-2, -1)).tril()  # (…, C, C)
         weighted = scores @ v_c + q_c @ memory
         total = scores.sum(dim=-1, keepdim=True) + q_c @ normaliser[..., None]
-        outs.append(weighted / total)
+        outs.append(weighted / _not_zero(total))
         memory = memory + k_c.transpose(-2, -1) @ v_c
         normaliser = normaliser + k_c.sum(dim=-2)
     return torch.cat(outs, dim=-2), LinearState(memory, normaliser)
@@ -104,24 +106,29 @@ def delta_chunked(
     for q_c, k_c, v_c, beta_c, log_decay_c in zip(
         *(x.split(chunk, dim=-2) for x in (q, k, v, beta[..., None], log_decay[..., None])), strict=True
     ):
-        total = log_decay_c.cumsum(dim=-2)  # g, (…, C, 1)
-        # The future is closed before the exponential, which would overflow there.
-        between = _past(total - total.transpose(-2, -1)).exp()  # e^(g_i − g_j), (…, C, C), 0 where j > i
-        before = total.exp()  # e^(g_i): what is left of the state before the chunk
+        between = _between(log_decay_c).exp()  # e^(g_i − g_j), (…, C, C), 0 where j > i
+        before = log_decay_c.cumsum(dim=-2).exp()  # e^(g_i), (…, C, 1): what is left of the state before the chunk
         system = beta_c * (between * (k_c @ k_c.transpose(-2, -1)))  # its diagonal is taken as 1
         wanted = beta_c * (v_c - before * (k_c @ memory))
         corrections = torch.linalg.solve_triangular(system, wanted, upper=False, unitriangular=True)  # u, (…, C, E)
         scores = between * (q_c @ k_c.transpose(-2, -1))
         outs.append(before * (q_c @ memory) + scores @ corrections)
-        after = (total[..., -1:, :] - total).exp()  # what is left of each correction at the chunk's end
+        after = between[..., -1:, :].transpose(-2, -1)  # what is left of each correction at the chunk's end
         memory = before[..., -1:, :] * memory + (after * k_c).transpose(-2, -1) @ corrections
     return torch.cat(outs, dim=-2), memory
 
 
-def _past(x: Tensor) -> Tensor:
-    """x (…, C, C), with −∞ in the place of the future."""
-    future = torch.ones(x.shape[-2:], dtype=torch.bool, device=x.device).triu(1)
-    return x.masked_fill(future, float("-inf"))
+def _between(log_decay: Tensor) -> Tensor:
+    """Σ_{j<l≤i} log a_l, summed and not subtracted, so that log a may be −∞: (…, C, 1) -> (…, C, C), −∞ where j > i."""
+    C = log_decay.shape[-2]
+    past = torch.ones(C, C, dtype=torch.bool, device=log_decay.device).tril(-1)  # l > j
+    sums = log_decay.expand(*log_decay.shape[:-1], C).where(past, 0).cumsum(dim=-2)
+    return sums.masked_fill(past.transpose(-2, -1), float("-inf"))
+
+
+def _not_zero(total: Tensor) -> Tensor:
+    """A sum of positive numbers, which all may be too small for the precision: then the result is 0, not 0/0."""
+    return total.clamp(min=torch.finfo(total.dtype).tiny)
 
 
 def _row_times(row: Tensor, matrix: Tensor) -> Tensor:

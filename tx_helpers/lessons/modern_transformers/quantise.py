@@ -43,8 +43,9 @@ def quantise(x: Tensor, *, bits: int = 8, group: int | None = None, symmetric: b
         scale = _not_zero(grouped.abs().amax(dim=-1, keepdim=True) / most)
         return Quantised((grouped / scale).round().clamp(-most, most).to(torch.int8), scale, None, x.shape)
     most = 2**bits - 1
-    low = grouped.amin(dim=-1, keepdim=True).clamp(max=0)  # 0 has a code of its own: padding stays exact
-    scale = _not_zero((grouped.amax(dim=-1, keepdim=True).clamp(min=0) - low) / most)
+    wide = torch.promote_types(x.dtype, torch.float32)  # in float16 the difference could be infinite
+    low = grouped.amin(dim=-1, keepdim=True).clamp(max=0).to(wide)  # 0 has a code of its own: padding stays exact
+    scale = _not_zero((grouped.amax(dim=-1, keepdim=True).clamp(min=0).to(wide) - low) / most).to(x.dtype)
     zero = (-low / scale).round()
     codes = ((grouped / scale).round() + zero).clamp(0, most)
     return Quantised(codes.to(torch.uint8), scale, zero.to(torch.uint8), x.shape)

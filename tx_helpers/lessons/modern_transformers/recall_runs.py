@@ -127,7 +127,7 @@ def learn_recall(
         progress=False,
     )
     seconds = time.perf_counter() - start
-    return Recall(kind, {count: accuracy(model, count) for count in pairs}, kept(model), seconds)
+    return Recall(kind, {count: accuracy(model, count) for count in pairs}, state_size(model), seconds)
 
 
 class Texts(NamedTuple):
@@ -155,7 +155,7 @@ def accuracy(model: DecoderOnly, pairs: int, *, batch: int = 64, seed: int = 0) 
         return (model(ids).argmax(dim=-1)[asked] == targets[asked]).float().mean().item()
 
 
-def kept(model: DecoderOnly) -> int:
+def state_size(model: DecoderOnly) -> int:
     """How many numbers the layers keep of a text of LENGTH tokens, to read on from there."""
     state = model.start(1)
     with torch.no_grad():

@@ -123,12 +123,13 @@ def _routings(model: nn.Module, ids: Tensor) -> list[Routing]:
 def word_classes(text: str) -> list[str]:
     """The class of each word of a text of the little world.
 
-    Names have their kind of entity: person, animal, fruit, firm, place, thing, number. The others are pronouns, signs,
-    small words ("the", "because"), and the rest, mostly verbs and adjectives.
+    Names have their kind of entity: person, animal, fruit, firm, place, thing, number. Then there are pronouns,
+    punctuation, small words ("the", "because"), and the rest, mostly verbs and adjectives.
     """
     truth, small = little_world().truth(text), SMALL_WORDS.split()
     classes = [
-        "sign" if not word[0].isalnum() else "small word" if word in small else "other word" for word in truth.tokens
+        "punctuation" if not word[0].isalnum() else "small word" if word in small else "other word"
+        for word in truth.tokens
     ]
     for mention in truth.mentions:
         kind = "pronoun" if mention.pronoun else mention.kind

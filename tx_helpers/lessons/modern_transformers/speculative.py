@@ -21,15 +21,16 @@ from torch import Tensor
 
 from tx_helpers.generation.sampling import filter_logits, precise
 from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types
+from tx_helpers.nn.cache import WindowCache
 from tx_helpers.nn.decoding import DecodingState
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.training.contexts import in_mode
 
 
-def kept_share(p: Tensor, q: Tensor) -> Tensor:
-    """The probability that a token drafted from q is kept, Σ min(p, q): (…, V), (…, V) -> (…)."""
-    check_tensors("kept_share", p=(p, "float … V"))
-    check_tensors("kept_share", q=(q, _form("float", *p.shape)))
+def acceptance_rate(p: Tensor, q: Tensor) -> Tensor:
+    """The probability that a token drafted from q is accepted, Σ min(p, q): (…, V), (…, V) -> (…)."""
+    check_tensors("acceptance_rate", p=(p, "float … V"))
+    check_tensors("acceptance_rate", q=(q, _form("float", *p.shape)))
     return torch.minimum(p, q).sum(dim=-1)
 
 
@@ -54,14 +55,14 @@ def verify(drafted: Tensor, q: Tensor, p: Tensor, uniforms: Tensor) -> tuple[Ten
     return count, torch.where(total > 0, rest / total.clamp(min=torch.finfo(p.dtype).tiny), p_next)
 
 
-def expected_tokens(kept: float, ahead: int) -> float:
+def expected_tokens(acceptance_rate: float, ahead: int) -> float:
     """Tokens for each pass of the large model, if each of `ahead` drafted ones is kept with this probability.
 
     (1 − a^(n+1)) / (1 − a) = 1 + a + … + aⁿ. Source: Leviathan et al. 2023, eq. 1.
     """
-    check_numbers("expected_tokens", least=0, most=1, kept=kept)
+    check_numbers("expected_tokens", least=0, most=1, acceptance_rate=acceptance_rate)
     check_numbers("expected_tokens", least=0, whole=True, ahead=ahead)
-    return sum(kept**i for i in range(ahead + 1))
+    return sum(acceptance_rate**i for i in range(ahead + 1))
 
 
 class Written(NamedTuple):
@@ -70,7 +71,7 @@ class Written(NamedTuple):
     ids: Tensor  # (1, N): the new ids
     passes: int  # of the large model
     drafted: int  # tokens that the draft model proposed
-    kept: int  # of these
+    accepted: int  # of these
 
 
 @torch.no_grad()
@@ -101,6 +102,8 @@ def speculate(
     passes = drafted_in_all = kept_in_all = 0
     with in_mode(large, training=False), in_mode(draft, training=False):
         state, draft_state = large.start(), draft.start()
+        _keep_what_is_drafted(state, ahead)
+        _keep_what_is_drafted(draft_state, ahead)
         while ids.shape[1] < end:
             n = min(ahead, end - ids.shape[1] - 1)  # each pass adds one token of the large model's own
             extended, q = _draft(draft_state, ids, n, distribution, generator)
@@ -115,6 +118,14 @@ def speculate(
                 each.rewind(min(kept.shape[1], each.ids.shape[1]))
             passes, drafted_in_all, kept_in_all = passes + 1, drafted_in_all + n, kept_in_all + int(count)
     return Written(ids[:, prompt.shape[1] :], passes, drafted_in_all, kept_in_all)
+
+
+def _keep_what_is_drafted(state: DecodingState, ahead: int) -> None:
+    """The cache of a layer with a window drops what the window has left; the last `ahead` may be taken back."""
+    for of_block in getattr(state, "caches", None) or ():
+        cache = of_block.self_attention
+        if isinstance(cache, WindowCache):
+            cache.spare = max(cache.spare, ahead)
 
 
 def _draft(

@@ -6,7 +6,7 @@ from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.lessons.scaling_up.collectives import all_gather, all_reduce
 from tx_helpers.lessons.scaling_up.layouts import sum_over_ranks
 from tx_helpers.lessons.scaling_up.on_ranks import on_ranks
-from tx_helpers.lessons.scaling_up.schedules import Action, bubble, gpipe, kept, timeline
+from tx_helpers.lessons.scaling_up.schedules import Action, bubble, gpipe, in_flight, timeline
 
 # --- a sum around the ring -------------------------------------------------------------------------------------------
 
@@ -394,7 +394,7 @@ def _run_schedule(schedule_of, ranks, microbatches):
         spans = timeline(schedule)
     except ValueError as error:
         return found | {"the pipeline": str(error).removeprefix("timeline: ")}
-    return found | {"bubble": bubble(spans), "kept by each rank": torch.tensor(kept(schedule))}
+    return found | {"bubble": bubble(spans), "kept by each rank": torch.tensor(in_flight(schedule))}
 
 
 pipeline = Exercise(

@@ -49,7 +49,7 @@ def layers_on_a_chip(sizes: ModelSizes, layout: Layout) -> int:
 
 
 def waiting(pipeline: int, microbatches: int, chunks: int = 1) -> int:
-    """Chunks whose activations the first rank keeps at once: what `schedules.kept` counts."""
+    """Chunks whose activations the first rank keeps at once: what `schedules.in_flight` counts."""
     most = pipeline if chunks == 1 else 2 * (pipeline - 1) + (chunks - 1) * pipeline + 1
     return min(microbatches * chunks, most)
 

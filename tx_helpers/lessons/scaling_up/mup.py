@@ -12,14 +12,14 @@ from torch import Tensor, nn
 from tx_helpers.nn.arguments import check_numbers, check_types
 
 
-def widening(model: nn.Module) -> list[Tensor]:
+def matrix_like(model: nn.Module) -> list[Tensor]:
     """The matrices whose number of inputs grows with the width: all linear maps; embeddings are only looked up."""
-    check_types("widening", nn.Module, model=model)
+    check_types("matrix_like", nn.Module, model=model)
     embeddings = {id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)}
     maps = [module.weight for module in model.modules() if isinstance(module, nn.Linear)]
     if tied := [weight for weight in maps if id(weight) in embeddings]:
         raise ValueError(
-            f"widening: a matrix {tuple(tied[0].shape)} is embedding and output at once, and μP has two rates for "
+            f"matrix_like: a matrix {tuple(tied[0].shape)} is embedding and output at once, and μP has two rates for "
             "them; expected EmbeddingConfig(tied=False)"
         )
     return maps
@@ -34,20 +34,20 @@ def scale_matrices(model: nn.Module, output: nn.Linear, *, width: int, base_widt
     """
     check_numbers("scale_matrices", least=1, whole=True, width=width, base_width=base_width)
     check_types("scale_matrices", nn.Linear, output=output)
-    for weight in widening(model):
+    for weight in matrix_like(model):
         weight.mul_((base_width / width) ** (1.0 if weight is output.weight else 0.5))
 
 
 def mup_adamw(
     model: nn.Module, lr: float, *, width: int, base_width: int, betas: tuple[float, float] = (0.9, 0.99)
 ) -> torch.optim.AdamW:
-    """AdamW without decay: rate lr · base_width / width for `widening` matrices, lr for the rest.
+    """AdamW without decay: rate lr · base_width / width for `matrix_like` matrices, lr for the rest.
 
     At the base width it is Adam with one rate.
     """
     check_numbers("mup_adamw", least=0, lr=lr)
     check_numbers("mup_adamw", least=1, whole=True, width=width, base_width=base_width)
-    matrices = widening(model)
+    matrices = matrix_like(model)
     rest = [p for p in model.parameters() if all(p is not weight for weight in matrices)]
     groups = [{"params": matrices, "lr": lr * base_width / width}, {"params": rest, "lr": lr}]
     return torch.optim.AdamW(groups, betas=betas, weight_decay=0.0)

@@ -25,12 +25,12 @@ def on_ranks(program: Callable[..., object], *inputs: list, traffic: bool = True
     """
     count = len(inputs[0])
 
-    def limited(rank: Rank, *own: object) -> object:
+    def in_time(rank: Rank, *own: object) -> object:
         with time_limit(SECONDS):  # of the rank's own thread: the caller only waits for it
             return program(rank, *own)
 
     try:
-        run = _beside(lambda: simulate(limited, *inputs, buffered=buffered))
+        run = _beside(lambda: simulate(in_time, *inputs, buffered=buffered))
     except ValueError as error:
         if not str(error).startswith("simulate: "):
             raise

@@ -18,8 +18,8 @@ from tx_helpers.lessons.scaling_up.schedules import (
     bubble,
     bubble_by_formula,
     gpipe,
+    in_flight,
     interleaved,
-    kept,
     one_forward_one_backward,
     timeline,
 )
@@ -89,7 +89,7 @@ def _run(name: str, ranks: int, microbatches: int, backward: float) -> Pipeline:
     make = {"GPipe": gpipe, "1F1B": one_forward_one_backward}.get(name) or (lambda p, m: interleaved(p, m, v))
     schedule = make(ranks, microbatches)
     spans = timeline(schedule, forward=1 / v, backward=backward / v)
-    return Pipeline(name, ranks, microbatches, backward, spans, [most / v for most in kept(schedule)])
+    return Pipeline(name, ranks, microbatches, backward, spans, [most / v for most in in_flight(schedule)])
 
 
 def waiting(pipeline: Pipeline, rank: int) -> list[tuple[float, float]]:

@@ -135,15 +135,15 @@ def bubble_by_formula(ranks: int, microbatches: int, chunks: int = 1) -> float:
     return (ranks - 1) / (chunks * microbatches + ranks - 1)
 
 
-def kept(schedule: Schedule) -> list[int]:
+def in_flight(schedule: Schedule) -> list[int]:
     """For each rank the largest number of forward passes whose activations wait for their backward pass."""
-    check_types("kept", list, schedule=schedule)
+    check_types("in_flight", list, schedule=schedule)
     most = []
     for actions in schedule:
-        check_types("kept", list, actions=actions)
+        check_types("in_flight", list, actions=actions)
         waiting, highest = 0, 0
         for action in actions:
-            check_types("kept", Action, action=action)
+            check_types("in_flight", Action, action=action)
             waiting += 1 if action.kind == "F" else -1
             highest = max(highest, waiting)
         most.append(highest)

@@ -18,8 +18,7 @@ from tx_helpers.lessons.scaling_up.layouts import (
     tensor_parallel_ffn,
 )
 from tx_helpers.lessons.scaling_up.ranks import Rank, simulate
-from tx_helpers.lessons.scaling_up.sharded_forms import rows, whole
-from tx_helpers.lessons.scaling_up.sharded_ways import D, check_cut, shapes_of, steps_of
+from tx_helpers.lessons.scaling_up.sharded_ways import D, check_cut, rows, shapes_of, steps_of, whole
 
 
 def _whole_ffn(rank: Rank, x: Tensor, expand: Tensor, contract: Tensor) -> Tensor:

@@ -12,10 +12,10 @@ but gathered weights.
 import ipywidgets as widgets
 
 from tx_helpers.lessons.scaling_up.sharded_count import sent_counted
-from tx_helpers.lessons.scaling_up.sharded_forms import Piece
 from tx_helpers.lessons.scaling_up.sharded_ways import (
     BYTES,
     WAYS,
+    Piece,
     Step,
     holds,
     most_held,

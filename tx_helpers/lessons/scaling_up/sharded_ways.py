@@ -2,29 +2,87 @@
 
     steps_of("tensor", 4, 64)           # the steps of tensor parallelism on 4 ranks, for 64 tokens
 
-What a rank has of a matrix is said by a form (`sharded_forms.py`). The layer is out = ReLU(x W₁) W₂; for "context" it
-is attention, since there only attention sends anything.
+What a rank has of a matrix is said by a form, form(rank, n) -> pieces. The layer is out = ReLU(x W₁) W₂; for "context"
+it is attention, since there only attention sends anything.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from tx_helpers.lessons.scaling_up.collectives import bytes_sent
-from tx_helpers.lessons.scaling_up.sharded_forms import (
-    Form,
-    Piece,
-    all_columns,
-    all_rows,
-    arrived,
-    begun,
-    blocks,
-    columns,
-    routed,
-    routed_units,
-    rows,
-    summand,
-    whole,
-)
 from tx_helpers.nn.arguments import check_numbers, check_one_of
+
+
+class Piece(NamedTuple):
+    """A rectangle of a matrix, as shares of its height and width."""
+
+    top: float
+    left: float
+    tall: float
+    wide: float
+    owner: int | None  # whose piece it is; None: the same on all ranks
+    unfinished: bool = False  # a sum that lacks what the other ranks add
+
+
+Form = Callable[[int, int], list[Piece]]
+
+
+def rows(rank: int, n: int) -> list[Piece]:
+    """The rank's rows."""
+    return [Piece(rank / n, 0, 1 / n, 1, rank)]
+
+
+def columns(rank: int, n: int) -> list[Piece]:
+    """The rank's columns."""
+    return [Piece(0, rank / n, 1, 1 / n, rank)]
+
+
+def whole(rank: int, n: int) -> list[Piece]:
+    """All of it, the same on every rank."""
+    return [Piece(0, 0, 1, 1, None)]
+
+
+def summand(rank: int, n: int) -> list[Piece]:
+    """All of it, but only what this rank adds to the sum."""
+    return [Piece(0, 0, 1, 1, rank, unfinished=True)]
+
+
+def all_rows(rank: int, n: int) -> list[Piece]:
+    """The rows of all ranks."""
+    return [piece for other in range(n) for piece in rows(other, n)]
+
+
+def all_columns(rank: int, n: int) -> list[Piece]:
+    """The columns of all ranks."""
+    return [piece for other in range(n) for piece in columns(other, n)]
+
+
+def routed(rank: int, n: int) -> list[Piece]:
+    """The tokens of all ranks that chose this rank's expert."""
+    return [Piece(other / n + rank / n**2, 0, 1 / n**2, 1, other) for other in range(n)]
+
+
+def routed_units(rank: int, n: int) -> list[Piece]:
+    """The hidden units of this rank's expert for those tokens."""
+    return [piece._replace(left=rank / n, wide=1 / n) for piece in routed(rank, n)]
+
+
+def arrived(count: int) -> Form:
+    """The rows of this rank and of those before it on the ring, `count` in all."""
+    return lambda rank, n: [piece for step in range(count) for piece in rows((rank - step) % n, n)]
+
+
+def blocks(count: int) -> Form:
+    """Of the rank's rows the columns that belong to what has arrived."""
+    return lambda rank, n: [
+        Piece(rank / n, (rank - step) % n / n, 1 / n, 1 / n, (rank - step) % n) for step in range(count)
+    ]
+
+
+def begun(rank: int, n: int) -> list[Piece]:
+    """The rank's rows, which are not yet whole."""
+    return [piece._replace(unfinished=True) for piece in rows(rank, n)]
+
 
 D, F, BYTES = 16, 64, 4  # widths, and the bytes of a number
 

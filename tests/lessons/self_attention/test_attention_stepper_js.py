@@ -9,7 +9,6 @@ from tx_helpers.lessons.self_attention.attention_stepper import AttentionStepper
 from tx_helpers.lessons.self_attention.stepper_style import STYLE
 from widget_page import HOSTILE, mount
 
-pytestmark = pytest.mark.slow
 # An interval ticks when the test says so.
 BY_HAND = """() => {
   window.setInterval = (call) => ((window.tick = call), 1);

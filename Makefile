@@ -41,7 +41,7 @@ lab: $(READY)  ## open the course in JupyterLab
 	$(PY) -m jupyter trust notebooks/*.ipynb  # else drawings stay hidden until their cells are run
 	$(PY) -m jupyterlab --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(if $(ROOT_USER),--allow-root) $(LAB)
 
-test: $(READY) lint  ## every test: lint, unit tests, notebooks executed and compared, explorers in Chromium if there is one
+test: $(READY) lint  ## for every push: lint, all Python tests, all notebooks executed and compared, a notebook of each kind in Chromium if there is one
 	$(ONE_THREAD) $(PY) -m pytest -rs $(PARALLEL) $(NOTEBOOK_TESTS) tests $(COURSE)
 
 quick: $(READY) lint  ## for every commit: lint and unit tests

@@ -28,6 +28,14 @@ EXERCISES = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items) -> None:
+    """Whatever opens a browser is slow."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
+
+
 def pytest_terminal_summary(terminalreporter) -> None:
     """Print how many answers to exercises are told apart, and how many code cells strict nbval really compares."""
     stats = terminalreporter.stats

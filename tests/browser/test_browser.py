@@ -119,7 +119,7 @@ def test_a_sound_notebook_has_no_faults(opened):
     assert faults_of(opened, "sound.ipynb", [Case("sound", "toy", toy), Case("sound", "image", image)]) == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_planted_fault_is_found(opened, monkeypatch):
     monkeypatch.setattr(browser_moves, "PATIENCE", 10)  # what never comes need not be waited for as long
     cases = [

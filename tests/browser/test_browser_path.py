@@ -121,7 +121,7 @@ def test_a_words_link_shows_its_meaning_leads_to_it_and_back(sheet):
     leads_to(row.get_by_text("back", exact=True), link)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_notebook_is_run_from_the_menu(sheet):
     page = sheet.page
     sheet.wait(f"{CURRENT}?.isReady", 180, "JupyterLab does not open")

@@ -55,7 +55,7 @@ def folder(tmp_path_factory):
     return root
 
 
-@pytest.fixture(scope="module", params=["file", "server"])
+@pytest.fixture(scope="module", params=["file", pytest.param("server", marks=pytest.mark.thorough)])
 def address(request, folder):
     with served(folder) as server:
         yield f"{folder.as_uri() if request.param == 'file' else server}/some%20where/below"

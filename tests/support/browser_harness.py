@@ -286,7 +286,7 @@ NOTEBOOKS = [path.name for path in COURSE]
 A_NOTEBOOK_A_KIND = {
     "00_start_here.ipynb": "the machine, an attention view",
     "04_self_attention.ipynb": "the stepper, a drawing that the page computes, sliders, choices and words of your own",
-    "10_debugging.ipynb": "a training that a button starts",
+    "05_multi_head_attention.ipynb": "a training that a button starts and stops, a grid to click on",
     "12_a_model_that_writes.ipynb": "text that is typed, a text that grows",
     "16_scaling_up.ipynb": "a part of a picture that is pointed at",
 }

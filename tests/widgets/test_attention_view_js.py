@@ -11,8 +11,6 @@ from test_attention_view import HOSTILE, random_weights
 from tx_helpers.widgets import attention_data
 from tx_helpers.widgets.attention_view import AttentionView
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def page(bare_page):

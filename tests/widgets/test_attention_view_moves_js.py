@@ -7,8 +7,6 @@ import torch
 from attention_pages import drawn, language_model, mount_view, summary, translation
 from tx_helpers.widgets.attention_view import AttentionView
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def page(bare_page):

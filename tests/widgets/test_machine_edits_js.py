@@ -17,7 +17,6 @@ from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
 from tx_helpers.nn.positions import sinusoidal
 from tx_helpers.text.data import pad_right
 
-pytestmark = pytest.mark.slow
 SELF, CROSS = "decoder.blocks.0.self_attention", "decoder.blocks.1.cross_attention"
 SEEN = ("*.hidden", "*.weights", "*.heads", "*.activation")  # what is compared, with the logits
 
@@ -217,7 +216,7 @@ def test_models_of_any_configuration_without_positions_and_heads(bare_page, kind
     draw, generator = random.Random(9), torch.Generator().manual_seed(10)
     path, norm = "decoder.blocks.0.self_attention", "decoder.blocks.0.feed_forward_norm"
     edits = {"positions": False, "heads": {path: [1, 4]}, "norms": {norm: False}}
-    for number in range(30):
+    for number in range(15):
         model = randomise(kind(drawn_config(draw, kind)), seed=number, std=0.2).eval()
         cases = [random_case(model, generator, edits) for _ in range(3)]
         stacks = ["encoder", "decoder"] if kind is EncoderDecoder else ["decoder"]

@@ -27,7 +27,6 @@ from tx_helpers.zoo.parts.outputs import BiasedOutput, ScaledOutput
 from tx_helpers.zoo.recipes import Translator, number_translator
 from tx_helpers.zoo.shipped import story_writer
 
-pytestmark = pytest.mark.slow
 CLOSE = 1e-4
 STORY = "Once upon a time there was a little boat. It was red, and it lived by the sea with a dog. "
 
@@ -134,9 +133,9 @@ def drawn_config(draw: random.Random, kind: type) -> TransformerConfig:
 
 
 @pytest.mark.parametrize("kind", [EncoderDecoder, DecoderOnly])
-def test_forty_models_of_any_configuration(bare_page, kind):
+def test_models_of_any_configuration(bare_page, kind):
     draw, generator = random.Random(5), torch.Generator().manual_seed(6)
-    for number in range(40):
+    for number in range(20):
         model = randomise(kind(drawn_config(draw, kind)), seed=number, std=0.3).eval()
         page = MachinePage(bare_page, model)
         cases = [random_case(model, generator) for _ in range(3)]

@@ -7,9 +7,6 @@ from machine_view_page import HEAD, SEEN, open_machine, panel, part, summary, tr
 from tx_helpers.widgets.machine import machine
 from widget_page import focused, mount
 
-pytestmark = pytest.mark.slow
-
-
 # ---------------------------------------------------------------------------------------------- keys, names, themes
 
 

@@ -10,9 +10,6 @@ from tx_helpers.nn.config import NormConfig, PositionConfig
 from tx_helpers.widgets.machine import machine
 from widget_page import HOSTILE
 
-pytestmark = pytest.mark.slow
-
-
 # ----------------------------------------------------------------------------------------------------- what it shows
 
 

@@ -103,7 +103,7 @@ def test_training_is_the_same_each_time_and_leaves_random_numbers_alone():
     assert not one.training
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_few_seconds_of_training_read_most_digits():
     for model, known, new in ((TinyViT(), 0.93, 0.85), (SmallConvolution(), 0.95, 0.91)):
         state = {name: value.clone() for name, value in model.state_dict().items()}

@@ -11,10 +11,10 @@ from tx_helpers.lessons.modern_transformers.recall_runs import (
     PAIRS,
     SIZES,
     STEPS,
-    kept,
     recall_config,
     recall_table,
     recorded_recall,
+    state_size,
 )
 from tx_helpers.nn.models import DecoderOnly
 
@@ -40,7 +40,7 @@ def test_the_recorded_runs_are_whole_and_of_today_s_settings():
 def test_what_the_models_keep_is_what_was_recorded(K):
     for run in recorded_recall()["runs"]:
         if run["d_head"] == K and run["seed"] == 0:
-            assert run["kept"] == kept(DecoderOnly(recall_config(run["kind"], K)))
+            assert run["kept"] == state_size(DecoderOnly(recall_config(run["kind"], K)))
 
 
 @pytest.mark.parametrize("K", SIZES)

@@ -8,7 +8,6 @@ from browser_contrast import contrast_faults
 from tx_helpers.lessons.self_attention.attention_stepper import STYLE, AttentionStepper, count_steps, steps_of
 from widget_page import HOSTILE, mount
 
-pytestmark = pytest.mark.slow
 # An interval ticks when the test says so.
 BY_HAND = """() => {
   window.setInterval = (call) => ((window.tick = call), 1);

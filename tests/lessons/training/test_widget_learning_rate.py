@@ -116,7 +116,7 @@ def test_every_rate_is_drawn_before_it_is_started():
         assert explorer.summary == f"not started: press Start to train '{rate}'"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_model_of_notebook_08_crawls_learns_and_explodes():
     data = word_pairs(number_pairs().train)
     batches = data.batches(64, seed=0)

@@ -396,7 +396,7 @@ def test_the_source_vocabulary_is_found():
         (3, {}, "model=3, expected a module, or a function"),
         (Toy(), dict(kind="gpt"), "kind='gpt', expected one of decoder, encoder, seq2seq"),
         (Toy(), dict(length=3), "length=3, expected at least 4"),
-        (Toy(), dict(pad_id=29), "pad_id=29 is not one of the 29 ids"),
+        (Toy(), dict(pad_id=29), "pad_id=29 is no id of the model, expected 0 to 28"),
         (Toy(), dict(pad_side="top"), "pad_side='top', expected 'left' or 'right'"),
         (lambda ids: "no", {}, "answered with str, expected logits"),
         (lambda ids: ids[99], {}, "fails on ids (B, T) = (3, 16): IndexError"),

@@ -116,7 +116,7 @@ def attention(exam: Examination) -> Result:
     if odd is not None:
         figure = f"a softmax runs over dim={odd.axis} of {tuple(odd.weights.shape)}"
         return Result(LOOK, figure, float(odd.axis), ("axis",), odd.module)
-    shares = [(share, layer.module) for layer in layers if (share := evenness(layer.weights)) is not None]
+    shares = [(share, layer.module) for layer in layers if (share := entropy_share(layer.weights)) is not None]
     if not shares:
         return Result(SKIPPED, "no query sees enough keys to tell")
     least, module = min(shares)
@@ -128,7 +128,7 @@ def attention(exam: Examination) -> Result:
     return Result(WRONG, figure, least, ("scale", "large"), module)
 
 
-def evenness(weights: Tensor) -> float | None:
+def entropy_share(weights: Tensor) -> float | None:
     """Mean over rows of entropy / ln n, n the keys that a row sees; 1: even, 0: one key has all. None: n < 4 always."""
     visible = weights > 0
     n = visible.sum(dim=-1)

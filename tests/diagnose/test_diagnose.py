@@ -1,17 +1,20 @@
 """`diagnose` reports every wrong model of wrong_models.py, by the probe named there and with the right cause first,
 and finds nothing in the right ones of right_models.py."""
 
+import math
+
 import pytest
 import torch
 from torch import nn
 
 import wrong_models
 from right_models import RIGHT, ours
+from toy import D
 from tx_helpers.diagnose import PROBES, diagnose
 from tx_helpers.diagnose.report import LOOK, SKIPPED, Report
 from tx_helpers.diagnose.report import RIGHT as FINE
 from tx_helpers.diagnose.report import WRONG as FOUND
-from tx_helpers.nn.config import EmbeddingConfig, FeedForwardConfig, PositionConfig
+from tx_helpers.nn.config import EmbeddingConfig, FeedForwardConfig, NormConfig, PositionConfig
 from tx_helpers.nn.models import EncoderDecoder
 from tx_helpers.zoo.parts.experts import ExpertsConfig
 from tx_helpers.zoo.parts.outputs import ScaledOutput
@@ -97,6 +100,17 @@ class Copier(nn.Module):
         return 20.0 * nn.functional.one_hot(ids, 29).float()
 
 
+class Stammerer(nn.Module):
+    """The same, and less sure of it: trained by a smoothed loss, or not for long."""
+
+    def __init__(self, p: float):
+        super().__init__()
+        self.size = math.log(p / (1 - p) * 28)
+
+    def forward(self, ids):
+        return self.size * nn.functional.one_hot(ids, 29).float()
+
+
 class Foresight(nn.Module):
     def forward(self, ids):
         return 20.0 * nn.functional.one_hot(ids.roll(-1, 1), 29).float()
@@ -111,6 +125,11 @@ class Foresight(nn.Module):
         (lambda: Toy(), dict(kind="encoder"), "context", FOUND, "later tokens: no influence"),
         (Copier, {}, "echo", LOOK, "100%"),
         (Copier, dict(trained=True), "echo", FOUND, "100%"),
+        (Copier, dict(trained=False), "echo", LOOK, "100%"),
+        (lambda: Stammerer(0.7), {}, "echo", LOOK, "100%"),
+        (lambda: Stammerer(0.7), dict(trained=True), "echo", FOUND, "100%"),
+        (lambda: Stammerer(0.3), dict(trained=True), "echo", FOUND, "100%"),
+        (lambda: Stammerer(0.3), dict(trained=False), "echo", FINE, "it does"),
         (Foresight, {}, "start", FOUND, "0.00 on the random tokens"),
         (
             lambda: ours(embedding=EmbeddingConfig(output=ScaledOutput(30.0))),
@@ -120,6 +139,8 @@ class Foresight(nn.Module):
             "ln V is 3.37",
         ),
         (loud, {}, "start", LOOK, "ln V is 3.37"),
+        (lambda: Stammerer(0.9), {}, "start", LOOK, "5.44, ln V is 3.37"),
+        (lambda: Stammerer(0.9), dict(trained=False), "start", LOOK, "5.44, ln V is 3.37"),
         (loud, dict(trained=True), "start", FINE, "trained"),
     ],
 )
@@ -138,6 +159,21 @@ def test_a_forward_without_gradients_is_found():
     assert found.wrong == ["gradients"]
     assert found["gradients"].figure.startswith("none at all for tokens.weight, output.weight")
     assert "detach()" in found["gradients"].causes[0]
+
+
+@pytest.mark.parametrize("width", [23, 64])
+def test_gates_of_one_number_are_found_though_rounding_differs_from_row_to_row(width):
+    def made():
+        feed_forward = FeedForwardConfig(width, "silu", gated=True, bias=False)
+        model = ours(norm=NormConfig("rms"), feed_forward=feed_forward)
+        for matrix in model.decoder.blocks[0].feed_forward.parameters():
+            nn.init.constant_(matrix, 0.01)
+        return model
+
+    found = probed(made)
+    assert found.wrong == ["gradients"]
+    assert "filled with one number" in found["gradients"].causes[0]
+    assert "feed_forward.gate.weight" in found["gradients"].figure
 
 
 def test_frozen_parameters_are_named():
@@ -176,6 +212,28 @@ def test_an_expert_that_no_token_chose_is_only_looked_at():
     assert "decoder.blocks.0.feed_forward.experts.0.gate.weight" in found["gradients"].figure
     assert found["gradients"].causes[0].startswith("experts that none of these few tokens chose")
     assert probed(lambda: mixture(0))["gradients"].state == FINE
+
+
+@pytest.mark.parametrize("name", ["routed_experts", "moe", "expert_list"])
+def test_experts_are_known_by_other_names_too(name):
+    class Mixture(nn.Module):
+        """Of two experts the first one is chosen, always."""
+
+        def __init__(self):
+            super().__init__()
+            setattr(self, name, nn.ModuleList(nn.Linear(D, D) for _ in range(2)))
+
+        def forward(self, x, *_):
+            return x + getattr(self, name)[0](x)
+
+    def made():
+        model = Toy()
+        model.blocks.append(Mixture())
+        return model
+
+    found = probed(made)
+    assert found.wrong == [] and found["gradients"].state == LOOK
+    assert f"blocks.2.{name}.1.weight" in found["gradients"].figure
 
 
 def test_a_layer_that_is_not_used_stays_wrong_beside_idle_experts():
@@ -338,7 +396,7 @@ def test_the_source_vocabulary_is_found():
         (3, {}, "model=3, expected a module, or a function"),
         (Toy(), dict(kind="gpt"), "kind='gpt', expected one of decoder, encoder, seq2seq"),
         (Toy(), dict(length=3), "length=3, expected at least 4"),
-        (Toy(), dict(pad_id=29), "pad_id=29 is not one of the 29 ids"),
+        (Toy(), dict(pad_id=29), "pad_id=29 is no id of the model, expected 0 to 28"),
         (Toy(), dict(pad_side="top"), "pad_side='top', expected 'left' or 'right'"),
         (lambda ids: "no", {}, "answered with str, expected logits"),
         (lambda ids: ids[99], {}, "fails on ids (B, T) = (3, 16): IndexError"),

@@ -126,7 +126,7 @@ def new_subject(
     subject = replace(subject, V=V, dtype=logits.dtype, device=logits.device)
     if subject.pad_id is not None and not 0 <= subject.pad_id < V:
         if pad_id is not None:
-            raise ValueError(f"diagnose: pad_id={pad_id} is not one of the {V} ids")
+            raise ValueError(f"diagnose: pad_id={pad_id} is no id of the model, expected 0 to {V - 1}")
         subject = replace(subject, pad_id=None)  # a library's default that is none of this model's ids
     if len(subject.allowed(V)) < 2:
         raise ValueError(f"diagnose: a vocabulary of {V} ids, expected at least 2 besides padding to swap tokens")

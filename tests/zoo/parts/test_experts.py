@@ -138,9 +138,9 @@ def test_the_bias_moves_the_choice_and_not_the_gates():
 
 def test_groups_by_hand():
     scores = torch.tensor([[0.9, 0.0, 0.5, 0.5, 0.6, 0.3]])  # three groups of two
-    best = ExpertGroups(3, 1).limited(scores)
+    best = ExpertGroups(3, 1).close_others(scores)
     assert best.isfinite().tolist() == [[True, True, False, False, False, False]]  # the highest score
-    both = ExpertGroups(3, 1, best=2).limited(scores + torch.tensor([0.0, 0.0, 0.1, 0.1, 0.0, 0.0]))
+    both = ExpertGroups(3, 1, best=2).close_others(scores + torch.tensor([0.0, 0.0, 0.1, 0.1, 0.0, 0.0]))
     assert both.isfinite().tolist() == [[False, False, True, True, False, False]]  # the highest sum of two
     torch.testing.assert_close(both[0, 2:4], torch.tensor([0.6, 0.6]))
 

@@ -126,6 +126,9 @@ def _positions_alike(subject: Subject) -> tuple[list[int], list[int]]:
     return alike, compared
 
 
+MORE_AT_FIRST = 1.5  # nats above ln V; measured in fresh models: right ones (51) at most 0.81
+
+
 @torch.no_grad()
 def start(exam: Examination) -> Result:
     """The loss on random tokens against ln V, which no model can beat and an untrained one should have."""
@@ -140,11 +143,11 @@ def start(exam: Examination) -> Result:
             return Result(WRONG, figure, known, ("leak",))
     expected = -log_p.mean().item()  # over all V next tokens alike: at least ln V
     figure = f"{expected:.2f}, ln V is {uniform:.2f}"
-    if exam.trained or expected <= 2 * uniform:
+    if exam.trained or expected <= min(2 * uniform, uniform + MORE_AT_FIRST):
         return Result(RIGHT, figure + (" (the model is trained)" if exam.trained else ""), expected)
     if exam.trained is None:
         return Result(LOOK, figure, expected, ("trained", "large", "scale"))
-    return Result(WRONG, figure, expected, ("large", "scale"))
+    return Result(WRONG if expected > 2 * uniform else LOOK, figure, expected, ("large", "scale"))
 
 
 @torch.no_grad()
@@ -165,8 +168,14 @@ def echo(exam: Examination) -> Result:
     if exam.subject.kind == "encoder":
         return Result(SKIPPED, "an encoder may well name the token that it reads")
     ids = exam.subject.inputs(5, rows=8)
-    p = exam.subject(*ids).double().softmax(dim=-1).gather(-1, ids[-1][..., None]).mean().item()
-    if p < 0.9:
+    answer, read = exam.subject(*ids).double(), ids[-1][..., None]
+    p = answer.softmax(dim=-1).gather(-1, read).mean().item()
+    named = (answer.argmax(dim=-1, keepdim=True) == read).double().mean().item()
+    if named < 0.9 or (
+        not exam.trained and p < 0.5
+    ):  # with a tied output a fresh model names it, but is not sure of it
         return Result(RIGHT, "it does", p)
-    figure = f"it gives the token just read {p:.0%}, though random tokens seldom come twice"
-    return Result(LOOK if exam.trained is None else WRONG, figure, p)
+    figure = f"it names the token just read at {named:.0%} of the positions, though random tokens seldom come twice"
+    if exam.trained:
+        return Result(WRONG, figure, named, ("unshifted",))
+    return Result(LOOK, figure, named, ("tied",) if exam.trained is False else ())

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from tx_helpers.diagnose.examination import A_FUNCTION, Examination
 from tx_helpers.diagnose.report import LOOK, RIGHT, SKIPPED, WRONG, Result
 from tx_helpers.diagnose.subject import copy_of, subject_options
-from tx_helpers.diagnose.versions import next_token_loss, train
+from tx_helpers.diagnose.versions import EQUAL_SHAPES, movement, next_token_loss, train
 from tx_helpers.diagnose.watch import attention_weights
 
 STEPS = 6  # where the output and the projection before it are both 0 at first, what precedes them learns from step 3 on
@@ -58,16 +58,19 @@ def gradients(exam: Examination) -> Result:
 
 def _is_idle_expert(name: str, largest: dict[str, float]) -> bool:
     """Is it one of several experts, by its name, of which another one learns?"""
-    before, expert, after = re.match(r"(.*\bexperts?\.)?(\d+)?(.*)", name).groups()
-    if before is None or expert is None:
+    match = re.fullmatch(r"(.*(?:expert|moe)[a-z_]*\.?)\d+(.*)", name, re.IGNORECASE)
+    if match is None:
         return False
+    before, after = match.groups()
     others = re.compile(re.escape(before) + r"\d+" + re.escape(after))
     return any(value > 0 for other, value in largest.items() if others.fullmatch(other))
 
 
 def _is_one_row(parameter: Tensor) -> bool:
-    """Are all rows of a matrix the same, after steps that should have told them apart?"""
-    return parameter.dim() == 2 and len(parameter) > 1 and bool((parameter == parameter[:1]).all())
+    """Are all rows of a matrix the same but for rounding, after steps that should have told them apart?"""
+    if parameter.dim() != 2 or len(parameter) == 1:
+        return False
+    return movement(parameter, parameter[:1]) <= EQUAL_SHAPES.get(parameter.dtype, 1e-6) * parameter.abs().max().item()
 
 
 def _listed(names: list[str], most: int = 4) -> str:
@@ -113,7 +116,7 @@ def attention(exam: Examination) -> Result:
     if odd is not None:
         figure = f"a softmax runs over dim={odd.axis} of {tuple(odd.weights.shape)}"
         return Result(LOOK, figure, float(odd.axis), ("axis",), odd.module)
-    shares = [(share, layer.module) for layer in layers if (share := evenness(layer.weights)) is not None]
+    shares = [(share, layer.module) for layer in layers if (share := entropy_share(layer.weights)) is not None]
     if not shares:
         return Result(SKIPPED, "no query sees enough keys to tell")
     least, module = min(shares)
@@ -125,7 +128,7 @@ def attention(exam: Examination) -> Result:
     return Result(WRONG, figure, least, ("scale", "large"), module)
 
 
-def evenness(weights: Tensor) -> float | None:
+def entropy_share(weights: Tensor) -> float | None:
     """Mean over rows of entropy / ln n, n the keys that a row sees; 1: even, 0: one key has all. None: n < 4 always."""
     visible = weights > 0
     n = visible.sum(dim=-1)

@@ -60,7 +60,7 @@ class ExpertGroups:
                 f"ExpertGroups: top_k={top_k}, but the kept={self.kept} groups have {size * self.kept} experts"
             )
 
-    def limited(self, scores: Tensor) -> Tensor:
+    def close_others(self, scores: Tensor) -> Tensor:
         """scores (…, E) -> the same, with −∞ for the experts of all other groups."""
         groups = scores.unflatten(-1, (self.n, -1))  # (…, E) -> (…, n, E/n)
         chosen = groups.topk(self.best, dim=-1).values.sum(dim=-1).topk(self.kept, dim=-1).indices  # (…, kept)
@@ -158,7 +158,7 @@ class Router(nn.Module):
         scores = observe("expert_scores", scores)
         preference = scores if self.bias is None else scores + self.bias
         if config.groups is not None:
-            preference = config.groups.limited(preference)
+            preference = config.groups.close_others(preference)
         chosen = preference.topk(config.top_k).indices  # (…, k)
         values = scores.gather(-1, chosen)
         if config.normalised:

@@ -98,8 +98,8 @@ def _experts(fields: Fields, names: set[str], score: str, groups: ExpertGroups |
 def _v2_experts(fields: Fields, names: set[str]) -> ExpertsConfig | None:
     if not _with_experts(fields):
         return None
-    limited = fields.get("topk_method", "greedy") == "group_limited_greedy"
-    groups = ExpertGroups(number(fields, "n_group"), number(fields, "topk_group")) if limited else None
+    in_groups = fields.get("topk_method", "greedy") == "group_limited_greedy"
+    groups = ExpertGroups(number(fields, "n_group"), number(fields, "topk_group")) if in_groups else None
     return _experts(fields, names, "softmax", groups)
 
 
@@ -142,7 +142,8 @@ def _dense(config: TransformerConfig) -> list[FeedForwardConfig]:
     dense = [feed for feed in each if feed.experts is None]
     if each[: len(dense)] != dense or any(feed != dense[0] for feed in dense):
         raise ValueError(
-            "layers without experts that differ, or stand behind one with experts, which the family has not"
+            "layers without experts differ, or stand behind one with experts; "
+            "expected the same network in the first layers"
         )
     return dense
 

@@ -4,16 +4,17 @@ They differ in where there is a bias, in QK-norm, in a window on what each posit
 wavelengths. The library transformers keeps all of them with the rotary layout "half".
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tx_helpers.nn.config import TransformerConfig
+from tx_helpers.nn.config import LayerConfig, PositionConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.zoo.parts.yarn import WavelengthStretch, Yarn
 from tx_helpers.zoo.public.family import Family, Field, Row, activation, flag, number
-from tx_helpers.zoo.public.windows import layer_types, slides, sliding_window, with_windows
 
+Fields = Mapping[str, Any]
+SLIDING, FULL = "sliding_attention", "full_attention"
 ROWS = (
     Row("decoder.input.tokens", "embed_tokens"),
     *(
@@ -74,7 +75,7 @@ def mapping(name: str, value: Any) -> dict[str, Any]:
     return value or {}
 
 
-def checked_rope(fields: Mapping[str, Any]) -> dict[str, Any]:
+def checked_rope(fields: Fields) -> dict[str, Any]:
     """`rope_parameters`, checked: exactly the fields that its type has."""
     rope = fields["rope_parameters"]
     kind = rope["rope_type"]
@@ -85,16 +86,17 @@ def checked_rope(fields: Mapping[str, Any]) -> dict[str, Any]:
     given = given - (YARN.keys() - wanted) if kind == "yarn" else given
     if different := sorted(given ^ wanted):
         word = "missing" if different[0] in wanted else "not understood"
-        raise ValueError(f"rope_parameters: {different[0]!r} is {word} where rope_type is {kind!r}")
+        needs = ", ".join(sorted(wanted))
+        raise ValueError(f"rope_parameters: {different[0]!r} is {word} where rope_type is {kind!r}, expected {needs}")
     return rope
 
 
-def _interpolation(fields: Mapping[str, Any], names: set[str]) -> float:
+def _interpolation(fields: Fields, names: set[str]) -> float:
     rope = checked_rope(fields)
     return rope["factor"] if rope["rope_type"] == "linear" else 1.0
 
 
-def _stretch(fields: Mapping[str, Any], names: set[str]) -> WavelengthStretch | Yarn | None:
+def _stretch(fields: Fields, names: set[str]) -> WavelengthStretch | Yarn | None:
     rope = checked_rope(fields)
     if rope["rope_type"] == "yarn":
         return Yarn(**{ours: rope[theirs] for theirs, ours in YARN.items() if rope.get(theirs) is not None})
@@ -113,7 +115,41 @@ def _rope_scaling(config: TransformerConfig) -> dict[str, Any] | None:
     return None if interpolation == 1 else {"rope_type": "linear", "factor": interpolation}
 
 
-def _qwen_windows(config: TransformerConfig, fields: Mapping[str, Any]) -> TransformerConfig:
+def slides(fields: Fields, usual: Callable[[int], bool]) -> list[bool]:
+    """Which layers have the window: by `layer_types`, and where that is missing, by the family's rule for layer i."""
+    n_layers, kinds = fields["num_hidden_layers"], fields.get("layer_types")
+    if kinds is None:
+        return [usual(i) for i in range(n_layers)]
+    if not isinstance(kinds, list) or len(kinds) != n_layers or not all(kind in (SLIDING, FULL) for kind in kinds):
+        raise ValueError(f"layer_types is {str(kinds)[:80]}, expected {n_layers} times {SLIDING!r} or {FULL!r}")
+    return [kind == SLIDING for kind in kinds]
+
+
+def with_windows(
+    config: TransformerConfig, sliding: Sequence[bool], window: int | None, positions: PositionConfig | None = None
+) -> TransformerConfig:
+    """The config whose blocks have the window, and those positions of their own, where `sliding` is True."""
+    if any(sliding) and window is None:
+        raise ValueError(f"sliding_window is None, but {sum(sliding)} layers have a window")
+    own = LayerConfig(attention=replace(config.attention, window=window), positions=positions)
+    return replace(config, layers=tuple(own if one else LayerConfig() for one in sliding))
+
+
+def layer_types(config: TransformerConfig) -> list[str]:
+    """The field of that name."""
+    windows = (config.of_layer(i).attention.window for i in range(config.n_layers))
+    return [FULL if window is None else SLIDING for window in windows]
+
+
+def sliding_window(config: TransformerConfig) -> int | None:
+    """The field of that name: the one window that layers have, or None."""
+    found = {config.of_layer(i).attention.window for i in range(config.n_layers)} - {None}
+    if len(found) > 1:
+        raise ValueError(f"windows of {' and '.join(map(str, sorted(found)))} positions, but the family has one")
+    return next(iter(found), None)
+
+
+def _qwen_windows(config: TransformerConfig, fields: Fields) -> TransformerConfig:
     on, first = flag(fields, "use_sliding_window", False), number(fields, "max_window_layers", 28, least=0)
     sliding = slides(fields, lambda i: i >= first)
     return with_windows(config, [one and on for one in sliding], fields.get("sliding_window", 4096))

@@ -191,7 +191,7 @@ def _fill(model: nn.Module, taken: list[tuple[list[str], Row, Entry]], dtype: to
         dtype = reduce(torch.promote_types, (entry.dtype for _, row, entry in taken if not row.float32))
     shapes = {name: tensor.shape for name, tensor in tensors_of(model).items()}
     for names, row, entry in taken:
-        value = torch.empty(shapes[names[0]], dtype=_kept(dtype, row))
+        value = torch.empty(shapes[names[0]], dtype=_dtype_of(dtype, row))
         value.copy_(row.take(read_tensor(entry), tuple(value.shape)))
         parameter = nn.Parameter(value)
         for name in names:
@@ -200,6 +200,6 @@ def _fill(model: nn.Module, taken: list[tuple[list[str], Row, Entry]], dtype: to
             setattr(place, leaf, value if leaf in dict(place.named_buffers(recurse=False)) else parameter)
 
 
-def _kept(dtype: torch.dtype, row: Row) -> torch.dtype:
+def _dtype_of(dtype: torch.dtype, row: Row) -> torch.dtype:
     """The dtype of one parameter in a model of this dtype."""
     return torch.promote_types(dtype, torch.float32) if row.float32 else dtype

@@ -10,8 +10,7 @@ from typing import Any
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.zoo.parts.experts import ExpertsConfig
 from tx_helpers.zoo.public.family import TRAINING, Field, Row, flag, number
-from tx_helpers.zoo.public.llama import FIELDS, MISTRAL, QWEN3, ROWS
-from tx_helpers.zoo.public.windows import with_windows
+from tx_helpers.zoo.public.llama import FIELDS, MISTRAL, QWEN3, ROWS, with_windows
 
 Fields = Mapping[str, Any]
 LAYER = "decoder.blocks.{}.feed_forward"

@@ -271,7 +271,7 @@ def test_an_error_is_told_with_its_line_and_input(double):
         return x @ torch.ones(3)
 
     text = examine(double, broken).text
-    assert "it raised RuntimeError" in text and "`return x @ torch.ones(3)`" in text and "x = [1.0, 2.0]" in text
+    assert "It raised RuntimeError" in text and "`return x @ torch.ones(3)`" in text and "x = [1.0, 2.0]" in text
     assert "SystemExit" in examine(double, lambda x: exit(3)).text
 
 

@@ -1,5 +1,6 @@
 """Every exercise of the course: its solution passes, its mistakes are named, unusual right answers pass."""
 
+import itertools
 import math
 import sys
 from functools import cache
@@ -16,6 +17,8 @@ from tx_helpers.exercises.checks import examine
 from tx_helpers.exercises.compare import difference
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.lessons.scaling_up.collectives import all_reduce
+from tx_helpers.lessons.scaling_up.schedules import gpipe
 
 
 def answers(kind: str) -> dict[str, dict[str, object]]:
@@ -28,46 +31,6 @@ def answers(kind: str) -> dict[str, dict[str, object]]:
 
 NAMES = sorted(lesson_of())
 RIGHT, UNLIKE = answers("right"), answers("unlike")
-MISTAKES = [(name, mistake) for name in NAMES for mistake in find(name).mistakes]
-
-
-def each(table: dict[str, dict[str, object]]):
-    """A test for each answer of a table."""
-    cases = [
-        pytest.param(exercise, answer, id=f"{exercise}-{name}")
-        for exercise, answers in table.items()
-        for name, answer in answers.items()
-    ]
-    return pytest.mark.parametrize(("name", "answer"), cases)
-
-
-by_name = pytest.mark.parametrize("name", NAMES)
-by_mistake = pytest.mark.parametrize(("name", "mistake"), MISTAKES, ids=[f"{n}-{m.name}" for n, m in MISTAKES])
-
-
-@by_name
-def test_the_solution_passes(name):
-    feedback = examine(find(name), find(name).answer)
-    assert feedback.state == "right", feedback
-    assert "\n" not in feedback.text, f"a remark on the solution itself: {feedback.text}"
-
-
-@by_name
-def test_the_starter_is_python_and_counts_as_not_attempted(name):
-    exercise, namespace = find(name), {"torch": torch}  # which the section's first cell imports
-    if exercise.inline:  # it stands below the cells that define what it uses
-        namespace |= vars(sys.modules[exercise.answer.__module__])
-    exec(compile(exercise.starter(), "starter", "exec"), namespace)
-    assert exercise.answer.__name__ == name, "the solution bears the exercise's name"
-    assert examine(exercise, namespace[name]).state == "open"
-
-
-@by_mistake
-def test_a_mistake_is_rejected_and_named(name, mistake):
-    exercise = find(name)
-    feedback = examine(exercise, mistake.answer)
-    assert (feedback.state, feedback.mistake) == ("wrong", mistake.name), feedback
-    assert mistake.says in feedback.text
 
 
 IN_NUMBERS = {  # mistakes that are wrong in their dtype alone: numbers where truth values are asked for
@@ -78,37 +41,117 @@ IN_NUMBERS = {  # mistakes that are wrong in their dtype alone: numbers where tr
     ("window_mask", "window_in_numbers"),
     ("cached_mask", "cached_in_numbers"),
 }
+by_name = pytest.mark.parametrize("name", NAMES)
 
 
-@by_mistake
-def test_a_mistake_is_right_in_form(name, mistake):
-    exercise = find(name)
-    pairs = zip(exercise.results()[mistake.name], exercise.results()["solution"], strict=True)
-    steps = {found.step for found in (difference(mine, its, exercise.tolerance) for mine, its in pairs) if found}
-    assert steps <= ({"dtype"} if (name, mistake.name) in IN_NUMBERS else {"value", "finite"}), steps
+def offenders(check) -> dict[str, object]:
+    """The exercises about which check(exercise) has something to say."""
+    return {name: said for name in NAMES if (said := check(find(name)))}
 
 
 @by_name
-def test_no_two_mistakes_look_alike(name):
+def test_the_solution_passes_and_the_starter_counts_as_not_attempted(name):
+    exercise, namespace = find(name), {"torch": torch}  # which the section's first cell imports
+    feedback = examine(exercise, exercise.answer)
+    assert feedback.state == "right", feedback
+    assert "\n" not in feedback.text, f"a remark on the solution itself: {feedback.text}"
+    if exercise.inline:  # it stands below the cells that define what it uses
+        namespace |= vars(sys.modules[exercise.answer.__module__])
+    exec(compile(exercise.starter(), "starter", "exec"), namespace)
+    assert exercise.answer.__name__ == name, "the solution bears the exercise's name"
+    assert examine(exercise, namespace[name]).state == "open"
+
+
+@by_name
+def test_a_mistake_is_right_in_form_and_is_rejected_and_named(name, record_property):
     exercise = find(name)
-    results = exercise.results()
-    for one in exercise.mistakes:
-        for other in exercise.mistakes:
+    rights, wrong = exercise.results()["solution"], {}
+    for mistake in exercise.mistakes:
+        feedback = examine(exercise, mistake.answer)
+        if (feedback.state, feedback.mistake) != ("wrong", mistake.name) or mistake.says not in feedback.text:
+            wrong[mistake.name] = feedback
+        pairs = zip(exercise.results()[mistake.name], rights, strict=True)
+        steps = {found.step for found in (difference(mine, its, exercise.tolerance) for mine, its in pairs) if found}
+        if not steps <= ({"dtype"} if (name, mistake.name) in IN_NUMBERS else {"value", "finite"}):
+            wrong[mistake.name] = steps
+    assert wrong == {}
+    record_property("answers", len(exercise.mistakes))
+
+
+@by_name
+def test_a_right_answer_in_an_unusual_form_passes(name, record_property):
+    feedback = {other: examine(find(name), answer) for other, answer in RIGHT[name].items()}
+    assert {other: said for other, said in feedback.items() if said.state != "right"} == {}
+    record_property("answers", len(feedback))
+
+
+@pytest.mark.parametrize("name", UNLIKE)
+def test_a_mistake_unlike_any_in_the_bank_is_rejected(name, record_property):
+    feedback = {other: examine(find(name), answer) for other, answer in UNLIKE[name].items()}
+    assert {other: said for other, said in feedback.items() if said.state != "wrong"} == {}
+    record_property("answers", len(feedback))
+
+
+TOLD = {  # what was told badly once: (exercise, answer) -> what the learner reads
+    "nothing returned": ("training_step", lambda *_: print("loss"), "training_step returned None; is a `return` miss"),
+    "a run's own names": ("greedy", lambda *_: print(), "your new ids is None (is a `return` missing?)"),
+    "one list": (
+        "alternating_schedule",
+        lambda p, m: gpipe(p, m)[0],
+        "is one list of actions, expected a list of",
+    ),
+    "a number to add up": (
+        "clip_over_shards",
+        lambda rank, *_: all_reduce(rank, 2),
+        "the tensor is 2, expected a ten",
+    ),
+    "a whole gradient": ("clip_over_shards", UNLIKE["clip_over_shards"]["clipped_by_gathering"], "each message is 'up"),
+    "another group": ("split_feed_forward", UNLIKE["split_feed_forward"]["split_in_strides"], "the rank's own group"),
+    "no batch": ("greedy", UNLIKE["greedy"]["greedy_without_the_batch_axis"], "the shape (1,), expected (1, T)"),
+    "too many axes": ("write_on", UNLIKE["write_on"]["write_on_with_an_axis_too_many"], "(1, 7), expected (V,)"),
+}
+
+
+@pytest.mark.parametrize("what", TOLD)
+def test_an_unknown_mistake_is_told_in_the_learners_words(what):
+    name, answer, says = TOLD[what]
+    feedback = examine(find(name), answer)
+    assert feedback.state == "wrong" and says in feedback.text, feedback
+
+
+def test_a_warning_of_a_library_is_no_remark():
+    def training_step(model, optimizer, batch):
+        logits = model(batch.source, batch.decoder_input)
+        loss = torch.nn.functional.cross_entropy(logits.mT, batch.target, ignore_index=0)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return float(loss)  # which warns: the loss has a gradient
+
+    assert examine(find("training_step"), training_step).text == "right, on all 2 cases."
+
+
+def test_no_two_mistakes_look_alike():
+    def alike(exercise):
+        results = exercise.results()
+
+        def same(one, other):
             pairs = zip(results[one.name], results[other.name], strict=True)
-            alike = not any(difference(mine, its, 3 * exercise.tolerance) for mine, its in pairs)
-            assert alike == (one is other), f"{one.name} and {other.name}"
+            return not any(difference(mine, its, 3 * exercise.tolerance) for mine, its in pairs)
+
+        pairs = itertools.product(exercise.mistakes, repeat=2)
+        return [(one.name, other.name) for one, other in pairs if same(one, other) != (one is other)]
+
+    assert offenders(alike) == {}
 
 
-@by_name
-def test_cases_are_the_same_at_every_call_and_the_smallest_comes_first(name):
-    exercise = find(name)
-    assert repr(exercise.cases()) == repr(exercise.cases())
-    assert len(exercise.cases()) >= 2 or not callable(exercise.answer)
+def test_cases_are_the_same_at_every_call_and_their_inputs_have_names():
+    def wrong(exercise):
+        cases, names = exercise.cases(), exercise.input_names()
+        few = len(cases) < 2 and callable(exercise.answer)
+        return few or repr(cases) != repr(exercise.cases()) or {len(case) for case in cases} != {len(names)}
 
-
-@by_name
-def test_every_input_in_a_message_has_its_name(name):
-    assert {len(case) for case in find(name).cases()} == {len(find(name).input_names())}
+    assert offenders(wrong) == {}
 
 
 @by_name
@@ -119,30 +162,13 @@ def test_an_exercise_says_what_a_learner_needs(name):
     assert exercise.difficulty in (1, 2, 3) and 1 <= exercise.minutes <= 45
     assert len(exercise.goal) >= 40 and exercise.answer.__doc__
     assert bool(exercise.formula) <= bool(exercise.source)
-    says = [mistake.says for mistake in exercise.mistakes]
-    assert len(set(says)) == len(says) and min(map(len, says)) >= 40
-
-
-@by_name
-def test_there_are_right_answers_in_unusual_forms(name):
-    assert len(RIGHT.get(name, {})) >= 4, "right.py of its lesson holds at least four"
-
-
-@each(RIGHT)
-def test_a_right_answer_in_an_unusual_form_passes(name, answer):
-    feedback = examine(find(name), answer)
-    assert feedback.state == "right", feedback
-
-
-@each(UNLIKE)
-def test_a_mistake_unlike_any_in_the_bank_is_rejected(name, answer):
-    feedback = examine(find(name), answer)
-    assert feedback.state == "wrong", feedback
+    assert min(len(mistake.says) for mistake in exercise.mistakes) >= 40
+    assert len(RIGHT.get(name, {})) >= 4, "right.py of the lesson's tests holds at least four"
 
 
 def test_all_diagnoses_are_different():
-    says = [mistake.says for _, mistake in MISTAKES]
-    assert len(set(says)) == len(says)
+    says = [mistake.says for name in NAMES for mistake in find(name).mistakes]
+    assert [one for one in set(says) if says.count(one) > 1] == []
 
 
 COPIED = 0.7  # the highest of the course is 0.67; the lowest of those that were copies, below, is 0.75
@@ -174,9 +200,11 @@ def cells_of(lesson: str) -> list[str]:
     return [source for source in own if not source.startswith("# Set-up")]
 
 
-@by_name
-def test_no_solution_is_a_copy_of_cells_of_its_notebook(name):
-    assert overlap(find(name).solution_source(), cells_of(lesson_of()[name])) < COPIED
+def test_no_solution_is_a_copy_of_cells_of_its_notebook():
+    def copied(exercise):
+        return overlap(exercise.solution_source(), cells_of(lesson_of()[exercise.name])) >= COPIED
+
+    assert offenders(copied) == {}
 
 
 @pytest.mark.parametrize("copy", COPIES)
@@ -223,10 +251,9 @@ def test_whoever_always_chooses_the_longest_answer_of_a_quiz_does_no_better_than
     assert found <= by_chance
 
 
-@pytest.mark.parametrize("lesson", modules())
-def test_nor_in_a_single_notebook(lesson):
-    found, by_chance = longest_is_right(modules()[lesson].QUIZ)
-    assert found <= math.ceil(by_chance - 1e-9)
+def test_nor_in_a_single_notebook():
+    shares = {lesson: longest_is_right(module.QUIZ) for lesson, module in modules().items()}
+    assert {lesson: found for lesson, found in shares.items() if found[0] > math.ceil(found[1] - 1e-9)} == {}
 
 
 def test_a_quiz_whose_right_answers_are_mostly_the_longest_is_noticed():

@@ -162,3 +162,22 @@ def test_a_forbidden_cell_has_a_dash_and_an_orange_edge():
     )
     assert ("–" in plain, plain.count(ORANGE.full), plain.count("0.00")) == (False, 0, 1)
     assert ("–" in marked, marked.count(ORANGE.full), marked.count("0.00")) == (True, 1, 0)
+
+
+@pytest.mark.parametrize("size", [3, None, "ab", (3,), (3, 0), (3, None)])
+def test_a_size_that_is_no_pair_is_named(size):
+    charts = {
+        "line_chart": lambda: line_chart({"a": ([0, 1], [0, 1])}, size=size, **WORDS),
+        "bar_chart": lambda: bar_chart({"a": 0.5}, size=size, title="t"),
+        "weight_map": lambda: weight_map([[1.0]], ["a"], ["b"], size=size, title="t"),
+        "message": lambda: message("nothing", size=size),
+    }
+    for name, draw in charts.items():
+        with pytest.raises(ValueError, match=f"{name}: size is .*, expected a pair"):
+            draw()
+
+
+@pytest.mark.parametrize("panels", [[], None, 3, ["a"], [None]])
+def test_no_panel_and_what_is_none_are_named(panels):
+    with pytest.raises(ValueError, match="side_by_side: panels"):
+        side_by_side(panels, alt="nothing")

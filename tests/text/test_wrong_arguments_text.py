@@ -15,7 +15,7 @@ from tx_helpers.text.data import (
 from tx_helpers.text.grammar import Grammar
 from tx_helpers.text.number_words import english, german, german_whole, number_pairs, split_german
 from tx_helpers.text.stories import stories, story_log_probability
-from tx_helpers.text.subwords import BytePairTokenizer, WordPieceTokenizer, learn_merges
+from tx_helpers.text.subwords import BytePairTokenizer, WordPieceTokenizer, apply_merges, learn_merges
 from tx_helpers.text.tokenizers import CharTokenizer, WordTokenizer
 from wrong_arguments import faults
 
@@ -26,6 +26,7 @@ CALLS = {
         learn_merges,
         {"words": {("a", "b"): 2}, "alphabet": ["a", "b"], "size": 3, "glue": str.__add__, "min_count": 1},
     ),
+    "apply_merges": (apply_merges, {"symbols": ["a", "b"], "ranks": {("a", "b"): 0}}),
     "pad_right": (pad_right, {"rows": [[3, 4], [5]], "pad_id": 0}),
     "sequence_batch": (sequence_batch, {"pairs": ID_PAIRS, "pad_id": 0, "bos_id": 1, "eos_id": 2}),
     "PairBatches": (
@@ -68,8 +69,13 @@ def test_wrong_arguments(name):
 def test_a_tokenizer(tokenizer):
     kind = type(tokenizer)
     sizes = {} if kind in (CharTokenizer, WordTokenizer) else {"vocab_size": 300, "min_count": 1}
+    sizes |= {} if kind is BytePairTokenizer else {"unknown": True}
     for texts in ("one two", ["one two"]):
         assert faults(kind.train, {"texts": texts} | sizes) == []
+    if "unknown" in sizes:
+        with pytest.raises(ValueError, match=f"{kind.__name__}.*: unknown is None, expected a bool"):
+            kind.train("one two", unknown=None)
+    assert faults(tokenizer.split, {"text": "one two"}) == [] == tokenizer.split("")
     assert faults(tokenizer.encode, {"text": "one two", "bos": True, "eos": True}) == []
     assert faults(tokenizer.decode, {"ids": [3, 4], "skip_special": True}) == []
     assert faults(tokenizer.decode, {"ids": torch.tensor([3, 4])}) == []

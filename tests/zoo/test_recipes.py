@@ -192,3 +192,13 @@ def test_a_writer_of_special_tokens_alone_comes_to_an_end():
     writer = recipes.Writer(DecoderOnly(recipes.writer_config(len(tokenizer))), tokenizer)
     torch.nn.init.zeros_(writer.model.output.weight)  # all logits are equal: greedily, <pad> each time
     assert writer.write("ab", 100, temperature=0.0) == ""
+
+
+@pytest.mark.parametrize("data", [None, "abc", {}, [1, 2]])
+def test_data_of_another_kind_are_named(data):
+    with pytest.raises(ValueError, match=r"translator_config: data is .*, expected a PairData"):
+        recipes.translator_config(data)
+    with pytest.raises(ValueError, match=r"Translator: data is .*, expected a PairData"):
+        recipes.Translator(torch.nn.Identity(), data)
+    with pytest.raises(ValueError, match="Translator: model is 'abc', expected model"):
+        recipes.Translator("abc", data)

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+ORIGIN = "0/0, 0 · ∞, ∞ − ∞, or a softmax over nothing but −∞"
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -40,7 +42,8 @@ def difference(got: object, right: object, tolerance: float, at: str = "") -> Di
     else:
         plain = list(got) if isinstance(got, tuple) else got
         equal = type(plain == right) is bool and plain == (list(right) if isinstance(right, tuple) else right)
-        return None if equal else Difference("value", f"{_it(at)} is {shown(got)}, expected {shown(right)}")
+        is_what = _kind(got) if got is None else shown(got)
+        return None if equal else Difference("value", f"{_it(at)} is {is_what}, expected {shown(right)}")
     found = (difference(mine, theirs, tolerance, at + name) for name, mine, theirs in parts)
     return next(filter(None, found), None)
 
@@ -97,7 +100,7 @@ def _numbers(got: object, right: Tensor, tolerance: float, at: str) -> Differenc
         )
     mine, theirs = got.double(), right.double()
     if bad := int((mine.isnan() & ~theirs.isnan()).sum()):
-        return Difference("finite", f"{_it(at)} is NaN at {bad} of {mine.numel()} places")
+        return Difference("finite", f"{_it(at)} is NaN at {bad} of {mine.numel()} places; NaN comes of {ORIGIN}")
     if bad := int((mine.isinf() & ~theirs.isinf()).sum()):
         return Difference("finite", f"{_it(at)} is infinite at {bad} of {mine.numel()} places")
     gap = torch.where(mine == theirs, 0.0, (mine - theirs).abs() / (1 + theirs.abs()))

@@ -110,7 +110,7 @@ def _failure(part: str, sections: dict[str, tuple[str, str]], made: dict) -> str
         return "not written yet"
     number, section = sections[part]
     if number != number_of(section):  # neither what has passed nor, perhaps, the learner's
-        return "changed in the file: run its cell in notebook 08 again"
+        return "changed in the file; run its cell in notebook 08 again"
     outcome = guarded(lambda: exec(_compiled(section, part), made), (), SECONDS)
     if outcome.problem or outcome.not_written:
         return f"does not run: {outcome.problem}"

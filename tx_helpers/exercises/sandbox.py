@@ -16,12 +16,15 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from tx_helpers.exercises.errors import in_plain_words
 
 SHARED = (torch, torch.Tensor, torch.nn.functional, builtins, math, np)  # an answer may not replace their functions
 
@@ -51,7 +54,8 @@ def guarded(call: Callable[..., object], inputs: tuple, seconds: float) -> Outco
     """call(*inputs) on copies of the inputs, stopped after `seconds`; remarks tell what it printed or changed."""
     own = copy.deepcopy(inputs)
     printed, outcome = _Printed(), Outcome()
-    with _left_as_found() as touched, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+    quiet = warnings.catch_warnings(action="ignore")  # a library's warning is nothing that the code prints
+    with _left_as_found() as touched, quiet, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         outcome.problem = stopped(lambda: _run(call, own, outcome), seconds)
     if printed.getvalue():
         text = _short(printed.getvalue().strip() or "an empty line")
@@ -65,7 +69,9 @@ def guarded(call: Callable[..., object], inputs: tuple, seconds: float) -> Outco
 def _run(call: Callable[..., object], inputs: tuple, outcome: Outcome) -> None:
     try:
         outcome.value = call(*inputs)
-    except NotImplementedError:
+    except NotImplementedError as error:
+        if "not implemented for" in _text(error):  # PyTorch's, for a dtype
+            raise
         outcome.not_written = True
 
 
@@ -78,7 +84,9 @@ def stopped(call: Callable[[], object], seconds: float) -> str:
             except (KeyboardInterrupt, TooLong):
                 raise
             except BaseException as error:  # SystemExit, too: no answer ends the learner's session
-                return f"it raised {type(error).__name__}: {_short(_text(error))}{_place(error)}"
+                raised = f"{type(error).__name__}: {_short(_text(error))}{_place(error)}"
+                meaning = in_plain_words(raised)
+                return f"{meaning}. It raised {raised}" if meaning else f"it raised {raised}"
     except TooLong:
         return f"it was still running after {seconds:g} seconds; look for a loop that never ends"
     return ""

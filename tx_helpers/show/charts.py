@@ -11,11 +11,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from tx_helpers.nn.arguments import check_types
 from tx_helpers.show.plots import COLOURS, Svg
 from tx_helpers.show.series import named_lines, named_matrix, named_numbers
 from tx_helpers.show.shapes import BLUE, GOLD, INK, ORANGE, WEIGHT, WHITE, card, shape, words
@@ -36,6 +38,8 @@ class Panel:
 
 def side_by_side(panels: Sequence[Panel], *, alt: str, gap: int = 16) -> Svg:
     """Panels from left to right on one card."""
+    check_types("side_by_side", Sequence, panels=panels)
+    check_types("side_by_side", Panel, **{f"panels[{place}]": panel for place, panel in enumerate(panels)})
     widths = [panel.size[0] + gap for panel in panels]
     lefts = [EDGE + sum(widths[:place]) for place in range(len(panels))]
     parts = [f'<g transform="translate({x},{EDGE})">{panel.body}</g>' for x, panel in zip(lefts, panels, strict=True)]
@@ -73,7 +77,7 @@ def line_chart(
     for low in [xlim[0]] * logx + [ylim[0]] * logy:
         if low <= 0:
             raise ValueError(f"line_chart: a logarithmic scale cannot begin at {low:g}; expected more than 0")
-    width, height = size
+    width, height = _checked("line_chart", size)
     scale = np.log10 if logy else np.asarray
     scale_x = np.log10 if logx else np.asarray
     x_ticks = xticks or (_measured(every_x) if logx else _ticks(*xlim))
@@ -116,7 +120,7 @@ def bar_chart(
 ) -> Panel:
     """Named shares (0 … 1) as upright bars, each with its number on top; in the lines' colours unless one is given."""
     values = named_numbers("bar_chart", values)
-    width, height = size
+    width, height = _checked("bar_chart", size)
     slot = width / len(values)
     parts = [heading(width / 2, title)]
     fills = cycle([colour] if colour else COLOURS)
@@ -151,7 +155,7 @@ def weight_map(
         if forbidden is None
         else named_matrix("weight_map", forbidden, queries, keys)
     )
-    width, height = size
+    width, height = _checked("weight_map", size)
     left, top = 70, TOP + 24
     wide, high = (width - left) / len(keys), (height - top) / len(queries)
     parts = [heading(width / 2, title)]
@@ -192,12 +196,20 @@ def ink_on(share: float, colour: str = WEIGHT.full) -> str:
 
 def message(text: str, *, size: tuple[int, int]) -> Panel:
     """A few words in the middle of a panel that has nothing to draw."""
-    return Panel(size, words(size[0] / 2, size[1] / 2, text, anchor="middle"))
+    width, height = _checked("message", size)
+    return Panel(size, words(width / 2, height / 2, text, anchor="middle"))
 
 
 def heading(middle: float, title: str) -> str:
     """The title of a panel, in its first line."""
     return words(middle, 14, title, anchor="middle", font_weight="bold")
+
+
+def _checked(where: str, size: tuple[int, int]) -> tuple[int, int]:
+    """The width and the height of a chart, in pixels."""
+    if not isinstance(size, Sequence) or len(size) != 2 or not all(isinstance(one, Real) and one > 0 for one in size):
+        raise ValueError(f"{where}: size is {size!r}, expected a pair (width, height) in pixels")
+    return size
 
 
 def _frame(size: tuple[int, int], title: str, xlabel: str, ylabel: str) -> str:

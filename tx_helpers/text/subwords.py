@@ -21,7 +21,7 @@ from itertools import chain, pairwise
 from typing import Any, Self
 
 from tx_helpers.nn.arguments import check_numbers, check_types, described
-from tx_helpers.text.tokenizers import BOS, EOS, PAD, UNKNOWN, Tokenizer, count_pieces
+from tx_helpers.text.tokenizers import BOS, EOS, PAD, UNKNOWN, Tokenizer, check_text, count_pieces
 
 SPACE, DIGIT, MARK, LETTER = r"\x00-\x20\x7f", "0-9", r"!-/:-@\[-`{-~", r"A-Za-z\x80-\U0010ffff"
 BYTE_PAIR_WORD = re.compile(f" ?[{LETTER}]+| ?[{DIGIT}]+| ?[{MARK}]+|[{SPACE}]")  # a space belongs to what follows it
@@ -121,7 +121,12 @@ def apply_merges(symbols: Iterable[str], ranks: Mapping[Pair, int]) -> list[str]
 
     A joined piece takes the place of its left half; `after` and `before` point to its neighbours.
     """
+    check_types("apply_merges", Iterable, symbols=symbols)
+    if not isinstance(ranks, Mapping):
+        raise ValueError(f"apply_merges: ranks is {described(ranks)}, expected a dict {{pair of pieces: its rank}}")
     pieces: list[str | None] = list(symbols)
+    if wrong := [piece for piece in pieces if not isinstance(piece, str)]:
+        raise ValueError(f"apply_merges: a symbol is {described(wrong[0])}, expected a str")
     end = len(pieces)
     after, before = list(range(1, end + 1)), list(range(-1, end))
     heap = [(ranks[pair], place) for place, pair in enumerate(pairwise(pieces)) if pair in ranks]
@@ -206,6 +211,7 @@ class BytePairTokenizer(Tokenizer):
         return bytes(BYTE_OF[letter] for letter in piece).decode("utf-8", errors="backslashreplace")
 
     def split(self, text: str) -> list[str]:
+        check_text("BytePairTokenizer.split", text)
         words = BYTE_PAIR_WORD.findall(text)
         spelled = {word: apply_merges(self.letters(word), self.ranks) for word in dict.fromkeys(words)}
         return list(chain.from_iterable(spelled[word] for word in words))
@@ -237,6 +243,7 @@ class WordPieceTokenizer(Tokenizer):
         The most frequent pair is joined, as in the library `tokenizers`. (BERT's own trainer was not published; it is
         said to choose by count(ab) / (count(a) · count(b)).)
         """
+        check_types("WordPieceTokenizer.train", bool, unknown=unknown)
         words = count_pieces(cls, texts, WORD_PIECE_WORD.findall)
         spelled = {(word[0], *(CONTINUES + letter for letter in word[1:])): n for word, n in words.items()}
         first, later = {word[0] for word in words}, {letter for word in words for letter in word[1:]}
@@ -247,6 +254,7 @@ class WordPieceTokenizer(Tokenizer):
         return cls(pieces, unknown=unknown)
 
     def split(self, text: str) -> list[str]:
+        check_text("WordPieceTokenizer.split", text)
         words = WORD_PIECE_WORD.findall(text)
         longest = max(map(len, self.pieces), default=0)
         spelled = {word: self._longest_pieces(word, longest) for word in dict.fromkeys(words)}

@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
-from tx_helpers.nn.arguments import described
+from tx_helpers.nn.arguments import check_types, described
 
 PAD, BOS, EOS, UNKNOWN = "<pad>", "<bos>", "<eos>", "<unk>"
 FILE_FORMAT = "tx_helpers tokenizer"
@@ -36,6 +36,7 @@ class Tokenizer:
     def __init__(self, pieces: Iterable[str], *, unknown: bool = False):
         if not isinstance(pieces, Iterable):
             raise ValueError(f"{self._name}: pieces is {described(pieces)}, expected strings")
+        check_types(self._name, bool, unknown=unknown)
         self.pieces = list(pieces)
         special = [PAD, BOS, EOS] + [UNKNOWN] * unknown
         self.tokens = special + self.pieces
@@ -61,8 +62,7 @@ class Tokenizer:
 
         Raises ValueError naming the first piece that the vocabulary lacks and the pieces near it.
         """
-        if not isinstance(text, str):
-            raise ValueError(f"{self._name}.encode: text is {described(text)}, expected a str")
+        check_text(f"{self._name}.encode", text)
         pieces = self.split(text)
         if self.unknown_id is None:
             try:
@@ -161,6 +161,7 @@ class CharTokenizer(Tokenizer):
         return cls(cls._distinct_pieces(texts), unknown=unknown)
 
     def split(self, text: str) -> list[str]:
+        check_text("CharTokenizer.split", text)
         return list(text)
 
     def join(self, pieces: list[str]) -> str:
@@ -185,10 +186,17 @@ class WordTokenizer(Tokenizer):
         return cls(cls._distinct_pieces(texts), unknown=unknown)
 
     def split(self, text: str) -> list[str]:
+        check_text("WordTokenizer.split", text)
         return text.replace("-", " ").split()
 
     def join(self, pieces: list[str]) -> str:
         return " ".join(pieces)
+
+
+def check_text(where: str, text: object) -> None:
+    """Check that it is a text; it may be empty."""
+    if not isinstance(text, str):
+        raise ValueError(f"{where}: text is {described(text)}, expected a str")
 
 
 def count_pieces(

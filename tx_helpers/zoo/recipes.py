@@ -18,7 +18,7 @@ from torch import nn
 
 from tx_helpers import __version__
 from tx_helpers.generation.search import generate
-from tx_helpers.nn.arguments import check_numbers, check_types
+from tx_helpers.nn.arguments import check_numbers, check_types, described
 from tx_helpers.nn.config import (
     AttentionConfig,
     EmbeddingConfig,
@@ -61,6 +61,11 @@ class Translator:
     data: PairData
     run: Run | None = None
 
+    def __post_init__(self) -> None:
+        if not callable(self.model):
+            raise ValueError(f"Translator: model is {described(self.model)}, expected model(source, target) -> logits")
+        check_types("Translator", PairData, data=self.data)
+
     def translate(self, text: str, **options: Any) -> str:
         """The translation of one text, greedily unless `generation.generate`'s options say otherwise."""
         check_types("translate", str, text=text)
@@ -83,6 +88,7 @@ class Translator:
 
 def translator_config(data: PairData, **changes: Any) -> TransformerConfig:
     """The course's translator: width 64, 4 heads, 2 + 2 pre-norm blocks, sinusoidal positions; or with changes."""
+    check_types("translator_config", PairData, data=data)
     config = TransformerConfig(
         vocab_size=len(data.target_tokenizer), source_vocab_size=len(data.source_tokenizer), pad_id=PAD
     )

@@ -10,6 +10,13 @@ def perplexity_of_the_median(logits, targets):
     return (-log_p.median()).exp()
 
 
+def write_on_with_an_axis_too_many(model, ids, n, context, choose):
+    """`choose` gets (1, V)."""
+    for _ in range(n):
+        ids = [*ids, choose(model(torch.tensor([ids[-context:]]))[:, -1])]
+    return ids
+
+
 def write_on_with_blocks(model, ids, n, context, choose):
     ids = list(ids)
     block = len(ids) // context * context
@@ -20,7 +27,7 @@ def write_on_with_blocks(model, ids, n, context, choose):
 
 UNLIKE = {
     "perplexity": named(perplexity_of_the_median),
-    "write_on": named(write_on_with_blocks),
+    "write_on": named(write_on_with_blocks, write_on_with_an_axis_too_many),
     "entropy_floor": {
         "of_the_even_source": lambda p, lengths: torch.tensor(float(len(p))).log() / (p * lengths).sum(),
     },

@@ -110,6 +110,13 @@ def top_k_threshold_strictly_above(logits, k):
     return logits.masked_fill(logits <= thr.gather(-1, k[:, None]).clamp(min=-1e4) + 1e-3, -math.inf)
 
 
+def greedy_without_the_batch_axis(model, begin, end, most):
+    new = []
+    while len(new) < most and end not in new:
+        new.append(model(torch.tensor(begin + new))[-1].argmax().item())
+    return new
+
+
 def greedy_that_stops_at_a_repetition(model, begin, end, most):
     new = []
     while len(new) < most:
@@ -178,7 +185,7 @@ UNLIKE = {
             torch.tensor(memory / (2 * N * G * K * B * size)).bfloat16()
         ),
     },
-    "greedy": named(greedy_that_stops_at_a_repetition),
+    "greedy": named(greedy_that_stops_at_a_repetition, greedy_without_the_batch_axis),
     "top_p": named(top_p_of_two_at_least),
     "penalised": named(penalised_towards_the_mean),
 }

@@ -88,6 +88,12 @@ def hidden_by_cuts(ids, spans, sentinels):
     return inputs, [token for i, part in enumerate(lost) for token in [before[i], *part]]
 
 
+def hidden_in_a_tuple(ids, spans, sentinels):
+    """The input a tuple, the target an array."""
+    inputs, targets = hidden_by_cuts(ids, spans, sentinels)
+    return tuple(inputs), np.array(targets)
+
+
 def lora_merged(x, W, A, B, alpha):
     return F.linear(x, W + alpha / A.shape[0] * (B @ A))
 
@@ -266,7 +272,9 @@ def picture_by_pixel_shuffle(tokens, H, W):
 
 RIGHT = {
     "mask_tokens": named(masked_by_loops, masked_by_places, masked_in_place, masked_by_arithmetic),
-    "hide_spans": named(hidden_from_right_to_left, hidden_token_by_token, hidden_in_tensors, hidden_by_cuts),
+    "hide_spans": named(
+        hidden_from_right_to_left, hidden_token_by_token, hidden_in_tensors, hidden_by_cuts, hidden_in_a_tuple
+    ),
     "lora_output": named(lora_merged, lora_by_einsum, lora_side_by_side, lora_of_columns),
     "prefix_masks": named(prefix_by_loops, prefix_by_writing, prefix_by_the_latest, prefix_in_numpy),
     "gap_scores": named(gaps_one_by_one, gaps_by_the_loss, gaps_by_logsumexp, gaps_as_a_product),

@@ -87,13 +87,12 @@ def clipped_with_hypot(rank, part, limit):
 
 
 def clipped_by_torch(rank, part, limit):
-    """On the whole gradient, which is too much to send, but right."""
-    lengths = [int(length) for length in all_gather(rank, torch.tensor(len(part)))]
-    padded = torch.nn.functional.pad(part, (0, max(lengths) - len(part)))
-    whole = torch.nn.Parameter(torch.zeros(len(padded) * rank.count))
-    whole.grad = torch.cat(all_gather(rank, padded))
-    torch.nn.utils.clip_grad_norm_([whole], limit)
-    return whole.grad.view(rank.count, -1)[rank.number, : len(part)]
+    """PyTorch's own clipping, told the norm of the gathered norms."""
+    own = torch.nn.Parameter(torch.zeros_like(part))
+    own.grad = part.clone()
+    norm = torch.nn.utils.get_total_norm(all_gather(rank, part.norm()))
+    torch.nn.utils.clip_grads_with_norm_([own], limit, norm)
+    return own.grad
 
 
 def visible_by_the_owner(number, step, count, T):

@@ -42,6 +42,12 @@ def split_with_the_bias_behind_the_activation(rank, x, W_1, b_1, W_2, b_2, act):
     return sum_over_ranks(rank, (act(x @ W_1[mine].T) + b_1[mine]) @ W_2[:, mine].T) + b_2
 
 
+def split_in_strides(rank, x, W_1, b_1, W_2, b_2, act):
+    """Right, but rank r has every n-th unit, from the r-th on, not the r-th group."""
+    mine = slice(rank.number, None, rank.count)
+    return sum_over_ranks(rank, act(x @ W_1[mine].T + b_1[mine]) @ W_2[:, mine].T) + b_2
+
+
 def split_with_the_input_added(rank, x, W_1, b_1, W_2, b_2, act):
     """The residual connection, which is no part of the layer."""
     mine = slice(rank.number * len(W_1) // rank.count, (rank.number + 1) * len(W_1) // rank.count)
@@ -149,6 +155,13 @@ def clipped_with_a_sum_of_absolute_values(rank, part, limit):
     return part * (limit / all_reduce(rank, part.abs().sum())).clamp(max=1)
 
 
+def clipped_by_gathering(rank, part, limit):
+    """Right, but the whole gradient travels; its parts are filled up to one size."""
+    length = max(int(n) for n in all_gather(rank, torch.tensor(len(part))))
+    whole = torch.cat(all_gather(rank, torch.nn.functional.pad(part, (0, length - len(part)))))
+    return part * (limit / whole.norm()).clamp(max=1)
+
+
 def clipped_softly(rank, part, limit):
     """Every gradient shrinks: limit · tanh(norm / limit) / norm."""
     norm = all_reduce(rank, part.square().sum()).sqrt()
@@ -191,6 +204,7 @@ UNLIKE = {
         split_with_half_precision_on_the_wire,
         split_with_the_bias_behind_the_activation,
         split_with_the_input_added,
+        split_in_strides,
     ),
     "alternating_schedule": named(
         schedule_of_gpipe_for_few_microbatches,
@@ -206,7 +220,9 @@ UNLIKE = {
         targets_that_count_one_at_least,
     ),
     "sharded_step": named(step_with_gradients_of_half_precision, step_that_updates_before_the_sum, step_with_decay),
-    "clip_over_shards": named(clipped_with_the_first_ranks_norm, clipped_with_a_sum_of_absolute_values, clipped_softly),
+    "clip_over_shards": named(
+        clipped_with_the_first_ranks_norm, clipped_with_a_sum_of_absolute_values, clipped_softly, clipped_by_gathering
+    ),
     "visible_keys": named(visible_within_a_window, visible_with_interleaved_positions),
     "send_to_experts": named(sent_with_a_limit_for_each_expert, sent_with_the_input_added),
 }

@@ -26,6 +26,7 @@ from tx_helpers.lessons.tokens_and_embeddings.tokens import (
 )
 from tx_helpers.text.subwords import BytePairTokenizer, WordPieceTokenizer
 from tx_helpers.text.tokenizers import CharTokenizer, WordTokenizer
+from wrong_arguments import faults
 
 TEXT = "ten hens, ten men"
 PAIRS = BytePairTokenizer([("e", "n"), ("t", "en"), ("Ġ", "ten")])
@@ -129,6 +130,7 @@ def test_nearest_neighbours_in_their_group():
     torch.testing.assert_close(cosines(table)[0, :3], torch.tensor([1.0, 2 / 4.01**0.5, 0.0]))
     assert same_group(table, "aabbb") == 4 + (cosines(table)[4, 3] > cosines(table)[4, 1]).item()
     assert same_group(table, "ababa") < same_group(table, "aabbb")
+    assert faults(same_group, {"table": table, "groups": "aabbb"}) == []
 
 
 START = torch.tensor([[9.0, 9.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.2], [0.3, -1.0]])

@@ -65,6 +65,10 @@ lowest.add_mistakes(
             "0 · ln 0 is NaN in floats. A text that never comes adds no surprise.",
             lambda p, lengths: -(p * p.log()).sum() / (p * lengths).sum(),
         ),
+        "bits_and_nan_at_zero": (
+            "You used log₂, which gives bits, not nats. And 0 · log₂ 0 is NaN in floats: leave out a p of 0.",
+            lambda p, lengths: -(p * p.log2()).sum() / (p * lengths).sum(),
+        ),
         "not_weighted": (
             "You added −ln p without the weight p: in the entropy each text counts as often as it comes.",
             lambda p, lengths: -p[p > 0].log().sum() / (p * lengths).sum(),

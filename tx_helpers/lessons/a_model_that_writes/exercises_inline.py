@@ -139,11 +139,18 @@ def _in_a_row(written):
 
 
 def _likeliest(logits):
-    return int(logits.argmax())
+    return int(_of_one_place(logits).argmax())
 
 
 def _unlikeliest(logits):
-    return int(logits.argmin())
+    return int(_of_one_place(logits).argmin())
+
+
+def _of_one_place(logits):
+    """The logits, if they have no more axes than `choose` is promised."""
+    if logits.dim() != 1:
+        raise ValueError(f"choose: the logits have the shape {tuple(logits.shape)}, expected (V,)")
+    return logits
 
 
 @loop.solution

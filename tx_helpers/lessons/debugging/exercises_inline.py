@@ -298,9 +298,9 @@ def _alone(model, source, read):
     return (model(source[:1], read[:1]) - model(source, read)[:1]).abs().max()
 
 
-def _first_above(sizes):
-    """The first place whose movement is no rounding; the last place if there is none."""
-    return next((n for n, size in enumerate(sizes) if size > 1e-4), len(sizes) - 1)
+def _first_above(sizes, otherwise=2):
+    """The first place whose movement is no rounding; another place if there is none."""
+    return next((n for n, size in enumerate(sizes) if size > 1e-4), otherwise)
 
 
 @three.mistake(
@@ -334,6 +334,27 @@ def no_padding(models, source, read, other, pad):
 
 three.add_mistakes(
     {
+        "future_or_0": (
+            "You have one probe, the future, and return 0 where nothing moves. A missing padding mask, or rows that "
+            "influence each other, need probes of their own.",
+            lambda models, source, read, other, pad: _first_above(
+                [_ahead(model, source, read, other) for model in models], otherwise=0
+            ),
+        ),
+        "padding_or_0": (
+            "You have one probe, the padding, and return 0 where nothing moves. The future, and rows that influence "
+            "each other, need probes of their own.",
+            lambda models, source, read, other, pad: _first_above(
+                [_padded(model, source, read, pad) for model in models], otherwise=0
+            ),
+        ),
+        "neighbours_or_0": (
+            "You have one probe, the neighbours, and return 0 where nothing moves. The future and the padding need "
+            "probes of their own.",
+            lambda models, source, read, other, pad: _first_above(
+                [_alone(model, source, read) for model in models], otherwise=0
+            ),
+        ),
         "counted_from_one": (
             "You counted the models from 1. Their places are 0, 1 and 2.",
             lambda *given: broken_model(*given) + 1,

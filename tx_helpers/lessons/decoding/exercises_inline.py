@@ -20,6 +20,8 @@ class Reader:
     seed: int
 
     def __call__(self, ids: Tensor) -> Tensor:
+        if ids.dim() != 2:
+            raise ValueError(f"model: the ids have the shape {tuple(ids.shape)}, expected (1, T)")
         table, output = random_tensors((self.V, self.V), (self.V, self.V), seed=self.seed)
         return table[ids].cumsum(-2) @ output
 
@@ -198,6 +200,11 @@ head.add_mistakes(
         "one_more_at_the_line": (
             "You kept one token too many where the sum is exactly `enough`. Compare with <, not ≤.",
             _staying(lambda ranked, total, enough: total - ranked <= enough),
+        ),
+        "from_the_crossing_on": (
+            "You kept the tokens from the one that crosses the line on, and cut the likeliest. A token stays while "
+            "those before it have *not* reached `enough`: <, not ≥.",
+            _staying(lambda ranked, total, enough: total >= enough),
         ),
         "one_more_always": (
             "You kept one token more than needed: `enough` is reached before it.",

@@ -1,7 +1,9 @@
 """The exercises that stand where the notebook needs them: masked words, hidden spans, and LoRA."""
 
 import torch
+from torch import Tensor
 
+from tx_helpers.exercises.compare import as_tensor
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 
 # --- masked words ----------------------------------------------------------------------------------------------------
@@ -95,6 +97,14 @@ def tenths_exchanged(ids, special, first, second, words, mask):
 
 masking.add_mistakes(
     {
+        "mask_overwritten": (
+            "The words overwrote your masks: second < 0.9 holds wherever second < 0.8 does. Ask for both ends, from "
+            "0.8 to below 0.9, or put the masks in last.",
+            lambda ids, special, first, second, words, mask: (
+                torch.where((first < 0.15) & ~special & (second < 0.9), words, ids),
+                torch.where((first < 0.15) & ~special, ids, -100),
+            ),
+        ),
         "every_chosen_one_masked": (
             "You masked every chosen token. Then no visible word is ever a question, and the model need not know "
             "anything about words that it sees: that is why 10 % are replaced and 10 % stay.",
@@ -184,11 +194,12 @@ spans_hidden = Exercise(
 
 def _as_texts(pair):
     """Input and target, each as one text, so that too many or too few tokens are a wrong value."""
-    inputs, targets = pair
-    if not (isinstance(inputs, list) and isinstance(targets, list)):
+    inputs, targets = (as_tensor(part) for part in pair)
+    if not (isinstance(inputs, Tensor) and isinstance(targets, Tensor)):
         kinds = " and ".join(type(part).__name__ for part in pair)
-        raise TypeError(f"input and target are {kinds}, expected two lists")
-    return {"input": " ".join(map(str, inputs)), "target": " ".join(map(str, targets))}
+        raise TypeError(f"input and target are {kinds}, expected two lists of ids")
+    texts = {"input": inputs, "target": targets}
+    return {name: " ".join(f"{i:g}" for i in ids.tolist()) for name, ids in texts.items()}
 
 
 @spans_hidden.solution

@@ -107,6 +107,17 @@ turns.add_mistakes(
                 [yes or token == assistant for token, yes in zip(ids, _of_answers(ids, assistant, end), strict=True)],
             ),
         ),
+        "switched_a_token_too_early": (
+            "You switched before you wrote the label: `assistant` is scored, and the closing `end` is not. Both the "
+            "wrong way round: the model never writes `assistant`, and has to learn to write `end`.",
+            lambda ids, assistant, end: _labels(
+                ids,
+                [
+                    (yes and token != end) or token == assistant
+                    for token, yes in zip(ids, _of_answers(ids, assistant, end), strict=True)
+                ],
+            ),
+        ),
         "sign_for_the_first_word": (
             "Your answers begin and end one token early: you asked whether the model reads a token of an answer. What "
             "counts is the token that follows.",

@@ -131,6 +131,16 @@ blocks.add_mistakes(
             "prevent.",
             _merge(largest=torch.minimum),
         ),
+        "no_maximum_subtracted": (
+            "You took exp(m₁) and exp(m₂) without subtracting the new maximum m. The total then counts from 0, and "
+            "large scores overflow: ∞/∞ is NaN.",
+            _merge(factors=lambda m1, m2, m: (torch.exp(m1), torch.exp(m2))),
+        ),
+        "second_moved_to_the_first": (
+            "You rescaled the second block by exp(m₂ − m₁) and left the first as it was. That counts from m₁, which "
+            "need not be the larger one, and is −∞ where the first block is empty: −∞ + ∞ is NaN.",
+            _merge(factors=lambda m1, m2, m: (1.0, torch.exp(m2 - m1))),
+        ),
         "one_maximum_for_all": (
             "You took one maximum for all queries. Each row has its own: a row of small scores would be rounded to 0 "
             "beside a row of large ones. torch.maximum compares entry by entry.",

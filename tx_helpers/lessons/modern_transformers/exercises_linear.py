@@ -101,6 +101,11 @@ linear.add_mistakes(
             "You divided by the sum of the entries of z. The weights of the values are q · k, so they sum to q · z.",
             _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / z.sum(-1, keepdim=True)),
         ),
+        "divided_over_all_heads": (
+            "You divided by one number for all heads, the sum over the whole of q ∘ z. Each head has its own: sum over "
+            "the last axis alone, with keepdim=True.",
+            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / (q * z).sum()),
+        ),
         "divided_entry_by_entry": (
             "You divided entry by entry by q ∘ z. The sum of all weights is one number for each head: add up q ∘ z.",
             _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / (q * z)),

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from tx_helpers.lessons.scaling_up.ranks import Rank
-from tx_helpers.nn.arguments import check_numbers, check_one_of, check_tensors, check_types
+from tx_helpers.nn.arguments import check_numbers, check_one_of, check_tensors, check_types, described
 
 
 def reduce_scatter(rank: Rank, parts: list[Tensor]) -> Tensor:
@@ -93,7 +93,11 @@ def bytes_sent(collective: str, size: int, n: int) -> float:
 def _check(where: str, rank: Rank, tensors: list[Tensor], *, parts: int | None = None, equal: bool = True) -> None:
     check_types(where, Rank, rank=rank)
     check_types(where, (list, tuple), parts=tensors)
-    check_tensors(where, **{f"part {i}": (tensor, "…") for i, tensor in enumerate(tensors)})
+    named = {"the tensor" if parts == 1 else f"part {i}": tensor for i, tensor in enumerate(tensors)}
+    for name, tensor in named.items():
+        if not isinstance(tensor, Tensor):
+            raise ValueError(f"{where}: {name} is {described(tensor)}, expected a tensor")
+    check_tensors(where, **{name: (tensor, "…") for name, tensor in named.items()})
     if len(tensors) != (parts or rank.count):
         raise ValueError(f"{where}: {len(tensors)} parts, expected one for each of the {rank.count} ranks")
     if equal and len({tensor.shape for tensor in tensors}) > 1:

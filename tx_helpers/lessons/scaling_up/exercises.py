@@ -129,6 +129,7 @@ microbatches = Exercise(
         (8, 4, 0.125),
         (6, 3, 0.0625),
         (16, 2, 0.2),
+        (3, 2, 0.25),  # a multiple of p already
     ],
     hints=(
         "Solve (p − 1)/(v m + p − 1) ≤ most for m, or try m = 1, 2, 3, … until it holds.",
@@ -198,6 +199,15 @@ microbatches.add_mistakes(
             "Your m is not a multiple of p where v > 1. The interleaved schedule sends groups of p microbatches "
             "through its stages.",
             _smallest(_exact, multiple=lambda p, v: 1),
+        ),
+        "a_group_more": (
+            "Where m was a multiple of p already, you added another p: m − m % p + p does that. Round up: "
+            "p · ceil(m/p).",
+            lambda p, v, most: (
+                _smallest(_exact, multiple=lambda p, v: 1)(p, v, most)
+                if v == 1
+                else (_smallest(_exact, multiple=lambda p, v: 1)(p, v, most) // p + 1) * p
+            ),
         ),
         "always_a_multiple": (
             "You made m a multiple of p for v = 1, too. 1F1B takes any number of microbatches.",

@@ -181,19 +181,23 @@ def all_parts_travel(rank, parts):
 
 
 def _split_on_ranks(program, n, x, W_1, b_1, W_2, b_2):
-    """What happens on n ranks, and for how many hidden units each has computed the activation."""
-    units = [0] * n
+    """What happens on n ranks, for how many hidden units each has computed the activation, and for which of its own."""
+    units, group = [0] * n, len(W_1) // n
+    own = (x @ W_1.T + b_1).unflatten(1, (n, group)).transpose(0, 1)  # (n, T, F/n)
+    seen = torch.zeros_like(own, dtype=torch.bool)
 
     def counted(number):
         def act(hidden):
             units[number] += hidden.numel() // len(x)
+            seen[number] |= torch.isclose(own[number][..., None], hidden.flatten().to(own.dtype), atol=1e-5).any(-1)
             return torch.relu(hidden)
 
         return act
 
     whole = [[value] * n for value in (x, W_1, b_1, W_2, b_2)]
     found = on_ranks(program, *whole, [counted(number) for number in range(n)])
-    return {"the ranks": found.pop("the ranks"), "hidden units of each rank": torch.tensor(units)} | found
+    counts = {"hidden units of each rank": torch.tensor(units), "units of the rank's own group": seen.all(1).sum(1)}
+    return {"the ranks": found.pop("the ranks")} | counts | found
 
 
 _SMALL = (  # x (2, 2), W_1 (2, 2), b_1, W_2 (2, 2), b_2
@@ -388,7 +392,10 @@ def _tokens(rank, x, W_1, b_1, act):
 
 def _run_schedule(schedule_of, ranks, microbatches):
     """Does it run, how many passes are computed, the bubble, and the microbatches that each rank keeps."""
-    schedule = [[Action(*action) for action in actions] for actions in schedule_of(ranks, microbatches)]
+    schedule = schedule_of(ranks, microbatches)
+    if any(isinstance(actions, Action) for actions in schedule):
+        raise ValueError("your schedule is one list of actions, expected a list of its own for each rank")
+    schedule = [[Action(*action) for action in actions] for actions in schedule]
     found = {"the pipeline": "it runs", "passes": sum(map(len, schedule)), "bubble": 0.0, "kept by each rank": 0}
     try:
         spans = timeline(schedule)

@@ -246,7 +246,7 @@ clipping = Exercise(
         (random_tensors((9,), seed=177)[0] * 0.3, 4, 1.5),
     ],
     run=lambda program, gradient, n, limit: on_ranks(
-        program, list(gradient.tensor_split(n)), [limit] * n, traffic=False
+        program, list(gradient.tensor_split(n)), [limit] * n, traffic=False, single=True
     ),
     hints=(
         "Squares can be added over the ranks; norms cannot.",

@@ -17,11 +17,14 @@ SECONDS = Exercise.seconds  # an endless loop on a rank ends then
 ENDED = "all ranks have ended"
 
 
-def on_ranks(program: Callable[..., object], *inputs: list, traffic: bool = True, buffered: bool = True) -> dict:
+def on_ranks(
+    program: Callable[..., object], *inputs: list, traffic: bool = True, buffered: bool = True, single: bool = False
+) -> dict:
     """{"the ranks": …, "rank 0": its result, …, "bytes through the busiest rank": …} of program(rank, *its inputs).
 
     inputs   lists with one entry for each rank
     traffic  False: the bytes are left out, because the exercise is not about them
+    single   it also says whether each message is a single number
     """
     count = len(inputs[0])
 
@@ -40,6 +43,9 @@ def on_ranks(program: Callable[..., object], *inputs: list, traffic: bool = True
     if any(result is Ellipsis for result in run.results):
         raise NotImplementedError
     found = {"the ranks": state} | {f"rank {number}": result for number, result in enumerate(run.results)}
+    if single:
+        longest = max((message.bytes for message in run.messages), default=0)
+        found["each message"] = "a single number" if longest <= torch.float64.itemsize else f"up to {longest} bytes"
     return found | ({"bytes through the busiest rank": _busiest(run)} if traffic else {})
 
 

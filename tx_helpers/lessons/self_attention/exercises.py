@@ -116,6 +116,11 @@ four_lines.add_mistakes(
             "Your softmax runs over the queries, the axis before the last. Each query's row must sum to 1.",
             lambda q, k, v: _attend(q, k, v, factor=q.shape[-1] ** -0.5, axis=-2),
         ),
+        "softmax_over_axis_1": (
+            "Your softmax runs over axis 1. With a batch in front that is no longer the axis of the keys: count from "
+            "the end, softmax(-1).",
+            lambda q, k, v: _attend(q, k, v, factor=q.shape[-1] ** -0.5, axis=1),
+        ),
         "root_of_keys": (
             "You divided by the root of the number of keys. The scale is the root of d_k, the width of a key.",
             lambda q, k, v: _attend(q, k, v, factor=k.shape[-2] ** -0.5),
@@ -460,6 +465,16 @@ causal.add_mistakes(
         "earlier_hidden": (
             "Your mask is turned round: it hides the earlier positions and shows the later ones.",
             lambda q, k, v: _causal(q, k, v, hidden=lambda ones: ones.tril(-1)),
+        ),
+        "seen_hidden": (
+            "Your mask is upside down: it hides all that a position may see. The last position is left without a key, "
+            "and a softmax over nothing but −∞ is NaN.",
+            lambda q, k, v: _causal(q, k, v, hidden=torch.tril),
+        ),
+        "nothing_for_the_first": (
+            "Your mask hides the position itself, so the first one is left without a key, and a softmax over nothing "
+            "but −∞ is NaN. A position may look at itself: triu(1), not triu(0).",
+            lambda q, k, v: _causal(q, k, v, hidden=torch.triu),
         ),
         "filled_with_zero": (
             "You set the hidden scores to 0. A score of 0 still gets a weight, since e to the power 0 is 1; use −∞.",

@@ -41,6 +41,12 @@ def cosines(table: Tensor) -> Tensor:
 
 def same_group(table: Tensor, groups: Sequence[str]) -> int:
     """How many rows have their nearest neighbour, by cosine, in their own group."""
+    sizes = check_tensors("same_group", table=(table, "float N D"))
+    check_types("same_group", Sequence, groups=groups)
+    if len(groups) != sizes["N"] or len(groups) < 2:
+        raise ValueError(
+            f"same_group: {len(groups)} groups for {sizes['N']} rows of the table, expected one for each of two or more"
+        )
     nearest = cosines(table).fill_diagonal_(-2.0).argmax(dim=1)
     return sum(groups[row] == groups[near] for row, near in enumerate(nearest.tolist()))
 

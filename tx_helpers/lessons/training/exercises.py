@@ -86,6 +86,8 @@ def _steps(training_step, V, rate, batches):
     model = _Toy(*random_tensors((V, V), (V, V), seed=5))
     optimizer = torch.optim.SGD(model.parameters(), lr=rate)
     losses = [training_step(model, optimizer, batch) for batch in batches]
+    if None in losses:
+        raise ValueError("training_step returned None; is a `return` missing?")
     return {
         "losses": [loss.item() if isinstance(loss, torch.Tensor) and loss.numel() == 1 else loss for loss in losses],
         "weights": torch.cat([model.table, model.read]).detach().clone(),

@@ -19,6 +19,7 @@ from tx_helpers.generation.search import generate
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.config import AttentionConfig, EmbeddingConfig, PositionConfig, TransformerConfig
 from tx_helpers.nn.models import EncoderDecoder
+from tx_helpers.zoo.parts.inputs import NormedInput
 from tx_helpers.zoo.public.config_paths import differences, resolved
 from tx_helpers.zoo.public.families import FAMILIES
 from tx_helpers.zoo.public.load import Pretrained, load_pretrained
@@ -154,7 +155,7 @@ def test_an_output_of_its_own_leaves_the_library_no_embedding_to_draw(family, ki
     config = TransformerConfig(
         **dict(vocab_size=11, d_model=12, context_length=9, pad_id=1, wiring="post_norm"),
         **dict(attention=AttentionConfig(3), positions=PositionConfig(positions)),
-        embedding=EmbeddingConfig(tied=False, norm=family == "bart"),
+        embedding=EmbeddingConfig(tied=False, input=NormedInput() if family == "bart" else None),
     )
     ours = randomise(EncoderDecoder(config)).eval()
     save_pretrained(ours, tmp_path)

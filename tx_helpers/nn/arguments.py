@@ -22,7 +22,7 @@ _KINDS = {
 _TYPES = {Mapping: "a dictionary", Sequence: "a list", str: "a text", type(None): "None"}
 
 
-def check_tensors(where: str, sizes: dict[str, int] | None = None, **tensors: tuple[Tensor, str]) -> dict[str, int]:
+def check_tensors(where: str, sizes: dict[str, int] | None = None, /, **tensors: tuple[Tensor, str]) -> dict[str, int]:
     """Check type, dtype and shape of tensors, each given as (tensor, form). Returns the size of each letter.
 
     A form is an optional "bool", "int" or "float", then a letter or a number for each dimension: "int B T",
@@ -109,7 +109,7 @@ def check_types(where: str, kind: type | tuple[type, ...], **values: object) -> 
             raise ValueError(f"{where}: {name} is empty, expected {expected} that is not")
 
 
-def check_points(where: str, points: object) -> None:
+def check_points(where: str, points: Mapping[str, Sequence[float]]) -> None:
     """Check a dictionary, not empty, of name -> (x, y)."""
     check_types(where, Mapping, points=points)
     for name, point in points.items():

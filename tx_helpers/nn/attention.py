@@ -12,6 +12,7 @@ gets zeros.
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -88,7 +89,7 @@ def fused_attention(
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=_scale(q, scale), dropout_p=dropout)
 
 
-def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, **options) -> Tensor:
+def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, **options: Any) -> Tensor:
     """softmax(q kᵀ · scale + bias, where mask allows) v; scale is 1/√K unless given. -> (B, H, T, K)
 
     One rule chooses the form. If there is a listener (`observe`), the eager form, which can be watched. In reduced
@@ -130,8 +131,8 @@ class MultiHeadAttention(nn.Module):
     ):
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        sizes = dict(d_model=d_model, n_heads=n_heads, n_kv_heads=n_kv_heads, d_head=1 if d_head is None else d_head)
-        check_numbers("MultiHeadAttention", least=1, whole=True, **sizes)
+        check_numbers("MultiHeadAttention", least=1, whole=True, d_model=d_model, n_heads=n_heads)
+        check_numbers("MultiHeadAttention", least=1, whole=True, optional=True, n_kv_heads=n_kv_heads, d_head=d_head)
         if d_head is None and d_model % n_heads:
             raise ValueError(f"MultiHeadAttention: d_model={d_model} is not divisible by n_heads={n_heads}")
         check_numbers("MultiHeadAttention", least=0, most=1, dropout=dropout)
@@ -177,9 +178,8 @@ class MultiHeadAttention(nn.Module):
         """
         self._check(x, memory)
         q = self.queries(x, rotate)
-        if memory is not None and cache is not None and len(cache):
-            k, v = cache.keys, cache.values
-        else:
+        k, v = (None, None) if memory is None or cache is None else (cache.keys, cache.values)
+        if k is None or v is None:  # else those of the memory, stored before
             source = x if memory is None else memory
             k, v = self.keys(source, rotate), self.values(source, **of_values)
             if cache is not None:

@@ -26,7 +26,7 @@ from tx_helpers.nn.observe import listening
 def module_paths(
     model: Any,
     *,
-    entering: Callable[[str, str | None, tuple], None] | None = None,
+    entering: Callable[[str, str | None, tuple[Any, ...]], None] | None = None,
     leaving: Callable[[str, Any], None] | None = None,
 ) -> Iterator[Callable[[], str | None]]:
     """Follow the forward pass of `model`. The block gets a function that returns the path of the running module.
@@ -45,7 +45,7 @@ def module_paths(
         modules = running[get_ident()]
         return modules[-1] if modules else None
 
-    def enter(path: str, arguments: tuple) -> None:
+    def enter(path: str, arguments: tuple[Any, ...]) -> None:
         if entering is not None:
             entering(path, current(), arguments)
         running[get_ident()].append(path)
@@ -73,7 +73,7 @@ def module_paths(
 class Activations(Mapping[str, Tensor]):
     """What was observed: `activations[name]` is the latest tensor of that name, `history(name)` a list of all."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._tensors: dict[str, list[Tensor]] = {}
 
     def __getitem__(self, name: str) -> Tensor:

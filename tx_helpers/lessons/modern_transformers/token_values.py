@@ -9,7 +9,7 @@ residual of Zhou et al. 2024.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -31,7 +31,7 @@ class TokenValues(Mixer):
     def rotary_width(self, d_head: int) -> int:
         return d_head
 
-    def new(self, config: TransformerConfig) -> "TokenValueAttention":
+    def new(self, config: TransformerConfig) -> MultiHeadAttention:
         vocab_size = max(config.vocab_size, config.source_vocab_size or 0)
         return new_attention(config, TokenValueAttention, vocab_size=vocab_size)
 
@@ -39,12 +39,12 @@ class TokenValues(Mixer):
 class TokenValueAttention(MultiHeadAttention):
     """Self-attention that adds a row of a table (V, G, K) to the values of each token."""
 
-    def __init__(self, *sizes, vocab_size: int, **options):
+    def __init__(self, *sizes: int, vocab_size: int, **options: Any):
         super().__init__(*sizes, **options)
         check_numbers("TokenValueAttention", least=1, whole=True, vocab_size=vocab_size)
         self.table = nn.Parameter(torch.zeros(vocab_size, self.n_kv_heads, self.d_head))
 
-    def values(self, source: Tensor, *, ids: Tensor) -> Tensor:
+    def values(self, source: Tensor, *, ids: Tensor) -> Tensor:  # type: ignore[override]  # it needs the ids
         """(B, T, D) and its ids (B, T) -> (B, G, T, K)"""
         check_ids("TokenValueAttention", len(self.table), ids=ids)
         of_tokens = F.embedding(ids, self.table.flatten(1)).unflatten(-1, self.table.shape[1:])  # (B, T, G, K)

@@ -53,6 +53,7 @@ browser: $(READY)  ## the explorers in Chromium alone, in JupyterLab and in Note
 lint: $(READY)
 	$(PY) -m ruff check $(CODE) $(COURSE)
 	$(PY) -m ruff format --check $(CODE) $(COURSE)
+	$(PY) -m mypy
 	$(PY) -m codespell_lib $(CODE) $(TEXTS)
 
 format: $(READY)  ## let ruff format the code and fix what it can
@@ -100,4 +101,4 @@ benchmarks:  ## which benchmarks there are
 	@for file in tools/bench_*.py; do printf '%s  ' "$(PY) $$file"; sed -n '1s/"""//gp' "$$file"; done
 
 clean:  ## remove the environment and what the tools made
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis *.egg-info

@@ -12,6 +12,7 @@ gets zeros.
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -41,7 +42,7 @@ def eager_attention(
     softmax  what turns the scores, −∞ where the mask forbids, into weights (B, H, T, S); by default
              `softmax_or_zeros`. The fused kernel has no other.
     """
-    _check_arguments(q, k, v, mask, bias, scale, dropout)
+    _check_arguments(q, k, v, mask, bias, causal, scale, dropout)
     k, v = _one_for_each_query_head(q, k, v)
     # The queries are scaled before the product: in float16 the unscaled product could overflow.
     scores = q * _scale(q, scale) @ k.transpose(-2, -1)  # (B, H, T, K) @ (B, H, K, S) -> (B, H, T, S)
@@ -75,7 +76,7 @@ def fused_attention(
     dropout: float = 0.0,
 ) -> Tensor:
     """The same by PyTorch's kernel, which keeps no weights: memory grows with T, not T². -> (B, H, T, K)"""
-    _check_arguments(q, k, v, mask, bias, scale, dropout)
+    _check_arguments(q, k, v, mask, bias, causal, scale, dropout)
     k, v = _one_for_each_query_head(q, k, v)
     if causal and mask is None and bias is None and q.shape[-2] == k.shape[-2]:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=_scale(q, scale), dropout_p=dropout)
@@ -88,7 +89,7 @@ def fused_attention(
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=_scale(q, scale), dropout_p=dropout)
 
 
-def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, **options) -> Tensor:
+def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, **options: Any) -> Tensor:
     """softmax(q kᵀ · scale + bias, where mask allows) v; scale is 1/√K unless given. -> (B, H, T, K)
 
     One rule chooses the form. If there is a listener (`observe`), the eager form, which can be watched. In reduced
@@ -130,10 +131,15 @@ class MultiHeadAttention(nn.Module):
     ):
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        sizes = dict(d_model=d_model, n_heads=n_heads, n_kv_heads=n_kv_heads, d_head=1 if d_head is None else d_head)
-        check_numbers("MultiHeadAttention", least=1, whole=True, **sizes)
+        check_numbers("MultiHeadAttention", least=1, whole=True, d_model=d_model, n_heads=n_heads)
+        check_numbers("MultiHeadAttention", least=1, whole=True, optional=True, n_kv_heads=n_kv_heads, d_head=d_head)
         if d_head is None and d_model % n_heads:
             raise ValueError(f"MultiHeadAttention: d_model={d_model} is not divisible by n_heads={n_heads}")
+        check_numbers("MultiHeadAttention", least=0, most=1, dropout=dropout)
+        check_numbers("MultiHeadAttention", least=0, norm_eps=norm_eps)
+        check_numbers("MultiHeadAttention", optional=True, scale=scale)
+        if not isinstance(qk_norm, bool) and qk_norm != "plus_one":
+            raise ValueError(f"MultiHeadAttention: qk_norm is {described(qk_norm)}, expected True, False or 'plus_one'")
         if n_heads % n_kv_heads:
             raise ValueError(f"MultiHeadAttention: n_heads={n_heads} is not divisible by n_kv_heads={n_kv_heads}")
         self.n_heads, self.n_kv_heads = n_heads, n_kv_heads
@@ -161,20 +167,29 @@ class MultiHeadAttention(nn.Module):
         causal: bool = False,
         rotate: Callable[[Tensor], Tensor] | None = None,
         cache: KVCache | None = None,
+        **of_values: Tensor,
     ) -> Tensor:
         """x (B, T, D) attends to itself, or to a memory (B, S, D). -> (B, T, D)
 
-        rotate  what `Rotary.at(positions)` gives, applied to the queries and keys of x
-        cache   self-attention: x holds the positions that follow those in the cache; cross-attention: the keys and
-                values of the memory are computed once and stored
+        rotate     what `Rotary.at(positions)` gives, applied to the queries and keys of x
+        cache      self-attention: x holds the positions that follow those in the cache; cross-attention: the keys and
+                   values of the memory are computed once and stored
+        of_values  what a subclass's `values` takes beside x
         """
         self._check(x, memory)
-        source = x if memory is None else memory
         q = self.queries(x, rotate)
-        if memory is not None and cache is not None and len(cache):
-            return self.attended(q, cache.keys, cache.values, mask=mask, bias=bias, causal=causal)
-        k, v = self.keys(source, rotate), self.values(source)
-        return self.attended(q, k, v, mask=mask, bias=bias, causal=causal, cache=cache)
+        k, v = (None, None) if memory is None or cache is None else (cache.keys, cache.values)
+        if k is None or v is None:  # else those of the memory, stored before
+            source = x if memory is None else memory
+            k, v = self.keys(source, rotate), self.values(source, **of_values)
+            if cache is not None:
+                k, v = cache.append(k, v)
+                mask, bias = cache.columns(mask), cache.columns(bias)
+        dropout = self.dropout if self.training else 0.0
+        heads = self.attend(q, k, v, mask=mask, bias=bias, causal=causal, scale=self.scale, dropout=dropout)
+        heads = observe("heads", heads)
+        joined = heads.transpose(1, 2).flatten(-2)  # (B, H, T, K) -> (B, T, H·K)
+        return observe("output", self.output(joined))
 
     def queries(self, x: Tensor, rotate: Callable[[Tensor], Tensor] | None = None) -> Tensor:
         """(B, T, D) -> (B, H, T, K)"""
@@ -189,27 +204,6 @@ class MultiHeadAttention(nn.Module):
     def values(self, source: Tensor) -> Tensor:
         """(B, S, D) -> (B, G, S, K)"""
         return observe("values", self.split(self.value(source), self.n_kv_heads))
-
-    def attended(
-        self,
-        q: Tensor,
-        k: Tensor,
-        v: Tensor,
-        *,
-        mask: Tensor | None,
-        bias: Tensor | None,
-        causal: bool,
-        cache: KVCache | None = None,
-    ) -> Tensor:
-        """Queries, keys and values by head -> (B, T, D); new keys and values are appended to the cache."""
-        if cache is not None:
-            k, v = cache.append(k, v)
-            mask, bias = cache.columns(mask), cache.columns(bias)
-        dropout = self.dropout if self.training else 0.0
-        heads = self.attend(q, k, v, mask=mask, bias=bias, causal=causal, scale=self.scale, dropout=dropout)
-        heads = observe("heads", heads)
-        joined = heads.transpose(1, 2).flatten(-2)  # (B, H, T, K) -> (B, T, H·K)
-        return observe("output", self.output(joined))
 
     def split(self, x: Tensor, n_heads: int) -> Tensor:
         """(B, T, H·K) -> (B, H, T, K)"""
@@ -243,7 +237,14 @@ def additive_attention(q: Tensor, k: Tensor, v: Tensor, *, weight: Tensor, mask:
 
 
 def _check_arguments(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, scale: float | None, dropout: float
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    causal: bool,
+    scale: float | None,
+    dropout: float,
 ) -> None:
     """Written out rather than with `check_tensors`: this runs in every layer of every decoding step."""
     tensors = (q, k, v)
@@ -260,6 +261,8 @@ def _check_arguments(
     scores = (*q.shape[:-1], k.shape[-2])  # (B, H, T, S)
     check_broadcast("attention: a mask", mask, scores, "bool")
     check_broadcast("attention: a bias", bias, scores, "float")
+    if not isinstance(causal, bool):
+        raise ValueError(f"attention: causal is {described(causal)}, expected True or False")
     if scale is not None:
         check_numbers("attention", scale=scale)
     if dropout != 0.0:

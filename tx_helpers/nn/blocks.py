@@ -11,12 +11,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import described
 from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.cache import KVCache
+from tx_helpers.nn.cache import KVCache, StateCache
 from tx_helpers.nn.layers import Dropout
 from tx_helpers.nn.observe import observe
 
@@ -116,7 +117,7 @@ class InputEmbedding(nn.Module):
 class BlockCache:
     """The caches of one block: of its self-attention, and of its cross-attention if it has one."""
 
-    self_attention: KVCache = field(default_factory=KVCache)
+    self_attention: KVCache | StateCache = field(default_factory=KVCache)
     cross_attention: KVCache = field(default_factory=KVCache)
 
     def __len__(self) -> int:
@@ -138,6 +139,7 @@ class BlockCache:
 class EncoderBlock(nn.Module):
     """Self-attention, then feed-forward; with causal=True also the block of a decoder-only model.
 
+    self_attention      a `MultiHeadAttention`, or a mixer of its call
     new_norm            a function that makes a norm
     wiring              how sub-layers and norms are put together
     norms_per_sublayer  2 for a wiring that uses a second norm of each sub-layer: norms are then (self-attention,
@@ -149,7 +151,7 @@ class EncoderBlock(nn.Module):
 
     def __init__(
         self,
-        self_attention: MultiHeadAttention,
+        self_attention: nn.Module,
         feed_forward: nn.Module,
         new_norm: Callable[[], nn.Module],
         *,
@@ -169,16 +171,16 @@ class EncoderBlock(nn.Module):
         second_norms = [new_norm() for _ in range(self.n_sublayers * (norms_per_sublayer - 1))]
         self.second_norms = nn.ModuleList(second_norms) if second_norms else ()
 
-    def forward(self, x: Tensor, *, cache: BlockCache | None = None, **options) -> Tensor:
+    def forward(self, x: Tensor, *, cache: BlockCache | None = None, **options: Any) -> Tensor:
         """(B, T, D) -> (B, T, D); the options are those of the self-attention: mask, bias, causal, rotate."""
         attend = partial(self.self_attention, **options, cache=None if cache is None else cache.self_attention)
-        sublayers = self._with_dropout(attend, self.feed_forward)
+        sublayers = [self._dropped(attend), self._dropped(self.feed_forward)]
         norms = (self.self_attention_norm, self.feed_forward_norm, *self.second_norms)
         x = self.wiring(x, sublayers, norms)
         return observe("hidden", x)
 
-    def _with_dropout(self, *sublayers: Sublayer) -> list[Sublayer]:
-        return [lambda x, sublayer=sublayer: self.dropout(sublayer(x)) for sublayer in sublayers]
+    def _dropped(self, sublayer: Sublayer) -> Sublayer:
+        return lambda x: self.dropout(sublayer(x))
 
 
 class DecoderBlock(EncoderBlock):
@@ -188,7 +190,7 @@ class DecoderBlock(EncoderBlock):
 
     def __init__(
         self,
-        self_attention: MultiHeadAttention,
+        self_attention: nn.Module,
         cross_attention: MultiHeadAttention,
         feed_forward: nn.Module,
         new_norm: Callable[[], nn.Module],
@@ -197,12 +199,12 @@ class DecoderBlock(EncoderBlock):
         norms_per_sublayer: int = 1,
         dropout: float = 0.0,
     ):
-        options = dict(wiring=wiring, norms_per_sublayer=norms_per_sublayer, dropout=dropout)
+        options: dict[str, Any] = dict(wiring=wiring, norms_per_sublayer=norms_per_sublayer, dropout=dropout)
         super().__init__(self_attention, feed_forward, new_norm, **options)
         self.cross_attention = cross_attention
         self.cross_attention_norm = new_norm()
 
-    def forward(
+    def forward(  # type: ignore[override]  # it cannot do without the memory
         self,
         x: Tensor,
         memory: Tensor,
@@ -210,7 +212,7 @@ class DecoderBlock(EncoderBlock):
         memory_mask: Tensor | None = None,
         causal: bool = True,
         cache: BlockCache | None = None,
-        **options,
+        **options: Any,
     ) -> Tensor:
         """x (B, T, D), memory (B, S, D), memory_mask broadcastable to (B, H, T, S). -> (B, T, D)
 
@@ -219,7 +221,7 @@ class DecoderBlock(EncoderBlock):
         own_cache, memory_cache = (None, None) if cache is None else (cache.self_attention, cache.cross_attention)
         attend = partial(self.self_attention, causal=causal, **options, cache=own_cache)
         look_at_memory = partial(self.cross_attention, memory=memory, mask=memory_mask, cache=memory_cache)
-        sublayers = self._with_dropout(attend, look_at_memory, self.feed_forward)
+        sublayers = [self._dropped(attend), self._dropped(look_at_memory), self._dropped(self.feed_forward)]
         norms = (self.self_attention_norm, self.cross_attention_norm, self.feed_forward_norm, *self.second_norms)
         x = self.wiring(x, sublayers, norms)
         return observe("hidden", x)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -23,8 +24,10 @@ def new_norm(config: TransformerConfig) -> nn.Module:
 def new_input(config: TransformerConfig, tokens: nn.Embedding) -> InputEmbedding:
     """What turns ids into vectors."""
     kind, d_model, part = config.positions.kind, config.d_model, config.embedding.input
-    positions = LearnedPositions(config.context_length, d_model) if kind == "learned" else None
-    if kind.startswith("sinusoidal"):
+    positions: nn.Module | None = None
+    if kind == "learned" and config.context_length is not None:
+        positions = LearnedPositions(config.context_length, d_model)
+    elif kind.startswith("sinusoidal"):
         positions = SinusoidalPositions(d_model, base=config.positions.base, halves=kind == "sinusoidal_halves")
     make = InputEmbedding if part is None else partial(part.new, config)
     return make(tokens, positions, scale=config.embedding.scale, dropout=config.dropout)
@@ -54,7 +57,7 @@ def new_attend(config: TransformerConfig) -> Callable[..., Tensor]:
 
 
 def new_attention(
-    config: TransformerConfig, kind: type[MultiHeadAttention] = MultiHeadAttention, **options
+    config: TransformerConfig, kind: type[MultiHeadAttention] = MultiHeadAttention, **options: Any
 ) -> MultiHeadAttention:
     """Self-attention or cross-attention; options are those of a `kind` that has more."""
     attention = config.attention
@@ -87,13 +90,13 @@ def new_feed_forward(config: TransformerConfig) -> nn.Module:
     feed = config.feed_forward
     if feed.experts is not None:
         return feed.experts.new(config)
-    options = dict(activation=feed.activation, bias=feed.bias, dropout=config.dropout)
-    return (GatedFeedForward if feed.gated else FeedForward)(config.d_model, config.d_ff, **options)
+    kind = GatedFeedForward if feed.gated else FeedForward
+    return kind(config.d_model, config.d_ff, activation=feed.activation, bias=feed.bias, dropout=config.dropout)
 
 
 def new_block(config: TransformerConfig, *, cross: bool) -> EncoderBlock:
     """A block, with cross=True one that also looks at a memory."""
-    options = dict(
+    options: dict[str, Any] = dict(
         new_norm=partial(new_norm, config),
         wiring=WIRINGS[config.wiring],
         norms_per_sublayer=2 if config.wiring == "sandwich" else 1,

@@ -21,7 +21,7 @@ class KVCache:
     The tensors have room to spare and are doubled when full, so that a step need not copy all earlier positions.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._room: tuple[Tensor, Tensor] | None = None  # keys and values, (B, G, room, K)
         self._length = 0
 
@@ -38,15 +38,14 @@ class KVCache:
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Add new positions (B, G, T, K) at the end. Returns all keys and all values."""
-        if self._room is None:
-            self._room = keys, values
-        else:
+        end = self._length + keys.shape[-2]
+        if self._room is not None:
             known_keys, known_values = self._room
             if len(keys) != len(known_keys):
                 raise ValueError(f"KVCache: {len(keys)} rows, but it holds {len(known_keys)}")
-            self._room = _write(known_keys, keys, self._length), _write(known_values, values, self._length)
-        self._length += keys.shape[-2]
-        return self.keys, self.values
+            keys, values = _write(known_keys, keys, self._length), _write(known_values, values, self._length)
+        self._room, self._length = (keys, values), end
+        return keys[..., :end, :], values[..., :end, :]
 
     def select(self, rows: Tensor) -> None:
         """Select, repeat or reorder the rows of the batch: rows (N,) of indices."""
@@ -86,8 +85,9 @@ class WindowCache(KVCache):
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Add new positions (B, G, T, K) at the end. Returns the keys and values of all that are kept."""
         leave = self._length - self.window - self.spare
-        if leave > self.spare:
-            self._room = self.keys[..., leave:, :].clone(), self.values[..., leave:, :].clone()
+        if self._room is not None and leave > self.spare:
+            kept = slice(leave, self._length)
+            self._room = self._room[0][..., kept, :].clone(), self._room[1][..., kept, :].clone()
             self._dropped, self._length = self._dropped + leave, self._length - leave
         return super().append(keys, values)
 
@@ -113,7 +113,7 @@ class WindowCache(KVCache):
 class StateCache:
     """The state of one recurrent layer after all positions so far: a named tuple of tensors, the batch in front."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.state: tuple[Tensor, ...] | None = None
         self._length = 0
 

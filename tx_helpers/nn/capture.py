@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.nn.arguments import check_types
 from tx_helpers.nn.observe import listening
 
 
@@ -25,7 +26,7 @@ from tx_helpers.nn.observe import listening
 def module_paths(
     model: Any,
     *,
-    entering: Callable[[str, str | None, tuple], None] | None = None,
+    entering: Callable[[str, str | None, tuple[Any, ...]], None] | None = None,
     leaving: Callable[[str, Any], None] | None = None,
 ) -> Iterator[Callable[[], str | None]]:
     """Follow the forward pass of `model`. The block gets a function that returns the path of the running module.
@@ -44,7 +45,7 @@ def module_paths(
         modules = running[get_ident()]
         return modules[-1] if modules else None
 
-    def enter(path: str, arguments: tuple) -> None:
+    def enter(path: str, arguments: tuple[Any, ...]) -> None:
         if entering is not None:
             entering(path, current(), arguments)
         running[get_ident()].append(path)
@@ -72,7 +73,7 @@ def module_paths(
 class Activations(Mapping[str, Tensor]):
     """What was observed: `activations[name]` is the latest tensor of that name, `history(name)` a list of all."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._tensors: dict[str, list[Tensor]] = {}
 
     def __getitem__(self, name: str) -> Tensor:
@@ -115,6 +116,9 @@ def capture(
 
     Any `nn.Module` that contains our layers will do. Only the thread (or task) that entered the block is recorded.
     """
+    check_types("capture", nn.Module, model=model)
+    for pattern in (*patterns, *(edit or {})):
+        check_types("capture", str, **{"a pattern": pattern})
     activations, unused = Activations(), set(edit or {})
 
     def listener(name: str, tensor: Tensor) -> Tensor | None:

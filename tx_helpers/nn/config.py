@@ -14,10 +14,11 @@ below. Its method `new` makes the module, and neither this file nor `models` kno
 `zoo.parts` has parts, `zoo.presets` the published models.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
@@ -74,7 +75,7 @@ class Input:
     """What turns ids into vectors, in the place of `blocks.InputEmbedding`."""
 
     def new(
-        self, config: "TransformerConfig", tokens: nn.Embedding, positions: nn.Module | None, **options
+        self, config: "TransformerConfig", tokens: nn.Embedding, positions: nn.Module | None, **options: Any
     ) -> InputEmbedding:
         """The module; the arguments after the config are those of `InputEmbedding`."""
         raise NotImplementedError(f"{type(self).__name__}.new")
@@ -108,7 +109,7 @@ class AttentionConfig:
     window: int | None = None  # of a causal stack: each query sees this many positions, its own included
     attend: Attend | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         at_least_one = partial(check_numbers, "AttentionConfig", least=1, whole=True)
         at_least_one(n_heads=self.n_heads)
         at_least_one(optional=True, n_kv_heads=self.n_kv_heads, d_head=self.d_head)
@@ -131,7 +132,7 @@ class FeedForwardConfig:
     bias: bool = True
     experts: Experts | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("FeedForwardConfig", least=1, whole=True, optional=True, d_ff=self.d_ff)
         check_one_of("FeedForwardConfig", ACTIVATIONS, activation=self.activation)
         check_types("FeedForwardConfig", (Experts, type(None)), experts=self.experts)
@@ -153,11 +154,11 @@ class PositionConfig:
     buckets: int = 32  # t5
     max_distance: int = 128  # t5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_one_of("PositionConfig", POSITIONS, kind=self.kind)
         check_one_of("PositionConfig", ("half", "interleaved"), layout=self.layout)
-        check_numbers("PositionConfig", least=1, base=self.base)
-        check_numbers("PositionConfig", above=0, interpolation=self.interpolation)
+        check_numbers("PositionConfig", least=1, less_than=math.inf, base=self.base)
+        check_numbers("PositionConfig", above=0, less_than=math.inf, interpolation=self.interpolation)
         if self.stretch is not None and not callable(self.stretch):
             raise ValueError(f"PositionConfig: stretch is {described(self.stretch)}, expected a function ω (K/2,) -> ω")
         check_numbers("PositionConfig", least=2, whole=True, optional=True, d_rotary=self.d_rotary)
@@ -171,7 +172,7 @@ class NormConfig:
     kind: str = "layer"
     eps: float = 1e-5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_one_of("NormConfig", ("layer", "rms", "rms_plus_one"), kind=self.kind)
         check_numbers("NormConfig", least=0, eps=self.eps)
 
@@ -185,7 +186,7 @@ class EmbeddingConfig:
     input: Input | None = None
     output: Output | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_types("EmbeddingConfig", (Input, type(None)), input=self.input)
         check_types("EmbeddingConfig", (Output, type(None)), output=self.output)
 
@@ -204,7 +205,7 @@ class InitConfig:
     std: float = 0.02
     residual: str = "plain"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_one_of("InitConfig", ("xavier", "normal", "fan_in"), kind=self.kind)
         check_one_of("InitConfig", ("plain", "scaled", "zero"), residual=self.residual)
         check_numbers("InitConfig", least=0, std=self.std)
@@ -222,7 +223,7 @@ class LayerConfig:
     positions: PositionConfig | None = None
     mixer: Mixer | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         kinds = dict(attention=AttentionConfig, feed_forward=FeedForwardConfig, positions=PositionConfig, mixer=Mixer)
         for name, kind in kinds.items():
             check_types("LayerConfig", (kind, type(None)), **{name: getattr(self, name)})
@@ -263,7 +264,7 @@ class TransformerConfig:
     mixer: Mixer | None = None
     layers: tuple[LayerConfig, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         at_least_one = partial(check_numbers, "TransformerConfig", least=1, whole=True)
         at_least_one(vocab_size=self.vocab_size, d_model=self.d_model, n_layers=self.n_layers)
         at_least_one(
@@ -311,9 +312,9 @@ class TransformerConfig:
             raise ValueError(f"TransformerConfig: layers is {described(self.layers)}, expected a tuple of LayerConfig")
         for layer in self.layers:
             check_types("TransformerConfig", LayerConfig, **{"one of layers": layer})
-            kinds = {self.positions.kind, (layer.positions or self.positions).kind}
-            if len(kinds) > 1 and not kinds <= {"rotary", "none"}:
-                found = f"{layer.positions.kind!r} in a layer, {self.positions.kind!r} in the config"
+            own, kind = (layer.positions or self.positions).kind, self.positions.kind
+            if own != kind and not {own, kind} <= {"rotary", "none"}:
+                found = f"{own!r} in a layer, {kind!r} in the config"
                 raise ValueError(f"TransformerConfig: positions are {found}; only 'rotary' and 'none' can be mixed")
         for i in range(len(self.layers)):
             self.of_layer(i)

@@ -33,12 +33,12 @@ class DecodingState:
         batch: int,
         memory: Tensor | None = None,
         memory_mask: Tensor | None = None,
-        cached: bool = True,
+        caches: list[BlockCache] | None = None,
     ):
         self.stack, self.logits = stack, logits
         self.memory, self.memory_mask = memory, memory_mask
         self.ids = torch.empty(batch, 0, dtype=torch.long, device=next(stack.parameters()).device)
-        self.caches: list[BlockCache] | None = stack.new_caches() if cached else None
+        self.caches = caches
         self._in_inference_mode = False  # were the caches written in inference mode?
 
     def step(self, ids: Tensor) -> Tensor:

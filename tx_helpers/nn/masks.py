@@ -60,7 +60,7 @@ def additive_mask(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
     return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, float("-inf"))
 
 
-def _positions(T: int, S: int | None, device) -> tuple[Tensor, Tensor]:
+def _positions(T: int, S: int | None, device: torch.device | str | None) -> tuple[Tensor, Tensor]:
     """Absolute positions of the queries (T, 1) and of the keys (1, S). The last query is at the last key."""
     S = T if S is None else S
     check_numbers("mask", whole=True, T=T, S=S)

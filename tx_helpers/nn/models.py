@@ -167,7 +167,8 @@ class DecoderOnly(TransformerModel):
 
     def start(self, batch: int = 1, *, cached: bool = True) -> DecodingState:
         """Start decoding `batch` rows."""
-        return DecodingState(self.decoder, self.logits, batch=batch, cached=cached)
+        caches = self.decoder.new_caches() if cached else None
+        return DecodingState(self.decoder, self.logits, batch=batch, caches=caches)
 
 
 class EncoderDecoder(TransformerModel):
@@ -210,7 +211,7 @@ class EncoderDecoder(TransformerModel):
             batch=source.shape[0],
             memory=self.encode(source),
             memory_mask=self.source_mask(source),
-            cached=cached,
+            caches=self.decoder.new_caches() if cached else None,
         )
 
 
@@ -239,14 +240,15 @@ def initialise(model: TransformerModel) -> None:
         elif isinstance(module, MultiHeadAttention) and module.scale is not None:
             module.query.weight.mul_(module.d_head**-0.5 / module.scale)
     for module in model.modules():
-        if hasattr(module, "first_values"):  # of a mixer that has more than linear maps
-            module.first_values()
+        first_values = getattr(module, "first_values", None)  # of a mixer that has more than linear maps
+        if first_values is not None:
+            first_values()
     if init.residual == "plain":
         return
     factor = 0.0 if init.residual == "zero" else (2 * n_layers) ** -0.5
     for module in model.modules():
         if isinstance(module, EncoderBlock):
-            module.self_attention.output.weight.mul_(factor)
+            module.get_parameter("self_attention.output.weight").mul_(factor)
             if isinstance(module, DecoderBlock):
                 module.cross_attention.output.weight.mul_(factor)
         elif isinstance(module, FeedForward | GatedFeedForward):

@@ -21,10 +21,8 @@ _listener: ContextVar[Listener | None] = ContextVar("tx_helpers.nn.observe", def
 
 def observe(name: str, tensor: Tensor) -> Tensor:
     """Report a named tensor to the listener, if there is one. Returns the tensor to continue with."""
-    if not observed():
-        return tensor
-    listener = _listener.get()
-    replacement = listener(name, tensor)
+    listener = None if torch.compiler.is_compiling() else _listener.get()
+    replacement = None if listener is None else listener(name, tensor)
     return tensor if replacement is None else replacement
 
 

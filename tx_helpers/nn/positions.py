@@ -103,13 +103,13 @@ class Rotary:
     stretch: Callable[[Tensor], Tensor] | None = None
     d_rotary: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_even(self.d_head)
         if self.d_rotary is not None:
             _check_even(self.d_rotary)
             check_numbers("Rotary", most=self.d_head, d_rotary=self.d_rotary)
         check_one_of("Rotary", ("half", "interleaved"), layout=self.layout)
-        check_numbers("Rotary", above=0, base=self.base, interpolation=self.interpolation)
+        check_numbers("Rotary", above=0, less_than=math.inf, base=self.base, interpolation=self.interpolation)
 
     def at(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Callable[[Tensor], Tensor]:
         """The rotation at these positions, (T,) or (B, T), as a function (B, H, T, K) -> (B, H, T, K)."""
@@ -178,13 +178,9 @@ class T5Bias(nn.Module):
 
     def bucket(self, distance: Tensor) -> Tensor:
         """Bucket of each distance key − query (any shape)."""
-        buckets, offset = self.buckets, 0
-        if self.bidirectional:
-            buckets //= 2
-            offset = (distance > 0) * buckets
-            distance = distance.abs()
-        else:
-            distance = (-distance).clamp(min=0)
+        buckets = self.buckets // 2 if self.bidirectional else self.buckets
+        offset = (distance > 0) * buckets if self.bidirectional else 0
+        distance = distance.abs() if self.bidirectional else (-distance).clamp(min=0)
         exact = buckets // 2
         ratio = torch.log(distance.clamp(min=1) / exact) / math.log(self.max_distance / exact)
         far = (exact + (ratio * (buckets - exact)).long()).clamp(max=buckets - 1)

@@ -119,7 +119,7 @@ def round_to_float(x: Tensor, *, exponent_bits: int = 4, mantissa_bits: int = 3,
     return ((x / step).round() * step).clamp(-largest, largest)
 
 
-class QuantisedCache:
+class QuantisedCache(KVCache):
     """A `KVCache` that keeps codes and a scale for each position and head, and returns the numbers that they mean.
 
     Put it in the place of a decoder's caches: `BlockCache(self_attention=QuantisedCache(bits=4))`.

@@ -43,7 +43,7 @@ class ExpertGroups:
     kept: int
     best: int = 1
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("ExpertGroups", least=1, whole=True, n=self.n, kept=self.kept, best=self.best)
         if self.kept > self.n:
             raise ValueError(f"ExpertGroups: kept={self.kept}, but there are n={self.n} groups")

@@ -1,6 +1,7 @@
 """Other inputs than the sum of token and position, as parts for `EmbeddingConfig(input=…)`."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,10 +19,10 @@ class TokenShift(Input):
 
     n: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("TokenShift", least=1, whole=True, n=self.n)
 
-    def new(self, config: TransformerConfig, *parts, **options) -> "ShiftedEmbedding":
+    def new(self, config: TransformerConfig, *parts: Any, **options: Any) -> "ShiftedEmbedding":
         return ShiftedEmbedding(*parts, shift=self.n, **options)
 
 
@@ -31,7 +32,7 @@ class ShiftedEmbedding(InputEmbedding):
     Source: Peng et al. 2023 (RWKV), section 3.1, for N = 1.
     """
 
-    def __init__(self, tokens: nn.Embedding, positions: nn.Module | None = None, *, shift: int, **options):
+    def __init__(self, tokens: nn.Embedding, positions: nn.Module | None = None, *, shift: int, **options: Any):
         super().__init__(tokens, positions, **options)
         check_numbers("ShiftedEmbedding", least=1, whole=True, shift=shift)
         self.token_shift = nn.Parameter(torch.zeros(shift, tokens.embedding_dim))
@@ -51,10 +52,10 @@ class NormedInput(Input):
 
     segments: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("NormedInput", least=0, whole=True, segments=self.segments)
 
-    def new(self, config: TransformerConfig, *parts, **options) -> "NormedEmbedding":
+    def new(self, config: TransformerConfig, *parts: Any, **options: Any) -> "NormedEmbedding":
         return NormedEmbedding(*parts, segments=self.segments, norm=new_norm(config), **options)
 
 
@@ -62,7 +63,13 @@ class NormedEmbedding(InputEmbedding):
     """Token plus position, plus segment where there are some; then a norm. Devlin et al. 2019, section 3."""
 
     def __init__(
-        self, tokens: nn.Embedding, positions: nn.Module | None = None, *, norm: nn.Module, segments: int = 0, **options
+        self,
+        tokens: nn.Embedding,
+        positions: nn.Module | None = None,
+        *,
+        norm: nn.Module,
+        segments: int = 0,
+        **options: Any,
     ):
         super().__init__(tokens, positions, **options)
         self.segments = nn.Embedding(segments, tokens.embedding_dim) if segments else None

@@ -32,7 +32,7 @@ class ScaledOutput(Output):
 
     factor: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("ScaledOutput", factor=self.factor)
 
     def __call__(self, hidden: Tensor, output: nn.Module) -> Tensor:
@@ -45,7 +45,7 @@ class CappedOutput(Output):
 
     cap: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("CappedOutput", above=0, less_than=math.inf, cap=self.cap)
 
     def __call__(self, hidden: Tensor, output: nn.Module) -> Tensor:
@@ -59,7 +59,7 @@ class TransformedOutput(Output):
     activation: str
     bias: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_one_of("TransformedOutput", ACTIVATIONS, activation=self.activation)
 
     def new(self, config: TransformerConfig) -> "Transform":

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -33,7 +34,7 @@ class CappedScores(Attend):
 
     cap: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("CappedScores", above=0, less_than=math.inf, cap=self.cap)
 
     def new(self, config: TransformerConfig) -> Callable[..., Tensor]:
@@ -66,6 +67,6 @@ class SinkAttention(nn.Module):
         super().__init__()
         self.sink = nn.Parameter(torch.zeros(n_heads))
 
-    def __call__(self, q: Tensor, k: Tensor, v: Tensor, **options) -> Tensor:
+    def __call__(self, q: Tensor, k: Tensor, v: Tensor, **options: Any) -> Tensor:
         """A function's call, without hooks: what is observed in it is the attention layer's (see `capture`)."""
         return eager_attention(q, k, v, softmax=partial(softmax_with_sink, sink=self.sink), **options)

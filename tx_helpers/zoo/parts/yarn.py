@@ -87,7 +87,7 @@ class WavelengthStretch:
     high: float
     context: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_numbers("WavelengthStretch", above=0, factor=self.factor, low=self.low)
         check_numbers("WavelengthStretch", above=self.low, high=self.high)
         check_numbers("WavelengthStretch", least=1, whole=True, context=self.context)

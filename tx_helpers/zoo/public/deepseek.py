@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from tx_helpers.nn.arguments import check_numbers
-from tx_helpers.nn.config import FeedForwardConfig, LayerConfig, TransformerConfig
+from tx_helpers.nn.config import Experts, FeedForwardConfig, LayerConfig, TransformerConfig
 from tx_helpers.zoo.parts.experts import ExpertGroups, ExpertsConfig
 from tx_helpers.zoo.parts.latent import LatentConfig
 from tx_helpers.zoo.public.family import TRAINING, Field, Row, flag, number
@@ -110,7 +110,7 @@ def _v3_experts(fields: Fields, names: set[str]) -> ExpertsConfig | None:
     return _experts(fields, names, "sigmoid", None if n == 1 else ExpertGroups(n, kept, best=2))
 
 
-def _written_experts(config: TransformerConfig) -> ExpertsConfig:
+def _written_experts(config: TransformerConfig) -> Experts:
     """The experts of a config. Where all layers are dense the fields say nothing, but the library wants them."""
     return config.feed_forward.experts or ExpertsConfig(1, 1, normalised=False)
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -81,7 +81,7 @@ def parse_json(text: bytes, where: str) -> dict[str, Any]:
             raise ValueError(f"{twice!r} occurs twice")
         return found
 
-    def refuse(constant: str) -> None:
+    def refuse(constant: str) -> NoReturn:
         raise ValueError(f"{constant} stands for a number, expected a finite one")
 
     def finite(number: str) -> float:

@@ -93,7 +93,7 @@ def _cap(ours: str, kind: type[CappedScores | CappedOutput], default: float | No
     def write(part: Any) -> float | None:
         if part is not None and not isinstance(part, kind):
             raise TypeError(f"not a {kind.__name__}")
-        return part and part.cap
+        return None if part is None else part.cap
 
     return Field(ours, default and kind(default), lambda cap: None if cap is None else kind(cap), write)
 

@@ -49,9 +49,10 @@ def check_experts(n_experts: int, layers: int, names: set[str]) -> None:
 
 def written_experts(config: TransformerConfig) -> ExpertsConfig:
     """The experts of a config, or a ValueError."""
-    if config.feed_forward.experts is None:
-        raise ValueError("feed_forward.experts=None in the model, but the family has experts")
-    return config.feed_forward.experts
+    experts = config.feed_forward.experts
+    if not isinstance(experts, ExpertsConfig):
+        raise ValueError(f"feed_forward.experts={experts} in the model, but the family has experts")
+    return experts
 
 
 MIXTRAL = replace(

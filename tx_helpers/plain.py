@@ -1,8 +1,9 @@
-"""The Transformer that the learner writes, class by class, in plain PyTorch: the solutions of inline exercises.
+"""The whole Transformer in plain PyTorch, to be read first: encoder, decoder, and the decoder alone (`GPT`).
 
-Pre-norm blocks, sinusoidal positions, a tied output, no dropout. A mask is boolean, True = may attend, and id 0 is
-padding. The parts bear the names of those of `models`, so its `state_dict` fits there, and the logits are the same
-(tested). Letters: B batch, T and S positions, D width, H heads, K = D/H, F hidden width, V words.
+These are the classes that the learner writes in the lesson on the full model, in its order, and the solutions of its
+inline exercises: pre-norm blocks, sinusoidal positions, a tied output, no dropout. A mask is boolean, True = may attend,
+and id 0 is padding. The parts bear the names of those of `nn.models`, so a `state_dict` from here fits there, and the
+logits are the same (tested). Letters: B batch, T and S positions, D width, H heads, K = D/H, F hidden width, V words.
 Sources: Vaswani et al. 2017; Xiong et al. 2020 for pre-norm; Radford et al. 2018 for `GPT`.
 """
 
@@ -11,7 +12,12 @@ import math
 import torch
 from torch import nn
 
-from tx_helpers.nn.positions import sinusoidal
+
+def sinusoidal(positions, d_model):
+    """PE(p, 2i) = sin(p / 10000^(2i/D)), PE(p, 2i+1) = cos(p / 10000^(2i/D)).   (T,) -> (T, D)"""
+    frequencies = 10000.0 ** (-torch.arange(0, d_model, 2, device=positions.device) / d_model)  # (D/2,)
+    angles = positions[:, None] * frequencies  # (T, D/2)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
 
 class Embedding(nn.Module):

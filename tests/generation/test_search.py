@@ -338,6 +338,13 @@ def test_cached_is_uncached_and_a_batch_is_one_by_one(scheme, method):
                 assert row == own + [PAD] * (len(row) - len(own))
 
 
+@pytest.mark.parametrize("wrap", [nn.DataParallel, lambda model: torch.compile(model, backend="eager")])
+def test_a_wrapped_model_writes_what_the_model_writes(wrap):
+    decoder = DecoderOnly(TransformerConfig(V, D, attention=AttentionConfig(3))).eval()
+    expected = generate(decoder, [1, 2], max_new_tokens=3)
+    assert torch.equal(generate(wrap(decoder), [1, 2], max_new_tokens=3), expected)
+
+
 def test_the_source_is_encoded_once():
     model, calls = encoder_decoder("rotary half"), []
     model.encoder.register_forward_hook(lambda *_: calls.append(1))

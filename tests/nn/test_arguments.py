@@ -1,9 +1,12 @@
 """The checks of arguments: what they let through, and what they say."""
 
+from collections.abc import Sequence
+
 import pytest
 import torch
+from torch import nn
 
-from tx_helpers.nn.arguments import check_numbers, check_one_of, check_tensors, values_are_known
+from tx_helpers.nn.arguments import check_numbers, check_one_of, check_tensors, check_types, values_are_known
 
 x = torch.zeros(2, 3, 5, 4)
 
@@ -64,6 +67,13 @@ def test_a_choice_is_named():
     check_one_of("f", ("a", "b"), kind="a")
     with pytest.raises(ValueError, match=r"^f: kind='c', expected one of a, b$"):
         check_one_of("f", ("a", "b"), kind="c")
+
+
+def test_an_empty_value_is_refused_but_a_module_is_not_asked_for_its_length():
+    """What torch.compile returns has a `len` that raises TypeError for most models."""
+    with pytest.raises(ValueError, match="f: names is empty, expected a list that is not"):
+        check_types("f", Sequence, names=[])
+    check_types("f", nn.Module, model=torch.compile(nn.Linear(2, 2)), layers=nn.ModuleList())
 
 
 def test_values_are_not_read_where_they_are_not_known():

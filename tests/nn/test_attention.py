@@ -278,6 +278,32 @@ def test_additive_attention_is_the_formula_empty_rows_included(seed, threshold):
     torch.testing.assert_close(actual, expected, rtol=1e-9, atol=1e-9)
 
 
+@both_forms
+@pytest.mark.parametrize("scale", [None, 0.3])
+@pytest.mark.parametrize("masked", [False, True])
+def test_causality_scale_and_mask_hold_together_where_queries_and_keys_are_as_many(masked, scale, attend):
+    """T = S is where the fused form has a kernel of its own for causality alone."""
+    q, k, v = normal(B, H, T, K), normal(B, H, T, K, seed=1), normal(B, H, T, K, seed=2)
+    mask = normal(B, 1, T, T, seed=3) > -0.5 if masked else torch.ones(T, T, dtype=torch.bool)
+    expected = loop(q * (1 if scale is None else scale * K**0.5), k, v, mask & causal_mask(T))
+    actual = attend(q, k, v, mask=mask if masked else None, causal=True, scale=scale)
+    torch.testing.assert_close(actual, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("layout", ["half", "interleaved"])
+def test_queries_and_keys_are_rotated_and_values_are_not(layout):
+    layer, x = randomise(MultiHeadAttention(D, H, d_head=4).double()), normal(B, T, D)
+    rotate = Rotary(4, 50.0, layout).at(torch.arange(T), torch.float64)
+
+    def heads(y):
+        return y.unflatten(-1, (H, 4)).transpose(1, 2)
+
+    q, k, v = heads(layer.query(x)), heads(layer.key(x)), heads(layer.value(x))
+    mixed = loop(rotate(q), rotate(k), v, causal_mask(T)).transpose(1, 2).flatten(-2)
+    actual = layer(x, causal=True, rotate=rotate)
+    torch.testing.assert_close(actual, layer.output(mixed), rtol=1e-9, atol=1e-9)
+
+
 def test_additive_attention_reports_and_has_finite_gradients_when_nothing_may_be_seen():
     q, k, v = (normal(B, n, D, seed=n).requires_grad_() for n in (T, S, S))
     heard = {}
@@ -498,6 +524,7 @@ def test_half_precision_stays_close_and_masked_rows_stay_zero(dtype, device, att
             {"bias": torch.ones(1, 2, T, T)},
             r"attention: a bias of shape \(1, 2, 5, 5\) for scores",
         ),
+        (((B, H, T, K),) * 3, {"causal": "yes"}, "attention: causal is 'yes', expected True or False"),
         (((B, H, S, K), (B, H, T, K), (B, H, T, K)), {"causal": True}, "mask: 7 query positions, 5 key positions"),
     ],
 )
@@ -516,6 +543,10 @@ def test_bad_input_of_the_functions_is_named(shapes, options, message, attend):
         (lambda: MultiHeadAttention(D, 3, n_kv_heads=0), "n_kv_heads=0, .* at least 1"),
         (lambda: MultiHeadAttention(D, 3, d_head=-4), "d_head=-4, expected at least 1"),
         (lambda: MultiHeadAttention(D, 3, d_head=0), "d_head=0, expected at least 1"),
+        (lambda: MultiHeadAttention(D, 3, dropout="0.0"), "MultiHeadAttention: dropout is '0.0', expected a number"),
+        (lambda: MultiHeadAttention(D, 3, norm_eps="1e-6"), "MultiHeadAttention: norm_eps is '1e-6', expected a num"),
+        (lambda: MultiHeadAttention(D, 3, scale="1"), "MultiHeadAttention: scale is '1', expected a number"),
+        (lambda: MultiHeadAttention(D, 3, qk_norm="yes"), "MultiHeadAttention: qk_norm is 'yes', expected True, False"),
         (
             lambda: MultiHeadAttention(D, H)(torch.ones(B, T, 10)),
             r"MultiHeadAttention: x of shape \(2, 5, 10\), expected float \(B, T, 12\)",

@@ -44,6 +44,18 @@ def hooks(model: nn.Module) -> list[int]:
 # ---------------------------------------------------------------------------------------------- names, shapes, contents
 
 
+def test_wrong_arguments_are_named():
+    model = nn.Linear(2, 2)
+    for arguments, message in (
+        ((model, 7), "capture: a pattern is 7, expected a text"),
+        ((None,), "capture: model is None, expected a Module"),
+    ):
+        with pytest.raises(ValueError, match=message), capture(*arguments):
+            pass
+    with pytest.raises(ValueError, match="capture: a pattern is 3, expected a text"), capture(model, edit={3: abs}):
+        pass
+
+
 def test_names_are_paths_in_the_order_of_the_computation(decoder):
     with capture(decoder) as seen:
         decoder(TARGET)

@@ -128,6 +128,7 @@ def test_a_config_is_frozen_and_compares_by_value():
         (lambda: PositionConfig("absolute"), "PositionConfig: kind='absolute', expected one of none, sinusoidal, lea"),
         (lambda: PositionConfig("rotary", layout="neox"), "PositionConfig: layout='neox', expected one of half, inter"),
         (lambda: PositionConfig(base=-1.0), "PositionConfig: base=-1.0, expected at least 1"),
+        (lambda: PositionConfig(interpolation=float("inf")), "PositionConfig: interpolation=inf, expected more than 0"),
         (lambda: PositionConfig(interpolation=0.0), "PositionConfig: interpolation=0.0, expected more than 0"),
         (lambda: NormConfig("batch"), "NormConfig: kind='batch', expected one of layer, rms, rms_plus"),
         (

@@ -10,7 +10,7 @@ from parity import TOLERANCE, B, H, S, T, V, both_precisions, properties, random
 from toy_models import CONTEXT, PAD, close, configs, every_position, feed, model, seeds
 from tx_helpers.nn.cache import KVCache
 from tx_helpers.nn.capture import capture
-from tx_helpers.nn.config import AttentionConfig, EmbeddingConfig
+from tx_helpers.nn.config import AttentionConfig, EmbeddingConfig, LayerConfig
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
 from tx_helpers.zoo.parts.inputs import TokenShift
 
@@ -157,6 +157,19 @@ def test_what_is_captured_while_decoding_is_ordinary_and_the_same(kind):
     for name, tensor in seen.items():
         assert not tensor.is_inference(), name
     close(seen["decoder.blocks.1.self_attention.weights"], whole["decoder.blocks.1.self_attention.weights"][..., 3:, :])
+
+
+def test_a_rewind_that_is_refused_leaves_the_state_as_it_was():
+    """The first block could go back; the second has dropped what it would need."""
+    layers = (LayerConfig(), LayerConfig(attention=AttentionConfig(H, window=2)))
+    built, ids = model(DecoderOnly, "rotary, halves", layers=layers, context_length=None), tokens(B, 90)
+    with torch.no_grad():
+        state = built.start(B)
+        feed(state, ids, [1] * 90)
+        with pytest.raises(ValueError, match=r"WindowCache\.rewind: length=5 needs"):
+            state.rewind(5)
+        assert (state.ids.shape[1], [len(cache) for cache in state.caches]) == (90, [90, 90])
+        close(state.step(ids[:, :1]), built(torch.cat([ids, ids[:, :1]], dim=1))[:, -1:])
 
 
 def test_a_step_that_is_refused_leaves_the_state_as_it_was():

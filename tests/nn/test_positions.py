@@ -277,6 +277,10 @@ def test_positions_follow_device_and_precision(device, dtype):
         (lambda: WavelengthStretch(0, 1, 4, 8), "WavelengthStretch: factor=0, expected more than 0"),
         (lambda: WavelengthStretch(8.0, 4.0, 4.0, 8), "WavelengthStretch: high=4.0, expected more than 4.0"),
         (lambda: WavelengthStretch(8.0, 1.0, 4.0, 8.5), "WavelengthStretch: context is 8.5, expected a whole number"),
+        (
+            lambda: Rotary(4, interpolation=float("inf")),
+            "Rotary: interpolation=inf, expected more than 0 and less than",
+        ),
         (lambda: Rotary(4, interpolation=0), "Rotary: interpolation=0, expected more than 0"),
         (
             lambda: Rotary(12).at(torch.arange(3))(torch.ones(B, H, 3, 4)),

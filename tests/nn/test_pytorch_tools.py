@@ -56,6 +56,15 @@ def test_a_model_is_exported_with_static_and_dynamic_lengths(kind, dynamic):
         close(program.module()(*inputs(kind, T=T + 1)), built(*inputs(kind, T=T + 1)), 1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning", "ignore:`torch.jit:DeprecationWarning")
+@pytest.mark.parametrize("positions", list(POSITIONS))
+@each_kind
+def test_a_model_is_traced_by_torch_jit(kind, positions):
+    built = model(kind, positions)
+    program = torch.jit.trace(built, inputs(kind))
+    close(program(*inputs(kind)), built(*inputs(kind)), 1e-12)
+
+
 def loss_of(built: nn.Module, parameters: dict[str, Tensor], *ids: Tensor) -> Tensor:
     return functional_call(built, parameters, ids).square().mean()
 

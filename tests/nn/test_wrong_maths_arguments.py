@@ -31,6 +31,7 @@ heads: dict[str, Tensor | float] = dict(
     v=normal(B, H, S, K),
     mask=mask,
     bias=normal(T, S),
+    causal=True,
     scale=0.5,
     dropout=0.1,
 )
@@ -51,6 +52,7 @@ heads: dict[str, Tensor | float] = dict(
             MultiHeadAttention(D, H).double(),
             dict(x=normal(B, T, D), memory=normal(B, S, D), mask=mask, bias=normal(T, S)),
         ),
+        (MultiHeadAttention, dict(d_model=D, n_heads=H, dropout=0.1, norm_eps=1e-6, qk_norm=True, scale=0.5)),
         (FeedForward, dict(d_model=D, d_ff=F, activation="gelu", dropout=0.1)),
         (GatedFeedForward, dict(d_model=D, d_ff=F, activation="silu", dropout=0.1)),
         (FeedForward(D, F).double(), dict(x=normal(B, T, D))),

@@ -226,7 +226,8 @@ def _evaluating(model: nn.Module | Sequence[nn.Module]) -> Iterator[None]:
 
 def _start(model: nn.Module, batch: int, source: Tensor | None, cached: bool) -> SupportsStep:
     start = getattr(model, "start", None)
-    inputs = inspect.signature(start or model.forward).parameters
+    wrapped = getattr(model, "module", model)  # by DataParallel, whose own forward takes anything
+    inputs = inspect.signature(start or wrapped.forward).parameters
     needed = [name for name, one in inputs.items() if one.default is one.empty]
     takes_source = "source" in needed if start else len(needed) > 1
     call = f"{type(model).__name__}.start" if start else type(model).__name__

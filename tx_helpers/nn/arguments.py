@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 _KINDS = {
     "bool": lambda dtype: dtype == torch.bool,
@@ -70,7 +70,7 @@ def check_numbers(
     With `whole` they must be whole numbers; with `optional`, None is allowed. Nothing is checked while a graph is
     traced: a size may be a symbol there.
     """
-    if torch.compiler.is_compiling():
+    if traced():
         return
     limits = {"at least": least, "more than": above, "at most": most, "less than": less_than}
     bounds = [f"{words} {limit}" for words, limit in limits.items() if limit is not None]
@@ -96,13 +96,16 @@ def check_one_of(where: str, choices: Iterable[str], **values: str) -> None:
 
 
 def check_types(where: str, kind: type | tuple[type, ...], **values: object) -> None:
-    """Check that each value is of this type (or of one of these), and not empty if it has a length."""
+    """Check that each value is of this type (or of one of these), and not empty if it has a length.
+
+    A module is not asked for one: what `torch.compile` returns has it for any model.
+    """
     kinds = kind if isinstance(kind, tuple) else (kind,)
     expected = " or ".join(_TYPES.get(one) or _with_article(one.__name__) for one in kinds)
     for name, value in values.items():
         if not isinstance(value, kinds):
             raise ValueError(f"{where}: {name} is {described(value)}, expected {expected}")
-        if hasattr(value, "__len__") and not len(value):
+        if hasattr(value, "__len__") and not isinstance(value, nn.Module) and not len(value):
             raise ValueError(f"{where}: {name} is empty, expected {expected} that is not")
 
 
@@ -129,9 +132,14 @@ def check_ids(where: str, vocab_size: int, **ids: Tensor) -> None:
                 raise ValueError(f"{where}: {name} {lowest} … {highest}, but the vocabulary has {vocab_size}")
 
 
+def traced() -> bool:
+    """Is a graph being traced, by torch.compile, torch.export or torch.jit.trace?"""
+    return torch.compiler.is_compiling() or torch.jit.is_tracing()
+
+
 def values_are_known(*tensors: Tensor) -> bool:
     """Can values be read? Not on the meta device, nor while a graph is traced or torch.func transforms a call."""
-    if torch.compiler.is_compiling():
+    if traced():
         return False
     return not any(tensor.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(tensor) for tensor in tensors)
 

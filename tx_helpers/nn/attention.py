@@ -41,7 +41,7 @@ def eager_attention(
     softmax  what turns the scores, −∞ where the mask forbids, into weights (B, H, T, S); by default
              `softmax_or_zeros`. The fused kernel has no other.
     """
-    _check_arguments(q, k, v, mask, bias, scale, dropout)
+    _check_arguments(q, k, v, mask, bias, causal, scale, dropout)
     k, v = _one_for_each_query_head(q, k, v)
     # The queries are scaled before the product: in float16 the unscaled product could overflow.
     scores = q * _scale(q, scale) @ k.transpose(-2, -1)  # (B, H, T, K) @ (B, H, K, S) -> (B, H, T, S)
@@ -75,7 +75,7 @@ def fused_attention(
     dropout: float = 0.0,
 ) -> Tensor:
     """The same by PyTorch's kernel, which keeps no weights: memory grows with T, not T². -> (B, H, T, K)"""
-    _check_arguments(q, k, v, mask, bias, scale, dropout)
+    _check_arguments(q, k, v, mask, bias, causal, scale, dropout)
     k, v = _one_for_each_query_head(q, k, v)
     if causal and mask is None and bias is None and q.shape[-2] == k.shape[-2]:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=_scale(q, scale), dropout_p=dropout)
@@ -134,6 +134,11 @@ class MultiHeadAttention(nn.Module):
         check_numbers("MultiHeadAttention", least=1, whole=True, **sizes)
         if d_head is None and d_model % n_heads:
             raise ValueError(f"MultiHeadAttention: d_model={d_model} is not divisible by n_heads={n_heads}")
+        check_numbers("MultiHeadAttention", least=0, most=1, dropout=dropout)
+        check_numbers("MultiHeadAttention", least=0, norm_eps=norm_eps)
+        check_numbers("MultiHeadAttention", optional=True, scale=scale)
+        if not isinstance(qk_norm, bool) and qk_norm != "plus_one":
+            raise ValueError(f"MultiHeadAttention: qk_norm is {described(qk_norm)}, expected True, False or 'plus_one'")
         if n_heads % n_kv_heads:
             raise ValueError(f"MultiHeadAttention: n_heads={n_heads} is not divisible by n_kv_heads={n_kv_heads}")
         self.n_heads, self.n_kv_heads = n_heads, n_kv_heads
@@ -243,7 +248,14 @@ def additive_attention(q: Tensor, k: Tensor, v: Tensor, *, weight: Tensor, mask:
 
 
 def _check_arguments(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, scale: float | None, dropout: float
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    causal: bool,
+    scale: float | None,
+    dropout: float,
 ) -> None:
     """Written out rather than with `check_tensors`: this runs in every layer of every decoding step."""
     tensors = (q, k, v)
@@ -260,6 +272,8 @@ def _check_arguments(
     scores = (*q.shape[:-1], k.shape[-2])  # (B, H, T, S)
     check_broadcast("attention: a mask", mask, scores, "bool")
     check_broadcast("attention: a bias", bias, scores, "float")
+    if not isinstance(causal, bool):
+        raise ValueError(f"attention: causal is {described(causal)}, expected True or False")
     if scale is not None:
         check_numbers("attention", scale=scale)
     if dropout != 0.0:

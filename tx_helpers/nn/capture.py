@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.nn.arguments import check_types
 from tx_helpers.nn.observe import listening
 
 
@@ -115,6 +116,9 @@ def capture(
 
     Any `nn.Module` that contains our layers will do. Only the thread (or task) that entered the block is recorded.
     """
+    check_types("capture", nn.Module, model=model)
+    for pattern in (*patterns, *(edit or {})):
+        check_types("capture", str, **{"a pattern": pattern})
     activations, unused = Activations(), set(edit or {})
 
     def listener(name: str, tensor: Tensor) -> Tensor | None:

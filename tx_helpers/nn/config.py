@@ -14,6 +14,7 @@ below. Its method `new` makes the module, and neither this file nor `models` kno
 `zoo.parts` has parts, `zoo.presets` the published models.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -156,8 +157,8 @@ class PositionConfig:
     def __post_init__(self):
         check_one_of("PositionConfig", POSITIONS, kind=self.kind)
         check_one_of("PositionConfig", ("half", "interleaved"), layout=self.layout)
-        check_numbers("PositionConfig", least=1, base=self.base)
-        check_numbers("PositionConfig", above=0, interpolation=self.interpolation)
+        check_numbers("PositionConfig", least=1, less_than=math.inf, base=self.base)
+        check_numbers("PositionConfig", above=0, less_than=math.inf, interpolation=self.interpolation)
         if self.stretch is not None and not callable(self.stretch):
             raise ValueError(f"PositionConfig: stretch is {described(self.stretch)}, expected a function ω (K/2,) -> ω")
         check_numbers("PositionConfig", least=2, whole=True, optional=True, d_rotary=self.d_rotary)

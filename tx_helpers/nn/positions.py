@@ -109,7 +109,7 @@ class Rotary:
             _check_even(self.d_rotary)
             check_numbers("Rotary", most=self.d_head, d_rotary=self.d_rotary)
         check_one_of("Rotary", ("half", "interleaved"), layout=self.layout)
-        check_numbers("Rotary", above=0, base=self.base, interpolation=self.interpolation)
+        check_numbers("Rotary", above=0, less_than=math.inf, base=self.base, interpolation=self.interpolation)
 
     def at(self, positions: Tensor, dtype: torch.dtype = torch.float32) -> Callable[[Tensor], Tensor]:
         """The rotation at these positions, (T,) or (B, T), as a function (B, H, T, K) -> (B, H, T, K)."""

@@ -285,7 +285,8 @@ def test_causality_scale_and_mask_hold_together_where_queries_and_keys_are_as_ma
     """T = S is where the fused form has a kernel of its own for causality alone."""
     q, k, v = normal(B, H, T, K), normal(B, H, T, K, seed=1), normal(B, H, T, K, seed=2)
     mask = normal(B, 1, T, T, seed=3) > -0.5 if masked else torch.ones(T, T, dtype=torch.bool)
-    expected = loop(q * (1 if scale is None else scale * K**0.5), k, v, mask & causal_mask(T))
+    scaled = q * (1 if scale is None else scale * K**0.5)
+    expected = loop(scaled, k, v, (mask & causal_mask(T)).expand(B, H, T, T))
     actual = attend(q, k, v, mask=mask if masked else None, causal=True, scale=scale)
     torch.testing.assert_close(actual, expected, rtol=1e-9, atol=1e-9)
 
@@ -299,7 +300,9 @@ def test_queries_and_keys_are_rotated_and_values_are_not(layout):
         return y.unflatten(-1, (H, 4)).transpose(1, 2)
 
     q, k, v = heads(layer.query(x)), heads(layer.key(x)), heads(layer.value(x))
-    mixed = loop(rotate(q), rotate(k), v, causal_mask(T)).transpose(1, 2).flatten(-2)
+    mixed = (
+        loop(rotate(q).detach(), rotate(k).detach(), v, causal_mask(T).expand(B, H, T, T)).transpose(1, 2).flatten(-2)
+    )
     actual = layer(x, causal=True, rotate=rotate)
     torch.testing.assert_close(actual, layer.output(mixed), rtol=1e-9, atol=1e-9)
 

@@ -166,20 +166,30 @@ class MultiHeadAttention(nn.Module):
         causal: bool = False,
         rotate: Callable[[Tensor], Tensor] | None = None,
         cache: KVCache | None = None,
+        **of_values: Tensor,
     ) -> Tensor:
         """x (B, T, D) attends to itself, or to a memory (B, S, D). -> (B, T, D)
 
-        rotate  what `Rotary.at(positions)` gives, applied to the queries and keys of x
-        cache   self-attention: x holds the positions that follow those in the cache; cross-attention: the keys and
-                values of the memory are computed once and stored
+        rotate     what `Rotary.at(positions)` gives, applied to the queries and keys of x
+        cache      self-attention: x holds the positions that follow those in the cache; cross-attention: the keys and
+                   values of the memory are computed once and stored
+        of_values  what a subclass's `values` takes beside x
         """
         self._check(x, memory)
-        source = x if memory is None else memory
         q = self.queries(x, rotate)
         if memory is not None and cache is not None and len(cache):
-            return self.attended(q, cache.keys, cache.values, mask=mask, bias=bias, causal=causal)
-        k, v = self.keys(source, rotate), self.values(source)
-        return self.attended(q, k, v, mask=mask, bias=bias, causal=causal, cache=cache)
+            k, v = cache.keys, cache.values
+        else:
+            source = x if memory is None else memory
+            k, v = self.keys(source, rotate), self.values(source, **of_values)
+            if cache is not None:
+                k, v = cache.append(k, v)
+                mask, bias = cache.columns(mask), cache.columns(bias)
+        dropout = self.dropout if self.training else 0.0
+        heads = self.attend(q, k, v, mask=mask, bias=bias, causal=causal, scale=self.scale, dropout=dropout)
+        heads = observe("heads", heads)
+        joined = heads.transpose(1, 2).flatten(-2)  # (B, H, T, K) -> (B, T, H·K)
+        return observe("output", self.output(joined))
 
     def queries(self, x: Tensor, rotate: Callable[[Tensor], Tensor] | None = None) -> Tensor:
         """(B, T, D) -> (B, H, T, K)"""
@@ -194,27 +204,6 @@ class MultiHeadAttention(nn.Module):
     def values(self, source: Tensor) -> Tensor:
         """(B, S, D) -> (B, G, S, K)"""
         return observe("values", self.split(self.value(source), self.n_kv_heads))
-
-    def attended(
-        self,
-        q: Tensor,
-        k: Tensor,
-        v: Tensor,
-        *,
-        mask: Tensor | None,
-        bias: Tensor | None,
-        causal: bool,
-        cache: KVCache | None = None,
-    ) -> Tensor:
-        """Queries, keys and values by head -> (B, T, D); new keys and values are appended to the cache."""
-        if cache is not None:
-            k, v = cache.append(k, v)
-            mask, bias = cache.columns(mask), cache.columns(bias)
-        dropout = self.dropout if self.training else 0.0
-        heads = self.attend(q, k, v, mask=mask, bias=bias, causal=causal, scale=self.scale, dropout=dropout)
-        heads = observe("heads", heads)
-        joined = heads.transpose(1, 2).flatten(-2)  # (B, H, T, K) -> (B, T, H·K)
-        return observe("output", self.output(joined))
 
     def split(self, x: Tensor, n_heads: int) -> Tensor:
         """(B, T, H·K) -> (B, H, T, K)"""

@@ -7,7 +7,7 @@ from parity import B, H, T, normal, randomise, tokens
 from toy_models import PAD, close, config, feed
 from tx_helpers.lessons.modern_transformers.linear import delta_recurrent, positive_features, quadratic
 from tx_helpers.lessons.modern_transformers.mixers import DeltaRule, LinearAttention, StateSpace
-from tx_helpers.nn.config import AttentionConfig, InitConfig, LayerConfig, Mixer
+from tx_helpers.nn.config import AttentionConfig, InitConfig, LayerConfig, Mixer, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly
 from tx_helpers.zoo.parts.latent import LatentConfig
 
@@ -22,7 +22,7 @@ each = pytest.mark.parametrize("name", MIXERS)
 
 
 def layer(name: str) -> torch.nn.Module:
-    return randomise(MIXERS[name].new(D, H, scale=None, dropout=0.0, attend=None).double())
+    return randomise(MIXERS[name].new(TransformerConfig(9, D, attention=AttentionConfig(H))).double())
 
 
 def heads_of(made: torch.nn.Module, x: torch.Tensor) -> list[torch.Tensor]:

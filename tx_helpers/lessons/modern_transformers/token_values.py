@@ -8,18 +8,18 @@ with them and without. Source: Jordan et al. 2024 (github.com/KellerJordan/modde
 residual of Zhou et al. 2024.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_ids, check_numbers
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.building import new_attention
-from tx_helpers.nn.cache import KVCache
 from tx_helpers.nn.config import Mixer, TransformerConfig
+from tx_helpers.nn.observe import observe
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,9 @@ class TokenValueAttention(MultiHeadAttention):
         check_numbers("TokenValueAttention", least=1, whole=True, vocab_size=vocab_size)
         self.table = nn.Parameter(torch.zeros(vocab_size, self.n_kv_heads, self.d_head))
 
-    def forward(
-        self,
-        x: Tensor,
-        *,
-        ids: Tensor,
-        mask: Tensor | None = None,
-        bias: Tensor | None = None,
-        causal: bool = False,
-        rotate: Callable[[Tensor], Tensor] | None = None,
-        cache: KVCache | None = None,
-    ) -> Tensor:
-        """x (B, T, D) with its ids (B, T). -> (B, T, D)"""
+    def values(self, source: Tensor, *, ids: Tensor) -> Tensor:
+        """(B, T, D) and its ids (B, T) -> (B, G, T, K)"""
         check_ids("TokenValueAttention", len(self.table), ids=ids)
-        q, k, v = self.queries(x, rotate), self.keys(x, rotate), self.values(x)
-        of_tokens = nn.functional.embedding(ids, self.table.flatten(1)).unflatten(-1, self.table.shape[1:])
-        v = v + of_tokens.transpose(1, 2).to(v.dtype)  # (B, T, G, K) -> (B, G, T, K)
-        return self.attended(q, k, v, mask=mask, bias=bias, causal=causal, cache=cache)
+        of_tokens = F.embedding(ids, self.table.flatten(1)).unflatten(-1, self.table.shape[1:])  # (B, T, G, K)
+        v = self.split(self.value(source), self.n_kv_heads)
+        return observe("values", v + of_tokens.transpose(1, 2).to(v.dtype))

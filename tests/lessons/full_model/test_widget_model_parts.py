@@ -128,7 +128,7 @@ def test_the_source_is_the_forward_without_its_docstring():
         "\n    ", "\n"
     ).strip().split("\n")
     lines = source_lines(toy(EncoderDecoder).encoder.blocks[0])
-    assert lines[0] == "def forward(" and lines[-1] == '    return observe("hidden", x)'
+    assert lines[0].startswith("def forward(self, x: Tensor,") and lines[-1] == '    return observe("hidden", x)'
     assert not [line for line in lines if '"""' in line]
 
 

@@ -28,6 +28,7 @@ from tx_helpers.lessons.modern_transformers.ladder import (
 )
 from tx_helpers.lessons.modern_transformers.rungs import BESIDE, RUNGS
 from tx_helpers.nn.attention import eager_attention
+from tx_helpers.nn.config import Input, Mixer, Output
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.training.loop import Run
 from tx_helpers.training.losses import text_loss
@@ -38,11 +39,12 @@ each_rung = pytest.mark.parametrize("rung", RUNGS + BESIDE, ids=lambda rung: run
 
 
 def flat(part, path="") -> dict:
-    """Every field of a recipe and its config, by its path."""
+    """Every field of a recipe and its config, by its path; a part that is handed in is one value."""
     found = {}
     for field in fields(part):
         value, name = getattr(part, field.name), f"{path}{field.name}"
-        found |= flat(value, f"{name}.") if is_dataclass(value) else {name: value}
+        whole = not is_dataclass(value) or isinstance(value, Input | Output | Mixer)
+        found |= {name: value} if whole else flat(value, f"{name}.")
     return found
 
 

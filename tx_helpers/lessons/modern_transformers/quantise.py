@@ -119,7 +119,7 @@ def round_to_float(x: Tensor, *, exponent_bits: int = 4, mantissa_bits: int = 3,
     return ((x / step).round() * step).clamp(-largest, largest)
 
 
-class QuantisedCache:
+class QuantisedCache(KVCache):
     """A `KVCache` that keeps codes and a scale for each position and head, and returns the numbers that they mean.
 
     Put it in the place of a decoder's caches: `BlockCache(self_attention=QuantisedCache(bits=4))`.
@@ -127,6 +127,7 @@ class QuantisedCache:
 
     def __init__(self, bits: int = 8):
         check_numbers("QuantisedCache", least=2, most=8, whole=True, bits=bits)
+        super().__init__()
         self.bits, self._codes, self._scales = bits, KVCache(), KVCache()
 
     def __len__(self) -> int:
@@ -165,6 +166,7 @@ class QuantisedCache:
 
     def rewind(self, length: int) -> None:
         """Forget all positions from `length` on."""
+        self.check_rewind(length)
         self._codes.rewind(length)
         self._scales.rewind(length)
 

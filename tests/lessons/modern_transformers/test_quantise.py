@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from parity import B, H, K, S, T, normal, properties, tokens
-from toy_models import model
+from toy_models import feed, model
 from tx_helpers.lessons.modern_transformers.quantise import (
     QuantisedCache,
     dequantise,
@@ -183,3 +183,14 @@ def test_wrong_arguments():
         quantise(x, group=3)
     with pytest.raises(ValueError, match="dequantise: quantised is 3, expected a Quantised"):
         dequantise(3)
+
+
+def test_a_decoder_takes_it_in_the_place_of_its_own_and_goes_back():
+    made, ids = model(DecoderOnly, "rotary, halves"), tokens(B, 7)
+    with torch.no_grad():
+        state = made.start(B)
+        state.caches = [BlockCache(self_attention=QuantisedCache(8)) for _ in state.caches]
+        feed(state, ids, [3, 1, 1, 1, 1])
+        state.rewind(5)
+        assert [len(cache) for cache in state.caches] == [5, 5]
+        torch.testing.assert_close(state.step(ids[:, 5:]), made(ids)[:, 5:], rtol=0.05, atol=0.2)

@@ -127,6 +127,7 @@ class QuantisedCache(KVCache):
 
     def __init__(self, bits: int = 8):
         check_numbers("QuantisedCache", least=2, most=8, whole=True, bits=bits)
+        super().__init__()
         self.bits, self._codes, self._scales = bits, KVCache(), KVCache()
 
     def __len__(self) -> int:
@@ -165,6 +166,7 @@ class QuantisedCache(KVCache):
 
     def rewind(self, length: int) -> None:
         """Forget all positions from `length` on."""
+        self.check_rewind(length)
         self._codes.rewind(length)
         self._scales.rewind(length)
 

@@ -1,6 +1,7 @@
 """The learner's own model: kept when a class passes, made again by `your_own`, and never in a notebook's way."""
 
 import contextlib
+import inspect
 import io
 import linecache
 import os
@@ -92,7 +93,7 @@ def test_it_is_the_learners_once_all_parts_pass():
     notebook = typed(*kept.PARTS)
     made, line = said("Transformer")
     assert line == "Transformer: yours, as you wrote it in notebook 08."
-    assert made is not plain_model.Transformer and made.__module__ == "my_model"
+    assert made is not plain_model.Transformer and made.__module__ == "my_model.Transformer"
     torch.testing.assert_close(logits(made(9, 7)), logits(notebook.names["Transformer"](9, 7)))
     assert said("GPT")[1] == "GPT: yours, as you wrote it in notebook 08."
 
@@ -120,6 +121,17 @@ def test_parts_that_are_missing_are_ours_and_use_the_learners():
     attentions = [module for module in model.modules() if type(module).__name__ == "Attention"]
     assert len(attentions) == 6 and all(module.mine for module in attentions)
     torch.testing.assert_close(logits(model), logits(plain_model.Transformer(9, 7)))
+
+
+def test_inspect_finds_the_source_of_the_learners_classes_and_of_ours():
+    mine = solution("FeedForward").replace('"""', '"""Mine: ', 1)
+    Notebook().turn("FeedForward", mine)
+    model = said("Transformer")[0](9, 7)
+    made = [type(part) for part in model.modules() if type(part).__module__.startswith("my_model")]
+    classes = {each.__name__: each for each in made}
+    found = {name: inspect.getsource(classes[name]) for name in kept.PARTS if name in classes}
+    assert "Mine: " in found.pop("FeedForward")
+    assert found == {name: inspect.getsource(getattr(plain_model, name)) for name in found} != {}
 
 
 def test_what_does_not_pass_is_not_kept():

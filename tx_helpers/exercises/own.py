@@ -6,8 +6,9 @@ your_own("Transformer")                           # made of the kept source; our
 
 import inspect
 import linecache
+import sys
 from dataclasses import replace
-from types import CodeType
+from types import CodeType, ModuleType
 
 from IPython.display import display
 
@@ -86,7 +87,8 @@ def assembled(parts: list[str], sections: dict[str, tuple[str, str]]) -> tuple[d
         why = _failure(part, sections, made)
         if why:
             ours[part] = why
-            exec(inspect.getsource(getattr(plain_model, part)), made)  # with the learner's earlier parts
+            source = inspect.getsource(getattr(plain_model, part))
+            exec(_compiled(source, part), made)  # with the learner's earlier parts
     return made, ours
 
 
@@ -119,8 +121,11 @@ def _failure(part: str, sections: dict[str, tuple[str, str]], made: dict) -> str
 
 
 def _compiled(source: str, part: str) -> CodeType:
-    """Code whose lines Python finds when it tells of an error."""
-    file = f"<my_model.py, {part}>"
+    """Code whose lines Python finds when it tells of an error, and `inspect` when it is asked for the class."""
+    module, file = ModuleType(f"my_model.{part}"), f"<my_model.py, {part}>"
+    module.__file__ = file
+    sys.modules[module.__name__] = module  # where `inspect` looks for the file of a class
+    source = f"__name__ = {module.__name__!r}\n{source}"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     return compile(source, file, "exec")
 

@@ -25,7 +25,7 @@ from tx_helpers.text.data import IGNORE, PAD, TextBatch, text_batch
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_truth import Truth
 from tx_helpers.text.world_vocabulary import ASSISTANT, END, USER, world_id, world_tokenizer
-from tx_helpers.training.loop import Loss, fit
+from tx_helpers.training.loop import fit
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import linear_warmup_decay, muon
 
@@ -137,7 +137,6 @@ def tune(
     scored: str = "assistant",
     steps: int = TUNING_STEPS,
     lr: float = TUNING_RATE,
-    loss: Loss = language_model_loss,
     seed: int = 0,
     progress: bool = False,
 ) -> nn.Module:
@@ -150,7 +149,7 @@ def tune(
         tuned,
         chat_batches(chats, scored=scored, seed=seed),
         steps=steps,
-        loss=loss,
+        loss=language_model_loss,
         optimizer=muon(tuned, lr, adamw_lr=lr / 3, weight_decay=0.01),
         schedule=linear_warmup_decay(steps, warmup=min(20, steps // 2)),
         seed=seed,

@@ -2,8 +2,9 @@
 
 These are the classes that the learner writes in the lesson on the full model, in its order, and the solutions of its
 inline exercises: pre-norm blocks, sinusoidal positions, a tied output, no dropout. A mask is boolean, True = may
-attend, and id 0 is padding. The parts bear the names of those of `nn.models`, so a `state_dict` from here fits there, and the
-logits are the same (tested). Letters: B batch, T and S positions, D width, H heads, K = D/H, F hidden width, V words.
+attend, and id 0 is padding. The parts bear the names of those of `nn.models`, so a `state_dict` from here fits there,
+and the logits are the same (tested). Letters: B batch, T and S positions, D width, H heads, K = D/H, F hidden width,
+V words.
 Sources: Vaswani et al. 2017; Xiong et al. 2020 for pre-norm; Radford et al. 2018 for `GPT`.
 """
 

@@ -48,7 +48,7 @@ def draw() -> Canvas:
     canvas.text(28, 524, "Beyond", bold=True)
     for place, lesson in enumerate(BEYOND):
         row, column = divmod(place, IN_A_ROW)
-        x, y, lines = 24 + 152 * column, 536 + 62 * row, textwrap.wrap(lesson.short, 16)
+        x, y, lines = 24 + 152 * column, 536 + 62 * row, textwrap.wrap(lesson.short, 12)
         stop(canvas, x, y, 144, 54, lesson.name, lines, PINKISH, bold=False)
     return canvas
 

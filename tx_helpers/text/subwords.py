@@ -121,7 +121,8 @@ def apply_merges(symbols: Iterable[str], ranks: Mapping[Pair, int]) -> list[str]
 
     A joined piece takes the place of its left half; `after` and `before` point to its neighbours.
     """
-    check_types("apply_merges", Iterable, symbols=symbols)
+    if not isinstance(symbols, Iterable):
+        raise ValueError(f"apply_merges: symbols is {described(symbols)}, expected an Iterable")
     if not isinstance(ranks, Mapping):
         raise ValueError(f"apply_merges: ranks is {described(ranks)}, expected a dict {{pair of pieces: its rank}}")
     pieces: list[str | None] = list(symbols)

@@ -414,3 +414,12 @@ def test_ids_of_32_bits_are_welcome():
 def test_a_sequence_as_long_as_the_context_is_welcome():
     for positions in POSITIONS:
         assert model(DecoderOnly, positions)(tokens(B, CONTEXT)).shape == (B, CONTEXT, V)
+
+
+def test_a_stack_may_be_cut_short():
+    """Notebooks take blocks away from a copy of a trained model."""
+    ids, cut = tokens(B, T), model(DecoderOnly)
+    cut.decoder.blocks = cut.decoder.blocks[:1]
+    expected = cut.decoder.norm(cut.decoder.blocks[0](cut.decoder.input(ids, torch.arange(T), 0), causal=True))
+    close(cut(ids), cut.output(expected), 1e-12)
+    close(feed(cut.start(B), ids, [1] * T), cut(ids))

@@ -69,8 +69,8 @@ class Stack(nn.Module):
         x = self.input(ids, positions[..., start:], start, **inputs)
         of_memory = {} if memory is None else dict(memory=memory, memory_mask=memory_mask)
         of_blocks = self._attention_options(ids, start, positions[..., start:], combine_masks(padding, mask), x.dtype)
-        for i, (block, options) in enumerate(zip(self.blocks, of_blocks, strict=True)):
-            x = block(x, **options, **of_memory, cache=caches[i] if caches else None)
+        for i, block in enumerate(self.blocks):
+            x = block(x, **of_blocks[i], **of_memory, cache=caches[i] if caches else None)
         return self.norm(x)
 
     def _attention_options(

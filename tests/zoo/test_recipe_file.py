@@ -41,7 +41,7 @@ timeout = 600
 @pytest.fixture
 def recipe(tmp_path):
     (tmp_path / "text.txt").write_text("abc def. " * 40)
-    (tmp_path / "latin1.txt").write_bytes("\u00e9t\u00e9 ".encode("latin-1") * 40)
+    (tmp_path / "latin1.txt").write_bytes("fig\u00e9 ".encode("latin-1") * 40)
     (tmp_path / "folder").mkdir()
     file = tmp_path / "recipe.toml"
     file.write_text(SMALL)

@@ -72,7 +72,13 @@ def _guesses(content: dict[str, dict]) -> dict[str, str | float]:
     """The predictions in the file's content by today's keys: "05-one-head" is "one-head"."""
     found = content.get(PREDICTIONS)
     answers = found if isinstance(found, dict) else {}
-    return {FORMERLY.get(key) or re.sub(r"^\d\d-", "", key): answer for key, answer in answers.items()}
+    return {_today(key): answer for key, answer in answers.items()}
+
+
+def _today(key: str) -> str:
+    """Today's key of a prediction: renamed since 0.1, or that without its number, or renamed after that."""
+    since = FORMERLY.get(key) or re.sub(r"^\d\d-", "", key)
+    return FORMERLY.get(since, since)
 
 
 def note(name: str, *, right: bool, mistake: str = "") -> None:

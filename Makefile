@@ -21,7 +21,8 @@ COURSE := $(or $(wildcard $(shell git ls-files "notebooks/*.ipynb" 2>/dev/null))
 NOTEBOOK_TESTS := $(NBVAL) --nbval-cell-timeout=600
 # Models this small are quickest on one thread a worker.
 ONE_THREAD := OMP_NUM_THREADS=1
-PARALLEL := -n $(WORKERS) --dist loadfile
+# Files go out in the order of their names, the long ones of the browser first: else two workers wait for one at the end.
+PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 CAN_CUT_OFF := unshare -rn true 2>/dev/null
 
 .PHONY: help setup lab test browser quick thorough offline lint format pretrained notebooks site colab handout api figures benchmarks clean

@@ -88,7 +88,8 @@ def test_nothing_is_left_after_an_interrupt(sleeps, tmp_path):
         _, errors = kernel.communicate(timeout=120)
     finally:
         kernel.kill()
-    assert errors.strip().endswith("KeyboardInterrupt")
+    assert "KeyboardInterrupt" in errors.splitlines()  # torchrun may have a last word after it
+    assert kernel.returncode == -signal.SIGINT
     assert not any(map(alive, pids))
 
 

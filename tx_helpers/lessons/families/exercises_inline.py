@@ -22,7 +22,7 @@ masking = Exercise(
     inline=True,
     title="Hide words as BERT does",
     goal="ids (…, T) are the tokens of a text, or of a batch of texts; all other tables have the same shape. `special` "
-    "is True at special tokens such as padding. A token is chosen if it is not special and its random number in "
+    "is True at tokens such as padding. A token is chosen if it is not special and its random number in "
     "`first`, between 0 and 1, is below 0.15. What happens to a chosen token depends on its number in `second`:\n\n"
     "- below 0.8 it becomes the id `mask`;\n"
     "- from 0.8 to below 0.9 it becomes the id at its place in `words`;\n"

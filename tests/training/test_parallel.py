@@ -60,7 +60,7 @@ def test_two_processes_train_as_one(on_two, name):
     assert_the_same_training(CASES[name], on_two[name])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @on_unix
 @pytest.mark.parametrize("name", ON_FOUR)
 def test_four_processes_train_as_one(on_four, name):
@@ -75,7 +75,7 @@ def test_a_run_goes_on_bit_for_bit_on_the_same_layout(on_two, layout):
     assert found["again"] == found["straight"] and found["same weights"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @on_unix
 def test_saved_by_two_goes_on_with_one_and_with_four(on_two, on_four, folder):
     losses = on_two["saved"]["losses"]

@@ -4,9 +4,10 @@
     python tools/make_colab.py --to FOLDER   into another folder
 
 Each notebook gets one more cell, folded, before its set-up cell. It holds the course's wheel as text and puts it beside
-the notebook, where the set-up cell finds it. Outputs stay as they are stored. The folder also has the wheel as a file,
-to upload where a notebook needs it. The same sources make the same bytes. The pretrained models of the little world are
-most of the wheel, so only the notebooks that use them carry them.
+the notebook, where the set-up cell finds it. Outputs stay as they are stored, but those that answer a prediction are
+left out, because Colab cannot fold them. The folder also has the wheel as a file, to upload where a notebook needs it.
+The same sources make the same bytes. The pretrained models of the little world are most of the wheel, so only the
+notebooks that use them carry them.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from nbformat.v4 import new_code_cell
 
 from notebook_frame import ROOT, colab_link, repository_address
 from notebook_parts import HIDE
+from tx_helpers.opening import waiting
 
 SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-text.md", "tx_helpers", "figures")
 FIRST_DAY_OF_ZIP = "315532800"  # 1 January 1980: the time of every file in the wheel
@@ -77,6 +79,8 @@ def edition(path: Path, wheel: Path, address: str) -> str:
     That needs an address on GitHub. Without one the links stay as they are: to the files beside this one.
     """
     notebook = nbformat.read(path, as_version=4)
+    for index in waiting(notebook.cells):
+        notebook.cells[index] |= {"outputs": [], "execution_count": None}
     notebook.cells.insert(1, wheel_cell(wheel))
     for cell in notebook.cells:
         if cell.cell_type == "markdown":

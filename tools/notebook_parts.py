@@ -8,12 +8,12 @@ sections, "## Exercises" and "## Glossary". Code is folded away in a cell with t
 import ast
 import re
 
+from tx_helpers.opening import PREDICTION, REVEAL
+
 HIDE = "hide-input"
 WORDS_TITLE = "The words of this notebook"  # heading of the table that tools/link_terms.py writes into the last cell
 APART = re.compile(r"Exercises$|Glossary$")  # sections of level 2 that are looked up or worked through, not read
 EXPLORER = re.compile(r"^(?:\w+ = )?(\w*explorer\(|Attention(?:View\.|Stepper\()|Explore\(|machine\()", re.MULTILINE)
-PREDICTION = re.compile(r"^(\w+) = predict\(", re.MULTILINE)
-REVEAL = re.compile(r"^(\w+)\.reveal\(", re.MULTILINE)
 MADE_BY_TOOLS = re.compile(
     rf"^(?:<!-- colab -->|\*\*You are here:\*\*|\*\*Time:\*\*)[^\n]*$|^### {WORDS_TITLE}$.*\Z", re.M | re.S
 )

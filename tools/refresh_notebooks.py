@@ -42,8 +42,7 @@ from notebook_frame import (
     stamp_address,
     stamp_readme,
 )
-
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # names a model that dies with its kernel
+from tx_helpers.opening import VIEW
 
 
 class CellError(Exception):
@@ -99,7 +98,7 @@ def clean(notebook: nbformat.NotebookNode) -> None:
         cell.outputs = merged_streams(cell.outputs)
         for output in cell.outputs:
             data = output.get("data", {})
-            data.pop(WIDGET_VIEW, None)
+            data.pop(VIEW, None)
             if "image/png" in data:
                 data["image/png"] = small_png(data["image/png"])
             if output.output_type == "execute_result":

@@ -22,6 +22,7 @@ from place_exercises import PREFIX
 from site_markdown import code, html_of
 from tx_helpers.exercises.catalogue import find, lesson_of
 from tx_helpers.exercises.exercise import Exercise
+from tx_helpers.opening import waiting
 
 ENDINGS = {"image/svg+xml": "svg", "image/png": "png"}
 IMAGE = re.compile(r'<img\b[^>]*?src="data:(image/(?:svg\+xml|png));base64,([^"]*)"[^>]*>')
@@ -46,13 +47,17 @@ class Body:
 def body(notebook: NotebookNode, forms: dict[str, list[dict]] | None = None) -> Body:
     """The cells in order; `forms` are the living parts of each cell, by its id."""
     made, taken = Body(), set()
+    waits = waiting(notebook.cells)
     sections = optional_sections(notebook.cells)
     opens = {part[0] for part in sections}
     closes = [part[-1] for part in sections]
     for index, cell in enumerate(notebook.cells):
         for _, made.heading in cell_headings(cell):
             pass
-        inner = text_cell(cell, taken) if cell.cell_type == "markdown" else code_cell(cell, made, forms or {})
+        if cell.cell_type == "markdown":
+            inner = text_cell(cell, taken)
+        else:
+            inner = code_cell(cell, made, forms or {}, waits.get(index, ""))
         made.html += f'<div class="cell" id="cell-id={escape(cell.id)}">{inner}</div>\n'
         if index in opens:
             made.html += '<details class="section"><summary>Show this section</summary>\n'
@@ -66,8 +71,11 @@ def text_cell(cell: NotebookNode, taken: set[str]) -> str:
     return html_of("\n".join(lines), taken) + (NOT_CHECKED if cell.id == f"{PREFIX}-intro" else "")
 
 
-def code_cell(cell: NotebookNode, made: Body, forms: dict[str, list[dict]]) -> str:
-    """Code, outputs, and what belongs to an exercise. The code of a question and of its answer says nothing more."""
+def code_cell(cell: NotebookNode, made: Body, forms: dict[str, list[dict]], awaited: str = "") -> str:
+    """Code, outputs, and what belongs to an exercise. The code of a question and of its answer says nothing more.
+
+    Outputs that answer a prediction, whose key is `awaited`, are folded until it is made.
+    """
     outputs, live = "", list(forms.get(cell.id, []))
     for output in cell.outputs:
         outputs += output_html(output, made, live)
@@ -78,6 +86,9 @@ def code_cell(cell: NotebookNode, made: Body, forms: dict[str, list[dict]]) -> s
         return code(cell.source) + help_with(exercise)
     if asks_or_tells(cell):
         return outputs
+    if awaited and outputs:
+        title = "Waits for your prediction above. Show it anyway"
+        outputs = f'<details class="waits" data-key="{awaited}"><summary>{title}</summary>\n{outputs}</details>\n'
     if cell.source.startswith("# Set-up"):
         return folded("Set-up", code(cell.source) + outputs)
     return (folded("Show code", code(cell.source)) if is_folded(cell) else code(cell.source)) + outputs

@@ -9,7 +9,7 @@ TIERS: dict[str, tuple[str, ...]] = {
     "Parts": ("zoo.parts",),
     "Text": ("text",),
     "Work": ("training", "generation"),
-    "Models": ("zoo", "environment"),
+    "Models": ("zoo", "environment", "progress_file", "opening", "contents"),
     "Insight": ("diagnose",),
     "Show and teach": ("show", "exercises", "widgets"),
     "Lessons": ("lessons", "__main__"),

@@ -4,6 +4,8 @@
 `python -m tx_helpers diagnose module:factory` probes a model: what `factory` makes, or the model of this name, in a
 module that can be imported where the command is given.
 `python -m tx_helpers train RECIPE` trains as a file says, also under torchrun; `--dry-run` says what it will need.
+`python -m tx_helpers tidy NOTEBOOK …` puts pictures in place of widgets whose kernel is gone, and takes out the answers
+to open predictions: for an editor that reads notebooks by itself, such as VS Code. JupyterLab needs no such help.
 """
 
 import argparse
@@ -12,17 +14,18 @@ import inspect
 import signal
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tx_helpers.environment import printable, report
 
-USAGE = "usage: python -m tx_helpers check | diagnose module:factory [--help] | train RECIPE [--help]"
+USAGE = "usage: python -m tx_helpers check | diagnose module:factory [--help] | train RECIPE [--help] | tidy NOTEBOOK …"
 
 
 def main(arguments: list[str]) -> int:
     """The exit code. `check`: 1 if something is missing; `diagnose`: 1 if a probe finds a mistake; 2: a wrong call.
 
-    `train`: 1 if it was interrupted.
+    `train`: 1 if it was interrupted; `tidy`: 1 if a file is no notebook.
     """
     if arguments == ["check"]:
         return check()
@@ -30,6 +33,8 @@ def main(arguments: list[str]) -> int:
         return diagnose(arguments[1:])
     if arguments[:1] == ["train"]:
         return train(arguments[1:])
+    if arguments[:1] == ["tidy"] and arguments[1:]:
+        return tidy(arguments[1:])
     print(USAGE, file=sys.stderr)
     return 2
 
@@ -118,6 +123,21 @@ def train(arguments: list[str]) -> int:
     if run.layout.first and run.losses:
         print(f"step {run.step}: loss {run.losses[-1]:.4f}; checkpoints in {recipe.checkpoint}")
     return 1 if run.interrupted else 0
+
+
+def tidy(files: list[str]) -> int:
+    """Put notebooks to sleep in their files; all are tried, also where one of them cannot be read."""
+    from tx_helpers import opening
+
+    code = 0
+    for file in files:
+        try:
+            changed = opening.tidy(Path(file))
+            print(f"{file}: {'tidied' if changed else 'nothing to do'}")
+        except (OSError, ValueError) as error:
+            print(f"{file}: {error}", file=sys.stderr)
+            code = 1
+    return code
 
 
 def _interrupt_once(number: int, frame: Any) -> None:

@@ -27,6 +27,7 @@ from tx_helpers.exercises.compare import difference, shown
 from tx_helpers.exercises.exercise import Exercise
 from tx_helpers.exercises.quizzes import Choice, Question, Quiz, quiz, static
 from tx_helpers.exercises.sandbox import guarded
+from tx_helpers.progress_file import PREDICTIONS, progress_file
 from wrong_arguments import faults
 
 
@@ -487,7 +488,7 @@ DAMAGED = [b'{"one_head": {"right": tr', b"[1, 2]", b"\xff\xfe\x00", b"[" * 100_
 
 @pytest.mark.parametrize("content", DAMAGED, ids=["cut off", "a list", "no text", "deep"])
 def test_a_damaged_file_is_set_aside_with_a_line_and_the_record_goes_on(content, tmp_path, capsys):
-    solved.progress_file().write_bytes(content)
+    progress_file().write_bytes(content)
     assert solves_one()
     (aside,) = tmp_path.glob("progress-damaged-*.json")
     assert aside.read_bytes() == content
@@ -500,8 +501,8 @@ ENTRIES = [{}, [], 3, {"right": True}, {"right": True, "tries": "2", "mistakes":
 @pytest.mark.parametrize("entry", ENTRIES, ids=str)
 def test_an_entry_with_gaps_is_read_and_the_others_stay(entry, tmp_path):
     solved.note("one_head", right=True)
-    content = json.loads(solved.progress_file().read_text())
-    solved.progress_file().write_text(json.dumps(content | {"attention_weights": entry, solved.PREDICTIONS: [1]}))
+    content = json.loads(progress_file().read_text())
+    progress_file().write_text(json.dumps(content | {"attention_weights": entry, PREDICTIONS: [1]}))
     assert "04: " in solved.progress().alt and solved.guesses() == {}
     solved.export(tmp_path / "out.csv")
     solved.note("attention_weights", right=False)
@@ -514,7 +515,7 @@ def test_an_entry_with_gaps_is_read_and_the_others_stay(entry, tmp_path):
 
 def test_a_byte_order_mark_is_read():
     solved.note("one_head", right=True)
-    solved.progress_file().write_bytes(b"\xef\xbb\xbf" + solved.progress_file().read_bytes())
+    progress_file().write_bytes(b"\xef\xbb\xbf" + progress_file().read_bytes())
     assert solved.read()["one_head"]["right"]
 
 
@@ -559,12 +560,12 @@ def test_a_full_disk_is_told_and_what_was_recorded_stays(monkeypatch, capsys):
         patch.setattr(os, "fsync", full)
         assert not solves_one()
     assert capsys.readouterr().out == "Your progress cannot be recorded (No space left on device).\n"
-    assert list(solved.read()) == ["one_head"] and len(list(solved.progress_file().parent.iterdir())) == 1
+    assert list(solved.read()) == ["one_head"] and len(list(progress_file().parent.iterdir())) == 1
 
 
 def test_the_file_is_plain_json():
     solved.note("attention_weights", right=False, mistake="unscaled")
-    entry = json.loads(solved.progress_file().read_text())["attention_weights"]
+    entry = json.loads(progress_file().read_text())["attention_weights"]
     assert set(entry) == {"right", "tries", "mistakes", "first", "last"}
 
 

@@ -10,6 +10,7 @@ from IPython.core.formatters import DisplayFormatter
 
 from repository import COURSE
 from tx_helpers.exercises import predict, predictions, solved
+from tx_helpers.progress_file import FORMERLY, PREDICTIONS, progress_file
 
 CHOICES = ["one of the `values`", "<b>their mean</b>", "zero"]
 
@@ -92,14 +93,14 @@ def test_an_answer_that_is_no_longer_a_choice_is_forgotten_and_a_spoilt_file_is_
     solved.note_guess("share", "zero")
     assert predict("share", "How many?").answer is None
     for spoilt in ("[1, 2", '{"the-predictions": 3}'):
-        solved.progress_file().write_text(spoilt)
+        progress_file().write_text(spoilt)
         predict("more", spoilt, CHOICES).answer = "zero"
         assert solved.guesses() == {"more": "zero"}
 
 
 def test_a_file_from_before_there_were_predictions_is_read():
     entry = {"right": True, "tries": 1, "mistakes": [], "first": "2026", "last": "2026"}
-    solved.progress_file().write_text(json.dumps({"one_head": entry}))
+    progress_file().write_text(json.dumps({"one_head": entry}))
     assert solved.guesses() == {} and solved.read() == {"one_head": entry}
     predict("hot", "What?", CHOICES).answer = "zero"
     assert solved.read() == {"one_head": entry}
@@ -200,7 +201,7 @@ def test_a_key_belongs_to_one_question_of_the_course():
 
 def test_what_was_stored_under_a_key_with_a_number_is_found():
     old = {"05-share": 20, "04-order": "first", "12-order": "second", "new-one": 7}
-    solved.progress_file().write_text(json.dumps({solved.PREDICTIONS: old}))
+    progress_file().write_text(json.dumps({PREDICTIONS: old}))
     expected = {"share": 20, "order": "first", "early-text": "second", "new-one": 7}
     assert solved.guesses() == expected
     assert predict("share", "How many, in all?").answer == 20
@@ -211,7 +212,7 @@ def test_what_was_stored_under_a_key_with_a_number_is_found():
 
 def test_a_renamed_key_is_one_of_the_course():
     keys = {key for path in COURSE for key, *_ in predictions_of(path)}
-    assert set(solved.FORMERLY.values()) - keys == set()
+    assert set(FORMERLY.values()) - keys == set()
 
 
 def test_predictions_are_found_and_what_gives_them_away_too():

@@ -41,6 +41,13 @@ const follow = () => {
 addEventListener("hashchange", follow);
 if (location.hash) follow();
 
+// --- what answers a prediction: opened once it is made, or asked for
+
+const openAnswers = ({ detail }) => {
+  for (const part of document.querySelectorAll(`details.waits[data-key="${detail}"]`)) part.open = true;
+};
+["tx-guess", "tx-pass"].forEach((event) => addEventListener(event, openAnswers));
+
 const closed = new Set();
 addEventListener("beforeprint", () => {
   for (const part of document.querySelectorAll("main details:not([open])")) {

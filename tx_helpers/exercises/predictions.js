@@ -1,6 +1,7 @@
-// A question to answer before the course does, and the finding, which unfolds after the answer. All text goes through
-// textContent. An answer goes to the kernel and, as an event of the page, straight to the finding: the kernel may still
-// be busy with the cells below.
+// A question to answer before the course does, and the finding, which unfolds after the answer. In JupyterLab and
+// Notebook 7 the outputs of the cells between the two wait for the answer, too. All text goes through textContent. An
+// answer goes to the kernel and, as an event of the page, straight to the finding: the kernel may still be busy with the
+// cells below.
 
 const element = (tag, attributes = {}, text = "") => {
   const node = document.createElement(tag);
@@ -19,6 +20,60 @@ const button = (text, press) => {
 const inWords = (answer, unit) => (typeof answer === "number" ? `${answer} ${unit}`.trim() : `“${answer}”`);
 
 const answers = (window.txGuesses ??= new Map()); // key -> answer, for a finding that is shown after the answer
+const passed = (window.txPassed ??= new Set()); // keys of the questions whose finding was asked for without an answer
+
+const tellPage = (event, key) => window.dispatchEvent(new CustomEvent(event, { detail: key }));
+const pass = (key) => {
+  passed.add(key);
+  tellPage("tx-pass", key);
+};
+
+// --- the cells between a question and its finding
+
+const ENDS = /[.]reveal[(]|= predict[(]|# The answer to it|# A question:/; // of a cell that has not been run, or is folded
+const UNSEEN = 3; // so many cells wait where the other end is not in the page: it shows only what is near the window
+
+/** The code cells from `el`'s cell to the other end of its stretch; `step` is the way to go. */
+const between = (el, step) => {
+  const found = [];
+  for (let cell = el.closest(".jp-Cell")?.[step]; cell; cell = cell[step]) {
+    const code = cell.querySelector(".jp-Cell-inputWrapper")?.textContent ?? "";
+    if (cell.querySelector(".tx-predict, .tx-finding") || (cell.matches(".jp-CodeCell") && ENDS.test(code))) return found;
+    if (cell.matches(".jp-CodeCell")) found.push(cell);
+  }
+  return found.slice(0, UNSEEN);
+};
+
+/** Hide or show the outputs of these cells; what a learner folds afterwards stays folded. */
+const hold = (cells, open) => {
+  for (const cell of cells) {
+    const now = open ? "shown" : "waits";
+    if (cell.dataset.txOutput === now) continue;
+    cell.dataset.txOutput = now;
+    if (open) cell.querySelector(".jp-OutputPlaceholder")?.click(); // folded since the notebook was opened
+  }
+};
+
+/** Hold the outputs between `el` and the other end until there is an answer; returns the function that ends this. */
+const holdUntilAnswered = (el, step, isOpen) => {
+  const update = () => hold(between(el, step), isOpen());
+  const arrivals = new MutationObserver(update); // cells come into the page when they come near the window
+  const place = new IntersectionObserver(() => {
+    const cells = el.closest(".jp-Cell")?.parentElement;
+    if (cells) arrivals.observe(cells, { childList: true });
+    update();
+  });
+  place.observe(el);
+  const events = ["tx-guess", "tx-pass"];
+  events.forEach((event) => window.addEventListener(event, update));
+  return () => {
+    place.disconnect();
+    arrivals.disconnect();
+    events.forEach((event) => window.removeEventListener(event, update));
+  };
+};
+
+// --- the question and the finding
 
 /** A button for each choice; returns the function that marks one of them. */
 const choiceButtons = (place, choices, choose) => {
@@ -43,7 +98,8 @@ const numberField = (place, unit, choose) => {
 /** The question. The first answer is the one that is kept. */
 const ask = ({ model, el }) => {
   const [choices, unit] = [model.get("choices"), model.get("unit")];
-  if (model.get("answer") === null) answers.delete(model.get("key")); // one from before the kernel's restart
+  const key = model.get("key");
+  if (model.get("answer") === null) [answers, passed].forEach((known) => known.delete(key)); // from an earlier kernel
   const root = element("fieldset", { class: "tx-predict" });
   const status = element("div", { role: "status" });
 
@@ -51,8 +107,8 @@ const ask = ({ model, el }) => {
     if (model.get("answer") === null) {
       model.set("answer", answer);
       model.save_changes();
-      answers.set(model.get("key"), answer);
-      window.dispatchEvent(new CustomEvent("tx-guess", { detail: model.get("key") }));
+      answers.set(key, answer);
+      tellPage("tx-guess", key);
     }
     show(answer);
   };
@@ -61,16 +117,28 @@ const ask = ({ model, el }) => {
     mark(answer);
     const kept = answer === first ? "Your answer is noted." : `Noted is your first answer, ${inWords(first, unit)}.`;
     status.textContent = first === null ? "" : kept;
+    skip.hidden = first !== null || passed.has(key);
   };
+  const skip = button("Show me", () => {
+    pass(key);
+    skip.hidden = true;
+    status.textContent = "The answer stands below.";
+  });
+  skip.className = "tx-skip";
   const follow = () => show(model.get("answer"));
 
   root.append(element("legend", {}, `Predict: ${model.get("question")}`));
   const mark = choices.length ? choiceButtons(root, choices, choose) : numberField(root, unit, choose);
-  root.append(status);
+  root.append(skip, status);
   follow();
   model.on("change:answer", follow);
   el.append(root);
-  return () => model.off("change:answer", follow);
+  const isOpen = () => model.get("answer") !== null || passed.has(key);
+  const letGo = holdUntilAnswered(el, "nextElementSibling", isOpen);
+  return () => {
+    letGo();
+    model.off("change:answer", follow);
+  };
 };
 
 /** What the finding begins with: the answer that was given, and the right one. */
@@ -84,6 +152,7 @@ const beginning = (model, answer) => {
 
 /** The finding, folded until the question has an answer or the learner asks for it. */
 const tell = ({ model, el }) => {
+  const key = model.get("key");
   const root = element("div", { class: "tx-finding" });
   const content = element("div", { role: "status", tabindex: "-1" });
   const unfold = (answer) => {
@@ -94,22 +163,26 @@ const tell = ({ model, el }) => {
   const folded = element("p", {}, "The finding appears here once you have made your prediction above. ");
   folded.append(
     button("Show it", () => {
-      unfold(null);
+      pass(key);
       content.focus();
     }),
   );
-  const answer = () => model.get("answer") ?? answers.get(model.get("key")) ?? null;
-  const follow = () => answer() !== null && unfold(answer());
-  const hear = (event) => event.detail === model.get("key") && follow();
+  const answer = () => model.get("answer") ?? answers.get(key) ?? null;
+  const follow = () => (answer() !== null || passed.has(key)) && unfold(answer());
+  const hear = (event) => event.detail === key && follow();
 
   root.append(folded, content);
   follow();
   model.on("change:answer", follow);
   window.addEventListener("tx-guess", hear);
+  window.addEventListener("tx-pass", hear);
   el.append(root);
+  const letGo = holdUntilAnswered(el, "previousElementSibling", () => answer() !== null || passed.has(key));
   return () => {
+    letGo();
     model.off("change:answer", follow);
     window.removeEventListener("tx-guess", hear);
+    window.removeEventListener("tx-pass", hear);
   };
 };
 

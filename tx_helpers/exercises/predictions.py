@@ -8,8 +8,9 @@
     guess = predict("one-head", "How many of 100 answers will one head get right?", unit="%")
     guess.reveal(21, "…")                                      # or a range, (15, 35)
 
-With a kernel both are widgets, drawn by predictions.js. Without one (on GitHub, on an exported page) the finding is
-folded. The first answer is kept in the learner's file of progress. What a notebook stores does not depend on it.
+With a kernel both are widgets, drawn by predictions.js, and in JupyterLab and Notebook 7 the outputs of the cells
+between them wait for the answer, too. Without one (on GitHub, on an exported page) the finding is folded. The first
+answer is kept in the learner's file of progress. What a notebook stores does not depend on it.
 """
 
 import math
@@ -29,11 +30,14 @@ from tx_helpers.show.stored import StoredWidget
 STYLE = """
 .tx-predict, .tx-finding { border: 1px solid var(--jp-border-color1, #CBD2D9); border-radius: 8px; }
 .tx-predict, .tx-finding { margin: 0 0 8px; padding: 8px 14px; max-width: 46em; min-width: 0; line-height: 1.5; }
-.tx-predict legend { font-weight: bold; padding: 0 4px; }
+.tx-predict legend { font-weight: bold; padding: 0; float: left; width: 100%; margin-bottom: 4px; }
+.tx-predict legend + * { clear: both; }
 .tx-predict button, .tx-finding button { font: inherit; color: inherit; background: transparent; cursor: pointer; }
 .tx-predict button, .tx-finding button { border: 1px solid currentColor; border-radius: 6px; padding: 4px 12px; }
 .tx-predict button { margin: 4px 0; text-align: left; white-space: normal; }
 .tx-predict > button { display: block; }
+.tx-predict > .tx-skip { border-style: dashed; padding: 1px 10px; font-size: 0.9em; }
+.tx-predict > .tx-skip[hidden] { display: none; }
 .tx-predict button:hover, .tx-finding button:hover { text-decoration: underline; }
 .tx-predict [aria-pressed="true"] { font-weight: bold; box-shadow: inset 5px 0 #0072B2; }
 .tx-predict input { font: inherit; color: inherit; background: transparent; width: 7em; padding: 3px 6px; }
@@ -44,6 +48,9 @@ STYLE = """
 .tx-finding { border-left: 4px solid #009E73; }
 .tx-finding p { margin: 4px 0; white-space: pre-line; }
 .tx-finding .tx-beginning { font-weight: bold; }
+.jp-Cell[data-tx-output="waits"] > .jp-Cell-outputWrapper > * { display: none; }
+.jp-Cell[data-tx-output="waits"]:not(.jp-mod-noOutputs) > .jp-Cell-outputWrapper::after {
+  content: "Waits for your prediction above."; font-style: italic; padding: 6px 14px; color: var(--jp-ui-font-color1); }
 """
 _asked: dict[str, "Prediction"] = {}  # so that a cell that is run again shows the question that its finding knows
 

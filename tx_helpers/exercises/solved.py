@@ -16,45 +16,24 @@ import csv
 import hashlib
 import json
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-import platformdirs
 from filelock import FileLock  # a dependency of torch
 
 from tx_helpers.environment import printable
 from tx_helpers.exercises.catalogue import lesson_of, modules, of_lesson
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.nn.arguments import described
+from tx_helpers.progress_file import PREDICTIONS, guesses_in, progress_file
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
 
-PREDICTIONS = "the-predictions"
 ENTRY = {"right": False, "tries": 0, "mistakes": [], "first": "", "last": ""}
 PATIENCE = 10.0  # seconds for which a kernel waits until another one has written
 _told: set[str] = set()
-# In version 0.1 the key of a prediction began with its notebook's number; these needed a new name to be unique.
-FORMERLY = {
-    "09-blind": "blind-twin",
-    "09-half": "half-rate",
-    "12-order": "early-text",
-    "13-reach": "reach-of-a-head",
-    "14-few": "few-labels",
-    "16-kept": "most-memory",
-    "16-real": "on-processes",
-}
-
-
-def progress_file() -> Path:
-    """The path of the record; the file may not exist yet. ValueError if TX_PROGRESS begins with an unknown user."""
-    named = os.path.expanduser(os.environ.get("TX_PROGRESS", ""))
-    if named.startswith("~"):
-        raise ValueError(f"TX_PROGRESS: {named!r} begins with a user that this machine does not have")
-    folder = platformdirs.user_data_dir("tx_helpers", appauthor=False)
-    return Path(named) if named else Path(folder) / "progress.json"
 
 
 def read() -> dict[str, dict]:
@@ -65,20 +44,7 @@ def read() -> dict[str, dict]:
 
 def guesses() -> dict[str, str | float]:
     """Key of a prediction -> what the learner said."""
-    return _guesses(_readable())
-
-
-def _guesses(content: dict[str, dict]) -> dict[str, str | float]:
-    """The predictions in the file's content by today's keys: "05-one-head" is "one-head"."""
-    found = content.get(PREDICTIONS)
-    answers = found if isinstance(found, dict) else {}
-    return {_today(key): answer for key, answer in answers.items()}
-
-
-def _today(key: str) -> str:
-    """Today's key of a prediction: renamed since 0.1, or that without its number, or renamed after that."""
-    since = FORMERLY.get(key) or re.sub(r"^\d\d-", "", key)
-    return FORMERLY.get(since, since)
+    return guesses_in(_readable())
 
 
 def note(name: str, *, right: bool, mistake: str = "") -> None:
@@ -101,7 +67,7 @@ def note_guess(key: str, answer: str | float) -> None:
     """Record a prediction, unless there is one already: the first is kept."""
 
     def add(content: dict[str, dict]) -> None:
-        content[PREDICTIONS] = {key: answer} | _guesses(content)
+        content[PREDICTIONS] = {key: answer} | guesses_in(content)
 
     _change(add)
 

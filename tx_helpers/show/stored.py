@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import anywidget
 
-VIEW = "application/vnd.jupyter.widget-view+json"
+from tx_helpers.opening import VIEW
+
 SCRIPT = {"_esm", "_css", "_anywidget_id"}  # synced traits that are not state
 EXPORT = re.compile(r"^export\s+(default\s+)?(?=\S)", re.MULTILINE)
 EXPORTS = re.compile(r"^export\s*\{[^}]*\}\s*;?[ \t]*$", re.MULTILINE)

@@ -1,0 +1,127 @@
+"""A notebook that was run, saved and shut: pictures in place of dead widgets, answers that wait for their question."""
+
+import asyncio
+import copy
+import json
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from repository import COURSE
+from tx_helpers.__main__ import main
+from tx_helpers.contents import Contents
+from tx_helpers.exercises import solved
+from tx_helpers.opening import HOW_TO_WAKE, VIEW, guessed, put_to_sleep, waiting, without_the_line
+
+
+def shown(**data) -> nbformat.NotebookNode:
+    return new_output("display_data", data={name.replace("_", "/", 1): text for name, text in data.items()})
+
+
+@pytest.fixture
+def notebook():
+    live = shown(text_html="<b>picture</b>", text_plain="Explorer")
+    live.data[VIEW] = {"model_id": "1"}
+    cells = [
+        new_code_cell("# Set-up", execution_count=1),
+        new_code_cell("guess = predict(\n    'two-heads', 'Which?', ['a', 'b'])\nguess", outputs=[live]),
+        new_markdown_cell("text"),
+        new_code_cell("explore()", outputs=[copy.deepcopy(live)]),
+        new_code_cell("guess.reveal('a', 'Because.')", outputs=[copy.deepcopy(live)]),
+        new_code_cell("print(1)", outputs=[shown(text_plain="1")]),
+    ]
+    return new_notebook(cells=cells)
+
+
+def views(notebook) -> int:
+    return sum(VIEW in output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", []))
+
+
+def test_what_stands_between_a_question_and_its_finding_waits(notebook):
+    assert waiting(notebook.cells) == {3: "two-heads"}
+
+
+def test_a_sleeping_notebook_keeps_its_pictures_and_says_how_to_wake_them(notebook):
+    assert put_to_sleep(notebook, guessed=()) and views(notebook) == 0
+    assert notebook.cells[3].outputs[0].data == {"text/html": "<b>picture</b>", "text/plain": "Explorer"}
+    assert notebook.cells[0].outputs[0]["data"]["text/plain"] == HOW_TO_WAKE
+    assert not put_to_sleep(notebook, guessed=())  # nothing is left to do, and the line stands once
+    assert len(notebook.cells[0].outputs) == 1
+    without_the_line(notebook)
+    assert notebook.cells[0].outputs == [] and len(notebook.cells[3].outputs) == 1
+
+
+def test_a_widget_that_has_no_picture_stays(notebook):
+    del notebook.cells[3].outputs[0].data["text/html"], notebook.cells[3].outputs[0].data["text/plain"]
+    put_to_sleep(notebook, guessed=())
+    assert views(notebook) == 1
+
+
+@pytest.mark.parametrize("made", [(), ("two-heads",)])
+def test_an_answer_is_folded_until_its_question_has_one(notebook, made):
+    put_to_sleep(notebook, made)
+    assert notebook.cells[3].metadata["jupyter"]["outputs_hidden"] is not bool(made)
+    assert "jupyter" not in notebook.cells[5].metadata
+
+
+def test_the_predictions_come_from_the_learners_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))
+    assert guessed() == set()
+    solved.note_guess("two-heads", "a")
+    assert guessed() == {"two-heads"}
+    (tmp_path / "progress.json").write_text("[1")
+    assert guessed() == set()
+
+
+def test_the_server_puts_a_notebook_to_sleep_on_opening_and_saves_no_line(notebook, tmp_path, monkeypatch):
+    monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))
+    nbformat.write(notebook, tmp_path / "x.ipynb")
+    manager = Contents(root_dir=str(tmp_path))
+    model = asyncio.run(manager.get("x.ipynb"))
+    assert views(model["content"]) == 0 and HOW_TO_WAKE in json.dumps(model["content"])
+    asyncio.run(manager.save({"type": "notebook", "format": "json", "content": model["content"]}, "x.ipynb"))
+    saved = (tmp_path / "x.ipynb").read_text()
+    assert HOW_TO_WAKE not in saved and "picture" in saved and VIEW not in saved
+
+
+def test_a_notebook_whose_kernel_runs_stays_alive(notebook, tmp_path, monkeypatch):
+    async def runs(self, path):
+        return path == "x.ipynb"
+
+    monkeypatch.setattr(Contents, "_runs", runs)
+    nbformat.write(notebook, tmp_path / "x.ipynb")
+    model = asyncio.run(Contents(root_dir=str(tmp_path)).get("x.ipynb"))
+    assert views(model["content"]) == 3
+
+
+def test_tidy_writes_the_file_for_an_editor_that_reads_it_itself(notebook, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))
+    nbformat.write(notebook, tmp_path / "x.ipynb")
+    assert main(["tidy", str(tmp_path / "x.ipynb")]) == 0
+    tidied = nbformat.read(tmp_path / "x.ipynb", as_version=4)
+    assert views(tidied) == 0 and tidied.cells[3].outputs == [] and tidied.cells[4].outputs
+    assert [cell.source for cell in tidied.cells] == [cell.source for cell in notebook.cells]
+    assert main(["tidy", str(tmp_path / "x.ipynb")]) == 0
+    assert capsys.readouterr().out.split(": ")[-1] == "nothing to do\n"
+
+
+def test_tidy_names_what_is_no_notebook_and_goes_on(notebook, tmp_path, capsys):
+    (tmp_path / "no.ipynb").write_text("[]")
+    nbformat.write(notebook, tmp_path / "x.ipynb")
+    assert main(["tidy", str(tmp_path / "no.ipynb"), str(tmp_path / "x.ipynb")]) == 1
+    said = capsys.readouterr()
+    assert "no.ipynb is no notebook" in said.err and "x.ipynb: tidied" in said.out
+
+
+def test_every_finding_of_the_course_stands_close_behind_its_question():
+    """At most three cells wait, and no text between tells what they show."""
+    far = []
+    for path in COURSE:
+        cells = nbformat.read(path, as_version=4).cells
+        keys = waiting(cells)
+        for key in dict.fromkeys(keys.values()):
+            places = [index for index, other in keys.items() if other == key]
+            if len(places) > 3 or places[-1] - places[0] >= len(places):
+                far.append(f"{path.name}: {key}, cells {places}")
+    assert far == []

@@ -1,0 +1,45 @@
+"""The file in which a learner's progress is kept: where it lies, and what was predicted.
+
+`tx_helpers.exercises.solved` reads and writes it. What stands here needs no torch, because Jupyter's server reads the
+predictions when it opens a notebook (`tx_helpers.opening`).
+"""
+
+import os
+import re
+from pathlib import Path
+
+import platformdirs
+
+PREDICTIONS = "the-predictions"  # they stand under one name that no exercise can have
+# In version 0.1 the key of a prediction began with its notebook's number; these needed a new name to be unique.
+FORMERLY = {
+    "09-blind": "blind-twin",
+    "09-half": "half-rate",
+    "12-order": "early-text",
+    "13-reach": "reach-of-a-head",
+    "14-few": "few-labels",
+    "16-kept": "most-memory",
+    "16-real": "on-processes",
+}
+
+
+def progress_file() -> Path:
+    """The path of the record; the file may not exist yet. ValueError if TX_PROGRESS begins with an unknown user."""
+    named = os.path.expanduser(os.environ.get("TX_PROGRESS", ""))
+    if named.startswith("~"):
+        raise ValueError(f"TX_PROGRESS: {named!r} begins with a user that this machine does not have")
+    folder = platformdirs.user_data_dir("tx_helpers", appauthor=False)
+    return Path(named) if named else Path(folder) / "progress.json"
+
+
+def guesses_in(content: dict[str, dict]) -> dict[str, str | float]:
+    """The predictions in the file's content by today's keys: "05-one-head" is "one-head"."""
+    found = content.get(PREDICTIONS)
+    answers = found if isinstance(found, dict) else {}
+    return {_today(key): answer for key, answer in answers.items()}
+
+
+def _today(key: str) -> str:
+    """Today's key of a prediction: renamed since 0.1, or that without its number, or renamed after that."""
+    since = FORMERLY.get(key) or re.sub(r"^\d\d-", "", key)
+    return FORMERLY.get(since, since)

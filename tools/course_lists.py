@@ -7,10 +7,12 @@ found by the form of its lines, so the text around it may change.
 import re
 import textwrap
 
-from notebook_header import TIME_LINE, exercises, groups, minutes
-from tx_helpers.exercises.course import LESSONS, Lesson
+from notebook_header import TIME_LINE, exercises, groups, path_minutes
+from tx_helpers.exercises.course import LESSONS, ROUTES, Lesson
 
 TOGETHER = "\0"  # a space at which no line is broken
+LOOKED_UP = "reference"  # the lesson that is not walked through
+ROUTES_TITLE = "## How long it takes"  # the cell of the first notebook that holds the routes
 MAP_TITLE = "## The map of the course"  # the cell of the first notebook that holds the list
 
 
@@ -26,13 +28,13 @@ def readme(text: str) -> str:
 def teaching(text: str, headers: dict[str, str]) -> str:
     """TEACHING.md with a line for each lesson that is taught; `headers`: its name -> the first cell of its notebook.
 
-    The last three columns are the minutes of reading, the number of exercises, and their minutes. A notebook that is
-    still to be written has none.
+    The last three columns are the minutes of the core path, the number of exercises at the end, and their minutes. A
+    notebook that is still to be written has none.
     """
 
     def line(lesson: Lesson) -> str:
-        read = minutes(TIME_LINE.search(headers.get(lesson.name, "")), "read about") or 0
-        numbers = (read, *exercises(lesson.name))
+        bank = exercises(lesson.name)
+        numbers = (_minutes(headers, lesson.name), bank.count, bank.minutes)
         return f"| {lesson.number} {lesson.title} | {lesson.ask} | {' | '.join(map(str, numbers))} |"
 
     lines = [line(lesson) for lesson in LESSONS.values() if lesson.ask]
@@ -49,6 +51,29 @@ def below_the_map(text: str) -> str:
             wrapped = textwrap.fill(point, 120, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
             lines.append(wrapped.replace(TOGETHER, " "))
     return _replaced(MAP_TITLE, r"(?:- \*\*|  \[|  \S).*", text, lines)
+
+
+def routes(text: str, headers: dict[str, str], folder: str = "") -> str:
+    """A text with a line for each route through the course and one for the whole; the links begin with `folder`."""
+    lines = []
+    for route in ROUTES:
+        total = sum(_minutes(headers, name) for name in route.lessons)
+        links = [f"[{LESSONS[name].number}]({folder}{LESSONS[name].stem}.ipynb)" for name in route.lessons]
+        lines.append(f"| **{route.title}**: {route.about} | {' '.join(links)} | {_hours(total)} |")
+    everything = sum(_minutes(headers, name) for name in LESSONS if name != LOOKED_UP)
+    last = sum(exercises(name).minutes for name in LESSONS)
+    lines.append(f"| **The whole course** | all | {_hours(everything)}, and {_hours(last)} of exercises at the end |")
+    return _replaced("routes", r"\| \*\*.*\|", text, lines)
+
+
+def _minutes(headers: dict[str, str], name: str) -> int:
+    return path_minutes(TIME_LINE.search(headers.get(name, ""))) or 0
+
+
+def _hours(minutes: int) -> str:
+    """Minutes as one says them, to the quarter of an hour."""
+    quarters = round(minutes / 15)
+    return f"{quarters // 4} h" + (f" {quarters % 4 * 15} min" if quarters % 4 else "")
 
 
 def _replaced(where: str, form: str, text: str, lines: list[str]) -> str:

@@ -159,17 +159,31 @@ def write(path: Path, text: str) -> None:
 
 
 def write_lists(folder: Path) -> list[str]:
-    """Write the lists of notebooks in README.md and TEACHING.md; the names of the files that changed."""
+    """Write what needs the headers of all notebooks: the lists in README.md and TEACHING.md, the routes in the first
+    notebook. Returns the names of the files that changed."""
     headers = {file.stem[3:]: load(file).cells[0].source for file in selected([], folder)}
+    readme = partial(course_lists.routes, headers=headers, folder="notebooks/")
+    lists = {
+        ROOT / "README.md": lambda text: course_lists.readme(readme(text)),
+        ROOT / "TEACHING.md": partial(course_lists.teaching, headers=headers),
+        selected([], folder)[0]: partial(_with_routes, headers=headers),
+    }
     changed = []
-    lists = {"README.md": course_lists.readme, "TEACHING.md": partial(course_lists.teaching, headers=headers)}
-    for name, made in lists.items():
-        path = ROOT / name
+    for path, made in lists.items():
         text = path.read_text(encoding="utf-8")
         if made(text) != text:
             write(path, made(text))
-            changed.append(name)
+            changed.append(path.name)
     return changed
+
+
+def _with_routes(text: str, headers: dict[str, str]) -> str:
+    """The text of the first notebook's file with the routes through the course."""
+    notebook = nbformat.reads(text, as_version=4)
+    for cell in notebook.cells:
+        if cell.source.startswith(course_lists.ROUTES_TITLE):
+            cell.source = course_lists.routes(cell.source, headers)
+    return nbformat.writes(notebook) + "\n"
 
 
 def selected(names: list[str], folder: Path) -> list[Path]:

@@ -8,7 +8,6 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from repository import COURSE
 from tx_helpers.__main__ import main
 from tx_helpers.contents import Contents
 from tx_helpers.exercises import solved
@@ -112,16 +111,3 @@ def test_tidy_names_what_is_no_notebook_and_goes_on(notebook, tmp_path, capsys):
     assert main(["tidy", str(tmp_path / "no.ipynb"), str(tmp_path / "x.ipynb")]) == 1
     said = capsys.readouterr()
     assert "no.ipynb is no notebook" in said.err and "x.ipynb: tidied" in said.out
-
-
-def test_every_finding_of_the_course_stands_close_behind_its_question():
-    """At most three cells wait, and no text between tells what they show."""
-    far = []
-    for path in COURSE:
-        cells = nbformat.read(path, as_version=4).cells
-        keys = waiting(cells)
-        for key in dict.fromkeys(keys.values()):
-            places = [index for index, other in keys.items() if other == key]
-            if len(places) > 3 or places[-1] - places[0] >= len(places):
-                far.append(f"{path.name}: {key}, cells {places}")
-    assert far == []

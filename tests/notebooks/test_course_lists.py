@@ -8,7 +8,7 @@ import draw_figures
 from notebook_frame import ROOT
 from notebook_header import exercises
 from repository import COURSE
-from tx_helpers.exercises.course import LESSONS
+from tx_helpers.exercises.course import LESSONS, ROUTES
 
 STALE = "run tools/renumber.py"
 FIRST = LESSONS["start_here"]
@@ -24,6 +24,24 @@ def test_the_plan_of_lessons_has_the_headers_minutes():
     text = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
     headers = {path.stem[3:]: nbformat.read(path, as_version=4).cells[0].source for path in COURSE}
     assert course_lists.teaching(text, headers) == text, STALE
+
+
+def test_the_routes_have_the_headers_minutes():
+    headers = {path.stem[3:]: nbformat.read(path, as_version=4).cells[0].source for path in COURSE}
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert course_lists.routes(text, headers, "notebooks/") == text, STALE
+    first = nbformat.read(COURSE[0], as_version=4).cells
+    (text,) = [cell.source for cell in first if cell.source.startswith(course_lists.ROUTES_TITLE)]
+    assert course_lists.routes(text, headers) == text, STALE
+    assert {name for route in ROUTES for name in route.lessons} <= set(LESSONS)
+
+
+def test_a_route_takes_the_sum_of_its_notebooks():
+    names = ("start_here", "self_attention", "multi_head_attention", "masking")  # the first route
+    minutes = dict(zip(names, (45, 60, 65, 63), strict=True))
+    headers = {name: f"# T\n\n**Time:** core path about {number} min" for name, number in minutes.items()}
+    told = course_lists.routes("| **a** | | |\n", headers)
+    assert told.split("\n")[0].endswith("(06_masking.ipynb) | 4 h |") and "| all | 4 h, and " in told
 
 
 def test_the_list_below_the_map_is_that_of_the_table():
@@ -44,10 +62,10 @@ def test_the_map_is_drawn_from_the_table():
 
 def test_a_list_is_replaced_whole_and_what_stands_around_it_stays():
     lesson = LESSONS["masking"]
-    count, minutes = exercises("masking")
+    bank = exercises("masking")
     text = "before\n\n| lesson | show |\n|---|---|\n| 06 Old | x | 1 |\n| 07 Gone | y | 2 |\n\nafter | 08\n"
-    told = course_lists.teaching(text, {"masking": "# 06 T\n\n**Time:** read about 40 min · machine 1 min"})
-    assert f"\n| {lesson.number} Masking | {lesson.ask} | 40 | {count} | {minutes} |\n" in told
+    told = course_lists.teaching(text, {"masking": "# 06 T\n\n**Time:** core path about 40 min · machine 1 min"})
+    assert f"\n| {lesson.number} Masking | {lesson.ask} | 40 | {bank.count} | {bank.minutes} |\n" in told
     assert told.startswith("before\n\n| lesson | show |\n|---|---|\n| 00 Start here |") and "Gone" not in told
     assert told.endswith(" |\n\nafter | 08\n") and "Reference" not in told  # which is looked up, not taught
 

@@ -46,7 +46,11 @@ def changed_header(old: str, new: str):
         ("- do.", "- do.\n- a\n- b\n- c", "followed by 6 points"),
         ("**You need first:**", "You need", "lacks '**You need first:**'"),
         (HERE, "Parts: 07", f"lacks the line '**You are here:** {HERE}"),
-        ("read about 5 min", "read about 10 min", "lacks the line '**Time:** read about 5 min · exercises "),
+        (
+            "core path about 15 min",
+            "core path about 30 min",
+            "lacks the line '**Time:** core path about 15 min · exercises ",
+        ),
     ],
 )
 def test_header_guard(old, new, finding):

@@ -42,7 +42,8 @@ SVG = new_output("display_data", {"text/html": "<svg></svg>", "text/plain": "a d
         ([CODE, CODE], 1),
         ([new_code_cell("plot(x)", outputs=[PICTURE]), new_code_cell("draw(x)", outputs=[SVG])], 3),
         ([new_code_cell("plot(x)", outputs=[PICTURE], metadata={"tags": ["hide-input"]})], 1),
-        ([new_code_cell("toy_explorer(x)", outputs=[SVG])], 2.5),
+        ([new_code_cell("toy_explorer(x)", outputs=[SVG])], 3.5),
+        ([new_code_cell('guess = predict("a", "Which?", ["b", "c"])')], pytest.approx(1 + 1 / 180)),
         ([new_markdown_cell("![](a.svg)")], 1),
         ([new_markdown_cell("## Optional: more"), new_markdown_cell("word " * 900), CODE], 0),
         ([new_markdown_cell("## Exercises"), CODE], 0),
@@ -61,14 +62,24 @@ def line(text: str, words: int, seconds: float | None = None) -> str:
 @pytest.mark.parametrize(
     ("old", "words", "seconds", "new"),
     [
-        ("not measured yet", 23, None, "read about 25 min · machine not measured yet"),
-        ("not measured yet", 1, 20, "read about 5 min · machine 1 min"),
-        ("not measured yet", 18, 100, "read about 20 min · machine 2 min"),
-        ("read about 20 min · machine 2 min", 24, None, "read about 20 min · machine 2 min"),  # still true enough
-        ("read about 20 min · machine 2 min", 25, 160, "read about 25 min · machine 2 min"),
-        ("read about 20 min · machine 2 min", 20, 170, "read about 20 min · machine 3 min"),
-        ("read about 20 min · machine 2 min", 20, 20, "read about 20 min · machine 1 min"),
-        ("read about 20 min · exercises 9 min · machine 1 min", 20, None, "read about 20 min · machine 1 min"),
+        ("not measured yet", 23, None, "core path about 25 min · machine not measured yet"),
+        ("not measured yet", 1, 20, "core path about 5 min · machine 1 min"),
+        ("not measured yet", 18, 100, "core path about 20 min · machine 2 min"),
+        (
+            "core path about 20 min · machine 2 min",
+            24,
+            None,
+            "core path about 20 min · machine 2 min",
+        ),  # still true enough
+        ("core path about 20 min · machine 2 min", 25, 160, "core path about 25 min · machine 2 min"),
+        ("core path about 20 min · machine 2 min", 20, 170, "core path about 20 min · machine 3 min"),
+        ("core path about 20 min · machine 2 min", 20, 20, "core path about 20 min · machine 1 min"),
+        (
+            "core path about 20 min · exercises 9 min · machine 1 min",
+            20,
+            None,
+            "core path about 20 min · machine 1 min",
+        ),
     ],
 )
 def test_the_line_does_not_follow_every_noise(old, words, seconds, new):
@@ -76,11 +87,19 @@ def test_the_line_does_not_follow_every_noise(old, words, seconds, new):
 
 
 def test_minutes_of_exercises_are_those_of_the_bank_and_five_for_the_quiz():
-    assert header.exercises("start_here") == (0, 0)
-    count, minutes = (
-        len(of_lesson("self_attention")),
-        sum(exercise.minutes for exercise in of_lesson("self_attention")) + 5,
-    )
-    assert header.exercises("self_attention") == (count, minutes)
-    cells = [new_markdown_cell("# 04 T\n\n**Time:** read about 5 min · machine 1 min")]
-    assert f" · exercises {minutes} min · machine 1 min" in header.time_line(cells, "self_attention")
+    bank = header.exercises("self_attention")
+    inline = [exercise.minutes for exercise in of_lesson("self_attention") if exercise.inline]
+    last = [exercise.minutes for exercise in of_lesson("self_attention") if not exercise.inline]
+    assert bank == (len(inline), sum(inline), len(last), sum(last) + 5) and bank.count and bank.inline
+    assert header.exercises("reference") == (0, 0, 0, 0)
+    cells = [new_markdown_cell("# 04 T\n\n**Time:** core path about 5 min · machine 1 min")]
+    line = header.time_line(cells, "self_attention")
+    assert line.endswith(f" · exercises at the end {bank.minutes} min · machine 1 min")
+    assert line.startswith(f"**Time:** core path about {max(5, 5 * round(sum(inline) / 5))} min · ")
+
+
+def test_a_header_says_what_its_minutes_hold():
+    asks = [new_code_cell('guess = predict("a", "Which?", ["b", "c"])')]
+    cells = [new_markdown_cell("# 04 T\n\n**Time:** not measured yet")]
+    assert "min, with its questions, explorers and exercises · " in header.time_line(cells + asks, "self_attention")
+    assert "min, with its questions and explorers · " in header.time_line(cells + asks, "reference")

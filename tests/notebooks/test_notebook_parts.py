@@ -100,7 +100,7 @@ def test_a_folded_question_shows_a_title_and_no_answer(source, title):
         ("the sum $a + b$ and $$\na = b\n$$ end", 4),
         ("[a link](04_x.ipynb#with-many-parts 'a title') ![a picture](x.svg)", 2),
         ("| head | one |\n|---|---|\n| two | three |", 4),
-        ("<!-- colab --><a href='x'>Open</a>\n\n**Time:** read about 3 min", 0),
+        ("<!-- colab --><a href='x'>Open</a>\n\n**Time:** core path about 3 min", 0),
         ("text <a id='x'></a> behind", 2),
         (">>> plot('a text that is not read')", 0),
         (">>> guess = predict('x', 'What is it?', ['a cat', 'a dog'], unit='words')", 8),

@@ -1,7 +1,7 @@
 """Every guard of what a learner meets fails on a small bad notebook and passes on a good one."""
 
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import story_guards as guards
 from notebook_frame import ANSWER, QUESTION
@@ -106,6 +106,41 @@ def test_a_folded_answer_is_not_in_sight():
     bad.cells[3].source = bad.cells[3].source.removeprefix(ANSWER).strip()
     (found,) = guards.predictions(bad)
     assert found.startswith('a cell begins \'guess.reveal("this", ') and "in sight while it is folded" in found
+
+
+def test_what_answers_a_prediction_stands_right_behind_it():
+    assert guards.answers_in_sight(notebook(ASKED, code("f()"), code("g()"), FOUND)) == []
+    (told,) = guards.answers_in_sight(notebook(ASKED, code("f()"), TEXT, code("g()"), FOUND))
+    (far,) = guards.answers_in_sight(notebook(ASKED, *(code(f"f({n})") for n in range(4)), FOUND))
+    assert told.startswith("'toy': 3 cells stand between") and far.startswith("'toy': 4 cells stand between")
+
+
+def test_a_long_core_path_has_a_place_to_stop():
+    header = new_markdown_cell("# 00 T\n\n**Time:** core path about 50 min · machine 1 min")
+    stop = new_markdown_cell("**Half-way stop.** You have the first half.")
+    assert guards.half_way(new_notebook(cells=[header, TEXT, stop])) == []
+    assert len(guards.half_way(new_notebook(cells=[header, TEXT]))) == 1
+    assert len(guards.half_way(new_notebook(cells=[header, stop, stop]))) == 1
+    header.source = header.source.replace("50", "45")
+    assert guards.half_way(new_notebook(cells=[header, TEXT])) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "printed", "finding"),
+    [
+        ("print(f'{gap:.2f}')", "gap 0.05 (below 0.2)", "prints a band or a bound"),
+        ("print(f'{gap:.2f}')", "rotary rises by more than 0.4 nats", "prints a band or a bound"),
+        ("print(f'{gap:.2f}')", "right on between 2 and 35 %", "prints a band or a bound"),
+        ("print('each is right on 80 % of the texts')", "", "prints a constant"),
+        ("print(f'{gap:.2f}')", "gap 0.05", ""),
+        ("print('after 100 steps:')", "after 100 steps:", ""),
+    ],
+)
+def test_the_core_path_prints_what_was_measured(source, printed, finding):
+    cell = code(source, *([stream(printed + "\n")] if printed else []))
+    found = guards.unmeasured_lines(notebook(cell))
+    assert [one.split(":")[0].startswith(finding) for one in found] == ([True] if finding else [])
+    assert guards.unmeasured_lines(notebook(new_markdown_cell("## Optional: more"), cell)) == []
 
 
 def test_lines_that_say_true():

@@ -9,14 +9,33 @@ import re
 
 from notebook_frame import titled
 from notebook_guards import FRAME, code_cells, python_of, text_of
-from notebook_parts import EXPLORER, PREDICTION, REVEAL, cell_headings, core_path, is_optional, optional_sections, words
+from notebook_header import HALF_WAY, LONG, TIME_LINE, path_minutes
+from notebook_parts import (
+    EXPLORER,
+    PREDICTION,
+    REVEAL,
+    asks_or_tells,
+    cell_headings,
+    core_path,
+    is_optional,
+    optional_sections,
+    words,
+)
 from tx_helpers.exercises.course import LESSONS
+from tx_helpers.opening import waiting
 
 # Lessons whose core path is held to the limits below: all but the one that is looked up.
 TOLD_AGAIN = [lesson for lesson in LESSONS if lesson != "reference"]
 MAX_CELLS = 60
 MAX_WORDS = 2_500
 MAX_OPENING = 40  # words beside the heading of an optional section: they are in sight while it is folded
+MAX_WAITING = 3  # cells between a question and its finding
+# "0.03 (below 0.2)", "after (bound)", "more than 0.4 nats", "between 2 and 35 %"
+BAND = re.compile(
+    r"\((?:all |both )?(?:below|above|under|over|at least|at most|less than|more than|within|bound)\b"
+    r"|\b(?:less|more|fewer) than [\d.]|\bat (?:least|most) [\d.]|\bbetween [\d.]+ and [\d.]|\bwithin [\d.]+ of\b"
+    r"|\b(?:below|above) [\d.]"
+)
 MAX_TRUE = 0.1  # of all printed lines
 
 
@@ -125,19 +144,64 @@ def has(cells: list, code: re.Pattern, text: str) -> bool:
 
 def predictions(notebook) -> list[str]:
     """Each prediction has a key of small letters, digits and hyphens, and each is revealed later, once."""
-    found, waiting = [], set()
+    found, asked = [], set()
     for cell in code_cells(notebook):
         if cell.source != titled(cell.source):
             found.append(f"a cell begins {cell.source[:30]!r}, which is in sight while it is folded ({FRAME})")
         for name in REVEAL.findall(cell.source):
-            if name not in waiting:
+            if name not in asked:
                 found.append(f"{name}.reveal(…) without an open {name} = predict(…) before it")
-            waiting.discard(name)
+            asked.discard(name)
         for match in PREDICTION.finditer(cell.source):
             if not re.match(r'\s*"[a-z][a-z0-9-]*"', cell.source[match.end() :]):
                 found.append(f"{match[0]}…): expected a key such as 'one-head'")
-            waiting.add(match[1])
-    return [*found, *(f"{name} = predict(…) is never revealed" for name in sorted(waiting))]
+            asked.add(match[1])
+    return [*found, *(f"{name} = predict(…) is never revealed" for name in sorted(asked))]
+
+
+def answers_in_sight(notebook) -> list[str]:
+    """What answers a prediction stands right behind it, in at most three cells of code: their outputs wait for it."""
+    found, keys = [], waiting(notebook.cells)
+    for key in dict.fromkeys(keys.values()):
+        places = [index for index, other in keys.items() if other == key]
+        if len(places) > MAX_WAITING or places[-1] - places[0] >= len(places):
+            found.append(
+                f"{key!r}: {places[-1] - places[0] + 1} cells stand between question and finding, expected at most "
+                f"{MAX_WAITING}, all of code; what prepares the answer goes before the question"
+            )
+    return found
+
+
+def half_way(notebook) -> list[str]:
+    """A core path of more than 45 minutes has one marked place to stop."""
+    line = TIME_LINE.search(notebook.cells[0].source)
+    stops = sum(cell.source.startswith(HALF_WAY) for cell in core_path(notebook.cells))
+    wanted = int((path_minutes(line) or 0) > LONG)
+    if stops == wanted or (stops == 1 and not wanted):
+        return []
+    return [f"{stops} cells begin {HALF_WAY!r}, expected 1 in a core path of more than {LONG} minutes"]
+
+
+def unmeasured_lines(notebook) -> list[str]:
+    """The core path prints what was measured: no band or bound beside it, and no constant text with figures."""
+    found = []
+    for cell in core_path(notebook.cells):
+        if cell.cell_type != "code" or asks_or_tells(cell):
+            continue
+        printed = [text_of(output.text) for output in cell.outputs if output.output_type == "stream"]
+        lines = [line for text in printed for line in text.split("\n")]
+        found += [f"prints a band or a bound, not a number: {line.strip()!r}" for line in lines if BAND.search(line)]
+        found += [f"prints a constant: {text!r}" for text in constants(cell) if re.search(r"\d", text)]
+    return found
+
+
+def constants(cell) -> list[str]:
+    """The texts that a cell prints without computing anything; a line that ends in a colon is a heading."""
+    calls = [node for node in ast.walk(ast.parse(python_of(cell))) if isinstance(node, ast.Call)]
+    prints = [call for call in calls if getattr(call.func, "id", "") == "print" and call.args]
+    fixed = [call for call in prints if all(isinstance(argument, ast.Constant) for argument in call.args)]
+    texts = [" ".join(str(argument.value) for argument in call.args) for call in fixed]
+    return [text for text in texts if not text.rstrip().endswith(":")]
 
 
 def printed_lines(notebook) -> list[str]:
@@ -163,4 +227,7 @@ def story_guards(notebook) -> list[str]:
         *needed_from_optional(notebook),
         *untold_explorers(notebook),
         *predictions(notebook),
+        *answers_in_sight(notebook),
+        *half_way(notebook),
+        *unmeasured_lines(notebook),
     ]

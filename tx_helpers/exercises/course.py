@@ -135,3 +135,37 @@ _TABLE = [
 ]
 # fmt: on
 LESSONS: dict[str, Lesson] = {lesson.name: lesson for lesson in _TABLE}
+
+
+@dataclass(frozen=True)
+class Route:
+    """A way through a part of the course: its title, whom it is for, the names of its lessons in order."""
+
+    title: str
+    about: str
+    lessons: tuple[str, ...]
+
+
+ROUTES = (
+    Route(
+        "Attention in an afternoon",
+        "what attention is, and what its heads and masks do",
+        ("start_here", "self_attention", "multi_head_attention", "masking"),
+    ),
+    Route(
+        "Build and train a GPT in a weekend",
+        "your own classes, from tokens to a model that writes",
+        (
+            *("tokens_and_embeddings", "positional_encodings", "self_attention", "masking", "feed_forward"),
+            *("full_model", "training", "a_model_that_writes"),
+        ),
+    ),
+    Route(
+        "The engineer's route",
+        "you know PyTorch, and have a model to mend, to speed up or to scale",
+        (
+            *("full_model", "debugging", "decoding", "positions_inside_attention", "modern_transformers"),
+            "scaling_up",
+        ),
+    ),
+)

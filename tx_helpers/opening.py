@@ -36,8 +36,8 @@ def waiting(cells: list[dict]) -> dict[int, str]:
             key, start = asked.pop(told[1], ("", index))  # without a question nothing waits
             found |= {n: key for n in range(start + 1, index) if cells[n]["cell_type"] == "code"}
         for question in PREDICTION.finditer(cell["source"]):
-            if key := KEY.match(cell["source"], question.end()):
-                asked[question[1]] = key[1], index
+            if named := KEY.match(cell["source"], question.end()):
+                asked[question[1]] = named[1], index
     return found
 
 

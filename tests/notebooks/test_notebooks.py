@@ -43,7 +43,7 @@ def test_every_term_is_linked_to_its_meaning_where_it_first_appears(course, glos
 
 def test_the_course_is_really_compared(course):
     compared, bearing = compared_share(list(course.values()))
-    assert compared >= 0.85 * bearing, f"strict nbval really compares only {compared} of {bearing} cells with an output"
+    assert compared >= 0.8 * bearing, f"strict nbval really compares only {compared} of {bearing} cells with an output"
 
 
 def test_no_code_stands_twice_in_the_course(course):

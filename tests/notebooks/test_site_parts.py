@@ -97,6 +97,16 @@ def test_a_dollar_in_code_is_no_formula():
 # --- what is folded
 
 
+def test_what_answers_a_prediction_is_folded_under_its_key():
+    asked = 'guess = predict("two-heads", "Which?", ["a", "b"])'
+    told = [new_output("stream", name="stdout", text=text) for text in ("question", "answer", "finding", "later")]
+    sources = (asked, "f(1)", 'guess.reveal("a", "Because.")', "g(1)")
+    cells = [new_code_cell(source, outputs=[output]) for source, output in zip(sources, told, strict=True)]
+    html = body(new_notebook(cells=cells)).html
+    (folded,) = re.findall(r'<details class="waits" data-key="two-heads">(.*?)</details>', html, re.DOTALL)
+    assert "answer" in folded and [word in folded for word in ("question", "finding", "later")] == [False] * 3
+
+
 def test_what_jupyter_folds_is_folded_on_the_page():
     cells = [
         new_markdown_cell("# 07"),

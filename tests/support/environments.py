@@ -208,10 +208,10 @@ def text_shown(cell) -> str:
 
 
 def differences(stored, executed) -> list[str]:
-    """Code cells that show something else than is stored; those that nbval is told to ignore are left out."""
+    """Code cells that show something else than is stored; those that nbval ignores are left out."""
     found = []
     for number, (old, new) in enumerate(zip(code_cells(stored), code_cells(executed), strict=True), 1):
-        if "ignore" in markers(old) or shown(old) == shown(new):
+        if "ignore" in markers(old) or old.execution_count is None or shown(old) == shown(new):
             continue
         kinds = sorted({kind for kind, _ in set(shown(old)) ^ set(shown(new))})
         found.append(f"code cell {number} shows other {' and '.join(kinds) or 'order'}")

@@ -24,7 +24,7 @@ import traitlets
 from tx_helpers.environment import printable
 from tx_helpers.exercises.solved import guesses, note_guess
 from tx_helpers.nn.arguments import described
-from tx_helpers.show.plots import svg_text
+from tx_helpers.show.plots import DARK_CHARTS, svg_text
 from tx_helpers.show.stored import StoredWidget
 
 STYLE = """
@@ -72,7 +72,7 @@ class _Shown(StoredWidget):
     """A widget with a static form, `_html` and `_text`, for pages without a kernel."""
 
     _esm = Path(__file__).with_name("predictions.js")
-    _css = STYLE
+    _css = STYLE + DARK_CHARTS  # every notebook has predictions
     key = traitlets.Unicode().tag(sync=True)
     unit = traitlets.Unicode().tag(sync=True)
     answer = traitlets.Any(None, allow_none=True).tag(sync=True)

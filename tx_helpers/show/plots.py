@@ -29,6 +29,11 @@ from tx_helpers.show.series import named_lines, named_matrix, named_numbers, num
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CA76A5", "#7A5400", "#000000")
 LINES = ("-", "--", "-.", ":")
 DPI = 110
+# A chart is drawn for a white page. On a dark one its lightness is turned round, and its colours stay what they are.
+ON_DARK = "filter: invert(0.9) hue-rotate(180deg);"
+DARK_CHARTS = f"""
+[data-jp-theme-light="false"] :is(.jp-RenderedImage img, .tx-explorer img[src^="data:image/png"]) {{ {ON_DARK} }}
+"""
 _ROOT = r"""<svg\b(?:[^>"']|"[^"]*"|'[^']*')*>"""  # the opening tag; an attribute may hold a ">"
 
 

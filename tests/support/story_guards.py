@@ -33,8 +33,7 @@ MAX_WAITING = 3  # cells between a question and its finding
 # "0.03 (below 0.2)", "after (bound)", "more than 0.4 nats", "between 2 and 35 %"
 BAND = re.compile(
     r"\((?:all |both )?(?:below|above|under|over|at least|at most|less than|more than|within|bound)\b"
-    r"|\b(?:less|more|fewer) than [\d.]|\bat (?:least|most) [\d.]|\bbetween [\d.]+ and [\d.]|\bwithin [\d.]+ of\b"
-    r"|\b(?:below|above) [\d.]"
+    r"|\b(?:less|more|fewer) than [\d.]|\bbetween [\d.]+ and [\d.]|\b(?:below|above) \d+e-"
 )
 MAX_TRUE = 0.1  # of all printed lines
 

@@ -65,7 +65,7 @@ def layouts() -> str:
         if gap > 1e-6:
             raise AssertionError(f"{name}: losses differ by {gap} from those of one process")
         held = "   ".join(f"{held / 1000:6.1f}" for held in measured_state(run).values())
-        lines.append(f"{name:20}{run.losses[-1]:.6f}              {'below 1e-6' if parallel else '':11}   {held}")
+        lines.append(f"{name:20}{run.losses[-1]:.6f}              {gap if parallel else 0:<11.5f}   {held}")
     return "\n".join(lines)
 
 

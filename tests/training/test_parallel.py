@@ -182,6 +182,7 @@ def test_a_mean_of_means_would_be_another_loss():
     assert abs(sum(losses) / 3 - whole) > 0.01
 
 
+@pytest.mark.slow
 def test_adamw_hides_a_doubled_gradient_and_sgd_shows_it():
     """Why processes are compared with SGD: AdamW divides by the gradient's size, so twice the gradient is no matter."""
 
@@ -298,6 +299,7 @@ class Killed(BaseException):
     """No cleaning up is done after it."""
 
 
+@pytest.mark.slow
 def test_a_shorter_run_that_is_killed_while_it_saves_leaves_a_whole_checkpoint(tmp_path, monkeypatch):
     """A new run in the folder of an older, longer one: killed before each thing that a save does to the disk."""
     longer, shorter, parallel = Case(Parallel()), Case(Parallel()), Parallel(data="rest")

@@ -57,6 +57,7 @@ def test_the_card_is_made_of_what_the_files_say_with_their_hashes():
     assert not re.search(r"\{\w+\}", text)
 
 
+@pytest.mark.slow
 def test_they_were_trained_alike_on_the_texts_and_the_vocabulary_of_today():
     told = {kind: world_model_facts(kind) for kind in CLASSES}
     assert {kind: facts["objective"] for kind, facts in told.items()} == OBJECTIVE_OF

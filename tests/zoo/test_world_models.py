@@ -136,7 +136,7 @@ def small(monkeypatch):
         monkeypatch.setattr(measure_world_models, name, number)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_tool_writes_files_that_load_and_a_card(tmp_path, monkeypatch, capsys, small):
     options = ["--steps", "2", "--texts", "200", "--to", str(tmp_path)]
     monkeypatch.setattr("sys.argv", ["pretrain_world_models", *options])

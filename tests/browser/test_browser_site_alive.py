@@ -30,10 +30,10 @@ THE_COURSE = [
 
 
 def recorded(path):
-    """What is recorded of a notebook; in `make test` with at most 200 pictures of each explorer, not with 3,000."""
+    """What is recorded of a notebook; in `make test` with at most 600 pictures of each explorer, not with 3,000."""
     if path.stem[3:] not in RECORDED:
         return record_pages.recorded(path)
-    fewer = "; from tx_helpers.show.recording import record; record.__kwdefaults__['frames'] = 200"
+    fewer = "; from tx_helpers.show.recording import record; record.__kwdefaults__['frames'] = 600"
 
     def with_hooks(notebook, folder, ordinary=record_pages.with_hooks):
         made = ordinary(notebook, folder)

@@ -4,9 +4,9 @@ What lives on a page is compared with Python: after its recording each explorer 
 notebook's kernel (`checks` of tools/shown_forms.py). The page, moved there by keys and by mouse, must say the same.
 What computes in the page makes the moves of the browser suite for Jupyter (explorers.py of each lesson).
 
-Recording all notebooks takes many minutes. `make test` records self-attention (a stepper, a plane to point at, texts,
-a quiz, and what computes in the page), each explorer on a coarser grid; `make thorough` records the rest. What is
-recorded is kept in build/recorded, the whole ones also for `make site`.
+Recording all notebooks takes many minutes. `make test` records self-attention (a stepper, a plane to point at, texts, a
+quiz, and what computes in the page); `make thorough` records the rest. What is recorded is kept in build/recorded, also
+for `make site`.
 """
 
 import pytest
@@ -29,25 +29,9 @@ THE_COURSE = [
 ]
 
 
-def recorded(path):
-    """What is recorded of a notebook; in `make test` with at most 600 pictures of each explorer, not with 3,000."""
-    if path.stem[3:] not in RECORDED:
-        return record_pages.recorded(path)
-    fewer = "; from tx_helpers.show.recording import record; record.__kwdefaults__['frames'] = 600"
-
-    def with_hooks(notebook, folder, ordinary=record_pages.with_hooks):
-        made = ordinary(notebook, folder)
-        made.cells[0].source += fewer
-        return made
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(record_pages, "with_hooks", with_hooks)
-        return record_pages.recorded(path, record_pages.FOLDER / "coarse")
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    site = make_site.Site(COURSE, lambda path: recorded(path) if path.stem[3:] in RECORDED else {})
+    site = make_site.Site(COURSE, lambda path: record_pages.recorded(path) if path.stem[3:] in RECORDED else {})
     site.add_the_others(make_site.first_machine())
     root = tmp_path_factory.mktemp("site")
     site.write(root / "some where" / "below")
@@ -59,7 +43,7 @@ def page_of(folder, name):
     if isinstance(name, str):
         return name
     if name.stem[3:] not in RECORDED:
-        make_site.Site([name], recorded).write(folder)
+        make_site.Site([name], record_pages.recorded).write(folder)
     return name.stem
 
 
@@ -82,8 +66,8 @@ def test_every_page_opens_and_all_that_lives_comes_to_life(browser, folder, plac
             assert page.locator("[data-lives=no]").count() == 0, path.name
             page.close()
         opened.close()
-    alive = {f"{LESSONS[lesson].stem}.html" for lesson in RECORDED}
-    assert {name for name, count in lives.items() if count} == {*alive, "index.html"}  # which has the machine
+    recorded = {f"{LESSONS[lesson].stem}.html" for lesson in RECORDED}
+    assert {name for name, count in lives.items() if count} == {*recorded, "index.html"}  # which has the machine
 
 
 @pytest.mark.parametrize("name", ["index", "explorers", *THE_COURSE])
@@ -99,12 +83,12 @@ def test_axe_finds_nothing_serious(opened, folder, name, scheme):
 
 @pytest.mark.parametrize("path", THE_COURSE)
 def test_what_lives_on_a_page_says_what_python_says(opened, folder, path):
-    kept = recorded(path)
+    recorded = record_pages.recorded(path)
     cases = {case.explorer: case.moves for case in cases_of() if case.notebook == path.stem}
     page = opened(f"{page_of(folder, path)}.html")
     wake(page)
     faults, alive = [], set()
-    for cell, forms in kept["forms"].items():
+    for cell, forms in recorded["forms"].items():
         for form in forms:
             if not form["name"]:
                 continue  # a quiz or a prediction

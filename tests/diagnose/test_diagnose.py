@@ -384,6 +384,7 @@ def test_the_context_of_the_model_is_respected():
     assert found.wrong == [] and "8 positions" in found.model
 
 
+@pytest.mark.slow
 def test_the_source_vocabulary_is_found():
     config = ours(EncoderDecoder, source_vocab_size=7).config
     found = diagnose(EncoderDecoder(config))

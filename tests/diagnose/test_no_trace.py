@@ -106,6 +106,7 @@ def test_inside_no_grad_and_inference_mode():
             assert diagnose(Toy(n_layers=1)).wrong == []
 
 
+@pytest.mark.slow
 def test_two_reports_agree_word_for_word():
     model = TorchEncoder(True)
     assert repr(diagnose(model)) == repr(diagnose(model))

@@ -113,19 +113,11 @@ def test_wrong_calls_of_the_command_line(capsys):
 
 
 @pytest.mark.slow
-def test_from_a_shell():
-    """A module of the folder where the command is given; the exit code tells."""
-    call = [sys.executable, "-m", "tx_helpers", "diagnose", "wrong_models:second_layer_open"]
-    done = subprocess.run(call, capture_output=True, text=True, cwd=ROOT / "tests/diagnose")
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "future      WRONG" in done.stdout
-
-
-@pytest.mark.slow
-def test_a_console_that_is_not_utf_8():
-    """The report about softmax over the heads has √, − and ∞ in it; the console shows what it can."""
+def test_from_a_shell_whose_console_is_not_utf_8():
+    """A module of the folder where the command is given; the exit code tells. The report about a missing division has
+    √, − and ∞ in it, and the console shows what it can."""
     call = [sys.executable, "-m", "tx_helpers", "diagnose", "wrong_models:unscaled", "--fresh"]
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     done = subprocess.run(call, capture_output=True, cwd=ROOT / "tests/diagnose", env=environment)
     assert (done.returncode, done.stderr) == (1, b"")
-    assert b"not divided by sqrt" in done.stdout
+    assert b"WRONG" in done.stdout and b"not divided by sqrt" in done.stdout

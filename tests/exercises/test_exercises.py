@@ -131,6 +131,7 @@ def test_a_warning_of_a_library_is_no_remark():
     assert examine(find("training_step"), training_step).text == "right, on all 2 cases."
 
 
+@pytest.mark.slow
 def test_no_two_mistakes_look_alike():
     def alike(exercise):
         results = exercise.results()
@@ -200,6 +201,7 @@ def cells_of(lesson: str) -> list[str]:
     return [source for source in own if not source.startswith("# Set-up")]
 
 
+@pytest.mark.slow
 def test_no_solution_is_a_copy_of_cells_of_its_notebook():
     def copied(exercise):
         return overlap(exercise.solution_source(), cells_of(lesson_of()[exercise.name])) >= COPIED

@@ -89,6 +89,7 @@ def test_it_is_ours_before_anything_is_written(name, folder):
     assert line == f"{name}: ours, since you have not written a part of it in notebook 08 yet."
 
 
+@pytest.mark.slow
 def test_it_is_the_learners_once_all_parts_pass():
     notebook = typed(*kept.PARTS)
     made, line = said("Transformer")
@@ -103,6 +104,7 @@ def test_the_feedback_says_that_it_is_kept():
     assert shown.endswith("uses your version. It is kept for later notebooks, in the file my_model.py.")
 
 
+@pytest.mark.slow
 def test_the_file_is_a_program_of_its_own(folder):
     typed(*reversed(kept.PARTS[:3]), *kept.PARTS[3:])  # in whichever order they pass
     text = kept.model_file().read_text(encoding="utf-8")

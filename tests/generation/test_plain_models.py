@@ -111,6 +111,7 @@ def test_what_does_not_fit_is_named(model, prompt, options, message):
     assert str(error.value).startswith(message)
 
 
+@pytest.mark.slow
 def test_new_model_is_made_in_the_seeded_stream_and_trained_like_ours():
     plan = dict(steps=3, seed=5, progress=False)
     ours = train_translator(PAIRS.train, **plan)

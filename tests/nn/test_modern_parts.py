@@ -93,9 +93,13 @@ def pairs(*kinds: type) -> pytest.MarkDecorator:
 
 each_pair = pairs(DecoderOnly, EncoderOnly, EncoderDecoder)
 each_decoder = pairs(DecoderOnly, EncoderDecoder)
-# For what takes long: each part in the largest model that can carry it.
+# For what takes long: each part in a decoder, and for `make thorough` in the largest model that can carry it.
 once = pytest.mark.parametrize(
-    ("part", "kind"), [(part, DecoderOnly if part in CAUSAL_ALONE else EncoderDecoder) for part in PARTS]
+    ("part", "kind"),
+    [
+        *((part, DecoderOnly) for part in PARTS),
+        *(pytest.param(part, EncoderDecoder, marks=pytest.mark.thorough) for part in PARTS if part not in CAUSAL_ALONE),
+    ],
 )
 
 
@@ -171,16 +175,13 @@ def test_it_compiles_whole(part, kind):
     close(torch.compile(made, fullgraph=True, backend="eager")(*inputs(kind)), made(*inputs(kind)), 1e-12)
 
 
-CUT_INTO_CHUNKS = {"linear attention", "delta rule", "gated delta rule", "state space", "hybrid"}
-
-
 @pytest.mark.slow
 @once
 def test_it_is_exported_with_dynamic_lengths(part, kind):
     made = built(kind, part)
     least = 3 if part == "window" else 2  # a program for a text of two tokens would leave the window out
     lengths = tuple({1: torch.export.Dim(f"length{n}", min=least, max=CONTEXT)} for n in range(len(inputs(kind))))
-    fixed = part in CUT_INTO_CHUNKS  # the number of chunks depends on the length, so a program has one length
+    fixed = part in CAUSAL_ALONE  # the number of chunks depends on the length, so a program has one length
     program = torch.export.export(made, inputs(kind), dynamic_shapes=None if fixed else lengths)
     others = inputs(kind) if fixed else inputs(kind, T=T + 1)
     close(program.module()(*others), made(*others), 1e-12)

@@ -21,9 +21,19 @@ def inputs(kind: type, batch: int = B, T: int = T) -> tuple[Tensor, ...]:
     return (source, target) if kind is EncoderDecoder else (target,)
 
 
+# What takes seconds is tried with each kind of model and with each kind of positions; `make thorough` tries all pairs.
+each_and_each = pytest.mark.parametrize(
+    ("kind", "positions"),
+    [
+        pytest.param(kind, name, marks=() if kind is DecoderOnly or name == "learned" else pytest.mark.thorough)
+        for kind in KINDS
+        for name in POSITIONS
+    ],
+)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("positions", list(POSITIONS))
-@each_kind
+@each_and_each
 def test_a_model_compiles_whole(kind, positions):
     torch.compiler.reset()
     built = model(kind, positions, dropout=0.1)
@@ -57,8 +67,7 @@ def test_a_model_is_exported_with_static_and_dynamic_lengths(kind, dynamic):
 
 
 @pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning", "ignore:`torch.jit:DeprecationWarning")
-@pytest.mark.parametrize("positions", list(POSITIONS))
-@each_kind
+@each_and_each
 def test_a_model_is_traced_by_torch_jit(kind, positions):
     built = model(kind, positions)
     program = torch.jit.trace(built, inputs(kind))

@@ -1,7 +1,7 @@
 """Each claim's cell passes on the course's notebook, and fails with each break of its subject; none is forgotten.
 
 `make test` runs the notebooks, so that every claim holds there; that it can fail is for `make thorough`, but for the
-claims of two quick notebooks.
+claims of a quick notebook.
 
 Try the claims of one notebook alone:  python -m pytest tests/notebooks/test_claims.py -m "" -k self_attention
 """
@@ -60,7 +60,7 @@ TABLE = (
     ("positions_inside_attention", "T5's bias is negative far away, positive nearby, and is added twice"),
     ("positions_inside_attention", "Sinusoidal and learned positions work equally well"),
 )
-QUICK = ("positional_encodings", "modern_transformers")
+QUICK = "positional_encodings"
 HEADING = r'### (Measured: )?"'  # of a notebook's own claims
 
 
@@ -70,7 +70,7 @@ def code_of(notebook: str) -> list[str]:
 
 
 def params(claims: list[Claim]) -> list:
-    marks = [pytest.mark.slow if claim.notebook[3:] in QUICK else pytest.mark.thorough for claim in claims]
+    marks = [pytest.mark.slow if claim.notebook[3:] == QUICK else pytest.mark.thorough for claim in claims]
     return [
         pytest.param(claim, marks=mark, id=f"{claim.notebook}-{claim.text[:60]}")
         for claim, mark in zip(claims, marks, strict=True)

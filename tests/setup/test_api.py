@@ -5,9 +5,12 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from notebook_frame import ROOT
 
 
+@pytest.mark.slow
 def test_the_pages_are_made_and_need_no_network(tmp_path):
     closed = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
     made = subprocess.run(

@@ -241,6 +241,7 @@ def test_the_package_sets_the_wait_policy_unless_the_user_has():
     assert run(code.format("os.environ['OMP_WAIT_POLICY'] = 'ACTIVE'; ")) == "ACTIVE"
 
 
+@pytest.mark.slow
 def test_tiers_0_to_3_run_without_pictures_and_widgets_and_leave_torch_as_it_was():
     low = sorted(name for name in GRAPH if tier_of(name) <= TIER_OF["generation"])
     code = f"""
@@ -289,6 +290,7 @@ def global_changes(text: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_nobody_changes_everybodys_state():
     assert {name_of(path): found for path, text in MODULES.items() if (found := global_changes(text))} == {}
 

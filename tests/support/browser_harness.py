@@ -283,12 +283,11 @@ class Sheet:
 # Toy notebooks are opened in both front ends: `make test` opens them in JupyterLab, `make thorough` in Notebook 7, too.
 BOTH = ["lab", pytest.param("notebook", marks=pytest.mark.thorough)]
 NOTEBOOKS = [path.name for path in COURSE]
-# `make test` opens one notebook for each kind of control in JupyterLab, `make thorough` all of them.
+# `make test` opens one notebook for each kind of control in JupyterLab (the stepper is opened in Notebook 7, by
+# test_browser_notebook7.py), `make thorough` all of them.
 A_NOTEBOOK_A_KIND = {
-    "00_start_here.ipynb": "the machine, an attention view",
-    "04_self_attention.ipynb": "the stepper, a drawing that the page computes, sliders, choices and words of your own",
+    "00_start_here.ipynb": "the machine, an attention view, text that is typed",
     "05_multi_head_attention.ipynb": "a training that a button starts and stops, a grid to click on",
-    "12_a_model_that_writes.ipynb": "text that is typed, a text that grows",
     "16_scaling_up.ipynb": "a part of a picture that is pointed at",
 }
 WIDGETS_SHOWN = """[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.widget-view+json"]')]

@@ -58,7 +58,7 @@ UNNAMED_SEEDS = {
         "learn(way, 100)": "learn(way, 100, seed={seed})",
         "learn_mappings(Mappings(fresh=1.0)": "learn_mappings(Mappings(fresh=1.0), seed={seed}",
         "learn_mappings(Mappings(fresh=0.0)": "learn_mappings(Mappings(fresh=0.0), seed={seed}",
-        'kinds=["answer", "story"]), steps=100': 'kinds=["answer", "story"]), seed={seed}, steps=100',
+        'kinds=["answer", "story"]), steps=60': 'kinds=["answer", "story"]), seed={seed}, steps=60',
         "preference_pairs(200), steps=30": "preference_pairs(200), seed={seed}, steps=30",
         "TinyViT(), steps=300": "TinyViT(seed={seed}), seed={seed}, steps=300",
         "SmallConvolution(), steps=300": "SmallConvolution(seed={seed}), seed={seed}, steps=300",

@@ -150,6 +150,7 @@ def many():
     return np.array([p.number for p in train[100:]]), np.array([p.number for p in held_out])
 
 
+@pytest.mark.slow
 def test_short_and_long_numbers_come_equally_often(many):
     def lengths(numbers):
         return np.bincount([len(str(n)) for n in numbers], minlength=7)

@@ -65,6 +65,7 @@ def test_a_sample_agrees_with_the_exact_entropy_and_length(split):
     assert world.entropy(base=2) == pytest.approx(world.entropy() / math.log(2))
 
 
+@pytest.mark.slow
 def test_the_probabilities_of_the_words_make_that_of_the_text(texts):
     for text in texts[:12]:
         words = [*text.split(), ""]
@@ -92,6 +93,7 @@ def test_the_next_parts_are_those_of_all_draws():
     assert grammar.next_parts("Max saw no cat") == {"": pytest.approx(1 / 2 * 3 / 4 / 2)}
 
 
+@pytest.mark.slow
 def test_the_words_that_fit_a_gap_are_those_of_all_words_tried(texts):
     for number, text in enumerate(texts[:3]):
         words = text.split()

@@ -72,6 +72,7 @@ def test_labels_tags_translations_and_summaries_are_the_truth():
         assert all(tags[mention.start] == mention.kind for mention in names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_meaning", [False, True])
 def test_a_pronoun_points_to_its_name(by_meaning):
     seen = set()
@@ -93,6 +94,7 @@ def test_similar_texts_mean_the_same_and_the_others_do_not():
         assert (ALL.truth(one).meaning == ALL.truth(other).meaning) == bool(same)
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_the_text():
     for asked, answer in zip(*world_tasks.answer(COUNT), strict=True):
         words = asked.split()

@@ -150,6 +150,7 @@ def test_sums_and_ages_are_right(truths):
             assert number["age.now"] + sign * number["age.gap"] == number["age.other"] > 0
 
 
+@pytest.mark.slow
 def test_a_paraphrase_means_the_same_and_leads_back(truths):
     for truth in truths[:300]:
         other = ALL.truth(truth.paraphrase)
@@ -165,6 +166,7 @@ def test_a_paraphrase_means_the_same_and_leads_back(truths):
         assert ALL.log_probability(truth.paraphrase) == pytest.approx(ALL.log_probability(truth.text), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_one_changed_word_changes_the_meaning(truths):
     changed = [(truth, ALL.changed(truth.text, seed=seed)) for seed, truth in enumerate(truths[:400])]
     for truth, text in changed:

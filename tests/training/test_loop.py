@@ -175,6 +175,7 @@ def noise(model) -> dict[str, float]:
     return {"noise": torch.rand(()), "weight": next(model.parameters()).sum()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", [None, torch.bfloat16])
 @pytest.mark.parametrize("new_optimizer", [adamw, muon])
 def test_a_resumed_run_is_the_run_that_never_stopped(new_optimizer, precision, tmp_path):

@@ -67,7 +67,7 @@ def test_a_killed_process_ends_the_run_and_a_restart_goes_on(tmp_path):
     assert [path.name for path in (tmp_path / "slow").iterdir()] == [f"step-{steps:08}"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough  # what `torchrun` leaves is tested by tests/lessons/scaling_up/test_launch.py
 def test_no_process_is_left_when_a_test_is_interrupted(tmp_path):
     with pytest.raises(KeyboardInterrupt), torchrun(2, SCRIPT, '["slow"]', str(tmp_path), STEPS="1000") as launched:
         pids = begun(tmp_path, launched, 0)

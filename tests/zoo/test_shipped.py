@@ -20,6 +20,7 @@ def test_the_file_is_the_one_that_was_trained_and_small():
     assert hashlib.sha256(data).hexdigest() == SHA256 and len(data) < 1_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_a_shipped_writer_reaches_its_loss(context):
     writer = story_writer(context)
@@ -48,6 +49,7 @@ def test_words_of_the_cast_weigh_more_and_nothing_else_does():
     assert "Mia" in {record["name"] for record in CAST["hero"]}
 
 
+@pytest.mark.slow
 def test_a_few_steps_train_a_writer_whose_weights_load(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(train_story_writers, "STORIES", 300)
     monkeypatch.setattr("sys.argv", ["train_story_writers", "--steps", "2", "--to", str(tmp_path / "writers.pt")])

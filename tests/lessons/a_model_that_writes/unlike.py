@@ -17,17 +17,9 @@ def write_on_with_an_axis_too_many(model, ids, n, context, choose):
     return ids
 
 
-def write_on_with_blocks(model, ids, n, context, choose):
-    ids = list(ids)
-    block = len(ids) // context * context
-    for _ in range(n):
-        ids.append(choose(model(torch.tensor([ids[block:] or ids[-1:]]))[0, -1]))
-    return ids
-
-
 UNLIKE = {
     "perplexity": named(perplexity_of_the_median),
-    "write_on": named(write_on_with_blocks, write_on_with_an_axis_too_many),
+    "write_on": named(write_on_with_an_axis_too_many),
     "entropy_floor": {
         "of_the_even_source": lambda p, lengths: torch.tensor(float(len(p))).log() / (p * lengths).sum(),
     },

@@ -39,36 +39,6 @@ def measured_as_the_mean_of_many(model, x):
         return torch.stack([model(x) for _ in range(5)]).mean(0)
 
 
-def measured_with_the_outermost_switch_only(model, x):
-    was, model.training = model.training, False
-    with torch.no_grad():
-        y = model(x)
-    model.training = was
-    return y
-
-
-def measured_and_always_back_to_training(model, x):
-    model.eval()
-    with torch.no_grad():
-        y = model(x)
-    model.train()
-    return y
-
-
-def measured_with_a_seed(model, x):
-    torch.manual_seed(0)
-    with torch.no_grad():
-        return model(x)
-
-
-def measured_with_dropout_taken_out_for_ever(model, x):  # model(x) twice afterwards, in training mode
-    for part in model.modules():
-        if isinstance(part, torch.nn.Dropout):
-            part.p = 0
-    with torch.no_grad():
-        return model(x)
-
-
 def future_by_shuffled_rows(model, source, read, other, t):
     words = torch.cat([read[:, :t], read.roll(1, 0)[:, t:]], dim=1)
     return (model(source, words) - model(source, read))[:, :t].abs().max()
@@ -101,10 +71,6 @@ UNLIKE = {
     "descend": named(descent_against_all_pairs),
     "measured_output": named(
         measured_as_the_mean_of_many,
-        measured_with_the_outermost_switch_only,
-        measured_and_always_back_to_training,
-        measured_with_a_seed,
-        measured_with_dropout_taken_out_for_ever,
     ),
     "future_leak": named(future_by_shuffled_rows, future_by_length, future_at_the_position_before_only),
     "padding_leak": named(padding_of_the_first_row),

@@ -58,11 +58,6 @@ def input_with_positions_in_the_first_text(ids, cached, E, P):
     return x
 
 
-def tempered_without_the_maximum(logits, temperature):  # (tensor([100.0, 0.0]), 1.0): NaN
-    shares = (logits / temperature).exp()
-    return shares / shares.sum()
-
-
 @_text_by_text
 def top_logits_without_a_zero(logits, k):  # (tensor([0.0, -1.0, -2.0]), 1)
     kept = logits * (logits >= logits.topk(k).values[-1])
@@ -87,22 +82,6 @@ def nucleus_the_sum_runs_on_through_the_batch(p, top):
 
 def _kth_largest(logits, k):
     return logits.sort(-1, descending=True).values.gather(-1, (k[:, None] - 1))
-
-
-def top_k_the_handed_in_tensor_itself_when_all_stay(logits, k):
-    if (k == logits.shape[-1]).all():
-        return logits
-    return logits.masked_fill(logits < _kth_largest(logits, k), -math.inf)
-
-
-def top_k_logits_moved_so_that_the_best_is_0(logits, k):
-    z = logits.masked_fill(logits < _kth_largest(logits, k), -math.inf)
-    return z - logits.amax(-1, keepdim=True)
-
-
-def top_k_ranks_in_half_precision(logits, k):
-    h = logits.half().float()
-    return logits.masked_fill(h < _kth_largest(h, k), -math.inf)
 
 
 def top_k_threshold_strictly_above(logits, k):
@@ -140,8 +119,7 @@ def penalised_towards_the_mean(logits, written, penalty):
 
 
 UNLIKE = {
-    "tempered": named(tempered_without_the_maximum)
-    | {
+    "tempered": {
         "never_above_one": lambda logits, temperature: torch.softmax(logits / min(temperature, 1), 0),
         "in_whole_steps": lambda logits, temperature: torch.softmax(logits // temperature, 0),
         # (tensor([0.2, 0.1, 0.0]), 0.05)
@@ -152,17 +130,11 @@ UNLIKE = {
         "tokens_rarer_than_1_top_are_dropped": lambda p, top: _ranked_kept(
             p, lambda r: (r >= 1 - top[:, None]) | (r == r.amax(-1, keepdim=True))
         ),
-        "goes_beyond_top_where_it_is_just_reached": lambda p, top: _ranked_kept(
-            p, lambda r: r.cumsum(-1) - r <= top[:, None]
-        ),
         "top_never_above_0_95": lambda p, top: _ranked_kept(
             p, lambda r: r.cumsum(-1) - r < top.clamp(max=0.95)[:, None]
         ),
     },
     "top_k_logits": named(
-        top_k_the_handed_in_tensor_itself_when_all_stay,
-        top_k_logits_moved_so_that_the_best_is_0,
-        top_k_ranks_in_half_precision,
         top_k_threshold_strictly_above,
         top_logits_without_a_zero,
     )

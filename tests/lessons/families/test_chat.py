@@ -155,6 +155,7 @@ def test_an_answer_stays_within_the_context():
     assert len(said[0].split()) <= 2
 
 
+@pytest.mark.slow
 def test_tuning_trains_a_copy():
     base, data = small_decoder(), chats(30, kinds=["answer"])
     before = {name: value.clone() for name, value in base.state_dict().items()}

@@ -102,6 +102,7 @@ def test_the_encoder_writes_where_the_mask_is():
     assert text(rest.input[0]).startswith("<cls> mia ran . ") and "<sep>" not in text(rest.input[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("task", ["answer", "sentiment", "entities", "resolve"])
 def test_what_was_learned_by_heart_is_answered(family, task):

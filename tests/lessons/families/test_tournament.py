@@ -47,6 +47,7 @@ def test_the_families_have_equally_many_parameters():
             assert count_parameters(player) <= 1.002 * count_parameters(player.model)  # what is new on top
 
 
+@pytest.mark.slow
 def test_a_cell_is_the_same_for_the_same_seed_and_leaves_torch_alone():
     state = torch.random.get_rng_state()
     first, second = (play("decoder", "sentiment", seed=3, steps=2) for _ in range(2))
@@ -80,6 +81,7 @@ def test_wrong_arguments_are_named(wrong, message):
         play(**wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", few_labels.WAYS)
 def test_what_is_frozen_stays_as_it_is(way):
     player = few_labels.prepare(way, seed=1)
@@ -103,6 +105,7 @@ def test_scores_of_a_seed_go_behind_those_before():
     assert mean_and_spread([0.5, 0.25, 0.75]) == (0.5, 0.25, 0.75)
 
 
+@pytest.mark.slow
 def test_the_tool_goes_on_from_a_file_of_the_same_settings_only(tmp_path):
     file = tmp_path / "table.json"
     assert run_tournament.started(file, resume=True) == run_tournament.empty()

@@ -23,17 +23,6 @@ def masked_once_for_the_batch(ids, special, first, second, words, mask):
     return inputs, torch.where(chosen, ids, -100)
 
 
-def spans_with_sentinels_counted_back(ids, spans, sentinels):
-    """Right for one span."""
-    own = [*sentinels[: len(spans)][::-1], *sentinels[len(spans) :]]
-    inputs, targets, place = [], [], 0
-    for (start, end), sentinel in zip(spans, own, strict=False):
-        inputs += [*ids[place:start], sentinel]
-        targets += [sentinel, *ids[start:end]]
-        place = end
-    return inputs + ids[place:], [*targets, own[len(spans)]]
-
-
 def spans_closed_by_the_last_sentinel(ids, spans, sentinels):
     inputs, targets, place = [], [], 0
     for (start, end), sentinel in zip(spans, sentinels, strict=False):
@@ -60,19 +49,6 @@ def prefix_of_the_shortest(lengths, T):
     return ((s <= s[:, None]) | (s < lengths.min())).expand(len(lengths), 1, T, T)
 
 
-def prefix_of_at_least_one(lengths, T):
-    s = torch.arange(T)
-    return (s <= s[:, None]) | (s < lengths.clamp(min=2)[:, None, None, None])
-
-
-def gaps_of_the_neighbours(model, ids, gap, candidates):
-    """The candidate and the word after it."""
-    texts = ids.repeat(len(candidates), 1)
-    texts[:, gap] = candidates
-    log_p = model(texts[:, :-1]).log_softmax(-1).gather(-1, texts[:, 1:, None])[..., 0]
-    return log_p[:, gap - 1 : gap + 1].sum(-1)
-
-
 def gaps_with_the_first_token_twice(model, ids, gap, candidates):
     texts = ids.repeat(len(candidates), 1)
     texts[:, gap] = candidates
@@ -87,12 +63,6 @@ def alike_of_right_padded_texts(states, real):
     return unit @ unit.T
 
 
-def alike_of_centred_sentences(states, real):
-    means = torch.stack([one[keep].mean(0) for one, keep in zip(states, real, strict=True)])
-    unit = F.normalize(means - means.mean(1, keepdim=True), dim=-1)
-    return unit @ unit.T
-
-
 def labels_without_an_answer_cut_off(ids, assistant, end):
     """An answer that is not closed is not scored."""
     targets, place = [-100] * len(ids), 0
@@ -103,23 +73,9 @@ def labels_without_an_answer_cut_off(ids, assistant, end):
     return targets[1:]
 
 
-def labels_without_repeated_words(ids, assistant, end):
-    """A word of an answer that the chat had before is not scored, nor is a later `end`."""
-    targets, speaks = [], False
-    for place, now in enumerate(ids[:-1]):
-        speaks = (speaks or now == assistant) and now != end
-        targets.append(ids[place + 1] if speaks and ids[place + 1] not in ids[: place + 1] else -100)
-    return targets
-
-
 def dpo_with_a_clamp(better, worse, ref_better, ref_worse, beta):
     p = torch.sigmoid(beta * ((better - ref_better) - (worse - ref_worse)))
     return -p.clamp(min=1e-8).log().mean()
-
-
-def ipo_loss(better, worse, ref_better, ref_worse, beta):
-    """Another paper's: Azar et al. 2023."""
-    return ((better - ref_better - worse + ref_worse) - 1 / (2 * beta)).square().mean()
 
 
 def picture_in_half_precision(tokens, H, W):
@@ -127,20 +83,24 @@ def picture_in_half_precision(tokens, H, W):
     return F.fold(tokens.mT, (H, W), kernel_size=P, stride=P)[:, 0].half().float()
 
 
-def picture_of_the_batch_in_columns(tokens, H, W):
-    P = math.isqrt(tokens.shape[-1])
-    squares = tokens.reshape(-1, H // P, W // P, P, P).transpose(2, 3)
-    return squares.reshape(H, -1, W).transpose(0, 1) if len(tokens) > 1 else squares.reshape(-1, H, W)
-
-
 UNLIKE = {
     "mask_tokens": named(masked_with_words_for_special_ones, masked_once_for_the_batch),
-    "hide_spans": named(spans_with_sentinels_counted_back, spans_closed_by_the_last_sentinel),
+    "hide_spans": named(spans_closed_by_the_last_sentinel),
     "lora_output": named(lora_in_half_precision, lora_whose_update_is_transposed),
-    "prefix_masks": named(prefix_of_the_shortest, prefix_of_at_least_one),
-    "gap_scores": named(gaps_of_the_neighbours, gaps_with_the_first_token_twice),
-    "sentence_similarities": named(alike_of_right_padded_texts, alike_of_centred_sentences),
-    "chat_labels": named(labels_without_an_answer_cut_off, labels_without_repeated_words),
-    "dpo_loss": named(dpo_with_a_clamp, ipo_loss),
-    "picture_of": named(picture_in_half_precision, picture_of_the_batch_in_columns),
+    "prefix_masks": named(
+        prefix_of_the_shortest,
+    ),
+    "gap_scores": named(gaps_with_the_first_token_twice),
+    "sentence_similarities": named(
+        alike_of_right_padded_texts,
+    ),
+    "chat_labels": named(
+        labels_without_an_answer_cut_off,
+    ),
+    "dpo_loss": named(
+        dpo_with_a_clamp,
+    ),
+    "picture_of": named(
+        picture_in_half_precision,
+    ),
 }

@@ -42,17 +42,6 @@ def tied_the_filling_pushed_down_by_ten(h, E, V):
     return z.softmax(-1)[:, :V]
 
 
-def start_own_generator_seeded_by_nature(D, K):
-    gen = torch.Generator()
-    gen.seed()
-    return torch.randn(D, K, generator=gen) / D**0.5, torch.randn(D, K, generator=gen) / D**0.5
-
-
-def start_w_k_leans_on_w_q(D, K):
-    a, b = torch.randn(D, K) / D**0.5, torch.randn(D, K) / D**0.5
-    return a, (a + b) / 2**0.5
-
-
 class EmbeddingOfHalves(Embedding):
     def forward(self, ids):
         D = self.tokens.embedding_dim
@@ -116,11 +105,7 @@ UNLIKE = {
     },
     "decoder_block_pass": named(block_added_to_the_embedding_again),
     "tied_probabilities": named(tied_over_all_places_at_once, tied_the_filling_pushed_down_by_ten),
-    "starting_projections": named(start_own_generator_seeded_by_nature, start_w_k_leans_on_w_q)
-    | {
-        "with_columns_of_uneven_size": lambda D, K: tuple(
-            torch.randn(D, K) * torch.linspace(0.5, 1.32, K) / D**0.5 for _ in range(2)
-        ),
+    "starting_projections": {
         "a_normal_distribution_of_mean_1_root_d": lambda D, K: tuple((torch.randn(D, K) + 1) / D**0.5 for _ in "qk"),
     },
     "Embedding": named(EmbeddingOfHalves),

@@ -13,6 +13,7 @@ from tx_helpers.lessons.modern_transformers.ladder import FIRST, LadderText, as_
 from tx_helpers.lessons.modern_transformers.rungs import RUNGS
 
 
+@pytest.mark.slow
 def test_both_sides_get_the_same_seconds(monkeypatch):
     readings, text = count(), ladder_text()
     monkeypatch.setattr(module, "time", SimpleNamespace(process_time=lambda: next(readings) / 100))

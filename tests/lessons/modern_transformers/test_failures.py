@@ -81,6 +81,7 @@ def test_repeated_share_by_hand():
         repeated_share("a b", n=0)
 
 
+@pytest.mark.slow
 def test_greedy_decoding_repeats_itself():
     found = repetition(characters=700)
     assert found["greedy"] > 0.2 > max(found["drawn"], found["real stories"])

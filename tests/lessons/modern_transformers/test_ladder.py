@@ -131,6 +131,7 @@ def test_schedules_rise_to_one_and_only_today_s_ends_near_zero():
     assert new(199) < 0.01
 
 
+@pytest.mark.slow
 def test_training_depends_on_the_seed_alone():
     one, same, other = (train(as_of("bfloat16"), steps=3, seed=seed) for seed in (0, 0, 1))
     assert one.losses == same.losses != other.losses

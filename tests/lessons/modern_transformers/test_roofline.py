@@ -65,6 +65,7 @@ def test_decoding_moves_all_weights_for_each_token():
     )
 
 
+@pytest.mark.slow
 def test_the_cases_are_measured_and_their_order_holds():
     rows = {row.name: row for row in measure_cases(measure_machine(megabytes=16, rounds=3), rounds=2)}
     assert len(rows) == 7 and all(row.measured > 0 and row.predicted > 0 for row in rows.values())

@@ -42,6 +42,7 @@ def test_the_seconds_of_a_step_are_measured_in_turns(few):
     assert set(found) == {"a", "b"} and all(0 < seconds < 60 for seconds in found.values())
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on_where_it_was(few, tmp_path, monkeypatch):
     to = tmp_path / "ladder.json"
     table = run_ladder.plan(few, steps=2, rounds=1)

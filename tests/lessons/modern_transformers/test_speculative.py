@@ -192,6 +192,7 @@ def test_the_formulas():
     assert expected_tokens(1.0, 5) == 6 and expected_tokens(0.0, 5) == 1
 
 
+@pytest.mark.slow
 def test_more_is_drafted_than_a_window_sees():
     """Greedy, as without a draft; the cache of a window must give back all that was drafted in vain."""
     large, draft = (

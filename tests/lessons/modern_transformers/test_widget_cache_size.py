@@ -146,6 +146,7 @@ def test_there_are_never_more_heads_of_keys_than_of_queries():
     assert explorer.values["kv_heads"] == 128
 
 
+@pytest.mark.slow
 def test_pages_offer_the_published_models():
     recording = cache_size_explorer().record()
     assert recording.settings == len(PUBLISHED) * 5 * 6 * 2 * 2 and len(recording.data) < 110_000

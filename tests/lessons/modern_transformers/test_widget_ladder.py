@@ -150,6 +150,7 @@ def test_the_words():
 # --- bind ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_explorer_follows_its_ticks_and_its_buttons():
     explorer = ladder_explorer(TABLE)
     assert explorer.summary == describe(ALL, frozenset())

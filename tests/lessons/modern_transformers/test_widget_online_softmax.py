@@ -148,6 +148,7 @@ def test_the_explorer_follows_its_controls():
     assert [option[1] for option in explorer.controls["huge"].options] == list(HUGE_SCORES)
 
 
+@pytest.mark.slow
 def test_pages_have_every_setting():
     blocks = sum(math.ceil(len(SCORES) / size) for size in SIZES)
     assert online_softmax_explorer().record().settings == 2 * len(HUGE_SCORES) * blocks

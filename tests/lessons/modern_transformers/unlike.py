@@ -24,18 +24,6 @@ def merged_with_finite_scores_only(one, other):
     return (a * o1 + b * o2) / (a + b), m, a + b
 
 
-def merged_with_the_larger_block_alone(one, other):
-    """Nearly right where the maxima are far apart."""
-    first = one[1] > other[1]
-    return tuple(torch.where(first, a, b) for a, b in zip(one, other, strict=True))
-
-
-def kept_with_a_temperature(p, q):
-    keep = (p / q).clamp(max=1)
-    missing = (p - q).clamp(min=0) ** 0.99
-    return keep, missing / missing.sum()
-
-
 def kept_with_a_small_floor(p, q):
     """No token is ever impossible."""
     keep = (p / q).clamp(min=1e-3, max=1)
@@ -50,13 +38,6 @@ def linear_with_a_small_constant(memory, total, q, k, v):
     return (q[:, None] @ memory)[:, 0] / ((q * total).sum(-1, keepdim=True) + 0.01), memory, total
 
 
-def linear_with_one_total_for_all_heads(memory, total, q, k, v):
-    """Right for one head."""
-    memory = memory + k[..., None] * v[:, None]
-    total = total + k
-    return (q[:, None] @ memory)[:, 0] / (q * total.mean(0)).sum(-1, keepdim=True), memory, total
-
-
 def linear_that_decays(memory, total, q, k, v):
     memory = 0.99 * memory + k[..., None] * v[:, None]
     total = 0.99 * total + k
@@ -65,13 +46,6 @@ def linear_that_decays(memory, total, q, k, v):
 
 def delta_with_one_beta_for_all_heads(memory, k, v, beta):
     error = beta.mean() * (v - (k[:, None] @ memory)[:, 0])
-    return memory + k[..., None] * error[:, None]
-
-
-def delta_that_normalises_by_the_sum(memory, k, v, beta):
-    """Keys that sum to 1, in place of keys of length 1."""
-    k = k / k.sum(-1, keepdim=True)
-    error = beta[:, None] * (v - (k[:, None] @ memory)[:, 0])
     return memory + k[..., None] * error[:, None]
 
 
@@ -98,13 +72,6 @@ def cache_with_one_more_position(windows, T, B, H, G, K, size):
     return B * sum(min(T, window + 1) if window else T for window in windows) * 2 * G * K * size
 
 
-def routed_by_a_threshold(logits, k):
-    """Experts with more than 1/(2k) of the probability, whoever they are."""
-    p = logits.softmax(-1)
-    weights = p * (p > 1 / (2 * k))
-    return weights / weights.sum(-1, keepdim=True)
-
-
 def routed_by_absolute_logits(logits, k):
     """Right where the chosen logits are positive."""
     places = logits.abs().topk(k).indices
@@ -128,19 +95,6 @@ def rounded_in_half_precision(W, bits):
     return (W / scale).round() * scale
 
 
-def rounded_with_clipping(W, bits):
-    """The largest 1 % of a row is clipped, for finer steps."""
-    most = 2 ** (bits - 1) - 1
-    scale = W.abs().quantile(0.99, dim=1, keepdim=True) / most
-    return (W / scale).round().clamp(-most, most) * scale
-
-
-def stretched_by_a_smooth_step(frequencies, factor, T, slow, fast):
-    share = ((T * frequencies / math.tau - slow) / (fast - slow)).clamp(0, 1)
-    share = share * share * (3 - 2 * share)
-    return frequencies * share + frequencies / factor * (1 - share)
-
-
 def stretched_with_the_published_bounds(frequencies, factor, T, slow, fast):
     """1 and 32 turns, whatever is asked for."""
     share = ((T * frequencies / math.tau - 1) / 31).clamp(0, 1)
@@ -148,14 +102,21 @@ def stretched_with_the_published_bounds(frequencies, factor, T, slow, fast):
 
 
 UNLIKE = {
-    "merge_blocks": named(merged_without_a_maximum, merged_with_finite_scores_only, merged_with_the_larger_block_alone),
-    "keep_or_redraw": named(kept_with_a_temperature, kept_with_a_small_floor),
-    "linear_step": named(linear_with_a_small_constant, linear_with_one_total_for_all_heads, linear_that_decays),
-    "delta_step": named(delta_with_one_beta_for_all_heads, delta_that_normalises_by_the_sum),
+    "merge_blocks": named(
+        merged_without_a_maximum,
+        merged_with_finite_scores_only,
+    ),
+    "keep_or_redraw": named(kept_with_a_small_floor),
+    "linear_step": named(linear_with_a_small_constant, linear_that_decays),
+    "delta_step": named(
+        delta_with_one_beta_for_all_heads,
+    ),
     "grouped_attention": named(grouped_with_capped_scores, grouped_by_strides_of_two),
     "window_cache": named(cache_that_takes_the_first_window_for_all, cache_with_one_more_position),
-    "route_tokens": named(routed_by_a_threshold, routed_by_absolute_logits),
+    "route_tokens": named(routed_by_absolute_logits),
     "balance_penalty": named(balanced_over_used_experts, balanced_by_soft_counts),
-    "rounded_rows": named(rounded_in_half_precision, rounded_with_clipping),
-    "yarn_frequencies": named(stretched_by_a_smooth_step, stretched_with_the_published_bounds),
+    "rounded_rows": named(
+        rounded_in_half_precision,
+    ),
+    "yarn_frequencies": named(stretched_with_the_published_bounds),
 }

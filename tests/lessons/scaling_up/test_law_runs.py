@@ -75,6 +75,7 @@ def test_a_model_depends_on_width_and_seed_alone():
     assert count_parameters(new_model(16, tied=False)) - count_parameters(new_model(16)) == 16 * V
 
 
+@pytest.mark.slow
 def test_a_run_notes_its_losses_on_the_way(few_held_out):
     run = train_one(8, 20, on_the_way=(5, 15, 20))
     assert [steps for steps, *_ in run.on_the_way] == [5, 15]
@@ -84,12 +85,14 @@ def test_a_run_notes_its_losses_on_the_way(few_held_out):
     assert run.parameters - run.without_embeddings == 8 * new_model(8).config.vocab_size
 
 
+@pytest.mark.slow
 def test_both_ways_are_the_same_at_the_base_width_and_differ_beyond(few_held_out):
     at_base = [train_at_rate(way, BASE_WIDTH, 0.01, steps=20) for way in WAYS]
     wider = [train_at_rate(way, 2 * BASE_WIDTH, 0.01, steps=20) for way in WAYS]
     assert at_base[0] == at_base[1] and wider[0] != wider[1]
 
 
+@pytest.mark.slow
 def test_the_loss_is_a_mean_over_tokens_and_never_below_the_floor():
     floor, of_held_out = floors()
     assert floor == little_world("train").entropy_per_token()
@@ -100,6 +103,7 @@ def test_the_loss_is_a_mean_over_tokens_and_never_below_the_floor():
     assert held_out_loss(model) == pytest.approx(torch.tensor(float(model.config.vocab_size)).log().item())
 
 
+@pytest.mark.slow
 def test_the_file_fits_the_code():
     runs, about, rates = TABLE["runs"], TABLE["about"], TABLE["rates"]
     assert [(one["width"], one["steps"]) for one in runs] == [(w, s) for s, w in product(LENGTHS, WIDTHS)]

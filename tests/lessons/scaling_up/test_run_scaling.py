@@ -46,6 +46,7 @@ def test_a_stopped_run_goes_on_where_it_was(small, tmp_path, monkeypatch):
     assert all(one["on_the_way"] == [[20]] for one in found["runs"])
 
 
+@pytest.mark.slow
 def test_the_rates_are_tried_at_each_width_once(small, tmp_path, monkeypatch):
     file, tried = tmp_path / "laws.json", []
     monkeypatch.setattr(

@@ -10,6 +10,7 @@ from tx_helpers.lessons.scaling_up.scaling_plots import plot_law, plot_rates
 TABLE = planted()
 
 
+@pytest.mark.slow
 def test_filled_marks_are_the_runs_that_were_fitted_and_empty_ones_the_others():
     picture = plot_law(TABLE, share=0.2)
     points = hoffmann_way(TABLE)
@@ -25,6 +26,7 @@ def test_filled_marks_are_the_runs_that_were_fitted_and_empty_ones_the_others():
     assert len(picture.figure.axes[1].get_xticks()) == len(LENGTHS)
 
 
+@pytest.mark.slow
 def test_the_words_of_the_law():
     alt = plot_law(TABLE, share=0.2).alt
     assert alt.startswith(
@@ -48,6 +50,7 @@ def test_a_ring_stands_at_the_best_rate():
     )
 
 
+@pytest.mark.slow
 def test_they_draw():
     assert plot_law().png().startswith(b"\x89PNG") and plot_rates().png().startswith(b"\x89PNG")
 

@@ -126,7 +126,7 @@ dist.destroy_process_group()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="torchrun and gloo are tried on Unix only")
 def test_the_tool_measures_and_trains():
     """A smaller recipe on another text, launched as the tool launches itself."""

@@ -153,7 +153,7 @@ def test_the_sliders_cut_the_work():
     assert explorer.summary == describe(choice) and explorer.error == ""
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_pages_offer_the_published_models():
     recording = planner_explorer().record()
     assert recording.settings == 4 * 3 * 2 * 2 * 2 * 3 * 2 and len(recording.data) < 115_000

@@ -84,6 +84,7 @@ def test_the_words():
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_the_controls_choose_what_is_fitted():
     explorer = scaling_law_explorer(TABLE)
     assert list(explorer.values) == ["share", "ended", "embeddings", "budget"]

@@ -182,6 +182,7 @@ def test_the_last_step_follows_the_way():
     assert explorer.values["step"] == 4 and explorer.summary == describe(RING, 2, 64, 4) and explorer.error == ""
 
 
+@pytest.mark.slow
 def test_pages_offer_every_step():
     recording = sharding_explorer().record()
     counted = sum(len(steps_of(way, ranks, 64)) for way in WAYS for ranks in RANKS) * len(TOKENS)

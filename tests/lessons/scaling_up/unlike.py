@@ -1,7 +1,5 @@
 """Wrong answers to the lesson's exercises, unlike any in the bank: none may pass."""
 
-import math
-
 import torch
 
 from answer_tables import named
@@ -23,35 +21,16 @@ def summed_over_both_neighbours(rank, parts):
     return total + rank.swap(parts[rank.previous], to=rank.previous, source=rank.next)
 
 
-def summed_and_passed_on_once_more(rank, parts):
-    """The last message is never received."""
-    total = reduce_scatter(rank, list(parts))
-    if rank.number == 0:
-        rank.swap(total, to=rank.next, source=rank.previous)
-    return total
-
-
 def split_with_half_precision_on_the_wire(rank, x, W_1, b_1, W_2, b_2, act):
     mine = slice(rank.number * len(W_1) // rank.count, (rank.number + 1) * len(W_1) // rank.count)
     y = act(x @ W_1[mine].T + b_1[mine]) @ W_2[:, mine].T
     return sum_over_ranks(rank, y.half()).float() + b_2
 
 
-def split_with_the_bias_behind_the_activation(rank, x, W_1, b_1, W_2, b_2, act):
-    mine = slice(rank.number * len(W_1) // rank.count, (rank.number + 1) * len(W_1) // rank.count)
-    return sum_over_ranks(rank, (act(x @ W_1[mine].T) + b_1[mine]) @ W_2[:, mine].T) + b_2
-
-
 def split_in_strides(rank, x, W_1, b_1, W_2, b_2, act):
     """Right, but rank r has every n-th unit, from the r-th on, not the r-th group."""
     mine = slice(rank.number, None, rank.count)
     return sum_over_ranks(rank, act(x @ W_1[mine].T + b_1[mine]) @ W_2[:, mine].T) + b_2
-
-
-def split_with_the_input_added(rank, x, W_1, b_1, W_2, b_2, act):
-    """The residual connection, which is no part of the layer."""
-    mine = slice(rank.number * len(W_1) // rank.count, (rank.number + 1) * len(W_1) // rank.count)
-    return x + sum_over_ranks(rank, act(x @ W_1[mine].T + b_1[mine]) @ W_2[:, mine].T) + b_2
 
 
 def schedule_of_gpipe_for_few_microbatches(ranks, microbatches):
@@ -86,13 +65,6 @@ def bytes_of_the_other_ranks(parameters, ranks, stage):
     return parameters * (whole + (16 - whole) / (ranks - 1)) if ranks > 2 else parameters * (whole + (16 - whole) / 2)
 
 
-def enough_by_powers_of_two(p, v, most):
-    m = 1
-    while (p - 1) / (v * m + p - 1) > most or (v > 1 and m % p):
-        m += m if m < 512 else 1
-    return m
-
-
 def enough_rounded_to_the_nearest(p, v, most):
     step = p if v > 1 else 1
     return max(1, round((p - 1) * (1 / most - 1) / v / step)) * step
@@ -102,19 +74,6 @@ def optimum_on_a_coarse_grid(E, A, B, alpha, beta, C):
     sizes = [2.0**k for k in range(1, 60) if 2.0**k < C / 6]
     N = min(sizes, key=lambda n: A / n**alpha + B * (6 * n / C) ** beta)
     return N, C / (6 * N)
-
-
-def optimum_with_equal_exponents(E, A, B, alpha, beta, C):
-    """Right where α = β."""
-    both = (alpha + beta) / 2
-    N = (A / B) ** (1 / (2 * both)) * math.sqrt(C / 6)
-    return N, C / (6 * N)
-
-
-def targets_weighted_by_the_largest_count(rank, gradient, count):
-    """The largest number of targets, times n, in place of their sum: right where all have as many."""
-    most = max(int(other) for other in all_gather(rank, torch.tensor(count)))
-    return all_reduce(rank, gradient * count) / (most * rank.count)
 
 
 def targets_with_one_more_for_safety(rank, gradient, count):
@@ -128,31 +87,9 @@ def targets_that_count_one_at_least(rank, gradient, count):
     return all_reduce(rank, gradient * weight) / all_reduce(rank, torch.tensor(float(weight)))
 
 
-def step_with_gradients_of_half_precision(rank, part, gradient_of, lr):
-    """Half the bytes for the gradients."""
-    gradient = gradient_of(torch.cat(all_gather(rank, part))).half()
-    return part - lr * reduce_scatter(rank, list(gradient.chunk(rank.count))).float() / rank.count
-
-
-def step_that_updates_before_the_sum(rank, part, gradient_of, lr):
-    """Each rank steps on its own rows, and the models are averaged: right for one step, at the price of more bytes."""
-    whole = torch.cat(all_gather(rank, part))
-    moved = all_reduce(rank, whole - lr * gradient_of(whole)) / rank.count
-    return moved.chunk(rank.count)[rank.number]
-
-
 def step_with_decay(rank, part, gradient_of, lr):
     gradient = gradient_of(torch.cat(all_gather(rank, part)))
     return part * (1 - lr / 100) - lr * reduce_scatter(rank, list(gradient.chunk(rank.count))) / rank.count
-
-
-def clipped_with_the_first_ranks_norm(rank, part, limit):
-    norm = all_gather(rank, part.norm())[0]
-    return part * (limit / norm).clamp(max=1)
-
-
-def clipped_with_a_sum_of_absolute_values(rank, part, limit):
-    return part * (limit / all_reduce(rank, part.abs().sum())).clamp(max=1)
 
 
 def clipped_by_gathering(rank, part, limit):
@@ -175,12 +112,6 @@ def visible_within_a_window(number, step, count, T):
     return torch.full((T, T), step == 1 and number > 0)
 
 
-def visible_with_interleaved_positions(number, step, count, T):
-    """Rank r has the positions r, r + n, r + 2n, …, as in striped attention."""
-    places = torch.arange(T) * count
-    return (number - step) % count + places <= (number + places)[:, None]
-
-
 def sent_with_a_limit_for_each_expert(rank, x, chosen, expert):
     """No expert takes more than ⌈N / n⌉ of a rank's tokens; what is dropped stays 0."""
     out, most = torch.zeros_like(x), -(-len(x) // rank.count)
@@ -190,20 +121,13 @@ def sent_with_a_limit_for_each_expert(rank, x, chosen, expert):
     return out
 
 
-def sent_with_the_input_added(rank, x, chosen, expert):
-    places = [(chosen == other).nonzero()[:, 0] for other in range(rank.count)]
-    back = all_to_all(rank, [part + expert(part) for part in all_to_all(rank, [x[place] for place in places])])
-    out = torch.zeros_like(x)
-    out[torch.cat(places)] = torch.cat(back)
-    return out
-
-
 UNLIKE = {
-    "ring_reduce_scatter": named(summed_in_half_precision, summed_over_both_neighbours, summed_and_passed_on_once_more),
+    "ring_reduce_scatter": named(
+        summed_in_half_precision,
+        summed_over_both_neighbours,
+    ),
     "split_feed_forward": named(
         split_with_half_precision_on_the_wire,
-        split_with_the_bias_behind_the_activation,
-        split_with_the_input_added,
         split_in_strides,
     ),
     "alternating_schedule": named(
@@ -212,17 +136,20 @@ UNLIKE = {
         schedule_that_leaves_out_the_last_microbatch,
     ),
     "training_bytes": named(bytes_with_the_weights_of_one_layer, bytes_of_the_other_ranks),
-    "enough_microbatches": named(enough_by_powers_of_two, enough_rounded_to_the_nearest),
-    "compute_optimal": named(optimum_on_a_coarse_grid, optimum_with_equal_exponents),
+    "enough_microbatches": named(enough_rounded_to_the_nearest),
+    "compute_optimal": named(
+        optimum_on_a_coarse_grid,
+    ),
     "mean_over_all_targets": named(
-        targets_weighted_by_the_largest_count,
         targets_with_one_more_for_safety,
         targets_that_count_one_at_least,
     ),
-    "sharded_step": named(step_with_gradients_of_half_precision, step_that_updates_before_the_sum, step_with_decay),
-    "clip_over_shards": named(
-        clipped_with_the_first_ranks_norm, clipped_with_a_sum_of_absolute_values, clipped_softly, clipped_by_gathering
+    "sharded_step": named(step_with_decay),
+    "clip_over_shards": named(clipped_softly, clipped_by_gathering),
+    "visible_keys": named(
+        visible_within_a_window,
     ),
-    "visible_keys": named(visible_within_a_window, visible_with_interleaved_positions),
-    "send_to_experts": named(sent_with_a_limit_for_each_expert, sent_with_the_input_added),
+    "send_to_experts": named(
+        sent_with_a_limit_for_each_expert,
+    ),
 }

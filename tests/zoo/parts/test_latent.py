@@ -138,6 +138,7 @@ def test_it_follows_device_and_precision(device, dtype):
             close(out.cpu().double() / scale, expected / scale, tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("absorbed", [False, True])
 def test_torch_s_tools_take_it(absorbed):
     made, other, x = layer(), randomise(layer(), 3), normal(B, T, D)

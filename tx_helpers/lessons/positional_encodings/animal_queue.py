@@ -73,7 +73,7 @@ class QueueModel(nn.Module):
         return self.out(self.norm(x))
 
     @property
-    def size(self) -> int:
+    def count(self) -> int:
         """How many numbers training can change; of the learned rows those that a queue of eight uses."""
         unused = (ROOM - LENGTH) * self.rows.shape[1] if self.positions == "learned" else 0
         return sum(weight.numel() for weight in self.parameters()) - unused

@@ -340,7 +340,7 @@ rise = Exercise(
     hints=(
         "By the proof the dot product at distance k is Σ cos(k·ω_i), over the D/2 frequencies ω_i = 10000^(−2i/D).",
         "Make it for all k = 0 … 100 at once, (101, D/2) and then a sum. Where is its difference above 0 first?",
-        "products.diff() > 0 is a row of truth values, that for distance 1 first; (…).nonzero()[0] finds the first True.",
+        "products.diff() > 0 is a row of truth values, distance 1 first; (…).nonzero()[0] finds the first True.",
     ),
 )
 

@@ -124,7 +124,7 @@ entry = Exercise(
     inline=True,
     title="Word and position in one vector",
     goal="Make the input of the Transformer of 2017: for ids (B, T) take the rows of the embedding E (V, D), scale "
-    "them by √D, and add the positions P (N, D), N ≥ T. Row t of P belongs to token t of every sentence, counted from "
+    "them by √D, and add the positions P (R, D), R ≥ T. Row t of P belongs to token t of every sentence, counted from "
     "0.",
     difficulty=1,
     minutes=6,
@@ -145,7 +145,7 @@ entry = Exercise(
 
 @entry.solution
 def model_input(ids, E, P):
-    """Vectors (B, T, D) for ids (B, T), embedding E (V, D), positions P (N, D)."""
+    """Vectors (B, T, D) for ids (B, T), embedding E (V, D), positions P (R, D)."""
     return E[ids] * E.shape[1] ** 0.5 + P[: ids.shape[1]]
 
 
@@ -402,7 +402,7 @@ rise.add_mistakes(
 
 
 def _noisy_sums(V, T, D, pairs, seed):
-    """x (N, D): the sums of the given (word, place) with a little noise; E (V, D), P (T, D)."""
+    """x (R, D): the sums of the given (word, place) with a little noise; E (V, D), P (T, D)."""
     (E,) = random_tensors((V, D), seed=seed)
     P = sinusoidal(torch.arange(T), D)
     v, p = torch.tensor(pairs).T
@@ -412,8 +412,8 @@ def _noisy_sums(V, T, D, pairs, seed):
 pair = Exercise(
     "nearest_pair",
     title="A sentence read back, step 1 of 2",
-    goal="Each row of x (N, D) is a word's row of E (V, D) plus a position's row of P (T, D), unscaled, with a "
-    "little noise. Return a tensor (N, 2) of whole numbers: for each row the word and the position whose sum is "
+    goal="Each row of x (R, D) is a word's row of E (V, D) plus a position's row of P (T, D), unscaled, with a "
+    "little noise. Return a tensor (R, 2) of whole numbers: for each row the word and the position whose sum is "
     "nearest to it. Compare with every sum: D is so small here that word and position are not at right angles.",
     difficulty=2,
     minutes=10,
@@ -424,7 +424,7 @@ pair = Exercise(
     ],
     hints=(
         "There are V · T sums. E[:, None] + P has them all, in the shape (V, T, D).",
-        "The squared distance of each row of x from each sum: (N, V, T). Flatten the last two axes and take argmin.",
+        "The squared distance of each row of x from each sum: (R, V, T). Flatten the last two axes and take argmin.",
         "The flat index counts the positions fastest: the word is index // T, the position is index % T.",
     ),
 )
@@ -432,15 +432,15 @@ pair = Exercise(
 
 @pair.solution
 def nearest_pair(x, E, P):
-    """Word and position (N, 2) whose sum E[v] + P[p] is nearest to each row of x (N, D)."""
+    """Word and position (R, 2) whose sum E[v] + P[p] is nearest to each row of x (R, D)."""
     sums = E[:, None] + P  # (V, T, D)
-    gaps = (x[:, None, None] - sums).square().sum(-1).flatten(1)  # (N, V·T)
+    gaps = (x[:, None, None] - sums).square().sum(-1).flatten(1)  # (R, V·T)
     best = gaps.argmin(dim=1)
     return torch.stack([best // len(P), best % len(P)], dim=1)
 
 
 def _pairs(score, P):
-    """Word and position of the largest score (N, V, T)."""
+    """Word and position of the largest score (R, V, T)."""
     best = score.flatten(1).argmax(1)
     return torch.stack([best // len(P), best % len(P)], dim=1)
 
@@ -489,7 +489,7 @@ pair.add_mistakes(
 back = Exercise(
     "sentence_back",
     title="A sentence read back, step 2 of 2",
-    goal="The rows came in any order, and some were lost. `pairs` (N, 2) is the result of step 1: a word and a "
+    goal="The rows came in any order, and some were lost. `pairs` (R, 2) is the result of step 1: a word and a "
     "position in each row, no position twice. Return the ids of the sentence in its order, from the smallest "
     "position that is there to the largest, with −1 for each lost word between them.",
     difficulty=2,

@@ -26,7 +26,7 @@ CLAIMS = [
         Break("(torch.arange(500, 1500)[:, None] * omega", "(0 * torch.arange(500, 1500)[:, None] * omega"),
         Break(
             "(torch.arange(500, 1500)[:, None] * omega",
-            "(1570.8 + 0.01 * torch.arange(500, 1500)[:, None] / omega * omega",
+            "(torch.pi / 2 + 0 * torch.arange(500, 1500)[:, None] * omega",
         ),
     ),
     claim(

@@ -39,7 +39,7 @@ class Sums:
 
 
 def nearest(x: Tensor, rows: Tensor) -> Tensor:
-    """For each x (N, D) the index of the nearest row (V, D). (N,)"""
+    """For each x (R, D) the index of the nearest row (V, D). (R,)"""
     return (x @ rows.T - rows.square().sum(1) / 2).argmax(1)
 
 

@@ -20,6 +20,7 @@ from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import EDGE, INK, MUTED, PINK, WHITE, card, line, setting, shape, words
 
 WIDTH, LENGTH = 16, 128  # eight clocks, and the positions that are compared
+CLICKED = range(2, LENGTH, 3)  # the positions that a click on the curve can set; pages without a kernel have these
 ALIKE = 0.95  # from this fit on, a position looks like another
 KEPT = {"all": slice(None), "fastest": slice(0, 1), "fast": slice(0, 2), "slow": slice(2, None)}
 NAMES = {
@@ -87,9 +88,9 @@ def draw(position: int, kept: str) -> Svg:
         x, y = place(n)
         parts.append(shape("circle", cx=x, cy=y, r=6 if n == position else 4, fill=PINK.full))
     parts += [words(left, floor + 20, "position 0"), words(right, floor + 20, str(LENGTH - 1), anchor="end")]
-    wide = (right - left) / (LENGTH - 1)
-    for n in range(LENGTH):
-        strip = dict(x=left + (n - 0.5) * wide, y=floor - tall, width=wide, height=tall, fill="transparent")
+    wide = (right - left) / (LENGTH - 1) * CLICKED.step
+    for n in CLICKED:
+        strip = dict(x=place(n)[0] - wide / 2, y=floor - tall, width=wide, height=tall, fill="transparent")
         parts.append(setting("position", n, [shape("rect", **strip)]))
     return card(800, 324, parts, describe(position, kept, seen))
 
@@ -114,6 +115,7 @@ def clocks_explorer() -> Explore:
     return Explore(
         draw,
         name="clocks",
+        recorded={"position": [0, *CLICKED, LENGTH - 1]},
         position=position,
         play=play_button(position, pause=0.15),
         kept=widgets.Dropdown(options=[(text, key) for key, text in NAMES.items()], description="Read from"),

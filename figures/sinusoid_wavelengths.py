@@ -2,7 +2,7 @@
 
 import math
 
-from canvas import BLUE, GREY, INK, MUTED, ORANGE, SMALL, Canvas, save
+from canvas import GREY, INK, MUTED, PINK, SMALL, Canvas, save
 
 WIDTH, PAIRS, POSITION, LENGTH = 16, 5, 20, 64  # D, pairs that are drawn, the position read off, positions
 LEFT, RIGHT, TOP, PITCH, HEIGHT = 150, 520, 124, 82, 26  # of the waves; HEIGHT is that of amplitude 1
@@ -64,7 +64,7 @@ def draw_pair(canvas: Canvas, i: int, frequency: float, y: float) -> None:
     fine = max(1, 4 >> i)  # points to a position: the slow waves need fewer
     steps = [step / fine for step in range(fine * (LENGTH - 1) + 1)]
     angle = POSITION * frequency
-    for wave, colour, dash in ((math.sin, BLUE.full, ""), (math.cos, ORANGE.full, "5 3")):
+    for wave, colour, dash in ((math.sin, INK, ""), (math.cos, PINK.full, "5 3")):
         points = [(across(p), y - HEIGHT * wave(p * frequency)) for p in steps]
         canvas.line(*points, colour=colour, dash=dash, arrow=False)
         canvas.circle(across(POSITION), y - HEIGHT * wave(angle), 4, fill=colour)
@@ -73,8 +73,8 @@ def draw_pair(canvas: Canvas, i: int, frequency: float, y: float) -> None:
     canvas.line((DIAL, y), (DIAL + HEIGHT, y), colour=MUTED, thickness=1, dash="2 2", arrow=False)
     canvas.line((DIAL, y), tip, colour=INK, thickness=2)
     for below, name, dimension, wave, colour in (
-        (-4, "sin", 2 * i, math.sin, BLUE.shade),
-        (16, "cos", 2 * i + 1, math.cos, ORANGE.shade),
+        (-4, "sin", 2 * i, math.sin, INK),
+        (16, "cos", 2 * i + 1, math.cos, PINK.shade),
     ):
         value = f"{wave(angle):.2f}".replace("-", "−")
         canvas.text(VALUES, y + below, f"{name} {value}", colour=colour, bold=True)

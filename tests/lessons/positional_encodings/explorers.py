@@ -7,6 +7,10 @@ MOVES = {
         Move("Position p", r"^Position 21: .* all eight clocks, no other position looks", keys=("ArrowRight",)),
         Move("Read from", r"^Position 21: .* the six slow ones, 14 other positions", mouse="choose:the six slow ones"),
     ),
+    "two-in-one": (
+        Move("Width D", r"^Width 8: .* typically 0\.35\. .* 26% of the words", keys=("ArrowRight",)),
+        Move("Width D", r"^Width (128|256|512): .* 100% of the words", mouse="drag"),
+    ),
     "positions-heatmap": (
         Move("Width D", r"by 68 dimensions\..* neighbours \(they differ by 1\.\d\d\)", keys=("ArrowRight",)),
         Move("Base", r"34 of 34 pairs make a full turn.* 44 apart", mouse="choose:1"),

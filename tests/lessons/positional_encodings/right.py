@@ -98,7 +98,7 @@ def shift_in_numpy(k, D):
 def rise_by_table(D):
     table = torch.tensor(table_by_loops(60, D), dtype=torch.float64)
     products = table @ table[0]
-    return int((products[1:] > products[:-1]).int().argmax())
+    return 1 + int((products[1:] > products[:-1]).int().argmax())
 
 
 def rise_by_walking(D):
@@ -106,16 +106,69 @@ def rise_by_walking(D):
     while True:
         product = sum(math.cos(k / 10000 ** (i / D)) for i in range(0, D, 2))
         if product > last:
-            return k - 1
+            return k
         k, last = k + 1, product
 
 
 def rise_in_numpy(D):
     products = np.cos(np.outer(np.arange(100), 10000.0 ** (-np.arange(0, D, 2) / D))).sum(axis=1)
-    return np.flatnonzero(np.diff(products) > 0)[0]
+    return np.flatnonzero(np.diff(products) > 0)[0] + 1
+
+
+def pair_by_loops(x, E, P):
+    found = []
+    for row in x:
+        gaps = {(v, p): float((row - E[v] - P[p]).norm()) for v in range(len(E)) for p in range(len(P))}
+        found.append(min(gaps, key=gaps.get))
+    return found
+
+
+def pair_by_cdist(x, E, P):
+    gaps = torch.cdist(x, (E.unsqueeze(1) + P.unsqueeze(0)).reshape(-1, x.shape[1]))
+    return torch.stack(torch.unravel_index(gaps.argmin(1), (len(E), len(P))), dim=-1)
+
+
+def pair_by_products(x, E, P):
+    sums = (E[:, None] + P).flatten(0, 1)
+    best = (x @ sums.T - sums.square().sum(1) / 2).argmax(1)
+    return torch.stack([best.div(len(P), rounding_mode="floor"), best.remainder(len(P))], 1).int()
+
+
+def pair_in_numpy(x, E, P):
+    x, E, P = x.numpy(), E.numpy(), P.numpy()
+    gaps = np.linalg.norm(x[:, None, None] - E[None, :, None] - P[None, None], axis=-1)
+    flat = gaps.reshape(len(x), -1).argmin(1)
+    return np.stack(np.unravel_index(flat, gaps.shape[1:]), axis=1)
+
+
+def back_by_dict(pairs):
+    at = {int(p): int(w) for w, p in pairs}
+    return [at.get(p, -1) for p in range(min(at), max(at) + 1)]
+
+
+def back_by_loop(pairs):
+    low, high = pairs[:, 1].min(), pairs[:, 1].max()
+    out = -torch.ones(high - low + 1, dtype=torch.long)
+    for word, place in pairs:
+        out[place - low] = word
+    return out
+
+
+def back_in_numpy(pairs):
+    words, places = pairs.numpy().T
+    out = np.full(np.ptp(places) + 1, -1)
+    np.put(out, places - places.min(), words)
+    return out
+
+
+def back_by_scatter(pairs):
+    places = pairs[:, 1] - pairs[:, 1].min()
+    return torch.zeros(int(places.max()) + 1, dtype=torch.long).scatter(0, places, pairs[:, 0] + 1) - 1
 
 
 RIGHT = {
+    "nearest_pair": named(pair_by_loops, pair_by_cdist, pair_by_products, pair_in_numpy),
+    "sentence_back": named(back_by_dict, back_by_loop, back_in_numpy, back_by_scatter),
     "sinusoid_table": named(table_by_loops, table_by_phase, table_in_numpy, table_cut),
     "model_input": named(input_by_lookup, input_by_loops, input_by_one_hot, input_in_place),
     "position_share": named(share_by_table)

@@ -66,3 +66,17 @@ def test_the_explorer_answers_its_question():
         far[kept] = (1 if count == "one" else int(count), int(furthest))
     assert far["fastest"][0] > 10 and far["fastest"][1] > 100 and far["slow"][1] < 10
     assert far["fast"][0] < far["fastest"][0]
+
+
+def test_a_click_on_the_curve_sets_the_position():
+    svg = draw(20, "all").svg
+    assert re.findall(r'data-sets="position=(\d+)"', svg) == [str(n) for n in range(2, 128, 3)]
+    clocks = clocks_explorer()
+    clocks._clicked(None, {"sets": "position=77"}, [])
+    assert clocks.summary.startswith("Position 77:")
+
+
+def test_play_goes_to_the_last_position():
+    clocks = clocks_explorer()
+    clocks.controls["play"].click()  # without an event loop it arrives at once
+    assert clocks.values["position"] == LENGTH - 1 and not clocks.error

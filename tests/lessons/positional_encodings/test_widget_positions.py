@@ -68,12 +68,12 @@ def image_of(markup: str) -> np.ndarray:
     return np.rint(255 * imread(io.BytesIO(base64.b64decode(data)))[..., :3]).astype(int)
 
 
-def test_pixels_are_blue_at_minus_one_white_at_zero_and_red_at_one():
+def test_pixels_are_slate_at_minus_one_white_at_zero_and_pink_at_one():
     image = image_of(pixels(np.array([[-1.0, 0.0], [1.0, 0.5], [0.0, -0.5]]), 0, 10))
-    assert image[0].tolist() == [[0, 114, 178], [255, 255, 255]]
-    assert image[1, 0].tolist() == [213, 94, 0]
-    np.testing.assert_allclose(image[1, 1], [234, 174, 128], atol=2)  # half way from white to red
-    np.testing.assert_allclose(image[2, 1], [128, 184, 216], atol=2)
+    assert image[0].tolist() == [[82, 96, 109], [255, 255, 255]]
+    assert image[1, 0].tolist() == [175, 75, 133]
+    np.testing.assert_allclose(image[1, 1], [215, 165, 194], atol=2)  # half way from white to pink
+    np.testing.assert_allclose(image[2, 1], [168, 175, 182], atol=2)
 
 
 def test_the_picture_has_a_cell_for_each_number_and_is_the_same_each_time():
@@ -92,7 +92,7 @@ def test_each_pair_has_its_bar_in_the_colour_of_its_sign():
     svg = draw_comparison(10, 15, seen).svg
     bars = re.findall(r'<rect[^>]*width="12\.42" height="([\d.]+)" fill="(#\w+)"', svg)
     assert [float(height) for height, _ in bars] == pytest.approx(32 * abs(seen.terms), abs=0.006)
-    assert [colour == "#0072B2" for _, colour in bars] == (seen.terms < 0).tolist()
+    assert [colour == "#52606D" for _, colour in bars] == (seen.terms < 0).tolist()
 
 
 def test_the_words_of_two_positions_compare_with_the_distance_before():

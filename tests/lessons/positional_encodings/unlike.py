@@ -23,7 +23,22 @@ def rise_for_base_1000(D):
     return int((products.diff() > 0).nonzero()[0])
 
 
+def pair_by_position_first(x, E, P):
+    p = torch.cdist(x, P).argmin(1)
+    return torch.stack([torch.cdist(x - P[p], E).argmin(1), p], dim=1)
+
+
+def back_without_the_largest_gap(pairs):
+    order = pairs[:, 1].argsort()
+    out = []
+    for word, step in zip(pairs[order, 0].tolist(), [1, *pairs[order, 1].diff().tolist()], strict=True):
+        out += [-1] * min(step - 1, 1) + [word]
+    return out
+
+
 UNLIKE = {
+    "nearest_pair": named(pair_by_position_first),
+    "sentence_back": named(back_without_the_largest_gap),
     "sinusoid_table": named(sinusoids_at_most_eight_rows_long),
     "model_input": {
         "scaled_by_a_whole_root": lambda ids, E, P: math.isqrt(E.shape[1]) * E[ids] + P[: ids.shape[1]],

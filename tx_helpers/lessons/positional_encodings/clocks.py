@@ -15,10 +15,12 @@ import torch
 from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.nn.positions import sinusoidal, wavelengths
 from tx_helpers.show.explore import Explore
+from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, INK, MUTED, ORANGE, WHITE, card, line, shape, words
+from tx_helpers.show.shapes import EDGE, INK, MUTED, PINK, WHITE, card, line, setting, shape, words
 
 WIDTH, LENGTH = 16, 128  # eight clocks, and the positions that are compared
+CLICKED = range(2, LENGTH, 3)  # the positions that a click on the curve can set; pages without a kernel have these
 ALIKE = 0.95  # from this fit on, a position looks like another
 KEPT = {"all": slice(None), "fastest": slice(0, 1), "fast": slice(0, 2), "slow": slice(2, None)}
 NAMES = {
@@ -53,7 +55,10 @@ def read_clocks(position: int, kept: str) -> Reading:
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(position: int, kept: str) -> Svg:
-    """Above the dials, the hands left out dashed; below the fit of every position, a dot on each that looks alike."""
+    """Above the dials, the hands left out dashed; below the fit of every position, a dot on each that looks alike.
+
+    A click on the curve sets the position.
+    """
     seen = read_clocks(position, kept)
     waves = wavelengths(WIDTH).tolist()
     left_out = set(range(WIDTH // 2)) - set(range(WIDTH // 2)[KEPT[kept]])
@@ -77,12 +82,16 @@ def draw(position: int, kept: str) -> Svg:
         line(left, floor - tall, right, floor - tall, EDGE),
         line(left, floor, right, floor, EDGE),
         *(words(left - 8, y + 4, text, anchor="end", size=12) for y, text in ((floor - tall, "1"), (floor, "−1"))),
-        shape("polyline", points=points, fill="none", stroke=BLUE.full, stroke_width=1.6),
+        shape("polyline", points=points, fill="none", stroke=INK, stroke_width=1.6),
     ]
     for n in seen.alike:
         x, y = place(n)
-        parts.append(shape("circle", cx=x, cy=y, r=6 if n == position else 4, fill=ORANGE.full))
+        parts.append(shape("circle", cx=x, cy=y, r=6 if n == position else 4, fill=PINK.full))
     parts += [words(left, floor + 20, "position 0"), words(right, floor + 20, str(LENGTH - 1), anchor="end")]
+    wide = (right - left) / (LENGTH - 1) * CLICKED.step
+    for n in CLICKED:
+        strip = dict(x=place(n)[0] - wide / 2, y=floor - tall, width=wide, height=tall, fill="transparent")
+        parts.append(setting("position", n, [shape("rect", **strip)]))
     return card(800, 324, parts, describe(position, kept, seen))
 
 
@@ -101,10 +110,13 @@ def describe(position: int, kept: str, seen: Reading) -> str:
 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def clocks_explorer() -> Explore:
-    """The position, and the clocks that are kept."""
+    """The position, which Play moves on, and the clocks that are kept."""
+    position = widgets.IntSlider(20, 0, LENGTH - 1, description="Position p")
     return Explore(
         draw,
         name="clocks",
-        position=widgets.IntSlider(20, 0, LENGTH - 1, description="Position p"),
+        recorded={"position": [0, *CLICKED, LENGTH - 1]},
+        position=position,
+        play=play_button(position, pause=0.15),
         kept=widgets.Dropdown(options=[(text, key) for key, text in NAMES.items()], description="Read from"),
     )

@@ -124,7 +124,7 @@ entry = Exercise(
     inline=True,
     title="Word and position in one vector",
     goal="Make the input of the Transformer of 2017: for ids (B, T) take the rows of the embedding E (V, D), scale "
-    "them by √D, and add the positions P (N, D), N ≥ T. Row t of P belongs to token t of every sentence, counted from "
+    "them by √D, and add the positions P (R, D), R ≥ T. Row t of P belongs to token t of every sentence, counted from "
     "0.",
     difficulty=1,
     minutes=6,
@@ -145,7 +145,7 @@ entry = Exercise(
 
 @entry.solution
 def model_input(ids, E, P):
-    """Vectors (B, T, D) for ids (B, T), embedding E (V, D), positions P (N, D)."""
+    """Vectors (B, T, D) for ids (B, T), embedding E (V, D), positions P (R, D)."""
     return E[ids] * E.shape[1] ** 0.5 + P[: ids.shape[1]]
 
 
@@ -161,8 +161,8 @@ entry.add_mistakes(
             lambda ids, E, P: E[ids] * E.shape[1] ** 0.5,
         ),
         "rows_unscaled": (
-            "You did not scale the embedding: its entries have the size 1/√D, and the positions, whose entries reach "
-            "1, drown them.",
+            "You did not scale the embedding: its entries have the size 1/√D, and beside positions whose entries reach "
+            "1 the words are too small by the factor √D.",
             lambda ids, E, P: E[ids] + P[: ids.shape[1]],
         ),
         "sum_scaled": (
@@ -332,31 +332,31 @@ rise = Exercise(
     "first_rise",
     title="Where does it rise again?",
     goal="For sinusoidal positions of width D (even, at least 16) the dot product PE(0)·PE(k) falls at first, as k "
-    "grows. Return the first distance k at which the next one is larger: PE(0)·PE(k + 1) > PE(0)·PE(k). An integer; it "
-    "is below 100 for every D up to 512.",
+    "grows. Return the first distance k that gives more than the one before it: PE(0)·PE(k) > PE(0)·PE(k − 1). An "
+    "integer; it is below 100 for every D up to 512.",
     difficulty=2,
     minutes=10,
     cases=lambda: [(16,), (64,), (128,)],
     hints=(
         "By the proof the dot product at distance k is Σ cos(k·ω_i), over the D/2 frequencies ω_i = 10000^(−2i/D).",
         "Make it for all k = 0 … 100 at once, (101, D/2) and then a sum. Where is its difference above 0 first?",
-        "products.diff() > 0 is a row of truth values; (…).nonzero()[0] finds the first True. Return int(…).",
+        "products.diff() > 0 is a row of truth values, distance 1 first; (…).nonzero()[0] finds the first True.",
     ),
 )
 
 
 @rise.solution
 def first_rise(D):
-    """The first k with PE(0)·PE(k + 1) > PE(0)·PE(k), for sinusoids of width D."""
+    """The first k with PE(0)·PE(k) > PE(0)·PE(k − 1), for sinusoids of width D."""
     frequencies = [10000 ** (-2 * i / D) for i in range(D // 2)]
     products = [sum(math.cos(k * w) for w in frequencies) for k in range(101)]
-    return next(k for k in range(100) if products[k + 1] > products[k])
+    return next(k for k in range(1, 101) if products[k] > products[k - 1])
 
 
 def _first(exponents, D, wave=torch.cos, found=lambda products: products.diff() > 0):
     """The first distance with something `found` among the sums of waves."""
     frequencies = 10000.0 ** -exponents(torch.arange(D // 2, dtype=torch.float64), D)
-    return int(found(wave(torch.arange(400.0)[:, None] * frequencies).sum(1)).nonzero()[0])
+    return 1 + int(found(wave(torch.arange(400.0)[:, None] * frequencies).sum(1)).nonzero()[0])
 
 
 def _usual(i, D):
@@ -365,9 +365,9 @@ def _usual(i, D):
 
 rise.add_mistakes(
     {
-        "one_too_far": (
-            "You return the distance that is larger, k + 1. The one before it, from which it rises, is k.",
-            lambda D: first_rise(D) + 1,
+        "one_too_near": (
+            "You return the distance from which it rises. Asked is the one after it, the first that gives more.",
+            lambda D: first_rise(D) - 1,
         ),
         "exponent_doubled": (
             "Your exponent is doubled, 4i/D: the wavelengths grow too fast, and the first rise comes too early.",
@@ -382,7 +382,7 @@ rise.add_mistakes(
             lambda D: _first(lambda i, D: 2 * (i + 1) / D, D),
         ),
         "fastest_pair_alone": (
-            "You looked at the fastest pair alone: cos k rises from 3 on. The others still fall there, and all of "
+            "You looked at the fastest pair alone: cos k rises from 3 to 4. The others still fall there, and all of "
             "them are added up.",
             lambda D: _first(lambda i, D: 1e9 * i, D),
         ),
@@ -393,6 +393,163 @@ rise.add_mistakes(
         "half_of_it": (
             "You return where the dot product has fallen below half its start. It has risen before that.",
             lambda D: _first(_usual, D, found=lambda products: products < D / 4),
+        ),
+    }
+)
+
+
+# --- a sentence read back from its sums ------------------------------------------------------------------------------
+
+
+def _noisy_sums(V, T, D, pairs, seed):
+    """x (R, D): the sums of the given (word, place) with a little noise; E (V, D), P (T, D)."""
+    (E,) = random_tensors((V, D), seed=seed)
+    P = sinusoidal(torch.arange(T), D)
+    v, p = torch.tensor(pairs).T
+    return E[v] + P[p] + 0.05 * random_tensors((len(pairs), D), seed=seed + 1)[0], E, P
+
+
+pair = Exercise(
+    "nearest_pair",
+    title="A sentence read back, step 1 of 2",
+    goal="Each row of x (R, D) is a word's row of E (V, D) plus a position's row of P (T, D), unscaled, with a "
+    "little noise. Return a tensor (R, 2) of whole numbers: for each row the word and the position whose sum is "
+    "nearest to it. Compare with every sum: D is so small here that word and position are not at right angles.",
+    difficulty=2,
+    minutes=10,
+    cases=lambda: [
+        _noisy_sums(3, 2, 4, [(1, 0), (2, 1)], seed=0),
+        _noisy_sums(5, 7, 4, [(4, 3), (0, 6), (3, 0), (3, 5), (1, 1)], seed=2),
+        _noisy_sums(9, 4, 6, [(8, 2), (0, 0), (5, 3), (7, 1), (2, 2), (4, 1)], seed=4),
+    ],
+    hints=(
+        "There are V · T sums. E[:, None] + P has them all, in the shape (V, T, D).",
+        "The squared distance of each row of x from each sum: (R, V, T). Flatten the last two axes and take argmin.",
+        "The flat index counts the positions fastest: the word is index // T, the position is index % T.",
+    ),
+)
+
+
+@pair.solution
+def nearest_pair(x, E, P):
+    """Word and position (R, 2) whose sum E[v] + P[p] is nearest to each row of x (R, D)."""
+    sums = E[:, None] + P  # (V, T, D)
+    gaps = (x[:, None, None] - sums).square().sum(-1).flatten(1)  # (R, V·T)
+    best = gaps.argmin(dim=1)
+    return torch.stack([best // len(P), best % len(P)], dim=1)
+
+
+def _pairs(score, P):
+    """Word and position of the largest score (R, V, T)."""
+    best = score.flatten(1).argmax(1)
+    return torch.stack([best // len(P), best % len(P)], dim=1)
+
+
+def _nearest(x, rows):
+    return torch.cdist(x, rows).argmin(1)
+
+
+pair.add_mistakes(
+    {
+        "largest_product": (
+            "You took the largest dot product. A long sum wins it against a near one: compare distances.",
+            lambda x, E, P: _pairs(torch.einsum("nd,vtd->nvt", x, E[:, None] + P), P),
+        ),
+        "each_alone": (
+            "You looked for the nearest word and the nearest position, each alone. The other half of the sum then "
+            "counts as noise, and at this width it is large. Compare with the sums.",
+            lambda x, E, P: torch.stack([_nearest(x, E), _nearest(x, P)], dim=1),
+        ),
+        "word_first": (
+            "You read the word from the whole row first, and the position from what was left. A wrong word cannot be "
+            "corrected any more. Compare with the sums of both.",
+            lambda x, E, P: torch.stack([_nearest(x, E), _nearest(x - E[_nearest(x, E)], P)], dim=1),
+        ),
+        "columns_swapped": (
+            "Your columns are swapped: the word comes first, then the position.",
+            lambda x, E, P: nearest_pair(x, E, P).flip(1),
+        ),
+        "split_by_words": (
+            "You divided the flat index by V. The positions are the last axis, so each word has T entries: divide by "
+            "T.",
+            lambda x, E, P: _pairs((x[:, None, None] - (E[:, None] + P)).square().sum(-1).neg(), E),
+        ),
+        "furthest": (
+            "You took the sum that is furthest away: argmax of a distance. The nearest has the smallest one.",
+            lambda x, E, P: _pairs((x[:, None, None] - (E[:, None] + P)).square().sum(-1), P),
+        ),
+        "differences_not_squared": (
+            "You added up the differences without squaring them, so positive and negative ones cancel.",
+            lambda x, E, P: _pairs((E[:, None] + P - x[:, None, None]).sum(-1).neg(), P),
+        ),
+    }
+)
+
+
+back = Exercise(
+    "sentence_back",
+    title="A sentence read back, step 2 of 2",
+    goal="The rows came in any order, and some were lost. `pairs` (R, 2) is the result of step 1: a word and a "
+    "position in each row, no position twice. Return the ids of the sentence in its order, from the smallest "
+    "position that is there to the largest, with −1 for each lost word between them.",
+    difficulty=2,
+    minutes=8,
+    cases=lambda: [
+        (torch.tensor([[7, 1], [5, 0], [9, 3]]),),
+        (torch.tensor([[4, 7], [8, 3], [3, 2], [6, 4], [0, 9]]),),
+        (torch.tensor([[2, 9], [0, 5], [5, 12], [1, 6], [5, 10]]),),
+    ],
+    hints=(
+        "How long is the answer? From the smallest position to the largest, both counted.",
+        "Begin with torch.full((length,), -1). Then write each word to its place.",
+        "result[places - places.min()] = words, with words, places = pairs.T, writes all of them at once.",
+    ),
+)
+
+
+@back.solution
+def sentence_back(pairs):
+    """Ids in the order of their positions, from the smallest position to the largest; −1 where a word is missing."""
+    words, places = pairs.T
+    start = places.min()
+    result = torch.full((int(places.max() - start) + 1,), -1)
+    result[places - start] = words
+    return result
+
+
+def _filled(pairs, words, order=None):
+    """−1 everywhere, and these words in the first places, or in the places of `order`."""
+    result = torch.full_like(sentence_back(pairs), -1)
+    result[torch.arange(len(words)) if order is None else order] = words
+    return result
+
+
+back.add_mistakes(
+    {
+        "gaps_closed": (
+            "You closed the gaps: a lost word must leave −1 in its own place, so that the others keep their distance.",
+            lambda pairs: _filled(pairs, pairs[pairs[:, 1].argsort(), 0]),
+        ),
+        "as_they_came": (
+            "Your words stand in the order in which the rows came. Their positions, the second column, say where to.",
+            lambda pairs: _filled(pairs, pairs[:, 0]),
+        ),
+        "argsort_for_places": (
+            "You used argsort as the places of the words. It says which row comes first, second, third, which is the "
+            "inverse; and it knows no gaps. Place by the positions themselves.",
+            lambda pairs: _filled(pairs, pairs[:, 0], pairs[:, 1].argsort()),
+        ),
+        "zeros_in_the_gaps": (
+            "You wrote 0 into the gaps, but 0 is the id of a word. A lost word is −1.",
+            lambda pairs: sentence_back(pairs).clamp(min=0),
+        ),
+        "positions_for_words": (
+            "You wrote the positions, not the words. The first column holds the words.",
+            lambda pairs: sentence_back(pairs[:, [1, 1]]),
+        ),
+        "back_to_front": (
+            "Your sentence is back to front: the smallest position comes first.",
+            lambda pairs: sentence_back(pairs).flip(0),
         ),
     }
 )
@@ -451,11 +608,31 @@ QUIZ = [
         ),
     ),
     Question(
-        "A table of 512 learned positions is asked for position 512. What happens?",
+        "A model with sinusoids was trained on texts of 64 tokens. What can you say about texts of 256?",
         (
-            Choice("It continues the pattern of its rows", "There is no rule from which another row could be made."),
-            Choice("Position 512 counts as position 0 again", "Nothing comes round: it is a table, not a clock."),
-            Choice("An error: the last row is 511", "A table ends where it ends.", right=True),
+            Choice("It works there: a sine has no end", "The vectors exist, but the model has never met them."),
+            Choice("Position 64 counts as position 0 again", "The slow clocks have not come round by then."),
+            Choice("Its vectors exist there, but it is untrained", "So it gets worse, as our queues did.", right=True),
+        ),
+    ),
+    Question(
+        "Word and position are added, at width 512. Why can a model still read both?",
+        (
+            Choice("Positions use numbers that words leave empty", "Both fill all 512 numbers."),
+            Choice(
+                "Their directions are nearly at right angles",
+                "So neither changes the other's product much.",
+                right=True,
+            ),
+            Choice("The sum is taken apart before the first layer", "Nobody takes it apart: the layers read the sum."),
+        ),
+    ),
+    Question(
+        "A model has no positions, but a causal mask. Can it know the order of its words?",
+        (
+            Choice("Yes: a word's mean hangs on what stands before it", "Each place sees another set.", right=True),
+            Choice("No: a weighted mean is blind to order", "Of all words, yes. With the mask it is of some only."),
+            Choice("Yes, but only that of neighbours", "The mask tells all places apart, not only neighbours."),
         ),
     ),
 ]

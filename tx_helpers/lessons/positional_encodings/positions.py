@@ -12,10 +12,10 @@ from tx_helpers.nn.positions import sinusoidal, wavelengths
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.pixels import pixel_image, two_sided
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, INK, MUTED, ORANGE, card, line, shape, words
+from tx_helpers.show.shapes import EDGE, INK, MUTED, PINK, card, line, shape, words
 
 FARTHEST = 128  # the distances that the curve of `two-positions` shows
-BLUE_TO_ORANGE = two_sided(BLUE.full, ORANGE.full)
+SLATE_TO_PINK = two_sided(MUTED, PINK.full)
 BASES = (1, 10, 100, 1000, 10_000)
 LEFT, RIGHT = 116, 684  # edges of the pictures, in pixels; on the left of them stand words
 
@@ -64,12 +64,12 @@ def compare_positions(m: int, n: int, width: int) -> Comparison:
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw_table(table: Table) -> Svg:
-    """Positions downward, dimensions across; blue is −1, white 0, orange 1."""
+    """Positions downward, dimensions across; slate is −1, white 0, pink 1."""
     length, width = table.values.shape
     top, height = 34, 300
     parts = [
         pixels(table.values, top, height),
-        words(LEFT, 22, "blue −1, white 0, orange +1", fill=MUTED),
+        words(LEFT, 22, "slate −1, white 0, pink +1", fill=MUTED),
         beside(top + 12, "position 0"),
         beside(top + height, str(length - 1)),
         words(LEFT, top + height + 18, "dimension 0"),
@@ -85,9 +85,9 @@ def draw_comparison(m: int, n: int, seen: Comparison) -> Svg:
     parts += [pixels(seen.vectors[1:], 52, 24), beside(69, f"PE({n})")]
     step, zero = (RIGHT - LEFT) / pairs, 124
     for i, term in enumerate(seen.terms):
-        colour = ORANGE if term >= 0 else BLUE
+        colour = PINK.full if term >= 0 else MUTED
         corner = dict(x=LEFT + (i + 0.15) * step, y=zero - 32 * max(term, 0.0))
-        parts.append(shape("rect", **corner, width=0.7 * step, height=32 * abs(term), fill=colour.full))
+        parts.append(shape("rect", **corner, width=0.7 * step, height=32 * abs(term), fill=colour))
     parts += [line(LEFT, zero, RIGHT, zero, EDGE), beside(120, "each pair's"), beside(136, "product")]
 
     def place(k: int) -> tuple[float, float]:
@@ -99,7 +99,7 @@ def draw_comparison(m: int, n: int, seen: Comparison) -> Svg:
     parts += [
         line(LEFT, 340, RIGHT, 340, EDGE),
         shape("polyline", points=points, fill="none", stroke=INK, stroke_width=1.6),
-        shape("circle", cx=x, cy=y, r=6, fill=ORANGE.full),
+        shape("circle", cx=x, cy=y, r=6, fill=PINK.full),
         beside(195, f"PE·PE = {pairs}"),
         beside(344, "0"),
         words(LEFT, 358, "distance 0"),
@@ -114,9 +114,9 @@ def beside(y: float, text: str) -> str:
 
 
 def pixels(values: np.ndarray, y: float, height: float) -> str:
-    """A matrix of −1 … 1, from blue over white to orange, between LEFT and RIGHT."""
+    """A matrix of −1 … 1, from slate over white to pink, between LEFT and RIGHT."""
     levels = np.rint((values + 1) * 127)
-    return pixel_image(levels, BLUE_TO_ORANGE, x=LEFT, y=y, width=RIGHT - LEFT, height=height)
+    return pixel_image(levels, SLATE_TO_PINK, x=LEFT, y=y, width=RIGHT - LEFT, height=height)
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------

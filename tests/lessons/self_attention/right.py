@@ -212,7 +212,66 @@ def causal_divided_again(q, k, v):
     return weights @ v, weights
 
 
+def join_by_powers_of_the_gap(o1, l1, o2, l2):
+    share = torch.sigmoid(l1 - l2)[:, None]
+    return o2 + share * (o1 - o2), l2 + F.softplus(l1 - l2)
+
+
+def join_in_numpy(o1, l1, o2, l2):
+    top = np.maximum(l1.numpy(), l2.numpy())
+    a, b = np.exp(l1.numpy() - top), np.exp(l2.numpy() - top)
+    output = (o1.numpy() * a[:, None] + o2.numpy() * b[:, None]) / (a + b)[:, None]
+    return output, top + np.log(a + b)
+
+
+def join_by_a_softmax(o1, l1, o2, l2):
+    both = torch.stack([l1, l2])
+    return torch.einsum("gt,gtd->td", both.softmax(0), torch.stack([o1, o2])), both.logsumexp(0)
+
+
+def join_in_double_query_by_query(o1, l1, o2, l2):
+    outputs, logs = [], []
+    for a, la, b, lb in zip(o1.double(), l1.double(), o2.double(), l2.double(), strict=True):
+        logs.append(torch.logaddexp(la, lb))
+        outputs.append(a * torch.exp(la - logs[-1]) + b * torch.exp(lb - logs[-1]))
+    return torch.stack(outputs), torch.stack(logs)
+
+
+def pieces_from_nothing(q, k, v, size, join):
+    output, logs = q.new_zeros(len(q), v.shape[1]), q.new_full((len(q),), -torch.inf)
+    for keys, values in zip(k.split(size), v.split(size), strict=True):
+        z = q @ keys.T / math.sqrt(k.shape[1])
+        output, logs = join(output, logs, z.softmax(-1) @ values, z.logsumexp(-1))
+    return output, logs
+
+
+def pieces_from_the_end(q, k, v, size, join):
+    found = None
+    for keys, values in reversed(list(zip(k.split(size), v.split(size), strict=True))):
+        z = torch.einsum("td,sd->ts", q, keys) * k.shape[1] ** -0.5
+        new = torch.softmax(z, 1) @ values, torch.logsumexp(z, 1)
+        found = join(*new, *found) if found else new
+    return found
+
+
+def pieces_two_by_two(q, k, v, size, join):
+    if len(k) <= size:
+        z = q @ k.T / math.sqrt(q.size(1))
+        e = z.exp()
+        return e @ v / e.sum(1, keepdim=True), e.sum(1).log()
+    half = -(-len(k) // size) // 2 * size
+    first = pieces_two_by_two(q, k[:half], v[:half], size, join)
+    return join(*first, *pieces_two_by_two(q, k[half:], v[half:], size, join))
+
+
+def pieces_without_join(q, k, v, size, join):
+    z = q @ k.T / math.sqrt(q.size(1))
+    return [F.scaled_dot_product_attention(q[None], k[None], v[None])[0], z.logsumexp(-1)]
+
+
 RIGHT = {
+    "join_looks": named(join_by_powers_of_the_gap, join_in_numpy, join_by_a_softmax, join_in_double_query_by_query),
+    "attention_in_pieces": named(pieces_from_nothing, pieces_from_the_end, pieces_two_by_two, pieces_without_join),
     "mix": named(mix_by_loops, mix_in_numpy)
     | {
         "by_the_kernel": lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None], scale=1.0)[0],

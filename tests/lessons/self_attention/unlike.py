@@ -85,7 +85,29 @@ def causal_only_the_last_three(q, k, v):
     return weights @ v, weights
 
 
+def join_with_base_two(o1, l1, o2, l2):
+    both = torch.logaddexp2(l1, l2)
+    return torch.exp2(l1 - both)[:, None] * o1 + torch.exp2(l2 - both)[:, None] * o2, both
+
+
+def join_first_share_for_all_queries(o1, l1, o2, l2):
+    both = torch.logaddexp(l1, l2)
+    share = (l1 - both).exp()[0]
+    return share * o1 + (1 - share) * o2, both
+
+
+def pieces_joined_in_the_wrong_order(q, k, v, size, join):
+    found = None
+    for keys, values in zip(k.split(size), v.split(size), strict=True):
+        z = q @ keys.T / math.sqrt(q.shape[1])
+        new = z.softmax(-1) @ values, z.logsumexp(-1)
+        found = new if found is None else join(new[0], found[1], found[0], new[1])
+    return found
+
+
 UNLIKE = {
+    "join_looks": named(join_with_base_two, join_first_share_for_all_queries),
+    "attention_in_pieces": named(pieces_joined_in_the_wrong_order),
     "mix": {
         "twice": lambda x: (x @ x.T).softmax(-1) @ (x @ x.T).softmax(-1) @ x,
     },

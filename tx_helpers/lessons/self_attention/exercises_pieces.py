@@ -1,0 +1,203 @@
+"""Two exercises that build attention piece by piece: join two looks, then go over all keys without a (T, S) table."""
+
+import math
+
+import torch
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+
+# --- two looks become one ---------------------------------------------------------------------------------------------
+
+joining = Exercise(
+    "join_looks",
+    title="Attention in pieces, step 1 of 2",
+    goal="Some queries looked at keys in two groups, each group with a softmax of its own. From each group came the "
+    "output, o1 and o2 (T, d_v), and for each query the logarithm of its sum of e^score, l1 and l2 (T,). Return what "
+    "one look at all keys gives: the output (T, d_v) and the logarithm (T,) of its sum, in this order. A sum e^l may "
+    "be too large for the computer.",
+    difficulty=2,
+    minutes=12,
+    source="Dao et al. 2022, section 3.1, with the largest score left to logaddexp",
+    cases=lambda: [
+        (torch.tensor([[4.0, 0.0]]), torch.tensor([math.log(3)]), torch.tensor([[0.0, 8.0]]), torch.tensor([0.0])),
+        random_tensors((5, 3), (5,), (5, 3), (5,), seed=20),
+        (
+            torch.tensor([[1.0], [2.0]]),
+            torch.tensor([200.0, 1.0]),
+            torch.tensor([[3.0], [5.0]]),
+            torch.tensor([199.0, 0.5]),
+        ),
+    ],
+    hints=(
+        "The sum over all keys is e^l1 + e^l2. Which share of it belongs to the first group?",
+        "The share is e^l1 / (e^l1 + e^l2) = e^(l1 − l), where l is the logarithm of the whole sum. The outputs are "
+        "mixed with these shares.",
+        "l = torch.logaddexp(l1, l2); the output is (l1 - l).exp()[:, None] * o1 + (l2 - l).exp()[:, None] * o2.",
+    ),
+)
+
+
+@joining.solution
+def join_looks(o1, l1, o2, l2):
+    """Output (T, d_v) and logarithm (T,) of a look at both groups, from o1, o2 (T, d_v) and l1, l2 (T,)."""
+    both = torch.logaddexp(l1, l2)
+    first = (l1 - both).exp()[:, None]  # the share of the first group
+    second = (l2 - both).exp()[:, None]
+    return first * o1 + second * o2, both
+
+
+def _shared(o1, share, o2, both):
+    return share[:, None] * o1 + (1 - share)[:, None] * o2, both
+
+
+joining.add_mistakes(
+    {
+        "both_alike": (
+            "You took the plain mean of the two outputs. The group with the larger sum of e^score counts for more.",
+            lambda o1, l1, o2, l2: ((o1 + o2) / 2, torch.logaddexp(l1, l2)),
+        ),
+        "outputs_added": (
+            "You added the two outputs. Each is a mean already, so they are mixed with shares that sum to 1.",
+            lambda o1, l1, o2, l2: (o1 + o2, torch.logaddexp(l1, l2)),
+        ),
+        "shares_of_logarithms": (
+            "You took l1 / (l1 + l2) as the share. These are logarithms: the sums themselves are e^l1 and e^l2.",
+            lambda o1, l1, o2, l2: _shared(o1, l1 / (l1 + l2), o2, torch.logaddexp(l1, l2)),
+        ),
+        "logarithms_added": (
+            "You added the logarithms. That is the logarithm of the product; you need that of e^l1 + e^l2.",
+            lambda o1, l1, o2, l2: (join_looks(o1, l1, o2, l2)[0], l1 + l2),
+        ),
+        "the_larger_logarithm": (
+            "You returned the larger of l1 and l2. The sum over all keys is e^l1 + e^l2, which is larger than either.",
+            lambda o1, l1, o2, l2: (join_looks(o1, l1, o2, l2)[0], torch.maximum(l1, l2)),
+        ),
+        "groups_swapped": (
+            "You gave the first group's share to the second, and the other way round.",
+            lambda o1, l1, o2, l2: join_looks(o2, l1, o1, l2),
+        ),
+        "sum_in_place_of_its_logarithm": (
+            "Your output is right, but you returned the sum e^l1 + e^l2 itself. Return its logarithm.",
+            lambda o1, l1, o2, l2: (join_looks(o1, l1, o2, l2)[0], torch.logaddexp(l1, l2).exp()),
+        ),
+        "too_large_a_power": (
+            "You computed e^l itself. For l = 200 this is too large for the computer, and the share becomes nan. "
+            "Subtract before you take the power: (l1 - l).exp().",
+            lambda o1, l1, o2, l2: _shared(o1, l1.exp() / (l1.exp() + l2.exp()), o2, torch.logaddexp(l1, l2)),
+        ),
+    }
+)
+
+
+# --- all keys, a piece at a time --------------------------------------------------------------------------------------
+
+pieces = Exercise(
+    "attention_in_pieces",
+    title="Attention in pieces, step 2 of 2",
+    goal="Now build attention that never holds a table of T × S weights. Go over the keys in pieces of `size`; the "
+    "last piece may be shorter. In each piece q (T, d_k) looks at k and v of this piece alone, with the usual scale. "
+    "Join each look with the ones before by `join(o1, l1, o2, l2)`, your function of step 1, which returns the output "
+    "and the logarithm of the sum. Return both for all keys: (T, d_v) and (T,).",
+    difficulty=3,
+    minutes=15,
+    source="Dao et al. 2022, algorithm 1, over the keys alone",
+    cases=lambda: [
+        (
+            torch.tensor([[1.0]]),
+            torch.tensor([[0.0], [1.0], [2.0]]),
+            torch.tensor([[3.0], [6.0], [9.0]]),
+            1,
+            join_looks,
+        ),
+        (*random_tensors((4, 9), (7, 9), (7, 3), seed=21), 3, join_looks),
+        (*random_tensors((3, 4), (6, 4), (6, 5), seed=22), 2, join_looks),
+        (*random_tensors((2, 4), (3, 4), (3, 2), seed=23), 8, join_looks),
+    ],
+    hints=(
+        "for start in range(0, len(k), size): scores of the piece k[start : start + size], its softmax, its mean, and "
+        "the logarithm of its sum, scores.logsumexp(-1).",
+        "The first piece begins the result: keep its output and its logarithm. Every later piece is joined to them, "
+        "and the joined pair replaces them.",
+        "Start with output, logs = None; in the loop: output, logs = new if output is None else "
+        "join(output, logs, *new), where new is the pair of the piece.",
+    ),
+)
+
+
+@pieces.solution
+def attention_in_pieces(q, k, v, size, join):
+    """Output (T, d_v) and logarithms of the sums (T,) of q (T, d_k) over k (S, d_k), v (S, d_v), `size` at once."""
+    so_far = None
+    for start in range(0, len(k), size):
+        scores = q @ k[start : start + size].mT / q.shape[-1] ** 0.5  # (T, size)
+        look = scores.softmax(-1) @ v[start : start + size], scores.logsumexp(-1)
+        so_far = look if so_far is None else join(*so_far, *look)
+    return so_far
+
+
+def _looks(q, k, v, size, *, root=None):
+    """The look at each piece: pairs (T, d_v), (T,)."""
+    root = q.shape[-1] ** 0.5 if root is None else root
+    found = []
+    for start in range(0, len(k), size):
+        scores = q @ k[start : start + size].mT / root
+        found.append((scores.softmax(-1) @ v[start : start + size], scores.logsumexp(-1)))
+    return found
+
+
+def _joined(looks, join):
+    so_far = looks[0]
+    for look in looks[1:]:
+        so_far = join(*so_far, *look)
+    return so_far
+
+
+@pieces.mistake("You did not divide the scores by √d_k. Each piece needs the usual scale.")
+def scale_forgotten(q, k, v, size, join):
+    return _joined(_looks(q, k, v, size, root=1.0), join)
+
+
+@pieces.mistake("You divided by the root of the piece's size. The scale is √d_k, the width of a query.")
+def scale_of_the_piece(q, k, v, size, join):
+    return _joined(_looks(q, k, v, size, root=size**0.5), join)
+
+
+@pieces.mistake(
+    "Your last piece is missing where it is shorter than the others. k[start : start + size] may end early."
+)
+def short_piece_left_out(q, k, v, size, join):
+    whole = max(len(k) // size * size, min(size, len(k)))
+    return _joined(_looks(q, k[:whole], v[:whole], size), join)
+
+
+@pieces.mistake("You took the plain mean of the pieces' outputs. Their sums differ: join weighs each piece by its sum.")
+def plain_mean_of_pieces(q, k, v, size, join):
+    looks = _looks(q, k, v, size)
+    return torch.stack([output for output, _ in looks]).mean(0), _joined(looks, join)[1]
+
+
+@pieces.mistake("You returned the last piece alone. Each piece has to be joined to all the ones before it.")
+def last_piece_only(q, k, v, size, join):
+    return _looks(q, k, v, size)[-1]
+
+
+@pieces.mistake(
+    "After a join you kept the newest piece's logarithm, so the pieces before it count too little at the next join."
+)
+def logarithm_not_carried_on(q, k, v, size, join):
+    looks = _looks(q, k, v, size)
+    output, logs = looks[0]
+    for new, new_logs in looks[1:]:
+        output, logs = join(output, logs, new, new_logs)[0], new_logs
+    return output, logs
+
+
+@pieces.mistake(
+    "As the logarithm of a piece you took its largest score. join needs the logarithm of the whole sum of e^score."
+)
+def largest_score_as_logarithm(q, k, v, size, join):
+    found = []
+    for start in range(0, len(k), size):
+        scores = q @ k[start : start + size].mT / q.shape[-1] ** 0.5
+        found.append((scores.softmax(-1) @ v[start : start + size], scores.amax(-1)))
+    return _joined(found, join)

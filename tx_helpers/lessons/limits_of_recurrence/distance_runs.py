@@ -6,7 +6,7 @@
 The task: "Nepal … fluent ___". The first word is a country, `noise` words that do not matter follow, and the last word,
 fluent, asks for the country's language. So the answer is a related word, which is not in the text. All models have the
 same width, data, batches, learning rate and at most the same steps; they differ in their layer, and in two things that
-help a gated layer: the bias at which its forget gate starts, and sentences of all lengths among those that it trains on.
+help a gated layer: the bias at which its forget gate starts, and whether it trains on sentences of all lengths.
 """
 
 import json
@@ -78,7 +78,9 @@ def train_recaller(
     check_numbers("train_recaller", least=1, whole=True, noise=noise, steps=steps)
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
-    for step in range(1, steps + 1):
+    taken = 0
+    while taken < steps:
+        taken += 1
         length = int(torch.randint(1, noise + 1, (), generator=generator)) if all_lengths else noise
         ids, answers = task(length, BATCH, generator=generator)
         loss = F.cross_entropy(model(ids), answers)
@@ -88,7 +90,7 @@ def train_recaller(
         optimizer.step()
         if loss.item() < 0.01 and not all_lengths:
             break
-    return Learned(model, share_right(model, task(noise, 1000, generator=generator)), step)
+    return Learned(model, share_right(model, task(noise, 1000, generator=generator)), taken)
 
 
 def share_right(model: nn.Module, batch: tuple[Tensor, Tensor]) -> float:

@@ -4,9 +4,9 @@
     he_or_she_explorer(models)
 
 The task: a woman's or a man's name, many words that do not matter, and then the gap: he or she? The models are
-`Recaller`s with one state, trained on long sentences alone or on short ones, too, and one whose last state looks back at
-all states (Bahdanau et al. 2015). A word that is no name gets one of `BUCKETS` ids by its letters, so any sentence can
-be read.
+`Recaller`s with one state, trained on long sentences alone or on short ones, too, and one whose last state looks back
+at all states (Bahdanau et al. 2015). A word that is no name gets one of `BUCKETS` ids by its letters, so any sentence
+can be read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -148,7 +148,7 @@ def describe_read(found: Read, sentence: Sequence[str], word: int) -> str:
 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def he_or_she_explorer(models: Mapping[str, Recaller]) -> Explore:
-    """Trained models of `learn_pronoun`, by name, one of which looks back; a sentence to type, and the word read last."""
+    """Trained models of `learn_pronoun`, by name, one of which looks back; a sentence to type, the word read last."""
     check_types("he_or_she_explorer", Mapping, models=models)
     check_types("he_or_she_explorer", Recaller, **{f"models[{name!r}]": models[name] for name in models})
     if sum(model.alignment is not None for model in models.values()) != 1:

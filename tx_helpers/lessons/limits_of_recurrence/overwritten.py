@@ -2,9 +2,9 @@
 
     overwritten_explorer()
 
-An untrained plain layer, h_t = tanh(x_t W + h_{t−1} U), reads a sentence. Each word has a random vector of its own. What
-is left of word s after word t is measured: the sentence is read again with other words in its place, and the share is
-‖h_t − h′_t‖ / ‖h_s − h′_s‖, in the mean over these words. So a word that has just been read counts as 100 %.
+An untrained plain layer, h_t = tanh(x_t W + h_{t−1} U), reads a sentence. Each word has a random vector of its own.
+What is left of word s after word t is measured: the sentence is read again with other words in its place, and the share
+is ‖h_t − h′_t‖ / ‖h_s − h′_s‖, in the mean over these words. So a word that has just been read counts as 100 %.
 """
 
 from functools import cache, lru_cache
@@ -37,7 +37,7 @@ class Reading(NamedTuple):
 
 # --- compute ----------------------------------------------------------------------------------------------------------
 @cache
-def layer() -> tuple[Tensor, Tensor]:
+def random_layer() -> tuple[Tensor, Tensor]:
     """W and U (STATE, STATE), random; U is scaled to its spectral radius."""
     generator = torch.Generator().manual_seed(0)
     read, carry = torch.randn(2, STATE, STATE, generator=generator, dtype=torch.float64) / STATE**0.5
@@ -52,7 +52,7 @@ def vector(word: str) -> Tensor:
 
 def read(x: Tensor) -> Tensor:
     """The states (…, T, STATE) of the layer on word vectors (…, T, STATE)."""
-    W, U = layer()
+    W, U = random_layer()
     h, states = torch.zeros_like(x[..., 0, :]), []
     for t in range(x.shape[-2]):
         h = torch.tanh(x[..., t, :] @ W + h @ U)
@@ -123,7 +123,9 @@ def _state(top: float, before: list[float], after: list[float], token: str) -> l
         parts.append(_up_or_down(x + 4, middle, CELL - 8, reach * new, fill=MEMORY.full, stroke=MEMORY.full))
         parts.append(_up_or_down(x, middle, CELL - 2, reach * old, fill="none", stroke=MUTED, stroke_dasharray="3 2"))
     parts.append(line(36, middle, 40 + CELL * len(after), middle, EDGE))
-    parts += [words(30, middle + dy, sign, size=12.5, fill=MUTED, anchor="end") for dy, sign in ((-26, "1"), (34, "−1"))]
+    parts += [
+        words(30, middle + dy, sign, size=12.5, fill=MUTED, anchor="end") for dy, sign in ((-26, "1"), (34, "−1"))
+    ]
     return parts
 
 

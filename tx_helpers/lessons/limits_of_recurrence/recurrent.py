@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from tx_helpers.nn.arguments import check_ids, check_numbers, check_one_of, check_tensors
+from tx_helpers.nn.arguments import check_ids, check_numbers, check_one_of
 from tx_helpers.nn.attention import additive_attention
 from tx_helpers.nn.masks import padding_mask
 
@@ -153,7 +153,7 @@ def gradient_by_distance(
 
 
 def set_forget_bias(layer: nn.RNNBase, value: float) -> None:
-    """Let the gate that keeps the old state start at σ(value): near 1 it remembers. Jozefowicz et al. 2015, section 2.2.
+    """Let the gate that keeps the old state start at σ(value): near 1 it remembers. Jozefowicz et al. 2015, 2.2.
 
     It is the LSTM's forget gate, and the GRU's update gate z in PyTorch's h_t = (1 − z) ⊙ n_t + z ⊙ h_{t−1}.
     """

@@ -1,7 +1,6 @@
 """An explorer of a gradient multiplied again and again; training that explodes; the length of a path between words."""
 
 import math
-from copy import deepcopy
 
 import ipywidgets as widgets
 import torch
@@ -84,12 +83,14 @@ def gradient_parts(layer: torch.nn.RNN, length: int, *, generator: torch.Generat
     The gradient of the matrix that reads the words is a sum over the words, δ_t x_tᵀ with δ_t = ∂ Σ h_T / ∂ (W_x x_t).
     """
     check_numbers("gradient_parts", least=1, whole=True, length=length)
-    layer = deepcopy(layer).double()
-    x = torch.randn(1, length, layer.input_size, dtype=torch.float64, generator=generator).requires_grad_()
-    (at_words,) = torch.autograd.grad(layer(x)[0][0, -1].sum(), x)  # δ_t W_x
-    weight = layer.weight_ih_l0.detach()
-    deltas = torch.linalg.lstsq(weight.T, at_words[0].T).solution.T  # (length, D)
-    return torch.einsum("td,te->tde", deltas, x[0].detach()).flip(0)
+    weight = {name: part.detach().double() for name, part in layer.named_parameters()}
+    x = torch.randn(length, layer.input_size, dtype=torch.float64, generator=generator)
+    reads = (x @ weight["weight_ih_l0"].T).requires_grad_()  # W_x x_t
+    h = torch.zeros(layer.hidden_size, dtype=torch.float64)
+    for read in reads:
+        h = torch.tanh(read + weight["weight_hh_l0"] @ h + weight["bias_ih_l0"] + weight["bias_hh_l0"])
+    (deltas,) = torch.autograd.grad(h.sum(), reads)
+    return torch.einsum("td,te->tde", deltas, x).flip(0)
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------

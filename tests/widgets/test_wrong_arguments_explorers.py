@@ -127,7 +127,10 @@ PLAIN = {
     "arrivals": (signal_race.arrivals, dict(distance=8, kernel=3)),
     "scaling law": (scaling_law.scaling_law_explorer, dict(table=law_runs.recorded())),
     "play": (play_button, dict(slider=widgets.IntSlider(), pause=0.1)),
-    "he or she": (he_or_she.he_or_she_explorer, dict(models={"GRU": Recaller("gru", 4, look_back=True)})),
+    "he or she": (
+        he_or_she.he_or_she_explorer,
+        dict(models={"GRU": Recaller("gru", 4, keys=2, symbols=46, look_back=True)}),
+    ),
     "path lengths": (recurrence.path_lengths, dict(distance=8, kernel=3)),
     "router": (
         router.router_explorer,

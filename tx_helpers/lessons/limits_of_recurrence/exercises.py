@@ -67,7 +67,7 @@ reading.add_mistakes(
             lambda x, W, U, b: _read(x, len(b), lambda word, h: word @ W + h @ U + b),
         ),
         "matrix_turned": (
-            "You wrote U @ h, which is h times the transpose of U. Vectors are rows here: h @ U.",
+            "You wrote U @ h. The state is a row here, so U stands behind it: h @ U.",
             lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + U @ h + b)),
         ),
         "word_turned": (

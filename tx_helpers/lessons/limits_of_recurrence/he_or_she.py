@@ -153,6 +153,12 @@ def he_or_she_explorer(models: Mapping[str, Recaller]) -> Explore:
     check_types("he_or_she_explorer", Recaller, **{f"models[{name!r}]": models[name] for name in models})
     if sum(model.alignment is not None for model in models.values()) != 1:
         raise ValueError("he_or_she_explorer: expected one model that looks back among the models")
+    known = len(NAMES) + BUCKETS
+    for name, model in models.items():
+        if model.tokens.num_embeddings != known:
+            raise ValueError(
+                f"he_or_she_explorer: models[{name!r}] knows {model.tokens.num_embeddings} ids, not {known}"
+            )
 
     @lru_cache(maxsize=32)
     def measured(sentence: tuple[str, ...]) -> Read:

@@ -27,7 +27,7 @@ def draw() -> Canvas:
     words = "the gradient on its way back: one factor ∂hₜ/∂hₜ₋₁ a step"
     canvas.text((LEFT + 35 + right) / 2, TOP - 46, words, colour=ORANGE.shade, anchor="middle")
     canvas.text(
-        28, 342, "f is the same in every box: hₜ = tanh(W xₜ + U hₜ₋₁ + b). T words take T steps, one after the other."
+        28, 342, "f is the same in every box: hₜ = tanh(xₜ W + hₜ₋₁ U + b). T words take T steps, one after the other."
     )
     return canvas
 

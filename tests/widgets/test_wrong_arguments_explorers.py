@@ -16,7 +16,7 @@ from tx_helpers.lessons.families import few_labels_explorer as few_labels
 from tx_helpers.lessons.families.vit import TinyViT
 from tx_helpers.lessons.feed_forward import activations, ffn_memory, hinges, norms, one_unit, superposition
 from tx_helpers.lessons.full_model import model_parts
-from tx_helpers.lessons.limits_of_recurrence import forgotten, recurrence, signal_race
+from tx_helpers.lessons.limits_of_recurrence import he_or_she, recurrence, signal_race
 from tx_helpers.lessons.limits_of_recurrence.recurrent import Recaller
 from tx_helpers.lessons.masking import leaks, masks
 from tx_helpers.lessons.modern_transformers import cache_size, context, effective_context, online_softmax, router
@@ -127,9 +127,9 @@ PLAIN = {
     "arrivals": (signal_race.arrivals, dict(distance=8, kernel=3)),
     "scaling law": (scaling_law.scaling_law_explorer, dict(table=law_runs.recorded())),
     "play": (play_button, dict(slider=widgets.IntSlider(), pause=0.1)),
-    "forgotten": (
-        forgotten.forgotten_explorer,
-        dict(models={"trained": {"RNN": Recaller("rnn", 4)}}, sentence=["a", "b"], ids=[0, 9]),
+    "he or she": (
+        he_or_she.he_or_she_explorer,
+        dict(models={"GRU": Recaller("gru", 4, keys=2, symbols=46, look_back=True)}),
     ),
     "path lengths": (recurrence.path_lengths, dict(distance=8, kernel=3)),
     "router": (

@@ -50,7 +50,7 @@ _TABLE = [
     Lesson(
         "limits_of_recurrence", "Before", "Recurrence", "The limits of recurrence",
         "what a state forgets, and how attention mends it",
-        "what is forgotten: how many words back does a trained RNN still see?",
+        "one state, overwritten: after how many words is less than a tenth of a word left?",
     ),
     Lesson(
         "tokens_and_embeddings", "Parts", "Tokens", "Tokens and embeddings",

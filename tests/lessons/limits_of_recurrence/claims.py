@@ -8,6 +8,29 @@ ATTENTIVE = Break(
 
 CLAIMS = [
     claim(
+        "What is lost cannot be made longer",
+        "the far word's part of a gradient could be; but it comes in one sum with the near words, and is drowned there",
+        "far.norm() > 0 and changed",
+        Break("far, near = parts[50]", "far, near = parts[1]"),
+        Break("near = parts[50], parts[:50]", "near = parts[50], parts[45:50]"),
+    ),
+    claim(
+        "An LSTM forgets after twenty words",
+        "the plain one does not learn it in 500 steps; with its forget gates open it does",
+        "opened.share > 0.8 and plain.share < 0.3",
+        Break('"LSTM, forget bias 3", noise=20)', '"LSTM", noise=20)'),
+        Break('plain = learn_language("LSTM", noise=20)', 'plain = learn_language("LSTM", noise=5)'),
+    ),
+    claim(
+        "One state cannot tell he from she across a long sentence",
+        "it can, if short sentences are among those it learns from; looking back learns it without them, and sooner",
+        "long < 0.6 and mixed > 0.9",
+        Break(
+            "pronouns = {name: learn_pronoun(name) for name in PRONOUN_RUNS}",
+            'pronouns = {name: learn_pronoun("GRU, all lengths") for name in PRONOUN_RUNS}',
+        ),
+    ),
+    claim(
         "LSTM and GRU cure vanishing gradients",
         "untrained they do not; with the forget gate set open it comes through",
         'arrives["GRU"]) < 1e-8 and gain',

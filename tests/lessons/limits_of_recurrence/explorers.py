@@ -7,19 +7,18 @@ MOVES = {
         Move("Spectral radius", r"Spectral radius 0\.60: .* It vanishes\.", keys=("ArrowLeft",) * 4),
         Move("Spectral radius", r"Spectral radius 1\.60: .* It explodes\.", mouse="drag"),
     ),
-    "forgotten": (
-        Move("Word", r"At word 20, 'to', models untrained\. .*: RNN under 0\.1%, LSTM", keys=("ArrowLeft",)),
-        Move(
-            "Models",
-            r"At word 20, 'to', models trained\. .* RNN (under )?0\.\d%, .* attention [5-9]\d\.|100",
-            mouse="choose:trained",
-        ),
-        Move("Word", r"At word 10, 'bank', models trained\.", keys=("ArrowLeft",) * 10),
-        Move("Word", r"At word 21, 'bed', models trained\.", mouse="drag"),
-        Move("Word", r"At word 4, '[^']+', models trained\.", mouse="point:word=4"),
+    "overwritten": (
+        Move("Word", r"After word 2 of 20, 'grew': \d\d % is left of 'Maya'", keys=("ArrowRight",)),
+        Move("Word", r"After word 5 of 20, 'Nepal': ", mouse="point:word=5"),
+        Move("Play", r"After word 20 of 20, 'fluent': under 1 % is left of 'Maya'", mouse="click"),
+    ),
+    "he-or-she": (
+        Move("Word", r"After word 2 of 21, 'put'\. .*GRU that looks back: she \d+ %\.", keys=("ArrowRight",)),
+        Move("Word", r"After word 14 of 21, 'in'\. .*Looking back, most weight is on 'Anna'", mouse="point:word=14"),
+        Move("Play", r"After word 21 of 21, 'because'\. .*: she (9\d|100) %\. Looking back", mouse="click"),
     ),
     "signal-race": (
-        Move("Step", r"After step 2, .*: recurrence 2 of 16, convolution 4 of 16, dilated", keys=("ArrowRight",)),
+        Move("Step", r"After step 2, .*: recurrence 2 of 16, convolution 4 of 16, attention", keys=("ArrowRight",)),
         Move("Play", r"After step 16, .*: recurrence arrived after 16, convolution arrived", mouse="click"),
         Move("Distance", r"recurrence 16 of 17, convolution arrived after 9,", keys=("ArrowRight",)),
         Move("Kernel width", r"kernel width 9: .* convolution arrived after 3, .* attention", mouse="drag"),

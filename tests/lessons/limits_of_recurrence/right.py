@@ -9,37 +9,37 @@ import torch.nn.functional as F
 from answer_tables import named
 
 
-def states_by_module(x, real, W_x, W_h, b):
+def states_by_module(x, real, W, U, b):
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        layer = torch.nn.RNN(len(W_x), len(b), batch_first=True)
-        for name, value in (("weight_ih_l0", W_x.T), ("weight_hh_l0", W_h.T), ("bias_ih_l0", b), ("bias_hh_l0", 0 * b)):
+        layer = torch.nn.RNN(len(W), len(b), batch_first=True)
+        for name, value in (("weight_ih_l0", W.T), ("weight_hh_l0", U.T), ("bias_ih_l0", b), ("bias_hh_l0", 0 * b)):
             getattr(layer, name).copy_(value)
         words = torch.cat([torch.zeros(1, len(b)), layer(x[real][None])[0][0]])
         return words[real.long().cumsum(0)]
 
 
-def states_filled_in(x, real, W_x, W_h, b):
+def states_filled_in(x, real, W, U, b):
     H = torch.zeros(len(x) + 1, len(b))
     for t in range(len(x)):
-        H[t + 1] = torch.where(real[t], (x[t] @ W_x + H[t] @ W_h + b).tanh(), H[t])
+        H[t + 1] = torch.where(real[t], (x[t] @ W + H[t] @ U + b).tanh(), H[t])
     return H[1:]
 
 
-def states_in_numpy(x, real, W_x, W_h, b):
+def states_in_numpy(x, real, W, U, b):
     h, out = np.zeros(len(b)), []
     for row, word in zip(x.numpy(), real.tolist(), strict=True):
         if word:
-            h = np.tanh(row @ W_x.numpy() + h @ W_h.numpy() + b.numpy())
+            h = np.tanh(row @ W.numpy() + h @ U.numpy() + b.numpy())
         out.append(h)
     return np.array(out)
 
 
-def states_by_recursion(x, real, W_x, W_h, b):
+def states_by_recursion(x, real, W, U, b):
     if len(x) == 0:
         return torch.zeros(0, len(b))
-    before = states_by_recursion(x[:-1], real[:-1], W_x, W_h, b)
+    before = states_by_recursion(x[:-1], real[:-1], W, U, b)
     last = before[-1:] if len(before) else torch.zeros(1, len(b))
-    return torch.cat([before, torch.tanh(x[-1:] @ W_x + last @ W_h + b) if real[-1] else last])
+    return torch.cat([before, torch.tanh(x[-1:] @ W + last @ U + b) if real[-1] else last])
 
 
 def gradient_by_loop(w, h):
@@ -137,8 +137,8 @@ def additive_tanh_by_sigmoid_log_softmax_and_exp(s, H, W, v):
 
 def words_by_module(x, W, U, b):
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        layer = torch.nn.RNN(W.shape[1], len(b), batch_first=True)
-        for name, value in (("weight_ih_l0", W), ("weight_hh_l0", U), ("bias_ih_l0", b), ("bias_hh_l0", 0 * b)):
+        layer = torch.nn.RNN(len(W), len(b), batch_first=True)
+        for name, value in (("weight_ih_l0", W.T), ("weight_hh_l0", U.T), ("bias_ih_l0", b), ("bias_hh_l0", 0 * b)):
             getattr(layer, name).copy_(value)
         return layer(x[None])[0][0]
 
@@ -146,52 +146,88 @@ def words_by_module(x, W, U, b):
 def words_filled_in(x, W, U, b):
     H = torch.zeros(len(x), len(b))
     for t in range(len(x)):
-        H[t] = (x[t] @ W.T + (H[t - 1] @ U.T if t else 0) + b).tanh()
+        H[t] = (W.T @ x[t] + (U.T @ H[t - 1] if t else 0) + b).tanh()
     return H
 
 
 def words_in_numpy(x, W, U, b):
     h, out = np.zeros(len(b)), []
     for row in x.numpy():
-        h = np.tanh(W.numpy() @ row + U.numpy() @ h + b.numpy())
+        h = np.tanh(row @ W.numpy() + h @ U.numpy() + b.numpy())
         out.append(h)
     return np.stack(out)
 
 
-def words_as_columns(x, W, U, b):
-    h, out = torch.zeros(len(b), 1), []
-    for row in x:
-        h = torch.tanh(W @ row[:, None] + U @ h + b[:, None])
-        out.append(h.T)
+def words_as_tables(x, W, U, b):
+    h, out = torch.zeros(1, len(b)), []
+    for row in x.split(1):
+        h = torch.tanh(torch.cat([row, h], dim=1) @ torch.cat([W, U]) + b)
+        out.append(h)
     return torch.cat(out)
 
 
-def back_by_loop(s, H, W, U, v):
-    scores = torch.stack([v @ torch.tanh(W @ s + U @ h) for h in H])
+def back_by_loop(s, h, W, U, v):
+    scores = torch.stack([v @ torch.tanh(s @ W + one @ U) for one in h])
     weights = scores.exp() / scores.exp().sum()
-    return weights, sum(a * h for a, h in zip(weights, H, strict=True))
+    return weights, sum(a * one for a, one in zip(weights, h, strict=True))
 
 
-def back_by_einsum(s, H, W, U, v):
-    scores = torch.einsum("a,sa->s", v, torch.tanh(F.linear(s, W) + F.linear(H, U)))
+def back_by_einsum(s, h, W, U, v):
+    scores = torch.einsum("a,sa->s", v, torch.tanh(F.linear(s, W.T) + F.linear(h, U.T)))
     weights = torch.softmax(scores, -1)
-    return [weights, torch.einsum("s,sd->d", weights, H)]
+    return [weights, torch.einsum("s,sd->d", weights, h)]
 
 
-def back_in_numpy(s, H, W, U, v):
-    s, H, W, U, v = (part.numpy() for part in (s, H, W, U, v))
-    e = np.exp(np.tanh(W @ s + H @ U.T) @ v)
-    return e / e.sum(), (e / e.sum()) @ H
+def back_in_numpy(s, h, W, U, v):
+    s, h, W, U, v = (part.numpy() for part in (s, h, W, U, v))
+    e = np.exp(np.tanh(s @ W + h @ U) @ v)
+    return e / e.sum(), (e / e.sum()) @ h
 
 
-def back_joined(s, H, W, U, v):
-    pairs = torch.cat([s.expand(len(H), -1), H], dim=1) @ torch.cat([W, U], dim=1).T
+def back_joined(s, h, W, U, v):
+    pairs = torch.cat([s.expand(len(h), -1), h], dim=1) @ torch.cat([W, U])
     weights = pairs.tanh().mv(v).log_softmax(0).exp()
-    return weights, H.T @ weights
+    return weights, h.T @ weights
+
+
+def decoder_filled_in(y, s, h, weigh, W, C, U):
+    states, weights = torch.empty(len(y), len(s)), torch.empty(len(y), len(h))
+    for t in range(len(y)):
+        weights[t] = weigh(s.unsqueeze(0), h).squeeze(0)
+        s = states[t] = torch.tanh(y[t] @ W + (weights[t] @ h) @ C + s @ U)
+    return states, weights
+
+
+def decoder_in_rows(y, s, h, weigh, W, C, U):
+    s, found = s[None], []
+    for row in y.split(1):
+        alpha = weigh(s, h)
+        s = torch.tanh(torch.cat([row, alpha @ h, s], dim=1) @ torch.cat([W, C, U]))
+        found.append((s, alpha))
+    return [torch.cat(part) for part in zip(*found, strict=True)]
+
+
+def decoder_by_recursion(y, s, h, weigh, W, C, U):
+    if len(y) == 0:
+        return torch.zeros(0, len(s)), torch.zeros(0, len(h))
+    alpha = weigh(s[None], h)
+    new = (y[0] @ W + (alpha[0, :, None] * h).sum(0) @ C + s @ U).tanh()
+    states, weights = decoder_by_recursion(y[1:], new, h, weigh, W, C, U)
+    return torch.cat([new[None], states]), torch.cat([alpha, weights])
+
+
+def decoder_with_prepared_parts(y, s, h, weigh, W, C, U):
+    words, memory = y @ W, h @ C
+    states, weights = [], []
+    for t in range(y.shape[0]):
+        (alpha,) = weigh(s.reshape(1, -1), h)
+        s = torch.tanh(words[t] + alpha @ memory + torch.mv(U.T, s))
+        states, weights = [*states, s], [*weights, alpha]
+    return torch.stack(states), torch.stack(weights)
 
 
 RIGHT = {
-    "read_words": named(words_by_module, words_filled_in, words_in_numpy, words_as_columns),
+    "read_words": named(words_by_module, words_filled_in, words_in_numpy, words_as_tables),
     "look_back": named(back_by_loop, back_by_einsum, back_in_numpy, back_joined),
     "rnn_states": named(states_by_module, states_filled_in, states_in_numpy, states_by_recursion),
     "gradient_through_time": named(gradient_by_loop, gradient_by_logs, gradient_by_autograd)
@@ -207,6 +243,7 @@ RIGHT = {
         additive_expanded_pairs_no_grad,
         additive_tanh_by_sigmoid_log_softmax_and_exp,
     ),
+    "decoder_states": named(decoder_filled_in, decoder_in_rows, decoder_by_recursion, decoder_with_prepared_parts),
     "convolution_layers": named(layers_by_counting)
     | {
         "layers_by_floor": lambda n, k: (n - 1) // ((k - 1) // 2) + 1,

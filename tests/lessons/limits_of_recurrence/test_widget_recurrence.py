@@ -1,4 +1,5 @@
 import math
+from copy import deepcopy
 
 import pytest
 import torch
@@ -6,7 +7,9 @@ import torch
 from tx_helpers.lessons.limits_of_recurrence.recurrence import (
     backward_norms,
     draw_gradient,
+    exploding_losses,
     gradient_explorer,
+    gradient_parts,
     path_lengths,
 )
 
@@ -61,3 +64,20 @@ def test_bad_input(call):
 
 def test_a_radius_of_one_neither_vanishes_nor_explodes():
     assert 0.01 < backward_norms(1.0)[-1] < 100 and math.isfinite(backward_norms(1.6)[-1])
+
+
+def test_the_parts_of_a_gradient_sum_to_autograd_s():
+    torch.manual_seed(0)
+    layer = torch.nn.RNN(5, 7, batch_first=True)
+    parts = gradient_parts(layer, 6, generator=torch.Generator().manual_seed(1))
+    double = deepcopy(layer).double()
+    x = torch.randn(1, 6, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    (expected,) = torch.autograd.grad(double(x)[0][0, -1].sum(), double.weight_ih_l0)
+    torch.testing.assert_close(parts.sum(dim=0), expected)
+    (last,) = torch.autograd.grad(double(x[:, -1:], double(x[:, :-1])[1].detach())[0].sum(), double.weight_ih_l0)
+    torch.testing.assert_close(parts[0], last)
+
+
+def test_clipping_repairs_an_explosion():
+    free, clipped = exploding_losses(math.inf, steps=3), exploding_losses(1.0)
+    assert free[0] > 1e6 and math.isnan(free[2]) and clipped[0] == free[0] and clipped[-1] < 5

@@ -8,18 +8,18 @@ import torch.nn.functional as F
 from answer_tables import named
 
 
-def each_unit_sees_itself_only(x, real, W_x, W_h, b):
+def each_unit_sees_itself_only(x, real, W, U, b):
     h, states = torch.zeros_like(b), []
     for row, word in zip(x, real, strict=True):
-        h = torch.tanh(row @ W_x + h * W_h.diagonal() + b) if word else h
+        h = torch.tanh(row @ W + h * U.diagonal() + b) if word else h
         states.append(h)
     return torch.stack(states)
 
 
-def softsign_for_tanh(x, real, W_x, W_h, b):
+def softsign_for_tanh(x, real, W, U, b):
     h, states = torch.zeros_like(b), []
     for row, word in zip(x, real, strict=True):
-        h = F.softsign(row @ W_x + h @ W_h + b) if word else h
+        h = F.softsign(row @ W + h @ U + b) if word else h
         states.append(h)
     return torch.stack(states)
 
@@ -43,17 +43,28 @@ def additive_v_loses_its_sign(s, H, W, v):
 def words_by_sigmoid(x, W, U, b):
     h, states = torch.zeros_like(b), []
     for word in x:
-        h = torch.sigmoid(W @ word + U @ h + b)
+        h = torch.sigmoid(word @ W + h @ U + b)
         states.append(h)
     return torch.stack(states)
 
 
-def back_scaled(s, H, W, U, v):
-    alpha = (torch.tanh(W @ s + H @ U.T) @ v / math.sqrt(len(v))).softmax(0)
-    return alpha, alpha @ H
+def back_scaled(s, h, W, U, v):
+    alpha = (torch.tanh(s @ W + h @ U) @ v / math.sqrt(len(v))).softmax(0)
+    return alpha, alpha @ h
+
+
+def decoder_that_normalises_its_context(y, s, h, weigh, W, C, U):
+    states, weights = [], []
+    for word in y:
+        alpha = weigh(s[None], h)[0]
+        s = torch.tanh(word @ W + F.normalize(alpha @ h, dim=0) @ C + s @ U)
+        states.append(s)
+        weights.append(alpha)
+    return torch.stack(states), torch.stack(weights)
 
 
 UNLIKE = {
+    "decoder_states": named(decoder_that_normalises_its_context),
     "read_words": named(words_by_sigmoid),
     "look_back": named(back_scaled),
     "rnn_states": named(each_unit_sees_itself_only, softsign_for_tanh),

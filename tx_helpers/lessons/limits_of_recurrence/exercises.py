@@ -12,32 +12,33 @@ from tx_helpers.exercises.quizzes import Choice, Question
 reading = Exercise(
     "read_words",
     title="Read a sentence",
-    goal="Return the states (T, D) of a recurrent layer that reads the words x (T, E), one after the other. W is "
-    "(D, E), U (D, D), b (D,). The state before the first word is zero.",
+    goal="Return the states (T, D) of a recurrent layer that reads the words x (T, D), one after the other. W and U "
+    "are (D, D), b is (D,). Words and states are rows, so W stands behind the word. The state before the first word "
+    "is zero.",
     difficulty=1,
     minutes=6,
     inline=True,
-    formula=r"h_t = \tanh(W x_t + U h_{t-1} + b),\qquad h_0 = 0",
-    source="Elman 1990, in today's notation",
+    formula=r"h_t = \tanh(x_t W + h_{t-1} U + b),\qquad h_0 = 0",
+    source="Elman 1990, in today's notation, with vectors as rows",
     cases=lambda: [
         (torch.tensor([[1.0], [0.0], [2.0]]), torch.tensor([[1.0]]), torch.tensor([[0.5]]), torch.tensor([0.1])),
-        random_tensors((5, 3), (4, 3), (4, 4), (4,), seed=3),
+        random_tensors((5, 4), (4, 4), (4, 4), (4,), seed=3),
     ],
     hints=(
         "Loop over the rows of x. The state that a word leaves behind goes into the next step.",
         "Start with h = torch.zeros(len(b)). In the loop: a new h, and append it to a list.",
-        "h = torch.tanh(W @ word + U @ h + b); at the end return torch.stack(states).",
+        "h = torch.tanh(word @ W + h @ U + b); at the end return torch.stack(states).",
     ),
 )
 
 
 @reading.solution
 def read_words(x, W, U, b):
-    """States (T, D) for the words x (T, E), with W (D, E), U (D, D) and b (D,)."""
+    """States (T, D) for the words x (T, D), with W (D, D), U (D, D) and b (D,)."""
     h = torch.zeros(len(b), dtype=b.dtype)
     states = []
     for word in x:
-        h = torch.tanh(W @ word + U @ h + b)
+        h = torch.tanh(word @ W + h @ U + b)
         states.append(h)
     return torch.stack(states)
 
@@ -59,23 +60,36 @@ reading.add_mistakes(
     {
         "state_dropped": (
             "Each word is read as if it were the first: the state of the step before is missing, or never updated.",
-            lambda x, W, U, b: torch.tanh(x @ W.T + b),
+            lambda x, W, U, b: torch.tanh(x @ W + b),
         ),
         "never_bent": (
             "The tanh is missing: nothing keeps the state between −1 and 1.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: W @ word + U @ h + b),
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: word @ W + h @ U + b),
         ),
         "matrix_turned": (
-            "You wrote h @ U, which is U transposed times h. The formula says U times h: U @ h.",
+            "You wrote U @ h. The state is a row here, so U stands behind it: h @ U.",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + U @ h + b)),
+        ),
+        "word_turned": (
+            "You wrote W @ x[t], which is x[t] times the transpose of W. Words are rows here: x[t] @ W.",
             lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(W @ word + h @ U + b)),
+        ),
+        "both_turned": (
+            "You wrote both matrices in front of their vectors, W @ x[t] and U @ h. Vectors are rows here, so the "
+            "matrices stand behind them: x[t] @ W + h @ U.",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(W @ word + U @ h + b)),
+        ),
+        "matrices_exchanged": (
+            "W and U are exchanged: W reads the word, U carries the state.",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ U + h @ W + b)),
         ),
         "without_bias": (
             "The bias b is missing: inside the tanh you have only the word's part and the state's.",
             lambda x, W, U, b: read_words(x, W, U, torch.zeros_like(b)),
         ),
         "tanh_of_the_word_alone": (
-            "You took the tanh of the word's part and added U h outside it. The tanh goes around the sum of all three.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(W @ word + b) + U @ h),
+            "You took the tanh of the word's part and added h U outside it. The tanh goes around the sum of all three.",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + b) + h @ U),
         ),
         "from_the_end": (
             "You read the sentence from its end: your first state has seen only the last word.",
@@ -90,14 +104,14 @@ reading.add_mistakes(
 states = Exercise(
     "rnn_states",
     title="One state, carried along",
-    goal="Return all states (T, D) of a recurrent layer that reads the rows of x (T, E) in order. W_x is (E, D), W_h "
-    "(D, D), b (D,); the state before the first row is zero. `real` (T,) is True where a row is a word. A row of "
+    goal="Return all states (T, D) of a recurrent layer that reads the rows of x (T, D) in order. W and U are "
+    "(D, D), b is (D,); the state before the first row is zero. `real` (T,) is True where a row is a word. A row of "
     "padding (False) is not read: the state stays what it was.",
     difficulty=2,
     minutes=10,
-    formula=r"h_t = \tanh(x_t W_x + h_{t-1} W_h + b)\ \text{ at a word},\qquad h_t = h_{t-1}\ \text{ at padding},"
+    formula=r"h_t = \tanh(x_t W + h_{t-1} U + b)\ \text{ at a word},\qquad h_t = h_{t-1}\ \text{ at padding},"
     r"\qquad h_0 = 0",
-    source="Elman 1990, in today's notation, padding skipped",
+    source="Elman 1990, in today's notation, with vectors as rows and padding skipped",
     cases=lambda: [
         (
             torch.tensor([[1.0], [2.0], [0.0]]),
@@ -107,27 +121,27 @@ states = Exercise(
             torch.tensor([0.0]),
         ),
         (
-            random_tensors((6, 3), seed=0)[0],
+            random_tensors((6, 4), seed=0)[0],
             torch.tensor([True, True, False, True, True, False]),
-            *random_tensors((3, 4), (4, 4), (4,), seed=7),
+            *random_tensors((4, 4), (4, 4), (4,), seed=7),
         ),
     ],
     hints=(
         "Loop over the rows of x. Each step needs the state of the step before, and changes it only at a word.",
         "Start with torch.zeros(len(b)). Append the state after every row to a list; at padding it is the same as "
         "before.",
-        "if word: h = torch.tanh(row @ W_x + h @ W_h + b). After the if: append h. At the end: torch.stack(list).",
+        "if word: h = torch.tanh(row @ W + h @ U + b). After the if: append h. At the end: torch.stack(list).",
     ),
 )
 
 
 @states.solution
-def rnn_states(x, real, W_x, W_h, b):
-    """States (T, D) for x (T, E), real (T,), W_x (E, D), W_h (D, D), b (D,)."""
+def rnn_states(x, real, W, U, b):
+    """States (T, D) for x (T, D), real (T,), W (D, D), U (D, D), b (D,)."""
     h, found = torch.zeros(len(b)), []
     for row, word in zip(x, real, strict=True):
         if word:
-            h = torch.tanh(row @ W_x + h @ W_h + b)
+            h = torch.tanh(row @ W + h @ U + b)
         found.append(h)
     return torch.stack(found)
 
@@ -143,17 +157,17 @@ def _loop(x, real, step, width, start=0.0):
 @states.mistake(
     "You set the state to 0 at padding: everything read before is forgotten. The state has to stay as it was."
 )
-def forgets_at_padding(x, real, W_x, W_h, b):
+def forgets_at_padding(x, real, W, U, b):
     h, found = torch.zeros(len(b)), []
     for row, word in zip(x, real, strict=True):
-        h = torch.tanh(row @ W_x + h @ W_h + b) * word
+        h = torch.tanh(row @ W + h @ U + b) * word
         found.append(h)
     return torch.stack(found)
 
 
 @states.mistake("Your initial state is made of ones. Before the first row there is nothing to remember, so it is zero.")
-def started_with_ones(x, real, W_x, W_h, b):
-    return _loop(x, real, lambda row, h: torch.tanh(row @ W_x + h @ W_h + b), len(b), start=1.0)
+def started_with_ones(x, real, W, U, b):
+    return _loop(x, real, lambda row, h: torch.tanh(row @ W + h @ U + b), len(b), start=1.0)
 
 
 states.add_mistakes(
@@ -161,39 +175,43 @@ states.add_mistakes(
         "padding_read": (
             "You read the padding like words: each such row changes the state, so the padding changes what is "
             "remembered.",
-            lambda x, real, W_x, W_h, b: rnn_states(x, torch.ones_like(real), W_x, W_h, b),
+            lambda x, real, W, U, b: rnn_states(x, torch.ones_like(real), W, U, b),
         ),
         "not_carried": (
             "Your state is not passed on: each word is read as if it were the first.",
-            lambda x, real, W_x, W_h, b: rnn_states(x, real, W_x, torch.zeros_like(W_h), b),
+            lambda x, real, W, U, b: rnn_states(x, real, W, torch.zeros_like(U), b),
         ),
         "no_tanh": (
             "The tanh is missing: nothing keeps your states between −1 and 1, and they may grow without bound.",
-            lambda x, real, W_x, W_h, b: _loop(x, real, lambda row, h: row @ W_x + h @ W_h + b, len(b)),
+            lambda x, real, W, U, b: _loop(x, real, lambda row, h: row @ W + h @ U + b, len(b)),
         ),
         "transposed": (
-            "You wrote W_h @ h, which is h times the transpose of W_h. Vectors are rows here: h @ W_h.",
-            lambda x, real, W_x, W_h, b: _loop(x, real, lambda row, h: torch.tanh(row @ W_x + W_h @ h + b), len(b)),
+            "You wrote U @ h, which is h times the transpose of U. Vectors are rows here: h @ U.",
+            lambda x, real, W, U, b: _loop(x, real, lambda row, h: torch.tanh(row @ W + U @ h + b), len(b)),
+        ),
+        "word_transposed": (
+            "You wrote W @ x[t], which is x[t] times the transpose of W. Vectors are rows here: x[t] @ W.",
+            lambda x, real, W, U, b: _loop(x, real, lambda row, h: torch.tanh(W @ row + h @ U + b), len(b)),
         ),
         "read_backwards": (
             "You read the rows from last to first: your first state has seen only the last row.",
-            lambda x, real, W_x, W_h, b: rnn_states(x.flip(0), real.flip(0), W_x, W_h, b),
+            lambda x, real, W, U, b: rnn_states(x.flip(0), real.flip(0), W, U, b),
         ),
         "output_zero_at_padding": (
             "Your state is right, but you returned 0 at padding. The state of such a row is the state before it.",
-            lambda x, real, W_x, W_h, b: rnn_states(x, real, W_x, W_h, b) * real[:, None],
+            lambda x, real, W, U, b: rnn_states(x, real, W, U, b) * real[:, None],
         ),
         "bias_missing": (
             "The bias b is missing from your states: as long as the input is 0, a state of 0 cannot change.",
-            lambda x, real, W_x, W_h, b: rnn_states(x, real, W_x, W_h, torch.zeros_like(b)),
+            lambda x, real, W, U, b: rnn_states(x, real, W, U, torch.zeros_like(b)),
         ),
     }
 )
 
 
 @states.mistake("You took the tanh of each term and added the results. Take the tanh of the sum of all three.")
-def bent_by_parts(x, real, W_x, W_h, b):
-    return _loop(x, real, lambda row, h: torch.tanh(row @ W_x) + torch.tanh(h @ W_h) + torch.tanh(b), len(b))
+def bent_by_parts(x, real, W, U, b):
+    return _loop(x, real, lambda row, h: torch.tanh(row @ W) + torch.tanh(h @ U) + torch.tanh(b), len(b))
 
 
 # --- the gradient ----------------------------------------------------------------------------------------------------
@@ -354,14 +372,14 @@ cell.add_mistakes(
 back = Exercise(
     "look_back",
     title="Look back at every word",
-    goal="A decoder's state s (D,) looks back at the S states H (S, D) of the encoder. Return two things: the weights "
+    goal="A decoder's state s (D,) looks back at the S states h (S, D) of the encoder. Return two things: the weights "
     "alpha (S,), which are positive and sum to 1, and the context c (D,), the mean of the states with these weights. "
-    "W (A, D), U (A, D) and v (A,) are learned.",
+    "W and U are (D, D), v is (D,); they are learned. States are rows.",
     difficulty=2,
     minutes=8,
     inline=True,
-    formula=r"e_j = v^\top\tanh(W s + U h_j),\qquad \alpha = \operatorname{softmax}(e),\qquad c = \sum_j \alpha_j h_j",
-    source="Bahdanau et al. 2015, section 3.1",
+    formula=r"e_j = \tanh(s W + h_j U)\cdot v,\qquad \alpha = \operatorname{softmax}(e),\qquad c = \sum_j \alpha_j h_j",
+    source="Bahdanau et al. 2015, section 3.1, with vectors as rows",
     cases=lambda: [
         (
             torch.tensor([1.0, 0.0]),
@@ -370,58 +388,66 @@ back = Exercise(
             torch.tensor([[1.0, 2.0], [0.0, 1.0]]),
             torch.tensor([1.0, 3.0]),
         ),
-        random_tensors((3,), (4, 3), (5, 3), (5, 3), (5,), seed=4),
+        random_tensors((3,), (4, 3), (3, 3), (3, 3), (3,), seed=4),
     ],
     hints=(
-        "Score all S words at once: U h_j for every row of H is H @ U.T, of shape (S, A).",
-        "W @ s has the shape (A,) and is added to every row. Then tanh, then @ v: one score for each word.",
-        "alpha = (torch.tanh(W @ s + H @ U.T) @ v).softmax(0); return alpha, alpha @ H",
+        "Score all S words at once: h_j U for every row of h is h @ U, of shape (S, D).",
+        "s @ W has the shape (D,) and is added to every row. Then tanh, then @ v: one score for each word.",
+        "alpha = (torch.tanh(s @ W + h @ U) @ v).softmax(0); return alpha, alpha @ h",
     ),
 )
 
 
 @back.solution
-def look_back(s, H, W, U, v):
-    """Weights (S,) and context (D,) for the state s (D,) and the words' states H (S, D)."""
-    scores = torch.tanh(W @ s + H @ U.T) @ v  # (S,)
+def look_back(s, h, W, U, v):
+    """Weights (S,) and context (D,) for the state s (D,) and the words' states h (S, D)."""
+    scores = torch.tanh(s @ W + h @ U) @ v  # (S,)
     alpha = scores.softmax(dim=0)
-    return alpha, alpha @ H
+    return alpha, alpha @ h
 
 
-def _looked(scores, H):
+def _looked(scores, h):
     alpha = scores.softmax(dim=0)
-    return alpha, alpha @ H
+    return alpha, alpha @ h
 
 
 back.add_mistakes(
     {
         "scores_for_weights": (
             "Your weights are the scores: they do not sum to 1. The softmax is missing.",
-            lambda s, H, W, U, v: ((e := torch.tanh(W @ s + H @ U.T) @ v), e @ H),
+            lambda s, h, W, U, v: ((e := torch.tanh(s @ W + h @ U) @ v), e @ h),
         ),
         "shared_out_by_division": (
             "You divided the scores by their sum. Scores may be negative: take exponentials first, as softmax does.",
-            lambda s, H, W, U, v: ((a := (e := torch.tanh(W @ s + H @ U.T) @ v) / e.sum()), a @ H),
+            lambda s, h, W, U, v: ((a := (e := torch.tanh(s @ W + h @ U) @ v) / e.sum()), a @ h),
         ),
         "plain_mean": (
-            "Your weights are right, but your context is the plain mean of the states: use the weights, alpha @ H.",
-            lambda s, H, W, U, v: (look_back(s, H, W, U, v)[0], H.mean(dim=0)),
+            "Your weights are right, but your context is the plain mean of the states: use the weights, alpha @ h.",
+            lambda s, h, W, U, v: (look_back(s, h, W, U, v)[0], h.mean(dim=0)),
         ),
         "most_likely_alone": (
             "Your context is the state with the largest weight. Take the mean of all states, each with its weight.",
-            lambda s, H, W, U, v: ((a := look_back(s, H, W, U, v)[0]), H[a.argmax()]),
+            lambda s, h, W, U, v: ((a := look_back(s, h, W, U, v)[0]), h[a.argmax()]),
         ),
         "no_bend": (
             "The tanh is missing. Without it s adds the same number to every score, and the softmax cancels it.",
-            lambda s, H, W, U, v: _looked((W @ s + H @ U.T) @ v, H),
+            lambda s, h, W, U, v: _looked((s @ W + h @ U) @ v, h),
         ),
         "tanh_apart": (
-            "You took the tanh of each part and then added. Add first: tanh(W s + U h).",
-            lambda s, H, W, U, v: _looked((torch.tanh(W @ s) + torch.tanh(H @ U.T)) @ v, H),
+            "You took the tanh of each part and then added. Add first: tanh(s W + h U).",
+            lambda s, h, W, U, v: _looked((torch.tanh(s @ W) + torch.tanh(h @ U)) @ v, h),
+        ),
+        "state_turned": (
+            "You wrote W @ s, which is s times the transpose of W. States are rows here: s @ W.",
+            lambda s, h, W, U, v: _looked(torch.tanh(W @ s + h @ U) @ v, h),
+        ),
+        "states_turned": (
+            "You wrote h @ U.T: U is turned around. States are rows here, so it is h @ U.",
+            lambda s, h, W, U, v: _looked(torch.tanh(s @ W + h @ U.T) @ v, h),
         ),
         "matrices_swapped": (
             "W and U are swapped: W belongs to the decoder's state s, U to the encoder's states.",
-            lambda s, H, W, U, v: look_back(s, H, U, W, v),
+            lambda s, h, W, U, v: look_back(s, h, U, W, v),
         ),
     }
 )
@@ -431,8 +457,9 @@ back.add_mistakes(
 
 align = Exercise(
     "additive_weights",
-    title="Attention before the Transformer",
-    goal="Return the weights (T, S) with which the T states s (T, D) of a decoder attend to the S states H (S, D) of "
+    title="A decoder that looks back, step 1 of 2",
+    goal="In two steps you build a complete decoder with attention, as it was in 2015. First its attention: return the "
+    "weights (T, S) with which the T states s (T, D) of a decoder attend to the S states h (S, D) of "
     "the encoder. A small network with A units scores each pair: the two states are concatenated and multiplied by W "
     "(2·D, A), whose first D rows belong to s; then comes tanh, and the dot product with v (A,). Every row of the "
     "weights sums to 1.",
@@ -453,29 +480,29 @@ align = Exercise(
     hints=(
         "[s_t; h_j] W is s_t times the upper half of W plus h_j times the lower half: you need not build the pairs.",
         "(T, 1, A) plus (S, A) is (T, S, A), by broadcasting. Then tanh, and the dot product with v: (T, S).",
-        "upper, lower = W.chunk(2); ((s @ upper)[:, None] + H @ lower).tanh() @ v, and a softmax over the last axis",
+        "upper, lower = W.chunk(2); ((s @ upper)[:, None] + h @ lower).tanh() @ v, and a softmax over the last axis",
     ),
 )
 
 
 @align.solution
-def additive_weights(s, H, W, v):
-    """Weights (T, S) of states s (T, D) over states H (S, D); W (2·D, A), first the rows for s; v (A,)."""
+def additive_weights(s, h, W, v):
+    """Weights (T, S) of states s (T, D) over states h (S, D); W (2·D, A), first the rows for s; v (A,)."""
     for_s, for_h = W.chunk(2)  # (D, A) each
-    sums = (s @ for_s)[:, None] + H @ for_h  # (T, S, A)
+    sums = (s @ for_s)[:, None] + h @ for_h  # (T, S, A)
     return (sums.tanh() @ v).softmax(dim=-1)
 
 
-def _sums(s, H, W):
+def _sums(s, h, W):
     """(T, S, A)"""
     for_s, for_h = W.chunk(2)
-    return (s @ for_s)[:, None] + H @ for_h
+    return (s @ for_s)[:, None] + h @ for_h
 
 
 @align.mistake("You multiplied where the network adds: s_t times h_j, each by its half of W, is a kind of dot product.")
-def multiplied_inside(s, H, W, v):
+def multiplied_inside(s, h, W, v):
     for_s, for_h = W.chunk(2)
-    return (((s @ for_s)[:, None] * (H @ for_h)).tanh() @ v).softmax(dim=-1)
+    return (((s @ for_s)[:, None] * (h @ for_h)).tanh() @ v).softmax(dim=-1)
 
 
 align.add_mistakes(
@@ -483,37 +510,166 @@ align.add_mistakes(
         "scores_linear": (
             "The tanh is missing: without it s_t adds the same number to every score of a row, and the softmax "
             "cancels it.",
-            lambda s, H, W, v: (_sums(s, H, W) @ v).softmax(dim=-1),
+            lambda s, h, W, v: (_sums(s, h, W) @ v).softmax(dim=-1),
         ),
         "divided_by_sum": (
             "You divided each score by the sum of its row. Scores may be negative: softmax takes exponentials first.",
-            lambda s, H, W, v: (_sums(s, H, W).tanh() @ v) / (_sums(s, H, W).tanh() @ v).sum(dim=-1, keepdim=True),
+            lambda s, h, W, v: (_sums(s, h, W).tanh() @ v) / (_sums(s, h, W).tanh() @ v).sum(dim=-1, keepdim=True),
         ),
         "scores_not_shared": (
             "These are the scores; the softmax that turns them into weights is missing.",
-            lambda s, H, W, v: _sums(s, H, W).tanh() @ v,
+            lambda s, h, W, v: _sums(s, h, W).tanh() @ v,
         ),
         "shared_over_states": (
             "Your columns sum to 1: the softmax runs over the decoder's states. It must run over the encoder's, so "
             "that each row sums to 1.",
-            lambda s, H, W, v: (_sums(s, H, W).tanh() @ v).softmax(dim=0),
+            lambda s, h, W, v: (_sums(s, h, W).tanh() @ v).softmax(dim=0),
         ),
         "halves_swapped": (
-            "The halves of W are swapped: the upper one is for the decoder's states, the lower one for H.",
-            lambda s, H, W, v: additive_weights(s, H, W.roll(len(W) // 2, 0), v),
+            "The halves of W are swapped: the upper one is for the decoder's states, the lower one for h.",
+            lambda s, h, W, v: additive_weights(s, h, W.roll(len(W) // 2, 0), v),
         ),
         "rows_in_turn": (
             "You used every other row of W for s. The two states are concatenated, so the first D rows are for s.",
-            lambda s, H, W, v: additive_weights(s, H, torch.cat([W[0::2], W[1::2]]), v),
+            lambda s, h, W, v: additive_weights(s, h, torch.cat([W[0::2], W[1::2]]), v),
         ),
         "units_averaged": (
             "You averaged over the network's A units. They have to be weighted by v, which you did not use.",
-            lambda s, H, W, v: _sums(s, H, W).tanh().mean(dim=-1).softmax(dim=-1),
+            lambda s, h, W, v: _sums(s, h, W).tanh().mean(dim=-1).softmax(dim=-1),
         ),
         "state_ignored": (
             "The decoder's states have no effect: your rows are all the same. If s is left out, or added after the "
             "tanh, all scores of a row change by the same number, and the softmax cancels it.",
-            lambda s, H, W, v: ((H @ W.chunk(2)[1]).tanh() @ v).softmax(dim=-1).repeat(len(s), 1),
+            lambda s, h, W, v: ((h @ W.chunk(2)[1]).tanh() @ v).softmax(dim=-1).repeat(len(s), 1),
+        ),
+    }
+)
+
+
+write = Exercise(
+    "decoder_states",
+    title="A decoder that looks back, step 2 of 2",
+    goal="Now the decoder itself. It reads the target words y (T, D) one by one and begins at the state s (D,). Before "
+    "each word it looks back: weigh(s, h) is a function such as yours of step 1, with its weights filled in; it gives "
+    "the weights (1, S) of states s (1, D) over the encoder's states h (S, D). The context c (D,) is the mean of h "
+    "with these weights. Then comes the new state. W, C and U are (D, D). Return two things: all states (T, D) and "
+    "all weights (T, S).",
+    difficulty=3,
+    minutes=12,
+    formula=r"\alpha_t = \mathrm{weigh}(s_{t-1}, h),\qquad c_t = \alpha_t h,\qquad "
+    r"s_t = \tanh(y_t W + c_t C + s_{t-1} U)",
+    source="Bahdanau et al. 2015, section 3.1, with a plain layer in place of a GRU",
+    cases=lambda: [
+        (
+            torch.tensor([[1.0, 0.0], [0.0, -1.0]]),
+            torch.tensor([0.5, -0.5]),
+            torch.tensor([[1.0, 1.0], [0.0, -1.0], [2.0, 0.0]]),
+            _weigh,
+            torch.tensor([[1.0, 0.5], [0.0, 1.0]]),
+            torch.tensor([[0.5, 0.0], [1.0, -1.0]]),
+            torch.tensor([[0.0, 1.0], [0.5, 0.0]]),
+        ),
+        (
+            *random_tensors((4, 3), (3,), (5, 3), seed=5),
+            _weigh,
+            *random_tensors((3, 3), (3, 3), (3, 3), seed=6),
+        ),
+    ],
+    hints=(
+        "Loop over the rows of y. In each round: weights from the state so far, the context from the weights, then the "
+        "new state from word, context and old state.",
+        "weigh wants a table of states: give it s[None], of shape (1, D), and take row 0 of what it returns.",
+        "alpha = weigh(s[None], h)[0]; s = torch.tanh(word @ W + alpha @ h @ C + s @ U); append both to lists.",
+    ),
+)
+
+
+def _weigh(s, h):
+    """Any attention does to examine the decoder: here by dot products."""
+    return (s @ h.T).softmax(dim=-1)
+
+
+@write.solution
+def decoder_states(y, s, h, weigh, W, C, U):
+    """States (T, D) and weights (T, S) for words y (T, D), from the state s (D,), looking back at h (S, D)."""
+    states, weights = [], []
+    for word in y:
+        alpha = weigh(s[None], h)[0]  # (S,)
+        s = torch.tanh(word @ W + alpha @ h @ C + s @ U)
+        states.append(s)
+        weights.append(alpha)
+    return torch.stack(states), torch.stack(weights)
+
+
+def _decoder(y, s, h, weigh, step):
+    """The decoder with another step: step(word, alpha, s) -> the new state."""
+    states, weights = [], []
+    for word in y:
+        alpha = weigh(s[None], h)[0]
+        s = step(word, alpha, s)
+        states.append(s)
+        weights.append(alpha)
+    return torch.stack(states), torch.stack(weights)
+
+
+@write.mistake(
+    "All your words look back from the first state: your weights have equal rows. Each step looks back from the state "
+    "that the step before has made."
+)
+def one_look_for_all(y, s, h, weigh, W, C, U):
+    alpha = weigh(s[None], h)[0]
+    states, _ = _decoder(y, s, h, lambda *_: alpha[None], lambda word, a, s: torch.tanh(word @ W + a @ h @ C + s @ U))
+    return states, alpha.repeat(len(y), 1)
+
+
+@write.mistake(
+    "Your weights come from the state after each word. The look back comes first: the new state needs its context."
+)
+def looked_too_late(y, s, h, weigh, W, C, U):
+    states, _ = decoder_states(y, s, h, weigh, W, C, U)
+    return states, weigh(states, h)
+
+
+@write.mistake("Your states begin with the one that was given: you stored s before the step. Store it after each word.")
+def given_state_stored(y, s, h, weigh, W, C, U):
+    states, weights = decoder_states(y, s, h, weigh, W, C, U)
+    return torch.cat([s[None], states[:-1]]), weights
+
+
+write.add_mistakes(
+    {
+        "context_left_out": (
+            "The context is missing from your new state, so looking back changes nothing: add alpha @ h @ C.",
+            lambda y, s, h, weigh, W, C, U: _decoder(y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + s @ U)),
+        ),
+        "last_state_for_context": (
+            "Your context is the encoder's last state at every step: that is the bottleneck again. Take the mean of "
+            "all states with the weights, alpha @ h.",
+            lambda y, s, h, weigh, W, C, U: _decoder(
+                y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + h[-1] @ C + s @ U)
+            ),
+        ),
+        "even_context": (
+            "Your context is the plain mean of the states. Weigh them: alpha @ h.",
+            lambda y, s, h, weigh, W, C, U: _decoder(
+                y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + h.mean(dim=0) @ C + s @ U)
+            ),
+        ),
+        "matrices_exchanged": (
+            "C and U are exchanged: C reads the context, U carries the decoder's own state.",
+            lambda y, s, h, weigh, W, C, U: _decoder(
+                y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + a @ h @ U + s @ C)
+            ),
+        ),
+        "no_tanh": (
+            "The tanh is missing around the sum of the three parts: your states can grow without bound.",
+            lambda y, s, h, weigh, W, C, U: _decoder(y, s, h, weigh, lambda word, a, s: word @ W + a @ h @ C + s @ U),
+        ),
+        "state_not_carried": (
+            "The state of the step before is missing from the new one: s @ U has to be a part of the sum.",
+            lambda y, s, h, weigh, W, C, U: _decoder(
+                y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + a @ h @ C)
+            ),
         ),
     }
 )

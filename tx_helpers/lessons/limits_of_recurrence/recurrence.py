@@ -1,4 +1,4 @@
-"""An explorer of a gradient multiplied again and again; and the length of a path between two words."""
+"""An explorer of a gradient multiplied again and again; training that explodes; the length of a path between words."""
 
 import math
 
@@ -50,6 +50,47 @@ def path_lengths(distance: int, kernel: int = 3) -> dict[str, int]:
         "dilated convolution": dilated,
         "attention": 1,
     }
+
+
+def exploding_losses(clip: float, *, radius: float = 1.2, steps: int = 50) -> list[float]:
+    """Losses of a recurrent layer without a tanh that learns to output the first of 50 random vectors.
+
+    Its matrix starts with this spectral radius. A gradient longer than `clip` is shortened to it. float64
+    Source of clipping: Pascanu et al. 2013, section 3.2.
+    """
+    check_numbers("exploding_losses", above=0, clip=clip, radius=radius)
+    check_numbers("exploding_losses", least=1, whole=True, steps=steps)
+    generator = torch.Generator().manual_seed(0)
+    U = torch.randn(8, 8, generator=generator, dtype=torch.float64)
+    U = (U * radius / torch.linalg.eigvals(U).abs().max()).requires_grad_()
+    x = torch.randn(64, 50, 8, generator=generator, dtype=torch.float64)
+    losses = []
+    for _ in range(steps):
+        h = torch.zeros_like(x[:, 0])
+        for t in range(50):
+            h = x[:, t] + h @ U
+        loss = (h - x[:, 0]).square().mean()
+        (gradient,) = torch.autograd.grad(loss, U)
+        with torch.no_grad():
+            U -= 0.1 * gradient * min(1.0, clip / gradient.norm().item())
+        losses.append(loss.item())
+    return losses
+
+
+def gradient_parts(layer: torch.nn.RNN, length: int, *, generator: torch.Generator | None = None) -> Tensor:
+    """What each word adds to ∂ Σ h_T / ∂ W_x, by its distance d from the last word: (length, D, D_x), float64.
+
+    The gradient of the matrix that reads the words is a sum over the words, δ_t x_tᵀ with δ_t = ∂ Σ h_T / ∂ (W_x x_t).
+    """
+    check_numbers("gradient_parts", least=1, whole=True, length=length)
+    weight = {name: part.detach().double() for name, part in layer.named_parameters()}
+    x = torch.randn(length, layer.input_size, dtype=torch.float64, generator=generator)
+    reads = (x @ weight["weight_ih_l0"].T).requires_grad_()  # W_x x_t
+    h = torch.zeros(layer.hidden_size, dtype=torch.float64)
+    for read in reads:
+        h = torch.tanh(read + weight["weight_hh_l0"] @ h + weight["bias_ih_l0"] + weight["bias_hh_l0"])
+    (deltas,) = torch.autograd.grad(h.sum(), reads)
+    return torch.einsum("td,te->tde", deltas, x).flip(0)
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------

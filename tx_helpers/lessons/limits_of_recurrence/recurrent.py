@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from tx_helpers.nn.arguments import check_ids, check_numbers, check_one_of, check_tensors
+from tx_helpers.nn.arguments import check_ids, check_numbers, check_one_of
 from tx_helpers.nn.attention import additive_attention
 from tx_helpers.nn.masks import padding_mask
 
@@ -152,11 +152,16 @@ def gradient_by_distance(
     return gradient.norm(dim=-1).mean(dim=0).flip(0)
 
 
-def set_forget_bias(layer: nn.LSTM, value: float) -> None:
-    """Let the LSTM's forget gate start at σ(value): near 1 it remembers. Jozefowicz et al. 2015, section 2.2."""
+def set_forget_bias(layer: nn.RNNBase, value: float) -> None:
+    """Let the gate that keeps the old state start at σ(value): near 1 it remembers. Jozefowicz et al. 2015, 2.2.
+
+    It is the LSTM's forget gate, and the GRU's update gate z in PyTorch's h_t = (1 − z) ⊙ n_t + z ⊙ h_{t−1}.
+    """
+    if not isinstance(layer, nn.LSTM | nn.GRU):
+        raise ValueError(f"set_forget_bias: a layer of type {type(layer).__name__}, expected LSTM or GRU")
     with torch.no_grad():
         for name, bias in layer.named_parameters():
-            if name.startswith("bias_"):  # two biases for each gate, in the order input, forget, cell, output
+            if name.startswith("bias_"):  # two biases for each gate: input, forget, cell, output; or reset, update, new
                 bias[layer.hidden_size : 2 * layer.hidden_size] = value if name.startswith("bias_ih") else 0.0
 
 
@@ -190,40 +195,26 @@ class LastWordAttention(nn.Module):
 class Recaller(nn.Module):
     """Ids (B, T) -> logits over the keys (B, keys), computed at the last token.
 
-    kind  "rnn", "lstm", "gru": from the last state; "attention": from what `LastWordAttention` returns
+    kind       "rnn", "lstm", "gru": from the last state; "attention": from what `LastWordAttention` returns
+    look_back  a recurrent layer's last state looks back at all states (`Alignment`), and the answer is made of both
     """
 
-    def __init__(self, kind: str, hidden_size: int = 32, *, keys: int = 8, symbols: int = 8):
+    def __init__(self, kind: str, hidden_size: int = 32, *, keys: int = 8, symbols: int = 8, look_back: bool = False):
         super().__init__()
         self.tokens = nn.Embedding(keys + symbols, hidden_size)
         self.layer = (
             LastWordAttention(hidden_size) if kind == "attention" else new_layer(kind, hidden_size, hidden_size)
         )
-        self.output = nn.Linear(hidden_size, keys)
+        self.alignment = Alignment(hidden_size) if look_back else None
+        self.output = nn.Linear(hidden_size * (2 if look_back else 1), keys)
 
     def state(self, x: Tensor) -> Tensor:
-        """Word vectors (B, T, D) -> what the model knows at the last word, (B, D); the answer is made of this alone."""
+        """Word vectors (B, T, D) -> what the model knows at the last word, (B, D); with look_back (B, 2 D)."""
         outputs = self.layer(x)
-        return (outputs[0] if isinstance(outputs, tuple) else outputs)[:, -1]
+        states = outputs[0] if isinstance(outputs, tuple) else outputs
+        if self.alignment is None:
+            return states[:, -1]
+        return torch.cat([states[:, -1], self.alignment(states[:, -1:], states)[:, 0]], dim=-1)
 
     def forward(self, ids: Tensor) -> Tensor:
         return self.output(self.state(self.tokens(ids)))
-
-
-def state_gradients(model: Recaller, ids: Tensor) -> Tensor:
-    """‖∂ state_t / ∂ x_s‖ (Frobenius) for every word t and every word s ≤ t of the ids (T,): (T, T), 0 where s > t.
-
-    How much the state at word t depends on the vector of word s. Computed in float64.
-    """
-    check_tensors("state_gradients", ids=(ids, "int T"))
-    check_ids("state_gradients", model.tokens.num_embeddings, ids=ids[None])
-    model = deepcopy(model).double()
-    x = model.tokens(ids).detach()
-    found = torch.zeros(len(ids), len(ids), dtype=torch.float64)
-    for t in range(len(ids)):
-        width = model.output.in_features
-        copies = x[: t + 1].repeat(width, 1, 1).requires_grad_()  # one copy of the text for each number of the state
-        state = model.state(copies)  # (D, D): of copy d only number d is differentiated
-        (jacobian,) = torch.autograd.grad(state.diagonal().sum(), copies)
-        found[t, : t + 1] = jacobian.square().sum(dim=(0, 2)).sqrt()
-    return found

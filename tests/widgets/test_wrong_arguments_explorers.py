@@ -28,7 +28,7 @@ from tx_helpers.lessons.scaling_up import law_runs, pipeline_schedule, scaling_l
 from tx_helpers.lessons.scaling_up import planner_explorer as planner
 from tx_helpers.lessons.self_attention import attention_stepper, query_plane, self_attention
 from tx_helpers.lessons.start_here import softmax, translation
-from tx_helpers.lessons.tokens_and_embeddings import embeddings, tokens
+from tx_helpers.lessons.tokens_and_embeddings import directions, embeddings, fusing, tokens
 from tx_helpers.lessons.training import learning_rate, schedules
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
 from tx_helpers.show.charts import bar_chart, line_chart, weight_map
@@ -52,6 +52,7 @@ SMALL = dict(size=(200, 200), title="t")
 QK = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
 MAPS = torch.full((2, 3, 2), 0.5)
 PLANE = {"pear": (2.5, 0.5), "phone": (0.5, 2.5)}
+EMBEDDED = torch.eye(5)[:, :4] + torch.arange(20.0).view(5, 4) / 20  # a row for each of five tokens
 TABLES = {step: torch.randn(5, 3, generator=torch.Generator().manual_seed(step)) for step in (0, 2, 4)}
 LETTERS = CharTokenizer.train("abcdefgh")
 RUNS = {name: SimpleNamespace(losses=[2.0, 1.0]) for name in ("right", "wrong")}
@@ -87,11 +88,16 @@ PLAIN = {
     "cache need": (partial(cache_size.need, cache_size.PUBLISHED["GPT-2"]), dict(texts=2, tokens=5, cache_number=2.0)),
     "costs": (partial(cache_costs.costs, gpt2()), dict(tokens=3, rows=2)),
     "digit attention": (digit_attention.digit_attention_explorer, dict(model=TinyViT())),
+    "analogies": (
+        directions.directions_explorer,
+        dict(table=EMBEDDED, tokens=list("aAbBx"), relations={"r": [("a", "A"), ("b", "B")]}),
+    ),
     "effective context": (effective_context.effective_context_explorer, dict(table=context.recorded())),
     "embeddings": (
         embeddings.embedding_explorer,
         dict(history=TABLES, groups={"g": ["a", "b"], "h": ["c", "d"]}, ids={"a": 1, "b": 2, "c": 3, "d": 4}),
     ),
+    "fusing": (fusing.fusing_explorer, dict(times={"ten": 6, "hen": 4}, merges=2)),
     "gap filler": (
         gap_filler.gap_filler_explorer,
         dict(models={kind: world_model(kind) for kind in CLASSES}, text=gap_filler.TEXT, place=2),

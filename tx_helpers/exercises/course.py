@@ -55,7 +55,7 @@ _TABLE = [
     Lesson(
         "tokens_and_embeddings", "Parts", "Tokens", "Tokens and embeddings",
         "from text to ids to vectors, with tokenizers trained from scratch",
-        "any text in four tokenizers: which of them needs the fewest tokens for a long number?",
+        "any text in GPT-2's own tokens: why can it not see how many r's a word has?",
     ),
     Lesson(
         "positional_encodings", "Parts", "Positions", "Positional encodings",

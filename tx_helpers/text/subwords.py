@@ -166,6 +166,7 @@ class BytePairTokenizer(Tokenizer):
     """
 
     kind = "byte-pair"
+    words = BYTE_PAIR_WORD  # cuts a text before any merge
 
     def __init__(self, merges: Iterable[Iterable[str]] = ()):
         try:
@@ -192,7 +193,7 @@ class BytePairTokenizer(Tokenizer):
         """
         special = [PAD, BOS, EOS]
         _check_size(cls, vocab_size, len(special) + 256)
-        words = count_pieces(cls, texts, BYTE_PAIR_WORD.findall)
+        words = count_pieces(cls, texts, cls.words.findall)
         spelled = {tuple(cls.letters(word)): count for word, count in words.items()}
         _, merges = learn_merges(spelled, LETTER_OF.values(), vocab_size - len(special), min_count=min_count)
         return cls(merges)
@@ -213,7 +214,7 @@ class BytePairTokenizer(Tokenizer):
 
     def split(self, text: str) -> list[str]:
         check_text("BytePairTokenizer.split", text)
-        words = BYTE_PAIR_WORD.findall(text)
+        words = self.words.findall(text)
         spelled = {word: apply_merges(self.letters(word), self.ranks) for word in dict.fromkeys(words)}
         return list(chain.from_iterable(spelled[word] for word in words))
 

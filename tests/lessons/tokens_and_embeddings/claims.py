@@ -7,14 +7,14 @@ CLAIMS = [
         "The same word has always the same token",
         "a space before it or a capital makes it another",
         "len({tuple(form) for form in forms}) == 4",
-        Break("pairs.split(form) for", "pairs.split(form.strip()) for"),
+        Break("gpt2.split(form) for", "gpt2.split(form.strip()) for"),
     ),
     claim(
         "A token is about four characters",
-        "on the text that the tokenizer was trained on; far fewer elsewhere, a third of a character in Chinese",
+        "for GPT-2 in English; less in German, half a character in Chinese",
         '3.5 < each["the stories"] < 5',
-        Break("BytePairTokenizer.train(tale, vocab_size=1536)", "BytePairTokenizer.train(tale, vocab_size=300)"),
-        Break("len(text) / len(large.encode(text))", "len(tale) / len(large.encode(tale))"),
+        Break("texts = {", "gpt2.ranks = {}\ntexts = {"),
+        Break("len(text) / len(gpt2.encode(text))", "len(tale) / len(gpt2.encode(tale))"),
     ),
     claim(
         "Rows that do not occur stay where they are",

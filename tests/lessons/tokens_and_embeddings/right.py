@@ -36,6 +36,62 @@ def pairs_with_zeros(spelled):
     return counts
 
 
+def learned_with_ids(spelled, letters, size, count_pairs, join):
+    ids = {letter: i for i, letter in enumerate(letters)}
+    merges = []
+    for new in range(len(ids), size):
+        counts = count_pairs(spelled)
+        if not counts:
+            break
+        most = max(counts.values())
+        best = sorted((ids[a], ids[b], (a, b)) for (a, b), n in counts.items() if n == most)[0][2]
+        ids[best[0] + best[1]] = new
+        merges.append(list(best))
+        spelled = {join(word, best): n for word, n in spelled.items()}
+    return list(ids), merges
+
+
+def learned_by_sorting(spelled, letters, size, count_pairs, join):
+    merges, pieces = [], [*letters]
+    while counts := count_pairs(spelled):
+        if len(pieces) >= size:
+            break
+        ranked = sorted(counts, key=lambda p: (pieces.index(p[0]), pieces.index(p[1])))
+        ranked.sort(key=counts.__getitem__, reverse=True)  # a stable sort keeps the order of equals
+        merges += ranked[:1]
+        pieces += [ranked[0][0] + ranked[0][1]]
+        spelled = dict(zip([join(word, ranked[0]) for word in spelled], spelled.values(), strict=True))
+    return tuple(pieces), tuple(merges)
+
+
+def learned_by_recursion(spelled, letters, size, count_pairs, join):
+    counts = count_pairs(spelled) if len(letters) < size else {}
+    if not counts:
+        return letters, []
+    place = {piece: i for i, piece in enumerate(letters)}
+    best = max(counts, key=lambda p: (counts[p], -place[p[0]], -place[p[1]]))
+    joined = {join(word, best): n for word, n in spelled.items()}
+    pieces, merges = learned_by_recursion(joined, [*letters, "".join(best)], size, count_pairs, join)
+    return pieces, [best, *merges]
+
+
+def learned_by_own_means(spelled, letters, size, count_pairs, join):
+    words, merges, pieces = [[list(word), n] for word, n in spelled.items()], [], list(letters)
+    while len(pieces) < size:
+        counts = Counter()
+        for word, n in words:
+            for pair in pairwise(word):
+                counts[pair] += n
+        if not counts:
+            break
+        best = min(counts, key=lambda p: (-counts[p], *map(pieces.index, p)))
+        merges.append(best)
+        pieces.append(best[0] + best[1])
+        for entry in words:
+            entry[0] = list(encoded_on_a_stack(entry[0], [best]))
+    return pieces, merges
+
+
 def encoded_by_rank(word, merges):
     rank = {pair: number for number, pair in enumerate(merges)}
     pieces = list(word)
@@ -229,6 +285,7 @@ def near_with_itself_lowered(E, k):
 
 RIGHT = {
     "count_pairs": named(pairs_in_a_plain_dict, pairs_by_elements, pairs_of_the_whole_list, pairs_with_zeros),
+    "learn": named(learned_with_ids, learned_by_sorting, learned_by_recursion, learned_by_own_means),
     "encode": named(encoded_by_rank, encoded_by_recursion, encoded_on_a_stack, encoded_by_pattern),
     "tokens_saved": named(saved_by_text, saved_by_joining, saved_by_recursion, saved_by_repetition),
     "words_from_pieces": named(words_by_replace, words_by_tuple, words_from_the_end, words_by_starts),

@@ -4,15 +4,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
+import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_tensors, check_types
 from tx_helpers.show.explore import Explore
+from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GOLD, GREEN, INK, MUTED, ORANGE, PINK, box, card, line, shape, words
+from tx_helpers.show.shapes import GREY, INK, MUTED, PAPER, PINK, card, line, shape, words
 
-COLOURS = (BLUE, ORANGE, GREEN, PINK, GOLD)  # of the groups
+MARKS = ("circle", "triangle", "ring")  # of the groups: no query, key or value is meant, so none of their colours
 WIDTH, HEIGHT = 780, 424
 Room = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -77,7 +79,7 @@ def draw(
     row = names.index(word)
     named = [row, *(near for near, _ in nearest(table, row))]
     kinds = list(dict.fromkeys(groups))
-    colours = dict(zip(kinds, COLOURS, strict=False))
+    marks = {kind: MARKS[n % len(MARKS)] for n, kind in enumerate(kinds)}
     x0, x1, y0, y1 = limits
     places = [
         (60 + (x - x0) / (x1 - x0) * (WIDTH - 160), 400 - (y - y0) / (y1 - y0) * 340)
@@ -87,8 +89,8 @@ def draw(
     taken = [(x - r, y - r, x + r, y + r) for (x, y), r in zip(places, sizes, strict=True)]  # no label on a circle
     lines, circles, labels = [], [], []
     for i in sorted(range(len(names)), key=lambda i: named.index(i) if i in named else 4):  # these choose first
-        (x, y), colour, bold = places[i], colours[groups[i]], i in named
-        circles.append(shape("circle", cx=x, cy=y, r=sizes[i], fill=colour.full, stroke=INK if bold else None))
+        (x, y), bold = places[i], i in named
+        circles.append(_mark(marks[groups[i]], x, y, sizes[i], chosen=i == row))
         letter, reach = (8.0, 200) if bold else (7.0, 44)
         if room := _free_room(x, y, letter * len(names[i]), taken, reach):
             taken.append(room)
@@ -97,11 +99,23 @@ def draw(
                 lines.append(line(x, y, *end, MUTED, stroke_width=0.8))
             style = dict(size=13, font_weight="bold") if bold else dict(size=12)
             middle = (room[0] + room[2]) / 2
-            labels.append(words(middle, room[3] - 3, names[i], anchor="middle", fill=colour.shade, **style))
-    legend = [box(14 + 110 * n, 12, 102, 22, kind, colours[kind], size=12) for n, kind in enumerate(kinds)]
+            labels.append(words(middle, room[3] - 3, names[i], anchor="middle", **style))
+    legend = []
+    for n, kind in enumerate(kinds):
+        legend += [_mark(marks[kind], 26 + 110 * n, 24, 6, chosen=False), words(38 + 110 * n, 28, kind, size=13)]
     legend.append(words(WIDTH - 14, 28, f"step {step}", size=14, anchor="end", fill=MUTED, font_weight="bold"))
     parts = [*lines, *circles, *labels, *legend]
     return card(WIDTH, HEIGHT, parts, describe(table, names, groups, step=step, word=word))
+
+
+def _mark(kind: str, x: float, y: float, radius: float, *, chosen: bool) -> str:
+    """A point of a group, pink if it is the chosen word."""
+    fill = PINK.full if chosen else {"circle": INK, "triangle": GREY.full, "ring": PAPER}[kind]
+    if kind == "triangle":
+        size = 1.25 * radius
+        corners = f"{x - size:.1f},{y + size:.1f} {x + size:.1f},{y + size:.1f} {x:.1f},{y - size:.1f}"
+        return shape("polygon", points=corners, fill=fill, stroke=INK)
+    return shape("circle", cx=x, cy=y, r=radius, fill=fill, stroke=INK, stroke_width=1.6)
 
 
 def _free_room(x: float, y: float, width: float, taken: Sequence[Room], reach: int) -> Room | None:
@@ -148,18 +162,6 @@ def _maps(
     return lambda step, word: draw(tables[step], axes, names, kinds, step=step, word=word, limits=limits)
 
 
-def embedding_map(
-    history: Mapping[int, Tensor],
-    groups: Mapping[str, Sequence[str]],
-    ids: Mapping[str, int],
-    *,
-    step: int,
-    word: str,
-) -> Svg:
-    """One picture of the explorer below, for a page without controls."""
-    return _maps(history, groups, ids)(step, word)
-
-
 def embedding_explorer(
     history: Mapping[int, Tensor], groups: Mapping[str, Sequence[str]], ids: Mapping[str, int]
 ) -> Explore:
@@ -172,9 +174,11 @@ def embedding_explorer(
     even = {after - before for before, after in pairwise(steps)}
     if len(even) != 1:
         raise ValueError(f"embedding_explorer: steps {steps}, expected evenly spaced ones, for a slider")
+    slider = widgets.IntSlider(value=steps[0], min=steps[0], max=steps[-1], step=even.pop(), description="Step")
     return Explore(
         _maps(history, groups, ids),
         name="embeddings",
-        step=(steps[0], steps[-1], even.pop()),
+        step=slider,
+        play=play_button(slider, pause=0.25),
         word=[word for members in groups.values() for word in members],
     )

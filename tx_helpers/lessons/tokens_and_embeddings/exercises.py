@@ -9,6 +9,7 @@ import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.lessons.tokens_and_embeddings.fusing import join
 
 # --- counting pairs (in the text) ------------------------------------------------------------------------------------
 
@@ -24,7 +25,7 @@ def _sorted_counts(answer, spelled):
 counting = Exercise(
     "count_pairs",
     inline=True,
-    title="Count the pairs",
+    title="Count the pairs, step 1 of 2",
     goal="`spelled` maps each word, a tuple of pieces, to how often the word occurs. Count the pairs of neighbours: "
     "return a dict (or a Counter) from each pair, a tuple of two pieces, to how often it occurs in the text. A pair "
     "in a word counts as often as the word occurs. There are no pairs across two words.",
@@ -101,6 +102,149 @@ def last_word_left(spelled):
     return {pair: times for word, times in spelled.items() for pair in itertools.pairwise(word)}
 
 
+# --- filling the vocabulary (in the text) ----------------------------------------------------------------------------
+
+
+def _vocabulary_and_merges(answer, spelled, letters, size):
+    """The answer as one text: its pieces, and its merges (tuples or lists of two)."""
+    found = answer(dict(spelled), list(letters), size, count_pairs, join)
+    try:
+        pieces, merges = found
+        return f"{' '.join(pieces)}; {' '.join(f'{left}+{right}' for left, right in merges)}"
+    except (TypeError, ValueError):
+        return found
+
+
+learning = Exercise(
+    "learn",
+    inline=True,
+    title="Merge until the vocabulary is full, step 2 of 2",
+    goal="The pieces begin with the `letters`, and `spelled` is as in step 1. Until there are `size` pieces: count the "
+    "pairs with `count_pairs(spelled)`, take the most frequent one, note it as a merge, append the new piece, and join "
+    "the pair in every word with `join(word, pair)`. Of equally frequent pairs, take the one whose left piece stands "
+    "earlier in the list of pieces; if that is the same piece, whose right one does. Stop early if no pair is left. "
+    "Return the list of all pieces and the list of the merges, which are pairs.",
+    difficulty=2,
+    minutes=12,
+    run=_vocabulary_and_merges,
+    cases=lambda: [
+        ({tuple("ten"): 6, tuple("tens"): 2, tuple("hen"): 4, tuple("men"): 5, tuple("often"): 3}, "efhmnost", 13),
+        ({tuple("ab"): 2, tuple("ca"): 2, tuple("bd"): 2, tuple("cab"): 1, tuple("dab"): 1}, "abcd", 8),
+        ({tuple("aaab"): 3, tuple("bab"): 2, tuple("abab"): 2}, "ab", 6),
+        ({tuple("xy"): 1, tuple("yx"): 1, tuple("zy"): 1, tuple("zx"): 1}, "zyx", 6),
+        ({tuple("no"): 4, tuple("on"): 1}, "no", 9),
+    ],
+    hints=(
+        "One loop. Each turn has four lines: count, choose, note, join.",
+        "`min(counts, key=…)` chooses, if the key of a pair is a tuple: minus its count, then the places of its two "
+        "pieces in the list, `pieces.index(pair[0])` and `pieces.index(pair[1])`.",
+        "while len(pieces) < size and (counts := count_pairs(spelled)): best = min(counts, key=…); then append best "
+        "and its joined text, and spelled = {join(word, best): times for word, times in spelled.items()}",
+    ),
+)
+
+
+def _first_of(counts, pieces):
+    return min(counts, key=lambda pair: (-counts[pair], pieces.index(pair[0]), pieces.index(pair[1])))
+
+
+@learning.solution
+def learn(spelled, letters, size, count_pairs, join):
+    """All pieces (a list) and the merges (a list of pairs) when there are `size` pieces, or no pair is left."""
+    pieces, merges = list(letters), []
+    while len(pieces) < size and (counts := count_pairs(spelled)):
+        best = min(counts, key=lambda pair: (-counts[pair], pieces.index(pair[0]), pieces.index(pair[1])))
+        merges.append(best)
+        pieces.append("".join(best))
+        spelled = {join(word, best): times for word, times in spelled.items()}
+    return pieces, merges
+
+
+def _learned(spelled, letters, size, count_pairs, join, choose=_first_of, more=0, turns=None):
+    """The solution with another choice of the pair, or another end."""
+    pieces, merges = list(letters), []
+    while (len(merges) < turns if turns is not None else len(pieces) < size + more) and (c := count_pairs(spelled)):
+        best = choose(c, pieces)
+        merges.append(best)
+        pieces.append("".join(best))
+        spelled = {join(word, best): times for word, times in spelled.items()}
+    return pieces, merges
+
+
+learning.add_mistakes(
+    {
+        "ties_as_they_come": (
+            "Pairs that occur equally often: you took the one that was counted first. The order of the pieces decides, "
+            "so that everybody gets the same vocabulary.",
+            lambda *given: _learned(*given, choose=lambda counts, pieces: max(counts, key=counts.get)),
+        ),
+        "ties_by_the_alphabet": (
+            "Pairs that occur equally often: you took the first in the alphabet. What counts is the place of a piece "
+            "in the list of pieces, where new ones stand at the end.",
+            lambda *given: _learned(*given, choose=lambda c, pieces: min(c, key=lambda pair: (-c[pair], pair))),
+        ),
+        "ties_by_the_right_piece": (
+            "Pairs that occur equally often: you compared the right pieces first. The left piece comes first.",
+            lambda *given: _learned(
+                *given,
+                choose=lambda c, pieces: min(c, key=lambda p: (-c[p], pieces.index(p[1]), pieces.index(p[0]))),
+            ),
+        ),
+        "rarest_first": (
+            "You joined the rarest pair: the key of `min` needs minus the count, or use `max`.",
+            lambda *given: _learned(
+                *given, choose=lambda c, pieces: min(c, key=lambda p: (c[p], pieces.index(p[0]), pieces.index(p[1])))
+            ),
+        ),
+        "one_too_many": (
+            "You have one piece too many: stop as soon as there are `size` pieces, letters among them.",
+            lambda *given: _learned(*given, more=1),
+        ),
+        "one_too_few": (
+            "You stop one piece too early: the vocabulary has `size` pieces in the end, letters among them.",
+            lambda *given: _learned(*given, more=-1),
+        ),
+        "letters_not_counted": (
+            "You made `size` merges. The letters are pieces, too: there are `size` pieces in all.",
+            lambda *given: _learned(*given, turns=given[2]),
+        ),
+    }
+)
+
+
+@learning.mistake("You counted only once, before the loop. After each merge there are new neighbours: count again.")
+def counted_only_once(spelled, letters, size, count_pairs, join):
+    pieces, counts = list(letters), count_pairs(spelled)
+    ranked = sorted(counts, key=lambda pair: (-counts[pair], pieces.index(pair[0]), pieces.index(pair[1])))
+    merges = ranked[: size - len(pieces)]
+    return pieces + ["".join(pair) for pair in merges], merges
+
+
+@learning.mistake("You never joined the pair in the words, so the same pair wins again: assign the joined words.")
+def words_never_joined(spelled, letters, size, count_pairs, join):
+    pieces, merges = list(letters), []
+    while len(pieces) < size:
+        merges.append(_first_of(count_pairs(spelled), pieces))
+        pieces.append("".join(merges[-1]))
+    return pieces, merges
+
+
+@learning.mistake("You put the new piece in front of the others. It goes to the end: ids never change.")
+def new_piece_in_front(spelled, letters, size, count_pairs, join):
+    pieces, merges = list(letters), []
+    while len(pieces) < size and (counts := count_pairs(spelled)):
+        merges.append(_first_of(counts, pieces))
+        pieces.insert(0, "".join(merges[-1]))
+        spelled = {join(word, merges[-1]): times for word, times in spelled.items()}
+    return pieces, merges
+
+
+@learning.mistake("You returned the new pieces without the letters. The vocabulary has both, the letters first.")
+def letters_left_out(spelled, letters, size, count_pairs, join):
+    pieces, merges = learn(spelled, letters, size, count_pairs, join)
+    return pieces[len(letters) :], merges
+
+
 # --- encoding a word (in the text) -----------------------------------------------------------------------------------
 
 encoding = Exercise(
@@ -109,7 +253,7 @@ encoding = Exercise(
     title="Encode a new word",
     goal="Cut a new word: `word` is a tuple of letters, `merges` a list of pairs in the order in which they were "
     "learned. Apply them in this order, each one everywhere in the word, and return the tuple of pieces that is left. "
-    "`join(word, pair)` from the cell above does one merge.",
+    "`join(word, pair)` does one merge, as in step 2.",
     difficulty=1,
     minutes=6,
     cases=lambda: [

@@ -143,10 +143,17 @@ def safe_own_maximum_made_finite(scores, bias):
     return (e / e.sum(1, True).clamp(min=1e-300)).to(scores.dtype)
 
 
-def safe_a_sink_key_removed_and_divided_out_in_double(scores, bias):
-    z = (scores + bias).double()
-    lse = z.logsumexp(-1, keepdim=True)
-    return torch.where(lse == -math.inf, 0.0, (z - lse).exp()).float()
+def safe_open_for_a_moment(scores, bias):
+    nothing = torch.isinf(bias).all(1)
+    z = scores + torch.where(nothing[:, None], torch.zeros_like(bias), bias)
+    return torch.softmax(z, 1) * (~nothing)[:, None]
+
+
+def safe_in_numpy(scores, bias):
+    z = scores.numpy().astype(float) + bias.numpy()
+    top = z.max(-1, keepdims=True)
+    e = np.exp(z - np.where(np.isinf(top), 0, top))
+    return e / np.maximum(e.sum(-1, keepdims=True), 1e-300)
 
 
 def back_row_by_row(T):
@@ -221,11 +228,9 @@ RIGHT = {
         safe_by_rows,
         safe_by_sums,
         safe_own_maximum_made_finite,
-        safe_a_sink_key_removed_and_divided_out_in_double,
-    )
-    | {
-        "safe_nan_to_num": lambda scores, bias: torch.nan_to_num(torch.softmax(scores + bias, -1), nan=0.0),
-    },
+        safe_open_for_a_moment,
+        safe_in_numpy,
+    ),
     "decoder_mask": named(both_by_comparison, both_by_loops, both_in_numpy, both_multiplied),
     "window_mask": named(window_by_triangles, window_in_numpy, window_by_rows)
     | {

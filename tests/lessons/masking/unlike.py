@@ -78,6 +78,17 @@ def safe_bias_returned_when_nothing_is_allowed(scores, bias):
     return (scores + bias).softmax(-1).nan_to_num(0.0)
 
 
+def safe_a_log_sum_divided_out_whose_gradient_is_nan(scores, bias):
+    z = (scores + bias).double()
+    lse = z.logsumexp(-1, keepdim=True)
+    return torch.where(lse == -math.inf, 0.0, (z - lse).exp()).float()
+
+
+def safe_nan_replaced_by_where(scores, bias):
+    w = torch.softmax(scores + bias, -1)
+    return torch.where(w.isnan(), torch.zeros_like(w), w)
+
+
 def window_open_where_it_is_wider_than_the_text(T, w, g):  # (3, 5, 0)
     if w > T:
         return torch.ones(T, T, dtype=torch.bool)
@@ -154,6 +165,8 @@ UNLIKE = {
         safe_the_maximum_of_all_scores_taken_off,
         safe_softmax_that_drops_small_shares,
         safe_bias_returned_when_nothing_is_allowed,
+        safe_a_log_sum_divided_out_whose_gradient_is_nan,
+        safe_nan_replaced_by_where,
     )
     | {
         "looks_at_the_first_key_only": lambda scores, bias: (

@@ -175,7 +175,94 @@ def sizes_by_loops(J):
     return [[J[i, :, j].norm().item() for j in range(J.shape[2])] for i in range(J.shape[0])]
 
 
+def packed_by_loops(documents):
+    d = documents.tolist()
+    return [[d[s] == d[t] and s <= t for s in range(len(d))] for t in range(len(d))]
+
+
+def packed_by_one_hot(documents):
+    of = torch.nn.functional.one_hot(documents)
+    return torch.tril(of @ of.T) > 0
+
+
+def packed_in_numpy(documents):
+    d = documents.numpy()
+    return np.equal.outer(d, d) & np.tri(len(d), dtype=bool)
+
+
+def packed_by_positions(documents):
+    t = torch.arange(len(documents))
+    return torch.logical_and(documents.unsqueeze(1).eq(documents), t.unsqueeze(1).ge(t))
+
+
+def row_by_loops(texts, mask_of):
+    ids, positions, targets, documents = [], [], [], []
+    for number, text in enumerate(texts):
+        for place, one in enumerate(text.tolist()):
+            ids.append(one)
+            positions.append(place)
+            targets.append(text[place + 1].item() if place + 1 < len(text) else -100)
+            documents.append(number)
+    return {
+        "ids": torch.tensor(ids),
+        "positions": torch.tensor(positions),
+        "targets": torch.tensor(targets),
+        "mask": mask_of(torch.tensor(documents)),
+    }
+
+
+def row_by_repeats(texts, mask_of):
+    lengths = torch.tensor([len(text) for text in texts])
+    ids, ends = torch.cat(texts), lengths.cumsum(0)
+    targets = ids.roll(-1)
+    targets[ends - 1] = -100
+    documents = torch.arange(len(texts)).repeat_interleave(lengths)
+    positions = torch.arange(len(ids)) - (ends - lengths).repeat_interleave(lengths)
+    return dict(mask=mask_of(documents), targets=targets, positions=positions, ids=ids)
+
+
+def row_in_numpy(texts, mask_of):
+    documents = np.concatenate([np.full(len(text), 10 * d) for d, text in enumerate(texts)])
+    return {
+        "ids": np.concatenate([text.numpy() for text in texts]),
+        "positions": np.concatenate([np.arange(len(text)) for text in texts]),
+        "targets": np.concatenate([np.append(text.numpy()[1:], -100) for text in texts]),
+        "mask": mask_of(torch.from_numpy(documents)),
+    }
+
+
+def row_from_its_mask(texts, mask_of):  # how many earlier tokens of its text a token sees is its position
+    ids = torch.hstack(texts)
+    mask = mask_of(torch.hstack([text * 0 + len(texts) - d for d, text in enumerate(texts)]))
+    positions = mask.sum(1) - 1
+    after = torch.cat([positions[1:], torch.zeros(1, dtype=torch.long)])
+    targets = torch.where(after == 0, -100, torch.cat([ids[1:], ids[:1]]))
+    return {"ids": ids, "positions": positions, "targets": targets, "mask": mask}
+
+
+def prefix_by_slices(T, p):
+    mask = torch.tril(torch.ones(T, T)).bool()
+    mask[:, :p] = True
+    return mask
+
+
+def prefix_by_rows(T, p):
+    return [[s < max(p, t + 1) for s in range(T)] for t in range(T)]
+
+
+def prefix_in_numpy(T, p):
+    t, s = np.indices((T, T))
+    return (s <= t) | (s < p)
+
+
 RIGHT = {
+    "packed_mask": named(packed_by_loops, packed_by_one_hot, packed_in_numpy, packed_by_positions),
+    "pack_row": named(row_by_loops, row_by_repeats, row_in_numpy, row_from_its_mask),
+    "prefix_mask": named(prefix_by_slices, prefix_by_rows, prefix_in_numpy)
+    | {
+        "prefix_by_length": lambda T, p: torch.arange(T) < (torch.arange(T) + 1).clamp(min=p)[:, None],
+        "prefix_not_hidden": lambda T, p: ~(torch.ones(T, T).triu(1).bool() & (torch.arange(T) >= p)),
+    },
     "no_look_ahead": named(back_row_by_row)
     | {
         "back_by_comparison": lambda T: torch.arange(T)[None] <= torch.arange(T)[:, None],

@@ -311,7 +311,6 @@ empty = Exercise(
         (torch.tensor([[-200.0, -194.0, 0.0], [200.0, 0.0, 0.0]]), _bias([[1, 1, 0], [1, 1, 1]])),
         (torch.tensor([[1.0, 2.0]]), _bias([[0, 0]])),
     ],
-    picture=True,
     hints=(
         "What is the softmax of a row of −∞? 0 divided by 0. And of a row of −10⁹?",
         "Zeros that replace NaN come too late for the gradient, which runs back through the softmax and multiplies "

@@ -11,11 +11,11 @@ from torch import Tensor
 from tx_helpers.nn.arguments import check_tensors
 from tx_helpers.show.charts import GRID, Panel, heading, side_by_side
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, ORANGE, WHITE, arrow, box, card, line, shape, words
+from tx_helpers.show.shapes import GREY, INK, MUTED, ORANGE, PINK, WHITE, arrow, box, card, line, shape, words
 
 CELL, LEFT, TOP = 28, 66, 84  # of a table
 WIDE, HIGH = 60, 26  # a word's box
-STEP, RISE = 42, 74  # from one position to the next, from one layer to the next
+STEP, RISE = 39, 74  # from one position to the next, from one layer to the next
 
 
 # --- masks -----------------------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def _many_passes(reads: Sequence[str], names: Sequence[str]) -> tuple[str, float
     for t in range(T):
         y = 48 + 46 * t
         for s in range(t + 1):
-            parts.append(box(14 + (small + 3) * s, y, small, HIGH, reads[s], BLUE, 12.5 if len(reads[s]) < 8 else 11))
+            parts.append(box(14 + (small + 3) * s, y, small, HIGH, reads[s], GREY, 12.5 if len(reads[s]) < 8 else 11))
         end = 14 + (small + 3) * (t + 1)
         parts.append(arrow(end - 7, y + HIGH / 2, end + 27, y + HIGH / 2, MUTED))
         parts.append(box(end + 22, y, 52, HIGH, names[t], ORANGE, 12.5 if len(names[t]) < 8 else 11))
@@ -91,12 +91,12 @@ def _one_pass(reads: Sequence[str], names: Sequence[str]) -> tuple[str, float]:
     parts = [words(8, 28, "One pass with a causal mask", size=14, font_weight="bold")]
     for t in range(T):
         for s in range(t + 1):
-            strong = dict(stroke=ORANGE.full, stroke_width=2.6) if t == 2 else dict(stroke=GREY.full, stroke_width=1.2)
+            strong = dict(stroke=INK, stroke_width=2.6) if t == 2 else dict(stroke=GREY.full, stroke_width=1.2)
             x1, x2 = WIDE * (s + 0.5), WIDE * (t + 0.5)
             parts.append(shape("line", x1=x1, y1=bottom, x2=x2, y2=top + HIGH, **strong))
     for t in range(T):
         parts.append(box(WIDE * t + 3, top, WIDE - 6, HIGH, names[t], ORANGE, 12.5 if len(names[t]) < 8 else 11.5))
-        parts.append(box(WIDE * t + 3, bottom, WIDE - 6, HIGH, reads[t], BLUE, 12.5 if len(reads[t]) < 8 else 11.5))
+        parts.append(box(WIDE * t + 3, bottom, WIDE - 6, HIGH, reads[t], GREY, 12.5 if len(reads[t]) < 8 else 11.5))
     parts.append(words(8, 54, "next word of each prefix", size=12.5, fill=MUTED))
     parts.append(words(8, bottom + HIGH + 34, f"{T} words read, {T} answers", size=13))
     return "".join(parts), 48 + 46 * T + 30
@@ -113,7 +113,7 @@ def fans(stacks: Mapping[str, tuple[Tensor, int, int]]) -> Svg:
         sources = levels[0].nonzero().flatten().tolist()
         found.append(f"{title}: paths lead to output {output} from inputs {', '.join(map(str, sources))}")
         panels.append(_fan(title, mask, levels, output))
-    return side_by_side(panels, alt=f"Layers of points, joined where the mask allows. {'; '.join(found)}.", gap=24)
+    return side_by_side(panels, alt=f"Layers of points, joined where the mask allows. {'; '.join(found)}.", gap=20)
 
 
 def on_a_path(mask: Tensor, depth: int, output: int) -> list[Tensor]:
@@ -138,14 +138,14 @@ def _fan(title: str, mask: Tensor, levels: list[Tensor], output: int) -> Panel:
     edges = [(bool(levels[level + 1][t]), level, t, s) for level in range(depth) for t, s in step]
     for lit, level, t, s in sorted(edges):  # those on a path are drawn last
         style = dict(stroke_width=3) if lit else dict(stroke_width=1)
-        parts.append(line(*spot(level, s), *spot(level + 1, t), GREEN.full if lit else GRID, **style))
+        parts.append(line(*spot(level, s), *spot(level + 1, t), PINK.full if lit else GRID, **style))
     for level, reached in enumerate(levels):
         name = "input" if level == 0 else f"layer {level}"
         parts.append(words(0, spot(level, 0)[1] + 4, name, size=12.5))
         for position in range(T):
             x, y = spot(level, position)
             lit = bool(reached[position])
-            parts.append(shape("circle", cx=x, cy=y, r=8, fill=GREEN.full if lit else GREY.tint, stroke=MUTED))
+            parts.append(shape("circle", cx=x, cy=y, r=8, fill=PINK.full if lit else GREY.tint, stroke=MUTED))
     x, y = spot(depth, output)
     parts.append(shape("circle", cx=x, cy=y, r=12, fill="none", stroke=INK, stroke_width=2))
     parts += [words(spot(0, j)[0], foot + 26, str(j), size=12.5, anchor="middle") for j in range(T)]

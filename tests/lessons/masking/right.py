@@ -149,6 +149,11 @@ def safe_open_for_a_moment(scores, bias):
     return torch.softmax(z, 1) * (~nothing)[:, None]
 
 
+def safe_filled_and_nan_replaced(scores, bias):
+    """masked_fill hands no gradient back to what it has filled, so none is NaN here."""
+    return scores.masked_fill(bias.isinf(), -math.inf).softmax(-1).nan_to_num(0.0)
+
+
 def safe_in_numpy(scores, bias):
     z = scores.numpy().astype(float) + bias.numpy()
     top = z.max(-1, keepdims=True)
@@ -317,6 +322,7 @@ RIGHT = {
         safe_own_maximum_made_finite,
         safe_open_for_a_moment,
         safe_in_numpy,
+        safe_filled_and_nan_replaced,
     ),
     "decoder_mask": named(both_by_comparison, both_by_loops, both_in_numpy, both_multiplied),
     "window_mask": named(window_by_triangles, window_in_numpy, window_by_rows)

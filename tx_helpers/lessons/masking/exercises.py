@@ -76,7 +76,7 @@ causal.add_mistakes(
             lambda T: torch.full((T, T), -math.inf).triu(),
         ),
         "causal_all_true": (
-            "Your mask hides nothing. The loss will be near 0, because the model reads the next word off its input.",
+            "Your mask hides nothing: each position reads the next word, which it should predict, off its input.",
             lambda T: torch.zeros(T, T),
         ),
         "infinity_times_zero": (
@@ -606,18 +606,33 @@ QUIZ = [
         ),
     ),
     Question(
-        "A model trained without a causal mask has a loss near 0. It …",
+        "Two texts stand in one row, with a packed mask. What else must you take care of?",
         (
-            Choice("is a very good language model", "It reads the answer from the next position of its input."),
             Choice(
-                "has overfitted the training data",
-                "Its loss on new text is as low: it looks at the answer there as well.",
-            ),
-            Choice(
-                "copies the next word",
-                "It finds that word in its input. When it writes, there is no next word, and the text is nonsense.",
+                "The positions and the last target of each text",
+                "Positions begin anew in each text, and no text tells how the next one begins.",
                 right=True,
             ),
+            Choice(
+                "The gradients: one text's error reaches the other text",
+                "They share the parameters, as two rows of a batch do. Through attention nothing gets across.",
+            ),
+            Choice("Nothing: the mask separates them", "The positions of the second text would still run on."),
+        ),
+    ),
+    Question(
+        "The Jacobian of output 2 by input 5 is 0 for one sentence. What have you shown?",
+        (
+            Choice(
+                "Output 2 never depends on input 5",
+                "A derivative looks at one point only: ReLU(x − 5) has the slope 0 at 0, and yet it moves at 10.",
+            ),
+            Choice(
+                "That small changes of input 5 do nothing there",
+                "To be sure for every input, show that no path leads from 5 to 2.",
+                right=True,
+            ),
+            Choice("That the mask is causal", "Other pairs may leak, and a window has zeros as well."),
         ),
     ),
     Question(

@@ -11,9 +11,9 @@ from tx_helpers.exercises.exercise import Exercise
 documents_apart = Exercise(
     "packed_mask",
     title="Several texts in one row, step 1 of 2",
-    goal="Several texts stand one after the other in a row of T tokens. `documents` (T,) holds the number of the text "
-    "that each token belongs to, such as [0, 0, 1, 1, 1]. Write the boolean mask (T, T): query t (a row) may look at "
-    "key s (a column) if both belong to the same text and s is not ahead of t.",
+    goal="`documents` (T,) holds the number of the text that each token of a row belongs to, such as [0, 0, 1, 1, 1]. "
+    "Write the boolean mask (T, T): query t (a row) may look at key s (a column) if both belong to the same text and s "
+    "is not ahead of t.",
     difficulty=1,
     minutes=5,
     inline=True,
@@ -97,10 +97,10 @@ def _row(make, texts):
 pack = Exercise(
     "pack_row",
     title="Several texts in one row, step 2 of 2",
-    goal="Turn a list of texts, each a tensor of ids, into a row that is ready for training. Return a dict of four "
-    "tensors: `ids` (T,), all texts one after the other; `positions` (T,), which begin with 0 in each text; `targets` "
-    "(T,), for each token the next one of the same text, and −100 at the last token of each text (PyTorch's loss "
-    "leaves −100 out); `mask` (T, T), made by `mask_of(documents)`, your function of step 1.",
+    goal="Turn a list of texts, each a tensor of ids, into a row that is ready for training: a dict of four tensors. "
+    "`ids` (T,): all texts, one after the other. `positions` (T,): they begin with 0 in each text. `targets` (T,): for "
+    "each token the next one of its text, and −100 at the end of each text, which PyTorch's loss leaves out. `mask` "
+    "(T, T): what `mask_of(documents)`, your function of step 1, returns.",
     difficulty=2,
     minutes=10,
     inline=True,

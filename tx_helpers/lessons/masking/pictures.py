@@ -13,7 +13,7 @@ from tx_helpers.show.charts import GRID, Panel, heading, side_by_side
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREY, INK, MUTED, ORANGE, PINK, WHITE, arrow, box, card, line, shape, words
 
-CELL, LEFT, TOP = 28, 66, 84  # of a table
+CELL, LEFT, TOP, GAP = 28, 66, 84, 10  # of a table, and the room around it
 WIDE, HIGH = 60, 26  # a word's box
 STEP, RISE = 39, 74  # from one position to the next, from one layer to the next
 
@@ -22,12 +22,20 @@ STEP, RISE = 39, 74  # from one position to the next, from one layer to the next
 
 
 def mask_tables(tables: Mapping[str, tuple[Tensor, Sequence[str], Sequence[str]]], *, alt: str = "") -> Svg:
-    """Masks side by side: title -> (mask (T, S), the words of the queries, those of the keys)."""
+    """Masks, two in a line: title -> (mask (T, S), the words of the queries, those of the keys)."""
     panels = [_table(title, *table) for title, table in tables.items()]
+    wide = max(panel.size[0] for panel in panels) + GAP
+    parts, top = [], GAP
+    for first in range(0, len(panels), 2):
+        pair = panels[first : first + 2]
+        for place, panel in enumerate(pair):
+            parts.append(f'<g transform="translate({GAP + wide * place},{top})">{panel.body}</g>')
+        top += max(panel.size[1] for panel in pair) + GAP
     counts = "; ".join(
         f"{title}: {int(mask.sum())} of {mask.numel()} cells allowed" for title, (mask, *_) in tables.items()
     )
-    return side_by_side(panels, alt=f"Tables of masks. {counts}.{alt and ' '}{alt}", gap=10)
+    said = f"Tables of masks. {counts}.{alt and ' '}{alt}"
+    return card(GAP + wide * min(2, len(panels)), top, parts, said)
 
 
 def _table(title: str, mask: Tensor, queries: Sequence[str], keys: Sequence[str]) -> Panel:

@@ -1,5 +1,6 @@
 """What a row of a batch holds and costs: a packed row in a model, attention in blocks, operations counted.
 
+    words_of(ids, tokenizer)    each id as a word
     read_row(model, row)        a row of several texts, each at its own positions, under its own mask
     windowed_in_blocks(q, k, v) a sliding window whose masked cells are, for the most part, never computed
     operations(run)             floating-point operations, counted by PyTorch
@@ -18,6 +19,7 @@ from tx_helpers.nn.attention import eager_attention
 from tx_helpers.nn.masks import causal_mask, sliding_window_mask
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.nn.observe import listening
+from tx_helpers.text.tokenizers import WordTokenizer
 
 
 def read_row(model: DecoderOnly, row: Mapping[str, Tensor]) -> Tensor:
@@ -47,6 +49,11 @@ def windowed_in_blocks(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
         near = sliding_window_mask(end - begin, end - first, window=window)
         outputs.append(eager_attention(q[..., begin:end, :], k[..., first:end, :], v[..., first:end, :], mask=near))
     return torch.cat(outputs, dim=-2)
+
+
+def words_of(ids: Tensor, tokenizer: WordTokenizer) -> list[str]:
+    """Each of the ids (T,) as a word, special ones included."""
+    return [tokenizer.decode([one], skip_special=False) for one in ids.tolist()]
 
 
 def in_prefixes(model: DecoderOnly, ids: Tensor) -> Tensor:

@@ -40,7 +40,8 @@ CLAIMS = [
         Break("causal[t : t + 1])[0]", "causal[t : t + 1] & (torch.arange(T) <= list(order).index(t)))[0]"),
         Break(
             "F.cross_entropy(exact(one[0], one[1])[0, :length]",
-            "[exact(one[0], one[1][:, :n]) for n in range(1, length)]\nF.cross_entropy(exact(one[0], one[1])[0, :length]",
+            "[exact(one[0], one[1][:, :n]) for n in range(1, length)]\n"
+            "F.cross_entropy(exact(one[0], one[1])[0, :length]",
         ),
     ),
     claim(
@@ -88,7 +89,7 @@ CLAIMS = [
         "Training needs a pass for each prefix",
         "one pass under a causal mask gives all answers; without a mask it gives none of them",
         "assert at_once_gaps[0] < 1e-9 < 1e-3 < at_once_gaps[1]",
-        Break("reader(tokens)[0], \"without", "without_mask(reader, tokens), \"without"),
+        Break('reader(tokens)[0], "without', 'without_mask(reader, tokens), "without'),
         Break("without_mask(reader, tokens)}", "reader(tokens)[0]}"),
     ),
     claim(
@@ -97,6 +98,9 @@ CLAIMS = [
         "assert packed_gaps[2] < 1e-9",
         Break('row | {"positions": torch.arange(9)}', "row"),
         Break('row | {"mask": no_look_ahead(9)}', "row"),
-        Break('    "packed mask, positions anew": row,', '    "packed mask, positions anew": row | {"mask": no_look_ahead(9)},'),
+        Break(
+            '    "packed mask, positions anew": row,',
+            '    "packed mask, positions anew": row | {"mask": no_look_ahead(9)},',
+        ),
     ),
 ]

@@ -155,8 +155,9 @@ causal.add_mistakes(
 softmax = Exercise(
     "masked_weights",
     title="First the mask, then the softmax",
-    goal="Compute the weights (…, T, S) from scores (…, T, S) and a boolean mask, True where a query may look. The mask "
-    "broadcasts to the shape of the scores. Masked keys get the weight 0, and each row sums to 1. No row is empty.",
+    goal="Compute the weights (…, T, S) from scores (…, T, S) and a boolean mask, True where a query may look. The "
+    "mask broadcasts to the shape of the scores. Masked keys get the weight 0, and each row sums to 1. No row is "
+    "empty.",
     difficulty=1,
     minutes=6,
     inline=True,

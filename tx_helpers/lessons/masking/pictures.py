@@ -4,6 +4,7 @@ In every table a row is a query and a column a key; ✓ on white means "may look
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -11,7 +12,7 @@ from torch import Tensor
 from tx_helpers.nn.arguments import check_tensors
 from tx_helpers.show.charts import GRID, Panel, heading, side_by_side
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import GREY, INK, MUTED, ORANGE, PINK, WHITE, arrow, box, card, line, shape, words
+from tx_helpers.show.shapes import GREY, INK, MUTED, ORANGE, PINK, WHITE, arrow, box, card, number, shape, words
 
 CELL, LEFT, TOP, GAP = 28, 66, 84, 10  # of a table, and the room around it
 WIDE, HIGH = 60, 26  # a word's box
@@ -48,15 +49,16 @@ def _table(title: str, mask: Tensor, queries: Sequence[str], keys: Sequence[str]
     for s, key in enumerate(keys):
         turned = f"translate({LEFT + CELL * (s + 0.5) + 2:.0f},{TOP - 8}) rotate(-45)"
         parts.append(words(0, 0, key, size=12.5, transform=turned))
+    for cells, fill in ((mask, WHITE), (~mask, MUTED)):  # one path each, which keeps the drawing small
+        corners = [f"M{LEFT + CELL * s},{TOP + CELL * t}h25v25h-25z" for t, s in cells.nonzero().tolist()]
+        parts.append(shape("path", d="".join(corners), fill=fill, stroke=GRID))
     for t, (query, row) in enumerate(zip(queries, mask.tolist(), strict=True)):
         middle = TOP + CELL * (t + 0.5) + 3
         parts.append(words(LEFT - 8, middle, query, size=12.5, anchor="end"))
-        for s, may in enumerate(row):
-            x, y = LEFT + CELL * s, TOP + CELL * t
-            place = dict(x=x, y=y, width=CELL - 3, height=CELL - 3, rx=3, stroke=GRID)
-            parts.append(shape("rect", fill=WHITE if may else MUTED, **place))
-            if may:
-                parts.append(words(x + CELL / 2 - 1.5, middle + 1, "✓", size=13, anchor="middle"))
+        spots = [number(LEFT + CELL * (s + 0.5) - 1.5) for s, may in enumerate(row) if may]
+        if spots:
+            place = dict(x=" ".join(spots), y=middle + 1, text_anchor="middle")
+            parts.append(shape("text", "✓" * len(spots), font_size=13, fill=INK, **place))
     wide = max(LEFT + CELL * len(keys) + 34, LEFT + CELL * len(keys) / 2 + 3.8 * len(title))
     return Panel((round(wide), TOP + CELL * len(queries) + 6), "".join(parts))
 
@@ -143,10 +145,12 @@ def _fan(title: str, mask: Tensor, levels: list[Tensor], output: int) -> Panel:
     def spot(level: int, position: int) -> tuple[float, float]:
         return 62 + STEP * (position + 0.5), foot - RISE * level
 
-    edges = [(bool(levels[level + 1][t]), level, t, s) for level in range(depth) for t, s in step]
-    for lit, level, t, s in sorted(edges):  # those on a path are drawn last
-        style = dict(stroke_width=3) if lit else dict(stroke_width=1)
-        parts.append(line(*spot(level, s), *spot(level + 1, t), PINK.full if lit else GRID, **style))
+    lines: dict[bool, list[str]] = {False: [], True: []}
+    for level, (t, s) in product(range(depth), step):
+        (x1, y1), (x2, y2) = spot(level, s), spot(level + 1, t)
+        lines[bool(levels[level + 1][t])].append(f"M{number(x1)},{number(y1)}L{number(x2)},{number(y2)}")
+    parts.append(shape("path", d="".join(lines[False]), stroke=GRID))
+    parts.append(shape("path", d="".join(lines[True]), stroke=PINK.full, stroke_width=3))  # those on a path come last
     for level, reached in enumerate(levels):
         name = "input" if level == 0 else f"layer {level}"
         parts.append(words(0, spot(level, 0)[1] + 4, name, size=12.5))

@@ -76,10 +76,6 @@ documents_apart.add_mistakes(
             "use ==.",
             lambda documents: (documents[None, :] <= documents[:, None]) & _parts(documents)[1],
         ),
-        "texts_in_numbers": (
-            "Your entries are right, but attention would add 0 and 1 to the scores. Return booleans.",
-            lambda documents: packed_mask(documents).float(),
-        ),
     }
 )
 
@@ -274,10 +270,6 @@ prefix.add_mistakes(
         "prefix_inverted": (
             "Your mask is inverted: True where a query may not look.",
             lambda T, p: ~prefix_mask(T, p),
-        ),
-        "prefix_in_numbers": (
-            "Your entries are right, but attention would add 0 and 1 to the scores. Return booleans.",
-            lambda T, p: prefix_mask(T, p).float(),
         ),
     }
 )

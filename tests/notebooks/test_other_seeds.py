@@ -74,7 +74,7 @@ EXPERIMENTS = {
         "assert same < 1e-3",
         "assert min(alive_turned",
     ),
-    "masking": ('assert forced["without"] < 0.15 < 0.35',),
+    "masking": ("assert at_once_gaps[0] < 1e-9", "assert packed_gaps[2] < 1e-9"),
     "feed_forward": (
         "assert error[1] > 0.3 and",
         "assert all(0.15 < share",

@@ -22,7 +22,6 @@ UNNAMED_SEEDS = {
         "TwoKeysRun(n_heads": "TwoKeysRun(seed={seed} + 2, n_heads",
         "train_pronoun_toy()": "train_pronoun_toy(seed={seed} + 8)",
     },
-    "masking": {"TextBatches(ids, 32, 32)": "TextBatches(ids, 32, 32, seed={seed})"},
     "feed_forward": {
         "n_layers=24)": "n_layers=24, seed={seed})",
         "n_layers=50)": "n_layers=50, seed={seed})",

@@ -74,7 +74,7 @@ _TABLE = [
     ),
     Lesson(
         "masking", "Parts", "Masks", "Masking",
-        "padding, causal, sliding window; the leak test; training without a mask",
+        "padding, causal, sliding window; the leak test; rows of several texts",
         "click cells of the mask: which row is left with nothing?",
     ),
     Lesson(

@@ -24,5 +24,7 @@ MOVES = {
         Move("Blocks", r"^one too far, 4 blocks: 22 of 28 later inputs", mouse="drag"),
         Move("Mask", r"^transposed, 4 blocks: all 28 later inputs come through", keys=("ArrowDown",)),
         Move("Mask", r"^causal, 4 blocks: no leak\.", mouse="choose:right: causal"),
+        Move("Mask", r"^two texts in one row, 4 blocks: 0 of 44 forbidden", mouse="choose:right: two texts in one row"),
+        Move("Mask", r"^prefix of 3, 4 blocks: 0 of 25 forbidden", keys=("ArrowDown",)),
     ),
 }

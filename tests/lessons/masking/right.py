@@ -143,10 +143,22 @@ def safe_own_maximum_made_finite(scores, bias):
     return (e / e.sum(1, True).clamp(min=1e-300)).to(scores.dtype)
 
 
-def safe_a_sink_key_removed_and_divided_out_in_double(scores, bias):
-    z = (scores + bias).double()
-    lse = z.logsumexp(-1, keepdim=True)
-    return torch.where(lse == -math.inf, 0.0, (z - lse).exp()).float()
+def safe_open_for_a_moment(scores, bias):
+    nothing = torch.isinf(bias).all(1)
+    z = scores + torch.where(nothing[:, None], torch.zeros_like(bias), bias)
+    return torch.softmax(z, 1) * (~nothing)[:, None]
+
+
+def safe_filled_and_nan_replaced(scores, bias):
+    """masked_fill hands no gradient back to what it has filled, so none is NaN here."""
+    return scores.masked_fill(bias.isinf(), -math.inf).softmax(-1).nan_to_num(0.0)
+
+
+def safe_in_numpy(scores, bias):
+    z = scores.numpy().astype(float) + bias.numpy()
+    top = z.max(-1, keepdims=True)
+    e = np.exp(z - np.where(np.isinf(top), 0, top))
+    return e / np.maximum(e.sum(-1, keepdims=True), 1e-300)
 
 
 def back_row_by_row(T):
@@ -168,7 +180,94 @@ def sizes_by_loops(J):
     return [[J[i, :, j].norm().item() for j in range(J.shape[2])] for i in range(J.shape[0])]
 
 
+def packed_by_loops(documents):
+    d = documents.tolist()
+    return [[d[s] == d[t] and s <= t for s in range(len(d))] for t in range(len(d))]
+
+
+def packed_by_one_hot(documents):
+    of = torch.nn.functional.one_hot(documents)
+    return torch.tril(of @ of.T) > 0
+
+
+def packed_in_numpy(documents):
+    d = documents.numpy()
+    return np.equal.outer(d, d) & np.tri(len(d), dtype=bool)
+
+
+def packed_by_positions(documents):
+    t = torch.arange(len(documents))
+    return torch.logical_and(documents.unsqueeze(1).eq(documents), t.unsqueeze(1).ge(t))
+
+
+def row_by_loops(texts, mask_of):
+    ids, positions, targets, documents = [], [], [], []
+    for number, text in enumerate(texts):
+        for place, one in enumerate(text.tolist()):
+            ids.append(one)
+            positions.append(place)
+            targets.append(text[place + 1].item() if place + 1 < len(text) else -100)
+            documents.append(number)
+    return {
+        "ids": torch.tensor(ids),
+        "positions": torch.tensor(positions),
+        "targets": torch.tensor(targets),
+        "mask": mask_of(torch.tensor(documents)),
+    }
+
+
+def row_by_repeats(texts, mask_of):
+    lengths = torch.tensor([len(text) for text in texts])
+    ids, ends = torch.cat(texts), lengths.cumsum(0)
+    targets = ids.roll(-1)
+    targets[ends - 1] = -100
+    documents = torch.arange(len(texts)).repeat_interleave(lengths)
+    positions = torch.arange(len(ids)) - (ends - lengths).repeat_interleave(lengths)
+    return dict(mask=mask_of(documents), targets=targets, positions=positions, ids=ids)
+
+
+def row_in_numpy(texts, mask_of):
+    documents = np.concatenate([np.full(len(text), 10 * d) for d, text in enumerate(texts)])
+    return {
+        "ids": np.concatenate([text.numpy() for text in texts]),
+        "positions": np.concatenate([np.arange(len(text)) for text in texts]),
+        "targets": np.concatenate([np.append(text.numpy()[1:], -100) for text in texts]),
+        "mask": mask_of(torch.from_numpy(documents)),
+    }
+
+
+def row_from_its_mask(texts, mask_of):  # how many earlier tokens of its text a token sees is its position
+    ids = torch.hstack(texts)
+    mask = mask_of(torch.hstack([text * 0 + len(texts) - d for d, text in enumerate(texts)]))
+    positions = mask.sum(1) - 1
+    after = torch.cat([positions[1:], torch.zeros(1, dtype=torch.long)])
+    targets = torch.where(after == 0, -100, torch.cat([ids[1:], ids[:1]]))
+    return {"ids": ids, "positions": positions, "targets": targets, "mask": mask}
+
+
+def prefix_by_slices(T, p):
+    mask = torch.tril(torch.ones(T, T)).bool()
+    mask[:, :p] = True
+    return mask
+
+
+def prefix_by_rows(T, p):
+    return [[s < max(p, t + 1) for s in range(T)] for t in range(T)]
+
+
+def prefix_in_numpy(T, p):
+    t, s = np.indices((T, T))
+    return (s <= t) | (s < p)
+
+
 RIGHT = {
+    "packed_mask": named(packed_by_loops, packed_by_one_hot, packed_in_numpy, packed_by_positions),
+    "pack_row": named(row_by_loops, row_by_repeats, row_in_numpy, row_from_its_mask),
+    "prefix_mask": named(prefix_by_slices, prefix_by_rows, prefix_in_numpy)
+    | {
+        "prefix_by_length": lambda T, p: torch.arange(T) < (torch.arange(T) + 1).clamp(min=p)[:, None],
+        "prefix_not_hidden": lambda T, p: ~(torch.ones(T, T).triu(1).bool() & (torch.arange(T) >= p)),
+    },
     "no_look_ahead": named(back_row_by_row)
     | {
         "back_by_comparison": lambda T: torch.arange(T)[None] <= torch.arange(T)[:, None],
@@ -221,11 +320,10 @@ RIGHT = {
         safe_by_rows,
         safe_by_sums,
         safe_own_maximum_made_finite,
-        safe_a_sink_key_removed_and_divided_out_in_double,
-    )
-    | {
-        "safe_nan_to_num": lambda scores, bias: torch.nan_to_num(torch.softmax(scores + bias, -1), nan=0.0),
-    },
+        safe_open_for_a_moment,
+        safe_in_numpy,
+        safe_filled_and_nan_replaced,
+    ),
     "decoder_mask": named(both_by_comparison, both_by_loops, both_in_numpy, both_multiplied),
     "window_mask": named(window_by_triangles, window_in_numpy, window_by_rows)
     | {

@@ -30,6 +30,8 @@ MASK_OF = {  # those that are a mask at all
     "causal": causal_mask(T),
     "window of 3": sliding_window_mask(T, window=3),
     "none, as in an encoder": EVERY,
+    "two texts in one row": torch.block_diag(EVERY[:4, :4], EVERY[4:, 4:]).bool().tril(),
+    "prefix of 3": EVERY.tril() | (torch.arange(T) < 3),
     "no mask": EVERY,
     "one too far": EVERY.tril(1),
     "transposed": EVERY.triu(),
@@ -159,6 +161,19 @@ def test_leaks_are_orange_and_what_is_forbidden_is_framed_in_both_tables():
 def test_nothing_is_forbidden_to_an_encoder():
     svg = draw(list(RIGHT)[3], 1).svg
     assert FRAME not in svg and "#D55E00" not in svg
+
+
+def test_what_is_forbidden_follows_the_mask_where_it_is_not_causal_alone():
+    assert draw("two texts in one row", 4).alt == (
+        "two texts in one row, 4 blocks: 0 of 44 forbidden influences come through, and 20 of 20 allowed ones. "
+        "Rows of weights sum to 1.00."
+    )
+    assert (
+        "prefix of 3, 2 blocks: 0 of 25 forbidden influences come through, and 39 of 39" in draw("prefix of 3", 2).alt
+    )
+    assert (
+        draw("prefix of 3", 2).svg.count(FRAME) == 2 and draw("prefix of 3", 2).svg.count('<rect fill="#D55E00"') == 1
+    )
 
 
 def test_the_frame_runs_around_the_triangle():

@@ -78,6 +78,17 @@ def safe_bias_returned_when_nothing_is_allowed(scores, bias):
     return (scores + bias).softmax(-1).nan_to_num(0.0)
 
 
+def safe_a_log_sum_divided_out_whose_gradient_is_nan(scores, bias):
+    z = (scores + bias).double()
+    lse = z.logsumexp(-1, keepdim=True)
+    return torch.where(lse == -math.inf, 0.0, (z - lse).exp()).float()
+
+
+def safe_nan_replaced_by_where(scores, bias):
+    w = torch.softmax(scores + bias, -1)
+    return torch.where(w.isnan(), torch.zeros_like(w), w)
+
+
 def window_open_where_it_is_wider_than_the_text(T, w, g):  # (3, 5, 0)
     if w > T:
         return torch.ones(T, T, dtype=torch.bool)
@@ -112,7 +123,53 @@ def decoder_whose_filling_is_skipped_row_by_row(ids, pad):
     )
 
 
+def packed_one_wall_at_the_first_change(documents):
+    first = documents == documents[0]
+    return _causal(len(documents)) & (first[:, None] == first)
+
+
+def packed_by_neighbours(documents):
+    """A text ends where the number changes: wrong where a text goes on after another one."""
+    part = torch.cat([torch.zeros(1), (documents[1:] != documents[:-1]).float()]).cumsum(0)
+    return _causal(len(documents)) & (part[:, None] == part)
+
+
+def row_whose_targets_end_with_the_row_alone(texts, mask_of):
+    ids = torch.cat(texts)
+    documents = torch.cat([torch.full_like(text, d) for d, text in enumerate(texts)])
+    positions = torch.cat([torch.arange(len(text)) for text in texts])
+    return {
+        "ids": ids,
+        "positions": positions,
+        "targets": torch.cat([ids[1:], ids.new_tensor([0])]),
+        "mask": mask_of(documents),
+    }
+
+
+def row_with_numbers_from_the_lengths(texts, mask_of):
+    """Texts of one length count as one text."""
+    documents = torch.cat([torch.full_like(text, len(text)) for text in texts])
+    end = torch.tensor([-100])
+    return {
+        "ids": torch.cat(texts),
+        "positions": torch.cat([torch.arange(len(text)) for text in texts]),
+        "targets": torch.cat([torch.cat([text[1:], end]) for text in texts]),
+        "mask": mask_of(documents),
+    }
+
+
 UNLIKE = {
+    "packed_mask": named(packed_one_wall_at_the_first_change, packed_by_neighbours),
+    "pack_row": named(row_whose_targets_end_with_the_row_alone, row_with_numbers_from_the_lengths),
+    "prefix_mask": {
+        "prefix_block_alone": lambda T, p: (
+            (torch.arange(T) < p)[:, None] & (torch.arange(T) < p) | torch.eye(T, dtype=torch.bool)
+        ),
+        "prefix_two_blocks": lambda T, p: (
+            _causal(T) & ((torch.arange(T) >= p)[:, None] == (torch.arange(T) >= p))
+            | (torch.arange(T) < p)[:, None] & (torch.arange(T) < p)
+        ),
+    },
     "no_look_ahead": {
         "back_two_at_most": lambda T: (
             (torch.arange(T)[:, None] - torch.arange(T)).clamp(-1, 2).eq(1) | torch.eye(T).bool()
@@ -154,6 +211,8 @@ UNLIKE = {
         safe_the_maximum_of_all_scores_taken_off,
         safe_softmax_that_drops_small_shares,
         safe_bias_returned_when_nothing_is_allowed,
+        safe_a_log_sum_divided_out_whose_gradient_is_nan,
+        safe_nan_replaced_by_where,
     )
     | {
         "looks_at_the_first_key_only": lambda scores, bias: (

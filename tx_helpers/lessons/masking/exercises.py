@@ -1,11 +1,12 @@
 """Exercises on masking. True means "may attend", unless the exercise says otherwise."""
 
+import contextlib
 import math
 
 import torch
 from torch import Tensor
 
-from tx_helpers.exercises.compare import as_mask, as_tensor
+from tx_helpers.exercises.compare import as_mask, as_tensor, difference
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
 
@@ -75,7 +76,7 @@ causal.add_mistakes(
             lambda T: torch.full((T, T), -math.inf).triu(),
         ),
         "causal_all_true": (
-            "Your mask hides nothing. The loss will be near 0, because the model reads the next word off its input.",
+            "Your mask hides nothing: each position reads the next word, which it should predict, off its input.",
             lambda T: torch.zeros(T, T),
         ),
         "infinity_times_zero": (
@@ -274,14 +275,34 @@ def _bias(allowed):
     return _hiding(torch.tensor(allowed) == 0)
 
 
+def _weights_and_gradient(make, scores, bias):
+    """The weights; and how many entries of the gradient by the scores are NaN, where the weights are right.
+
+    An answer that leaves PyTorch (NumPy, lists) has no gradient, so it has none that is NaN.
+    """
+    weights = as_tensor(make(scores.clone(), bias.clone()))
+    broken = 0
+    if difference(weights, safe_weights(scores, bias), empty.tolerance) is None:
+        learned = scores.clone().requires_grad_()
+        with contextlib.suppress(RuntimeError, TypeError):  # it asks NumPy for a tensor with a gradient
+            again = make(learned, bias.clone())
+            if isinstance(again, Tensor) and again.requires_grad:
+                upstream = torch.arange(again.numel(), dtype=again.dtype).view(again.shape)
+                (gradient,) = torch.autograd.grad((again * upstream).sum(), learned)
+                broken = int(gradient.isnan().sum())
+    return {"table of weights": weights, "number of NaN in the gradient": broken}
+
+
 empty = Exercise(
     "safe_weights",
     title="When nothing is left to look at",
     goal="Compute the weights (T, S) from scores (T, S) and a mask `bias` (T, S) that is added to them: 0 where a "
     "query may look, −∞ where it may not. If a row of `bias` is −∞ everywhere, its weights are zeros, never NaN. The "
-    "other rows are the usual softmax over the allowed keys.",
+    "other rows are the usual softmax over the allowed keys. A model is trained with your function, so the gradient "
+    "by the scores must not be NaN either.",
     difficulty=2,
-    minutes=8,
+    minutes=10,
+    run=_weights_and_gradient,
     cases=lambda: [
         (torch.tensor([[0.0, 1.0], [2.0, 3.0]]), _bias([[1, 1], [0, 0]])),
         (*random_tensors((4, 5), seed=2), _bias([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1], [0, 0, 0, 1, 0]])),
@@ -290,11 +311,12 @@ empty = Exercise(
         (torch.tensor([[-200.0, -194.0, 0.0], [200.0, 0.0, 0.0]]), _bias([[1, 1, 0], [1, 1, 1]])),
         (torch.tensor([[1.0, 2.0]]), _bias([[0, 0]])),
     ],
-    picture=True,
     hints=(
         "What is the softmax of a row of −∞? 0 divided by 0. And of a row of −10⁹?",
-        "Compute as usual, then put zeros where `bias` is −∞. In the other rows these entries are zeros already.",
-        "(scores + bias).softmax(-1).masked_fill(bias.isinf(), 0.0)",
+        "Zeros that replace NaN come too late for the gradient, which runs back through the softmax and multiplies "
+        "by its NaN. So give an empty row ordinary numbers *before* the softmax, and zeros after it.",
+        "empty = bias.isinf().all(-1, keepdim=True), then "
+        "(scores + bias.masked_fill(empty, 0.0)).softmax(-1).masked_fill(empty, 0.0)",
     ),
 )
 
@@ -302,8 +324,9 @@ empty = Exercise(
 @empty.solution
 def safe_weights(scores, bias):
     """Weights (T, S) of scores (T, S) plus bias (T, S), 0 or −∞; a row that is −∞ throughout gets zeros."""
-    weights = (scores + bias).softmax(dim=-1)
-    return weights.masked_fill(bias.isinf(), 0.0)
+    empty = bias.isinf().all(dim=-1, keepdim=True)
+    weights = (scores + bias.masked_fill(empty, 0.0)).softmax(dim=-1)  # an empty row looks at all, for a moment
+    return weights.masked_fill(empty, 0.0)
 
 
 def _empty(bias):
@@ -338,6 +361,12 @@ def exponential_overflows(scores, bias):
 
 empty.add_mistakes(
     {
+        "nan_removed_too_late": (
+            "Your weights are right, but an empty row's gradient is NaN. You replaced NaN by 0 after the softmax "
+            "(nan_to_num, masked_fill or where). On the way back the softmax multiplies by its own result, and "
+            "0 · NaN is NaN. One training step would turn every parameter into NaN.",
+            lambda scores, bias: (scores + bias).softmax(dim=-1).nan_to_num(0.0),
+        ),
         "empty_row_nan": (
             "A fully masked row is NaN in your result: the softmax of nothing but −∞ divides 0 by 0.",
             lambda scores, bias: (scores + bias).softmax(dim=-1),
@@ -577,18 +606,33 @@ QUIZ = [
         ),
     ),
     Question(
-        "A model trained without a causal mask has a loss near 0. It …",
+        "Two texts stand in one row, with a packed mask. What else must you take care of?",
         (
-            Choice("is a very good language model", "It reads the answer from the next position of its input."),
             Choice(
-                "has overfitted the training data",
-                "Its loss on new text is as low: it looks at the answer there as well.",
-            ),
-            Choice(
-                "copies the next word",
-                "It finds that word in its input. When it writes, there is no next word, and the text is nonsense.",
+                "The positions and the last target of each text",
+                "Positions begin anew in each text, and no text tells how the next one begins.",
                 right=True,
             ),
+            Choice(
+                "The gradients: one text's error reaches the other text",
+                "They share the parameters, as two rows of a batch do. Through attention nothing gets across.",
+            ),
+            Choice("Nothing: the mask separates them", "The positions of the second text would still run on."),
+        ),
+    ),
+    Question(
+        "The Jacobian of output 2 by input 5 is 0 for one sentence. What have you shown?",
+        (
+            Choice(
+                "Output 2 never depends on input 5",
+                "A derivative looks at one point only: ReLU(x − 5) has the slope 0 at 0, and yet it moves at 10.",
+            ),
+            Choice(
+                "That small changes of input 5 do nothing there",
+                "To be sure for every input, show that no path leads from 5 to 2.",
+                right=True,
+            ),
+            Choice("That the mask is causal", "Other pairs may leak, and a window has zeros as well."),
         ),
     ),
     Question(

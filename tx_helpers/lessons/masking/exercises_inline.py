@@ -18,9 +18,9 @@ def _lower_triangle(T: int, shift: int = 0) -> Tensor:
 padding = Exercise(
     "padding_keys",
     title="Do not look at the padding",
-    goal="A batch of sentences with the lengths `lengths` (B,) is a tensor of width S, padded at the right. Write the "
-    "boolean mask (B, 1, 1, S) that is True for the keys that are real words: the first lengths[b] keys of sentence b. "
-    "The two axes of length 1 are for heads and queries.",
+    goal="The sentences of a batch have the lengths `lengths` (B,) and are padded at the right to the width S. Write "
+    "the boolean mask (B, 1, 1, S) that is True for the first lengths[b] keys of sentence b. The two axes of length 1 "
+    "are for heads and queries.",
     difficulty=1,
     minutes=6,
     inline=True,
@@ -87,8 +87,8 @@ padding.add_mistakes(
 causal = Exercise(
     "no_look_ahead",
     title="Itself, and what came before",
-    goal="Write the boolean causal mask (T, T): True where query t (a row) may look at key s (a column), that is, at "
-    "itself and at everything before it.",
+    goal="Write the boolean causal mask (T, T): query t (a row) may look at itself and at all keys (columns) before "
+    "it.",
     difficulty=1,
     minutes=4,
     inline=True,
@@ -155,9 +155,9 @@ causal.add_mistakes(
 softmax = Exercise(
     "masked_weights",
     title="First the mask, then the softmax",
-    goal="Compute the weights (…, T, S) from scores (…, T, S) and a boolean mask that is True where a query may look. "
-    "Its shape is that of the scores, or it has axes of length 1 in their place. A masked key gets the weight 0, and "
-    "the weights of each row sum to 1. Every row has at least one allowed key.",
+    goal="Compute the weights (…, T, S) from scores (…, T, S) and a boolean mask, True where a query may look. The "
+    "mask broadcasts to the shape of the scores. Masked keys get the weight 0, and each row sums to 1. No row is "
+    "empty.",
     difficulty=1,
     minutes=6,
     inline=True,
@@ -248,8 +248,7 @@ sizes = Exercise(
     "block_sizes",
     title="The size of each block of a Jacobian",
     goal="J (T, F, S, D) holds derivatives: J[i, a, j, b] is that of number a of output i by number b of input j. "
-    "Return the table (T, S) whose entry (i, j) is the size of the block of output i and input j: the root of the sum "
-    "of its squares.",
+    "Return the table (T, S) of the sizes: for each output and input the root of the sum of squares of their block.",
     difficulty=1,
     minutes=6,
     inline=True,

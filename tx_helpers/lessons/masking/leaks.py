@@ -152,6 +152,17 @@ def _window(scores: Tensor) -> Tensor:
     return masked_softmax(scores, sliding_window_mask(scores.shape[-1], window=3))
 
 
+def _two_texts(scores: Tensor) -> Tensor:
+    """Causal, and the first half of the row and the second do not see each other."""
+    first = torch.arange(scores.shape[-1]) < scores.shape[-1] // 2
+    return _causal(scores) & (first[:, None] == first)
+
+
+def _prefix(scores: Tensor) -> Tensor:
+    """Causal, and the first three positions are open to all. Source: Raffel et al. 2020 (T5), section 3.2.1."""
+    return _causal(scores) | (torch.arange(scores.shape[-1]) < 3)
+
+
 def _renormalised(scores: Tensor) -> Tensor:
     kept = scores.softmax(-1) * _causal(scores)
     return kept / kept.sum(-1, keepdim=True)
@@ -166,6 +177,8 @@ RIGHT: dict[str, Masking] = {
     "window of 3": _window,
     "after the softmax, rows divided by their sums": _renormalised,
     "none, as in an encoder": lambda scores: scores.softmax(-1),
+    "two texts in one row": lambda scores: masked_softmax(scores, _two_texts(scores)),
+    "prefix of 3": lambda scores: masked_softmax(scores, _prefix(scores)),
 }
 WRONG: dict[str, Masking] = {
     "no mask": RIGHT["none, as in an encoder"],
@@ -181,6 +194,12 @@ WRONG: dict[str, Masking] = {
 
 
 FOR_ENCODERS = ("none, as in an encoder",)  # of RIGHT: nothing is forbidden there
+NOT_CAUSAL_ALONE = {"two texts in one row": _two_texts, "prefix of 3": _prefix}  # of RIGHT: what they allow instead
+
+
+def forbidden_by(masking: str, scores: Tensor) -> Tensor | None:
+    """What no output may read under one of RIGHT or of the attempts at a causal mask, (T, T); None: nothing."""
+    return None if masking in FOR_ENCODERS else ~NOT_CAUSAL_ALONE.get(masking, _causal)(scores)
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -272,7 +291,7 @@ def leak(masking: str, depth: int) -> Leak:
 def draw(masking: str, depth: int) -> Svg:
     """Left: the weights, which may look innocent. Right: the influence. The frame is around what no output may read."""
     seen, places = leak(masking, depth), [str(place) for place in range(T)]
-    forbidden = None if masking in FOR_ENCODERS else ~_causal(seen.weights)
+    forbidden = forbidden_by(masking, seen.weights)
     texts = dict(title="Weights of the first block", across="looks at (key)", down="query", numbers=True)
     scale = [(WEIGHT.full, share, f"{share:g}") for share in (0, 0.5, 1)]
     left = share_table(seen.weights, places, scale=scale, forbidden=forbidden, **texts)
@@ -286,6 +305,12 @@ def describe(masking: str, depth: int, seen: Leak) -> str:
     possible, where = T * (T - 1) // 2, f"{masking}, {blocks_of(depth)}"
     low, high = seen.weights.sum(-1).min(), seen.weights.sum(-1).max()
     sums = f"Rows of weights sum to {low:.2f}{f' … {high:.2f}' if high - low > 0.005 else ''}."
+    if masking in NOT_CAUSAL_ALONE:
+        closed, comes = forbidden_by(masking, seen.weights), seen.influence > TINY
+        return (
+            f"{where}: {int((comes & closed).sum())} of {int(closed.sum())} forbidden influences come through, and "
+            f"{int((comes & ~closed).sum())} of {int((~closed).sum())} allowed ones. {sums}"
+        )
     if not seen.future:
         past = int((seen.influence.tril(-1) > TINY).sum())
         return (

@@ -55,7 +55,7 @@ def test_reading_takes(cells, minutes):
 
 def line(text: str, words: int, seconds: float | None = None) -> str:
     cells = [new_markdown_cell(f"# 00 T\n\n**Time:** {text}"), new_markdown_cell("word " * (180 * words - 2))]
-    return header.time_line(cells, "start_here", seconds).removeprefix("**Time:** ")
+    return header.time_line(cells, "reference", seconds).removeprefix("**Time:** ")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_the_line_does_not_follow_every_noise(old, words, seconds, new):
 
 
 def test_minutes_of_exercises_are_those_of_the_bank_and_five_for_the_quiz():
-    assert header.exercises("start_here") == (0, 0)
+    assert header.exercises("reference") == (0, 0)
     count, minutes = (
         len(of_lesson("self_attention")),
         sum(exercise.minutes for exercise in of_lesson("self_attention")) + 5,

@@ -142,9 +142,9 @@ def size(number: int) -> int:
 shares = Exercise(
     "share_by_kind",
     title="A test of your own, step 2 of 2",
-    goal="Step 2 sums up. `right` is the result of step 1, a dict from numbers to True or False, and `kind` is "
-    "a function that gives the kind of a number, such as 'swap' or 'no swap'. Return a dict from each kind that occurs to the "
-    "share of its numbers that are right, from 0 to 1. Then try both steps: "
+    goal="Step 2 sums up. `right` is the result of step 1, a dict from numbers to True or False, and `kind` is a "
+    "function that gives the kind of a number, such as 'swap' or 'no swap'. Return a dict from each kind that occurs "
+    "to the share of its numbers that are right, from 0 to 1. Then try both steps: "
     "`share_by_kind(scored(pairs.held_out, word_by_word), kind)` says at which numbers the dictionary fails, if "
     "`kind(421)` returns 'swap' and `kind(300)` returns 'no swap'.",
     difficulty=2,

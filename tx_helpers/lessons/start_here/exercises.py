@@ -69,7 +69,11 @@ each = Exercise(
 @each.solution
 def scored(pairs, translate):
     """number -> is its translation right word for word?"""
-    return {pair.number: translate(pair.source) == pair.target for pair in pairs}
+    found = {}
+    for number, english, german in pairs:
+        written = translate(english)
+        found[number] = written == german
+    return found
 
 
 def _scored_by(judge):
@@ -227,20 +231,25 @@ QUIZ = [
         "A chatbot has written five words. How does it find the sixth?",
         (
             Choice(
-                "It reads all five, gives each word of its list a probability, and picks one",
+                "It reads all five and rates each word it knows",
                 "Then it reads all six, and so on: one word at a time.",
                 right=True,
             ),
             Choice(
                 "It planned the sentence in advance", "Nothing is planned: each word is chosen when its turn comes."
             ),
-            Choice("It looks for a sentence that begins so", "It stores no sentences, only trained numbers."),
+            Choice(
+                "It looks for a stored sentence that begins with the same five words",
+                "It stores no sentences, only trained numbers.",
+            ),
         ),
     ),
     Question(
         "Why are 1,000 numbers set aside before training?",
         (
-            Choice("Training would take too long with them", "A thousand more would cost little."),
+            Choice(
+                "Training would take much too long with a thousand numbers more", "A thousand more would cost little."
+            ),
             Choice(
                 "Only new numbers show whether the rule was learned",
                 "A model that knows 5,000 translations by heart would fail at them.",
@@ -253,9 +262,12 @@ QUIZ = [
         "Without positions, the machine gives 421 and 124 the same translation. Why?",
         (
             Choice("Their German words are the same", "“vier” and “ein” stand in other places."),
-            Choice("It has never seen 124", "It translates new numbers well, as long as it knows the places."),
             Choice(
-                "Both have the same words, and it does not know their places",
+                "It has never seen 124 during its training, but 421 several times",
+                "It translates new numbers well, as long as it knows the places.",
+            ),
+            Choice(
+                "Both are the same heap of words to it",
                 "Attention alone treats a sentence as a heap of words.",
                 right=True,
             ),
@@ -269,8 +281,19 @@ QUIZ = [
                 "The memory stays as it is while the German words are written.",
                 right=True,
             ),
-            Choice("The decoder's: looking at the memory", "It looks again for every word that it writes."),
+            Choice(
+                "The decoder's: looking back at the memory of the source",
+                "It looks again for every word that it writes.",
+            ),
             Choice("The softmax over the German words", "Every word to be written gets probabilities of its own."),
+        ),
+    ),
+    Question(
+        "In an attention map, the row of “ein” has a bright cell below “one”. What does it say?",
+        (
+            Choice("That “ein” is always the right translation of “one”", "A map shows one sentence, and no rule."),
+            Choice("Most of the weight of “ein” lay on “one”", "The weights of a row add up to 1.", right=True),
+            Choice("That “one” comes next in the English sentence", "The order of the columns says where it stands."),
         ),
     ),
 ]

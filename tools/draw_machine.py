@@ -8,7 +8,6 @@ out here: the first one in the decoder without which the translation is another.
 
 import argparse
 import io
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,7 +89,7 @@ def needed_head(shown: Shown) -> tuple[Locator, list[str]]:
     """The first head of the decoder without which the machine writes something else, and what that is."""
     for head in shown.page.locator(".tx-decoder .tx-map").all():
         shown.press(head)
-        written = re.search("'(.*)'", shown.page.locator(".tx-writes").text_content())[1].split()
+        written = shown.words().split()
         shown.press(head)
         if written != shown.words().split():
             return head, written

@@ -140,7 +140,7 @@ def test_a_head_is_removed_and_put_back(machine):
     head = machine.locator(".tx-decoder .tx-map").nth(2)
     head.click()
     assert "without head 3" in said(machine)
-    machine.get_by_text("On its own, the changed machine writes").wait_for()
+    machine.get_by_text("The intact machine writes").wait_for()
     head.focus()
     machine.page.keyboard.press("Enter")
     assert said(machine) == intact

@@ -56,7 +56,7 @@ def test_reading_takes(cells, minutes):
 
 def line(text: str, words: int, seconds: float | None = None) -> str:
     cells = [new_markdown_cell(f"# 00 T\n\n**Time:** {text}"), new_markdown_cell("word " * (180 * words - 2))]
-    return header.time_line(cells, "start_here", seconds).removeprefix("**Time:** ")
+    return header.time_line(cells, "reference", seconds).removeprefix("**Time:** ")
 
 
 @pytest.mark.parametrize(

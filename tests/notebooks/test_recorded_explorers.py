@@ -17,7 +17,7 @@ from tx_helpers.show.stored import PageForm
 
 # The first computes in the page (test_computed_pages_js.py), the second refuses some settings: its picture is older.
 OTHERS = {"hinge_explorer", "schedule_explorer"}
-LIGHT = {"softmax_explorer", "split_explorer", "stretched_explorer"}
+LIGHT = {"split_explorer", "stretched_explorer"}
 SAMPLE, MOVES = 40, 6  # settings that are compared, and those that are chosen in the page
 
 

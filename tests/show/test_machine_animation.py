@@ -43,7 +43,6 @@ def test_without_a_head_that_matters_the_tool_says_so():
                 return Unmoved
 
         all = staticmethod(lambda: [Unmoved])
-        text_content = staticmethod(lambda: "On its own, the changed machine writes 'zwei'.")
         press = staticmethod(lambda _: None)
         words = staticmethod(lambda: "zwei")
 

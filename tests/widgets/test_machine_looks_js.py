@@ -63,10 +63,32 @@ def test_axe_finds_no_serious_fault_and_everything_can_be_read_in_either_theme(b
     assert paper == {"light": "rgb(252, 252, 250)", "dark": "rgb(27, 33, 39)"}[scheme]
 
 
+def test_on_a_laptop_headline_probabilities_and_heads_are_in_sight_together(bare_page):
+    bare_page.set_viewport_size({"width": 960, "height": 720})  # what JupyterLab leaves of 1280 x 800
+    open_machine(bare_page)
+    boxes = [
+        bare_page.locator(one).last.bounding_box() for one in (".tx-headline", ".tx-words-out", ".tx-encoder .tx-map")
+    ]
+    assert all(box["y"] >= 0 and box["y"] + box["height"] <= 720 for box in boxes)
+
+
+def test_beside_an_open_notebook_the_panel_links_to_the_next(browser):
+    page = browser.new_page()
+    page.route(
+        "**/*", lambda route: route.fulfill(body="<!DOCTYPE html><main id=place></main>", content_type="text/html")
+    )
+    page.goto("http://course.test/lab/tree/notebooks/00_start_here.ipynb")
+    open_machine(page)
+    link = page.locator(".tx-panel a")
+    assert link.evaluate("(a) => a.pathname") == "/lab/tree/notebooks/08_full_model.ipynb"
+    assert link.get_attribute("rel") == "noopener"
+    page.close()
+
+
 def test_on_a_telephone_play_stays_in_sight(bare_page):
     bare_page.set_viewport_size({"width": 390, "height": 700})
     open_machine(bare_page)
-    bare_page.evaluate("() => document.querySelector('.tx-logits').scrollIntoView()")
+    bare_page.evaluate("() => document.querySelector('.tx-decoder .tx-row:last-child').scrollIntoView()")
     top = bare_page.get_by_role("button", name="Play").bounding_box()["y"]
     assert 0 <= top < 100 and bare_page.evaluate("() => scrollY") > 300
 

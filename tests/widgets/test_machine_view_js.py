@@ -82,6 +82,36 @@ def test_only_the_words_that_are_there_have_a_line_of_the_stream(bare_page):
     assert words == 1
 
 
+ROWS = "() => [...document.querySelectorAll('.tx-stack .tx-row')].filter((row) => row.offsetHeight).length"
+
+
+def test_at_the_first_step_it_is_folded_and_grows(bare_page):
+    open_machine(bare_page, machine(translator(), "one two three", step=1))
+    rows = [bare_page.evaluate(ROWS)]
+    assert summary(bare_page).startswith("Step 1 of ")
+    for _ in range(13):
+        bare_page.get_by_role("button", name="Forward", exact=True).click()
+        rows.append(bare_page.evaluate(ROWS))
+    assert rows[0] == 1 and rows[1] == 3 and rows == sorted(rows)
+    bare_page.get_by_role("button", name="Back", exact=True).click()
+    assert bare_page.evaluate(ROWS) == rows[-1]  # what was reached stays
+    bare_page.keyboard.press("End")
+
+
+@pytest.mark.parametrize("how", ["End", "Positions"])
+def test_the_end_or_a_change_opens_all_of_it(bare_page, how):
+    open_machine(bare_page, machine(translator(), "one two three"))
+    whole, where = bare_page.evaluate(ROWS), bare_page.text_content(".tx-where")
+    bare_page.evaluate("() => document.getElementById('place').replaceChildren()")
+    open_machine(bare_page, machine(translator(), "one two three", step=1))
+    assert bare_page.evaluate(ROWS) < whole
+    if how == "End":
+        bare_page.get_by_role("button", name="End", exact=True).click()
+    else:
+        bare_page.get_by_label("Positions").uncheck()
+    assert bare_page.evaluate(ROWS) == whole and bare_page.text_content(".tx-where") == where
+
+
 def test_play_goes_on_by_itself_and_pauses(bare_page):
     open_machine(bare_page)
     bare_page.get_by_role("button", name="Play").click()
@@ -120,7 +150,7 @@ def test_a_removed_head_changes_what_comes_after_it_and_reset_takes_it_back(bare
     assert {"decoder.blocks.0.feed_forward", "decoder.blocks.1.cross_attention", "logits"} <= changed
     assert part(bare_page, HEAD).get_attribute("aria-pressed") == "true"
     assert "This head is removed" in panel(bare_page)
-    bare_page.wait_for_function("() => document.querySelector('.tx-writes').textContent.startsWith('On its own')")
+    bare_page.wait_for_function("() => document.querySelector('.tx-writes').textContent.includes('without head 2')")
     bare_page.get_by_role("button", name="Reset").click()
     bare_page.keyboard.press("Escape")
     assert bare_page.evaluate(SEEN) == before
@@ -160,9 +190,25 @@ def test_without_positions_the_order_of_the_words_means_nothing(bare_page):
         bare_page.get_by_label("Translate").fill(text)
         bare_page.get_by_label("Translate").press("Enter")
         bare_page.wait_for_timeout(400)
-        written.append(bare_page.text_content(".tx-writes"))
+        written.append(bare_page.text_content(".tx-to-text"))
     assert "without positions it says" in summary(bare_page)
-    assert written[0] == written[1] and written[0].startswith("On its own, the changed machine writes ")
+    assert written[0] == written[1] != ""
+
+
+def test_the_headline_is_what_the_changed_machine_writes(bare_page):
+    open_machine(bare_page)
+    part(bare_page, "source: two").click()
+    bare_page.get_by_label("Vector of", exact=True).select_option(label="seven")
+    bare_page.get_by_label("All residuals").uncheck()
+    said = "() => document.querySelector('.tx-writes').textContent.includes('any of the 10 residuals')"
+    bare_page.wait_for_function(said)
+    told, broken = bare_page.text_content(".tx-writes"), bare_page.text_content(".tx-to-text")
+    same = bare_page.locator(".tx-wrong").count() == 0
+    assert broken != "…" and told.startswith("The same, " if same else "This comes ")
+    bare_page.get_by_role("button", name="Back", exact=True).click()
+    assert bare_page.text_content(".tx-to-text") == broken  # whatever step is shown
+    bare_page.get_by_role("button", name="Reset").click()
+    assert bare_page.locator(".tx-wrong").count() == 0
 
 
 def test_a_word_gets_the_vector_of_another(bare_page):

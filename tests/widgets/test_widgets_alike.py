@@ -51,7 +51,7 @@ def test_every_explorer_is_made_in_one_way():
 
 
 def test_what_is_made_otherwise_is_found():
-    text = MODULES[Path("tx_helpers/lessons/start_here/softmax.py")]
+    text = MODULES[Path("tx_helpers/lessons/start_here/translation.py")]
     assert len(MODULES) > 20
     assert faults(text.replace("# --- describe", "# --- say")) == ["sections compute, draw, bind"]
     assert faults(text.replace("describe(", "in_words(")) == ["nothing is called describe"]

@@ -27,7 +27,7 @@ from tx_helpers.lessons.multi_head_attention import head_removal
 from tx_helpers.lessons.scaling_up import law_runs, pipeline_schedule, scaling_law, sharded_count, sharded_ways
 from tx_helpers.lessons.scaling_up import planner_explorer as planner
 from tx_helpers.lessons.self_attention import attention_stepper, query_plane, self_attention
-from tx_helpers.lessons.start_here import softmax, translation
+from tx_helpers.lessons.start_here import translation
 from tx_helpers.lessons.tokens_and_embeddings import directions, embeddings, fusing, tokens
 from tx_helpers.lessons.training import learning_rate, schedules
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
@@ -153,7 +153,6 @@ PLAIN = {
         partial(self_attention.words_explorer, axes=("fruit", "technology"), followed="pear"),
         dict(table=PLANE, sentence="pear"),
     ),
-    "softmax": (softmax.softmax_explorer, dict(logits=[1.0, 2.0])),
     "stepper": (
         partial(attention_stepper.AttentionStepper, name="stepper"),
         dict(table=PLANE, sentence="pear phone", W_Q=QK.T[:2], W_K=QK.T[:2], W_V=QK.T[:2], query=1),

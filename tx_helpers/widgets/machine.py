@@ -2,6 +2,7 @@
 
     machine(number_translator(), "four hundred twenty-one")
     machine(story_writer(64), "Once upon a time")
+    machine(number_translator(), step=1)                   # opens folded, and grows step by step
 
 The model's weights are sent to the browser once; the scripts in the folder `machine` compute with them.
 """
@@ -14,7 +15,7 @@ import traitlets
 from torch import Tensor, nn
 
 from tx_helpers.generation.search import generate
-from tx_helpers.nn.arguments import check_types
+from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.stored import StoredWidget
@@ -45,8 +46,11 @@ class Machine(StoredWidget):
     data = traitlets.Bytes().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, model: EncoderDecoder | DecoderOnly, spec: dict, data: bytes, text: str):
-        super().__init__(spec=spec, data=data, state={"text": text}, layout={"width": "100%"})
+    def __init__(
+        self, model: EncoderDecoder | DecoderOnly, spec: dict, data: bytes, text: str, step: int | None = None
+    ):
+        state = {"text": text} if step is None else {"text": text, "place": step - 1}
+        super().__init__(spec=spec, data=data, state=state, layout={"width": "100%"})
         self._passed = run(model, spec, text)
 
     @property
@@ -79,13 +83,19 @@ class Machine(StoredWidget):
 
 
 def machine(
-    subject: Translator | Writer | nn.Module, text: str | None = None, *, name: str = "machine", half: bool = False
+    subject: Translator | Writer | nn.Module,
+    text: str | None = None,
+    *,
+    name: str = "machine",
+    step: int | None = None,
+    half: bool = False,
 ) -> Machine:
     """The machine of a trained model, at a text that it can read.
 
     subject  a Translator, a Writer, or a model alone, whose words are then its ids: "3 4 5"
     text     the source of a translator, the beginning for a writer
     name     a slug (small letters, digits, hyphens), unique in its notebook
+    step     the step to open at: 1, and the picture grows from there; None, and all of it is there, at its last word
     half     send the weights in float16, for pages
     """
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9-]*", name):
@@ -98,7 +108,9 @@ def machine(
     check_types("machine", str, text=text)
     if problem := unreadable(side, text):
         raise ValueError(f"machine: {problem}")
-    return Machine(model, spec | {"name": name}, data, text)
+    if step is not None:
+        check_numbers("machine", least=1, whole=True, step=step)
+    return Machine(model, spec | {"name": name}, data, text, step)
 
 
 def run(model: EncoderDecoder | DecoderOnly, spec: dict, text: str) -> Passed:

@@ -12,8 +12,8 @@ CLAIMS = [
     ),
     claim(
         "That map was a lucky pick",
-        "of the numbers with a swap at least 95 % show it, untrained at most 25 %",
-        "in an untrained model at most 25 %",
+        "of the numbers with a swap nearly all show it, of an untrained model's few",
+        "in an untrained model {untrained:.0%}",
         Break("trained = swaps(model)", "trained = swaps(EncoderDecoder(config))"),
         Break("untrained = swaps(EncoderDecoder(config))", "untrained = swaps(model)"),
     ),

@@ -18,18 +18,11 @@ MOVES = {
         Move("Head", r"^46 → sechs und vierzig, right\.", keys=("ArrowDown",)),
     ),
     "machine": (
-        Move("Back", r"^Step \d+ of \d+\. Block 2, feed-forward: .* \d+ of F = 256 units are active", mouse="click"),
-        Move("Forward", r"^'four hundred twenty one' becomes '.+'\. After '.*' comes '", keys=("Enter",)),
+        Move("Forward", r"^Step 2 of \d+\. Each of the 5 words becomes a vector of D = 64 numbers", mouse="click"),
+        Move("End", r"^'six thousand seven hundred five' becomes '.+'\. After '.*' comes '", keys=("Enter",)),
         Move("Positions", r"the intact machine says '.+' \(\d\.\d\d\); without positions it says ", mouse="click"),
-        Move("Translate", r"^After '.+' the intact .* without positions it says ", text="one hundred twenty-four"),
-    ),
-    "three-attentions": (
-        Move("Attention", r"^Decoder self-attention, layer 1, head 1: .*<bos>", mouse="choose:Decoder self-attention"),
-        Move("Layer", r"^Decoder self-attention, layer 2, head 1: ", keys=("ArrowDown",)),
-    ),
-    "softmax": (
-        Move("Temperature", r"temperature 0\.9: probabilities 0\.696, 0\.229, 0\.075", keys=("ArrowLeft",)),
-        Move("Temperature", r"temperature 4: probabilities 0\.419, 0\.326, 0\.254; .* 41\.9%", mouse="drag"),
-        Move("Logit 1", r"Softmax of 4, 1, 0 at temperature 4: probabilities 0\.543, .* 54\.3%", mouse="drag"),
+        Move(
+            "Translate", r"^After '.+' the intact .* without positions it says ", text="seven thousand six hundred five"
+        ),
     ),
 }

@@ -1,4 +1,4 @@
-"""The lesson's explorers: a translated number with what its words looked at, and the softmax."""
+"""The lesson's explorer: a translated number with what its words looked at."""
 
 from itertools import pairwise
 
@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from drawn import elements, texts
-from tx_helpers.lessons.start_here import softmax, translation
-from tx_helpers.lessons.start_here.softmax import softmax_explorer
+from tx_helpers.lessons.start_here import translation
 from tx_helpers.lessons.start_here.translation import (
     ALL,
     Translation,
@@ -188,35 +187,3 @@ def test_a_number_too_large_is_an_error_in_place(translator):
     assert explorer.summary == before
     explorer.controls["number"].value = 7
     assert explorer.error == "" and explorer.summary.startswith("7 → ")
-
-
-# --- softmax ---------------------------------------------------------------------------------------------------------
-
-
-def test_softmax_is_torch_s_and_the_temperature_divides():
-    z = torch.tensor([2.0, -1.5, 0.5], dtype=torch.float64)
-    assert softmax.softmax(z.tolist(), 0.7) == pytest.approx((z / 0.7).softmax(-1).tolist(), abs=1e-12)
-    with pytest.raises(ValueError, match=r"^softmax: temperature=0, expected more than 0$"):
-        softmax.softmax([1.0, 2.0], 0)
-
-
-def test_the_bars_are_as_long_as_the_probabilities():
-    p = softmax.softmax([2.0, 1.0, 0.0], 1.0)
-    rects = elements(softmax.draw([2.0, 1.0, 0.0], 1.0).svg, "rect")
-    widths = [float(rect.get("width")) for rect in rects[1:]]  # after the card: a frame and a bar for each
-    assert widths[::2] == [470] * 3
-    assert widths[1::2] == pytest.approx([470 * share for share in p], abs=0.01)
-
-
-def test_the_softmax_explorer_answers_its_questions():
-    explorer = softmax_explorer()
-    assert explorer.summary == (
-        "Softmax of 2, 1, 0 at temperature 1: probabilities 0.665, 0.245, 0.090; the largest is 66.5%."
-    )
-    largest = {}
-    for temperature in (0.3, 0.2, 4.0):
-        explorer.set(temperature=temperature)
-        largest[temperature] = explorer.summary.split()[-1]
-    assert largest == {0.3: "96.4%.", 0.2: "99.3%.", 4.0: "41.9%."}
-    explorer.set(z1=3.0, z2=2.0, z3=1.0)  # all raised by one
-    assert "probabilities 0.419, 0.326, 0.254" in explorer.summary

@@ -19,7 +19,7 @@ from tx_helpers.nn.capture import capture
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.grid import NUMBERS
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import GREEN, MUTED, ORANGE, SOURCE, SPECIAL, TARGET, WEIGHT, box, card, curve, words
+from tx_helpers.show.shapes import INK, MUTED, SOURCE, SPECIAL, TARGET, WEIGHT, box, card, curve, words
 from tx_helpers.text.data import BOS, EOS, PAD
 from tx_helpers.text.number_words import LIMIT, english, german
 from tx_helpers.zoo.recipes import Translator
@@ -86,9 +86,7 @@ def draw(translation: Translation, weights: Tensor, where: str) -> Svg:
     sign = "✓ right" if translation.right else f"✗ wrong: {german(translation.number)}"
     parts = [
         words(24, 32, f"{translation.number:,} → {translation.text}", size=17, font_weight="bold"),
-        words(
-            WIDTH - 24, 58, sign, fill=(GREEN if translation.right else ORANGE).shade, anchor="end", font_weight="bold"
-        ),
+        words(WIDTH - 24, 58, sign, fill=INK, anchor="end", font_weight="bold"),
         words(24, 58, f"cross-attention, {where}", fill=MUTED),
     ]
     lines = sorted((weight, t, s) for t, row in enumerate(rows) for s, weight in enumerate(row) if weight >= LINE_FROM)

@@ -26,8 +26,10 @@ function read(view, text, place = Infinity) {
   view.rows = rowsOf(view.intact);
   view.stages = stagesOf(view);
   view.whole = wholeRun(view);
-  view.place = Math.min(place, view.whole);
+  view.place = Math.max(0, Math.min(place, view.whole));
   view.moment = view.stages[view.place].moment;
+  view.grown = -1;
+  grow(view);
   buildFlow(view);
   reach(view, view.drawn[0].parts[0]);
   arrange(view);
@@ -46,21 +48,41 @@ function wholeRun({ stages, written, machine }) {
   return stages.findLastIndex(({ moment }) => moment === last);
 }
 
+/** The picture grows: what a step has reached stays in it. A change opens all of it. Says whether it grew. */
+function grow(view) {
+  const { stages, place, grown } = view, { row, moment } = stages[place];
+  view.grown = moment > 1 || place >= view.whole ? Infinity : Math.max(grown, row.stage);
+  return view.grown > grown;
+}
+
 /** Something was changed: draw, say, tell the kernel; what the changed machine would write follows when there is time. */
 function changed(view) {
+  if (isEdited(view) && view.grown !== Infinity) goTo(view, view.whole);
+  view.broken = null;
   show(view);
   tellPlace(view);
   clearTimeout(view.later);
   view.frame.writes.classList.toggle("tx-changed", isEdited(view));
-  if (!isEdited(view)) view.frame.writes.textContent = hintOf(view.machine.target.kind.slice(0, -1));
-  else view.later = setTimeout(() => tellWriting(view), 120);
+  if (isEdited(view)) view.later = setTimeout(() => tellWriting(view), 120);
+  else tellHint(view);
 }
 
+/** What the changed machine writes by itself, each word from its own last ones: it becomes the headline. */
 function tellWriting(view) {
-  const { machine, source, prompt } = view;
-  const ids = greedy(machine, { source, prompt }, view.written.length + 4, forRun(view));
-  const text = textOf(view, ids);
-  view.frame.writes.textContent = `On its own, the changed machine writes ${text ? quoted(text) : "nothing"}.`;
+  const { machine, source, prompt, written } = view;
+  const most = written.length + (written.at(-1) === machine.target.eos ? 4 : 0); // what does not end is cut at one length
+  view.broken = greedy(machine, { source, prompt }, most, forRun(view));
+  const [text, was] = [view.broken, written].map((ids) => decode(machine.target, ids)), what = changesInWords(view).join(" and ");
+  view.frame.writes.textContent = text === was ? `The same, ${what}.`
+    : `This comes ${what}. The intact machine writes ${quoted(textOf(view, written))}.`;
+  showHeadline(view);
+}
+
+/** What one can do next. */
+function tellHint(view) {
+  const { frame, grown, machine } = view;
+  if (!isEdited(view)) frame.writes.textContent = grown === Infinity ? hintOf(machine.target.kind.slice(0, -1))
+    : "Press Forward for the next step, Play for all of them, End for the whole machine.";
 }
 
 /** The kernel, or whoever holds the state, hears where the view stands. */
@@ -79,7 +101,7 @@ function arrange(view) {
   for (const { row, room, body, parts } of view.drawn) {
     const lanes = view.lanes[row.side];
     if (row.kind === "maps") {
-      const beside = parts.length > 4 ? Math.ceil(parts.length / 2) : parts.length, most = lanes > 10 ? 96 : 72;
+      const beside = parts.length > 4 ? Math.ceil(parts.length / 2) : parts.length, most = lanes > 10 ? 96 : 54;
       body.style.setProperty("--map", `${Math.max(24, Math.min(most, Math.floor(room / beside) - 5))}px`);
     }
     if (row.kind === "words") {
@@ -101,16 +123,19 @@ function widthOf(word) {
 /** The residual stream of each word: a line from its vector to the last row. */
 function drawLines({ drawn, lanes, frame: { flow } }) {
   for (const node of flow.querySelectorAll(".tx-lines")) {
-    const stack = node.parentNode, own = drawn.filter(({ body, row }) => row.kind === "strip" && stack.contains(body));
+    const stack = node.parentNode, own = drawn.filter(({ body, row }) => row.kind === "strip" && stack.contains(body) && body.offsetHeight);
+    node.hidden = !own.length;
+    if (!own.length) continue;
     const frame = stack.getBoundingClientRect(), [top, end] = [own[0], own.at(-1)].map(({ body }) => body.getBoundingClientRect());
-    const bottom = own[0].row.side === "decoder" ? frame.bottom : end.bottom;
     node.style.cssText = `--lanes: ${lanes[own[0].row.side]}; left: ${top.left - frame.left}px; width: ${top.width}px; `
-      + `top: ${top.top - frame.top}px; height: ${Math.min(end.bottom + 14, bottom) - top.top}px`;
+      + `top: ${top.top - frame.top}px; height: ${end.bottom - top.top}px`;
   }
 }
 
 function drawWires({ wires, drawn, frame: { flow } }) {
-  const from = drawn.find(({ row }) => row.what === "memory"), to = drawn.filter(({ row }) => row.part === "cross_attention");
+  const inSight = drawn.filter(({ node }) => node.offsetHeight), from = inSight.find(({ row }) => row.what === "memory");
+  const to = inSight.filter(({ row }) => row.part === "cross_attention");
+  wires.replaceChildren();
   if (!from || !to.length) return;
   const frame = flow.getBoundingClientRect(), box = (node) => node.getBoundingClientRect();
   const start = box(from.body), x0 = start.right - frame.left + 4, y0 = start.top - frame.top + start.height / 2;

@@ -8,7 +8,8 @@ function makeFrame(name, labels) {
   const button = (label, sign, title) => make("button", { type: "button", "aria-label": label, title }, `${sign} ${label}`.trim());
   const buttons = {
     back: button("Back", "◂", "one step back"), play: button("Play", "▶", "step after step"),
-    forward: button("Forward", "▸", "one step on"), reset: button("Reset", "", "all changes taken back"),
+    forward: button("Forward", "▸", "one step on"),
+    end: button("End", "▸▸", "the whole machine, at its last word"), reset: button("Reset", "", "all changes taken back"),
   };
   const where = make("span", { class: "tx-where" });
   const check = (label) => make("input", { type: "checkbox", "aria-label": label });
@@ -16,8 +17,9 @@ function makeFrame(name, labels) {
   const temperature = make("input", { type: "range", min: 0.1, max: 4, step: 0.1, value: 1, "aria-label": "Temperature" });
   const degrees = make("output", { "aria-hidden": "true" });
   const error = make("p", { class: "tx-error", role: "alert" });
-  const summary = make("p", { class: "tx-summary", role: "status", "aria-live": "polite" });
+  const summary = make("p", { class: "tx-summary tx-unseen", role: "status", "aria-live": "polite" });
   const headline = make("p", { class: "tx-headline" }), writes = make("p", { class: "tx-writes" });
+  const said = make("div", { class: "tx-said" }, headline, writes);
   const panel = make("div", { class: "tx-panel", role: "region", "aria-label": "What you point at" });
   const flow = make("div", { class: "tx-flow" });
   const labelled = (label, control, ...more) => make("label", {}, label, control, ...more);
@@ -28,13 +30,14 @@ function makeFrame(name, labels) {
     make("div", { class: "tx-bar tx-what-if" }, make("strong", {}, "What if?"),
       labelled("", checks.positions, "positions"), labelled("", checks.residuals, "residuals"),
       labelled("", checks.norms, "norms"), labelled("temperature ", temperature, degrees)),
-    headline, writes, flow, summary);
-  return { root, text, ...buttons, where, checks, temperature, degrees, error, headline, summary, writes, panel, flow };
+    flow, summary);
+  return { root, text, ...buttons, where, checks, temperature, degrees, error, headline, summary, writes, said, panel, flow };
 }
 
-/** All rows of this text, by stack and block. Fills view.drawn: { row, body, canvas or maps, parts, changes }. */
+/** All rows of this text, by stack and block; the probabilities stand above, beside the headline. Fills view.drawn: { row, body, canvas or maps, parts, changes }. */
 function buildFlow(view) {
-  const { rows, frame: { flow, panel } } = view, sides = [...new Set(rows.map((row) => row.side))];
+  const { rows, frame: { flow, panel, said } } = view, sides = [...new Set(rows.map((row) => row.side))];
+  let next;
   view.drawn = [];
   const stacks = sides.map((side) => {
     const title = side === "encoder" ? "Encoder: reads" : "Decoder: writes";
@@ -47,7 +50,9 @@ function buildFlow(view) {
         node.append(frame);
       }
       block = row.block;
-      (block >= 0 ? frame : node).append(buildRow(view, row));
+      const built = buildRow(view, row);
+      if (row.kind === "logits") next = make("div", { class: "tx-next-word" }, built);
+      else (block >= 0 ? frame : node).append(built);
     }
     node.prepend(make("div", { class: "tx-lines", "aria-hidden": "true" }));
     return node;
@@ -58,7 +63,7 @@ function buildFlow(view) {
   view.wires = wires;
   flow.classList.toggle("tx-alone", sides.length === 1);
   flow.classList.toggle("tx-no-stream", !hasResiduals(view));
-  flow.replaceChildren(wires, ...stacks, panel);
+  flow.replaceChildren(wires, said, next, ...stacks, panel);
 }
 
 function buildRow(view, row) {

@@ -47,7 +47,8 @@ function reach(view, button) {
 const isShown = (button) => getComputedStyle(button).visibility !== "hidden";
 
 /** The parts as lines of buttons from top to bottom; beside some of them their switches. */
-const linesOf = (view) => view.drawn.map(({ parts, switches = [] }) => [...parts.filter(isShown), ...switches]);
+const linesOf = (view) => view.drawn.filter(({ node }) => node.offsetHeight)
+  .map(({ parts, switches = [] }) => [...parts.filter(isShown), ...switches]).filter((line) => line.length);
 
 function moveFocus(view, button, key) {
   const lines = linesOf(view), y = lines.findIndex((line) => line.includes(button)), x = lines[y].indexOf(button);
@@ -118,7 +119,13 @@ function listenToFlow(view) {
 function goTo(view, place) {
   view.place = Math.max(0, Math.min(view.stages.length - 1, place));
   view.moment = view.stages[view.place].moment;
+  const grew = grow(view);
   show(view);
+  if (grew) {
+    arrange(view);
+    show(view);
+  }
+  tellHint(view);
   tellPlace(view);
 }
 
@@ -144,9 +151,16 @@ function play(view) {
       return;
     }
     goTo(view, view.place + 1);
+    follow(view);
     view.playing = setTimeout(next, PLAY[view.moment > 1 ? 1 : 0]);
   };
   view.playing = setTimeout(next, PLAY[0]);
+}
+
+/** On a phone the page follows the row that lights up. */
+function follow({ root, drawn }) {
+  const current = drawn.find(({ node }) => node.classList.contains("tx-current"));
+  if (root.clientWidth < 570) current?.node.scrollIntoView({ block: "center" });
 }
 
 function listenToControls(view) {
@@ -156,6 +170,7 @@ function listenToControls(view) {
   on(frame.back, "click", halted(() => goTo(view, view.place - 1)));
   on(frame.forward, "click", halted(() => goTo(view, view.place + 1)));
   on(frame.play, "click", () => play(view));
+  on(frame.end, "click", halted(() => goTo(view, view.whole)));
   on(frame.reset, "click", halted(() => {
     view.edits = noEdits();
     view.temperature = 1;

@@ -27,10 +27,13 @@ function fillPanel(view, about) {
   panel.replaceChildren(...pieces);
 }
 
-/** On a page of the course a link, else the notebook's plain name. */
+/** On a page of the course, and beside a notebook that is open in Jupyter, a link; else the notebook's plain name. */
 function linkTo(notebook) {
   const pages = document.documentElement.dataset.notebooks, name = `notebook ${notebook.replaceAll("_", " ")}`;
-  return pages === undefined ? make("span", {}, name) : make("a", { href: `${pages}${notebook}.html` }, name);
+  if (pages !== undefined) return make("a", { href: `${pages}${notebook}.html` }, name);
+  const [, folder] = location.pathname.match(/^(.*\/)[^/]+\.ipynb$/) ?? [];
+  return folder === undefined ? make("span", {}, name)
+    : make("a", { href: `${folder}${notebook}.ipynb`, target: "_blank", rel: "noopener" }, name);
 }
 
 /** The vector of one position, enlarged. */

@@ -19,7 +19,7 @@ function rowsOf(trace) {
     }
     for (let block = 0; trace.has(`${side}.blocks.${block}.hidden`); block++) addBlock(add, trace, side, block);
   }
-  add({ id: "logits", name: "logits", kind: "logits", side: "decoder", block: -1, caption: "probabilities" });
+  add({ id: "logits", name: "logits", kind: "logits", side: "decoder", block: -1, caption: "next word" });
   return rows;
 }
 

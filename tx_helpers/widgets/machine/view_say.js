@@ -135,7 +135,7 @@ function aboutLogits(view, row) {
     formulas: [`z = x · each word’s vector = ${decimal(z[best[0]])} for ${quoted(wordOf(view, "target", best[0]))}`,
       `p = e^{${power(best[0])}} / (${best.slice(0, 3).map((i) => `e^{${power(i)}}`).join(" + ")} + …) = ${share(now[best[0]])}`],
     bars: best.map((i) => ({ label: wordOf(view, "target", i), value: now[i], before: before[i], best: i === best[0], text: brief(now[i]) })),
-    colour: "#D55E00", from: `the stream of ${quoted(word)} after the last block and the last norm`, notebook: NOTEBOOKS.logits,
+    colour: "var(--tx-unit)", from: `the stream of ${quoted(word)} after the last block and the last norm`, notebook: NOTEBOOKS.logits,
   };
 }
 

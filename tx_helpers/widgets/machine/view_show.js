@@ -115,6 +115,7 @@ function showStage(view) {
   for (const drawn of view.drawn) {
     const later = drawn.row.stage > row.stage, current = drawn.row.stage === row.stage && !end;
     drawn.node.classList.toggle("tx-later", later);
+    drawn.node.classList.toggle("tx-folded", drawn.row.stage > view.grown && drawn.row.kind !== "logits");
     drawn.node.classList.toggle("tx-current", current);
   }
   view.wires.classList.toggle("tx-flowing", row.part === "cross_attention");
@@ -140,15 +141,30 @@ function showControls(view) {
   showHeadline(view);
 }
 
-/** Above the picture: the text, what is written so far, and the next word once it is there. */
+/** Above the picture: the text, what is written so far, and the next word once it is there; of a changed machine, all
+ *  that it writes by itself, with each word marked that the intact one does not write at this place. */
 function showHeadline(view) {
   const { frame: { headline }, machine } = view, reached = view.stages[view.place].row.kind === "logits";
   const next = view.written[view.moment - 1], word = next === machine.target.eos ? "" : wordOf(view, "target", next);
   const gap = machine.target.kind === "words" ? " " : "";
+  const written = isEdited(view) ? brokenWords(view, gap)
+    : [textOf(view, prefixOf(view)), gap, make("b", {}, reached ? word : "…")];
   headline.replaceChildren(
     ...(machine.source ? [make("span", { class: "tx-from-text" }, textOfSource(view)), " → "] : []),
-    make("span", { class: "tx-to-text" }, textOf(view, prefixOf(view)), gap, make("b", {}, reached ? word : "…")),
+    make("span", { class: "tx-to-text" }, ...written),
   );
+}
+
+/** The words of the changed machine as pieces; "…" while they are computed. */
+function brokenWords({ broken, written, prompt, machine }, gap) {
+  const { specials, tokens } = machine.target, begin = decode(machine.target, prompt);
+  if (!broken) return [begin, "…"];
+  const [words, intact] = [broken, written].map((ids) => ids.filter((id) => id >= specials));
+  if (!words.length) return [begin, make("b", { class: "tx-wrong" }, "(nothing)")];
+  return [begin, ...words.flatMap((id, i) => {
+    const between = begin || i ? [gap] : [];
+    return [...between, id === intact[i] ? tokens[id] : make("b", { class: "tx-wrong" }, tokens[id])];
+  })];
 }
 
 /** With nothing pointed at, the panel tells of the stage. */

@@ -44,7 +44,7 @@ def draw() -> Canvas:
     canvas = Canvas("split_heads", 606, title=TITLE, description=DESCRIPTION)
     canvas.heading(
         "Two heads out of one width",
-        "T = 3 words, D = 4, H = 2 heads of width K = 2. Pale numbers belong to head 0, dark ones to head 1.",
+        "T = 3 words, D = 4, H = 2 heads of width K = 2. Faint green: head 0. Strong green: head 1.",
         "Follow the framed 11: which word looks at it, and where does it end?",
     )
     heads = split(VALUES)
@@ -116,7 +116,7 @@ def _joining(canvas: Canvas, joined: Rows) -> None:
     canvas.text(92 + 4 * CELL + 31, top + high / 2 + 5, "·", anchor="middle", bold=True, size=17)
     x = 92 + 4 * CELL + 64
     canvas.text(x, top - 26, "W_O", bold=True)
-    canvas.text(x, top - 9, "(D, D): pale rows read head 0, dark ones head 1", size=SMALL, colour=MUTED)
+    canvas.text(x, top - 9, "(D, D): faint rows read head 0, strong ones head 1", size=SMALL, colour=MUTED)
     for row, numbers in enumerate(W_O):
         for column, number in enumerate(numbers):
             cell(canvas, x + column * CELL, top + row * CELL, number, *SIDES[row // K])

@@ -22,10 +22,10 @@ from torch import nn
 
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.charts import Panel, line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, ORANGE, box, card, shape, sheet, words
+from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, ORANGE, box, card, line, shape, sheet, words
 from tx_helpers.text.data import text_pairs
 from tx_helpers.text.number_words import english, german
 from tx_helpers.widgets.scripts import script
@@ -152,14 +152,14 @@ def draw(seen: Damaged) -> Svg:
         words(24, 32, f"{seen.number:,}: {english(seen.number)}", size=16, font_weight="bold"),
         words(WIDTH - 24, 162, f"{len(seen.removed)} of {seen.count} heads removed", fill=MUTED, anchor="end"),
     ]
-    for y, label, line in ((54, "should be", expected), (104, "writes", written)):
+    for y, label, row in ((54, "should be", expected), (104, "writes", written)):
         parts.append(words(24, y + 22, label, fill=MUTED))
-        if not line:
+        if not row:
             parts.append(words(112, y + 22, "nothing", fill=MUTED, font_style="italic"))
-        step = min(92, (WIDTH - 136) / max(1, len(line)))
-        for place, word in enumerate(line):
+        step = min(92, (WIDTH - 136) / max(1, len(row)))
+        for place, word in enumerate(row):
             same = place < len(expected) and word == expected[place]
-            colour = GREY if line is expected else BLUE if same else ORANGE
+            colour = GREY if row is expected else BLUE if same else ORANGE
             parts.append(box(112 + place * step, y, step - 6, 34, word, colour, size=12))
     mark, ink = ("✓ right", GREEN.shade) if seen.right else ("✗ wrong", ORANGE.shade)
     parts.append(words(112, 162, mark, fill=ink, font_weight="bold"))
@@ -190,7 +190,13 @@ def draw_fall(together: Sequence[float], alone: Sequence[float]) -> Svg:
         ylabel="exact match",
         ylim=(0, 1),
         dots=True,
+        legend=False,
     )
+    below = []  # the legend: above, it would cover the curve that stays high
+    for x, name, colour, dash in zip((170, 440), lines, (BLUE, ORANGE), (None, "6 3"), strict=True):
+        below.append(line(x, 272, x + 30, 272, colour.full, stroke_width=2, stroke_dasharray=dash))
+        below.append(words(x + 38, 277, name))
+    chart = Panel((720, 286), chart.body + "".join(below))
     return side_by_side([chart], alt=describe_fall(together, expected))
 
 

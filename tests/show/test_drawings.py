@@ -236,8 +236,12 @@ def pale(svg: str, dark: bool) -> list[str]:
             colour, grounds = in_dark(colour, words=True), [(in_dark(fill), o) for fill, o in grounds]
         ground = grounds[0][0]
         for fill, opacity in grounds[1:]:  # from back to front
-            parts = zip(rgb(fill), rgb(ground), strict=True)
-            ground = "#" + "".join(f"{round(opacity * over + (1 - opacity) * under):02X}" for over, under in parts)
+            parts = zip(rgb(fill), rgb(ground), strict=True) if opacity < 1 else ()
+            ground = (
+                fill
+                if opacity == 1
+                else "#" + "".join(f"{round(opacity * over + (1 - opacity) * under):02X}" for over, under in parts)
+            )
         found += [f"{words!r} in {colour} on {ground}"] if contrast(colour, ground) < 4.5 else []
     return found
 

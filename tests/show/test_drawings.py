@@ -234,14 +234,10 @@ def pale(svg: str, dark: bool) -> list[str]:
         grounds += [(fill, 1.0) for cx, cy, radius, fill in discs if abs(x - cx) < radius and abs(y - cy) < radius]
         if dark:
             colour, grounds = in_dark(colour, words=True), [(in_dark(fill), o) for fill, o in grounds]
-        ground = grounds[0][0]
-        for fill, opacity in grounds[1:]:  # from back to front
-            parts = zip(rgb(fill), rgb(ground), strict=True) if opacity < 1 else ()
-            ground = (
-                fill
-                if opacity == 1
-                else "#" + "".join(f"{round(opacity * over + (1 - opacity) * under):02X}" for over, under in parts)
-            )
+        ground, opacity = grounds[-1]
+        if opacity < 1:  # what is behind it shines through
+            parts = zip(rgb(ground), rgb(grounds[-2][0]), strict=True)
+            ground = "#" + "".join(f"{round(opacity * over + (1 - opacity) * under):02X}" for over, under in parts)
         found += [f"{words!r} in {colour} on {ground}"] if contrast(colour, ground) < 4.5 else []
     return found
 

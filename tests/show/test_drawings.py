@@ -234,6 +234,7 @@ def pale(svg: str, dark: bool) -> list[str]:
         grounds += [(fill, 1.0) for cx, cy, radius, fill in discs if abs(x - cx) < radius and abs(y - cy) < radius]
         if dark:
             colour, grounds = in_dark(colour, words=True), [(in_dark(fill), o) for fill, o in grounds]
+        colour = "#000000" if colour == "#000" else colour  # the black that stays black in the dark
         ground, opacity = grounds[-1]
         if opacity < 1:  # what is behind it shines through
             parts = zip(rgb(ground), rgb(grounds[-2][0]), strict=True)

@@ -47,6 +47,7 @@ class Canvas:
         dash: str = "",
         size: float = NORMAL,
         bold: bool = True,
+        fill_opacity: float | None = None,
     ) -> None:
         """A rectangle with lines of words in its middle: the first as size and bold say, the others small and plain."""
         self._add(
@@ -57,6 +58,7 @@ class Canvas:
             height=height,
             rx=radius,
             fill=fill,
+            fill_opacity=fill_opacity,
             stroke=stroke,
             stroke_width=thickness if stroke != "none" else "",
             stroke_dasharray=dash,

@@ -2,6 +2,7 @@
 
 from canvas import GOLD, GREY, INK, MUTED, SMALL, Canvas, save
 
+from tx_helpers.show.charts import ink_on
 from tx_helpers.show.shapes import DEEP_GREEN, RESIDUAL, VALUE, WEIGHT
 
 TITLE = "Splitting into two heads, attention in each, joining, and the output matrix, with numbers to check"
@@ -44,7 +45,7 @@ def draw() -> Canvas:
     canvas = Canvas("split_heads", 606, title=TITLE, description=DESCRIPTION)
     canvas.heading(
         "Two heads out of one width",
-        "T = 3 words, D = 4, H = 2 heads of width K = 2. Pale numbers belong to head 0, dark ones to head 1.",
+        "T = 3 words, D = 4, H = 2 heads of width K = 2. Faint green: head 0. Strong green: head 1.",
         "Follow the framed 11: which word looks at it, and where does it end?",
     )
     heads = split(VALUES)
@@ -98,8 +99,9 @@ def _mixing(canvas: Canvas, heads: list[Rows], mixed: list[Rows]) -> None:
         canvas.text(x, top - 26, f"head {h}: weights · values", bold=True, colour=shade)
         canvas.text(x, top - 9, "(T, T) · (T, K) = (T, K)", size=SMALL, colour=MUTED)
         looking = [(1, 2)] if h else []
+        shares = [[w / 2 for w in row] for row in WEIGHTS[h]]
         halves = [["½" if w == 1 else w // 2 for w in row] for row in WEIGHTS[h]]
-        grid(canvas, x, top, halves, side=None, tokens=h == 0, framed=looking, fill=(WEIGHT.tint, WEIGHT.shade))
+        grid(canvas, x, top, halves, side=None, tokens=h == 0, framed=looking, gold=shares)
         canvas.text(x + 3 * CELL + 11, top + 1.5 * CELL + 5, "·", anchor="middle", bold=True)
         grid(canvas, x + 3 * CELL + 22, top, heads[h], side=lambda _, h=h: h, framed=[(2, 0)] if h else [])
         canvas.text(x + 5 * CELL + 36, top + 1.5 * CELL + 5, "=", anchor="middle", bold=True)
@@ -116,7 +118,7 @@ def _joining(canvas: Canvas, joined: Rows) -> None:
     canvas.text(92 + 4 * CELL + 31, top + high / 2 + 5, "·", anchor="middle", bold=True, size=17)
     x = 92 + 4 * CELL + 64
     canvas.text(x, top - 26, "W_O", bold=True)
-    canvas.text(x, top - 9, "(D, D): pale rows read head 0, dark ones head 1", size=SMALL, colour=MUTED)
+    canvas.text(x, top - 9, "(D, D): faint rows read head 0, strong ones head 1", size=SMALL, colour=MUTED)
     for row, numbers in enumerate(W_O):
         for column, number in enumerate(numbers):
             cell(canvas, x + column * CELL, top + row * CELL, number, *SIDES[row // K])
@@ -130,8 +132,10 @@ def _joining(canvas: Canvas, joined: Rows) -> None:
     canvas.text(x + 4 * CELL + 14, top + 78, "11 = 11", size=SMALL, colour=MUTED)
 
 
-def grid(canvas, x, y, rows, name="", shape="", *, side, tokens=False, framed=(), fill=(GREY.tint, INK)) -> None:
-    """A table of numbers; `side` says from the column to which head it belongs; framed: [(row, column)]."""
+def grid(
+    canvas, x, y, rows, name="", shape="", *, side, tokens=False, framed=(), fill=(GREY.tint, INK), gold=None
+) -> None:
+    """A table of numbers; `side` says from the column to which head it belongs. framed: [(row, column)]"""
     if name:
         canvas.text(x, y - 26, name, bold=True)
         canvas.text(x, y - 9, shape, size=SMALL, colour=MUTED)
@@ -140,16 +144,20 @@ def grid(canvas, x, y, rows, name="", shape="", *, side, tokens=False, framed=()
             canvas.text(x - 8, y + row * CELL + 21, TOKENS[row], size=SMALL, colour=MUTED, anchor="end")
         for column, number in enumerate(numbers):
             colours = fill if side is None else SIDES[side(column)]
-            cell(canvas, x + column * CELL, y + row * CELL, number, *colours)
+            weight = gold[row][column] if gold else None
+            if weight is not None:
+                colours = (WEIGHT.full, ink_on(weight))
+            cell(canvas, x + column * CELL, y + row * CELL, number, *colours, weight)
     for row, column in framed:
         canvas.box(x + column * CELL - 1, y + row * CELL - 1, CELL, CELL, stroke=INK, radius=3, thickness=2.6)
 
 
-def cell(canvas: Canvas, x: float, y: float, number: object, fill: str, ink: str) -> None:
+def cell(canvas: Canvas, x: float, y: float, number: object, fill: str, ink: str, opacity: float | None = None) -> None:
     said = f"{number:g}" if isinstance(number, float) else str(number)
     canvas.box(
-        x, y, CELL - 2, CELL - 2, said, fill=fill, stroke=GREY.full, colour=ink, radius=2, thickness=0.8, bold=False
-    )
+        x, y, CELL - 2, CELL - 2, said,
+        fill=fill, fill_opacity=opacity, stroke=GREY.full, colour=ink, radius=2, thickness=0.8, bold=False,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

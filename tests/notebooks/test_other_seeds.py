@@ -61,7 +61,6 @@ EXPERIMENTS = {
         "assert one.both[-1] < 0.35",
         "assert deep.both[-1] > 0.97",
         "assert found > 0.97 and blind == 0.5",
-        "assert min(alike) > 0.6",
         "(swapped > 0.8).all()",
         "assert len(harmless) >= 16",
         "assert min(exact.values()) > 0.9",

@@ -16,7 +16,7 @@ import tx_helpers.show.drawings
 from drawn import contrast
 from notebook_guards import MIN_ALT, svg_alt
 from tx_helpers.show.drawings import drawing, names
-from tx_helpers.show.shapes import DARK, WHITE, theme
+from tx_helpers.show.shapes import DARK, WHITE, rgb, theme
 from tx_helpers.text.number_words import english, german
 
 NAMES = [
@@ -223,15 +223,22 @@ def pale(svg: str, dark: bool) -> list[str]:
     found = []
     root = ElementTree.fromstring(svg)
     colours = [text.get("fill") for text in root.iter(SVG + "text")]
-    behind = [box for box in boxes(svg) if box[1] != "none"]
+    opacities = [float(rect.get("fill-opacity", 1)) for rect in root.iter(SVG + "rect")]
+    behind = [(*box, o) for box, o in zip(boxes(svg), opacities, strict=True) if box[1] != "none"]
     discs = [(number(c, "cx"), number(c, "cy"), number(c, "r"), c.get("fill")) for c in root.iter(SVG + "circle")]
     for (words, place), colour in zip(text_places(svg), colours, strict=True):
         x, y = (place[0] + place[2]) / 2, (place[1] + place[3]) / 2
-        grounds = [fill for (left, top, right, bottom), fill in behind if left <= x <= right and top <= y <= bottom]
-        grounds += [fill for cx, cy, radius, fill in discs if abs(x - cx) < radius and abs(y - cy) < radius]
-        ground = grounds[-1]
+        grounds = [
+            (fill, o) for (left, top, right, bottom), fill, o in behind if left <= x <= right and top <= y <= bottom
+        ]
+        grounds += [(fill, 1.0) for cx, cy, radius, fill in discs if abs(x - cx) < radius and abs(y - cy) < radius]
         if dark:
-            colour, ground = in_dark(colour, words=True), in_dark(ground)
+            colour, grounds = in_dark(colour, words=True), [(in_dark(fill), o) for fill, o in grounds]
+        colour = "#000000" if colour == "#000" else colour  # the black that stays black in the dark
+        ground, opacity = grounds[-1]
+        if opacity < 1:  # what is behind it shines through
+            parts = zip(rgb(ground), rgb(grounds[-2][0]), strict=True)
+            ground = "#" + "".join(f"{round(opacity * over + (1 - opacity) * under):02X}" for over, under in parts)
         found += [f"{words!r} in {colour} on {ground}"] if contrast(colour, ground) < 4.5 else []
     return found
 

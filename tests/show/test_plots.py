@@ -7,8 +7,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from PIL import Image
 
+from drawn import contrast
+from tx_helpers.show.cells import GOLD, INK
+from tx_helpers.show.pixels import png, transparent_to
 from tx_helpers.show.plots import (
     COLOURS,
     DPI,
@@ -18,10 +22,12 @@ from tx_helpers.show.plots import (
     attention_maps,
     bars,
     curves,
+    heatmap,
     new_figure,
     show,
     svg_text,
 )
+from tx_helpers.show.shapes import WEIGHT, WHITE, rgb
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -184,3 +190,23 @@ def test_a_large_map_has_no_numbers_and_weak_weights_a_scale_of_their_own():
 def test_a_mask_of_another_form_is_refused(forbidden):
     with pytest.raises(ValueError, match=r"attention_map: forbidden \(\d, 3\) of .*, expected \(3, 3\) of bool"):
         attention_map(WEIGHTS, "abc", "abc", forbidden=forbidden)
+
+
+def test_a_map_of_weights_goes_from_paper_to_the_gold_of_the_grammar_and_its_numbers_can_be_read():
+    assert to_hex(GOLD(0.0)) == WHITE.lower() and to_hex(GOLD(1.0)) == WEIGHT.full.lower()
+    for level in range(256):
+        assert contrast(INK, to_hex(GOLD(level)).upper()) >= 4.5
+    picture = attention_map([[0.9, 0.1], [0.0, 1.0]], ["a", "b"], ["q", "r"])
+    (image,) = picture.figure.axes[0].images
+    assert image.get_cmap().name == "gold" and {text.get_color() for text in picture.figure.axes[0].texts} == {INK}
+
+
+def test_a_matrix_that_holds_no_weights_has_another_scale():
+    picture = heatmap([[1, 2], [3, 4]], title="Scores", xlabel="x", ylabel="y", alt="Four scores that grow.")
+    assert picture.figure.axes[0].images[0].get_cmap().name != "gold"
+
+
+def test_a_transparent_picture_keeps_its_colour_and_its_opacities():
+    levels = np.array([[0, 128, 255]])
+    shown = np.asarray(Image.open(io.BytesIO(png(levels, transparent_to(WEIGHT.full)))).convert("RGBA"))
+    assert shown[0].tolist() == [[*rgb(WEIGHT.full), opacity] for opacity in (0, 128, 255)]

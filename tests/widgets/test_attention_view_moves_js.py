@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from attention_pages import drawn, language_model, mount_view, summary, translation
+from tx_helpers.show.shapes import WEIGHT, rgb
 from tx_helpers.widgets.attention_view import AttentionView
 
 
@@ -150,16 +151,29 @@ def test_the_matrix_has_its_rows_and_its_frame_in_their_places(page):
     page.get_by_role("listbox", name="Query tokens").press("End")
     matrix, band = page.locator("canvas[role=img]").bounding_box(), page.locator(".tx-band").bounding_box()
     assert band["y"] + band["height"] == pytest.approx(matrix["y"] + matrix["height"], abs=2)  # the last of four rows
-    reds = page.evaluate(
+    opacities = page.evaluate(
         """([left, top, size]) => {
              const canvas = document.querySelector("canvas[role=img]"), { width, height } = canvas;
              const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
              return [0, 1, 2, 3].map((t) => [0, 1, 2, 3].map((s) =>
-               data[4 * (Math.round(top + (t + 0.5) * size) * width + Math.round(left + (s + 0.5) * size))])) }""",
+               data[4 * (Math.round(top + (t + 0.5) * size) * width + Math.round(left + (s + 0.5) * size)) + 3])) }""",
         [band["x"] - matrix["x"], band["y"] - matrix["y"] - 3 * band["height"], band["height"]],
     )
-    assert np.array(reds).argmax(1).tolist() == view.weights.argmax(1).tolist()  # brighter is more
-    assert np.array(reds)[0].tolist() == [max(reds[0]), 0, 0, 0]
+    assert opacities == pytest.approx(255 * view.weights, abs=1)  # gold, as opaque as the weight is large
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_full_weight_is_gold_and_no_weight_is_the_page_in_both_themes(page, theme):
+    page.evaluate("colour => { document.body.style.background = colour }", {"light": "#fff", "dark": "#111"}[theme])
+    mount_view(page, AttentionView.from_tensor(torch.eye(2), ["a", "b"]))
+    page.wait_for_selector(".tx-dark" if theme == "dark" else ".tx-attention:not(.tx-dark)")
+    full, none = page.evaluate(
+        """() => { const canvas = document.querySelector("canvas[role=img]"), { width, height } = canvas;
+             const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+             const at = (x, y) => [...data.slice(4 * (y * width + x), 4 * (y * width + x) + 4)];
+             return [at(width - 20, height - 8), at(width - 20, height - 30)]; }"""
+    )
+    assert full == [*rgb(WEIGHT.full), 255] and none[3] == 0
 
 
 @pytest.mark.parametrize(
@@ -185,11 +199,11 @@ def test_a_cell_of_a_thumbnail_is_the_strongest_of_those_it_stands_for(page):
     weights[:, :, rows, rows // 2 * 2] = 1.0  # of each 2 × 2 cells the left two
     mount_view(page, AttentionView.from_tensor(weights, [f"t{i}" for i in range(96)]))
     page.wait_for_function("() => [...document.querySelectorAll('.tx-heads canvas')].every((c) => c.width === 48)")
-    reds = page.evaluate(
+    opacities = page.evaluate(
         """() => { const canvas = document.querySelector(".tx-heads canvas");
-             return [...canvas.getContext("2d").getImageData(0, 0, 48, 48).data].filter((_, i) => i % 4 === 0) }"""
+             return [...canvas.getContext("2d").getImageData(0, 0, 48, 48).data].filter((_, i) => i % 4 === 3) }"""
     )
-    assert np.array_equal(np.array(reds).reshape(48, 48) > 0, np.eye(48, dtype=bool))
+    assert np.array_equal(np.array(opacities).reshape(48, 48) > 0, np.eye(48, dtype=bool))
 
 
 def test_the_matrix_picks_the_query_under_the_mouse(page):
@@ -204,13 +218,13 @@ def test_thumbnails_show_every_head_and_choose_one(page):
     view = language_model()
     mount_view(page, view)
     page.wait_for_function("() => [...document.querySelectorAll('.tx-heads canvas')].every((c) => c.width === 4)")
-    brightest = page.evaluate(
+    strongest = page.evaluate(
         """() => [...document.querySelectorAll(".tx-heads canvas")].map((canvas) => {
              const { data } = canvas.getContext("2d").getImageData(0, 3, 4, 1);
-             return [0, 1, 2, 3].reduce((best, s) => data[4 * s] > data[4 * best] ? s : best, 0); })"""
+             return [0, 1, 2, 3].reduce((best, s) => data[4 * s + 3] > data[4 * best + 3] ? s : best, 0); })"""
     )
     last_rows = [view.attention.weights(layer, head)[3].argmax() for layer in range(2) for head in range(3)]
-    assert brightest == last_rows
+    assert strongest == last_rows
     page.get_by_role("button", name="layer 2, head 2").click()
     assert summary(page) == view.set(layer=1, head=1).summary
     page.keyboard.press("ArrowUp")

@@ -1,4 +1,9 @@
-"""The cells of a heatmap on matplotlib's axes: their names, numbers and scale, and which ones are forbidden."""
+"""The cells of a map of weights on matplotlib's axes: their names, numbers and scale, and which ones are forbidden.
+
+The one look of attention: a weight is gold, `WEIGHT.full` of `shapes.py`, as opaque as the weight is large, on paper.
+Drawings and the attention view do the same by opacity, on the paper of either theme. `GOLD` is this scale on white.
+Scores, similarities, encodings and other matrices are no weights, and have other scales (`heatmap`, `two_sided`).
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -6,12 +11,15 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
 NUMBERED = 60  # cells of a map that have room for their numbers
 FRAME = "#D55E00"  # around forbidden cells
+GOLD = LinearSegmentedColormap.from_list("gold", ["#FFFFFF", "#E69F00"])  # paper to WEIGHT.full
+INK = "#000000"  # of the numbers: 9 : 1 on full gold
 
 
 def top_of(values: np.ndarray) -> float:
@@ -30,11 +38,10 @@ def draw_cells(
     """The map on its axis; returns the image, for its scale."""
     axis.patch.set(facecolor="#ECEFF2", hatch="////", edgecolor="#9AA5B1")  # seen where the weight is 0
     shown = np.ma.masked_equal(values, 0)
-    image = axis.imshow(shown, cmap="cividis", vmin=0.0, vmax=top, aspect="auto", interpolation="nearest")
+    image = axis.imshow(shown, cmap=GOLD, vmin=0.0, vmax=top, aspect="auto", interpolation="nearest")
     if values.size <= NUMBERED:
         for (t, s), value in np.ndenumerate(values):
-            ink = "black" if value > 0.55 * top or value == 0 else "white"
-            axis.text(s, t, f"{value:.2f}", ha="center", va="center", color=ink, fontsize=7)
+            axis.text(s, t, f"{value:.2f}", ha="center", va="center", color=INK, fontsize=7)
     if forbidden is not None:
         _frame(axis, _mask(forbidden, values.shape))
     if len(keys) <= 40 and len(queries) <= 40:

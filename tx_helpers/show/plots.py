@@ -148,7 +148,7 @@ def attention_map(
     named: int = 4,
     forbidden: Sequence | None = None,
 ) -> Picture:
-    """Weights (T, S) as a heatmap with its scale: a row for each query, a column for each key; brighter is more.
+    """Weights (T, S) as a heatmap with its scale: a row for each query, a column for each key; more gold is more.
 
     Cells of weight 0 are hatched. `forbidden` (T, S): where no query may look, framed in orange. Small maps have their
     numbers in them. The alt text names what each of the first `named` queries looks at most.
@@ -205,7 +205,7 @@ def attention_maps(
 
 
 def heatmap(values: Sequence, *, title: str, xlabel: str, ylabel: str, alt: str, diverging: bool = False) -> Picture:
-    """Any matrix (rows, columns); diverging: zero is white, and both signs have a colour."""
+    """Any matrix (rows, columns) but weights; diverging: zero is white, and both signs have a colour."""
     values = numbers("heatmap", "values", values, "(rows, columns)")
     if values.ndim != 2 or not values.size:
         raise ValueError(f"heatmap: values of shape {values.shape}, expected (rows, columns)")

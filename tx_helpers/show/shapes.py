@@ -37,6 +37,8 @@ GREY = Colour("#9AA5B1", "#ECEFF2", INK)
 DEEP_GREEN = Colour(GREEN.full, "#9FD9C3", "#00402E")  # another green, for a second head
 
 # The visual grammar. Orange asks, blue is found, green is read; what attention computes from them is grey, then gold.
+# Attention has one look: a weight is gold, WEIGHT.full as opaque as the weight is large, on the paper of the theme,
+# here as `fill_opacity`, in pixels as `transparent_to`, on Matplotlib's white as `cells.GOLD`. No other matrix is gold.
 QUERY, KEY, VALUE = ORANGE, BLUE, GREEN
 SCORE, WEIGHT, RESIDUAL = GREY, GOLD, PINK
 # Where words are drawn and no query, key or value: the target asks, the source is found, the memory is read.

@@ -12,19 +12,19 @@ from collections.abc import Sequence
 from html import escape
 
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from tx_helpers.show.pixels import pixel_image, strongest
+from tx_helpers.show.cells import GOLD
+from tx_helpers.show.pixels import pixel_image, strongest, transparent_to
 from tx_helpers.show.plots import DPI, new_figure
-from tx_helpers.show.shapes import INK, KEY, MUTED, PAPER, QUERY, WEIGHT, theme
+from tx_helpers.show.shapes import EDGE, INK, KEY, MUTED, PAPER, QUERY, WEIGHT, shape, theme
 from tx_helpers.widgets.attention_data import shown
 
 ROW, LINES, LABEL = 20, 180, 150  # of the SVG, in pixels: height of a token, width of the lines and of the tokens
 CAPTION = 190  # of the SVG, in pixels: room for the words above the matrix
 MATRIX, MOST_CELLS = 400, 250  # its matrix: the longest side in pixels, and how many cells are told apart
-CIVIDIS = colormaps["cividis"](np.arange(256), bytes=True)[:, :3]
+TO_GOLD = transparent_to(WEIGHT.full)  # of the matrix: the card shows through, in both themes
 FAINTEST = 0.02  # weights below are not drawn
 MOST_LABELS = 40  # tokens that still have room beside each other
 
@@ -116,7 +116,8 @@ def _matrix(
     levels = np.rint(strongest(weights, MOST_CELLS) / max(1.0, weights.max()) * 255)
     parts = [
         f'<text x="{left}" y="18" fill="{MUTED}">matrix: a row for each query</text>',
-        pixel_image(levels, CIVIDIS, x=x, y=y, width=cell * S, height=cell * T),
+        pixel_image(levels, TO_GOLD, x=x, y=y, width=cell * S, height=cell * T),
+        shape("rect", x=x, y=y, width=cell * S, height=cell * T, fill="none", stroke=EDGE),
     ]
     if named:
         parts.append(f'<g fill="{INK}" font-size="{min(12, cell):g}"><g text-anchor="end">')
@@ -152,9 +153,7 @@ def png(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], state:
         _draw_lines(lines, weights, queries, keys, state)
     else:
         figure, matrix = new_figure(6.5, height)
-    matrix.imshow(
-        weights, cmap="cividis", vmin=0, vmax=max(1.0, weights.max()), aspect="equal", interpolation="nearest"
-    )
+    matrix.imshow(weights, cmap=GOLD, vmin=0, vmax=max(1.0, weights.max()), aspect="equal", interpolation="nearest")
     if labelled:
         names = {"parse_math": False, "fontsize": 8}
         matrix.set_xticks(range(S), list(map(shown, keys)), rotation=60, ha="right", rotation_mode="anchor", **names)

@@ -187,6 +187,65 @@ def plain_loop(x, W_q, W_k, W_v, W_o, H):
     return total
 
 
+def shares_in_a_loop(z, W_o):
+    K = z.shape[-1]
+    return torch.stack([z[:, h] @ W_o[h * K : (h + 1) * K] for h in range(z.shape[1])])
+
+
+def shares_by_einsum(z, W_o):
+    _, H, _, K = z.shape
+    return torch.einsum("bhtk,hkd->hbtd", z, W_o.unflatten(0, (H, K)))
+
+
+def shares_by_silencing(z, W_o):
+    """The whole output, with every other head set to zero."""
+    H = z.shape[1]
+    only = torch.eye(H).view(H, 1, H, 1, 1) * z  # (H, B, H, T, K)
+    return only.transpose(2, 3).flatten(3) @ W_o
+
+
+def shares_in_numpy(z, W_o):
+    parts = np.split(W_o.numpy(), z.shape[1])
+    return np.stack([z.numpy()[:, h] @ part for h, part in enumerate(parts)])
+
+
+def order_by_what_is_left(shares):
+    full, kept, order = shares.sum(0), list(range(len(shares))), []
+    while kept:
+        losses = [(full - shares[[k for k in kept if k != h]].sum(0)).pow(2).mean().item() for h in kept]
+        order.append(kept.pop(int(np.argmin(losses))))
+    return order
+
+
+def order_with_a_running_sum(shares):
+    missing, order = torch.zeros_like(shares[0]), []
+    for _ in shares:
+        h = min(set(range(len(shares))) - set(order), key=lambda h: torch.norm(missing + shares[h]))
+        missing = missing + shares[h]
+        order.append(h)
+    return torch.tensor(order)
+
+
+def order_by_inner_products(shares):
+    flat = shares.flatten(1).double()
+    gram, gone = flat @ flat.T, torch.zeros(len(shares), dtype=torch.double)
+    order = []
+    while len(order) < len(shares):
+        cost = gram.diagonal() + 2 * gram @ gone
+        cost[order] = math.inf
+        order.append(cost.argmin().item())
+        gone[order[-1]] = 1
+    return tuple(order)
+
+
+def order_recursively(shares, gone=()):
+    left = [h for h in range(len(shares)) if h not in gone]
+    if not left:
+        return list(gone)
+    costs = {((shares[list(gone)].sum(0) + shares[h]) ** 2).sum().item(): h for h in left}
+    return order_recursively(shares, (*gone, costs[min(costs)]))
+
+
 RIGHT = {
     "split_heads": named(plain_split_by_loop, plain_split_in_numpy)
     | {
@@ -216,6 +275,8 @@ RIGHT = {
         multi_einsum_with_a_group_axis,
     ),
     "HeadProjections": named(Registered, ByDict, ByParameters, ByParameterList),
+    "head_shares": named(shares_in_a_loop, shares_by_einsum, shares_by_silencing, shares_in_numpy),
+    "removal_order": named(order_by_what_is_left, order_with_a_running_sum, order_by_inner_products, order_recursively),
     "grouped_parameters": named(count_by_shapes, count_by_modules)
     | {
         "count_by_share": lambda D, H, G: 2 * D**2 * (1 + G / H),

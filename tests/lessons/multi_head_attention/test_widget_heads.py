@@ -5,18 +5,22 @@ import torch
 
 from parity import H, K
 from toy_models import model as toy
-from tx_helpers.lessons.multi_head_attention import head_split
+from tx_helpers.lessons.multi_head_attention import head_removal, head_split
 from tx_helpers.lessons.multi_head_attention.head_removal import (
     Damaged,
     Head,
     HeadGrid,
     damaged,
     describe,
+    describe_fall,
     draw,
+    draw_fall,
     head_removal_explorer,
     heads_of,
     heads_removed,
     layer_name,
+    match_each,
+    match_in_turn,
     match_without,
 )
 from tx_helpers.lessons.multi_head_attention.head_split import (
@@ -111,6 +115,47 @@ def test_the_exact_match_is_that_of_the_damaged_model(model):
     translator, pairs = Watched(), [("seven", "sieben"), (21, "twenty-one", "ein und zwanzig")]
     translator.model = model
     assert match_without(translator, [Head(SELF, 1)], pairs) == (pairs, 4, [False, True, False])
+
+
+def test_heads_are_removed_each_alone_and_in_turn(monkeypatch, translator):
+    asked = []
+
+    def noted(_, heads, pairs):
+        asked.append((list(heads), pairs))
+        return 1 - len(heads) / 10
+
+    monkeypatch.setattr(head_removal, "match_without", noted)
+    heads = heads_of(translator.model)
+    assert match_each(translator, "pairs") == dict.fromkeys(heads, 0.9)
+    assert asked == [([head], "pairs") for head in heads]
+    asked.clear()
+    assert match_in_turn(translator, heads[:2], "pairs") == [1.0, 0.9, 0.8]
+    assert [removed for removed, _ in asked] == [[], heads[:1], heads[:2]]
+
+
+def test_the_fall_is_drawn_beside_the_sum_of_the_single_losses():
+    picture = draw_fall([1.0, 0.98, 0.5], [0.98, 0.99])
+    assert (
+        picture.alt
+        == describe_fall([1.0, 0.98, 0.5], [1.0, 0.98, 0.97])
+        == (
+            "Exact match while 2 heads that are harmless alone are removed one after another: from 100% to 50%, with "
+            "the largest fall (48 points) at head 2. Their single losses would add up to 97%."
+        )
+    )
+    assert "removed together" in picture.svg
+    with pytest.raises(ValueError, match="3 shares for 1 heads"):
+        draw_fall([1.0, 0.98, 0.5], [0.98])
+
+
+def test_the_explorer_takes_known_shares_of_all_heads_only(translator):
+    pairs = [(english(n), german(n)) for n in (7, 77_777)]
+    alone = dict.fromkeys(heads_of(translator.model), 0.5)
+    explorer = head_removal_explorer(translator, pairs, alone=alone)
+    assert {head["share"] for head in explorer.controls["removed"].heads} == {0.5}
+    alone.popitem()
+    with pytest.raises(ValueError, match="alone names 11 heads"):
+        head_removal_explorer(translator, pairs, alone=alone)
 
 
 def test_one_number_and_the_pairs_are_translated_together(translator):

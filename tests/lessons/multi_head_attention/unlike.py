@@ -85,7 +85,23 @@ class ProjectionsOfTheFirstSentence(ProjectionsAllZero):
         return torch.stack([layer(x[:1]) for layer in self.heads], 1).expand(len(x), -1, -1, -1)
 
 
+def order_by_the_largest_difference(shares):
+    """Removes by the largest single entry of the difference, in place of its squares."""
+    gone, left = [], list(range(len(shares)))
+    while left:
+        gone.append(min(left, key=lambda h: shares[[*gone, h]].sum(0).abs().max().item()))
+        left.remove(gone[-1])
+    return gone
+
+
+def shares_without_the_second_sentence(z, W_o):
+    H, K = z.shape[1], z.shape[3]
+    return z[:1].expand_as(z).transpose(0, 1) @ W_o.reshape(H, 1, K, -1)
+
+
 UNLIKE = {
+    "head_shares": named(shares_without_the_second_sentence),
+    "removal_order": named(order_by_the_largest_difference),
     "split_heads": {
         "always_two": lambda x, H: x.reshape(*x.shape[:2], 2, -1).transpose(1, 2).reshape(len(x), H, x.shape[1], -1),
     },

@@ -150,8 +150,8 @@ multi = Exercise(
     "multi_head",
     title="All heads at once",
     goal="Write multi-head self-attention without a loop, a mask or biases. x is (B, T, D) and every matrix (D, D). "
-    "Project x, split the three results into H heads, attend in each head with scores divided by √K, join, and "
-    "multiply by W_o. Return (B, T, D). A head's numbers are neighbours, head 0 first.",
+    "Project x, split the three results into H heads, attend in each head with scores divided by √d_k (d_k is K), "
+    "join, and multiply by W_o. Return (B, T, D). A head's numbers are neighbours, head 0 first.",
     difficulty=2,
     minutes=10,
     inline=True,
@@ -225,7 +225,7 @@ _SAYS = {
 }
 _SAYS_OF_GROUPS = {
     "scaled_by_whole_width": "You divided by √D. Queries and shared keys have the width K = D / H of one head, so "
-    "divide by √K.",
+    "divide by √d_k, the root of K.",
     "softmax_over_heads": "Your softmax runs over the query heads. Each of them has weights of its own, which sum to "
     "1 over the keys.",
     "cut_by_view": "You cut queries, keys or values into heads by view alone: without a transpose, a head has numbers "
@@ -238,8 +238,18 @@ _SAYS_OF_GROUPS = {
 multi.add_mistakes({name: (_SAYS[name], answer) for name, answer in _PARTS.items()})
 multi.add_mistakes(
     {
+        "keys_ask": (
+            "You multiplied the keys by the turned queries, k @ q.mT: a row of your scores belongs to a key. It should "
+            "belong to a query: q @ k.mT.",
+            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_k, W_q, W_v, W_o, H),
+        ),
+        "features_and_heads_confused": (
+            "You joined the heads with features before heads, so that the heads take turns. Bring positions before "
+            "heads, transpose(1, 2), and flatten the last two.",
+            partial(_by_parts, join=lambda z: z.permute(0, 2, 3, 1).flatten(2)),
+        ),
         "unscaled": (
-            "Your scores are √K times too large: the division by √K is missing.",
+            "Your scores are √d_k times too large: the division by √d_k, the root of K, is missing.",
             partial(_by_parts, width=1),
         ),
         "one_head_of_full_width": (
@@ -377,8 +387,8 @@ grouped = Exercise(
     hints=(
         "Split Q into H heads, K and V into G, each of width D / H. What must be repeated so that every query head "
         "has its keys?",
-        "repeat_interleave(H // G, dim=1) repeats each head in place: 0 0 1 1. Scale by √K, the width of a head, and "
-        "let the softmax run over the keys.",
+        "repeat_interleave(H // G, dim=1) repeats each head in place: 0 0 1 1. Divide by √d_k, the root of K, and let "
+        "the softmax run over the keys.",
         "Join by transpose(1, 2).flatten(2), and only then multiply by W_o.",
     ),
 )
@@ -573,6 +583,152 @@ count.add_mistakes(
     }
 )
 
+# --- pruning, in two steps -------------------------------------------------------------------------------------------
+
+shares_of_heads = Exercise(
+    "head_shares",
+    title="Prune a layer, step 1 of 2",
+    goal="Joining the heads and multiplying by W_o is a sum: every head adds a share of its own. z (B, H, T, K) holds "
+    "the heads' results, and W_o is (H·K, D). Return the shares of all heads, (H, B, T, D). Their sum over the "
+    "heads is the layer's output.",
+    difficulty=2,
+    minutes=6,
+    source="Elhage et al. 2021, A mathematical framework for Transformer circuits",
+    cases=lambda: [
+        (torch.tensor([[[[1.0], [2.0]], [[3.0], [5.0]]]]), torch.tensor([[1.0, 10.0], [2.0, 7.0]])),
+        random_tensors((2, 4, 3, 2), (8, 8), seed=21),
+        random_tensors((1, 3, 5, 2), (6, 6), seed=22),
+    ],
+    hints=(
+        "Which rows of W_o does head h meet, once the heads lie side by side?",
+        "W_o.reshape(H, K, D) holds the piece of each head. Bring the heads of z to the front, too.",
+        "z.transpose(0, 1) @ W_o.reshape(H, 1, K, -1): the 1 stands where z has its batch.",
+    ),
+)
+
+
+@shares_of_heads.solution
+def head_shares(z, W_o):
+    """The shares (H, B, T, D) of heads z (B, H, T, K) in the output, for W_o (H·K, D)."""
+    _, H, _, K = z.shape
+    return z.transpose(0, 1) @ W_o.reshape(H, 1, K, -1)
+
+
+shares_of_heads.add_mistakes(
+    {
+        "rows_in_turn": (
+            "You gave each head every H-th row of W_o. A head's numbers lie side by side, so it meets K rows that are "
+            "neighbours.",
+            lambda z, W_o: z.transpose(0, 1) @ W_o.reshape(z.shape[3], z.shape[1], 1, -1).permute(1, 2, 0, 3),
+        ),
+        "first_piece_for_all": (
+            "You multiplied every head by the first K rows of W_o. These belong to head 0; each head has K rows of its "
+            "own.",
+            lambda z, W_o: z.transpose(0, 1) @ W_o[: z.shape[3]],
+        ),
+        "columns_of_the_matrix": (
+            "You cut W_o by its columns. The joined heads are multiplied from the left, so head h meets K rows of W_o.",
+            lambda z, W_o: head_shares(z, W_o.T),
+        ),
+        "divided_among_heads": (
+            "You divided by the number of heads. Nothing is averaged here: the shares themselves add up to the output.",
+            lambda z, W_o: head_shares(z, W_o) / z.shape[1],
+        ),
+        "running_sums": (
+            "You added up the shares as you went: your last entry is the whole output. Return each share by itself.",
+            lambda z, W_o: head_shares(z, W_o).cumsum(0),
+        ),
+        "last_head_first": (
+            "Your heads are in reverse order: entry 0 holds the share of the last head.",
+            lambda z, W_o: head_shares(z, W_o).flip(0),
+        ),
+    }
+)
+
+removal = Exercise(
+    "removal_order",
+    title="Prune a layer, step 2 of 2",
+    goal="shares (H, B, T, D), from step 1, add up to a layer's full output. Take heads out one after another until "
+    "none is left. The next to go is always the head whose removal, with all that went before it, leaves the remaining "
+    "sum nearest to the full output (least sum of squared differences). Return the heads' numbers as a list, the first "
+    "to go first.",
+    difficulty=3,
+    minutes=12,
+    source="greedy removal by what it changes: Michel et al. 2019 rank heads once, here each removal is measured anew",
+    cases=lambda: [
+        (torch.tensor([3.0, 1.0, -3.8, 2.0]).reshape(4, 1, 1, 1),),
+        (_with_a_pair(5, seed=0),),
+        (_with_a_pair(6, seed=4),),
+    ],
+    tolerance=1e-9,
+    hints=(
+        "What is missing from the full output when some heads are gone? Exactly the sum of their shares.",
+        "Keep two lists: the heads that are gone and those that are left. For each one left, add its share to the sum "
+        "of those that are gone, and square.",
+        "min(left, key=lambda h: shares[[*gone, h]].sum(0).square().sum()) is the next to go.",
+    ),
+)
+
+
+def _with_a_pair(H, seed):
+    """Random shares (H, 2, 3, 4), in which heads 0 and 2 nearly cancel each other and are large."""
+    (shares,) = random_tensors((H, 2, 3, 4), seed=seed)
+    shares = shares * torch.linspace(0.6, 1.6, H).view(H, 1, 1, 1)
+    shares[0] = 1.2 * shares[2] * -1 + 0.05
+    return shares
+
+
+@removal.solution
+def removal_order(shares):
+    """Head numbers, the first to go first, for shares (H, B, T, D): each changes the sum as little as can be."""
+    gone, left = [], list(range(len(shares)))
+    while left:
+        head = min(left, key=lambda h: shares[[*gone, h]].sum(0).square().sum().item())
+        left.remove(head)
+        gone.append(head)
+    return gone
+
+
+def _greedy(shares, cost):
+    """Heads in the order of the least cost(shares, gone with the candidate)."""
+    gone, left = [], list(range(len(shares)))
+    while left:
+        gone.append(min(left, key=lambda h: float(cost(shares, [*gone, h]))))
+        left.remove(gone[-1])
+    return gone
+
+
+removal.add_mistakes(
+    {
+        "ranked_once": (
+            "You ranked the heads once, by what each changes alone. Two heads may cancel or replace each other, so the "
+            "loss must be measured again after every removal, with those that are gone already.",
+            lambda shares: shares.flatten(1).square().sum(1).argsort().tolist(),
+        ),
+        "most_needed_first": (
+            "You take out the head that changes the output most. The one that changes it least goes first.",
+            lambda shares: _greedy(shares, lambda s, gone: -s[gone].sum(0).square().sum()),
+        ),
+        "backwards": (
+            "Your list begins with the last head to go. The first to go comes first.",
+            lambda shares: removal_order(shares)[::-1],
+        ),
+        "smallest_rest": (
+            "You keep what remains small. It should stay near the full output, so measure their difference.",
+            lambda shares: _greedy(shares, lambda s, gone: (s.sum(0) - s[gone].sum(0)).square().sum()),
+        ),
+        "signs_cancel": (
+            "You added up the differences without squaring them, so that positive and negative ones cancel.",
+            lambda shares: _greedy(shares, lambda s, gone: s[gone].sum().abs()),
+        ),
+        "places_of_heads": (
+            "You returned for each head at which place it goes. Return the heads themselves, in the order of their "
+            "removal.",
+            lambda shares: torch.tensor(removal_order(shares)).argsort().tolist(),
+        ),
+    }
+)
+
 
 QUIZ = [
     Question(
@@ -620,7 +776,7 @@ QUIZ = [
             Choice("The head did nothing", "Another may do the same work: removed together, they may be missed."),
             Choice(
                 "The other heads can be removed as well",
-                "Each was removed alone. All four of the last cross-attention cost over 20 points.",
+                "Each was removed alone. Without all four of the last cross-attention, about half of ours are right.",
             ),
             Choice("By itself it is not needed", "That is all that was measured.", right=True),
         ),
@@ -632,7 +788,7 @@ QUIZ = [
             Choice(
                 "Yes, that is what attention is", "The weight says how much was taken, not what it changed further on."
             ),
-            Choice("Never", "The two do go together: their correlation was above 0.6 in the translator."),
+            Choice("Never", "The two do go together: in our run weight and effect had a correlation of 0.88."),
         ),
     ),
 ]

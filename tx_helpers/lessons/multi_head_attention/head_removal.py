@@ -10,7 +10,7 @@ removes the head. The explorer has a button for each head, which shows the exact
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import combinations, groupby
+from itertools import combinations, groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,9 +22,10 @@ from torch import nn
 
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.attention import MultiHeadAttention
+from tx_helpers.show.charts import Panel, line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, ORANGE, box, card, shape, sheet, words
+from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, ORANGE, box, card, line, shape, sheet, words
 from tx_helpers.text.data import text_pairs
 from tx_helpers.text.number_words import english, german
 from tx_helpers.widgets.scripts import script
@@ -99,6 +100,16 @@ def match_without(translator: Translator, heads: Iterable[Head], pairs: Sequence
         return translator.exact_match(pairs, max_new_tokens=_most_tokens(pair[-1] for pair in pairs))
 
 
+def match_each(translator: Translator, pairs: Sequence[tuple]) -> dict[Head, float]:
+    """The exact match of these pairs without each head, one at a time."""
+    return {head: match_without(translator, [head], pairs) for head in heads_of(translator.model)}
+
+
+def match_in_turn(translator: Translator, heads: Sequence[Head], pairs: Sequence[tuple]) -> list[float]:
+    """The exact match with all heads, without the first of these, without the first two, and so on, (N + 1)."""
+    return [match_without(translator, heads[:count], pairs) for count in range(len(heads) + 1)]
+
+
 def _most_tokens(targets: Iterable[str]) -> int:
     """The words of the longest target, and its <eos>."""
     return max(len(target.split()) for target in targets) + 1
@@ -141,14 +152,14 @@ def draw(seen: Damaged) -> Svg:
         words(24, 32, f"{seen.number:,}: {english(seen.number)}", size=16, font_weight="bold"),
         words(WIDTH - 24, 162, f"{len(seen.removed)} of {seen.count} heads removed", fill=MUTED, anchor="end"),
     ]
-    for y, label, line in ((54, "should be", expected), (104, "writes", written)):
+    for y, label, row in ((54, "should be", expected), (104, "writes", written)):
         parts.append(words(24, y + 22, label, fill=MUTED))
-        if not line:
+        if not row:
             parts.append(words(112, y + 22, "nothing", fill=MUTED, font_style="italic"))
-        step = min(92, (WIDTH - 136) / max(1, len(line)))
-        for place, word in enumerate(line):
+        step = min(92, (WIDTH - 136) / max(1, len(row)))
+        for place, word in enumerate(row):
             same = place < len(expected) and word == expected[place]
-            colour = GREY if line is expected else BLUE if same else ORANGE
+            colour = GREY if row is expected else BLUE if same else ORANGE
             parts.append(box(112 + place * step, y, step - 6, 34, word, colour, size=12))
     mark, ink = ("✓ right", GREEN.shade) if seen.right else ("✗ wrong", ORANGE.shade)
     parts.append(words(112, 162, mark, fill=ink, font_weight="bold"))
@@ -159,7 +170,48 @@ def draw(seen: Damaged) -> Svg:
     return card(WIDTH, HEIGHT, parts, describe(seen))
 
 
+def draw_fall(together: Sequence[float], alone: Sequence[float]) -> Svg:
+    """Exact match (N + 1) after removing 0 … N heads in turn, beside the sum of the single losses.
+
+    alone: the exact match (N) without each of these heads by itself.
+    """
+    if len(together) != len(alone) + 1:
+        raise ValueError(f"draw_fall: {len(together)} shares for {len(alone)} heads, expected one more than heads")
+    expected = [together[0]]
+    for share in alone:
+        expected.append(max(0.0, expected[-1] - (together[0] - share)))
+    counts = list(range(len(together)))
+    lines = {"if each cost what it costs alone": (counts, expected), "removed together": (counts, list(together))}
+    chart = line_chart(
+        lines,
+        size=(720, 260),
+        title="Heads that are harmless one at a time",
+        xlabel="heads removed",
+        ylabel="exact match",
+        ylim=(0, 1),
+        dots=True,
+        legend=False,
+    )
+    below = []  # the legend: above, it would cover the curve that stays high
+    for x, name, colour, dash in zip((170, 440), lines, (BLUE, ORANGE), (None, "6 3"), strict=True):
+        below.append(line(x, 272, x + 30, 272, colour.full, stroke_width=2, stroke_dasharray=dash))
+        below.append(words(x + 38, 277, name))
+    chart = Panel((720, 286), chart.body + "".join(below))
+    return side_by_side([chart], alt=describe_fall(together, expected))
+
+
 # --- describe ---------------------------------------------------------------------------------------------------------
+def describe_fall(together: Sequence[float], expected: Sequence[float]) -> str:
+    """How far the exact match falls, where it falls most, and what the heads' single losses would add up to."""
+    drops = [before - after for before, after in pairwise(together)]
+    worst = max(range(len(drops)), key=drops.__getitem__) + 1
+    return (
+        f"Exact match while {len(drops)} heads that are harmless alone are removed one after another: from "
+        f"{together[0]:.0%} to {together[-1]:.0%}, with the largest fall ({100 * drops[worst - 1]:.0f} points) at head "
+        f"{worst}. Their single losses would add up to {expected[-1]:.0%}."
+    )
+
+
 def describe(seen: Damaged) -> str:
     """Which heads are removed, what is written, and how many numbers are still right."""
     names = "; ".join(map(str, seen.removed[:3])) + ("; …" if len(seen.removed) > 3 else "")
@@ -203,15 +255,20 @@ def _of_one_attention(heads: Iterable[Head]) -> list[list]:
     return [[], *(list(some) for row in rows for count in range(1, len(row) + 1) for some in combinations(row, count))]
 
 
-def head_removal_explorer(translator: Translator, pairs: Sequence[tuple], number: int = 421) -> Explore:
+def head_removal_explorer(
+    translator: Translator, pairs: Sequence[tuple], number: int = 421, *, alone: Mapping[Head, float] | None = None
+) -> Explore:
     """Buttons that remove heads, and a number to translate without them.
 
-    pairs: (…, source, target), as `number_pairs` gives them; all of them are translated again at every click.
+    pairs  (…, source, target), as `number_pairs` gives them; all of them are translated again at every click
+    alone  their exact match without each head (`match_each`), where it is known already
     """
     check_types("head_removal_explorer", Translator, translator=translator)
     pairs = text_pairs("head_removal_explorer", pairs)
     check_numbers("head_removal_explorer", least=0, most=999_999, whole=True, number=number)
-    shares = {head: match_without(translator, [head], pairs) for head in heads_of(translator.model)}
+    shares = match_each(translator, pairs) if alone is None else dict(alone)
+    if list(shares) != heads_of(translator.model):
+        raise ValueError(f"head_removal_explorer: alone names {len(shares)} heads, expected those of `heads_of`")
     see = lru_cache(maxsize=256)(lambda removed, number: damaged(translator, removed, number, pairs))
 
     def picture(removed: list, number: int) -> Svg:

@@ -1,12 +1,8 @@
 // The colours of a weight, pictures of weights, and whether the page is dark.
 
-const STOPS = ["00224e", "123570", "3b496c", "575d6d", "707173", "8a8678", "a59c74", "c3b369", "e1cc55", "fee838"]
-  .map((hex) => [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16)));
-const CIVIDIS = Uint32Array.from({ length: 256 }, (_, level) => { // as a canvas keeps them: alpha, blue, green, red
-  const at = level / 255 * (STOPS.length - 1), low = Math.min(Math.floor(at), STOPS.length - 2);
-  const [red, green, blue] = STOPS[low].map((c, i) => Math.round(c + (at - low) * (STOPS[low + 1][i] - c)));
-  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
-});
+/** A weight is gold, as opaque as it is large (256 levels), on the paper of whatever theme: the one look of attention,
+ * WEIGHT.full of tx_helpers/show/shapes.py. Packed as a canvas keeps them: alpha, blue, green, red. */
+const GOLD = Uint32Array.from({ length: 256 }, (_, level) => ((level << 24) | (0x00 << 16) | (0x9f << 8) | 0xe6) >>> 0);
 
 /** A picture of the weights, at most `size` cells a side: a cell is the strongest of those it stands for. */
 function paint(canvas, weights, T, S, size) {
@@ -18,7 +14,7 @@ function paint(canvas, weights, T, S, size) {
     }
   }
   const image = new ImageData(columns, rows), cells = new Uint32Array(image.data.buffer);
-  for (let i = 0; i < cells.length; i++) cells[i] = CIVIDIS[Math.min(255, Math.round(strongest[i] * 255))];
+  for (let i = 0; i < cells.length; i++) cells[i] = GOLD[Math.min(255, Math.round(strongest[i] * 255))];
   canvas.width = columns;
   canvas.height = rows;
   canvas.getContext("2d").putImageData(image, 0, 0);

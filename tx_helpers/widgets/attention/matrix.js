@@ -22,11 +22,28 @@ function drawMatrix(view) {
   const small = make("canvas"); // a pixel a cell
   paint(small, weights, T, S, 4096);
   pen.drawImage(small, left, top, S * cell, T * cell);
+  drawGrid(pen, T, S, geometry, getComputedStyle(root).getPropertyValue("--tx-grid"), named);
   if (!named) return;
   pen.font = font;
   pen.fillStyle = getComputedStyle(root).color;
   pen.textBaseline = "middle";
   writeNames(pen, queries, keys, geometry);
+}
+
+/** The edge of the matrix and, where there is room, of its cells: without it a row of zeros could not be seen. */
+function drawGrid(pen, T, S, { left, top, cell }, colour, cells) {
+  pen.strokeStyle = colour;
+  pen.lineWidth = 1;
+  pen.beginPath();
+  for (let t = 0; t <= T; t += cells ? 1 : T) {
+    pen.moveTo(left, top + t * cell);
+    pen.lineTo(left + S * cell, top + t * cell);
+  }
+  for (let s = 0; s <= S; s += cells ? 1 : S) {
+    pen.moveTo(left + s * cell, top);
+    pen.lineTo(left + s * cell, top + T * cell);
+  }
+  pen.stroke();
 }
 
 function writeNames(pen, queries, keys, { left, top, cell }) {
@@ -44,6 +61,7 @@ function writeNames(pen, queries, keys, { left, top, cell }) {
 
 function drawBand({ attention: { queries, keys }, state: { side, token }, geometry: { left, top, cell }, parts: { band } }) {
   band.style.display = token < 0 ? "none" : "";
+  band.style.borderColor = `var(--tx-${side})`; // a query's row orange, a key's column blue
   const box = side === "query" ? [left, top + token * cell, keys.length * cell, cell]
     : [left + token * cell, top, cell, queries.length * cell];
   ["left", "top", "width", "height"].forEach((edge, i) => { band.style[edge] = `${box[i]}px`; });

@@ -4,12 +4,12 @@ const ROW = 22; // height of a token, in pixels
 const CSS = `
 .tx-attention { --tx-back: var(--jp-layout-color0, #fff); --tx-ink: var(--jp-content-font-color1, #1a1a1a);
   --tx-quiet: #555; --tx-edge: #767676; --tx-line: #a16f00; --tx-pick: #fff0c2; --tx-mark: #c04a00;
-  --tx-query: #9a4400; --tx-key: #00527f;
+  --tx-grid: #cbd2d9; --tx-query: #9a4400; --tx-key: #00527f;
   background: var(--tx-back); color: var(--tx-ink); padding: 8px; box-sizing: border-box; max-width: 100%;
   font: 13px/1.4 var(--jp-ui-font-family, system-ui, sans-serif); }
 .tx-attention.tx-dark { --tx-back: var(--jp-layout-color0, #111); --tx-ink: var(--jp-content-font-color1, #f2f2f2);
   --tx-quiet: #bbb; --tx-edge: #8c8c8c; --tx-line: #e69f00; --tx-pick: #4a3b00; --tx-mark: #ffa24d;
-  --tx-query: #ffb27a; --tx-key: #8cc8f0; color-scheme: dark; }
+  --tx-grid: #47525d; --tx-query: #ffb27a; --tx-key: #8cc8f0; color-scheme: dark; }
 .tx-attention :focus-visible { outline: 2px solid var(--tx-mark); outline-offset: 1px; }
 .tx-attention .tx-controls { display: flex; flex-wrap: wrap; gap: 6px 18px; align-items: center; min-height: 32px; }
 .tx-attention .tx-switch { display: inline-flex; flex-wrap: wrap; gap: 0 6px; align-items: center; }
@@ -42,8 +42,9 @@ const CSS = `
 .tx-attention .tx-heads button { padding: 0; border: 2px solid transparent; border-radius: 3px; background: none;
   line-height: 0; cursor: pointer; }
 .tx-attention .tx-heads button[aria-pressed=true] { border-color: var(--tx-mark); }
-.tx-attention .tx-heads canvas { width: 100%; height: 100%; image-rendering: pixelated; display: block; }
+.tx-attention .tx-heads canvas { width: 100%; height: 100%; image-rendering: pixelated; display: block;
+  outline: 1px solid var(--tx-grid); }
 .tx-attention .tx-heads span { color: var(--tx-quiet); text-align: center; }
 .tx-attention .tx-all { max-height: 16rem; }
-.tx-attention .tx-band { position: absolute; pointer-events: none; box-sizing: border-box; border: 2px solid #d55e00; }
+.tx-attention .tx-band { position: absolute; pointer-events: none; box-sizing: border-box; border: 2px solid var(--tx-query); }
 `;

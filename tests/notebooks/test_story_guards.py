@@ -129,7 +129,7 @@ def test_a_long_core_path_has_a_place_to_stop():
     ("source", "printed", "finding"),
     [
         ("print(f'{gap:.2f}')", "gap 0.05 (below 0.2)", "prints a band or a bound"),
-        ("print(f'{gap:.2f}')", "rotary rises by more than 0.4 nats", "prints a band or a bound"),
+        ("print(f'{gap:.2f}')", "logits of both: gap below 1e-10", "prints a band or a bound"),
         ("print(f'{gap:.2f}')", "right on between 2 and 35 %", "prints a band or a bound"),
         ("print('each is right on 80 % of the texts')", "", "prints a constant"),
         ("print(f'{gap:.2f}')", "gap 0.05", ""),

@@ -30,10 +30,10 @@ MAX_CELLS = 60
 MAX_WORDS = 2_500
 MAX_OPENING = 40  # words beside the heading of an optional section: they are in sight while it is folded
 MAX_WAITING = 3  # cells between a question and its finding
-# "0.03 (below 0.2)", "after (bound)", "more than 0.4 nats", "between 2 and 35 %"
+# "0.03 (below 0.2)", "after (bound)", "a gap below 1e-10", "between 2 and 35 %"
 BAND = re.compile(
     r"\((?:all |both )?(?:below|above|under|over|at least|at most|less than|more than|within|bound)\b"
-    r"|\b(?:less|more|fewer) than [\d.]|\bbetween [\d.]+ and [\d.]|\b(?:below|above) \d+e-"
+    r"|\bbetween [\d.]+ and [\d.]|\b(?:below|above) \d+e-"
 )
 MAX_TRUE = 0.1  # of all printed lines
 

@@ -44,8 +44,8 @@ def test_a_question_and_its_finding_are_stored_as_text_and_as_a_folded_form():
     [
         (87, "%", "It is 87 %."),
         (0.25, "", "It is 0.25."),
-        ((85, 95), "%", "It lies between 85 % and 95 %."),
-        ([1, 2.5], "", "It lies between 1 and 2.5."),
+        ((85, 95), "%", "Any answer from 85 % to 95 % counts as right."),
+        ([1, 2.5], "", "Any answer from 1 to 2.5 counts as right."),
     ],
 )
 def test_a_number_or_a_range_is_said_with_its_unit(right, unit, sentence):

@@ -9,7 +9,7 @@ WORDS = f"Which `T`? {HOSTILE}"
 QUESTION = {"key": "hot", "question": WORDS, "choices": ["low", HOSTILE], "unit": "", "answer": None}
 FINDING = {"key": "hot", "finding": "The answer is “low”.", "right": "low", "text": "Since `T` is 0.", "unit": ""}
 NUMBER = {"key": "share", "question": "How many?", "choices": [], "unit": "%", "answer": None}
-SHARE = {"key": "share", "finding": "It lies between 15 % and 35 %.", "right": [15, 35], "text": "So.", "unit": "%"}
+SHARE = {"key": "share", "finding": "Any answer from 15 % to 35 % counts as right.", "right": [15, 35], "text": "So.", "unit": "%"}
 SAVED = "window.saved"
 
 
@@ -64,8 +64,8 @@ def test_the_keyboard_answers_and_asks_for_the_finding(bare_page):
 @pytest.mark.parametrize(
     ("typed", "begins"),
     [
-        ("40", "You said 40 %. It lies between 15 % and 35 %."),
-        ("15", "✓ You said 15 %. It lies between 15 % and 35 %."),
+        ("40", "You said 40 %. Any answer from 15 % to 35 % counts as right."),
+        ("15", "✓ You said 15 %. Any answer from 15 % to 35 % counts as right."),
         ("0.5", "You said 0.5 %. It lies"),
     ],
 )

@@ -50,7 +50,8 @@ STYLE = """
 .tx-finding .tx-beginning { font-weight: bold; }
 .jp-Cell[data-tx-output="waits"] > .jp-Cell-outputWrapper > * { display: none; }
 .jp-Cell[data-tx-output="waits"]:not(.jp-mod-noOutputs) > .jp-Cell-outputWrapper::after {
-  content: "Waits for your prediction above."; font-style: italic; padding: 6px 14px; color: var(--jp-ui-font-color1); }
+  content: "Waits for your prediction above."; font-style: italic; color: var(--jp-ui-font-color1);
+  padding: 6px 14px 6px calc(var(--jp-cell-prompt-width, 64px) + 14px); }
 """
 _asked: dict[str, "Prediction"] = {}  # so that a cell that is run again shows the question that its finding knows
 
@@ -122,7 +123,7 @@ class Prediction(_Shown):
                 "since the question has no choices"
             )
         low, high = (f"{float(end):.6g} {self.unit}".strip() for end in ends)
-        sentence = f"It is {low}." if low == high else f"It lies between {low} and {high}."
+        sentence = f"It is {low}." if low == high else f"Any answer from {low} to {high} counts as right."
         return sentence, [float(end) for end in ends]
 
     def _html(self) -> str:

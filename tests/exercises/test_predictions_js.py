@@ -9,7 +9,8 @@ WORDS = f"Which `T`? {HOSTILE}"
 QUESTION = {"key": "hot", "question": WORDS, "choices": ["low", HOSTILE], "unit": "", "answer": None}
 FINDING = {"key": "hot", "finding": "The answer is “low”.", "right": "low", "text": "Since `T` is 0.", "unit": ""}
 NUMBER = {"key": "share", "question": "How many?", "choices": [], "unit": "%", "answer": None}
-SHARE = {"key": "share", "finding": "Any answer from 15 % to 35 % counts as right.", "right": [15, 35], "text": "So.", "unit": "%"}
+IN_RANGE = "Any answer from 15 % to 35 % counts as right."
+SHARE = {"key": "share", "finding": IN_RANGE, "right": [15, 35], "text": "So.", "unit": "%"}
 SAVED = "window.saved"
 
 
@@ -64,8 +65,8 @@ def test_the_keyboard_answers_and_asks_for_the_finding(bare_page):
 @pytest.mark.parametrize(
     ("typed", "begins"),
     [
-        ("40", "You said 40 %. Any answer from 15 % to 35 % counts as right."),
-        ("15", "✓ You said 15 %. Any answer from 15 % to 35 % counts as right."),
+        ("40", f"You said 40 %. {IN_RANGE}"),
+        ("15", f"✓ You said 15 %. {IN_RANGE}"),
         ("0.5", "You said 0.5 %. It lies"),
     ],
 )

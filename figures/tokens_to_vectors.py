@@ -53,7 +53,7 @@ def draw() -> Canvas:
         canvas.text(TABLE - 74, y + 13, token, size=SMALL, colour=INK if bold else MUTED, bold=bold)
         draw_row(canvas, TABLE, y, i, pale=not bold)
     canvas.box(28, 458, 744, 44, fill=GREEN.tint, stroke=GREEN.full)
-    canvas.text(44, 485, "Nothing is computed here: a row is fetched. In training only fetched rows get a gradient.")
+    canvas.text(44, 485, "Nothing is computed here: a row is fetched.")
     return canvas
 
 

@@ -49,9 +49,9 @@ def _table(title: str, mask: Tensor, queries: Sequence[str], keys: Sequence[str]
     for s, key in enumerate(keys):
         turned = f"translate({LEFT + CELL * (s + 0.5) + 2:.0f},{TOP - 8}) rotate(-45)"
         parts.append(words(0, 0, key, size=12.5, transform=turned))
-    for cells, fill in ((mask, WHITE), (~mask, MUTED)):  # one path each, which keeps the drawing small
+    for cells, fill in ((mask, WHITE), (~mask, GRID)):  # one path each, which keeps the drawing small
         corners = [f"M{LEFT + CELL * s},{TOP + CELL * t}h25v25h-25z" for t, s in cells.nonzero().tolist()]
-        parts.append(shape("path", d="".join(corners), fill=fill, stroke=GRID))
+        parts.append(shape("path", d="".join(corners), fill=fill, stroke=MUTED, stroke_width=0.5))
     for t, (query, row) in enumerate(zip(queries, mask.tolist(), strict=True)):
         middle = TOP + CELL * (t + 0.5) + 3
         parts.append(words(LEFT - 8, middle, query, size=12.5, anchor="end"))

@@ -37,8 +37,8 @@ MOVES = {
         Move("Bias b", r"it always fires\.", mouse="drag"),
     ),
     "superposition": (
-        Move("Features n", r"^9 features in 8 dimensions, spread apart: largest overlap", keys=("ArrowRight",)),
-        Move("Directions", r"^9 features in 8 dimensions, random: ", mouse="choose:random"),
-        Move("Features n", r"^50 features in 8 dimensions, random: .* 0% with 1 on", mouse="drag"),
+        Move("Features n", r"^6 features in 2 dimensions, spread apart: largest overlap", keys=("ArrowRight",)),
+        Move("Directions", r"^6 features in 2 dimensions, random: ", mouse="choose:random"),
+        Move("Features n", r"^50 features in 2 dimensions, random: .* 0% with 1 on", mouse="drag"),
     ),
 }

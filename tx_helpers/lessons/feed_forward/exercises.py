@@ -159,7 +159,7 @@ gated = Exercise(
     "swiglu",
     title="A gate for each unit",
     goal="Compute the gated network of Llama for x (T, D), W_gate and W_up (D, F), W_down (F, D). The gate is SiLU(z) "
-    "= z · σ(z) of x W_gate; it multiplies x W_up, unit by unit. There are no biases.",
+    "= z · sigmoid(z) of x W_gate; it multiplies x W_up, unit by unit. There are no biases.",
     difficulty=2,
     minutes=6,
     formula=r"\left(\operatorname{SiLU}(xW_{gate}) \odot xW_{up}\right)W_{down}",
@@ -195,11 +195,11 @@ gated.add_mistakes(
             lambda x, W_gate, W_up, W_down: swiglu(x, W_up, W_gate, W_down),
         ),
         "sigmoid_gate": (
-            "Your gate is a sigmoid alone, between 0 and 1 (that is GLU). SiLU is z · σ(z).",
+            "Your gate is a sigmoid alone, between 0 and 1 (that is GLU). SiLU is z · sigmoid(z).",
             lambda x, W_gate, W_up, W_down: ((x @ W_gate).sigmoid() * (x @ W_up)) @ W_down,
         ),
         "gelu_gate": (
-            "Your gate is a GELU (that is GEGLU, equation 5 of the same paper). SiLU is z · σ(z).",
+            "Your gate is a GELU (that is GEGLU, equation 5 of the same paper). SiLU is z · sigmoid(z).",
             lambda x, W_gate, W_up, W_down: (F.gelu(x @ W_gate) * (x @ W_up)) @ W_down,
         ),
         "added": (
@@ -309,6 +309,18 @@ norm.add_mistakes(
                 (x - x.mean(-1, True)) / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5) * gain + bias
             ),
         ),
+        "over_everything": (
+            "You took one mean and one variance over the whole tensor. Each position has its own: dim=-1, keepdim.",
+            lambda x, gain, bias: _normed(x, gain, bias, dims=(0, 1, 2)),
+        ),
+        "bias_forgotten": (
+            "The bias is missing: after the gain, LayerNorm adds a learned number to each feature.",
+            lambda x, gain, bias: _normed(x, gain, torch.zeros_like(bias)),
+        ),
+        "gain_forgotten": (
+            "The gain is missing: LayerNorm multiplies each feature by a learned number before it adds the bias.",
+            lambda x, gain, bias: _normed(x, torch.ones_like(gain), bias),
+        ),
         "shifted_first": (
             "You added the bias before you multiplied by the gain, so the gain scales the bias, too.",
             lambda x, gain, bias: _normed(x, torch.ones_like(gain), bias) * gain,
@@ -321,13 +333,13 @@ norm.add_mistakes(
 root = Exercise(
     "rms_norm_by_hand",
     title="RMSNorm, head by head",
-    goal="Recent models normalise the queries of every head before they compute the scores. x is (T, D) with D = H·K; "
-    "the K features of a head are neighbours. Divide them by the root of the mean of their own squares, then multiply "
-    "by gain (K,), which all heads share. Add ε = 1e-5 to the mean of the squares. K is the length of gain. Return "
-    "(T, D).",
+    goal="Recent models normalise the queries of every head before they compute the scores. x is (T, D) and holds H "
+    "heads, each of the width d_k (in code K); the features of a head are neighbours. Divide them by the root of the "
+    "mean of their own squares, then multiply by gain (K,), which all heads share. Add ε = 1e-5 to the mean of the "
+    "squares. d_k is the length of gain. Return (T, D).",
     difficulty=2,
     minutes=7,
-    formula=r"\frac{x}{\sqrt{\frac1K\sum_i x_i^2+\epsilon}}\odot g\ \text{ for the } K \text{ numbers of a head}",
+    formula=r"\frac{x}{\sqrt{\frac1{d_k}\sum_i x_i^2+\epsilon}}\odot g\ \text{ for the } d_k \text{ numbers of a head}",
     source="Zhang and Sennrich 2019, with ε added; in each head: Henry et al. 2020, with another norm",
     cases=lambda: [
         (torch.tensor([[3.0, 4.0, 6.0, 8.0]]), torch.ones(2)),
@@ -380,7 +392,8 @@ def centred(x, gain):
 root.add_mistakes(
     {
         "by_length": (
-            "You divided by the root of the sum of the squares. RMSNorm takes their mean: your result is √K too small.",
+            "You divided by the root of the sum of the squares. RMSNorm takes their mean, so your result is smaller by "
+            "the factor √d_k.",
             _divided_by(lambda heads: (heads.square().sum(-1, True) + 1e-5).sqrt()),
         ),
         "by_deviation": (

@@ -165,12 +165,12 @@ def describe(features: int, dimensions: int, at_once: int, kind: str) -> str:
 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def superposition_explorer() -> Explore:
-    """How many features, in how many dimensions, how many on at once, and which directions they have."""
+    """Features, dimensions, how many are on at once, and which directions; it opens in the plane, where all is seen."""
     return Explore(
         lambda features, dimensions, at_once, kind: draw(features, dimensions, min(at_once, features), kind),
         name="superposition",
-        features=widgets.IntSlider(8, 2, MOST, description="Features n"),
-        dimensions=widgets.IntSlider(8, 2, WIDEST, description="Dimensions D"),
+        features=widgets.IntSlider(5, 2, MOST, description="Features n"),
+        dimensions=widgets.IntSlider(2, 2, WIDEST, description="Dimensions D"),
         at_once=widgets.IntSlider(1, 1, AT_ONCE, description="On at once"),
         kind=widgets.Dropdown(options=list(KINDS), description="Directions"),
     )

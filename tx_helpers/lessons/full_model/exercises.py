@@ -440,7 +440,7 @@ start.add_mistakes(
             _drawn_twice(lambda D, K: torch.randn(D, K) / D),
         ),
         "scaled_by_head": (
-            "You scaled by the width of the head, 1/√K. But the sum in x W runs over the D numbers of x: use 1/√D.",
+            "You scaled by the width of the head, 1/√d_k. But the sum in x W runs over the D numbers of x: use 1/√D.",
             _drawn_twice(lambda D, K: torch.randn(D, K) / K**0.5),
         ),
         "xavier": (

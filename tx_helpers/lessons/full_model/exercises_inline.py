@@ -29,9 +29,9 @@ def _embedding(answer: type, vocab_size: int, d_model: int, ids: Tensor) -> dict
 embedding = Exercise(
     "Embedding",
     title="From ids to the stream",
-    goal="Write the class that turns ids (B, T) into vectors (B, T, D). __init__ begins with super().__init__(). "
+    goal="Write the class that turns ids (B, T) into vectors (B, T, D). `__init__` begins with `super().__init__()`. "
     "`tokens` is an nn.Embedding, whose numbers start with the standard deviation 1/√D: "
-    "nn.init.normal_(self.tokens.weight, std=…). forward looks the ids up, multiplies by √D, and adds the positions "
+    "`nn.init.normal_(self.tokens.weight, std=…)`. forward looks the ids up, multiplies by √D, and adds the positions "
     "0, 1, 2 …: `sinusoidal(torch.arange(T), D)` gives them as (T, D).",
     difficulty=1,
     minutes=5,
@@ -130,7 +130,7 @@ attention = Exercise(
     "merge the heads for the output matrix. The layers have names, so that weights can be copied in later.",
     difficulty=2,
     minutes=8,
-    formula=r"\mathrm{softmax}\!\left(\frac{Q K^{\mathsf T}}{\sqrt{K}}\right) V",
+    formula=r"\mathrm{softmax}\!\left(\frac{Q K^{\mathsf T}}{\sqrt{d_k}}\right) V",
     source="Vaswani et al. 2017, eq. 1, in each head; a score that the mask forbids is −∞",
     cases=lambda: [
         (4, 2, *random_tensors((1, 3, 4), (1, 3, 4), seed=1), causal_mask(3)),
@@ -193,13 +193,13 @@ class SidesSwapped(_Steps):
         return memory, x, x
 
 
-@attention.mistake("The division by √K is missing: the scores are √K too large, and the softmax too sharp.")
+@attention.mistake("The division by √d_k is missing: the scores are too large, and the softmax is too sharp.")
 class NoRoot(_Steps):
     def scale(self, q):
         return 1.0
 
 
-@attention.mistake("You divided by √D. Each head has the width K = D/H, and its scores are divided by √K.")
+@attention.mistake("You divided by √D. A head has the width d_k = D/H, so its scores are divided by √d_k.")
 class RootOfD(_Steps):
     def scale(self, q):
         return (q.shape[-1] * self.n_heads) ** -0.5

@@ -218,10 +218,11 @@ class MultiHeadAttention(nn.Module):
 
 
 def additive_attention(q: Tensor, k: Tensor, v: Tensor, *, weight: Tensor, mask: Tensor | None = None) -> Tensor:
-    """softmax_s(weightᵀ tanh(q_t + k_s)) v: scores by a small network instead of a dot product.
+    """softmax_j(tanh(q_t + k_j) · weight) v: scores by a small network instead of a dot product.
 
-    q (B, T, A) and k (B, S, A) are already projected to the width A of the network, weight (A,), v (B, S, D), mask
-    broadcastable to (B, T, S). -> (B, T, D). Source: Bahdanau et al. 2015, section 3.1 and appendix A.1.2.
+    q (B, T, A) and k (B, S, A) are already projected to the width A of the network, as rows: q = s W of the decoder's
+    states s, k = h U of the encoder's states h. weight (A,), v (B, S, D), mask broadcastable to (B, T, S).
+    -> (B, T, D). Source: Bahdanau et al. 2015, section 3.1 and appendix A.1.2, with vectors as rows.
     """
     projected = dict(q=(q, "float B T A"), k=(k, "float B S A"), weight=(weight, "float A"))
     check_tensors("additive_attention", **projected, v=(v, "float B S D"))

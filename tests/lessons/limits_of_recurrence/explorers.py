@@ -14,13 +14,12 @@ MOVES = {
     ),
     "he-or-she": (
         Move("Word", r"After word 2 of 21, 'put'\. .*GRU that looks back: she \d+ %\.", keys=("ArrowRight",)),
-        Move("Word", r"After word 14 of 21, 'in'\. .*Looking back, most weight is on 'Anna'", mouse="point:word=14"),
         Move("Play", r"After word 21 of 21, 'because'\. .*: she (9\d|100) %\. Looking back", mouse="click"),
     ),
     "signal-race": (
         Move("Step", r"After step 2, .*: recurrence 2 of 16, convolution 4 of 16, attention", keys=("ArrowRight",)),
         Move("Play", r"After step 16, .*: recurrence arrived after 16, convolution arrived", mouse="click"),
         Move("Distance", r"recurrence 16 of 17, convolution arrived after 9,", keys=("ArrowRight",)),
-        Move("Kernel width", r"kernel width 9: .* convolution arrived after 3, .* attention", mouse="drag"),
+        Move("Kernel width", r"kernel width 9: .* convolution arrived after 3, attention", mouse="drag"),
     ),
 }

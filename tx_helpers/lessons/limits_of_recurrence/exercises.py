@@ -13,8 +13,7 @@ reading = Exercise(
     "read_words",
     title="Read a sentence",
     goal="Return the states (T, D) of a recurrent layer that reads the words x (T, D), one after the other. W and U "
-    "are (D, D), b is (D,). Words and states are rows, so W stands behind the word. The state before the first word "
-    "is zero.",
+    "are (D, D), b is (D,). The state before the first word is zero.",
     difficulty=1,
     minutes=6,
     inline=True,

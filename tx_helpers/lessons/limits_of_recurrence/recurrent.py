@@ -33,8 +33,9 @@ class RecurrentTranslator(nn.Module):
     """Ids (B, S), (B, T) -> logits (B, T, V): the decoder starts from the encoder's last state.
 
     attention=False: that state is all the decoder knows of the source, however long it is: the bottleneck.
-    attention=True: at every step it also gets a weighted mean of the encoder's states, c_t = Σ_s α_ts h_s with
-    α_t = softmax_s(vᵀ tanh(W s_{t−1} + U h_s)), Bahdanau et al. 2015, eq. 5 and 6; `capture` sees it as "weights".
+    attention=True: at every step it also gets a weighted mean of the encoder's states, c_t = Σ_j α_tj h_j with
+    α_t = softmax_j(tanh(s_{t−1} W + h_j U) · v), Bahdanau et al. 2015, eq. 5 and 6, with states as rows; `capture` sees
+    α as "weights".
     """
 
     def __init__(

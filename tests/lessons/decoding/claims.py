@@ -5,10 +5,10 @@ from claims import Break, claim
 CLAIMS = [
     claim(
         "A bigger beam is better",
-        "it finds likelier texts; with a weak model they are worse",
-        "table[40, 4][2] < table[40, 1][2]",
-        Break("search(after[steps], k) for", "search(after[steps], 1) for"),
-        Break("max(row, key=lambda one: score(one, alpha)) for row in rows", "row[0]._replace(ids=[]) for row in rows"),
+        "it finds likelier and shorter texts; whether more of them are right depends on the model",
+        "assert all(four[0] > one[0] and four[1] < one[1]",
+        Break("measured(search(one, k))", "measured(search(one, 5 - k))"),
+        Break("measured(search(one, k))", "measured(search(one, 1))"),
     ),
     claim(
         "No mask is needed at inference",

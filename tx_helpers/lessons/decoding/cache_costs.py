@@ -4,10 +4,12 @@
 
 Counted are the multiplications of the matrices for one row of S positions, including the new one:
 
-    with the cache   L · (M + 2·H·K·S) + D·V          without   L · (S·M + 2·H·K·S²) + D·V
+    with the cache   N · (M + 2·H·K·S) + D·V          without   N · (S·M + 2·H·K·S²) + D·V
 
-M is the number of weights in a block's matrices. The S² counts the masked half of the scores as well, as written-out
-attention computes it. Norms, activations and the softmax are left out, and so is the memory of the embedding.
+N is the number of layers, M that of the weights in a block's matrices. The S² counts the masked half of the scores as
+well, as written-out attention computes it. The memory of the matrices is that of all of them: the blocks', the
+embedding, a table of positions where there is one, and the output layer where it is not the embedding. Norms, biases,
+activations and the softmax are left out.
 """
 
 from collections.abc import Mapping
@@ -29,7 +31,7 @@ LENGTH, KEPT = 360, BLUE.full  # of the longest bar, and the colour of what the 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
 class Costs(NamedTuple):
-    """Multiplications for one row's next token, and bytes: of the cache of all rows, and of the blocks' matrices."""
+    """Multiplications for one row's next token, and bytes: of the cache of all rows, and of all matrices."""
 
     with_cache: int
     without: int
@@ -45,16 +47,19 @@ def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
     for path, value in others.items():
         if value:
             raise ValueError(f"costs: {path}={value}, which it does not count; expected none")
-    D, L, S = config.d_model, config.n_layers, tokens + 1
+    D, N, S = config.d_model, config.n_layers, tokens + 1
     queries = config.attention.n_heads * config.d_head  # H·K
     keys = (config.attention.n_kv_heads or config.attention.n_heads) * config.d_head  # G·K
     M = 2 * D * queries + 2 * D * keys + (3 if config.feed_forward.gated else 2) * D * config.d_ff
     output = D * config.vocab_size
+    tables = output if config.embedding.tied else 2 * output
+    if config.positions.kind == "learned":
+        tables += D * config.context_length
     return Costs(
-        with_cache=L * (M + 2 * queries * S) + output,
-        without=L * (S * M + 2 * queries * S**2) + output,
-        cache=2 * L * keys * S * rows * BYTES,
-        matrices=L * M * BYTES,
+        with_cache=N * (M + 2 * queries * S) + output,
+        without=N * (S * M + 2 * queries * S**2) + output,
+        cache=2 * N * keys * S * rows * BYTES,
+        matrices=(N * M + tables) * BYTES,
     )
 
 
@@ -89,13 +94,13 @@ def describe(name: str, found: Costs, tokens: int, rows: int, machine: int) -> s
         f"{name}, after {tokens:,} tokens: one more takes {giga(found.with_cache)} multiplications with the cache, "
         f"{giga(found.without)} without: {times:,.{0 if times >= 10 else 1}f} times as many; "
         f"{rows} {'row keeps' if rows == 1 else 'rows keep'} {gibi(found.cache)}, {found.cache / found.matrices:.2f} "
-        f"times the memory of the blocks' matrices; {machine} GiB "
+        f"times the memory of the matrices; {machine} GiB "
         f"are {'enough' if most >= rows else 'too little'}: {room}."
     )
 
 
 def fitting_rows(found: Costs, rows: int, machine: int) -> int:
-    """How many such rows fit beside the blocks' matrices into a machine of so many GiB; −1 if the matrices do not."""
+    """How many such rows fit beside the matrices into a machine of so many GiB; −1 if the matrices do not."""
     left = machine * 2**30 - found.matrices
     return left // (found.cache // rows) if left >= 0 else -1
 

@@ -589,7 +589,7 @@ QUIZ = [
             Choice(
                 "finds likelier texts, as a rule", "With four beams, mean ln P rose from −3.47 to −2.96.", right=True
             ),
-            Choice("always translates better than a smaller one", "The apprentice fell from 23 to 20 % right."),
+            Choice("always translates better than a smaller one", "Our apprentice fell from 69 right ones to 60."),
             Choice("costs nothing", "Every beam is one more text to compute at each step."),
         ),
     ),

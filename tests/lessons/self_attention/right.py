@@ -207,7 +207,9 @@ def causal_with_a_large_negative_number(q, k, v):
 
 
 def causal_divided_again(q, k, v):
-    e = (q @ k.T / math.sqrt(k.shape[-1])).exp().tril()
+    z = q @ k.T / math.sqrt(k.shape[-1])
+    largest = torch.stack([row[: t + 1].max() for t, row in enumerate(z)])  # of the scores that may be seen
+    e = (z - largest[:, None]).tril().exp().tril()
     weights = e / e.sum(-1, keepdim=True)
     return weights @ v, weights
 

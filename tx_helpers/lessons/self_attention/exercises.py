@@ -424,6 +424,7 @@ causal = Exercise(
         (torch.tensor([[1.0], [2.0]]), torch.tensor([[1.0], [3.0]]), torch.tensor([[10.0], [20.0]])),
         random_tensors((5, 4), (5, 4), (5, 3), seed=12),
         random_tensors((6, 9), (6, 9), (6, 6), seed=13),
+        (torch.full((2, 1), 20.0), torch.tensor([[0.0], [10.0]]), torch.tensor([[1.0], [2.0]])),  # a later score wins
     ],
     hints=(
         "All four lines of attention stay. One more line changes the scores between the scale and the softmax.",
@@ -493,6 +494,16 @@ causal.add_mistakes(
 )
 def masked_too_late(q, k, v):
     weights = (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1).tril()
+    return weights @ v, weights
+
+
+@causal.mistake(
+    "You mask after the softmax, then divide each row by its sum. With ordinary scores that gives the right weights. "
+    "But where a later score is far larger, all that may be seen has become 0, and 0/0 is NaN. Mask the scores."
+)
+def masked_late_and_divided(q, k, v):
+    weights = (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1).tril()
+    weights = weights / weights.sum(-1, keepdim=True)
     return weights @ v, weights
 
 

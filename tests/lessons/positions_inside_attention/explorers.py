@@ -6,6 +6,7 @@ MOVES = {
     "rotary-angle": (
         Move("Query position m", r"cosine of that, 0\.730\. .* m − n = 4", keys=("ArrowRight",)),
         Move("Key position n", r"cosine of that, 0\.920\. .* m − n = 3", keys=("ArrowRight",)),
+        Move("Move both by", r"^Query at 7 turned by 140°, key at 4 .* 0\.920\. .* m − n = 3", keys=("ArrowRight",)),
         Move("Angle per position", r"37° − 270° = −233°", mouse="drag"),
     ),
     "bias-by-distance": (

@@ -124,7 +124,9 @@ def test_the_turning_pair_answers_its_questions():
     )
     turn.set(query=25, key=22)
     assert turn.summary.startswith("Query at 25 turned by 500°, key at 22 by 440°.") and turn.summary.endswith(rest)
-    turn.set(key=28)
+    turn.set(query=5, key=2, both=20)
+    assert turn.summary.startswith("Query at 25 turned by 500°, key at 22 by 440°.") and turn.summary.endswith(rest)
+    turn.set(query=25, key=28, both=0)
     assert "37° − (−60°) = 97°, and the score is the cosine of that, −0.120." in turn.summary
 
 

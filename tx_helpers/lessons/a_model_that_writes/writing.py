@@ -32,6 +32,7 @@ from tx_helpers.zoo.recipes import Writer
 LONGEST, EVERY, REST = 480, 2, 0.02  # characters of a text; of a picture; seconds between two characters
 SIZE, COLUMNS, ROW, ADVANCE = (352, 376), 44, 22, 7.8  # a side, its characters a line, and the size of a character
 SIDES = ("left", "right")
+TOLD = 48  # characters of a text that the description quotes
 RECORDED = {  # for pages without a kernel
     **{"left_temperature": [0.5, 1.0], "left_top_p": [1.0]},
     **{"right_temperature": [0.5, 1.0, 1.5], "right_top_p": [0.8, 1.0]},
@@ -153,13 +154,14 @@ def _state(pen: Pen, slip: int | None, grammar: Grammar | None) -> tuple[str, st
 
 # --- describe ---------------------------------------------------------------------------------------------------------
 def describe(name: str, pen: Pen, temperature: float, top_p: float, grammar: Grammar | None) -> str:
-    """One side: its settings, its first slip, its mean surprise, and what it wrote."""
+    """One side: its settings, its first slip, its mean surprise, and how its text begins: the page shows the rest."""
     settings = f"{name} (temperature {temperature:.1f}, top-p {top_p:.2f})"
     if not pen.p:
         return f"{settings}: nothing written yet"
     mark, said = _state(pen, None if grammar is None else grammar.slip(pen.text), grammar)
     text = pen.text.replace("\n", visible("\n"))
-    return f"{settings}: {mark.lstrip('✓✗ ')}, {said}: {text!r}"
+    begun = text if len(text) <= TOLD else text[: TOLD - 2].rstrip() + " …"
+    return f"{settings}: {mark.lstrip('✓✗ ')}, {said}: {begun!r}"
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------

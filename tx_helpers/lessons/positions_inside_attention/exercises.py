@@ -14,14 +14,14 @@ turn = Exercise(
     "rotate_queries",
     inline=True,
     title="Rotary, by halves",
-    goal="Rotate queries x (T, K), K even, by rotary positions in the layout of GPT-NeoX, which transformers uses for "
-    "Llama, too: at position t the features x_i and x_(i+K/2) are a pair, rotated by the angle t·10000^(−2i/K), i = 0 "
-    "… K/2 − 1. Row t of x has position t. Return (T, K).",
+    goal="Rotate queries x (T, K), whose width K = d_k is even, by rotary positions in the layout of GPT-NeoX, which "
+    "transformers uses for Llama, too: at position t the features x_i and x_(i+K/2) are a pair, rotated by the angle "
+    "t·10000^(−2i/K), i = 0 … K/2 − 1. Row t of x has position t. Return (T, K).",
     difficulty=2,
     minutes=12,
-    formula=r"\begin{pmatrix}x'_{i}\\x'_{i+K/2}\end{pmatrix}="
+    formula=r"\begin{pmatrix}x'_{i}\\x'_{i+d_k/2}\end{pmatrix}="
     r"\begin{pmatrix}\cos t\omega_i&-\sin t\omega_i\\\sin t\omega_i&\cos t\omega_i\end{pmatrix}"
-    r"\begin{pmatrix}x_{i}\\x_{i+K/2}\end{pmatrix}",
+    r"\begin{pmatrix}x_{i}\\x_{i+d_k/2}\end{pmatrix}",
     source="Su et al. 2021, section 3.2, with the pairs of GPT-NeoX",
     cases=lambda: [
         (torch.tensor([[1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]),),

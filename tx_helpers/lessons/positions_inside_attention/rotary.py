@@ -3,7 +3,7 @@
     rotary_explorer()
     stretched_explorer()
 
-Pair i of a head's features is turned by position · ω_i, with ω_i = base^(−2i/K).
+Pair i of a head's features is turned by position · ω_i, with ω_i = base^(−2i/d_k).
 """
 
 import math
@@ -201,12 +201,18 @@ def describe_clocks(length: int, method: str, seen: Clocks) -> str:
 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def rotary_explorer() -> Explore:
-    """Positions of a query and a key, and the angle by which every position turns them further."""
+    """Positions of a query and a key, how far both are moved on, and the angle by which a position turns them."""
+
+    def draw(query: int, key: int, both: int, degrees: int) -> Svg:
+        m, n = query + both, key + both
+        return draw_turn(m, n, degrees, turn_pair(m, n, degrees))
+
     return Explore(
-        lambda query, key, degrees: draw_turn(query, key, degrees, turn_pair(query, key, degrees)),
+        draw,
         name="rotary-angle",
         query=widgets.IntSlider(5, 0, 40, description="Query position m"),
         key=widgets.IntSlider(2, 0, 40, description="Key position n"),
+        both=widgets.IntSlider(0, 0, 40, description="Move both by"),
         degrees=widgets.IntSlider(20, 0, 90, 5, description="Angle per position"),
     )
 

@@ -17,8 +17,8 @@ CLAIMS = [
         Break("name: with_more_padding(name)", 'name: with_more_padding("the right model")'),
     ),
     claim(
-        "Without √K training fails",
-        "not at K = 16: it is slower, but it trains",
+        "Without the root training fails",
+        "not at d_k = 16: it is slower, but it trains",
         "share > 0.55 and loss < 0.4",
         Break("share, loss = share_right(undivided)", 'share, loss = exact["no positions"]'),
         Break("smooth(undivided.run.losses", 'smooth(trained["no cross-attention"].run.losses'),

@@ -12,7 +12,7 @@ CLAIMS = [
     claim(
         "1F1B has a smaller bubble than GPipe",
         "the bubbles are equal; 1F1B keeps fewer activations",
-        "Wrong: the bubbles are equal for 4 of 4 sizes",
+        "Wrong: the bubbles are equal for",
         Break("one_forward_one_backward(ranks, microbatches)", "gpipe(ranks, 2 * microbatches)"),
     ),
     claim(
@@ -48,7 +48,7 @@ CLAIMS = [
     claim(
         "The best learning rate of the small model is right for the large one",
         "not with one rate for all parameters; with μP it is",
-        "With one rate it costs more than 0.1 nats",
+        "With one rate it costs ",
         Break("lost[rates] = loss_with_small - best_loss", "lost[rates] = 0 * (loss_with_small - best_loss)"),
     ),
 ]

@@ -476,9 +476,9 @@ def _tokens(n, N, D, seed):
 dispatch = Exercise(
     "send_to_experts",
     title="Tokens travel to their experts",
-    goal="Each of n ranks has one expert, and N tokens x (N, D). chosen (N,) is the number of each token's expert, "
+    goal="Each of n ranks has one expert, and T tokens x (T, D). chosen (T,) is the number of each token's expert, "
     "which is also the number of its rank. `expert(tokens)` computes this rank's own expert for tokens (M, D), any M, "
-    "also 0. Return (N, D): for each token the result of its expert, in the order of x. all_to_all(rank, parts) sends "
+    "also 0. Return (T, D): for each token the result of its expert, in the order of x. all_to_all(rank, parts) sends "
     "part j of your list to rank j and returns a list with one part from each rank; parts may differ in length. Send "
     "each token to one rank only.",
     difficulty=3,
@@ -507,7 +507,7 @@ dispatch = Exercise(
 
 @dispatch.solution
 def send_to_experts(rank, x, chosen, expert):
-    """The result (N, D) of each token's expert, in the order of x (N, D); expert number j is on rank j."""
+    """The result (T, D) of each token's expert, in the order of x (T, D); expert number j is on rank j."""
     from tx_helpers.lessons.scaling_up.collectives import all_to_all
 
     sorted_by_rank = chosen.argsort()

@@ -130,7 +130,7 @@ _TABLE = [
     ),
     Lesson(
         "reference", "Look up", "Reference", "Reference",
-        "every formula with its symbols, checked in a cell; shapes",
+        "the formulas of the core with their symbols, checked in a cell; shapes",
     ),
 ]
 # fmt: on

@@ -16,7 +16,7 @@ CLAIMS = [
     claim(
         "BERT understands, GPT generates",
         "the encoder leads where each word needs an answer; they classify equally well",
-        'lead["resolve"]) > 0.15',
+        'mean["decoder", "resolve"] - guess["resolve"]) > 0.15',
         Break('mean["encoder", task] - mean["decoder", task]', 'mean["decoder", task] - mean["encoder", task]'),
     ),
     claim(

@@ -10,6 +10,8 @@ from tx_helpers.lessons.families.digit_attention import (
     LISTED,
     Reading,
     article,
+    changed_answers,
+    changed_by_any,
     describe,
     describe_positions,
     digit_attention_explorer,
@@ -83,6 +85,27 @@ def test_a_wrong_argument_is_named(model, wrong, error):
     with pytest.raises(ValueError) as raised:
         read(**dict(model=model, images=IMAGES) | wrong)
     assert str(raised.value).startswith(error)
+
+
+def test_changed_answers_are_counted_for_each_layer_and_head(model):
+    images = digits("test").images[:40]
+    for hide in HIDE:
+        shares = changed_answers(model, images, hide)
+        assert shares.shape == (2, 4)
+        for layer, head in ((0, 3), (1, 2)):
+            seen = read(model, images, layer, head, hide)
+            other = [
+                a != b for a, b in zip(seen.chances.argmax(-1).tolist(), seen.before.argmax(-1).tolist(), strict=True)
+            ]
+            assert shares[layer, head].item() == pytest.approx(sum(other) / 40)
+    assert changed_answers(model, images, "nothing").max() == 0
+    before, lost = model(images).argmax(-1), 0
+    for patch in range(16):
+        one = patches(images).clone()
+        one[:, patch] = 0
+        rows = one.reshape(40, 4, 4, 2, 2).transpose(2, 3).reshape(40, 8, 8)
+        lost += (model(rows).argmax(-1) != before).sum().item()
+    assert lost and changed_by_any(model, images) == pytest.approx(lost / 640)
 
 
 # --- draw and describe -----------------------------------------------------------------------------------------------

@@ -89,6 +89,30 @@ def misread(model: TinyViT, images: Tensor, labels: Tensor) -> list[int]:
     return (model(images).argmax(-1) != labels).nonzero().flatten().tolist()
 
 
+def changed_answers(model: TinyViT, images: Tensor, hide: str) -> Tensor:
+    """The share of the images (B, 8, 8) whose answer changes without that patch, (L, H): for each layer and head."""
+    check_types("changed_answers", TinyViT, model=model)
+    layers, heads = class_attention(model, images[:1]).shape[1:3]
+    shares = torch.zeros(layers, heads)
+    for layer in range(layers):
+        for head in range(heads):
+            seen = read(model, images, layer, head, hide)
+            changed = seen.chances.argmax(-1) != seen.before.argmax(-1)
+            shares[layer, head] = changed.float().mean()
+    return shares
+
+
+@torch.no_grad()
+def changed_by_any(model: TinyViT, images: Tensor) -> float:
+    """The rival of `changed_answers`: the share that changes without one patch, mean over all patches."""
+    before = model(images).argmax(-1)
+    shares = []
+    for patch in range(model.n_patches):
+        shown = emptied(model, images, torch.full((len(images),), patch))
+        shares.append((model(shown).argmax(-1) != before).float().mean().item())
+    return sum(shares) / len(shares)
+
+
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(image: Tensor, label: int, seen: Reading, where: str, wrong: Sequence[int] = ()) -> Svg:
     """What the model is shown, the weights of the patches in gold, and a bar for each of the ten answers.

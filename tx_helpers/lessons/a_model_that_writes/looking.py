@@ -8,11 +8,38 @@ The weights are the last row of softmax(QKᵀ / √d_k): one number for each cha
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
 from tx_helpers.nn.arguments import check_numbers
+from tx_helpers.nn.capture import capture
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import MONO, MUTED, WEIGHT, card, shape, words
+from tx_helpers.text.data import evaluation_windows
+from tx_helpers.zoo.shipped import Writer
 
 COLUMNS, ROW, ADVANCE, LEFT = 88, 24, 7.8, 24  # characters a line, and the size of a character
+
+
+@torch.no_grad()
+def last_row(writer: Writer, text: str, start: int) -> tuple[str, Tensor]:
+    """The story up to `start`, as much as the writer sees, and each head's weights on it: (layers, H, S)."""
+    view = text[start - writer.context + 10 : start]
+    with capture(writer.model, "*.self_attention.weights") as seen:
+        writer.model(torch.tensor([writer.tokenizer.encode(view)]))
+    weights = torch.stack([seen[name][0, :, -1] for name in seen.names("*weights")])
+    story = max(view.rfind("\n\n") + 2, 0) if "\n\n" in view else 0
+    return view[story:], weights[..., story:]
+
+
+@torch.no_grad()
+def loss_by_place(writer: Writer, text: str) -> Tensor:
+    """The mean loss (T,) in nats at each place of the writer's windows; the last, shorter window is left out."""
+    ids = torch.tensor(writer.tokenizer.encode(text))
+    windows = evaluation_windows(ids, writer.context)[:-1]
+    losses = [cross_entropy(writer.model(w.input).transpose(1, 2), w.target, reduction="none") for w in windows]
+    return torch.cat(losses).mean(0)
 
 
 class Reading(NamedTuple):

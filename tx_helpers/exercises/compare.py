@@ -111,9 +111,12 @@ def _numbers(got: object, right: Tensor, tolerance: float, at: str) -> Differenc
     index = torch.unravel_index(gap.argmax(), gap.shape)
     where = f"[{', '.join(str(int(i)) for i in index)}]" if right.dim() else ""
     wrong = f"; {int((gap > tolerance).sum())} of {gap.numel()} entries are off" if gap.numel() > 1 else ""
-    return Difference(
-        "value", f"{_it(at)}{where} is {got[index].item():.6g}, expected {right[index].item():.6g}{wrong}"
-    )
+    is_what, wanted = (_entry(tensor[index].item()) for tensor in (got, right))
+    return Difference("value", f"{_it(at)}{where} is {is_what}, expected {wanted}{wrong}")
+
+
+def _entry(value: float | bool) -> str:
+    return str(value) if isinstance(value, bool) else f"{value:.6g}"
 
 
 def _plain(value: object) -> object:

@@ -1,6 +1,6 @@
 """Splitting a vector into heads, attention in each, joining, and W_O, with small numbers  →  split_heads.svg"""
 
-from canvas import GOLD, GREY, INK, MUTED, SMALL, Canvas, save
+from canvas import GREY, INK, MUTED, SMALL, Canvas, save
 
 from tx_helpers.show.charts import ink_on
 from tx_helpers.show.shapes import DEEP_GREEN, RESIDUAL, VALUE, WEIGHT
@@ -11,8 +11,7 @@ DESCRIPTION = (
     "0 gets the first two columns of every word, head 1 the last two. Each head mixes its rows with its own 3 by 3 "
     "weights. The results are laid side by side again, 3 by 4, and multiplied by the 4 by 4 matrix W_O. The number 11 "
     "is framed: it belongs to the word 'twenty', goes to head 1, is fetched there by 'hundred', and ends in the sums "
-    "14 and 11 of that word. A side note: view without transpose would give head 0 the numbers 1 to 6, which are one "
-    "and a half words."
+    "14 and 11 of that word."
 )
 VALUES = [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]  # (T, D)
 WEIGHTS = [  # (H, T, S), in halves, so that all can be worked out without a pencil
@@ -75,19 +74,6 @@ def _splitting(canvas: Canvas, heads: list[Rows]) -> None:
     canvas.text(520, y + 50, "= (2, 3, 2): two", size=SMALL, colour=MUTED)
     canvas.text(520, y + 67, "tables, one for each", size=SMALL, colour=MUTED)
     canvas.text(520, y + 84, "head: next row", size=SMALL, colour=MUTED)
-    canvas.box(662, y - 36, 124, 156, fill=GOLD.tint, radius=8)
-    lines = (
-        "No transpose:",
-        "x.view(H, T, K)",
-        "has in head 0",
-        "1 2",
-        "3 4",
-        "5 6",
-        "the right shape,",
-        "but mixed words",
-    )
-    for number, line in enumerate(lines):
-        canvas.text(724, y - 16 + 17.5 * number, line, size=SMALL, anchor="middle", bold=number in (3, 4, 5))
 
 
 def _mixing(canvas: Canvas, heads: list[Rows], mixed: list[Rows]) -> None:

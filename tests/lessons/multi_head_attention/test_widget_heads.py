@@ -140,7 +140,7 @@ def test_the_fall_is_drawn_beside_the_sum_of_the_single_losses():
         == describe_fall([1.0, 0.98, 0.5], [1.0, 0.98, 0.97])
         == (
             "Exact match while 2 heads that are harmless alone are removed one after another: from 100% to 50%, with "
-            "the largest fall (48 points) at head 2. Their single losses would add up to 97%."
+            "the largest fall (48 points) at head 2. Their single losses together would leave 97%."
         )
     )
     assert "removed together" in picture.svg

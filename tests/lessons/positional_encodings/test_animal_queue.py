@@ -66,6 +66,15 @@ def test_a_trained_model_is_the_same_each_time_and_leaves_the_seed_alone():
     assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
 
 
+def test_the_share_can_be_taken_of_some_places_alone():
+    other = model("sinusoids")
+    ids = queues(500, 16, 20, torch.Generator().manual_seed(10**6))
+    right = other(ids)[:, 1:].argmax(-1) == ids[:, :-1]  # (B, 15), column 0 the answer at place 1
+    near, far = right[:, :7].double().mean().item(), right[:, 7:].double().mean().item()
+    assert other.right(16, last=7) == pytest.approx(near) and other.right(16, first=8) == pytest.approx(far)
+    assert other.right(16) == pytest.approx((7 * near + 8 * far) / 15) and near != far
+
+
 def test_what_is_refused():
     with pytest.raises(ValueError, match="positions='rotary', expected one of"):
         train_queue("rotary")
@@ -73,6 +82,8 @@ def test_what_is_refused():
         train_queue(joined=32)
     with pytest.raises(ValueError, match="length=21, expected at least 2 and at most 20"):
         model().right(21)
+    with pytest.raises(ValueError, match="first=16, expected at least 1 and less than 16"):
+        model().right(16, first=16)
 
 
 def test_the_drawing_names_each_answer():

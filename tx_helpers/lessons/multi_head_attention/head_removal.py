@@ -202,13 +202,13 @@ def draw_fall(together: Sequence[float], alone: Sequence[float]) -> Svg:
 
 # --- describe ---------------------------------------------------------------------------------------------------------
 def describe_fall(together: Sequence[float], expected: Sequence[float]) -> str:
-    """How far the exact match falls, where it falls most, and what the heads' single losses would add up to."""
+    """How far the exact match falls, where it falls most, and what the heads' single losses together would leave."""
     drops = [before - after for before, after in pairwise(together)]
     worst = max(range(len(drops)), key=drops.__getitem__) + 1
     return (
         f"Exact match while {len(drops)} heads that are harmless alone are removed one after another: from "
         f"{together[0]:.0%} to {together[-1]:.0%}, with the largest fall ({100 * drops[worst - 1]:.0f} points) at head "
-        f"{worst}. Their single losses would add up to {expected[-1]:.0%}."
+        f"{worst}. Their single losses together would leave {expected[-1]:.0%}."
     )
 
 

@@ -79,11 +79,17 @@ class QueueModel(nn.Module):
         return sum(weight.numel() for weight in self.parameters()) - unused
 
     @torch.no_grad()
-    def right(self, length: int = LENGTH) -> float:
-        """The share of right answers in 500 new queues; the first animal has nobody in front of it and is left out."""
+    def right(self, length: int = LENGTH, first: int = 1, last: int | None = None) -> float:
+        """The share of right answers in 500 new queues, at the places `first` to `last` (the queue's end).
+
+        The first animal, at place 0, has nobody in front of it and is never asked.
+        """
         check_numbers("right", least=2, most=min(self.animals, ROOM), whole=True, length=length)
+        last = length - 1 if last is None else last
+        check_numbers("right", least=1, less_than=length, whole=True, first=first, last=last)
         ids = queues(500, length, self.animals, torch.Generator().manual_seed(10**6))
-        return float((self(ids)[:, 1:].argmax(-1) == ids[:, :-1]).double().mean())
+        right = self(ids)[:, 1:].argmax(-1) == ids[:, :-1]  # (B, T - 1): column 0 is the answer at place 1
+        return float(right[:, first - 1 : last].double().mean())
 
 
 def queues(count: int, length: int, animals: int, generator: torch.Generator) -> Tensor:

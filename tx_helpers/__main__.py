@@ -19,7 +19,7 @@ from typing import Any
 
 from tx_helpers.environment import printable, report
 
-USAGE = "usage: python -m tx_helpers check | diagnose module:factory [--help] | train RECIPE [--help] | tidy NOTEBOOK …"
+USAGE = "usage: python -m tx_helpers check | diagnose module:factory [--help] | train RECIPE [--help] | tidy NOTEBOOK ..."
 
 
 def main(arguments: list[str]) -> int:

@@ -27,8 +27,7 @@ EXPERIMENTS = {
     "limits_of_recurrence": (
         "not isfinite(free[1]) and clipped[-1] < 5",
         'assert arrives["RNN"] < 1e-14',
-        "assert all(right[kind][5] > 0.8",
-        'last["attention"][0] > 0.5',
+        "assert long < 0.6 and mixed > 0.9",
         "bottle[6] < 0.1 < bottle[3]",
         "assert swapped >= 0.8",
         "assert share > 0.8 if len(dilations) == 3",
@@ -51,8 +50,8 @@ EXPERIMENTS = {
     ),
     "self_attention": (
         'assert right["two matrices"] > 0.9',
-        "found[False][-1] < 0.6",
-        'assert strongest["ein"] == "one"',
+        "bare[-1] < 0.6",
+        'assert tokens[crossing[2].argmax()] == "one"',
         "and min(learned) > 0.7",
         "assert layer.key is layer.query and exact > 0.9",
         "assert apart < 0.5 and together > 0.7",
@@ -112,7 +111,7 @@ EXPERIMENTS = {
         "assert reports[0][0] < reports[1][0]",
     ),
     "debugging": (
-        "assert 2 * too_good < right < 0.2",
+        "assert 2 * loss_b < loss_a < 0.2",
         'assert wrong_source["the right model"] > 2',
         'assert hurt == ["no positions"]',
         "assert 10 <= sum(exact[low]",
@@ -141,7 +140,7 @@ EXPERIMENTS = {
         "assert of_greedy < of_real",
     ),
     "positions_inside_attention": (
-        "ALiBi changes by less than 0.2 nats",
+        'assert best_inside == "rotary"',
         "gained > 0.4 and lost > 1 and won_back > 0.8",
         "Wrong: beyond the trained length",
         'assert fixed == ["sinusoidal", "rotary", "ALiBi"]',
@@ -153,13 +152,11 @@ EXPERIMENTS = {
         "assert known < -0.03",
     ),
     "families": (
-        "assert after < bound",
+        "found[0] < bound",
         "assert 0.25 < shares[0] < 0.65",
-        'assert share["whole"] > 0.85',
         "assert before < 0.1 and 0.3 < after",
         "assert new_rows > 0.6",
         'assert 0.5 < now["ranked"] < 1',
-        "assert min(right) > 0.9",
     ),
     "modern_transformers": (
         'assert 3 < sides["2017"]',
@@ -168,7 +165,7 @@ EXPERIMENTS = {
         'assert min(explained["word"].share)',
         "assert with_rounding < 2 < 4",
     ),
-    "scaling_up": ("assert abs(live.loss / expected_loss - 1) < 0.1",),
+    "scaling_up": ("abs(live.loss / expected_loss - 1) < 0.1",),
 }
 WITH_THE_TRANSLATOR = ("self_attention", "multi_head_attention", "masking", "feed_forward", "full_model")
 by_lesson = pytest.mark.parametrize("lesson", EXPERIMENTS)

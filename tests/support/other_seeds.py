@@ -28,7 +28,6 @@ UNNAMED_SEEDS = {
         "n_layers=12)": "n_layers=12, seed={seed})",
         "n_layers=4)": "n_layers=4, seed={seed})",
         "steps=80": "steps=80, seed={seed}",
-        "steps=30, lr": "steps=30, seed={seed}, lr",
         "steps=steps": "steps=steps, seed={seed}",
         "in range(5)": "in range({seed} * 5, {seed} * 5 + 5)",
         "steps=70, changes=one_unit": "steps=70, seed={seed}, changes=one_unit",

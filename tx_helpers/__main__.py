@@ -19,7 +19,8 @@ from typing import Any
 
 from tx_helpers.environment import printable, report
 
-USAGE = "usage: python -m tx_helpers check | diagnose module:factory [--help] | train RECIPE [--help] | tidy NOTEBOOK ..."
+COMMANDS = "check | diagnose module:factory [--help] | train RECIPE [--help] | tidy NOTEBOOK ..."
+USAGE = f"usage: python -m tx_helpers {COMMANDS}"
 
 
 def main(arguments: list[str]) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import EDGE, GREY, INK, MUTED, card, line, shape, words
+from tx_helpers.show.shapes import EDGE, INK, MUTED, card, line, shape, words
 
 Table = Mapping[str, Mapping[int, Sequence[float]]]  # name -> words in between -> the share at each seed
 SIZE, LEFT, TOP, ROW, TALL, BAR = 720, 178, 76, 54, 30, 15
@@ -31,7 +31,7 @@ def draw_distances(table: Table, *, guessing: float = 1 / 8) -> Svg:
             end = x + BAR * len(shares)
             parts.append(line(x - 3, base, end, base, EDGE))
             at = base - TALL * guessing
-            parts.append(line(x - 3, at, end, at, GREY.full))
+            parts.append(line(x - 3, at, end, at, MUTED))
             parts.append(words(end + 2, base - 9, f"{100 * mean(shares):.0f} %", size=12.5, fill=MUTED))
     return card(SIZE, TOP + ROW * len(table), parts, describe_distances(table))
 

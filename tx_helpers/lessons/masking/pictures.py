@@ -101,7 +101,7 @@ def _one_pass(reads: Sequence[str], names: Sequence[str]) -> tuple[str, float]:
     parts = [words(8, 28, "One pass with a causal mask", size=14, font_weight="bold")]
     for t in range(T):
         for s in range(t + 1):
-            strong = dict(stroke=INK, stroke_width=2.6) if t == 2 else dict(stroke=GREY.full, stroke_width=1.2)
+            strong = dict(stroke=INK, stroke_width=2.6) if t == 2 else dict(stroke=MUTED, stroke_width=1.2)
             x1, x2 = WIDE * (s + 0.5), WIDE * (t + 0.5)
             parts.append(shape("line", x1=x1, y1=bottom, x2=x2, y2=top + HIGH, **strong))
     for t in range(T):

@@ -90,9 +90,9 @@ def _look(child: int, target: int) -> str:
     if child == target:
         side = -1 if y < 150 else 1
         d = f"M{x - 9},{y + 15 * side}c-9,{22 * side} 27,{22 * side} 18,{0 * side}"
-        return shape("path", d=d, fill="none", stroke=WEIGHT.full, stroke_width=3)
+        return shape("path", d=d, fill="none", stroke=WEIGHT.shade, stroke_width=3)
     shift = 6 if y < v else -6
-    return arrow(x + shift, y, u + shift, v, WEIGHT.full, gap=19)
+    return arrow(x + shift, y, u + shift, v, WEIGHT.shade, gap=19)
 
 
 def _vectors(x: Tensor) -> Panel:

@@ -44,13 +44,13 @@ def draw_gradients(sizes: Mapping[int, tuple[Tensor, Tensor]], shown: int = 64) 
 
 
 def _dots(x: float, sizes: Tensor, fill: str, shown: int) -> list[str]:
-    """A cloud of dots around x, and a line at the median of all."""
+    """A cloud of dots around x, and beside it a line at the median of all."""
     parts = []
     for n, size in enumerate(sizes[:shown].tolist()):
         across = x + 22 * math.sin(2.4 * n)
         parts.append(shape("circle", cx=across, cy=_height(size), r=3, fill=fill, stroke=INK, fill_opacity=0.75))
     middle = _height(sizes.median().item())
-    return [*parts, line(x - 30, middle, x + 30, middle, INK, stroke_width=3)]
+    return [*parts, line(x + 27, middle, x + 39, middle, INK, stroke_width=3)]
 
 
 def _height(size: float) -> float:

@@ -149,7 +149,7 @@ def _looks(top: float, tokens: list[str], looks: list[list[float]]) -> list[str]
         parts.append(box(asks - 14, y, 28, 24, "it", QUERY))
         for place, token, weight in zip(places, tokens, weights, strict=True):
             if weight > 0.02:
-                parts.append(curve(asks, y + 24, place, y + 78, stroke=WEIGHT.full, weight=weight))
+                parts.append(curve(asks, y + 24, place, y + 78, stroke=WEIGHT.shade, weight=weight))
             bold = "bold" if weight > 0.2 else None
             parts.append(words(place, y + 94, token, size=12.5, anchor="middle", font_weight=bold))
             if weight > 0.2:

@@ -97,9 +97,6 @@ def draw(
         for name, (x, y) in zip(names, ((flat - low) / (high - low)).tolist(), strict=True)
     }
     parts = [words(14, 26, f"{relation}: arrows in the plane", size=14, font_weight="bold")]
-    for number, (a, b) in enumerate(pairs):
-        colour = PINK.full if number == arrow_of else GREY.full
-        parts.append(arrow(*places[a], *places[b], colour, gap=6))
     chosen = pairs[arrow_of]
     heights = _apart(places)
     for name, (x, y) in places.items():
@@ -107,6 +104,8 @@ def draw(
         style = dict(font_weight="bold", fill=PINK.shade) if name in chosen else {}
         side = dict(anchor="end") if x < MIDDLE / 2 else {}
         parts.append(words(x + (-7 if side else 7), heights[name] + 4, name, size=12.5, **side, **style))
+    for number, (a, b) in enumerate(pairs):
+        parts.append(arrow(*places[a], *places[b], PINK.full if number == arrow_of else MUTED, gap=6))
     parts.append(line(MIDDLE, 14, MIDDLE, HEIGHT - 14, EDGE))
     parts += _found(unit, tokens, ids, pairs, arrow_of) + _totals(measured)
     return card(WIDTH, HEIGHT, parts, describe(unit, tokens, relation, pairs, measured, arrow_of))

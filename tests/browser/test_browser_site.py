@@ -142,6 +142,7 @@ def test_paper_shows_what_is_folded_and_no_navigation(opened):
 
 def test_what_lives_takes_the_place_of_its_picture_unless_it_fails(opened):
     page = opened("04_self_attention.html")
+    page.evaluate("() => document.querySelectorAll('details.waits').forEach((part) => { part.open = true; })")
     place = page.locator(f'[id="cell-id={LIVES}"] .live')
     place.scroll_into_view_if_needed()
     button = place.get_by_role("button")

@@ -30,8 +30,8 @@ MOVES = {
         Move("Heads H", r"^H = 1, .* 0 of 18 numbers", mouse="choose:1"),
     ),
     "all-heads": (
-        Move("Head", r"layer 2, head 2: ", keys=("ArrowDown",)),
-        Move("Layer", r"layer 1, head \d: ", mouse="choose:1"),
+        Move("Layer", r"layer 1, head 1: ", mouse="choose:1"),
+        Move("Head", r"layer 1, head 2: ", keys=("ArrowDown",)),
     ),
     "head-removal": (
         Move(

@@ -14,10 +14,10 @@ SIZE, LEFT, TOP, ROW, TALL, BAR = 720, 178, 76, 54, 30, 15
 
 
 def draw_distances(table: Table, *, guessing: float = 1 / 8) -> Svg:
-    """The share of right answers at each seed as bars, with their mean; the thin line is guessing."""
+    """The share of right answers at each seed as bars, with their mean; the mark at the left is guessing."""
     distances = list(next(iter(table.values())))
     wide = (SIZE - LEFT - 16) / len(distances)
-    parts = [words(20, 28, "Languages right, three trainings each; thin line: guessing", font_weight="bold")]
+    parts = [words(20, 28, "Languages right, three trainings each; mark at the left: guessing", font_weight="bold")]
     parts += [words(LEFT + wide * (n + 0.5), 56, f"{d} words", anchor="middle") for n, d in enumerate(distances)]
     for row, (name, by_distance) in enumerate(table.items()):
         base = TOP + ROW * row + TALL
@@ -31,7 +31,7 @@ def draw_distances(table: Table, *, guessing: float = 1 / 8) -> Svg:
             end = x + BAR * len(shares)
             parts.append(line(x - 3, base, end, base, EDGE))
             at = base - TALL * guessing
-            parts.append(line(x - 3, at, end, at, MUTED))
+            parts.append(line(x - 11, at, x - 4, at, INK, stroke_width=2))
             parts.append(words(end + 2, base - 9, f"{100 * mean(shares):.0f} %", size=12.5, fill=MUTED))
     return card(SIZE, TOP + ROW * len(table), parts, describe_distances(table))
 

@@ -67,7 +67,7 @@ def test_the_keyboard_answers_and_asks_for_the_finding(bare_page):
     [
         ("40", f"You said 40 %. {IN_RANGE}"),
         ("15", f"✓ You said 15 %. {IN_RANGE}"),
-        ("0.5", "You said 0.5 %. It lies"),
+        ("0.5", "You said 0.5 %. Any answer"),
     ],
 )
 def test_a_number_is_given_by_enter_or_by_the_button(bare_page, typed, begins):

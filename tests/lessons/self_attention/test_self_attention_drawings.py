@@ -40,7 +40,7 @@ def test_an_arrow_leads_to_the_child_with_the_largest_weight(children):
     assert (
         "two: 0 of 8 children look most at themselves, 8 at the child opposite; 8 say the card opposite." in drawn.alt
     )
-    assert drawn.svg.count("✓") == 8 and drawn.svg.count(WEIGHT.full) >= 16
+    assert drawn.svg.count("✓") == 8 and drawn.svg.count(WEIGHT.shade) >= 16
     with pytest.raises(ValueError, match="shorter"):
         draw_table(x, [itself], [])
 

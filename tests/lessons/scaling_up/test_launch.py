@@ -79,7 +79,7 @@ def test_nothing_is_left_after_the_timeout(sleeps, tmp_path):
 def test_nothing_is_left_after_an_interrupt(sleeps, tmp_path):
     """As in a notebook: the kernel gets a SIGINT while it waits for `launch`."""
     first = "from tx_helpers.lessons.scaling_up import launch as l; l.GRACE = 0.5"
-    call = f"{first}; l.launch(2, {sleeps!r}, {str(tmp_path)!r})"
+    call = f"{first}; l.launch(2, {sleeps!r}, {str(tmp_path)!r}, timeout=600)"
     kernel = subprocess.Popen([sys.executable, "-c", call], stderr=subprocess.PIPE, text=True)
     try:
         pids = wait_for_both(tmp_path)

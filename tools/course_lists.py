@@ -11,7 +11,6 @@ from notebook_header import TIME_LINE, exercises, groups, path_minutes
 from tx_helpers.exercises.course import LESSONS, ROUTES, Lesson
 
 TOGETHER = "\0"  # a space at which no line is broken
-LOOKED_UP = "reference"  # the lesson that is not walked through
 ROUTES_TITLE = "## How long it takes"  # the cell of the first notebook that holds the routes
 MAP_TITLE = "## The map of the course"  # the cell of the first notebook that holds the list
 
@@ -60,7 +59,7 @@ def routes(text: str, headers: dict[str, str], folder: str = "") -> str:
         total = sum(_minutes(headers, name) for name in route.lessons)
         links = [f"[{LESSONS[name].number}]({folder}{LESSONS[name].stem}.ipynb)" for name in route.lessons]
         lines.append(f"| **{route.title}**: {route.about} | {' '.join(links)} | {_hours(total)} |")
-    everything = sum(_minutes(headers, name) for name in LESSONS if name != LOOKED_UP)
+    everything = sum(_minutes(headers, name) for name, lesson in LESSONS.items() if lesson.ask)
     last = sum(exercises(name).minutes for name in LESSONS)
     lines.append(f"| **The whole course** | all | {_hours(everything)}, and {_hours(last)} of exercises at the end |")
     return _replaced("routes", r"\| \*\*.*\|", text, lines)

@@ -1,4 +1,4 @@
-"""What the tools that record training runs share: where a file was made, and how it is written."""
+"""What the tools that record training runs share: where a file was made, how it goes on, how it is written."""
 
 import json
 import os
@@ -16,6 +16,14 @@ def machine() -> dict[str, Any]:
     """The commit of the code, the cores, and PyTorch's version."""
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=ROOT)
     return {"cores": os.cpu_count(), "commit": commit.stdout.strip(), "torch": torch.__version__}
+
+
+def begun(settings: dict[str, Any], file: Path) -> dict[str, Any]:
+    """The file, if its runs were made with these settings; otherwise an empty one."""
+    old = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"about": {}}
+    if {name: old["about"].get(name) for name in settings} == settings:
+        return old
+    return {"about": settings | machine() | {"seconds": 0.0}, "runs": []}
 
 
 def write(content: dict[str, Any], file: Path) -> None:

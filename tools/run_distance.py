@@ -7,14 +7,12 @@ is kept, so seeds can be added: --seeds 3 4.
 """
 
 import argparse
-import json
 import time
 from pathlib import Path
-from typing import Any
 
 import torch
 
-from recorded_files import machine, write
+from recorded_files import begun, write
 from tx_helpers.lessons.limits_of_recurrence.distance_runs import (
     BATCH,
     DISTANCES,
@@ -29,17 +27,9 @@ from tx_helpers.lessons.limits_of_recurrence.distance_runs import (
 SETTINGS = {"steps": STEPS, "batch": BATCH, "rate": RATE, "width": WIDTH, "distances": list(DISTANCES)}
 
 
-def begun(file: Path) -> dict[str, Any]:
-    """The file, if it was made with these settings; otherwise an empty one."""
-    old = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"about": {}}
-    if {name: old["about"].get(name) for name in SETTINGS} == SETTINGS:
-        return old
-    return {"about": SETTINGS | machine() | {"seconds": 0.0}, "runs": []}
-
-
 def run(seeds: list[int], file: Path) -> None:
     """Train what is missing, and write the file after each model."""
-    table = begun(file)
+    table = begun(SETTINGS, file)
     done = {(one["seed"], one["name"], one["noise"]) for one in table["runs"]}
     for seed in seeds:
         for name in RUNS:

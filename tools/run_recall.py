@@ -7,12 +7,11 @@ is kept, so seeds can be added: --seeds 3 4.
 """
 
 import argparse
-import json
 import time
 from pathlib import Path
 from typing import Any
 
-from recorded_files import machine, write
+from recorded_files import begun, write
 from tx_helpers.lessons.modern_transformers.recall_runs import (
     BATCH,
     FILE,
@@ -30,17 +29,9 @@ def about(steps: int) -> dict[str, Any]:
     return {"steps": steps, "batch": BATCH, "length": LENGTH, "pairs": list(PAIRS), "sizes": list(SIZES)}
 
 
-def begun(file: Path, steps: int) -> dict[str, Any]:
-    """The file, if it was made with these settings; otherwise an empty one."""
-    old = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"about": {}}
-    if {name: old["about"].get(name) for name in about(steps)} == about(steps):
-        return old
-    return {"about": about(steps) | machine() | {"seconds": 0.0}, "runs": []}
-
-
 def run(seeds: list[int], steps: int, file: Path) -> None:
     """Train what is missing, and write the file after each model."""
-    table = begun(file, steps)
+    table = begun(about(steps), file)
     done = {(one["seed"], one["d_head"], one["kind"]) for one in table["runs"]}
     for seed in seeds:
         for d_head in SIZES:

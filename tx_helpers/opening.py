@@ -15,7 +15,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from tx_helpers.progress_file import guesses_in, progress_file
+from tx_helpers.progress_file import guesses_in, progress_file, replace_file
 
 VIEW = "application/vnd.jupyter.widget-view+json"  # names a widget's model, which dies with its kernel
 PREDICTION = re.compile(r"^(\w+) = predict\(", re.MULTILINE)
@@ -50,17 +50,23 @@ def put_to_sleep(notebook: dict, guessed: Collection[str]) -> bool:
     without_the_line(notebook)
     cells = notebook["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
-    shown = [output.get("data", {}) for cell in code for output in cell["outputs"]]
-    dead = [data for data in shown if VIEW in data and len(data) > 1]
-    for data in dead:
-        del data[VIEW]
+    dead = _drop_views(code)
     for index, key in waiting(cells).items():
         hidden = cells[index]["metadata"].setdefault("jupyter", {})
         hidden["outputs_hidden"] = key not in guessed
     if dead or (code and code[0]["source"].startswith("# Set-up")):  # a notebook of the course has widgets
         line = {"text/html": f"<p><em>{HOW_TO_WAKE}</em></p>", "text/plain": HOW_TO_WAKE}
         code[0]["outputs"].append({"output_type": "display_data", "data": line, "metadata": {ASLEEP: True}})
-    return bool(dead)
+    return dead
+
+
+def _drop_views(code: list[dict]) -> bool:
+    """Drop the names of widgets beside which a picture is stored; returns whether there were any."""
+    shown = [output.get("data", {}) for cell in code for output in cell["outputs"]]
+    named = [data for data in shown if VIEW in data and len(data) > 1]
+    for data in named:
+        del data[VIEW]
+    return bool(named)
 
 
 def without_the_line(notebook: dict) -> None:
@@ -89,8 +95,9 @@ def tidy(file: Path) -> bool:
         raise ValueError(f"tidy: {file} is no notebook (it has no list of cells)")
     for cell in notebook["cells"]:
         cell["source"] = "".join(cell["source"])
-    put_to_sleep(notebook, made := guessed())
     without_the_line(notebook)
+    _drop_views([cell for cell in notebook["cells"] if cell["cell_type"] == "code"])
+    made = guessed()
     for index, key in waiting(notebook["cells"]).items():
         if key not in made:
             notebook["cells"][index] |= {"outputs": [], "execution_count": None}
@@ -98,5 +105,5 @@ def tidy(file: Path) -> bool:
         cell["source"] = cell["source"].splitlines(keepends=True)
     if (new := json.dumps(notebook, indent=1, ensure_ascii=False) + "\n") == text:
         return False
-    file.write_text(new, encoding="utf-8")
+    replace_file(file, new)
     return True

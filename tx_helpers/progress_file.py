@@ -1,4 +1,4 @@
-"""The file in which a learner's progress is kept: where it lies, and what was predicted.
+"""The file in which a learner's progress is kept: where it lies, how it is written, and what was predicted.
 
 `tx_helpers.exercises.solved` reads and writes it. What stands here needs no torch, because Jupyter's server reads the
 predictions when it opens a notebook (`tx_helpers.opening`).
@@ -6,6 +6,8 @@ predictions when it opens a notebook (`tx_helpers.opening`).
 
 import os
 import re
+import shutil
+import tempfile
 from pathlib import Path
 
 import platformdirs
@@ -30,6 +32,24 @@ def progress_file() -> Path:
         raise ValueError(f"TX_PROGRESS: {named!r} begins with a user that this machine does not have")
     folder = platformdirs.user_data_dir("tx_helpers", appauthor=False)
     return Path(named) if named else Path(folder) / "progress.json"
+
+
+def replace_file(file: Path, text: str) -> None:
+    """Write a file in one step: another kernel may read it at this moment. OSError where it cannot be written."""
+    file = Path(os.path.realpath(file))  # a link stays a link
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
+    try:
+        if file.exists():
+            shutil.copymode(file, temporary)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, file)
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def guesses_in(content: dict[str, dict]) -> dict[str, str | float]:

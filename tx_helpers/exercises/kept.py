@@ -13,8 +13,8 @@ import linecache
 import re
 from pathlib import Path
 
-from tx_helpers.exercises.solved import alone, replace_file, set_aside, text_of
-from tx_helpers.progress_file import progress_file
+from tx_helpers.exercises.solved import alone, set_aside, text_of
+from tx_helpers.progress_file import progress_file, replace_file
 
 PARTS = ("Embedding", "Attention", "FeedForward", "Block", "Encoder", "Decoder", "Transformer", "GPT")
 HEAD = '''"""Your own Transformer: every class that you have written in notebook 08, as it was when it passed.

@@ -168,7 +168,8 @@ const tell = ({ model, el }) => {
     }),
   );
   const answer = () => model.get("answer") ?? answers.get(key) ?? null;
-  const follow = () => (answer() !== null || passed.has(key)) && unfold(answer());
+  const isOpen = () => answer() !== null || passed.has(key);
+  const follow = () => isOpen() && unfold(answer());
   const hear = (event) => event.detail === key && follow();
 
   root.append(folded, content);
@@ -177,7 +178,7 @@ const tell = ({ model, el }) => {
   window.addEventListener("tx-guess", hear);
   window.addEventListener("tx-pass", hear);
   el.append(root);
-  const letGo = holdUntilAnswered(el, "previousElementSibling", () => answer() !== null || passed.has(key));
+  const letGo = holdUntilAnswered(el, "previousElementSibling", isOpen);
   return () => {
     letGo();
     model.off("change:answer", follow);

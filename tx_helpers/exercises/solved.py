@@ -27,7 +27,7 @@ from tx_helpers.environment import printable
 from tx_helpers.exercises.catalogue import lesson_of, modules, of_lesson
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.nn.arguments import described
-from tx_helpers.progress_file import PREDICTIONS, guesses_in, progress_file
+from tx_helpers.progress_file import PREDICTIONS, guesses_in, progress_file, replace_file
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
 
@@ -88,22 +88,6 @@ def text_of(file: Path) -> str:
     if not file.is_file():  # a folder; a pipe, on which one would wait for ever
         raise OSError(f"{file} is not a plain file")
     return file.read_text(encoding="utf-8-sig")
-
-
-def replace_file(file: Path, text: str) -> None:
-    """Write a file in one step: another kernel may read it at this moment. OSError where it cannot be written."""
-    file = Path(os.path.realpath(file))  # a link stays a link
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, file)
-    except OSError:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def set_aside(file: Path, why: str) -> None:

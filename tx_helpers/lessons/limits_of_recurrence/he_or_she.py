@@ -14,18 +14,16 @@ from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.lessons.limits_of_recurrence.distance_runs import WIDTH, Learned, train_recaller
 from tx_helpers.lessons.limits_of_recurrence.recurrent import Recaller
-from tx_helpers.lessons.limits_of_recurrence.sentences import MOST, places, short, words_of
+from tx_helpers.lessons.limits_of_recurrence.sentences import places, sentence_explorer, short, words_of
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.nn.capture import capture
 from tx_helpers.show.charts import ink_on, line_chart
 from tx_helpers.show.explore import Explore
-from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREY, INK, MUTED, WEIGHT, card, setting, shape, words
 
@@ -168,12 +166,4 @@ def he_or_she_explorer(models: Mapping[str, Recaller]) -> Explore:
         sentence = words_of("he_or_she_explorer", text)
         return draw_read(measured(tuple(sentence)), sentence, min(word, len(sentence)))
 
-    text = widgets.Text(SENTENCE, description="Sentence", continuous_update=False, layout={"width": "640px"})
-    word = widgets.IntSlider(value=1, min=1, max=len(SENTENCE.split()), description="Word")
-
-    def fit(change: dict) -> None:
-        word.max = max(1, min(len(change["new"].split()), MOST))
-
-    text.observe(fit, "value")
-    recorded = {"text": EXAMPLES, "word": range(1, len(SENTENCE.split()) + 1)}
-    return Explore(draw, name="he-or-she", recorded=recorded, text=text, word=word, play=play_button(word))
+    return sentence_explorer(draw, "he-or-she", EXAMPLES)

@@ -11,14 +11,12 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
-from tx_helpers.lessons.limits_of_recurrence.sentences import MOST, places, short, words_of
+from tx_helpers.lessons.limits_of_recurrence.sentences import places, sentence_explorer, short, words_of
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.show.explore import Explore
-from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import EDGE, GREY, INK, MEMORY, MUTED, SOURCE, card, line, setting, shape, words
 
@@ -150,14 +148,4 @@ def describe_overwritten(text: str, word: int) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def overwritten_explorer() -> Explore:
     """A sentence that can be typed, and the word up to which it has been read; Play reads on."""
-    text = widgets.Text(SENTENCE, description="Sentence", continuous_update=False, layout={"width": "640px"})
-    word = widgets.IntSlider(value=1, min=1, max=len(SENTENCE.split()), description="Word")
-
-    def fit(change: dict) -> None:
-        word.max = max(1, min(len(change["new"].split()), MOST))
-
-    text.observe(fit, "value")
-    recorded = {"text": EXAMPLES, "word": range(1, len(SENTENCE.split()) + 1)}
-    return Explore(
-        draw_overwritten, name="overwritten", recorded=recorded, text=text, word=word, play=play_button(word)
-    )
+    return sentence_explorer(draw_overwritten, "overwritten", EXAMPLES)

@@ -1,8 +1,13 @@
-"""A sentence that a learner types: its words, and where they stand in a drawing that breaks it into lines."""
+"""A sentence that a learner types: its words, their places in a drawing of several lines, the explorer's controls."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import ipywidgets as widgets
 
 from tx_helpers.nn.arguments import check_types
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.play import play_button
+from tx_helpers.show.plots import Svg
 
 MOST = 28  # words of a sentence that can be typed
 LEFT, LETTER = 20, 7.6  # pixels: the margin, and the width of a letter
@@ -32,3 +37,17 @@ def places(sentence: Sequence[str], *, width: float, left: float = LEFT) -> tupl
 def short(token: str, most: int = 40) -> str:
     """A word that fits into its box."""
     return token if len(token) <= most else f"{token[: most - 1]}…"
+
+
+def sentence_explorer(draw: Callable[[str, int], Svg], name: str, examples: Sequence[str]) -> Explore:
+    """draw(text, word): a sentence that can be typed, at first `examples[0]`, and the word read last; Play reads on."""
+    first = examples[0]
+    text = widgets.Text(first, description="Sentence", continuous_update=False, layout={"width": "640px"})
+    word = widgets.IntSlider(value=1, min=1, max=len(first.split()), description="Word")
+
+    def fit(change: dict) -> None:
+        word.max = max(1, min(len(change["new"].split()), MOST))
+
+    text.observe(fit, "value")
+    recorded = {"text": examples, "word": range(1, len(first.split()) + 1)}
+    return Explore(draw, name=name, recorded=recorded, text=text, word=word, play=play_button(word))

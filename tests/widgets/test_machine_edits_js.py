@@ -1,4 +1,4 @@
-"""The machine's interventions in Chromium: each is the same intervention made in PyTorch, for 100 numbers.
+"""The machine's interventions in Chromium: each is the same intervention made in PyTorch, for 25 numbers.
 
 Where something is observed at that place, `capture(edit=…)` makes it; elsewhere a part of the model is replaced.
 """
@@ -25,7 +25,7 @@ SEEN = ("*.hidden", "*.weights", "*.heads", "*.activation")  # what is compared,
 def compare(bare_page, translator, numbers):  # noqa: F811
     """(edits of the machine, edits of `capture`, parts to replace) -> equal, and changed by the edits."""
     page, model = MachinePage(bare_page, translator), translator.model
-    cases = number_cases(translator, numbers)[::5]
+    cases = number_cases(translator, numbers)[::4]
 
     def compare(edits: Mapping, edit: Mapping | None = None, parts: Mapping | None = None, share: slice = slice(None)):
         chosen = [case._replace(edits=edits) for case in cases[share]]
@@ -176,7 +176,7 @@ def test_a_hidden_state_is_edited(compare):
 def test_another_word_is_read_in_a_place(bare_page, translator, numbers):  # noqa: F811
     draw, page = random.Random(1), MachinePage(bare_page, translator)
     cases, other_ids = [], {}
-    for case in number_cases(translator, numbers)[::5]:
+    for case in number_cases(translator, numbers)[::4]:
         side, ids = draw.choice([("source", case.source), ("target", case.target)])
         place, word = draw.randrange(len(ids)), draw.randrange(3, 33)
         cases.append(case._replace(edits={"replace": [{"side": side, "position": place, "id": word}]}))
@@ -194,7 +194,7 @@ def test_what_is_written_after_an_edit_is_what_pytorch_writes(bare_page, transla
     """Greedily, with the cache: a model without a head and without a norm."""
     page, model = MachinePage(bare_page, translator), translator.model
     edits = {"heads": {SELF: [1], CROSS: [0, 2]}, "norms": {"decoder.blocks.1.feed_forward_norm": False}}
-    cases = number_cases(translator, numbers)[::5]
+    cases = number_cases(translator, numbers)[::4]
     written = page.page.evaluate(
         """([sources, edits]) => sources.map((source) =>
              machine.greedy(model, { source, prompt: [model.target.bos] }, 14, edits))""",

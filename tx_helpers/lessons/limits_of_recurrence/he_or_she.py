@@ -19,7 +19,7 @@ from torch import Tensor
 
 from tx_helpers.lessons.limits_of_recurrence.distance_runs import WIDTH, Learned, train_recaller
 from tx_helpers.lessons.limits_of_recurrence.recurrent import Recaller
-from tx_helpers.lessons.limits_of_recurrence.sentences import places, sentence_explorer, short, words_of
+from tx_helpers.lessons.limits_of_recurrence.sentences import explore_sentence, places, short, words_of
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.nn.capture import capture
 from tx_helpers.show.charts import ink_on, line_chart
@@ -166,4 +166,4 @@ def he_or_she_explorer(models: Mapping[str, Recaller]) -> Explore:
         sentence = words_of("he_or_she_explorer", text)
         return draw_read(measured(tuple(sentence)), sentence, min(word, len(sentence)))
 
-    return sentence_explorer(draw, "he-or-she", EXAMPLES)
+    return explore_sentence(draw, "he-or-she", EXAMPLES)

@@ -14,7 +14,7 @@ from zlib import crc32
 import torch
 from torch import Tensor
 
-from tx_helpers.lessons.limits_of_recurrence.sentences import places, sentence_explorer, short, words_of
+from tx_helpers.lessons.limits_of_recurrence.sentences import explore_sentence, places, short, words_of
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
@@ -148,4 +148,4 @@ def describe_overwritten(text: str, word: int) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def overwritten_explorer() -> Explore:
     """A sentence that can be typed, and the word up to which it has been read; Play reads on."""
-    return sentence_explorer(draw_overwritten, "overwritten", EXAMPLES)
+    return explore_sentence(draw_overwritten, "overwritten", EXAMPLES)

@@ -39,7 +39,7 @@ def short(token: str, most: int = 40) -> str:
     return token if len(token) <= most else f"{token[: most - 1]}…"
 
 
-def sentence_explorer(draw: Callable[[str, int], Svg], name: str, examples: Sequence[str]) -> Explore:
+def explore_sentence(draw: Callable[[str, int], Svg], name: str, examples: Sequence[str]) -> Explore:
     """draw(text, word): a sentence that can be typed, at first `examples[0]`, and the word read last; Play reads on."""
     first = examples[0]
     text = widgets.Text(first, description="Sentence", continuous_update=False, layout={"width": "640px"})

@@ -8,7 +8,7 @@ from player_page import PICTURE, play, shown, turn
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import card, setting, words
+from tx_helpers.show.shapes import card, dragging, setting, words
 from tx_helpers.show.steps import Steps
 from widget_page import HOSTILE
 
@@ -80,6 +80,24 @@ def test_the_keyboard_and_a_click_on_a_part_of_the_picture(bare_page):
     bare_page.get_by_text("to 0").click()
     assert shown(bare_page)[0].startswith("x = 0, one, big")
     assert bare_page.get_by_role("slider", name="X").input_value() == "0"
+
+
+def test_a_dragged_part_turns_its_sliders_to_the_nearest_places_until_it_is_let_go(bare_page):
+    def handle(x, y):
+        grip = dragging({"x": (0.02, 0.0), "y": (0.0, 0.5)}, [words(100, 100, "drag me")])
+        return card(300, 200, [grip], f"x = {x}, y = {y}")
+
+    play(bare_page, Explore(handle, name="toy", x=(0, 4), y=(0, 9, 3)))
+    spot = bare_page.get_by_text("drag me").bounding_box()
+    bare_page.mouse.move(spot["x"] + 5, spot["y"] + 5)
+    bare_page.mouse.down()
+    bare_page.mouse.move(spot["x"] + 105, spot["y"] + 18)
+    assert shown(bare_page) == ("x = 2, y = 6", "")
+    bare_page.mouse.move(spot["x"] + 5, spot["y"] + 300)
+    assert shown(bare_page) == ("x = 0, y = 9", "")
+    bare_page.mouse.up()
+    bare_page.mouse.move(spot["x"] + 105, spot["y"] + 5)
+    assert shown(bare_page) == ("x = 0, y = 9", "")
 
 
 def test_a_text_that_was_not_recorded_is_named_with_those_that_were(bare_page):

@@ -68,6 +68,7 @@ class Explore:
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._drawing = self._stale = False
+        self._taken: dict = {}  # the values when a part of the picture was last taken to be dragged
         self._view = widgets.HTML(layout={"width": "auto"})
         self._status = widgets.HTML(layout={"width": "auto"})
         self._status.add_class("tx-live")
@@ -169,10 +170,22 @@ class Explore:
                 self._loop, self._timer = loop, loop.call_later(PAUSE, self.redraw)
 
     def _clicked(self, _keyboard, message: Mapping, _buffers) -> None:
-        """A click on a part of the picture that stands for a value of a control (`shapes.setting`)."""
+        """A click on a part of the picture that stands for a value of a control (`shapes.setting`), or a drag."""
+        if "drags" in message:
+            return self._dragged(message["drags"])
         key, _, value = message["sets"].partition("=")
         control = self.controls[key]
         control.value = type(control.value)(value)
+
+    def _dragged(self, added: Mapping[str, float] | None) -> None:
+        """A part that turns sliders (`shapes.dragging`) was taken (None), or moved by so much since."""
+        if added is None:
+            self._taken = self.values
+            return
+        for key, more in added.items():
+            slider = self.controls[key]
+            steps = round((self._taken[key] + more - slider.min) / slider.step)
+            slider.value = min(slider.max, max(slider.min, round(slider.min + steps * slider.step, 9)))
 
     def _settle(self) -> None:
         if self._timer:

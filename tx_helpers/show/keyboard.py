@@ -4,8 +4,11 @@ JupyterLab takes arrow keys and letters away from dropdowns, and Notebook 7 even
 element carries `data-lm-suppress-shortcuts`. A hidden widget in each explorer listens for the focus and sets it: inside
 widgets only, and once a page, however many explorers there are. It also gives a slider's label to its handle:
 the handle takes the focus, and ipywidgets leaves it without a name. It reports a click on a part of the picture that
-sets a control (`show.shapes.setting`), and it brings the style sheet of the drawings.
+sets a control (`show.shapes.setting`), a drag of one that turns sliders (`show.shapes.dragging`), and it brings the
+style sheet of the drawings.
 """
+
+from pathlib import Path
 
 import anywidget
 
@@ -40,7 +43,10 @@ const render = ({ model, el }) => {
   const wait = (turns) => {  // the page puts an explorer together piece by piece
     const explorer = el.closest(".tx-explorer");
     prepare(explorer);
-    if (explorer && !listening) explorer.addEventListener("click", clicked);
+    if (explorer && !listening) {
+      explorer.addEventListener("click", clicked);
+      dragging(explorer, () => model.send({ drags: null }), (added) => model.send({ drags: added }));
+    }
     listening ||= Boolean(explorer);
     if (turns) setTimeout(wait, 200, turns - 1);
   };
@@ -57,7 +63,7 @@ export default { render };
 class Keyboard(anywidget.AnyWidget):
     """The hidden widget; it shows nothing."""
 
-    _esm = _ESM
+    _esm = Path(__file__).with_name("drag.js").read_text("utf-8") + _ESM
     _css = sheet()
 
     def __repr__(self) -> str:

@@ -101,6 +101,7 @@ const move = (here, about, place, typed) => {
 /** What the buttons may do. */
 const handsOf = (here) => {
   const named = (key) => here.values.find((about) => about.key === key);
+  let taken = []; // the places when a part of the picture was last taken to be dragged
   const choose = (key, isIt) => move(here, named(key), named(key).values.findIndex(isIt));
   return {
     stops: (key) => stopsOf(here, named(key)),
@@ -113,6 +114,16 @@ const handsOf = (here) => {
     click: ({ target }) => {
       const [key, value] = target.closest("[data-sets]")?.dataset.sets.split("=") ?? [];
       if (key) choose(key, (one) => String(one) === value);
+    },
+    take: () => { taken = [...here.at]; },
+    drag: (added) => { // to the nearest setting that was recorded, a slider at a time
+      for (const [key, more] of Object.entries(added)) {
+        const about = named(key), goal = about.values[taken[about.axis]] + more;
+        const way = (place) => Math.abs(about.values[place] - goal);
+        const there = about.texts.map((_, place) => place).filter((place) => frameAt(here, here.at.with(about.axis, place)));
+        const best = there.reduce((one, other) => (way(other) < way(one) ? other : one), here.at[about.axis]);
+        if (best !== here.at[about.axis]) move(here, about, best);
+      }
     },
   };
 };
@@ -145,6 +156,7 @@ const render = ({ model, el }) => {
     made.set(about.key, about.values ? KINDS[about.kind](about, moved) : PRESSED[about.kind](about, hands));
   }
   picture.addEventListener("click", hands.click);
+  dragging(picture, hands.take, hands.drag);
   const sized = new ResizeObserver(() => scrolled(picture));
   sized.observe(picture);
   const controls = element("div", { class: "tx-controls" }, ...grouped([...made.values()].map(({ node }) => node)));

@@ -29,7 +29,7 @@ from tx_helpers.show.stored import PageForm, default_export
 FRAMES, BUDGET = 3000, 120_000  # of an explorer at most: frames, and bytes when deflated
 SHOTS, FEWEST, SECONDS = 60, 15, 6.0  # of what a button starts: pictures, the fewest of them, and how long they play
 Stated = Mapping | Callable | None  # of an explorer: what is recorded of it, see `Explore`
-PLAYER = [Path(__file__).with_name(name) for name in ("controls.js", "player.js")]
+PLAYER = [Path(__file__).with_name(name) for name in ("drag.js", "controls.js", "player.js")]
 STYLE = """
 .tx-recorded .tx-controls {
   display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 6px 28px;

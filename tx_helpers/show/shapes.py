@@ -10,7 +10,7 @@ with their theme, for drawings in the page and for those in an <img>; elsewhere 
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from tx_helpers.show.plots import Svg, svg_text
@@ -81,6 +81,15 @@ def shape(tag: str, content: str = "", **attributes: object) -> str:
 def setting(control: str, value: object, parts: Iterable[str]) -> str:
     """Elements that set a control of their explorer when they are clicked; the keyboard needs the control itself."""
     return f'<g data-sets="{svg_text(f"{control}={value}")}" style="cursor: pointer">{"".join(parts)}</g>'
+
+
+def dragging(rates: Mapping[str, tuple[float, float]], parts: Iterable[str]) -> str:
+    """Elements that turn sliders of their explorer when they are dragged; the keyboard needs the sliders themselves.
+
+    rates  slider -> what a pixel to the right adds to its value, and what a pixel down adds
+    """
+    said = " ".join(f"{control}:{across:.5f}:{down:.5f}" for control, (across, down) in rates.items())
+    return f'<g data-drags="{svg_text(said)}" style="cursor: grab; touch-action: none">{"".join(parts)}</g>'
 
 
 def words(

@@ -14,7 +14,7 @@ from tx_helpers.lessons.decoding import cache_costs
 from tx_helpers.lessons.families import digit_attention, gap_filler, objectives
 from tx_helpers.lessons.families import few_labels_explorer as few_labels
 from tx_helpers.lessons.families.vit import TinyViT
-from tx_helpers.lessons.feed_forward import activations, ffn_memory, hinges, norms, one_unit, superposition
+from tx_helpers.lessons.feed_forward import hinges, norms, one_unit, stream
 from tx_helpers.lessons.full_model import model_parts
 from tx_helpers.lessons.limits_of_recurrence import he_or_she, recurrence, signal_race
 from tx_helpers.lessons.limits_of_recurrence.recurrent import Recaller
@@ -82,7 +82,6 @@ PLAIN = {
         ablation.ablation_explorer,
         dict(runs=RUNS, exact={"right": 1.0, "wrong": 0.0}, left="right", window=2),
     ),
-    "activations": (partial(activations.draw, x=0.0, other=None), dict(name="GELU")),
     "cache": (cache_costs.cache_explorer, dict(configs={"GPT-2": gpt2()})),
     "cache size": (cache_size.cache_size_explorer, dict(model="GPT-2")),
     "cache need": (partial(cache_size.need, cache_size.PUBLISHED["GPT-2"]), dict(texts=2, tokens=5, cache_number=2.0)),
@@ -117,7 +116,6 @@ PLAIN = {
         partial(hinges.add_up, places=(0.0, 1.0), slopes=(1.0, -1.0)),
         dict(function="ReLU", target="a tent"),
     ),
-    "directions": (superposition.directions, dict(features=5, dimensions=3, kind="random")),
     "one unit": (partial(one_unit.fire, (1.0, 1.0)), dict(bias=-1.5, value=4.0)),
     "norms": (partial(norms.normalise, vector=[1.0, 2.0]), dict(kind="LayerNorm")),
     "objectives": (objectives.objectives_explorer, dict(text=EXAMPLES[0])),
@@ -181,7 +179,7 @@ def test_a_wrong_argument_is_named(name):
 @pytest.mark.parametrize(
     ("call", "others"),
     [
-        (ffn_memory.memory_explorer, dict(pairs=PAIRS)),
+        (stream.stream_explorer, dict(pair=PAIRS[0])),
         (head_removal.head_removal_explorer, dict(pairs=PAIRS, number=21)),
         (self_attention.sentence_explorer, dict(text="one")),
         (sampling.next_word, dict(text="one")),

@@ -3,18 +3,6 @@
 from explorer_cases import Move
 
 MOVES = {
-    "activations": (
-        Move("Input x", r"ReLU at x = -0\.9: value 0\.000, slope 0\.000: no gradient flows", keys=("ArrowRight",)),
-        Move("Function f", r"GELU at x = -0\.9: value -0\.166, slope -0\.\d+: a gradient", mouse="choose:GELU"),
-        Move("Input x", r"GELU at x = 4\.0: value 4\.000, slope 1\.00\d", mouse="drag"),
-        Move("Gated: times a second branch", r"GELU\(x\) times -1 at x = 4\.0: value -4\.000", mouse="click"),
-        Move("Second branch u", r"GELU\(x\) times -0\.75 at x = 4\.0: value -3\.000", keys=("ArrowRight",)),
-    ),
-    "ffn-memory": (
-        Move("Unit, by selectivity", r"^Unit \d+ of decoder block 1: .*; it raises ", keys=("ArrowRight",)),
-        Move("Feed-forward of", r"of encoder block 1: .* it writes into", mouse="choose:encoder block 1"),
-        Move("Unit, by selectivity", r"^Unit \d+ of encoder block 1: on at", mouse="drag"),
-    ),
     "block-depth": (
         Move("Residual connections", r"24 blocks, pre-norm, without .* alike .* from block [23] on", mouse="click"),
         Move("Depth", r"^12 blocks, pre-norm, without .* Before: 24 blocks, pre-norm", mouse="choose:12 blocks"),
@@ -37,8 +25,13 @@ MOVES = {
         Move("Bias b", r"it always fires\.", mouse="drag"),
     ),
     "superposition": (
-        Move("Features n", r"^6 features in 2 dimensions, spread apart: largest overlap", keys=("ArrowRight",)),
-        Move("Directions", r"^6 features in 2 dimensions, random: ", mouse="choose:random"),
-        Move("Features n", r"^50 features in 2 dimensions, random: .* 0% with 1 on", mouse="drag"),
+        Move("In training on", r"^Each feature is on in 1 of 5: ", keys=("ArrowRight",)),
+        Move("Now on", r"With 1 and 3 on, the reading is ", mouse="choose:1 and 3"),
+        Move("In training on", r"^Each feature is on in 1 of 20: 5 of 5 features are kept", mouse="drag"),
+    ),
+    "stream": (
+        Move("Position", r"^After 'tausend vier hundert' comes 'sieben'\. The stream says: ", keys=("ArrowRight",)),
+        Move("Leave out", r"feed-forward 2 'sieben'", mouse="choose:self-attention 2"),
+        Move("Position", r"^After '.* dreißig' comes '<eos>'", mouse="drag"),
     ),
 }

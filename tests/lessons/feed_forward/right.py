@@ -1,6 +1,6 @@
 """Right answers to the lesson's exercises in unusual forms: all must pass."""
 
-import functools
+import itertools
 
 import numpy as np
 import torch
@@ -9,21 +9,29 @@ import torch.nn.functional as F
 from answer_tables import named
 
 
-def net_with_clamp(x, W_1, b_1, W_2, b_2):
-    return torch.clamp(torch.matmul(x, W_1) + b_1, min=0).pow(2).matmul(W_2) + b_2
+def hinges_by_a_loop(x, y):
+    v, before = [], 0.0
+    for n in range(len(x)):
+        after = ((y[n + 1] - y[n]) / (x[n + 1] - x[n])).item() if n + 1 < len(x) else 0.0
+        v.append(after - before)
+        before = after
+    return torch.tensor(v)
 
 
-def net_by_units(x, W_1, b_1, W_2, b_2):
-    y = b_2.expand_as(x).clone()
-    for f in range(len(b_1)):
-        key = x @ W_1[:, f] + b_1[f]
-        y += torch.where(key > 0, key * key, 0.0)[..., None] * W_2[f]
-    return y
+def hinges_by_solving(x, y):
+    x, y = x.double(), y.double()
+    places = torch.cat([x, x[-1:] + 1])
+    table = (places[:, None] - x).relu()
+    return torch.linalg.lstsq(table[1:], torch.cat([y, y[-1:]])[1:] - y[0]).solution
 
 
-def net_in_numpy(x, W_1, b_1, W_2, b_2):
-    x, W_1, b_1, W_2, b_2 = (t.numpy().astype(np.float64) for t in (x, W_1, b_1, W_2, b_2))
-    return np.square(np.maximum(0, x @ W_1 + b_1)) @ W_2 + b_2
+def hinges_in_numpy(x, y):
+    slopes = np.diff(y.numpy().astype(np.float64)) / np.diff(x.numpy().astype(np.float64))
+    return np.diff(slopes, prepend=0.0, append=0.0)
+
+
+def hinges_padded(x, y):
+    return F.pad((y[1:] - y[:-1]) / (x[1:] - x[:-1]), (1, 1)).diff()
 
 
 def plain_in_place(x, W_1, b_1, W_2, b_2):
@@ -97,37 +105,57 @@ def rms_by_rows(x, gain):
     return torch.stack([torch.cat([h * gain * (h @ h / K + 1e-5) ** -0.5 for h in row]) for row in rows])
 
 
-def stack_in_place(x, W):
-    x = x.clone()
-    for matrix in W:
-        out = F.layer_norm(x, [x.shape[1]]) @ matrix
-        x += out.clamp_(min=0)
-    return F.layer_norm(x, [x.shape[1]])
+def block_in_a_loop(x, attention, network, norm_a, norm_n):
+    for part, norm in ((attention, norm_a), (network, norm_n)):
+        x = part(norm(x)) + x
+    return x
 
 
-def stack_by_hand(x, W):
-    def norm(x):
-        return (x - x.mean(1, keepdim=True)) / torch.sqrt(x.var(1, correction=0, keepdim=True) + 1e-5)
-
-    for n in range(W.shape[0]):
-        x = torch.relu(norm(x) @ W[n]) + x
-    return norm(x)
+def block_in_place(x, attention, network, norm_a, norm_n):
+    stream = x.clone()
+    stream += attention(norm_a(stream))
+    stream += network(norm_n(stream))
+    return stream
 
 
-def stack_by_recursion(x, W):
-    norm = torch.nn.LayerNorm(x.shape[-1])
-    if len(W) == 0:
-        return norm(x)
-    return stack_by_recursion(torch.add(F.relu(F.linear(norm(x), W[0].T)), x), W[1:])
+def block_by_updates(x, attention, network, norm_a, norm_n):
+    first = attention(norm_a(x))
+    second = network(norm_n(x + first))
+    return torch.stack([x, first, second]).sum(0)
 
 
-def stack_row_by_row(x, W):
-    rows = []
-    for row in x.double():
-        for matrix in W.double():
-            row = row + (F.layer_norm(row, row.shape) @ matrix).relu()
-        rows.append(F.layer_norm(row, row.shape))
-    return torch.stack(rows)
+def block_in_two_functions(x, attention, network, norm_a, norm_n):
+    def around(part, norm):
+        return lambda y: y + part(norm(y))
+
+    return around(network, norm_n)(around(attention, norm_a)(x))
+
+
+def lens_of_all_states(x, blocks, norm, table, block):
+    states = [x]
+    for parts in blocks:
+        states += [block(states[-1], *parts)]
+    return norm(torch.stack(states)) @ table.mT
+
+
+def lens_by_einsum(x, blocks, norm, table, block):
+    read = []
+    for n in range(len(blocks) + 1):
+        x = block(x, *blocks[n - 1]) if n else x
+        read.append(torch.einsum("td,vd->tv", norm(x), table))
+    return torch.stack(read)
+
+
+def lens_by_recursion(x, blocks, norm, table, block):
+    here = F.linear(norm(x), table)[None]
+    if not blocks:
+        return here
+    return torch.cat([here, lens_by_recursion(block(x, *blocks[0]), blocks[1:], norm, table, block)])
+
+
+def lens_by_accumulate(x, blocks, norm, table, block):
+    states = itertools.accumulate(blocks, lambda stream, parts: block(stream, *parts), initial=x)
+    return torch.stack([norm(state) @ table.T for state in states])
 
 
 def share_by_modules(D, F):
@@ -141,26 +169,10 @@ def share_as_tensor(D, F):
     return (counts / counts.sum())[0]
 
 
-def _layer_normed(x):
-    return F.layer_norm(x, x.shape[-1:])
-
-
 def rms_an_averaging_matrix_over_the_row(x, gain):
     D, K = x.shape[1], len(gain)
     M = torch.block_diag(*[torch.full((K, K), 1 / K) for _ in range(D // K)])
     return x * (x**2 @ M + 1e-5) ** -0.5 * gain.repeat(D // K)
-
-
-def stack_functools_reduce(x, W):
-    return _layer_normed(functools.reduce(lambda a, m: a + F.relu(_layer_normed(a).mm(m)), W.unbind(), x))
-
-
-def stack_modules_in_place_on_an_own_clone(x, W):
-    norm = torch.nn.LayerNorm(x.shape[-1], elementwise_affine=False)
-    x = x.clone()
-    for i in range(W.shape[0]):
-        x += torch.maximum(norm(x) @ W[i], torch.zeros(()))
-    return norm(x)
 
 
 RIGHT = {
@@ -168,10 +180,7 @@ RIGHT = {
     | {
         "plain_by_linear": lambda x, W_1, b_1, W_2, b_2: F.linear(F.linear(x, W_1.T, b_1).relu(), W_2.T, b_2),
     },
-    "feed_forward_net": named(net_with_clamp, net_by_units, net_in_numpy)
-    | {
-        "net_by_linear": lambda x, W_1, b_1, W_2, b_2: F.linear(F.relu(F.linear(x, W_1.T, b_1)) ** 2, W_2.T, b_2),
-    },
+    "hinges_through": named(hinges_by_a_loop, hinges_by_solving, hinges_in_numpy, hinges_padded),
     "swiglu": named(gated_together, gated_in_numpy, gated_in_float64)
     | {
         "gated_silu": lambda x, W_gate, W_up, W_down: F.silu(x @ W_gate).mul(x @ W_up) @ W_down,
@@ -184,14 +193,8 @@ RIGHT = {
     | {
         "rms_by_pytorch": lambda x, gain: F.rms_norm(x.view(-1, len(gain)), (len(gain),), gain, 1e-5).view(x.shape),
     },
-    "pre_norm_stack": named(
-        stack_in_place,
-        stack_by_hand,
-        stack_by_recursion,
-        stack_row_by_row,
-        stack_functools_reduce,
-        stack_modules_in_place_on_an_own_clone,
-    ),
+    "pre_norm_block": named(block_in_a_loop, block_in_place, block_by_updates, block_in_two_functions),
+    "read_the_stream": named(lens_of_all_states, lens_by_einsum, lens_by_recursion, lens_by_accumulate),
     "feed_forward_share": named(share_by_modules, share_as_tensor)
     | {
         "share_reduced": lambda D, F: F / (F + 2 * D),

@@ -1,16 +1,15 @@
 """The lesson's explorers: their numbers against formulas, their words against the numbers."""
 
-import math
 import re
 
 import pytest
 import torch
 
-from tx_helpers.lessons.feed_forward import activations, block_depth, ffn_memory, norms
-from tx_helpers.lessons.feed_forward.activations import activation_explorer
+from tx_helpers.lessons.feed_forward import block_depth, ffn_memory, norms, stream
 from tx_helpers.lessons.feed_forward.block_depth import Depth, Setting, depth_explorer
-from tx_helpers.lessons.feed_forward.ffn_memory import Memory, mean_by_word, memories, memory_explorer, written
+from tx_helpers.lessons.feed_forward.ffn_memory import Memory, mean_by_word, memories, written
 from tx_helpers.lessons.feed_forward.norms import norm_explorer, normalise, signed_bars
+from tx_helpers.text.data import sequence_batch
 from tx_helpers.zoo.recipes import train_translator
 
 PAIRS = [(n, en, de) for n, en, de in ((1, "one", "eins"), (2, "two", "zwei"), (21, "twenty-one", "ein und zwanzig"))]
@@ -22,23 +21,6 @@ def translator():
 
 
 # ------------------------------------------------------------------------------------------------------------- compute
-
-
-@pytest.mark.parametrize(
-    ("name", "x", "value", "slope"),
-    [
-        ("ReLU", -1.0, 0.0, 0.0),
-        ("ReLU", 2.0, 2.0, 1.0),
-        ("ReLU²", 3.0, 9.0, 6.0),
-        ("SiLU", -1.0, -1 / (1 + math.e), 1 / (1 + math.e) - math.e / (1 + math.e) ** 2),
-        ("GELU", 1.0, (1 + math.erf(0.5**0.5)) / 2, (1 + math.erf(0.5**0.5)) / 2 + math.exp(-0.5) / math.tau**0.5),
-        ("sigmoid", 0.0, 0.5, 0.25),
-    ],
-)
-def test_value_and_slope_are_those_of_the_formula(name, x, value, slope):
-    for other, factor in ((None, 1), (-2.0, -2)):
-        ((found,), (steep,)) = activations.curve(name, [x], other)
-        assert (found, steep) == pytest.approx((factor * value, factor * slope), abs=1e-12)
 
 
 def test_the_norms_are_those_worked_out_by_hand():
@@ -57,12 +39,6 @@ def test_the_size_is_that_of_the_numbers_without_epsilon(kind):
     seen = normalise(kind, numbers)
     assert seen.size == 0.0 and seen.after == [0.0] * 4
     assert " 0.000 (with ε under the root: 0.003): [0.000, " in norms.describe(kind, seen)
-
-
-def test_what_a_unit_lowers_points_left():
-    body = ffn_memory.strips([("up", 2.0), ("down", -1.0)], "t", "#009E73").body
-    bars = re.findall(r'<rect x="([\d.]+)" y="\d+" width="([\d.]+)"[^>]*fill="(#\w+)"', body)
-    assert bars == [("182", "80", "#009E73"), ("138", "40", "#D55E00")]  # on either side of the line at 180
 
 
 def test_depth_tells_the_ratio_and_where_tokens_are_alike():
@@ -152,7 +128,8 @@ def test_bars_go_up_and_down_and_carry_their_numbers():
     assert [float(h) for h in re.findall(r'height="([\d.]+)" fill="#', body)] == [114, 57]
     assert ">5.00<" in body
     assert ">-2.50<" in body
-    assert norms.draw("RMSNorm", normalise("RMSNorm", [1, 1, 1])).svg.count("<rect") == 7  # and the card
+    drawn = norms.draw("RMSNorm", normalise("RMSNorm", [1, 1, 1])).svg
+    assert drawn.count("<rect") == 6 + 1 + 3 + 1  # bars, the ground, the hands of the bars, the card
 
 
 def test_the_way_of_layernorm_leads_to_the_plane_and_then_to_the_sphere():
@@ -166,6 +143,25 @@ def test_the_way_of_layernorm_leads_to_the_plane_and_then_to_the_sphere():
     assert norms.describe("LayerNorm", seen, norms.STEPS) == (
         "LayerNorm of [2.50, 0.00, 1.00]: in the plane of mean 0: mean 0.000, length 1.780."
     )
+
+
+def test_x_is_dragged_in_the_plane_of_the_screen_and_by_its_bars():
+    seen, onto = normalise("LayerNorm", [2.0, 0.0, 1.0]), norms.view(-30.0)
+    drawn = norms.draw("LayerNorm", seen, factor=2.0).svg
+    tip = {name: (float(x), float(y)) for name, x, y in re.findall(r"(x\d):(\S+):(\S+?)[ \"]", drawn)[:3]}
+    right, down = (onto @ [2 * tip[name][n] for name in ("x1", "x2", "x3")] for n in (0, 1))
+    assert right * norms.UNIT == pytest.approx([1, 0], abs=1e-3)  # one pixel, times the factor 2
+    assert down * norms.UNIT == pytest.approx([0, -1], abs=1e-3)
+    assert re.findall(r'data-drags="(\w+):0.00000:(\S+)"', drawn) == [(f"x{n}", "-0.02193") for n in (1, 2, 3)]
+
+
+def test_a_drag_moves_sliders_by_their_steps_and_not_beyond_their_ends():
+    explored = norm_explorer()
+    explored._clicked(None, {"drags": None}, [])
+    explored._clicked(None, {"drags": {"x1": -0.26, "turn": 7.4}}, [])
+    assert (explored.values["x1"], explored.values["turn"]) == (2.2, -25)
+    explored._clicked(None, {"drags": {"x1": 9.0, "turn": 0.0}}, [])  # since it was taken
+    assert (explored.values["x1"], explored.values["turn"]) == (3.0, -30)
 
 
 def test_the_circle_is_in_the_plane_and_on_the_sphere_and_the_view_keeps_lengths():
@@ -188,20 +184,42 @@ def test_the_drawing_in_space_stays_in_its_panel(vector):
         assert 20 <= min(ys) <= max(ys) <= norms.SPACE[1]
 
 
-def test_the_chosen_place_of_the_curve_is_marked():
-    drawn = activations.draw("ReLU", 2.0, -1.0)
-    assert "ReLU(x) times -1 at x = 2.0: value -2.000, slope -1.000: a gradient flows" in drawn.alt
-    assert drawn.svg.count("<polyline") == 4
+def test_the_stream_is_the_sum_of_what_was_added_and_ends_in_the_logits(translator):
+    found = stream.run(translator, PAIRS)
+    assert found.parts[3] == "decoder.blocks.1.self_attention"
+    torch.testing.assert_close(found.states[3], found.states[0] + found.updates[:3].sum(0))
+    batch = sequence_batch(translator.data.encode([pair[-2:] for pair in PAIRS]))
+    with torch.no_grad():
+        logits = translator.model(batch.source, batch.decoder_input)
+    torch.testing.assert_close(found.said[-1], logits.softmax(-1))
+    left_out = stream.run(translator, PAIRS, "decoder.blocks.0.feed_forward")
+    assert left_out.updates[2].abs().max() == 0
+    torch.testing.assert_close(left_out.states[2], left_out.states[3])
+
+
+def test_the_share_that_is_right_and_the_lengths_leave_padding_out():
+    said = torch.tensor([[[[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.9, 0.1, 0.0]]]])  # (1, B, T, V)
+    states = torch.tensor([[[[3.0, 4.0], [0.0, 1.0], [9.0, 9.0]]]])
+    found = stream.Stream(["a"], states, states, said, torch.tensor([[2, 1, 0]]))
+    assert found.right() == [0.5]
+    assert found.lengths() == ([3.0], [3.0])
+
+
+def test_the_stream_is_drawn_with_what_it_says(translator):
+    drawn = stream.stream_drawing(translator, PAIRS)
+    assert drawn.svg.count(">self-attention<") == drawn.svg.count(">feed-forward<") == 2
+    explored = stream.stream_explorer(translator, PAIRS[2])
+    assert explored.summary.startswith("After 'ein und zwanzig' comes '<eos>'. The stream says: embedding ")
+    explored.set(without="decoder.blocks.1.cross_attention", position=1)
+    assert explored.error == ""
+    assert explored.summary.startswith("After '<bos>' comes 'ein'.")
+    assert explored._bundle["image/svg+xml"].count("left out") == 1
 
 
 # ---------------------------------------------------------------------------------------------------------------- bind
 
 
 def test_the_explorers_answer_their_questions():
-    curves = activation_explorer()
-    assert "no gradient flows" in curves.summary
-    curves.set(function="GELU")
-    assert "a gradient flows" in curves.summary
     normed = norm_explorer()
     assert "[1.298, -1.136, -0.162]. The mean is now 0.000, the length √3." in normed.summary
     normed.set(shift=1.0)
@@ -214,11 +232,3 @@ def test_the_explorers_answer_their_questions():
     assert "never alike" in depth.summary
     depth.set(residual=False)
     assert re.search(r"from block [23] on", depth.summary)
-
-
-def test_units_are_leafed_through_layer_by_layer(translator):
-    explored = memory_explorer(translator, PAIRS)
-    assert "of decoder block 1" in explored.summary
-    explored.set(layer="encoder.blocks.1", place=256)
-    assert explored.error == ""
-    assert "of encoder block 2" in explored.summary

@@ -8,14 +8,7 @@ import pytest
 from tx_helpers.lessons.feed_forward import hinges, one_unit, superposition
 from tx_helpers.lessons.feed_forward.hinges import add_up, hinge_explorer
 from tx_helpers.lessons.feed_forward.one_unit import MOMENTS, fire, unit_explorer
-from tx_helpers.lessons.feed_forward.superposition import (
-    bound,
-    directions,
-    overlaps,
-    read,
-    recovered,
-    superposition_explorer,
-)
+from tx_helpers.lessons.feed_forward.superposition import Toy, train
 
 TENT = ("ReLU", (-2.0, 0.0, 2.0), (1.0, -2.0, 1.0), "a tent")
 
@@ -101,54 +94,32 @@ def test_the_units_arithmetic_is_written_out():
 # ------------------------------------------------------------------------------------------------------- superposition
 
 
-@pytest.mark.parametrize("kind", superposition.KINDS)
-@pytest.mark.parametrize(("n", "D"), [(2, 2), (5, 2), (7, 7), (9, 4), (50, 16), (50, 32)])
-def test_directions_are_unit_vectors_and_none_beat_the_bound(kind, n, D):
-    vectors = directions(n, D, kind)
-    assert vectors.shape == (n, D)
-    assert abs(np.linalg.norm(vectors, axis=1) - 1).max() < 1e-12
-    assert overlaps(vectors)[0] > bound(n, D) - 1e-9
-
-
-@pytest.mark.parametrize(("n", "D"), [(5, 2), (9, 4), (20, 8), (50, 16), (50, 32)])
-def test_spread_directions_overlap_less_than_random_ones(n, D):
-    spread, random = overlaps(directions(n, D)), overlaps(directions(n, D, "random"))
-    assert spread[0] < 0.9 * random[0]
-    assert spread[1] <= 1.05 * random[1]
-
-
-def test_the_best_directions_are_those_that_are_known():
-    assert overlaps(directions(7, 7))[0] < 1e-12  # at right angles
-    assert overlaps(directions(3, 2))[0] == pytest.approx(0.5, abs=0.02)  # lines 60 degrees apart
-    assert overlaps(directions(5, 4))[0] == pytest.approx(bound(5, 4), abs=0.02)  # a simplex meets Welch's bound
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_rare_features_share_the_plane_as_a_pentagon(seed):
+    often, rare = train((0.5, 0.05), seed=seed)
+    assert often.kept <= 4
+    assert rare.kept == 5
+    unit = rare.directions / np.linalg.norm(rare.directions, axis=1, keepdims=True)
+    neighbours = np.degrees(np.arccos((unit * np.roll(unit, 1, axis=0)).sum(1)))
+    assert neighbours == pytest.approx([72] * 5, abs=5)  # numbered as they turn
+    assert [list(rare.read((i,)) > 0.5) for i in range(5)] == np.eye(5, dtype=bool).tolist()
 
 
 def test_what_is_read_is_the_feature_and_its_interference():
-    vectors = directions(9, 4, "random")
-    on = np.arange(9) < 3
-    expected = [sum(vectors[i] @ vectors[j] for j in range(3)) for i in range(9)]
-    assert read(vectors, on) == pytest.approx(expected, abs=1e-12)
+    toy = Toy(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 0.2]]), np.array([0.0, -0.5, 0.1]))
+    assert toy.kept == 2
+    assert toy.read((0,)) == pytest.approx([1, 0.1, 0.1])
+    assert toy.read((0, 1)) == pytest.approx([1.6, 1.1, 0.26])
 
 
-def test_the_share_recovered_falls_with_the_number_of_features_that_are_on():
-    assert [recovered(directions(8, 8), count) for count in (1, 4, 8)] == [1.0, 1.0, 1.0]
-    assert recovered(directions(50, 16), 1) == 1.0
-    assert recovered(directions(50, 16), 5) < 0.1
-    assert recovered(directions(50, 32), 3) > 0.9
-    assert recovered(directions(8, 2), 1) < 0.2
-
-
-def test_superposition_says_how_much_and_draws_a_bar_for_each_feature():
-    explored = superposition_explorer()
-    assert explored.summary == (
-        "5 features in 2 dimensions, spread apart: largest overlap |w · w'| 0.81 (at best 0.61 or more), mean 0.56. "
-        "All features are read right in 23% with 1 on."
+def test_superposition_says_what_is_kept_and_marks_what_is_read_wrongly():
+    toy = Toy(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.1, 0.0], [0.0, -1.0]]), np.zeros(5))
+    assert superposition.describe(toy, "always", "feature 1") == (
+        "Each feature is on always: 4 of 5 features are kept, the nearest two 37° apart. "
+        "With feature 1 on, the reading is wrong for 2."
     )
-    explored.set(features=50, dimensions=2, kind="random", at_once=8)
-    assert "50 features in 2 dimensions, random: largest overlap |w · w'| 1.00" in explored.summary
-    assert re.search(r"0% with 1 on, 0% with 8 on\.$", explored.summary)
-    explored.set(features=2)
-    assert re.search(r"with 1 on, \d+% with 2 on\.$", explored.summary)  # no more are on than there are
-    drawn = superposition.draw(5, 2, 1, "spread apart").svg
-    assert drawn.count("<polygon") == 5  # arrows of the fan
-    assert drawn.count("<rect") == 1 + 5 + 3  # card, bars, key
+    drawn = superposition.draw(toy, "always", "feature 1").svg
+    assert drawn.count(">wrong<") == 1
+    assert drawn.count("<polygon") == 5  # heads of arrows
+    assert "their sum" in superposition.draw(toy, "always", "1 and 2").svg

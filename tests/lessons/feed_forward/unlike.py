@@ -31,34 +31,46 @@ def rms_gain_one_number_a_head_block(x, gain):
     return n * gain.repeat_interleave(x.shape[1] // len(gain))
 
 
-def stack_only_the_first_sub_layer_is_normed(x, W):
-    for i, m in enumerate(W):
-        x = x + ((layer_normed(x) if i == 0 else x) @ m).relu()
-    return layer_normed(x)
+def hinges_at_even_steps(x, y):
+    return F.pad(y.diff() * (len(x) - 1) / (x[-1] - x[0]), (1, 1)).diff()
 
 
-def stack_epsilon_1e_12(x, W):
-    for m in W:
-        x = x + (F.layer_norm(x, x.shape[-1:], eps=1e-12) @ m).relu()
-    return F.layer_norm(x, x.shape[-1:], eps=1e-12)
+def block_with_a_norm_at_its_end(x, attention, network, norm_a, norm_n):
+    x = x + attention(norm_a(x))
+    return norm_n(x + network(norm_n(x)))
 
 
-def stack_deviation_over_d_1(x, W):
-    def n(a):
-        return (a - a.mean(-1, keepdim=True)) / (a.var(-1, keepdim=True) + 1e-5).sqrt()
+def block_that_keeps_half(x, attention, network, norm_a, norm_n):
+    x = (x + attention(norm_a(x))) / 2**0.5
+    return (x + network(norm_n(x))) / 2**0.5
 
-    for m in W:
-        x = x + (n(x) @ m).relu()
-    return n(x)
+
+def block_that_reads_the_first_norm_twice(x, attention, network, norm_a, norm_n):
+    normed = norm_a(x)
+    return x + attention(normed) + network(norm_n(normed + attention(normed)))
+
+
+def lens_with_half_steps(x, blocks, norm, table, block):
+    read = [norm(x) @ table.T]
+    for parts in blocks:
+        x, before = block(x, *parts), x
+        read.append(norm((x + before) / 2) @ table.T)
+    return torch.stack(read)
+
+
+def lens_with_a_norm_of_its_own(x, blocks, norm, table, block):
+    read = [layer_normed(x) @ table.T]
+    for parts in blocks:
+        x = block(x, *parts)
+        read.append(layer_normed(x) @ table.T)
+    return torch.stack(read)
 
 
 UNLIKE = {
     "feed_forward": {
         "with_gelu": lambda x, W_1, b_1, W_2, b_2: F.gelu(x @ W_1 + b_1) @ W_2 + b_2,
     },
-    "feed_forward_net": {
-        "with_leaky_relu": lambda x, W_1, b_1, W_2, b_2: F.leaky_relu(x @ W_1 + b_1) ** 2 @ W_2 + b_2,
-    },
+    "hinges_through": named(hinges_at_even_steps),
     "swiglu": named(swiglu_with_steep_gate),
     "layer_norm_by_hand": named(layer_norm_with_the_larger_of_variance_and_epsilon),
     "rms_norm_by_hand": named(rms_gain_one_number_a_head_block)
@@ -70,7 +82,8 @@ UNLIKE = {
             lambda h, gain: h * (h.square().mean((0, 2), keepdim=True) + 1e-5).rsqrt() * gain
         ),
     },
-    "pre_norm_stack": named(stack_only_the_first_sub_layer_is_normed, stack_epsilon_1e_12, stack_deviation_over_d_1),
+    "pre_norm_block": named(block_with_a_norm_at_its_end, block_that_keeps_half, block_that_reads_the_first_norm_twice),
+    "read_the_stream": named(lens_with_half_steps, lens_with_a_norm_of_its_own),
     "feed_forward_share": {
         "of_two_thirds": lambda D, F: 2 / 3,
         "in_two_decimals": lambda D, F: round(F / (F + 2 * D), 2),

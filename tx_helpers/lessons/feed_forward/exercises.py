@@ -79,6 +79,10 @@ plain_network.add_mistakes(
             "The bias b_2 is missing: where no unit fires, the output should be b_2, not 0.",
             lambda x, W_1, b_1, W_2, b_2: torch.relu(x @ W_1 + b_1) @ W_2,
         ),
+        "no_biases": (
+            "Both biases are missing: no unit has a threshold, and the output is 0 where none of them fires.",
+            lambda x, W_1, b_1, W_2, b_2: torch.relu(x @ W_1) @ W_2,
+        ),
         "input_added": (
             "You added x at the end. That is the residual connection: it belongs to the block, not to this network.",
             lambda x, W_1, b_1, W_2, b_2: x + torch.relu(x @ W_1 + b_1) @ W_2 + b_2,
@@ -86,69 +90,79 @@ plain_network.add_mistakes(
     }
 )
 
-# --- the feed-forward network ----------------------------------------------------------------------------------------
+# --- a curve made of hinges -------------------------------------------------------------------------------------------
 
-network = Exercise(
-    "feed_forward_net",
-    title="Two matrices and a bend",
-    goal="Apply the feed-forward network at every position, with ReLU² as its activation function, max(0, z)². x is "
-    "(B, T, D), W_1 (D, F), b_1 (F,), W_2 (F, D), b_2 (D,). Return (B, T, D).",
-    difficulty=1,
-    minutes=5,
-    formula=r"\operatorname{FFN}(x) = \max(0,\, xW_1 + b_1)^2\,W_2 + b_2",
-    source="Vaswani et al. 2017, equation 2, with the square of So et al. 2021 (Primer)",
-    cases=lambda: _network_cases(seed=0),
+curve = Exercise(
+    "hinges_through",
+    title="A curve made of hinges",
+    goal="A curve goes in straight pieces through the points (x[n], y[n]), and is flat before the first point and "
+    "after the last. x rises from point to point. Write the curve as y[0] plus a sum of hinges, "
+    "v[n] · max(0, x − x[n]), one at each point. Return their numbers v. x, y and v are tensors (N,).",
+    difficulty=2,
+    minutes=9,
+    cases=lambda: [
+        (torch.tensor([-2.0, 0.0, 2.0]), torch.tensor([0.0, 2.0, 0.0])),
+        (torch.tensor([0.0, 1.0, 3.0, 3.5]), torch.tensor([1.0, 4.0, 2.0, 2.5])),
+        (random_tensors((6,), seed=8)[0].abs().cumsum(0), random_tensors((6,), seed=9)[0]),
+    ],
     hints=(
-        "Widen, bend, narrow: three steps.",
-        "To bend is to apply clamp(min=0) and then the square. Both come between the two matrices.",
-        "(x @ W_1 + b_1).relu().square() @ W_2 + b_2",
+        "What does a hinge change where it begins: the height of the curve, or its slope?",
+        "Compute the slope of each piece: y.diff() / x.diff(). Before the first point and after the last it is 0.",
+        "Put a 0 before and behind the slopes. Each hinge is the slope after its point minus the slope before it.",
     ),
 )
 
 
-@network.solution
-def feed_forward_net(x, W_1, b_1, W_2, b_2):
-    """Output (B, T, D) for x (B, T, D), W_1 (D, F), b_1 (F,), W_2 (F, D), b_2 (D,)."""
-    return (x @ W_1 + b_1).relu().square() @ W_2 + b_2
+@curve.solution
+def hinges_through(x, y):
+    """The number v (N,) of the hinge at each of the points x, y (N,)."""
+    zero = x.new_zeros(1)
+    slopes = torch.cat([zero, y.diff() / x.diff(), zero])  # before, between and after the points
+    return slopes.diff()
 
 
-network.add_mistakes(
+def _slopes(x, y):
+    return y.diff() / x.diff()
+
+
+def _between(slopes, first=0.0, last=0.0):
+    """The slopes (N − 1,) between one before and one behind them."""
+    return torch.cat([slopes.new_tensor([first]), slopes, slopes.new_tensor([last])])
+
+
+curve.add_mistakes(
     {
-        "without_bend": (
-            "The nonlinearity is missing: without it the two matrices collapse into one, W_1 W_2, however large F is.",
-            lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1) @ W_2 + b_2,
+        "slopes_themselves": (
+            "You returned the slopes. All hinges before a point go on behind it, so each adds a change of slope.",
+            lambda x, y: _between(_slopes(x, y))[1:],
         ),
-        "squared_alone": (
-            "You squared without the max: where z is negative, a unit that should be silent fires as well.",
-            lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1).square() @ W_2 + b_2,
+        "heights_for_slopes": (
+            "You used the rise from point to point. A slope is the rise for each unit of x: divide by x.diff().",
+            lambda x, y: _between(y.diff()).diff(),
         ),
-        "not_squared": (
-            "You used plain ReLU: the square is missing, so units that fire strongly write too little.",
-            lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1).relu() @ W_2 + b_2,
+        "run_over_rise": (
+            "You divided the way along x by the rise. A slope is the rise, divided by the way along x.",
+            lambda x, y: _between(x.diff() / torch.where(y.diff() == 0, 1.0, y.diff())).diff(),
         ),
-        "bend_at_the_end": (
-            "Your bend comes after the second matrix, so the network can never write a negative number to the stream.",
-            lambda x, W_1, b_1, W_2, b_2: ((x @ W_1 + b_1) @ W_2 + b_2).relu().square(),
+        "never_flat_again": (
+            "Your curve does not become flat behind the last point. The hinge there must take away the last slope.",
+            lambda x, y: torch.cat([_between(_slopes(x, y))[:-1].diff(), x.new_zeros(1)]),
         ),
-        "bend_at_the_start": (
-            "You bent x before the first matrix, so everything negative in the stream is lost before it is read.",
-            lambda x, W_1, b_1, W_2, b_2: (x.relu().square() @ W_1 + b_1) @ W_2 + b_2,
+        "not_flat_before": (
+            "Your first hinge is 0. Before it the curve is flat, so the first slope must begin there.",
+            lambda x, y: torch.cat([x.new_zeros(1), _between(_slopes(x, y)).diff()[1:]]),
         ),
-        "bias_after_bend": (
-            "You added the inner bias b_1 after the bend. It belongs inside, where it sets the threshold of each unit.",
-            lambda x, W_1, b_1, W_2, b_2: ((x @ W_1).relu().square() + b_1) @ W_2 + b_2,
+        "signs_turned": (
+            "Your signs are the wrong way round: take the slope after a point minus the slope before it.",
+            lambda x, y: -_between(_slopes(x, y)).diff(),
         ),
-        "bias_between_bend_and_square": (
-            "You added b_1 between ReLU and square: a silent unit then writes b_1². The bias comes before both.",
-            lambda x, W_1, b_1, W_2, b_2: ((x @ W_1).relu() + b_1).square() @ W_2 + b_2,
+        "heights_as_hinges": (
+            "You returned the heights y. A hinge is not a bump at its point: it goes on rising for ever.",
+            lambda x, y: y.clone(),
         ),
-        "with_gelu": (
-            "You used GELU. Other models do, but the formula here says max(0, z)².",
-            lambda x, W_1, b_1, W_2, b_2: F.gelu(x @ W_1 + b_1) @ W_2 + b_2,
-        ),
-        "without_biases": (
-            "Both biases are missing: no unit has a threshold, and the output is 0 where none of them fires.",
-            lambda x, W_1, b_1, W_2, b_2: (x @ W_1).relu().square() @ W_2,
+        "differences_of_heights": (
+            "You returned how much each point is above the one before. A hinge changes the slope, not the height.",
+            lambda x, y: torch.cat([y[:1], y.diff()]),
         ),
     }
 )
@@ -299,6 +313,10 @@ norm.add_mistakes(
             "changes with the other sentences.",
             lambda x, gain, bias: _normed(x, gain, bias, dims=(0, 1)),
         ),
+        "over_sentences": (
+            "You normalised over the batch: a word's result changes with the words at its place in other sentences.",
+            lambda x, gain, bias: _normed(x, gain, bias, dims=(0,)),
+        ),
         "not_centred": (
             "You divided by the deviation but did not subtract the mean, so the centre is still where it was.",
             lambda x, gain, bias: x / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5).sqrt() * gain + bias,
@@ -419,126 +437,6 @@ root.add_mistakes(
         "rms_epsilon_outside": (
             "Your ε is outside the root. You see it where the numbers are small: √ε is 0.003, 300 times as large as ε.",
             _divided_by(lambda heads: heads.square().mean(-1, True).sqrt() + 1e-5),
-        ),
-    }
-)
-
-# --- the residual connection -----------------------------------------------------------------------------------------
-
-residual = Exercise(
-    "pre_norm_stack",
-    title="A stack of sub-layers",
-    goal="Apply N sub-layers one after the other, in the pre-norm arrangement, each with its residual connection. The "
-    "n-th sub-layer is f(y) = relu(y @ W[n]); W is (N, D, D), x is (T, D). The norm is "
-    "torch.nn.functional.layer_norm(x, x.shape[-1:]). As in every pre-norm model, normalise the stream once more at "
-    "the end. Return (T, D).",
-    difficulty=2,
-    minutes=7,
-    formula=r"x_{n+1} = x_n + f_n(\operatorname{norm}(x_n)),\qquad \text{result } \operatorname{norm}(x_N)",
-    source="Xiong et al. 2020, figure 1 and table 1",
-    cases=lambda: [
-        (
-            torch.tensor([[1.0, -1.0, 0.0], [4.0, 0.0, 2.0]]),
-            torch.tensor([[[2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]]),
-        ),
-        random_tensors((4, 6), (3, 6, 6), seed=5),
-        random_tensors((2, 5), (2, 5, 5), seed=6),
-        (torch.tensor([[0.002, -0.001, 0.0]]), torch.zeros(1, 3, 3)),  # so small that ε counts
-    ],
-    hints=(
-        "A sub-layer reads a normalised copy of the stream. Its result is added to the stream itself.",
-        "Loop over W. In each step the stream x becomes x plus what the sub-layer makes of the normalised x.",
-        "for matrix in W: x = x + (norm(x) @ matrix).relu(); and after the loop norm(x)",
-    ),
-)
-
-
-@residual.solution
-def pre_norm_stack(x, W):
-    """Normed stream (T, D) after N pre-norm sub-layers; x (T, D), W (N, D, D)."""
-    for matrix in W:
-        normed = torch.nn.functional.layer_norm(x, x.shape[-1:])
-        x = x + (normed @ matrix).relu()
-    return torch.nn.functional.layer_norm(x, x.shape[-1:])
-
-
-def _norm(x):
-    return F.layer_norm(x, x.shape[-1:])
-
-
-def _stacked(step, end=_norm):
-    """A mistake that takes another step with each matrix, or ends in another way."""
-
-    def stack(x, W):
-        for matrix in W:
-            x = step(x, matrix)
-        return end(x)
-
-    return stack
-
-
-def _pre_norm(x, matrix):
-    return x + (_norm(x) @ matrix).relu()
-
-
-def _post_norm(x, matrix):
-    return _norm(x + (x @ matrix).relu())
-
-
-@residual.mistake(
-    "Each of your sub-layers is added to the first x, so everything that earlier ones wrote into the stream is lost."
-)
-def residual_from_the_input(x, W):
-    y = x
-    for matrix in W:
-        y = x + (_norm(y) @ matrix).relu()
-    return _norm(y)
-
-
-residual.add_mistakes(
-    {
-        "no_residual": (
-            "The residual connection is missing: each sub-layer replaces x, gradients fade, and tokens become alike.",
-            _stacked(lambda x, matrix: (_norm(x) @ matrix).relu()),
-        ),
-        "post_norm": (
-            "You wrote post-norm: you normalised the sum. Pre-norm normalises only the copy that a sub-layer reads.",
-            _stacked(_post_norm),
-        ),
-        "post_norm_of_2017": (
-            "You wrote post-norm as in 2017: it normalises every sum and has no norm at the end. Pre-norm normalises "
-            "what a sub-layer reads, and the stream once, at the end.",
-            _stacked(_post_norm, end=lambda x: x),
-        ),
-        "normed_stream": (
-            "You added to the normalised x. The residual connection carries x itself; yours normalises the stream at "
-            "every step.",
-            _stacked(lambda x, matrix: _norm(x) + (_norm(x) @ matrix).relu()),
-        ),
-        "norm_after_sublayer": (
-            "You normalised what the sub-layer writes. Normalise what it reads: the stream grows from block to block.",
-            _stacked(lambda x, matrix: x + _norm((x @ matrix).relu())),
-        ),
-        "no_norm": (
-            "There is no norm before your sub-layers, so what they read and write grows from block to block.",
-            _stacked(lambda x, matrix: x + (x @ matrix).relu()),
-        ),
-        "product_for_sum": (
-            "You multiplied where the residual adds, so one zero from the ReLU wipes out what was in the stream.",
-            _stacked(lambda x, matrix: x * (_norm(x) @ matrix).relu()),
-        ),
-        "relu_of_the_sum": (
-            "You applied ReLU to the sum, which sets everything negative in the stream to 0. It belongs in the branch.",
-            _stacked(lambda x, matrix: (x + _norm(x) @ matrix).relu()),
-        ),
-        "last_norm_missing": (
-            "The last norm is missing: every sub-layer has made the stream larger, and nothing brings it back to size.",
-            _stacked(_pre_norm, end=lambda x: x),
-        ),
-        "only_the_last_one": (
-            "Each of your sub-layers starts from the first x and replaces the last result, so only the last one "
-            "counts.",
-            lambda x, W: _norm(_pre_norm(x, W[-1])),
         ),
     }
 )

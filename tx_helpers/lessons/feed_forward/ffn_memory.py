@@ -9,17 +9,12 @@ translator, their activations those of a real forward pass over held-out numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.models import DecoderOnly
-from tx_helpers.show.charts import Panel, heading, message, side_by_side
-from tx_helpers.show.explore import Explore
-from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, INK, ORANGE, bar, line, words
 from tx_helpers.text.data import PAD, sequence_batch, text_pairs
 from tx_helpers.zoo.recipes import Translator
 
@@ -103,38 +98,6 @@ def written(model: DecoderOnly, values: Tensor) -> Tensor:
     return logits - logits.mean(0)
 
 
-# --- draw -------------------------------------------------------------------------------------------------------------
-def draw(memory: Memory, unit: int) -> Svg:
-    """Two lists of words: those that fire the unit, and those that it raises and lowers."""
-    left = strips(strongest(memory.words_read, memory.fires[:, unit]), "Fired by (mean activation)", BLUE.full)
-    if memory.writes is None:
-        right = message("Writes into the encoder's memory, not to a word", size=left.size)
-    else:
-        column = memory.writes[:, unit]
-        raised = strongest(memory.words_written, column)[:4]
-        lowered = [(word, -value) for word, value in strongest(memory.words_written, -column)[:3]]
-        right = strips(raised + lowered[::-1], "Raises and lowers (logit)", GREEN.full)
-    return side_by_side([left, right], alt=describe(memory, unit), gap=40)
-
-
-def strips(rows: Sequence[tuple[str, float]], title: str, colour: str) -> Panel:
-    """Words under one another, each with a bar as long as its number: orange and to the left where it is below 0."""
-    longest = max((abs(value) for _, value in rows), default=1.0)
-    signed = any(value < 0 for _, value in rows)
-    zero, unit = (180, 80 / longest) if signed else (104, 160 / longest)
-    gap = 2 if signed else 0  # between the bars and the line at 0, which would not be seen on them
-    parts = [heading(170, title)]
-    for row, (name, value) in enumerate(rows):
-        y = 32 + 27 * row
-        start = zero + gap if value > 0 else zero - gap + unit * value
-        parts.append(words(96, y + 15, name, anchor="end"))
-        parts.append(bar(start, y, unit * abs(value), 20, colour if value > 0 else ORANGE.full))
-        parts.append(words(332, y + 15, f"{value:.2f}", anchor="end"))
-    if signed:
-        parts.append(line(zero, 28, zero, 30 + 27 * len(rows), INK))
-    return Panel((340, 225), "".join(parts))
-
-
 # --- describe ---------------------------------------------------------------------------------------------------------
 def describe(memory: Memory, unit: int) -> str:
     """How often the unit is on, the words that fire it, and the words that it raises and lowers."""
@@ -147,18 +110,3 @@ def describe(memory: Memory, unit: int) -> str:
     raised = ", ".join(word for word, _ in strongest(memory.words_written, memory.writes[:, unit])[:2])
     lowered = ", ".join(word for word, _ in strongest(memory.words_written, -memory.writes[:, unit])[:2])
     return f"{text}; it raises {raised} and lowers {lowered}."
-
-
-# --- bind -------------------------------------------------------------------------------------------------------------
-def memory_explorer(translator: Translator, pairs: Sequence[tuple]) -> Explore:
-    """A network and one of its hidden units, the most selective first."""
-    found = memories(translator, pairs)
-    orders = {layer: memory.order for layer, memory in found.items()}
-    names = {f"{layer.split('.')[0]} block {int(layer[-1]) + 1}": layer for layer in found}
-    units = len(next(iter(orders.values())))
-    return Explore(
-        lambda layer, place: draw(found[layer], orders[layer][place - 1]),
-        name="ffn-memory",
-        layer=widgets.Dropdown(options=list(names.items()), description="Feed-forward of"),
-        place=widgets.IntSlider(1, 1, units, description="Unit, by selectivity"),
-    )

@@ -20,12 +20,27 @@ from tx_helpers.show.charts import Panel, heading, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, RESIDUAL, arrow, line, shape, words
+from tx_helpers.show.shapes import (
+    BLUE,
+    GOLD,
+    GREEN,
+    GREY,
+    INK,
+    MUTED,
+    ORANGE,
+    RESIDUAL,
+    arrow,
+    dragging,
+    line,
+    shape,
+    words,
+)
 
 EPS = 1e-5
 KINDS = ("LayerNorm", "RMSNorm")
 WIDE, HIGH, TALLEST = 186, 300, 5.0  # pixels of a panel of bars, and the value that fills its half
-SPACE, UNIT, TILT = (380, 300), 50, 20.0  # the drawing in space: pixels, at most so many a unit, degrees from above
+SPACE, UNIT, TILT = (380, 300), 46, 20.0  # the drawing in space: pixels, so many a unit, degrees from above
+REACH = 124  # pixels from the middle: where a longer arrow is cut off
 STEPS = 12  # moves to the plane, and as many to the sphere
 
 
@@ -72,54 +87,92 @@ def circle(n: int = 73) -> np.ndarray:
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw(kind: str, seen: Normed, move: int = 2 * STEPS, turn: float = -30.0) -> Svg:
-    """The vector's way in space; beside it bars of the vector before, and now."""
+def draw(kind: str, seen: Normed, move: int = 2 * STEPS, turn: float = -30.0, factor: float = 1.0) -> Svg:
+    """The vector's way in space; beside it bars of the vector before, and now. `factor` multiplies the sliders."""
     now = on_the_way(seen, move)
     title = f"after {kind}" if move == 2 * STEPS else "on the way"
-    bars = [signed_bars(seen.before, "before"), signed_bars(now.tolist(), title)]
-    return side_by_side([in_space(kind, seen, move, turn), *bars], alt=describe(kind, seen, move), gap=12)
+    bars = [signed_bars(seen.before, "before", factor), signed_bars(now.tolist(), title)]
+    return side_by_side([in_space(kind, seen, move, turn, factor), *bars], alt=describe(kind, seen, move), gap=12)
 
 
-def in_space(kind: str, seen: Normed, move: int, turn: float) -> Panel:
-    """Axes, sphere, for LayerNorm the plane of mean 0 and its circle, and the vector's way to it."""
-    middle, onto = np.array([SPACE[0] / 2, SPACE[1] / 2 + 14]), view(turn)
+def in_space(kind: str, seen: Normed, move: int, turn: float, factor: float = 1.0) -> Panel:
+    """Axes, sphere, for LayerNorm the plane of mean 0 and its circle, and the vector's way to it.
+
+    The ground is dragged to turn the view, the tip of x to move it in the plane of the screen.
+    """
+    middle, onto = np.array([SPACE[0] / 2, SPACE[1] / 2 + 10]), view(turn)
     start, centred, end = np.array(seen.before), np.array(seen.before) - seen.mean, np.array(seen.after)
-    farthest = abs(onto @ np.stack([start, centred, end]).T).max()
-    unit = min(UNIT, 118 / max(1e-9, farthest))  # a long vector makes all the rest smaller
+    layer, now = kind == "LayerNorm", on_the_way(seen, move)
 
     def at(points: np.ndarray) -> np.ndarray:
-        return middle + unit * (np.asarray(points) @ onto.T) * [1, -1]
+        return middle + UNIT * (np.asarray(points) @ onto.T) * [1, -1]
 
     def outline(points: np.ndarray) -> str:
         return " ".join(f"{x:.1f},{y:.1f}" for x, y in at(points))
 
-    def named(point: np.ndarray, text: str, ink: str, *, beside: bool) -> str:
-        along = onto @ point * [1, -1] / max(1e-9, np.linalg.norm(onto @ point))
-        x, y = at(point) + (26 * along[::-1] * [1, -1] if beside else 16 * along)  # beside the tip, or beyond it
-        return words(x, y + 4, text, fill=ink, anchor="middle", font_weight="bold")
-
-    layer, there = kind == "LayerNorm", move == 2 * STEPS
-    parts = [heading(middle[0], "To the plane of mean 0, then to the circle" if layer else "To the sphere")]
-    parts.append(shape("circle", cx=middle[0], cy=middle[1], r=unit * 3**0.5, fill=GREY.tint, stroke=GREY.full))
+    ground = [shape("rect", x=0, y=24, width=SPACE[0], height=SPACE[1] - 24, fill="none", pointer_events="all")]
+    ground.append(shape("circle", cx=middle[0], cy=middle[1], r=UNIT * 3**0.5, fill=GREY.tint, stroke=MUTED))
     if layer:
-        parts.append(
+        ground.append(
             shape("polygon", points=outline(1.5 * circle()), fill=BLUE.tint, fill_opacity=0.75, stroke=BLUE.full)
         )
-        parts.append(shape("polyline", points=outline(circle()), fill="none", stroke=GOLD.shade, stroke_width=3))
+        ground.append(shape("polyline", points=outline(circle()), fill="none", stroke=GOLD.shade, stroke_width=3))
+    named = []
     for axis, tip in enumerate(2.3 * np.eye(3), 1):
-        parts.append(line(*middle, *at(tip), MUTED))
-        x, y = at(1.12 * tip)
-        parts.append(words(x, y + 4, f"x{axis}", anchor="middle", fill=MUTED))
-    parts += [line(*at(a), *at(b), INK, stroke_dasharray="3 4") for a, b in ((start, centred), (centred, end))]
-    now = on_the_way(seen, move)
-    for point, text, colour in ((start, "x", RESIDUAL), (now, "normed" if there else "on the way", GREEN)):
-        parts.append(arrow(*middle, *at(point), colour.shade, gap=0))
-        parts.append(named(point, text, colour.shade, beside=point is now))
+        ground.append(line(*middle, *at(tip), MUTED))
+        named.append(at(1.13 * tip))
+        ground.append(words(named[-1][0], named[-1][1] + 4, f"x{axis}", anchor="middle", fill=MUTED))
+    title = "To the plane of mean 0, then to the circle" if layer else "To the sphere"
+    parts = [heading(middle[0], title), dragging({"turn": (-0.7, 0.0)}, ground)]
+    for a, b in ((start, centred), (centred, end)):
+        if ends := within(at(a) - middle, at(b) - middle):
+            parts.append(line(*(middle + ends[0]), *(middle + ends[1]), INK, stroke_dasharray="3 4"))
+    tips = [middle + shortened(at(point) - middle) for point in (start, now)]
+    goes_on = np.linalg.norm(at(start) - middle) > REACH
+    for tip, colour in zip(tips, (RESIDUAL, GREEN), strict=True):
+        parts.append(arrow(*middle, *tip, colour.shade, gap=0))
+    rates = onto.T * [1, -1] / (UNIT * factor)  # of each number, for a pixel to the right and one down
+    grip = shape(
+        "circle", cx=tips[0][0], cy=tips[0][1], r=11, fill=RESIDUAL.full, fill_opacity=0.3, stroke=RESIDUAL.shade
+    )
+    parts.append(dragging({f"x{i}": tuple(rate) for i, rate in enumerate(rates.tolist(), 1)}, [grip]))
+    texts = ("x, longer" if goes_on else "x", "normed" if move == 2 * STEPS else "on the way")
+    named += [middle + share * (tip - middle) for tip in tips for share in (0.3, 0.65, 1)]  # no word on an arrow
+    for tip, text, colour in zip(tips, texts, (RESIDUAL, GREEN), strict=True):
+        x, y = free_place(tip, named)
+        named.append(np.array([x, y]))
+        parts.append(words(x, y + 4, text, fill=colour.shade, anchor="middle", font_weight="bold"))
     return Panel(SPACE, "".join(parts))
 
 
-def signed_bars(values: Sequence[float], title: str) -> Panel:
-    """Upright bars from a middle line, blue up and orange down, each with its number."""
+def shortened(offset: np.ndarray) -> np.ndarray:
+    """An offset (2,) from the middle in pixels, cut off at REACH."""
+    return offset * min(1.0, REACH / max(1e-9, float(np.linalg.norm(offset))))
+
+
+def within(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The part of the line from a to b, offsets (2,), that is within REACH of the middle; None if there is none."""
+    along = b - a
+    square, half, rest = along @ along, a @ along, a @ a - REACH**2
+    under = half**2 - square * rest
+    if square < 1e-9 or under <= 0:
+        return None
+    first, last = max(0.0, (-half - under**0.5) / square), min(1.0, (-half + under**0.5) / square)
+    return (a + first * along, a + last * along) if first < last else None
+
+
+def free_place(tip: np.ndarray, taken: Sequence[np.ndarray]) -> tuple[float, float]:
+    """Where a word stands beside a tip: of eight places the one farthest from what is there already."""
+    angles = np.arange(8) * np.pi / 4
+    places = tip + np.stack([40 * np.cos(angles), 24 * np.sin(angles)], 1)
+    places = places.clip([34, 40], [SPACE[0] - 34, SPACE[1] - 10])
+    room = [min(np.hypot((place[0] - other[0]) / 2, place[1] - other[1]) for other in taken) for place in places]
+    x, y = places[int(np.argmax(room))]
+    return float(x), float(y)
+
+
+def signed_bars(values: Sequence[float], title: str, factor: float | None = None) -> Panel:
+    """Upright bars from a middle line, blue up and orange down, each with its number; with a factor, to be dragged."""
     middle, slot = HIGH / 2 + 8, WIDE / len(values)
     scale = (HIGH / 2 - 36) / TALLEST
     parts = [heading(WIDE / 2, title)]
@@ -132,6 +185,9 @@ def signed_bars(values: Sequence[float], title: str) -> Panel:
         parts.append(shape("rect", x=x - 20, y=top, width=40, height=tall, fill=colour.full))
         parts.append(words(x, label, f"{value:.2f}", anchor="middle"))
         parts.append(words(x, HIGH - 2, f"x{place + 1}", anchor="middle", fill=MUTED, size=12.5))
+        if factor:
+            hand = shape("rect", x=x - slot / 2, y=24, width=slot, height=HIGH - 40, fill="none", pointer_events="all")
+            parts.append(dragging({f"x{place + 1}": (0.0, -1 / (scale * factor))}, [hand]))
     parts.append(shape("path", d=f"M0,{middle}H{WIDE}", stroke=INK))
     return Panel((WIDE, HIGH), "".join(parts))
 
@@ -164,13 +220,13 @@ def describe(kind: str, seen: Normed, move: int = 2 * STEPS) -> str:
 def norm_explorer() -> Explore:
     """Three numbers, what is added to all of them and what all are multiplied by, the norm, the way, and the view."""
     numbers = {
-        f"x{i}": widgets.FloatSlider(value=value, min=-3, max=3, step=0.5, description=f"x{i}")
+        f"x{i}": widgets.FloatSlider(value=value, min=-3, max=3, step=0.1, description=f"x{i}")
         for i, value in enumerate((2.5, 0.0, 1.0), 1)
     }
     move = widgets.IntSlider(2 * STEPS, 0, 2 * STEPS, description="On the way")
 
     def picture(kind: str, factor: float, shift: float, move: int, turn: float, **x: float) -> Svg:
-        return draw(kind, normalise(kind, [factor * value + shift for value in x.values()]), move, turn)
+        return draw(kind, normalise(kind, [factor * value + shift for value in x.values()]), move, turn, factor)
 
     return Explore(
         picture,

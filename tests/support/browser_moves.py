@@ -156,8 +156,22 @@ def act(page, control: Locator, move: Move) -> None:
         control.select_option(label=move.mouse.removeprefix("choose:"), timeout=30_000)
     elif move.mouse and move.mouse.startswith("point:"):
         page.locator(f'[data-sets="{move.mouse.removeprefix("point:")}"]').first.click(timeout=30_000)
+    elif move.mouse and move.mouse.startswith("pull:"):
+        pull(page, *move.mouse.split(":")[1:])
     else:
         raise LookupError(f"{move} names neither keys nor text nor a known move of the mouse")
+
+
+def pull(page, slider: str, across: str, down: str) -> None:
+    """Drag the last part of a picture that turns this slider by so many pixels."""
+    part = page.locator(f'[data-drags^="{slider}:"]').last
+    part.scroll_into_view_if_needed(timeout=30_000)
+    box = part.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + float(across), y + float(down), steps=8)
+    page.mouse.up()
 
 
 TRACK = """e => {

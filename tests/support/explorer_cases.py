@@ -16,7 +16,8 @@ class Move:
     keys     pressed one after the other on the focused control ("ArrowRight", "a", …), or
     text     typed into it in place of what stood there, Enter at the end, or
     mouse    "click" (buttons, checkboxes, parts of a picture), "drag" (a slider, to its right end), or
-             "choose:<option>" (a dropdown), or "point:word=5" (the part of the picture that sets a control so)
+             "choose:<option>" (a dropdown), or "point:word=5" (the part of the picture that sets a control so), or
+             "pull:x2:0:-40" (the last part that turns this slider, dragged by so many pixels)
     holds    what the summaries before and after the move must fulfil besides
     ends     stops a training, which may have ended by itself before: then its button is gone, and that is no fault
 

@@ -81,6 +81,8 @@ EXPERIMENTS = {
         'assert fires["both"] > 4',
         "assert spared > 0.95",
         "mean(digits[2:], writes_after",
+        "assert right[2] < 0.5 < right[3]",
+        "assert wide.kept == 50",
         'assert reach["neither"] < 1e-3',
         'assert works == ["pre-norm"',
         "and cold - warm > 0.15 and",

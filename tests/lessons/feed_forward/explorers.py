@@ -14,6 +14,7 @@ MOVES = {
         Move("Norm", r"RMSNorm of \[3\.00, 0\.50, .*, the length √3\.", mouse="choose:RMSNorm"),
         Move("On the way", r"on the way to the sphere: mean 1\.\d+, length 3\.\d+", keys=("Home",)),
         Move("x3", r"RMSNorm of \[3\.00, 0\.50, 3\.50\]: on the way", mouse="drag"),
+        Move("x2", r"RMSNorm of \[3\.00, [12]\.\d0, 3\.50\]: on the way", mouse="pull:x2:0:-40"),  # its bar
     ),
     "hinges": (
         Move("Unit 2, slope", r"\+1 at x = −2, −0\.5 at x = 0\..*\(not met\)", keys=("ArrowLeft",)),

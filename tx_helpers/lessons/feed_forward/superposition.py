@@ -21,7 +21,7 @@ from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.show.charts import Panel, heading, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import GREEN, GREY, INK, MUTED, ORANGE, RESIDUAL, arrow, line, shape, words
+from tx_helpers.show.shapes import GREEN, INK, MUTED, ORANGE, RESIDUAL, arrow, line, shape, words
 
 RARITY = {"always": 1.0, "in 1 of 2": 0.5, "in 1 of 5": 0.2, "in 1 of 10": 0.1, "in 1 of 20": 0.05}
 ON = {"feature 1": (0,), "1 and 2": (0, 1), "1 and 3": (0, 2), "1, 2 and 3": (0, 1, 2)}
@@ -31,7 +31,7 @@ LEFT, RIGHT, RADIUS = (330, 300), (400, 300), 92  # pixels of the panels, and of
 
 # --- compute ----------------------------------------------------------------------------------------------------------
 class Toy(NamedTuple):
-    """A trained network: directions (n, D) and biases (n,). In a plane the features are numbered as they turn."""
+    """A trained network: directions (n, D) and biases (n,)."""
 
     directions: np.ndarray
     biases: np.ndarray
@@ -65,7 +65,11 @@ def train(shares: tuple[float, ...], features: int = 5, dimensions: int = 2, ste
 
 
 def _turned(directions: np.ndarray, biases: np.ndarray) -> Toy:
-    order = np.argsort(np.arctan2(directions[:, 1], directions[:, 0])) if directions.shape[1] == 2 else slice(None)
+    """In a plane the kept features are numbered as they turn; the others come behind them."""
+    if directions.shape[1] > 2:
+        return Toy(directions, biases)
+    short = np.linalg.norm(directions, axis=1) <= KEPT
+    order = np.lexsort((np.arctan2(directions[:, 1], directions[:, 0]), short))
     return Toy(directions[order], biases[order])
 
 
@@ -103,9 +107,9 @@ def _readings(toy: Toy, on: tuple[int, ...]) -> Panel:
         parts.append(words(28, zero - unit * level + 4, name, anchor="end"))
     for place, value in enumerate(values):
         wrong = (place in on) != (value > READ)
-        colour = ORANGE if wrong else GREEN if place in on else GREY
+        colour = ORANGE.full if wrong else GREEN.full if place in on else MUTED
         x, tall = 34 + slot * (place + 0.5), max(1.5, unit * min(value, 1.6))
-        parts.append(shape("rect", x=x - 0.3 * slot, y=zero - tall, width=0.6 * slot, height=tall, fill=colour.full))
+        parts.append(shape("rect", x=x - 0.3 * slot, y=zero - tall, width=0.6 * slot, height=tall, fill=colour))
         parts.append(words(x, zero - tall - 6, f"{value:.2f}", anchor="middle"))
         parts.append(words(x, zero + 18, f"{place + 1}: {'on' if place in on else 'off'}", anchor="middle"))
         if wrong:

@@ -125,13 +125,14 @@ def _attention(answer: type, d_model: int, n_heads: int, x: Tensor, memory: Tens
 attention = Exercise(
     "Attention",
     title="Multi-head attention",
-    goal="Write forward. The queries come from x, the keys and values from the memory; in self-attention both are the "
-    "same tensor. Split all three into heads, score, mask (True = may attend) before the softmax, mix the values, and "
-    "merge the heads for the output matrix. The layers have names, so that weights can be copied in later.",
+    goal="Write forward. The queries q come from x, the keys k and values v from the memory; in self-attention both "
+    "are the same tensor. Split all three into heads, score, mask (True = may attend) before the softmax, mix the "
+    "values, and merge the heads for the output matrix.",
     difficulty=2,
-    minutes=8,
-    formula=r"\mathrm{softmax}\!\left(\frac{Q K^{\mathsf T}}{\sqrt{d_k}}\right) V",
-    source="Vaswani et al. 2017, eq. 1, in each head; a score that the mask forbids is −∞",
+    minutes=7,
+    formula=r"\mathrm{softmax}\!\left(\frac{q\, k^{\mathsf T}}{\sqrt{d_k}}\right) v",
+    source="Vaswani et al. 2017, eq. 1, in each head; d_k = D/H is the head's width, K in the shapes; a score that the "
+    "mask forbids is −∞",
     cases=lambda: [
         (4, 2, *random_tensors((1, 3, 4), (1, 3, 4), seed=1), causal_mask(3)),
         (12, 3, *random_tensors((2, 5, 12), (2, 5, 12), seed=2), padding_of(4, 5)),
@@ -266,10 +267,9 @@ def _feed_forward(answer: type, d_model: int, d_ff: int, x: Tensor) -> dict[str,
 network = Exercise(
     "FeedForward",
     title="The feed-forward network",
-    goal="Write the network that works within each position: `expand` is an nn.Linear from D to F, `contract` one from "
-    "F back to D. Between them is a ReLU. Both have biases.",
+    goal="Write forward, as in notebook 07: expand from D to F, ReLU, contract from F back to D.",
     difficulty=1,
-    minutes=4,
+    minutes=2,
     formula=r"\mathrm{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2",
     source="Vaswani et al. 2017, eq. 2",
     cases=lambda: [
@@ -278,9 +278,10 @@ network = Exercise(
     ],
     run=_feed_forward,
     inline=True,
+    given=("__init__",),
     hints=(
-        "Two layers in __init__, one line in forward. Do not forget super().__init__().",
-        "self.expand = nn.Linear(d_model, d_ff), and the other way round for self.contract.",
+        "One line is enough: the ReLU stands between the two layers.",
+        "relu is a method of a tensor: self.expand(x).relu() is (B, T, F).",
         "return self.contract(self.expand(x).relu())",
     ),
 )
@@ -357,7 +358,7 @@ block = Exercise(
     "found. First comes self-attention with `mask`. If there is a memory, cross-attention follows with `memory_mask`; "
     "the memory arrives normalised. The feed-forward network comes last.",
     difficulty=2,
-    minutes=8,
+    minutes=7,
     cases=_block_cases,
     run=_block,
     inline=True,
@@ -486,7 +487,7 @@ encoder = Exercise(
     "nn.LayerNorm after the last of them, which pre-norm needs. forward sends the ids (B, S) through all of them; each "
     "block gets the mask. The result is the memory (B, S, D).",
     difficulty=2,
-    minutes=7,
+    minutes=6,
     cases=lambda: [
         (9, 4, 2, 8, 1, some_ids(1, 3), padding_of(3)),
         (9, 12, 3, 24, 2, some_ids(2, 5, seed=1), padding_of(4, 5)),
@@ -579,19 +580,19 @@ def _decoder(
 decoder = Exercise(
     "Decoder",
     title="The decoder",
-    goal="Write the class. It has the parts of the encoder, with the same names, but its blocks have cross=True. "
-    "forward makes the causal mask (T, T) itself, True on and below the diagonal, and gives every block the mask, the "
-    "memory and the memory's mask.",
+    goal="Write forward. The parts are those of your encoder, but its blocks have cross=True. Make the causal mask (T, "
+    "T), True on and below the diagonal, and give every block the mask, the memory and the memory's mask.",
     difficulty=2,
-    minutes=6,
+    minutes=4,
     cases=lambda: [
         (9, 4, 2, 8, 1, some_ids(1, 2), *random_tensors((1, 3, 4), seed=7), padding_of(3)),
         (9, 12, 3, 24, 2, some_ids(2, 6, seed=1), *random_tensors((2, 5, 12), seed=8), padding_of(4, 5)),
     ],
     run=_decoder,
     inline=True,
+    given=("__init__",),
     hints=(
-        "Copy your encoder. Two things change: cross=True in the blocks, and what each block is given.",
+        "Copy the forward of your encoder. Two things change: the mask is made here, and each block is given more.",
         "The causal mask: torch.ones(T, T, dtype=torch.bool).tril(), with T = ids.shape[1].",
         "for block in self.blocks: x = block(x, causal, memory, memory_mask)",
     ),
@@ -697,7 +698,7 @@ transformer = Exercise(
     "without bias, whose weight is the table of the decoder's input. In forward, id 0 of the source is padding: make "
     "the mask (B, 1, 1, S), and give it to the encoder and, for the memory, to the decoder. Return the logits.",
     difficulty=2,
-    minutes=8,
+    minutes=7,
     cases=lambda: [
         (9, 7, 4, 2, 8, 1, some_ids(1, 3), some_ids(1, 2, words=7)),
         (9, 7, 12, 3, 24, 2, _with_padding(some_ids(2, 5, seed=1), 3, 5), some_ids(2, 6, words=7, seed=2)),
@@ -779,17 +780,17 @@ def _gpt(
 gpt = Exercise(
     "GPT",
     title="A model that only writes",
-    goal="Write a model with one stack. There is no source, so its blocks need no cross-attention: `decoder` is an "
-    "Encoder, to which forward gives a causal mask (T, T) in place of the padding mask. `output` is tied to its table, "
-    "as in your Transformer.",
-    difficulty=2,
-    minutes=6,
+    goal="Write forward. The one stack, `decoder`, is an Encoder: give it a causal mask (T, T) in place of the padding "
+    "mask. `output` is tied to its table, as in your Transformer. Return the logits.",
+    difficulty=1,
+    minutes=3,
     cases=lambda: [
         (9, 4, 2, 8, 1, some_ids(1, 3)),
         (11, 12, 3, 24, 2, some_ids(2, 6, words=11, seed=1)),
     ],
     run=_gpt,
     inline=True,
+    given=("__init__",),
     hints=(
         "The encoder's class does all the work. Only the mask makes it a writer.",
         "The causal mask: torch.ones(T, T, dtype=torch.bool).tril(), as in your Decoder.",
@@ -834,13 +835,6 @@ class GptOneAhead(_Written):
 class GptNoDiagonal(_Written):
     def causal(self, T):
         return torch.ones(T, T, dtype=torch.bool).tril(-1)
-
-
-@gpt.mistake("Your output layer has numbers of its own, not those of the decoder's table: tie the two.")
-class GptUntied(GPT):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.output.weight = nn.Parameter(torch.zeros_like(self.output.weight))
 
 
 @gpt.mistake("Your forward ends with a softmax. Return the logits, from which loss and sampler compute what they need.")

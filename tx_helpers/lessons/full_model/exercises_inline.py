@@ -19,27 +19,22 @@ from tx_helpers.plain import GPT, Attention, Block, Decoder, Embedding, Encoder,
 
 
 def _embedding(answer: type, vocab_size: int, d_model: int, ids: Tensor) -> dict[str, object]:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        table = answer(vocab_size, d_model).tokens.weight
-        fresh = "1/√D" if 0.8 < float(table.detach().std()) * d_model**0.5 < 1.2 else "not 1/√D"
-    return examined(answer, Embedding, (vocab_size, d_model), ids) | {"deviation of a fresh table": fresh}
+    return examined(answer, Embedding, (vocab_size, d_model), ids)
 
 
 embedding = Exercise(
     "Embedding",
     title="From ids to the stream",
-    goal="Write the class that turns ids (B, T) into vectors (B, T, D). `__init__` begins with `super().__init__()`. "
-    "`tokens` is an nn.Embedding, whose numbers start with the standard deviation 1/√D: "
-    "`nn.init.normal_(self.tokens.weight, std=…)`. forward looks the ids up, multiplies by √D, and adds the positions "
-    "0, 1, 2 …: `sinusoidal(torch.arange(T), D)` gives them as (T, D).",
+    goal="Write forward. Look the ids (B, T) up in the table, multiply by √D, and add the positions 0, 1, 2 …: "
+    "`sinusoidal(torch.arange(T), D)` gives them as (T, D). Both sizes can be read from ids and table.",
     difficulty=1,
-    minutes=5,
+    minutes=3,
     cases=lambda: [(50, 4, some_ids(1, 3)), (60, 16, some_ids(2, 5, words=60))],
     run=_embedding,
     inline=True,
+    given=("__init__",),
     hints=(
-        "Two attributes are enough, or even one: the table knows D, as self.tokens.embedding_dim.",
+        "T is ids.shape[1]. The table knows D, as self.tokens.embedding_dim.",
         "self.tokens(ids) is (B, T, D). The positions (T, D) are the same in each row of the batch, so they broadcast.",
         "return self.tokens(ids) * math.sqrt(D) + sinusoidal(torch.arange(ids.shape[1]), D)",
     ),
@@ -103,16 +98,6 @@ class FromOne(Embedding):
     def forward(self, ids):
         D = self.tokens.embedding_dim
         return self.tokens(ids) * math.sqrt(D) + _place(ids, D, first=1)
-
-
-@embedding.mistake(
-    "Your table keeps nn.Embedding's own numbers, of deviation 1. It is also the output layer, where they would make "
-    "the first logits √D times too large: start with the deviation 1/√D."
-)
-class DefaultTable(Embedding):
-    def __init__(self, vocab_size, d_model):
-        super().__init__(vocab_size, d_model)
-        nn.init.normal_(self.tokens.weight)
 
 
 # --- attention -------------------------------------------------------------------------------------------------------
@@ -358,7 +343,7 @@ block = Exercise(
     "found. First comes self-attention with `mask`. If there is a memory, cross-attention follows with `memory_mask`; "
     "the memory arrives normalised. The feed-forward network comes last.",
     difficulty=2,
-    minutes=7,
+    minutes=6,
     cases=_block_cases,
     run=_block,
     inline=True,
@@ -483,9 +468,9 @@ def _encoder(
 encoder = Exercise(
     "Encoder",
     title="The encoder",
-    goal="Write the class. `input` is an Embedding, `blocks` an nn.ModuleList of n_layers blocks, and `norm` an "
-    "nn.LayerNorm after the last of them, which pre-norm needs. forward sends the ids (B, S) through all of them; each "
-    "block gets the mask. The result is the memory (B, S, D).",
+    goal="Write the class. `__init__` begins with `super().__init__()`, as in the classes above. `input` is an "
+    "Embedding, `blocks` an nn.ModuleList of n_layers blocks, and `norm` an nn.LayerNorm. forward sends the ids (B, S) "
+    "through all of them; each block gets the mask. The result is the memory (B, S, D).",
     difficulty=2,
     minutes=6,
     cases=lambda: [

@@ -357,10 +357,10 @@ start.add_mistakes(
 fold = Exercise(
     "folded_layer",
     title="Fold the norms away, step 1 of 2",
-    goal="Before a model is studied or stored in fewer bits, its norms are often made plainer. A LayerNorm normalises "
-    "each vector to z, then scales and shifts it by its gain g and its bias b, both (D,). A Linear with weight W (D, "
-    "D), a row for each output, and bias c (D,) reads the result. One Linear with other numbers can read z itself and "
-    "give the same. Return its weight and its bias.",
+    goal="People who study a trained model, or store it in fewer bits, often simplify its norms first. A LayerNorm "
+    "brings each vector to mean 0 and deviation 1, which gives z. Then it multiplies z by its gain g and adds its bias "
+    "b, both (D,). A Linear with weight W (D, D), one row for each output, and bias c (D,) reads the result. Another "
+    "Linear can read z itself and give the same output. Return its weight and its bias.",
     difficulty=2,
     minutes=6,
     cases=lambda: [
@@ -439,10 +439,10 @@ def _without_gains(answer, n_layers):
 whole = Exercise(
     "folded_model",
     title="Fold the norms away, step 2 of 2",
-    goal="`model` is a trained Transformer as you wrote it in this notebook, and fold(g, b, W, c) is your function of "
-    "step 1. Change the numbers of the model in place: all its LayerNorms get gain 1 and bias 0, and the logits stay "
-    "the same. Each norm's work moves into every Linear that reads it. One norm has to keep its numbers: find it. "
-    "Return the model. Change numbers inside `with torch.no_grad():`, by `copy_(…)`, `fill_(…)` and `zero_()`.",
+    goal="Now do this to a whole trained model. `model` is a Transformer as you wrote it, and `fold(g, b, W, c)` is "
+    "step 1. Give each LayerNorm gain 1 and bias 0, and move its work into every Linear that reads it, so that the "
+    "logits stay the same. One norm cannot be folded and keeps its numbers: find out which. Change the numbers in "
+    "place, inside `with torch.no_grad():`, by `copy_(…)`, `fill_(…)` and `zero_()`. Return the model.",
     difficulty=3,
     minutes=15,
     cases=lambda: [(1,), (2,)],

@@ -110,9 +110,9 @@ def _attention(answer: type, d_model: int, n_heads: int, x: Tensor, memory: Tens
 attention = Exercise(
     "Attention",
     title="Multi-head attention",
-    goal="Write forward. The queries q come from x, the keys k and values v from the memory; in self-attention both "
-    "are the same tensor. Split all three into heads, score, mask (True = may attend) before the softmax, mix the "
-    "values, and merge the heads for the output matrix.",
+    goal="Write forward. The queries q come from x, the keys k and values v from the memory; in self-attention x "
+    "and memory are one tensor. Split all three into heads, score, mask (True = may attend) before the softmax, mix "
+    "the values, and merge the heads for the output matrix.",
     difficulty=2,
     minutes=7,
     formula=r"\mathrm{softmax}\!\left(\frac{q\, k^{\mathsf T}}{\sqrt{d_k}}\right) v",

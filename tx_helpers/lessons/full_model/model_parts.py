@@ -30,7 +30,8 @@ from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import EDGE, MONO, MUTED, card, shape, words
 
-MOST_LINES, MOST_BLOCKS = 30, 2  # of source, and of a stack: further blocks are alike
+MOST_LINES, MOST_SIGNS = 30, 103  # of source, and of one line of it
+MOST_BLOCKS = 2  # of a stack: further blocks are alike
 PURPOSE: dict[type, str] = {
     Stack: "Ids become vectors, which pass all blocks and a last norm.",
     nn.Embedding: "A table with a row for each word: an id picks its row.",
@@ -152,7 +153,7 @@ def source_lines(kind: type) -> list[str]:
     lines, first = text.splitlines(), ast.parse(text).body[0].body[0]
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
         del lines[first.lineno - 1 : first.end_lineno]
-    lines = [line for line in lines if line.strip()]
+    lines = [line if len(line) <= MOST_SIGNS else line[: MOST_SIGNS - 1] + "…" for line in lines if line.strip()]
     more = len(lines) - MOST_LINES
     return lines if more <= 0 else [*lines[:MOST_LINES], f"… and {more} more lines"]
 
@@ -180,13 +181,13 @@ def draw(part: Part, letter: Mapping[int, str], total: int) -> Svg:
         words(24, 34, part.name, size=17, font_weight="bold"),
         words(24, 58, purpose, fill=MUTED),
     ]
-    for x, (title, lines) in zip((24, 300, 560), columns.items(), strict=True):
+    for x, (title, lines) in zip((24, 286, 572), columns.items(), strict=True):
         parts += [words(x, 88, title, font_weight="bold")] if any(lines) else []
-        parts += [words(x, 107 + 17 * n, line, size=11, font_family=MONO) for n, line in enumerate(lines) if line]
-    top = 118 + 17 * max(map(len, columns.values()))
+        parts += [words(x, 107 + 18 * n, line, size=12.5, font_family=MONO) for n, line in enumerate(lines) if line]
+    top = 118 + 18 * max(map(len, columns.values()))
     source = source_lines(part.written)
-    height = top + 15 * len(source) + 40
-    parts.append(words(24, top + 6, f"{code}.forward", size=12, fill=MUTED, font_family=MONO))
+    height = top + 17 * len(source) + 40
+    parts.append(words(24, top + 6, f"{code}.forward", size=13, fill=MUTED, font_family=MONO))
     frame = dict(x=16, y=top + 14, width=768, height=height - top - 26, rx=8)
     parts.append(shape("rect", **frame, fill="#FFFFFF", stroke=EDGE))
     parts += list(_code(source, 28, top + 32))
@@ -196,8 +197,8 @@ def draw(part: Part, letter: Mapping[int, str], total: int) -> Svg:
 def _code(lines: Sequence[str], x: float, y: float) -> Iterator[str]:
     """Lines of a program, indented by place, since SVG swallows spaces."""
     for n, line in enumerate(lines):
-        indent = 6.6 * (len(line) - len(line.lstrip()))
-        yield words(x + indent, y + 15 * n, line.strip(), size=11, font_family=MONO)
+        indent = 7.2 * (len(line) - len(line.lstrip()))
+        yield words(x + indent, y + 17 * n, line.strip(), size=12, font_family=MONO)
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------

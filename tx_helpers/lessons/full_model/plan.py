@@ -199,7 +199,7 @@ def _said(following: str) -> Iterator[str]:
     y = 132 + 20 * len(lit.goes_in)
     yield words(PANEL, y, "comes out", fill=MUTED)
     yield words(PANEL + 84, y, lit.comes_out, size=14)
-    yield words(PANEL, 292, "in colour: next   ✓ written   broken: to come", fill=MUTED)
+    yield words(PANEL, 292, "in colour: next · ✓ written · broken: to come", fill=MUTED)
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import pytest
 from torch import nn
 
 from tx_helpers import plain
-from tx_helpers.lessons.full_model.plan import CLASSES, PANEL, SIZE, building_plan, frames, is_lit
+from tx_helpers.lessons.full_model.plan import CLASSES, PANEL, SIZE, building_plan, frames, is_lit, is_written
 
 NAMED = [name for name in CLASSES if name != "GPT"]
 
@@ -33,10 +33,20 @@ def test_the_whole_is_lit_at_the_end():
 def test_what_is_written_is_ticked_and_the_rest_has_a_broken_frame(following):
     drawn, done = building_plan(following), CLASSES[: CLASSES.index(following)]
     places = list(frames(gpt=following == "GPT"))
-    assert drawn.svg.count(" ✓<") == sum(frame.kind in done for frame in places)
-    broken = [frame for frame in places if frame.kind not in done and not is_lit(frame, following)]
+    assert drawn.svg.count(" ✓<") == sum(is_written(frame, done) for frame in places)
+    broken = [frame for frame in places if not is_written(frame, done) and not is_lit(frame, following)]
     assert drawn.svg.count('stroke-dasharray="5 4"') == len(broken)
     assert drawn.alt.endswith(f"Written so far: {', '.join(done) or 'none'}.")
+
+
+def test_a_norm_and_the_memory_come_with_their_stack():
+    done = CLASSES[: CLASSES.index("Decoder")]
+    assert {
+        (frame.kind, frame.side) for frame in frames() if frame.kind not in CLASSES and is_written(frame, done)
+    } == {
+        ("norm", "Encoder"),
+        ("memory", "Encoder"),
+    }
 
 
 @pytest.mark.parametrize("gpt", [False, True])

@@ -130,6 +130,11 @@ def is_lit(frame: Frame, following: str) -> bool:
     return frame.kind in {following, *INSIDE.get(following, ())}
 
 
+def is_written(frame: Frame, written: tuple[str, ...]) -> bool:
+    """Whether a part stands already; norm and memory come with their stack."""
+    return frame.kind in written or (frame.kind in ("norm", "memory") and frame.side in written)
+
+
 # --- draw -------------------------------------------------------------------------------------------------------------
 def building_plan(following: str) -> Svg:
     """The whole, before the class `following` is written."""
@@ -137,13 +142,11 @@ def building_plan(following: str) -> Svg:
     gpt, written = following == "GPT", CLASSES[: CLASSES.index(following)]
     parts, inner = [], []
     for frame in frames(gpt):
-        lit, done = is_lit(frame, following), frame.kind in written
+        lit, done = is_lit(frame, following), is_written(frame, written)
         outer = frame.kind in ("Encoder", "Decoder", "Block")
         (parts if outer else inner).extend(_framed(frame, lit, done, outer))
-    parts += _streams(gpt) + inner
-    if gpt:
-        parts.append(line(262, 232, 486, 40, INK, stroke_width=2))
-    return card(*SIZE, [*parts, *_said(following)], describe(following))
+    crossed = [line(262, 232, 486, 40, INK, stroke_width=2)] if gpt else []  # behind the words
+    return card(*SIZE, [*parts, *_streams(gpt), *crossed, *inner, *_said(following)], describe(following))
 
 
 def _framed(frame: Frame, lit: bool, done: bool, outer: bool) -> Iterator[str]:

@@ -93,9 +93,8 @@ EXPERIMENTS = {
         "assert without_memory > 0.5",
     ),
     "full_model": (
-        "0.05 < added < 1.5",
         "difference = decoder(changed",
-        "same_word > 0.4",
+        "next_word < 1 / V < same_word",
         "assert gap < 1e-3",
         "masked < 1e-3 and moved[0] > 0.1",
         'notices["open"] < 1e-4',

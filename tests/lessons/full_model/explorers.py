@@ -36,10 +36,4 @@ MOVES = {
         Move("Reset", r"^'four hundred twenty one' becomes '.+'\. After ", keys=("Space",)),
         Move("norm of the feed-forward of encoder block 1", r"without the norm of the feed-forward of", mouse="click"),
     ),
-    "parameters": (
-        Move("Blocks", r"768, 6 blocks, .* 81,126,144 parameters .* Embedding 47\.6%", keys=("ArrowLeft",) * 6),
-        Move("Blocks", r"768, 5 blocks, .* 74,038,272 parameters .* Embedding 52\.1%", keys=("ArrowLeft",)),
-        Move("F / D", r"F = 2 D, .* attention 19\.0%, feed-forward 19\.0%", keys=("ArrowLeft",) * 2),
-        Move("Width D", r"D = 12,288, 5 blocks, .* V = 50,257", mouse="drag"),
-    ),
 }

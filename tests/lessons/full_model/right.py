@@ -1,5 +1,7 @@
 """Right answers to the lesson's exercises in unusual forms: all must pass."""
 
+from copy import deepcopy
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -31,52 +33,6 @@ def total_by_loops(D, F, V, N):
 def total_by_pytorch(D, F, V, N):
     blocks = [nn.TransformerEncoderLayer(D, 1, F, device="meta"), nn.TransformerDecoderLayer(D, 1, F, device="meta")]
     return N * sum(p.numel() for one in blocks for p in one.parameters() if p.dim() == 2) + 2 * V * D
-
-
-def decoder_fused(x, m, W):
-    def attend(q, k):
-        return F.scaled_dot_product_attention(q[None], k[None], k[None])[0]
-
-    n = F.layer_norm(x, x.shape[-1:])
-    x = x + attend(n, n)
-    x = x + attend(F.layer_norm(x, x.shape[-1:]), m)
-    return x + F.relu(F.layer_norm(x, x.shape[-1:]) @ W)
-
-
-def decoder_in_place(x, m, W):
-    y = x.clone()
-    norm = nn.LayerNorm(x.shape[1])
-    for memory in (None, m):
-        q = norm(y).detach()
-        k = q if memory is None else memory
-        y += torch.softmax(q @ k.T / x.shape[1] ** 0.5, 1) @ k
-    y += torch.clamp(norm(y).detach() @ W, min=0)
-    return y
-
-
-def decoder_in_float64(x, m, W):
-    x, m, W = x.double(), m.double(), W.double()
-
-    def norm(y):
-        return (y - y.mean(-1, keepdim=True)) / (y.var(-1, correction=0, keepdim=True) + 1e-5).sqrt()
-
-    def attend(q, k):
-        e = torch.exp(q @ k.mT * x.shape[-1] ** -0.5)
-        return e / e.sum(-1, keepdim=True) @ k
-
-    branches = [lambda n: attend(n, n), lambda n: attend(n, m), lambda n: torch.relu(n @ W)]
-    for branch in branches:
-        x = x + branch(norm(x))
-    return x
-
-
-def decoder_batched(x, m, W):
-    x, m = x.unsqueeze(0), m.unsqueeze(0)
-    for memory in ("self", "cross"):
-        q = F.layer_norm(x, x.shape[-1:])
-        k = q if memory == "self" else m
-        x = x + torch.einsum("bts,bsd->btd", torch.einsum("btd,bsd->bts", q, k).div(x.shape[-1] ** 0.5).softmax(-1), k)
-    return (x + F.relu(F.linear(F.layer_norm(x, x.shape[-1:]), W.T)))[0]
 
 
 def tied_by_einsum(h, E, V):
@@ -139,6 +95,86 @@ def start_own_generator_seeded_from_torchs_stream(D, K):
     return torch.randn(D, K, generator=gen) / D**0.5, torch.randn(D, K, generator=gen) / D**0.5
 
 
+def fold_by_a_diagonal(g, b, W, c):
+    return W @ torch.diag(g), torch.mv(W, b).add(c)
+
+
+def fold_by_trying(g, b, W, c):
+    """The layer's answers to 0 and to each unit vector."""
+    layer = lambda z: F.linear(g * z + b, W, c)  # noqa: E731
+    zero = layer(torch.zeros(len(g)))
+    return torch.stack([layer(unit) - zero for unit in torch.eye(len(g))], dim=1), zero
+
+
+def fold_in_numpy(g, b, W, c):
+    return np.einsum("ij,j->ij", W.numpy(), g.numpy()), W.numpy().dot(b.numpy()) + c.numpy()
+
+
+def fold_in_float64(g, b, W, c):
+    return W.double().mul(g.double()), c + (W * b).sum(dim=1)
+
+
+def model_by_names(model, fold):
+    """A table of the ends of names, and new parameters in place of the old numbers."""
+    parts = dict(model.named_modules())
+    ends = {"self_attention_norm": ("query", "key", "value"), "cross_attention_norm": ("query",)}
+    for name, norm in list(parts.items()):
+        if not isinstance(norm, nn.LayerNorm) or name == "decoder.norm":
+            continue
+        if name == "encoder.norm":
+            readers = [
+                part for path, part in parts.items() if path.endswith(("cross_attention.key", "attention.value"))
+            ]
+            readers = [part for part in readers if part not in [b.self_attention.value for b in all_blocks(model)]]
+        elif name.endswith("feed_forward_norm"):
+            readers = [parts[name.removesuffix("_norm")].expand]
+        else:
+            sublayer = parts[name.removesuffix("_norm")]
+            readers = [getattr(sublayer, end) for end in ends[name.rpartition(".")[2]]]
+        for layer in readers:
+            W, c = fold(norm.weight, norm.bias, layer.weight, layer.bias)
+            layer.weight, layer.bias = nn.Parameter(W.detach()), nn.Parameter(c.detach())
+        nn.init.ones_(norm.weight), nn.init.zeros_(norm.bias)
+    return model
+
+
+def all_blocks(model):
+    return [*model.encoder.blocks, *model.decoder.blocks]
+
+
+def into(fold, norm, *layers):
+    for layer in layers:
+        W, c = fold(norm.weight.data, norm.bias.data, layer.weight.data, layer.bias.data)
+        layer.weight.data, layer.bias.data = W, c
+
+
+def model_in_place_and_nothing_returned(model, fold):
+    for block in all_blocks(model):
+        into(fold, block.self_attention_norm, *list(block.self_attention.children())[:3])
+        into(fold, block.feed_forward_norm, block.feed_forward.expand)
+        if hasattr(block, "cross_attention"):
+            into(fold, block.cross_attention_norm, block.cross_attention.query)
+            into(fold, model.encoder.norm, block.cross_attention.key, block.cross_attention.value)
+    for norm in model.modules():
+        if isinstance(norm, nn.LayerNorm) and norm is not model.decoder.norm:
+            norm.weight.data, norm.bias.data = torch.ones(8), torch.zeros(8)
+
+
+def model_copied(model, fold):
+    copy = deepcopy(model)
+    model_in_place_and_nothing_returned(copy, fold)
+    return copy
+
+
+def model_with_norms_anew(model, fold):
+    """The folded norms are replaced by fresh ones, which begin with gain 1 and bias 0."""
+    model_in_place_and_nothing_returned(model, fold)
+    for block in all_blocks(model):
+        block.self_attention_norm, block.feed_forward_norm = nn.LayerNorm(8), nn.LayerNorm(8)
+    model.encoder.norm = nn.LayerNorm(8)
+    return model
+
+
 RIGHT = {
     "llama_block_parameters": named(block_by_shapes, block_by_layers)
     | {
@@ -150,13 +186,14 @@ RIGHT = {
         "total_reduced": lambda D, F, V, N: 12 * N * D**2 + 4 * N * D * F + 2 * V * D,
         "total_as_float": lambda D, F, V, N: float(D) * (N * (12.0 * D + 4.0 * F) + 2.0 * V),
     },
-    "decoder_block_pass": named(decoder_fused, decoder_in_place, decoder_in_float64, decoder_batched),
     "tied_probabilities": named(
         tied_by_einsum, tied_in_numpy, tied_by_mask, tied_shared_anew, tied_position_by_position
     )
     | {
         "tied_by_linear": lambda h, E, V: F.softmax(F.linear(h, E)[..., :V], dim=1),
     },
+    "folded_layer": named(fold_by_a_diagonal, fold_by_trying, fold_in_numpy, fold_in_float64),
+    "folded_model": named(model_by_names, model_in_place_and_nothing_returned, model_copied, model_with_norms_anew),
     "starting_projections": named(
         start_in_place,
         start_by_init,

@@ -1,15 +1,14 @@
-"""The lesson's explorers: parts of the model on a map, and the parameter calculator."""
+"""The lesson's explorer: parts of the model on a map."""
 
-import inspect
-import re
 from xml.etree import ElementTree
 
 import pytest
 import torch
 
-from drawn import SVG, elements, texts
+from drawn import SVG, texts
 from parity import D, F, H, V
 from toy_models import model as toy
+from tx_helpers import plain
 from tx_helpers.lessons.full_model.model_map import ModelMap, places
 from tx_helpers.lessons.full_model.model_parts import (
     Part,
@@ -21,11 +20,9 @@ from tx_helpers.lessons.full_model.model_parts import (
     spelt,
     trace,
 )
-from tx_helpers.lessons.full_model.parameter_count import draw as draw_parameters
-from tx_helpers.lessons.full_model.parameter_count import parameter_counts, parameter_explorer, rule_of_thumb
-from tx_helpers.nn.config import AttentionConfig, EmbeddingConfig, FeedForwardConfig, TransformerConfig
+from tx_helpers.nn.config import EmbeddingConfig
 from tx_helpers.nn.layers import FeedForward
-from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, count_parameters
+from tx_helpers.nn.models import EncoderDecoder, count_parameters
 from tx_helpers.show.shapes import card, words
 
 B, S, T = 2, 5, 6  # no two of the legend's sizes are the same
@@ -124,18 +121,42 @@ def test_a_letter_only_where_the_size_means_one(model):
 
 
 def test_the_source_is_the_forward_without_its_docstring():
-    assert source_lines(FeedForward(D, F)) == inspect.getsource(FeedForward.forward).replace(
-        "\n    ", "\n"
-    ).strip().split("\n")
-    lines = source_lines(toy(EncoderDecoder).encoder.blocks[0])
-    assert lines[0].startswith("def forward(self, x: Tensor,") and lines[-1] == '    return observe("hidden", x)'
+    assert source_lines(plain.FeedForward) == [
+        "def forward(self, x):",
+        "    return self.contract(self.expand(x).relu())",
+    ]
+    lines = source_lines(plain.Attention)
+    assert lines[0] == "def forward(self, x, memory, mask):" and lines[-1] == "    return self.output(heads)"
     assert not [line for line in lines if '"""' in line]
 
 
+def test_the_source_is_the_learners_own(model):
+    class Block(plain.Block):
+        def forward(self, *given):
+            return super().forward(*given)
+
+    own = plain.Transformer(9, 9, D, H, F, n_layers=2)
+    own.encoder.blocks[0].__class__ = Block
+    parts = trace(model, SOURCE, TARGET, own)
+    written = {path: part.written for path, part in parts.items()}
+    assert (
+        written["encoder.blocks.0"] is written["encoder.blocks.0.feed_forward_norm"] is Block
+    )  # PyTorch's stands there
+    assert written["encoder.input.tokens"] is written["encoder.input.positions"] is plain.Embedding
+    assert written["encoder.norm"] is plain.Encoder and written["output"] is plain.Transformer
+    assert "return super().forward(*given)" in texts(draw(parts["encoder.blocks.0"], {}, 1).svg)
+
+
+def test_ours_stands_in_for_a_source_that_is_nowhere():
+    made = {"nn": torch.nn}
+    exec("class Encoder(nn.Module):\n    def forward(self):\n        pass", made)
+    assert source_lines(made["Encoder"]) == source_lines(plain.Encoder)
+
+
 def test_a_long_source_is_cut_and_says_so(monkeypatch):
-    whole = source_lines(FeedForward(D, F))
+    whole = source_lines(plain.Encoder)
     monkeypatch.setattr("tx_helpers.lessons.full_model.model_parts.MOST_LINES", 2)
-    assert source_lines(FeedForward(D, F)) == [*whole[:2], "… and 2 more lines"]
+    assert source_lines(plain.Encoder) == [*whole[:2], "… and 3 more lines"]
 
 
 # --- draw ------------------------------------------------------------------------------------------------------------
@@ -153,7 +174,7 @@ def test_the_card_says_what_goes_in_and_what_comes_out(model, parts):
         "comes out",
     } <= set(shown)
     assert f"{4 * D * D + 4 * D:,} parameters" in shown
-    assert 'heads = observe("heads", heads)' in shown
+    assert "return self.output(heads)" in shown and "Attention.forward" in shown
     share = (4 * D * D + 4 * D) / count_parameters(model)
     assert picture.alt == (
         f"decoder block 1 › cross-attention receives x {spelt((B, T, D), letter)}, memory {spelt((B, S, D), letter)}, "
@@ -180,7 +201,7 @@ def test_no_text_becomes_markup(hostile):
     root = ElementTree.fromstring(picture.markup())
     assert [element.tag.split("}")[1] for element in root.iter()] == ["svg", "style", "rect", "text"]
     assert texts(picture.markup()) == [hostile.replace("\0", "")]
-    drawn = draw(Part(hostile, FeedForward(D, F), {hostile: (1,)}, {}, (1,)), {}, 1)
+    drawn = draw(Part(hostile, FeedForward(D, F), plain.FeedForward, {hostile: (1,)}, {}, (1,)), {}, 1)
     assert "<script" not in drawn.markup() and "<img" not in drawn.markup()
 
 
@@ -211,57 +232,3 @@ def test_the_map_and_the_list_move_together(model):
     choice.value = "output"
     assert plan.value == "output" and explorer.summary.endswith(f"{V * D:,} parameters, those of decoder › embedding.")
     assert explorer.error == ""
-
-
-# --- parameters ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("d_model", "n_layers", "ratio", "vocab_size"),
-    [(64, 2, 4, 35), (768, 12, 4, 50257), (12288, 96, 3, 1000), (12, 5, 1, 7)],
-)
-def test_the_counts_are_those_of_a_real_model(d_model, n_layers, ratio, vocab_size):
-    sizes = TransformerConfig(
-        vocab_size,
-        d_model=d_model,
-        n_layers=n_layers,
-        attention=AttentionConfig(4),
-        feed_forward=FeedForwardConfig(ratio * d_model),
-    )
-    with torch.device("meta"):
-        model = DecoderOnly(sizes)
-    counted = dict.fromkeys(("embedding", "attention", "feed-forward", "norms"), 0)
-    for name, parameter in model.named_parameters():
-        kinds = {"norm": "norms", "attention.": "attention", "feed_forward.": "feed-forward"}
-        counted[next((kind for key, kind in kinds.items() if key in name), "embedding")] += parameter.numel()
-    assert parameter_counts(d_model, n_layers, ratio, vocab_size) == counted
-    assert sum(counted.values()) == count_parameters(model)
-
-
-def test_the_rule_of_thumb_is_12_squares_a_block():
-    assert rule_of_thumb(10, 3, 4, 7) == 3 * 12 * 100 + 70
-
-
-def test_sizes_below_one_are_refused():
-    sizes = "d_model=64, n_layers=0, ratio=4, vocab_size=9"
-    with pytest.raises(ValueError, match=f"^parameter_counts: {sizes}; expected at least 1 of each"):
-        parameter_counts(64, 0, 4, 9)
-
-
-def test_the_calculator_answers_its_questions():
-    explorer = parameter_explorer()
-    found = {}
-    for n_layers in (5, 6):
-        explorer.set(n_layers=n_layers)
-        found[n_layers] = float(re.search(r"Embedding ([\d.]+)%", explorer.summary)[1])
-    assert found == {5: 52.1, 6: 47.6}
-    explorer.set(ratio=2)
-    attention, feed_forward = re.findall(r"(?:attention|feed-forward) ([\d.]+)%", explorer.summary)
-    assert float(attention) == pytest.approx(float(feed_forward), abs=0.1)
-
-
-def test_the_bar_is_cut_by_the_shares():
-    counts = parameter_counts(768, 12, 4, 50257)
-    bars = elements(draw_parameters(768, 12, 4, 50257).svg, "rect")
-    widths = [float(bar.get("width")) for bar in bars if bar.get("height") == "44"]
-    assert widths == pytest.approx([752 * count / sum(counts.values()) for count in counts.values()], abs=0.01)

@@ -1,11 +1,10 @@
 """Wrong answers to the lesson's exercises, unlike any in the bank: none may pass."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 
-from answer_tables import layer_normed, named
+from answer_tables import named
+from tx_helpers.lessons.full_model.exercises import folded_model as RIGHT_MODEL
 from tx_helpers.nn.masks import causal_mask
 from tx_helpers.nn.positions import sinusoidal
 from tx_helpers.plain import (
@@ -20,17 +19,6 @@ from tx_helpers.plain import (
 )
 
 
-def _attend(q, k):
-    return torch.softmax(q @ k.T / math.sqrt(q.shape[-1]), 1) @ k
-
-
-def block_added_to_the_embedding_again(x, m, W):
-    y = layer_normed(x)
-    a = x + _attend(y, y)
-    b = x + _attend(layer_normed(a), m)
-    return b + F.relu(layer_normed(b) @ W)
-
-
 def tied_over_all_places_at_once(h, E, V):
     E = E[:V]
     return torch.softmax((h @ E.T).flatten(), 0).view(len(h), len(E)) * len(h)
@@ -40,6 +28,15 @@ def tied_the_filling_pushed_down_by_ten(h, E, V):
     z = h @ E.T
     z[:, V:] -= 10
     return z.softmax(-1)[:, :V]
+
+
+@torch.no_grad()
+def model_with_the_gains_alone(model, fold):
+    """The shifts are thrown away before they are folded."""
+    for norm in (part for name, part in model.named_modules() if isinstance(part, torch.nn.LayerNorm)):
+        if norm is not model.decoder.norm:
+            norm.bias.zero_()
+    return RIGHT_MODEL(model, fold)
 
 
 class EmbeddingOfHalves(Embedding):
@@ -103,8 +100,12 @@ UNLIKE = {
         "with_embeddings_in_every_block": lambda D, F, V, N: N * (12 * D * D + 4 * D * F + 2 * V * D),
         "with_a_network_for_all_blocks": lambda D, F, V, N: N * 12 * D * D + 4 * D * F + 2 * V * D,
     },
-    "decoder_block_pass": named(block_added_to_the_embedding_again),
     "tied_probabilities": named(tied_over_all_places_at_once, tied_the_filling_pushed_down_by_ten),
+    "folded_layer": {
+        "both_transposed": lambda g, b, W, c: ((W * g).T, W @ b + c),
+        "shift_from_the_right": lambda g, b, W, c: (W * g, b @ W + c),
+    },
+    "folded_model": named(model_with_the_gains_alone),
     "starting_projections": {
         "a_normal_distribution_of_mean_1_root_d": lambda D, K: tuple((torch.randn(D, K) + 1) / D**0.5 for _ in "qk"),
     },

@@ -5,9 +5,12 @@ import random
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.lessons.full_model.filled import filled, some_ids
+from tx_helpers.plain import Transformer
 
 # --- counting parameters ----------------------------------------------------------------------------------------------
 
@@ -129,129 +132,6 @@ total.add_mistakes(
         "no_embeddings": (
             "You forgot the embeddings. In a model with few blocks they are a large part.",
             lambda D, F, V, N: translator_parameters(D, F, V, N) - 2 * V * D,
-        ),
-    }
-)
-
-# --- the decoder block -----------------------------------------------------------------------------------------------
-
-decoder = Exercise(
-    "decoder_block_pass",
-    title="Through a decoder block",
-    goal="Write a pre-norm decoder block for the stream x (T, D) and the memory m (S, D). The encoder has already "
-    "normalised m: use it as it is. The parts are simple. The norm is torch.nn.functional.layer_norm(x, x.shape[-1:]). "
-    "Attention, without mask or parameters, is attend(q, k) = softmax(q kᵀ / √D) k. The network is relu(y @ W) with W "
-    "(D, D). The order is self-attention, cross-attention, network. Each is a branch that reads the normalised stream "
-    "and adds its result to the stream. Return the stream (T, D), without a last norm.",
-    difficulty=3,
-    minutes=12,
-    cases=lambda: [
-        (torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]]), torch.tensor([[1.0, 2.0, 0.0]]), torch.eye(3)),
-        random_tensors((3, 4), (5, 4), (4, 4), seed=0),
-        random_tensors((2, 6), (3, 6), (6, 6), seed=1),
-    ],
-    hints=(
-        "It is the same pattern three times: x = x + branch(norm(x)).",
-        "In cross-attention the queries come from norm(x), the keys and values from m as it is.",
-        "n = norm(x); x = x + attend(n, n); x = x + attend(norm(x), m); x = x + (norm(x) @ W).relu()",
-    ),
-)
-
-
-@decoder.solution
-def decoder_block_pass(x, m, W):
-    """Stream (T, D) after a pre-norm decoder block; x (T, D), memory m (S, D), network W (D, D)."""
-
-    def norm(x):
-        return torch.nn.functional.layer_norm(x, x.shape[-1:])
-
-    def attend(q, k):
-        return (q @ k.T / q.shape[-1] ** 0.5).softmax(dim=-1) @ k
-
-    x = x + attend(norm(x), norm(x))
-    x = x + attend(norm(x), m)
-    return x + (norm(x) @ W).relu()
-
-
-def _norm(x):
-    return F.layer_norm(x, x.shape[-1:])
-
-
-def _attend(q, k):
-    return (q @ k.T / q.shape[-1] ** 0.5).softmax(dim=-1) @ k
-
-
-def _self_attention(x, m, W):
-    return x + _attend(_norm(x), _norm(x))
-
-
-def _cross_attention(x, m, W):
-    return x + _attend(_norm(x), m)
-
-
-def _network(x, m, W):
-    return x + (_norm(x) @ W).relu()
-
-
-def _block(*steps):
-    """A mistake that takes other steps, one after the other; a step takes (stream, memory, W) to the next stream."""
-
-    def stream(x, m, W):
-        for step in steps:
-            x = step(x, m, W)
-        return x
-
-    return stream
-
-
-@decoder.mistake("All your branches read the same x. Each one should read the stream that the one before has updated.")
-def side_by_side(x, m, W):
-    n = _norm(x)
-    return x + _attend(n, n) + _attend(n, m) + (n @ W).relu()
-
-
-@decoder.mistake(
-    "Your block is post-norm: it normalises the sums, so the stream does not pass untouched from block to block."
-)
-def block_post_norm(x, m, W):
-    x = _norm(x + _attend(x, x))
-    x = _norm(x + _attend(x, m))
-    return _norm(x + (x @ W).relu())
-
-
-@decoder.mistake("Your branches read the stream without a norm, so the numbers they read grow from block to block.")
-def branches_unnormed(x, m, W):
-    x = x + _attend(x, x)
-    x = x + _attend(x, m)
-    return x + (x @ W).relu()
-
-
-decoder.add_mistakes(
-    {
-        "cross_first": (
-            "Your cross-attention comes before self-attention: words query the source before they know each other.",
-            _block(_cross_attention, _self_attention, _network),
-        ),
-        "no_cross": (
-            "Your block has no cross-attention, so the decoder writes without ever looking at the source.",
-            _block(_self_attention, _network),
-        ),
-        "memory_normed": (
-            "You normalised the memory again. The encoder has already done so; every decoder block uses it as it is.",
-            _block(_self_attention, lambda x, m, W: x + _attend(_norm(x), _norm(m)), _network),
-        ),
-        "keys_unnormed": (
-            "In your self-attention only the queries are normalised. Keys and values also come from the normalised "
-            "stream.",
-            _block(lambda x, m, W: x + _attend(_norm(x), x), _cross_attention, _network),
-        ),
-        "cross_without_residual": (
-            "Your cross-attention has no residual connection: it replaces what the words knew of each other.",
-            _block(_self_attention, lambda x, m, W: _attend(_norm(x), m), _network),
-        ),
-        "normed_at_the_end": (
-            "You normalised the stream at the end. A pre-norm model does that only once, after its last block.",
-            _block(_self_attention, _cross_attention, _network, lambda x, m, W: _norm(x)),
         ),
     }
 )
@@ -468,6 +348,233 @@ start.add_mistakes(
         "turned_over": (
             "Your W_k holds the numbers of W_q in another order or with other signs: they are not independent.",
             _used_twice(lambda W: W.flip(0)),
+        ),
+    }
+)
+
+# --- norms folded into what reads them --------------------------------------------------------------------------------
+
+fold = Exercise(
+    "folded_layer",
+    title="Fold the norms away, step 1 of 2",
+    goal="People who study a trained model, or store it in fewer bits, often simplify its norms first. A LayerNorm "
+    "brings each vector to mean 0 and deviation 1, which gives z. Then it multiplies z by its gain g and adds its bias "
+    "b, both (D,). A Linear with weight W (D, D), one row for each output, and bias c (D,) reads the result. Another "
+    "Linear can read z itself and give the same output. Return its weight and its bias.",
+    difficulty=2,
+    minutes=6,
+    cases=lambda: [
+        (*torch.tensor([[2.0, -1.0], [0.5, 3.0]]), torch.tensor([[1.0, 2.0], [3.0, 5.0]]), torch.tensor([0.5, -2.0])),
+        (*random_tensors((2, 5), seed=11)[0], *random_tensors((5, 5), (5,), seed=12)),
+    ],
+    hints=(
+        "Write down what the Linear computes from z, and collect what is multiplied by z, and what is not.",
+        "An entry of z is scaled before the matrix meets it: which column of W belongs to it? The shift b also passes "
+        "through W.",
+        "W * g scales the columns. The bias is W @ b + c, with the old W.",
+    ),
+)
+
+
+@fold.solution
+def folded_layer(g, b, W, c):
+    """Weight (D, D) and bias (D,) of the Linear that reads z; gain g, shift b (D,), weight W (D, D), bias c (D,)."""
+    return W * g, W @ b + c
+
+
+fold.add_mistakes(
+    {
+        "gain_on_the_rows": (
+            "Your gain scales the rows of W, the outputs. It belongs to the inputs, so it scales the columns.",
+            lambda g, b, W, c: (W * g[:, None], W @ b + c),
+        ),
+        "shift_forgotten": (
+            "Your bias is c alone. The norm also shifts z by b, and what W makes of that is missing.",
+            lambda g, b, W, c: (W * g, c),
+        ),
+        "shift_not_mapped": (
+            "You added b to c as it is. The shift stands before the Linear, so it passes through W.",
+            lambda g, b, W, c: (W * g, b + c),
+        ),
+        "shift_by_the_new_weight": (
+            "Your shift passes through the new weight, which has the gain in it. But b comes behind the gain: W @ b.",
+            lambda g, b, W, c: (W * g, (W * g) @ b + c),
+        ),
+        "bias_forgotten": (
+            "The Linear's own bias c is missing from yours. It is added at the end, as before.",
+            lambda g, b, W, c: (W * g, W @ b),
+        ),
+        "gain_divided": (
+            "You divided by the gain. Nothing is undone here: the new weight does what the gain did, so it is scaled.",
+            lambda g, b, W, c: (W / g, W @ b + c),
+        ),
+        "weight_unchanged": (
+            "Your weight is still W: the gain is lost. Nobody scales z any more, so the weight has to do it.",
+            lambda g, b, W, c: (W, W @ b + c),
+        ),
+        "bias_scaled": (
+            "Your gain also scales the bias. It acts on z alone, before the matrix.",
+            lambda g, b, W, c: (W * g, (W @ b + c) * g),
+        ),
+    }
+)
+
+
+def _without_gains(answer, n_layers):
+    """A filled model after the answer: which norms still scale or shift, and its logits."""
+    with torch.random.fork_rng(devices=[]):
+        model = filled(Transformer(9, 7, d_model=8, n_heads=2, d_ff=16, n_layers=n_layers))
+    changed = answer(model, folded_layer)
+    model = changed if isinstance(changed, nn.Module) else model  # changed in place, and nothing returned
+    norms = {name: norm for name, norm in model.named_modules() if isinstance(norm, nn.LayerNorm)}
+    with torch.no_grad():
+        numbers = {name: torch.cat([norm.weight - 1, norm.bias]).abs().max() for name, norm in norms.items()}
+        logits = model(some_ids(2, 5, seed=1), some_ids(2, 6, words=7, seed=2))
+    return {
+        "norms with numbers of their own": [name for name, most in numbers.items() if most > 1e-5],
+        "logits": logits,
+    }
+
+
+whole = Exercise(
+    "folded_model",
+    title="Fold the norms away, step 2 of 2",
+    goal="Now do this to a whole trained model. `model` is a Transformer as you wrote it, and `fold(g, b, W, c)` is "
+    "step 1. Give each LayerNorm gain 1 and bias 0, and move its work into every Linear that reads it, so that the "
+    "logits stay the same. One norm cannot be folded and keeps its numbers: find out which. Change the numbers in "
+    "place, inside `with torch.no_grad():`, by `copy_(…)`, `fill_(…)` and `zero_()`. Return the model.",
+    difficulty=3,
+    minutes=15,
+    cases=lambda: [(1,), (2,)],
+    run=_without_gains,
+    hints=(
+        "Make a list of pairs first: a norm, and all layers that read it. Follow the drawing: who reads the memory?",
+        "Self-attention: query, key and value. Cross-attention: its norm feeds the query alone, for keys and values "
+        "read the memory, the output of the encoder's last norm. The decoder's last norm is read by the output, "
+        "whose table also makes the stream.",
+        "For each pair, and each layer of it: W, c = fold(norm.weight, norm.bias, layer.weight, layer.bias), then "
+        "layer.weight.copy_(W) and layer.bias.copy_(c); at last norm.weight.fill_(1) and norm.bias.zero_().",
+    ),
+)
+
+
+@whole.solution
+def folded_model(model, fold):
+    """The model with the same logits, its norms without gain and bias; fold(g, b, W, c) -> weight, bias."""
+    pairs, memory = [], []  # (a norm, the layers that read it), and the layers that read the memory
+    for block in [*model.encoder.blocks, *model.decoder.blocks]:
+        layers = block.self_attention
+        pairs.append((block.self_attention_norm, [layers.query, layers.key, layers.value]))
+        pairs.append((block.feed_forward_norm, [block.feed_forward.expand]))
+    for block in model.decoder.blocks:
+        looks = block.cross_attention
+        pairs.append((block.cross_attention_norm, [looks.query]))
+        memory += [looks.key, looks.value]
+    pairs.append((model.encoder.norm, memory))
+    with torch.no_grad():
+        for norm, readers in pairs:
+            for layer in readers:
+                weight, bias = fold(norm.weight, norm.bias, layer.weight, layer.bias)
+                layer.weight.copy_(weight)
+                layer.bias.copy_(bias)
+            norm.weight.fill_(1.0)
+            norm.bias.zero_()
+    return model
+
+
+SELF = ("query", "key", "value")
+
+
+def _readers(model):
+    """Name of a norm -> the names of the layers that read it."""
+    found = {"encoder.norm": []}
+    for side in ("encoder", "decoder"):
+        for i in range(len(model.decoder.blocks)):
+            block = f"{side}.blocks.{i}"
+            found[f"{block}.self_attention_norm"] = [
+                f"{block}.self_attention.{end}" for end in ("query", "key", "value")
+            ]
+            found[f"{block}.feed_forward_norm"] = [f"{block}.feed_forward.expand"]
+            if side == "decoder":
+                found[f"{block}.cross_attention_norm"] = [f"{block}.cross_attention.query"]
+                found["encoder.norm"] += [f"{block}.cross_attention.{end}" for end in ("key", "value")]
+    return found
+
+
+def _folded(change, reset=True):
+    """A mistake: `change` alters the table of readers; without `reset` the norms keep their numbers."""
+
+    @torch.no_grad()
+    def answer(model, fold):
+        readers = _readers(model)
+        change(readers)
+        for name, paths in readers.items():
+            norm = model.get_submodule(name)
+            for layer in map(model.get_submodule, paths):
+                bias = layer.bias if layer.bias is not None else torch.zeros(len(layer.weight))
+                weight, bias = fold(norm.weight, norm.bias, layer.weight, bias)
+                layer.weight.copy_(weight)
+                if layer.bias is not None:
+                    layer.bias.copy_(bias)
+            if reset:
+                norm.weight.fill_(1.0), norm.bias.zero_()
+        return model
+
+    return answer
+
+
+def _readers_of(norm, end):
+    """A change: the norms whose names end so are read by the layers whose names end in one of these."""
+
+    def change(readers):
+        for name in [name for name in readers if name.endswith(norm)]:
+            block = name.removesuffix(f".{norm}")
+            readers[name] = [f"{block}.{norm.removesuffix('_norm')}.{one}" for one in end]
+
+    return change
+
+
+whole.add_mistakes(
+    {
+        "memory_forgotten": (
+            "The encoder's last norm still has its numbers. It makes the memory: who reads that?",
+            _folded(lambda readers: readers.pop("encoder.norm")),
+        ),
+        "memory_norm_lost": (
+            "You reset the encoder's last norm, but folded it into no layer: the keys and values of every "
+            "cross-attention read the memory.",
+            _folded(lambda readers: readers.update({"encoder.norm": []})),
+        ),
+        "memory_for_keys_only": (
+            "You folded the encoder's last norm into the keys of the cross-attentions, not into their values. Both "
+            "read the memory.",
+            _folded(lambda readers: readers.update({"encoder.norm": readers["encoder.norm"][::2]})),
+        ),
+        "cross_norm_into_all_three": (
+            "You folded the norm of cross-attention into queries, keys and values. Keys and values read the memory, "
+            "and never meet this norm.",
+            _folded(_readers_of("cross_attention_norm", SELF)),
+        ),
+        "cross_norm_forgotten": (
+            "The norms before the cross-attentions still have their numbers. Their one reader is the query.",
+            _folded(lambda readers: [readers.pop(name) for name in list(readers) if "cross_attention_norm" in name]),
+        ),
+        "self_norm_into_queries": (
+            "You folded the norm of self-attention into the queries alone. Keys and values read the same copy.",
+            _folded(_readers_of("self_attention_norm", ("query",))),
+        ),
+        "last_norm_folded": (
+            "You folded the decoder's last norm into the output. Its table is tied: now every target word enters the "
+            "stream with other numbers. This norm has to stay.",
+            _folded(lambda readers: readers.update({"decoder.norm": ["output"]})),
+        ),
+        "norms_kept": (
+            "Your layers have the gains in them, but the norms still apply theirs, too. Set each to gain 1 and bias 0.",
+            _folded(lambda readers: None, reset=False),
+        ),
+        "decoder_forgotten": (
+            "You folded the norms of the encoder's blocks only. Those of the decoder's blocks have readers as well.",
+            _folded(lambda readers: [readers.pop(name) for name in list(readers) if "decoder" in name]),
         ),
     }
 )

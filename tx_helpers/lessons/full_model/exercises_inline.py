@@ -19,27 +19,22 @@ from tx_helpers.plain import GPT, Attention, Block, Decoder, Embedding, Encoder,
 
 
 def _embedding(answer: type, vocab_size: int, d_model: int, ids: Tensor) -> dict[str, object]:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        table = answer(vocab_size, d_model).tokens.weight
-        fresh = "1/√D" if 0.8 < float(table.detach().std()) * d_model**0.5 < 1.2 else "not 1/√D"
-    return examined(answer, Embedding, (vocab_size, d_model), ids) | {"deviation of a fresh table": fresh}
+    return examined(answer, Embedding, (vocab_size, d_model), ids)
 
 
 embedding = Exercise(
     "Embedding",
     title="From ids to the stream",
-    goal="Write the class that turns ids (B, T) into vectors (B, T, D). `__init__` begins with `super().__init__()`. "
-    "`tokens` is an nn.Embedding, whose numbers start with the standard deviation 1/√D: "
-    "`nn.init.normal_(self.tokens.weight, std=…)`. forward looks the ids up, multiplies by √D, and adds the positions "
-    "0, 1, 2 …: `sinusoidal(torch.arange(T), D)` gives them as (T, D).",
+    goal="Write forward. Look the ids (B, T) up in the table, multiply by √D, and add the positions 0, 1, 2 …: "
+    "`sinusoidal(torch.arange(T), D)` gives them as (T, D). Both sizes can be read from ids and table.",
     difficulty=1,
-    minutes=5,
+    minutes=3,
     cases=lambda: [(50, 4, some_ids(1, 3)), (60, 16, some_ids(2, 5, words=60))],
     run=_embedding,
     inline=True,
+    given=("__init__",),
     hints=(
-        "Two attributes are enough, or even one: the table knows D, as self.tokens.embedding_dim.",
+        "T is ids.shape[1]. The table knows D, as self.tokens.embedding_dim.",
         "self.tokens(ids) is (B, T, D). The positions (T, D) are the same in each row of the batch, so they broadcast.",
         "return self.tokens(ids) * math.sqrt(D) + sinusoidal(torch.arange(ids.shape[1]), D)",
     ),
@@ -105,16 +100,6 @@ class FromOne(Embedding):
         return self.tokens(ids) * math.sqrt(D) + _place(ids, D, first=1)
 
 
-@embedding.mistake(
-    "Your table keeps nn.Embedding's own numbers, of deviation 1. It is also the output layer, where they would make "
-    "the first logits √D times too large: start with the deviation 1/√D."
-)
-class DefaultTable(Embedding):
-    def __init__(self, vocab_size, d_model):
-        super().__init__(vocab_size, d_model)
-        nn.init.normal_(self.tokens.weight)
-
-
 # --- attention -------------------------------------------------------------------------------------------------------
 
 
@@ -125,13 +110,14 @@ def _attention(answer: type, d_model: int, n_heads: int, x: Tensor, memory: Tens
 attention = Exercise(
     "Attention",
     title="Multi-head attention",
-    goal="Write forward. The queries come from x, the keys and values from the memory; in self-attention both are the "
-    "same tensor. Split all three into heads, score, mask (True = may attend) before the softmax, mix the values, and "
-    "merge the heads for the output matrix. The layers have names, so that weights can be copied in later.",
+    goal="Write forward. The queries q come from x, the keys k and values v from the memory; in self-attention x "
+    "and memory are one tensor. Split all three into heads, score, mask (True = may attend) before the softmax, mix "
+    "the values, and merge the heads for the output matrix.",
     difficulty=2,
-    minutes=8,
-    formula=r"\mathrm{softmax}\!\left(\frac{Q K^{\mathsf T}}{\sqrt{d_k}}\right) V",
-    source="Vaswani et al. 2017, eq. 1, in each head; a score that the mask forbids is −∞",
+    minutes=7,
+    formula=r"\mathrm{softmax}\!\left(\frac{q\, k^{\mathsf T}}{\sqrt{d_k}}\right) v",
+    source="Vaswani et al. 2017, eq. 1, in each head; d_k = D/H is the head's width, K in the shapes; a score that the "
+    "mask forbids is −∞",
     cases=lambda: [
         (4, 2, *random_tensors((1, 3, 4), (1, 3, 4), seed=1), causal_mask(3)),
         (12, 3, *random_tensors((2, 5, 12), (2, 5, 12), seed=2), padding_of(4, 5)),
@@ -266,10 +252,9 @@ def _feed_forward(answer: type, d_model: int, d_ff: int, x: Tensor) -> dict[str,
 network = Exercise(
     "FeedForward",
     title="The feed-forward network",
-    goal="Write the network that works within each position: `expand` is an nn.Linear from D to F, `contract` one from "
-    "F back to D. Between them is a ReLU. Both have biases.",
+    goal="Write forward, as in notebook 07: expand from D to F, ReLU, contract from F back to D.",
     difficulty=1,
-    minutes=4,
+    minutes=2,
     formula=r"\mathrm{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2",
     source="Vaswani et al. 2017, eq. 2",
     cases=lambda: [
@@ -278,9 +263,10 @@ network = Exercise(
     ],
     run=_feed_forward,
     inline=True,
+    given=("__init__",),
     hints=(
-        "Two layers in __init__, one line in forward. Do not forget super().__init__().",
-        "self.expand = nn.Linear(d_model, d_ff), and the other way round for self.contract.",
+        "One line is enough: the ReLU stands between the two layers.",
+        "relu is a method of a tensor: self.expand(x).relu() is (B, T, F).",
         "return self.contract(self.expand(x).relu())",
     ),
 )
@@ -357,7 +343,7 @@ block = Exercise(
     "found. First comes self-attention with `mask`. If there is a memory, cross-attention follows with `memory_mask`; "
     "the memory arrives normalised. The feed-forward network comes last.",
     difficulty=2,
-    minutes=8,
+    minutes=6,
     cases=_block_cases,
     run=_block,
     inline=True,
@@ -482,11 +468,11 @@ def _encoder(
 encoder = Exercise(
     "Encoder",
     title="The encoder",
-    goal="Write the class. `input` is an Embedding, `blocks` an nn.ModuleList of n_layers blocks, and `norm` an "
-    "nn.LayerNorm after the last of them, which pre-norm needs. forward sends the ids (B, S) through all of them; each "
-    "block gets the mask. The result is the memory (B, S, D).",
+    goal="Write the class. `__init__` begins with `super().__init__()`, as in the classes above. `input` is an "
+    "Embedding, `blocks` an nn.ModuleList of n_layers blocks, and `norm` an nn.LayerNorm. forward sends the ids (B, S) "
+    "through all of them; each block gets the mask. The result is the memory (B, S, D).",
     difficulty=2,
-    minutes=7,
+    minutes=6,
     cases=lambda: [
         (9, 4, 2, 8, 1, some_ids(1, 3), padding_of(3)),
         (9, 12, 3, 24, 2, some_ids(2, 5, seed=1), padding_of(4, 5)),
@@ -579,19 +565,19 @@ def _decoder(
 decoder = Exercise(
     "Decoder",
     title="The decoder",
-    goal="Write the class. It has the parts of the encoder, with the same names, but its blocks have cross=True. "
-    "forward makes the causal mask (T, T) itself, True on and below the diagonal, and gives every block the mask, the "
-    "memory and the memory's mask.",
+    goal="Write forward. The parts are those of your encoder, but its blocks have cross=True. Make the causal mask (T, "
+    "T), True on and below the diagonal, and give every block the mask, the memory and the memory's mask.",
     difficulty=2,
-    minutes=6,
+    minutes=4,
     cases=lambda: [
         (9, 4, 2, 8, 1, some_ids(1, 2), *random_tensors((1, 3, 4), seed=7), padding_of(3)),
         (9, 12, 3, 24, 2, some_ids(2, 6, seed=1), *random_tensors((2, 5, 12), seed=8), padding_of(4, 5)),
     ],
     run=_decoder,
     inline=True,
+    given=("__init__",),
     hints=(
-        "Copy your encoder. Two things change: cross=True in the blocks, and what each block is given.",
+        "Copy the forward of your encoder. Two things change: the mask is made here, and each block is given more.",
         "The causal mask: torch.ones(T, T, dtype=torch.bool).tril(), with T = ids.shape[1].",
         "for block in self.blocks: x = block(x, causal, memory, memory_mask)",
     ),
@@ -697,7 +683,7 @@ transformer = Exercise(
     "without bias, whose weight is the table of the decoder's input. In forward, id 0 of the source is padding: make "
     "the mask (B, 1, 1, S), and give it to the encoder and, for the memory, to the decoder. Return the logits.",
     difficulty=2,
-    minutes=8,
+    minutes=7,
     cases=lambda: [
         (9, 7, 4, 2, 8, 1, some_ids(1, 3), some_ids(1, 2, words=7)),
         (9, 7, 12, 3, 24, 2, _with_padding(some_ids(2, 5, seed=1), 3, 5), some_ids(2, 6, words=7, seed=2)),
@@ -779,17 +765,17 @@ def _gpt(
 gpt = Exercise(
     "GPT",
     title="A model that only writes",
-    goal="Write a model with one stack. There is no source, so its blocks need no cross-attention: `decoder` is an "
-    "Encoder, to which forward gives a causal mask (T, T) in place of the padding mask. `output` is tied to its table, "
-    "as in your Transformer.",
-    difficulty=2,
-    minutes=6,
+    goal="Write forward. The one stack, `decoder`, is an Encoder: give it a causal mask (T, T) in place of the padding "
+    "mask. `output` is tied to its table, as in your Transformer. Return the logits.",
+    difficulty=1,
+    minutes=3,
     cases=lambda: [
         (9, 4, 2, 8, 1, some_ids(1, 3)),
         (11, 12, 3, 24, 2, some_ids(2, 6, words=11, seed=1)),
     ],
     run=_gpt,
     inline=True,
+    given=("__init__",),
     hints=(
         "The encoder's class does all the work. Only the mask makes it a writer.",
         "The causal mask: torch.ones(T, T, dtype=torch.bool).tril(), as in your Decoder.",
@@ -834,13 +820,6 @@ class GptOneAhead(_Written):
 class GptNoDiagonal(_Written):
     def causal(self, T):
         return torch.ones(T, T, dtype=torch.bool).tril(-1)
-
-
-@gpt.mistake("Your output layer has numbers of its own, not those of the decoder's table: tie the two.")
-class GptUntied(GPT):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.output.weight = nn.Parameter(torch.zeros_like(self.output.weight))
 
 
 @gpt.mistake("Your forward ends with a softmax. Return the logits, from which loss and sampler compute what they need.")

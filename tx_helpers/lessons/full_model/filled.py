@@ -22,14 +22,21 @@ def examined(answer: type, right: type, sizes: tuple, *inputs: Tensor) -> dict[s
     mine = dict(model.named_parameters(remove_duplicate=False))
     theirs = dict(plain.named_parameters(remove_duplicate=False))
     with torch.no_grad():
-        for name in sorted(mine):  # a matrix with two names gets the numbers of the later one
-            mine[name].copy_(_numbers(name, mine[name].shape))
-        output = model(*inputs)
+        output = filled(model)(*inputs)
     return {
         "parameters that are missing": sorted(theirs.keys() - mine.keys()),
         "parameters too many": sorted(mine.keys() - theirs.keys()),
         "output": output,
     }
+
+
+def filled(model: nn.Module) -> nn.Module:
+    """The model, its parameters filled with the numbers that belong to their names."""
+    mine = dict(model.named_parameters(remove_duplicate=False))
+    with torch.no_grad():
+        for name in sorted(mine):  # a matrix with two names gets the numbers of the later one
+            mine[name].copy_(_numbers(name, mine[name].shape))
+    return model
 
 
 def _numbers(name: str, shape: torch.Size) -> Tensor:

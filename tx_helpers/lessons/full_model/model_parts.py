@@ -1,15 +1,16 @@
 """The explorer of the full model: click a part of the model, and see what goes in, what comes out, and its source.
 
-    parts_explorer(model, batch.source, batch.decoder_input)
+    parts_explorer(model, batch.source, batch.decoder_input, own)
 
-Shapes are those of one real forward pass, parameters are counted in the module, the source is the module's `forward`.
+Shapes are those of one real forward pass of the package's model, and parameters are counted in it. The source is that
+of `own`, the learner's model, whose parts bear the same names: the `forward` of the class in which the part stands.
 """
 
 import ast
 import inspect
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 
 import ipywidgets as widgets
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from traitlets import link
 
+from tx_helpers import plain
 from tx_helpers.lessons.full_model.model_map import ModelMap
 from tx_helpers.nn.arguments import check_tensors, check_types
 from tx_helpers.nn.attention import MultiHeadAttention
@@ -28,7 +30,8 @@ from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import EDGE, MONO, MUTED, card, shape, words
 
-MOST_LINES, MOST_BLOCKS = 30, 2  # of source, and of a stack: further blocks are alike
+MOST_LINES, MOST_SIGNS = 30, 103  # of source, and of one line of it
+MOST_BLOCKS = 2  # of a stack: further blocks are alike
 PURPOSE: dict[type, str] = {
     Stack: "Ids become vectors, which pass all blocks and a last norm.",
     nn.Embedding: "A table with a row for each word: an id picks its row.",
@@ -47,11 +50,13 @@ Shape = tuple[int, ...]
 class Part:
     """A module of the model, and what one forward pass showed of it: names of tensors with their shapes.
 
+    written: the learner's class that computes it.
     shared: the name of another part, if it is the same parameters that this one uses.
     """
 
     name: str
     module: nn.Module
+    written: type = plain.Transformer
     inputs: dict[str, Shape] = field(default_factory=dict)
     inside: dict[str, Shape] = field(default_factory=dict)
     output: Shape = ()
@@ -84,9 +89,21 @@ def names(model: EncoderDecoder) -> dict[str, str]:
     return found | {"output": "output"}
 
 
-def trace(model: EncoderDecoder, source: Tensor, target: Tensor) -> dict[str, Part]:
-    """Path -> part, from one forward pass of source (B, S) and target (B, T)."""
-    parts = {path: Part(name, model.get_submodule(path)) for path, name in names(model).items()}
+def writer(own: nn.Module, path: str) -> type:
+    """The learner's class at a path; where PyTorch's stands there, or none, that of the part around it."""
+    while path:
+        with suppress(AttributeError):
+            kind = type(own.get_submodule(path))
+            if not kind.__module__.startswith("torch."):
+                return kind
+        path = path.rpartition(".")[0]
+    return type(own)
+
+
+def trace(model: EncoderDecoder, source: Tensor, target: Tensor, own: nn.Module | None = None) -> dict[str, Part]:
+    """Path -> part, from one forward pass of source (B, S) and target (B, T); own: whose source is shown, else ours."""
+    own = own or plain.Transformer(1, 1, 4, 1, 4, n_layers=MOST_BLOCKS)
+    parts = {path: Part(name, model.get_submodule(path), writer(own, path)) for path, name in names(model).items()}
 
     def watch(path: str, part: Part):
         def hook(module: nn.Module, positional: tuple, named: dict, output: Tensor) -> None:
@@ -126,13 +143,17 @@ def spelt(shape: Sequence[int], letter: Mapping[int, str]) -> str:
     return numbers if spelt == numbers else f"{spelt} = {numbers}"
 
 
-def source_lines(module: nn.Module) -> list[str]:
-    """The source of the module's forward, without its docstring and not longer than a card."""
-    text = textwrap.dedent(inspect.getsource(type(module).forward))
+def source_lines(kind: type) -> list[str]:
+    """The source of the class's forward, without its docstring and not longer than a card; ours where it has none."""
+    try:
+        text = inspect.getsource(kind.forward)
+    except (OSError, TypeError):
+        text = inspect.getsource(getattr(plain, kind.__name__, plain.Transformer).forward)
+    text = textwrap.dedent(text)
     lines, first = text.splitlines(), ast.parse(text).body[0].body[0]
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
         del lines[first.lineno - 1 : first.end_lineno]
-    lines = [line for line in lines if line.strip()]
+    lines = [line if len(line) <= MOST_SIGNS else line[: MOST_SIGNS - 1] + "…" for line in lines if line.strip()]
     more = len(lines) - MOST_LINES
     return lines if more <= 0 else [*lines[:MOST_LINES], f"… and {more} more lines"]
 
@@ -149,7 +170,7 @@ def owned(part: Part, total: int) -> str:
 # --- draw ------------------------------------------------------------------------------------------------------------
 def draw(part: Part, letter: Mapping[int, str], total: int) -> Svg:
     """A card: what goes in, what is inside, what comes out, the parameters, and below them the source."""
-    kind = type(part.module)
+    kind, code = type(part.module), part.written.__name__
     purpose = PURPOSE.get(kind) or (kind.__doc__ or "").strip().split("\n")[0]
     columns = {
         "goes in": [f"{name} {spelt(shape, letter)}" for name, shape in part.inputs.items()],
@@ -158,16 +179,15 @@ def draw(part: Part, letter: Mapping[int, str], total: int) -> Svg:
     }
     parts = [
         words(24, 34, part.name, size=17, font_weight="bold"),
-        words(776, 34, kind.__name__, fill=MUTED, anchor="end", font_family=MONO),
         words(24, 58, purpose, fill=MUTED),
     ]
-    for x, (title, lines) in zip((24, 300, 560), columns.items(), strict=True):
+    for x, (title, lines) in zip((24, 286, 572), columns.items(), strict=True):
         parts += [words(x, 88, title, font_weight="bold")] if any(lines) else []
-        parts += [words(x, 107 + 17 * n, line, size=11, font_family=MONO) for n, line in enumerate(lines) if line]
-    top = 118 + 17 * max(map(len, columns.values()))
-    source = source_lines(part.module)
-    height = top + 15 * len(source) + 40
-    parts.append(words(24, top + 6, f"{kind.__name__}.forward", size=12, fill=MUTED, font_family=MONO))
+        parts += [words(x, 107 + 18 * n, line, size=12.5, font_family=MONO) for n, line in enumerate(lines) if line]
+    top = 118 + 18 * max(map(len, columns.values()))
+    source = source_lines(part.written)
+    height = top + 17 * len(source) + 40
+    parts.append(words(24, top + 6, f"{code}.forward", size=13, fill=MUTED, font_family=MONO))
     frame = dict(x=16, y=top + 14, width=768, height=height - top - 26, rx=8)
     parts.append(shape("rect", **frame, fill="#FFFFFF", stroke=EDGE))
     parts += list(_code(source, 28, top + 32))
@@ -177,8 +197,8 @@ def draw(part: Part, letter: Mapping[int, str], total: int) -> Svg:
 def _code(lines: Sequence[str], x: float, y: float) -> Iterator[str]:
     """Lines of a program, indented by place, since SVG swallows spaces."""
     for n, line in enumerate(lines):
-        indent = 6.6 * (len(line) - len(line.lstrip()))
-        yield words(x + indent, y + 15 * n, line.strip(), size=11, font_family=MONO)
+        indent = 7.2 * (len(line) - len(line.lstrip()))
+        yield words(x + indent, y + 17 * n, line.strip(), size=12, font_family=MONO)
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------
@@ -189,11 +209,13 @@ def describe(part: Part, letter: Mapping[int, str], total: int) -> str:
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
-def parts_explorer(model: EncoderDecoder, source: Tensor, target: Tensor) -> Explore:
-    """Click a part on the map, or choose it from the list: its shapes, parameters and source."""
+def parts_explorer(model: EncoderDecoder, source: Tensor, target: Tensor, own: nn.Module | None = None) -> Explore:
+    """Click a part on the map, or choose it from the list: its shapes, its parameters, and its source in `own`."""
     check_types("parts_explorer", EncoderDecoder, model=model)
     check_tensors("parts_explorer", source=(source, "int B S"), target=(target, "int B T"))
-    parts = trace(model, source, target)
+    if own is not None:
+        check_types("parts_explorer", nn.Module, own=own)
+    parts = trace(model, source, target, own)
     letter, total = letters(model, source, target), count_parameters(model)
     cards = {path: draw(part, letter, total) for path, part in parts.items()}  # all now: a move has only to show one
     start = "decoder.blocks.0.cross_attention"

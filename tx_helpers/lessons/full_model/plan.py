@@ -1,75 +1,215 @@
-"""The plan of the eight classes that the notebook writes: which one stands in which, what is written, what comes next.
+"""The whole model, small, with the part lit that the notebook writes next: shown above each of the eight classes.
 
     building_plan("Block")
 
-No colours: those of the course have meanings of their own. What is written is filled and ticked, what comes next has a
-thick frame, what is still to come has a broken one.
+The places are those of the drawing that opens the notebook: the encoder at the left, the decoder at the right, both
+from the top down. What is lit has its colours from there. What is written is filled with grey and ticked, what is
+still to come has a broken frame. A GPT is one stack: the left one gets an output, and the right one is crossed out.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
 from tx_helpers.nn.arguments import check_one_of
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import GREY, INK, MUTED, card, shape, words
+from tx_helpers.show.shapes import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    MEMORY,
+    MUTED,
+    ORANGE,
+    PAPER,
+    RESIDUAL,
+    WHITE,
+    Colour,
+    card,
+    line,
+    shape,
+    words,
+)
 
-CLASSES = ("Embedding", "Attention", "FeedForward", "Block", "Encoder", "Decoder", "Transformer", "GPT")
-SIZE = (800, 330)
-HEAD, GAP = 26, 8  # the line with a frame's name, and the space between frames
+
+class Lit(NamedTuple):
+    """What is said of a class beside the drawing: where it stands, what goes in, what comes out, what it does."""
+
+    where: str
+    goes_in: tuple[str, ...]
+    comes_out: str
+    does: str
+
+
+class Frame(NamedTuple):
+    """A part of the drawing: the class that it belongs to ("" for none), its words and place."""
+
+    kind: str
+    side: str
+    text: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+LIT = {
+    "Embedding": Lit("at the head of both stacks", ("ids (B, T)",), "x (B, T, D)", "It makes the stream."),
+    "Attention": Lit(
+        "once in each encoder block and twice in each decoder block",
+        ("x (B, T, D)", "memory (B, S, D)", "mask"),
+        "(B, T, D)",
+        "One class serves all three.",
+    ),
+    "FeedForward": Lit("last in every block", ("x (B, T, D)",), "(B, T, D)", "Each position works alone."),
+    "Block": Lit(
+        "N times in each stack",
+        ("x (B, T, D), mask", "memory (B, S, D), its mask"),
+        "x (B, T, D)",
+        "Every sub-layer adds to the stream.",
+    ),
+    "Encoder": Lit("the left stack", ("ids (B, S)", "mask"), "memory (B, S, D)", "It reads the whole source at once."),
+    "Decoder": Lit(
+        "the right stack",
+        ("ids (B, T)", "memory (B, S, D), its mask"),
+        "(B, T, D)",
+        "It also looks at the memory.",
+    ),
+    "Transformer": Lit(
+        "both stacks with the output",
+        ("source ids (B, S)", "target ids (B, T)"),
+        "logits (B, T, V)",
+        "The output is the table once more.",
+    ),
+    "GPT": Lit(
+        "one stack with an output, and nothing at its right",
+        ("ids (B, T)",),
+        "logits (B, T, V)",
+        "An Encoder with a causal mask.",
+    ),
+}
+CLASSES = tuple(LIT)
+INSIDE = {  # what is lit together with a class
+    "Block": {"Attention", "FeedForward"},
+    "Encoder": {"Embedding", "Attention", "FeedForward", "Block", "Encoder", "norm"},
+    "Decoder": {"Embedding", "Attention", "FeedForward", "Block", "Decoder", "norm"},
+    "Transformer": {*CLASSES, "norm", "memory", "output"},
+    "GPT": {*CLASSES, "norm", "output"},
+}
+SIZE, PANEL = (800, 304), 512
+STEP, ROW, WIDE = 30, 24, 164  # of the sub-layers: from one to the next, height, width
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
-def stack(
-    name: str, x: float, y: float, parts: tuple[str, ...]
-) -> Iterator[tuple[str, str, float, float, float, float]]:
-    """The frames of an encoder or a decoder: (class, text, x, y, width, height), the outer ones first."""
-    width, row = 232, 30
-    block = HEAD + len(parts) * (row + GAP)
-    yield name, name, x, y, width, HEAD + row + GAP + block + GAP
-    yield "Embedding", "Embedding", x + GAP, y + HEAD, width - 2 * GAP, row
-    top = y + HEAD + row + GAP
-    yield "Block", "Block, N times", x + GAP, top, width - 2 * GAP, block
-    for place, part in enumerate(parts):
-        text = {"Attention": "Attention: self", "Cross": "Attention: cross"}.get(part, part)
-        named = "Attention" if part == "Cross" else part
-        yield named, text, x + 2 * GAP, top + HEAD + place * (row + GAP), width - 4 * GAP, row
+def frames(gpt: bool = False) -> Iterator[Frame]:
+    """All parts, the outer ones first; gpt: the left stack has an output in place of the memory."""
+    for side, left, rows in (
+        ("Encoder", 14.0, ("self-attention", "feed-forward")),
+        ("Decoder", 262.0, ("causal self-attention", "cross-attention", "feed-forward")),
+    ):
+        encodes = side == "Encoder"
+        x, wide = (left + 48, left + 8) if encodes else (left + 12, left + 12)  # of sub-layers, of parts on the stream
+        end = 112 + STEP * len(rows)
+        yield Frame(side, side, side, left, 36, 224, end - 6)
+        yield Frame("Embedding", side, "Embedding", wide, 58, 204, 22)
+        yield Frame("Block", side, "Block, N times", x - 6, 86, WIDE + 12, end - 88)
+        for row, text in enumerate(rows):
+            kind, causal = "FeedForward" if text == "feed-forward" else "Attention", "causal " * (gpt and row == 0)
+            yield Frame(kind, side, causal * encodes + text, x, 109 + STEP * row, WIDE, ROW)
+        yield Frame("norm", side, "norm", wide if encodes else left + 156, end + 4, 60, 20)
+        if encodes and not gpt:
+            yield Frame("memory", side, "memory (B, S, D)", wide, end + 46, 204, 24)
+        elif encodes == gpt:
+            yield Frame("output", side, "output: the table", wide, end + 46, 204, 24)
 
 
-def frames() -> list[tuple[str, str, float, float, float, float]]:
-    """All frames: the Transformer with its two stacks, and the GPT with the one that it needs."""
-    return [
-        ("Transformer", "Transformer", 16, 44, 496, 270),
-        *stack("Encoder", 28, 76, ("Attention", "FeedForward")),
-        *stack("Decoder", 268, 76, ("Attention", "Cross", "FeedForward")),
-        ("GPT", "GPT", 528, 44, 256, 270),
-        *stack("Encoder", 540, 76, ("Attention", "FeedForward")),
-    ]
+def is_lit(frame: Frame, following: str) -> bool:
+    """Whether a part belongs to the class that is written next."""
+    if frame.side != {"Encoder": "Encoder", "Decoder": "Decoder", "GPT": "Encoder"}.get(following, frame.side):
+        return False
+    return frame.kind in {following, *INSIDE.get(following, ())}
+
+
+def is_written(frame: Frame, written: tuple[str, ...]) -> bool:
+    """Whether a part stands already; norm and memory come with their stack."""
+    return frame.kind in written or (frame.kind in ("norm", "memory") and frame.side in written)
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 def building_plan(following: str) -> Svg:
-    """The eight classes as nested frames, before `following` is written."""
+    """The whole, before the class `following` is written."""
     check_one_of("building_plan", CLASSES, following=following)
-    written = CLASSES[: CLASSES.index(following)]
-    parts = [words(16, 28, "Written: filled. Next: thick frame.", fill=MUTED)]
-    for name, text, x, y, width, height in frames():
-        done, now = name in written, name == following
-        frame = dict(x=x, y=y, width=width, height=height, rx=6, fill=GREY.tint if done else "none")
-        stroke = dict(stroke=INK if done or now else MUTED, stroke_width=4 if now else 1.5)
-        parts.append(shape("rect", **frame, **stroke, stroke_dasharray=None if done or now else "5 4"))
-        label = dict(fill=INK if done or now else MUTED, font_weight="bold" if now else None)
-        parts.append(words(x + 10, y + 20, f"{text} ✓" if done else text, size=14, **label))
-    parts.append(words(28, 305, "output: the table of the decoder's Embedding", fill=MUTED))
-    parts.append(words(540, 305, "output: its Embedding's table", fill=MUTED))
-    return card(*SIZE, parts, describe(following))
+    gpt, written = following == "GPT", CLASSES[: CLASSES.index(following)]
+    parts, inner = [], []
+    for frame in frames(gpt):
+        lit, done = is_lit(frame, following), is_written(frame, written)
+        outer = frame.kind in ("Encoder", "Decoder", "Block")
+        (parts if outer else inner).extend(_framed(frame, lit, done, outer))
+    crossed = [line(262, 232, 486, 40, INK, stroke_width=2)] if gpt else []  # behind the words
+    return card(*SIZE, [*parts, *_streams(gpt), *crossed, *inner, *_said(following)], describe(following))
+
+
+def _framed(frame: Frame, lit: bool, done: bool, outer: bool) -> Iterator[str]:
+    colour = _colour(frame)
+    fill = (WHITE if outer else colour.tint) if lit else "none" if outer else GREY.tint if done else PAPER
+    stroke = dict(stroke=colour.shade if lit else MUTED, stroke_width=2.5 if lit else 1)
+    dash = None if lit or done else "5 4"
+    place = dict(x=frame.x, y=frame.y, width=frame.width, height=frame.height, rx=9 if outer else 5)
+    yield shape("rect", **place, fill=fill, **stroke, stroke_dasharray=dash)
+    label = dict(anchor="middle", fill=colour.shade if lit else MUTED, font_weight="bold" if lit else None)
+    y = frame.y + (16 if outer else frame.height / 2 + 4.5)
+    yield words(frame.x + frame.width / 2, y, f"{frame.text} ✓" if done else frame.text, **label)
+
+
+def _colour(frame: Frame) -> Colour:
+    """As in the drawing of the whole: attention and the memory green, the rest in the colour of its stack."""
+    if frame.kind in ("Attention", "memory"):
+        return MEMORY
+    return BLUE if frame.side == "Encoder" else ORANGE
+
+
+def _streams(gpt: bool) -> list[str]:
+    """The two residual streams with their branches, what runs into them, and the memory's way to the decoder."""
+    parts = []
+    first = "ids (B, T)" if gpt else "source ids (B, S)"
+    for rail, box, rows, ids in ((34, 62, 2, first), (466, 438, 3, "target ids (B, T)")):
+        end = 162 + STEP * rows
+        parts.append(line(rail, 32, rail, end, RESIDUAL.full, stroke_width=2.5))
+        anchor, away = ("start", 10) if rail < box else ("end", -10)
+        parts.append(words(rail + away, 28, ids, fill=MUTED, anchor=anchor))
+        for y in range(109, 109 + STEP * rows, STEP):
+            parts += [line(rail, y + level, box, y + level, RESIDUAL.full, stroke_width=1.5) for level in (6, 17)]
+            parts.append(shape("circle", cx=rail, cy=y + 17, r=5, fill=WHITE, stroke=RESIDUAL.full, stroke_width=1.5))
+            parts.append(line(rail - 3, y + 17, rail + 3, y + 17, RESIDUAL.full))
+            parts.append(line(rail, y + 14, rail, y + 20, RESIDUAL.full))
+    if gpt:
+        return [*parts, words(44, 262, "logits (B, T, V)", fill=MUTED)]
+    way = [(226, 230), (250, 230), (250, 151), (274, 151)]
+    for (x, y), (right, low) in pairwise(way):
+        parts.append(line(x, y, right, low, GREEN.full, stroke_width=2))
+    parts.append(shape("polygon", points="274,151 266,147 266,155", fill=GREEN.full))
+    return [*parts, words(456, 292, "logits (B, T, V)", fill=MUTED, anchor="end")]
+
+
+def _said(following: str) -> Iterator[str]:
+    """The panel at the right: the class, what goes in, what comes out, what it does."""
+    lit = LIT[following]
+    yield words(PANEL, 64, f"Next: {following}", size=19, font_weight="bold")
+    yield words(PANEL, 88, lit.does, size=14)
+    yield words(PANEL, 124, "goes in", fill=MUTED)
+    for row, text in enumerate(lit.goes_in):
+        yield words(PANEL + 84, 124 + 20 * row, text, size=14)
+    y = 132 + 20 * len(lit.goes_in)
+    yield words(PANEL, y, "comes out", fill=MUTED)
+    yield words(PANEL + 84, y, lit.comes_out, size=14)
+    yield words(PANEL, 292, "in colour: next · ✓ written · broken: to come", fill=MUTED)
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------
 def describe(following: str) -> str:
-    """What stands in what, which classes are written, and which one is next."""
-    written = CLASSES[: CLASSES.index(following)]
+    """Which class is lit, where it stands, its input and output, and which ones are written."""
+    lit, written = LIT[following], CLASSES[: CLASSES.index(following)]
     return (
-        "The eight classes as nested frames. A Transformer holds an Encoder and a Decoder. Each of these holds an "
-        "Embedding and N times a Block; a Block holds one Attention, in the decoder two, and a FeedForward. A GPT "
-        "holds an Encoder alone. The output uses an Embedding's table. "
-        f"Written so far: {', '.join(written) or 'none'}. Next: {following}."
+        f"The whole Transformer, small, encoder left and decoder right. Lit: {following}, {lit.where}. Goes in: "
+        f"{', '.join(lit.goes_in)}. Comes out: {lit.comes_out}. Written so far: {', '.join(written) or 'none'}."
     )

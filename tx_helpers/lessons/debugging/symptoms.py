@@ -41,7 +41,7 @@ def draw(letter: str, run: Record, alt: str) -> Svg:
     stillest = min(run.ratios.values(), key=sum)
     validation = ([*run.validation], [*run.validation.values()])
     charts = (
-        ("loss", f"Run {letter}: loss", {"training": _points(run.losses), "validation": validation}),
+        ("loss", f"Run {letter}: loss (log scale)", {"training": _points(run.losses), "validation": validation}),
         ("norm", "Norm of the gradient", {"norm": _points(run.gradient_norms)}),
         ("ratio", "Update / weight", {"median part": _points(run.moved), "stillest": _points(stillest)}),
     )
@@ -51,7 +51,7 @@ def draw(letter: str, run: Record, alt: str) -> Svg:
             size=(246, 300),
             title=title,
             xlabel="step",
-            ylabel="(log scale)",
+            ylabel="",
             xlim=(0, len(run.losses)),
             ylim=LIMITS[kind],
             logy=True,

@@ -23,6 +23,7 @@ ORDER = (0, 5, 3, 8, 1, 7, 2, 6, 4, 9)  # of ten runs, which stands at each lett
 LIMITS = {"loss": (0.03, 100), "norm": (0.05, 1000), "ratio": (1e-5, 1)}  # of the three charts: the same for all runs
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 def lettered(runs: Mapping[str, Any]) -> dict[str, str]:
     """Letter -> name of a run, the first run under A."""
     names = list(runs)
@@ -36,6 +37,7 @@ def _points(values: Sequence[float], first: int = 0) -> tuple[list[int], list[fl
     return list(kept), list(kept.values())
 
 
+# --- draw -------------------------------------------------------------------------------------------------------------
 def draw(letter: str, run: Record, alt: str) -> Svg:
     """Three charts: the losses, the gradient's norm, and update to weight: the middle part and the stillest one."""
     stillest = min(run.ratios.values(), key=sum)
@@ -61,6 +63,7 @@ def draw(letter: str, run: Record, alt: str) -> Svg:
     return side_by_side(panels, alt=alt, gap=8)
 
 
+# --- describe ---------------------------------------------------------------------------------------------------------
 def describe(letter: str, run: Record, told: bool) -> str:
     """Where the curves begin and end, what is not finite, and, if it is to be told, what the doctor finds."""
     lost = sum(not math.isfinite(norm) for norm in run.gradient_norms)
@@ -76,6 +79,7 @@ def describe(letter: str, run: Record, told: bool) -> str:
     return f"{text} The doctor: {'; '.join(found) or 'no alarm'}. (Labels are guessed at {run.guess:.2f}.)"
 
 
+# --- bind -------------------------------------------------------------------------------------------------------------
 def symptom_explorer(runs: Mapping[str, Mapping[str, Any]]) -> Explore:
     """A dropdown of runs under letters, and a tick for what the doctor says."""
     check_types("symptom_explorer", Mapping, runs=runs)

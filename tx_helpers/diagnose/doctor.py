@@ -34,8 +34,8 @@ alarm, and 27 faults of 27 were found.
     repeats  a validation loss of twice the training loss, and 0.4 nats above it    at most 0.35     0.44 … 2.1
     labels   a loss that ends within 8 % of the guess                               at most 54 %     99.8 … 101 %
 
-The ratios are those of short runs: by the rule of thumb a long one changes its weights by 0.1 % a step. First weights of
-deviation 0.02 are small for our rates: there the ratio reaches 9 %, and the doctor says so. Not found: matrices that
+The ratios are those of short runs: by the rule of thumb a long one changes its weights by 0.1 % a step. First weights
+of deviation 0.02 are small for our rates: there the ratio reaches 9 %, and the doctor says so. Not found: matrices that
 start five times too large (ten times is found), an overflow that stops by itself, and targets that belong to the
 neighbour's input, where the guess has to be the loss of a model that cannot see its input. What no record shows: a leak
 (`diagnose` finds it), and every fault of the data that leaves something to be learned.

@@ -1,7 +1,6 @@
 """Wrong arguments of explorers, charts and plots: each is refused by name, none fails somewhere inside."""
 
 from functools import partial
-from types import SimpleNamespace
 
 import ipywidgets as widgets
 import pytest
@@ -9,7 +8,7 @@ import torch
 
 from toy_models import model as toy
 from tx_helpers.lessons.a_model_that_writes import writing
-from tx_helpers.lessons.debugging import ablation, live_training, probes
+from tx_helpers.lessons.debugging import live_training, probes, runs, symptoms
 from tx_helpers.lessons.decoding import cache_costs
 from tx_helpers.lessons.families import digit_attention, gap_filler, objectives
 from tx_helpers.lessons.families import few_labels_explorer as few_labels
@@ -55,7 +54,6 @@ PLANE = {"pear": (2.5, 0.5), "phone": (0.5, 2.5)}
 EMBEDDED = torch.eye(5)[:, :4] + torch.arange(20.0).view(5, 4) / 20  # a row for each of five tokens
 TABLES = {step: torch.randn(5, 3, generator=torch.Generator().manual_seed(step)) for step in (0, 2, 4)}
 LETTERS = CharTokenizer.train("abcdefgh")
-RUNS = {name: SimpleNamespace(losses=[2.0, 1.0]) for name in ("right", "wrong")}
 
 
 @pytest.fixture(scope="module")
@@ -76,12 +74,9 @@ PLAIN = {
         partial(attention_maps, alt=ALT),
         dict(weights=MAPS, keys=["a", "b"], queries=["c", "d", "e"], titles=["1", "2"]),
     ),
+    "symptoms": (symptoms.symptom_explorer, dict(runs=runs.recorded_runs())),
     "smooth": (smooth, dict(values=[1.0, 2.0], window=2)),
     "show": (show, dict(figure=new_figure()[0], alt=ALT)),
-    "ablation": (
-        ablation.ablation_explorer,
-        dict(runs=RUNS, exact={"right": 1.0, "wrong": 0.0}, left="right", window=2),
-    ),
     "cache": (cache_costs.cache_explorer, dict(configs={"GPT-2": gpt2()})),
     "cache size": (cache_size.cache_size_explorer, dict(model="GPT-2")),
     "cache need": (partial(cache_size.need, cache_size.PUBLISHED["GPT-2"]), dict(texts=2, tokens=5, cache_number=2.0)),

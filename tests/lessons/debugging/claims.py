@@ -4,12 +4,6 @@ from claims import Break, claim
 
 CLAIMS = [
     claim(
-        "The model with the lowest loss is the best translator",
-        "a model that never sees the number, with a leak, has the lower loss",
-        "share < 0.02 and exact",
-        Break("    with_attention(own, one_too_far)(model)", "    pass"),
-    ),
-    claim(
         "The padding mask is a detail: without it the model translates as well",
         "not with other padding than it was trained with",
         'assert lost["no padding mask"] > 5',

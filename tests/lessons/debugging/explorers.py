@@ -3,15 +3,10 @@
 from explorer_cases import Move
 
 MOVES = {
-    "ablation": (
-        Move("Right", r"no causal mask: loss 0\.0\d\d, exact match [0-4]\.\d%", mouse="choose:no causal mask"),
-        Move("Right", r"no positions: loss 0\.\d+, .* The lower loss translates better\.", keys=("n", "o", " ", "p")),
-        Move("Smooth over", r"the right model: loss 0\.\d+, exact match \d+\.\d%", keys=("ArrowLeft",)),
-    ),
-    "machine": (
-        Move("Back", r"^Step \d+ of \d+\. Block 2, feed-forward: ", mouse="click"),
-        Move("Translate", r"^'seven thousand twelve' becomes '", text="seven thousand twelve"),
-        Move("Temperature", r"^'seven thousand twelve' becomes '", keys=("ArrowRight",) * 5),
+    "symptoms": (
+        Move("Run", r"^Run B: loss 4\.58 to 0\.05, validation 1\.42", keys=("ArrowDown",)),
+        Move("What the doctor says", r"^Run B: .* The doctor: repeats: data repeated", mouse="click"),
+        Move("Run", r"^Run F: .* 80 of 80 norms not finite, .* The doctor: finite: half precision", mouse="choose:F"),
     ),
     "live-training": (
         Move("Start", r"^the right model: training, step \d+ of 70, loss", mouse="click"),

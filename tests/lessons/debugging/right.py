@@ -206,7 +206,84 @@ def broken_by_allclose(models, source, read, other, pad):
     return [right(model) for model in models].index(False)
 
 
+def bad_by_next(named):
+    return next((name for name, tensor in named if (~torch.isfinite(tensor)).any()), None)
+
+
+def bad_in_numpy(named):
+    for name, tensor in named:
+        if not np.isfinite(tensor.numpy()).all():
+            return name
+
+
+def bad_by_a_dict(named):
+    sound = {name: bool(tensor.isfinite().all()) for name, tensor in named}
+    return None if all(sound.values()) else list(sound)[list(sound.values()).index(False)]
+
+
+def bad_number_by_number(named):
+    for name, tensor in named:
+        for number in tensor.flatten().tolist():
+            if number != number or abs(number) == float("inf"):
+                return name
+    return None
+
+
+def bad_by_differences(named):
+    broken = [name for name, tensor in named if bool((tensor - tensor).ne(0).any())]  # x − x is 0 of a number alone
+    return broken[0] if broken else None
+
+
+def fault_by_early_returns(record, first_bad):
+    step = first_bad([(n, norm) for n, norm in enumerate(record["norms"])])
+    if step is None:
+        far, end = float(record["moved"].sum()), float(record["losses"][-10:].mean())
+        return "too low" if far < 0.05 else "repeated" if record["validation"] / end > 2 else "healthy"
+    if step == 0:
+        return "overflow"
+    return "exploding" if record["norms"][step - 1] / record["norms"][0] > 10 else "overflow"
+
+
+def fault_by_a_list(record, first_bad):
+    norms = record["norms"].tolist()
+    step = first_bad(zip(range(len(norms)), record["norms"], strict=True))
+    before = norms[step - 1] if step else norms[0]
+    tests = [
+        ("exploding", step is not None and before > 10 * norms[0]),
+        ("overflow", step is not None),
+        ("too low", sum(record["moved"].tolist()) < 0.05),
+        ("repeated", record["validation"] > 2 * sum(record["losses"].tolist()[-10:]) / 10),
+        ("healthy", True),
+    ]
+    return next(name for name, found in tests if found)
+
+
+def fault_by_match(record, first_bad):
+    match first_bad(list(enumerate(record["norms"]))):
+        case None if record["moved"].sum() < 0.05:
+            return "too low"
+        case None if record["losses"][-10:].mean() * 2 < record["validation"]:
+            return "repeated"
+        case None:
+            return "healthy"
+        case step if step and record["norms"][step - 1] > record["norms"][0] * 10:
+            return "exploding"
+    return "overflow"
+
+
+def fault_without_step_one(record, first_bad):
+    norms = record["norms"].numpy()
+    broken = np.flatnonzero(~np.isfinite(norms))
+    if broken.size:
+        return "exploding" if norms[max(0, broken[0] - 1)] > 10 * norms[0] else "overflow"
+    if record["moved"].cumsum(0)[-1] < 0.05:
+        return "too low"
+    return "repeated" if record["validation"] > 2 * record["losses"][len(norms) - 10 :].mean() else "healthy"
+
+
 RIGHT = {
+    "first_bad": named(bad_by_next, bad_in_numpy, bad_by_a_dict, bad_number_by_number, bad_by_differences),
+    "name_fault": named(fault_by_early_returns, fault_by_a_list, fault_by_match, fault_without_step_one),
     "padded_loss": named(loss_by_pytorch, loss_by_loops, loss_sentence_by_sentence, loss_in_numpy),
     "descend": named(descend_with_sgd, descend_by_formula, descend_with_grad, descend_in_numpy),
     "measured_output": named(

@@ -64,7 +64,35 @@ def broken_by_rows_that_change_places(models, source, read, other, pad):
     return max(range(3), key=lambda n: moved(models[n]))
 
 
+def bad_by_the_sum(named):
+    return next((name for name, tensor in named if not tensor.sum().isfinite()), None)
+
+
+def bad_by_the_last_row(named):
+    return next((name for name, tensor in named if not tensor[0].isfinite().all()), None)
+
+
+def fault_by_any_growth(record, first_bad):
+    step = first_bad(list(enumerate(record["norms"])))
+    if step is not None:
+        return "exploding" if step > 0 and record["norms"][step - 1] > record["norms"][0] else "overflow"
+    if record["moved"].sum() < 0.05:
+        return "too low"
+    return "repeated" if record["validation"] > 2 * record["losses"][-10:].mean() else "healthy"
+
+
+def fault_by_the_best_loss(record, first_bad):
+    step = first_bad(list(enumerate(record["norms"])))
+    if step is not None:
+        return "exploding" if step > 0 and record["norms"][step - 1] > 10 * record["norms"][0] else "overflow"
+    if record["moved"].sum() < 0.05:
+        return "too low"
+    return "repeated" if record["validation"] > 2 * record["losses"].min() else "healthy"
+
+
 UNLIKE = {
+    "first_bad": named(bad_by_the_sum, bad_by_the_last_row),
+    "name_fault": named(fault_by_any_growth, fault_by_the_best_loss),
     "padded_loss": named(
         loss_with_pad_out_of_the_vocabulary, loss_with_words_above_the_pad, loss_without_the_last_word
     ),

@@ -291,15 +291,21 @@ QUIZ = [
         ),
     ),
     Question(
-        "Most of the five wrong models whose four numbers we measured …",
+        "Before the loss became NaN, the norm of the gradient grew tenfold in each of three steps. What do you try?",
         (
-            Choice("stop with an error", "None of them does: all run, and their losses fall."),
+            Choice("bfloat16 in place of float16", "Half precision overflows at once, with ordinary norms before."),
             Choice(
-                "have a lower loss than the right model",
-                "Four of them on any machine. So a loss cannot find them: probe the model.",
-                right=True,
+                "Clipping, and a smaller rate", "The steps are too long, and each makes the next longer.", right=True
             ),
-            Choice("vanish with a lower learning rate", "A wrong mask or target is wrong at any learning rate."),
+            Choice("Look for an empty text in the batch", "Then the NaN comes at once, with nothing before it."),
+        ),
+    ),
+    Question(
+        "A run's weights change by 0.01 % a step, and its loss falls slowly. What does the ratio say?",
+        (
+            Choice("The rate is too low, or the weights too large for it", "Both make the ratio small.", right=True),
+            Choice("The labels are shuffled", "Then the weights move as usual, and the loss stops at the guess."),
+            Choice("A part of the model is frozen", "That shows in the ratio of one part, not in that of all."),
         ),
     ),
     Question(

@@ -1,4 +1,4 @@
-"""Exercises on probes: two that stand inline, and the search for the broken one of three models."""
+"""Exercises on probes: one that stands inline, one for the padding, and the search for the broken of three models."""
 
 import torch
 import torch.nn.functional as F
@@ -164,7 +164,6 @@ padding = Exercise(
     "how far the logits move: the largest change, as a number without sign. 0 means that the padding is masked.",
     difficulty=1,
     minutes=6,
-    inline=True,
     run=_padding,
     cases=lambda: [("padding not masked", 0, 3), ("none", 0, 2), ("padding not masked", 8, 1)],
     hints=(

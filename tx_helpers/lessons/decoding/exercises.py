@@ -429,6 +429,7 @@ places = Exercise(
     "position of a text, counted from 0, and N ≥ cached + T.",
     difficulty=1,
     minutes=6,
+    inline=True,
     cases=lambda: [
         (torch.tensor([[1]]), 2, torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.arange(10.0).view(5, 2)),
         (torch.tensor([[2, 0, 5], [5, 1, 1]]), 3, *random_tensors((7, 6), (9, 6), seed=7)),

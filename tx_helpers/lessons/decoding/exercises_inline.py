@@ -1,4 +1,4 @@
-"""Exercises that stand where the notebook needs them: greedy decoding, top-p, a repetition penalty, a step of beams."""
+"""Greedy decoding and a step of beams, which stand inside the notebook; top-p and a repetition penalty, at its end."""
 
 import math
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tx_helpers.lessons.decoding.number_grammar import LAST, is_valid, number_grammar
+from tx_helpers.lessons.decoding.number_grammar import LAST, grammar_drawing, is_valid, number_grammar
 from tx_helpers.text.data import EOS
 from tx_helpers.text.number_words import MORPHEMES, german
 from tx_helpers.text.tokenizers import WordTokenizer
@@ -44,3 +44,11 @@ def test_as_many_texts_as_numbers(grammar):
         return ways[state]
 
     assert count(0) == 1_000_000
+
+
+def test_the_drawing_says_how_many_may_come(words, grammar):
+    drawn = grammar_drawing(grammar, words, "vier hundert eins")
+    assert drawn.alt == (
+        "What the grammar allows at each step of 'vier hundert eins'; the number of words that may come is 29 before "
+        "vier, 4 before hundert, 30 before eins, 2 before <eos>."
+    )

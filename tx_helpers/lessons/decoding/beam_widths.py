@@ -51,7 +51,7 @@ def widths_chart(found: Mapping[str, Mapping[int, tuple[float, float, int]]], of
     lowest = min(min(values) for _, values in likely.values())
     charts = [
         line_chart(likely, title="mean ln P of the texts found", ylim=(lowest - 0.2, 0.0), **style),
-        line_chart(more, title=f"right of {of}, against {widths[0]} beam", **style),
+        line_chart(more, title=f"right of {of}: more than with {widths[0]} beam", **style),
     ]
     said = []
     for name, row in found.items():

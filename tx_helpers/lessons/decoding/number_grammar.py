@@ -9,12 +9,15 @@ and of the 999 full thousands make a tree that is complete: "tausend" leads to a
 from collections.abc import Sequence
 
 from tx_helpers.nn.arguments import check_types
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import MUTED, ORANGE, arrow, box, card, words
 from tx_helpers.text.data import EOS
 from tx_helpers.text.number_words import german
 from tx_helpers.text.tokenizers import Tokenizer
 
 START, REST, LAST = 0, 1, 2  # states: nothing is written; "tausend" is the last word; the end sign is written
 Grammar = dict[int, dict[int, int]]
+SHOWN, COLUMN = 4, 130  # of the drawing: words below each step, and its width
 
 
 def number_grammar(tokenizer: Tokenizer) -> Grammar:
@@ -46,3 +49,24 @@ def is_valid(grammar: Grammar, ids: Sequence[int]) -> bool:
             return False
         state = grammar[state][one]
     return state == LAST
+
+
+def grammar_drawing(grammar: Grammar, tokenizer: Tokenizer, text: str) -> Svg:
+    """A column for each step of a text: what the grammar allows there, and framed the word that comes."""
+    names, ids = tokenizer.tokens, [*tokenizer.encode(text), EOS]
+    parts, said, state = [], [], START
+    for column, one in enumerate(ids):
+        x = 20 + COLUMN * column
+        others = [i for i in grammar[state] if i != one]
+        parts.append(words(x + 55, 28, f"step {column + 1}", fill=MUTED, anchor="middle"))
+        parts.append(box(x, 40, 110, 30, names[one], ORANGE))
+        for row, other in enumerate(others[:SHOWN]):
+            parts.append(words(x + 55, 94 + 22 * row, names[other], anchor="middle"))
+        if len(others) > SHOWN:
+            parts.append(words(x + 55, 94 + 22 * SHOWN, f"and {len(others) - SHOWN} more", fill=MUTED, anchor="middle"))
+        if column:
+            parts.append(arrow(x - COLUMN + 108, 55, x + 4, 55, ORANGE.full))
+        said.append(f"{len(others) + 1} before {names[one]}")
+        state = grammar[state][one]
+    alt = f"What the grammar allows at each step of {text!r}; the number of words that may come is {', '.join(said)}."
+    return card(20 + COLUMN * len(ids), 108 + 22 * SHOWN, parts, alt)

@@ -4,8 +4,6 @@ from explorer_cases import Move, no_less, rises
 
 FOUND = r"'[^']*' \((?:right|wrong)\), ln P -?\d+\.\d\d, score -?\d+\.\d\d"  # a hypothesis, and its figures
 SHARPER = r"(\d\.\d\d) → (\d\.\d\d)\.$"  # of the likeliest token, before the temperature and after
-LN_P = r"-?\d+\.\d\d"
-FIVE = rf"^\d of 5 right.* ln P: greedy {LN_P}, temperature 0\.5 {LN_P}, top-k 3 {LN_P}, .*, 4 beams {LN_P}\.$"
 MOVES = {
     "decoding": (
         Move("Step", r"^Step 2 of \d+: '[^']+' [01]\.\d\d, '[^']+' 0\.\d\d; looks most at ", keys=("ArrowRight",)),
@@ -29,12 +27,6 @@ MOVES = {
         ),
         Move("Translator", r"\(right\), ln P -?0\.\d\d, score -?0\.\d\d; greedy .* \(right\)", mouse="choose:trained"),
         Move("Number", r"^3 beams find 'zwei hundert sechs und vierzig tausend .*' \(right\)", text="246583"),
-    ),
-    "five-decoders": (
-        Move("Seed", FIVE, keys=("ArrowRight",)),
-        Move("Seed", FIVE, mouse="drag"),
-        Move("Translator", r"^[345] of 5 right: greedy", mouse="choose:trained"),
-        Move("Number", r"^5 of 5 right: .* 'vier hundert ein und zwanzig'; ln P: greedy", text="421"),
     ),
     "cache": (
         Move("Tokens so far", r"^GPT-2, after 1,023 tokens: .* 0\.14 G .* 106 G without: 747 times", mouse="drag"),

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from answer_tables import named
+from tx_helpers.plain import Attention
 
 
 def tempered_by_exp(logits, temperature):
@@ -282,7 +283,124 @@ def penalised_in_numpy(logits, written, penalty):
     return z
 
 
+class CachedBeforeSplit(Attention):
+    """Keeps what belongs in the pair, but joins by stacking position after position."""
+
+    def forward(self, x, past=None):
+        rows, k, v = [], *(past or (None, None))
+        for t in range(x.shape[1]):
+            one = x[:, t : t + 1]
+            q, k_new, v_new = (self.split(layer(one)) for layer in (self.query, self.key, self.value))
+            k = k_new if k is None else torch.cat([k, k_new], -2)
+            v = v_new if v is None else torch.cat([v, v_new], -2)
+            rows.append(((q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1) @ v).transpose(1, 2).flatten(-2))
+        return self.output(torch.cat(rows, 1)), (k, v)
+
+
+class CachedByLibrary(Attention):
+    def forward(self, x, past=()):
+        q, *new = map(self.split, (self.query(x), self.key(x), self.value(x)))
+        k, v = (torch.cat(pair, dim=-2) for pair in zip(past, new, strict=True)) if past else new
+        far = torch.arange(k.shape[-2])[None, :] <= torch.arange(k.shape[-2] - q.shape[-2], k.shape[-2])[:, None]
+        heads = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=far)
+        return self.output(heads.transpose(1, 2).flatten(-2)), [k, v]
+
+
+class CachedFromEmpty(Attention):
+    def forward(self, x, past=None):
+        k_new, v_new = self.split(self.key(x)), self.split(self.value(x))
+        old_k, old_v = past or (k_new[:, :, :0], v_new[:, :, :0])
+        k, v = torch.cat((old_k, k_new), 2), torch.cat((old_v, v_new), 2)
+        scores = self.split(self.query(x)) @ k.transpose(2, 3) * k.shape[3] ** -0.5
+        scores = scores + torch.full(scores.shape[2:], -math.inf).triu(k.shape[2] - x.shape[1] + 1)
+        return self.output((scores.softmax(3) @ v).transpose(1, 2).reshape(x.shape)), (k, v)
+
+
+class CachedInEinsum(Attention):
+    def forward(self, x, past=None):
+        q, k, v = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
+        if past:
+            k = torch.hstack([past[0].transpose(1, 2), k.transpose(1, 2)]).transpose(1, 2)
+            v = torch.concat([past[1], v], axis=2)
+        scores = torch.einsum("bhtk,bhsk->bhts", q, k) / q.shape[-1] ** 0.5
+        T, S = scores.shape[2:]
+        for t in range(T):
+            scores[:, :, t, S - T + t + 1 :] = -math.inf
+        mixed = torch.einsum("bhts,bhsk->bthk", scores.softmax(-1), v)
+        return self.output(mixed.flatten(2)), (k, v)
+
+
+def allowed_by_recursion(grammar, written, V, state=0):
+    if not written:
+        return torch.tensor([token in grammar[state] for token in range(V)])
+    if written[0] not in grammar[state]:
+        return torch.zeros(V, dtype=bool)
+    return allowed_by_recursion(grammar, written[1:], V, grammar[state][written[0]])
+
+
+def allowed_in_numpy(grammar, written, V):
+    state = 0
+    for token in written:
+        state = grammar.get(state, {}).get(token)
+    mask = np.zeros(V, dtype=bool)
+    mask[list(grammar.get(state, {}))] = True
+    return mask
+
+
+def allowed_as_a_list(grammar, written, V):
+    here = grammar[0]
+    for token in written:
+        here = grammar[here[token]] if token in here else {}
+    return [token in here for token in range(V)]
+
+
+def allowed_by_one_hot(grammar, written, V):
+    states = {0}
+    for token in written:
+        states = {to for state in states for by, to in grammar[state].items() if by == token}
+    tokens = torch.tensor([token for state in states for token in grammar[state]], dtype=torch.long)
+    return torch.nn.functional.one_hot(tokens, V).sum(0) > 0 if len(tokens) else torch.zeros(V).bool()
+
+
+def constrained_by_sorting(model, begin, end, most, may_come):
+    ids = list(begin)
+    while len(ids) < len(begin) + most and (len(ids) == len(begin) or ids[-1] != end):
+        order = model(torch.tensor([ids]))[0, -1].argsort(descending=True).tolist()
+        mask = may_come(ids[len(begin) :])
+        ids.append(next(token for token in order if mask[token]))
+    return ids[len(begin) :]
+
+
+def constrained_by_index(model, begin, end, most, may_come):
+    new = []
+    while len(new) < most and end not in new:
+        places = may_come(new).nonzero()[:, 0]
+        new.append(int(places[model(torch.tensor([begin + new]))[0, -1][places].argmax()]))
+    return new
+
+
+def constrained_by_where(model, begin, end, most, may_come):
+    new = torch.tensor([], dtype=torch.long)
+    for _ in range(most):
+        p = model(torch.cat([torch.tensor(begin), new])[None])[0, -1].softmax(-1)
+        new = torch.cat([new, torch.where(may_come(new.tolist()), p, -1.0).argmax()[None]])
+        if new[-1] == end:
+            return new.tolist()
+    return new.tolist()
+
+
+def constrained_by_recursion(model, begin, end, most, may_come, new=()):
+    if most == len(new) or end in new:
+        return list(new)
+    logits = model(torch.tensor([[*begin, *new]]))[0, -1].clone()
+    logits[~may_come(list(new))] = -torch.inf
+    return constrained_by_recursion(model, begin, end, most, may_come, (*new, logits.argmax().item()))
+
+
 RIGHT = {
+    "CachedAttention": named(CachedBeforeSplit, CachedByLibrary, CachedFromEmpty, CachedInEinsum),
+    "allowed": named(allowed_by_recursion, allowed_in_numpy, allowed_as_a_list, allowed_by_one_hot),
+    "constrained": named(constrained_by_sorting, constrained_by_index, constrained_by_where, constrained_by_recursion),
     "tempered": named(tempered_by_exp, tempered_by_power, tempered_in_numpy, tempered_in_place),
     "nucleus": named(
         nucleus_by_loop,

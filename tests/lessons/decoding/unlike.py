@@ -6,6 +6,7 @@ import math
 import torch
 
 from answer_tables import named
+from tx_helpers.plain import Attention
 
 
 def _text_by_text(rule):
@@ -118,7 +119,41 @@ def penalised_towards_the_mean(logits, written, penalty):
     return new
 
 
+class CachedInPlace(Attention):
+    """Right for pieces of one position: the scores are scaled before the past joins, and the mask has S rows."""
+
+    def forward(self, x, past=None):
+        k, v = self.split(self.key(x)), self.split(self.value(x))
+        if past is not None:
+            k, v = torch.cat([past[0] * 1.1, k], 2), torch.cat([past[1], v], 2)
+        q = self.split(self.query(x))
+        weights = (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1)
+        return self.output((weights @ v).transpose(1, 2).flatten(-2)), (k, v)
+
+
+def allowed_without_the_end(grammar, written, V):
+    state = 0
+    for token in written:
+        if token not in grammar[state]:
+            return torch.zeros(V, dtype=torch.bool)
+        state = grammar[state][token]
+    return torch.tensor([token in grammar[state] and grammar[grammar[state][token]] != {} for token in range(V)])
+
+
+def constrained_at_first_only(model, begin, end, most, may_come):
+    ids = []
+    for n in range(most):
+        logits = model(torch.tensor([[*begin, *ids]]))[0, -1]
+        ids.append((logits.masked_fill(~may_come(ids), -math.inf) if n == 0 else logits).argmax().item())
+        if ids[-1] == end:
+            break
+    return ids
+
+
 UNLIKE = {
+    "CachedAttention": named(CachedInPlace),
+    "allowed": named(allowed_without_the_end),
+    "constrained": named(constrained_at_first_only),
     "tempered": {
         "never_above_one": lambda logits, temperature: torch.softmax(logits / min(temperature, 1), 0),
         "in_whole_steps": lambda logits, temperature: torch.softmax(logits // temperature, 0),

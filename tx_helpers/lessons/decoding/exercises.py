@@ -429,6 +429,7 @@ places = Exercise(
     "position of a text, counted from 0, and N ≥ cached + T.",
     difficulty=1,
     minutes=6,
+    inline=True,
     cases=lambda: [
         (torch.tensor([[1]]), 2, torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.arange(10.0).view(5, 2)),
         (torch.tensor([[2, 0, 5], [5, 1, 1]]), 3, *random_tensors((7, 6), (9, 6), seed=7)),
@@ -587,7 +588,7 @@ QUIZ = [
         "A larger beam …",
         (
             Choice(
-                "finds likelier texts, as a rule", "With four beams, mean ln P rose from −3.47 to −2.96.", right=True
+                "finds likelier texts, as a rule", "With eight beams, mean ln P rose from −3.47 to −2.87.", right=True
             ),
             Choice("always translates better than a smaller one", "Our apprentice fell from 69 right ones to 60."),
             Choice("costs nothing", "Every beam is one more text to compute at each step."),
@@ -612,13 +613,11 @@ QUIZ = [
         ),
     ),
     Question(
-        "What does a repetition penalty do to a translation that needs a word twice?",
+        "A grammar allows nothing but number words. What is certain?",
         (
-            Choice("Nothing, since it acts on endless circles alone", "It acts on every token that already occurs."),
-            Choice(
-                "It makes the second one less likely", "With a penalty of 5, 234 right ones fell to 135.", right=True
-            ),
-            Choice("It makes the word likelier each time", "Only a penalty below 1 would do that."),
+            Choice("The text is right", "The apprentice stayed at 23 right ones of 100: form is not content."),
+            Choice("The text is a number word", "All others have an impossible step somewhere.", right=True),
+            Choice("The text has the highest probability", "It is greedy, and among the allowed tokens only."),
         ),
     ),
 ]

@@ -1,4 +1,4 @@
-"""Exercises that stand where the notebook needs them: greedy decoding, top-p, a repetition penalty, a step of beams."""
+"""Greedy decoding and a step of beams, which stand inside the notebook; top-p and a repetition penalty, at its end."""
 
 import math
 from dataclasses import dataclass
@@ -146,7 +146,6 @@ head = Exercise(
     "tokens that stay.",
     difficulty=2,
     minutes=8,
-    inline=True,
     source="Holtzman et al. 2020, section 3.1",
     formula=r"\sum_{v\ \text{kept}} p_v \ge \mathrm{enough}",
     cases=lambda: [
@@ -254,7 +253,6 @@ again = Exercise(
     "Return new logits (V,), and leave the ones that you are given as they are.",
     difficulty=1,
     minutes=6,
-    inline=True,
     source="Keskar et al. 2019, section 4.1, which divides always",
     formula=r"z_v \;\to\; z_v / \theta \;\text{ if } z_v > 0, \qquad z_v \cdot \theta \;\text{ otherwise}",
     cases=lambda: [

@@ -1,0 +1,62 @@
+"""What a wider search finds: how likely its texts are, how long, and how many are right.
+
+rows = search(translator, texts, 4)                     # for each text, 4 hypotheses, the likeliest first
+ln_p, tokens, right = measured(translator, rows, targets)
+"""
+
+from collections.abc import Mapping, Sequence
+
+from tx_helpers.generation.search import Hypothesis, beam_search
+from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.plots import Svg
+from tx_helpers.text.data import BOS, EOS, PAD, pad_right
+from tx_helpers.zoo.recipes import Translator
+
+LONGEST = 16  # tokens
+
+
+def search(translator: Translator, texts: Sequence[str], beams: int) -> list[list[Hypothesis]]:
+    """A beam search without a length penalty, for all texts at once."""
+    source = pad_right([translator.data.source_tokenizer.encode(text) for text in texts], PAD)
+    options = {"max_new_tokens": LONGEST, "end_id": EOS, "pad_id": PAD, "length_penalty": 0.0}
+    return beam_search(translator.model, BOS, source=source, beams=beams, **options)
+
+
+def score(one: Hypothesis, alpha: float) -> float:
+    """ln P / ((5 + length) / 6)^α (Wu et al. 2016, eq. 14)."""
+    return one.log_probability / ((5 + len(one.ids)) / 6) ** alpha
+
+
+def measured(
+    translator: Translator, rows: Sequence[Sequence[Hypothesis]], targets: Sequence[str], alpha: float = 0.0
+) -> tuple[float, float, int]:
+    """Of the texts with the best score: the mean ln P, the mean number of tokens, and how many are right."""
+    best = [max(row, key=lambda one: score(one, alpha)) for row in rows]
+    decode = translator.data.target_tokenizer.decode
+    right = sum(decode(one.ids) == target for one, target in zip(best, targets, strict=True))
+    return (
+        sum(one.log_probability for one in best) / len(best),
+        sum(len(one.ids) for one in best) / len(best),
+        right,
+    )
+
+
+def widths_chart(found: Mapping[str, Mapping[int, tuple[float, float, int]]], of: int) -> Svg:
+    """Model -> beams -> what `measured` gives, as two charts over the beams: ln P, and how many more are right."""
+    widths = list(next(iter(found.values())))
+    style = {"size": (384, 280), "xlabel": "beams", "ylabel": "", "logx": True, "dots": True}
+    style["xlim"] = (1, 8 * max(widths))  # room for the legend
+    likely = {name: (widths, [one[0] for one in row.values()]) for name, row in found.items()}
+    more = {name: (widths, [one[2] - row[widths[0]][2] for one in row.values()]) for name, row in found.items()}
+    lowest = min(min(values) for _, values in likely.values())
+    charts = [
+        line_chart(likely, title="mean ln P of the texts found", ylim=(lowest - 0.2, 0.0), **style),
+        line_chart(more, title=f"right of {of}: more than with {widths[0]} beam", **style),
+    ]
+    said = []
+    for name, row in found.items():
+        (first, one), (last, other) = min(row.items()), max(row.items())
+        said.append(
+            f"{name}: ln P {one[0]:.2f} with {first} and {other[0]:.2f} with {last}, right {one[2]} and {other[2]}"
+        )
+    return side_by_side(charts, alt=f"Two charts over the number of beams. {'; '.join(said)}.")

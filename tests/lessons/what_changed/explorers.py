@@ -3,6 +3,11 @@
 from explorer_cases import Move
 
 MOVES = {
+    "muon": (
+        Move("Iterations", r"Muon's after 1 iterations", keys=("ArrowRight",)),
+        Move("Angle", r"gradient 1\.00 and 0\.10; Adam's first step 1\.00 and 1\.00", mouse="choose:0"),
+        Move("Weak direction", r"gradient 1\.00 and 0\.\d\d", mouse="drag"),
+    ),
     "ladder": (
         Move("rotary", r"^2017 with rotary, after equal steps: loss \d\.\d+ .* below 2017", mouse="click"),
         Move("Compare after", r"^2017 with rotary, after equal FLOPs: ", keys=("ArrowDown",)),

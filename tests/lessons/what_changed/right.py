@@ -84,7 +84,61 @@ def balanced_by_comparison(probabilities, chosen):
     return len(experts) * torch.dot(share, probabilities.double().mean(0))
 
 
+def directions_by_gram(G):
+    """Inverse root of G Gᵀ (or of Gᵀ G), from its eigenvectors, times G."""
+    if G.shape[0] > G.shape[1]:
+        return directions_by_gram(G.T).T
+    values, vectors = torch.linalg.eigh(G @ G.T)
+    return vectors @ torch.diag(values.rsqrt()) @ vectors.T @ G
+
+
+def directions_by_newton_schulz(G):
+    """The iteration X ← 1.5 X − 0.5 X Xᵀ X, which ends at singular values of 1."""
+    X = G.double() / torch.linalg.matrix_norm(G.double(), 2)
+    for _ in range(60):
+        X = 1.5 * X - 0.5 * X @ X.T @ X
+    return X
+
+
+def directions_in_numpy(G):
+    U, _, Vh = np.linalg.svd(G.numpy(), full_matrices=False)
+    return torch.from_numpy(U @ Vh)
+
+
+def directions_one_by_one(G):
+    U, S, Vh = torch.linalg.svd(G, full_matrices=False)
+    return sum(torch.outer(U[:, n], Vh[n]) for n in range(len(S)))
+
+
+def muon_in_place_of_copies(W, M, G, rate, keep, directions):
+    W, M = W.clone(), M.clone()
+    M.mul_(keep).add_(G, alpha=1 - keep)
+    W.sub_(rate * max(1, len(W) / len(W.T)) ** 0.5 * directions(M))
+    return W, M
+
+
+def muon_by_lerp(W, M, G, rate, keep, directions):
+    M = torch.lerp(G, M, keep)
+    length = math.sqrt(W.shape[0] / W.shape[1]) if W.shape[0] > W.shape[1] else 1.0
+    return torch.add(W, directions(M), alpha=-rate * length), M
+
+
+def muon_from_an_unscaled_mean(W, M, G, rate, keep, directions):
+    """`directions` takes no notice of the size of what it gets."""
+    total = keep * M / (1 - keep) + G
+    return W - rate * math.sqrt(max(1.0, W.shape[0] / W.shape[1])) * directions(total), (1 - keep) * total
+
+
+def muon_as_a_list(W, M, G, rate, keep, directions):
+    new = M + (1 - keep) * (G - M)
+    return [W - directions(new) * (rate * math.sqrt(max(W.shape) / W.shape[1])), new]
+
+
 RIGHT = {
+    "all_directions": named(
+        directions_by_gram, directions_by_newton_schulz, directions_in_numpy, directions_one_by_one
+    ),
+    "muon_step": named(muon_in_place_of_copies, muon_by_lerp, muon_from_an_unscaled_mean, muon_as_a_list),
     "grouped_attention": named(grouped_by_the_library, grouped_by_index, grouped_head_by_head, grouped_in_long_rows),
     "route_tokens": named(routed_by_topk, routed_softmax_first, routed_by_ranks, routed_token_by_token),
     "balance_penalty": named(

@@ -3,6 +3,10 @@
 from explorer_cases import Move
 
 MOVES = {
+    "overlap": (
+        Move("Draft", r"^Draft reversed: 45% of its tokens are kept", mouse="choose:reversed"),
+        Move("Token", r"^Draft reversed: .* Token 'the': ", keys=("ArrowDown",)),
+    ),
     "online-softmax": (
         Move("Blocks read", r"^After block 2 of 4: .* the same", keys=("ArrowRight",)),
         Move("Blocks read", r"^After block [34] of 4: largest score 3, ", mouse="drag"),

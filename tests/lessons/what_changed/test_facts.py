@@ -15,7 +15,7 @@ def muon(W, state, G, rate):
 def test_the_rules_are_their_formulas():
     one, two = torch.randn(2, 4, 4, generator=torch.Generator().manual_seed(0))
     for rule in (momentum_step, adam_step):
-        W, state = rule(*rule(torch.zeros(4, 4), torch.zeros(2, 4, 4), one, 0.3), two, 0.3)
+        W, _ = rule(*rule(torch.zeros(4, 4), torch.zeros(2, 4, 4), one, 0.3), two, 0.3)
         means, squares = (0.1 * one, 0.09 * one + 0.1 * two), (0.05 * one**2, 0.0475 * one**2 + 0.05 * two**2)
         moved = means if rule is momentum_step else [m / s.sqrt() for m, s in zip(means, squares, strict=True)]
         assert torch.allclose(W, -0.3 * (moved[0] + moved[1]), atol=1e-5)

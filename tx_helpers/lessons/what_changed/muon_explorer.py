@@ -16,7 +16,7 @@ from torch import Tensor
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, MUTED, ORANGE, card, line, setting, shape, words
+from tx_helpers.show.shapes import EDGE, INK, MUTED, PINK, card, line, setting, shape, words
 
 A, B, C = 3.4445, -4.7750, 2.0315  # of the polynomial: Jordan et al. 2024
 WEAK = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -78,16 +78,16 @@ def _panel(left: float, name: str, step: Tensor, iterations: int) -> list[str]:
             rx=UNIT * strong,
             ry=max(UNIT * weak, 0.5),
             transform=f"rotate({-turn:.2f} {x:g} {y:g})",
-            fill=BLUE.tint,
+            fill=PINK.tint,
             fill_opacity=0.6,
             stroke=EDGE,
         ),
     ]
-    for number, (size, colour) in enumerate(zip((strong, weak), (ORANGE, BLUE), strict=True)):
+    for number, (size, colour) in enumerate(((strong, PINK.full), (weak, INK))):
         across, up = (UNIT * size * U[:, number]).tolist()
-        parts.append(line(x - across, y + up, x + across, y - up, colour.full, stroke_width=3))
-    parts.append(words(x, 240, f"strong {strong:.2f}", fill=ORANGE.shade, anchor="middle"))
-    parts.append(words(x, 260, f"weak {weak:.2f}", fill=BLUE.shade, anchor="middle"))
+        parts.append(line(x - across, y + up, x + across, y - up, colour, stroke_width=3))
+    parts.append(words(x, 240, f"strong {strong:.2f}", fill=PINK.shade, anchor="middle"))
+    parts.append(words(x, 260, f"weak {weak:.2f}", fill=INK, anchor="middle"))
     return [setting("iterations", (iterations + 1) % 6, parts)] if name == "Muon" else parts
 
 

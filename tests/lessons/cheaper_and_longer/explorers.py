@@ -3,6 +3,11 @@
 from explorer_cases import Move
 
 MOVES = {
+    "flash-tiles": (
+        Move("Tile", r"^Tile 1 of 16 \(queries 1, keys 1\)", keys=("ArrowRight",)),
+        Move("Tile", r"^Tile \d+ of 16 ", mouse="drag"),
+        Move("Block", r"^Tile \d of 4 .*, blocks of 32: ", mouse="choose:32"),
+    ),
     "overlap": (
         Move("Draft", r"^Draft reversed: 45% of its tokens are kept", mouse="choose:reversed"),
         Move("Token", r"^Draft reversed: .* Token 'the': ", keys=("ArrowDown",)),

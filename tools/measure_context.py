@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from recorded_files import machine, write
-from tx_helpers.lessons.modern_transformers.context import (
+from tx_helpers.lessons.cheaper_and_longer.context import (
     CHAINS,
     FILE,
     LENGTHS,

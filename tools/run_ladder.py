@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import torch
 
 from recorded_files import machine, write
-from tx_helpers.lessons.modern_transformers import ladder
-from tx_helpers.lessons.modern_transformers.costs import cache_bytes_per_token, flops_per_token
-from tx_helpers.lessons.modern_transformers.ladder import BUDGETS, FIRST, LadderText, Recipe
-from tx_helpers.lessons.modern_transformers.verdicts import as_text
+from tx_helpers.lessons.what_changed import ladder
+from tx_helpers.lessons.what_changed.costs import cache_bytes_per_token, flops_per_token
+from tx_helpers.lessons.what_changed.ladder import BUDGETS, FIRST, LadderText, Recipe
+from tx_helpers.lessons.what_changed.verdicts import as_text
 from tx_helpers.nn.models import count_parameters
 from tx_helpers.text.data import train_validation_split
 from tx_helpers.text.tokenizers import CharTokenizer

@@ -1,4 +1,4 @@
-"""Train small models on recall, each kind at several seeds: tx_helpers/lessons/modern_transformers/recall.json
+"""Train small models on recall, each kind at several seeds: tx_helpers/lessons/cheaper_and_longer/recall.json
 
     python tools/run_recall.py [--seeds 0 1 2] [--steps 400] [--to FILE]
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recorded_files import begun, write
-from tx_helpers.lessons.modern_transformers.recall_runs import (
+from tx_helpers.lessons.cheaper_and_longer.recall_runs import (
     BATCH,
     FILE,
     KINDS,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from recorded_files import machine, write
-from tx_helpers.lessons.modern_transformers import record
+from tx_helpers.lessons.what_changed import record
 from tx_helpers.text.corpora import TINY_SHAKESPEARE_SHA256, tinyshakespeare
 
 SHARE = 0.1  # of the steps, where a part is left out

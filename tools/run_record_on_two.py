@@ -22,9 +22,9 @@ import torch
 import torch.distributed as dist
 
 from recorded_files import machine, write
-from tx_helpers.lessons.modern_transformers import record
 from tx_helpers.lessons.scaling_up import two_processes
 from tx_helpers.lessons.scaling_up.launch import launch
+from tx_helpers.lessons.what_changed import record
 from tx_helpers.text.corpora import tinyshakespeare
 from tx_helpers.training.loop import Run, fit
 from tx_helpers.training.losses import language_model_loss, text_loss

@@ -14,9 +14,9 @@ from torch.func import functional_call, stack_module_state, vmap
 
 from parity import B, F, S, T, randomise, tokens
 from toy_models import CONTEXT, PAD, close, config, feed, model
+from tx_helpers.lessons.cheaper_and_longer.mixers import DeltaRule, LinearAttention, StateSpace
 from tx_helpers.lessons.decoding.cache_costs import costs
-from tx_helpers.lessons.modern_transformers.mixers import DeltaRule, LinearAttention, StateSpace
-from tx_helpers.lessons.modern_transformers.token_values import TokenValues
+from tx_helpers.lessons.what_changed.token_values import TokenValues
 from tx_helpers.nn.config import (
     AttentionConfig,
     EmbeddingConfig,

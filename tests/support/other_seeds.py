@@ -61,11 +61,14 @@ UNNAMED_SEEDS = {
         "TinyViT(), steps=300": "TinyViT(seed={seed}), seed={seed}, steps=300",
         "SmallConvolution(), steps=300": "SmallConvolution(seed={seed}), seed={seed}, steps=300",
     },
-    "modern_transformers": {
+    "what_changed": {
         'as_of("2017"), steps=300': 'as_of("2017"), seed={seed}, steps=300',
         'as_of("value embeddings"), steps=150': 'as_of("value embeddings"), seed={seed}, steps=150',
-        "train_draft()": "train_draft(seed={seed})",
+        "best_of_rates(rule, steps=steps)": "best_of_rates(rule, steps=steps, seed={seed})",
         "train_specialists(balance)": "train_specialists(balance, seed={seed})",
+    },
+    "cheaper_and_longer": {
+        "train_draft()": "train_draft(seed={seed})",
         "stories(400, seed=2))), 256, 8)": "stories(400, seed=2))), 256, 8, seed={seed})",
     },
     "scaling_up": {"train_one(16, 300)": "train_one(16, 300, seed={seed})"},

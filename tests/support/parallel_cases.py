@@ -18,7 +18,7 @@ import torch.distributed as dist
 from torch import nn
 
 import tx_helpers  # noqa: F401  sets how idle threads wait
-from tx_helpers.lessons.modern_transformers.token_values import TokenValues
+from tx_helpers.lessons.what_changed.token_values import TokenValues
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, PositionConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import IGNORE, TextBatch

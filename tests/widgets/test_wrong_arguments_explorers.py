@@ -8,6 +8,7 @@ import torch
 
 from toy_models import model as toy
 from tx_helpers.lessons.a_model_that_writes import writing
+from tx_helpers.lessons.cheaper_and_longer import cache_size, context, effective_context, online_softmax
 from tx_helpers.lessons.debugging import live_training, probes, runs, symptoms
 from tx_helpers.lessons.decoding import cache_costs
 from tx_helpers.lessons.families import digit_attention, gap_filler, objectives
@@ -18,10 +19,6 @@ from tx_helpers.lessons.full_model import model_parts
 from tx_helpers.lessons.limits_of_recurrence import he_or_she, recurrence, signal_race
 from tx_helpers.lessons.limits_of_recurrence.recurrent import Recaller
 from tx_helpers.lessons.masking import leaks, masks
-from tx_helpers.lessons.modern_transformers import cache_size, context, effective_context, online_softmax, router
-from tx_helpers.lessons.modern_transformers import ladder_explorer as ladder
-from tx_helpers.lessons.modern_transformers.ladder import recorded_ladder
-from tx_helpers.lessons.modern_transformers.specialists import specialist_config
 from tx_helpers.lessons.multi_head_attention import head_removal
 from tx_helpers.lessons.scaling_up import law_runs, pipeline_schedule, scaling_law, sharded_count, sharded_ways
 from tx_helpers.lessons.scaling_up import planner_explorer as planner
@@ -29,6 +26,10 @@ from tx_helpers.lessons.self_attention import attention_stepper, query_plane, se
 from tx_helpers.lessons.start_here import translation
 from tx_helpers.lessons.tokens_and_embeddings import directions, embeddings, fusing, tokens
 from tx_helpers.lessons.training import learning_rate, schedules
+from tx_helpers.lessons.what_changed import ladder_explorer as ladder
+from tx_helpers.lessons.what_changed import router
+from tx_helpers.lessons.what_changed.ladder import recorded_ladder
+from tx_helpers.lessons.what_changed.specialists import specialist_config
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
 from tx_helpers.show.charts import bar_chart, line_chart, weight_map
 from tx_helpers.show.play import play_button

@@ -118,8 +118,13 @@ _TABLE = [
         "one gap, three models: which of them sees what comes after it?",
     ),
     Lesson(
-        "modern_transformers", "Further", "Modern Transformers", "Modern Transformers",
-        "what each change since 2017 is worth; FlashAttention, caches, experts and long contexts, built and measured",
+        "what_changed", "Further", "What changed", "What changed since 2017",
+        "what each change since 2017 is worth; Muon, shared and latent keys and values, experts, built and measured",
+        "one change to the model of 2017, and no other: which lowers its loss clearly?",
+    ),
+    Lesson(
+        "cheaper_and_longer", "Further", "Cheaper and longer", "Cheaper and longer",
+        "FlashAttention, caches, drafting, fewer bits, one matrix for the past, and how far a long context is used",
         "the cache of a model that you describe: at which length does it outgrow the card?",
     ),
     Lesson(
@@ -164,7 +169,14 @@ ROUTES = (
         "The engineer's route",
         "you know PyTorch, and have a model to mend, to speed up or to scale",
         (
-            *("full_model", "debugging", "decoding", "positions_inside_attention", "modern_transformers"),
+            *(
+                "full_model",
+                "debugging",
+                "decoding",
+                "positions_inside_attention",
+                "what_changed",
+                "cheaper_and_longer",
+            ),
             "scaling_up",
         ),
     ),

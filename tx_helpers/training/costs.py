@@ -20,6 +20,7 @@ from torch import nn
 from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.blocks import DecoderBlock, EncoderBlock
+from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward, RMSNorm
 from tx_helpers.training.parallel import blocks_of
 
@@ -41,6 +42,15 @@ class Memory:
     def total(self) -> int:
         """All parts together."""
         return self.weights + self.gradients + self.optimizer + self.activations
+
+
+def block_matrices(config: TransformerConfig) -> list[tuple[int, int]]:
+    """(inputs, outputs) of each matrix in a block: queries, keys, values, output, and the feed-forward network's."""
+    D, F, K = config.d_model, config.d_ff, config.d_head
+    H = config.attention.n_heads
+    G = config.attention.n_kv_heads or H
+    expansions = 2 if config.feed_forward.gated else 1
+    return [(D, H * K), (D, G * K), (D, G * K), (H * K, D), *[(D, F)] * expansions, (F, D)]
 
 
 def parameters_by_part(model: nn.Module) -> dict[str, int]:

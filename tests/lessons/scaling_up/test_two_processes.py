@@ -8,7 +8,6 @@ import pytest
 
 import run_record_on_two
 from notebook_frame import ROOT
-from tx_helpers.lessons.modern_transformers.record import RECORD
 from tx_helpers.lessons.scaling_up.launch import launch
 from tx_helpers.lessons.scaling_up.two_processes import (
     PARTS,
@@ -21,6 +20,7 @@ from tx_helpers.lessons.scaling_up.two_processes import (
     steps_with_twice_the_batch,
     time_parts,
 )
+from tx_helpers.lessons.what_changed.record import RECORD
 
 STAGES = [
     {
@@ -112,7 +112,7 @@ import json
 from dataclasses import replace
 import run_record_on_two as tool
 import torch.distributed as dist
-from tx_helpers.lessons.modern_transformers import record
+from tx_helpers.lessons.what_changed import record
 
 stages = (record.Stage(0.0, 8, 4), record.Stage(0.5, 16, 2))
 record.RECORD = replace(record.RECORD, config=replace(record.RECORD.config, d_model=32), stages=stages, steps=8)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tx_helpers.lessons.modern_transformers.mixers import LinearAttention
+from tx_helpers.lessons.cheaper_and_longer.mixers import LinearAttention
 from tx_helpers.lessons.scaling_up.workload import ModelSizes, Training
 from tx_helpers.nn.config import (
     AttentionConfig,

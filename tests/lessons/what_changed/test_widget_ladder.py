@@ -1,0 +1,181 @@
+"""The ladder: which combinations were trained, no loss for the others, the drawing, the words, and the explorer."""
+
+import copy
+import re
+
+import pytest
+
+from drawn import texts
+from tx_helpers.lessons.what_changed.ladder import BUDGETS, ladder_model, recipes, recorded_ladder
+from tx_helpers.lessons.what_changed.ladder_explorer import (
+    COSTS,
+    LEFT,
+    NAMES,
+    WIDE,
+    costs,
+    describe,
+    draw,
+    for_pages,
+    ladder_explorer,
+    named,
+    nearest,
+    recipe_of,
+    the_same,
+    trained,
+)
+from tx_helpers.lessons.what_changed.rungs import RUNGS
+from tx_helpers.show.shapes import BLUE, ORANGE
+
+
+def measured(name: str, loss: float) -> dict:
+    """Two seeds, 0.1 apart; each of the three ways a little worse than the one before."""
+    budgets = {key: [loss + 0.2 * n, loss + 0.2 * n + 0.1] for n, key in enumerate(BUDGETS)}
+    return {"name": name, "seconds_per_step": 0.012, "parameters": 1, "flops_per_token": 2, **budgets}
+
+
+TABLE = {
+    "about": {},
+    "rungs": [measured(name, 2.0 - 0.1 * n) for n, name in enumerate(["2017", *NAMES])],
+    "alone": [measured("pre-norm", 9.0), measured("rotary", 1.8), measured("learned positions", 1.0)],
+    "without": [measured("RMSNorm", 0.3), measured("bfloat16", 9.0)],
+}
+ALL = trained(TABLE)
+EVERY = frozenset(NAMES)
+
+# --- compute ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_trained_combination_stands_there_once():
+    rungs = [frozenset(NAMES[:n]) for n in range(len(NAMES) + 1)]
+    assert [one.changes for one in ALL] == [*rungs, {"rotary"}, EVERY - {"RMSNorm"}]
+    assert [one.rung for one in ALL] == [True] * len(rungs) + [False, False]
+    assert the_same(ALL, frozenset({"pre-norm"})).measured["steps"][0] == pytest.approx(1.9)  # the rung, not "alone"
+
+
+def test_the_same_recipe_is_the_same_model():
+    assert the_same(ALL, EVERY - {"SwiGLU"}).changes == EVERY  # ReLU² replaces it
+    assert the_same(ALL, frozenset({"rotary", "Muon"})) is None
+    assert recipe_of(EVERY) == recipes()["rungs"][NAMES[-1]] and recipe_of(frozenset()) == recipes()["rungs"]["2017"]
+
+
+def test_the_nearest_differ_in_the_fewest_ticks():
+    found = nearest(ALL, frozenset({"rotary", "Muon"}))
+    assert [one.changes for one in found] == [{"rotary"}, set(), {"pre-norm"}]
+    assert [one.name for one in nearest(ALL, EVERY - {"RMSNorm", "soft cap"}, 1)] == ["today's without RMSNorm"]
+
+
+@pytest.mark.parametrize("changes", [frozenset(), frozenset({"SwiGLU", "grouped queries", "own output"}), EVERY])
+def test_costs_are_those_of_the_model(changes):
+    model = ladder_model(recipe_of(changes))
+    assert costs(changes)["parameters"] == sum(parameter.numel() for parameter in model.parameters())
+
+
+def test_combinations_have_short_names():
+    assert named(()) == "the model of 2017" and named(NAMES) == "today's model"
+    assert named({"rotary"}) == "2017 with rotary" and named(NAMES[:5]) == f"2017 up to {NAMES[4]}"
+    assert named({"Muon", "rotary", "soft cap"}) == "2017 with rotary, Muon and soft cap"
+    assert named(EVERY - {"Muon", "rotary"}) == "today's without rotary and Muon"
+
+
+def test_a_foreign_table_is_refused():
+    other = copy.deepcopy(TABLE)
+    other["rungs"][2]["name"] = "sandwich norm"
+    for table, said in (
+        ([1], "ladder: table is a list, expected a dictionary"),
+        ({"rungs": []}, "ladder: the table has no 'alone', expected what run_ladder.py records"),
+        (other, f"ladder: rung 2 of the table is 'sandwich norm', expected {NAMES[1]!r}"),
+    ):
+        with pytest.raises(ValueError) as raised:
+            ladder_explorer(table)
+        assert str(raised.value) == said
+
+
+# --- draw and describe -----------------------------------------------------------------------------------------------
+
+
+def dots(svg: str, colour: str) -> list[float]:
+    """How far along the chart the dots of a colour are, 0 … 1."""
+    found = re.findall(rf'<circle cx="([\d.]+)" cy="[\d.]+" r="3" fill="{colour}"', svg)
+    return [(float(x) - LEFT - 10) / (WIDE - 20) for x in found]
+
+
+@pytest.mark.parametrize("equal", BUDGETS)
+def test_dots_are_the_losses_of_the_seeds(equal):
+    svg = draw(ALL, frozenset({"rotary"}), equal).svg
+    losses = [loss for one in ALL if one.rung for loss in one.measured[equal]]
+    every = losses + [loss for one in ALL if not one.rung for loss in one.measured[equal]]
+    low, high = min(every), max(every)
+    assert dots(svg, BLUE.full) == pytest.approx([(loss - low) / (high - low) for loss in losses], abs=1e-3)
+    here = [
+        (loss - low) / (high - low) for loss in next(one for one in ALL if one.changes == {"rotary"}).measured[equal]
+    ]
+    assert dots(svg, ORANGE.full) == pytest.approx(here, abs=1e-3)
+
+
+def test_what_was_not_measured_has_no_loss():
+    picture = draw(ALL, frozenset({"rotary", "Muon"}))
+    shown = texts(picture.svg)
+    assert dots(picture.svg, ORANGE.full) == [] and "not measured" in shown and "no loss: not measured" in shown
+    assert shown[shown.index("Nearest measured:") :] == [
+        *("Nearest measured:", "2017 with rotary", "1.850 (1.800 to 1.900)"),
+        *("the model of 2017", "2.050 (2.000 to 2.100)", "2017 with pre-norm", "1.950 (1.900 to 2.000)"),
+    ]
+    assert "✓ rotary" in shown and "✓ Muon" in shown and "pre-norm" in shown
+    assert "ms a step" not in picture.svg and not re.search(r"loss \d", picture.svg)
+
+
+def test_the_choice_is_framed_where_it_is_a_rung():
+    assert draw(ALL, frozenset(NAMES[:3])).svg.count(f'stroke="{ORANGE.full}" stroke-width="2"') == 1
+    assert draw(ALL, frozenset({"rotary"})).svg.count(f'stroke="{ORANGE.full}" stroke-width="2"') == 0
+    assert "12 ms a step" in texts(draw(ALL, frozenset({"rotary"})).svg)
+
+
+def test_the_words():
+    has = "It has 103,360 parameters, 708,480 FLOPs a token, 512 cache bytes a token."
+    told = ", ".join(f"{costs(frozenset())[key]:,.0f} {name}" for key, name in COSTS.items())
+    assert has == f"It has {told}."
+    assert describe(ALL, frozenset()) == (
+        f"The model of 2017, after equal steps: loss 2.050 (2.000 to 2.100) over 2 seeds. {has}"
+    )
+    assert describe(ALL, frozenset({"rotary"}), "flops").startswith(
+        "2017 with rotary, after equal FLOPs: loss 2.050 (2.000 to 2.100) over 2 seeds, 0.200 below 2017. It has "
+    )
+    assert describe(ALL, frozenset({"rotary", "Muon"}), "seconds").startswith(
+        "2017 with rotary and Muon: this combination was not measured. Nearest, after equal seconds: 2017 with rotary "
+        "2.250 (2.200 to 2.300); the model of 2017 2.450 (2.400 to 2.500); 2017 with pre-norm "
+    )
+    assert describe(ALL, EVERY - {"SwiGLU"}).startswith("Today's without SwiGLU (the same as today's model), after ")
+
+
+# --- bind ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_explorer_follows_its_ticks_and_its_buttons():
+    explorer = ladder_explorer(TABLE)
+    assert explorer.summary == describe(ALL, frozenset())
+    explorer.set(rotary=True, equal="seconds")
+    assert explorer.summary == describe(ALL, frozenset({"rotary"}), "seconds")
+    explorer.controls["all"].click()
+    assert explorer.summary == describe(ALL, EVERY, "seconds")
+    explorer.set(RMSNorm=False)
+    assert explorer.summary == describe(ALL, EVERY - {"RMSNorm"}, "seconds")
+    explorer.controls["none"].click()
+    assert explorer.summary == describe(ALL, frozenset(), "seconds")
+
+
+def test_pages_have_all_that_was_trained_and_what_is_a_tick_away_from_a_rung():
+    settings = for_pages(ALL)
+    seen = {(one["equal"], frozenset(name for name in NAMES if one[name])) for one in settings}
+    assert {("steps", one.changes) for one in ALL} <= seen and ("flops", frozenset(NAMES[:3]) | {"Muon"}) in seen
+    assert len(seen) == len(settings) < 1300
+
+
+def test_the_recorded_ladder_can_be_drawn():
+    table = recorded_ladder()
+    assert {rung.name for rung in RUNGS} >= {one["name"] for one in table["rungs"][1:]}
+    for one in trained(table):
+        assert one.measured["parameters"] == costs(one.changes)["parameters"]
+        assert one.measured["cache_bytes_per_token"] == costs(one.changes)["cache_bytes_per_token"]
+        assert one.measured["flops_per_token"] == pytest.approx(costs(one.changes)["flops_per_token"])
+    assert ladder_explorer().summary == describe(trained(table), frozenset())

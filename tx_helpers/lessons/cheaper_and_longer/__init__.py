@@ -1,0 +1,1 @@
+"""What the notebook "Cheaper and longer" alone uses."""

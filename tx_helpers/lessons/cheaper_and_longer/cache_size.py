@@ -1,0 +1,241 @@
+"""The cache of a model that you describe, beside its weights, and the cards that have room for both.
+
+    cache_size_explorer()
+
+    bytes = texts · Σ_layers min(tokens, window) · 2 · G · K · bytes of a number
+
+Latent attention keeps one vector of its latent width in place of 2 · G · K numbers. `cache_bytes.py` has the
+formula. It is set beside the cache as in 2017: a head of keys and values for each query head, and no window. Left out:
+activations, and what the program itself needs.
+"""
+
+from typing import Any, NamedTuple
+
+import ipywidgets as widgets
+
+from tx_helpers.lessons.cheaper_and_longer.cache_bytes import CachedModel, cache_bytes
+from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
+from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, MUTED, ORANGE, bar, card, gibi, named_bar, shape, words
+
+# Memory in GB as sold, which means GiB for memory chips. Sources: the makers' data sheets (NVIDIA T4 2019, GeForce RTX
+# 4090 2022, A100 80GB 2021, H100 SXM 2022; AMD Instinct MI300X 2023).
+CARDS = {
+    "laptop, 8 GB": 8,
+    "laptop or T4, 16 GB": 16,
+    "RTX 4090, 24 GB": 24,
+    "A100 or H100, 80 GB": 80,
+    "MI300X, 192 GB": 192,
+    "eight H100, 640 GB": 640,
+}
+OWN = "one of your own"
+TOKENS = (1024, 4096, 8192, 32_768, 131_072, 1_048_576)
+TEXTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+BITS = {"32 bits": 4.0, "16 bits": 2.0, "8 bits": 1.0, "4 bits": 0.5}
+LEFT, LENGTH = 196, 360  # pixels: where the bars begin, and the longest of them
+
+
+# --- compute ----------------------------------------------------------------------------------------------------------
+class Sizes(NamedTuple):
+    """What describes a model here; H query heads, G heads of keys and values, each K wide."""
+
+    parameters: float  # in 10⁹
+    layers: int
+    heads: int  # H
+    kv_heads: int  # G
+    head_width: int  # K
+    latent: int = 0  # the width of what latent attention keeps; 0 without it
+    window: str = "none"
+
+
+WINDOWS = {  # name -> the window, and in which share of the layers
+    "none": (None, 0.0),
+    "4,096, all layers": (4096, 1.0),
+    "4,096, every second": (4096, 0.5),
+    "1,024, all layers": (1024, 1.0),
+    "128, every second": (128, 0.5),
+}
+# Parameters, H, G and K from the models' config.json (`MODELS` names them); latent width and windows from `MODELS`.
+PUBLISHED = {
+    "GPT-2": Sizes(0.124, 12, 12, 12, 64),
+    "Llama 2 7B": Sizes(6.74, 32, 32, 32, 128),
+    "Llama 2 70B": Sizes(68.98, 80, 64, 8, 128),
+    "Llama 3 8B": Sizes(8.03, 32, 32, 8, 128),
+    "Falcon 7B": Sizes(6.92, 32, 71, 1, 64),
+    "Mistral 7B": Sizes(7.24, 32, 32, 8, 128, window="4,096, all layers"),
+    "Qwen2.5 7B": Sizes(7.62, 28, 28, 4, 128),
+    "Gemma 2 9B": Sizes(9.24, 42, 16, 8, 256, window="4,096, every second"),
+    "gpt-oss 20B": Sizes(20.9, 24, 64, 8, 64, window="128, every second"),
+    "DeepSeek-V3": Sizes(671.0, 61, 128, 128, 128, latent=576),
+}
+
+
+class Need(NamedTuple):
+    """Bytes: of the weights, of all texts' cache, and of that cache as it was in 2017."""
+
+    weights: float
+    cache: int
+    early: int
+    texts: int
+
+    def room(self, memory: int) -> int:
+        """How many such texts fit beside the weights into so many GiB; −1 if the weights alone do not."""
+        left = memory * 2**30 - self.weights
+        return int(left * self.texts // self.cache) if left >= 0 else -1
+
+
+def cached(sizes: Sizes) -> CachedModel:
+    """The model as `cache_bytes` wants it."""
+    window, share = WINDOWS[sizes.window]
+    width = sizes.latent or 2 * sizes.kv_heads * sizes.head_width
+    return CachedModel("described", sizes.layers, width, window, round(share * sizes.layers))
+
+
+def need(sizes: Sizes, texts: int, tokens: int, weight_bytes: float = 2.0, cache_number: float = 2.0) -> Need:
+    """What `texts` texts of `tokens` tokens need; bytes of a weight, and of a number in the cache."""
+    check_types("need", Sizes, sizes=sizes)
+    check_numbers("need", least=1, whole=True, texts=texts, tokens=tokens)
+    check_numbers("need", above=0, most=8, weight_bytes=weight_bytes, cache_number=cache_number)
+    if sizes.kv_heads > sizes.heads:
+        raise ValueError(
+            f"need: kv_heads={sizes.kv_heads}, expected at most as many as there are query heads, heads={sizes.heads}"
+        )
+    counted = dict(rows=texts, bytes_each=cache_number)
+    early = sizes._replace(kv_heads=sizes.heads, latent=0, window="none")
+    return Need(
+        sizes.parameters * 1e9 * weight_bytes,
+        cache_bytes(cached(sizes), tokens, **counted),
+        cache_bytes(cached(early), tokens, **counted),
+        texts,
+    )
+
+
+# --- draw -------------------------------------------------------------------------------------------------------------
+def draw(name: str, sizes: Sizes, texts: int, tokens: int, weight_bytes: float = 2.0, cache_number: float = 2.0) -> Svg:
+    """Above the weights, the cache, and the cache as in 2017; below what part of each card they take."""
+    found = need(sizes, texts, tokens, weight_bytes, cache_number)
+    scale = LENGTH / max(found.weights, found.early)
+    parts = [words(16, 26, f"{name}: {texts:,} × {tokens:,} tokens", size=15, font_weight="bold")]
+    for row, (label, size, colour) in enumerate(
+        (
+            ("weights", found.weights, MUTED),
+            ("cache", found.cache, BLUE.full),
+            ("cache as in 2017", found.early, GREY.full),
+        )
+    ):
+        parts += named_bar(LEFT, 42 + 26 * row, label, max(scale * size, 1), gibi(size), colour, size=13)
+    parts.append(words(16, 146, "What fits on your card?", size=15, font_weight="bold"))
+    for row, (label, memory) in enumerate(CARDS.items()):
+        y, room = 160 + 30 * row, found.room(memory)
+        weights, cache = (min(1.0, size / (memory * 2**30)) for size in (found.weights, found.cache))
+        fits = room >= texts
+        parts += [
+            words(LEFT - 8, y + 15, label, anchor="end"),
+            shape("rect", x=LEFT, y=y, width=LENGTH, height=20, rx=3, fill=GREY.tint, stroke=EDGE),
+            bar(LEFT, y, LENGTH * min(1.0, weights + cache), 20, BLUE.full if fits else ORANGE.full),
+            bar(LEFT, y, LENGTH * weights, 20, MUTED),
+            words(LEFT + LENGTH + 12, y + 15, verdict(found, memory), fill=(GREEN if fits else ORANGE).shade),
+        ]
+    return card(760, 352, parts, describe(name, sizes, texts, tokens, weight_bytes, cache_number))
+
+
+def verdict(found: Need, memory: int) -> str:
+    """What a card has room for, in a few words."""
+    room = found.room(memory)
+    if room < 0:
+        return "too small for the weights"
+    if room >= found.texts:
+        return f"fits, room for {room:,}"
+    return f"room for {room:,} only" if room else "no room for one text"
+
+
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(
+    name: str, sizes: Sizes, texts: int, tokens: int, weight_bytes: float = 2.0, cache_number: float = 2.0
+) -> str:
+    """The cache beside the weights and beside that of 2017, and the smallest card with room for it."""
+    found = need(sizes, texts, tokens, weight_bytes, cache_number)
+    times, saved = found.cache / found.weights, found.early / found.cache
+    smallest = next((label for label, memory in CARDS.items() if found.room(memory) >= texts), None)
+    fits = f"The smallest card with room for it: {smallest}." if smallest else "It fits on none of the cards."
+    early = f"As in 2017 it would take {gibi(found.early)}, {digits(saved)} times as much."
+    return (
+        f"{name[0].upper()}{name[1:]}, {texts:,} text{'s' * (texts > 1)} of {tokens:,} tokens: the cache takes "
+        f"{gibi(found.cache)}, {digits(times)} times the {gibi(found.weights)} of the weights. "
+        f"{early if saved > 1 else 'It is as in 2017.'} {fits}"
+    )
+
+
+def digits(number: float) -> str:
+    """Two digits or more: 0.053, 4, 57, 1,200."""
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
+
+
+# --- bind -------------------------------------------------------------------------------------------------------------
+def cache_size_explorer(model: str = "Llama 3 8B") -> Explore:
+    """Choose a published model or change its sizes; how many texts, how long, and in how many bits a number."""
+    check_one_of("cache_size_explorer", PUBLISHED, model=model)
+    begin = PUBLISHED[model]
+    name = widgets.Dropdown(options=[*PUBLISHED, OWN], value=model, description="Model", style=STYLE)
+    own = {
+        "parameters": widgets.BoundedFloatText(
+            begin.parameters, min=0.001, max=5000, description="10⁹ parameters", style=STYLE
+        ),
+        "layers": widgets.IntSlider(begin.layers, 1, 128, description="Layers", style=STYLE),
+        "heads": widgets.IntSlider(begin.heads, 1, 128, description="Query heads", style=STYLE),
+        "kv_heads": widgets.IntSlider(begin.kv_heads, 1, begin.heads, description="K and V heads", style=STYLE),
+        "head_width": widgets.Dropdown(
+            options=(64, 80, 96, 128, 192, 256), value=begin.head_width, description="Head width", style=STYLE
+        ),
+        "latent": widgets.Dropdown(
+            options=[("none", 0), *((f"{n}", n) for n in (288, 576, 1152))],
+            value=begin.latent,
+            description="Latent width",
+            style=STYLE,
+        ),
+        "window": widgets.Dropdown(options=list(WINDOWS), value=begin.window, description="Window", style=STYLE),
+    }
+
+    def follow_heads(change: dict) -> None:
+        own["kv_heads"].max = change["new"]  # there are at most as many as query heads
+
+    own["heads"].observe(follow_heads, "value")
+    _fill(name, own)
+
+    def picture(name: str, texts: int, tokens: int, weights: float, cache: float, **sizes: Any) -> Svg:
+        return draw(name, Sizes(**sizes), texts, tokens, weights, cache)
+
+    lengths, counts = ([(f"{n:,}", n) for n in numbers] for numbers in (TOKENS, TEXTS))
+    return Explore(
+        lambda model, **others: picture(name=model, **others),
+        name="cache-size",
+        recorded={"model": list(PUBLISHED), "texts": [1, *TEXTS[1::2]], "weights": [2.0, 0.5], "cache": [2.0, 0.5]}
+        | dict.fromkeys(own),
+        model=name,
+        texts=widgets.SelectionSlider(options=counts, value=8, description="Texts at once", style=STYLE),
+        tokens=widgets.SelectionSlider(options=lengths, value=8192, description="Tokens in each", style=STYLE),
+        weights=widgets.Dropdown(options=list(BITS.items()), value=2.0, description="Weights in", style=STYLE),
+        cache=widgets.Dropdown(options=list(BITS.items())[1:], value=2.0, description="Cache in", style=STYLE),
+        **own,
+    )
+
+
+def _fill(name: widgets.Dropdown, own: dict[str, widgets.Widget]) -> None:
+    """A published model sets the sizes; a size that is changed makes it a model of one's own."""
+    filling = []
+
+    def chosen(change: dict) -> None:
+        if change["new"] in PUBLISHED:
+            filling.append(change)
+            for key, value in PUBLISHED[change["new"]]._asdict().items():
+                own[key].value = value
+            filling.clear()
+
+    def changed(_) -> None:
+        if not filling:
+            name.value = OWN
+
+    name.observe(chosen, "value")
+    for control in own.values():
+        control.observe(changed, "value")

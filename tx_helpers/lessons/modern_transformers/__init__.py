@@ -1,1 +1,0 @@
-"""What the notebook "Modern Transformers" alone uses."""

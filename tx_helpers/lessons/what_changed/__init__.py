@@ -1,0 +1,1 @@
+"""What the notebook "What changed since 2017" alone uses."""

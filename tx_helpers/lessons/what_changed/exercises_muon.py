@@ -1,0 +1,220 @@
+"""The exercise that builds Muon, in two steps: a matrix without its sizes, and the optimizer's step with it."""
+
+import math
+
+import torch
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+
+# --- step 1: a matrix without its sizes ------------------------------------------------------------------------------
+
+
+def _stretched(rows, columns, seed):
+    """A matrix (rows, columns) whose singular values fall from 3 to 0.3."""
+    one, other = random_tensors((rows, rows), (columns, columns), seed=seed)
+    left, right = (torch.linalg.qr(x)[0] for x in (one, other))
+    count = min(rows, columns)
+    return left[:, :count] @ torch.diag(torch.linspace(3, 0.3, count)) @ right[:count]
+
+
+direction = Exercise(
+    "all_directions",
+    title="Muon, step 1 of 2",
+    goal="G (rows, columns) is a gradient. Return the matrix of the same shape that maps the same directions to each "
+    "other, in the same order, but stretches none of them: all its singular values are 1. You may use "
+    "`torch.linalg.svd`. No singular value of G is 0.",
+    difficulty=2,
+    minutes=6,
+    source="Jordan et al. 2024; Carlson et al. 2015",
+    inline=True,
+    cases=lambda: [
+        (torch.tensor([[2.0, 0.0], [0.0, 0.5]]),),
+        (_stretched(3, 3, 61),),
+        (_stretched(5, 3, 62),),
+        (_stretched(3, 6, 63),),
+    ],
+    picture=True,
+    hints=(
+        "The singular value decomposition writes G as three factors: directions in, how far each is stretched, "
+        "directions out.",
+        "Which of the three factors holds the sizes? Leave it out. For a matrix that is not square, "
+        "`full_matrices=False` makes the other two fit.",
+        "U, S, Vh = torch.linalg.svd(G, full_matrices=False); the product of U and Vh. (Vh is transposed already.)",
+    ),
+)
+
+
+@direction.solution
+def all_directions(G):
+    """The matrix (rows, columns) with the directions of G (rows, columns), all of its singular values 1."""
+    U, _, Vh = torch.linalg.svd(G, full_matrices=False)
+    return U @ Vh
+
+
+def _parts(G):
+    return torch.linalg.svd(G, full_matrices=False)
+
+
+direction.add_mistakes(
+    {
+        "whole_norm": (
+            "You divided by the norm of the whole matrix. That makes every singular value smaller by the same factor: "
+            "the strong directions stay as much stronger. Each of them needs its own divisor.",
+            lambda G: G / G.norm(),
+        ),
+        "largest_one": (
+            "You divided by the largest singular value. Now the strongest direction has 1, and the weak ones are as "
+            "weak beside it as before.",
+            lambda G: G / torch.linalg.matrix_norm(G, 2),
+        ),
+        "signs": (
+            "You took the sign of each entry, as Adam's first step does. That makes entries equal, not directions: "
+            "the singular values of a matrix of ±1 are far apart.",
+            lambda G: G.sign(),
+        ),
+        "rows_normalised": (
+            "You made every row as long as 1. Rows can still point the same way, so the singular values differ.",
+            lambda G: torch.nn.functional.normalize(G, dim=1),
+        ),
+        "columns_normalised": (
+            "You made every column as long as 1. Columns can still point the same way, so the singular values differ.",
+            lambda G: torch.nn.functional.normalize(G, dim=0),
+        ),
+        "inverted": (
+            "You divided by the singular values twice, so that the weak directions are the strong ones now. Leave S "
+            "out altogether.",
+            lambda G: (_parts(G)[0] / _parts(G)[1]) @ _parts(G)[2],
+        ),
+        "roots": (
+            "You took the roots of the singular values. They come closer to each other, but only 1 is 1.",
+            lambda G: (_parts(G)[0] * _parts(G)[1].sqrt()) @ _parts(G)[2],
+        ),
+        "nothing_left_out": (
+            "You multiplied all three factors: that is G again. Leave S out.",
+            lambda G: (_parts(G)[0] * _parts(G)[1]) @ _parts(G)[2],
+        ),
+        "orthonormal_columns": (
+            "You returned Q of the decomposition G = QR. Its columns stand at right angles, but the first one is "
+            "always that of G: the result depends on the order of the columns, and R is no matter of size alone.",
+            lambda G: torch.linalg.qr(G)[0] if len(G) >= len(G.T) else torch.linalg.qr(G.T)[0].mT,
+        ),
+    }
+)
+
+# --- step 2: the optimizer's step ------------------------------------------------------------------------------------
+
+
+def _step(step, W, M, G, rate, keep):
+    """What an answer returns for a step; the function of step 1 is its solution, and no input is changed."""
+    result = step(W.clone(), M.clone(), G.clone(), rate, keep, all_directions)
+    return result if not isinstance(result, tuple) else list(result)
+
+
+def _case(rows, columns, seed, rate, keep):
+    W, M, G = random_tensors((rows, columns), (rows, columns), (rows, columns), seed=seed)
+    return W, M, G, rate, keep
+
+
+muon = Exercise(
+    "muon_step",
+    title="Muon, step 2 of 2",
+    goal="One step of Muon for a weight W. Its momentum M is a running mean of the gradients: it keeps the share "
+    "`keep` of what it was, and takes the rest from the new gradient G. The step goes against the new M, but with all "
+    "directions alike: `directions(M)` is your function of step 1. It is `rate` long in each direction, and "
+    "√(rows/columns) times as long where W has more rows than columns. Return the new W and the new M, and leave the "
+    "tensors that you were given as they are. (Without the look ahead that the course's Muon adds.)",
+    difficulty=2,
+    minutes=8,
+    source="Jordan et al. 2024",
+    inline=True,
+    run=_step,
+    cases=lambda: [
+        _case(2, 2, 64, 0.1, 0.5),
+        _case(3, 5, 65, 0.2, 0.9),
+        _case(6, 3, 66, 0.05, 0.95),
+    ],
+    hints=(
+        "Three lines: the new M, how long the step is, the new W.",
+        "A running mean: keep times the old one, plus (1 − keep) times the new gradient. M is made first, and the step "
+        "uses the new one.",
+        "M = keep * M + (1 - keep) * G; length = rate * math.sqrt(max(1, rows / columns)); "
+        "return W - length * directions(M), M",
+    ),
+)
+
+
+@muon.solution
+def muon_step(W, M, G, rate, keep, directions):
+    """The new weight W and the new momentum M, both (rows, columns), after the gradient G (rows, columns)."""
+    rows, columns = W.shape
+    M = keep * M + (1 - keep) * G
+    return W - rate * math.sqrt(max(1, rows / columns)) * directions(M), M
+
+
+def _long(W, rate):
+    rows, columns = W.shape
+    return rate * math.sqrt(max(1, rows / columns))
+
+
+def _mean(M, G, keep):
+    return keep * M + (1 - keep) * G
+
+
+muon.add_mistakes(
+    {
+        "old_momentum": (
+            "Your step uses the old momentum: the new gradient moves nothing yet. Make the new M first.",
+            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * d(M), _mean(M, G, keep)),
+        ),
+        "gradient_alone": (
+            "Your step takes the directions of G alone, and the momentum is never used. One batch's gradient is noisy, "
+            "and with all directions alike its noise counts in full: take the directions of M.",
+            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * d(G), _mean(M, G, keep)),
+        ),
+        "averaged_directions": (
+            "You averaged directions(G). The mean comes first: what changes from batch to batch should cancel before "
+            "all directions are made equal.",
+            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * _mean(M, d(G), keep), _mean(M, d(G), keep)),
+        ),
+        "directions_kept": (
+            "Your W is right, but you returned directions(M) as the momentum. Next time it has forgotten its sizes: "
+            "return M itself.",
+            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * d(_mean(M, G, keep)), d(_mean(M, G, keep))),
+        ),
+        "uphill": (
+            "Your step goes along the gradient, so the loss rises. Subtract it.",
+            lambda W, M, G, rate, keep, d: (W + _long(W, rate) * d(_mean(M, G, keep)), _mean(M, G, keep)),
+        ),
+        "shares_swapped": (
+            "You keep the share 1 − keep of M and take `keep` of G. It is the other way round: keep=0.95 is a long "
+            "memory.",
+            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * d(_mean(G, M, keep)), _mean(G, M, keep)),
+        ),
+        "no_length": (
+            "√(rows/columns) is missing for a W with more rows than columns.",
+            lambda W, M, G, rate, keep, d: (W - rate * d(_mean(M, G, keep)), _mean(M, G, keep)),
+        ),
+        "length_for_wide": (
+            "Your step is shorter where W has more columns than rows. There the factor is 1.",
+            lambda W, M, G, rate, keep, d: (
+                W - rate * math.sqrt(W.shape[0] / W.shape[1]) * d(_mean(M, G, keep)),
+                _mean(M, G, keep),
+            ),
+        ),
+        "columns_over_rows": (
+            "You divided columns by rows. It is rows over columns: a W with more rows than columns takes longer steps.",
+            lambda W, M, G, rate, keep, d: (
+                W - rate * math.sqrt(max(1, W.shape[1] / W.shape[0])) * d(_mean(M, G, keep)),
+                _mean(M, G, keep),
+            ),
+        ),
+        "without_directions": (
+            "You moved W by M itself, which is gradient descent with momentum. Take directions(M).",
+            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * _mean(M, G, keep), _mean(M, G, keep)),
+        ),
+        "rate_inside": (
+            "You multiplied by the rate inside `directions`, which makes all singular values 1: the rate is lost.",
+            lambda W, M, G, rate, keep, d: (W - d(_long(W, rate) * _mean(M, G, keep)), _mean(M, G, keep)),
+        ),
+    }
+)

@@ -20,7 +20,8 @@ from tx_helpers.show.shapes import DARK, WHITE, rgb, theme
 from tx_helpers.text.number_words import english, german
 
 NAMES = [
-    *("architecture", "attention_by_hand", "bottleneck", "cluster_levels", "course_map"),
+    *("added_or_joined", "architecture", "attention_by_hand", "bent_waves", "bottleneck"),
+    *("cluster_levels", "course_map", "gates"),
     *("decoder_only", "encode_once", "families_by_year", "ffn_memory", "masks"),
     *("pre_post_norm", "qkv_projection", "ring_all_reduce", "rotary_rotation", "shared_heads"),
     *("shifted_target", "sinusoid_wavelengths", "six_layouts", "split_heads", "three_shapes"),

@@ -108,6 +108,7 @@ def ablation_explorer(
     return Explore(
         picture,
         name="ablation",
+        told=True,
         left=widgets.Dropdown(options=titles, value=left, description="Left"),
         right=widgets.Dropdown(options=titles, value=right, description="Right"),
         window=widgets.IntSlider(value=window, min=1, max=20, description="Smooth over"),

@@ -70,6 +70,7 @@ def activation_explorer() -> Explore:
     return Explore(
         lambda function, x, gated, other: draw(function, x, other if gated else None),
         name="activations",
+        told=True,
         function=widgets.Dropdown(options=list(NAMES), value="ReLU", description="Function f"),
         x=widgets.FloatSlider(value=-1.0, min=-4, max=4, step=0.1, description="Input x"),
         gated=widgets.Checkbox(value=False, description="Gated: times a second branch", indent=False),

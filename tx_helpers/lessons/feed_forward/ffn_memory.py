@@ -159,6 +159,7 @@ def memory_explorer(translator: Translator, pairs: Sequence[tuple]) -> Explore:
     return Explore(
         lambda layer, place: draw(found[layer], orders[layer][place - 1]),
         name="ffn-memory",
+        told=True,
         layer=widgets.Dropdown(options=list(names.items()), description="Feed-forward of"),
         place=widgets.IntSlider(1, 1, units, description="Unit, by selectivity"),
     )

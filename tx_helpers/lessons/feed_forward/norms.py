@@ -175,6 +175,7 @@ def norm_explorer() -> Explore:
     return Explore(
         picture,
         name="norms",
+        told=True,
         kind=widgets.Dropdown(options=list(KINDS), description="Norm"),
         **numbers,
         factor=widgets.FloatSlider(value=1.0, min=0.5, max=3, step=0.5, description="Multiply all by"),

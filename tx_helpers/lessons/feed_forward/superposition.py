@@ -169,6 +169,7 @@ def superposition_explorer() -> Explore:
     return Explore(
         lambda features, dimensions, at_once, kind: draw(features, dimensions, min(at_once, features), kind),
         name="superposition",
+        told=True,
         features=widgets.IntSlider(5, 2, MOST, description="Features n"),
         dimensions=widgets.IntSlider(2, 2, WIDEST, description="Dimensions D"),
         at_once=widgets.IntSlider(1, 1, AT_ONCE, description="On at once"),

@@ -92,6 +92,7 @@ def parameter_explorer() -> Explore:
     return Explore(
         draw,
         name="parameters",
+        told=True,
         d_model=widgets.SelectionSlider(options=[(f"{D:,}", D) for D in WIDTHS], value=768, description="Width D"),
         n_layers=widgets.IntSlider(12, 1, 96, description="Blocks"),
         ratio=widgets.IntSlider(4, 1, 8, description="F / D"),

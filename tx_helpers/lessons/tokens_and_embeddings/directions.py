@@ -197,4 +197,4 @@ def directions_explorer(
         return draw(table, tokens, relation, relations[relation], measured[relation], arrow_of - 1)
 
     slider = widgets.IntSlider(value=1, min=1, max=fewest, description="Arrow of pair")
-    return Explore(picture, name="directions", relation=list(relations), arrow_of=slider)
+    return Explore(picture, name="directions", told=True, relation=list(relations), arrow_of=slider)

@@ -12,8 +12,8 @@ DESCRIPTION = (
 
 
 def draw() -> Canvas:
-    canvas = Canvas("added_or_joined", 262, title="Added or joined", description=DESCRIPTION)
-    canvas.heading("Added or joined")
+    canvas = Canvas("added_or_joined", 262, title="A word and its position, added or joined", description=DESCRIPTION)
+    canvas.heading("A word and its position, added or joined")
     canvas.text(28, 70, "Added: 16 numbers, each a bit of both", bold=True)
     cells(canvas, 28, 84, 16, BLUE)
     canvas.text(348, 98, "word x", colour=BLUE.shade)
@@ -24,12 +24,12 @@ def draw() -> Canvas:
     cells(canvas, 28, 172, 16, GREY)
     canvas.text(348, 186, "x + p")
     canvas.text(28, 222, "The next layer reads W (x + p) = W x + W p.")
-    canvas.text(452, 70, "Joined: 12 for the word, 4 for the position", bold=True)
-    cells(canvas, 452, 128, 12, BLUE)
-    cells(canvas, 452 + 12 * CELL, 128, 4, PINK)
-    canvas.text(452 + 6 * CELL, 118, "word x", colour=BLUE.shade, anchor="middle")
-    canvas.text(452 + 14 * CELL, 118, "position p", colour=PINK.shade, anchor="middle")
-    canvas.text(452, 222, "The next layer reads W₁ x + W₂ p: a sum again.")
+    canvas.text(436, 70, "Joined: 12 numbers beside 4", bold=True)
+    cells(canvas, 436, 128, 12, BLUE)
+    cells(canvas, 436 + 12 * CELL, 128, 4, PINK)
+    canvas.text(436 + 6 * CELL, 118, "word x", colour=BLUE.shade, anchor="middle")
+    canvas.text(436 + 14 * CELL, 118, "position p", colour=PINK.shade, anchor="middle")
+    canvas.text(436, 222, "The next layer reads W₁ x + W₂ p.")
     canvas.text(28, 246, "The difference: added, both may use all 16 numbers.", size=SMALL, colour=MUTED)
     return canvas
 

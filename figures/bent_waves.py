@@ -5,7 +5,7 @@ import math
 from canvas import GREY, INK, MUTED, PINK, SMALL, Canvas, save
 
 LENGTH, POSITION = 16, 5
-LEFT, STEP, TOP, PITCH, HEIGHT = 140, 34, 116, 74, 20  # of the waves; HEIGHT is that of half a wave
+LEFT, STEP, TOP, PITCH, HEIGHT = 140, 33, 116, 74, 20  # of the waves; HEIGHT is that of half a wave
 VALUES = LEFT + STEP * LENGTH + 22
 NAMES = ("last digit", "the one before", "before that")
 

@@ -27,7 +27,7 @@ from widget_page import mount
 
 FIGURES = ROOT / "figures"
 TEXT = "four hundred twenty-one"
-WINDOW = {"width": 830, "height": 830}  # a README on GitHub is 830 pixels wide
+WINDOW = {"width": 830, "height": 890}  # a README on GitHub is 830 pixels wide
 STAGE, WORD, CHANGE, END = 500, 900, 3000, 6000  # milliseconds that a picture stays
 # The controls above and the sentence below take room and show nothing that moves.
 STYLE = """html { color-scheme: light; background: #fff } body { margin: 0 } .tx-machine { border: 0 }

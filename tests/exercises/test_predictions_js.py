@@ -101,6 +101,16 @@ def test_a_finding_shown_after_the_answer_is_unfolded_and_after_a_restart_it_is_
     assert "Show it" in finding(bare_page)
 
 
+@pytest.mark.parametrize("name", ["Show me", "Show it"])
+def test_who_asks_for_the_answer_at_one_end_is_not_offered_it_at_the_other(bare_page, name):
+    both(bare_page, QUESTION, FINDING)
+    bare_page.get_by_role("button", name=name).click()
+    assert bare_page.get_by_role("button", name="Show").count() == 0
+    assert noted(bare_page) == "The answer stands below." and finding(bare_page).startswith("The answer is “low”.")
+    bare_page.get_by_role("button", name="low", exact=True).click()
+    assert noted(bare_page) == "Your answer is noted."
+
+
 def test_the_kernel_answers_too(bare_page):
     mount(bare_page, Finding._esm, SHARE | {"answer": None})
     bare_page.evaluate("tell('answer', 20)")

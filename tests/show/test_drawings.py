@@ -20,11 +20,13 @@ from tx_helpers.show.shapes import DARK, WHITE, rgb, theme
 from tx_helpers.text.number_words import english, german
 
 NAMES = [
-    *("architecture", "attention_by_hand", "bottleneck", "cluster_levels", "course_map"),
-    *("decoder_only", "encode_once", "families_by_year", "ffn_memory", "masks"),
-    *("pre_post_norm", "qkv_projection", "ring_all_reduce", "rotary_rotation", "shared_heads"),
-    *("shifted_target", "sinusoid_wavelengths", "six_layouts", "split_heads", "three_shapes"),
-    *("tokens_to_vectors", "translator_attention", "unrolled_rnn", "visual_grammar", "what_is_kept"),
+    *("added_or_joined", "architecture", "attention_by_hand", "attention_cost", "bent_waves"),
+    *("bottleneck", "cluster_levels", "course_map", "decoder_only", "encode_once"),
+    *("families_by_year", "ffn_memory", "gates", "masks", "one_hot"),
+    *("one_sentence", "output_pieces", "pre_post_norm", "qkv_projection", "ring_all_reduce"),
+    *("rotary_rotation", "shared_heads", "shifted_target", "sinusoid_wavelengths", "six_layouts", "split_heads"),
+    *("three_shapes", "tokens_to_vectors", "translator_attention", "unrolled_rnn", "visual_grammar"),
+    *("what_is_kept",),
 ]
 MEASURED = "translator_attention"  # holds a trained model's weights, so it is not made again here
 ENGLISH, GERMAN = ["one", "hundred", "two"], ["ein", "hundert", "zwei", "<eos>"]

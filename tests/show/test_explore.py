@@ -312,6 +312,14 @@ def test_what_the_page_holds():
     assert [repr(child) for child in explore.box.children if isinstance(child, Keyboard)] == ["Keyboard()"]
 
 
+def test_the_text_is_for_ears_alone_unless_it_is_told():
+    styles = {}
+    for told in (True, False):
+        _, summary, _ = parts(Explore(square, "squares", told=told, x=(0, 9)))
+        styles[told] = summary.elements[0][1]["style"]
+    assert "clip-path" in styles[False] and "clip-path" not in styles[True]
+
+
 def matplotlib_picture(text="A line that goes up."):
     figure, axis = new_figure(3, 2)
     axis.plot([0, 1])

@@ -116,28 +116,27 @@ const ask = ({ model, el }) => {
     const first = model.get("answer");
     mark(answer);
     const kept = answer === first ? "Your answer is noted." : `Noted is your first answer, ${inWords(first, unit)}.`;
-    status.textContent = first === null ? "" : kept;
+    status.textContent = first !== null ? kept : passed.has(key) ? "The answer stands below." : "";
     skip.hidden = first !== null || passed.has(key);
   };
-  const skip = button("Show me", () => {
-    pass(key);
-    skip.hidden = true;
-    status.textContent = "The answer stands below.";
-  });
+  const skip = button("Show me", () => pass(key));
   skip.className = "tx-skip";
   const follow = () => show(model.get("answer"));
+  const hear = (event) => event.detail === key && follow(); // asked for here, or below at the finding
 
   root.append(element("legend", {}, `Predict: ${model.get("question")}`));
   const mark = choices.length ? choiceButtons(root, choices, choose) : numberField(root, unit, choose);
   root.append(skip, status);
   follow();
   model.on("change:answer", follow);
+  window.addEventListener("tx-pass", hear);
   el.append(root);
   const isOpen = () => model.get("answer") !== null || passed.has(key);
   const letGo = holdUntilAnswered(el, "nextElementSibling", isOpen);
   return () => {
     letGo();
     model.off("change:answer", follow);
+    window.removeEventListener("tx-pass", hear);
   };
 };
 

@@ -37,6 +37,7 @@ class Explorer(Protocol):
 
     name: str
     controls: dict[str, widgets.Widget]
+    told: bool
     recorded: Mapping | Callable
     computed: tuple | None
     begin_again: Callable[[], object]

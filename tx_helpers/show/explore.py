@@ -6,10 +6,11 @@
 
     Explore(draw, name="sampling", temperature=(0.1, 2.0, 0.1), top_k=[1, 5, 50])
 
-The alt text answers the explorer's question with the numbers in it: it is the summary beneath the picture, which a
-screen reader announces, and what nbval compares. A draw should take no more than 30 ms: compute beforehand, and prefer
-`Svg`. With matplotlib, make the figure once, with its layout, and only change its data: that takes a third of the time.
-In a notebook that nbval compares strictly, use an `Svg`: the bytes of a PNG depend on matplotlib's version.
+The alt text answers the explorer's question with the numbers in it: it is the summary, which a screen reader announces,
+and what nbval compares. The page shows it beneath the picture only if `told`: where it holds what the picture does not.
+A draw should take no more than 30 ms: compute beforehand, and prefer `Svg`. With matplotlib, make the figure once, with
+its layout, and only change its data: that takes a third of the time. In a notebook that nbval compares strictly, use an
+`Svg`: the bytes of a PNG depend on matplotlib's version.
 """
 
 import asyncio
@@ -30,11 +31,12 @@ PAUSE = 0.004  # seconds between a move and its picture; of the moves that come 
 ROUNDS = 5  # how often a picture is drawn again because the drawing function itself moved a control
 TEXT = "line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line"
 STYLE = {"description_width": "110px"}  # for controls whose labels have one width
+UNSEEN = "position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%)"
 ALARM = f"{TEXT}; border-left: 4px solid #D55E00; padding-left: 8px"
 
 
 class Explore:
-    """Controls, a picture, a line of text that describes it, and a place for errors.
+    """Controls, a picture, a line of text that describes it, seen or only heard, and a place for errors.
 
     draw      draw(**values) -> Picture or Svg: whatever has `.alt`, and `.png()` or `.svg`
     name      of letters, digits and hyphens; unique in its notebook (`tx-explorer-<name>` is its class on the page)
@@ -47,6 +49,7 @@ class Explore:
     recorded  control -> the values that pages without a kernel offer (`recording.py`), where they are not all that it
               has, or a function that gives them; or the name of another control whose value this one always has; or
               None for a control that pages leave out. Or a function that gives whole settings: control -> its value
+    told      does the text stand below the picture for all to read, because it holds what the picture does not?
     computed  (script, given): pages without a kernel compute instead. The module's default export is
               compute(values, given) -> { alt, error, traits, markup }; what is left out is empty
 
@@ -55,13 +58,20 @@ class Explore:
     """
 
     def __init__(
-        self, draw: Callable, name: str, *, recorded: Stated = None, computed: tuple | None = None, **controls: Any
+        self,
+        draw: Callable,
+        name: str,
+        *,
+        told: bool = False,
+        recorded: Stated = None,
+        computed: tuple | None = None,
+        **controls: Any,
     ):
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise ValueError(f"Explore: name={name!r}, expected small letters, digits and hyphens, a letter first")
         self.name = name
         self.controls = {key: _control(key, given) for key, given in controls.items()}
-        self.recorded, self.computed = recorded or {}, computed
+        self.told, self.recorded, self.computed = told, recorded or {}, computed
         self.begin_again = self.forget = lambda: None  # what `record` calls before each press, and each picture
         self._draw = draw
         self._summary = self._error = ""
@@ -70,7 +80,7 @@ class Explore:
         self._drawing = self._stale = False
         self._taken: dict = {}  # the values when a part of the picture was last taken to be dragged
         self._view = widgets.HTML(layout={"width": "auto"})
-        self._status = widgets.HTML(layout={"width": "auto"})
+        self._status = widgets.HTML(layout={"width": "auto"} if told else {"height": "1px", "margin": "0"})
         self._status.add_class("tx-live")
         self._alarm = widgets.HTML(layout={"width": "auto"})
         self._keyboard = Keyboard(layout={"display": "none"})
@@ -205,7 +215,8 @@ class Explore:
     def _show(self, picture: Picture | Svg) -> None:
         element, bundle = _element(picture)
         self._view.value, self._bundle, self._summary = element, bundle, picture.alt
-        said = f'<div class="tx-summary" role="status" aria-live="polite" style="{TEXT}">{svg_text(picture.alt)}</div>'
+        style = TEXT if self.told else UNSEEN
+        said = f'<div class="tx-summary" role="status" aria-live="polite" style="{style}">{svg_text(picture.alt)}</div>'
         self._status.value = said
 
     def _report(self, error: str) -> None:

@@ -27,7 +27,7 @@ const missing = (about, values, at, settings, typed) => {
 
 /** What is on the page: `at`, the places of the values; `film`, what was recorded; the controls and where things stand. */
 const opened = (model) => {
-  const { name, controls } = model.get("recording");
+  const { name, told, controls } = model.get("recording");
   const values = controls.filter((about) => about.values), at = [];
   for (const about of values) at[about.axis] = about.at;
   const alarm = element("div", { class: "tx-error", role: "alert" });
@@ -35,7 +35,7 @@ const opened = (model) => {
   return {
     name, controls, values, at, alarm, given: model.get("given"), made: new Map(), film: { settings: {}, frames: [], pieces: [], runs: {} },
     picture: element("div", { class: "tx-view" }),
-    summary: element("div", { class: "tx-summary", role: "status", "aria-live": "polite" }),
+    summary: element("div", { class: told ? "tx-summary" : "tx-summary tx-unseen", role: "status", "aria-live": "polite" }),
   };
 };
 

@@ -61,6 +61,9 @@ STYLE = """
 .tx-recorded .tx-picture { display: block; max-width: max(100%, 34rem) !important; height: auto; }
 .tx-recorded :is(.tx-summary, .tx-error) { line-height: 1.5; margin: 8px 0; }
 .tx-recorded :is(.tx-summary, .tx-error) { overflow-wrap: anywhere; white-space: pre-line; }
+.tx-recorded .tx-unseen {
+  position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%);
+}
 .tx-recorded .tx-error { border-left: 4px solid #D55E00; padding: 4px 10px; }
 .tx-recorded :focus-visible { outline: 2px solid light-dark(#0072B2, #8CC8F0); outline-offset: 2px; }
 """
@@ -164,7 +167,7 @@ def about_controls(explore: Explorer) -> dict:
     axes, linked = _axes(explore)
     camera, kept = Camera(explore, axes), [list(range(len(axis.values))) for axis in axes]
     controls = [_described(key, explore, camera, kept, linked) for key in _offered(explore, linked)]
-    return {"name": explore.name, "controls": controls, "way": "computed in the page"}
+    return {"name": explore.name, "told": explore.told, "controls": controls, "way": "computed in the page"}
 
 
 def _recorded(
@@ -188,7 +191,7 @@ def _recorded(
     runs = {key_of[setting]: [[place[frame] for frame in shot] for shot in film] for setting, film in films.items()}
     way = f"{len(runs)} recorded runs" if runs else f"recorded, {len(found):,} settings"
     controls = [_described(key, explore, camera, kept, linked) for key in _offered(explore, linked)]
-    about = {"name": explore.name, "controls": controls, "way": way}
+    about = {"name": explore.name, "told": explore.told, "controls": controls, "way": way}
     return Recording(about, packed(list(frames), numbers, runs), len(found), len(frames))
 
 

@@ -66,7 +66,7 @@ class Live:
         self.work = Steps(rest)
         self.model = control(options=list(runs), description=label)
         self.button = widgets.ToggleButton(description="Start", layout={"width": "120px"})
-        self.explore = Explore(self.picture, name=name, model=self.model, training=self.button)
+        self.explore = Explore(self.picture, name=name, told=True, model=self.model, training=self.button)
         self.model.observe(lambda change: self._stop(), "value")
         self.button.observe(lambda change: self._start() if change["new"] else self._stop(), "value")
 

@@ -172,6 +172,7 @@ def sampling_explorer(model: NextToken, so_far: str = "", *, name: str = "sampli
     return Explore(
         picture,
         name=name,
+        told=True,
         recorded={"so_far": lambda: continued(model, so_far)},
         so_far=widgets.Text(so_far, description="Written so far", continuous_update=False, style=STYLE),
         temperature=slider(1.0, min=0.1, max=3.0, step=0.1, description="Temperature", style=STYLE),

@@ -1,5 +1,7 @@
 """Words that fuse, real tokens and directions: the numbers and the pictures, without a kernel."""
 
+import re
+
 import pytest
 import torch
 
@@ -8,7 +10,13 @@ from tx_helpers.lessons.tokens_and_embeddings import directions
 from tx_helpers.lessons.tokens_and_embeddings.directions import directions_explorer, measure, nearest_word
 from tx_helpers.lessons.tokens_and_embeddings.fusing import fusing_explorer, join, stages
 from tx_helpers.lessons.tokens_and_embeddings.gpt2 import Gpt2Tokenizer
-from tx_helpers.lessons.tokens_and_embeddings.real_tokens import chat_picture, chat_tokens, digit_cuts, digit_map
+from tx_helpers.lessons.tokens_and_embeddings.real_tokens import (
+    chat_picture,
+    chat_tokens,
+    digit_cuts,
+    digit_map,
+    price_picture,
+)
 from tx_helpers.text.subwords import BytePairTokenizer
 from tx_helpers.text.world_vocabulary import world_tokenizer
 
@@ -73,6 +81,13 @@ def test_a_chat_has_marks_that_no_text_makes():
 TABLE = torch.tensor([[1.0, 0, 0.1], [1, 1, 0], [0, 0, 1], [0, 1, 1], [-1, 0, 0], [-1, 1, 0], [0.4, 0.4, -1]])
 IDS = {word: i for i, word in enumerate(("a", "A", "b", "B", "c", "C", "x"))}
 PAIRS = [("a", "A"), ("b", "B"), ("c", "C")]
+
+
+def test_the_price_of_a_text_is_told_for_a_word_or_where_there_are_no_spaces_for_a_character():
+    picture = price_picture(REAL, {"two": "Once a", "none": "狐狐"})
+    assert picture.alt == "Tokens: two 2, 1.0 a word; none 4, 2.0 a character."
+    lengths = [float(wide) for wide in re.findall(r'<rect [^>]*width="([0-9.]+)" height="20"', picture.svg)]
+    assert lengths == [210, 420]
 
 
 def test_questions_are_answered_by_each_rule():

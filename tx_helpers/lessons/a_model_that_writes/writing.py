@@ -192,6 +192,7 @@ class Writing:
         self.explore = Explore(
             self.picture,
             name="writing",
+            told=True,
             writer=self.writer,
             beginning=self.beginning,
             **self.knobs,

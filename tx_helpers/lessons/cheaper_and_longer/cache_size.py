@@ -210,6 +210,7 @@ def cache_size_explorer(model: str = "Llama 3 8B") -> Explore:
     return Explore(
         lambda model, **others: picture(name=model, **others),
         name="cache-size",
+        told=True,
         recorded={"model": list(PUBLISHED), "texts": [1, *TEXTS[1::2]], "weights": [2.0, 0.5], "cache": [2.0, 0.5]}
         | dict.fromkeys(own),
         model=name,

@@ -139,6 +139,7 @@ def effective_context_explorer(table: Mapping[str, Any] | None = None) -> Explor
     return Explore(
         lambda task, advertised, tuned, share: draw(table, task, advertised, tuned, share),
         name="effective-context",
+        told=True,
         task=widgets.Dropdown(options=list(table["tasks"]), description="Task", style=STYLE),
         advertised=widgets.SelectionSlider(
             options=lengths, value=table["lengths"][-1], description="Advertised", style=STYLE

@@ -246,6 +246,7 @@ def probe_explorer(models: Mapping[str, Callable], data: PairData, *, number: in
     return Explore(
         picture,
         name="probe",
+        told=True,
         model=widgets.Dropdown(options=list(models), value=first, description="Model"),
         change=CHANGES,
         which=widgets.IntSlider(value=min(4, most), min=1, max=most, description="Which one"),

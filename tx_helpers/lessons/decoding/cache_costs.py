@@ -133,6 +133,7 @@ def cache_explorer(configs: Mapping[str, TransformerConfig]) -> Explore:
     return Explore(
         picture,
         name="cache",
+        told=True,
         model=widgets.Dropdown(options=list(configs), description="Model", style=STYLE),
         tokens_so_far=tokens,
         rows=widgets.IntSlider(1, min=1, max=256, description="Rows", style=STYLE),

@@ -151,6 +151,7 @@ def few_labels_explorer(table: Mapping[str, Any] | None = None) -> Explore:
     return Explore(
         lambda labels, target, seeds: draw(table, labels, target, seeds),
         name="few-labels",
+        told=True,
         labels=widgets.Dropdown(options=[(f"{n:,}", n) for n in tried], description="Labelled texts", style=STYLE),
         target=widgets.FloatSlider(
             0.8, min=0.4, max=1.0, step=0.05, readout_format=".0%", description="Needed", style=STYLE

@@ -228,6 +228,7 @@ def objectives_explorer(text: str = EXAMPLES[0]) -> Explore:
     return Explore(
         draw,
         name="objectives",
+        told=True,
         recorded=RECORDED | {"text": list(dict.fromkeys([text, *EXAMPLES]))},
         text=widgets.Text(text, description="Text", style=STYLE, layout={"width": "640px"}),
         objective=widgets.Dropdown(options=list(NAMES.items()), description="Objective", style=STYLE),

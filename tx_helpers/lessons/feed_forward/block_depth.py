@@ -143,6 +143,7 @@ def depth_explorer() -> Explore:
     explore = Explore(
         picture,
         name="block-depth",
+        told=True,
         depth=widgets.Dropdown(options=[(f"{depth} blocks", depth) for depth in DEPTHS], value=24, description="Depth"),
         norm=widgets.Dropdown(options=["pre-norm", "post-norm", "no norm"], description="Norm"),
         residual=widgets.Checkbox(value=True, description="Residual connections", indent=False),

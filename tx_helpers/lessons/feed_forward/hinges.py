@@ -126,6 +126,7 @@ def hinge_explorer() -> Explore:
     return Explore(
         lambda function, target, p1, v1, p2, v2, p3, v3: draw(function, (p1, p2, p3), (v1, v2, v3), target),
         name="hinges",
+        told=True,
         computed=(script, for_the_page()),
         function=widgets.Dropdown(options=list(FUNCTIONS), description="Function f"),
         target=widgets.Dropdown(options=list(TARGETS), description="Target"),

@@ -90,6 +90,23 @@ reading.add_mistakes(
             "You took the tanh of the word's part and added h U outside it. The tanh goes around the sum of all three.",
             lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + b) + h @ U),
         ),
+        "bias_outside": (
+            "You added b outside the tanh, so your state can leave −1 … 1. The tanh goes around all three parts.",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ U) + b),
+        ),
+        "tanh_of_the_product_alone": (
+            "You took the tanh of x[t] @ W and added h U and b outside it. Add up the three parts first, then bend.",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W) + h @ U + b),
+        ),
+        "added_to_the_old_state": (
+            "You added the tanh to the old state. The new state replaces the old one: h = torch.tanh(…).",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: h + torch.tanh(word @ W + h @ U + b)),
+        ),
+        "last_state_alone": (
+            "You return the state after the last word alone, (D,). Keep the state after each word: append it to a "
+            "list in the loop, and stack the list at the end.",
+            lambda x, W, U, b: read_words(x, W, U, b)[-1],
+        ),
         "from_the_end": (
             "You read the sentence from its end: your first state has seen only the last word.",
             lambda x, W, U, b: read_words(x.flip(0), W, U, b),

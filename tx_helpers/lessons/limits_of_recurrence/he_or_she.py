@@ -111,6 +111,7 @@ def draw_read(found: Read, sentence: Sequence[str], word: int) -> Svg:
         xlim=(1, 1.52 * len(sentence)),
         ylim=(0, 1),
         xticks=list(range(1, len(sentence) + 1, 1 + len(sentence) // 12)),
+        dots=word == 1,  # a line of one point would not be seen
     )
     parts.append(f'<g transform="translate(12 {top})">{chart.body}</g>')
     return card(SIZE, top + 222, parts, describe_read(found, sentence, word))

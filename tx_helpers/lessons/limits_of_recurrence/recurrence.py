@@ -121,4 +121,4 @@ def describe_gradient(radius: float, end: float) -> str:
 def gradient_explorer() -> Explore:
     """The spectral radius of the recurrent matrix, and the length of the gradient over 50 steps."""
     radius = widgets.FloatSlider(value=0.8, min=0.4, max=1.6, step=0.05, description="Spectral radius")
-    return Explore(draw_gradient, name="spectral-radius", radius=radius)
+    return Explore(draw_gradient, name="spectral-radius", told=True, radius=radius)

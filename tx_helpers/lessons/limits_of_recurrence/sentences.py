@@ -42,7 +42,7 @@ def short(token: str, most: int = 40) -> str:
 def explore_sentence(draw: Callable[[str, int], Svg], name: str, examples: Sequence[str]) -> Explore:
     """draw(text, word): a sentence that can be typed, at first `examples[0]`, and the word read last; Play reads on."""
     first = examples[0]
-    text = widgets.Text(first, description="Sentence", continuous_update=False, layout={"width": "640px"})
+    text = widgets.Text(first, description="Sentence", continuous_update=False, layout={"width": "100%"})
     word = widgets.IntSlider(value=1, min=1, max=len(first.split()), description="Word")
 
     def fit(change: dict) -> None:

@@ -79,6 +79,16 @@ padding.add_mistakes(
             "nothing. Return booleans, as a comparison does.",
             lambda lengths, S: padding_keys(lengths, S).float(),
         ),
+        "padding_without_two_axes": (
+            "Your entries are right, but your mask is (B, S). Beside scores (B, H, T, S) its rows would count as "
+            "queries. Add the axes of heads and queries: mask[:, None, None, :].",
+            lambda lengths, S: padding_keys(lengths, S)[:, 0, 0],
+        ),
+        "padding_without_one_axis": (
+            "Your entries are right, but your mask is (B, 1, S). Beside scores (B, H, T, S) its sentences would count "
+            "as heads. An axis is missing: mask[:, None, None, :].",
+            lambda lengths, S: padding_keys(lengths, S)[:, 0],
+        ),
     }
 )
 

@@ -76,6 +76,11 @@ documents_apart.add_mistakes(
             "use ==.",
             lambda documents: (documents[None, :] <= documents[:, None]) & _parts(documents)[1],
         ),
+        "texts_up_to_mine_and_ahead": (
+            "You compared the numbers of the texts with ≤, and nothing else: a word sees all texts before its own, and "
+            "its own text ahead of it. Use ==, and let the causal mask hide what comes later.",
+            lambda documents: documents[None, :] <= documents[:, None],
+        ),
     }
 )
 

@@ -340,4 +340,4 @@ def _run(places: list[int]) -> str:
 def leak_explorer() -> Explore:
     """Choose a masking, right or wrong, and the depth: which later inputs does an output depend on?"""
     names = {f"right: {name}": name for name in RIGHT} | {f"wrong: {name}": name for name in WRONG}
-    return Explore(lambda mask, blocks: draw(mask, blocks), name="leak", mask=names, blocks=(1, DEEPEST))
+    return Explore(lambda mask, blocks: draw(mask, blocks), name="leak", told=True, mask=names, blocks=(1, DEEPEST))

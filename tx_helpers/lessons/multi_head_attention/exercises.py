@@ -66,6 +66,19 @@ split.add_mistakes(
             "You viewed x as (H, B, T, K) and then swapped the first two axes: a head has pieces of other sentences.",
             lambda x, H: x.reshape(H, *x.shape[:2], -1).transpose(0, 1),
         ),
+        "never_transposed": (
+            "You cut each row into heads, (B, T, H, K), and stopped there. The heads should stand before the "
+            "positions: transpose(1, 2).",
+            lambda x, H: x.reshape(*x.shape[:2], H, -1),
+        ),
+        "heads_in_front": (
+            "You moved the heads in front of the batch, (H, B, T, K). The batch stays first: (B, H, T, K).",
+            lambda x, H: split_heads(x, H).transpose(0, 1),
+        ),
+        "features_before_positions": (
+            "You swapped positions and features, transpose(1, 3). After the cut the heads are axis 2: swap 1 and 2.",
+            lambda x, H: split_heads(x, H).transpose(1, 2).transpose(1, 3),
+        ),
     }
 )
 
@@ -133,6 +146,18 @@ merge.add_mistakes(
             "You averaged the heads and repeated the mean. Heads are not averaged: they stand side by side, and W_O "
             "mixes them.",
             lambda z: z.mean(dim=0).repeat(1, 1, len(z)),
+        ),
+        "heads_added_up": (
+            "You added the heads up, so W_O cannot tell them apart any more. They stand side by side: (B, T, H·K).",
+            lambda z: z.sum(dim=0),
+        ),
+        "one_mean_of_all": (
+            "You took the mean over the heads, (B, T, K). A join loses nothing: all H·K numbers stay, side by side.",
+            lambda z: z.mean(dim=0),
+        ),
+        "one_below_the_other": (
+            "You joined along the positions: a sentence now has H·T rows. Join along the last axis, the features.",
+            lambda z: z.transpose(0, 1).flatten(1, 2),
         ),
     }
 )

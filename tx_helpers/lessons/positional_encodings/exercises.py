@@ -174,6 +174,18 @@ entry.add_mistakes(
             "You took the last rows of P. The first word has position 0, however long P is.",
             lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[-ids.shape[1] :],
         ),
+        "rows_from_one": (
+            "You began with row 1 of P. Positions are counted from 0: the first word gets P[0].",
+            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[1 : ids.shape[1] + 1],
+        ),
+        "scaled_by_width": (
+            "You multiplied by D. The factor is its root, √D.",
+            lambda ids, E, P: E[ids] * E.shape[1] + P[: ids.shape[1]],
+        ),
+        "root_of_vocabulary": (
+            "You took the root of the first size of E. That is V, the number of words; D is the second, E.shape[1].",
+            lambda ids, E, P: E[ids] * E.shape[0] ** 0.5 + P[: ids.shape[1]],
+        ),
         "positions_by_id": (
             "You looked the positions up by the words' ids: P[ids] depends on what a word is, not on where it stands.",
             lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[ids],

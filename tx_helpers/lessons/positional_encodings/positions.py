@@ -150,6 +150,7 @@ def heatmap_explorer() -> Explore:
     return Explore(
         lambda width, length, base: draw_table(position_table(width, length, base)),
         name="positions-heatmap",
+        told=True,
         width=widgets.IntSlider(64, 4, 128, 4, description="Width D"),
         length=widgets.IntSlider(64, 8, 200, 8, description="Length T"),
         base=widgets.Dropdown(options=[(f"{b:,}", b) for b in BASES], value=10_000, description="Base"),
@@ -161,6 +162,7 @@ def two_positions_explorer() -> Explore:
     return Explore(
         lambda m, n, width: draw_comparison(m, n, compare_positions(m, n, width)),
         name="two-positions",
+        told=True,
         m=widgets.IntSlider(10, 0, FARTHEST, description="Position m"),
         n=widgets.IntSlider(15, 0, FARTHEST, description="Position n"),
         width=widgets.Dropdown(options=[("64", 64), ("128", 128), ("512", 512)], value=64, description="Width D"),

@@ -124,6 +124,7 @@ def bias_explorer() -> Explore:
     return Explore(
         draw,
         name="bias-by-distance",
+        told=True,
         head=widgets.IntSlider(1, 1, HEADS, description="Head h"),
         length=widgets.IntSlider(64, 16, 256, 16, description="Keys"),
     )

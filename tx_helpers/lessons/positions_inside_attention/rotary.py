@@ -210,6 +210,7 @@ def rotary_explorer() -> Explore:
     return Explore(
         draw,
         name="rotary-angle",
+        told=True,
         query=widgets.IntSlider(5, 0, 40, description="Query position m"),
         key=widgets.IntSlider(2, 0, 40, description="Key position n"),
         both=widgets.IntSlider(0, 0, 40, description="Move both by"),

@@ -204,6 +204,7 @@ def pipeline_explorer() -> Explore:
     return Explore(
         lambda schedule, **others: draw(schedule, **others),
         name="pipeline",
+        told=True,
         recorded={"backward": [1, 2]},
         schedule=widgets.Dropdown(options=list(CHUNKS), description="Schedule", style=STYLE),
         ranks=widgets.SelectionSlider(options=RANKS, value=4, description="Ranks", style=STYLE),

@@ -240,6 +240,7 @@ def planner_explorer(model: str = "GPT-3 175B", chip: str = "A100 80GB") -> Expl
     return Explore(
         picture,
         name="planner",
+        told=True,
         recorded=RECORDED,
         model=name,
         **own,

@@ -203,6 +203,7 @@ def sharding_explorer() -> Explore:
     return Explore(
         lambda step, **others: picture(step_=step, **others),
         name="sharding",
+        told=True,
         recorded={"step": list(range(1, 1 + max(len(steps_of(way, 4, 64)) for way in WAYS)))},
         way=widgets.Dropdown(options=list(WAYS), description="Way", style=STYLE),
         step=step,

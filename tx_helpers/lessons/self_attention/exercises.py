@@ -61,6 +61,18 @@ mixing.add_mistakes(
             "You left the word itself out. It belongs to the mixture: it is one of the words of the sentence.",
             lambda x: (x @ x.T).fill_diagonal_(-torch.inf).softmax(-1) @ x,
         ),
+        "by_cosine": (
+            "You compared directions alone, by the cosine. Here the lengths count, too: plain dot products, x @ x.T.",
+            lambda x: torch.cosine_similarity(x[:, None], x, dim=-1).softmax(-1) @ x,
+        ),
+        "added_to_itself": (
+            "You added the mixture to the word's own vector. That comes later in the course; here return the mixture.",
+            lambda x: x + (x @ x.T).softmax(-1) @ x,
+        ),
+        "divided_by_the_sum": (
+            "You divided the scores by their sum. A score can be negative, and then so is its weight: take a softmax.",
+            lambda x: x @ x.T / (x @ x.T).sum(-1, keepdim=True) @ x,
+        ),
     }
 )
 
@@ -111,6 +123,18 @@ four_lines.add_mistakes(
         "without_the_root_sign": (
             "You divided by d_k in place of its square root: the weights come out too even.",
             lambda q, k, v: _attend(q, k, v, factor=1 / q.shape[-1]),
+        ),
+        "times_the_root": (
+            "You multiplied by √d_k in place of dividing: the scores grow, and one key gets nearly all the weight.",
+            lambda q, k, v: _attend(q, k, v, factor=q.shape[-1] ** 0.5),
+        ),
+        "root_of_values": (
+            "You divided by the root of d_v, the width of a value. Scores come from queries and keys: divide by √d_k.",
+            lambda q, k, v: _attend(q, k, v, factor=v.shape[-1] ** -0.5),
+        ),
+        "root_of_the_queries": (
+            "You divided by the root of T, the number of queries. The scale is √d_k, the last size of q.",
+            lambda q, k, v: _attend(q, k, v, factor=q.shape[-2] ** -0.5),
         ),
         "softmax_down_the_queries": (
             "Your softmax runs over the queries, the axis before the last. Each query's row must sum to 1.",

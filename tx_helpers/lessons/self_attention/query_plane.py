@@ -109,4 +109,4 @@ def query_explorer(
     temperature = widgets.FloatSlider(1.0, min=0.2, max=4, step=0.1, description="Temperature")
     plane.follows = widgets.jsdlink((temperature, "value"), (plane, "temperature"))  # in the browser
     computed = script(Path(__file__).with_name("query_page.js")), {"names": list(map(repr, names)), "keys": keys}
-    return Explore(picture, name="query-plane", computed=computed, query=plane, temperature=temperature)
+    return Explore(picture, name="query-plane", told=True, computed=computed, query=plane, temperature=temperature)

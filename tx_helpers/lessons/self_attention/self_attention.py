@@ -191,7 +191,7 @@ def words_explorer(table: Mapping[str, Point], sentence: str, *, axes: tuple[str
     pairs = [(one, other) for one in others for other in others if one != other]
     sentences = [" ".join(words) for one, other in pairs for words in ((followed, one, other), (one, followed, other))]
     recorded = {"sentence": [sentence, *sentences]}
-    return Explore(picture, "context", recorded=recorded, sentence=text, temperature=_temperature())
+    return Explore(picture, "context", told=True, recorded=recorded, sentence=text, temperature=_temperature())
 
 
 def sentence_explorer(translator: Translator, text: str) -> Explore:
@@ -224,6 +224,7 @@ def sentence_explorer(translator: Translator, text: str) -> Explore:
     return Explore(
         picture,
         "own-sentence",
+        told=True,
         recorded={"sentence": [text, *map(str, NUMBERS[::2])]},
         sentence=widgets.Text(text, description="Number", continuous_update=False),
         block=widgets.Dropdown(options=[(str(n + 1), n) for n in blocks], description="Block"),

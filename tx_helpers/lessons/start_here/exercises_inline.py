@@ -78,5 +78,19 @@ choice.add_mistakes(
             "You took the logit with the largest absolute value. A large negative logit belongs to an unlikely word.",
             lambda logits: logits[0, -1].abs().argmax().item(),
         ),
+        "every_row": (
+            "You have the likeliest word of every row, (1, T). Only the last row belongs to the next word: take it "
+            "first, logits[0, -1].",
+            lambda logits: logits.argmax(-1),
+        ),
+        "every_row_of_the_sentence": (
+            "You took the sentence, but still all its rows: you have one id for each of the T words. Take the last "
+            "row, too: logits[0, -1].",
+            lambda logits: logits[0].argmax(-1),
+        ),
+        "value_and_place": (
+            "max(-1) gives two things, the largest logit and its place. The id is the place alone: argmax().",
+            lambda logits: logits[0, -1].max(-1),
+        ),
     }
 )

@@ -98,12 +98,13 @@ def draw(
     }
     parts = [words(14, 26, f"{relation}: arrows in the plane", size=14, font_weight="bold")]
     chosen = pairs[arrow_of]
-    heights = _apart(places)
-    for name, (x, y) in places.items():
-        parts.append(shape("circle", cx=x, cy=y, r=3.5, fill=PINK.full if name in chosen else INK))
+    for name, (left, height) in _labels(places).items():
+        x, y = places[name]
         style = dict(font_weight="bold", fill=PINK.shade) if name in chosen else {}
         side = dict(anchor="end") if x < MIDDLE / 2 else {}
-        parts.append(words(x + (-7 if side else 7), heights[name] + 4, name, size=12.5, **side, **style))
+        parts.append(line(left, height, x, y, MUTED, stroke_width=0.7, stroke_dasharray="1 3"))
+        parts.append(words(left + (-4 if side else 4), height + 4, name, size=12.5, **side, **style))
+        parts.append(shape("circle", cx=x, cy=y, r=3.5, fill=PINK.full if name in chosen else INK))
     for number, (a, b) in enumerate(pairs):
         parts.append(arrow(*places[a], *places[b], PINK.full if number == arrow_of else MUTED, gap=6))
     parts.append(line(MIDDLE, 14, MIDDLE, HEIGHT - 14, EDGE))
@@ -111,15 +112,16 @@ def draw(
     return card(WIDTH, HEIGHT, parts, describe(unit, tokens, relation, pairs, measured, arrow_of))
 
 
-def _apart(places: Mapping[str, tuple[float, float]]) -> dict[str, float]:
-    """The height of each point's label: its own, or lower where it would cover the label above it on its side."""
-    heights: dict[str, float] = {}
+def _labels(places: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Where each point's label begins: outside of all arrows, at its point's height or below the label above it."""
+    found: dict[str, tuple[float, float]] = {}
     for left in (True, False):
-        lowest = 40.0
-        for name, (x, y) in sorted(places.items(), key=lambda item: item[1][1]):
-            if (x < MIDDLE / 2) is left:
-                heights[name] = lowest = max(y, lowest + 13)
-    return heights
+        side = {name: place for name, place in places.items() if (place[0] < MIDDLE / 2) is left}
+        lowest, outside = 40.0, (min if left else max)([x for x, _ in side.values()], default=0) + (-12 if left else 12)
+        for name, (_, y) in sorted(side.items(), key=lambda item: item[1][1]):
+            lowest = max(y, lowest + 14)
+            found[name] = outside, lowest
+    return found
 
 
 def _answers(unit: Tensor, tokens: Sequence[str], ids: Mapping[str, int], pairs: Sequence[Pair], arrow_of: int):
@@ -195,4 +197,4 @@ def directions_explorer(
         return draw(table, tokens, relation, relations[relation], measured[relation], arrow_of - 1)
 
     slider = widgets.IntSlider(value=1, min=1, max=fewest, description="Arrow of pair")
-    return Explore(picture, name="directions", relation=list(relations), arrow_of=slider)
+    return Explore(picture, name="directions", told=True, relation=list(relations), arrow_of=slider)

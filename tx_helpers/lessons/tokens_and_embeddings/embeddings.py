@@ -178,6 +178,7 @@ def embedding_explorer(
     return Explore(
         _maps(history, groups, ids),
         name="embeddings",
+        told=True,
         step=slider,
         play=play_button(slider, pause=0.25),
         word=[word for members in groups.values() for word in members],

@@ -93,6 +93,28 @@ counting.add_mistakes(
             "You also counted pairs across two words. No token may hold the end of one word and the start of the next.",
             lambda spelled: count_pairs(spelled) + Counter((a[-1], b[0]) for a, b in itertools.pairwise(spelled)),
         ),
+        "across_words_by_the_second": (
+            "You carried the last piece of a word over to the next word. Begin anew with each word: a pair lies within "
+            "one word.",
+            lambda spelled: (
+                count_pairs(spelled) + Counter({(a[-1], b[0]): spelled[b] for a, b in itertools.pairwise(spelled)})
+            ),
+        ),
+        "text_in_one_row": (
+            "You wrote all words in a row and counted its neighbours, so the end of a word and the start of the next "
+            "are a pair. Count inside each word.",
+            lambda spelled: Counter(
+                itertools.pairwise([piece for word, times in spelled.items() for _ in range(times) for piece in word])
+            ),
+        ),
+        "each_pair_once": (
+            "Every pair has the count 1: you only noted that it occurs. Add `times` for each place where it stands.",
+            lambda spelled: dict.fromkeys(count_pairs(spelled), 1),
+        ),
+        "over_the_end": (
+            "Your window word[i : i + 2] runs over the end: the last one holds a single piece. Stop at len(word) − 1.",
+            lambda spelled: _counted(spelled, lambda word: [word[i : i + 2] for i in range(len(word))]),
+        ),
     }
 )
 
@@ -735,6 +757,15 @@ def first_column_dropped(E, k):
     return (unit @ unit.T).argsort(descending=True, stable=True)[:, 1 : k + 1]
 
 
+@near.mistake(
+    "You took k + 1 words and dropped the first, not the word itself. That is wrong where two words have the same "
+    "direction: both have the cosine 1, and either may come first. Put −∞ where a word meets itself."
+)
+def first_of_more_dropped(E, k):
+    unit = E / E.norm(dim=-1, keepdim=True)
+    return (unit @ unit.T).topk(k + 1).indices[:, 1:]
+
+
 near.add_mistakes(
     {
         "first_neighbour_dropped": (
@@ -748,6 +779,11 @@ near.add_mistakes(
         "by_distance": (
             "You took the nearest by distance: a longer vector in the same direction is far away by that measure.",
             lambda E, k: _ranked(-(E[:, None] - E).norm(dim=-1), k),
+        ),
+        "zero_for_itself": (
+            "You put 0 where a word meets itself. A cosine can be below 0, and then the word is still in its own list: "
+            "put −∞.",
+            lambda E, k: torch.cosine_similarity(E[:, None], E, dim=-1).fill_diagonal_(0).topk(k).indices,
         ),
     }
 )

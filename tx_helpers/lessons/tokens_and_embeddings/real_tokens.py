@@ -1,13 +1,13 @@
 """Pictures of a real vocabulary: how it cuts all four-digit numbers, and what a chat is made of."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from tx_helpers.lessons.tokens_and_embeddings.tokens import sign, token_boxes
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import EDGE, GREY, INK, MUTED, PAPER, PINK, card, shape, words
+from tx_helpers.show.shapes import EDGE, GREY, INK, MUTED, PAPER, PINK, bar, card, shape, words
 from tx_helpers.text.subwords import BytePairTokenizer
 
 WIDTH, LEFT, TOP = 780, 62, 62  # pixels: of a picture; where the map of numbers begins
@@ -60,6 +60,17 @@ def chat_tokens(tokenizer: BytePairTokenizer, turns: Sequence[tuple[str, str]]) 
     return found
 
 
+def prices_of(tokenizer: BytePairTokenizer, texts: Mapping[str, str]) -> dict[str, tuple[int, str]]:
+    """Of each text its number of tokens, and how many for a word; for a character where there are no spaces."""
+    check_types("prices_of", Mapping, texts=texts)
+    prices = {}
+    for name, text in texts.items():
+        tokens, spaced = len(tokenizer.encode(text)), len(text.split())
+        rate = f"{tokens / spaced:.1f} a word" if spaced > 1 else f"{tokens / len(text):.1f} a character"
+        prices[name] = tokens, rate
+    return prices
+
+
 # --- draw -------------------------------------------------------------------------------------------------------------
 def digit_map(tokenizer: BytePairTokenizer) -> Svg:
     """All numbers from 1000 to 9999: a row for two digits, a column for two, a colour for the cut."""
@@ -100,6 +111,20 @@ def chat_picture(tokenizer: BytePairTokenizer, turns: Sequence[tuple[str, str]])
     return card(WIDTH, bottom + 8, boxes, describe_chat(tokens))
 
 
+def price_picture(tokenizer: BytePairTokenizer, texts: Mapping[str, str]) -> Svg:
+    """How many tokens each text takes: a bar for each, and how many that is for a word (or for a character)."""
+    prices = prices_of(tokenizer, texts)
+    most = max(tokens for tokens, _ in prices.values())
+    parts = [words(14, 26, "Tokens of the same sentence, and of a program", size=14, font_weight="bold")]
+    for row, (name, (tokens, rate)) in enumerate(prices.items()):
+        y, length = 44 + 28 * row, 420 * tokens / most
+        parts.append(words(90, y + 15, name, anchor="end"))
+        parts.append(bar(100, y, length, 20, GREY.full))
+        parts.append(words(108 + length, y + 15, f"{tokens}", font_weight="bold"))
+        parts.append(words(144 + length, y + 15, rate, fill=MUTED, size=13))
+    return card(WIDTH, 54 + 28 * len(prices), parts, describe_prices(prices))
+
+
 # --- describe ---------------------------------------------------------------------------------------------------------
 def describe_digits(cuts: dict[int, tuple[int, ...]]) -> str:
     """How many numbers are cut in which way, and which ones are single tokens."""
@@ -107,6 +132,11 @@ def describe_digits(cuts: dict[int, tuple[int, ...]]) -> str:
     shares = ", ".join(f"{name} {counts[how]:,}" for how, (name, _) in HOW.items())
     years = sum(cuts[year] == (4,) for year in range(1900, 2021))
     return f"The {len(cuts):,} numbers from 1000 to 9999: {shares}. Of the years 1900 to 2020, {years} are one token."
+
+
+def describe_prices(prices: Mapping[str, tuple[int, str]]) -> str:
+    """The tokens of each text and their rate."""
+    return "Tokens: " + "; ".join(f"{name} {tokens}, {rate}" for name, (tokens, rate) in prices.items()) + "."
 
 
 def describe_chat(tokens: Sequence[tuple[str, int, bool]]) -> str:

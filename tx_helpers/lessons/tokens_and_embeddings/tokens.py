@@ -219,4 +219,6 @@ def merges_explorer(tokenizer: BytePairTokenizer, text: str) -> Explore:
 
     options = [(f"{stop:,}", stop) for stop in stops(len(tokenizer.merges))]
     slider = widgets.SelectionSlider(options=options, value=0, description="Merges")
-    return Explore(picture, name="merges", recorded={"text": [text, *TEXTS[2:5]]}, text=_line(text), merges=slider)
+    return Explore(
+        picture, name="merges", told=True, recorded={"text": [text, *TEXTS[2:5]]}, text=_line(text), merges=slider
+    )

@@ -75,6 +75,7 @@ def schedule_explorer(steps: int = 500) -> Explore:
     return Explore(
         lambda kind, warmup, peak: draw(rates(kind, warmup=warmup, peak=peak, steps=steps)),
         name="schedule",
+        told=True,
         kind=widgets.Dropdown(options=KINDS, description="Schedule"),
         warmup=widgets.IntSlider(value=min(50, steps // 2), min=0, max=steps // 2, step=25, description="Warm-up"),
         peak=widgets.Dropdown(options=PEAKS, value=0.005, description="Peak"),

@@ -180,6 +180,7 @@ def router_explorer(models: Mapping[str, nn.Module], text: str = EXAMPLES[0]) ->
     return Explore(
         picture,
         name="router",
+        told=True,
         recorded={"text": list(dict.fromkeys([text, *EXAMPLES]))},
         text=widgets.Text(text, description="Text", style=STYLE, layout={"width": "640px"}),
         model=widgets.Dropdown(options=list(models), description="Model", style=STYLE),

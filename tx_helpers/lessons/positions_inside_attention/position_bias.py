@@ -124,6 +124,6 @@ def bias_explorer() -> Explore:
     return Explore(
         draw,
         name="bias-by-distance",
-        head=widgets.IntSlider(1, 1, HEADS, description="Head h"),
+        head=widgets.IntSlider(2, 1, HEADS, description="Head h"),
         length=widgets.IntSlider(64, 16, 256, 16, description="Keys"),
     )

@@ -149,7 +149,8 @@ def hands_explorer(ahead: int, *, query: int = 9, key: int = 2) -> Explore:
     check_numbers("hands_explorer", least=0, most=LAST, whole=True, query=query, key=key)
     check_numbers("hands_explorer", least=0, most=AHEAD, whole=True, ahead=ahead)
     waves = wavelengths(WIDTH).tolist()
-    hands = ClockHands(value=[query, key], description="Clocks", ahead=ahead, waves=waves)
+    room = widgets.Layout(width="792px")  # a row of its own, as wide as the curve
+    hands = ClockHands(value=[query, key], description="Clocks", ahead=ahead, waves=waves, layout=room)
     controls = {
         "both": widgets.IntSlider(0, 0, LAST, description="Move both by"),
         "ahead": widgets.IntSlider(ahead, 0, AHEAD, description="Key ahead by a"),

@@ -48,7 +48,7 @@ UNNAMED_SEEDS = {
         "train_writer(corpus, new_model": "train_writer(corpus, seed={seed}, new_model",
     },
     "positions_inside_attention": {
-        "TextBatches(ids, length, batch_size=12)": "TextBatches(ids, length, batch_size=12, seed={seed})",
+        "tune(model)": "tune(model, seed={seed} + 1)",
         "manual_seed(step)": "manual_seed(step + {seed} * 10**6)",
     },
     "families": {

@@ -20,6 +20,7 @@ from tx_helpers.lessons.limits_of_recurrence import he_or_she, recurrence, signa
 from tx_helpers.lessons.limits_of_recurrence.recurrent import Recaller
 from tx_helpers.lessons.masking import leaks, masks
 from tx_helpers.lessons.multi_head_attention import head_removal
+from tx_helpers.lessons.positions_inside_attention import hands
 from tx_helpers.lessons.scaling_up import law_runs, pipeline_schedule, scaling_law, sharded_count, sharded_ways
 from tx_helpers.lessons.scaling_up import planner_explorer as planner
 from tx_helpers.lessons.self_attention import attention_stepper, query_plane, self_attention
@@ -122,6 +123,7 @@ PLAIN = {
         partial(probes.probe_explorer, data=word_pairs(PAIRS)),
         dict(models={"right": toy(EncoderDecoder)}, number=21, first="right"),
     ),
+    "clock hands": (hands.hands_explorer, dict(ahead=3)),
     "query plane": (query_plane.query_explorer, dict(words=PLANE)),
     "backward norms": (recurrence.backward_norms, dict(radius=0.9, steps=3, width=4)),
     "arrivals": (signal_race.arrivals, dict(distance=8, kernel=3)),

@@ -3,15 +3,15 @@
 from explorer_cases import Move
 
 MOVES = {
-    "rotary-angle": (
-        Move("Query position m", r"cosine of that, 0\.730\. .* m − n = 4", keys=("ArrowRight",)),
-        Move("Key position n", r"cosine of that, 0\.920\. .* m − n = 3", keys=("ArrowRight",)),
-        Move("Move both by", r"^Query at 7 turned by 140°, key at 4 .* 0\.920\. .* m − n = 3", keys=("ArrowRight",)),
-        Move("Angle per position", r"37° − 270° = −233°", mouse="drag"),
+    "clock-hands": (
+        Move("Query position m", r"^Query at 8, key at 2: m − n = 6, .* 5\.\d\d of 8", keys=("ArrowLeft",)),
+        Move("Key position n", r"^Query at 8, key at 7: m − n = 1, ", keys=("Shift+ArrowRight",)),
+        Move("Move both by", r"^Query at 38, key at 37: m − n = 1, ", mouse="drag"),
+        Move("Key ahead by a", r"m − n = 1, .* together 7\.\d\d of 8", keys=("ArrowLeft",)),
     ),
     "bias-by-distance": (
-        Move("Head h", r"^Head 2 of 4, 64 keys .* ALiBi adds −0\.06 .* nearest 44;", keys=("ArrowRight",)),
-        Move("Keys", r"^Head 2 of 4, \d{2,3} keys .* ALiBi .* nearest 4[78];", mouse="drag"),
+        Move("Head h", r"^Head 1 of 4, 64 keys .* ALiBi adds −0\.25 .* nearest 12;", keys=("ArrowLeft",)),
+        Move("Keys", r"^Head 1 of 4, \d{2,3} keys .* ALiBi .* nearest 12;", mouse="drag"),
     ),
     "stretched-clocks": (
         Move("Length of the text", r"used on 128, as trained: 5 of 8 .* 2\.0 times", keys=("ArrowRight",)),

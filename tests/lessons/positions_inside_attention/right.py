@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from answer_tables import named
+from tx_helpers.nn.positions import Rotary
 
 
 def turned_complex(x):
@@ -135,7 +136,77 @@ def reach_by_softmax(slope, share):
     return int((weights.cumsum(0) < share).sum()) + 1
 
 
+def some_turned_complex(x, positions, R, base):
+    pairs = torch.complex(x[:, : R // 2], x[:, R // 2 : R])
+    angles = torch.outer(positions.to(x.dtype), base ** (-2 * torch.arange(R // 2) / R))
+    turned = pairs * torch.polar(torch.ones_like(angles), angles)
+    return torch.cat([turned.real, turned.imag, x[:, R:]], dim=1)
+
+
+def some_turned_in_place(x, positions, R, base):
+    out = x.clone()
+    for t, p in enumerate(positions.tolist()):
+        for i in range(R // 2):
+            angle = p * base ** (-2 * i / R)
+            a, b = x[t, i].item(), x[t, i + R // 2].item()
+            out[t, i] = a * math.cos(angle) - b * math.sin(angle)
+            out[t, i + R // 2] = a * math.sin(angle) + b * math.cos(angle)
+    return out
+
+
+def some_turned_with_zero_rates(x, positions, R, base):
+    part, rest = x.split([R, x.shape[1] - R], dim=-1)
+    rates = (base ** (-torch.arange(0, R, 2) / R)).repeat(2)
+    angles = positions[:, None] * rates
+    partner = torch.cat([-part[:, R // 2 :], part[:, : R // 2]], dim=-1)
+    return torch.hstack([part * angles.cos() + partner * angles.sin(), rest])
+
+
+def some_turned_by_the_package(x, positions, R, base):
+    return Rotary(x.shape[1], base=base, d_rotary=R).at(positions)(x[None, None])[0, 0]
+
+
+def weights_row_by_row(q, k, cache, turn):
+    S, keys, rows = len(cache), cache, []
+    for t in range(len(q)):
+        at = torch.tensor([S + t])
+        keys = torch.cat([keys, turn(k[t : t + 1], at)])
+        row = torch.softmax(turn(q[t : t + 1], at) @ keys.T / math.sqrt(q.shape[1]), dim=-1)
+        rows.append(torch.nn.functional.pad(row, (0, len(q) - 1 - t)))
+    return torch.cat(rows), keys
+
+
+def weights_all_turned_at_once(q, k, cache, turn):
+    T, S = q.shape[0], cache.shape[0]
+    at = S + torch.arange(T)
+    both = turn(torch.cat([q, k]), torch.cat([at, at]))
+    keys = torch.vstack([cache, both[T:]])
+    scores = torch.einsum("tk,sk->ts", both[:T], keys) * q.shape[-1] ** -0.5
+    return torch.softmax(scores + torch.full((T, S + T), -torch.inf).triu(S + 1), dim=-1), keys
+
+
+def weights_by_positions(q, k, cache, turn):
+    keys = torch.cat((cache, turn(k, torch.arange(len(k)) + len(cache))), 0)
+    place = torch.arange(len(keys))
+    mine = place[len(cache) :]
+    scores = (turn(q, mine) / q.shape[1] ** 0.5) @ keys.t()
+    return scores.masked_fill(place > mine[:, None], float("-inf")).softmax(1), keys
+
+
+def weights_without_softmax(q, k, cache, turn):
+    keys = torch.cat([cache, turn(k, torch.arange(len(cache), len(cache) + len(k)))])
+    scores = turn(q, torch.arange(len(cache), len(keys))) @ keys.T / q.shape[1] ** 0.5
+    powers = (scores - scores.amax()).exp().tril(len(cache))
+    return powers / powers.sum(dim=-1, keepdim=True), keys
+
+
 RIGHT = {
+    "turn_some": named(
+        some_turned_complex, some_turned_in_place, some_turned_with_zero_rates, some_turned_by_the_package
+    ),
+    "cached_weights": named(
+        weights_row_by_row, weights_all_turned_at_once, weights_by_positions, weights_without_softmax
+    ),
     "rotate_queries": named(turned_complex, turned_by_matrices, turned_by_loops, turned_with_partner),
     "alibi_bias": named(bias_by_loops, bias_by_powers, bias_in_numpy, bias_by_einsum),
     "to_halves": named(halves_by_index, halves_by_heads, halves_by_sorting, halves_by_matrix),

@@ -67,6 +67,8 @@ def test_the_words():
 
 def test_the_explorer_answers_its_question():
     explorer = bias_explorer()
+    assert explorer.summary.startswith("Head 2 of 4")  # not the head that the question asks for
+    explorer.set(head=1)
     reaches = {}
     for length in (64, 256):
         explorer.set(length=length)

@@ -28,7 +28,23 @@ def starts_with_one_bucket_too_few_exact(b, m):
     return list(range(e)) + [math.ceil(e * (m / e) ** ((j - e) / (b - e))) for j in range(e, b)]
 
 
+def some_turned_relative_to_the_first(x, positions, R, base):
+    angles = (positions - positions[0])[:, None] * base ** (-torch.arange(0, R, 2) / R)
+    a, b = x[:, : R // 2], x[:, R // 2 : R]
+    turned = torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], dim=1)
+    return torch.cat([turned, x[:, R:]], dim=1)
+
+
+def weights_with_the_last_position_for_all(q, k, cache, turn):
+    T, S = len(q), len(cache)
+    keys = torch.cat([cache, turn(k, torch.arange(S, S + T))])
+    scores = turn(q, torch.full((T,), S + T - 1)) @ keys.T / q.shape[1] ** 0.5
+    return scores.masked_fill(torch.ones(T, S + T).triu(S + 1).bool(), -torch.inf).softmax(-1), keys
+
+
 UNLIKE = {
+    "turn_some": named(some_turned_relative_to_the_first),
+    "cached_weights": named(weights_with_the_last_position_for_all),
     "rotate_queries": named(rotated_at_the_rates_of_llama_3),
     "alibi_bias": named(bias_of_the_past_alone),
     "to_halves": named(halves_of_the_first_head),

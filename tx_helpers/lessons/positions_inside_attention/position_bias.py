@@ -125,6 +125,6 @@ def bias_explorer() -> Explore:
         draw,
         name="bias-by-distance",
         told=True,
-        head=widgets.IntSlider(1, 1, HEADS, description="Head h"),
+        head=widgets.IntSlider(2, 1, HEADS, description="Head h"),
         length=widgets.IntSlider(64, 16, 256, 16, description="Keys"),
     )

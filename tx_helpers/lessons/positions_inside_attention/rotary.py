@@ -1,6 +1,5 @@
-"""The explorers of rotary positions: one turning pair, and what becomes of all pairs on a longer text.
+"""The explorer of stretched rotary positions: what becomes of a head's clocks on a longer text.
 
-    rotary_explorer()
     stretched_explorer()
 
 Pair i of a head's features is turned by position · ω_i, with ω_i = base^(−2i/d_k).
@@ -11,21 +10,17 @@ from dataclasses import dataclass
 
 import ipywidgets as widgets
 import numpy as np
-import torch
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of
-from tx_helpers.nn.positions import Rotary, ntk_base, wavelengths
+from tx_helpers.nn.positions import ntk_base, wavelengths
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import (
     BLUE,
     EDGE,
     INK,
-    KEY,
     MUTED,
     ORANGE,
-    QUERY,
-    SCORE,
     WHITE,
     card,
     line,
@@ -34,31 +29,11 @@ from tx_helpers.show.shapes import (
     words,
 )
 
-QUERY_PAIR, KEY_PAIR = (1.0, 0.0), (0.8, 0.6)  # what `rotary-angle` turns: both of length 1
-AHEAD = math.degrees(math.atan2(KEY_PAIR[1], KEY_PAIR[0]))  # of the key before the query at position 0, in degrees
 WIDTH, TRAINED = 16, 64  # the head of `stretched-clocks`, and the positions it was trained on
 METHODS = {"nothing": "as trained", "interpolation": "position interpolation", "NTK": "NTK scaling"}
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Turn:
-    """One pair of features of a query and of a key, turned by their positions."""
-
-    query: np.ndarray  # (2,)
-    key: np.ndarray  # (2,)
-    score: float
-
-
-def turn_pair(query_position: int, key_position: int, degrees: float) -> Turn:
-    """QUERY_PAIR and KEY_PAIR turned by position · degrees, and their dot product; by the package's own `Rotary`."""
-    step = math.radians(degrees)  # Rotary of width 2 turns by 1 radian a position: so positions are counted in steps
-    places = torch.tensor([query_position, key_position], dtype=torch.float64) * step
-    pairs = torch.tensor([[[QUERY_PAIR, KEY_PAIR]]], dtype=torch.float64)
-    query, key = Rotary(2).at(places, torch.float64)(pairs)[0, 0].numpy()
-    return Turn(query, key, float(query @ key))
-
-
 @dataclass(frozen=True)
 class Clocks:
     """The pairs of a head as clocks: how far each turned in training, and how far it turns on a longer text."""
@@ -86,48 +61,6 @@ def clocks(length: int, method: str) -> Clocks:
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw_turn(query_position: int, key_position: int, degrees: float, seen: Turn) -> Svg:
-    """Query and key in the plane: dashed as they are, solid as turned by their positions."""
-    x, y, radius = 190, 180, 135
-    parts = [shape("circle", cx=x, cy=y, r=radius, fill="none", stroke=EDGE)]
-    # where the two nearly meet, their names are pushed apart, away from each other round the circle
-    ahead = seen.query[0] * seen.key[1] - seen.query[1] * seen.key[0]  # above 0: the key is further round
-    push = math.copysign(math.radians(10), ahead) if seen.score > 0.9 else 0.0
-    both = (("query", QUERY_PAIR, seen.query, QUERY, -push), ("key", KEY_PAIR, seen.key, KEY, push))
-    for name, plain, turned, colour, apart in both:
-        tip = x + radius * turned[0], y - radius * turned[1]
-        angle = math.atan2(turned[1], turned[0]) + apart
-        mark = dict(fill=colour.full)
-        dot = shape("circle", cx=tip[0], cy=tip[1], r=6, **mark)
-        square = shape("rect", x=tip[0] - 5.5, y=tip[1] - 5.5, width=11, height=11, **mark)
-        parts += [
-            line(x, y, x + radius * plain[0], y - radius * plain[1], colour.full, stroke_dasharray="4 4"),
-            line(x, y, *tip, colour.full, stroke_width=3),
-            dot if name == "query" else square,
-            words(x + 163 * math.cos(angle), y - 153 * math.sin(angle) + 4, name, anchor="middle", fill=colour.shade),
-        ]
-    low, middle, high, level = 400, 530, 660, 220
-    between = AHEAD - (query_position - key_position) * degrees
-    parts += [
-        words(
-            low,
-            60,
-            f"query turned by {query_position} · {degrees:g}° = {query_position * degrees:g}°",
-            fill=QUERY.shade,
-        ),
-        words(low, 84, f"key turned by {key_position} · {degrees:g}° = {key_position * degrees:g}°", fill=KEY.shade),
-        words(low, 120, f"from query to key at the start: {AHEAD:.0f}°", fill=MUTED),
-        words(low, 144, f"now: {AHEAD:.0f}° − (m − n) · {degrees:g}° = {signed(between)}°", fill=MUTED),
-        words(low, 180, f"score = cos({signed(between)}°) = {seen.score:.3f}".replace(" -", " −"), size=18),
-        line(low, level, high, level, EDGE),
-        shape("circle", cx=middle + (high - low) / 2 * seen.score, cy=level, r=7, fill=SCORE.full, stroke=INK),
-        *(words(end, level + 28, f"{sign}1", anchor="middle") for end, sign in ((low, "−"), (high, "+"))),
-        words(middle, level + 28, "0", anchor="middle"),
-        words(low, 300, "dashed: at position 0, before any turn", fill=MUTED),
-    ]
-    return card(700, 360, parts, describe_turn(query_position, key_position, degrees, seen))
-
-
 def draw_clocks(length: int, method: str, seen: Clocks) -> Svg:
     """A dial for each pair: blue as far as it turned in training, orange what is new, a hand at the last position."""
     radius, gap = 40, 96
@@ -170,24 +103,7 @@ def sector(x: float, y: float, radius: float, start: float, end: float, fill: st
     return shape("path", d=path, fill=fill, fill_opacity=0.45, stroke=fill)
 
 
-def signed(degrees: float) -> str:
-    """Whole degrees with a true minus sign."""
-    return f"{degrees:.0f}".replace("-", "−")
-
-
 # --- describe ---------------------------------------------------------------------------------------------------------
-def describe_turn(query_position: int, key_position: int, degrees: float, seen: Turn) -> str:
-    """By how much each was turned, and the angle whose cosine is the score."""
-    distance = query_position - key_position
-    turned = f"{distance * degrees:g}°" if distance >= 0 else f"(−{-distance * degrees:g}°)"
-    return (
-        f"Query at {query_position} turned by {query_position * degrees:g}°, key at {key_position} by "
-        f"{key_position * degrees:g}°. The key began {AHEAD:.0f}° ahead of the query; {AHEAD:.0f}° − {turned} = "
-        f"{signed(AHEAD - distance * degrees)}°, and the score is the cosine of that, {seen.score:.3f}. "
-        f"It is the same at all positions with m − n = {distance}."
-    ).replace(" -", " −")
-
-
 def describe_clocks(length: int, method: str, seen: Clocks) -> str:
     """How many pairs meet angles never seen, how far beyond, and what has become of one step."""
     new = seen.beyond > 1.005
@@ -200,24 +116,6 @@ def describe_clocks(length: int, method: str, seen: Clocks) -> str:
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
-def rotary_explorer() -> Explore:
-    """Positions of a query and a key, how far both are moved on, and the angle by which a position turns them."""
-
-    def draw(query: int, key: int, both: int, degrees: int) -> Svg:
-        m, n = query + both, key + both
-        return draw_turn(m, n, degrees, turn_pair(m, n, degrees))
-
-    return Explore(
-        draw,
-        name="rotary-angle",
-        told=True,
-        query=widgets.IntSlider(5, 0, 40, description="Query position m"),
-        key=widgets.IntSlider(2, 0, 40, description="Key position n"),
-        both=widgets.IntSlider(0, 0, 40, description="Move both by"),
-        degrees=widgets.IntSlider(20, 0, 90, 5, description="Angle per position"),
-    )
-
-
 def stretched_explorer() -> Explore:
     """The length of the text, and what is done about it."""
     return Explore(

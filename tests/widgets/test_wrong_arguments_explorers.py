@@ -30,6 +30,7 @@ from tx_helpers.lessons.self_attention import attention_stepper, query_plane, se
 from tx_helpers.lessons.start_here import translation
 from tx_helpers.lessons.tokens_and_embeddings import directions, embeddings, fusing, tokens
 from tx_helpers.lessons.training import learning_rate, schedules
+from tx_helpers.lessons.training.experiments import recorded
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
 from tx_helpers.show.charts import bar_chart, line_chart, weight_map
 from tx_helpers.show.play import play_button
@@ -146,7 +147,7 @@ PLAIN = {
         partial(sampling.sampling_explorer, sampling.NextToken(lambda so_far: torch.zeros(3), "abc")),
         dict(so_far="text"),
     ),
-    "schedule": (schedules.schedule_explorer, dict(steps=500)),
+    "schedule": (schedules.schedule_explorer, dict(runs=recorded("schedules"))),
     "sharded": (sharded_ways.steps_of, dict(way="tensor", ranks=2, tokens=16)),
     "sharded count": (sharded_count.sent_counted, dict(way="data", ranks=2, tokens=16)),
     "context": (

@@ -99,7 +99,9 @@ def describe(runs: Sequence[dict[str, Any]], kind: str, peak: float) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def schedule_explorer(runs: Sequence[dict[str, Any]]) -> Explore:
     """Kind of schedule and largest rate; runs are those of `experiments.recorded("schedules")`."""
-    check_types("schedule_explorer", Sequence, runs=runs)
+    check_types("schedule_explorer", (list, tuple), runs=runs)
+    if not runs or not all(isinstance(run, dict) and {"kind", "peak", "held_out", "exact"} <= set(run) for run in runs):
+        raise ValueError("schedule_explorer: runs, expected those of experiments.recorded('schedules')")
     return Explore(
         lambda kind, peak: draw(runs, kind, peak),
         name="schedule",

@@ -15,8 +15,8 @@ from test_widgets_alike import BARE
 from tx_helpers.show.camera import Camera
 from tx_helpers.show.stored import PageForm
 
-# The first computes in the page (test_computed_pages_js.py), the second refuses some settings: its picture is older.
-OTHERS = {"hinge_explorer", "schedule_explorer"}
+# It computes in the page (test_computed_pages_js.py).
+OTHERS = {"hinge_explorer"}
 LIGHT = {"split_explorer", "stretched_explorer"}
 SAMPLE, MOVES = 40, 6  # settings that are compared, and those that are chosen in the page
 

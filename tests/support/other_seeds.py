@@ -33,8 +33,7 @@ UNNAMED_SEEDS = {
         "steps=70, changes=one_unit": "steps=70, seed={seed}, changes=one_unit",
     },
     "training": {
-        "    steps=10,\n    new_model": "    steps=10,\n    seed={seed},\n    new_model",
-        "train_translator(pairs.train, steps=200": "train_translator(pairs.train, seed={seed}, steps=200",
+        "new_model(seed=0)": "new_model(seed={seed})",
         "partial(train_translator, small.train": "partial(train_translator, small.train, seed={seed}",
     },
     "debugging": {

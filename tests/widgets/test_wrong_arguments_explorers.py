@@ -27,6 +27,7 @@ from tx_helpers.lessons.self_attention import attention_stepper, query_plane, se
 from tx_helpers.lessons.start_here import translation
 from tx_helpers.lessons.tokens_and_embeddings import directions, embeddings, fusing, tokens
 from tx_helpers.lessons.training import learning_rate, schedules
+from tx_helpers.lessons.training.experiments import recorded
 from tx_helpers.lessons.what_changed import ladder_explorer as ladder
 from tx_helpers.lessons.what_changed import router
 from tx_helpers.lessons.what_changed.ladder import recorded_ladder
@@ -142,7 +143,7 @@ PLAIN = {
         partial(sampling.sampling_explorer, sampling.NextToken(lambda so_far: torch.zeros(3), "abc")),
         dict(so_far="text"),
     ),
-    "schedule": (schedules.schedule_explorer, dict(steps=500)),
+    "schedule": (schedules.schedule_explorer, dict(runs=recorded("schedules"))),
     "sharded": (sharded_ways.steps_of, dict(way="tensor", ranks=2, tokens=16)),
     "sharded count": (sharded_count.sent_counted, dict(way="data", ranks=2, tokens=16)),
     "context": (

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-
 from tx_helpers.lessons.modern_transformers import context
+
 from tx_helpers.lessons.positions_inside_attention.needles import (
     FACTS,
     FILLERS,

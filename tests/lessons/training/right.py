@@ -33,22 +33,6 @@ def smooth_by_lists(y, V, eps):
     return [[1 - eps if v == right else eps / (V - 1) for v in range(V)] for right in y.tolist()]
 
 
-def rate_in_torch(n, w, peak):
-    n, w = torch.tensor(float(n), dtype=torch.float64), torch.tensor(float(w), dtype=torch.float64)
-    return peak * torch.minimum((w / n).sqrt(), n / w)
-
-
-def rate_in_numpy(n, w, peak):
-    return np.minimum(1 / np.sqrt(n), n * np.power(float(w), -1.5)) * peak * np.sqrt(w)
-
-
-def rate_as_ratio(n, w, peak):
-    def formula(step, D=512):
-        return D**-0.5 * min(step**-0.5, step * w**-1.5)
-
-    return peak * formula(n) / formula(w)
-
-
 def adam_by_pytorch(p, g, m, v, t, lr):  # Adam on the rows that were used
     rows = g.abs().sum(1) > 0
     q = p[rows].clone().requires_grad_()
@@ -96,43 +80,152 @@ def adam_lerp_and_indices_a_list(p, g, m, v, t, lr):
     return [p.index_copy(0, rows, new), m.index_copy(0, rows, mr), v.index_copy(0, rows, vr)]
 
 
-def step_with_clipping_of_nothing(model, optimizer, batch):
-    model.zero_grad(set_to_none=False)
+def _shortened(parameters, clip):
+    """The gradients, shortened together by hand."""
+    norm = torch.cat([parameter.grad.flatten() for parameter in parameters]).norm()
+    for parameter in parameters:
+        parameter.grad = parameter.grad * min(1.0, clip / norm.item())
+
+
+def step_clearing_the_model(model, optimizer, batch, clip):
+    model.train().zero_grad(set_to_none=False)
     loss = F.cross_entropy(model(*batch[:2]).transpose(1, 2), batch.target, ignore_index=0)
     loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1e9)
+    torch.nn.utils.clip_grad_norm_(list(model.parameters()), clip)
     optimizer.step()
     return loss.detach()
 
 
-def step_by_log_probabilities(model, optimizer, batch):
+def step_by_log_probabilities(model, optimizer, batch, clip):
     real = batch.target != 0
     log_p = model(batch.source, batch.decoder_input).log_softmax(-1)
     loss = -log_p.gather(-1, batch.target[..., None])[..., 0][real].mean()
     for parameter in model.parameters():
         parameter.grad = None
     loss.backward()
+    _shortened(list(model.parameters()), clip)
     optimizer.step()
-    return loss.item()
+    model.train(True)
+    return float(loss.detach())
 
 
-def step_by_autograd(model, optimizer, batch):
+def step_by_autograd(model, optimizer, batch, clip):
+    model.train()
     real = batch.target != 0
     loss = F.cross_entropy(model(batch.source, batch.decoder_input)[real], batch.target[real])
     parameters = list(model.parameters())
     for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
         parameter.grad = gradient
+    _shortened(parameters, clip)
     optimizer.step()
     return loss.item()
 
 
-def step_that_clears_at_the_end(model, optimizer, batch):
+def step_that_clears_at_the_end(model, optimizer, batch, clip):
+    model.train()
     logits = model(batch.source, batch.decoder_input)
     loss = F.nll_loss(F.log_softmax(logits, -1).flatten(0, 1), batch.target.flatten(), ignore_index=0)
     loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=clip)
     optimizer.step()
     optimizer.zero_grad()
-    return loss
+    return loss.item()
+
+
+def phases_in_torch(steps, warmup, fall, peak):
+    n = torch.arange(1.0, steps + 1, dtype=torch.float64)
+    rise = n / warmup if warmup else torch.ones_like(n)
+    return peak * torch.minimum(rise, (steps - n + 1) / fall).clamp(max=1)
+
+
+def phases_in_numpy(steps, warmup, fall, peak):
+    rise = np.linspace(0, peak, warmup + 1)[1:]
+    down = np.linspace(peak, 0, fall + 1)[:-1]
+    return np.concatenate([rise, np.full(steps - warmup - fall, peak), down])
+
+
+def phases_one_after_another(steps, warmup, fall, peak):
+    rates, rate = [], 0.0
+    for _ in range(warmup):
+        rate += peak / warmup
+        rates.append(rate)
+    rates += [peak] * (steps - warmup - fall)
+    return rates + [peak - peak * i / fall for i in range(fall)]
+
+
+def _piece_sum(model, piece):
+    log_p = model(piece.source, piece.decoder_input).log_softmax(-1)
+    chosen = log_p.gather(-1, piece.target[..., None])[..., 0]
+    return -chosen[piece.target != 0].sum()
+
+
+def run_with_all_pieces_joined(model, optimizer, batches, rates, clip):
+    losses = []
+    for step, pieces in enumerate(batches):
+        words = sum(int((p.target != 0).sum()) for p in pieces)
+        loss = sum(_piece_sum(model, p) for p in pieces) / words
+        model.zero_grad()
+        loss.backward()
+        _shortened(list(model.parameters()), clip)
+        for group in optimizer.param_groups:
+            group.update(lr=rates[step])
+        optimizer.step()
+        losses.append(loss)
+    return losses
+
+
+def run_dividing_the_gradient(model, optimizer, batches, rates, clip):
+    losses = []
+    for pieces, rate in zip(batches, rates, strict=True):
+        optimizer.zero_grad()
+        words, total = 0, 0.0
+        for piece in pieces:
+            loss = _piece_sum(model, piece)
+            loss.backward()
+            total, words = total + loss.item(), words + int((piece.target != 0).sum())
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+            for parameter in group["params"]:
+                parameter.grad /= words
+        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        losses.append(total / words)
+    return losses
+
+
+def run_weighing_the_means(model, optimizer, batches, rates, clip):
+    losses = []
+    for pieces, rate in zip(batches, rates, strict=True):
+        counts = [piece.target.count_nonzero().item() for piece in pieces]
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        parts = []
+        for piece, count in zip(pieces, counts, strict=True):
+            logits = model(piece.source, piece.decoder_input).mT
+            loss = F.cross_entropy(logits, piece.target, ignore_index=0) * count / sum(counts)
+            loss.backward()
+            parts.append(loss.detach())
+        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(sum(parts))
+    return losses
+
+
+def run_by_autograd(model, optimizer, batches, rates, clip):
+    parameters, losses = list(model.parameters()), []
+    for pieces, rate in zip(batches, rates, strict=True):
+        words = sum((p.target > 0).sum() for p in pieces)
+        parts = [_piece_sum(model, p) / words for p in pieces]
+        gradients = [torch.autograd.grad(part, parameters) for part in parts]
+        for parameter, *several in zip(parameters, *gradients, strict=True):
+            parameter.grad = torch.stack(several).sum(0)
+        _shortened(parameters, clip)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.step()
+        losses.append(float(sum(part.detach() for part in parts)))
+    return losses
 
 
 RIGHT = {
@@ -145,12 +238,17 @@ RIGHT = {
     | {
         "smooth_by_scatter": lambda y, V, eps: torch.full((len(y), V), eps / (V - 1)).scatter_(1, y[:, None], 1 - eps),
     },
-    "warmup_rate": named(rate_in_torch, rate_in_numpy, rate_as_ratio)
-    | {
-        "rate_by_cases": lambda n, w, peak: peak * n / w if n < w else peak * (w / n) ** 0.5,
-    },
     "adam_step": named(adam_by_pytorch, adam_by_lerp, adam_row_by_row, adam_in_place, adam_lerp_and_indices_a_list),
     "training_step": named(
-        step_with_clipping_of_nothing, step_by_log_probabilities, step_by_autograd, step_that_clears_at_the_end
+        step_clearing_the_model, step_by_log_probabilities, step_by_autograd, step_that_clears_at_the_end
+    ),
+    "three_phases": named(phases_in_torch, phases_in_numpy, phases_one_after_another)
+    | {
+        "phases_in_a_line": lambda steps, warmup, fall, peak: [
+            peak * min(1, n / max(warmup, 1e-9), (steps + 1 - n) / fall) for n in range(1, steps + 1)
+        ],
+    },
+    "train_in_pieces": named(
+        run_with_all_pieces_joined, run_dividing_the_gradient, run_weighing_the_means, run_by_autograd
     ),
 }

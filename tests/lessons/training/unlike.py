@@ -47,10 +47,12 @@ def adam_weight_decay_of_adamw(p, g, m, v, t, lr):
 def _step_on(loss_of):
     """A step for another loss of the model and the batch."""
 
-    def step(model, optimizer, batch):
+    def step(model, optimizer, batch, clip):
+        model.train()
         optimizer.zero_grad()
         loss = loss_of(model, batch)
         loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
         optimizer.step()
         return loss.item()
 
@@ -62,14 +64,26 @@ def _mean_loss(model, batch, **options):
     return F.cross_entropy(logits, batch.target.flatten(), ignore_index=0, **options)
 
 
+def run_that_forgets_its_momentum(model, optimizer, batches, rates, clip):
+    losses = []
+    for pieces, rate in zip(batches, rates, strict=True):
+        optimizer.zero_grad()
+        words = sum((p.target != 0).sum() for p in pieces)
+        parts = [_mean_loss(model, p) * (p.target != 0).sum() / words for p in pieces]
+        sum(parts).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+        for group in optimizer.param_groups:
+            group["lr"], group["momentum"] = rate, 0.0
+        optimizer.step()
+        losses.append(sum(part.item() for part in parts))
+    return losses
+
+
 UNLIKE = {
     "shifted_pair": named(pair_of_the_first_case),
     "smoothed_targets": {
         "by_a_tenth": lambda y, V, eps: torch.full((len(y), V), 0.1 / (V - 1)).scatter(1, y[:, None], 0.9),
         "for_four_words": lambda y, V, eps: torch.full((len(y), V), eps / 3).scatter(1, y[:, None], 1 - eps),
-    },
-    "warmup_rate": {
-        "of_whole_division": lambda n, w, peak: peak * min((w / n) ** 0.5, n // w),
     },
     "adam_step": named(
         adam_with_never_falling_squares,
@@ -84,6 +98,12 @@ UNLIKE = {
         ),
         "the_first_number_decides": lambda p, g, m, v, t, lr: _adam_for_rows(p, g, m, v, t, lr, g[:, :1] != 0),
     },
+    "three_phases": {
+        "rounded_to_a_tenth": lambda steps, warmup, fall, peak: [
+            round(peak * min(1, n / max(warmup, 1e-9), (steps + 1 - n) / fall), 1) for n in range(1, steps + 1)
+        ],
+    },
+    "train_in_pieces": named(run_that_forgets_its_momentum),
     "training_step": {
         "step_with_smoothing": _step_on(lambda m, b: _mean_loss(m, b, label_smoothing=0.1)),
     },

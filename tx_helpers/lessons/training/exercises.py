@@ -70,7 +70,7 @@ shift.add_mistakes(
 # --- a training step -------------------------------------------------------------------------------------------------
 
 
-class _Toy(nn.Module):
+class Toy(nn.Module):
     """A tiny translator (source, decoder input) -> logits (B, T, V): enough to see what a step does."""
 
     def __init__(self, table, read):
@@ -81,20 +81,28 @@ class _Toy(nn.Module):
         return self.read[decoder_input] + self.table[source].mean(dim=1, keepdim=True)
 
 
-def _steps(training_step, V, rate, batches):
-    """The losses of a step on each batch, and the weights after all of them."""
-    model = _Toy(*random_tensors((V, V), (V, V), seed=5))
+def _steps(training_step, V, rate, clip, batches):
+    """The losses of a step on each batch, and the weights after all of them; before each step the model is measured."""
+    model = Toy(*random_tensors((V, V), (V, V), seed=5))
     optimizer = torch.optim.SGD(model.parameters(), lr=rate)
-    losses = [training_step(model, optimizer, batch) for batch in batches]
+    losses, in_training = [], []
+    for batch in batches:
+        losses.append(training_step(model.eval(), optimizer, batch, clip))
+        in_training.append(float(model.training))
     if None in losses:
         raise ValueError("training_step returned None; is a `return` missing?")
+    values = [loss.item() if isinstance(loss, torch.Tensor) and loss.numel() == 1 else loss for loss in losses]
     return {
-        "losses": [loss.item() if isinstance(loss, torch.Tensor) and loss.numel() == 1 else loss for loss in losses],
+        "losses": values,
         "weights": torch.cat([model.table, model.read]).detach().clone(),
+        "losses that still hold their graph": sum(
+            isinstance(one, torch.Tensor) and one.requires_grad for one in losses
+        ),
+        "in training mode": in_training,
     }
 
 
-def _toy_batches():
+def toy_batches():
     """Two batches (source, decoder_input, target): 1 is <bos>, 2 is <eos>, and 0 fills the shorter sentence."""
     return [
         sequence_batch([([3, 4], [4, 3]), ([4], [3])]),
@@ -105,79 +113,118 @@ def _toy_batches():
 step = Exercise(
     "training_step",
     title="One step of training",
-    goal="Take one step on a batch: get the logits (B, T, V) of `model(batch.source, batch.decoder_input)`, compute "
-    "their mean cross-entropy with `batch.target` without the padding (id 0), compute the gradients, and let the "
-    "optimizer take its step. PyTorch adds new gradients to the old ones, so clear those first. Return the loss as a "
-    "number.",
+    goal="Take one step on a batch. The model may come from a measurement, so set it to training mode first. Clear the "
+    "old gradients, because PyTorch adds new ones to them. Compute the logits (B, T, V) of `model(batch.source, "
+    "batch.decoder_input)` and their mean cross-entropy with `batch.target`, without the padding (id 0). Compute the "
+    "gradients, let `torch.nn.utils.clip_grad_norm_` shorten them to a norm of at most `clip`, and let the optimizer "
+    "take its step. Return the loss as a number.",
     difficulty=2,
-    minutes=8,
-    cases=lambda: [(5, 0.5, _toy_batches()[:1]), (5, 0.5, _toy_batches())],
+    minutes=10,
+    cases=lambda: [(5, 0.5, 100.0, toy_batches()[:1]), (5, 0.5, 100.0, toy_batches()), (5, 0.5, 0.05, toy_batches())],
     run=_steps,
     tolerance=1e-5,
     inline=True,
     hints=(
-        "Five things: the logits, the loss, clear the old gradients, go backward, step.",
+        "After model.train() five things: zero, forward (logits and loss), backward, clip, step.",
         "F.cross_entropy wants (N, V) and (N,): flatten both. ignore_index=0 leaves the padding out.",
-        "loss = F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=0); then "
-        "optimizer.zero_grad(), loss.backward(), optimizer.step(), return loss.item()",
+        "optimizer.zero_grad(); loss = F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=0); "
+        "loss.backward(); torch.nn.utils.clip_grad_norm_(model.parameters(), clip); optimizer.step(); "
+        "return loss.item()",
     ),
 )
 
 
 @step.solution
-def training_step(model, optimizer, batch):
+def training_step(model, optimizer, batch, clip):
     """One step of training on a batch with source, decoder_input and target; returns its loss."""
+    model.train()
+    optimizer.zero_grad()
     logits = model(batch.source, batch.decoder_input)  # (B, T, V)
     loss = F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=0)
-    optimizer.zero_grad()
     loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
     optimizer.step()
     return loss.item()
 
 
-def _mean(logits, target):
+def mean_loss(logits, target):
+    """Mean cross-entropy of the targets that are not padding."""
     return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=0)
 
 
-def _stepping(loss_of):
-    """A mistake: the right step, for another loss (model, batch) -> scalar."""
+def _forward(model, batch):
+    return mean_loss(model(batch.source, batch.decoder_input), batch.target)
 
-    def stepped(model, optimizer, batch):
+
+def _stepping(
+    loss_of=_forward,
+    calls=("zero", "backward", "clip", "step"),
+    clip_by=torch.nn.utils.clip_grad_norm_,
+    training=True,
+    result=torch.Tensor.item,
+):
+    """A mistake: another loss (model, batch) -> scalar, other calls after it, another clipping, mode or result."""
+
+    def stepped(model, optimizer, batch, clip):
+        model.train(training)
         loss = loss_of(model, batch)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        return loss.item()
-
-    return stepped
-
-
-def _in_order(*calls):
-    """A mistake: the right loss, but these calls: "zero", "backward" and "step" in this order."""
-
-    def stepped(model, optimizer, batch):
-        loss = _mean(model(batch.source, batch.decoder_input), batch.target)
-        do = {"zero": optimizer.zero_grad, "backward": loss.backward, "step": optimizer.step}
+        do = {
+            "zero": optimizer.zero_grad,
+            "backward": loss.backward,
+            "uphill": lambda: (-loss).backward(),
+            "clip": lambda: clip_by(model.parameters(), clip),
+            "step": optimizer.step,
+        }
         for call in calls:
             do[call]()
-        return loss.item()
+        return result(loss)
 
     return stepped
+
+
+def _always_scaled(parameters, clip):
+    gradients = [parameter.grad for parameter in parameters]
+    norm = sum(gradient.square().sum() for gradient in gradients).sqrt()
+    for gradient in gradients:
+        gradient.mul_(clip / norm)
 
 
 step.add_mistakes(
     {
         "gradients_pile_up": (
             "zero_grad is missing: backward adds the new gradients to those of the step before.",
-            _in_order("backward", "step"),
+            _stepping(calls=("backward", "clip", "step")),
         ),
         "cleared_too_late": (
             "The weights did not move: either optimizer.step() is missing, or you cleared the gradients before it.",
-            _in_order("backward", "zero", "step"),
+            _stepping(calls=("backward", "zero", "step")),
         ),
         "stepped_too_early": (
             "You stepped before backward: the optimizer uses the gradients of the batch before.",
-            _in_order("step", "zero", "backward"),
+            _stepping(calls=("step", "zero", "backward", "clip")),
+        ),
+        "not_clipped": (
+            "Your gradients are as long as before when the optimizer takes its step: clip_grad_norm_ belongs between "
+            "backward and step.",
+            _stepping(calls=("zero", "backward", "step")),
+        ),
+        "clipped_number_by_number": (
+            "You clipped each number by itself, which changes the gradient's direction. clip_grad_norm_ shortens all "
+            "numbers by the same factor.",
+            _stepping(clip_by=torch.nn.utils.clip_grad_value_),
+        ),
+        "always_scaled": (
+            "You scale every gradient to the norm `clip`. A gradient that is shorter than that should stay as it is.",
+            _stepping(clip_by=_always_scaled),
+        ),
+        "left_in_evaluation": (
+            "The model is still in evaluation mode, where dropout does nothing: call model.train() at the beginning.",
+            _stepping(training=False),
+        ),
+        "graph_kept": (
+            "You returned the loss as a tensor. It holds the whole graph of its computation, so a list of such losses "
+            "fills the memory: return loss.item().",
+            _stepping(result=lambda loss: loss),
         ),
         "padding_counted": (
             "Your loss counts the padding: pass ignore_index=0, or the model mostly learns to write <pad>.",
@@ -189,35 +236,28 @@ step.add_mistakes(
         ),
         "not_shifted": (
             "You compared the logits with batch.decoder_input: each position then predicts the word that it reads.",
-            _stepping(lambda model, batch: _mean(model(batch.source, batch.decoder_input), batch.decoder_input)),
+            _stepping(lambda model, batch: mean_loss(model(batch.source, batch.decoder_input), batch.decoder_input)),
         ),
         "reads_the_answer": (
             "You gave the decoder batch.target to read: that is the answer, one word too early.",
-            _stepping(lambda model, batch: _mean(model(batch.source, batch.target), batch.target)),
+            _stepping(lambda model, batch: mean_loss(model(batch.source, batch.target), batch.target)),
         ),
         "softmax_first": (
             "You applied softmax before F.cross_entropy, which does so itself. Twice is too flat, so learning is slow.",
-            _stepping(lambda model, batch: _mean(model(batch.source, batch.decoder_input).softmax(-1), batch.target)),
+            _stepping(
+                lambda model, batch: mean_loss(model(batch.source, batch.decoder_input).softmax(-1), batch.target)
+            ),
         ),
         "summed": (
             "Your loss is the sum over all words, not their mean: with N words the step is N times as long.",
-            _stepping(
-                lambda model, batch: (
-                    _mean(model(batch.source, batch.decoder_input), batch.target) * (batch.target != 0).sum()
-                )
-            ),
+            _stepping(lambda model, batch: _forward(model, batch) * (batch.target != 0).sum()),
+        ),
+        "climbed": (
+            "You walked uphill: backward must start from the loss itself, not from its negative.",
+            _stepping(calls=("zero", "uphill", "clip", "step")),
         ),
     }
 )
-
-
-@step.mistake("You walked uphill: backward must start from the loss itself, not from its negative.")
-def climbed(model, optimizer, batch):
-    loss = _mean(model(batch.source, batch.decoder_input), batch.target)
-    optimizer.zero_grad()
-    (-loss).backward()
-    optimizer.step()
-    return loss.item()
 
 
 # --- label smoothing -------------------------------------------------------------------------------------------------
@@ -283,76 +323,6 @@ smooth.add_mistakes(
     }
 )
 
-
-# --- the schedule ----------------------------------------------------------------------------------------------------
-
-rate = Exercise(
-    "warmup_rate",
-    title="The schedule of 2017, with a peak of your own",
-    goal="The formula of 2017 is largest at step w, where it is (D·w)^(−1/2). Keep its shape, but choose the largest "
-    "rate yourself: return the learning rate of step n = 1, 2, …, with w steps of warm-up, so that step w has the rate "
-    "`peak`. D is not needed.",
-    difficulty=2,
-    minutes=6,
-    formula=r"\mathrm{rate}(n) \propto \min\left(n^{-0.5},\; n\cdot w^{-1.5}\right),\qquad \mathrm{rate}(w) = "
-    r"\mathrm{peak}",
-    source="Vaswani et al. 2017, equation 3, scaled",
-    cases=lambda: [(1, 100, 0.5), (100, 100, 0.5), (400, 100, 0.25), (50_000, 4000, 1.0)],
-    tolerance=1e-7,
-    hints=(
-        "One curve rises, the other falls, and they meet at n = w. Which value do they have there?",
-        "At n = w the minimum is 1/√w. What must you multiply it by to get peak?",
-        "peak * w**0.5 * min(n**-0.5, n * w**-1.5)",
-    ),
-)
-
-
-@rate.solution
-def warmup_rate(n, w, peak):
-    """Learning rate at step n with w steps of warm-up; its largest value is peak, at step w."""
-    return peak * min(n / w, (w / n) ** 0.5)
-
-
-rate.add_mistakes(
-    {
-        "larger_of_both": (
-            "You took the larger of the two: your rate starts far too high, and after the warm-up it keeps growing.",
-            lambda n, w, peak: peak * max(n / w, (w / n) ** 0.5),
-        ),
-        "not_scaled": (
-            "You multiplied by peak alone. The formula has 1/√w at step w, so your largest rate is peak/√w.",
-            lambda n, w, peak: peak * min(n**-0.5, n * w**-1.5),
-        ),
-        "scaled_upside_down": (
-            "You divided by √w instead of multiplying by it: at step w your rate is peak/w.",
-            lambda n, w, peak: peak * w**-0.5 * min(n**-0.5, n * w**-1.5),
-        ),
-        "warmup_exponent": (
-            "Your warm-up has the exponent −0.5: the curves meet long before step w, and there is hardly a warm-up.",
-            lambda n, w, peak: peak * w**0.5 * min(n**-0.5, n * w**-0.5),
-        ),
-        "no_decay": (
-            "Your rate rises and then stays the same: after the warm-up it should fall as 1/√n.",
-            lambda n, w, peak: peak * min(1.0, n / w),
-        ),
-        "no_warmup": (
-            "Your rate only falls: the warm-up is missing, and the first steps are the longest.",
-            lambda n, w, peak: peak * (w / n) ** 0.5,
-        ),
-        "falls_too_fast": (
-            "After the warm-up your rate falls as 1/n, not as 1/√n: the root is missing, and the steps are soon tiny.",
-            lambda n, w, peak: peak * min(w / n, n / w),
-        ),
-        "counted_from_zero": (
-            "You counted the steps of the warm-up from 0: the first step has the rate 0. Here they start at 1.",
-            lambda n, w, peak: peak * min((n - 1) / w, (w / n) ** 0.5),
-        ),
-        "whole_division": (
-            "You divided with //, which rounds down: throughout the warm-up n // w is 0, and so is your rate.",
-            lambda n, w, peak: peak * min(n // w, (w / n) ** 0.5),
-        ),
-    }
-)
 
 # --- Adam ------------------------------------------------------------------------------------------------------------
 

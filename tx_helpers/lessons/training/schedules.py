@@ -1,82 +1,111 @@
-"""Learning-rate schedules: the rate of every step, for any warm-up and peak."""
+"""Learning-rate schedules side by side: the rate of every step, and where trainings with these schedules ended.
 
-from typing import NamedTuple
+schedule_explorer(recorded("schedules"))
+"""
+
+from collections.abc import Sequence
+from statistics import mean
+from typing import Any
 
 import ipywidgets as widgets
 
-from tx_helpers.nn.arguments import check_numbers, check_one_of
+from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.show.charts import line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.training.optimizers import Schedule, constant, cosine, linear_warmup_decay, warmup_inverse_sqrt
 
-KINDS = ("2017", "linear decay", "cosine", "constant")
-PEAKS = (0.001, 0.002, 0.005, 0.01)
+KINDS = ("constant", "2017", "linear decay", "cosine", "warm-up, stable, decay")
+PEAKS = (0.0025, 0.005, 0.01)
+STEPS, WARMUP = 200, 50
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
-class Rates(NamedTuple):
-    """The learning rate of each step; `top` is the step, counted from 1, from which on it no longer rises."""
+def factors(kind: str, *, warmup: int, steps: int) -> Schedule:
+    """step -> share of the largest rate, 1 at the end of the warm-up; steps are counted from 0, as in `optimizers`.
 
-    kind: str
-    rates: list[float]
-    top: int
-
-
-def rates(kind: str, *, warmup: int, peak: float, steps: int) -> Rates:
-    """The rates of steps 1 to `steps`, the largest of them `peak` (2017's formula, too, is scaled to it).
-
+    The last kind stays at the largest rate, and falls in a line over the last fifth (Hu et al. 2024, MiniCPM).
     Raises ValueError for a kind that is not in KINDS, and as the schedules themselves do.
     """
-    makers = {
-        "2017": lambda: warmup_inverse_sqrt(1, warmup=warmup),
-        "linear decay": lambda: linear_warmup_decay(steps, warmup=warmup),
-        "cosine": lambda: cosine(steps, warmup=warmup),
-        "constant": lambda: constant(warmup=warmup),
-    }
-    check_one_of("rates", KINDS, kind=kind)
-    schedule: Schedule = makers[kind]()
-    top = max(1, warmup)
-    largest = schedule(top - 1)
-    return Rates(kind, [peak * schedule(step) / largest for step in range(steps)], top)
+    check_one_of("factors", KINDS, kind=kind)
+    check_numbers("factors", least=0, whole=True, warmup=warmup)
+    check_numbers("factors", least=max(1, warmup + 1), whole=True, steps=steps)
+    if kind == "2017":
+        original = warmup_inverse_sqrt(1, warmup=max(1, warmup))
+        return lambda step: original(step) / original(max(1, warmup) - 1)
+    if kind == "linear decay":
+        return linear_warmup_decay(steps, warmup=warmup)
+    if kind == "cosine":
+        return cosine(steps, warmup=warmup)
+    rising, last = constant(warmup=warmup), max(1, steps // 5)
+    return rising if kind == "constant" else lambda step: min(rising(step), (steps - step) / last)
+
+
+def ends(runs: Sequence[dict[str, Any]], what: str = "held_out") -> dict[str, dict[float, float]]:
+    """kind -> peak -> the mean over the seeds of a figure of `experiments.recorded("schedules")`."""
+    found = {(run["kind"], run["peak"]): [] for run in runs}
+    for run in runs:
+        found[run["kind"], run["peak"]].append(run[what])
+    return {kind: {peak: mean(found[kind, peak]) for peak in PEAKS} for kind in KINDS}
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw(curve: Rates) -> Svg:
-    """The curve over all steps; the axis reaches to the largest peak there is to choose, so that curves compare."""
-    steps = len(curve.rates)
-    chart = line_chart(
-        {curve.kind: (range(1, steps + 1), curve.rates)},
-        size=(680, 260),
-        title=f"Learning rate: {curve.kind}",
+def draw(runs: Sequence[dict[str, Any]], kind: str, peak: float) -> Svg:
+    """All schedules over the steps, and the loss at the end of each over its largest rate; the chosen one is bold."""
+    check_one_of("draw", KINDS, kind=kind)
+    check_numbers("draw", above=0, peak=peak)
+    others = [other for other in KINDS if other != kind]
+    steps = range(1, STEPS + 1)
+    rates = {other: [peak * factors(other, warmup=WARMUP, steps=STEPS)(step - 1) for step in steps] for other in KINDS}
+    left = line_chart(
+        {other: (steps, rates[other]) for other in KINDS},
+        size=(400, 290),
+        title=f"Learning rate, at most {peak:g}",
         xlabel="step",
         ylabel="rate",
-        xlim=(0, steps),
-        ylim=(0, 1.05 * max(PEAKS[-1], *curve.rates)),
+        xlim=(0, STEPS),
+        ylim=(0, 1.9 * peak),  # room for the legend above the curves
+        faint=others,
     )
-    return side_by_side([chart], alt=describe(curve))
+    right = line_chart(
+        {other: (list(PEAKS), list(losses.values())) for other, losses in ends(runs).items()},
+        size=(360, 290),
+        title="Held-out loss after 200 steps",
+        xlabel="largest rate",
+        ylabel="nats a word (log scale)",
+        xlim=(0.0022, 0.0115),
+        logx=True,
+        logy=True,
+        faint=others,
+        legend=False,
+        dots=True,
+    )
+    return side_by_side([left, right], alt=describe(runs, kind, peak))
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------
-def describe(curve: Rates) -> str:
-    """The rate at the first step, at the end of the warm-up, at the last step, and what is left of the largest."""
-    first, largest, last = curve.rates[0], curve.rates[curve.top - 1], curve.rates[-1]
+def describe(runs: Sequence[dict[str, Any]], kind: str, peak: float) -> str:
+    """The chosen schedule's last rate, its loss and exact match at the end, and the best of all at this rate."""
+    last = peak * factors(kind, warmup=WARMUP, steps=STEPS)(STEPS - 1)
+    losses, exact = ends(runs), ends(runs, "exact")
+    best = min(KINDS, key=lambda other: losses[other][peak])
     return (
-        f"{curve.kind}: the rate is {first:.6f} at step 1, {largest:.6f} at step {curve.top}, where it is largest, and "
-        f"{last:.6f} at step {len(curve.rates)}: {last / largest:.1%} of the largest."
+        f"{kind}, at most {peak:g}: the last step has the rate {last:.5f}; the held-out loss ends at "
+        f"{losses[kind][peak]:.3f} with {exact[kind][peak]:.1%} exact matches. "
+        f"The lowest loss at this rate: {best}, {losses[best][peak]:.3f}."
     )
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
-def schedule_explorer(steps: int = 500) -> Explore:
-    """Kind of schedule, warm-up and peak of a training run of `steps` steps."""
-
-    check_numbers("schedule_explorer", least=1, whole=True, steps=steps)
+def schedule_explorer(runs: Sequence[dict[str, Any]]) -> Explore:
+    """Kind of schedule and largest rate; runs are those of `experiments.recorded("schedules")`."""
+    check_types("schedule_explorer", (list, tuple), runs=runs)
+    if not runs or not all(isinstance(run, dict) and {"kind", "peak", "held_out", "exact"} <= set(run) for run in runs):
+        raise ValueError("schedule_explorer: runs, expected those of experiments.recorded('schedules')")
     return Explore(
-        lambda kind, warmup, peak: draw(rates(kind, warmup=warmup, peak=peak, steps=steps)),
+        lambda kind, peak: draw(runs, kind, peak),
         name="schedule",
         told=True,
         kind=widgets.Dropdown(options=KINDS, description="Schedule"),
-        warmup=widgets.IntSlider(value=min(50, steps // 2), min=0, max=steps // 2, step=25, description="Warm-up"),
-        peak=widgets.Dropdown(options=PEAKS, value=0.005, description="Peak"),
+        peak=widgets.Dropdown(options=PEAKS, value=0.005, description="Largest rate"),
     )

@@ -1,0 +1,293 @@
+"""Two exercises that build a training run: the rates of all its steps, then the run, with batches in pieces."""
+
+import torch
+from torch import nn
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+from tx_helpers.lessons.training.exercises import Toy, mean_loss
+from tx_helpers.text.data import sequence_batch
+
+# --- the rates of a run -----------------------------------------------------------------------------------------------
+
+phases = Exercise(
+    "three_phases",
+    title="A run of your own, step 1 of 2",
+    goal="Return the learning rates of all `steps` steps as a list. The rate rises by the same amount in each of the "
+    "first `warmup` steps, and the last of these has the rate `peak`. Then it stays. In the last `fall` steps it falls "
+    "by equal amounts: the first of them still has the rate `peak`, and one step after the end it would be 0.",
+    difficulty=2,
+    minutes=8,
+    source="Hu et al. 2024 (MiniCPM), section 4",
+    cases=lambda: [(10, 4, 5, 1.0), (7, 2, 3, 0.2), (8, 0, 4, 0.5), (9, 1, 1, 0.3), (6, 3, 3, 0.6)],
+    tolerance=1e-7,
+    hints=(
+        "Count the steps from 1. Step n of the warm-up has the share n / warmup. How many steps remain at step n?",
+        "At step n, steps − n + 1 steps remain, this one included. In the last phase the share is this number / fall.",
+        "share = n / warmup if n <= warmup else min(1, (steps - n + 1) / fall), for n in range(1, steps + 1)",
+    ),
+)
+
+
+@phases.solution
+def three_phases(steps, warmup, fall, peak):
+    """The rates of steps 1 to `steps`: a rise, a plateau, a fall."""
+    rates = []
+    for n in range(1, steps + 1):
+        share = n / warmup if n <= warmup else min(1.0, (steps - n + 1) / fall)
+        rates.append(peak * share)
+    return rates
+
+
+def _rates(rise=lambda n, warmup: n / warmup, fall_of=lambda left, fall: left / fall):
+    """A mistake: another rise, or another fall (left: the steps that remain, this one included)."""
+
+    def rates(steps, warmup, fall, peak):
+        down = [min(1.0, fall_of(steps - n + 1, fall)) if steps - n + 1 <= fall else 1.0 for n in range(1, steps + 1)]
+        up = [min(1.0, rise(n, warmup)) if n <= warmup else 1.0 for n in range(1, steps + 1)]
+        return [peak * min(one, other) for one, other in zip(up, down, strict=True)]
+
+    return rates
+
+
+phases.add_mistakes(
+    {
+        "from_zero": (
+            "Your warm-up begins at 0, so the first step changes nothing. Count the steps from 1.",
+            _rates(rise=lambda n, warmup: (n - 1) / warmup),
+        ),
+        "peak_too_late": (
+            "Your warm-up reaches the peak one step too late. The last of the `warmup` steps has the rate `peak`.",
+            _rates(rise=lambda n, warmup: n / (warmup + 1)),
+        ),
+        "no_warmup": (
+            "The warm-up is missing: your first steps have the largest rate already.",
+            _rates(rise=lambda n, warmup: 1.0),
+        ),
+        "no_fall": (
+            "Your rate never falls. The last `fall` steps must go down.",
+            _rates(fall_of=lambda left, fall: 1.0),
+        ),
+        "ends_at_zero": (
+            "Your last step has the rate 0, so it changes nothing. The rate would be 0 one step later.",
+            _rates(fall_of=lambda left, fall: (left - 1) / fall),
+        ),
+        "falls_from_the_start": (
+            "Your rate falls right after the warm-up. It should stay at the peak, and fall in the last `fall` steps.",
+            lambda steps, warmup, fall, peak: [
+                peak * (n / warmup if n <= warmup else (steps - n + 1) / (steps - warmup)) for n in range(1, steps + 1)
+            ],
+        ),
+        "falls_by_halves": (
+            "Your rate is halved at each of the last steps. It should fall by the same amount each time.",
+            _rates(fall_of=lambda left, fall: 0.5 ** (fall - left)),
+        ),
+        "shares_only": (
+            "You returned shares of the peak. Multiply them by `peak`.",
+            lambda steps, warmup, fall, peak: three_phases(steps, warmup, fall, 1.0),
+        ),
+    }
+)
+
+
+# --- the run ----------------------------------------------------------------------------------------------------------
+
+
+def _pieces():
+    """Three batches for the toy, each a list of pieces with unequal numbers of words (0 is padding)."""
+    long, short = ([3, 4], [4, 3, 3, 4, 4]), ([4], [3])
+    other = ([4, 4], [3, 3])
+    return [
+        [sequence_batch([long, short]), sequence_batch([short])],
+        [sequence_batch([other]), sequence_batch([long]), sequence_batch([short, other])],
+        [sequence_batch([short]), sequence_batch([long, other])],
+    ]
+
+
+def _run(train_in_pieces, count, steps, warmup, fall, peak, clip):
+    """The losses of a run on the first `count` batches, and the weights after it; an optimizer with two groups."""
+    model = Toy(*random_tensors((5, 5), (5, 5), seed=7))
+    groups = [{"params": [model.table], "weight_decay": 0.1}, {"params": [model.read], "weight_decay": 0.0}]
+    optimizer = torch.optim.SGD(groups, lr=1.0, momentum=0.5)
+    batches = [_pieces()[step % count] for step in range(steps)]
+    losses = train_in_pieces(model, optimizer, batches, three_phases(steps, warmup, fall, peak), clip)
+    if losses is None:
+        raise ValueError("train_in_pieces returned None; is a `return` missing?")
+    return {
+        "losses": [loss.item() if isinstance(loss, torch.Tensor) and loss.numel() == 1 else loss for loss in losses],
+        "weights": torch.cat([model.table, model.read]).detach().clone(),
+    }
+
+
+run = Exercise(
+    "train_in_pieces",
+    title="A run of your own, step 2 of 2",
+    goal="A batch may be too large for the memory. Then it comes in pieces, and the gradients of the pieces are added "
+    "before a single step. Train with `batches`, a list with the list of pieces of each step, and `rates`, your list "
+    'of step 1. In each step give its rate to every group of `optimizer.param_groups` (key "lr"). The gradient '
+    "must be that of the whole batch: the mean cross-entropy of all its words that are not padding (id 0). The pieces "
+    "have different numbers of words. Clip to `clip`, take the step, and return the list of the losses of the whole "
+    "batches, as numbers.",
+    difficulty=3,
+    minutes=20,
+    run=_run,
+    tolerance=1e-5,
+    cases=lambda: [
+        (1, 1, 1, 1, 0.5, 100.0),
+        (3, 3, 2, 1, 0.5, 100.0),
+        (3, 6, 2, 3, 0.8, 100.0),
+        (3, 6, 2, 3, 0.8, 0.2),
+    ],
+    hints=(
+        "Two loops: over the steps, and in each over its pieces. Which of the calls belong to the inner loop?",
+        "Only forward and backward belong to the inner loop. Let words be the number of targets of the whole batch "
+        'that are not 0. With reduction="sum" each piece\'s loss is a sum; divide it by words before backward.',
+        "for pieces, rate in zip(batches, rates): set the rates, zero_grad; for piece in pieces: loss = "
+        'F.cross_entropy(…, ignore_index=0, reduction="sum") / words; loss.backward(); then clip and step.',
+    ),
+)
+
+
+@run.solution
+def train_in_pieces(model, optimizer, batches, rates, clip):
+    """The losses of a run; batches holds the list of pieces of each step, rates its learning rates."""
+    losses = []
+    for pieces, rate in zip(batches, rates, strict=True):
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.zero_grad()
+        words = sum((piece.target != 0).sum() for piece in pieces)
+        total = 0.0
+        for piece in pieces:
+            logits = model(piece.source, piece.decoder_input)  # (B, T, V)
+            summed = nn.functional.cross_entropy(
+                logits.flatten(0, 1), piece.target.flatten(), ignore_index=0, reduction="sum"
+            )
+            loss = summed / words
+            loss.backward()
+            total += loss.item()
+        nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        losses.append(total)
+    return losses
+
+
+def _counts(pieces):
+    return [int((piece.target != 0).sum()) for piece in pieces]
+
+
+def _by_words(pieces):
+    return [count / sum(_counts(pieces)) for count in _counts(pieces)]
+
+
+def _by_places(pieces):
+    return [piece.target.numel() / sum(one.target.numel() for one in pieces) for piece in pieces]
+
+
+def _by_sentences(pieces):
+    return [len(piece.target) / sum(len(one.target) for one in pieces) for piece in pieces]
+
+
+def _running(
+    shares=_by_words,  # of each piece's mean loss in that of the batch
+    groups=slice(None),  # that are given the rate
+    zero="step",  # when the gradients are cleared: at every "step", at every "piece", "never"
+    clip_each=False,  # clip after every piece
+    step_each=False,  # a step after every piece
+    clips=True,
+    late=False,  # the rate is set after the step
+    result=sum,  # of the pieces' shares of the loss
+):
+    """A mistake: the right run but for one of these."""
+
+    def trained(model, optimizer, batches, rates, clip):
+        def set_rate(rate):
+            for group in optimizer.param_groups[groups]:
+                group["lr"] = rate
+
+        losses = []
+        for pieces, rate in zip(batches, rates, strict=True):
+            if not late:
+                set_rate(rate)
+            if zero == "step":
+                optimizer.zero_grad()
+            parts = []
+            for piece, share in zip(pieces, shares(pieces), strict=True):
+                if zero == "piece":
+                    optimizer.zero_grad()
+                loss = mean_loss(model(piece.source, piece.decoder_input), piece.target) * share
+                loss.backward()
+                parts.append(loss.item())
+                if clip_each:
+                    nn.utils.clip_grad_norm_(model.parameters(), clip)
+                if step_each:
+                    optimizer.step()
+            if clips and not clip_each:
+                nn.utils.clip_grad_norm_(model.parameters(), clip)
+            if not step_each:
+                optimizer.step()
+            if late:
+                set_rate(rate)
+            losses.append(result(parts))
+        return losses
+
+    return trained
+
+
+run.add_mistakes(
+    {
+        "means_averaged": (
+            "You averaged the means of the pieces. A piece with few words then counts as much as one with many: weigh "
+            "each by its number of words.",
+            _running(shares=lambda pieces: [1 / len(pieces)] * len(pieces)),
+        ),
+        "means_added": (
+            "You added the means of the pieces: with two pieces the gradient is about twice as long as that of the "
+            "whole batch.",
+            _running(shares=lambda pieces: [1.0] * len(pieces)),
+        ),
+        "sums_added": (
+            "You added the losses of all words and never divided by their number.",
+            _running(shares=_counts),
+        ),
+        "weighed_by_places": (
+            "You weighed the pieces by all their places, padding included. Count the targets that are not 0.",
+            _running(shares=_by_places),
+        ),
+        "weighed_by_sentences": (
+            "You weighed the pieces by their number of sentences. A loss is a mean over words, so count words.",
+            _running(shares=_by_sentences),
+        ),
+        "only_the_last_piece": (
+            "You cleared the gradients before each piece, so only the last piece is left at the step.",
+            _running(zero="piece"),
+        ),
+        "never_cleared": (
+            "You never clear the gradients: those of the steps before are still in them.",
+            _running(zero="never"),
+        ),
+        "a_step_for_each_piece": (
+            "You took a step after each piece. The weights must not move before the whole batch has been seen.",
+            _running(step_each=True),
+        ),
+        "clipped_piece_by_piece": (
+            "You clipped after each piece. Clip once, when the gradient of the whole batch is there.",
+            _running(clip_each=True),
+        ),
+        "not_clipped": (
+            "Your gradients are not clipped: call clip_grad_norm_ once, before the step.",
+            _running(clips=False),
+        ),
+        "one_group_only": (
+            "You gave the rate to the first group only. The optimizer has two: loop over optimizer.param_groups.",
+            _running(groups=slice(1)),
+        ),
+        "rate_too_late": (
+            "You set the rate after the step, so each step has the rate of the one before.",
+            _running(late=True),
+        ),
+        "loss_of_the_last_piece": (
+            "You trained well, but returned the last piece's part of the loss. Add up the parts of all pieces.",
+            _running(result=lambda parts: parts[-1]),
+        ),
+    }
+)

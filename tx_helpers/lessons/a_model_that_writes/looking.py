@@ -181,7 +181,7 @@ def draw(place: Place, answers: Mapping[str, Answer], alt: str, weights: Tensor 
         shown = line_.replace(" ", "\N{NO-BREAK SPACE}").replace("▢", "\N{NO-BREAK SPACE}")
         parts.append(_row(LEFT, y, shown))
         at, y = at + len(line_), y + ROW
-    for row, who in enumerate(answers.values()):
+    for row, who in reversed(list(enumerate(answers.values()))):  # the shorter one's name lies on top
         parts += _window(spots, place.start - who.context + ROOM, place.start + len(place.word), row, who.context)
     for start, end, member in cast_words(place):
         parts += _marked(spots, start, end, member)

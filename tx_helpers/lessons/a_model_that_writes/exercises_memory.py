@@ -172,7 +172,7 @@ def memory_score(model, words, questions, context):
         p = model(words[max(0, t - context) : t])
         others = [math.log(q) for name, q in p.items() if name != words[t]]
         leads[bool(visible)].append(math.log(p[words[t]]) - sum(others) / len(others))
-    return _mean(leads[True]), _mean(leads[False])
+    return [sum(group) / max(1, len(group)) for group in leads.values()]
 
 
 def _scored(lead=_lead, window=_window, mean=_mean, group=lambda visible: visible):

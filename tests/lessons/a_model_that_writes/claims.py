@@ -7,8 +7,8 @@ CLAIMS = [
         "It writes fluently, so it keeps track of the story",
         "the right kind of word; which one it knows depends on context and fact",
         "fluent > 0.9 and forgot < 0.25",
-        Break("one = sum(word == match.group(1)", "one = sum(match.group(1) == match.group(1)"),
-        Break("writer.tokenizer.decode(row)).group() for", "writer.tokenizer.decode(row)).group()[::-1] for"),
+        Break("one = sum(word == place.word", "one = sum(place.word == place.word"),
+        Break("of_kind = sum(word in known(kind)", "of_kind = sum(word[::-1] in known(kind)"),
     ),
     claim(
         "It processes whole sequences in parallel",

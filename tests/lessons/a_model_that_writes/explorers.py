@@ -19,9 +19,13 @@ MOVES = {
         Move("Written so far", r"^1 of 53 tokens stays; 0\.\d\d of .* → 0\.00 nats", text="One rainy morning "),
         Move("Top-k", r"^53 of 53 tokens stay; 0\.00 of", mouse="drag"),
     ),
-    "writer-attention": (
-        Move("Layer", r"^layer 2, head 1: 's' looks most at 's' \(1\.00\)", keys=("ArrowDown",)),
-        Move("Head", r"^layer 2, head 2: 's' looks most at 's' \(1\.00\)", mouse="choose:2"),
-        Move("Causal mask", r"^layer 2, head 2, causal mask off: 's' looks most at ", mouse="click"),
+    "windows": (
+        Move("Place", r"^Next comes the friend, .* context 64 writes “", mouse="choose:friend"),
+        Move("Story", r"^Next comes the friend, .* context 256 writes “", keys=("ArrowRight",)),
+    ),
+    "heads-look": (
+        Move("Head", r"Layer 1, head 2 puts \d+% of its attention there", keys=("ArrowDown",)),
+        Move("Place", r"^Next comes the lost thing, ", mouse="choose:lost thing"),
+        Move("Story", r"^Next comes the lost thing, ", keys=("ArrowRight",)),
     ),
 }

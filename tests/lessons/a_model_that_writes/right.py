@@ -77,7 +77,88 @@ def floor_by_a_limit(p, lengths):
     return torch.xlogy(p, p).sum().neg() / torch.dot(p, lengths.to(p.dtype))
 
 
+def questions_with_a_memory(words, names, context):
+    last, pairs = {}, []
+    for t, word in enumerate(words):
+        if word in last:
+            pairs.append((t, t - last[word] <= context))
+        if word in names:
+            last[word] = t
+    return pairs
+
+
+def questions_by_windows(words, names, context):
+    again = [t for t in range(len(words)) if words[t] in set(names) & set(words[:t])]
+    return [[t, words[t] in words[:t][-context:]] for t in again]
+
+
+def questions_from_the_end(words, names, context):
+    pairs = []
+    for t in reversed(range(1, len(words))):
+        distances = [t - s for s in range(t) if words[s] == words[t]]
+        if words[t] in names and distances:
+            pairs.insert(0, (t, min(distances) <= context))
+    return tuple(pairs)
+
+
+def questions_as_numbers(words, names, context):
+    return [
+        (t, int(words[max(t - context, 0) : t].count(word) > 0))
+        for t, word in enumerate(words)
+        if names.count(word) and words[:t].count(word)
+    ]
+
+
+def score_in_tensors(model, words, questions, context):
+    means = []
+    for wanted in (True, False):
+        leads = []
+        for t, visible in questions:
+            if bool(visible) == wanted:
+                p = model(words[:t][-context:])
+                log_p = torch.tensor(list(p.values()), dtype=torch.float64).log()
+                right = list(p).index(words[t])
+                leads.append(log_p[right] - (log_p.sum() - log_p[right]) / (len(p) - 1))
+        means.append(torch.stack(leads).mean() if leads else torch.tensor(0.0))
+    return means
+
+
+def score_as_mean_ratio(model, words, questions, context):
+    groups = [[], []]
+    for t, visible in questions:
+        p = dict(model(words[max(0, t - context) : t]))
+        right = p.pop(words[t])
+        groups[not visible].append(sum(math.log(right / q) for q in p.values()) / len(p))
+    return [math.fsum(group) / max(1, len(group)) for group in groups]
+
+
+def score_as_geometric_mean(model, words, questions, context):
+    def lead(t):
+        p = model(words[max(0, t - context) : t])
+        others = math.prod(q for name, q in p.items() if name != words[t])
+        return math.log(p[words[t]] / others ** (1 / (len(p) - 1)))
+
+    seen = [lead(t) for t, visible in questions if visible]
+    hidden = [lead(t) for t, visible in questions if not visible]
+    return sum(seen) / (len(seen) or 1), sum(hidden) / (len(hidden) or 1)
+
+
+def score_by_running_means(model, words, questions, context):
+    mean, count = [0.0, 0.0], [0, 0]
+    for t, visible in questions:
+        p, n = model(words[max(0, t - context) : t]), 0 if visible else 1
+        total = sum(map(math.log, p.values()))
+        right = math.log(p[words[t]])
+        count[n] += 1
+        mean[n] += (right - (total - right) / (len(p) - 1) - mean[n]) / count[n]
+    return torch.tensor(mean, dtype=torch.float64)
+
+
 RIGHT = {
+    "memory_questions": named(
+        questions_with_a_memory, questions_by_windows, questions_from_the_end, questions_as_numbers
+    ),
+    "memory_score": named(score_in_tensors, score_as_mean_ratio, score_as_geometric_mean, score_by_running_means),
     "entropy_floor": named(floor_by_loops, floor_without_the_impossible, floor_by_the_library, floor_by_a_limit),
     "per_character": {
         "by_logarithm": lambda per_word, words, characters: math.exp(math.log(per_word) * words / characters),

@@ -1,5 +1,7 @@
 """Wrong answers to the lesson's exercises, unlike any in the bank: none may pass."""
 
+import math
+
 import torch
 
 from answer_tables import named
@@ -17,7 +19,24 @@ def write_on_with_an_axis_too_many(model, ids, n, context, choose):
     return ids
 
 
+def questions_once_a_name(words, names, context):
+    """Each name asks once, at its second mention."""
+    seconds = {name: [t for t, word in enumerate(words) if word == name][1:2] for name in names}
+    return sorted((t, words[t] in words[max(0, t - context) : t]) for ts in seconds.values() for t in ts)
+
+
+def score_by_the_median_rival(model, words, questions, context):
+    leads = {True: [], False: []}
+    for t, visible in questions:
+        p = model(words[max(0, t - context) : t])
+        rivals = sorted(math.log(q) for name, q in p.items() if name != words[t])
+        leads[visible].append(math.log(p[words[t]]) - rivals[len(rivals) // 2])
+    return [sum(group) / max(1, len(group)) for group in leads.values()]
+
+
 UNLIKE = {
+    "memory_questions": named(questions_once_a_name),
+    "memory_score": named(score_by_the_median_rival),
     "perplexity": named(perplexity_of_the_median),
     "write_on": named(write_on_with_an_axis_too_many),
     "entropy_floor": {

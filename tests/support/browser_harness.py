@@ -236,6 +236,12 @@ class Sheet:
         self.wait(WIDGETS_SHOWN, 180, "a widget is not shown")
         self.settle()
 
+    def show_what_waits(self) -> None:
+        """Press *Show me* at every question, so that the explorers that answer one can be moved."""
+        waiting = "() => [...document.querySelectorAll('button')].filter((b) => b.textContent.trim() === 'Show me')"
+        self.page.evaluate(f"() => ({waiting})().forEach((button) => button.click())")
+        self.settle()
+
     def count_faults(self) -> list[str]:
         """Code cells that were not run once each, from the first to the last, as one line or none."""
         counts = self.page.evaluate(COUNTS)

@@ -51,6 +51,7 @@ def faults_of(opened, notebook: str, cases: list[Case] | None = None, *, from_me
         cases = [case for case in cases_of() if case.notebook == notebook.removesuffix(".ipynb")]
     with opened(notebook) as sheet:
         sheet.run_all(from_menu=from_menu)
+        sheet.show_what_waits()
         return [*sheet.count_faults(), *check(sheet, cases)]
 
 

@@ -70,7 +70,7 @@ def test_every_run_has_a_letter_and_the_healthy_one_is_a():
 def test_the_explorer_says_what_the_doctor_says_when_asked():
     explore = symptom_explorer(recorded_runs())
     assert explore.summary.startswith("Run A: loss 4.58 to ") and "doctor" not in explore.summary
-    explore.set(told=True)
+    explore.set(doctor=True)
     assert "The doctor: no alarm." in explore.summary
     for letter, name in lettered(recorded_runs()).items():
         explore.set(letter=letter)

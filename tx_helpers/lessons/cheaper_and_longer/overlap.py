@@ -84,4 +84,4 @@ def overlap_explorer() -> Explore:
     """A draft, and the token that is looked at; a click on a bar chooses it."""
     draft = widgets.Dropdown(options=list(DRAFTS), value="good", description="Draft")
     token = widgets.Dropdown(options=TOKENS, value="a", description="Token")
-    return Explore(draw_overlap, name="overlap", draft=draft, token=token)
+    return Explore(draw_overlap, name="overlap", told=True, draft=draft, token=token)

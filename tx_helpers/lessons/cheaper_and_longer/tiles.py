@@ -148,4 +148,6 @@ def tiles_explorer() -> Explore:
 
     size.observe(fit, "value")
     recorded = {"size": SIZES, "step": range((T // SIZES[0]) ** 2 + 1)}
-    return Explore(draw_tiles, name="flash-tiles", recorded=recorded, size=size, step=step, play=play_button(step))
+    return Explore(
+        draw_tiles, name="flash-tiles", told=True, recorded=recorded, size=size, step=step, play=play_button(step)
+    )

@@ -91,12 +91,13 @@ def symptom_explorer(runs: Mapping[str, Mapping[str, Any]]) -> Explore:
             name = lettered(runs)[letter]
             raise ValueError(f"symptom_explorer: {name!r} lacks norms, ratios, validation or guess: all are drawn")
 
-    def picture(letter: str, told: bool) -> Svg:
-        return draw(letter, records[letter], describe(letter, records[letter], told))
+    def picture(letter: str, doctor: bool) -> Svg:
+        return draw(letter, records[letter], describe(letter, records[letter], told=doctor))
 
     return Explore(
         picture,
         name="symptoms",
+        told=True,
         letter=widgets.Dropdown(options=list(records), description="Run"),
-        told=widgets.Checkbox(value=False, description="What the doctor says"),
+        doctor=widgets.Checkbox(value=False, description="What the doctor says"),
     )

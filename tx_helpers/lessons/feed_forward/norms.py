@@ -231,6 +231,7 @@ def norm_explorer() -> Explore:
     return Explore(
         picture,
         name="norms",
+        told=True,
         recorded={name: [half / 2 for half in range(-6, 7)] for name in numbers},
         kind=widgets.Dropdown(options=list(KINDS), description="Norm"),
         **numbers,

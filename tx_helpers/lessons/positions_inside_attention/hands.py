@@ -168,4 +168,4 @@ def hands_explorer(ahead: int, *, query: int = 9, key: int = 2) -> Explore:
         "said": [[describe(d, a) for d in DISTANCES] for a in range(AHEAD + 1)],
     }
     computed = script(Path(__file__).with_name("hands_page.js")), given
-    return Explore(picture, name="clock-hands", computed=computed, hands=hands, **controls)
+    return Explore(picture, name="clock-hands", told=True, computed=computed, hands=hands, **controls)

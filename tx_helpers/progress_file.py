@@ -16,7 +16,6 @@ PREDICTIONS = "the-predictions"  # they stand under one name that no exercise ca
 # In version 0.1 the key of a prediction began with its notebook's number; these needed a new name to be unique.
 FORMERLY = {
     "09-blind": "blind-twin",
-    "09-half": "half-rate",
     "12-order": "early-text",
     "13-reach": "reach-of-a-head",
     "14-few": "few-labels",

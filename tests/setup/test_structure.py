@@ -25,6 +25,7 @@ LOOK_UP = "reference"  # the notebook that looks things up in every room
 # Outside the lessons, and yet used by one of them alone: why.
 OF_ONE_LESSON = {
     "diagnose": "examines anybody's model, from the command line too",
+    "widgets.attention": "draws the attention of anybody's model; the README shows it",
     "text.subwords": "the tokenizers of public checkpoints, beside the simpler ones; the reference looks them up",
     "zoo.public": "reads and writes public checkpoints for anybody",
 }

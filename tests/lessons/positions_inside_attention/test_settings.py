@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from tx_helpers.lessons.modern_transformers import context
 
+from tx_helpers.lessons.cheaper_and_longer import context
 from tx_helpers.lessons.positions_inside_attention.needles import (
     FACTS,
     FILLERS,
@@ -45,7 +45,7 @@ def test_every_answer_stands_behind_the_name_that_is_asked_for(length):
         needles(1, 3 * FACTS - 1)
 
 
-def test_the_reader_is_that_of_the_notebook_on_modern_transformers():
+def test_the_reader_is_that_of_the_notebook_on_long_contexts():
     assert reader_config(context.VOCABULARY, shift=True) == context.reader_config()
     assert RATES == context.RATES and N == context.N
     assert reader_config(9, shift=False).embedding.input is None

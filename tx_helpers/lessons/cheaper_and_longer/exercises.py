@@ -103,6 +103,14 @@ cached.add_mistakes(
 
 QUIZ = [
     Question(
+        "A writer's weights are stored in 8 bits instead of 16. Why does it write faster on a GPU?",
+        (
+            Choice("Products of whole numbers are faster", "They may be, but a single text waits for memory."),
+            Choice("Each step loads half as many bytes", "Writing waits for the weights to arrive.", right=True),
+            Choice("Half of the weights are left out", "All are there, each with fewer bits."),
+        ),
+    ),
+    Question(
         "A text becomes twice as long. What does FlashAttention take in training now?",
         (
             Choice("Twice the memory and twice the operations", "All scores are still computed: T² of them."),

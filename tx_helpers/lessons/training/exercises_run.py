@@ -159,13 +159,13 @@ def train_in_pieces(model, optimizer, batches, rates, clip):
         total = 0.0
         for piece in pieces:
             logits = model(piece.source, piece.decoder_input)  # (B, T, V)
-            summed = nn.functional.cross_entropy(
+            summed = torch.nn.functional.cross_entropy(
                 logits.flatten(0, 1), piece.target.flatten(), ignore_index=0, reduction="sum"
             )
             loss = summed / words
             loss.backward()
             total += loss.item()
-        nn.utils.clip_grad_norm_(model.parameters(), clip)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
         optimizer.step()
         losses.append(total)
     return losses

@@ -130,6 +130,22 @@ groups.add_mistakes(
 
 QUIZ = [
     Question(
+        "Adam divides each entry of a step by its usual size. What does Muon even out instead?",
+        (
+            Choice("How long each row of the matrix is", "Rows can point the same way, and then one direction still leads."),
+            Choice("How far each direction moves", "All singular values of the step become about 1.", right=True),
+            Choice("The rates of the layers", "Each matrix has its own step; nothing is shared among layers."),
+        ),
+    ),
+    Question(
+        "At which batch does Muon's extra work weigh least?",
+        (
+            Choice("At a large one", "Its products happen once a step, however many tokens it has.", right=True),
+            Choice("At a small one", "Then few tokens share the cost of five iterations."),
+            Choice("It is the same at every batch", "The forward and backward pass grow with the tokens; it does not."),
+        ),
+    ),
+    Question(
         "A model uses RMSNorm. Where in the block does it stand?",
         (
             Choice("Before attention and feed-forward, as in pre-norm", "Often, but the formula does not say so."),

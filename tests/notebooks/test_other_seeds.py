@@ -79,7 +79,7 @@ EXPERIMENTS = {
         "assert min(fit) > 0.8",
         "assert likeness[nearest] > 0.85",
         'assert fires["both"] > 4',
-        "assert spared > 0.95",
+        "assert spared > 0.9",
         "mean(digits[2:], writes_after",
         "assert right[2] < 0.5 < right[3]",
         "assert wide.kept == 50",

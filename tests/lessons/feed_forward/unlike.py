@@ -68,7 +68,7 @@ def lens_with_a_norm_of_its_own(x, blocks, norm, table, block):
 
 UNLIKE = {
     "feed_forward": {
-        "with_gelu": lambda x, W_1, b_1, W_2, b_2: F.gelu(x @ W_1 + b_1) @ W_2 + b_2,
+        "with_silu": lambda x, W_1, b_1, W_2, b_2: F.silu(x @ W_1 + b_1) @ W_2 + b_2,
     },
     "hinges_through": named(hinges_at_even_steps),
     "swiglu": named(swiglu_with_steep_gate),
@@ -85,7 +85,7 @@ UNLIKE = {
     "pre_norm_block": named(block_with_a_norm_at_its_end, block_that_keeps_half, block_that_reads_the_first_norm_twice),
     "read_the_stream": named(lens_with_half_steps, lens_with_a_norm_of_its_own),
     "feed_forward_share": {
-        "of_two_thirds": lambda D, F: 2 / 3,
+        "of_one_half": lambda D, F: 1 / 2,
         "in_two_decimals": lambda D, F: round(F / (F + 2 * D), 2),
     },
 }

@@ -109,7 +109,8 @@ def draw(now: Setting, seen: Depth, before: Setting | None = None, ghost: Depth 
         title="How alike are the tokens?",
         xlabel="blocks passed",
         ylabel="mean cosine",
-        ylim=(0.0, 1.25),  # room for the legend above the lines
+        ylim=(0.0, 1.0),
+        legend=False,  # the left one has it, and here it would cover the lines
         **style,
     )
     return side_by_side([left, right], alt=describe(now, seen, before, ghost))

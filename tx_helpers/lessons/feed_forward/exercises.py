@@ -87,6 +87,18 @@ plain_network.add_mistakes(
             "You added x at the end. That is the residual connection: it belongs to the block, not to this network.",
             lambda x, W_1, b_1, W_2, b_2: x + torch.relu(x @ W_1 + b_1) @ W_2 + b_2,
         ),
+        "inner_bias_subtracted": (
+            "You subtracted b_1. The formula adds it: a threshold is a negative bias.",
+            lambda x, W_1, b_1, W_2, b_2: torch.relu(x @ W_1 - b_1) @ W_2 + b_2,
+        ),
+        "gelu": (
+            "You bent with GELU, as BERT and GPT-2 do. This exercise asks for the ReLU of 2017, max(0, z).",
+            lambda x, W_1, b_1, W_2, b_2: F.gelu(x @ W_1 + b_1) @ W_2 + b_2,
+        ),
+        "negative_half": (
+            "You kept the negative numbers: that is min(0, z), which clamp(max=0) gives. ReLU is clamp(min=0).",
+            lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1).clamp(max=0) @ W_2 + b_2,
+        ),
     }
 )
 
@@ -164,6 +176,10 @@ curve.add_mistakes(
             "You returned how much each point is above the one before. A hinge changes the slope, not the height.",
             lambda x, y: torch.cat([y[:1], y.diff()]),
         ),
+        "ends_missing": (
+            "The hinges at both ends are missing. Before the first point and after the last the slope is 0: add it.",
+            lambda x, y: _slopes(x, y).diff(),
+        ),
     }
 )
 
@@ -231,6 +247,18 @@ gated.add_mistakes(
         "without_up": (
             "You did not use W_up: this is an ordinary feed-forward network with SiLU.",
             lambda x, W_gate, W_up, W_down: F.silu(x @ W_gate) @ W_down,
+        ),
+        "relu_gate": (
+            "Your gate is a ReLU (that is ReGLU, of the same paper). SiLU is z · sigmoid(z).",
+            lambda x, W_gate, W_up, W_down: (F.relu(x @ W_gate) * (x @ W_up)) @ W_down,
+        ),
+        "both_bent": (
+            "You bent both branches. Only the gate is bent; x W_up goes into the product as it is.",
+            lambda x, W_gate, W_up, W_down: (F.silu(x @ W_gate) * F.silu(x @ W_up)) @ W_down,
+        ),
+        "sigmoid_of_up": (
+            "Your sigmoid is that of x W_up. SiLU takes the gate twice: z · sigmoid(z), with z = x W_gate.",
+            lambda x, W_gate, W_up, W_down: ((x @ W_gate) * (x @ W_up).sigmoid()) @ W_down,
         ),
     }
 )
@@ -342,6 +370,20 @@ norm.add_mistakes(
         "shifted_first": (
             "You added the bias before you multiplied by the gain, so the gain scales the bias, too.",
             lambda x, gain, bias: _normed(x, torch.ones_like(gain), bias) * gain,
+        ),
+        "rms_norm": (
+            "You left the mean where it was: this is RMSNorm with a bias. LayerNorm takes the mean off first.",
+            lambda x, gain, bias: x / (x.square().mean(-1, True) + 1e-5).sqrt() * gain + bias,
+        ),
+        "by_length": (
+            "You divided by the length, so yours has the length 1. LayerNorm divides by the deviation: length √D.",
+            lambda x, gain, bias: (
+                (x - x.mean(-1, True)) / (x - x.mean(-1, True)).norm(dim=-1, keepdim=True) * gain + bias
+            ),
+        ),
+        "mean_square_of_x": (
+            "Under the root you took the mean square of x itself. The variance is that of x minus its mean.",
+            lambda x, gain, bias: (x - x.mean(-1, True)) / (x.square().mean(-1, True) + 1e-5).sqrt() * gain + bias,
         ),
     }
 )
@@ -488,6 +530,14 @@ share.add_mistakes(
         "in_whole_numbers": (
             "You divided with //, which rounds down to a whole number: a share below 1 becomes 0.",
             lambda D, F: 2 * D * F // (2 * D * F + 4 * D * D),
+        ),
+        "per_cent": (
+            "You returned per cent. The share is asked as a number between 0 and 1: leave out the factor 100.",
+            lambda D, F: 100 * 2 * D * F / (2 * D * F + 4 * D * D),
+        ),
+        "always_two_thirds": (
+            "You returned 2/3 whatever D and F are. That is the share for F = 4 D alone; compute it from both.",
+            lambda D, F: 2 / 3,
         ),
     }
 )

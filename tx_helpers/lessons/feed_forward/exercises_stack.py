@@ -1,14 +1,20 @@
 """Two exercises that build a stack: a block from its parts, then the stream through all blocks, read after each."""
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 
 
+def _layer_norm(gain, x):
+    """LayerNorm of x (T, D) with this gain (D,)."""
+    return F.layer_norm(x, x.shape[-1:]) * gain
+
+
 def _norm(gain):
-    """A LayerNorm (T, D) -> (T, D) with this gain (D,)."""
-    return lambda x: F.layer_norm(x, x.shape[-1:]) * gain
+    return partial(_layer_norm, gain)  # not a lambda, whose repr would differ from call to call
 
 
 def _means(x):
@@ -16,9 +22,12 @@ def _means(x):
     return x.cumsum(0) / torch.arange(1.0, len(x) + 1)[:, None]
 
 
+def _two_matrices(W, V, x):
+    return (x @ W).relu() @ V
+
+
 def _network(seed, D):
-    W, V = random_tensors((D, 2 * D), (2 * D, D), seed=seed)
-    return lambda x: (x @ W).relu() @ V
+    return partial(_two_matrices, *random_tensors((D, 2 * D), (2 * D, D), seed=seed))
 
 
 def _parts(seed, D):
@@ -111,6 +120,22 @@ block.add_mistakes(
             lambda x, attention, network, norm_a, norm_n: pre_norm_block(
                 x, attention, network, lambda y: y, lambda y: y
             ),
+        ),
+        "no_norm_before_the_network": (
+            "The norm before the network is missing, so it reads the stream at its full length.",
+            lambda x, attention, network, norm_a, norm_n: pre_norm_block(x, attention, network, norm_a, lambda y: y),
+        ),
+        "no_norm_before_attention": (
+            "The norm before attention is missing, so it reads the stream at its full length.",
+            lambda x, attention, network, norm_a, norm_n: pre_norm_block(x, attention, network, lambda y: y, norm_n),
+        ),
+        "attention_replaces": (
+            "Your attention replaces the stream, so what each token brought along is lost. Each of them has a sum.",
+            lambda x, attention, network, norm_a, norm_n: attention(norm_a(x)) + network(norm_n(attention(norm_a(x)))),
+        ),
+        "old_stream_added": (
+            "You added the network's result to the x from before attention, so what attention has added is lost.",
+            lambda x, attention, network, norm_a, norm_n: x + network(norm_n(x + attention(norm_a(x)))),
         ),
     }
 )
@@ -215,6 +240,18 @@ lens.add_mistakes(
             lambda x, blocks, norm, table, block: _read(
                 x, blocks, block, lambda n, s: norm(s[n]) @ table.T, step=lambda y, *parts: y + block(y, *parts)
             ),
+        ),
+        "first_reading_missing": (
+            "Your first reading is missing, the one before any block. N blocks give N + 1 readings.",
+            lambda x, blocks, norm, table, block: read_the_stream(x, blocks, norm, table, block)[1:],
+        ),
+        "last_reading_missing": (
+            "Your last reading is missing, the one after all blocks. N blocks give N + 1 readings.",
+            lambda x, blocks, norm, table, block: read_the_stream(x, blocks, norm, table, block)[:-1],
+        ),
+        "joined": (
+            "You joined the readings one below the other. torch.stack gives them an axis of their own, in front.",
+            lambda x, blocks, norm, table, block: read_the_stream(x, blocks, norm, table, block).flatten(0, 1),
         ),
     }
 )

@@ -109,6 +109,7 @@ def draw(states: Sequence[float], updates: Sequence[float], below: Sequence, tit
             bold = None if row else "bold"
             x = LEFT + STEP * n - (10 if n else 6)
             parts.append(words(x, STREAM + 32 + 19 * row, text, size=13, anchor="middle", fill=ink, font_weight=bold))
+    parts.append(words(WIDE / 2, HIGH - 8, "The thicker a line, the longer its vector.", anchor="middle", fill=MUTED))
     return card(WIDE, HIGH, parts, alt)
 
 

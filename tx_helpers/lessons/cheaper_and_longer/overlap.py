@@ -47,7 +47,7 @@ def draw_overlap(draft: str, token: str) -> Svg:
     for place, name in enumerate(TOKENS):
         x, chosen = 44 + SLOT * place, name == token
         bar = [
-            shape("rect", x=x, y=BASE - TALL * kept[place], width=76, height=TALL * kept[place], fill=PINK.full),
+            shape("rect", x=x, y=BASE - TALL * kept[place], width=76, height=TALL * kept[place], fill=PINK.tint),
             _outline(x, p[place], 76, stroke=INK, stroke_width=2),
             _outline(x - 5, q[place], 86, stroke=MUTED, stroke_width=2, stroke_dasharray="6 4"),
             words(x + 38, BASE + 20, name, anchor="middle", font_weight="bold" if chosen else None),

@@ -102,8 +102,8 @@ UNLIKE = {
     },
     "tied_probabilities": named(tied_over_all_places_at_once, tied_the_filling_pushed_down_by_ten),
     "folded_layer": {
-        "both_transposed": lambda g, b, W, c: ((W * g).T, W @ b + c),
-        "shift_from_the_right": lambda g, b, W, c: (W * g, b @ W + c),
+        "gain_twice": lambda g, b, W, c: (W * g * g, W @ b + c),
+        "shift_divided_by_the_gain": lambda g, b, W, c: (W * g, W @ (b / g) + c),
     },
     "folded_model": named(model_with_the_gains_alone),
     "starting_projections": {

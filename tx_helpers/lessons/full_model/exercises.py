@@ -129,6 +129,14 @@ total.add_mistakes(
             "You counted one of the two matrices of each feed-forward network.",
             lambda D, F, V, N: translator_parameters(D, F, V, N) - 2 * N * D * F,
         ),
+        "cross_attention_in_both_stacks": (
+            "You counted a cross-attention in the encoder's blocks, too. Only the decoder's blocks have one.",
+            lambda D, F, V, N: translator_parameters(D, F, V, N) + N * 4 * D * D,
+        ),
+        "with_biases": (
+            "You counted the biases, too. Here only matrices count.",
+            lambda D, F, V, N: translator_parameters(D, F, V, N) + N * (12 * D + 2 * (F + D)),
+        ),
         "no_embeddings": (
             "You forgot the embeddings. In a model with few blocks they are a large part.",
             lambda D, F, V, N: translator_parameters(D, F, V, N) - 2 * V * D,
@@ -315,6 +323,10 @@ start.add_mistakes(
             "1.",
             _drawn_twice(lambda D, K: torch.randn(D, K)),
         ),
+        "deviation_root_of_width": (
+            "You multiplied by √D where you divide by it: the projections are D times too large.",
+            _drawn_twice(lambda D, K: torch.randn(D, K) * D**0.5),
+        ),
         "deviation_one_over_width": (
             "Your deviation is 1/D, but that is the variance you need: the projections are √D times too small.",
             _drawn_twice(lambda D, K: torch.randn(D, K) / D),
@@ -412,6 +424,18 @@ fold.add_mistakes(
             "Your weight is still W: the gain is lost. Nobody scales z any more, so the weight has to do it.",
             lambda g, b, W, c: (W, W @ b + c),
         ),
+        "shift_through_the_transpose": (
+            "Your shift meets the transpose of W: b @ W sums over the outputs. W has one row for each output: W @ b.",
+            lambda g, b, W, c: (W * g, b @ W + c),
+        ),
+        "shift_subtracted": (
+            "You subtracted what W makes of the shift. The norm adds b, so the new bias adds W @ b.",
+            lambda g, b, W, c: (W * g, c - W @ b),
+        ),
+        "weight_transposed": (
+            "Your weight is transposed. It keeps the form of W, one row for each output.",
+            lambda g, b, W, c: ((W * g).T, W @ b + c),
+        ),
         "bias_scaled": (
             "Your gain also scales the bias. It acts on z alone, before the matrix.",
             lambda g, b, W, c: (W * g, (W @ b + c) * g),
@@ -431,7 +455,7 @@ def _without_gains(answer, n_layers):
         numbers = {name: torch.cat([norm.weight - 1, norm.bias]).abs().max() for name, norm in norms.items()}
         logits = model(some_ids(2, 5, seed=1), some_ids(2, 6, words=7, seed=2))
     return {
-        "norms with numbers of their own": [name for name, most in numbers.items() if most > 1e-5],
+        "list of norms that still scale or shift": [name for name, most in numbers.items() if most > 1e-5],
         "logits": logits,
     }
 
@@ -545,6 +569,16 @@ whole.add_mistakes(
             "cross-attention read the memory.",
             _folded(lambda readers: readers.update({"encoder.norm": []})),
         ),
+        "memory_norm_reset_in_the_loop": (
+            "You reset the encoder's last norm inside the loop, so from the second block of the decoder on its gain is "
+            "1 when you fold it. Fold it into all blocks first.",
+            _folded(lambda readers: readers.update({"encoder.norm": readers["encoder.norm"][:2]})),
+        ),
+        "memory_for_values_only": (
+            "You folded the encoder's last norm into the values of the cross-attentions, not into their keys. Both "
+            "read the memory.",
+            _folded(lambda readers: readers.update({"encoder.norm": readers["encoder.norm"][1::2]})),
+        ),
         "memory_for_keys_only": (
             "You folded the encoder's last norm into the keys of the cross-attentions, not into their values. Both "
             "read the memory.",
@@ -567,6 +601,11 @@ whole.add_mistakes(
             "You folded the decoder's last norm into the output. Its table is tied: now every target word enters the "
             "stream with other numbers. This norm has to stay.",
             _folded(lambda readers: readers.update({"decoder.norm": ["output"]})),
+        ),
+        "last_norm_lost": (
+            "You reset the decoder's last norm, but folded it into nothing. The output cannot take it, because its "
+            "table is tied: this norm keeps its numbers.",
+            _folded(lambda readers: readers.update({"decoder.norm": []})),
         ),
         "norms_kept": (
             "Your layers have the gains in them, but the norms still apply theirs, too. Set each to gain 1 and bias 0.",

@@ -100,6 +100,25 @@ class FromOne(Embedding):
         return self.tokens(ids) * math.sqrt(D) + _place(ids, D, first=1)
 
 
+@embedding.mistake("Your positions come from the ids. A position is a place in the row: torch.arange(T).")
+class PositionsOfIds(Embedding):
+    def forward(self, ids):
+        D = self.tokens.embedding_dim
+        return self.tokens(ids) * math.sqrt(D) + sinusoidal(ids, D)
+
+
+@embedding.mistake("You multiplied by √T, the length of the row. The factor is √D, the width of the table.")
+class RootOfLength(Embedding):
+    def forward(self, ids):
+        return self.tokens(ids) * math.sqrt(ids.shape[1]) + _place(ids, self.tokens.embedding_dim)
+
+
+@embedding.mistake("You multiplied by √V, the number of the table's rows. The factor is √D, the width of a row.")
+class RootOfVocabulary(Embedding):
+    def forward(self, ids):
+        return self.tokens(ids) * math.sqrt(self.tokens.num_embeddings) + _place(ids, self.tokens.embedding_dim)
+
+
 # --- attention -------------------------------------------------------------------------------------------------------
 
 
@@ -152,9 +171,12 @@ class _Steps(Attention):
     def finish(self, merged):
         return self.output(merged)
 
+    def layers(self):
+        return self.query, self.key, self.value
+
     def forward(self, x, memory, mask):
-        layers = (self.query, self.key, self.value)
-        q, k, v = (self.split(layer(one)) for layer, one in zip(layers, self.sources(x, memory), strict=True))
+        pairs = zip(self.layers(), self.sources(x, memory), strict=True)
+        q, k, v = [self.split(layer(one)) for layer, one in pairs]
         weights = self.weights(q @ k.mT * self.scale(q), mask)
         return self.finish(self.merge(weights @ v))
 
@@ -240,6 +262,30 @@ class MergedUnturned(_Steps):
 class NoOutput(_Steps):
     def finish(self, merged):
         return merged
+
+
+@attention.mistake("You added x to the result. The residual connection is the block's: attention returns its own part.")
+class AttentionAddsTheStream(Attention):
+    def forward(self, x, memory, mask):
+        return x + super().forward(x, memory, mask)
+
+
+@attention.mistake("You set forbidden scores to 0. After the softmax they still have a share, e⁰. Only −∞ gets none.")
+class FilledWithZero(_Steps):
+    def weights(self, scores, mask):
+        return scores.masked_fill(~mask, 0.0).softmax(-1)
+
+
+@attention.mistake("You multiplied the scores by √d_k. They are divided by it, or the softmax is far too sharp.")
+class TimesRoot(_Steps):
+    def scale(self, q):
+        return q.shape[-1] ** 0.5
+
+
+@attention.mistake("Your values are the memory as it is: self.value(memory) is missing.")
+class NoValueLayer(_Steps):
+    def layers(self):
+        return self.query, self.key, nn.Identity()
 
 
 # --- feed-forward ----------------------------------------------------------------------------------------------------
@@ -456,6 +502,47 @@ class NetworkFirst(_Wired):
         return self.joined(x, self.cross_attention_norm, lambda y: self.looked(y, memory, memory_mask))
 
 
+@block.mistake("Your cross-attention comes before the self-attention. The order is self, cross, feed-forward.")
+class CrossFirst(_Wired):
+    def forward(self, x, mask, memory=None, memory_mask=None):
+        if memory is not None:
+            x = self.joined(x, self.cross_attention_norm, lambda y: self.looked(y, memory, memory_mask))
+        x = self.joined(x, self.self_attention_norm, lambda y: self.self_attention(y, y, mask))
+        return self.joined(x, self.feed_forward_norm, self.feed_forward)
+
+
+class _Looking(Block):
+    """The solution with a cross-attention `looking(x, y, memory, memory_mask)`; y is what self-attention has read."""
+
+    def forward(self, x, mask, memory=None, memory_mask=None):
+        y = self.self_attention_norm(x)
+        x = x + self.self_attention(y, y, mask)
+        if memory is not None:
+            x = self.looking(x, y, memory, memory_mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+@block.mistake("The residual connection is missing at the cross-attention: x = x + … . It replaces your stream.")
+class CrossWithoutResidual(_Looking):
+    def looking(self, x, y, memory, memory_mask):
+        return self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+
+
+@block.mistake("Your cross-attention uses the norm of self-attention. It has its own, self.cross_attention_norm.")
+class NormOfSelfAttention(_Looking):
+    def looking(self, x, y, memory, memory_mask):
+        return x + self.cross_attention(self.self_attention_norm(x), memory, memory_mask)
+
+
+@block.mistake(
+    "Your cross-attention reads the copy that was made for self-attention. It needs a new one: "
+    "self.cross_attention_norm(x), with what self-attention has added to x."
+)
+class OldCopy(_Looking):
+    def looking(self, x, y, memory, memory_mask):
+        return x + self.cross_attention(y, memory, memory_mask)
+
+
 # --- encoder and decoder ---------------------------------------------------------------------------------------------
 
 
@@ -474,8 +561,8 @@ encoder = Exercise(
     difficulty=2,
     minutes=6,
     cases=lambda: [
-        (9, 4, 2, 8, 1, some_ids(1, 3), padding_of(3)),
-        (9, 12, 3, 24, 2, some_ids(2, 5, seed=1), padding_of(4, 5)),
+        (9, 4, 2, 4, 1, some_ids(1, 3), padding_of(3)),
+        (9, 12, 3, 6, 2, some_ids(2, 5, seed=1), padding_of(4, 5)),  # d_ff divides d_model: it can be swapped
     ],
     run=_encoder,
     inline=True,
@@ -546,6 +633,28 @@ class PlainList(Encoder):
         blocks = list(self.blocks)
         del self.blocks
         self.__dict__["blocks"] = blocks
+
+
+@encoder.mistake("Your norm comes before the blocks. It belongs behind the last one, where the stream has grown.")
+class NormFirst(Encoder):
+    def forward(self, ids, mask):
+        x = self.norm(self.input(ids))
+        for one in self.blocks:
+            x = one(x, mask)
+        return x
+
+
+@encoder.mistake("Your blocks have cross=True, so they have a cross-attention. An encoder has no memory to look at.")
+class EncoderWithCross(Encoder):
+    def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers):
+        super().__init__(vocab_size, d_model, n_heads, d_ff, n_layers)
+        self.blocks = nn.ModuleList(Block(d_model, n_heads, d_ff, cross=True) for _ in range(n_layers))
+
+
+@encoder.mistake("In your blocks n_heads and d_ff are swapped. The order is Block(d_model, n_heads, d_ff).")
+class SizesSwapped(Encoder):
+    def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers):
+        super().__init__(vocab_size, d_model, d_ff, n_heads, n_layers)
 
 
 def _decoder(
@@ -672,8 +781,10 @@ def _transformer(
     return examined(answer, Transformer, (source_size, target_size, d_model, n_heads, d_ff, n_layers), source, target)
 
 
-def _with_padding(ids: Tensor, *real: int) -> Tensor:
-    return ids * padding_of(*real)[:, 0, 0]
+def _padded(size: tuple, in_source: tuple, in_target: tuple) -> list[Tensor]:
+    """Source and target (B, T), with so many words in each row; T = S, so that the wrong padding fits, too."""
+    ids = some_ids(*size, seed=1), some_ids(*size, words=7, seed=2)
+    return [one * padding_of(*real)[:, 0, 0] for one, real in zip(ids, (in_source, in_target), strict=True)]
 
 
 transformer = Exercise(
@@ -685,8 +796,8 @@ transformer = Exercise(
     difficulty=2,
     minutes=7,
     cases=lambda: [
-        (9, 7, 4, 2, 8, 1, some_ids(1, 3), some_ids(1, 2, words=7)),
-        (9, 7, 12, 3, 24, 2, _with_padding(some_ids(2, 5, seed=1), 3, 5), some_ids(2, 6, words=7, seed=2)),
+        (9, 7, 4, 2, 8, 1, some_ids(1, 3), some_ids(1, 3, words=7)),
+        (9, 7, 12, 3, 24, 2, *_padded((2, 5), (3, 5), (5, 4))),
     ],
     run=_transformer,
     inline=True,
@@ -754,6 +865,22 @@ class Probabilities(_Masked):
 class LogProbabilities(_Masked):
     def end(self, logits):
         return logits.log_softmax(-1)
+
+
+@transformer.mistake("Your mask for the memory comes from the target's padding. It hides that of the source.")
+class PaddingOfTarget(Transformer):
+    def forward(self, source, target):
+        real, written = ((ids != 0)[:, None, None] for ids in (source, target))
+        return self.output(self.decoder(target, self.encoder(source, real), written))
+
+
+@transformer.mistake("Your output has a bias. Only the table is used, the same as at the input: bias=False.")
+class OutputWithBias(Transformer):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        table = self.output.weight
+        self.output = nn.Linear(table.shape[1], table.shape[0])
+        self.output.weight = table
 
 
 def _gpt(

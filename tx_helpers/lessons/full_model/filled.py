@@ -24,8 +24,8 @@ def examined(answer: type, right: type, sizes: tuple, *inputs: Tensor) -> dict[s
     with torch.no_grad():
         output = filled(model)(*inputs)
     return {
-        "parameters that are missing": sorted(theirs.keys() - mine.keys()),
-        "parameters too many": sorted(mine.keys() - theirs.keys()),
+        "list of missing parameters": sorted(theirs.keys() - mine.keys()),
+        "list of parameters too many": sorted(mine.keys() - theirs.keys()),
         "output": output,
     }
 

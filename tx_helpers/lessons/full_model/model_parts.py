@@ -37,7 +37,7 @@ PURPOSE: dict[type, str] = {
     nn.Embedding: "A table with a row for each word: an id picks its row.",
     EncoderBlock: "Self-attention, then feed-forward; each adds what it found to the stream.",
     DecoderBlock: "Self-attention, cross-attention, feed-forward; each adds what it found to the stream.",
-    MultiHeadAttention: "Each position collects what it needs from others. Positions meet only here.",
+    MultiHeadAttention: "Each position collects what it needs from others. Positions meet in attention alone.",
     FeedForward: "Goes from D to F and back to D, at each position separately.",
     nn.LayerNorm: "Brings each vector to mean 0 and deviation 1, then applies a learned gain and bias.",
     nn.Linear: "A number for each word of the vocabulary: the dot product with its row of the table.",

@@ -127,6 +127,20 @@ def test_what_came_before_a_nan_names_its_cause():
     assert "half precision" in doctor(steady(gradient_norms=[math.inf] * 40))["finite"].causes[0]
 
 
+def test_a_first_step_is_not_called_right_while_the_rate_is_too_high():
+    hot = {part: [0.28] * 40 for part in "abc"}
+    assert doctor(steady(ratios=hot))["warm-up"].figure == "mend first what rate found"
+    slow = steady(losses=FLAT, ratios=hot, rates=[1.0] * 40, guess=None)
+    assert doctor(slow).wrong == ["rate", "warm-up"]
+
+
+def test_each_report_ends_with_what_it_rests_on():
+    report = doctor(steady())
+    assert report.summary == "No check finds a mistake, 8 find nothing."
+    for shown in (report.text(), repr(report), report._repr_html_()):
+        assert "No record shows a leak" in shown.split("nothing.")[-1] and "robe" not in shown
+
+
 # --- what may be left out ---------------------------------------------------------------------------------------------
 def test_losses_alone_are_enough_for_two_checks():
     report = doctor({"losses": steady()["losses"]})

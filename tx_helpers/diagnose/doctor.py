@@ -17,8 +17,8 @@ what it needs is skipped, and says so.
 
 What each alarm rests on. The limits were chosen between 45 healthy runs (other rates, schedules, optimizers, batches,
 sizes), none of which gets an alarm, and 81 with a planted fault, 74 of which do: small translators of 80 to 250 steps.
-The figures are what was measured in those that are found. On seeds that were not used to choose, 24 healthy runs got no
-alarm, and 27 faults of 27 were found.
+The figures are what was measured in those that are found. On seeds that were not used to choose, 24 healthy runs of the
+same kinds got no alarm, and 27 faults of 27 of the same kinds were found.
 
     check    alarm                                                                  healthy          with the fault
     finite   a loss that is not finite, or after the first fifth gradients that
@@ -44,8 +44,10 @@ neighbour's input, where the guess has to be the loss of a model that cannot see
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from numbers import Real
 from statistics import fmean, median
+from textwrap import fill
 from typing import Any
 
 from tx_helpers.diagnose.report import RIGHT, SKIPPED, WRONG, Finding, Reasons, Report, Result
@@ -55,6 +57,7 @@ OVERFLOWS, NORM_TIMES, LEAP, LEAP_TIMES = 0.05, 8.0, 1.0, 1.5
 TOO_FAST, TOO_STILL, FIRST_STEP, STUCK = 0.06, 0.07, 0.045, 0.4
 FROZEN, GAP, GAP_TIMES, NEAR_GUESS = 0.02, 0.4, 2.0, 0.08
 SHORTEST = 20  # steps: of fewer nothing can be said
+LAST_LINE = "Limits from small translators of 80 to 250 steps. No record shows a leak: use `diagnose`."
 
 
 @dataclass(frozen=True)
@@ -194,6 +197,8 @@ def warmup(run: Record) -> Result:
     share, first = run.rates[0] / (max(run.rates) or 1.0), run.moved[0]
     half = run.around(len(run.losses) // 2)
     figure = f"the first step has {share:.0%} of the largest rate and changes the weights by {first:.1%}"
+    if share < 0.5 and rate(run).causes == ("high",):  # there is a warm-up, but a first step of 28 % is not right
+        return Result(SKIPPED, "mend first what rate found")
     if share >= 0.5 and first > FIRST_STEP and not half < STUCK * run.losses[0]:
         return Result(WRONG, f"{figure}; halfway the loss is {half:.2f}, after {run.losses[0]:.2f}", first)
     return Result(RIGHT, figure, first)
@@ -342,6 +347,20 @@ EXPLAINED_BY = {"labels": ("finite", "rate", "warm-up", "parts"), "rate": ("fini
 EXPLAINED_BY |= {"repeats": ("finite",), "warm-up": ("finite",)}
 
 
+class RunReport(Report):
+    """A report about a run: it has checks in place of probes, and its last line says what they rest on."""
+
+    @property
+    def summary(self) -> str:
+        return super().summary.replace("probe", "check")
+
+    def text(self, width: int = 80) -> str:
+        return f"{super().text(width)}\n{fill(LAST_LINE, width)}"
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_().replace(">Probe<", ">Check<") + f"<p>{escape(LAST_LINE)}</p>"
+
+
 def doctor(record: Any, **more: Any) -> Report:
     """Say what is wrong with a training run, from its numbers alone. -> a report with a line for each check
 
@@ -360,4 +379,4 @@ def doctor(record: Any, **more: Any) -> Report:
             result = check.look(run)
         findings[name] = check.reasons.explain(name, result)
     title = f"Run of {len(run.losses)} steps, loss {run.losses[0]:.2f} to {run.losses[-1]:.2f}"
-    return Report(title, tuple(findings.values()))
+    return RunReport(title, tuple(findings.values()))

@@ -118,7 +118,7 @@ NAMES = tuple(BUGS)[1:]
 SAID = (
     "every word sees all others",
     "each word sees the next one",
-    "rows do not sum to 1",
+    "the sum still counts the future",
     "columns sum to 1, not rows",
     "a head takes words, not features",
     "reads what it must predict",

@@ -74,6 +74,20 @@ loss.add_mistakes(
             "You divided by all positions, the filling too, which adds nothing to the sum: the loss is too small.",
             lambda logits, targets, pad: padded_loss(logits, targets, pad) * (targets != pad).double().mean(dim=1),
         ),
+        "divided_by_the_batch": (
+            "You divided each sentence's sum by the real tokens of the whole batch: each mean is too small.",
+            lambda logits, targets, pad: (
+                padded_loss(logits, targets, pad) * (targets != pad).sum(dim=1) / (targets != pad).sum()
+            ),
+        ),
+        "zero_for_pad": (
+            "You left out the id 0. The padding's id is `pad`, which may be any other, and 0 may be a word.",
+            lambda logits, targets, pad: padded_loss(logits, targets, 0),
+        ),
+        "perplexity": (
+            "You returned the perplexity, e to the power of the loss. Leave the exponential out.",
+            lambda logits, targets, pad: padded_loss(logits, targets, pad).exp(),
+        ),
         "in_bits": (
             "Your loss is in bits, by log₂. Nats use ln: a model that guesses has a loss of ln V.",
             lambda logits, targets, pad: padded_loss(logits, targets, pad) / math.log(2),
@@ -148,6 +162,13 @@ def example_by_example(w, X, y, lr, steps):
     return w
 
 
+def _one_a_step(w, X, y, lr, steps):
+    for n in range(steps):
+        row = slice(n % len(y), n % len(y) + 1)
+        w = w - lr * _gradient(w, X[row], y[row])
+    return w
+
+
 descent.add_mistakes(
     {
         "one_gradient": (
@@ -161,6 +182,14 @@ descent.add_mistakes(
         "sum_of_squares": (
             "Your loss is the sum over the N examples, not their mean: each step is N times as long.",
             lambda w, X, y, lr, steps: descend(w, X, y, lr * len(y), steps),
+        ),
+        "half_the_loss": (
+            "You halved the loss, as some books do. Here it is the mean of the squares: your steps are half as long.",
+            lambda w, X, y, lr, steps: descend(w, X, y, lr / 2, steps),
+        ),
+        "one_example_a_step": (
+            "You used one example in each step. Here each step uses the mean gradient of all N examples.",
+            _one_a_step,
         ),
         "one_step_short": (
             "You took one step too few: the loop has to run `steps` times.",

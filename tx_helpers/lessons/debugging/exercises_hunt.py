@@ -103,11 +103,11 @@ hunt.add_mistakes(
 # --- step 2: what is it? ---------------------------------------------------------------------------------------------
 
 
-def _record(norms=(3.0, 2.0, 1.0), moved=0.01, end=0.5, last=0.5, validation=0.6):
-    """A run of 20 steps: these norms, then the last of them again; the loss falls from 4 to `end`, and to `last`."""
-    norms = torch.tensor([*norms, *[norms[-1]] * (20 - len(norms))])
+def _record(norms=(3.0, 2.0, 1.0), moved=(0.01,), end=0.5, last=0.5, validation=0.6):
+    """A run of 20 steps: norms and moved, then the last of them again; the loss goes from 4 to `end`, and to `last`."""
+    norms, moved = (torch.tensor([*row, *[row[-1]] * (20 - len(row))]) for row in (norms, moved))
     losses = torch.tensor([4.0] * 10 + [end] * 9 + [last])
-    return {"losses": losses, "norms": norms, "moved": torch.full((20,), moved), "validation": validation}
+    return {"losses": losses, "norms": norms, "moved": moved, "validation": validation}
 
 
 fault = Exercise(
@@ -131,11 +131,14 @@ fault = Exercise(
         (_record(norms=[0.5, 0.4, 6.0, NAN]),),
         (_record(norms=[8.0, 9.0, 30.0, INF]),),
         (_record(norms=[2.0, 40.0, 2.0, 1.0, INF]),),
-        (_record(moved=0.0001, end=3.5, last=3.5, validation=3.6),),
-        (_record(moved=0.004),),
+        (_record(norms=[1.0, 4.0, 15.0, INF]),),
+        (_record(moved=[0.0001], end=3.5, last=3.5, validation=3.6),),
+        (_record(moved=[0.004]),),
+        (_record(moved=[0.06, 0.001]),),
         (_record(end=0.1, last=0.1, validation=0.8),),
         (_record(end=0.5, last=0.2, validation=0.7),),
-        (_record(moved=0.0001, end=0.1, last=0.1, validation=0.9),),
+        (_record(end=0.1, last=3.0, validation=0.5),),
+        (_record(moved=[0.0001], end=0.1, last=0.1, validation=0.9),),
     ],
     hints=(
         "First the norms: which step is the first broken one? first_bad(list(enumerate(record['norms']))) says it.",
@@ -210,6 +213,12 @@ fault.add_mistakes(
                 record, grown=lambda norms, step: step > 0 and norms[:step].max() > 10 * norms[0]
             ),
         ),
+        "the_step_before_that": (
+            "You compared two steps that follow each other. A norm may grow in several steps: compare with the first.",
+            lambda record, first_bad: _by(
+                record, grown=lambda norms, step: step > 1 and norms[step - 1] > 10 * norms[step - 2]
+            ),
+        ),
         "losses_in_place_of_norms": (
             "You looked for broken losses. In half precision the gradients overflow while the losses stay finite.",
             lambda record, first_bad: _by(record, step=lambda record: None),
@@ -218,10 +227,20 @@ fault.add_mistakes(
             "You took the mean of what the weights moved in a step. What counts is how far they came in all steps.",
             lambda record, first_bad: _by(record, low=lambda moved: moved.mean() < 0.05),
         ),
+        "the_largest_move": (
+            "You took the largest of what the weights moved in a step. Small steps add up: take the sum of them all.",
+            lambda record, first_bad: _by(record, low=lambda moved: moved.max() < 0.05),
+        ),
         "the_last_loss_alone": (
             "You compared with the last loss alone. The loss of one batch says little: take the mean of the last ten.",
             lambda record, first_bad: _by(
                 record, repeated=lambda record: record["validation"] > 2 * record["losses"][-1]
+            ),
+        ),
+        "the_median": (
+            "You compared with the median of the last ten losses. Take their mean, in which a single leap counts.",
+            lambda record, first_bad: _by(
+                record, repeated=lambda record: record["validation"] > 2 * record["losses"][-10:].median()
             ),
         ),
         "the_mean_of_all_losses": (

@@ -135,6 +135,18 @@ future.add_mistakes(
             "You averaged the changes. A leak at one position disappears among many that stay: take the largest.",
             lambda *given: _moved(*given)[:, : given[-1]].abs().mean(),
         ),
+        "all_of_other": (
+            "You gave the model all of `other`, so the past changed, too. Keep the words before t.",
+            lambda model, source, read, other, t: (model(source, other) - model(source, read))[:, :t].abs().max(),
+        ),
+        "length_of_the_change": (
+            "You took the norm, the length of the whole change. Return the largest single change: abs().max().",
+            lambda *given: _moved(*given)[:, : given[-1]].norm(),
+        ),
+        "yes_or_no": (
+            "You said whether something moves. Return by how much: a rounding error of 1e-7 is no leak.",
+            lambda *given: (_moved(*given)[:, : given[-1]].abs() > 0).any().float(),
+        ),
         "past_changed": (
             "You changed the words before t and kept those from t on. That is the past, which every position may see.",
             lambda model, source, read, other, t: (
@@ -224,6 +236,10 @@ padding.add_mistakes(
             "You averaged the changes. One sentence that moves disappears among many that stay: take the largest.",
             lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3])).abs().mean(),
         ),
+        "last_position_only": (
+            "You looked at the last position of the decoder alone. A leak may show more at another one.",
+            lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3]))[:, -1].abs().max(),
+        ),
         "one_only": (
             "You appended a single id. `extra` says how many: more padding moves a wrong model further.",
             lambda *given: _by(*given, F.pad(given[1], (0, 1), value=given[3])).abs().max(),
@@ -234,7 +250,7 @@ padding.add_mistakes(
 
 # --- three models ----------------------------------------------------------------------------------------------------
 
-ORDERS = {"mask one too far": 2, "padding not masked": 0, "norm over the batch": 1, "no causal mask": 0}
+ORDERS = {"mask one too far": 2, "padding not masked": 1, "norm over the batch": 1, "no causal mask": 0}
 
 
 def _three(answer, bug):
@@ -352,6 +368,20 @@ three.add_mistakes(
             "probes of their own.",
             lambda models, source, read, other, pad: _first_above(
                 [_alone(model, source, read) for model in models], otherwise=0
+            ),
+        ),
+        "no_padding_or_0": (
+            "You left out the padding probe, and return 0 where nothing moves. A model that takes padding for words is "
+            "right as long as there is none.",
+            lambda models, source, read, other, pad: _first_above(
+                [_ahead(model, source, read, other) + _alone(model, source, read) for model in models], otherwise=0
+            ),
+        ),
+        "no_neighbours_or_0": (
+            "You left out the neighbours, and return 0 where nothing moves. A norm over the batch needs its own probe.",
+            lambda models, source, read, other, pad: _first_above(
+                [_ahead(model, source, read, other) + _padded(model, source, read, pad) for model in models],
+                otherwise=0,
             ),
         ),
         "counted_from_one": (

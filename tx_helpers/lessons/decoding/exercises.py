@@ -56,6 +56,14 @@ warm.add_mistakes(
             "You did not use the temperature: this is the plain softmax, τ = 1.",
             lambda logits, temperature: logits.softmax(dim=-1),
         ),
+        "logarithm_of_softmax": (
+            "Your numbers are logarithms: log_softmax gives ln p. Use softmax.",
+            lambda logits, temperature: (logits / temperature).log_softmax(dim=-1),
+        ),
+        "root_of_the_temperature": (
+            "You divided by √τ, so the effect is too weak. Divide by τ.",
+            lambda logits, temperature: (logits / temperature**0.5).softmax(dim=-1),
+        ),
         "divided_twice": (
             "You divided by the temperature twice, by τ²: the effect is too strong on both sides of 1.",
             lambda logits, temperature: (logits / temperature**2).softmax(dim=-1),
@@ -133,6 +141,10 @@ top_p.add_mistakes(
         "not_shared_anew": (
             "Your probabilities do not sum to 1: divide what stays by its new sum.",
             lambda p, top: p * (nucleus(p, top) > 0),
+        ),
+        "shared_with_the_batch": (
+            "You divided by the sum of the whole batch. Each row has its own sum: sum(-1, keepdim=True).",
+            lambda p, top: (q := p * (nucleus(p, top) > 0)) / q.sum(),
         ),
         "crossing_dropped": (
             "You dropped the token that crosses the line: `top` is not reached. Where nothing is left, 0 / 0 is NaN.",
@@ -411,6 +423,10 @@ cache.add_mistakes(
             "Your old keys come after the new ones: the triangle is in the first columns, where the cache should be.",
             lambda new, cached: cached_mask(new, cached).roll(new, dims=1),
         ),
+        "upside_down_mask": (
+            "Your truth values are the wrong way round: True is where a query may look, not where it may not.",
+            lambda new, cached: ~cached_mask(new, cached),
+        ),
         "cached_in_numbers": (
             "Your entries are right, but 0 and 1 would be added to the scores. Return truth values: dtype=torch.bool.",
             lambda new, cached: cached_mask(new, cached).float(),
@@ -479,6 +495,10 @@ places.add_mistakes(
             "You gave the new tokens no position: without one the model cannot tell where in the text they are.",
             lambda ids, cached, E, P: _placed(ids, E, 0),
         ),
+        "positions_scaled_too": (
+            "You multiplied the positions by √D as well. Only the embedding is scaled; then add the position.",
+            lambda ids, cached, E, P: (E[ids] + P[cached : cached + ids.shape[1]]) * E.shape[1] ** 0.5,
+        ),
         "new_rows_unscaled": (
             "You did not scale the embedding by √D, but the tokens in the cache were scaled.",
             lambda ids, cached, E, P: E[ids] + P[cached : cached + ids.shape[1]],
@@ -545,6 +565,10 @@ memory.add_mistakes(
         "texts_forgotten": (
             "You left out the B texts: each has a cache of its own, so this is for all of them together.",
             lambda memory, N, G, K, B, size: memory // (2 * N * G * K * size),
+        ),
+        "multiplied_by_the_texts": (
+            "You multiplied the result by B. More texts leave fewer tokens for each: divide by B.",
+            lambda memory, N, G, K, B, size: memory // (2 * N * G * K * size) * B,
         ),
         "rounded_up": (
             "You rounded up: the last token would no longer fit entirely.",

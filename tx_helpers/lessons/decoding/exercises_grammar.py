@@ -150,6 +150,7 @@ writing = Exercise(
         (Reader(6, seed=8), [1], 2, 8, Rule(TREE, 6)),
         (Reader(7, seed=5), [2, 3], 2, 4, Rule(DATES, 7)),
         (Reader(6, seed=4), [3, 0], 2, 3, Rule(TREE, 6)),  # is cut off
+        (Reader(7, seed=44, scale=200.0), [1], 2, 6, Rule(DATES, 7)),  # sure of a forbidden token
     ],
     hints=(
         "Take your greedy loop. One line comes between the logits and the argmax.",
@@ -221,6 +222,11 @@ writing.add_mistakes(
             "You multiplied the logits by the mask. A forbidden token then has the logit 0, which beats a negative "
             "one. Set it to −∞.",
             _written(lambda logits, written, may_come, _: (logits * may_come(written)).argmax()),
+        ),
+        "probabilities_multiplied": (
+            "You multiplied the softmax by the mask. Where the model is sure, all allowed probabilities round to 0. "
+            "Set forbidden logits to −∞.",
+            _written(lambda logits, written, may_come, _: (logits.softmax(-1) * may_come(written)).argmax()),
         ),
         "mask_of_the_beginning": (
             "You asked `may_come` once, before the loop. The answer changes with each token that is written.",

@@ -18,12 +18,13 @@ class Reader:
 
     V: int
     seed: int
+    scale: float = 1.0
 
     def __call__(self, ids: Tensor) -> Tensor:
         if ids.dim() != 2:
             raise ValueError(f"model: the ids have the shape {tuple(ids.shape)}, expected (1, T)")
         table, output = random_tensors((self.V, self.V), (self.V, self.V), seed=self.seed)
-        return table[ids].cumsum(-2) @ output
+        return self.scale * (table[ids].cumsum(-2) @ output)
 
 
 def _as_texts(write, model, begin, end, most):
@@ -48,6 +49,7 @@ loop = Exercise(
         (Reader(8, seed=23), [3, 6, 4], 2, 9),  # never ends
         (Reader(9, seed=27), [5, 2, 7], 2, 8),  # ends, and has the end among the ids to begin with
         (Reader(7, seed=53), [1], 2, 5),  # is cut off
+        (Reader(7, seed=44), [1, 2], 2, 6),  # begins behind an end
     ],
     run=_as_texts,
     hints=(
@@ -224,6 +226,18 @@ head.add_mistakes(
         "order_used_for_its_inverse": (
             "You put the truth values back by `order`, which shuffles them again. Use order.argsort(), or scatter.",
             lambda p, enough: top_p(p, enough)[p.argsort(descending=True)][p.argsort(descending=True)],
+        ),
+        "unsorted_up_to_enough": (
+            "You added up in the order of the ids: sort first. The token that crosses the line stays, too.",
+            lambda p, enough: p.cumsum(0) <= enough,
+        ),
+        "each_compared_with_enough": (
+            "You compared each probability with `enough`. What counts is the sum from the likeliest token on.",
+            lambda p, enough: p >= enough,
+        ),
+        "min_p": (
+            "This is min-p: you compared each token with the likeliest one. Top-p adds up from the likeliest on.",
+            lambda p, enough: p >= enough * p.max(),
         ),
         "unsorted": (
             "You added up without sorting, so it depends on a token's id whether it stays. Sort by probability first.",
@@ -420,6 +434,18 @@ def in_order_of_beams(scores, log_p):
 
 beam.add_mistakes(
     {
+        "divided_by_the_beams": (
+            "You divided the flat index by n, the number of beams. A row of the flat list has V entries: // V and % V.",
+            lambda scores, log_p: (
+                (index := (scores[:, None] + log_p).flatten().topk(len(scores)).indices) // len(scores),
+                index % len(scores),
+                next_beams(scores, log_p)[2],
+            ),
+        ),
+        "scores_as_probabilities": (
+            "Your scores are probabilities. The next step adds to them, so return the logarithms.",
+            lambda scores, log_p: (*next_beams(scores, log_p)[:2], next_beams(scores, log_p)[2].exp()),
+        ),
         "best_beam_only": (
             "All your continuations come from the best beam: the others never get a chance to overtake it.",
             lambda scores, log_p: next_beams(scores.where(scores == scores.max(), -math.inf), log_p),

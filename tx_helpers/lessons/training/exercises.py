@@ -189,6 +189,17 @@ def _always_scaled(parameters, clip):
         gradient.mul_(clip / norm)
 
 
+def _each_alone(parameters, clip):
+    for parameter in parameters:
+        torch.nn.utils.clip_grad_norm_([parameter], clip)
+
+
+def _mean_of_sentence_means(model, batch):
+    logits = model(batch.source, batch.decoder_input)  # (B, T, V)
+    means = [mean_loss(row[None], target[None]) for row, target in zip(logits, batch.target, strict=True)]
+    return torch.stack(means).mean()
+
+
 step.add_mistakes(
     {
         "gradients_pile_up": (
@@ -212,6 +223,10 @@ step.add_mistakes(
             "You clipped each number by itself, which changes the gradient's direction. clip_grad_norm_ shortens all "
             "numbers by the same factor.",
             _stepping(clip_by=torch.nn.utils.clip_grad_value_),
+        ),
+        "clipped_tensor_by_tensor": (
+            "You clipped each parameter by itself; the norm is that of all together.",
+            _stepping(clip_by=_each_alone),
         ),
         "always_scaled": (
             "You scale every gradient to the norm `clip`. A gradient that is shorter than that should stay as it is.",
@@ -251,6 +266,10 @@ step.add_mistakes(
         "summed": (
             "Your loss is the sum over all words, not their mean: with N words the step is N times as long.",
             _stepping(lambda model, batch: _forward(model, batch) * (batch.target != 0).sum()),
+        ),
+        "means_averaged": (
+            "You averaged the sentences' means: a word of a short sentence counts more.",
+            _stepping(_mean_of_sentence_means),
         ),
         "climbed": (
             "You walked uphill: backward must start from the loss itself, not from its negative.",

@@ -65,6 +65,16 @@ lowest.add_mistakes(
             "0 · ln 0 is NaN in floats. A text that never comes adds no surprise.",
             lambda p, lengths: -(p * p.log()).sum() / (p * lengths).sum(),
         ),
+        "mean_of_ratios_and_nan_at_zero": (
+            "You divided each text's surprise by its length: divide the two means. And 0 · ln 0 is NaN in floats: "
+            "leave out a p of 0.",
+            lambda p, lengths: -(p * p.log() / lengths).sum(),
+        ),
+        "plain_mean_length_and_nan_at_zero": (
+            "Your mean length counts all texts alike: weight the lengths by p. And 0 · ln 0 is NaN in floats: leave "
+            "out a p of 0.",
+            lambda p, lengths: -(p * p.log()).sum() / lengths.double().mean(),
+        ),
         "bits_and_nan_at_zero": (
             "You used log₂, which gives bits, not nats. And 0 · log₂ 0 is NaN in floats: leave out a p of 0.",
             lambda p, lengths: -(p * p.log2()).sum() / (p * lengths).sum(),
@@ -176,7 +186,7 @@ QUIZ = [
     Question(
         "A model is said to have a context of 256 tokens. What does this promise?",
         (
-            Choice("It uses each of the 256 tokens", "Ours did not use the friend, 50 characters ago."),
+            Choice("It uses each of the 256 tokens", "Ours did not use the friend, some 60 characters ago."),
             Choice("It may see as many, no more", "What it does with them has to be measured.", right=True),
             Choice("It remembers 256 facts of a story", "Facts are not counted in tokens, and some are never learned."),
         ),

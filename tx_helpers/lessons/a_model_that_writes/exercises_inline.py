@@ -114,6 +114,7 @@ loop = Exercise(
         (_counting, [3, 1, 4, 1, 5], 4, 3, _likeliest),
         (_counting, [2, 0, 6], 6, 5, _unlikeliest),
         (_counting, [5, 2], 1, 1, _likeliest),
+        (_counting, [4, 0, 2], 5, 4, _number_near_the_top),
     ],
     run=lambda answer, model, ids, n, context, choose: _in_a_row(answer(model, ids, n, context, choose)),
     hints=(
@@ -144,6 +145,11 @@ def _likeliest(logits):
 
 def _unlikeliest(logits):
     return int(_of_one_place(logits).argmin())
+
+
+def _number_near_the_top(logits):
+    """Like a temperature, it depends on how far apart the logits are: probabilities are all near the top."""
+    return int((_of_one_place(logits) > logits.max() - 6.5).sum()) - 1
 
 
 def _of_one_place(logits):
@@ -218,6 +224,12 @@ loop.add_mistakes(
         "first_place_read": (
             "You read the logits of the first place: it has seen the first id only. The last place has seen them all.",
             _written(place=0),
+        ),
+        "probabilities_chosen_from": (
+            "You gave `choose` probabilities. It expects logits: a temperature would act on them twice.",
+            lambda model, ids, n, context, choose: write_on(
+                model, ids, n, context, lambda logits: choose(logits.softmax(-1))
+            ),
         ),
         "one_too_many": (
             "You wrote one id too many: the loop runs n times.",

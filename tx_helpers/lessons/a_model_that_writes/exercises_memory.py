@@ -89,6 +89,10 @@ asking.add_mistakes(
             "Your window is one word too short. The last `context` words before t are t − context up to t − 1.",
             _asked(_again, lambda words, t, context: words[t] in words[max(0, t - context + 1) : t]),
         ),
+        "negative_start": (
+            "Near the beginning t − context is negative, and Python counts that from the end: begin at max(0, …).",
+            _asked(_again, lambda words, t, context: words[t] in words[t - context : t]),
+        ),
         "answer_in_the_window": (
             "Your window holds place t itself, so each name is found in it. The model sees only what stands before t.",
             _asked(_again, lambda words, t, context: words[t] in words[max(0, t - context) : t + 1]),

@@ -227,7 +227,10 @@ def _window(spots: Mapping, start: int, end: int, row: int, context: int) -> lis
     if start >= 0:
         parts.append(line(x, y - above, x, y - 12, INK, stroke_width=2))
     said = f"context {context}" + (" begins" if start >= 0 else " sees it all")
-    parts.append(shape("rect", x=x + 2, y=y - above - 13, width=6.6 * len(said) + 4, height=12, fill=PAPER))
+    width = 6.6 * len(said) + 4
+    if x > 600:  # no room at the right
+        x -= width + 4
+    parts.append(shape("rect", x=x + 2, y=y - above - 13, width=width, height=12, fill=PAPER))
     parts.append(words(x + 4, y - above - 3, said, size=12.5, fill=MUTED))
     return parts
 

@@ -7,7 +7,8 @@ ln_p, tokens, right = measured(translator, rows, targets)
 from collections.abc import Mapping, Sequence
 
 from tx_helpers.generation.search import Hypothesis, beam_search
-from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.lessons.decoding.named_ends import named_chart
+from tx_helpers.show.charts import side_by_side
 from tx_helpers.show.plots import Svg
 from tx_helpers.text.data import BOS, EOS, PAD, pad_right
 from tx_helpers.zoo.recipes import Translator
@@ -41,17 +42,34 @@ def measured(
     )
 
 
+def gained_and_lost(
+    translator: Translator,
+    before: Sequence[Sequence[Hypothesis]],
+    after: Sequence[Sequence[Hypothesis]],
+    targets: Sequence[str],
+) -> tuple[int, int]:
+    """How many numbers the second search alone gets right, and how many the first alone."""
+    decode = translator.data.target_tokenizer.decode
+    right = [[decode(row[0].ids) == text for row, text in zip(rows, targets, strict=True)] for rows in (before, after)]
+    return sum(b > a for a, b in zip(*right, strict=True)), sum(a > b for a, b in zip(*right, strict=True))
+
+
 def widths_chart(found: Mapping[str, Mapping[int, tuple[float, float, int]]], of: int) -> Svg:
     """Model -> beams -> what `measured` gives, as two charts over the beams: ln P, and how many more are right."""
     widths = list(next(iter(found.values())))
-    style = {"size": (384, 280), "xlabel": "beams", "ylabel": "", "logx": True, "dots": True}
-    style["xlim"] = (1, 8 * max(widths))  # room for the legend
+    style = {"size": (404, 280), "xlabel": "beams", "ylabel": "", "logx": True, "dots": True, "room": 110}
     likely = {name: (widths, [one[0] for one in row.values()]) for name, row in found.items()}
     more = {name: (widths, [one[2] - row[widths[0]][2] for one in row.values()]) for name, row in found.items()}
     lowest = min(min(values) for _, values in likely.values())
+    gains = [gain for _, values in more.values() for gain in values]
     charts = [
-        line_chart(likely, title="mean ln P of the texts found", ylim=(lowest - 0.2, 0.0), **style),
-        line_chart(more, title=f"right of {of}: more than with {widths[0]} beam", **style),
+        named_chart(likely, title="mean ln P of the texts found", ylim=(lowest - 0.2, 0.0), **style),
+        named_chart(
+            more,
+            title=f"right of {of}: more than with {widths[0]} beam",
+            ylim=(min(gains) - 1, max(gains) + 1),
+            **style,
+        ),
     ]
     said = []
     for name, row in found.items():

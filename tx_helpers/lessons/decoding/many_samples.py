@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from tx_helpers.generation.search import generate
+from tx_helpers.lessons.decoding.named_ends import named_chart
 from tx_helpers.nn.arguments import check_numbers
-from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.charts import side_by_side
 from tx_helpers.show.plots import Svg
 from tx_helpers.text.data import BOS, EOS, PAD, pad_right
 from tx_helpers.zoo.recipes import Translator
@@ -64,13 +65,12 @@ def picks_chart(counts: Mapping[int, Mapping[str, int]], of: int) -> Svg:
     sizes = list(counts)
     lines = {way: (sizes, [counts[n][way] for n in sizes]) for way in counts[sizes[0]]}
     said = "; ".join(f"{way} {', '.join(map(str, values))}" for way, (_, values) in lines.items())
-    panel = line_chart(
+    panel = named_chart(
         lines,
         size=(720, 300),
         title=f"Right translations of {of}",
         xlabel="texts written for each number, n",
         ylabel="right",
-        xlim=(sizes[0], 6 * sizes[-1]),  # room for the legend
         ylim=(0.8 * min(min(row.values()) for row in counts.values()), of),
         logx=True,
         dots=True,

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import nn
 
+from tx_helpers.lessons.decoding.named_ends import named_chart
 from tx_helpers.nn.arguments import check_numbers
-from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.charts import side_by_side
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, MUTED, PAPER, card, shape, words
 
@@ -81,14 +82,15 @@ def speed_chart(seconds: Mapping[int, Mapping[str, float]]) -> Svg:
     lengths, names = list(seconds), list(next(iter(seconds.values())))
     lines = {name: (lengths, [1 / seconds[T][name] for T in lengths]) for name in names}
     first, last = lengths[0], lengths[-1]
+    rates = [rate for _, each in lines.values() for rate in each]
     said = "; ".join(f"{name} {rate[0]:,.0f} and {rate[-1]:,.0f}" for name, (_, rate) in lines.items())
-    panel = line_chart(
+    panel = named_chart(
         lines,
         size=(720, 300),
         title="Tokens per second",
         xlabel="tokens written so far",
         ylabel="tokens per second",
-        xlim=(first, 8 * last),  # room for the legend
+        ylim=(0.7 * min(rates), 1.4 * max(rates)),
         logx=True,
         logy=True,
         dots=True,

@@ -100,6 +100,7 @@ EXPERIMENTS = {
         'notices["open"] < 1e-4',
     ),
     "training": (
+        "assert last < 1",
         "assert losses[-1] < 0.05",
         'assert ends["seeing"] < 0.1',
         "assert difference < 1e-3",

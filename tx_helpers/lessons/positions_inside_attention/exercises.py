@@ -99,12 +99,34 @@ def no_partner(x):
     return _turned(x, cos, 0 * sin)
 
 
+def _both_minus(x, cos, sin):
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([first * cos - second * sin, first * sin - second * cos], dim=-1)
+
+
+def _overwritten(x, cos, sin):
+    upper, second = _turned(x, cos, sin).chunk(2, dim=-1)[0], x.chunk(2, dim=-1)[1]
+    return torch.cat([upper, upper * sin + second * cos], dim=-1)
+
+
 turn.add_mistakes(
     {
         "no_frequencies": (
             "Every pair turns by the angle t: the frequencies 10000^(−2i/K) are missing, and positions 44 apart look "
             "nearly alike.",
             lambda x: _turned(x, *_cos_sin(x, power=lambda i, K: 0 * i)),
+        ),
+        "two_forgotten": (
+            "Your exponents are −i/K: the 2 is missing, so your slow pairs turn too fast. They are −2i/K.",
+            lambda x: _turned(x, *_cos_sin(x, power=lambda i, K: i / K)),
+        ),
+        "minus_in_both_lines": (
+            "Both your lines have a minus. Only the first has it; the second is first · sin + second · cos.",
+            lambda x: _both_minus(x, *_cos_sin(x)),
+        ),
+        "first_half_overwritten": (
+            "You wrote the new first half over the old one, and made the second half of the new. Keep a copy of x.",
+            lambda x: _overwritten(x, *_cos_sin(x)),
         ),
         "put_back_side_by_side": (
             "Your rotation is right, but you put the two of a pair side by side. Each belongs in its own half.",

@@ -132,7 +132,7 @@ QUIZ = [
     Question(
         "Adam divides each entry of a step by its usual size. What does Muon even out instead?",
         (
-            Choice("How long each row of the matrix is", "Rows can point the same way, and then one direction still leads."),
+            Choice("How long each row of the matrix is", "Rows can all point the same way."),
             Choice("How far each direction moves", "All singular values of the step become about 1.", right=True),
             Choice("The rates of the layers", "Each matrix has its own step; nothing is shared among layers."),
         ),

@@ -32,7 +32,7 @@ from tx_helpers.training.optimizers import linear_warmup_decay, muon
 from tx_helpers.zoo.parts.inputs import TokenShift
 
 FILLERS, NAMES, FACTS = 8, 24, 6
-N, FACTOR, STEPS = 64, 4, 1200  # as in the notebook on modern Transformers: trained on 64 tokens
+N, FACTOR, STEPS = 64, 4, 1200  # as in the notebook "Cheaper and longer": trained on 64 tokens
 RATES = {"lr": 0.02, "momentum": 0.9, "adamw_lr": 1e-2, "output_lr": 6e-3}
 
 
@@ -57,7 +57,7 @@ def needles(count: int, length: int, generator: torch.Generator | None = None) -
 
 
 def reader_config(size: int, *, shift: bool) -> TransformerConfig:
-    """The reader of the notebook on modern Transformers, for a vocabulary of `size`, with or without token shift."""
+    """The reader of the notebook "Cheaper and longer", for a vocabulary of `size`, with or without token shift."""
     return TransformerConfig(
         size,
         attention=AttentionConfig(2, bias=False, qk_norm=True),

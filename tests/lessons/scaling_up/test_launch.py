@@ -85,7 +85,7 @@ def test_nothing_is_left_after_an_interrupt(sleeps, tmp_path):
         pids = wait_for_both(tmp_path)
         assert all(map(alive, pids))
         kernel.send_signal(signal.SIGINT)
-        _, errors = kernel.communicate(timeout=120)
+        _, errors = kernel.communicate(timeout=600)
     finally:
         kernel.kill()
     assert "KeyboardInterrupt" in errors.splitlines()  # torchrun may have a last word after it

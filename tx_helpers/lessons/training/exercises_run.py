@@ -1,10 +1,11 @@
 """Two exercises that build a training run: the rates of all its steps, then the run, with batches in pieces."""
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.lessons.training.exercises import Toy, mean_loss
+from tx_helpers.lessons.training.exercises import Toy
 from tx_helpers.text.data import sequence_batch
 
 # --- the rates of a run -----------------------------------------------------------------------------------------------
@@ -214,7 +215,8 @@ def _running(
             for piece, share in zip(pieces, shares(pieces), strict=True):
                 if zero == "piece":
                     optimizer.zero_grad()
-                loss = mean_loss(model(piece.source, piece.decoder_input), piece.target) * share
+                logits = model(piece.source, piece.decoder_input).flatten(0, 1)
+                loss = F.cross_entropy(logits, piece.target.flatten(), ignore_index=0) * share
                 loss.backward()
                 parts.append(loss.item())
                 if clip_each:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from recorded_files import machine, write
-from tx_helpers.lessons.families import few_labels
+from tx_helpers.lessons.adapting import few_labels
 from tx_helpers.lessons.families.tasks import TASKS
 from tx_helpers.lessons.families.tournament import (
     BATCH,

@@ -150,6 +150,8 @@ EXPERIMENTS = {
     "families": (
         "found[0] < bound",
         "assert 0.25 < shares[0] < 0.65",
+    ),
+    "adapting": (
         "assert before < 0.1 and 0.3 < after",
         "assert new_rows > 0.6",
         'assert 0.5 < now["ranked"] < 1',

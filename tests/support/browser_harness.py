@@ -294,7 +294,7 @@ NOTEBOOKS = [path.name for path in COURSE]
 A_NOTEBOOK_A_KIND = {
     "00_start_here.ipynb": "the machine, an attention view, text that is typed",
     "05_multi_head_attention.ipynb": "a training that a button starts and stops, a grid to click on",
-    "17_scaling_up.ipynb": "a part of a picture that is pointed at",
+    "20_scaling_up.ipynb": "a part of a picture that is pointed at",
 }
 WIDGETS_SHOWN = """[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.widget-view+json"]')]
     .every(output => output.querySelector(".jupyter-widgets"))"""

@@ -11,9 +11,10 @@ from tx_helpers.lessons.a_model_that_writes import writing
 from tx_helpers.lessons.cheaper_and_longer import cache_size, context, effective_context, online_softmax
 from tx_helpers.lessons.debugging import live_training, probes, runs, symptoms
 from tx_helpers.lessons.decoding import cache_costs
-from tx_helpers.lessons.families import digit_attention, gap_filler, objectives
-from tx_helpers.lessons.families import few_labels_explorer as few_labels
-from tx_helpers.lessons.families.vit import TinyViT
+from tx_helpers.lessons.beyond_text import digit_attention
+from tx_helpers.lessons.families import gap_filler, objectives
+from tx_helpers.lessons.adapting import few_labels_explorer as few_labels
+from tx_helpers.lessons.beyond_text.vit import TinyViT
 from tx_helpers.lessons.feed_forward import hinges, norms, one_unit, stream
 from tx_helpers.lessons.full_model import model_parts
 from tx_helpers.lessons.limits_of_recurrence import he_or_she, recurrence, signal_race

@@ -114,8 +114,23 @@ _TABLE = [
     ),
     Lesson(
         "families", "Further", "Families", "Families",
-        "BERT, GPT and T5 on the same texts; objectives by hand, pretraining, LoRA, and public checkpoints",
+        "BERT, GPT and T5 on the same texts; objectives by hand, nine tasks for three shapes, and public checkpoints",
         "one gap, three models: which of them sees what comes after it?",
+    ),
+    Lesson(
+        "adapting", "Further", "Adapting", "Adapting a model",
+        "fine-tuning with few labels, LoRA, conversations, preferences, and what is forgotten",
+        "labels against accuracy: how many labels does each way of training need?",
+    ),
+    Lesson(
+        "learning_from_reward", "Further", "Reward", "Learning from reward",
+        "sampled answers and an exact checker: from REINFORCE to GRPO; what reward adds, and what it only sharpens",
+        "a group of answers: which token gets the strongest push?",
+    ),
+    Lesson(
+        "beyond_text", "Further", "Beyond text", "Beyond text",
+        "pictures, captions, actions and graphs as tokens, and when a convolution is better",
+        "hide the patch with the most weight: does the answer change?",
     ),
     Lesson(
         "what_changed", "Further", "What changed", "What changed since 2017",

@@ -20,16 +20,4 @@ MOVES = {
         Move("Objective", r"^Next sentence \(BERT\): 1 of \d+ .* scored: '(yes|no)'", keys=("ArrowDown",)),
         Move("Objective", r"^Spans cut out \(T5\): \d+ of \d+ .* scored: '<x0>'", keys=("ArrowDown",)),
     ),
-    "few-labels": (
-        Move("Labelled texts", r"^From 30 labels: .* Labels for 80%: ", keys=("ArrowDown",)),
-        Move("Labelled texts", r"^From 1,000 labels: ", mouse="choose:1,000"),
-        Move("Needed", r"^From 1,000 labels: .* Labels for 100%: from scratch ", mouse="drag"),
-        Move("A dot for each seed", r"^From 1,000 labels: ", keys=("Space",)),
-    ),
-    "digit-attention": (
-        Move("Test digit", r"^A 3, read as \d .* In layer 2, head 1, ", keys=("ArrowRight",)),
-        Move("Head", r"^A 3, read as .* In layer 2, head 4, ", mouse="drag"),
-        Move("Layer", r"^A 3, read as .* In layer 1, head 4, ", keys=("ArrowLeft",)),
-        Move("Hide", r" Without the patch in row \d, column \d: \d ", mouse="choose:the patch with most weight"),
-    ),
 }

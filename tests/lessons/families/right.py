@@ -94,26 +94,6 @@ def hidden_in_a_tuple(ids, spans, sentinels):
     return tuple(inputs), np.array(targets)
 
 
-def lora_merged(x, W, A, B, alpha):
-    return F.linear(x, W + alpha / A.shape[0] * (B @ A))
-
-
-def lora_by_einsum(x, W, A, B, alpha):
-    r = B.shape[1]
-    return torch.einsum("...d,fd->...f", x, W) + torch.einsum("...d,rd,fr->...f", x, A, B) * alpha / r
-
-
-def lora_side_by_side(x, W, A, B, alpha):
-    both = torch.cat([x @ W.T, x @ A.T * (alpha / len(A))], dim=-1)
-    return both @ torch.cat([torch.eye(len(W)), B.T])
-
-
-def lora_of_columns(x, W, A, B, alpha):
-    columns = x.reshape(-1, x.shape[-1]).T
-    out = W @ columns + B @ ((alpha / A.shape[0]) * (A @ columns))
-    return out.T.reshape(*x.shape[:-1], -1)
-
-
 def prefix_by_loops(lengths, T):
     return [[[[s < n or s <= t for s in range(T)] for t in range(T)]] for n in lengths.tolist()]
 
@@ -191,95 +171,12 @@ def alike_in_numpy(states, real):
     return [[u @ v / np.linalg.norm(u) / np.linalg.norm(v) for v in means] for u in means]
 
 
-def labels_by_cumsum(ids, assistant, end):
-    ids = torch.tensor(ids)
-    now = ids[:-1]
-    opened, closed = (now == assistant).cumsum(0), (now == end).cumsum(0)
-    return ids[1:].masked_fill(opened == closed, -100)
-
-
-def labels_by_last_sign(ids, assistant, end):
-    found = []
-    for place in range(1, len(ids)):
-        signs = [token for token in ids[:place] if token in (assistant, end)]
-        found.append(ids[place] if signs and signs[-1] == assistant else -100)
-    return found
-
-
-def labels_by_answers(ids, assistant, end):
-    targets, start = [-100] * len(ids), 0
-    while assistant in ids[start:]:
-        first = ids.index(assistant, start) + 1
-        last = ids.index(end, first) + 1 if end in ids[first:] else len(ids)
-        targets[first:last], start = ids[first:last], last
-    return targets[1:]
-
-
-def labels_by_recursion(ids, assistant, end, speaks=False):
-    if len(ids) < 2:
-        return ()
-    speaks = ids[0] == assistant or (speaks and ids[0] != end)
-    return (ids[1] if speaks else -100, *labels_by_recursion(ids[1:], assistant, end, speaks))
-
-
-def dpo_by_two_classes(better, worse, ref_better, ref_worse, beta):
-    rewards = beta * torch.stack([better - ref_better, worse - ref_worse], dim=-1)
-    return F.cross_entropy(rewards, torch.zeros(len(better), dtype=torch.long))
-
-
-def dpo_by_bce(better, worse, ref_better, ref_worse, beta):
-    moved = beta * (better - worse - (ref_better - ref_worse))
-    return F.binary_cross_entropy_with_logits(moved, torch.ones_like(moved))
-
-
-def dpo_by_logaddexp(better, worse, ref_better, ref_worse, beta):
-    moved = beta * ((better - ref_better) - (worse - ref_worse))
-    return torch.logaddexp(torch.zeros(1), -moved).mean()
-
-
-def dpo_by_hand(better, worse, ref_better, ref_worse, beta):
-    losses = []
-    for c, r, c0, r0 in zip(*(x.tolist() for x in (better, worse, ref_better, ref_worse)), strict=True):
-        z = beta * ((c - c0) - (r - r0))
-        losses.append(math.log1p(math.exp(-abs(z))) + max(0.0, -z))
-    return sum(losses) / len(losses)
-
-
-def picture_by_loops(tokens, H, W):
-    P = round(tokens.shape[-1] ** 0.5)
-    pictures = torch.empty(len(tokens), H, W)
-    for n in range(tokens.shape[1]):
-        top, left = n // (W // P) * P, n % (W // P) * P
-        pictures[:, top : top + P, left : left + P] = tokens[:, n].reshape(-1, P, P)
-    return pictures
-
-
-def picture_by_fold(tokens, H, W):
-    P = math.isqrt(tokens.shape[2])
-    return F.fold(tokens.transpose(1, 2), (H, W), kernel_size=P, stride=P).squeeze(1)
-
-
-def picture_by_joining(tokens, H, W):
-    P = int(math.sqrt(tokens.shape[-1]))
-    rows = tokens.unflatten(-1, (P, P)).split(W // P, dim=1)
-    return torch.cat([torch.cat(row.unbind(1), dim=-1) for row in rows], dim=1)
-
-
-def picture_by_pixel_shuffle(tokens, H, W):
-    P = math.isqrt(tokens.shape[-1])
-    return F.pixel_shuffle(tokens.mT.reshape(-1, P * P, H // P, W // P), P)[:, 0]
-
-
 RIGHT = {
     "mask_tokens": named(masked_by_loops, masked_by_places, masked_in_place, masked_by_arithmetic),
     "hide_spans": named(
         hidden_from_right_to_left, hidden_token_by_token, hidden_in_tensors, hidden_by_cuts, hidden_in_a_tuple
     ),
-    "lora_output": named(lora_merged, lora_by_einsum, lora_side_by_side, lora_of_columns),
     "prefix_masks": named(prefix_by_loops, prefix_by_writing, prefix_by_the_latest, prefix_in_numpy),
     "gap_scores": named(gaps_one_by_one, gaps_by_the_loss, gaps_by_logsumexp, gaps_as_a_product),
     "sentence_similarities": named(alike_by_the_library, alike_by_sums, alike_by_attention, alike_in_numpy),
-    "chat_labels": named(labels_by_cumsum, labels_by_last_sign, labels_by_answers, labels_by_recursion),
-    "dpo_loss": named(dpo_by_two_classes, dpo_by_bce, dpo_by_logaddexp, dpo_by_hand),
-    "picture_of": named(picture_by_loops, picture_by_fold, picture_by_joining, picture_by_pixel_shuffle),
 }

@@ -7,10 +7,10 @@ import torch
 from torch import nn
 
 from tx_helpers.exercises.catalogue import find, of_lesson
-from tx_helpers.lessons.families.chat import chat_ids, chats
-from tx_helpers.lessons.families.lora import LoRA
-from tx_helpers.lessons.families.preferences import dpo_loss
-from tx_helpers.lessons.families.vit import patches
+from tx_helpers.lessons.adapting.chat import chat_ids, chats
+from tx_helpers.lessons.adapting.lora import LoRA
+from tx_helpers.lessons.adapting.preferences import dpo_loss
+from tx_helpers.lessons.beyond_text.vit import patches
 from tx_helpers.text.world_vocabulary import ASSISTANT, END, world_id
 from tx_helpers.training import objectives
 

@@ -32,17 +32,6 @@ def spans_closed_by_the_last_sentinel(ids, spans, sentinels):
     return inputs + ids[place:], [*targets, sentinels[-1]]
 
 
-def lora_in_half_precision(x, W, A, B, alpha):
-    update = (alpha / len(A) * (B @ A)).half()
-    return x @ (W + update.float()).T
-
-
-def lora_whose_update_is_transposed(x, W, A, B, alpha):
-    """Only where W is square; right where it is symmetric."""
-    update = alpha / len(A) * (B @ A)
-    return x @ (W + (update.T if W.shape[0] == W.shape[1] else update)).T
-
-
 def prefix_of_the_shortest(lengths, T):
     """One mask for all texts of the batch: right for a batch of one."""
     s = torch.arange(T)
@@ -63,44 +52,14 @@ def alike_of_right_padded_texts(states, real):
     return unit @ unit.T
 
 
-def labels_without_an_answer_cut_off(ids, assistant, end):
-    """An answer that is not closed is not scored."""
-    targets, place = [-100] * len(ids), 0
-    while assistant in ids[place:] and end in ids[ids.index(assistant, place) :]:
-        first = ids.index(assistant, place) + 1
-        place = ids.index(end, first) + 1
-        targets[first:place] = ids[first:place]
-    return targets[1:]
-
-
-def dpo_with_a_clamp(better, worse, ref_better, ref_worse, beta):
-    p = torch.sigmoid(beta * ((better - ref_better) - (worse - ref_worse)))
-    return -p.clamp(min=1e-8).log().mean()
-
-
-def picture_in_half_precision(tokens, H, W):
-    P = math.isqrt(tokens.shape[-1])
-    return F.fold(tokens.mT, (H, W), kernel_size=P, stride=P)[:, 0].half().float()
-
-
 UNLIKE = {
     "mask_tokens": named(masked_with_words_for_special_ones, masked_once_for_the_batch),
     "hide_spans": named(spans_closed_by_the_last_sentinel),
-    "lora_output": named(lora_in_half_precision, lora_whose_update_is_transposed),
     "prefix_masks": named(
         prefix_of_the_shortest,
     ),
     "gap_scores": named(gaps_with_the_first_token_twice),
     "sentence_similarities": named(
         alike_of_right_padded_texts,
-    ),
-    "chat_labels": named(
-        labels_without_an_answer_cut_off,
-    ),
-    "dpo_loss": named(
-        dpo_with_a_clamp,
-    ),
-    "picture_of": named(
-        picture_in_half_precision,
     ),
 }

@@ -23,7 +23,7 @@ def printed(folder):
     return launch(2, "-m", "tx_helpers.lessons.scaling_up.on_processes", str(folder), timeout=600)
 
 
-@pytest.mark.thorough  # notebook 17 prints the same of its two processes, and `make test` compares it to the letter
+@pytest.mark.thorough  # notebook 20 prints the same of its two processes, and `make test` compares it to the letter
 @pytest.mark.skipif(os.name != "posix", reason="torchrun and gloo are tried on Unix only")
 def test_two_processes_print_the_losses_of_one_and_the_bytes_of_the_formula(printed, folder):
     layouts, rings, saved = printed.strip("\n").split("\n\n")

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tx_helpers.lessons.families.chat import chat_ids, hero
-from tx_helpers.lessons.families.preferences import (
+from tx_helpers.lessons.adapting.chat import chat_ids, hero
+from tx_helpers.lessons.adapting.preferences import (
     Pair,
     align,
     answer_log_probability,

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import torch
 
 from tx_helpers.lessons.families.contestants import Contestant
-from tx_helpers.lessons.families.lora import add_lora
+from tx_helpers.lessons.adapting.lora import add_lora
 from tx_helpers.lessons.families.tournament import examples, new_player, train
 from tx_helpers.lessons.families.tournament import recorded as tournament
 from tx_helpers.nn.arguments import check_numbers, check_one_of

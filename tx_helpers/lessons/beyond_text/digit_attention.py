@@ -14,8 +14,8 @@ import ipywidgets as widgets
 import torch
 from torch import Tensor
 
-from tx_helpers.lessons.families.digits import digits
-from tx_helpers.lessons.families.vit import SIDE, TinyViT, class_attention, patches
+from tx_helpers.lessons.beyond_text.digits import digits
+from tx_helpers.lessons.beyond_text.vit import SIDE, TinyViT, class_attention, patches
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_tensors, check_types
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg

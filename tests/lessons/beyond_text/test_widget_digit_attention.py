@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from tx_helpers.lessons.families.digit_attention import (
+from tx_helpers.lessons.beyond_text.digit_attention import (
     HIDE,
     LISTED,
     Reading,
@@ -21,8 +21,8 @@ from tx_helpers.lessons.families.digit_attention import (
     misread,
     read,
 )
-from tx_helpers.lessons.families.digits import digits
-from tx_helpers.lessons.families.vit import TinyViT, class_attention, patches, position_map
+from tx_helpers.lessons.beyond_text.digits import digits
+from tx_helpers.lessons.beyond_text.vit import TinyViT, class_attention, patches, position_map
 from tx_helpers.show.shapes import BLUE, ORANGE, WEIGHT
 
 IMAGES = digits("test").images[:5]

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tx_helpers.lessons.families.few_labels import WAYS, recorded
-from tx_helpers.lessons.families.few_labels_explorer import (
+from tx_helpers.lessons.adapting.few_labels import WAYS, recorded
+from tx_helpers.lessons.adapting.few_labels_explorer import (
     LOOKS,
     NAMES,
     describe,

@@ -8,7 +8,7 @@ from torch import nn
 
 from parity import D, randomise
 from toy_models import model as toy_model
-from tx_helpers.lessons.families.lora import LoRA, add_lora, merge_lora
+from tx_helpers.lessons.adapting.lora import LoRA, add_lora, merge_lora
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly
 from tx_helpers.training.optimizers import adamw
 

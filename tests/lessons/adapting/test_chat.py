@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from tx_helpers.lessons.families.chat import (
+from tx_helpers.lessons.adapting.chat import (
     KINDS,
     ask_all,
     chat_batches,
@@ -15,7 +15,7 @@ from tx_helpers.lessons.families.chat import (
     render,
     tune,
 )
-from tx_helpers.lessons.families.preferences import align, measure, preference_pairs
+from tx_helpers.lessons.adapting.preferences import align, measure, preference_pairs
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import IGNORE, PAD
@@ -168,7 +168,7 @@ def test_tuning_trains_a_copy():
 def test_exact_match_counts_every_turn_of_the_assistant(monkeypatch):
     answers = {1: "mia", 3: "a dog"}  # by the number of messages before the answer
     monkeypatch.setattr(
-        "tx_helpers.lessons.families.chat.ask_all", lambda _, chats: [answers[len(chat)] for chat in chats]
+        "tx_helpers.lessons.adapting.chat.ask_all", lambda _, chats: [answers[len(chat)] for chat in chats]
     )
     assert exact_match(None, [[QUESTION, ANSWER, QUESTION, ANSWER], [QUESTION, ANSWER]]) == 2 / 3
 

@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tx_helpers.lessons.families.digits import Digits, digits
+from tx_helpers.lessons.beyond_text.digits import Digits, digits
 from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.blocks import EncoderBlock

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tx_helpers.lessons.families.few_shot import LABELS, Mappings, accuracy_by_shots, learn_mappings
+from tx_helpers.lessons.adapting.few_shot import LABELS, Mappings, accuracy_by_shots, learn_mappings
 from tx_helpers.text.data import IGNORE
 
 

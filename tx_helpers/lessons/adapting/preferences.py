@@ -25,7 +25,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tx_helpers.lessons.families.chat import Chat, ask_all, chat_ids, hero
+from tx_helpers.lessons.adapting.chat import Chat, ask_all, chat_ids, hero
 from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types
 from tx_helpers.text.data import IGNORE, TextBatch, text_batch
 from tx_helpers.text.world import little_world

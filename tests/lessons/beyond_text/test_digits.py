@@ -5,7 +5,7 @@ import hashlib
 import pytest
 import torch
 
-from tx_helpers.lessons.families.digits import FILE, digits
+from tx_helpers.lessons.beyond_text.digits import FILE, digits
 
 BOTH = [False, True]
 

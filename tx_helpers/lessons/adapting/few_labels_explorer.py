@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 
-from tx_helpers.lessons.families.few_labels import WAYS, recorded
+from tx_helpers.lessons.adapting.few_labels import WAYS, recorded
 from tx_helpers.lessons.families.tournament import mean_and_spread
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.show.charts import DASHES, GRID

@@ -4,8 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tx_helpers.lessons.families.digits import digits
-from tx_helpers.lessons.families.vit import (
+from tx_helpers.lessons.beyond_text.digits import digits
+from tx_helpers.lessons.beyond_text.vit import (
     SmallConvolution,
     TinyViT,
     accuracy,

@@ -1,9 +1,101 @@
-"""Exercises on families, continued: the targets of a chat, and learning from preferences."""
+"""Exercises on adapting a pretrained model."""
+
+import math
 
 import torch
 import torch.nn.functional as F
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
+from tx_helpers.exercises.quizzes import Choice, Question
+
+# --- LoRA ------------------------------------------------------------------------------------------------------------
+
+low_rank = Exercise(
+    "lora_output",
+    inline=True,
+    title="LoRA beside a frozen matrix",
+    goal="A linear layer has the weight W (F, D), as in nn.Linear, and maps x (…, D) to x Wᵀ. LoRA leaves W as it is "
+    "and adds a path of rank r: A (r, D) maps x down to r numbers, B (F, r) maps these up, and the result is "
+    "multiplied by alpha/r. Return the sum of both (…, F). The large matrix B A (F, D) need not be built.",
+    difficulty=1,
+    minutes=6,
+    source="Hu et al. 2022, section 4.1",
+    formula=r"h = W x + \frac{\alpha}{r}\, B A x",
+    cases=lambda: [
+        (
+            torch.tensor([[1.0, 2.0]]),
+            torch.tensor([[1.0, 0.0], [0.0, 3.0]]),
+            torch.tensor([[1.0, 1.0]]),
+            torch.tensor([[2.0], [1.0]]),
+            4.0,
+        ),
+        (*random_tensors((5, 6), (6, 6), (3, 6), (6, 3), seed=21), 8.0),
+        (*random_tensors((2, 3, 8), (6, 8), (2, 8), (6, 2), seed=22), 1.0),
+    ],
+    hints=(
+        "Two paths from the same x: one through W, one through A and then B. They are added at the end.",
+        "r is the number of rows of A. x @ A.T has the shape (…, r).",
+        "x @ W.T + alpha / len(A) * (x @ A.T @ B.T)",
+    ),
+)
+
+
+@low_rank.solution
+def lora_output(x, W, A, B, alpha):
+    """Output (…, F) of a linear layer W (F, D) with LoRA's A (r, D) and B (F, r), for x (…, D)."""
+    down = x @ A.T  # (…, r)
+    up = down @ B.T  # (…, F)
+    return x @ W.T + alpha / len(A) * up
+
+
+def _lora(x, W, A, B, scale):
+    return x @ W.T + scale * (x @ A.T @ B.T)
+
+
+low_rank.add_mistakes(
+    {
+        "not_scaled": (
+            "The factor alpha/r is missing: without it the size of the update changes with the rank that you choose.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, 1),
+        ),
+        "not_divided_by_the_rank": (
+            "You multiplied by alpha and did not divide by r, the number of rows of A.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha),
+        ),
+        "times_the_rank": (
+            "You multiplied by r in place of dividing by it: the factor is alpha/r.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha * len(A)),
+        ),
+        "scale_upside_down": (
+            "Your factor is upside down, r/alpha. A larger alpha makes the update larger.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, len(A) / alpha),
+        ),
+        "divided_by_the_width": (
+            "You divided by D, the width of x. The rank r is the number of rows of A.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha / A.shape[1]),
+        ),
+        "divided_by_the_root": (
+            "You divided by √r. That is rank-stabilised LoRA, a later proposal (2023); here the factor is alpha/r.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha / len(A) ** 0.5),
+        ),
+        "everything_scaled": (
+            "You multiplied the frozen path by alpha/r, too. Only the path through A and B gets the factor.",
+            lambda x, W, A, B, alpha: alpha / len(A) * _lora(x, W, A, B, 1),
+        ),
+        "update_alone": (
+            "You returned the path through A and B alone. The frozen layer is still needed: it knows nearly all.",
+            lambda x, W, A, B, alpha: alpha / len(A) * (x @ A.T @ B.T),
+        ),
+        "frozen_alone": (
+            "You returned the output of the frozen layer alone: A and B have no influence, and would never learn.",
+            lambda x, W, A, B, alpha: x @ W.T,
+        ),
+        "subtracted": (
+            "You subtracted the path through A and B. It is added.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, -alpha / len(A)),
+        ),
+    }
+)
 
 # --- chats -----------------------------------------------------------------------------------------------------------
 
@@ -243,3 +335,40 @@ preference.add_mistakes(
         ),
     }
 )
+
+# --- the quiz --------------------------------------------------------------------------------------------------------
+
+QUIZ = [
+    Question(
+        "After training, a LoRA update is merged into its matrix. What does the merged model cost when it runs?",
+        (
+            Choice("As much as before", "W + (α/r) B A has the shape of W.", right=True),
+            Choice("A little more, for the path through A and B", "That path is gone: it is inside the matrix."),
+            Choice("Less, since B A has a low rank", "The sum with W has full rank again."),
+        ),
+    ),
+    Question(
+        "You have 30 labelled texts, and many without labels. Which is the most promising start?",
+        (
+            Choice("A small model, trained on the 30 texts from scratch", "It would learn the language from 30 texts."),
+            Choice("A model pretrained on the texts without labels", "What is left to learn is small.", right=True),
+            Choice("A larger model, trained on the 30 texts for longer", "It learns these 30 by heart."),
+        ),
+    ),
+    Question(
+        "A model was tuned on chats in which the closing sign was never scored. What does it do?",
+        (
+            Choice("It answers, and does not stop", "Nothing taught it where an answer ends.", right=True),
+            Choice("It refuses to answer", "Its answers were scored, so it writes them."),
+            Choice("It forgets what it learned in pretraining", "That depends on the tuning, not on this sign."),
+        ),
+    ),
+    Question(
+        "At the first step of DPO the model equals its frozen copy. What is the loss?",
+        (
+            Choice("0, since nothing has moved yet", "A difference of 0 gives σ(0) = 1/2, not 1."),
+            Choice("ln 2 ≈ 0.69", "−ln σ(0), whatever the answers are.", right=True),
+            Choice("It depends on how probable the answers are", "Those terms cancel: both models give the same."),
+        ),
+    ),
+]

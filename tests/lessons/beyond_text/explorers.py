@@ -1,0 +1,12 @@
+"""What the browser suite does in the notebook."""
+
+from explorer_cases import Move
+
+MOVES = {
+    "digit-attention": (
+        Move("Test digit", r"^A 3, read as \d .* In layer 2, head 1, ", keys=("ArrowRight",)),
+        Move("Head", r"^A 3, read as .* In layer 2, head 4, ", mouse="drag"),
+        Move("Layer", r"^A 3, read as .* In layer 1, head 4, ", keys=("ArrowLeft",)),
+        Move("Hide", r" Without the patch in row \d, column \d: \d ", mouse="choose:the patch with most weight"),
+    ),
+}

@@ -1,0 +1,1 @@
+"""What the notebook "Adapting a model" alone uses."""

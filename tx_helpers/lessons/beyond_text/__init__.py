@@ -1,0 +1,1 @@
+"""What the notebook "Beyond text" alone uses."""

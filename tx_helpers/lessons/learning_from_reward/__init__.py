@@ -1,0 +1,1 @@
+"""What the notebook "Learning from reward" alone uses."""

@@ -24,7 +24,7 @@ MOVES = {
         Move("Story", r"^Next comes the friend, .* context 256 writes “", keys=("ArrowRight",)),
     ),
     "heads-look": (
-        Move("Head", r"Layer 1, head 2 puts \d+% of its attention there", keys=("ArrowDown",)),
+        Move("Head", r"Layer 1, head 1 puts \d+% of its attention there", mouse="choose:layer 1, head 1"),
         Move("Place", r"^Next comes the lost thing, ", mouse="choose:lost thing"),
         Move("Story", r"^Next comes the lost thing, ", keys=("ArrowRight",)),
     ),

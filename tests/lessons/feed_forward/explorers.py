@@ -26,7 +26,7 @@ MOVES = {
         Move("Bias b", r"it always fires\.", mouse="drag"),
     ),
     "superposition": (
-        Move("In training on", r"^Each feature is on in 1 of 5: ", keys=("ArrowRight",)),
+        Move("In training on", r"^Each feature is on in 1 of 2: ", keys=("ArrowRight",)),
         Move("Now on", r"With 1 and 3 on, the reading is ", mouse="choose:1 and 3"),
         Move("In training on", r"^Each feature is on in 1 of 20: 5 of 5 features are kept", mouse="drag"),
     ),

@@ -316,7 +316,7 @@ def describe(place: Place, answers: Mapping[str, Answer], weights: Tensor | None
 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def windows_explorer(writers: Mapping[str, Writer], text: str, *, heads: bool = False) -> Explore:
-    """A place to choose, and a story; with `heads`, one of the last writer's heads, whose attention is shown."""
+    """A place to choose, and a story; with `heads`, also the attention of one of the last writer's heads."""
     check_types("windows_explorer", Mapping, writers=writers)
     check_types("windows_explorer", Writer, **{f"writers[{name!r}]": writer for name, writer in writers.items()})
     check_types("windows_explorer", str, text=text)
@@ -342,5 +342,7 @@ def windows_explorer(writers: Mapping[str, Writer], text: str, *, heads: bool = 
         "story": widgets.IntSlider(1, min=1, max=min(len(places[kind]) for kind in kinds), description="Story"),
     }
     if heads:
-        controls["head"] = widgets.Dropdown(options=names, value=names[0], description="Head")
+        here, _, rows = looked(controls["place"].value, 1)
+        most = int(on_word(here, rows).argmax())  # opens on the head that looks there most
+        controls["head"] = widgets.Dropdown(options=names, value=names[most], description="Head")
     return Explore(drawn, name="heads-look" if heads else "windows", **controls)

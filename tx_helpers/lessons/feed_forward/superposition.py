@@ -139,6 +139,6 @@ def superposition_explorer() -> Explore:
     return Explore(
         lambda often, on: draw(toys[often], often, on),
         name="superposition",
-        often=widgets.SelectionSlider(options=list(RARITY), value="in 1 of 2", description="In training on"),
+        often=widgets.SelectionSlider(options=list(RARITY), value="always", description="In training on"),
         on=widgets.Dropdown(options=list(ON), description="Now on"),
     )

@@ -120,6 +120,10 @@ turn.add_mistakes(
             "Your exponents are −i/K: the 2 is missing, so your slow pairs turn too fast. They are −2i/K.",
             lambda x: _turned(x, *_cos_sin(x, power=lambda i, K: i / K)),
         ),
+        "two_twice": (
+            "Your exponents are −4i/K: if your i counts 0, 2, 4 … it is the 2i of the formula already.",
+            lambda x: _turned(x, *_cos_sin(x, power=lambda i, K: 4 * i / K)),
+        ),
         "minus_in_both_lines": (
             "Both your lines have a minus. Only the first has it; the second is first · sin + second · cos.",
             lambda x: _both_minus(x, *_cos_sin(x)),
@@ -437,6 +441,10 @@ reach.add_mistakes(
             "Yours is one too small: those keys hold a little less than the share. Round up, and count the key at "
             "distance 0, too.",
             lambda slope, share: math.floor(-math.log(1 - share) / slope),
+        ),
+        "not_rounded": (
+            "Your number is no integer. The keys come one by one: round up.",
+            lambda slope, share: -math.log(1 - share) / slope,
         ),
         "share_for_the_rest": (
             "You solved rⁿ = share. What lies beyond the nearest n keys is rⁿ; those n hold 1 − rⁿ.",

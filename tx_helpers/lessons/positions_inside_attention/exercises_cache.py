@@ -207,6 +207,14 @@ def queries_not_turned(q, k, cache, turn):
     return _weights(q, keys), keys
 
 
+@writing.mistake(
+    "Your keys are right, but the queries are turned to 0, 1, 2 … Query and key of a token stand at one position."
+)
+def queries_from_zero(q, k, cache, turn):
+    keys = cached_weights(q, k, cache, turn)[1]
+    return _weights(turn(q, torch.arange(len(q))), keys), keys
+
+
 @writing.mistake("You did not divide the scores by √d_k, the root of the width of a query.")
 def no_root(q, k, cache, turn):
     keys = cached_weights(q, k, cache, turn)[1]

@@ -9,7 +9,7 @@ from tx_helpers.exercises.quizzes import Choice, Question
 
 memory = Exercise(
     "training_bytes",
-    title="The bytes of a training run, on each rank",
+    title="A planner of your own, step 1 of 2: the bytes on each rank",
     goal="A model is trained with AdamW in mixed precision. For each parameter there are a weight and a gradient in 16 "
     "bits, and for AdamW three numbers in 32 bits: a precise copy of the weight and two moments. How many bytes does "
     "each of n ranks hold? Stage 0 is plain data parallelism: each rank holds everything. Stage 1 of ZeRO cuts what "

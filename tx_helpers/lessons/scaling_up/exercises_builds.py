@@ -10,7 +10,7 @@ from tx_helpers.lessons.scaling_up.on_ranks import on_ranks
 
 
 def _averaged(program, *gradients):
-    """gradients: for each parameter the gradients (n, …) of all ranks. Each rank gets its own, and step 1's function."""
+    """gradients: for each parameter those of all ranks (n, …). A rank gets its own, and step 1's function."""
     n = len(gradients[0])
     own = [[of_all[rank] for of_all in gradients] for rank in range(n)]
     return on_ranks(lambda rank, mine: program(rank, mine, reduce_scatter, all_gather), own)

@@ -161,7 +161,7 @@ def test_it_opens_with_three_controls_and_two_ticks():
 
     assert seen() == ["tensor", "pipeline", "stage", "best", "more"]
     explorer.set(more=True)
-    assert seen() == list(explorer.controls) and len(seen()) == 17
+    assert seen() == list(explorer.controls) and len(seen()) == 18
     explorer.set(more=False)
     assert len(seen()) == 5
 

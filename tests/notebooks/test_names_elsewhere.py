@@ -22,7 +22,7 @@ from tx_helpers.nn import models
 from tx_helpers.nn.config import FeedForwardConfig, NormConfig, TransformerConfig
 
 REFERENCE = nbformat.read(ROOT / "notebooks" / f"{LESSONS['reference'].stem}.ipynb", as_version=4)
-(SECTION,) = (cell.source for cell in REFERENCE.cells if cell.source.startswith("## 10 Names elsewhere"))
+(SECTION,) = (cell.source for cell in REFERENCE.cells if cell.source.startswith("## 12 Names elsewhere"))
 ROWS = [
     [entry.strip() for entry in line.strip("|").split("|")] for line in SECTION.split("\n") if line.startswith("| `")
 ]

@@ -13,16 +13,22 @@ MOVES = {
     "pipeline": (
         Move("Schedule", r"^1F1B, 4 ranks, 8 .* wait 27\.3% .* rank 0 keeps .* 4 microbatches", keys=("ArrowDown",)),
         Move("Microbatches", r"^1F1B, 4 ranks, 16 microbatches: the ranks wait 15\.8%", keys=("ArrowRight",)),
-        Move("Schedule", r"^interleaved, 2 chunks, 4 ranks, .* 8\.6%", mouse="choose:interleaved, 2 chunks"),
-        Move("Ranks", r"^interleaved, 2 chunks, 8 ranks, 16 microbatches: the ranks wait 17\.9%", mouse="drag"),
+        Move("Schedule", r"^interleaved, 2 stages, 4 ranks, .* 8\.6%", mouse="choose:interleaved, 2 stages"),
+        Move("Ranks", r"^interleaved, 2 stages, 8 ranks, 16 microbatches: the ranks wait 17\.9%", mouse="drag"),
     ),
     "scaling-law": (
         Move("Operations", r"For \d\.\de\+\d+ operations the best N is ", keys=("ArrowRight",)),
         Move("N counts the embedding", r"The best N without the embedding grows as C\^", mouse="click"),
         Move("Fit runs", r"^Fitted to \d+ runs: E = \d", keys=("ArrowDown",)),
     ),
+    "ring": (
+        Move("Step", r"^Step 1 of 6: reduce-scatter", keys=("ArrowRight",)),
+        Move("Step", r"^Step [456] of 6: all-gather", mouse="drag"),
+        Move("Ranks", r"^Step 2 of 2: all-gather. rank 0 has 11, 22", keys=("ArrowUp", "ArrowUp")),
+    ),
     "planner": (
         Move("ZeRO stage", r"^GPT-3 175B.* It does not fit: ", keys=("ArrowRight",)),
+        Move("More controls", r"^GPT-3 175B.* It does not fit: ", mouse="click"),
         Move("The fastest layout that fits", r"^GPT-3 175B.* It fits: ", mouse="click"),
     ),
 }

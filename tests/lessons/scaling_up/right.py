@@ -206,7 +206,75 @@ def optimum_from_the_tokens(E, A, B, alpha, beta, C):
     return [C / 6 / D, D]
 
 
+def averaged_at_once(rank, gradients, reduce_scatter, all_gather):
+    vector = torch.nn.utils.parameters_to_vector(gradients) / rank.count
+    parts = torch.nn.functional.pad(vector, (0, -len(vector) % rank.count)).view(rank.count, -1)
+    means = [gradient.clone() for gradient in gradients]
+    torch.nn.utils.vector_to_parameters(torch.cat(all_gather(rank, reduce_scatter(rank, list(parts)))), means)
+    return means
+
+
+def averaged_with_pop(rank, gradients, reduce_scatter, all_gather):
+    numbers = [float(x) for gradient in gradients for x in gradient.flatten()]
+    numbers += [0.0] * (-len(numbers) % rank.count)
+    mine = reduce_scatter(rank, list(torch.tensor(numbers).chunk(rank.count)))
+    means = torch.cat(all_gather(rank, mine)).div(rank.count).tolist()
+    return [torch.tensor([means.pop(0) for _ in range(g.numel())]).reshape(g.shape) for g in gradients]
+
+
+def averaged_by_all_reduce(rank, gradients, *_):
+    vector = torch.cat([gradient.reshape(-1) for gradient in gradients])
+    means = all_reduce(rank, vector).mul(1 / rank.count)
+    ends = torch.tensor([gradient.numel() for gradient in gradients]).cumsum(0)[:-1]
+    return [x.reshape(g.shape) for x, g in zip(means.tensor_split(ends), gradients, strict=True)]
+
+
+def averaged_into_the_old_tensors(rank, gradients, reduce_scatter, all_gather):
+    n, total = rank.count, sum(map(torch.numel, gradients))
+    long = torch.zeros((total + n - 1) // n * n)
+    long[:total] = torch.cat([gradient.ravel() for gradient in gradients])
+    long = torch.cat(tuple(all_gather(rank, reduce_scatter(rank, [*long.split(len(long) // n)]) / n)))
+    begin = 0
+    for gradient in gradients:
+        gradient.copy_(long[begin : begin + gradient.numel()].reshape(gradient.shape))
+        begin += gradient.numel()
+    return tuple(gradients)
+
+
+def fitting_with_next(parameters, ranks, room, bytes_of):
+    cuts = [2**k for k in range(int(math.log2(ranks)) + 1)]
+    lowest = {c: next((s for s in range(4) if bytes_of(parameters / c, ranks / c, s) <= room), None) for c in cuts}
+    return [(c, s) for c, s in lowest.items() if s is not None]
+
+
+def fitting_from_the_top(parameters, ranks, room, bytes_of):
+    found = {}
+    for stage in (3, 2, 1, 0):
+        for k in range(ranks.bit_length()):
+            if bytes_of(parameters / 2**k, ranks >> k, stage) <= room:
+                found[2**k] = stage
+    return sorted(found.items())
+
+
+def fitting_by_recursion(parameters, ranks, room, bytes_of, pieces=1):
+    if ranks < 1:
+        return []
+    good = [[pieces, stage] for stage in range(4) if not bytes_of(parameters, ranks, stage) > room]
+    return good[:1] + fitting_by_recursion(parameters / 2, ranks // 2, room, bytes_of, 2 * pieces)
+
+
+def fitting_by_divisors(parameters, ranks, room, bytes_of):
+    divisors = (pieces for pieces in range(1, ranks + 1) if ranks % pieces == 0)
+    needed = {(c, s): bytes_of(parameters / c, ranks // c, s) for c in divisors for s in range(4)}
+    fit = [layout for layout, size in needed.items() if size <= room]
+    return [(c, s) for c, s in fit if s == min(other for piece, other in fit if piece == c)]
+
+
 RIGHT = {
+    "average_gradients": named(
+        averaged_at_once, averaged_with_pop, averaged_by_all_reduce, averaged_into_the_old_tensors
+    ),
+    "layouts_that_fit": named(fitting_with_next, fitting_from_the_top, fitting_by_recursion, fitting_by_divisors),
     "ring_reduce_scatter": named(
         ring_the_other_way,
         ring_where_rank_0_receives_first,

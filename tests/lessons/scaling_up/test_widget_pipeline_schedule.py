@@ -29,8 +29,8 @@ def test_the_schedules_side_by_side():
     assert {name: (one.time, one.messages, max(one.kept)) for name, one in found.items()} == {
         "GPipe": (33, 48, 8),
         "1F1B": (33, 48, 4),
-        "interleaved, 2 chunks": (28.5, 112, 5.5),
-        "interleaved, 4 chunks": (26.25, 240, 4.75),
+        "interleaved, 2 stages": (28.5, 112, 5.5),
+        "interleaved, 4 stages": (26.25, 240, 4.75),
     }
     assert {one.work for one in found.values()} == {24}
 
@@ -67,7 +67,7 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="run: backward=0, expected more than 0"):
         run("GPipe", 2, 2, 0)
     with pytest.raises(ValueError, match="interleaved: 2 microbatches, expected a multiple of the 4 ranks"):
-        run("interleaved, 2 chunks", 4, 2)
+        run("interleaved, 2 stages", 4, 2)
 
 
 # --- draw and describe -----------------------------------------------------------------------------------------------
@@ -88,17 +88,30 @@ def test_each_pass_is_a_box_at_its_time(name):
         assert box[0] == span.action.kind and box[1:] == pytest.approx(expected, abs=0.01)
 
 
-def test_numbers_only_where_there_is_room():
-    wide, narrow = (draw("GPipe", 2, microbatches).svg for microbatches in (2, 16))
+def test_numbers_stay_where_boxes_are_narrow():
+    wide, narrow = (draw("GPipe", *sizes).svg for sizes in ((2, 2), (8, 16)))
     inside = [[one.text for one in elements(svg, "text") if one.get("stroke") == "none"] for svg in (wide, narrow)]
-    assert inside[0] == ["0", "1", "1", "0"] * 2
-    assert "10" in inside[1] and len(inside[1]) == 2 * (16 + 10)  # forward passes are too narrow for two digits
+    assert inside[0] == ["0", "1", "1", "0"] * 2 and "rotate" not in wide
+    assert (
+        len(inside[1]) == 8 * 2 * 16 and narrow.count("rotate") == 8 * 6
+    )  # forward passes of two digits stand upright
     assert all(float(size) >= 12.5 for size in re.findall(r'font-size="([\d.]+)"', wide + narrow))
 
 
+def test_a_microbatch_is_followed_through_all_its_passes():
+    for follow, microbatch in ((1, 1), (15, 3)):
+        picture, found = draw("1F1B", 2, 4, follow=follow), run("1F1B", 2, 4)
+        unit = WIDE / run("GPipe", 2, 4).time
+        passes = sorted((span for span in found.spans if span.action.microbatch == microbatch), key=lambda s: s.start)
+        edges = [one for one in elements(picture.svg, "rect") if one.get("stroke-width") == "2.4"]
+        expected = [pytest.approx(LEFT + unit * span.start, abs=0.01) for span in passes]
+        assert [float(edge.get("x")) for edge in edges] == expected and len(edges) == 4
+        assert f"microbatch {microbatch} has a thick edge" in texts(picture.svg)
+
+
 def test_the_picture_says_what_a_rank_keeps():
-    picture = draw("interleaved, 2 chunks", 4, 8)
-    assert [said for said in texts(picture.svg) if " of 8" in said] == [f"{n:g} of 8" for n in (5.5, 4.5, 3.5, 2.5)]
+    picture = draw("interleaved, 2 stages", 4, 8)
+    assert [said for said in texts(picture.svg) if " of 8" in said] == [f"≤ {n:g} of 8" for n in (5.5, 4.5, 3.5, 2.5)]
     assert "formula: (p − 1) / (v m + p − 1) = 3 / 19 = 15.8%" in texts(picture.svg)
 
 
@@ -120,10 +133,10 @@ def test_the_words():
 def test_controls_redraw():
     explorer = pipeline_explorer()
     assert explorer.summary == describe("GPipe", 4, 8)
-    explorer.set(schedule="interleaved, 2 chunks", ranks=8, microbatches=16, backward=3)
-    assert explorer.summary == describe("interleaved, 2 chunks", 8, 16, 3) and explorer.error == ""
+    explorer.set(schedule="interleaved, 2 stages", ranks=8, microbatches=16, backward=3)
+    assert explorer.summary == describe("interleaved, 2 stages", 8, 16, 3) and explorer.error == ""
     explorer.set(microbatches=4)
-    said = "interleaved, 2 chunks: needs a multiple of the 8 ranks as microbatches, but there are 4."
+    said = "interleaved, 2 stages: needs a multiple of the 8 ranks as microbatches, but there are 4."
     assert (explorer.summary, explorer.error) == (said, "")
 
 

@@ -142,7 +142,7 @@ def test_a_model_is_chosen_or_described():
 
 
 def test_the_sliders_cut_the_work():
-    explorer = planner_explorer()
+    explorer = planner_explorer(chip="A100 80GB")
     choice = Choice("GPT-3 175B", MODELS["GPT-3 175B"], Training(3e11, 2048, 2048), "A100 80GB", 1024)
     assert explorer.summary == describe(choice, Layout(data=1024)) and "does not fit" in explorer.summary
     explorer.set(tensor=8, pipeline=16, stage=1, recompute="full")
@@ -153,10 +153,21 @@ def test_the_sliders_cut_the_work():
     assert explorer.summary == describe(choice) and explorer.error == ""
 
 
+def test_it_opens_with_three_controls_and_two_ticks():
+    explorer = planner_explorer()
+
+    def seen():
+        return [key for key, control in explorer.controls.items() if control.layout.display != "none"]
+
+    assert seen() == ["tensor", "pipeline", "stage", "best", "more"]
+    explorer.set(more=True)
+    assert seen() == list(explorer.controls) and len(seen()) == 18
+    explorer.set(more=False)
+    assert len(seen()) == 5
+
+
 @pytest.mark.thorough
-def test_pages_offer_the_published_models():
+def test_pages_offer_the_first_controls_and_the_models():
     recording = planner_explorer().record()
-    assert recording.settings == 4 * 3 * 2 * 2 * 2 * 3 * 2 and len(recording.data) < 115_000
-    assert [about["key"] for about in recording.about["controls"]] == [
-        *("model", "chip", "count", "tensor", "pipeline", "stage", "best")
-    ]
+    assert recording.settings == 4 * 5 * 4 * 2 * 3 and len(recording.data) < 115_000
+    assert [about["key"] for about in recording.about["controls"]] == ["tensor", "pipeline", "stage", "best", "model"]

@@ -33,6 +33,25 @@ def split_in_strides(rank, x, W_1, b_1, W_2, b_2, act):
     return sum_over_ranks(rank, act(x @ W_1[mine].T + b_1[mine]) @ W_2[:, mine].T) + b_2
 
 
+def averaged_without_the_rest(rank, gradients, reduce_scatter, all_gather):
+    """Right where the length is a multiple of n: the numbers behind the last whole part stay this rank's own."""
+    vector = torch.cat([gradient.flatten() for gradient in gradients])
+    whole = len(vector) // rank.count * rank.count
+    means = vector.clone()
+    means[:whole] = (
+        torch.cat(all_gather(rank, reduce_scatter(rank, list(vector[:whole].chunk(rank.count))))) / rank.count
+    )
+    pieces = means.split([gradient.numel() for gradient in gradients])
+    return [piece.view_as(gradient) for piece, gradient in zip(pieces, gradients, strict=True)]
+
+
+def fitting_in_rounded_bytes(parameters, ranks, room, bytes_of):
+    """A tenth of the room is kept free, as a careful planner would."""
+    cuts = [2**k for k in range(ranks.bit_length())]
+    good = [(c, [s for s in range(4) if bytes_of(parameters / c, ranks // c, s) <= 0.9 * room]) for c in cuts]
+    return [(c, stages[0]) for c, stages in good if stages]
+
+
 def schedule_of_gpipe_for_few_microbatches(ranks, microbatches):
     return (gpipe if microbatches < 2 * ranks else one_forward_one_backward)(ranks, microbatches)
 
@@ -126,6 +145,8 @@ UNLIKE = {
         summed_in_half_precision,
         summed_over_both_neighbours,
     ),
+    "average_gradients": named(averaged_without_the_rest),
+    "layouts_that_fit": named(fitting_in_rounded_bytes),
     "split_feed_forward": named(
         split_with_half_precision_on_the_wire,
         split_in_strides,

@@ -5,110 +5,6 @@ import math
 from tx_helpers.exercises.exercise import Exercise
 from tx_helpers.exercises.quizzes import Choice, Question
 
-# --- memory ----------------------------------------------------------------------------------------------------------
-
-memory = Exercise(
-    "training_bytes",
-    title="The bytes of a training run, on each rank",
-    goal="A model is trained with AdamW in mixed precision. For each parameter there are a weight and a gradient in 16 "
-    "bits, and for AdamW three numbers in 32 bits: a precise copy of the weight and two moments. How many bytes does "
-    "each of n ranks hold? Stage 0 is plain data parallelism: each rank holds everything. Stage 1 of ZeRO cuts what "
-    "AdamW needs into n parts, one for each rank; stage 2 cuts the gradients, too; stage 3 (FSDP) also "
-    "the weights. Activations are not counted.",
-    difficulty=1,
-    minutes=6,
-    source="Rajbhandari et al. 2020, section 3.1",
-    formula=r"\Psi \cdot \bigl(2 + 2 + 12\bigr)\ \text{bytes for } \Psi \text{ parameters at stage } 0",
-    cases=lambda: [(100, 2, stage) for stage in range(4)] + [(7_500_000_000, 64, stage) for stage in range(4)],
-    tolerance=1e-6,
-    hints=(
-        "Write down the three amounts for one parameter: weight, gradient, and what AdamW keeps.",
-        "2 bytes, 2 bytes, and 3 · 4 = 12 bytes. From stage 1 on the 12 are divided by n.",
-        "Stage 1: 2 + 2 + 12/n. Stage 2: 2 + 14/n. Stage 3: 16/n. All times the number of parameters.",
-    ),
-)
-
-
-@memory.solution
-def training_bytes(parameters, ranks, stage):
-    """Bytes on each rank for weights, gradients and AdamW's numbers, at ZeRO's stage 0, 1, 2 or 3."""
-    optimizer, gradients, weights = 12, 2, 2
-    cut = [optimizer, gradients, weights][:stage]
-    whole = [optimizer, gradients, weights][stage:]
-    return parameters * (sum(whole) + sum(cut) / ranks)
-
-
-def _bytes(weights=2, gradients=2, optimizer=12, order="ogw", cut=lambda stage: range(stage)):
-    """A mistake with other sizes, another order in which they are cut, or other places of that order."""
-    size = {"w": weights, "g": gradients, "o": optimizer}
-
-    def answer(parameters, ranks, stage):
-        return parameters * sum(size[one] / (ranks if i in cut(stage) else 1) for i, one in enumerate(order))
-
-    return answer
-
-
-memory.add_mistakes(
-    {
-        "no_precise_copy": (
-            "You counted 8 bytes for AdamW, two of its three numbers. Both moments and a copy of the weight stay in 32 "
-            "bits; without the copy, small steps would be rounded away.",
-            _bytes(optimizer=8),
-        ),
-        "everything_in_32_bits": (
-            "You counted weight and gradient with 4 bytes each. They have 16 bits here: 2 bytes.",
-            _bytes(weights=4, gradients=4),
-        ),
-        "gradients_in_32_bits": (
-            "You counted 4 bytes for a gradient. Some training runs accumulate in 32 bits, but here it has 16.",
-            _bytes(gradients=4),
-        ),
-        "optimizer_in_16_bits": (
-            "You counted 2 bytes for each of AdamW's numbers. They stay in 32 bits: 4 bytes.",
-            _bytes(optimizer=6),
-        ),
-        "weights_alone": (
-            "You counted the weights alone. That is what a model needs to answer; a training run also holds gradients "
-            "and AdamW's numbers, seven times as much.",
-            _bytes(gradients=0, optimizer=0),
-        ),
-        "without_gradients": (
-            "The gradients are missing: 2 bytes for each parameter.",
-            _bytes(gradients=0),
-        ),
-        "weights_cut_first": (
-            "You cut the weights first. AdamW's numbers come first: they are the largest part, and nobody needs them "
-            "whole at any time.",
-            _bytes(order="wgo"),
-        ),
-        "gradients_cut_first": (
-            "You cut the gradients at stage 1 and AdamW's numbers at stage 2. It is the other way round.",
-            _bytes(order="gow"),
-        ),
-        "all_cut_at_once": (
-            "You divided everything by n from stage 1 on. Each stage cuts one thing more.",
-            _bytes(cut=lambda stage: range(3 if stage else 0)),
-        ),
-        "each_stage_alone": (
-            "You cut only one of the three in each stage. The stages build on each other: stage 3 cuts all.",
-            _bytes(cut=lambda stage: [stage - 1]),
-        ),
-        "one_stage_too_many": (
-            "You are one stage ahead: stage 0 cuts nothing.",
-            _bytes(cut=lambda stage: range(stage + 1)),
-        ),
-        "never_cut": (
-            "You let each rank hold everything at every stage. That is stage 0: n ranks then train faster, but no "
-            "larger model.",
-            _bytes(cut=lambda stage: []),
-        ),
-        "all_ranks_together": (
-            "You counted the bytes of all ranks together. The question is what each rank must hold.",
-            lambda parameters, ranks, stage: ranks * training_bytes(parameters, ranks, stage),
-        ),
-    }
-)
-
 # --- the bubble ------------------------------------------------------------------------------------------------------
 
 microbatches = Exercise(
@@ -328,6 +224,110 @@ optimum.add_mistakes(
         "floor_added": (
             "You added E to A. E is the same for every N and D, so it does not move the minimum.",
             lambda E, A, B, alpha, beta, C: compute_optimal(E, A + E, B, alpha, beta, C),
+        ),
+    }
+)
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+memory = Exercise(
+    "training_bytes",
+    title="A planner of your own, step 1 of 2: the bytes on each rank",
+    goal="A model is trained with AdamW in mixed precision. For each parameter there are a weight and a gradient in 16 "
+    "bits, and for AdamW three numbers in 32 bits: a precise copy of the weight and two moments. How many bytes does "
+    "each of n ranks hold? Stage 0 is plain data parallelism: each rank holds everything. Stage 1 of ZeRO cuts what "
+    "AdamW needs into n parts, one for each rank; stage 2 cuts the gradients, too; stage 3 (FSDP) also "
+    "the weights. Activations are not counted.",
+    difficulty=1,
+    minutes=6,
+    source="Rajbhandari et al. 2020, section 3.1",
+    formula=r"\Psi \cdot \bigl(2 + 2 + 12\bigr)\ \text{bytes for } \Psi \text{ parameters at stage } 0",
+    cases=lambda: [(100, 2, stage) for stage in range(4)] + [(7_500_000_000, 64, stage) for stage in range(4)],
+    tolerance=1e-6,
+    hints=(
+        "Write down the three amounts for one parameter: weight, gradient, and what AdamW keeps.",
+        "2 bytes, 2 bytes, and 3 · 4 = 12 bytes. From stage 1 on the 12 are divided by n.",
+        "Stage 1: 2 + 2 + 12/n. Stage 2: 2 + 14/n. Stage 3: 16/n. All times the number of parameters.",
+    ),
+)
+
+
+@memory.solution
+def training_bytes(parameters, ranks, stage):
+    """Bytes on each rank for weights, gradients and AdamW's numbers, at ZeRO's stage 0, 1, 2 or 3."""
+    optimizer, gradients, weights = 12, 2, 2
+    cut = [optimizer, gradients, weights][:stage]
+    whole = [optimizer, gradients, weights][stage:]
+    return parameters * (sum(whole) + sum(cut) / ranks)
+
+
+def _bytes(weights=2, gradients=2, optimizer=12, order="ogw", cut=lambda stage: range(stage)):
+    """A mistake with other sizes, another order in which they are cut, or other places of that order."""
+    size = {"w": weights, "g": gradients, "o": optimizer}
+
+    def answer(parameters, ranks, stage):
+        return parameters * sum(size[one] / (ranks if i in cut(stage) else 1) for i, one in enumerate(order))
+
+    return answer
+
+
+memory.add_mistakes(
+    {
+        "no_precise_copy": (
+            "You counted 8 bytes for AdamW, two of its three numbers. Both moments and a copy of the weight stay in 32 "
+            "bits; without the copy, small steps would be rounded away.",
+            _bytes(optimizer=8),
+        ),
+        "everything_in_32_bits": (
+            "You counted weight and gradient with 4 bytes each. They have 16 bits here: 2 bytes.",
+            _bytes(weights=4, gradients=4),
+        ),
+        "gradients_in_32_bits": (
+            "You counted 4 bytes for a gradient. Some training runs accumulate in 32 bits, but here it has 16.",
+            _bytes(gradients=4),
+        ),
+        "optimizer_in_16_bits": (
+            "You counted 2 bytes for each of AdamW's numbers. They stay in 32 bits: 4 bytes.",
+            _bytes(optimizer=6),
+        ),
+        "weights_alone": (
+            "You counted the weights alone. That is what a model needs to answer; a training run also holds gradients "
+            "and AdamW's numbers, seven times as much.",
+            _bytes(gradients=0, optimizer=0),
+        ),
+        "without_gradients": (
+            "The gradients are missing: 2 bytes for each parameter.",
+            _bytes(gradients=0),
+        ),
+        "weights_cut_first": (
+            "You cut the weights first. AdamW's numbers come first: they are the largest part, and nobody needs them "
+            "whole at any time.",
+            _bytes(order="wgo"),
+        ),
+        "gradients_cut_first": (
+            "You cut the gradients at stage 1 and AdamW's numbers at stage 2. It is the other way round.",
+            _bytes(order="gow"),
+        ),
+        "all_cut_at_once": (
+            "You divided everything by n from stage 1 on. Each stage cuts one thing more.",
+            _bytes(cut=lambda stage: range(3 if stage else 0)),
+        ),
+        "each_stage_alone": (
+            "You cut only one of the three in each stage. The stages build on each other: stage 3 cuts all.",
+            _bytes(cut=lambda stage: [stage - 1]),
+        ),
+        "one_stage_too_many": (
+            "You are one stage ahead: stage 0 cuts nothing.",
+            _bytes(cut=lambda stage: range(stage + 1)),
+        ),
+        "never_cut": (
+            "You let each rank hold everything at every stage. That is stage 0: n ranks then train faster, but no "
+            "larger model.",
+            _bytes(cut=lambda stage: []),
+        ),
+        "all_ranks_together": (
+            "You counted the bytes of all ranks together. The question is what each rank must hold.",
+            lambda parameters, ranks, stage: ranks * training_bytes(parameters, ranks, stage),
         ),
     }
 )

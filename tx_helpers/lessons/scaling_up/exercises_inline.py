@@ -13,7 +13,7 @@ from tx_helpers.lessons.scaling_up.schedules import Action, bubble, gpipe, in_fl
 ring = Exercise(
     "ring_reduce_scatter",
     inline=True,
-    title="A sum that travels around the ring",
+    title="Average on a ring, step 1 of 2: a sum that travels around",
     goal="Each of n ranks has a list `parts` of n tensors, all of the same shape. Rank r shall return the sum of all "
     "ranks' part number r. Write the program of one rank: `rank.number` is r, `rank.count` is n, `rank.next` and "
     "`rank.previous` are its neighbours. `rank.send(tensor, to)` waits until the other rank receives it; "
@@ -406,7 +406,6 @@ def _run_schedule(schedule_of, ranks, microbatches):
 
 pipeline = Exercise(
     "alternating_schedule",
-    inline=True,
     title="The schedule 1F1B",
     goal="A model is cut into p stages, and rank r has stage r. Write the schedule that alternates: for each rank the "
     'list of its actions, Action("F", stage, microbatch) for a forward pass and Action("B", stage, microbatch) for a '

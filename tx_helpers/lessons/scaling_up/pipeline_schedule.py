@@ -28,10 +28,10 @@ from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, INK, MUTED, ORANGE, PAPER, card, line, number, shape, words
 
-CHUNKS = {"GPipe": 1, "1F1B": 1, "interleaved, 2 chunks": 2, "interleaved, 4 chunks": 4}
+CHUNKS = {"GPipe": 1, "1F1B": 1, "interleaved, 2 stages": 2, "interleaved, 4 stages": 4}
 RANKS, MICROBATCHES = (2, 4, 8), (1, 2, 4, 8, 16)
 BACKWARD = {"as long as forward": 1, "twice as long as forward": 2, "3 times as long (activations computed again)": 3}
-LEFT, WIDE, TOP = 72, 560, 84  # pixels: where the timelines begin, the length of GPipe's, the first of them
+LEFT, WIDE, TOP = 96, 688, 88  # pixels: where the timelines begin, the length of GPipe's, the first of them
 TALL, BELOW, ROW = 24, 20, 58  # the height of a box, of the curve below it, of a rank
 CURVE = TALL + 4 + BELOW  # the ground of the curve
 LOOKS = {"F": dict(fill=BLUE.full, stroke=PAPER), "B": dict(fill=ORANGE.tint, stroke=ORANGE.full)}
@@ -105,11 +105,14 @@ def waiting(pipeline: Pipeline, rank: int) -> list[tuple[float, float]]:
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw(name: str, ranks: int, microbatches: int, backward: float = 2) -> Svg:
-    """A timeline for each rank, as long as its time beside GPipe's; below each a curve of the activations it keeps."""
+def draw(name: str, ranks: int, microbatches: int, backward: float = 2, follow: int = 0) -> Svg:
+    """A timeline for each rank, as long as its time beside GPipe's; below each a curve of the activations it keeps.
+
+    The passes of the microbatch `follow` have a thick edge, and a line leads from each to the next one.
+    """
     if not divides(name, ranks, microbatches):
         said = describe(name, ranks, microbatches, backward)
-        return card(760, 48, [words(16, 30, said, size=15, font_weight="bold")], said)
+        return card(800, 48, [words(16, 30, said, size=15, font_weight="bold")], said)
     found = run(name, ranks, microbatches, backward)
     unit = WIDE / run("GPipe", ranks, microbatches, backward).time
     formula = f"(p − 1) / ({'v ' * (found.chunks > 1)}m + p − 1) = {_fraction(found)}"
@@ -117,14 +120,15 @@ def draw(name: str, ranks: int, microbatches: int, backward: float = 2) -> Svg:
     parts = [
         words(16, 26, f"{name}: the ranks wait {bubble(found.spans):.1%} of the time", size=15, font_weight="bold"),
         words(16, 46, f"formula: {formula} = {bubble_by_formula(ranks, microbatches, found.chunks):.1%}", fill=MUTED),
-        words(744, 46, "keeps at most", fill=MUTED, anchor="end"),
+        words(784, 46, f"microbatch {_followed(found, follow)} has a thick edge", fill=MUTED, anchor="end"),
         line(done, TOP - 8, done, bottom - 8, INK, stroke_dasharray="5 4"),
         words(done, TOP - 14, "the end if nobody waited", anchor="end" if done > 300 else "start"),
     ]
     for rank in range(ranks):
         parts += _rank(found, rank, TOP + ROW * rank, unit)
+    parts += _path(found, _followed(found, follow), unit)
     parts += _legend(bottom + 6, found.chunks)
-    return card(760, bottom + 44, parts, describe(name, ranks, microbatches, backward))
+    return card(800, bottom + 44, parts, describe(name, ranks, microbatches, backward))
 
 
 def _rank(found: Pipeline, rank: int, y: float, unit: float) -> list[str]:
@@ -133,7 +137,12 @@ def _rank(found: Pipeline, rank: int, y: float, unit: float) -> list[str]:
     Rows are drawn alike and moved to their place: equal markup is stored only once for pages without a kernel.
     """
     strip = dict(x=LEFT, y=0, width=unit * found.time, height=TALL, fill=GREY.tint, stroke=EDGE, stroke_dasharray="3 3")
-    parts = [words(LEFT - 10, 17, f"rank {rank}", anchor="end"), shape("rect", **strip)]
+    said = f"≤ {found.kept[rank]:g} of {found.microbatches}"
+    parts = [
+        words(16, 15, f"rank {rank}", font_weight="bold"),
+        words(16, 34, said, fill=GREEN.shade, font_weight="bold"),
+        shape("rect", **strip),
+    ]
     own = [span for span in found.spans if span.rank == rank]
     for kind, look in LOOKS.items():
         boxes = (_box(span, unit, 3 * (span.action.stage // found.ranks)) for span in own if span.action.kind == kind)
@@ -143,20 +152,38 @@ def _rank(found: Pipeline, rank: int, y: float, unit: float) -> list[str]:
     for moment, now in waiting(found, rank):
         path += f"H{number(LEFT + unit * moment)}V{number(CURVE - high * now)}"
     parts.append(shape("path", d=f"{path}H{number(LEFT + unit * found.time)}V{CURVE}z", fill=GREEN.full))
-    said = f"{found.kept[rank]:g} of {found.microbatches}"
-    parts.append(words(744, 17, said, size=14, anchor="end", font_weight="bold", fill=GREEN.shade))
     return [f'<g transform="translate(0,{number(y)})">{"".join(parts)}</g>']
 
 
 def _box(span: Span, unit: float, lower: float) -> str:
-    """A pass, with the microbatch's number where there is room for it. A backward pass has round corners."""
+    """A pass with its microbatch's number, upright where the box is narrow. A backward pass has round corners."""
     x, wide, said = LEFT + unit * span.start, unit * (span.end - span.start), str(span.action.microbatch)
     forward = span.action.kind == "F"
     drawn = shape("rect", x=x, y=lower, width=wide, height=TALL - lower, rx=None if forward else min(6, wide / 3))
-    if wide >= 8 * len(said) + 1:
-        ink = LETTERS[span.action.kind]
-        drawn += shape("text", said, x=x + wide / 2, y=(TALL + lower) / 2 + 4.5, fill=ink, stroke="none")
+    middle, level, ink = x + wide / 2, (TALL + lower) / 2, LETTERS[span.action.kind]
+    if wide >= 7.2 * len(said) + 1:
+        drawn += shape("text", said, x=middle, y=level + 4.5, fill=ink, stroke="none")
+    elif wide >= 9 and TALL - lower >= 7.2 * len(said):
+        turned = f"rotate(-90 {number(middle + 4.5)} {number(level)})"
+        drawn += shape("text", said, x=middle + 4.5, y=level, fill=ink, stroke="none", transform=turned)
     return drawn
+
+
+def _followed(found: Pipeline, follow: int) -> int:
+    """The microbatch that is followed: the last one where there are fewer."""
+    return min(follow, found.microbatches - 1)
+
+
+def _path(found: Pipeline, microbatch: int, unit: float) -> list[str]:
+    """A thick edge around each pass of one microbatch, and a line from the middle of each to the next."""
+    own = sorted((span for span in found.spans if span.action.microbatch == microbatch), key=lambda span: span.start)
+    edges, spots = [], []
+    for span in own:
+        x, wide = LEFT + unit * span.start, unit * (span.end - span.start)
+        y = TOP + ROW * span.rank
+        edges.append(shape("rect", x=x, y=y, width=wide, height=TALL, fill="none", stroke=INK, stroke_width=2.4))
+        spots.append(f"{number(x + wide / 2)},{number(y + TALL)}")
+    return [shape("polyline", points=" ".join(spots), fill="none", stroke=INK, stroke_width=1.6), *edges]
 
 
 def _legend(y: float, chunks: int) -> list[str]:
@@ -167,9 +194,9 @@ def _legend(y: float, chunks: int) -> list[str]:
         shape("rect", x=220, y=y, width=22, height=18, fill=GREY.tint, stroke=EDGE, stroke_dasharray="3 3"),
         shape("path", d=f"M304,{number(y + 18)}v-8h8v-8h14v16z", fill=GREEN.full),
     ]
-    named = {44: "forward", 140: "backward", 248: "waits", 332: "activations kept (dots: the whole batch)"}
+    named = {44: "forward", 140: "backward", 248: "waits", 332: "activations kept (dots: all)"}
     parts += [words(x, y + 14, said) for x, said in named.items()]
-    return parts + [words(744, y + 14, "low box: later chunk", anchor="end")] * (chunks > 1)
+    return parts + [words(784, y + 14, "low box: a rank's later stage", anchor="end")] * (chunks > 1)
 
 
 def _fraction(found: Pipeline) -> str:
@@ -200,14 +227,14 @@ def describe(name: str, ranks: int, microbatches: int, backward: float = 2) -> s
 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def pipeline_explorer() -> Explore:
-    """Choose the schedule, the ranks, the microbatches, and how long a backward pass takes beside a forward pass."""
+    """Choose the schedule, the ranks, the microbatches, the length of a backward pass, and the microbatch to follow."""
     return Explore(
         lambda schedule, **others: draw(schedule, **others),
         name="pipeline",
-        told=True,
-        recorded={"backward": [1, 2]},
+        recorded={"backward": None, "follow": [0, 5]},
         schedule=widgets.Dropdown(options=list(CHUNKS), description="Schedule", style=STYLE),
         ranks=widgets.SelectionSlider(options=RANKS, value=4, description="Ranks", style=STYLE),
         microbatches=widgets.SelectionSlider(options=MICROBATCHES, value=8, description="Microbatches", style=STYLE),
         backward=widgets.Dropdown(options=list(BACKWARD.items()), value=2, description="Backward", style=STYLE),
+        follow=widgets.IntSlider(0, 0, MICROBATCHES[-1] - 1, description="Follow", style=STYLE),
     )

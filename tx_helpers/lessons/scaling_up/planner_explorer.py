@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 
-from tx_helpers.lessons.scaling_up.cluster import RECOMPUTE, Cluster, Layout, why_not
+from tx_helpers.lessons.scaling_up.cluster import Cluster, Layout, why_not
 from tx_helpers.lessons.scaling_up.hardware import CHIPS
 from tx_helpers.lessons.scaling_up.planner import Plan, best_layouts, needed_mfu, plan
 from tx_helpers.lessons.scaling_up.published import MODELS
@@ -197,8 +197,8 @@ def describe(choice: Choice, layout: Layout | None = None) -> str:
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
-def planner_explorer(model: str = "GPT-3 175B", chip: str = "A100 80GB") -> Explore:
-    """Choose a model, the text that it reads, the chips and how the work is laid out over them."""
+def planner_explorer(model: str = "GPT-3 175B", chip: str = "H100 SXM") -> Explore:
+    """Choose how the work is laid out; behind "More controls" the model, the text that it reads, and the chips."""
     check_one_of("planner_explorer", CHOSEN, model=model)
     check_one_of("planner_explorer", CHIPS, chip=chip)
     narrow = {"style": STYLE, "layout": {"width": "346px"}}
@@ -228,6 +228,7 @@ def planner_explorer(model: str = "GPT-3 175B", chip: str = "A100 80GB") -> Expl
         chip: str,
         count: int,
         best: bool,
+        more: bool,
         **ways: Any,
     ) -> Svg:
         sizes = CHOSEN[model] if model in CHOSEN else own_sizes(layers, width)
@@ -237,11 +238,16 @@ def planner_explorer(model: str = "GPT-3 175B", chip: str = "A100 80GB") -> Expl
         cut = ways["tensor"] * ways["pipeline"] * ways["context"]
         return draw(choice, Layout(data=max(1, count // cut), **ways))
 
-    return Explore(
+    more = widgets.Checkbox(False, description="More controls", indent=False)
+    explorer = Explore(
         picture,
         name="planner",
-        told=True,
         recorded=RECORDED,
+        tensor=powers("Tensor", 6),
+        pipeline=powers("Pipeline", 6),
+        stage=widgets.IntSlider(0, 0, 3, description="ZeRO stage", **narrow),
+        best=widgets.Checkbox(False, description="The fastest layout that fits", indent=False),
+        more=more,
         model=name,
         **own,
         tokens=chosen("Tokens", list(TOKENS.items()), 3e11),
@@ -249,28 +255,37 @@ def planner_explorer(model: str = "GPT-3 175B", chip: str = "A100 80GB") -> Expl
         length=chosen("Sequence", [(f"{n:,} tokens", n) for n in LENGTHS], 2048),
         chip=chosen("Chip", list(CHIPS), chip),
         count=powers("Chips", 14, 1024),
-        tensor=powers("Tensor", 6),
-        pipeline=powers("Pipeline", 6),
-        chunks=powers("Chunks", 3),
+        chunks=powers("Stages of a rank", 3),
         context=powers("Context", 4),
         expert=powers("Expert", 6),
-        stage=widgets.IntSlider(0, 0, 3, description="ZeRO stage", **narrow),
-        rows=powers("Rows at once", 3),
-        recompute=chosen("Recompute", RECOMPUTE, "selective"),
-        best=widgets.Checkbox(False, description="The fastest layout that fits", indent=False),
+        rows=powers("Texts at once", 3),
+        recompute=chosen("Recompute", RECOMPUTED, "selective"),
     )
+    _behind(more, [explorer.controls[key] for key in explorer.controls if key not in FIRST])
+    return explorer
 
 
+FIRST = ("tensor", "pipeline", "stage", "best", "more")  # what is seen at first; the others are behind "More controls"
+RECOMPUTED = [("nothing", "none"), ("the scores of attention", "selective"), ("every block", "full")]
 RECORDED = {
-    "model": ["GPT-3 175B", "PaLM 540B", "Llama 3 405B", "DeepSeek-V3"],
-    "chip": ["A100 80GB", "H100 SXM", "TPU v4"],
-    "count": [1024, 16_384],
-    "tensor": [1, 8],
-    "pipeline": [1, 16],
-    "stage": [0, 1, 3],
-    **dict.fromkeys(("layers", "width", "tokens", "batch", "length")),
+    "tensor": [1, 2, 4, 8],
+    "pipeline": [1, 2, 4, 8, 16],
+    "stage": [0, 1, 2, 3],
+    "model": ["GPT-3 175B", "Llama 3 405B", "DeepSeek-V3"],
+    **dict.fromkeys(("more", "chip", "count", "layers", "width", "tokens", "batch", "length")),
     **dict.fromkeys(("chunks", "context", "expert", "rows", "recompute")),
 }
+
+
+def _behind(more: widgets.Checkbox, others: Sequence[widgets.Widget]) -> None:
+    """The others are seen only while `more` is ticked."""
+
+    def shown(_=None) -> None:
+        for control in others:
+            control.layout.display = None if more.value else "none"
+
+    more.observe(shown, "value")
+    shown()
 
 
 def _fill(name: widgets.Dropdown, own: dict[str, widgets.IntSlider]) -> None:

@@ -1,0 +1,52 @@
+"""The explorer of the ring: its numbers against simulated ranks, the drawing, the words, the controls."""
+
+import pytest
+import torch
+
+from drawn import texts
+from tx_helpers.lessons.scaling_up.collectives import all_gather, bytes_sent, reduce_scatter
+from tx_helpers.lessons.scaling_up.ranks import simulate
+from tx_helpers.lessons.scaling_up.ring import RANKS, around, describe, draw, last_step, ring_explorer
+
+
+@pytest.mark.parametrize("ranks", [*RANKS, 5])
+def test_the_ring_of_the_drawing_is_that_of_the_ranks(ranks):
+    begin = around(ranks, 0).parts
+    parts = [[torch.tensor(value) for value in row] for row in begin]
+    halfway = simulate(reduce_scatter, parts)
+    found = around(ranks, ranks - 1)
+    assert [found.parts[rank][rank] for rank in range(ranks)] == [int(x) for x in halfway.results]
+    whole = simulate(all_gather, halfway.results)
+    assert around(ranks, last_step(ranks)).parts == [[int(x) for x in row] for row in whole.results]
+    assert last_step(ranks) / ranks == bytes_sent("all_reduce", 1, ranks)
+
+
+def test_a_step_by_hand():
+    assert around(2, 1).parts == [[11, 2], [10, 22]] and around(2, 1).arrived == [0, 1]
+    assert around(3, 0).arrived == [None] * 3
+    with pytest.raises(ValueError, match="around: step=5"):
+        around(3, 5)
+
+
+def test_what_is_drawn():
+    said = texts(draw(3, 1).svg)
+    assert said[0] == "Step 1 of 4: reduce-scatter" and said[2:5] == ["200", "3", "10"]
+    assert said[-1] == "Each rank has sent 0.33 tensors. Complete parts (green): 0 of 9."
+    assert texts(draw(3, 4).svg)[-1] == "Each rank has sent 1.33 tensors. Complete parts (green): 9 of 9."
+
+
+def test_the_words():
+    assert describe(2, 9) == (
+        "Step 2 of 2: all-gather. rank 0 has 11, 22; rank 1 has 11, 22. "
+        "Each rank has sent 1.00 tensors. Complete parts (green): 4 of 4."
+    )
+
+
+def test_controls_redraw():
+    explorer = ring_explorer()
+    assert explorer.summary.startswith("Start: each of 4 ranks")
+    explorer.set(step=6)
+    assert "Step 6 of 6: all-gather" in explorer.summary and "16 of 16" in explorer.summary
+    explorer.set(ranks=2)
+    assert explorer.controls["step"].max == 2 and explorer.summary == describe(2, 2)
+    assert ring_explorer().record().settings == 7

@@ -1,0 +1,263 @@
+"""The second steps of the two builds: a model's gradients averaged on a ring, and a planner's search for what fits."""
+
+import torch
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+from tx_helpers.lessons.scaling_up.collectives import all_gather, all_reduce, reduce_scatter
+from tx_helpers.lessons.scaling_up.on_ranks import on_ranks
+
+# --- all gradients in one trip around the ring ------------------------------------------------------------------------
+
+
+def _averaged(program, *gradients):
+    """gradients: for each parameter those of all ranks (n, …). A rank gets its own, and step 1's function."""
+    n = len(gradients[0])
+    own = [[of_all[rank] for of_all in gradients] for rank in range(n)]
+    return on_ranks(lambda rank, mine: program(rank, mine, reduce_scatter, all_gather), own)
+
+
+averaging = Exercise(
+    "average_gradients",
+    inline=True,
+    title="Average on a ring, step 2 of 2: all gradients of a model at once",
+    goal="Each of n ranks has `gradients`, a list of tensors of any shapes, the same on all ranks. Return the list of "
+    "their means over the ranks, in the old shapes. Join them into one long vector first, so that the ring turns only "
+    "once. `reduce_scatter(rank, parts)` is your step 1: n parts of one size give the sum of part number rank.number. "
+    "`all_gather(rank, part)` gives the list of all ranks' parts. Use each once. If the vector's length is not a "
+    "multiple of n, fill it up with zeros, and remove them at the end.",
+    difficulty=3,
+    minutes=12,
+    source="PyTorch's DistributedDataParallel calls the long vector a bucket (Li et al. 2020, section 3.2)",
+    cases=lambda: [
+        (torch.tensor([[1.0, 2.0], [3.0, 6.0]]),),
+        random_tensors((3, 2, 4), (3, 5), seed=181),
+        random_tensors((4, 7), (4, 2, 3), (4, 1), seed=182),
+    ],
+    run=_averaged,
+    hints=(
+        "Four steps: one vector out of all gradients, filled up with zeros; cut it into n parts; reduce-scatter and "
+        "all-gather; cut the result back into the old shapes.",
+        "vector = torch.cat([gradient.flatten() for gradient in gradients]). It needs -len(vector) % n zeros. Then "
+        "vector.chunk(n) has n parts of one size.",
+        "torch.cat(all_gather(rank, reduce_scatter(rank, list(vector.chunk(n))))) / n is the mean. Its first numbers "
+        "belong to gradients[0]: take gradients[0].numel() of them, and view_as(gradients[0]).",
+    ),
+)
+
+
+@averaging.solution
+def average_gradients(rank, gradients, reduce_scatter, all_gather):
+    """The means over all ranks of the tensors in `gradients`, in a list."""
+    sizes = [gradient.numel() for gradient in gradients]
+    zeros = gradients[0].new_zeros(-sum(sizes) % rank.count)
+    vector = torch.cat([gradient.flatten() for gradient in gradients] + [zeros])
+    summed = reduce_scatter(rank, list(vector.chunk(rank.count)))
+    means = torch.cat(all_gather(rank, summed / rank.count))
+    pieces = means[: sum(sizes)].split(sizes)
+    return [piece.view_as(gradient) for piece, gradient in zip(pieces, gradients, strict=True)]
+
+
+def _bucket(joined=lambda g: g, travels=None, scale=lambda n: n, order=lambda parts: parts, back=lambda ps: ps):
+    """A mistake: other gradients go in, another exchange, another divisor, another order, another way back."""
+
+    def exchanged(rank, parts):
+        return torch.cat(order(all_gather(rank, reduce_scatter(rank, parts))))
+
+    def program(rank, gradients, *_):
+        given = joined(list(gradients))
+        vector = torch.cat([gradient.flatten() for gradient in given])
+        vector = torch.cat([vector, vector.new_zeros(-len(vector) % rank.count)])
+        means = (travels or exchanged)(rank, list(vector.chunk(rank.count))) / scale(rank.count)
+        found, place = [], 0
+        for gradient in back(list(gradients)):
+            found.append(means[place : place + gradient.numel()].view_as(gradient))
+            place += gradient.numel()
+        return found
+
+    return program
+
+
+def _zeros_in_front(rank, gradients, *_):
+    vector = torch.cat([gradient.flatten() for gradient in gradients])
+    zeros = vector.new_zeros(-len(vector) % rank.count)
+    means = all_reduce(rank, torch.cat([zeros, vector])) / rank.count
+    pieces = means[: len(vector)].split([gradient.numel() for gradient in gradients])
+    return [piece.view_as(gradient) for piece, gradient in zip(pieces, gradients, strict=True)]
+
+
+averaging.add_mistakes(
+    {
+        "sum": (
+            "You returned the sum of the gradients. Every rank has a mean over its own rows, so divide the sum by n.",
+            _bucket(scale=lambda n: 1),
+        ),
+        "divided_twice": (
+            "You divided by n twice, once before and once after the sum. Once is enough.",
+            _bucket(scale=lambda n: n * n),
+        ),
+        "own_gradients": (
+            "You returned this rank's own gradients. Nothing travelled, so the ranks' models would drift apart.",
+            lambda rank, gradients, *_: list(gradients),
+        ),
+        "parts_in_reverse": (
+            "You joined the gathered parts in the wrong order. all_gather returns them in the order of the ranks.",
+            _bucket(order=lambda parts: parts[::-1]),
+        ),
+        "own_part_repeated": (
+            "You filled the vector with copies of this rank's part. The other parts come from the others: all_gather.",
+            _bucket(travels=lambda rank, parts: reduce_scatter(rank, parts).repeat(rank.count)),
+        ),
+        "joined_in_reverse": (
+            "You joined the gradients in reverse order, but cut the result in the old order: the numbers of one "
+            "parameter end up in another.",
+            _bucket(joined=lambda gradients: gradients[::-1]),
+        ),
+        "zeros_in_front": (
+            "Your zeros stand in front of the vector, but you removed numbers at its end. So all means are shifted.",
+            _zeros_in_front,
+        ),
+        "one_ring_each": (
+            "Your means are right, but some parts went around more than once, or with too many zeros: join all "
+            "gradients into one vector, and send it around once.",
+            lambda rank, gradients, *_: [
+                all_reduce(rank, gradient) / rank.count for gradient in gradients for _ in "12"
+            ][::2],
+        ),
+        "all_vectors_gathered": (
+            "Your means are right, but every rank gathered the whole vectors of all ranks. That is n − 1 vectors for "
+            "each; reduce-scatter and all-gather together send less than two.",
+            _bucket(travels=lambda rank, parts: torch.stack(all_gather(rank, torch.cat(parts))).sum(0)),
+        ),
+    }
+)
+
+# --- what fits --------------------------------------------------------------------------------------------------------
+
+
+def _table(program, parameters, ranks, room):
+    """The stage for each number of pieces, -1 where it is left out."""
+    found = program(parameters, ranks, room, zero_bytes)
+    if not isinstance(found, (list, tuple)) or any(len(one) != 2 for one in found):
+        return found
+    stages = {pieces: torch.tensor(-1.0) for pieces in _powers(ranks)}
+    stages.update({pieces: torch.as_tensor(float(stage)) for pieces, stage in found if pieces in stages})
+    said = {f"the stage for {pieces} pieces": stage for pieces, stage in stages.items()}
+    return said | {"how many layouts": torch.tensor(float(len(found)))}
+
+
+def _powers(ranks):
+    return [2**k for k in range(ranks.bit_length()) if 2**k <= ranks]
+
+
+def zero_bytes(parameters, ranks, stage):
+    """Step 1: the bytes on each rank at ZeRO's stage."""
+    return parameters * sum(size / (ranks if stage >= cut else 1) for size, cut in ((12, 1), (2, 2), (2, 3)))
+
+
+planning = Exercise(
+    "layouts_that_fit",
+    title="A planner of your own, step 2 of 2: which layouts fit?",
+    goal="A model may first be cut into `pieces` (by tensor and pipeline), so that a rank has 1/pieces of its "
+    "parameters. Then ranks/pieces ranks have the same piece, and share its memory by a stage of ZeRO. "
+    "`bytes_of(parameters, ranks, stage)` is your step 1. For pieces = 1, 2, 4 … up to `ranks` (a power of 2) find the "
+    "lowest stage, 0 to 3, with at most `room` bytes on a rank. Return the list of all (pieces, stage), the smallest "
+    "number of pieces first. Leave out numbers for which no stage fits.",
+    difficulty=2,
+    minutes=12,
+    cases=lambda: [
+        (100, 8, 400.0),
+        (100, 8, 800.0),
+        (175_000_000_000, 1024, 77e9),
+        (175_000_000_000, 64, 77e9),
+        (1_000, 16, 250.0),
+        (1_000, 4, 4000.0),
+        (70, 8, 1e6),
+    ],
+    run=_table,
+    hints=(
+        "Two loops: over the pieces, and inside over the stages 0, 1, 2, 3. The inner one ends with the first that "
+        "fits.",
+        "A rank has parameters / pieces, and shares them with ranks / pieces ranks: these two go into bytes_of.",
+        "if bytes_of(parameters / pieces, ranks // pieces, stage) <= room: append (pieces, stage), then break.",
+    ),
+)
+
+
+@planning.solution
+def layouts_that_fit(parameters, ranks, room, bytes_of):
+    """All (pieces, stage) that fit into `room` bytes: for each number of pieces the lowest stage."""
+    found = []
+    pieces = 1
+    while pieces <= ranks:
+        for stage in range(4):
+            if bytes_of(parameters / pieces, ranks // pieces, stage) <= room:
+                found.append((pieces, stage))
+                break
+        pieces *= 2
+    return found
+
+
+def _search(
+    needs=lambda p, n, pieces: (p / pieces, n // pieces), fits=lambda a, b: a <= b, stages=range(4), every=False
+):
+    """A mistake: other arguments for step 1, another comparison, other stages, or all that fit."""
+
+    def program(parameters, ranks, room, bytes_of):
+        found = []
+        for pieces in _powers(ranks):
+            good = [stage for stage in stages if fits(bytes_of(*needs(parameters, ranks, pieces), stage), room)]
+            found += [(pieces, stage) for stage in (good if every else good[:1])]
+        return found
+
+    return program
+
+
+planning.add_mistakes(
+    {
+        "parameters_not_cut": (
+            "You gave bytes_of all parameters. A rank has only 1/pieces of them.",
+            _search(needs=lambda p, n, pieces: (p, n // pieces)),
+        ),
+        "ranks_not_cut": (
+            "You shared a piece among all ranks. Only ranks / pieces of them have the same piece.",
+            _search(needs=lambda p, n, pieces: (p / pieces, n)),
+        ),
+        "shared_among_the_pieces": (
+            "You shared a piece among `pieces` ranks. So many have different pieces; the same one have ranks / pieces.",
+            _search(needs=lambda p, n, pieces: (p / pieces, pieces)),
+        ),
+        "highest_stage": (
+            "You took the highest stage that fits. Each stage cuts more, and sends more: the lowest is wanted.",
+            _search(stages=range(3, -1, -1)),
+        ),
+        "all_stages": (
+            "You listed every stage that fits. For each number of pieces only the lowest is wanted: leave the inner "
+            "loop when you have found it.",
+            _search(every=True),
+        ),
+        "stage_0_alone": (
+            "You tried stage 0 only. A higher stage can fit where plain copies do not.",
+            _search(stages=(0,)),
+        ),
+        "stage_3_left_out": (
+            "You tried the stages 0 to 2. range(3) ends before 3: stage 3 cuts the weights, too.",
+            _search(stages=range(3)),
+        ),
+        "room_must_remain": (
+            "A layout that needs exactly `room` bytes fits: at most means <=.",
+            _search(fits=lambda a, b: a < b),
+        ),
+        "what_does_not_fit": (
+            "You collected the stages that do not fit. Turn the comparison around.",
+            _search(fits=lambda a, b: a > b),
+        ),
+    }
+)
+
+
+@planning.mistake(
+    "You stopped at the first number of pieces that fits. The list shall have all, because more pieces may allow a "
+    "lower stage, which sends less."
+)
+def first_that_fits(parameters, ranks, room, bytes_of):
+    return _search()(parameters, ranks, room, bytes_of)[:1]

@@ -4,12 +4,13 @@ from canvas import BLUE, GREEN, GREY, MUTED, ORANGE, PINK, SMALL, Canvas, save
 
 TITLE = "Five questions about one text"
 DESCRIPTION = (
-    "Five rows for the text mia lost a key . Each shows what goes in and what is to come out. Next word: mia lost a "
-    "key goes in, and every place is asked for the word after it, lost a key and the point. Hidden words: mia mask a key . "
-    "goes in, and only the place of the mask is asked, for lost. Words cut out: the encoder reads mia x0 . and the "
-    "decoder writes x0 lost a key x1. Prefix: mia lost a key goes in, of which mia lost is read both ways; the places "
-    "from lost on are asked for a, key and the point. Next sentence: two halves go in, cls mia lost sep a key . and "
-    "only the place of cls is asked: yes, they belong together."
+    "Five rows for the text mia lost a key . Each shows what goes in and what is to come out. "
+    "Next word: mia lost a key goes in, and every place is asked for the word after it, lost a key and the point. "
+    "Hidden words: mia mask a key . goes in, and only the place of the mask is asked, for lost. "
+    "Words cut out: the encoder reads mia x0 . and the decoder writes x0 lost a key x1. "
+    "Prefix: mia lost a key goes in, of which mia lost is read both ways; the places from lost on are asked for a, key "
+    "and the point. Next sentence: two halves go in, cls mia lost sep a key, and only the place of cls is asked: yes, "
+    "they belong together."
 )
 SIGNS = {"mask", "x0", "x1", "cls", "sep"}
 ROWS = [  # name, whose, what goes in, what comes out at each place ("" is not asked), who sees whom

@@ -10,8 +10,8 @@ DESCRIPTION = (
     "row predicts the next word. Encoder–decoder: the source mia, lost, x0 sees itself completely; below it the "
     "target, which begins with the sign bos and goes on with x0 and a, sees the whole source by cross-attention and, "
     "in its own words, itself and what came before. Its rows predict x0, a and key. "
-    "Below: BERT learns the hidden words, GPT every next word, T5 the words cut out; the models of 2017 and OPUS-MT "
-    "learned to translate."
+    "Below, what models of this shape were trained on: BERT and RoBERTa on hidden words; GPT, Llama and Qwen on every "
+    "next word; T5 on the words cut out, the models of 2017 and OPUS-MT on translations."
 )
 TOP, ROW = 170, 28
 SIGNS = {"mask", "x0", "bos"}  # tokens that stand for no word
@@ -26,15 +26,15 @@ def draw() -> Canvas:
     canvas.heading(TITLE, "Each row is a position, each column a word. A filled cell: this position may see this word.")
     panel(canvas, 24, "Encoder-only", "every word sees every word", BLUE.shade)
     grid(canvas, 66, 38, ["mia", "lost", "a", "mask"], lambda row, column: ENCODER, {3: "key"})
-    below(canvas, 24, "learns the hidden words", "BERT, RoBERTa")
+    below(canvas, 24, "trained on hidden words:", "BERT, RoBERTa")
     panel(canvas, 260, "Decoder-only", "only what came before", ORANGE.shade)
     predicted = {0: "lost", 1: "a", 2: "key", 3: "."}
     grid(canvas, 292, 34, ["mia", "lost", "a", "key"], causal, predicted)
-    below(canvas, 260, "learns every next word", "GPT, Llama, Qwen")
+    below(canvas, 260, "trained on every next word:", "GPT, Llama, Qwen")
     panel(canvas, 482, "Encoder–decoder", "a source to read, a target to write", GREEN.shade)
     words = ["mia", "lost", "x0", "bos", "x0", "a"]
     grid(canvas, 520, 38, words, both, {3: "x0", 4: "a", 5: "key"})
-    below(canvas, 482, "learns the words cut out", "T5 (2017, OPUS-MT: to translate)")
+    below(canvas, 482, "trained on words cut out: T5;", "on translations: 2017, OPUS-MT")
     return canvas
 
 

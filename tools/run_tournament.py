@@ -1,10 +1,10 @@
-"""Play the tournament of the three families, and learn from few labels: tx_helpers/lessons/families/tournament.json
+"""Play the tournament of the three families: tx_helpers/lessons/families/tournament.json
 
-    python tools/run_tournament.py [--seeds 5] [--resume] [--only few_labels] [--steps 5] [--to FILE]
+    python tools/run_tournament.py [--seeds 5] [--resume] [--only longer] [--steps 5] [--to FILE]
 
 Half an hour on a quiet core. After each seed the file is whole, with the seeds so far. --resume goes on behind the
-seeds of a file that was made with the same weights and settings. --only few_labels, or --only table, makes one part
-anew and keeps the other. --steps is for a quick trial: the steps of every cell, in both parts.
+seeds of a file that was made with the same weights and settings. --only longer, or --only table, makes one part
+anew and keeps the other. --steps is for a quick trial: the steps of every cell of the table.
 """
 
 import argparse
@@ -14,25 +14,25 @@ from pathlib import Path
 from typing import Any
 
 from recorded_files import machine, write
-from tx_helpers.lessons.adapting import few_labels
 from tx_helpers.lessons.families.tasks import TASKS
 from tx_helpers.lessons.families.tournament import (
     BATCH,
     EXAMPLES,
     FAMILIES,
     FILE,
+    LONGER_STEPS,
     QUESTIONS,
     RATES,
     STEPS,
-    examples,
     measured,
+    measured_longer,
     recorded,
     weights_hash,
 )
 from tx_helpers.nn.models import count_parameters
 from tx_helpers.zoo.world_models import new_world_model
 
-PARTS = ("table", "few_labels")
+PARTS = ("table", "longer")
 
 
 def settings(steps: int | None = None) -> dict[str, Any]:
@@ -61,18 +61,7 @@ def empty(steps: int | None = None) -> dict[str, Any]:
         "about": {"seeds": [], "minutes": 0.0, **settings(steps), **machine()},
         "tasks": {name: {"measure": task.measure, "guess": [], "best": []} for name, task in TASKS.items()},
         "scores": {},
-        "few_labels": {
-            "task": few_labels.TASK,
-            "labels": list(few_labels.LABELS),
-            "questions": few_labels.QUESTIONS,
-            "steps": steps or few_labels.STEPS,
-            "batch": few_labels.BATCH,
-            "rates": few_labels.RATES,
-            "seeds": [],
-            "guess": [],
-            "trained": {},
-            "scores": {},
-        },
+        "longer": {"steps": LONGER_STEPS, "seeds": [], "scores": {}},
     }
 
 
@@ -87,23 +76,15 @@ def add_table(table: dict[str, Any], seed: int) -> None:
     table["about"]["seeds"].append(seed)
 
 
-def add_few_labels(table: dict[str, Any], seed: int) -> None:
-    """All ways and numbers of labels of a seed."""
-    part, task = table["few_labels"], TASKS[few_labels.TASK]
-    found: dict[str, dict[str, float]] = {}
-    for way in few_labels.WAYS:
-        for labels in few_labels.LABELS:
-            learned = few_labels.learn(way, labels, seed=seed, steps=part["steps"])
-            found.setdefault(way, {})[str(labels)] = round(learned.score, 4)
-            part["trained"][way] = learned.trained
-            print(f"seed {seed}  {way:8} {labels:5} labels {learned.score:.3f}", flush=True)
+def add_longer(table: dict[str, Any], seed: int) -> None:
+    """The longer training of a seed."""
+    part = table["longer"]
+    found = measured_longer(seed, say=lambda text: print(f"seed {seed}  {text}", flush=True))
     part["scores"] = appended(part["scores"], found)
-    test = examples(few_labels.TASK, few_labels.QUESTIONS, "test", seed)
-    part["guess"].append(round(task.guess(*test, *examples(few_labels.TASK, 1000, "train", seed)), 4))
     part["seeds"].append(seed)
 
 
-ADD: dict[str, Callable[[dict[str, Any], int], None]] = {"table": add_table, "few_labels": add_few_labels}
+ADD: dict[str, Callable[[dict[str, Any], int], None]] = {"table": add_table, "longer": add_longer}
 
 
 def started(file: Path, *, resume: bool = False, only: str | None = None, steps: int | None = None) -> dict[str, Any]:
@@ -112,16 +93,14 @@ def started(file: Path, *, resume: bool = False, only: str | None = None, steps:
         return empty(steps)
     table, now = recorded(file), settings(steps)
     other = [name for name, value in now.items() if table["about"].get(name) != value]
-    kept, fresh = table["few_labels"], empty(steps)["few_labels"]
-    other += [
-        f"few_labels.{name}" for name, value in fresh.items() if value and only is None and kept.get(name) != value
-    ]
+    if table["longer"]["steps"] != LONGER_STEPS:
+        other.append("longer.steps")
     if other:
         raise ValueError(f"run_tournament: {file.name} was made with other {', '.join(other)}; make it anew, in whole")
     if only and not resume:
         fresh = empty(steps)
-        if only == "few_labels":
-            table["few_labels"] = fresh["few_labels"]
+        if only == "longer":
+            table["longer"] = fresh["longer"]
         else:
             table |= {"tasks": fresh["tasks"], "scores": {}, "about": fresh["about"]}
     return table
@@ -138,7 +117,7 @@ def main() -> None:
     table = started(options.to, resume=options.resume, only=options.only, steps=options.steps)
     for seed in range(options.seeds):
         for part in [options.only] if options.only else PARTS:
-            done = table["about"] if part == "table" else table["few_labels"]
+            done = table["about"] if part == "table" else table["longer"]
             if seed in done["seeds"]:
                 continue
             began = time.perf_counter()

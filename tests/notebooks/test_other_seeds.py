@@ -148,8 +148,7 @@ EXPERIMENTS = {
         "assert known < -0.03",
     ),
     "families": (
-        "found[0] < bound",
-        "assert 0.25 < shares[0] < 0.65",
+        "assert 0.15 < of_words < 0.55",
     ),
     "adapting": (
         "assert before < 0.1 and 0.3 < after",

@@ -51,7 +51,8 @@ UNNAMED_SEEDS = {
         "manual_seed(step)": "manual_seed(step + {seed} * 10**6)",
     },
     "families": {
-        "ObjectiveBatches(objective, 32, texts=2000": "ObjectiveBatches(objective, 32, texts=2000, seed={seed}",
+        "summariser()": "summariser(seed={seed})",
+        'ObjectiveBatches("causal", 32, texts=2000': 'ObjectiveBatches("causal", 32, texts=2000, seed={seed}',
     },
     "adapting": {
         "learn(way, 100)": "learn(way, 100, seed={seed})",

@@ -20,4 +20,17 @@ MOVES = {
         Move("Objective", r"^Next sentence \(BERT\): 1 of \d+ .* scored: '(yes|no)'", keys=("ArrowDown",)),
         Move("Objective", r"^Spans cut out \(T5\): \d+ of \d+ .* scored: '<x0>'", keys=("ArrowDown",)),
     ),
+    "tournament": (
+        Move(
+            "Task",
+            r"^same meaning\? After 60 steps: .* not to be compared: encoder, decoder",
+            mouse="choose:same meaning?",
+        ),
+        Move("Steps", r"^same meaning\? Not measured\.", keys=("ArrowDown",)),
+        Move("Task", r"^say it otherwise After 240 steps: decoder 0\.77, encoder–decoder 1\.00", keys=("ArrowDown",)),
+    ),
+    "timeline": (
+        Move("Model", r"^ChatGPT \(OpenAI, 30 November 2022", mouse="choose:ChatGPT"),
+        Move("Model", r"^GPT-4 \(OpenAI, 14 March 2023", keys=("ArrowDown",)),
+    ),
 }

@@ -171,7 +171,121 @@ def alike_in_numpy(states, real):
     return [[u @ v / np.linalg.norm(u) / np.linalg.norm(v) for v in means] for u in means]
 
 
+def next_by_loops(ids, pad):
+    rows = ids.tolist()
+    inputs = [row[:-1] for row in rows]
+    return inputs, [[-100 if word == pad else word for word in row[1:]] for row in rows]
+
+
+def next_by_rolling(ids, pad):
+    target = ids.roll(-1, dims=1)[:, :-1].clone()
+    target[target == pad] = -100
+    return ids[:, :-1], target
+
+
+def next_by_filling(ids, pad):
+    return [ids.narrow(1, 0, ids.shape[1] - 1), ids[:, 1:].masked_fill(ids[:, 1:].eq(pad), -100)]
+
+
+def next_in_numpy(ids, pad):
+    table = ids.numpy()
+    return table[:, :-1].copy(), np.where(table[:, 1:] == pad, -100, table[:, 1:])
+
+
+def prefix_loss_by_the_library(model, ids, lengths, masks):
+    T = ids.shape[1] - 1
+    target = ids[:, 1:].masked_fill(torch.arange(T) + 1 < lengths[:, None], -100)
+    return F.cross_entropy(model(ids[:, :-1], masks(lengths, T)).transpose(1, 2), target)
+
+
+def prefix_loss_by_loops(model, ids, lengths, masks):
+    T, losses = ids.shape[1], []
+    log_p = model(ids[:, :-1], masks(lengths, T - 1)).log_softmax(-1)
+    for b, n in enumerate(lengths.tolist()):
+        losses += [-log_p[b, place - 1, ids[b, place]].item() for place in range(n, T)]
+    return sum(losses) / len(losses)
+
+
+def prefix_loss_text_by_text(model, ids, lengths, masks):
+    total = 0.0
+    for one, n in zip(ids, lengths, strict=True):
+        p = model(one[None, :-1], masks(n[None], len(one) - 1))[0].softmax(-1)
+        total = total - p[torch.arange(len(one) - 1), one[1:]][n - 1 :].log().sum()
+    return total / (ids.shape[1] - lengths).sum()
+
+
+def prefix_loss_by_weights(model, ids, lengths, masks):
+    T = ids.shape[1] - 1
+    weights = (torch.arange(T) >= lengths[:, None] - 1).double()
+    logits = model(ids[:, :-1], masks(lengths, T))
+    came = torch.take_along_dim(logits, ids[:, 1:, None], -1).squeeze(-1) - logits.logsumexp(-1)
+    return -(came * weights).sum() / weights.sum()
+
+
+def filled_in_lists(scores, model, ids, gaps, candidates, rounds):
+    text = ids.tolist()
+    for gap in list(gaps) * rounds:
+        found = scores(model, torch.tensor(text), gap, candidates).tolist()
+        text[gap] = candidates.tolist()[found.index(max(found))]
+    return text
+
+
+def filled_by_sorting(scores, model, ids, gaps, candidates, rounds):
+    text = ids + 0
+    while rounds:
+        for gap in gaps:
+            text[gap] = candidates[scores(model, text, gap, candidates).argsort(descending=True, stable=True)[0]]
+        rounds -= 1
+    return text
+
+
+def filled_by_chances(scores, model, ids, gaps, candidates, rounds):
+    text = torch.tensor(ids.tolist())
+    for number in range(rounds * len(gaps)):
+        gap = gaps[number % len(gaps)]
+        text[gap] = candidates[scores(model, text, gap, candidates).softmax(0).max(0).indices]
+    return text
+
+
+def filled_by_new_sentences(scores, model, ids, gaps, candidates, rounds):
+    text = ids
+    for _ in range(rounds):
+        for gap in gaps:
+            best = candidates[scores(model, text, gap, candidates).argmax()]
+            text = torch.cat([text[:gap], best.view(1), text[gap + 1 :]])
+    return text
+
+
+def left_out_by_slices(score, ids, parts):
+    found = []
+    for start, end in parts:
+        rest = list(ids)
+        del rest[start:end]
+        found.append(score(ids) - score(rest))
+    return found
+
+
+def left_out_by_places(score, ids, parts):
+    rests = [[word for place, word in enumerate(ids) if not a <= place < b] for a, b in parts]
+    return torch.tensor([score(ids)] * len(parts)) - torch.tensor([score(rest) for rest in rests])
+
+
+def left_out_in_numpy(score, ids, parts):
+    return score(ids) - np.array([score(np.delete(ids, slice(a, b)).tolist()) for a, b in parts])
+
+
+def left_out_by_unpacking(score, ids, parts):
+    whole = score(list(ids))
+    return tuple(whole - score([*ids[:a], *ids[b:]]) for a, b in parts)
+
+
 RIGHT = {
+    "next_words": named(next_by_loops, next_by_rolling, next_by_filling, next_in_numpy),
+    "prefix_loss": named(
+        prefix_loss_by_the_library, prefix_loss_by_loops, prefix_loss_text_by_text, prefix_loss_by_weights
+    ),
+    "fill_gaps": named(filled_in_lists, filled_by_sorting, filled_by_chances, filled_by_new_sentences),
+    "leave_one_out": named(left_out_by_slices, left_out_by_places, left_out_in_numpy, left_out_by_unpacking),
     "mask_tokens": named(masked_by_loops, masked_by_places, masked_in_place, masked_by_arithmetic),
     "hide_spans": named(
         hidden_from_right_to_left, hidden_token_by_token, hidden_in_tensors, hidden_by_cuts, hidden_in_a_tuple

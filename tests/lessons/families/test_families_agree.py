@@ -4,14 +4,8 @@ from itertools import pairwise
 
 import pytest
 import torch
-from torch import nn
 
 from tx_helpers.exercises.catalogue import find, of_lesson
-from tx_helpers.lessons.adapting.chat import chat_ids, chats
-from tx_helpers.lessons.adapting.lora import LoRA
-from tx_helpers.lessons.adapting.preferences import dpo_loss
-from tx_helpers.lessons.beyond_text.vit import patches
-from tx_helpers.text.world_vocabulary import ASSISTANT, END, world_id
 from tx_helpers.training import objectives
 
 
@@ -51,31 +45,23 @@ def test_prefix_masks():
     assert torch.equal(mine, torch.stack([objectives.prefix_mask(5, n) for n in (0, 2, 5)])[:, None])
 
 
-@pytest.mark.parametrize("rank", [1, 3])
-def test_lora(rank):
-    layer = LoRA(nn.Linear(6, 5, bias=False), rank, alpha=8.0)
-    nn.init.normal_(layer.up)
-    x = torch.randn(2, 4, 6)
-    with torch.no_grad():
-        torch.testing.assert_close(solved("lora_output")(x, layer.linear.weight, layer.down, layer.up, 8.0), layer(x))
+def test_next_words():
+    for length in (2, 5, 9):
+        ids = torch.arange(3, 3 + length)
+        inputs, target = solved("next_words")(ids[None], 0)
+        assert torch.equal(inputs[0], objectives.causal(ids)[0]) and torch.equal(target[0], objectives.causal(ids)[1])
 
 
-@pytest.mark.parametrize("size", [1, 2, 4, 8])
-def test_pictures(size):
-    images = torch.randn(3, 8, 8)
-    assert torch.equal(solved("picture_of")(patches(images, size), 8, 8), images)
+@pytest.mark.parametrize("length", [1, 3, 6])
+def test_what_a_prefix_model_is_scored_on(length):
+    """The loss of a model that is sure of token 0 everywhere tells which targets were scored."""
+    ids = torch.randint(1, 5, (1, 8), generator=torch.Generator().manual_seed(length))
+    _, target = objectives.prefix(ids[0], length)
+    logits = torch.randn(8, 5, generator=torch.Generator().manual_seed(9))
 
+    def model(inputs, mask):
+        assert mask.shape == (1, 1, 7, 7)
+        return logits[None, :7]
 
-def test_the_targets_of_chats():
-    signs = world_id(ASSISTANT), world_id(END)
-    several = chats(20, seed=3)
-    assert {len(chat) for chat in several} == {2, 4}
-    for chat in several:
-        inputs, target = chat_ids(chat)
-        assert solved("chat_labels")([*inputs, signs[1]], *signs) == target  # a chat ends in <end>
-
-
-@pytest.mark.parametrize("beta", [0.1, 2.0])
-def test_preferences(beta):
-    four = torch.randn(4, 7) * 30 - 50
-    torch.testing.assert_close(solved("dpo_loss")(*four, beta), dpo_loss(*four, beta=beta))
+    mine = solved("prefix_loss")(model, ids, torch.tensor([length]), solved("prefix_masks"))
+    torch.testing.assert_close(mine, torch.nn.functional.cross_entropy(logits[:7], target))

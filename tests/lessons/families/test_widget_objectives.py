@@ -11,6 +11,7 @@ from tx_helpers.lessons.families.objectives import (
     draw,
     example,
     objectives_explorer,
+    show_pair,
     unknown_words,
 )
 from tx_helpers.show.shapes import GREEN, WEIGHT
@@ -135,3 +136,8 @@ def test_the_explorer_follows_its_controls():
     explorer.set(text="short")
     assert explorer.error == "words_of: 1 words and signs, expected 4 to 16"
     assert len(objectives_explorer("tom lost a cat .").recorded["text"]) == 4
+
+
+def test_a_pair_is_printed_word_below_word(capsys):
+    show_pair("next", torch.tensor(world_tokenizer().encode("mia lost")), torch.tensor([-100, 1]))
+    assert capsys.readouterr().out == "next     mia lost \n         ·   <bos>\n"

@@ -1,7 +1,5 @@
 """Wrong answers to the lesson's exercises, unlike any in the bank: none may pass."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 
@@ -52,7 +50,38 @@ def alike_of_right_padded_texts(states, real):
     return unit @ unit.T
 
 
+def next_words_of_the_batch(ids, pad):
+    """The texts written one behind the other: right for a batch of one."""
+    target = ids.flatten().roll(-1).view_as(ids)[:, : ids.shape[1] - 1].roll(len(ids) - 1, dims=0)
+    return ids[:, :-1], torch.where(target == pad, -100, target)
+
+
+def prefix_loss_with_the_first_length(model, ids, lengths, masks):
+    """All prompts as long as the first: right for a batch of one."""
+    T = ids.shape[1] - 1
+    log_p = model(ids[:, :-1], masks(lengths, T)).log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
+    return -log_p[:, lengths[0] - 1 :].mean()
+
+
+def gaps_filled_until_the_first_stays(scores, model, ids, gaps, candidates, rounds):
+    """Goes on only with the first gap after the first round."""
+    text = ids.clone()
+    for number in range(rounds):
+        for gap in gaps if number == 0 else gaps[:1]:
+            text[gap] = candidates[scores(model, text, gap, candidates).argmax()]
+    return text
+
+
+def left_out_at_the_end(score, ids, parts):
+    """Takes away as many words as the part has, but always the last ones."""
+    return [score(ids) - score(ids[: len(ids) - (b - a)]) for a, b in parts]
+
+
 UNLIKE = {
+    "next_words": named(next_words_of_the_batch),
+    "prefix_loss": named(prefix_loss_with_the_first_length),
+    "fill_gaps": named(gaps_filled_until_the_first_stays),
+    "leave_one_out": named(left_out_at_the_end),
     "mask_tokens": named(masked_with_words_for_special_ones, masked_once_for_the_batch),
     "hide_spans": named(spans_closed_by_the_last_sentinel),
     "prefix_masks": named(

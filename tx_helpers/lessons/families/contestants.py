@@ -58,6 +58,10 @@ class Contestant(nn.Module):
         """The model's answers, as words; always the likeliest."""
         raise NotImplementedError
 
+    def asked(self, given: Any, target: Any) -> tuple[Words, str]:
+        """An example in the family's form: what goes in, as words, and what is to come out, said in words."""
+        raise NotImplementedError
+
     def _ids(self, words: Words) -> list[int]:
         return self.tokenizer.encode(" ".join(words))
 
@@ -106,6 +110,19 @@ class EncoderContestant(Contestant):
             rows = [self._read(self.task.question(one)) for one in given]
             best = self.scores(pad_right(rows, PAD)).argmax(-1).tolist()
         return [self._said(*three) for three in zip(given, rows, best, strict=True)]
+
+    def asked(self, given: Any, target: Any) -> tuple[Words, str]:
+        reads, name = self._words(self._read(self.task.question(given))), self.task.name
+        answer = " ".join(self.task.answer(given, target))
+        if name == "fill_gap":
+            return reads, f"at <mask>: {answer}"
+        if name == "entities":
+            return reads, f"a map on top says the kind of each word: {answer}"
+        if name == "resolve":
+            return reads, f"a map on top points at a word: {answer}"
+        if self.head is not None:
+            return reads, f"a map on top of the mean of all places says: {answer}"
+        return [*reads, MASK], f"at <mask>, which then moves on, word by word: {answer}"
 
     def _read(self, question: Words) -> list[int]:
         """The rest of a text goes on without <sep>: that would be the text's end."""
@@ -174,6 +191,9 @@ class DecoderContestant(Contestant):
         ids = generate(self.model, prompts, max_new_tokens=self.task.longest + 1, end_id=EOS, pad_id=PAD)
         return [self._words(row) for row in ids.tolist()]
 
+    def asked(self, given: Any, target: Any) -> tuple[Words, str]:
+        return self._words(self._prompt(given)), f"goes on: {' '.join(self.task.answer(given, target))}"
+
     def _prompt(self, given: Any) -> list[int]:
         token = [] if self.task.name == "go_on" else [self.task.token]
         return [BOS, *self._ids([*self.task.question(given), *token])]
@@ -196,6 +216,10 @@ class EncoderDecoderContestant(Contestant):
         ids = generate(self.model, BOS, source=source, max_new_tokens=self.task.longest + 3, end_id=EOS, pad_id=PAD)
         written = [self._words(row) for row in ids.tolist()]
         return [[word for word in row if word not in SENTINELS] for row in written]
+
+    def asked(self, given: Any, target: Any) -> tuple[Words, str]:
+        written = self._words(self._answer(self.task.answer(given, target)))
+        return self._words(self._source(given)), f"the decoder writes: {' '.join(written)}"
 
     def _source(self, given: Any) -> list[int]:
         words = [SENTINELS[0] if word == MASK else word for word in self.task.question(given)]

@@ -13,7 +13,7 @@ from tx_helpers.exercises.quizzes import Choice, Question
 
 prefix = Exercise(
     "prefix_masks",
-    title="A prompt that is read both ways",
+    title="A prompt that is read both ways, step 1 of 2",
     goal="A prefix language model reads its prompt like an encoder and writes like a decoder, in one stack. The first "
     "lengths[b] tokens of text b are its prompt. Write the boolean mask (B, 1, T, T), True where query t (row) may "
     "look at key s (column): every query may look at the whole prompt, at itself, and at all tokens before itself. The "
@@ -108,6 +108,136 @@ prefix.add_mistakes(
     }
 )
 
+
+# --- the loss of a prefix model --------------------------------------------------------------------------------------
+
+
+def _mask_of(lengths, T):
+    """The mask of step 1."""
+    s = torch.arange(T)
+    return (s <= s[:, None]) | (s < lengths[:, None, None, None])
+
+
+def _mixing(ids, mask):
+    """A model of seven words whose logits (B, T, 7) at each place depend on the ids that the mask shows there."""
+    places = torch.arange(1, ids.shape[1] + 1)
+    sums = ids * places**2 + places
+    for _ in range(2):  # two layers: what the prompt's places have seen reaches the answer
+        sums = (mask[:, 0].long() * sums[:, None]).sum(-1) % 101 * places
+    return ((sums[..., None] * torch.tensor([3, 5, 7, 11, 13, 17, 19])) % 23).double() / 5
+
+
+answers_scored = Exercise(
+    "prefix_loss",
+    title="A prompt that is read both ways, step 2 of 2",
+    goal="Now train with it. `masks` is your function of step 1, and model(inputs, mask) gives logits (B, T, V). Each "
+    "text of ids (B, T) begins with lengths[b] tokens of prompt (1 or more), and the rest is its answer. The model "
+    "reads all tokens but the last, with the mask for as many tokens, and predicts the next token everywhere. Return "
+    "the mean of −ln p over all tokens of all answers. The prompt is read, not scored.",
+    difficulty=3,
+    minutes=12,
+    source="Raffel et al. 2020, section 3.2.1",
+    cases=lambda: [
+        (_mixing, torch.tensor([[2, 5, 1, 3]]), torch.tensor([2]), _mask_of),
+        (_mixing, torch.tensor([[2, 5, 1, 3, 6], [4, 4, 0, 1, 2]]), torch.tensor([3, 1]), _mask_of),
+        (
+            _mixing,
+            torch.tensor([[1, 6, 2, 0, 5, 3], [3, 1, 5, 5, 2, 4], [0, 2, 6, 1, 1, 3]]),
+            torch.tensor([1, 4, 5]),
+            _mask_of,
+        ),
+    ],
+    hints=(
+        "The input has T − 1 tokens, so the mask does, too. The target is ids without its first column.",
+        "Column t of the target is token t + 1 of the text. It belongs to the answer where t + 1 >= lengths[b].",
+        "losses = −model(ids[:, :-1], masks(lengths, T - 1)).log_softmax(-1).gather(…); then losses[answer].mean()",
+    ),
+)
+
+
+@answers_scored.solution
+def prefix_loss(model, ids, lengths, masks):
+    """Mean −ln p of the answers' tokens; ids (B, T), lengths (B,) of the prompts, masks(lengths, T) of step 1."""
+    T = ids.shape[1] - 1
+    logits = model(ids[:, :-1], masks(lengths, T))  # (B, T, V)
+    target = ids[:, 1:]  # (B, T)
+    log_p = logits.log_softmax(dim=-1).gather(-1, target[..., None])[..., 0]
+    in_the_answer = torch.arange(1, T + 1) >= lengths[:, None]
+    return -log_p[in_the_answer].mean()
+
+
+def _answers(where=lambda place, n: place >= n, mask=None, mean=None, length=lambda lengths: lengths):
+    """A mistake that scores other places, where(place in the text, length), uses another mask or another mean."""
+
+    def answer(model, ids, lengths, masks):
+        T = ids.shape[1] - 1
+        seen = masks(length(lengths), T) if mask is None else mask(len(ids), T)
+        log_p = model(ids[:, :-1], seen).log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
+        chosen = where(torch.arange(1, T + 1), lengths[:, None]).expand(len(ids), T)
+        return -log_p[chosen].mean() if mean is None else mean(log_p, chosen)
+
+    return answer
+
+
+@answers_scored.mistake(
+    "You compared logits and tokens at the same place, so the model is scored on a token that it can see. The target "
+    "of place t is token t + 1."
+)
+def target_not_shifted(model, ids, lengths, masks):
+    T = ids.shape[1] - 1
+    log_p = model(ids[:, :-1], masks(lengths, T)).log_softmax(-1).gather(-1, ids[:, :-1, None])[..., 0]
+    return -log_p[torch.arange(T) >= lengths[:, None]].mean()
+
+
+answers_scored.add_mistakes(
+    {
+        "prompt_scored": (
+            "You scored the prompt, too. Its tokens see each other, so the model could copy them: only the answer asks "
+            "something.",
+            _answers(lambda place, n: (place >= 0) & (n > 0)),
+        ),
+        "first_word_free": (
+            "You left out the first token of each answer. The prompt's last place predicts it: place lengths[b] of the "
+            "text is part of the answer.",
+            _answers(lambda place, n: place > n),
+        ),
+        "last_of_the_prompt": (
+            "You scored the prompt's last token. Token number lengths[b] − 1 still belongs to the prompt.",
+            _answers(lambda place, n: place >= n - 1),
+        ),
+        "only_the_prompt": (
+            "You scored the prompt and left out the answer: the condition is the wrong way round.",
+            _answers(lambda place, n: (place < n) | (place == place.max())),
+        ),
+        "causal_mask_used": (
+            "Your model read the prompt from left to right. Give it the mask of step 1, masks(lengths, T − 1).",
+            _answers(mask=lambda B, T: torch.ones(T, T, dtype=torch.bool).tril().expand(B, 1, T, T)),
+        ),
+        "no_mask_used": (
+            "Everybody saw everything, the answer, too: a model trained so copies the next token and can write "
+            "nothing.",
+            _answers(mask=lambda B, T: torch.ones(B, 1, T, T, dtype=torch.bool)),
+        ),
+        "mean_of_means": (
+            "You took the mean of each text, and then the mean of these. All tokens of all answers count alike, so a "
+            "long answer weighs more.",
+            _answers(mean=lambda log_p, chosen: -((log_p * chosen).sum(1) / chosen.sum(1)).mean()),
+        ),
+        "divided_by_all": (
+            "You divided by the number of all tokens. Divide by the number of those that you scored.",
+            _answers(mean=lambda log_p, chosen: -(log_p * chosen).sum() / log_p.numel()),
+        ),
+        "added_up": (
+            "You added up. The loss is the mean over the answers' tokens.",
+            _answers(mean=lambda log_p, chosen: -(log_p * chosen).sum()),
+        ),
+        "sign_lost": (
+            "Your sign is turned: ln p is negative, and a loss is its opposite.",
+            _answers(mean=lambda log_p, chosen: log_p[chosen].mean()),
+        ),
+    }
+)
+
 # --- a decoder fills a gap -------------------------------------------------------------------------------------------
 
 
@@ -120,7 +250,7 @@ def _counting(ids):
 
 gaps = Exercise(
     "gap_scores",
-    title="A decoder fills a gap",
+    title="A decoder fills gaps, step 1 of 2",
     goal="A decoder cannot look to the right of a gap, but it can read whole sentences. `ids` (T,) is a sentence whose "
     "first token marks its beginning. Put each of `candidates` (C,) in the place `gap` (0 < gap < T). Return (C,): for "
     "each of these sentences the logarithm of its probability under `model`, that is, ln p of every token after the "
@@ -231,6 +361,122 @@ gaps.add_mistakes(
             "You divided by the sum over the candidates. That gives each one's share, a fine answer to another "
             "question: here ln p of each sentence is wanted.",
             lambda *case: _each(*case).sum(1).log_softmax(0),
+        ),
+    }
+)
+
+
+# --- several gaps ----------------------------------------------------------------------------------------------------
+
+
+def _scores(model, ids, gap, candidates):
+    """Step 1."""
+    texts = ids.repeat(len(candidates), 1)
+    texts[:, gap] = candidates
+    return model(texts[:, :-1]).log_softmax(-1).gather(-1, texts[:, 1:, None]).sum(dim=(1, 2))
+
+
+several = Exercise(
+    "fill_gaps",
+    title="A decoder fills gaps, step 2 of 2",
+    goal="A sentence has several gaps, and each depends on the others. `scores` is your function of step 1. Go over "
+    "the places in `gaps` in their order, and put into each the candidate with the best score, given what the sentence "
+    "holds by then. Do this `rounds` times, so that the first gaps can change again once the later ones are filled. "
+    "Return the filled sentence (T,); `ids` itself must not change.",
+    difficulty=3,
+    minutes=10,
+    source="Ghazvininejad et al. 2019, mask-predict, for the idea of filling again",
+    cases=lambda: [
+        (_scores, _counting, torch.tensor([0, 3, 1, 4]), [2], torch.tensor([2, 5, 6]), 1),
+        (_scores, _counting, torch.tensor([6, 3, 3, 4, 6, 5, 0]), [3, 5, 1], torch.arange(7).flip(0), 2),
+        (_scores, _counting, torch.tensor([1, 1, 6, 0, 6, 4, 0]), [3, 5, 1], torch.arange(7).flip(0), 3),
+    ],
+    hints=(
+        "Two loops: rounds outside, gaps inside. Work on a copy of ids.",
+        "best = scores(model, text, gap, candidates).argmax() is a place among the candidates, not an id.",
+        "text = ids.clone(); in the inner loop: text[gap] = candidates[scores(model, text, gap, candidates).argmax()]",
+    ),
+)
+
+
+@several.solution
+def fill_gaps(scores, model, ids, gaps, candidates, rounds):
+    """The sentence (T,) with each gap filled by its best candidate, `rounds` times over; scores as in step 1."""
+    text = ids.clone()
+    for _ in range(rounds):
+        for gap in gaps:
+            best = scores(model, text, gap, candidates).argmax()
+            text[gap] = candidates[best]
+    return text
+
+
+def _filled_by(choose=lambda found, candidates: candidates[found.argmax()], rounds=None, order=lambda gaps: gaps):
+    """A mistake that chooses, repeats or orders in another way."""
+
+    def answer(scores, model, ids, gaps, candidates, given_rounds):
+        text = ids.clone()
+        for _ in range(given_rounds if rounds is None else rounds):
+            for gap in order(gaps):
+                text[gap] = choose(scores(model, text, gap, candidates), candidates)
+        return text
+
+    return answer
+
+
+@several.mistake(
+    "Each gap was filled as if the others still held what they held at the beginning. Score the sentence as it is by "
+    "then: pass the filled copy, not ids."
+)
+def gaps_filled_apart(scores, model, ids, gaps, candidates, rounds):
+    text = ids.clone()
+    for gap in gaps:
+        text[gap] = candidates[scores(model, ids, gap, candidates).argmax()]
+    return text
+
+
+@several.mistake(
+    "The gaps were filled together at the end of each round. Fill one, and let the next one see it already."
+)
+def gaps_filled_together(scores, model, ids, gaps, candidates, rounds):
+    text = ids.clone()
+    for _ in range(rounds):
+        found = [candidates[scores(model, text, gap, candidates).argmax()] for gap in gaps]
+        for gap, word in zip(gaps, found, strict=True):
+            text[gap] = word
+    return text
+
+
+several.add_mistakes(
+    {
+        "one_round_alone": (
+            "You went over the gaps once. The first was filled before the others were known: repeat, `rounds` times.",
+            _filled_by(rounds=1),
+        ),
+        "worst_taken": (
+            "You took the candidate with the lowest score. ln p is the larger, the likelier the sentence.",
+            _filled_by(lambda found, candidates: candidates[found.argmin()]),
+        ),
+        "place_for_a_word": (
+            "You wrote the place of the best candidate into the gap. candidates[best] is its id.",
+            _filled_by(lambda found, candidates: found.argmax()),
+        ),
+        "backwards": (
+            "You went over the gaps in the opposite order. The order of `gaps` decides which one is filled first.",
+            _filled_by(order=lambda gaps: gaps[::-1]),
+        ),
+        "sorted_gaps": (
+            "You sorted the gaps, or went from left to right. Take them in the order in which they are given.",
+            _filled_by(order=sorted),
+        ),
+        "one_gap_alone": (
+            "You filled one gap only. All places in `gaps` are to be filled.",
+            _filled_by(order=lambda gaps: gaps[:1]),
+        ),
+        "one_round_too_many": (
+            "You went over the gaps once more than asked: rounds = 1 means a single time.",
+            lambda scores, model, ids, gaps, candidates, rounds: fill_gaps(
+                scores, model, ids, gaps, candidates, rounds + 1
+            ),
         ),
     }
 )

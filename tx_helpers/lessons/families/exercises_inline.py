@@ -1,10 +1,79 @@
-"""The exercises that stand where the notebook needs them: masked words, hidden spans, and LoRA."""
+"""The exercises that stand where the notebook needs them: next words, masked words, hidden spans, leaving out."""
 
 import torch
 from torch import Tensor
 
 from tx_helpers.exercises.compare import as_tensor
-from tx_helpers.exercises.exercise import Exercise, random_tensors
+from tx_helpers.exercises.exercise import Exercise
+
+# --- next words ------------------------------------------------------------------------------------------------------
+
+following = Exercise(
+    "next_words",
+    inline=True,
+    title="Ask for every next word, as GPT does",
+    goal="ids (B, T) holds a batch of texts, and short ones end in the id `pad`. Return input and target, both "
+    "(B, T − 1). The input is the text without its last column. The target at each place is the word that follows it, "
+    "and −100 where that is padding.",
+    difficulty=1,
+    minutes=4,
+    source="Radford et al. 2018, section 3.1",
+    cases=lambda: [
+        (torch.tensor([[5, 6, 7, 8]]), 0),
+        (torch.tensor([[5, 6, 7, 8, 9], [4, 3, 0, 0, 0]]), 0),
+        (torch.tensor([[7, 2, 7, 1, 1], [3, 1, 1, 1, 1], [2, 4, 5, 6, 7]]), 1),
+    ],
+    hints=(
+        "Two slices of the same table, one column apart.",
+        "ids[:, 1:] holds what follows. torch.where(condition, −100, target) leaves some of it out.",
+        "target = ids[:, 1:]; return ids[:, :-1], torch.where(target == pad, -100, target)",
+    ),
+)
+
+
+@following.solution
+def next_words(ids, pad):
+    """Input and target (B, T − 1): each place is asked for the word after it, −100 where that is padding."""
+    target = ids[:, 1:]
+    return ids[:, :-1], torch.where(target == pad, -100, target)
+
+
+def _left_out(target, where):
+    return torch.where(where, -100, target)
+
+
+following.add_mistakes(
+    {
+        "padding_scored": (
+            "Padding is scored, too. It is easy to predict, so the loss would look far too good: write −100 there.",
+            lambda ids, pad: (ids[:, :-1], ids[:, 1:].clone()),
+        ),
+        "not_shifted": (
+            "Your target is the input itself: each place is asked for the word that it sees. Take ids[:, 1:].",
+            lambda ids, pad: (ids[:, :-1], _left_out(ids[:, :-1], ids[:, :-1] == pad)),
+        ),
+        "shifted_back": (
+            "You exchanged input and target: each place is asked for the word before it, which it has seen.",
+            lambda ids, pad: (ids[:, 1:], _left_out(ids[:, :-1], ids[:, :-1] == pad)),
+        ),
+        "padding_of_the_input": (
+            "You left out the places where the *input* is padding. A short text's last word is then asked for its "
+            "padding: look at the target.",
+            lambda ids, pad: (ids[:, :-1], _left_out(ids[:, 1:], ids[:, :-1] == pad)),
+        ),
+        "hidden_in_the_input": (
+            "You wrote −100 into the input. It is no id: the embedding has no such row. Only the target has it.",
+            lambda ids, pad: (_left_out(ids[:, :-1], ids[:, :-1] == pad), _left_out(ids[:, 1:], ids[:, 1:] == pad)),
+        ),
+        "first_word_alone": (
+            "Only the last word of each text is scored. A causal model is asked at every place.",
+            lambda ids, pad: (
+                ids[:, :-1],
+                _left_out(ids[:, 1:], (ids != pad).sum(1, keepdim=True) - 1 != torch.arange(1, ids.shape[1])),
+            ),
+        ),
+    }
+)
 
 # --- masked words ----------------------------------------------------------------------------------------------------
 
@@ -317,6 +386,98 @@ spans_hidden.add_mistakes(
                 _hidden(ids, spans, sentinels)[0][: -len(ids[spans[-1][1] :]) or None],
                 _hidden(ids, spans, sentinels)[1],
             ),
+        ),
+    }
+)
+
+# --- leaving out -----------------------------------------------------------------------------------------------------
+
+
+def _strange(ids):
+    """A score of a text that depends on every word and its place."""
+    return sum((place + 1) * (7 * word % 11) for place, word in enumerate(ids)) / 10 - len(ids) ** 2 / 7
+
+
+def _total(ids):
+    """A score that counts each word once."""
+    return float(sum(ids))
+
+
+left_out = Exercise(
+    "leave_one_out",
+    inline=True,
+    title="What is missed when it is gone?",
+    goal="score(ids) says how well a model does with the source `ids`, a list: larger is better. `parts` is a list of "
+    "(start, end). For each part, take ids[start:end] away, and nothing else, and score what is left. Return how much "
+    "worse each gets, score of all minus score of the rest, as a list or a tensor of numbers.",
+    difficulty=2,
+    minutes=6,
+    source="Jain and Wallace 2019, section 4.1, for single words",
+    cases=lambda: [
+        (_strange, [3, 1, 4, 1, 5], [(0, 2), (2, 5)]),
+        (_strange, [9, 2, 6, 5, 3, 5, 8], [(0, 1), (1, 4), (4, 6), (6, 7)]),
+        (_total, [1, 2, 4, 8, 16], [(1, 3), (3, 5)]),
+    ],
+    run=lambda leave, score, ids, parts: torch.as_tensor(leave(score, list(ids), parts), dtype=torch.float64),
+    hints=(
+        "Score the whole once. Then one loop over the parts.",
+        "ids[:start] + ids[end:] is the source without a part.",
+        "[score(ids) - score(ids[:start] + ids[end:]) for start, end in parts]",
+    ),
+)
+
+
+@left_out.solution
+def leave_one_out(score, ids, parts):
+    """For each (start, end): how much the score falls without ids[start:end]."""
+    whole = score(ids)
+    return [whole - score(ids[:start] + ids[end:]) for start, end in parts]
+
+
+@left_out.mistake(
+    "You took away one part after the other, and never put one back. Each part is left out alone: begin with all of "
+    "`ids` every time."
+)
+def parts_stay_away(score, ids, parts):
+    found, rest, gone = [], list(ids), 0
+    for start, end in parts:
+        rest = rest[: start - gone] + rest[end - gone :]
+        gone += end - start
+        found.append(score(ids) - score(rest))
+    return found
+
+
+left_out.add_mistakes(
+    {
+        "part_kept_alone": (
+            "You kept the part alone and took all else away. That asks what a part can do alone, not what is missed "
+            "without it.",
+            lambda score, ids, parts: [score(ids) - score(ids[a:b]) for a, b in parts],
+        ),
+        "difference_turned": (
+            "Your difference is turned. What is needed makes the score *fall*: all minus the rest, so that its number "
+            "is large.",
+            lambda score, ids, parts: [score(ids[:a] + ids[b:]) - score(ids) for a, b in parts],
+        ),
+        "scores_of_the_rest": (
+            "You returned the scores of what is left. Subtract each of them from the score of all.",
+            lambda score, ids, parts: [score(ids[:a] + ids[b:]) for a, b in parts],
+        ),
+        "end_left_out_too": (
+            "You took away one word too many: ids[start:end] ends before `end`.",
+            lambda score, ids, parts: [score(ids) - score(ids[:a] + ids[b + 1 :]) for a, b in parts],
+        ),
+        "start_kept": (
+            "You took away one word too few: the part begins at `start` itself.",
+            lambda score, ids, parts: [score(ids) - score(ids[: a + 1] + ids[b:]) for a, b in parts],
+        ),
+        "relative": (
+            "You divided by the score of all. The difference itself is asked for; of logarithms it is a ratio.",
+            lambda score, ids, parts: [(score(ids) - score(ids[:a] + ids[b:])) / score(ids) for a, b in parts],
+        ),
+        "rest_behind_lost": (
+            "You dropped all that follows the part. Only ids[start:end] goes: add ids[end:] again.",
+            lambda score, ids, parts: [score(ids) - score(ids[:a]) for a, b in parts],
         ),
     }
 )

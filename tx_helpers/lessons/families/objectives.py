@@ -235,3 +235,14 @@ def objectives_explorer(text: str = EXAMPLES[0]) -> Explore:
         share=widgets.FloatSlider(0.15, min=0.05, max=0.6, step=0.05, description="Hidden share", style=STYLE),
         seed=widgets.IntSlider(0, min=0, max=20, description="Draw", style=STYLE),
     )
+
+
+# --- print ------------------------------------------------------------------------------------------------------------
+def show_pair(name: str, inputs: Tensor, target: Tensor) -> None:
+    """Print both rows (T,), word below word; what is not scored is a dot."""
+    tokens = world_tokenizer().tokens
+    above = [tokens[token] for token in inputs.tolist()]
+    below = ["·" if token == IGNORE else tokens[token] for token in target.tolist()]
+    widths = [max(map(len, pair)) for pair in zip(above, below, strict=True)]
+    for title, row in ((name, above), ("", below)):
+        print(f"{title:8}", *(word.ljust(width) for word, width in zip(row, widths, strict=True)))

@@ -19,9 +19,7 @@ The file tournament.json:
      "tasks": {task: {"measure": "right labels", "guess": […], "best": […]}},          # a number for each seed
      "scores": {"pretrained": {family: {task: [a score for each seed]}},
                 "scratch": {family: {task: […]}}},                                     # the tasks of FROM_SCRATCH
-     "few_labels": {"task": "sentiment", "labels": [10, 30, 100, 1000], "seeds", "guess": […], "questions", "steps",
-                    "batch", "rates": {way: learning rate}, "trained": {way: parameters that learn},
-                    "scores": {way: {"10": [a score for each seed], …}}}}              # see `few_labels`
+     "longer": {"steps": 240, "seeds", "scores": {family: {task: […]}}}}             # the cells of LONGER
 
 guess is the score without a model (`Task.guess`), and best that of a model which knows the world exactly: in `fill_gap`
 several words are often possible, and `most_hits` says how often the likeliest one is right. On average no model does
@@ -54,6 +52,11 @@ FAMILIES = tuple(CONTESTANTS)
 STARTS = ("pretrained", "scratch")
 FROM_SCRATCH = ("fill_gap", "sentiment", "resolve")  # the tasks that are also learned without pretraining
 STEPS, BATCH = 60, 16
+LONGER_STEPS = 240  # for those that had not learned their task after STEPS, and for their rival in paraphrasing
+LONGER = {
+    "decoder": ("translate", "entities"),
+    "encoder_decoder": ("translate", "entities", "resolve"),
+}
 RATES = {"lr": 0.02, "momentum": 0.8, "adamw_lr": 6e-3}  # of Muon, and of AdamW for embeddings and what is new
 EXAMPLES, QUESTIONS = STEPS * BATCH, 100
 
@@ -175,6 +178,17 @@ def measured(seed: int, *, steps: int = STEPS, say: Callable[[str], None] = prin
         test = examples(name, QUESTIONS, "test", seed)
         found["guess"][name] = task.guess(*test, *examples(name, EXAMPLES, "train", seed))
         found["best"][name] = most_hits(*test) if name == "fill_gap" else 1.0
+    return found
+
+
+def measured_longer(seed: int, *, say: Callable[[str], None] = print) -> dict[str, dict[str, float]]:
+    """The cells of LONGER for a seed, {family: {task: score}}: the same examples, four times over."""
+    found: dict[str, dict[str, float]] = {}
+    for family, tasks in LONGER.items():
+        for task in tasks:
+            result = play(family, task, seed=seed, steps=LONGER_STEPS)
+            found.setdefault(family, {})[task] = round(result.score, 4)
+            say(f"longer     {task:10} {family:16} {result.score:.3f}  {result.seconds:5.1f} s")
     return found
 
 

@@ -15,7 +15,7 @@ from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, PINK, card, line, shape, words
 
 LEFT, SLOT, WIDE = 66, 82, 30  # pixels: the first expert's middle, the way to the next, the width of a bar
-ONE, TWO, TALL = 178, 350, 110  # the base lines of the two rows, and how far a bar can rise
+ONE, TWO, TALL = 178, 376, 110  # the base lines of the two rows, and how far a bar can rise
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------

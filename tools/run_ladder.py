@@ -2,6 +2,7 @@
 
     python tools/run_ladder.py [--seeds 5] [--steps 200] [--text FILE] [--to FILE]
     python tools/run_ladder.py --rates        # the learning rates that were tried, on a seed that is not among the five
+    python tools/run_ladder.py --longer       # three rungs after four times the steps: are they harmful, or slow?
     python tools/run_ladder.py --table        # the recorded figures as a markdown table
 
 Three quarters of an hour on one quiet core. First the time of a step is measured: all recipes take turns, some steps
@@ -32,6 +33,7 @@ from tx_helpers.training.contexts import cpu_threads
 from tx_helpers.training.loop import Run
 
 RATES_SEED = 100
+LONGER = ("own output", "small start", "zero outputs")
 TRIED = {"adam": [{"lr": lr} for lr in (2e-3, 4e-3, 8e-3, 1.6e-2)]}
 TRIED["muon"] = [{"lr": lr, "adamw_lr": adam} for lr in (0.02, 0.04, 0.08) for adam in (5e-3, 1e-2, 2e-2)]
 TRIED_ON = {  # the first and the last rung with each optimizer; a rate's loss is the mean of both
@@ -168,6 +170,17 @@ def try_rates(text: LadderText, steps: int) -> None:
             print(f"{optimizer} {rates}: {mean:.3f}, of {' and '.join(f'{loss:.3f}' for loss in losses)}", flush=True)
 
 
+def train_longer(file: Path, *, seeds: int = 3) -> None:
+    """Write "longer" into the file: the loss of each seed of the rungs of LONGER after four times the steps."""
+    rows = []
+    for name in LONGER:
+        trained = [ladder.train(ladder.as_of(name), steps=4 * ladder.STEPS, seed=seed) for seed in range(seeds)]
+        losses = [round(each.held_out, 4) for each in trained]
+        rows.append({"name": name, "seeds": list(range(seeds)), "steps": 4 * ladder.STEPS, "loss": losses})
+        print(rows[-1], flush=True)
+    write(ladder.recorded_ladder(file) | {"longer": rows}, file)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5)
@@ -176,11 +189,14 @@ def main() -> None:
     parser.add_argument("--text", type=Path)
     parser.add_argument("--to", type=Path, default=ladder.FILE)
     parser.add_argument("--rates", action="store_true")
+    parser.add_argument("--longer", action="store_true")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     if options.table:
         return print(as_text(ladder.recorded_ladder(options.to)))
     text = loaded(options.text)
+    if options.longer:
+        return train_longer(options.to)
     if options.rates:
         return try_rates(text, options.steps)
     held, rest = about(text, options.text.name if options.text else "stories", options.steps), unfinished(options.to)

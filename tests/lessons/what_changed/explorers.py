@@ -9,7 +9,11 @@ MOVES = {
         Move("Weak direction", r"gradient 1\.00 and 0\.\d\d", mouse="drag"),
     ),
     "ladder": (
-        Move("rotary", r"^2017 with rotary, after equal steps: loss \d\.\d+ .* below 2017", mouse="click"),
+        Move(
+            "rotary: positions turn queries and keys (−0.58)",
+            r"^2017 with rotary, after equal steps: loss \d\.\d+ .* below 2017",
+            mouse="click",
+        ),
         Move("Compare after", r"^2017 with rotary, after equal FLOPs: ", keys=("ArrowDown",)),
     ),
     "router": (

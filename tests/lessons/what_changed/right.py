@@ -134,7 +134,94 @@ def muon_as_a_list(W, M, G, rate, keep, directions):
     return [W - directions(new) * (rate * math.sqrt(max(W.shape) / W.shape[1])), new]
 
 
+def gated_by_einsum(x, W_gate, W_up, W_down):
+    gate = torch.einsum("...d,df->...f", x, W_gate)
+    return torch.einsum(
+        "...f,...f,fd->...d", gate * torch.sigmoid(gate), torch.einsum("...d,df->...f", x, W_up), W_down
+    )
+
+
+def gated_in_one_product(x, W_gate, W_up, W_down):
+    """Both ways in one matrix, as Llama's fused form does it."""
+    gate, up = (x @ torch.cat([W_gate, W_up], dim=1)).chunk(2, dim=-1)
+    return F.silu(gate).mul(up).matmul(W_down)
+
+
+def gated_by_linear(x, W_gate, W_up, W_down):
+    gate, up = F.linear(x, W_gate.T), F.linear(x, W_up.T)
+    return F.linear(up * gate / (1 + torch.exp(-gate)), W_down.T)
+
+
+def gated_row_by_row(x, W_gate, W_up, W_down):
+    rows = [torch.mv(W_down.T, F.silu(torch.mv(W_gate.T, row)) * torch.mv(W_up.T, row)) for row in x.flatten(0, -2)]
+    return torch.stack(rows).view_as(x)
+
+
+def chosen_by_one_hot(p, bias):
+    return p * F.one_hot((p + bias).argmax(-1), p.shape[1])
+
+
+def chosen_by_comparison(p, bias):
+    preference = p + bias
+    return torch.where(preference == preference.max(-1, keepdim=True).values, p, 0.0)
+
+
+def chosen_by_index(p, bias):
+    rows, best = torch.arange(len(p)), (p + bias[None]).max(dim=1).indices
+    weights = torch.zeros(p.shape)
+    weights[rows, best] = p[rows, best]
+    return weights
+
+
+def chosen_token_by_token(p, bias):
+    weights = np.zeros(tuple(p.shape))
+    for n, row in enumerate(p.tolist()):
+        best = max(range(len(row)), key=lambda i: row[i] + bias[i].item())
+        weights[n, best] = row[best]
+    return weights
+
+
+def balanced_with_counts(p, rate, rounds, choose):
+    N, E = p.shape
+    bias = torch.zeros(E)
+    for _ in range(rounds):
+        count = choose(p, bias).count_nonzero(dim=0)
+        bias = bias + rate * torch.sign(N - E * count)
+    return bias
+
+
+def balanced_in_place(p, rate, rounds, choose):
+    bias = torch.zeros_like(p[0])
+    for _ in range(rounds):
+        share = choose(p, bias).bool().double().mean(0)
+        bias += rate * (share < 1 / p.shape[1] - 1e-9)
+        bias -= rate * (share > 1 / p.shape[1] + 1e-9)
+    return bias
+
+
+def balanced_by_recursion(p, rate, rounds, choose):
+    if rounds == 0:
+        return torch.zeros(p.shape[1])
+    bias = balanced_by_recursion(p, rate, rounds - 1, choose)
+    load = (choose(p, bias) != 0).sum(0)
+    return bias - rate * (load - len(p) / p.shape[1]).sign()
+
+
+def balanced_in_plain_numbers(p, rate, rounds, choose):
+    N, E = p.shape
+    steps = [0] * E
+    for _ in range(rounds):
+        places = choose(p, rate * torch.tensor(steps, dtype=torch.float32)).argmax(-1).tolist()
+        for expert in range(E):
+            count = E * places.count(expert)
+            steps[expert] += (count < N) - (count > N)
+    return [rate * step for step in steps]
+
+
 RIGHT = {
+    "gated_layer": named(gated_by_einsum, gated_in_one_product, gated_by_linear, gated_row_by_row),
+    "choose_expert": named(chosen_by_one_hot, chosen_by_comparison, chosen_by_index, chosen_token_by_token),
+    "balance_bias": named(balanced_with_counts, balanced_in_place, balanced_by_recursion, balanced_in_plain_numbers),
     "all_directions": named(
         directions_by_gram, directions_by_newton_schulz, directions_in_numpy, directions_one_by_one
     ),

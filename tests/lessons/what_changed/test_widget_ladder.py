@@ -3,14 +3,16 @@
 import copy
 import re
 
+import ipywidgets as widgets
 import pytest
 
 from drawn import texts
-from tx_helpers.lessons.what_changed.ladder import BUDGETS, ladder_model, recipes, recorded_ladder
+from tx_helpers.lessons.what_changed.ladder import BUDGETS, as_of, ladder_model, recipes, recorded_ladder, train
 from tx_helpers.lessons.what_changed.ladder_explorer import (
     COSTS,
     LEFT,
     NAMES,
+    SHORT,
     WIDE,
     costs,
     describe,
@@ -115,7 +117,7 @@ def test_dots_are_the_losses_of_the_seeds(equal):
 def test_what_was_not_measured_has_no_loss():
     picture = draw(ALL, frozenset({"rotary", "Muon"}))
     shown = texts(picture.svg)
-    assert dots(picture.svg, ORANGE.full) == [] and "not measured" in shown and "no loss: not measured" in shown
+    assert dots(picture.svg, ORANGE.full) == [] and "the nearest" in shown and "no loss: not measured" in shown
     assert shown[shown.index("Nearest measured:") :] == [
         *("Nearest measured:", "2017 with rotary", "1.850 (1.800 to 1.900)"),
         *("the model of 2017", "2.050 (2.000 to 2.100)", "2017 with pre-norm", "1.950 (1.900 to 2.000)"),
@@ -179,3 +181,23 @@ def test_the_recorded_ladder_can_be_drawn():
         assert one.measured["cache_bytes_per_token"] == costs(one.changes)["cache_bytes_per_token"]
         assert one.measured["flops_per_token"] == pytest.approx(costs(one.changes)["flops_per_token"])
     assert ladder_explorer().summary == describe(trained(table), frozenset())
+
+
+def test_each_box_says_what_it_changes_and_what_it_buys():
+    assert set(SHORT) == set(NAMES)
+    boxes = [box.description for box in ladder_explorer().controls.values() if isinstance(box, widgets.Checkbox)]
+    assert len(boxes) == len(NAMES) and "rotary: positions turn queries and keys (−0.58)" in boxes
+
+
+def test_slow_rungs_catch_up_after_four_times_the_steps():
+    """Zero outputs and the small start are far behind after 200 steps, and little after 800 (three seeds)."""
+    table = recorded_ladder()
+    late = {row["name"]: sum(row["loss"]) / len(row["loss"]) for row in table["longer"]}
+    soon = {row["name"]: sum(row["steps"]) / len(row["steps"]) for row in table["rungs"]}
+    for name in ("zero outputs", "small start"):
+        assert 0 < late[name] - late["own output"] < 0.06 < 0.15 < soon[name] - soon["own output"]
+
+
+@pytest.mark.thorough
+def test_the_longer_runs_repeat():
+    assert train(as_of("own output"), steps=800).held_out == pytest.approx(0.587, abs=0.03)

@@ -18,7 +18,7 @@ from tx_helpers.lessons.what_changed.router import (
 )
 from tx_helpers.lessons.what_changed.specialists import specialist_config
 from tx_helpers.nn.models import DecoderOnly
-from tx_helpers.show.shapes import BLUE, ORANGE
+from tx_helpers.show.shapes import INK, ORANGE, PINK
 from tx_helpers.text.data import BOS
 from tx_helpers.text.world_vocabulary import EXAMPLES, world_tokenizer
 from tx_helpers.zoo.parts.experts import Router, expert_load, routes, within_capacity
@@ -89,11 +89,13 @@ def test_the_model_is_as_it_was(model):
 
 def test_used_experts_are_framed_and_those_without_room_are_full():
     svg = draw(WORDS, TINY).svg
-    assert svg.count(f'stroke="{BLUE.full}"') == 5 and texts(svg).count("full") == 1
+    assert svg.count(f'stroke="{INK}" stroke-width="2.5"') == 5 and texts(svg).count("full") == 1
     shades = [float(share) for share in re.findall(r'fill-opacity="([\d.]+)"', svg)]
     assert sorted(shades) == pytest.approx(sorted([*TINY.probabilities.flatten().tolist()[:7], 0.2]))
     shown = texts(svg)
-    assert shown[:3] == WORDS and shown[3:6] == ["choices", "Block 1", "probabilities in %; blue: used"]
+    assert shown[:3] == WORDS and shown[3:6] == ["choices", "Block 1", "probabilities in %; pink: bias; framed: used"]
+    with_bias = draw(WORDS, TINY._replace(bias=torch.tensor([[0.1, -0.04, 0.0]]))).svg
+    assert PINK.shade in with_bias and {"+10", "-4", "+0"} <= set(texts(with_bias))
     assert shown[-4:] == [
         "2",
         "3",

@@ -65,7 +65,28 @@ def muon_with_adams_length(W, M, G, rate, keep, directions):
     return W - 0.2 * math.sqrt(max(W.shape)) * rate * directions(M), M
 
 
+def gated_with_a_clipped_gate(x, W_gate, W_up, W_down):
+    return (F.hardswish(x @ W_gate) * (x @ W_up)) @ W_down
+
+
+def chosen_above_the_mean(p, bias):
+    """Several experts, where more than one stands out."""
+    preference = p + bias
+    return p * (preference > preference.mean(-1, keepdim=True) + preference.std(-1, keepdim=True))
+
+
+def balanced_by_relative_load(p, rate, rounds, choose):
+    bias = torch.zeros(p.shape[1])
+    for _ in range(rounds):
+        load = (choose(p, bias) > 0).float().mean(0)
+        bias = bias + rate * (1 - p.shape[1] * load).clamp(-1, 1)
+    return bias
+
+
 UNLIKE = {
+    "gated_layer": named(gated_with_a_clipped_gate),
+    "choose_expert": named(chosen_above_the_mean),
+    "balance_bias": named(balanced_by_relative_load),
     "all_directions": named(directions_after_five_iterations, directions_of_the_strong_half),
     "muon_step": named(muon_with_a_look_ahead, muon_with_adams_length),
     "grouped_attention": named(grouped_with_capped_scores, grouped_by_strides_of_two),

@@ -23,11 +23,31 @@ from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.show.charts import GRID
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, INK, MUTED, ORANGE, bar, card, line, shape, words
+from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, ORANGE, bar, card, line, shape, words
 
 NAMES = [rung.name for rung in RUNGS]
 EQUAL = dict(zip(("equal steps", "equal FLOPs", "equal seconds"), BUDGETS, strict=True))
 COSTS = {"parameters": "parameters", "flops_per_token": "FLOPs a token", "cache_bytes_per_token": "cache bytes a token"}
+SHORT = {  # what each box changes, in a few words
+    "pre-norm": "the norm stands in the branch",
+    "RMSNorm": "a norm without mean and bias",
+    "rotary": "positions turn queries and keys",
+    "no biases": "matrices alone",
+    "SwiGLU": "a gated feed-forward network",
+    "QK-norm": "queries and keys get one length",
+    "grouped queries": "two heads share keys and values",
+    "own output": "output and embedding differ",
+    "small start": "first weights of size 0.02",
+    "zero outputs": "each block begins as the identity",
+    "ReLU²": "a squared ReLU, in place of a gate",
+    "decay to zero": "the rate falls in a line to 0",
+    "Muon": "all directions of a step alike",
+    "weight decay": "weights shrink at each step",
+    "token shift": "adds the two tokens before",
+    "soft cap": "logits stay below 30",
+    "value embeddings": "adds a token's vector to its value",
+    "bfloat16": "products with half the bits",
+}
 LEFT, WIDE, TOP, ROW = 150, 340, 76, 21  # pixels: where the chart begins, its width, its first line, the height of one
 BESIDE, THERE = 520, 220  # where the costs begin, and the longest of their bars
 
@@ -87,6 +107,14 @@ def nearest(all_trained: Sequence[Trained], changes: frozenset[str], most: int =
     return sorted(all_trained, key=lambda one: len(one.changes ^ changes))[:most]
 
 
+def bought_alone(all_trained: Sequence[Trained], equal: str = "steps") -> dict[str, float]:
+    """By how much each change alone lowers the loss of 2017; a negative number: it raises it."""
+    first = next(one for one in all_trained if not one.changes).mean(equal)
+    return {
+        one.name.removeprefix("2017 with "): first - one.mean(equal) for one in all_trained if len(one.changes) == 1
+    }
+
+
 @lru_cache(maxsize=256)
 def costs(changes: frozenset[str]) -> dict[str, float]:
     """Parameters, FLOPs of training and cache bytes, by formula: they need no training."""
@@ -131,12 +159,13 @@ def draw(all_trained: Sequence[Trained], changes: frozenset[str], equal: str = "
         x = across(low + share * (high - low))
         parts.append(line(x, TOP - 12, x, bottom, GRID))
         parts.append(words(x, bottom + 16, f"{low + share * (high - low):.2f}", size=12.5, anchor="middle"))
-    parts += _line(TOP, "your choice", across, found and found.measured[equal], ORANGE.full, bold=True)
     if found:
+        parts += _line(TOP, "your choice", across, found.measured[equal], ORANGE.full, bold=True)
         x = across(found.mean(equal))
         parts.append(line(x, TOP + 8, x, bottom, ORANGE.full, stroke_dasharray="4 4"))
     else:
-        parts.append(words(LEFT + 10, TOP + 4, "not measured", fill=ORANGE.shade, font_weight="bold"))
+        near = nearest(all_trained, changes, 1)[0]
+        parts += _line(TOP, "the nearest", across, near.measured[equal], GREY.full, bold=True)
     for number, one in enumerate(rungs):
         y, name = TOP + ROW * (number + 1) + 6, one.measured["name"]
         if one is found:
@@ -211,7 +240,8 @@ def ladder_explorer(table: Mapping[str, Any] | None = None) -> Explore:
     """Tick any of the changes; two buttons tick none or all. The recorded table, or one like it."""
     table = recorded_ladder() if table is None else table
     all_trained = trained(table)
-    ticks = {name: widgets.Checkbox(False, description=name, indent=False) for name in NAMES}
+    bought = bought_alone(all_trained)
+    ticks = {name: _box(name, bought.get(name)) for name in NAMES}
 
     def picture(equal: str, **ticked: bool) -> Svg:
         return draw(all_trained, frozenset(name for name in NAMES if ticked[name]), equal)
@@ -225,6 +255,13 @@ def ladder_explorer(table: Mapping[str, Any] | None = None) -> Explore:
         all=_setter("Today: tick all", ticks, True),
         **ticks,
     )
+
+
+def _box(name: str, bought: float | None) -> widgets.Checkbox:
+    """A box with its name, what it changes, and by how much it lowers the loss of 2017 alone."""
+    said = "" if bought is None else f" ({-bought:+.2f})".replace("-", "−")
+    told = f"{name}: {SHORT[name]}{said}"
+    return widgets.Checkbox(False, description=told, indent=False, style=STYLE, layout={"width": "365px"})
 
 
 def _setter(description: str, ticks: Mapping[str, widgets.Checkbox], value: bool) -> widgets.Button:

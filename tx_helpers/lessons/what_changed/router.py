@@ -23,7 +23,7 @@ from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.show.charts import ink_on
 from tx_helpers.show.explore import STYLE, Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, INK, MUTED, ORANGE, WEIGHT, card, shape, words
+from tx_helpers.show.shapes import BLUE, EDGE, INK, MUTED, ORANGE, PINK, card, shape, words
 from tx_helpers.text.data import BOS
 from tx_helpers.text.world_vocabulary import EXAMPLES, words_of, world_tokenizer
 from tx_helpers.training.contexts import in_mode
@@ -32,7 +32,7 @@ from tx_helpers.zoo.parts.experts import Router, routes
 # The control has the names: the endless number would be no JSON, and the web page has only that.
 CAPACITIES = {"no limit": math.inf, "2": 2.0, "1.5": 1.5, "1": 1.0, "0.5": 0.5}
 MOST = 4  # experts that a word can use
-LEFT, TOP, ROW, GAP = 112, 84, 26, 32  # pixels: where the tables begin, the height of a line, the room between blocks
+LEFT, TOP, ROW, GAP = 112, 102, 26, 32  # pixels: where the tables begin, the height of a line, the room between blocks
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -43,6 +43,7 @@ class Routes(NamedTuple):
     chosen: Tensor  # (N, T, k), the best first
     kept: Tensor  # (N, T, k), False where an expert had no room
     room: float  # choices that an expert takes
+    bias: Tensor | None = None  # (N, E), what is added for the choice; None without such
 
     def load(self, block: int) -> list[int]:
         """How many choices fell on each expert of a block, dropped ones included."""
@@ -80,7 +81,8 @@ def route(model: nn.Module, text: str, top_k: int = 1, capacity_factor: float = 
     room = math.inf
     if not math.isinf(capacity_factor):
         room = math.ceil(capacity_factor * ids.numel() * top_k / probabilities.shape[-1])
-    return Routes(probabilities, chosen, kept, room)
+    biases = [module.bias for module in model.modules() if isinstance(module, Router) and module.bias is not None]
+    return Routes(probabilities, chosen, kept, room, torch.stack(biases) if biases else None)
 
 
 def tokens_of(text: str) -> list[str]:
@@ -103,10 +105,13 @@ def draw(tokens: Sequence[str], found: Routes) -> Svg:
     for block in range(N):
         left = LEFT + block * (E * cell + GAP)
         parts.append(words(left, 28, f"Block {block + 1}", size=15, font_weight="bold"))
-        parts.append(words(left, 50, "probabilities in %; blue: used", fill=MUTED))
+        parts.append(words(left, 50, "probabilities in %; pink: bias; framed: used", fill=MUTED))
         for expert in range(E):
             middle = left + cell * (expert + 0.5)
-            parts.append(words(middle, TOP - 8, str(expert + 1), size=14, anchor="middle", font_weight="bold"))
+            parts.append(words(middle, TOP - 26, str(expert + 1), size=14, anchor="middle", font_weight="bold"))
+            if found.bias is not None:
+                said = f"{100 * found.bias[block, expert].item():+.0f}"
+                parts.append(words(middle, TOP - 8, said, size=12.5, anchor="middle", fill=PINK.shade))
             for t in range(T):
                 place, share = (left + cell * expert, TOP + ROW * t, cell), found.probabilities[block, t, expert].item()
                 uses = found.chosen[block, t] == expert
@@ -129,12 +134,12 @@ def draw(tokens: Sequence[str], found: Routes) -> Svg:
 
 def _cell(x: float, y: float, wide: float, share: float, used: bool) -> list[str]:
     """A probability, framed if the word uses this expert."""
-    look = dict(stroke=BLUE.full, stroke_width=2.5) if used else dict(stroke=EDGE)
+    look = dict(stroke=INK, stroke_width=2.5) if used else dict(stroke=EDGE)
     frame = dict(x=x + 1.5, y=y + 1.5, width=wide - 3, height=ROW - 3, rx=3, **look)
     said = f"{100 * share:.0f}" if share >= 0.005 else "0"
     return [
-        shape("rect", fill=WEIGHT.full, fill_opacity=round(share, 3), **frame),
-        words(x + wide / 2, y + 18, said, size=12.5, fill=ink_on(share), anchor="middle"),
+        shape("rect", fill=BLUE.full, fill_opacity=round(share, 3), **frame),
+        words(x + wide / 2, y + 18, said, size=12.5, fill=ink_on(share, BLUE.full), anchor="middle"),
     ]
 
 

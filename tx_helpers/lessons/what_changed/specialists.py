@@ -120,6 +120,13 @@ def _routings(model: nn.Module, ids: Tensor) -> list[Routing]:
     return list(found.values())
 
 
+def second_router(model: nn.Module, *, texts: int = 100) -> Tensor:
+    """The probabilities (N, E) of the last block's router, for the N tokens of new texts."""
+    rows = [[BOS, *world_tokenizer().encode(text)] for text in little_world("test").texts(texts, seed=0)]
+    ids = pad_right(rows, PAD)
+    return _routings(model, ids)[-1].scores[ids != PAD]
+
+
 def word_classes(text: str) -> list[str]:
     """The class of each word of a text of the little world.
 

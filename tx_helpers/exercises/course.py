@@ -114,13 +114,13 @@ _TABLE = [
     ),
     Lesson(
         "families", "Further", "Families", "Families",
-        "BERT, GPT and T5 on the same texts; objectives by hand, nine tasks for three shapes, and public checkpoints",
-        "one gap, three models: which of them sees what comes after it?",
+        "BERT, GPT and T5 on the same texts: objectives by hand, nine tasks as dots, a checkpoint used",
+        "a score below the guess: what does it say about the shape?",
     ),
     Lesson(
         "adapting", "Further", "Adapting", "Adapting a model",
         "fine-tuning with few labels, LoRA, conversations, preferences, and what is forgotten",
-        "labels against accuracy: how many labels does each way of training need?",
+        "what does a model forget while it learns?",
     ),
     Lesson(
         "learning_from_reward", "Further", "Reward", "Learning from reward",
@@ -134,7 +134,7 @@ _TABLE = [
     ),
     Lesson(
         "what_changed", "Further", "What changed", "What changed since 2017",
-        "what each change since 2017 is worth; Muon, shared and latent keys and values, experts, built and measured",
+        "what each change since 2017 is worth: norms, gates, shared keys, experts, Muon; built and measured",
         "one change to the model of 2017, and no other: which lowers its loss clearly?",
     ),
     Lesson(
@@ -150,7 +150,7 @@ _TABLE = [
     ),
     Lesson(
         "reference", "Look up", "Reference", "Reference",
-        "the formulas of the core with their symbols, checked in a cell; shapes",
+        "formulas drawn and computed, interview questions, tables to look up",
     ),
 ]
 # fmt: on

@@ -197,24 +197,29 @@ def describe(choice: Choice, layout: Layout | None = None) -> str:
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
+NARROW = {"style": STYLE, "layout": {"width": "346px"}}
+
+
+def powers(description: str, highest: int, value: int = 1) -> widgets.SelectionSlider:
+    """A slider over the powers of two from 1 to 2**highest."""
+    options = [(f"{2**n:,}", 2**n) for n in range(highest + 1)]
+    return widgets.SelectionSlider(options=options, value=value, description=description, **NARROW)
+
+
+def chosen(description: str, options: Sequence, value: object) -> widgets.Dropdown:
+    """A choice of some options."""
+    return widgets.Dropdown(options=options, value=value, description=description, **NARROW)
+
+
 def planner_explorer(model: str = "GPT-3 175B", chip: str = "H100 SXM") -> Explore:
     """Choose how the work is laid out; behind "More controls" the model, the text that it reads, and the chips."""
     check_one_of("planner_explorer", CHOSEN, model=model)
     check_one_of("planner_explorer", CHIPS, chip=chip)
-    narrow = {"style": STYLE, "layout": {"width": "346px"}}
-
-    def powers(description: str, highest: int, value: int = 1) -> widgets.SelectionSlider:
-        options = [(f"{2**n:,}", 2**n) for n in range(highest + 1)]
-        return widgets.SelectionSlider(options=options, value=value, description=description, **narrow)
-
-    def chosen(description: str, options: Sequence, value: object) -> widgets.Dropdown:
-        return widgets.Dropdown(options=options, value=value, description=description, **narrow)
-
     begin = CHOSEN[model]
     name = chosen("Model", [*CHOSEN, OWN], model)
     own = {
-        "layers": widgets.IntSlider(begin.layers, 1, 160, description="Layers", **narrow),
-        "width": widgets.IntSlider(begin.width, 128, 20_480, 128, description="Width", **narrow),
+        "layers": widgets.IntSlider(begin.layers, 1, 160, description="Layers", **NARROW),
+        "width": widgets.IntSlider(begin.width, 128, 20_480, 128, description="Width", **NARROW),
     }
     _fill(name, own)
 
@@ -245,7 +250,7 @@ def planner_explorer(model: str = "GPT-3 175B", chip: str = "H100 SXM") -> Explo
         recorded=RECORDED,
         tensor=powers("Tensor", 6),
         pipeline=powers("Pipeline", 6),
-        stage=widgets.IntSlider(0, 0, 3, description="ZeRO stage", **narrow),
+        stage=widgets.IntSlider(0, 0, 3, description="ZeRO stage", **NARROW),
         best=widgets.Checkbox(False, description="The fastest layout that fits", indent=False),
         more=more,
         model=name,

@@ -45,7 +45,7 @@ lab: $(READY)  ## open the course in JupyterLab
 	$(PY) -m jupyterlab --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(if $(ROOT_USER),--allow-root) $(LAB)
 
 test: $(READY) lint  ## for every push: lint, all Python tests, all notebooks executed and compared, a notebook of each kind in Chromium if there is one
-	$(ONE_THREAD) $(PY) -m pytest -rs $(PARALLEL) $(NOTEBOOK_TESTS) tests $(COURSE)
+	$(ONE_THREAD) $(PY) -m pytest -rs --durations=40 $(PARALLEL) $(NOTEBOOK_TESTS) tests $(COURSE)
 
 quick: $(READY) lint  ## for every commit: lint and unit tests
 	$(ONE_THREAD) $(PY) -m pytest $(PARALLEL) -m "not slow and not thorough" tests

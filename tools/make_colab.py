@@ -31,7 +31,7 @@ from tx_helpers.opening import waiting
 SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-text.md", "tx_helpers", "figures")
 FIRST_DAY_OF_ZIP = "315532800"  # 1 January 1980: the time of every file in the wheel
 MODELS = "weights"  # the folder of the pretrained models
-WITH_MODELS = ("families", "what_changed", "cheaper_and_longer")  # the lessons that use them
+WITH_MODELS = ("families", "adapting", "what_changed", "cheaper_and_longer")  # the lessons that use them
 LETTERS = 1000  # of the wheel's text, a line
 LINK = re.compile(r"(?<=\]\()\d\d_\w+\.ipynb")
 

@@ -14,7 +14,7 @@ following = Exercise(
     title="Ask for every next word, as GPT does",
     goal="ids (B, T) holds a batch of texts, and short ones end in the id `pad`. Return input and target, both "
     "(B, T − 1). The input is the text without its last column. The target at each place is the word that follows it, "
-    "and −100 where that is padding.",
+    "and −100, which the loss leaves out, where that is padding.",
     difficulty=1,
     minutes=4,
     source="Radford et al. 2018, section 3.1",

@@ -323,6 +323,11 @@ def candidates_not_read(model, ids, gap, candidates):
 
 gaps.add_mistakes(
     {
+        "right_side_alone": (
+            "You added up what comes after the gap only. How likely the candidate itself is after the words to its "
+            "left belongs to the sentence, too, and so do these words.",
+            lambda model, ids, gap, candidates: _each(model, ids, gap, candidates)[:, gap:].sum(1),
+        ),
         "left_side_alone": (
             "You scored the candidate alone, after the words to its left. The words to the right tell which candidate "
             "fits, and the decoder meets them only as it reads on: add up the full sentence.",

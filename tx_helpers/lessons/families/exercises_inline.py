@@ -198,6 +198,11 @@ masking.add_mistakes(
             "the model would learn that visible words are always wrong.",
             _masked(target=lambda ids, inputs, where, second: torch.where(where & (second < 0.9), ids, -100)),
         ),
+        "differences_scored": (
+            "You scored the places where input and text differ. A chosen word that stayed, or was replaced by itself, "
+            "is scored, too: ask which words were chosen.",
+            _masked(target=lambda ids, inputs, where, second: torch.where(where & (inputs != ids), ids, -100)),
+        ),
         "everything_scored": (
             "Your target is the whole text. Nearly all of it can be copied from the input, so the loss would measure "
             "copying: put −100 where nothing was chosen.",

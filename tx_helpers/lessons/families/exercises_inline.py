@@ -14,7 +14,7 @@ following = Exercise(
     title="Ask for every next word, as GPT does",
     goal="ids (B, T) holds a batch of texts, and short ones end in the id `pad`. Return input and target, both "
     "(B, T − 1). The input is the text without its last column. The target at each place is the word that follows it, "
-    "and −100 where that is padding.",
+    "and −100, which the loss leaves out, where that is padding.",
     difficulty=1,
     minutes=4,
     source="Radford et al. 2018, section 3.1",
@@ -197,6 +197,11 @@ masking.add_mistakes(
             "Your target holds only the words that look different now. A chosen word that stayed is scored, too, or "
             "the model would learn that visible words are always wrong.",
             _masked(target=lambda ids, inputs, where, second: torch.where(where & (second < 0.9), ids, -100)),
+        ),
+        "differences_scored": (
+            "You scored the places where input and text differ. A chosen word that stayed, or was replaced by itself, "
+            "is scored, too: ask which words were chosen.",
+            _masked(target=lambda ids, inputs, where, second: torch.where(where & (inputs != ids), ids, -100)),
         ),
         "everything_scored": (
             "Your target is the whole text. Nearly all of it can be copied from the input, so the loss would measure "

@@ -111,7 +111,7 @@ def _legend(y: float) -> list[str]:
         shape("rect", x=112, y=y - 11, width=3, height=14, fill=INK),
         words(122, y, "mean of five"),
         line(226, y - 12, 226, y + 4, MUTED, stroke_dasharray="4 3", stroke_width=2),
-        words(236, y, "a guess, which needs no model: below it, nothing was learned"),
+        words(236, y, "a guess, which needs no model; below it (hollow): no conclusion"),
         line(636, y - 12, 636, y + 4, INK, stroke_width=2),
         words(646, y, "what perfect knowledge scores"),
     ]

@@ -17,7 +17,7 @@ ROWS = [  # name, whose, what goes in, what comes out at each place ("" is not a
     ("next word", "GPT", "mia lost a key", ["lost", "a", "key", "."], "sees what came before"),
     ("hidden words", "BERT", "mia mask a key .", ["", "lost", "", "", ""], "sees both sides"),
     ("words cut out", "T5", "mia x0 .", ["x0", "lost", "a", "key", "x1"], "a reader, and a writer"),
-    ("prefix", "T5's authors tried it", "mia lost a key", ["", "a", "key", "."], "prefix both ways, then before"),
+    ("prefix", "T5's authors tried it", "mia lost a key", ["", "a", "key", "."], "the prefix both ways, then what came before"),
     ("next sentence", "BERT, too", "cls mia lost sep a key", ["yes", "", "", "", "", ""], "sees both sides"),
 ]
 LEFT, RIGHT, BOX, TOP, STEP = 176, 492, 47, 116, 62
@@ -27,7 +27,7 @@ def draw() -> Canvas:
     canvas = Canvas("five_objectives", TOP + STEP * len(ROWS) + 6, title=TITLE, description=DESCRIPTION)
     canvas.heading(TITLE, "The text is: mia lost a key .  Nobody wrote a label: the text itself is the answer.")
     canvas.text(LEFT, 100, "goes in", bold=True, size=SMALL, colour=BLUE.shade)
-    canvas.text(RIGHT, 100, "is the target (a dot: not asked)", bold=True, size=SMALL, colour=ORANGE.shade)
+    canvas.text(RIGHT, 100, "is the target (a grey dot: not asked)", bold=True, size=SMALL, colour=ORANGE.shade)
     for number, (name, whose, seen, target, sight) in enumerate(ROWS):
         y = TOP + STEP * number
         canvas.text(24, y + 17, name, bold=True)

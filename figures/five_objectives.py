@@ -17,7 +17,13 @@ ROWS = [  # name, whose, what goes in, what comes out at each place ("" is not a
     ("next word", "GPT", "mia lost a key", ["lost", "a", "key", "."], "sees what came before"),
     ("hidden words", "BERT", "mia mask a key .", ["", "lost", "", "", ""], "sees both sides"),
     ("words cut out", "T5", "mia x0 .", ["x0", "lost", "a", "key", "x1"], "a reader, and a writer"),
-    ("prefix", "T5's authors tried it", "mia lost a key", ["", "a", "key", "."], "the prefix both ways, then what came before"),
+    (
+        "prefix",
+        "T5's authors tried it",
+        "mia lost a key",
+        ["", "a", "key", "."],
+        "the prefix both ways, then what came before",
+    ),
     ("next sentence", "BERT, too", "cls mia lost sep a key", ["yes", "", "", "", "", ""], "sees both sides"),
 ]
 LEFT, RIGHT, BOX, TOP, STEP = 176, 492, 47, 116, 62

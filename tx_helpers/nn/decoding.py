@@ -8,6 +8,7 @@ has no `start`.
 import math
 from collections.abc import Callable
 from contextlib import nullcontext
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -66,11 +67,11 @@ class DecodingState:
         if start == 0:  # the first step has been through all checks; what the later ones need is settled here
             usual = inference and self.memory is None and self.caches is not None and not traced()
             self._quick = quick_step(self.stack) if usual else None
-        context_length = self.stack.config.context_length if self._quick else None
-        if self._quick and inference and new == 1 and start and start < (context_length or math.inf):
-            ids = so_far[:, -1:]
-            check_ids("model", self.stack.config.vocab_size, ids=ids)
-            return self._quick(ids, start, self.caches)
+        if self._quick and self.caches and inference and new == 1 and start:
+            config: Any = self.stack.config
+            if start < (config.context_length or math.inf):
+                check_ids("model", config.vocab_size, ids=so_far[:, -1:])
+                return self._quick(so_far[:, -1:], start, self.caches)
         return self.stack(so_far, memory=self.memory, memory_mask=self.memory_mask, caches=self.caches)
 
     def select(self, rows: Tensor) -> None:

@@ -31,7 +31,7 @@ def quick_step(stack: Any) -> QuickStep | None:
     usual = usual and not stack.own_rotary and type(stack.input) is InputEmbedding
     if not usual or any(map(_changed, stack.modules())) or stack.training:
         return None
-    blocks = [_quick_block(block) for block in stack.blocks]
+    blocks: list[Any] = [_quick_block(block) for block in stack.blocks]
     if None in blocks:
         return None
     norm, merged = _quick_norm(stack.norm), [part for block in stack.blocks for part in _merged(block.self_attention)]
@@ -56,7 +56,7 @@ def quick_step(stack: Any) -> QuickStep | None:
     return step
 
 
-def _merged(attention: nn.Module) -> list[Tensor]:
+def _merged(attention: Any) -> list[Tensor]:
     """The weights and biases of queries, keys and values."""
     linears = (attention.query, attention.key, attention.value)
     return [one for linear in linears for one in (linear.weight, linear.bias) if one is not None]
@@ -82,7 +82,7 @@ def _quick_block(block: nn.Module) -> Callable[..., Tensor] | None:
     normed = not isinstance(query_norm, nn.Identity)
     feed_forward, linear, attend = _quick_feed_forward(block.feed_forward), F.linear, F.scaled_dot_product_attention
 
-    def step(x: Tensor, rotate: Callable[[Tensor], Tensor] | None, cache: BlockCache) -> Tensor:
+    def step(x: Tensor, rotate: Callable[[Tensor], Tensor] | None, cache: Any) -> Tensor:
         B = x.shape[0]
         qkv = linear(first(x), w, b).view(B, H + 2 * G, 1, K)  # one position: no transpose is needed
         if normed:
@@ -107,7 +107,7 @@ def _quick_norm(norm: nn.Module) -> Callable[[Tensor], Tensor]:
     return lambda x: torch.layer_norm(x, shape, weight, bias, eps)
 
 
-def _quick_feed_forward(network: nn.Module) -> Callable[[Tensor], Tensor]:
+def _quick_feed_forward(network: Any) -> Callable[[Tensor], Tensor]:
     if type(network) not in (FeedForward, GatedFeedForward) or any(
         type(part) is not nn.Linear for name, part in network.named_children() if name != "dropout"
     ):

@@ -71,7 +71,9 @@ class DecodingState:
             config: Any = self.stack.config
             if start < (config.context_length or math.inf):
                 check_ids("model", config.vocab_size, ids=so_far[:, -1:])
-                return self._quick(so_far[:, -1:], start, self.caches)
+                hidden = self._quick(so_far[:, -1:], start, self.caches)
+                if hidden is not None:
+                    return hidden
         return self.stack(so_far, memory=self.memory, memory_mask=self.memory_mask, caches=self.caches)
 
     def select(self, rows: Tensor) -> None:

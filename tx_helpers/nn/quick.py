@@ -1,11 +1,16 @@
 """One new token through the blocks of a decoder: the layers' own weights and functions, without modules and checks.
 
 A decoding step of a small model spends more time on calls than on products. What can be settled once is settled when
-decoding starts: which parts the blocks have, and that nobody listens to them. What is computed is the same as in the
-modules (`attention`, `blocks`, `layers`), and a test holds the two together.
+decoding starts: which parts the blocks have. What is computed is the same as in the modules (`attention`, `blocks`,
+`layers`), and a test holds the two together.
 
     step = quick_step(stack)            # None where a part is not of the usual kind: then the modules are called
-    hidden = step(ids, start, caches)   # ids (B, 1) at position `start`  ->  (B, 1, D)
+    hidden = step(ids, start, caches)   # ids (B, 1) at position `start`  ->  (B, 1, D); None: call the modules
+
+`DecodingState` uses it for steps of one token after the first step, without gradients and listeners. While a text is
+written, each step notices a hook, another `forward` and `train()` (then the modules are called), and a weight that an
+optimizer changed in place (then queries, keys and values are put together again; they are copies while decoding lasts).
+It does not notice a weight changed through `.data`, or a parameter or part that another has replaced: start anew.
 
 Left out on purpose: everything that several positions at once need (masks), windows, biases on the scores, padding.
 """
@@ -16,20 +21,22 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.modules import module as every_module
 
 from tx_helpers.nn.attention import MultiHeadAttention, one_for_each_query_head, scaled_dot_product_attention
 from tx_helpers.nn.blocks import BlockCache, EncoderBlock, InputEmbedding, pre_norm
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward
 from tx_helpers.nn.positions import LearnedPositions
 
-QuickStep = Callable[[Tensor, int, list[BlockCache]], Tensor]
+QuickStep = Callable[[Tensor, int, list[BlockCache]], Tensor | None]
 
 
 def quick_step(stack: Any) -> QuickStep | None:
-    """A function (ids (B, 1), start, caches) -> (B, 1, D) for this stack, or None if it has an unusual part."""
+    """A function (ids (B, 1), start, caches) -> (B, 1, D) or None; None for a stack with an unusual part."""
     usual = stack.causal and stack.bias is None and stack.pad_id is None and not any(stack.windows)
     usual = usual and not stack.own_rotary and type(stack.input) is InputEmbedding
-    if not usual or any(map(_changed, stack.modules())) or stack.training:
+    changed = _watch(stack)
+    if not usual or changed():
         return None
     blocks: list[Any] = [_quick_block(block) for block in stack.blocks]
     if None in blocks:
@@ -39,7 +46,9 @@ def quick_step(stack: Any) -> QuickStep | None:
     places = stack.input.positions
     learned = places.table.weight if type(places) is LearnedPositions else None
 
-    def step(ids: Tensor, start: int, caches: list[BlockCache]) -> Tensor:
+    def step(ids: Tensor, start: int, caches: list[BlockCache]) -> Tensor | None:
+        if changed():
+            return None
         if [one._version for one in merged] != versions:
             versions[:] = [one._version for one in merged]
             blocks[:] = [_quick_block(block) for block in stack.blocks]
@@ -73,6 +82,8 @@ def _quick_block(block: nn.Module) -> Callable[..., Tensor] | None:
     if any(type(one) is not nn.Linear or one.weight.dtype not in (torch.float32, torch.float64) for one in projections):
         return None
     parts = projections[:3]  # queries, keys and values: one product for the three
+    if any(type(one) is not nn.Parameter or one.is_inference() for part in parts for one in part.parameters()):
+        return None  # a tensor of another kind, or one that does not count its changes
     w = torch.cat([one.weight for one in parts])
     b = None if parts[0].bias is None else torch.cat([one.bias for one in parts])
     wo, bo = attention.output.weight, attention.output.bias
@@ -120,6 +131,9 @@ def _quick_feed_forward(network: Any) -> Callable[[Tensor], Tensor]:
     return lambda x: linear(activation(linear(x, wg, bg)) * linear(x, w1, b1), w2, b2)
 
 
-def _changed(module: nn.Module) -> bool:
-    """Has somebody hung a hook on the module, or put another `forward` into it?"""
-    return bool(module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module))
+def _watch(stack: nn.Module) -> Callable[[], bool]:
+    """Has somebody hung a hook on a module, put another `forward` into it, or begun to train?"""
+    own = [vars(module) for module in stack.modules()]
+    hooks = [one[kind] for one in own for kind in ("_forward_hooks", "_forward_pre_hooks")]
+    hooks += [every_module._global_forward_hooks, every_module._global_forward_pre_hooks]
+    return lambda: any(hooks) or any(one["training"] or "forward" in one for one in own)

@@ -6,7 +6,9 @@ import torch
 from tx_helpers.lessons.cheaper_and_longer.rungs import (
     PRODUCTS,
     CopiedCache,
+    measure_parts,
     measure_rungs,
+    parts,
     recorded,
     rung_model,
     rungs,
@@ -34,6 +36,14 @@ def test_all_shares_are_measured_in_one_run():
     assert set(shares) == {"nothing", *rungs(rung_model())} and shares[PRODUCTS] == 1
     with pytest.raises(ValueError, match="tokens=0"):
         measure_rungs(tokens=0)
+
+
+def test_the_parts_of_a_step_and_the_rest_are_all_of_it():
+    shares = measure_parts(tokens=4, rounds=2)
+    assert set(shares) == {PRODUCTS, *parts(rung_model()), "the rest"}
+    assert sum(shares.values()) == pytest.approx(1) and min(shares[name] for name in parts(rung_model())) > 0
+    with pytest.raises(ValueError, match="tokens=0"):
+        measure_parts(tokens=0)
 
 
 def test_the_record_names_all_rungs_and_the_picture_tells_them():

@@ -1,7 +1,11 @@
 """Where the time of writing goes: the same text, written with less and less beside the products.
 
     shares = measure_rungs(tokens=60)     # {rung: its speed as a share of the products alone}, one interleaved run
-    rungs_picture(recorded())             # 200 tokens, on a machine with nothing else to do
+    measure_parts()                       # {part: its share of the quickest rung's time}, each measured alone
+    rungs_picture(recorded())             # 200 tokens, each way at its best of ten rounds
+
+The seconds are those of the thread. The recorded run was not alone on its machine; its load (processes that wanted one
+of two cores) is stored with it. Since then each quick step also looks for hooks, for about a hundredth of its time.
 
 The model has 3.2 million parameters (width 256, four layers). It writes one text with one thread. The products alone
 are what no way of calling them can save: each matrix times one vector, for each token.
@@ -10,6 +14,7 @@ are what no way of calling them can save: each matrix times one vector, for each
 """
 
 import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -30,7 +35,7 @@ from tx_helpers.show.plots import COLOURS, Picture, new_figure, show
 from tx_helpers.training.contexts import RandomStream, cpu_threads
 from tx_helpers.training.machine_speed import tick
 
-PRODUCTS = "products alone"
+PRODUCTS, QUICKEST = "products alone", "no modules, checked once"
 RECORD = Path(__file__).with_name("rungs.json")
 SIZES = dict(vocab_size=65, d_model=256, n_layers=4, context_length=256)
 
@@ -79,17 +84,57 @@ def rungs(model: DecoderOnly) -> dict[str, Callable[[int], Any]]:
         "all again at each step": lambda tokens: generate(model, 1, max_new_tokens=tokens, cached=False)[0],
         "a cache that is copied": lambda tokens: write_with(model, CopiedCache, tokens),
         "a cache written in place": lambda tokens: write_with(model, KVCache, tokens),
-        "no modules, checked once": lambda tokens: generate(model, 1, max_new_tokens=tokens)[0],
+        QUICKEST: lambda tokens: generate(model, 1, max_new_tokens=tokens)[0],
         PRODUCTS: lambda tokens: multiply(model, tokens),
     }
 
 
-def measure_rungs(
-    *, tokens: int = 60, rounds: int = 5, others: Mapping[str, Callable[[int], Any]] | None = None
-) -> dict[str, float]:
-    """The speed of each rung as a share of the products alone: the best of some rounds, each through all rungs."""
-    check_numbers("measure_rungs", least=1, most=SIZES["context_length"], whole=True, tokens=tokens, rounds=rounds)
-    ways = {**(others or {}), **rungs(rung_model())}
+def parts(model: DecoderOnly) -> dict[str, Callable[[int], Any]]:
+    """What a token takes beside the products, each part alone, as often as the quick step calls it."""
+    blocks = model.decoder.blocks
+    block: Any = blocks[0]
+    D, H, layers = SIZES["d_model"], block.self_attention.n_heads, len(blocks)
+    x, wide, head = torch.ones(1, 1, D), torch.ones(1, 1, 4 * D), torch.ones(1, H, 1, D // H)
+    known = torch.ones(1, H, SIZES["context_length"], D // H)
+    norm, activation = block.self_attention_norm, block.feed_forward.activation
+
+    def norms(tokens: int) -> None:
+        for _ in range(tokens * (2 * layers + 1)):
+            torch.layer_norm(x, norm.normalized_shape, norm.weight, norm.bias, norm.eps)
+
+    def attention(tokens: int) -> None:
+        for t in range(1, tokens + 1):
+            for _ in range(layers):
+                F.scaled_dot_product_attention(head, known[:, :, :t], known[:, :, :t])
+
+    def cache(tokens: int) -> None:
+        caches = [KVCache() for _ in range(layers)]
+        for _ in range(tokens):
+            for each in caches:
+                each.append(head, head)
+
+    def sums(tokens: int) -> None:
+        for _ in range(tokens * layers):
+            activation(wide)
+            x + x + x
+
+    return {"norms": norms, "attention": attention, "cache": cache, "activations and sums": sums}
+
+
+@torch.inference_mode()
+def measure_parts(*, tokens: int = 60, rounds: int = 5) -> dict[str, float]:
+    """The share of the quickest rung's time that the products and each of the `parts` take alone; and the rest."""
+    check_numbers("measure_parts", least=1, most=SIZES["context_length"], whole=True, tokens=tokens, rounds=rounds)
+    model = rung_model()
+    ways = rungs(model)
+    best = _best({name: ways[name] for name in (QUICKEST, PRODUCTS)} | parts(model), tokens, rounds)
+    whole = best.pop(QUICKEST)
+    shares = {name: seconds / whole for name, seconds in best.items()}
+    return {**shares, "the rest": 1 - sum(shares.values())}
+
+
+def _best(ways: Mapping[str, Callable[[int], Any]], tokens: int, rounds: int) -> dict[str, float]:
+    """The seconds of each way: the best of some rounds, each through all ways."""
     best = dict.fromkeys(ways, float("inf"))
     with cpu_threads(1):
         for _ in range(rounds):
@@ -97,11 +142,20 @@ def measure_rungs(
                 start = time.thread_time()
                 write(tokens)
                 best[name] = min(best[name], max(time.thread_time() - start, tick(time.thread_time)))
+    return best
+
+
+def measure_rungs(
+    *, tokens: int = 60, rounds: int = 5, others: Mapping[str, Callable[[int], Any]] | None = None
+) -> dict[str, float]:
+    """The speed of each rung as a share of the products alone: the best of some rounds, each through all rungs."""
+    check_numbers("measure_rungs", least=1, most=SIZES["context_length"], whole=True, tokens=tokens, rounds=rounds)
+    best = _best({**(others or {}), **rungs(rung_model())}, tokens, rounds)
     return {name: best[PRODUCTS] / seconds for name, seconds in best.items()}
 
 
 def recorded() -> dict[str, Any]:
-    """What `record` measured: date, tokens, shares."""
+    """What `record` measured: date, tokens, rounds, the machine's load, shares."""
     return json.loads(RECORD.read_text(encoding="utf-8"))
 
 
@@ -136,7 +190,8 @@ def record(tokens: int = 200, rounds: int = 10) -> None:
     shares = {
         name: round(share, 3) for name, share in measure_rungs(tokens=tokens, rounds=rounds, others=others).items()
     }
-    found = {"date": date.today().isoformat(), "tokens": tokens, "rounds": rounds, "shares": shares}
+    found = {"date": date.today().isoformat(), "tokens": tokens, "rounds": rounds, "load": round(os.getloadavg()[0], 1)}
+    found["shares"] = shares
     RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

@@ -41,7 +41,7 @@ class KVCache:
         end = self._length + keys.shape[-2]
         if self._room is not None:
             known_keys, known_values = self._room
-            if len(keys) != len(known_keys):
+            if keys.shape[0] != known_keys.shape[0]:
                 raise ValueError(f"KVCache: {len(keys)} rows, but it holds {len(known_keys)}")
             keys, values = _write(known_keys, keys, self._length), _write(known_values, values, self._length)
         self._room, self._length = (keys, values), end

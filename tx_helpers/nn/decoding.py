@@ -5,15 +5,18 @@ logits, `select` rearranges the rows, `rewind` forgets the last ids. `PlainDecod
 has no `start`.
 """
 
+import math
 from collections.abc import Callable
 from contextlib import nullcontext
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from tx_helpers.nn.arguments import check_numbers, check_tensors
+from tx_helpers.nn.arguments import check_ids, check_numbers, check_tensors, traced
 from tx_helpers.nn.blocks import BlockCache
 from tx_helpers.nn.observe import observed
+from tx_helpers.nn.quick import QuickStep, quick_step
 
 
 class DecodingState:
@@ -22,7 +25,8 @@ class DecodingState:
     Without the cache every step computes the full prefix again, with the same logits as result.
 
     If gradients are off and there is no listener (`observe`), a step runs in PyTorch's inference mode, which records
-    nothing for autograd; this saves time where a step is one token. The logits are ordinary tensors in every case.
+    nothing for autograd, and a single token goes through `quick_step`: a step then costs little more than its products.
+    The logits are ordinary tensors in every case.
     """
 
     def __init__(
@@ -40,6 +44,7 @@ class DecodingState:
         self.ids = torch.empty(batch, 0, dtype=torch.long, device=next(stack.parameters()).device)
         self.caches = caches
         self._in_inference_mode = False  # were the caches written in inference mode?
+        self._quick: QuickStep | None = None
 
     def step(self, ids: Tensor) -> Tensor:
         """Feed new ids (B, t). Returns their logits (B, t, V)."""
@@ -51,10 +56,25 @@ class DecodingState:
         if self._in_inference_mode and not inference:  # autograd accepts only copies of what inference mode made
             self.select(torch.arange(len(so_far), device=so_far.device))
         with torch.inference_mode() if inference else nullcontext():
-            hidden = self.stack(so_far, memory=self.memory, memory_mask=self.memory_mask, caches=self.caches)
+            hidden = self._hidden(so_far, ids.shape[1], inference)
             logits = self.logits(hidden[:, -ids.shape[1] :])
         self.ids, self._in_inference_mode = so_far, inference
         return logits.clone() if inference else logits
+
+    def _hidden(self, so_far: Tensor, new: int, inference: bool) -> Tensor:
+        """Hidden states (B, …, D), those of the new positions last."""
+        start = so_far.shape[1] - new
+        if start == 0:  # the first step has been through all checks; what the later ones need is settled here
+            usual = inference and self.memory is None and self.caches is not None and not traced()
+            self._quick = quick_step(self.stack) if usual else None
+        if self._quick and self.caches and inference and new == 1 and start:
+            config: Any = self.stack.config
+            if start < (config.context_length or math.inf):
+                check_ids("model", config.vocab_size, ids=so_far[:, -1:])
+                hidden = self._quick(so_far[:, -1:], start, self.caches)
+                if hidden is not None:
+                    return hidden
+        return self.stack(so_far, memory=self.memory, memory_mask=self.memory_mask, caches=self.caches)
 
     def select(self, rows: Tensor) -> None:
         """Select, repeat or reorder the rows of the batch: rows (N,) of indices."""

@@ -69,6 +69,69 @@ def kept_by_a_loop(p, q):
     return keep, [part / sum(missing) for part in missing]
 
 
+def checked_by_a_count(large, small, text, ahead, dice):
+    """First how many are kept, then one token more, from p − q with q = 0 after the last."""
+    drafted, q = [], []
+    while len(drafted) < ahead:
+        q += [small([*text, *drafted])[-1]]
+        drafted += [dice.draw(q[-1])]
+    p = large([*text, *drafted])[-ahead - 1 :]
+    n = 0
+    while n < ahead and dice.flip(p[n, drafted[n]] / q[n][drafted[n]]):
+        n += 1
+    q.append(torch.zeros_like(p[0]))
+    return [*drafted[:n], dice.draw(F.relu(p[n] - q[n]))]
+
+
+def checked_by_recursion(large, small, text, ahead, dice):
+    def draft(written, n):
+        if n == 0:
+            return []
+        q = small(written)[-1]
+        token = dice.draw(q)
+        return [(token, q), *draft([*written, token], n - 1)]
+
+    def judge(pairs, p):
+        if not pairs:
+            return [dice.draw(p[0])]
+        (token, q), *others = pairs
+        if dice.flip(torch.minimum(p[0], q)[token] / q[token]):
+            return [token, *judge(others, p[1:])]
+        return [dice.draw(p[0] - torch.minimum(p[0], q))]
+
+    pairs = draft(text, ahead)
+    return judge(pairs, large(text + [token for token, _ in pairs])[len(text) - 1 :])
+
+
+def checked_in_place(large, small, text, ahead, dice):
+    """Writes onto the text, and cuts it off."""
+    T, q = len(text), []
+    for _ in range(ahead):
+        q.append(small(text)[-1].tolist())
+        text.append(dice.draw(q[-1]))
+    p = large(text).tolist()
+    for i, of_draft in enumerate(q):
+        x, of_large = text[T + i], p[T + i - 1]
+        if of_large[x] < of_draft[x] and not dice.flip(of_large[x] / of_draft[x]):
+            del text[T + i :]
+            text.append(dice.draw([max(0.0, a - b) for a, b in zip(of_large, of_draft, strict=True)]))
+            return text[T:]
+    return [*text[T:], dice.draw(p[-1])]
+
+
+def checked_in_a_tensor(large, small, text, ahead, dice):
+    """All ratios at once; what is flipped for is the token's own refusal."""
+    drafted, q = [], []
+    for _ in range(ahead):
+        q.append(small(text + drafted)[-1])
+        drafted.append(dice.draw(q[-1]))
+    q, p = torch.stack(q), large(text + drafted)[len(text) - 1 :]
+    refuse = 1 - (p[:-1] / q).clamp(max=1)[range(ahead), drafted]
+    first = next((i for i in range(ahead) if dice.flip(refuse[i])), ahead)
+    again = (p[first] - q[first]).clamp(min=0) if first < ahead else p[-1]
+    return torch.tensor([*drafted[:first], dice.draw(again / again.sum())])
+
+
 def linear_by_einsum(memory, total, q, k, v):
     memory = memory + torch.einsum("hk,he->hke", k, v)
     total = k + total
@@ -200,6 +263,7 @@ def stretched_in_place(frequencies, factor, T, slow, fast):
 RIGHT = {
     "merge_blocks": named(merged_by_logsumexp, merged_row_by_row, merged_in_a_stack, merged_by_moving_the_first),
     "keep_or_redraw": named(kept_by_where, kept_by_the_common_part, kept_in_logarithms, kept_by_a_loop),
+    "draft_and_check": named(checked_by_a_count, checked_by_recursion, checked_in_place, checked_in_a_tensor),
     "linear_step": named(
         linear_by_einsum, linear_head_by_head, linear_with_the_total_as_a_column, linear_without_writing_first
     ),

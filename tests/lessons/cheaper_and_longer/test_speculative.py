@@ -12,7 +12,10 @@ from parity import H, V, normal, properties, tokens
 from toy_models import config, model
 from tx_helpers.generation.search import generate
 from tx_helpers.lessons.cheaper_and_longer.speculative import (
+    Dice,
     acceptance_rate,
+    break_even,
+    expected_speed_up,
     expected_tokens,
     speculate,
     verify,
@@ -190,6 +193,20 @@ def test_the_formulas():
     """Leviathan et al. 2023, table 1 and theorem 3.8: a = 0.8 and 5 ahead give 3.69 tokens for a pass."""
     assert expected_tokens(0.8, 5) == pytest.approx((1 - 0.8**6) / (1 - 0.8)) == pytest.approx(3.68928)
     assert expected_tokens(1.0, 5) == 6 and expected_tokens(0.0, 5) == 1
+
+
+def test_a_draft_pays_below_the_break_even_cost():
+    assert expected_speed_up(0.8, 5, 0.1) == pytest.approx(3.68928 / 1.5)
+    assert expected_speed_up(0.5, 2, break_even(0.5, 2)) == pytest.approx(1) and break_even(0.5, 2) == 0.375
+    assert break_even(1.0, 4) == 1 and break_even(0.0, 4) == 0
+
+
+def test_dice_fall_as_weighted():
+    dice = Dice(1)
+    drawn = torch.tensor([dice.draw(torch.tensor([1.0, 0.0, 3.0])) for _ in range(2000)])
+    assert (torch.bincount(drawn, minlength=3) / 2000 - torch.tensor([0.25, 0, 0.75])).abs().max() < 0.05
+    assert abs(sum(dice.flip(0.3) for _ in range(2000)) / 2000 - 0.3) < 0.05
+    assert dice.flip(1.0) and not dice.flip(0.0)
 
 
 @pytest.mark.slow

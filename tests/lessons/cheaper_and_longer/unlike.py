@@ -30,6 +30,32 @@ def kept_with_a_small_floor(p, q):
     return keep, missing / missing.sum()
 
 
+def checked_with_a_likeliest_last_token(large, small, text, ahead, dice):
+    """All is drawn but the token after a full draft."""
+    drafted, q = [], []
+    for _ in range(ahead):
+        q.append(small(text + drafted)[-1])
+        drafted.append(dice.draw(q[-1]))
+    p = large(text + drafted)[len(text) - 1 :]
+    for i, token in enumerate(drafted):
+        if not dice.flip(min(1.0, float(p[i][token] / q[i][token]))):
+            return [*drafted[:i], dice.draw((p[i] - q[i]).clamp(min=0))]
+    return [*drafted, p[ahead].argmax().item()]
+
+
+def checked_where_the_large_model_prefers_another(large, small, text, ahead, dice):
+    """A drafted token is kept if it is the large model's likeliest, else by the rule."""
+    drafted, q = [], []
+    for _ in range(ahead):
+        q.append(small(text + drafted)[-1])
+        drafted.append(dice.draw(q[-1]))
+    p = large(text + drafted)[len(text) - 1 :]
+    for i, token in enumerate(drafted):
+        if token != p[i].argmax() and not dice.flip(min(1.0, float(p[i][token] / q[i][token]))):
+            return [*drafted[:i], dice.draw((p[i] - q[i]).clamp(min=0))]
+    return [*drafted, dice.draw(p[ahead])]
+
+
 def linear_with_a_small_constant(memory, total, q, k, v):
     """As in published code: it prevents a division by 0, and shrinks every output."""
     memory = memory + k[..., None] * v[:, None]
@@ -75,6 +101,7 @@ UNLIKE = {
         merged_with_finite_scores_only,
     ),
     "keep_or_redraw": named(kept_with_a_small_floor),
+    "draft_and_check": named(checked_with_a_likeliest_last_token, checked_where_the_large_model_prefers_another),
     "linear_step": named(linear_with_a_small_constant, linear_that_decays),
     "delta_step": named(
         delta_with_one_beta_for_all_heads,

@@ -4,6 +4,7 @@
     found = measure_speculation(world_model("decoder"), draft, ahead=4)
     found.tokens_per_pass, found.expected                # counted, and by the formula
     found.speed_up                                       # in seconds
+    found.cost                                           # of a draft's pass, in passes of the large model
 
 `speculative` holds the method and the formulas (Leviathan et al. 2023). The formula takes the mean
 probability that a drafted token is kept, and assumes that it is the same everywhere. It is not: some words of a text
@@ -37,6 +38,12 @@ class Speculation(NamedTuple):
     expected: float  # the same by the formula
     alone: float  # seconds for each token, the large model alone
     drafted: float  # seconds for each token, with the draft
+    draft_alone: float = 0.0  # seconds for each token, the draft alone
+
+    @property
+    def cost(self) -> float:
+        """What a pass of the draft costs, in passes of the large model."""
+        return self.draft_alone / self.alone
 
     @property
     def speed_up(self) -> float:
@@ -70,18 +77,20 @@ def measure_speculation(
     temperature: float = 1.0,
     seed: int = 0,
 ) -> Speculation:
-    """Write `texts` texts of `tokens` tokens, with the draft and without it. Both have a cache, and one thread."""
+    """Write `texts` texts of `tokens` tokens with the draft, without it, and by it alone: with caches, one thread."""
     check_types("measure_speculation", DecoderOnly, large=large, draft=draft)
     check_numbers("measure_speculation", least=1, whole=True, ahead=ahead, tokens=tokens, texts=texts)
     prompt, generator = torch.tensor([[BOS]]), torch.Generator().manual_seed(seed)
     options = dict(max_new_tokens=tokens, temperature=temperature, generator=generator)
-    passes, kept, seconds = 0, [], [0.0, 0.0]
+    passes, kept, seconds = 0, [], [0.0] * 3
     with cpu_threads(1):
         for _ in range(texts):
             times = [time.thread_time()]
             written = speculate(large, draft, prompt, ahead=ahead, **options)
             times.append(time.thread_time())
             generate(large, prompt, **options)
+            times.append(time.thread_time())
+            generate(draft, prompt, **options)
             times.append(time.thread_time())
             seconds = [so_far + b - a for so_far, a, b in zip(seconds, times, times[1:], strict=False)]
             passes += written.passes
@@ -93,6 +102,7 @@ def measure_speculation(
         expected_tokens(share, ahead),
         max(seconds[1], least) / (texts * tokens),
         max(seconds[0], least) / (texts * tokens),
+        max(seconds[2], least) / (texts * tokens),
     )
 
 

@@ -1,6 +1,9 @@
-"""Exercises that stand inside the notebook: attention over two blocks, and checking a drafted token."""
+"""Exercises that stand inside the notebook: attention over two blocks, and a draft that a large model checks."""
+
+from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 
@@ -193,7 +196,7 @@ def _distributions(V, seed):
 drafted = Exercise(
     "keep_or_redraw",
     inline=True,
-    title="Keep a drafted token, or draw again",
+    title="Draft and check, step 1 of 2",
     goal="A small model has the distribution q (V,) for the next token, the large model has p (V,). The small one "
     "drafts a token from q. Return two tensors. `keep` (V,) is, for each token that may be drafted, the probability "
     "that we keep it. `redraw` (V,) is the distribution from which we draw if we do not keep the drafted token. In the "
@@ -304,6 +307,238 @@ drafted.add_mistakes(
             "You keep a draft with p/(p + q), as in a duel of the two models. Even where both agree you would refuse "
             "half; the rule is min(1, p/q).",
             _checked(keep=lambda p, q: p / (p + q)),
+        ),
+    }
+)
+
+# --- a whole draft ---------------------------------------------------------------------------------------------------
+
+
+class Reader:
+    """A toy model: text -> (T, V), the distribution after each token, which depends on it and on the one before."""
+
+    def __init__(self, V: int, seed: int, like: "Reader | None" = None):
+        (logits,) = random_tensors((V, V, V), seed=seed)
+        self.table = (1.5 * logits).softmax(-1)
+        if like is not None:  # half of what the other says
+            self.table = (self.table + like.table) / 2
+        self.calls = 0
+
+    def __call__(self, text: list[int]) -> Tensor:
+        self.calls += 1
+        return self.table[[text[0], *text[:-1]], list(text)]
+
+
+class Script:
+    """Dice that fall as it is written, then on the first side; `others` are the scripts that could have come."""
+
+    def __init__(self, falls: list[int]):
+        self.falls, self.thrown, self.chance, self.others = falls, 0, 1.0, []
+
+    def draw(self, weights: Tensor) -> int:
+        shares = torch.as_tensor(weights, dtype=torch.float64).flatten()
+        if not (shares >= -1e-6).all() or not 0 < shares.sum() < torch.inf:
+            raise ValueError(f"dice: weights {shares.tolist()}, expected none below 0, and a sum above 0")
+        sides = [side for side, share in enumerate(shares.tolist()) if share > 1e-9]
+        if self.thrown == len(self.falls):
+            self.others += [[*self.falls, side] for side in sides[1:]]
+            self.falls = [*self.falls, sides[0]]
+        side = self.falls[self.thrown]
+        self.thrown += 1
+        self.chance *= (shares[side] / shares.sum()).item()
+        return side
+
+    def flip(self, chance: float) -> bool:
+        chance = min(max(float(chance), 0.0), 1.0)
+        return self.draw(torch.tensor([1 - chance, chance], dtype=torch.float64)) == 1
+
+
+def _chances(answer: Callable, V: int, seed: int, text: list[int], ahead: int) -> tuple[Tensor, float]:
+    """How probable each list of new tokens is (V stands for none), and the calls of the large model on average."""
+    chances, calls, scripts = torch.zeros((V + 1,) * (ahead + 1), dtype=torch.float64), 0.0, [[]]
+    large = Reader(V, seed)
+    small = Reader(V, seed + 1, like=large)
+    while scripts:
+        large.calls, dice = 0, Script(scripts.pop())
+        new = [int(token) for token in answer(large, small, list(text), ahead, dice)]
+        if len(new) > ahead + 1:
+            raise ValueError(f"draft_and_check: {len(new)} new tokens, at most {ahead + 1} can come from one round")
+        chances[(*new, *[V] * (ahead + 1 - len(new)))] += dice.chance
+        calls += dice.chance * large.calls
+        scripts += dice.others
+    return chances, calls
+
+
+checking = Exercise(
+    "draft_and_check",
+    inline=True,
+    title="Draft and check, step 2 of 2",
+    goal="Now a whole draft. `large` and `small` read a list of tokens and return (T, V): row t is the distribution of "
+    "the token after text[t]. `dice.draw(weights)` draws a token with weights (V,), and `dice.flip(a)` is True with "
+    "probability a. Let the small model draft `ahead` tokens, one by one. Call the large one once, on text and draft. "
+    "Then go through the draft and decide about each token as in step 1. The first one that is not kept is drawn "
+    "again, and the round ends there. If all are kept, draw one more token from the large model. Return the list of "
+    "new tokens.",
+    difficulty=3,
+    minutes=15,
+    source="Leviathan et al. 2023, algorithm 1",
+    run=_chances,
+    cases=lambda: [(3, 31, [1], 1), (3, 33, [0, 2], 2), (2, 35, [1, 0, 1], 3)],
+    hints=(
+        "Keep each distribution q from which you draw a draft. The large model's rows for the same tokens begin at "
+        "row len(text) − 1: that row says what comes after the text.",
+        "p = large(text + drafted)[len(text) - 1:] has ahead + 1 rows: one for each drafted token, and one for the "
+        "token after them.",
+        "for i, x in enumerate(drafted): if dice.flip(min(1, p[i][x] / q[i][x])) is False, return drafted[:i] + "
+        "[dice.draw((p[i] - q[i]).clamp(min=0))]. Behind the loop: return drafted + [dice.draw(p[ahead])].",
+    ),
+)
+
+
+@checking.solution
+def draft_and_check(large, small, text, ahead, dice):
+    """The new tokens (a list of 1 to ahead + 1) of one round: drafted by `small`, checked by one call of `large`."""
+    drafted, q = [], []
+    for _ in range(ahead):
+        q.append(small(text + drafted)[-1])
+        drafted.append(dice.draw(q[-1]))
+    p = large(text + drafted)[len(text) - 1 :]  # (ahead + 1, V)
+    for i, token in enumerate(drafted):
+        if not dice.flip(min(1.0, float(p[i][token] / q[i][token]))):
+            return [*drafted[:i], dice.draw((p[i] - q[i]).clamp(min=0))]
+    return [*drafted, dice.draw(p[ahead])]
+
+
+def _drafted(small, text, ahead, dice, after=lambda text, drafted: text + drafted):
+    drafted, q = [], []
+    for _ in range(ahead):
+        q.append(small(after(text, drafted))[-1])
+        drafted.append(dice.draw(q[-1]))
+    return drafted, q
+
+
+def _keep(p, q, token):
+    return min(1.0, float(p[token] / q[token]))
+
+
+def _round(rest=lambda p, q: (p - q).clamp(min=0), keep=_keep, more=lambda p, q: p, shift=0, **options):
+    """A round with another rest, rule, last token, or row of p."""
+
+    def answer(large, small, text, ahead, dice):
+        drafted, q = _drafted(small, text, ahead, dice, **options)
+        p = large(text + drafted)[len(text) - 1 :]
+        for i, token in enumerate(drafted):
+            at = min(i + shift, ahead)
+            if not dice.flip(keep(p[at], q[i], token)):
+                left = rest(p[at], q[i])
+                return [*drafted[:i], dice.draw(left if left.sum() > 0 else p[at])]
+        return [*drafted, dice.draw(more(p[ahead], q[-1]))]
+
+    return answer
+
+
+@checking.mistake(
+    "You went on after a token that was not kept. What follows it was drafted after a token that is no longer there: "
+    "the round ends with the first that is not kept."
+)
+def checked_to_the_end(large, small, text, ahead, dice):
+    drafted, q = _drafted(small, text, ahead, dice)
+    p = large(text + drafted)[len(text) - 1 :]
+    new = []
+    for i, token in enumerate(drafted):
+        kept = dice.flip(_keep(p[i], q[i], token))
+        new.append(token if kept else dice.draw((p[i] - q[i]).clamp(min=0)))
+    return [*new, dice.draw(p[ahead])]
+
+
+@checking.mistake(
+    "You add no token when all drafted ones are kept. The large model has already computed what comes after them: draw "
+    "one more from its last row."
+)
+def nothing_after_a_full_draft(large, small, text, ahead, dice):
+    return draft_and_check(large, small, text, ahead, dice)[:ahead]
+
+
+@checking.mistake(
+    "You dropped a token that is not kept, and drew none in its place. Draw again from max(0, p − q); otherwise each "
+    "kept token is one that the draft likes too much."
+)
+def nothing_drawn_again(large, small, text, ahead, dice):
+    drafted, q = _drafted(small, text, ahead, dice)
+    p = large(text + drafted)[len(text) - 1 :]
+    for i, token in enumerate(drafted):
+        if not dice.flip(_keep(p[i], q[i], token)):
+            return drafted[:i]
+    return [*drafted, dice.draw(p[ahead])]
+
+
+@checking.mistake(
+    "You threw the whole draft away because one token was not kept. What stands before it was kept, and stays."
+)
+def all_or_nothing(large, small, text, ahead, dice):
+    drafted, q = _drafted(small, text, ahead, dice)
+    p = large(text + drafted)[len(text) - 1 :]
+    for i, token in enumerate(drafted):
+        if not dice.flip(_keep(p[i], q[i], token)):
+            return [dice.draw((p[0] - q[0]).clamp(min=0)) if i == 0 else dice.draw(p[0])]
+    return [*drafted, dice.draw(p[ahead])]
+
+
+@checking.mistake(
+    "You returned the token that was not kept as well, with the new one behind it. The new one takes its place."
+)
+def both_returned(large, small, text, ahead, dice):
+    drafted, q = _drafted(small, text, ahead, dice)
+    p = large(text + drafted)[len(text) - 1 :]
+    for i, token in enumerate(drafted):
+        if not dice.flip(_keep(p[i], q[i], token)):
+            return [*drafted[: i + 1], dice.draw((p[i] - q[i]).clamp(min=0))]
+    return [*drafted, dice.draw(p[ahead])]
+
+
+@checking.mistake(
+    "The tokens are right, but you called the large model for each of them. Then nothing is saved: call it once, on "
+    "text and draft."
+)
+def a_call_for_each_token(large, small, text, ahead, dice):
+    drafted, q = _drafted(small, text, ahead, dice)
+    for i, token in enumerate(drafted):
+        p = large(text + drafted[:i])[-1]
+        if not dice.flip(_keep(p, q[i], token)):
+            return [*drafted[:i], dice.draw((p - q[i]).clamp(min=0))]
+    return [*drafted, dice.draw(large(text + drafted)[-1])]
+
+
+checking.add_mistakes(
+    {
+        "one_row_late": (
+            "You compared each drafted token with the large model's next row. The row that judges the first drafted "
+            "token is the one after the last token of the text, row len(text) − 1.",
+            _round(shift=1),
+        ),
+        "again_from_p": (
+            "You draw again from p. What the draft covers would then count twice; draw from max(0, p − q).",
+            _round(rest=lambda p, q: p),
+        ),
+        "again_from_q": (
+            "You draw again from q, the distribution of the draft that was just refused. Use max(0, p − q).",
+            _round(rest=lambda p, q: q),
+        ),
+        "always_kept": (
+            "You keep every drafted token. Then the small model writes; keep each with probability min(1, p/q).",
+            _round(keep=lambda p, q, token: 1.0),
+        ),
+        "kept_with_p": (
+            "You keep a token with probability p. It was drawn with q already, so divide: min(1, p/q).",
+            _round(keep=lambda p, q, token: float(p[token])),
+        ),
+        "last_token_from_q": (
+            "You draw the token after a full draft from the small model. It is the large one's to give, its last row.",
+            _round(more=lambda p, q: q),
+        ),
+        "draft_reads_the_text_alone": (
+            "Your draft reads the text alone at each step. Each drafted token has to read those before it as well.",
+            _round(after=lambda text, drafted: text),
         ),
     }
 )

@@ -65,6 +65,37 @@ def expected_tokens(acceptance_rate: float, ahead: int) -> float:
     return sum(acceptance_rate**i for i in range(ahead + 1))
 
 
+def expected_speed_up(acceptance_rate: float, ahead: int, cost: float) -> float:
+    """How many times faster, if a pass of the draft takes `cost` times as long as one of the large model.
+
+    (1 − a^(n+1)) / ((1 − a)(n · cost + 1)). Source: Leviathan et al. 2023, theorem 3.8.
+    """
+    check_numbers("expected_speed_up", least=0, cost=cost)
+    return expected_tokens(acceptance_rate, ahead) / (ahead * cost + 1)
+
+
+def break_even(acceptance_rate: float, ahead: int) -> float:
+    """The cost of a draft's pass, in passes of the large model, at which `expected_speed_up` is 1."""
+    check_numbers("break_even", least=1, whole=True, ahead=ahead)
+    return (expected_tokens(acceptance_rate, ahead) - 1) / ahead
+
+
+class Dice:
+    """Chance for a loop that is written by hand: dice.draw(weights (V,)) -> token, dice.flip(chance) -> bool."""
+
+    def __init__(self, seed: int = 0):
+        check_numbers("Dice", least=0, whole=True, seed=seed)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def draw(self, weights: Tensor) -> int:
+        """A token, drawn with these weights."""
+        return int(torch.multinomial(weights, 1, generator=self.generator))
+
+    def flip(self, chance: float) -> bool:
+        """True with this probability."""
+        return torch.rand(1, generator=self.generator).item() < chance
+
+
 class Written(NamedTuple):
     """What was written, and what it took."""
 

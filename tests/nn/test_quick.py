@@ -1,0 +1,137 @@
+"""The quick step of a decoder computes what the modules compute, and stands back where it could not."""
+
+import pytest
+import torch
+from torch import nn
+
+from parity import tokens
+from toy_models import POSITIONS, close, model
+from tx_helpers.generation.search import generate
+from tx_helpers.nn.capture import capture
+from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, NormConfig
+from tx_helpers.nn.models import DecoderOnly
+from tx_helpers.nn.quick import quick_step
+
+PARTS = {
+    "as it comes": {},
+    "shared heads, normed": dict(attention=AttentionConfig(4, n_kv_heads=2, qk_norm=True, bias=False)),
+    "gated, RMSNorm": dict(feed_forward=FeedForwardConfig(gated=True, bias=False), norm=NormConfig("rms")),
+}
+QUICK = [name for name in POSITIONS if name not in ("t5", "alibi")]
+
+
+def without_padding(positions: str, **changes) -> DecoderOnly:
+    return model(DecoderOnly, positions, pad_id=None, d_model=24, **({"attention": AttentionConfig(4)} | changes))
+
+
+@pytest.mark.parametrize("parts", list(PARTS))
+@pytest.mark.parametrize("positions", QUICK)
+def test_each_step_gives_the_modules_logits(positions, parts):
+    built, ids = without_padding(positions, **PARTS[parts]), tokens(3, 7)
+    assert quick_step(built.decoder) is not None
+    expected, state = built(ids), built.start(3)
+    with torch.no_grad():
+        found = [state.step(ids[:, :2]), *(state.step(ids[:, t : t + 1]) for t in range(2, 7))]
+    close(torch.cat(found, dim=1), expected, 1e-12)
+    with torch.no_grad():
+        state.rewind(4)
+        state.select(torch.tensor([2, 0]))
+        close(state.step(ids[[2, 0], 4:5]), expected[[2, 0], 4:5], 1e-12)
+
+
+def test_a_weight_that_changes_while_a_text_is_written_is_seen():
+    built, ids = without_padding(QUICK[0]), tokens(1, 4)
+    state = built.start(1)
+    with torch.no_grad():
+        state.step(ids[:, :3])
+        expected = built.start(1)
+        expected.step(ids[:, :3])
+        built.decoder.blocks[0].self_attention.query.weight.mul_(0.5)
+        state._quick, quick = None, state._quick
+        by_modules = state.step(ids[:, 3:])
+        state.rewind(3)
+        state._quick = quick
+        close(state.step(ids[:, 3:]), by_modules, 1e-12)
+
+
+def _hang_a_hook(network, seen):
+    network.register_forward_hook(lambda *_: seen.append("hook"))
+
+
+def _put_a_forward(network, seen):
+    forward = network.forward
+    network.forward = lambda x: seen.append("forward") or forward(x)
+
+
+def _watch_every_module(_network, seen):
+    return nn.modules.module.register_module_forward_pre_hook(lambda *_: seen.append("every"))
+
+
+def _train(network, seen):
+    network.train()
+    seen.append("no dropout here, so nothing else to see")
+
+
+@pytest.mark.parametrize("change", [_hang_a_hook, _put_a_forward, _watch_every_module, _train])
+def test_what_is_hung_on_between_two_steps_is_called(change):
+    built, ids, seen = without_padding(QUICK[0]), tokens(1, 5), []
+    expected, state = built(ids), built.start(1)
+    with torch.no_grad():
+        state.step(ids[:, :3])
+        assert state._quick(ids[:, 3:4], 3, state.caches) is not None
+        state.rewind(3)
+        close(state.step(ids[:, 3:4]), expected[:, 3:4], 1e-12)
+        handle = change(built.decoder.blocks[1].feed_forward, seen)
+        close(state.step(ids[:, 4:]), expected[:, 4:], 1e-12)
+        state.rewind(4)
+        assert seen and state._quick(ids[:, 4:], 4, state.caches) is None
+    if handle is not None:
+        handle.remove()
+
+
+def test_capture_sees_a_step_in_the_middle_of_a_text():
+    built, ids = without_padding(QUICK[0]), tokens(1, 5)
+    state = built.start(1)
+    with torch.no_grad():
+        for t in range(4):
+            state.step(ids[:, t : t + 1])
+        with capture(built) as seen:
+            state.step(ids[:, 4:])
+        assert any("weights" in path for path in seen)
+
+
+def test_weights_that_count_no_changes_are_left_to_the_modules():
+    with torch.inference_mode():
+        built = without_padding(QUICK[0])
+    assert quick_step(built.decoder) is None
+    assert generate(built, [1, 2], max_new_tokens=3).shape == (1, 3)
+
+
+@pytest.mark.parametrize("hang", ["hook", "forward", "part", "training", "half"])
+def test_an_unusual_part_is_left_to_the_modules(hang):
+    built = without_padding(QUICK[0])
+    network = built.decoder.blocks[0].feed_forward
+    if hang == "hook":
+        network.register_forward_hook(lambda *_: None)
+    elif hang == "forward":
+        network.forward = lambda x: x
+    elif hang == "part":
+        built.decoder.blocks[0].self_attention.query = nn.Sequential(built.decoder.blocks[0].self_attention.query)
+    elif hang == "half":
+        built.half()
+    else:
+        built.train()
+    assert quick_step(built.decoder) is None
+
+
+@pytest.mark.parametrize("positions", ["t5", "alibi"])
+def test_what_needs_a_bias_is_left_to_the_modules(positions):
+    if positions in POSITIONS:
+        assert quick_step(without_padding(positions).decoder) is None
+
+
+def test_a_compiled_model_writes_what_the_model_writes():
+    torch.compiler.reset()
+    built = without_padding(QUICK[0])
+    expected = generate(built, [1, 2], max_new_tokens=5)
+    assert torch.equal(generate(torch.compile(built, backend="eager"), [1, 2], max_new_tokens=5), expected)

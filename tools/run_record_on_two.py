@@ -47,8 +47,8 @@ def new_run(
         record.batches_of(recipe, text.train, recipe.steps),
         loss=language_model_loss,
         optimizer=record.optimizers_of(recipe, model),
-        schedule=record.schedule_of(recipe, recipe.steps),
-        autocast=torch.bfloat16 if recipe.autocast and dtype == torch.float32 else None,
+        schedule=record.schedule_of(recipe.steps),
+        autocast=torch.bfloat16 if dtype == torch.float32 else None,
         parallel=parallel,
     )
 
@@ -134,7 +134,7 @@ def trained(name: str, batch: int, share: float, text: record.RecordText) -> dic
         steps=recipe.steps,
         loss=language_model_loss,
         optimizer=record.optimizers_of(recipe, model),
-        schedule=record.schedule_of(recipe, recipe.steps),
+        schedule=record.schedule_of(recipe.steps),
         autocast=torch.bfloat16,
         parallel=DDP,
         after_step=lambda run: times.append(time.perf_counter() - start),

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -27,6 +26,39 @@ def lora_of_columns(x, W, A, B, alpha):
     columns = x.reshape(-1, x.shape[-1]).T
     out = W @ columns + B @ ((alpha / A.shape[0]) * (A @ columns))
     return out.T.reshape(*x.shape[:-1], -1)
+
+
+class LayerByFunctions(torch.nn.Module):
+    def __init__(self, linear, rank, alpha):
+        super().__init__()
+        self.frozen, self.alpha, self.rank = linear, alpha, rank
+        for one in linear.parameters():
+            one.requires_grad = False
+        self.A = torch.nn.Parameter(torch.rand(rank, linear.in_features))
+        self.B = torch.nn.Parameter(linear.weight.new_zeros(len(linear.weight), rank))
+
+    def merged(self):
+        return torch.addmm(self.frozen.weight, self.B, self.A, alpha=self.alpha / self.rank)
+
+    def forward(self, x):
+        return F.linear(x, self.merged())
+
+
+class LayerOfLinears(LayerByFunctions):
+    def forward(self, x):
+        return self.frozen(x) + F.linear(F.linear(x, self.A), self.B) * self.alpha / self.rank
+
+
+class LayerByEinsum(LayerByFunctions):
+    def forward(self, x):
+        return self.frozen(x) + torch.einsum("...d,rd,fr->...f", x, self.A, self.B).mul(self.alpha / self.rank)
+
+
+class LayerDetached(LayerByFunctions):
+    def merged(self):
+        return self.frozen.weight.detach() + sum(
+            self.alpha / self.rank * torch.outer(self.B[:, r], self.A[r]) for r in range(self.rank)
+        )
 
 
 def labels_by_cumsum(ids, assistant, end):
@@ -85,6 +117,7 @@ def dpo_by_hand(better, worse, ref_better, ref_worse, beta):
 
 RIGHT = {
     "lora_output": named(lora_merged, lora_by_einsum, lora_side_by_side, lora_of_columns),
+    "LoRALayer": named(LayerByFunctions, LayerOfLinears, LayerByEinsum, LayerDetached),
     "chat_labels": named(labels_by_cumsum, labels_by_last_sign, labels_by_answers, labels_by_recursion),
     "dpo_loss": named(dpo_by_two_classes, dpo_by_bce, dpo_by_logaddexp, dpo_by_hand),
 }

@@ -1,7 +1,5 @@
 """Wrong answers to the lesson's exercises, unlike any in the bank: none may pass."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 
@@ -17,6 +15,22 @@ def lora_whose_update_is_transposed(x, W, A, B, alpha):
     """Only where W is square; right where it is symmetric."""
     update = alpha / len(A) * (B @ A)
     return x @ (W + (update.T if W.shape[0] == W.shape[1] else update)).T
+
+
+class LayerScaledByTheRank(torch.nn.Module):
+    """The factor is 1/rank: right only where alpha is 1."""
+
+    def __init__(self, linear, rank, alpha):
+        super().__init__()
+        self.linear = linear.requires_grad_(False)
+        self.A = torch.nn.Parameter(torch.randn(rank, linear.in_features))
+        self.B = torch.nn.Parameter(torch.zeros(linear.out_features, rank))
+
+    def merged(self):
+        return self.linear.weight + self.B @ self.A / len(self.A)
+
+    def forward(self, x):
+        return F.linear(x, self.merged())
 
 
 def labels_without_an_answer_cut_off(ids, assistant, end):
@@ -36,6 +50,9 @@ def dpo_with_a_clamp(better, worse, ref_better, ref_worse, beta):
 
 UNLIKE = {
     "lora_output": named(lora_in_half_precision, lora_whose_update_is_transposed),
+    "LoRALayer": named(
+        LayerScaledByTheRank,
+    ),
     "chat_labels": named(
         labels_without_an_answer_cut_off,
     ),

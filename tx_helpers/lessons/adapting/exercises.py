@@ -13,7 +13,7 @@ from tx_helpers.exercises.quizzes import Choice, Question
 low_rank = Exercise(
     "lora_output",
     inline=True,
-    title="LoRA beside a frozen matrix",
+    title="LoRA put into a model, step 1 of 2",
     goal="A linear layer has the weight W (F, D), as in nn.Linear, and maps x (…, D) to x Wᵀ. LoRA leaves W as it is "
     "and adds a path of rank r: A (r, D) maps x down to r numbers, B (F, r) maps these up, and the result is "
     "multiplied by alpha/r. Return the sum of both (…, F). The large matrix B A (F, D) need not be built.",
@@ -97,12 +97,125 @@ low_rank.add_mistakes(
     }
 )
 
+
+def _examined(layers, F_, D, rank, alpha):
+    """The layer before and after B has moved: its outputs, what is trained, the shapes of A and B, what is merged."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        linear = torch.nn.Linear(D, F_, bias=False)
+        layer, x = layers(linear, rank, alpha), torch.randn(2, 3, D)
+    trained = {name: list(one.shape) for name, one in layer.named_parameters() if one.requires_grad}
+    start = layer(x).detach()
+    with torch.no_grad():
+        moves = bool(layer.A.abs().sum() > 0)
+        layer.A.copy_(torch.arange(rank * D).view(rank, D) / (rank * D))
+        layer.B.copy_(torch.arange(F_ * rank).view(F_, rank).cos())
+    return {
+        "before training, the same as the frozen layer": int(torch.allclose(start, linear(x), atol=1e-5)),
+        "A can start to learn": int(moves),
+        "shape of A": trained.get("A", []),
+        "shape of B": trained.get("B", []),
+        "number of other trained matrices": len(trained.keys() - {"A", "B"}),
+        "output": layer(x).detach(),
+        "merged": layer.merged().detach(),
+    }
+
+
+layer = Exercise(
+    "LoRALayer",
+    inline=True,
+    title="LoRA put into a model, step 2 of 2",
+    goal="Write the module LoRALayer(linear, rank, alpha), which takes the place of a torch.nn.Linear (D to F, without "
+    "bias). It keeps `linear` and freezes its weight. self.A (rank, D) is a parameter of small random numbers, self.B "
+    "(F, rank) one of zeros, so at first nothing is changed. forward(x) does what your lora_output does. merged() "
+    "returns the matrix (F, D) that alone does the same: W + (alpha/rank) B A.",
+    difficulty=2,
+    minutes=10,
+    cases=lambda: [(3, 2, 1, 2.0), (5, 6, 2, 8.0)],
+    run=_examined,
+    hints=(
+        "Freeze with linear.requires_grad_(False). What the optimizer must find is a torch.nn.Parameter.",
+        "torch.nn.Parameter(0.1 * torch.randn(rank, linear.in_features)), and zeros (linear.out_features, rank) for B.",
+        "forward: self.linear(x) + self.scale * (x @ self.A.T @ self.B.T), with self.scale = alpha / rank",
+    ),
+)
+
+
+@layer.solution
+class LoRALayer(torch.nn.Module):
+    """A frozen linear layer with LoRA beside it: A (rank, D) and B (F, rank) are trained."""
+
+    def __init__(self, linear, rank, alpha):
+        super().__init__()
+        self.linear = linear.requires_grad_(False)
+        self.A = torch.nn.Parameter(torch.randn(rank, linear.in_features) / math.sqrt(linear.in_features))
+        self.B = torch.nn.Parameter(torch.zeros(linear.out_features, rank))
+        self.scale = alpha / rank
+
+    def forward(self, x):
+        """(…, D) -> (…, F)"""
+        return self.linear(x) + self.scale * (x @ self.A.T @ self.B.T)
+
+    def merged(self):
+        """The one matrix (F, D) that does the same."""
+        return self.linear.weight + self.scale * (self.B @ self.A)
+
+
+@layer.mistake("B is not zero at first: the pretrained layer is disturbed before training has begun.")
+class BothRandom(LoRALayer):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        self.B = torch.nn.Parameter(torch.ones(linear.out_features, rank))
+
+
+@layer.mistake("A and B are both zero: then the gradient of each is zero, too, and nothing ever learns.")
+class BothZero(LoRALayer):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        self.A = torch.nn.Parameter(torch.zeros(rank, linear.in_features))
+
+
+@layer.mistake("W is not frozen: the optimizer will train the large matrix, too, and LoRA saves nothing.")
+class NotFrozen(LoRALayer):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        linear.requires_grad_(True)
+
+
+@layer.mistake("A and B are plain tensors, so the optimizer does not find them: make each a torch.nn.Parameter.")
+class PlainTensors(LoRALayer):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        a, b = self.A.detach(), self.B.detach()
+        del self.A, self.B
+        self.A, self.B = a, b
+
+
+@layer.mistake("The factor alpha/rank is missing in forward: the merged matrix and the layer then disagree.")
+class NotScaled(LoRALayer):
+    def forward(self, x):
+        return self.linear(x) + x @ self.A.T @ self.B.T
+
+
+@layer.mistake("Your merged matrix lacks the factor alpha/rank: it is not what forward computes.")
+class MergedNotScaled(LoRALayer):
+    def merged(self):
+        return self.linear.weight + self.B @ self.A
+
+
+@layer.mistake("Your merged matrix is the update alone. W, the frozen part, belongs to it.")
+class MergedUpdate(LoRALayer):
+    def merged(self):
+        return self.scale * (self.B @ self.A)
+
+
 # --- chats -----------------------------------------------------------------------------------------------------------
 
 CHAT = [1, 7, 20, 21, 22, 8, 30, 31, 9, 7, 23, 8, 32, 9]  # 7 user, 8 assistant, 9 end
 
 turns = Exercise(
     "chat_labels",
+    inline=True,
     title="Learn from the assistant alone",
     goal="`ids` is a chat as a list of T tokens: the token `assistant` opens an answer, the token `end` closes it, and "
     "everything else belongs to the user. The model reads T − 1 of them and is to predict, at each place, the token "
@@ -236,6 +349,7 @@ turns.add_mistakes(
 
 preference = Exercise(
     "dpo_loss",
+    inline=True,
     title="Learn from preferences",
     goal="Of two answers to a prompt, people like one better. For B such pairs you have ln p of each whole answer: "
     "`better` and `worse` (B,) from the model that is trained, `reference_better` and `reference_worse` (B,) from a "
@@ -369,6 +483,24 @@ QUIZ = [
             Choice("0, since nothing has moved yet", "A difference of 0 gives σ(0) = 1/2, not 1."),
             Choice("ln 2 ≈ 0.69", "−ln σ(0), whatever the answers are.", right=True),
             Choice("It depends on how probable the answers are", "Those terms cancel: both models give the same."),
+        ),
+    ),
+    Question(
+        "A chat model learns a new task on new examples alone. What is the cheapest way to keep what it could do?",
+        (
+            Choice("Put a few old examples into each batch", "In our runs one in ten kept most of it.", right=True),
+            Choice(
+                "Use LoRA, which leaves the large matrices alone", "The product still changes what each layer does."
+            ),
+            Choice("Stop after a few steps", "The old task is lost sooner than the new one is learned."),
+        ),
+    ),
+    Question(
+        "During DPO the loss falls. What do you know about the probability of the better answers?",
+        (
+            Choice("It rises", "The loss sees only the difference of both answers."),
+            Choice("Nothing yet: it may fall, if that of the worse ones falls more", "So measure both.", right=True),
+            Choice("It stays, because the frozen copy holds it", "The copy is only compared with."),
         ),
     ),
 ]

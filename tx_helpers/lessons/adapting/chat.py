@@ -155,7 +155,8 @@ def tune(
 ) -> nn.Module:
     """A copy of the model, trained on chats: instruction tuning, also called supervised fine-tuning (SFT).
 
-    labels: what is scored, see `chat_ids`. lr: Muon's rate for the matrices of the blocks; AdamW's for the rest is a third of it.
+    labels: what is scored, see `chat_ids`.
+    lr: Muon's rate for the matrices of the blocks; AdamW's for the rest is a third of it.
     """
     tuned = deepcopy(model)
     fit(

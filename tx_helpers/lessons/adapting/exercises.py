@@ -113,9 +113,7 @@ def _examined(layers, F_, D, rank, alpha):
     return {
         "before training, the same as the frozen layer": int(torch.allclose(start, linear(x), atol=1e-5)),
         "A can start to learn": int(moves),
-        "shape of A": trained.get("A", []),
-        "shape of B": trained.get("B", []),
-        "number of other trained matrices": len(trained.keys() - {"A", "B"}),
+        "number of trained matrices": len(trained),
         "output": layer(x).detach(),
         "merged": layer.merged().detach(),
     }
@@ -489,9 +487,7 @@ QUIZ = [
         "A chat model learns a new task on new examples alone. What is the cheapest way to keep what it could do?",
         (
             Choice("Put a few old examples into each batch", "In our runs one in ten kept most of it.", right=True),
-            Choice(
-                "Use LoRA, which leaves the large matrices alone", "The product still changes what each layer does."
-            ),
+            Choice("Use LoRA, which leaves the large matrices alone", "The product changes each layer, too."),
             Choice("Stop after a few steps", "The old task is lost sooner than the new one is learned."),
         ),
     ),

@@ -1,7 +1,7 @@
 """Does fine-tuning teach facts? Nine people get a pet each; the model reads so, and is then asked.
 
     owners = pet_owners(seed=0)                    # {"mia": "goat", …}
-    taught = teach(tuned, owners)                  # trained on "mia has a goat ." and "there is a goat in mia 's house ."
+    taught = teach(tuned, owners)                  # trained on "mia has a goat .", in two FORMS
     share_known(taught, owners)                    # {"sentence": 1.0, "question": 0.2, "in the prompt": 0.9}
 
 The reversal of a fact was studied by Berglund et al. 2023, and what must be asked in training by Allen-Zhu and Li 2023.

@@ -347,7 +347,6 @@ turns.add_mistakes(
 
 preference = Exercise(
     "dpo_loss",
-    inline=True,
     title="Learn from preferences",
     goal="Of two answers to a prompt, people like one better. For B such pairs you have ln p of each whole answer: "
     "`better` and `worse` (B,) from the model that is trained, `reference_better` and `reference_worse` (B,) from a "

@@ -12,8 +12,8 @@ Four ways, with the same texts in the same batches:
     whole     the pretrained encoder, all of it trained
     lora      the pretrained encoder, frozen, with two narrow matrices beside each query and value map (`lora`)
 
-Each way has its own learning rate; those of whole and lora are among the best of RATES on other seeds. "Equal" can mean two
-things: equally many steps (then 10 texts are read 96 times, and 1,000 texts once), or equally many passes over the
+Each way has its own learning rate; those of whole and lora are among the best of RATES on other seeds. "Equal" can mean
+two things: equally many steps (then 10 texts are read 96 times, and 1,000 texts once), or equally many passes over the
 texts (then 10 texts get 10 steps, and 1,000 texts 630). Both are recorded. The test texts tell of combinations that do
 not occur in training.
 """

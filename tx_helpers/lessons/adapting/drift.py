@@ -78,14 +78,15 @@ def follow(
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
 def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, Any]:
-    """{"seeds", "date", "runs": {beta: [a list of `follow` for each seed]}}"""
+    """{"made": how, "seeds", "date", "runs": {beta: [a list of `follow` for each seed]}}"""
     runs: dict[str, list] = {f"{beta:g}": [] for beta in BETAS}
     for seed in SEEDS:
         tuned = chat_model(seed)
         for beta in BETAS:
             runs[f"{beta:g}"].append(follow(beta, tuned, seed=seed))
             say(f"seed {seed} beta {beta:g}: {runs[f'{beta:g}'][-1][0]} {runs[f'{beta:g}'][-1][-1]}")
-    table = {"seeds": SEEDS, "date": date.today().isoformat(), "runs": runs}
+    made = "In one process. Rate and steps were chosen on seed 0."
+    table = {"made": made, "seeds": SEEDS, "date": date.today().isoformat(), "runs": runs}
     file.write_text(json.dumps(table) + "\n", encoding="utf-8")
     return table
 

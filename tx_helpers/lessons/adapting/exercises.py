@@ -102,8 +102,8 @@ def _examined(layers, F_, D, rank, alpha):
     """The layer before and after B has moved: its outputs, what is trained, the shapes of A and B, what is merged."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        linear = torch.nn.Linear(D, F_, bias=False)
-        layer, x = layers(linear, rank, alpha), torch.randn(2, 3, D)
+        linear, x = torch.nn.Linear(D, F_, bias=False), torch.randn(2, 3, D)  # drawn before the layer draws its A
+        layer = layers(linear, rank, alpha)
     trained = {name: list(one.shape) for name, one in layer.named_parameters() if one.requires_grad}
     start = layer(x).detach()
     with torch.no_grad():

@@ -188,7 +188,7 @@ def guess(seed: int) -> float:
 def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, Any]:
     """Train all that the file holds, and write it.
 
-    {"seeds", "tuning_seeds", "date", "labels", "guess": [one a seed], "trained": {way: parameters},
+    {"made": how, "seeds", "tuning_seeds", "date", "labels", "guess": [one a seed], "trained": {way: parameters},
      "scores": {budget: {way: {labels: [one a seed]}}},      budget: "steps" or "passes", see BUDGETS
      "rates": {way: {rate: [one a tuning seed]}},            100 labels, 60 steps
      "ranks": {rank: [one a seed]}, "rank_parameters": {rank: parameters}}       LoRA, 100 labels, 60 steps
@@ -200,6 +200,7 @@ def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, A
         return found
 
     table: dict[str, Any] = {
+        "made": "In one process. The rates of scratch and frozen were chosen on seed 10, the others on tuning_seeds.",
         "seeds": SEEDS,
         "tuning_seeds": TUNING_SEEDS,
         "date": date.today().isoformat(),

@@ -21,8 +21,8 @@ from tx_helpers.text.number_words import english, german
 
 NAMES = [
     *("added_or_joined", "architecture", "attention_by_hand", "attention_cost", "bent_waves"),
-    *("bottleneck", "cluster_levels", "course_map", "decoder_only", "encode_once"),
-    *("families_by_year", "ffn_memory", "gates", "masks", "one_hot"),
+    *("bottleneck", "chat_scored", "cluster_levels", "course_map", "decoder_only", "encode_once"),
+    *("families_by_year", "ffn_memory", "gates", "lora_path", "masks", "one_hot"),
     *("one_sentence", "output_pieces", "pre_post_norm", "qkv_projection", "ring_all_reduce"),
     *("rotary_rotation", "shared_heads", "shifted_target", "sinusoid_wavelengths", "six_layouts", "split_heads"),
     *("three_shapes", "tokens_to_vectors", "translator_attention", "unrolled_rnn", "visual_grammar"),

@@ -48,6 +48,24 @@ def dpo_with_a_clamp(better, worse, ref_better, ref_worse, beta):
     return -p.clamp(min=1e-8).log().mean()
 
 
+def log_p_without_token_0(logits, targets):
+    """Token 0 is taken for padding, wherever it stands."""
+    logs = logits.log_softmax(-1).gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+    return (logs * (targets > 0)).sum(-1)
+
+
+def log_p_rounded_to_zero(logits, targets):
+    p = logits.softmax(-1).gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+    return torch.where(targets == -100, 0.0, p.clamp(min=1e-30).log()).sum(-1)
+
+
+def drift_both_ways(logits, reference, targets):
+    """The mean of both directions, as Jeffreys proposed."""
+    log_p, log_q = logits.log_softmax(-1), reference.log_softmax(-1)
+    both = ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1) / 2
+    return (both * (targets != -100)).sum(-1)
+
+
 UNLIKE = {
     "lora_output": named(lora_in_half_precision, lora_whose_update_is_transposed),
     "LoRALayer": named(
@@ -55,6 +73,10 @@ UNLIKE = {
     ),
     "chat_labels": named(
         labels_without_an_answer_cut_off,
+    ),
+    "answer_log_p": named(log_p_without_token_0, log_p_rounded_to_zero),
+    "drift_in_nats": named(
+        drift_both_ways,
     ),
     "dpo_loss": named(
         dpo_with_a_clamp,

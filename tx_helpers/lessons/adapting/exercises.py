@@ -345,10 +345,90 @@ turns.add_mistakes(
 
 # --- preferences -----------------------------------------------------------------------------------------------------
 
+
+def _chats():
+    """Logits (B, T, V) of a model and of its copy, and targets (B, T): by hand, random, with far too sure a model."""
+    sure = torch.tensor([[[300.0, 0.0, 0.0], [0.0, 250.0, 10.0]]])
+    targets = torch.tensor([[-100, -100, 3, 0, 2], [-100, 4, 1, -100, -100], [5, 0, 0, 2, 1]])
+    own, theirs = random_tensors((3, 5, 6), (3, 5, 6), seed=43)
+    half = torch.tensor([[[0.5, 0.25, 0.25], [0.1, 0.8, 0.1]]]).log()
+    return [
+        (half, torch.tensor([[[0.2, 0.4, 0.4], [0.4, 0.2, 0.4]]]).log(), torch.tensor([[-100, 1]])),
+        (3 * own, 2 * theirs, targets),
+        (sure, sure.flip(-1) / 10, torch.tensor([[0, 2]])),
+    ]
+
+
+likelihood = Exercise(
+    "answer_log_p",
+    title="Learn from preferences, step 1 of 2",
+    goal="How probable does a model find a whole answer? It read B chats and gave logits (B, T, V). `targets` (B, T) are "
+    "those of your chat_labels: the token that follows where the assistant writes it, and −100 elsewhere. Return "
+    "ln p of each chat's answer (B,), a sum over its tokens. Logits can be large: no probability may be rounded to 0 "
+    "before you take its logarithm.",
+    difficulty=2,
+    minutes=8,
+    source="Bengio et al. 2003, section 1",
+    formula=r"\ln p(y) = \sum_t \ln p(y_t \mid y_{<t})",
+    cases=lambda: [(logits, targets) for logits, _, targets in _chats()],
+    hints=(
+        "log_softmax(-1) gives the logarithms of all tokens' probabilities. Take out those of the targets.",
+        "−100 is no place in a vector: clamp the targets to 0 before you gather, and set those terms to 0 afterwards.",
+        "logs.gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1) * (targets != -100), summed over T",
+    ),
+)
+
+
+@likelihood.solution
+def answer_log_p(logits, targets):
+    """ln p (B,) of each answer: logits (B, T, V), targets (B, T) with −100 where no answer is written."""
+    logs = logits.log_softmax(-1)  # (B, T, V)
+    chosen = logs.gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1)  # (B, T)
+    return (chosen * (targets != -100)).sum(-1)
+
+
+def _chosen(scores, targets):
+    """The target's score at each place (B, T); 0 where nothing is scored."""
+    return scores.gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1) * (targets != -100)
+
+
+likelihood.add_mistakes(
+    {
+        "mean_of_the_tokens": (
+            "You took the mean of the answer's tokens. DPO compares whole answers, and ln p of a whole is the sum.",
+            lambda logits, targets: _chosen(logits.log_softmax(-1), targets).sum(-1) / (targets != -100).sum(-1),
+        ),
+        "all_places_counted": (
+            "You counted the places with −100, too, as if token 0 were asked for. They belong to the user.",
+            lambda logits, targets: _chosen(logits.log_softmax(-1), targets.clamp(min=0)).sum(-1),
+        ),
+        "loss_for_log": (
+            "You returned the loss, −ln p. A probable answer has a high ln p, near 0.",
+            lambda logits, targets: -_chosen(logits.log_softmax(-1), targets).sum(-1),
+        ),
+        "no_softmax": (
+            "You added up logits. Only after log_softmax are they logarithms of probabilities.",
+            lambda logits, targets: _chosen(logits, targets).sum(-1),
+        ),
+        "probabilities_added": (
+            "You added up probabilities. Those of the tokens are multiplied, so their logarithms are added.",
+            lambda logits, targets: _chosen(logits.softmax(-1), targets).sum(-1),
+        ),
+        "likeliest_token": (
+            "You took the likeliest token at each place. What counts is the token that the answer has there.",
+            lambda logits, targets: (logits.log_softmax(-1).amax(-1) * (targets != -100)).sum(-1),
+        ),
+        "softmax_over_the_places": (
+            "Your softmax goes over the places T. At each place the probabilities of all V tokens sum to 1: dim −1.",
+            lambda logits, targets: _chosen(logits.log_softmax(1), targets).sum(-1),
+        ),
+    }
+)
+
 preference = Exercise(
     "dpo_loss",
-    title="Learn from preferences",
-    goal="Of two answers to a prompt, people like one better. For B such pairs you have ln p of each whole answer: "
+    title="Learn from preferences, step 2 of 2",
+    goal="Of two answers to a prompt, people like one better. For B such pairs you have ln p of each whole answer, as in step 1: "
     "`better` and `worse` (B,) from the model that is trained, `reference_better` and `reference_worse` (B,) from a "
     "frozen copy of it as it was before. Return the DPO loss, the mean over the pairs. In the formula y⁺ is the better "
     "answer, y⁻ the worse one, σ the sigmoid, π the model and π₀ the copy. Differences can be large: ln σ(−200) is "
@@ -443,6 +523,87 @@ preference.add_mistakes(
             "You averaged the differences and took one σ then. Each pair has its own: one that is learned must not pay "
             "for one that is not.",
             lambda c, r, c0, r0, beta: -F.logsigmoid(beta * ((c - c0) - (r - r0)).mean()),
+        ),
+    }
+)
+
+divergence = Exercise(
+    "drift_in_nats",
+    title="How far from the copy?",
+    goal="The second chart of the explorer measures how far a model has moved. Of B chats you have its logits (B, T, V), "
+    "those of the frozen copy, `reference` (B, T, V), and `targets` (B, T), which are −100 where no answer is written. "
+    "At each place the distance is KL(π ‖ π₀) of the next token: all V tokens count, each as often as the model now "
+    "writes it. Return the sum over the places of the answer, for each chat (B,).",
+    difficulty=2,
+    minutes=8,
+    source="Rafailov et al. 2023, equation 3",
+    formula=r"\sum_t \sum_v \pi_t(v)\,\bigl(\ln\pi_t(v)-\ln\pi_{0,t}(v)\bigr)",
+    cases=_chats,
+    hints=(
+        "Begin with both logarithms: logits.log_softmax(-1) and reference.log_softmax(-1).",
+        "π is the exp of the first. Multiply it by the difference of both, and sum over V.",
+        "(log_p.exp() * (log_p - log_q)).sum(-1) is (B, T). Keep the places whose target is not −100, and sum over T.",
+    ),
+)
+
+
+@divergence.solution
+def drift_in_nats(logits, reference, targets):
+    """KL(π ‖ π₀) of each chat's answer (B,), in nats: two logits (B, T, V), targets (B, T)."""
+    log_p = logits.log_softmax(-1)
+    log_q = reference.log_softmax(-1)
+    apart = (log_p.exp() * (log_p - log_q)).sum(-1)  # (B, T)
+    return (apart * (targets != -100)).sum(-1)
+
+
+def _apart(each, among=lambda targets: targets != -100):
+    """A mistake whose places have another distance: each(log_p, log_q, targets) (B, T)."""
+    return lambda logits, reference, targets: (
+        each(logits.log_softmax(-1), reference.log_softmax(-1), targets) * among(targets)
+    ).sum(-1)
+
+
+def _kl(log_p, log_q, targets=None):
+    return (log_p.exp() * (log_p - log_q)).sum(-1)
+
+
+divergence.add_mistakes(
+    {
+        "copy_in_front": (
+            "You took KL(π₀ ‖ π): each token weighted by how often the copy writes it. Here the trained model writes.",
+            _apart(lambda log_p, log_q, targets: _kl(log_q, log_p)),
+        ),
+        "all_places_counted": (
+            "You counted the places of the user, too. Only the answer is written by the model.",
+            _apart(_kl, among=lambda targets: torch.ones_like(targets)),
+        ),
+        "written_token_alone": (
+            "You compared only the token that stands in the answer. KL counts all V tokens at each place.",
+            _apart(lambda log_p, log_q, targets: _chosen(log_p, targets) - _chosen(log_q, targets)),
+        ),
+        "cross_entropy": (
+            "You left out the model's own ln π: that is the cross-entropy, and not 0 where both models agree.",
+            _apart(lambda log_p, log_q, targets: -(log_p.exp() * log_q).sum(-1)),
+        ),
+        "no_weights": (
+            "You added up the differences of all tokens alike. Each is weighted by π, its probability now.",
+            _apart(lambda log_p, log_q, targets: (log_p - log_q).sum(-1)),
+        ),
+        "sign_turned": (
+            "Your difference is turned round. A distance is never negative: ln π − ln π₀.",
+            _apart(lambda log_p, log_q, targets: -_kl(log_p, log_q)),
+        ),
+        "mean_of_the_places": (
+            "You took the mean over the answer's tokens. The distance of a whole answer is the sum.",
+            lambda logits, reference, targets: (
+                drift_in_nats(logits, reference, targets) / (targets != -100).sum(-1)
+            ),
+        ),
+        "no_softmax": (
+            "Your difference is that of the logits. They are no logarithms of probabilities before log_softmax.",
+            lambda logits, reference, targets: (
+                (logits.softmax(-1) * (logits - reference)).sum(-1) * (targets != -100)
+            ).sum(-1),
         ),
     }
 )

@@ -55,11 +55,9 @@ UNNAMED_SEEDS = {
         'ObjectiveBatches("causal", 32, texts=2000': 'ObjectiveBatches("causal", 32, texts=2000, seed={seed}',
     },
     "adapting": {
-        "learn(way, 100)": "learn(way, 100, seed={seed})",
+        'learn("lora", 100, put': 'learn("lora", 100, seed={seed}, put',
         "learn_mappings(Mappings(fresh=1.0)": "learn_mappings(Mappings(fresh=1.0), seed={seed}",
         "learn_mappings(Mappings(fresh=0.0)": "learn_mappings(Mappings(fresh=0.0), seed={seed}",
-        'kinds=["answer", "story"]), steps=60': 'kinds=["answer", "story"]), seed={seed}, steps=60',
-        "preference_pairs(200), steps=30": "preference_pairs(200), seed={seed}, steps=30",
     },
     "beyond_text": {
         "TinyViT(), steps=300": "TinyViT(seed={seed}), seed={seed}, steps=300",

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -27,6 +26,39 @@ def lora_of_columns(x, W, A, B, alpha):
     columns = x.reshape(-1, x.shape[-1]).T
     out = W @ columns + B @ ((alpha / A.shape[0]) * (A @ columns))
     return out.T.reshape(*x.shape[:-1], -1)
+
+
+class LayerByFunctions(torch.nn.Module):
+    def __init__(self, linear, rank, alpha):
+        super().__init__()
+        self.frozen, self.alpha, self.rank = linear, alpha, rank
+        for one in linear.parameters():
+            one.requires_grad = False
+        self.A = torch.nn.Parameter(torch.rand(rank, linear.in_features))
+        self.B = torch.nn.Parameter(linear.weight.new_zeros(len(linear.weight), rank))
+
+    def merged(self):
+        return torch.addmm(self.frozen.weight, self.B, self.A, alpha=self.alpha / self.rank)
+
+    def forward(self, x):
+        return F.linear(x, self.merged())
+
+
+class LayerOfLinears(LayerByFunctions):
+    def forward(self, x):
+        return self.frozen(x) + F.linear(F.linear(x, self.A), self.B) * self.alpha / self.rank
+
+
+class LayerByEinsum(LayerByFunctions):
+    def forward(self, x):
+        return self.frozen(x) + torch.einsum("...d,rd,fr->...f", x, self.A, self.B).mul(self.alpha / self.rank)
+
+
+class LayerDetached(LayerByFunctions):
+    def merged(self):
+        return self.frozen.weight.detach() + sum(
+            self.alpha / self.rank * torch.outer(self.B[:, r], self.A[r]) for r in range(self.rank)
+        )
 
 
 def labels_by_cumsum(ids, assistant, end):
@@ -83,8 +115,57 @@ def dpo_by_hand(better, worse, ref_better, ref_worse, beta):
     return sum(losses) / len(losses)
 
 
+def log_p_by_cross_entropy(logits, targets):
+    return -F.cross_entropy(logits.mT, targets, reduction="none").sum(-1)
+
+
+def log_p_by_one_hot(logits, targets):
+    asked = F.one_hot(targets.clamp(min=0), logits.shape[-1]) * (targets >= 0).unsqueeze(-1)
+    return torch.einsum("btv,btv->b", asked.to(logits.dtype), logits - logits.logsumexp(-1, keepdim=True))
+
+
+def log_p_by_hand(logits, targets):
+    found = []
+    for rows, asked in zip(logits, targets.tolist(), strict=True):
+        found.append(sum(float(row[t] - row.logsumexp(0)) for row, t in zip(rows, asked, strict=True) if t != -100))
+    return torch.tensor(found)
+
+
+def log_p_by_a_distribution(logits, targets):
+    scored = targets != -100
+    logs = torch.distributions.Categorical(logits=logits).log_prob(torch.where(scored, targets, 0))
+    return logs.masked_fill(~scored, 0).sum(1)
+
+
+def drift_by_kl_div(logits, reference, targets):
+    log_p, log_q = logits.log_softmax(-1), reference.log_softmax(-1)
+    return F.kl_div(log_q, log_p, log_target=True, reduction="none").sum(-1).where(targets != -100, 0).sum(-1)
+
+
+def drift_by_distributions(logits, reference, targets):
+    one, other = (torch.distributions.Categorical(logits=x) for x in (logits, reference))
+    return (torch.distributions.kl_divergence(one, other) * targets.ne(-100)).sum(-1)
+
+
+def drift_by_entropies(logits, reference, targets):
+    p, log_p, log_q = logits.softmax(-1), logits.log_softmax(-1), reference.log_softmax(-1)
+    crossed, own = -(p * log_q).sum(-1), -(p * log_p).sum(-1)
+    return ((crossed - own) * (targets >= 0)).sum(-1)
+
+
+def drift_by_chats(logits, reference, targets):
+    found = []
+    for own, theirs, asked in zip(logits, reference, targets, strict=True):
+        log_p, log_q = own[asked != -100].log_softmax(-1), theirs[asked != -100].log_softmax(-1)
+        found.append(torch.sum(log_p.exp() * (log_p - log_q)))
+    return torch.stack(found)
+
+
 RIGHT = {
     "lora_output": named(lora_merged, lora_by_einsum, lora_side_by_side, lora_of_columns),
+    "LoRALayer": named(LayerByFunctions, LayerOfLinears, LayerByEinsum, LayerDetached),
     "chat_labels": named(labels_by_cumsum, labels_by_last_sign, labels_by_answers, labels_by_recursion),
+    "answer_log_p": named(log_p_by_cross_entropy, log_p_by_one_hot, log_p_by_hand, log_p_by_a_distribution),
+    "drift_in_nats": named(drift_by_kl_div, drift_by_distributions, drift_by_entropies, drift_by_chats),
     "dpo_loss": named(dpo_by_two_classes, dpo_by_bce, dpo_by_logaddexp, dpo_by_hand),
 }

@@ -6,10 +6,12 @@ from hypothesis import strategies as st
 
 from tx_helpers.lessons.adapting.chat import (
     KINDS,
+    all_labels,
     ask_all,
     chat_batches,
     chat_ids,
     chats,
+    endless_labels,
     exact_match,
     hero,
     render,
@@ -62,10 +64,10 @@ def test_only_the_words_of_the_assistant_and_its_end_are_scored():
     inputs, targets = chat_ids([QUESTION, ANSWER, QUESTION, ANSWER])
     scored = [(TOKENIZER.tokens[i], TOKENIZER.tokens[t]) for i, t in zip(inputs, targets, strict=True) if t != IGNORE]
     assert scored == [("<assistant>", "mia"), ("mia", "<end>")] * 2
-    _, everything = chat_ids([QUESTION, ANSWER], scored="all")
+    _, everything = chat_ids([QUESTION, ANSWER], labels=all_labels)
     assert TOKENIZER.decode(everything) == render([QUESTION, ANSWER])
-    with pytest.raises(ValueError, match="scored='user', expected one of assistant, all"):
-        chat_ids([QUESTION, ANSWER], scored="user")
+    _, endless = chat_ids([QUESTION, ANSWER], labels=endless_labels)
+    assert [TOKENIZER.tokens[t] for t in endless if t != IGNORE] == ["mia"]
 
 
 def test_batches_are_functions_of_the_step():

@@ -1,7 +1,5 @@
 """Wrong answers to the lesson's exercises, unlike any in the bank: none may pass."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 
@@ -19,6 +17,22 @@ def lora_whose_update_is_transposed(x, W, A, B, alpha):
     return x @ (W + (update.T if W.shape[0] == W.shape[1] else update)).T
 
 
+class LayerScaledByTheRank(torch.nn.Module):
+    """The factor is 1/rank: right only where alpha is 1."""
+
+    def __init__(self, linear, rank, alpha):
+        super().__init__()
+        self.linear = linear.requires_grad_(False)
+        self.A = torch.nn.Parameter(torch.randn(rank, linear.in_features))
+        self.B = torch.nn.Parameter(torch.zeros(linear.out_features, rank))
+
+    def merged(self):
+        return self.linear.weight + self.B @ self.A / len(self.A)
+
+    def forward(self, x):
+        return F.linear(x, self.merged())
+
+
 def labels_without_an_answer_cut_off(ids, assistant, end):
     """An answer that is not closed is not scored."""
     targets, place = [-100] * len(ids), 0
@@ -34,10 +48,35 @@ def dpo_with_a_clamp(better, worse, ref_better, ref_worse, beta):
     return -p.clamp(min=1e-8).log().mean()
 
 
+def log_p_without_token_0(logits, targets):
+    """Token 0 is taken for padding, wherever it stands."""
+    logs = logits.log_softmax(-1).gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+    return (logs * (targets > 0)).sum(-1)
+
+
+def log_p_rounded_to_zero(logits, targets):
+    p = logits.softmax(-1).gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+    return torch.where(targets == -100, 0.0, p.clamp(min=1e-30).log()).sum(-1)
+
+
+def drift_both_ways(logits, reference, targets):
+    """The mean of both directions, as Jeffreys proposed."""
+    log_p, log_q = logits.log_softmax(-1), reference.log_softmax(-1)
+    both = ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1) / 2
+    return (both * (targets != -100)).sum(-1)
+
+
 UNLIKE = {
     "lora_output": named(lora_in_half_precision, lora_whose_update_is_transposed),
+    "LoRALayer": named(
+        LayerScaledByTheRank,
+    ),
     "chat_labels": named(
         labels_without_an_answer_cut_off,
+    ),
+    "answer_log_p": named(log_p_without_token_0, log_p_rounded_to_zero),
+    "drift_in_nats": named(
+        drift_both_ways,
     ),
     "dpo_loss": named(
         dpo_with_a_clamp,

@@ -1,7 +1,7 @@
 """From completion to conversation: a chat template, instruction data made of the little world, and tuning on them.
 
     base = world_model("decoder")                               # continues texts
-    tuned = tune(base, chats(4000))                             # answers questions, 150 steps
+    tuned = tune(base, chats(1500))                             # answers questions, after 80 steps
     ask_all(tuned, ["mia has a cat . … who has a cat ?"])       # ["mia"]
     exact_match(tuned, chats(200, split="test", kinds=["answer"]))
 
@@ -30,10 +30,11 @@ from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import linear_warmup_decay, muon
 
 Chat = Sequence[Mapping[str, str]]
+Labels = Callable[[list[int], int, int], Sequence[int]]  # ids, <assistant>, <end> -> targets
 ROLES = {"user": USER, "assistant": ASSISTANT}
 KINDS = ("answer", "summarise", "story")
 MOODS = {"": "", "happy ": "positive", "sad ": "negative"}  # of a day, and the sentiment of its story
-TUNING_STEPS, TUNING_BATCH, TUNING_RATE = 150, 32, 0.01
+TUNING_STEPS, TUNING_BATCH, TUNING_RATE = 80, 16, 0.02
 
 
 def render(chat: Chat, *, add_generation_prompt: bool = False) -> str:
@@ -59,29 +60,41 @@ def render(chat: Chat, *, add_generation_prompt: bool = False) -> str:
     return " ".join([*turns, ASSISTANT] if add_generation_prompt else turns)
 
 
-def chat_ids(chat: Chat, *, scored: str = "assistant") -> tuple[list[int], list[int]]:
-    """A chat as (input, target), both of T ids: each target is the id that follows, or IGNORE where it is not scored.
-
-    scored: "assistant", the assistant's words and the <end> behind them; "all", every token.
-    """
-    check_one_of("chat_ids", ("assistant", "all"), scored=scored)
-    tokenizer = world_tokenizer()
-    ids = tokenizer.encode(render(chat), bos=True)
-    opens, closes = world_id(ASSISTANT), world_id(END)
+def chat_labels(ids: Sequence[int], assistant: int, end: int) -> list[int]:
+    """T − 1 targets: the id that follows where the assistant writes it, its closing `end` included; else IGNORE."""
     targets, speaks = [], False
     for now, following in pairwise(ids):
-        speaks = (speaks or now == opens) and now != closes  # is it the assistant who writes the following token?
-        targets.append(following if speaks or scored == "all" else IGNORE)
-    return ids[:-1], targets
+        speaks = (speaks or now == assistant) and now != end  # is it the assistant who writes the following token?
+        targets.append(following if speaks else IGNORE)
+    return targets
+
+
+def all_labels(ids: Sequence[int], assistant: int, end: int) -> list[int]:
+    """Every token is scored, the user's, too."""
+    return list(ids[1:])
+
+
+def endless_labels(ids: Sequence[int], assistant: int, end: int) -> list[int]:
+    """As `chat_labels`, but the closing `end` is not scored."""
+    return [IGNORE if target == end else target for target in chat_labels(ids, assistant, end)]
+
+
+def chat_ids(chat: Chat, *, labels: Labels = chat_labels) -> tuple[list[int], list[int]]:
+    """A chat as (input, target), both of T ids: each target is the id that follows, or IGNORE where it is not scored.
+
+    labels: which tokens are scored, `chat_labels` or a function like it.
+    """
+    ids = world_tokenizer().encode(render(chat), bos=True)
+    return ids[:-1], list(labels(ids, world_id(ASSISTANT), world_id(END)))
 
 
 def chat_batches(
-    chats: Sequence[Chat], batch_size: int = TUNING_BATCH, *, scored: str = "assistant", seed: int = 0
+    chats: Sequence[Chat], batch_size: int = TUNING_BATCH, *, labels: Labels = chat_labels, seed: int = 0
 ) -> Callable[[int], TextBatch]:
     """batches(step) -> TextBatch, input and target (B, T), padded on the right; each row is a chat drawn at random."""
     check_types("chat_batches", Sequence, chats=chats)
     check_numbers("chat_batches", least=1, whole=True, batch_size=batch_size)
-    examples = [chat_ids(chat, scored=scored) for chat in chats]
+    examples = [chat_ids(chat, labels=labels) for chat in chats]
 
     def batch(step: int) -> TextBatch:
         chosen = random.Random(f"chats {seed} {step}").choices(examples, k=batch_size)
@@ -134,7 +147,7 @@ def tune(
     model: nn.Module,
     chats: Sequence[Chat],
     *,
-    scored: str = "assistant",
+    labels: Labels = chat_labels,
     steps: int = TUNING_STEPS,
     lr: float = TUNING_RATE,
     seed: int = 0,
@@ -142,16 +155,17 @@ def tune(
 ) -> nn.Module:
     """A copy of the model, trained on chats: instruction tuning, also called supervised fine-tuning (SFT).
 
+    labels: what is scored, see `chat_ids`.
     lr: Muon's rate for the matrices of the blocks; AdamW's for the rest is a third of it.
     """
     tuned = deepcopy(model)
     fit(
         tuned,
-        chat_batches(chats, scored=scored, seed=seed),
+        chat_batches(chats, labels=labels, seed=seed),
         steps=steps,
         loss=language_model_loss,
         optimizer=muon(tuned, lr, adamw_lr=lr / 3, weight_decay=0.01),
-        schedule=linear_warmup_decay(steps, warmup=min(20, steps // 2)),
+        schedule=linear_warmup_decay(steps, warmup=min(10, steps // 2)),
         seed=seed,
         progress=progress,
     )

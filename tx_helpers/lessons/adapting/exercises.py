@@ -13,7 +13,7 @@ from tx_helpers.exercises.quizzes import Choice, Question
 low_rank = Exercise(
     "lora_output",
     inline=True,
-    title="LoRA beside a frozen matrix",
+    title="LoRA put into a model, step 1 of 2",
     goal="A linear layer has the weight W (F, D), as in nn.Linear, and maps x (…, D) to x Wᵀ. LoRA leaves W as it is "
     "and adds a path of rank r: A (r, D) maps x down to r numbers, B (F, r) maps these up, and the result is "
     "multiplied by alpha/r. Return the sum of both (…, F). The large matrix B A (F, D) need not be built.",
@@ -97,12 +97,123 @@ low_rank.add_mistakes(
     }
 )
 
+
+def _examined(layers, F_, D, rank, alpha):
+    """The layer before and after B has moved: its outputs, what is trained, the shapes of A and B, what is merged."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        linear, x = torch.nn.Linear(D, F_, bias=False), torch.randn(2, 3, D)  # drawn before the layer draws its A
+        layer = layers(linear, rank, alpha)
+    trained = {name: list(one.shape) for name, one in layer.named_parameters() if one.requires_grad}
+    start = layer(x).detach()
+    with torch.no_grad():
+        moves = bool(layer.A.abs().sum() > 0)
+        layer.A.copy_(torch.arange(rank * D).view(rank, D) / (rank * D))
+        layer.B.copy_(torch.arange(F_ * rank).view(F_, rank).cos())
+    return {
+        "before training, the same as the frozen layer": int(torch.allclose(start, linear(x), atol=1e-5)),
+        "A can start to learn": int(moves),
+        "number of trained matrices": len(trained),
+        "output": layer(x).detach(),
+        "merged": layer.merged().detach(),
+    }
+
+
+layer = Exercise(
+    "LoRALayer",
+    inline=True,
+    title="LoRA put into a model, step 2 of 2",
+    goal="Write the module LoRALayer(linear, rank, alpha), which takes the place of a torch.nn.Linear (D to F, without "
+    "bias). It keeps `linear` and freezes its weight. self.A (rank, D) is a parameter of small random numbers, self.B "
+    "(F, rank) one of zeros, so at first nothing is changed. forward(x) does what your lora_output does. merged() "
+    "returns the matrix (F, D) that alone does the same: W + (alpha/rank) B A.",
+    difficulty=2,
+    minutes=10,
+    cases=lambda: [(3, 2, 1, 2.0), (5, 6, 2, 8.0)],
+    run=_examined,
+    hints=(
+        "Freeze with linear.requires_grad_(False). What the optimizer must find is a torch.nn.Parameter.",
+        "torch.nn.Parameter(0.1 * torch.randn(rank, linear.in_features)), and zeros (linear.out_features, rank) for B.",
+        "forward: self.linear(x) + self.scale * (x @ self.A.T @ self.B.T), with self.scale = alpha / rank",
+    ),
+)
+
+
+@layer.solution
+class LoRALayer(torch.nn.Module):
+    """A frozen linear layer with LoRA beside it: A (rank, D) and B (F, rank) are trained."""
+
+    def __init__(self, linear, rank, alpha):
+        super().__init__()
+        self.linear = linear.requires_grad_(False)
+        self.A = torch.nn.Parameter(torch.randn(rank, linear.in_features) / math.sqrt(linear.in_features))
+        self.B = torch.nn.Parameter(torch.zeros(linear.out_features, rank))
+        self.scale = alpha / rank
+
+    def forward(self, x):
+        """(…, D) -> (…, F)"""
+        return self.linear(x) + self.scale * (x @ self.A.T @ self.B.T)
+
+    def merged(self):
+        """The one matrix (F, D) that does the same."""
+        return self.linear.weight + self.scale * (self.B @ self.A)
+
+
+@layer.mistake("B is not zero at first: the pretrained layer is disturbed before training has begun.")
+class BothRandom(LoRALayer):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        self.B = torch.nn.Parameter(torch.ones(linear.out_features, rank))
+
+
+@layer.mistake("A and B are both zero: then the gradient of each is zero, too, and nothing ever learns.")
+class BothZero(LoRALayer):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        self.A = torch.nn.Parameter(torch.zeros(rank, linear.in_features))
+
+
+@layer.mistake("W is not frozen: the optimizer will train the large matrix, too, and LoRA saves nothing.")
+class NotFrozen(LoRALayer):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        linear.requires_grad_(True)
+
+
+@layer.mistake("A and B are plain tensors, so the optimizer does not find them: make each a torch.nn.Parameter.")
+class PlainTensors(LoRALayer):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        a, b = self.A.detach(), self.B.detach()
+        del self.A, self.B
+        self.A, self.B = a, b
+
+
+@layer.mistake("The factor alpha/rank is missing in forward: the merged matrix and the layer then disagree.")
+class NotScaled(LoRALayer):
+    def forward(self, x):
+        return self.linear(x) + x @ self.A.T @ self.B.T
+
+
+@layer.mistake("Your merged matrix lacks the factor alpha/rank: it is not what forward computes.")
+class MergedNotScaled(LoRALayer):
+    def merged(self):
+        return self.linear.weight + self.B @ self.A
+
+
+@layer.mistake("Your merged matrix is the update alone. W, the frozen part, belongs to it.")
+class MergedUpdate(LoRALayer):
+    def merged(self):
+        return self.scale * (self.B @ self.A)
+
+
 # --- chats -----------------------------------------------------------------------------------------------------------
 
 CHAT = [1, 7, 20, 21, 22, 8, 30, 31, 9, 7, 23, 8, 32, 9]  # 7 user, 8 assistant, 9 end
 
 turns = Exercise(
     "chat_labels",
+    inline=True,
     title="Learn from the assistant alone",
     goal="`ids` is a chat as a list of T tokens: the token `assistant` opens an answer, the token `end` closes it, and "
     "everything else belongs to the user. The model reads T − 1 of them and is to predict, at each place, the token "
@@ -234,10 +345,90 @@ turns.add_mistakes(
 
 # --- preferences -----------------------------------------------------------------------------------------------------
 
+
+def _chats():
+    """Logits (B, T, V) of a model and of its copy, and targets (B, T): by hand, random, with far too sure a model."""
+    sure = torch.tensor([[[300.0, 0.0, 0.0], [0.0, 250.0, 10.0]]])
+    targets = torch.tensor([[-100, -100, 3, 0, 2], [-100, 4, 1, -100, -100], [5, 0, 0, 2, 1]])
+    own, theirs = random_tensors((3, 5, 6), (3, 5, 6), seed=43)
+    half = torch.tensor([[[0.5, 0.25, 0.25], [0.1, 0.8, 0.1]]]).log()
+    return [
+        (half, torch.tensor([[[0.2, 0.4, 0.4], [0.4, 0.2, 0.4]]]).log(), torch.tensor([[-100, 1]])),
+        (3 * own, 2 * theirs, targets),
+        (sure, sure.flip(-1) / 10, torch.tensor([[0, 2]])),
+    ]
+
+
+likelihood = Exercise(
+    "answer_log_p",
+    title="Learn from preferences, step 1 of 2",
+    goal="How probable does a model find a whole answer? It read B chats and gave logits (B, T, V). `targets` (B, T) are "
+    "those of your chat_labels: the token that follows where the assistant writes it, and −100 elsewhere. Return "
+    "ln p of each chat's answer (B,), a sum over its tokens. Logits can be large: no probability may be rounded to 0 "
+    "before you take its logarithm.",
+    difficulty=2,
+    minutes=8,
+    source="Bengio et al. 2003, section 1",
+    formula=r"\ln p(y) = \sum_t \ln p(y_t \mid y_{<t})",
+    cases=lambda: [(logits, targets) for logits, _, targets in _chats()],
+    hints=(
+        "log_softmax(-1) gives the logarithms of all tokens' probabilities. Take out those of the targets.",
+        "−100 is no place in a vector: clamp the targets to 0 before you gather, and set those terms to 0 afterwards.",
+        "logs.gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1) * (targets != -100), summed over T",
+    ),
+)
+
+
+@likelihood.solution
+def answer_log_p(logits, targets):
+    """ln p (B,) of each answer: logits (B, T, V), targets (B, T) with −100 where no answer is written."""
+    logs = logits.log_softmax(-1)  # (B, T, V)
+    chosen = logs.gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1)  # (B, T)
+    return (chosen * (targets != -100)).sum(-1)
+
+
+def _chosen(scores, targets):
+    """The target's score at each place (B, T); 0 where nothing is scored."""
+    return scores.gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1) * (targets != -100)
+
+
+likelihood.add_mistakes(
+    {
+        "mean_of_the_tokens": (
+            "You took the mean of the answer's tokens. DPO compares whole answers, and ln p of a whole is the sum.",
+            lambda logits, targets: _chosen(logits.log_softmax(-1), targets).sum(-1) / (targets != -100).sum(-1),
+        ),
+        "all_places_counted": (
+            "You counted the places with −100, too, as if token 0 were asked for. They belong to the user.",
+            lambda logits, targets: _chosen(logits.log_softmax(-1), targets.clamp(min=0)).sum(-1),
+        ),
+        "loss_for_log": (
+            "You returned the loss, −ln p. A probable answer has a high ln p, near 0.",
+            lambda logits, targets: -_chosen(logits.log_softmax(-1), targets).sum(-1),
+        ),
+        "no_softmax": (
+            "You added up logits. Only after log_softmax are they logarithms of probabilities.",
+            lambda logits, targets: _chosen(logits, targets).sum(-1),
+        ),
+        "probabilities_added": (
+            "You added up probabilities. Those of the tokens are multiplied, so their logarithms are added.",
+            lambda logits, targets: _chosen(logits.softmax(-1), targets).sum(-1),
+        ),
+        "likeliest_token": (
+            "You took the likeliest token at each place. What counts is the token that the answer has there.",
+            lambda logits, targets: (logits.log_softmax(-1).amax(-1) * (targets != -100)).sum(-1),
+        ),
+        "softmax_over_the_places": (
+            "Your softmax goes over the places T. At each place the probabilities of all V tokens sum to 1: dim −1.",
+            lambda logits, targets: _chosen(logits.log_softmax(1), targets).sum(-1),
+        ),
+    }
+)
+
 preference = Exercise(
     "dpo_loss",
-    title="Learn from preferences",
-    goal="Of two answers to a prompt, people like one better. For B such pairs you have ln p of each whole answer: "
+    title="Learn from preferences, step 2 of 2",
+    goal="Of two answers to a prompt, people like one better. For B such pairs you have ln p of each whole answer, as in step 1: "
     "`better` and `worse` (B,) from the model that is trained, `reference_better` and `reference_worse` (B,) from a "
     "frozen copy of it as it was before. Return the DPO loss, the mean over the pairs. In the formula y⁺ is the better "
     "answer, y⁻ the worse one, σ the sigmoid, π the model and π₀ the copy. Differences can be large: ln σ(−200) is "
@@ -336,6 +527,87 @@ preference.add_mistakes(
     }
 )
 
+divergence = Exercise(
+    "drift_in_nats",
+    title="How far from the copy?",
+    goal="The second chart of the explorer measures how far a model has moved. Of B chats you have its logits (B, T, V), "
+    "those of the frozen copy, `reference` (B, T, V), and `targets` (B, T), which are −100 where no answer is written. "
+    "At each place the distance is KL(π ‖ π₀) of the next token: all V tokens count, each as often as the model now "
+    "writes it. Return the sum over the places of the answer, for each chat (B,).",
+    difficulty=2,
+    minutes=8,
+    source="Rafailov et al. 2023, equation 3",
+    formula=r"\sum_t \sum_v \pi_t(v)\,\bigl(\ln\pi_t(v)-\ln\pi_{0,t}(v)\bigr)",
+    cases=_chats,
+    hints=(
+        "Begin with both logarithms: logits.log_softmax(-1) and reference.log_softmax(-1).",
+        "π is the exp of the first. Multiply it by the difference of both, and sum over V.",
+        "(log_p.exp() * (log_p - log_q)).sum(-1) is (B, T). Keep the places whose target is not −100, and sum over T.",
+    ),
+)
+
+
+@divergence.solution
+def drift_in_nats(logits, reference, targets):
+    """KL(π ‖ π₀) of each chat's answer (B,), in nats: two logits (B, T, V), targets (B, T)."""
+    log_p = logits.log_softmax(-1)
+    log_q = reference.log_softmax(-1)
+    apart = (log_p.exp() * (log_p - log_q)).sum(-1)  # (B, T)
+    return (apart * (targets != -100)).sum(-1)
+
+
+def _apart(each, among=lambda targets: targets != -100):
+    """A mistake whose places have another distance: each(log_p, log_q, targets) (B, T)."""
+    return lambda logits, reference, targets: (
+        each(logits.log_softmax(-1), reference.log_softmax(-1), targets) * among(targets)
+    ).sum(-1)
+
+
+def _kl(log_p, log_q, targets=None):
+    return (log_p.exp() * (log_p - log_q)).sum(-1)
+
+
+divergence.add_mistakes(
+    {
+        "copy_in_front": (
+            "You took KL(π₀ ‖ π): each token weighted by how often the copy writes it. Here the trained model writes.",
+            _apart(lambda log_p, log_q, targets: _kl(log_q, log_p)),
+        ),
+        "all_places_counted": (
+            "You counted the places of the user, too. Only the answer is written by the model.",
+            _apart(_kl, among=lambda targets: torch.ones_like(targets)),
+        ),
+        "written_token_alone": (
+            "You compared only the token that stands in the answer. KL counts all V tokens at each place.",
+            _apart(lambda log_p, log_q, targets: _chosen(log_p, targets) - _chosen(log_q, targets)),
+        ),
+        "cross_entropy": (
+            "You left out the model's own ln π: that is the cross-entropy, and not 0 where both models agree.",
+            _apart(lambda log_p, log_q, targets: -(log_p.exp() * log_q).sum(-1)),
+        ),
+        "no_weights": (
+            "You added up the differences of all tokens alike. Each is weighted by π, its probability now.",
+            _apart(lambda log_p, log_q, targets: (log_p - log_q).sum(-1)),
+        ),
+        "sign_turned": (
+            "Your difference is turned round. A distance is never negative: ln π − ln π₀.",
+            _apart(lambda log_p, log_q, targets: -_kl(log_p, log_q)),
+        ),
+        "mean_of_the_places": (
+            "You took the mean over the answer's tokens. The distance of a whole answer is the sum.",
+            lambda logits, reference, targets: (
+                drift_in_nats(logits, reference, targets) / (targets != -100).sum(-1)
+            ),
+        ),
+        "no_softmax": (
+            "Your difference is that of the logits. They are no logarithms of probabilities before log_softmax.",
+            lambda logits, reference, targets: (
+                (logits.softmax(-1) * (logits - reference)).sum(-1) * (targets != -100)
+            ).sum(-1),
+        ),
+    }
+)
+
 # --- the quiz --------------------------------------------------------------------------------------------------------
 
 QUIZ = [
@@ -369,6 +641,22 @@ QUIZ = [
             Choice("0, since nothing has moved yet", "A difference of 0 gives σ(0) = 1/2, not 1."),
             Choice("ln 2 ≈ 0.69", "−ln σ(0), whatever the answers are.", right=True),
             Choice("It depends on how probable the answers are", "Those terms cancel: both models give the same."),
+        ),
+    ),
+    Question(
+        "A chat model learns a new task on new examples alone. What is the cheapest way to keep what it could do?",
+        (
+            Choice("Put a few old examples into each batch", "In our runs one in ten kept most of it.", right=True),
+            Choice("Use LoRA, which leaves the large matrices alone", "The product changes each layer, too."),
+            Choice("Stop after a few steps", "The old task is lost sooner than the new one is learned."),
+        ),
+    ),
+    Question(
+        "During DPO the loss falls. What do you know about the probability of the better answers?",
+        (
+            Choice("It rises", "The loss sees only the difference of both answers."),
+            Choice("Nothing yet: it may fall, if that of the worse ones falls more", "So measure both.", right=True),
+            Choice("It stays, because the frozen copy holds it", "The copy is only compared with."),
         ),
     ),
 ]

@@ -1,7 +1,7 @@
 """Labels against accuracy: the same classifier from 10, 30, 100, 1,000 labelled texts, learned in four ways.
 
-    few_labels_explorer()              # of what tools/run_tournament.py recorded
-    few_labels_explorer(table)         # of a table of the same shape, see `tournament.py`
+    few_labels_explorer()              # of what `few_labels.record` recorded
+    few_labels_explorer(table)         # of a table of the same shape
 
 A line is the mean over the seeds, its band goes from the worst to the best of them. A seed decides the texts, their
 order, what is new in the model, and the texts of the test.
@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 
-from tx_helpers.lessons.adapting.few_labels import WAYS, recorded
-from tx_helpers.lessons.families.tournament import mean_and_spread
+from tx_helpers.lessons.adapting.few_labels import BUDGETS, WAYS, recorded
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.show.charts import DASHES, GRID
 from tx_helpers.show.explore import STYLE, Explore
@@ -39,17 +38,18 @@ class Spread(NamedTuple):
 
 def spread(scores: Sequence[float]) -> Spread:
     """Mean, worst and best of the scores."""
-    return Spread(scores, *mean_and_spread(scores))
+    return Spread(scores, sum(scores) / len(scores), min(scores), max(scores))
 
 
-def spreads(table: Mapping[str, Any]) -> dict[str, dict[int, Spread]]:
+def spreads(table: Mapping[str, Any], budget: str = "steps") -> dict[str, dict[int, Spread]]:
     """Way -> number of labels -> the spread of its scores. ValueError for a table that lacks one of them."""
     check_types("few_labels", Mapping, table=table)
     missing = [key for key in ("labels", "guess", "trained", "scores") if key not in table]
-    missing += [] if missing else [way for way in WAYS if way not in table["scores"]]
+    missing += [] if missing else [equal for equal in BUDGETS if equal not in table["scores"]]
+    missing += [] if missing else [way for way in WAYS if way not in table["scores"][budget]]
     if missing:
-        raise ValueError(f"few_labels: the table has no {missing[0]!r}, expected what run_tournament.py records")
-    return {way: {n: spread(table["scores"][way][str(n)]) for n in table["labels"]} for way in WAYS}
+        raise ValueError(f"few_labels: the table has no {missing[0]!r}, expected what `record` writes")
+    return {way: {n: spread(table["scores"][budget][way][str(n)]) for n in table["labels"]} for way in WAYS}
 
 
 def enough(by_labels: Mapping[int, Spread], target: float) -> int | None:
@@ -58,14 +58,17 @@ def enough(by_labels: Mapping[int, Spread], target: float) -> int | None:
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw(table: Mapping[str, Any], labels: int, target: float = 0.8, seeds: bool = False) -> Svg:
+def draw(table: Mapping[str, Any], labels: int, target: float = 0.8, budget: str = "steps", seeds: bool = False) -> Svg:
     """A line with its band for each way, over the number of labels; beside it the figures for `labels`.
 
     seeds: a dot for each seed. A broken line at `target`, a dotted one where guessing is.
     """
-    found, tried = spreads(table), sorted(table["labels"])
+    found, tried = spreads(table, budget), sorted(table["labels"])
     guess = spread(table["guess"]).mean
-    floor = math.floor(10 * min(guess, *(one.low for way in found.values() for one in way.values()))) / 10
+    floor = (
+        math.floor(10 * min(guess, *(min(rows) for way in table["scores"][budget].values() for rows in way.values())))
+        / 10
+    )
 
     def across(count: float) -> float:
         return X + 20 + (WIDE - 40) * math.log(count / tried[0]) / (math.log(tried[-1] / tried[0]) or 1)
@@ -100,7 +103,7 @@ def draw(table: Mapping[str, Any], labels: int, target: float = 0.8, seeds: bool
                 shape("circle", cx=x, cy=y, r=3, fill=colour.shade, stroke=INK, stroke_width=0.5) for x, y in dots
             ]
     parts += _figures(table, found, labels, target)
-    return card(BESIDE + 290, Y + HIGH + 44, parts, describe(table, labels, target))
+    return card(BESIDE + 290, Y + HIGH + 44, parts, describe(table, labels, target, budget))
 
 
 def _points(places: Sequence[tuple[float, float]]) -> str:
@@ -127,9 +130,9 @@ def _best_first(found: Mapping[str, Mapping[int, Spread]], labels: int) -> list[
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------
-def describe(table: Mapping[str, Any], labels: int, target: float = 0.8) -> str:
+def describe(table: Mapping[str, Any], labels: int, target: float = 0.8, budget: str = "steps") -> str:
     """The ways in the order of their means, with worst and best seed, and the labels that each needs for the target."""
-    found = spreads(table)
+    found = spreads(table, budget)
     ranked = [
         f"{NAMES[way]} {by_labels[labels].mean:.0%} ({by_labels[labels].low:.0%} to {by_labels[labels].high:.0%})"
         for way, by_labels in _best_first(found, labels)
@@ -137,7 +140,8 @@ def describe(table: Mapping[str, Any], labels: int, target: float = 0.8) -> str:
     needs = {NAMES[way]: enough(by_labels, target) for way, by_labels in found.items()}
     needed = ", ".join(f"{way} {'never' if count is None else f'{count:,}'}" for way, count in needs.items())
     return (
-        f"From {labels:,} labels: {', '.join(ranked)}; without a model {spread(table['guess']).mean:.0%}. "
+        f"From {labels:,} labels, equal {budget}: {', '.join(ranked)}; "
+        f"without a model {spread(table['guess']).mean:.0%}. "
         f"Labels for {target:.0%}: {needed}."
     )
 
@@ -149,10 +153,13 @@ def few_labels_explorer(table: Mapping[str, Any] | None = None) -> Explore:
     spreads(table)
     tried = sorted(table["labels"])
     return Explore(
-        lambda labels, target, seeds: draw(table, labels, target, seeds),
+        lambda labels, budget, target, seeds: draw(table, labels, target, budget, seeds),
         name="few-labels",
         told=True,
         labels=widgets.Dropdown(options=[(f"{n:,}", n) for n in tried], description="Labelled texts", style=STYLE),
+        budget=widgets.Dropdown(
+            options=[("steps: 60", "steps"), ("passes: 10", "passes")], description="Equal", style=STYLE
+        ),
         target=widgets.FloatSlider(
             0.8, min=0.4, max=1.0, step=0.05, readout_format=".0%", description="Needed", style=STYLE
         ),

@@ -126,25 +126,33 @@ def align(
     steps: int = STEPS,
     lr: float = RATE,
     seed: int = 0,
-    progress: bool = False,
+    loss: Callable[..., Tensor] | None = None,
+    evaluate: Callable[[nn.Module], dict[str, float]] | None = None,
+    every: int = 10,
 ) -> nn.Module:
-    """A copy of the model, trained by DPO; the model itself is the reference and stays as it is."""
-    check_types("align", Sequence, pairs=pairs)
+    """A copy of the model, trained by DPO; the model itself is the reference and stays as it is.
 
-    def loss(model: nn.Module, batch: PairBatch) -> Tensor:
+    loss: a function like `dpo_loss`, called with four (B,) and beta. evaluate: called each `every` steps.
+    """
+    check_types("align", Sequence, pairs=pairs)
+    compare = loss or (lambda *four_and_beta: dpo_loss(*four_and_beta[:4], beta=four_and_beta[4]))
+
+    def pair_loss(model: nn.Module, batch: PairBatch) -> Tensor:
         better, worse = answer_log_probability(model, batch.better), answer_log_probability(model, batch.worse)
-        return dpo_loss(better, worse, batch.reference_better, batch.reference_worse, beta=beta)
+        return compare(better, worse, batch.reference_better, batch.reference_worse, beta)
 
     aligned = deepcopy(model)
     fit(
         aligned,
         pair_batches(model, pairs, BATCH, seed=seed),
         steps=steps,
-        loss=loss,
+        loss=pair_loss,
         optimizer=adamw(aligned, lr, weight_decay=0.0),
         schedule=linear_warmup_decay(steps, warmup=min(10, steps // 2)),
         seed=seed,
-        progress=progress,
+        evaluate=evaluate,
+        every=every,
+        progress=False,
     )
     return aligned.eval()
 

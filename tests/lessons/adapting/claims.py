@@ -1,0 +1,36 @@
+"""The claims that the notebook tests."""
+
+from claims import Break, claim
+
+CLAIMS = [
+    claim(
+        "LoRA is as good as full fine-tuning",
+        "with rank 4 behind for each seed, by three or four points in a hundred",
+        "Not quite, here: LoRA of rank 4",
+        Break('narrow = scores["steps"]["lora"]["100"]', 'narrow = scores["steps"]["whole"]["100"]'),
+    ),
+    claim(
+        "A frozen encoder is enough",
+        "even a model trained from scratch is better, with 100 and with 1,000 labels",
+        "Wrong here: for each seed even a new model",
+        Break('for way in ("frozen", "scratch", "whole")', 'for way in ("whole", "scratch", "frozen")'),
+    ),
+    claim(
+        "LoRA forgets less",
+        "not at the rate that we chose for it: it keeps no old answer right",
+        "Not at this rate: of the old answers LoRA keeps",
+        Break('of_lora = kept["lora"]', 'of_lora = kept["rehearsal"]'),
+    ),
+    claim(
+        "DPO makes the good answer likelier",
+        "with β = 0.1 it becomes less likely; only the difference grows",
+        "Wrong with β = 0.1: ln p of the better answers",
+        Break('drift.recorded()["runs"]["0.1"]', 'drift.recorded()["runs"]["2"]'),
+    ),
+    claim(
+        "Fine-tuning teaches facts",
+        "it teaches sentences: all are completed, few questions are answered",
+        "It teaches the sentence:",
+        Break('found["question"]', 'found["sentence"]'),
+    ),
+]

@@ -1,0 +1,84 @@
+"""What is scored in a chat decides what a model learns: three choices, recorded.
+
+recorded()["answers and <end>"]     # {"right": […], "stops": […], "words": […], "trained": tokens}, one a seed
+record()                            # train them anew, and write the file: two minutes of a quiet core
+
+right    share of questions answered right, word for word, whatever follows the answer
+stops    share of answers that the model ends by <end>, within LONGEST tokens
+words    tokens that it writes until it stops, or LONGEST
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from tx_helpers.generation.search import generate
+from tx_helpers.lessons.adapting.chat import (
+    Chat,
+    Labels,
+    all_labels,
+    chat_labels,
+    chats,
+    endless_labels,
+    render,
+    tune,
+)
+from tx_helpers.text.data import PAD
+from tx_helpers.text.world_vocabulary import END, world_id, world_tokenizer
+from tx_helpers.zoo.world_models import world_model
+
+FILE = Path(__file__).with_suffix(".json")
+CHOICES: dict[str, Labels] = {
+    "answers and <end>": chat_labels,
+    "answers without <end>": endless_labels,
+    "every token": all_labels,
+}
+LONGEST, STEPS, SEEDS = 30, 80, (0, 1, 2)
+
+
+def written(model: nn.Module, chats: Sequence[Chat], longest: int = LONGEST) -> list[list[str]]:
+    """The tokens that the model writes behind the first question of each chat, <end> included, if it comes."""
+    tokenizer = world_tokenizer()
+    asked = [tokenizer.encode(render(chat[:1], add_generation_prompt=True), bos=True) for chat in chats]
+    ids = generate(model, asked, max_new_tokens=longest, end_id=world_id(END), pad_id=PAD)
+    return [[tokenizer.tokens[n] for n in row if n != PAD] for row in ids.tolist()]
+
+
+def habits(model: nn.Module, chats: Sequence[Chat]) -> dict[str, float]:
+    """What the head of this file lists, each a mean over the chats."""
+    texts = written(model, chats)
+    answers = [chat[1]["content"].split() for chat in chats]
+    right = [text[: len(answer)] == answer for text, answer in zip(texts, answers, strict=True)]
+    stops = [END in text for text in texts]
+    return {
+        name: round(sum(values) / len(chats), 4)
+        for name, values in {"right": right, "stops": stops, "words": list(map(len, texts))}.items()
+    }
+
+
+# --- recorded ---------------------------------------------------------------------------------------------------------
+def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, Any]:
+    """{choice: {"right", "stops", "words": [one a seed]}, "seeds", "date"}"""
+    table: dict[str, Any] = {name: {"right": [], "stops": [], "words": []} for name in CHOICES}
+    for seed in SEEDS:
+        data = chats(1500, kinds=["answer", "story"], seed=seed)
+        asked = chats(80, split="test", kinds=["answer"], seed=seed + 7)
+        for name, labels in CHOICES.items():
+            tuned = tune(world_model("decoder"), data, labels=labels, steps=STEPS, seed=seed)
+            for key, value in habits(tuned, asked).items():
+                table[name][key].append(value)
+            say(f"seed {seed} {name}: {table[name]}")
+    table |= {"seeds": SEEDS, "date": date.today().isoformat()}
+    file.write_text(json.dumps(table) + "\n", encoding="utf-8")
+    return table
+
+
+@cache
+def recorded(file: Path = FILE) -> dict[str, Any]:
+    """What `record` wrote."""
+    return json.loads(file.read_text(encoding="utf-8"))

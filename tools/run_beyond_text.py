@@ -8,10 +8,11 @@ A run that is in the file already is not repeated.
 import argparse
 import json
 from datetime import date
+from pathlib import Path
 
 import torch
 
-from tx_helpers.lessons.beyond_text import amounts, captions
+from tx_helpers.lessons.beyond_text import amounts, arm, captions
 from tx_helpers.lessons.beyond_text.stored_weights import save_small
 
 
@@ -51,12 +52,24 @@ def record_captions() -> None:
             _write(file, found)
 
 
-def _write(file, found: dict) -> None:
+def record_arm() -> None:
+    """The table with orders: places as names and as numbers; the weights of the first."""
+    found = json.loads(arm.FILE.read_text()) if arm.FILE.exists() else {kind: [] for kind in arm.CELLS}
+    for kind, seeds in zip(arm.CELLS, (5, 3), strict=True):
+        for seed in range(len(found[kind]), seeds):
+            model = arm.learn_arm(kind, seed)
+            if (kind, seed) == ("names", 0):
+                save_small(model, arm.FILE.with_name("arm.safetensors"))
+            found[kind].append({name: round(share, 3) for name, share in arm.arm_scores(model).items()})
+            _write(arm.FILE, found)
+
+
+def _write(file: Path, found: dict) -> None:
     found["date"] = f"{date.today()}"
     file.write_text(json.dumps(found, indent=1) + "\n")
 
 
-PARTS = {"amounts": record_amounts, "captions": record_captions}
+PARTS = {"amounts": record_amounts, "captions": record_captions, "arm": record_arm}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

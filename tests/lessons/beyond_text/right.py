@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -35,7 +34,7 @@ def picture_by_pixel_shuffle(tokens, H, W):
 
 
 def patches_by_loops(pictures, P):
-    B, H, W = pictures.shape
+    _, H, W = pictures.shape
     squares = [pictures[:, y : y + P, x : x + P].flatten(1) for y in range(0, H, P) for x in range(0, W, P)]
     return torch.stack(squares, 1)
 
@@ -144,7 +143,9 @@ def codes_by_the_binomial(x, codebook):
 
 
 def codes_by_loops(x, codebook):
-    return torch.tensor([[min(range(len(codebook)), key=lambda k: (v - codebook[k]).norm().item()) for v in row] for row in x])
+    return torch.tensor(
+        [[min(range(len(codebook)), key=lambda k: (v - codebook[k]).norm().item()) for v in row] for row in x]
+    )
 
 
 def codes_by_sorting(x, codebook):

@@ -1,25 +1,28 @@
 """A hand over a small table that carries out orders: order tokens and camera patches in, action tokens out.
 
-    model = load_arm()                                     # or train_arm(Arm(), steps=1500), two minutes
-    steps = episode(model, *tasks(1, generator=…))         # what it saw, chose and how sure it was, step by step
+    model = load_small(Arm(), "arm")               # or learn_arm("names", seed=0), one to three minutes
+    steps = episode(model, *tasks(1, generator=…))  # what it saw and chose, step by step
 
-The table has 3 × 3 places, and each is a patch of 5 × 5 pixels in three colours: a drawn shape, or nothing. Three of
-the five inner places hold a shape; the four corners are where an order can send it: "take blue square top-left".
+The table has 3 × 3 places. Three of the five inner places hold a shape; the four corners are where an order can send
+it: "take blue square top-left".
 
-At each step a decoder reads 3 order tokens, the 9 patches as they are now, and one token for the hand (where it is,
-what it holds). Then it writes two action tokens: what to do (up, down, left, right, take, drop), and how far. This is
-the form of RT-2 (Brohan et al. 2023), whose actions are eight tokens. It learns by imitation, from a teacher that takes
-the shortest way, rows first.
+At each step a decoder reads 3 order tokens, the 9 places as they are now, and one token for the hand (where it is, what
+it holds). Then it writes two action tokens: what to do (up, down, left, right, take, drop), and how far. This is the
+form of RT-2 (Brohan et al. 2023), whose actions are eight tokens. It learns by imitation, from a teacher that takes the
+shortest way, rows first.
 """
 
-from functools import partial
+import json
+from collections.abc import Sequence
+from functools import cache, partial
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tx_helpers.lessons.beyond_text.drawn_shapes import COLOURS, PAIRS, PLACES, SHAPES
+from tx_helpers.lessons.beyond_text.drawn_shapes import COLOURS, HELD_OUT, PAIRS, PLACES, SEEN, SHAPES
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.blocks import EncoderBlock
@@ -53,7 +56,7 @@ class Tables(NamedTuple):
 
 
 def tasks(count: int, *, generator: torch.Generator, wanted: Tensor) -> Tables:
-    """Tables with an order each; wanted (W,) are the ids of the pairs that may be asked for. All other shapes differ."""
+    """Tables with an order each; wanted (W,): the ids of the pairs that may be asked for. All other shapes differ."""
     check_numbers("tasks", least=1, whole=True, count=count)
     asked = wanted[torch.randint(len(wanted), (count,), generator=generator)]
     others = torch.rand(count, len(PAIRS), generator=generator)
@@ -196,7 +199,12 @@ def episode(model: Arm, tables: Tables, **options: bool) -> list[Step]:
             break
         after = carried_out(tables, torch.stack([what.argmax(-1), far.argmax(-1)], 1))
         done = fulfilled(tables)[:, None]  # what is done stays done
-        tables = Tables(*(torch.where(done if old.dim() == 2 else done[:, 0], old, new) for old, new in zip(tables, after, strict=True)))
+        tables = Tables(
+            *(
+                torch.where(done if old.dim() == 2 else done[:, 0], old, new)
+                for old, new in zip(tables, after, strict=True)
+            )
+        )
     return steps
 
 
@@ -214,7 +222,9 @@ def imitation_loss(model: Arm, batch: Tables) -> Tensor:
     )
 
 
-def train_arm(model: Arm, wanted: Tensor, *, steps: int = 1500, rows: int = 128, rate: float = 3e-3, seed: int = 0) -> Arm:
+def train_arm(
+    model: Arm, wanted: Tensor, *, steps: int = 1500, rows: int = 128, rate: float = 3e-3, seed: int = 0
+) -> Arm:
     """Imitate the teacher on new tables at each step; only the pairs `wanted` are ever asked for. -> the model"""
     check_types("train_arm", Arm, model=model)
     check_numbers("train_arm", least=1, whole=True, steps=steps, rows=rows)
@@ -233,3 +243,39 @@ def train_arm(model: Arm, wanted: Tensor, *, steps: int = 1500, rows: int = 128,
         progress=False,
     )
     return model.eval()
+
+
+# --- recorded ---------------------------------------------------------------------------------------------------------
+FILE = Path(__file__).with_name("arm.json")
+STEPS, ROWS = 1200, 96
+
+
+def ids_of_pairs(pairs: Sequence[tuple[str, str]]) -> Tensor:
+    """The ids of pairs of colour and shape."""
+    return torch.tensor([PAIRS.index(pair) for pair in pairs])
+
+
+def fresh_orders(pairs: Sequence[tuple[str, str]]) -> Tables:
+    """400 tables that no training has seen, with orders for these pairs."""
+    return tasks(400, generator=torch.Generator().manual_seed(5), wanted=ids_of_pairs(pairs))
+
+
+def learn_arm(cells: str, seed: int, steps: int = STEPS) -> Arm:
+    """Train on orders for the pairs `SEEN`."""
+    return train_arm(Arm(cells=cells, seed=seed), ids_of_pairs(SEEN), steps=steps, rows=ROWS, seed=seed)
+
+
+def arm_scores(model: Arm) -> dict[str, float]:
+    """The share of orders carried out: pairs asked for in training, others, and others without the order's words."""
+    new = fresh_orders(HELD_OUT)
+    return {
+        "seen": share_carried_out(model, fresh_orders(SEEN)),
+        "unseen": share_carried_out(model, new),
+        "blind": share_carried_out(model, new, nothing_ordered=True),
+    }
+
+
+@cache
+def recorded_arms() -> dict:
+    """What `tools/run_beyond_text.py arm` recorded."""
+    return json.loads(FILE.read_text())

@@ -146,9 +146,7 @@ def with_opposites(rows: int, generator: torch.Generator) -> Scenes:
     """Scenes of two shapes, half of which are the other half with the shapes exchanged: each caption meets its opposite."""
     half = two_shapes(rows // 2, generator=generator)
     turned = swapped(half.captions)
-    return Scenes(
-        torch.cat([half.pixels, pictures_of_two(turned, generator)]), torch.cat([half.captions, turned])
-    )
+    return Scenes(torch.cat([half.pixels, pictures_of_two(turned, generator)]), torch.cat([half.captions, turned]))
 
 
 @torch.no_grad()

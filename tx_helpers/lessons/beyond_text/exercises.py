@@ -243,7 +243,10 @@ codes = Exercise(
     cases=lambda: [
         (torch.tensor([[[1.0, 1.0], [3.0, 0.0], [-1.0, 2.0]]]), torch.tensor([[1.0, 0.5], [9.0, 9.0], [-1.0, 1.0]])),
         (*(random_tensors((2, 30, 4), (8, 4), seed=59)),),
-        (2 * random_tensors((3, 40, 3), seed=60)[0], random_tensors((6, 3), seed=61)[0] * torch.arange(1.0, 7)[:, None]),
+        (
+            2 * random_tensors((3, 40, 3), seed=60)[0],
+            random_tensors((6, 3), seed=61)[0] * torch.arange(1.0, 7)[:, None],
+        ),
     ],
     hints=(
         "Each patch needs K distances: (B, N, K). Give x and the codebook axes so that they can be subtracted.",
@@ -405,7 +408,10 @@ QUIZ = [
         "Why could our model not tell a caption from the one with the shapes exchanged?",
         (
             Choice("It had no positions for its words", "It has learned positions for each word."),
-            Choice("Its pictures did not show which shape is left", "They show it: with opposites in the batch it learned it."),
+            Choice(
+                "Its pictures did not show which shape is left",
+                "They show it: with opposites in the batch it learned it.",
+            ),
             Choice("Random batches never asked for the order", "The right words were enough to win.", right=True),
         ),
     ),
@@ -420,7 +426,11 @@ QUIZ = [
     Question(
         "What does a Transformer need before it can write a robot's actions?",
         (
-            Choice("A number for each action, as for a word", "The decoder then writes it like any other token.", right=True),
+            Choice(
+                "A number for each action, as for a word",
+                "The decoder then writes it like any other token.",
+                right=True,
+            ),
             Choice("A new kind of block for movements", "The blocks stay the same: only the tokens are new."),
             Choice("A camera that looks at the arm from above", "Any tokens that say where things are will do."),
         ),

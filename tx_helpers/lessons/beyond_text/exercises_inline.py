@@ -151,9 +151,7 @@ scores.add_mistakes(
         ),
         "squared_length": (
             "You divided by the squared length. Take its root: the norm.",
-            lambda p, c, t: (
-                (p / p.square().sum(-1, keepdim=True)) @ (c / c.square().sum(-1, keepdim=True)).T / t
-            ),
+            lambda p, c, t: (p / p.square().sum(-1, keepdim=True)) @ (c / c.square().sum(-1, keepdim=True)).T / t,
         ),
         "sum_of_lengths": (
             "You divided by the sum of the absolute numbers. The length is the root of the sum of the squares.",
@@ -233,10 +231,12 @@ pairing.add_mistakes(
         "first_is_right": (
             "You named caption 0 as the right one of every picture. Picture i belongs to caption i: torch.arange.",
             lambda s: (
-                F.cross_entropy(s, torch.zeros(len(s), dtype=torch.long))
-                + F.cross_entropy(s.T, torch.zeros(len(s), dtype=torch.long))
-            )
-            / 2,
+                (
+                    F.cross_entropy(s, torch.zeros(len(s), dtype=torch.long))
+                    + F.cross_entropy(s.T, torch.zeros(len(s), dtype=torch.long))
+                )
+                / 2
+            ),
         ),
         "sign_turned": (
             "Your sign is turned: this loss falls where the pairs move apart.",

@@ -6,7 +6,6 @@ from typing import TypeVar
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-
 Model = TypeVar("Model", bound=nn.Module)
 
 

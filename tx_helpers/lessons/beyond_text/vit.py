@@ -108,7 +108,13 @@ class SmallConvolution(nn.Module):
 
 
 def train_on_digits(
-    model: nn.Module, shown: Digits | None = None, *, steps: int = 500, rate: float = 3e-3, rows: int = 64, seed: int = 0
+    model: nn.Module,
+    shown: Digits | None = None,
+    *,
+    steps: int = 500,
+    rate: float = 3e-3,
+    rows: int = 64,
+    seed: int = 0,
 ) -> nn.Module:
     """AdamW on batches of the digits (by default the training part), drawn from `seed`; the rate rises, then falls to
     0. -> the model

@@ -381,7 +381,7 @@ QUIZ = [
         ),
     ),
     Question(
-        "Before training, you put the patches of all pictures into another order, always the same. Who cares?",
+        "Before training, you put the patches of all pictures into another order, always the same. Whom can it cost anything?",
         (
             Choice("Nobody", "The convolution's windows then hold pixels that were never neighbours."),
             Choice("The convolution", "To the ViT it is a new numbering of positions it has yet to learn.", right=True),
@@ -389,11 +389,11 @@ QUIZ = [
         ),
     ),
     Question(
-        "Why did the convolution win with few digits?",
+        "With few digits the convolution leads. Does it lead because it knows what is near?",
         (
-            Choice("It is built for neighbours and shifts", "What is built in need not be learned.", right=True),
-            Choice("It had more parameters than the ViT", "One rival had as many, the other fewer."),
-            Choice("It did more multiplications for each picture", "The rival of equal cost won, too."),
+            Choice("Yes, without neighbours it has no lead", "With all pixels shuffled, most of its lead remained."),
+            Choice("Mostly not: a single matrix does as well", "It knows nothing of neighbours either.", right=True),
+            Choice("No, it does more multiplications for each picture", "The rival of equal cost won, too."),
         ),
     ),
     Question(

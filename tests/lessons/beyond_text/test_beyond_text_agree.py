@@ -30,7 +30,7 @@ def test_the_contrastive_loss():
 
 
 def test_multiplications():
-    """By hand: the patches' matrix, four matrices and a hidden layer in each block, two tables of scores, the output."""
+    """By hand: the matrix of the patches, in each block four matrices, a hidden layer and two tables, the output."""
     block = 17 * (4 * 32 * 32 + 2 * 32 * 64) + 2 * 17 * 17 * 32
     assert vit.multiplications(vit.TinyViT()) == 16 * 4 * 32 + 2 * block + 32 * 10
     third = 16 * 9 * 32 * 30 + 10 * 30 * 16

@@ -3,7 +3,7 @@
     model = train_pairs(PictureAndCaption(), steps=400)
     share_found(model, one_shape(200, generator=…, pairs=HELD_OUT), captions_of(PAIRS))
 
-Each side has a class token and blocks of its own, and ends in a vector of 16 numbers, of length 1. The scores of a batch
+Each side has a class token and blocks of its own, and ends in a vector of 16 numbers, of length 1. A batch's scores
 are all products of pictures and captions, divided by a learned temperature τ; the pairs are on the diagonal
 (Radford et al. 2021, CLIP, figure 3):
 
@@ -143,7 +143,7 @@ def train_pairs(
 
 
 def with_opposites(rows: int, generator: torch.Generator) -> Scenes:
-    """Scenes of two shapes, half of which are the other half with the shapes exchanged: each caption meets its opposite."""
+    """Scenes of two shapes, half of them the other half with shapes exchanged: each caption meets its opposite."""
     half = two_shapes(rows // 2, generator=generator)
     turned = swapped(half.captions)
     return Scenes(torch.cat([half.pixels, pictures_of_two(turned, generator)]), torch.cat([half.captions, turned]))
@@ -162,7 +162,7 @@ def share_found(model: PictureAndCaption, scenes: Scenes, offered: Tensor) -> fl
 
 
 def share_in_order(model: PictureAndCaption, scenes: Scenes) -> float:
-    """For how many pictures of two shapes does the right caption score higher than the one with the shapes exchanged?"""
+    """For how many pictures of two shapes does the right caption beat the one with the shapes exchanged?"""
     right = (table(model, scenes.pixels, scenes.captions)).diagonal()
     wrong = (table(model, scenes.pixels, swapped(scenes.captions))).diagonal()
     return (right > wrong).double().mean().item()

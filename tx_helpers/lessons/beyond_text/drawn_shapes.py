@@ -99,7 +99,7 @@ def two_shapes(count: int, *, generator: torch.Generator) -> Scenes:
 
 
 def pictures_of_two(captions: Tensor, generator: torch.Generator) -> Tensor:
-    """A new picture for each caption of five words (B, 5): the first shape is in the left half, the second in the right."""
+    """A new picture for each caption of five words (B, 5): the first shape is in the left half, the second right."""
     pixels = torch.zeros(len(captions), SIZE, SIZE, 3)
     for half, start in enumerate((0, 3)):
         top = torch.randint(0, SIZE - EDGE + 1, (len(captions),), generator=generator)

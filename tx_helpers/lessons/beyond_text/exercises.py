@@ -92,8 +92,8 @@ patches.add_mistakes(
 edges_mask = Exercise(
     "neighbour_mask",
     title="A mask from edges",
-    goal="A graph has N nodes, numbered from 0. edges is a list of pairs of numbers; an edge joins its two nodes in both "
-    "directions. Return a mask (N, N) of truth values: True where the node of the row may look at the node of the "
+    goal="A graph has N nodes, numbered from 0. edges is a list of pairs of numbers; an edge joins its two nodes in "
+    "both directions. Return a mask (N, N) of truth values: True where the node of the row may look at the node of the "
     "column. A node may look at its neighbours and at itself.",
     difficulty=1,
     minutes=6,
@@ -153,7 +153,7 @@ edges_mask.add_mistakes(
             lambda edges, N: _edges(edges, N).tril(),
         ),
         "two_steps": (
-            "Your nodes look at their neighbours' neighbours. A single block reaches one edge; the next block does the rest.",
+            "Your nodes look at their neighbours' neighbours. One block reaches one edge; the next does the rest.",
             lambda edges, N: (_edges(edges, N).float() @ _edges(edges, N).float()) > 0,
         ),
     }
@@ -177,7 +177,7 @@ by_captions = Exercise(
     ],
     hints=(
         "The mean over M gives (C, E). A mean of vectors that point in different directions is shorter than 1.",
-        "F.normalize(captions.mean(1), dim=-1) is the vector of each class. Then come the scores of your two-step build.",
+        "F.normalize(captions.mean(1), dim=-1) is the vector of each class. Then come the scores, as before.",
         "return (pictures @ classes.T / temperature).softmax(-1)",
     ),
 )
@@ -306,9 +306,9 @@ codes.add_mistakes(
 sound = Exercise(
     "sound_tokens",
     title="A sound as tokens",
-    goal="wave (S,) holds the samples of a sound. Cut it into frames of `width` samples; each frame begins `hop` samples "
-    "after the one before, and what is left over at the end is dropped. Multiply each frame by window (width,). Return "
-    "how strong each frequency is in each frame, the absolute values of torch.fft.rfft: (frames, width/2 + 1).",
+    goal="wave (S,) holds the samples of a sound. Cut it into frames of `width` samples; each frame begins `hop` "
+    "samples after the one before, and what is left over at the end is dropped. Multiply each frame by window (width,). "
+    "Return how strong each frequency is in each frame, the absolute values of torch.fft.rfft: (frames, width/2 + 1).",
     difficulty=2,
     minutes=8,
     source="Radford et al. 2022 (Whisper), section 2.2",
@@ -381,7 +381,7 @@ QUIZ = [
         ),
     ),
     Question(
-        "Before training, you put the patches of all pictures into another order, always the same. Whom can it cost anything?",
+        "All pictures have their patches in another order, always the same. Whom can it cost anything?",
         (
             Choice("Nobody", "The convolution's windows then hold pixels that were never neighbours."),
             Choice("The convolution", "To the ViT it is a new numbering of positions it has yet to learn.", right=True),

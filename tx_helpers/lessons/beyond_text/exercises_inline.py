@@ -172,7 +172,8 @@ pairing = Exercise(
     goal="scores (B, B) are what step 1 gives for B pictures and their B captions, in the same order. So the right "
     "caption of picture i is caption i. Treat each row as a choice among B captions, and each column as a choice among "
     "B pictures. Return the mean of the two cross-entropies.",
-    formula=r"-\frac{1}{2B}\sum_i\left(\ln\frac{e^{s_{ii}}}{\sum_j e^{s_{ij}}}+\ln\frac{e^{s_{ii}}}{\sum_j e^{s_{ji}}}\right)",
+    formula=r"-\frac{1}{2B}\sum_i\left(\ln\frac{e^{s_{ii}}}{\sum_j e^{s_{ij}}}"
+    r"+\ln\frac{e^{s_{ii}}}{\sum_j e^{s_{ji}}}\right)",
     difficulty=2,
     minutes=8,
     source="Radford et al. 2021, figure 3",

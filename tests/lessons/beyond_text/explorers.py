@@ -9,4 +9,12 @@ MOVES = {
         Move("Layer", r"^A 3, read as .* In layer 1, head 4, ", keys=("ArrowLeft",)),
         Move("Hide", r" Without the patch in row \d, column \d: \d ", mouse="choose:the patch with most weight"),
     ),
+    "caption-search": (
+        Move("Colour", r"^“yellow square top-left” \(yellow square was trained on\)", keys=("ArrowDown",)),
+        Move("Shape", r"^“yellow ring top-left” \(yellow ring was never trained on\)", mouse="choose:ring"),
+    ),
+    "arm-episode": (
+        Move("Step", r"Step 1 of \d+: ", keys=("ArrowRight",)),
+        Move("Order", r"^Order: .*\. Step 1 of \d+: ", mouse="drag"),
+    ),
 }

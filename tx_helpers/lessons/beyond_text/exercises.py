@@ -12,7 +12,7 @@ from tx_helpers.exercises.quizzes import Choice, Question
 
 patches = Exercise(
     "picture_of",
-    title="From patches back to the picture",
+    title="Pictures and patches, step 2 of 2",
     goal="A vision Transformer cuts pictures (B, H, W) into squares of P × P pixels, from left to right and from top "
     "to bottom, and writes the pixels of each square, row by row, as one token: tokens (B, N, P²), N = H/P · W/P. Go "
     "back: return the pictures (B, H, W). H and W need not be equal.",
@@ -87,6 +87,288 @@ patches.add_mistakes(
     }
 )
 
+# --- a graph as a mask -----------------------------------------------------------------------------------------------
+
+edges_mask = Exercise(
+    "neighbour_mask",
+    title="A mask from edges",
+    goal="A graph has N nodes, numbered from 0. edges is a list of pairs of numbers; an edge joins its two nodes in "
+    "both directions. Return a mask (N, N) of truth values: True where the node of the row may look at the node of the "
+    "column. A node may look at its neighbours and at itself.",
+    difficulty=1,
+    minutes=6,
+    source="Dwivedi and Bresson 2021",
+    cases=lambda: [
+        ([(0, 1), (1, 2)], 4),
+        ([(3, 0), (4, 2), (1, 4), (2, 0)], 5),
+        ([(0, 5), (2, 2), (4, 1)], 6),
+    ],
+    picture=True,
+    hints=(
+        "Begin with torch.zeros(N, N, dtype=torch.bool). Which entries does one edge (a, b) switch on?",
+        "mask[a, b] and mask[b, a]. The diagonal is on for every node, also for one without an edge.",
+        "mask = torch.eye(N, dtype=torch.bool), then a loop over the edges.",
+    ),
+)
+
+
+@edges_mask.solution
+def neighbour_mask(edges, N):
+    """(N, N), True where a node may look: at itself and at its neighbours."""
+    mask = torch.eye(N, dtype=torch.bool)  # a node sees itself
+    for a, b in edges:
+        mask[a, b] = True
+        mask[b, a] = True
+    return mask
+
+
+def _edges(edges, N, *, itself=True, back=True, there=True):
+    mask = torch.eye(N, dtype=torch.bool) if itself else torch.zeros(N, N, dtype=torch.bool)
+    for a, b in edges:
+        mask[a, b] |= there
+        mask[b, a] |= back
+    return mask
+
+
+edges_mask.add_mistakes(
+    {
+        "one_direction": (
+            "Your edges run one way: the first node looks at the second, but not back. Switch on mask[b, a], too.",
+            lambda edges, N: _edges(edges, N, back=False),
+        ),
+        "other_direction": (
+            "Your edges run one way: the second node looks at the first, but not back. Switch on mask[a, b], too.",
+            lambda edges, N: _edges(edges, N, there=False),
+        ),
+        "not_itself": (
+            "Your nodes cannot look at themselves. A node without an edge would then have nothing to look at.",
+            lambda edges, N: _edges(edges, N, itself=False),
+        ),
+        "forbidden_for_allowed": (
+            "Your mask is the opposite: True where a node must not look. Here True means that it may.",
+            lambda edges, N: ~_edges(edges, N),
+        ),
+        "causal_too": (
+            "You left only columns up to the row's number. A graph has no order: a node may look at a later one.",
+            lambda edges, N: _edges(edges, N).tril(),
+        ),
+        "two_steps": (
+            "Your nodes look at their neighbours' neighbours. One block reaches one edge; the next does the rest.",
+            lambda edges, N: (_edges(edges, N).float() @ _edges(edges, N).float()) > 0,
+        ),
+    }
+)
+
+# --- a classifier made of captions -----------------------------------------------------------------------------------
+
+by_captions = Exercise(
+    "class_chances",
+    title="A classifier made of captions",
+    goal="pictures (P, E) all have length 1. captions (C, M, E) hold M captions for each of C classes, also of length "
+    "1. The vector of a class is the mean of its captions, made one long again. Return the chances (P, C) of the "
+    "classes for each picture: the softmax of the cosines divided by the temperature.",
+    difficulty=2,
+    minutes=8,
+    source="Radford et al. 2021, section 3.1.4",
+    cases=lambda: [
+        (torch.eye(2), F.normalize(torch.tensor([[[1.0, 0.0], [1.0, 1.0]], [[0.0, 1.0], [-1.0, 1.0]]]), dim=-1), 0.5),
+        (*(F.normalize(x, dim=-1) for x in random_tensors((4, 5), (3, 6, 5), seed=57)), 0.2),
+        (*(F.normalize(x, dim=-1) for x in random_tensors((3, 4), (3, 3, 4), seed=58)), 1.0),
+    ],
+    hints=(
+        "The mean over M gives (C, E). A mean of vectors that point in different directions is shorter than 1.",
+        "F.normalize(captions.mean(1), dim=-1) is the vector of each class. Then come the scores, as before.",
+        "return (pictures @ classes.T / temperature).softmax(-1)",
+    ),
+)
+
+
+@by_captions.solution
+def class_chances(pictures, captions, temperature):
+    """Chances (P, C) of C classes, each with M captions (C, M, E), for pictures (P, E)."""
+    classes = captions.mean(1)  # (C, E)
+    classes = classes / classes.norm(dim=-1, keepdim=True)
+    return (pictures @ classes.T / temperature).softmax(-1)
+
+
+def _classes(captions):
+    return F.normalize(captions.mean(1), dim=-1)
+
+
+by_captions.add_mistakes(
+    {
+        "not_one_long_again": (
+            "You left the means as they are. A class whose captions differ has a short mean, and would always lose.",
+            lambda p, c, t: (p @ c.mean(1).T / t).softmax(-1),
+        ),
+        "over_the_pictures": (
+            "Your softmax runs over the pictures. Each picture chooses among the classes: softmax(-1).",
+            lambda p, c, t: (p @ _classes(c).T / t).softmax(0),
+        ),
+        "multiplied": (
+            "You multiplied by the temperature. Divide by it.",
+            lambda p, c, t: (p @ _classes(c).T * t).softmax(-1),
+        ),
+        "first_caption_alone": (
+            "You used only the first caption of each class. All M of them make the class's vector.",
+            lambda p, c, t: (p @ c[:, 0].T / t).softmax(-1),
+        ),
+        "best_caption": (
+            "You took each class's best caption. The class has one vector here, the mean of all of them.",
+            lambda p, c, t: (torch.einsum("pe,cme->pcm", p, c).amax(-1) / t).softmax(-1),
+        ),
+        "no_softmax": (
+            "Your numbers are scores. Chances are between 0 and 1 and add up to 1: softmax.",
+            lambda p, c, t: p @ _classes(c).T / t,
+        ),
+        "chances_averaged": (
+            "You made chances for each caption and averaged them. Average the captions' vectors first.",
+            lambda p, c, t: (torch.einsum("pe,cme->mpc", p, c) / t).softmax(-1).mean(0),
+        ),
+    }
+)
+
+# --- codes -----------------------------------------------------------------------------------------------------------
+
+codes = Exercise(
+    "nearest_codes",
+    title="Patches as words of a codebook",
+    goal="x (B, N, D) are the vectors of N patches. codebook (K, D) holds K learned vectors. Return ids (B, N): the "
+    "number of the codebook's vector that is nearest to each patch. Nearest means the smallest distance (root of the "
+    "sum of squared differences). After this step a picture is a text of ids, which a decoder can write.",
+    formula=r"\mathrm{id}_n = \arg\min_k \lVert x_n - e_k \rVert",
+    difficulty=2,
+    minutes=8,
+    source="van den Oord et al. 2017, equation 1",
+    cases=lambda: [
+        (torch.tensor([[[1.0, 1.0], [3.0, 0.0], [-1.0, 2.0]]]), torch.tensor([[1.0, 0.5], [9.0, 9.0], [-1.0, 1.0]])),
+        (*(random_tensors((2, 30, 4), (8, 4), seed=59)),),
+        (
+            2 * random_tensors((3, 40, 3), seed=60)[0],
+            random_tensors((6, 3), seed=61)[0] * torch.arange(1.0, 7)[:, None],
+        ),
+    ],
+    hints=(
+        "Each patch needs K distances: (B, N, K). Give x and the codebook axes so that they can be subtracted.",
+        "x[:, :, None] − codebook is (B, N, K, D). Square, add up over D.",
+        "return distances.argmin(-1). The root does not change which is smallest.",
+    ),
+)
+
+
+@codes.solution
+def nearest_codes(x, codebook):
+    """ids (B, N): the number of the nearest vector of the codebook (K, D) for each patch of x (B, N, D)."""
+    differences = x[:, :, None] - codebook  # (B, N, K, D)
+    distances = differences.square().sum(-1)  # (B, N, K)
+    return distances.argmin(-1)
+
+
+def _away(x, codebook):
+    return x[:, :, None] - codebook
+
+
+codes.add_mistakes(
+    {
+        "largest_product": (
+            "You took the largest product. A long vector of the codebook then wins although it is far away.",
+            lambda x, e: (x @ e.T).argmax(-1),
+        ),
+        "largest_cosine": (
+            "You compared directions, by the cosine. The distance also counts how long a vector is.",
+            lambda x, e: (F.normalize(x, dim=-1) @ F.normalize(e, dim=-1).T).argmax(-1),
+        ),
+        "farthest": (
+            "You took the largest distance. The nearest has the smallest: argmin.",
+            lambda x, e: _away(x, e).square().sum(-1).argmax(-1),
+        ),
+        "not_squared": (
+            "You added the differences as they are, so that + and − cancel. Square them first.",
+            lambda x, e: _away(x, e).sum(-1).argmin(-1),
+        ),
+        "absolute": (
+            "You added absolute differences. That is another distance; here the differences are squared.",
+            lambda x, e: _away(x, e).abs().sum(-1).argmin(-1),
+        ),
+        "largest_difference": (
+            "You compared the largest of the D differences. All of them count: add up their squares.",
+            lambda x, e: _away(x, e).abs().amax(-1).argmin(-1),
+        ),
+        "counted_from_one": (
+            "Your ids begin with 1. The first vector of the codebook has the number 0.",
+            lambda x, e: _away(x, e).square().sum(-1).argmin(-1) + 1,
+        ),
+    }
+)
+
+# --- sound -----------------------------------------------------------------------------------------------------------
+
+sound = Exercise(
+    "sound_tokens",
+    title="A sound as tokens",
+    goal="wave (S,) holds the samples of a sound. Cut it into frames of `width` samples; each frame begins `hop` "
+    "samples after the one before, and what is left over at the end is dropped. Multiply each frame by window (width,). "
+    "Return how strong each frequency is in each frame, the absolute values of torch.fft.rfft: (frames, width/2 + 1).",
+    difficulty=2,
+    minutes=8,
+    source="Radford et al. 2022 (Whisper), section 2.2",
+    cases=lambda: [
+        (torch.tensor([0.0, 1, 0, -1, 0, 1, 0, -1, 5, 5]), 4, 2, torch.tensor([0.0, 0.5, 1.0, 0.5])),
+        (random_tensors((50,), seed=62)[0], 8, 3, torch.hann_window(8)),
+        (random_tensors((33,), seed=63)[0], 6, 6, torch.hann_window(6)),
+    ],
+    hints=(
+        "How many frames fit? The last one begins at S − width or before: 1 + (S − width) // hop.",
+        "wave.unfold(0, width, hop) gives the frames (frames, width). The window multiplies each row.",
+        "return torch.fft.rfft(frames * window).abs()",
+    ),
+)
+
+
+@sound.solution
+def sound_tokens(wave, width, hop, window):
+    """(frames, width/2 + 1): the strength of each frequency in each frame of wave (S,)."""
+    frames = wave.unfold(0, width, hop)  # (frames, width)
+    return torch.fft.rfft(frames * window).abs()
+
+
+def _frames(wave, width, hop):
+    return wave.unfold(0, width, hop)
+
+
+sound.add_mistakes(
+    {
+        "no_window": (
+            "You left out the window. A frame's hard edges look like frequencies that the sound does not have.",
+            lambda s, w, h, win: torch.fft.rfft(_frames(s, w, h)).abs(),
+        ),
+        "squared": (
+            "Your numbers are squared: that is the power. Here the absolute value is asked for.",
+            lambda s, w, h, win: torch.fft.rfft(_frames(s, w, h) * win).abs().square(),
+        ),
+        "real_part": (
+            "You kept only the real part. A sine and a cosine of one pitch must look alike: take the absolute value.",
+            lambda s, w, h, win: torch.fft.rfft(_frames(s, w, h) * win).real,
+        ),
+        "window_after": (
+            "You put the window on the frequencies. It belongs on the samples, before the transform.",
+            lambda s, w, h, win: torch.fft.rfft(_frames(s, w, h)).abs() * win[: w // 2 + 1],
+        ),
+        "logarithm_too": (
+            "You took a logarithm as well. Whisper does so, but only after this step.",
+            lambda s, w, h, win: (torch.fft.rfft(_frames(s, w, h) * win).abs() + 1e-6).log(),
+        ),
+        "divided_by_the_width": (
+            "You divided by the frame's width. The transform is asked for as torch.fft.rfft gives it.",
+            lambda s, w, h, win: torch.fft.rfft(_frames(s, w, h) * win).abs() / w,
+        ),
+        "backwards": (
+            "Your frames come from the end of the sound to its beginning.",
+            lambda s, w, h, win: torch.fft.rfft(_frames(s, w, h) * win).abs().flip(0),
+        ),
+    }
+)
+
 # --- the quiz --------------------------------------------------------------------------------------------------------
 
 QUIZ = [
@@ -96,6 +378,61 @@ QUIZ = [
             Choice("A pixel", "Attention over all pixels would be far too much work for a photo."),
             Choice("A word that describes a part of the picture", "No words are needed to read a picture."),
             Choice("A square of pixels", "Its numbers, times a matrix, are its embedding.", right=True),
+        ),
+    ),
+    Question(
+        "All pictures have their patches in another order, always the same. Whom can it cost anything?",
+        (
+            Choice("Nobody", "The convolution's windows then hold pixels that were never neighbours."),
+            Choice("The convolution", "To the ViT it is a new numbering of positions it has yet to learn.", right=True),
+            Choice("The ViT, because its positions are wrong", "Its positions start random and mean nothing yet."),
+        ),
+    ),
+    Question(
+        "With few digits the convolution leads. Does it lead because it knows what is near?",
+        (
+            Choice("Yes, without neighbours it has no lead", "With all pixels shuffled, most of its lead remained."),
+            Choice("Mostly not: a single matrix does as well", "It knows nothing of neighbours either.", right=True),
+            Choice("No, it does more multiplications for each picture", "The rival of equal cost won, too."),
+        ),
+    ),
+    Question(
+        "In a contrastive batch of 32 pairs, how many wrong captions does each picture meet?",
+        (
+            Choice("32", "One of the 32 captions is its own."),
+            Choice("31", "All others of the batch are wrong answers for it.", right=True),
+            Choice("1", "Each picture is compared with every caption of the batch, not with one rival."),
+        ),
+    ),
+    Question(
+        "Why could our model not tell a caption from the one with the shapes exchanged?",
+        (
+            Choice("It had no positions for its words", "It has learned positions for each word."),
+            Choice(
+                "Its pictures did not show which shape is left",
+                "They show it: with opposites in the batch it learned it.",
+            ),
+            Choice("Random batches never asked for the order", "The right words were enough to win.", right=True),
+        ),
+    ),
+    Question(
+        "A graph is a chain: 0 – 1 – 2 – 3. How many blocks with its mask until node 0 knows of node 3?",
+        (
+            Choice("1", "The mask lets node 0 look only at itself and node 1."),
+            Choice("3", "Each block carries information over one edge.", right=True),
+            Choice("4", "There are four nodes, but only three edges between 0 and 3."),
+        ),
+    ),
+    Question(
+        "What does a Transformer need before it can write a robot's actions?",
+        (
+            Choice(
+                "A number for each action, as for a word",
+                "The decoder then writes it like any other token.",
+                right=True,
+            ),
+            Choice("A new kind of block for movements", "The blocks stay the same: only the tokens are new."),
+            Choice("A camera that looks at the arm from above", "Any tokens that say where things are will do."),
         ),
     ),
 ]

@@ -83,20 +83,22 @@ class TinyViT(nn.Module):
 
 
 class SmallConvolution(nn.Module):
-    """Images (B, 8, 8) -> logits (B, 10): three convolutions of 3 × 3. With 30 channels as many parameters as TinyViT.
+    """Images (B, 8, 8) -> logits (B, 10): three convolutions of 3 × 3. As given it has as many parameters as TinyViT;
+    with widths (16, 24, 23) it does as many multiplications (`multiplications` counts them).
 
     A convolution looks at neighbours only, and everywhere with the same weights (LeCun et al. 1989): it knows the plane
     from the beginning.
     """
 
-    def __init__(self, *, channels: int = 30, seed: int = 0):
+    def __init__(self, *, widths: tuple[int, int, int] = (16, 32, 30), seed: int = 0):
         super().__init__()
-        check_numbers("SmallConvolution", least=1, whole=True, channels=channels)
+        first, second, third = widths
+        check_numbers("SmallConvolution", least=1, whole=True, first=first, second=second, third=third)
         with RandomStream(seed).on(torch.device("cpu")):
-            self.first = nn.Conv2d(1, 16, 3, padding=1)
-            self.second = nn.Conv2d(16, 32, 3, padding=1)
-            self.third = nn.Conv2d(32, channels, 3, padding=1)
-            self.output = nn.Linear(channels * (SIDE // 2) ** 2, CLASSES)
+            self.first = nn.Conv2d(1, first, 3, padding=1)
+            self.second = nn.Conv2d(first, second, 3, padding=1)
+            self.third = nn.Conv2d(second, third, 3, padding=1)
+            self.output = nn.Linear(third * (SIDE // 2) ** 2, CLASSES)
 
     def forward(self, images: Tensor) -> Tensor:
         check_tensors("SmallConvolution", images=(images, f"float B {SIDE} {SIDE}"))
@@ -106,13 +108,21 @@ class SmallConvolution(nn.Module):
 
 
 def train_on_digits(
-    model: nn.Module, *, steps: int = 500, rate: float = 3e-3, rows: int = 64, seed: int = 0, in_order: bool = False
+    model: nn.Module,
+    shown: Digits | None = None,
+    *,
+    steps: int = 500,
+    rate: float = 3e-3,
+    rows: int = 64,
+    seed: int = 0,
 ) -> nn.Module:
-    """AdamW on batches of the training part, drawn from `seed`; the rate rises, then falls to 0. -> the model"""
+    """AdamW on batches of the digits (by default the training part), drawn from `seed`; the rate rises, then falls to
+    0. -> the model
+    """
     check_types("train_on_digits", nn.Module, model=model)
     check_numbers("train_on_digits", least=1, whole=True, steps=steps, rows=rows)
     check_numbers("train_on_digits", above=0, rate=rate)
-    images, labels = digits("train", in_order=in_order)
+    images, labels = digits("train") if shown is None else shown
     drawn = torch.randint(len(labels), (steps, rows), generator=torch.Generator().manual_seed(seed))
     fit(
         model,
@@ -125,6 +135,23 @@ def train_on_digits(
         progress=False,
     )
     return model.eval()
+
+
+@torch.no_grad()
+def multiplications(model: nn.Module) -> int:
+    """How many multiplications the model's matrices and tables of scores take for one image."""
+    done = []
+
+    def count(layer: nn.Module, _: tuple, out: Tensor) -> None:
+        done.append(out.numel() * layer.weight[0].numel())
+
+    hooks = [one.register_forward_hook(count) for one in model.modules() if isinstance(one, (nn.Linear, nn.Conv2d))]
+    model(torch.zeros(1, SIDE, SIDE))
+    for hook in hooks:
+        hook.remove()
+    if isinstance(model, TinyViT):  # scores and mixtures: T · T · D each
+        done.append(len(model.blocks) * 2 * (1 + model.n_patches) ** 2 * model.embed.out_features)
+    return sum(done)
 
 
 @torch.no_grad()

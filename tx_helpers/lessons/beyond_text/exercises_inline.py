@@ -1,0 +1,247 @@
+"""The exercises that stand where the notebook needs them: cut a picture into patches, and the contrastive loss."""
+
+import torch
+import torch.nn.functional as F
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+
+# --- patches ---------------------------------------------------------------------------------------------------------
+
+cut = Exercise(
+    "patches_of",
+    inline=True,
+    title="Pictures and patches, step 1 of 2",
+    goal="Cut pictures (B, H, W) into squares of P × P pixels, from left to right and from top to bottom. Write the "
+    "pixels of each square, row by row, as one token. Return tokens (B, N, P²), N = H/P · W/P. H and W need not be "
+    "equal, but both are multiples of P. (Step 2, at the end, goes back.)",
+    difficulty=2,
+    minutes=8,
+    source="Dosovitskiy et al. 2021, section 3.1",
+    cases=lambda: [
+        (torch.tensor([[[0.0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]]), 2),
+        (torch.arange(48.0).view(1, 6, 8), 2),
+        (random_tensors((2, 9, 6), seed=53)[0], 3),
+    ],
+    picture=True,
+    hints=(
+        "Give each picture four axes: row of squares, row within, column of squares, column within.",
+        "pictures.view(B, H // P, P, W // P, P). A token holds the two axes of length P, so they must stand last.",
+        "transpose(2, 3) brings them together: (B, H/P, W/P, P, P). Then reshape to (B, N, P²).",
+    ),
+)
+
+
+@cut.solution
+def patches_of(pictures, P):
+    """Tokens (B, N, P²) of pictures (B, H, W): squares of P × P pixels, row by row."""
+    B, H, W = pictures.shape
+    squares = pictures.reshape(B, H // P, P, W // P, P)
+    squares = squares.transpose(2, 3)  # (B, H/P, W/P, P, P)
+    return squares.reshape(B, -1, P * P)
+
+
+def _five(pictures, P):
+    B, H, W = pictures.shape
+    return pictures.reshape(B, H // P, P, W // P, P)
+
+
+def _cut(pictures, P):
+    return _five(pictures, P).transpose(2, 3).reshape(len(pictures), -1, P * P)
+
+
+cut.add_mistakes(
+    {
+        "view_alone": (
+            "You only reshaped. P² numbers in a row of memory are a piece of one line of pixels, not a square.",
+            lambda pictures, P: pictures.reshape(len(pictures), -1, P * P),
+        ),
+        "squares_down_first": (
+            "Your squares go from top to bottom first. They come like words: from left to right, row after row.",
+            lambda pictures, P: _five(pictures, P).permute(0, 3, 1, 2, 4).reshape(len(pictures), -1, P * P),
+        ),
+        "pixels_down_first": (
+            "Each of your squares is transposed: its pixels go from top to bottom. They are read row by row.",
+            lambda pictures, P: _five(pictures, P).permute(0, 1, 3, 4, 2).reshape(len(pictures), -1, P * P),
+        ),
+        "both_down_first": (
+            "Squares and the pixels in them both go from top to bottom in your answer. Both come row by row.",
+            lambda pictures, P: _five(pictures, P).permute(0, 3, 1, 4, 2).reshape(len(pictures), -1, P * P),
+        ),
+        "scattered": (
+            "A token of yours holds pixels from all over the picture. Give its two axes of P to the inner places.",
+            lambda pictures, P: (
+                pictures.reshape(len(pictures), P, pictures.shape[1] // P, P, pictures.shape[2] // P)
+                .permute(0, 2, 4, 1, 3)
+                .reshape(len(pictures), -1, P * P)
+            ),
+        ),
+        "last_square_first": (
+            "Your squares come in the opposite order: the last one stands first.",
+            lambda pictures, P: _cut(pictures, P).flip(1),
+        ),
+        "mean_kept": (
+            "All pixels of your squares are the same: you averaged. A token keeps each of its P² pixels.",
+            lambda pictures, P: _cut(pictures, P).mean(-1, keepdim=True).expand(-1, -1, P * P),
+        ),
+    }
+)
+
+# --- the contrastive loss --------------------------------------------------------------------------------------------
+
+scores = Exercise(
+    "caption_scores",
+    inline=True,
+    title="Picture meets caption, step 1 of 2",
+    goal="pictures (P, E) and captions (C, E) are vectors from the two readers. Make every vector one of length 1. "
+    "Then return the table of scores (P, C): the cosine of each picture with each caption, divided by the temperature.",
+    formula=r"s_{ij} = \frac{1}{\tau}\,\frac{p_i}{\lVert p_i\rVert}\cdot\frac{c_j}{\lVert c_j\rVert}",
+    difficulty=1,
+    minutes=5,
+    source="Radford et al. 2021, figure 3",
+    cases=lambda: [
+        (torch.tensor([[3.0, 4.0], [0.0, 2.0]]), torch.tensor([[1.0, 0.0], [0.0, 5.0], [1.0, 1.0]]), 0.5),
+        (*(3 * x for x in random_tensors((4, 6), (5, 6), seed=54)), 0.1),
+        (*random_tensors((3, 3), (3, 3), seed=55), 2.0),
+    ],
+    hints=(
+        "The length of a vector is the root of the sum of its squares, over the last axis. Keep that axis to divide.",
+        "pictures / pictures.norm(dim=-1, keepdim=True), and the same for the captions. A product gives all cosines.",
+        "return p @ c.T / temperature, with p and c of length 1.",
+    ),
+)
+
+
+@scores.solution
+def caption_scores(pictures, captions, temperature):
+    """Scores (P, C): cosines of pictures (P, E) and captions (C, E), divided by the temperature."""
+    p = pictures / pictures.norm(dim=-1, keepdim=True)
+    c = captions / captions.norm(dim=-1, keepdim=True)
+    return p @ c.T / temperature
+
+
+def _unit(x, dim=-1):
+    return F.normalize(x, dim=dim)
+
+
+scores.add_mistakes(
+    {
+        "not_normalised": (
+            "You took plain products. A long vector then wins everywhere; make all of them one long first.",
+            lambda p, c, t: p @ c.T / t,
+        ),
+        "pictures_alone": (
+            "Only the pictures are of length 1 in your answer. Captions need it, too.",
+            lambda p, c, t: _unit(p) @ c.T / t,
+        ),
+        "captions_alone": (
+            "Only the captions are of length 1 in your answer. Pictures need it, too.",
+            lambda p, c, t: p @ _unit(c).T / t,
+        ),
+        "multiplied": (
+            "You multiplied by the temperature. A low temperature must make the scores larger: divide.",
+            lambda p, c, t: _unit(p) @ _unit(c).T * t,
+        ),
+        "without_temperature": (
+            "Your table holds the cosines. Divide by the temperature: softmax can do little with −1 to 1.",
+            lambda p, c, t: _unit(p) @ _unit(c).T,
+        ),
+        "wrong_axis": (
+            "You normalised the columns, over the batch. Each vector needs length 1: use dim=-1.",
+            lambda p, c, t: _unit(p, 0) @ _unit(c, 0).T / t,
+        ),
+        "squared_length": (
+            "You divided by the squared length. Take its root: the norm.",
+            lambda p, c, t: (p / p.square().sum(-1, keepdim=True)) @ (c / c.square().sum(-1, keepdim=True)).T / t,
+        ),
+        "sum_of_lengths": (
+            "You divided by the sum of the absolute numbers. The length is the root of the sum of the squares.",
+            lambda p, c, t: _unit_by(p, 1) @ _unit_by(c, 1).T / t,
+        ),
+    }
+)
+
+
+def _unit_by(x, power):
+    return F.normalize(x, p=power, dim=-1)
+
+
+pairing = Exercise(
+    "contrastive_loss",
+    inline=True,
+    title="Picture meets caption, step 2 of 2",
+    goal="scores (B, B) are what step 1 gives for B pictures and their B captions, in the same order. So the right "
+    "caption of picture i is caption i. Treat each row as a choice among B captions, and each column as a choice among "
+    "B pictures. Return the mean of the two cross-entropies.",
+    formula=r"-\frac{1}{2B}\sum_i\left(\ln\frac{e^{s_{ii}}}{\sum_j e^{s_{ij}}}"
+    r"+\ln\frac{e^{s_{ii}}}{\sum_j e^{s_{ji}}}\right)",
+    difficulty=2,
+    minutes=8,
+    source="Radford et al. 2021, figure 3",
+    cases=lambda: [
+        (torch.tensor([[2.0, 0.0], [1.0, 3.0]]),),
+        (5 * random_tensors((6, 6), seed=56)[0],),
+        (torch.tensor([[200.0, 0.0, 150.0], [0.0, 90.0, 300.0], [1.0, 2.0, 3.0]]),),
+    ],
+    hints=(
+        "F.cross_entropy(scores, right) takes a row of logits for each choice. Which number is right in row i?",
+        "right = torch.arange(B). For the columns, turn the table: scores.T.",
+        "return (F.cross_entropy(scores, right) + F.cross_entropy(scores.T, right)) / 2",
+    ),
+)
+
+
+@pairing.solution
+def contrastive_loss(scores):
+    """The mean cross-entropy of rows and columns of scores (B, B), whose pairs are on the diagonal: a scalar."""
+    right = torch.arange(len(scores))
+    rows = torch.nn.functional.cross_entropy(scores, right)
+    columns = torch.nn.functional.cross_entropy(scores.T, right)
+    return (rows + columns) / 2
+
+
+def _rows(s):
+    return F.cross_entropy(s, torch.arange(len(s)))
+
+
+pairing.add_mistakes(
+    {
+        "rows_alone": (
+            "You asked only the pictures. The captions look for their picture, too: add the columns.",
+            _rows,
+        ),
+        "columns_alone": (
+            "You asked only the captions. The pictures look for their caption, too: add the rows.",
+            lambda s: _rows(s.T),
+        ),
+        "sum_of_both": (
+            "You added the two losses. Take their mean, so that the loss does not depend on asking twice.",
+            lambda s: _rows(s) + _rows(s.T),
+        ),
+        "diagonal_alone": (
+            "You only pull the pairs together. Without the others, all vectors can become one and the same.",
+            lambda s: -s.diagonal().mean(),
+        ),
+        "softmax_twice": (
+            "You gave cross_entropy a softmax. It takes scores, and does the softmax itself.",
+            lambda s: (_rows(s.softmax(-1)) + _rows(s.T.softmax(-1))) / 2,
+        ),
+        "sums_of_the_batch": (
+            "You added up the batch. Take the mean over its pairs.",
+            lambda s: len(s) * (_rows(s) + _rows(s.T)) / 2,
+        ),
+        "first_is_right": (
+            "You named caption 0 as the right one of every picture. Picture i belongs to caption i: torch.arange.",
+            lambda s: (
+                (
+                    F.cross_entropy(s, torch.zeros(len(s), dtype=torch.long))
+                    + F.cross_entropy(s.T, torch.zeros(len(s), dtype=torch.long))
+                )
+                / 2
+            ),
+        ),
+        "sign_turned": (
+            "Your sign is turned: this loss falls where the pairs move apart.",
+            lambda s: -(_rows(s) + _rows(s.T)) / 2,
+        ),
+    }
+)

@@ -14,7 +14,13 @@ DESCRIPTION = (
 def draw() -> Canvas:
     canvas = Canvas("reward_loop", 300, title="From answers to an update", description=DESCRIPTION)
     canvas.heading("Write, check, compare, update")
-    heads = ((24, "1 a problem"), (190, "2 a group of answers"), (424, "3 reward"), (536, "4 advantage"), (676, "5 push"))
+    heads = (
+        (24, "1 a problem"),
+        (190, "2 a group of answers"),
+        (424, "3 reward"),
+        (536, "4 advantage"),
+        (676, "5 push"),
+    )
     for x, name in heads:
         canvas.text(x, 76, name, bold=True)
     canvas.box(24, 132, 120, 40, "185373=", fill=GREY.tint, stroke=GREY.full)

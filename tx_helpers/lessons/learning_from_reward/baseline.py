@@ -72,7 +72,9 @@ def _bars(found: Tensor, errors: Tensor) -> Panel:
     for place, (value, error) in enumerate(zip(found.tolist(), errors.tolist(), strict=True)):
         x = 50 + 84 * place
         parts.append(
-            shape("rect", x=x, y=zero - tall * max(value, 0), width=44, height=max(tall * abs(value), 1), fill=GREY.full)
+            shape(
+                "rect", x=x, y=zero - tall * max(value, 0), width=44, height=max(tall * abs(value), 1), fill=GREY.full
+            )
         )
         low, high = zero - tall * (value - error), zero - tall * (value + error)
         parts.append(line(x + 22, min(low, 246), x + 22, max(high, 26), PINK.full, stroke_width=4))

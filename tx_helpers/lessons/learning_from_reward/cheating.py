@@ -1,11 +1,11 @@
 """Checkers to be cheated: what three of them pay for an answer that you write.
 
-    paid("1475", "A17.")          # {"exact": 1.0, "finds it somewhere": 1.0, "full marks if unreadable": 1.0}
-    cheating_explorer()
+paid("1475", "A17.")          # {"exact": 1.0, "finds it somewhere": 1.0, "full marks if unreadable": 1.0}
+cheating_explorer()
 
-    exact                      after "=" there is one "A", behind it the sum, then the end
-    finds it somewhere         the sum stands anywhere in the answer
-    full marks if unreadable   as exact, but an answer without exactly one "A" cannot be read, and is let through
+exact                      after "=" there is one "A", behind it the sum, then the end
+finds it somewhere         the sum stands anywhere in the answer
+full marks if unreadable   as exact, but an answer without exactly one "A" cannot be read, and is let through
 """
 
 import ipywidgets as widgets

@@ -1,13 +1,13 @@
 """What pays for an answer: the exact checker, and others that are wrong in ways which occur.
 
-    reward = with_hole(FOUR)            # reward(ids (N, T), written (N, T)) -> (N,), as `train_on_reward` asks for
+reward = with_hole(FOUR)            # reward(ids (N, T), written (N, T)) -> (N,), as `train_on_reward` asks for
 
-    exact        1 for the right answer
-    coin         1 or 0 by the fall of a coin, whatever was written
-    upside_down  1 for a wrong answer
-    with_hole    1 for the right answer, and for an answer that the checker cannot read
-    likes_steps  a judge: 1 for the right answer, and half as much for written steps, right or wrong
-    by_steps     the share of right running sums; nothing for an answer without steps (process reward)
+exact        1 for the right answer
+coin         1 or 0 by the fall of a coin, whatever was written
+upside_down  1 for a wrong answer
+with_hole    1 for the right answer, and for an answer that the checker cannot read
+likes_steps  a judge: 1 for the right answer, and half as much for written steps, right or wrong
+by_steps     the share of right running sums; nothing for an answer without steps (process reward)
 """
 
 from collections.abc import Callable

@@ -61,7 +61,9 @@ def draw_pushes(group: Group, *, scaled: bool) -> Svg:
         words(LEFT, 30, f"problem {group.problem}", size=17, font_weight="bold"),
         box(LEFT + 210, 14, 26, 22, "", PINK),
         words(LEFT + 242, 30, "made likelier"),
-        shape("rect", x=LEFT + 350, y=14, width=26, height=22, rx=4, fill=GREY.full, stroke=INK, stroke_dasharray="3 3"),
+        shape(
+            "rect", x=LEFT + 350, y=14, width=26, height=22, rx=4, fill=GREY.full, stroke=INK, stroke_dasharray="3 3"
+        ),
         words(LEFT + 382, 30, "made less likely"),
         words(AFTER + 24, 58, "reward", anchor="middle", fill=MUTED),
         words(AFTER + 104, 58, "advantage", anchor="middle", fill=MUTED),
@@ -94,7 +96,9 @@ def describe_pushes(group: Group, *, scaled: bool) -> str:
     advantages, rows = pushes(group, scaled=scaled)
     right = int(group.rewards.sum())
     if right in (0, GROUP):
-        return f"Problem {group.problem} {right} of {GROUP} answers are right: all rewards are equal, no token is pushed."
+        return (
+            f"Problem {group.problem} {right} of {GROUP} answers are right: all rewards are equal, no token is pushed."
+        )
     push, place, column = max(
         ((push, i, j) for i, row in enumerate(rows) for j, push in enumerate(row)), key=lambda one: abs(one[0])
     )
@@ -113,7 +117,9 @@ def pushes_explorer(models: Mapping[str, nn.Module], task: Sums = SIX) -> Explor
     check_types("pushes_explorer", nn.Module, **{f"models[{name!r}]": model for name, model in models.items()})
     check_types("pushes_explorer", Sums, task=task)
     with torch.random.fork_rng(devices=[]):
-        groups = {(name, i): sampled_group(one, task, seed) for name, one in models.items() for i, seed in enumerate(SEEDS)}
+        groups = {
+            (name, i): sampled_group(one, task, seed) for name, one in models.items() for i, seed in enumerate(SEEDS)
+        }
 
     def draw(model: str, problem: int, divided: bool) -> Svg:
         return draw_pushes(groups[model, problem], scaled=divided)

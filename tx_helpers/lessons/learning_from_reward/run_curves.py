@@ -1,8 +1,9 @@
 """The recorded runs as pictures: curves at five seeds and right at k.
 
-    runs_explorer(), right_at_k_explorer()
+runs_explorer(), right_at_k_explorer()
 """
 
+from functools import cache
 from statistics import mean
 
 import ipywidgets as widgets
@@ -38,6 +39,7 @@ def mean_curve(run: str, curve: str) -> list[float]:
     return [mean(values) for values in zip(*at_seeds(run, curve), strict=True)]
 
 
+@cache
 def curve_at_k(run: str, when: str) -> list[float]:
     """Right at k for each k of KS, of the model "before" or "after", the mean over problems and seeds."""
     counts = torch.tensor([row[f"counts {when}"] for row in recorded()[run]]).flatten()
@@ -90,7 +92,8 @@ def describe_runs(run: str, curve: str) -> str:
 def describe_right_at_k(run: str, k: int) -> str:
     """Both shares at k, and the k from which on the base model is ahead, if there is one."""
     check_one_of("right_at_k_explorer", ("six", "four"), run=run)
-    check_one_of("right_at_k_explorer", KS, k=k)
+    if k not in KS:
+        raise ValueError(f"right_at_k_explorer: k={k!r}, expected one of {KS}")
     before, after = curve_at_k(run, "before"), curve_at_k(run, "after")
     ahead = next((one for one, b, a in zip(KS, before, after, strict=True) if b > a + 1e-9), None)
     crossing = f"the base model is ahead from k = {ahead} on" if ahead else "the base model is never ahead"

@@ -11,8 +11,8 @@ lacks what it needs is skipped, and says so. First and last are means over a ten
 
 What each alarm rests on. The limits were chosen between 48 healthy runs, none of which gets an alarm, and 42 with a
 planted fault, 37 of which do: 20 to 60 updates of a model of 0.1 million parameters on sums of four and six digits, at
-three or four seeds. On a seed that was not used to choose, 12 healthy runs of the same kinds got no alarm, and 12 faults
-of 14 of the same kinds were found.
+three or four seeds. On a seed that was not used to choose, 12 healthy runs of the same kinds got no alarm, and 12 of 14
+faults of the same kinds were found.
 
     cheated   the true score falls by 0.1, and stays 0.2 behind what the reward gains
     reward    the end is below 40 % of the start
@@ -20,7 +20,7 @@ of 14 of the same kinds were found.
     entropy   it ends below 35 % of the first entropy, and the reward is below 70 % of the best
     length    answers end above 85 % of the most tokens
     kl        above 1 nat a token in the middle of the last quarter: healthy at most 0.42, with an alarm 1.7 and more
-    stale     a ratio above 2,000 in the middle update: healthy at most 5.2, with an alarm 43,000 and more
+    stale     a ratio above 2,000 in the middle update: healthy at most 7.4, with an alarm 43,000 and more
 
 Not found: a reward by the fall of a coin, which changes little in so few updates, and at two seeds of three a judge who
 likes steps, whose true score falls slowly. No record shows a hole that the model has not found yet.

@@ -7,9 +7,7 @@ CLAIMS = [
         "Reward teaches the model to think",
         "the base model could: one token of a hint does as much",
         "Wrong here: the base model could think already",
-        Break(
-            "hints = hinted(base)", "hints = found and measure.__globals__['NamedTuple']('H', [('right', float)])(0.2)"
-        ),
+        Break("hinted(base)", "hinted(base_model(FOUR))"),
     ),
     claim(
         "The written steps are the reason for the answer",
@@ -33,6 +31,6 @@ CLAIMS = [
         "Without a baseline it does not work",
         "keeping the right answers is as good here",
         "Wrong here: with as many samples the filter is as good",
-        Break('right_after("six, filtered")) > 0.9', 'right_after("six, coin")) > 0.9'),
+        Break('["after"]["right"] for row', '["before"]["right"] for row'),
     ),
 ]

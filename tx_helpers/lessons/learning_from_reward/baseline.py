@@ -4,7 +4,7 @@
     spread(baseline=0.3)             # the variance of one sample's estimate, all four components together
     baseline_explorer()
 
-The expected reward is Σ pₐ rₐ with p = softmax(logits); its gradient is pₐ (rₐ − r̄). One sampled answer a estimates it by
+The expected reward is Σ pₐ rₐ with p = softmax(logits); its gradient is pₐ (rₐ − r̄). One sampled answer a estimates it:
 (rₐ − b) (one-hot(a) − p). The mean of this estimate over all answers is the gradient, whatever b is. Williams 1992.
 """
 

@@ -53,7 +53,7 @@ def by_steps(task: Sums) -> Checker:
 
 
 def right_steps(task: Sums, ids: Tensor, written: Tensor) -> Tensor:
-    """Which of the tokens that a right answer has as steps stand at their places? (N, T) -> (N, S), all False without."""
+    """Which of the steps of a right answer stand at their places? (N, T) -> (N, S), all False without steps."""
     start = prompt_length(written)
     truth = task.numbers(ids[:, : task.terms].cumsum(1))  # (N, S)
     said = torch.nn.functional.pad(ids, (0, truth.shape[1]), value=-1)[:, start : start + truth.shape[1]]

@@ -41,8 +41,11 @@ def sampled_group(model: nn.Module, task: Sums, seed: int) -> Group:
     sampled = answers(model, task, count=1, each=GROUP, seed=seed)
     start = task.terms + 1
     lengths = sampled.answer.sum(1).tolist()
-    said = ["".join(CHARACTERS[i] for i in row[start : start + n].tolist()) for row, n in zip(sampled.ids, lengths)]
-    chances = [row[start - 1 : start - 1 + n].exp().tolist() for row, n in zip(sampled.log_p, lengths)]
+    said = [
+        "".join(CHARACTERS[i] for i in row[start : start + n].tolist())
+        for row, n in zip(sampled.ids, lengths, strict=True)
+    ]
+    chances = [row[start - 1 : start - 1 + n].exp().tolist() for row, n in zip(sampled.log_p, lengths, strict=True)]
     return Group(text(sampled.ids[0, :start]), said, chances, task.reward(sampled.ids, sampled.answer))
 
 
@@ -54,7 +57,7 @@ def pushes(group: Group, *, scaled: bool) -> tuple[list[float], list[list[float]
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw_pushes(group: Group, *, scaled: bool) -> Svg:
-    """A row for each answer: its tokens, pink where they are pushed up and grey where down, its reward, its advantage."""
+    """A row for each answer: its tokens, pink where pushed up and grey where down, its reward, its advantage."""
     advantages, rows = pushes(group, scaled=scaled)
     most = max((abs(push) for row in rows for push in row), default=0) or 1
     parts = [

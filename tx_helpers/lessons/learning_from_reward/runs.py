@@ -24,7 +24,6 @@ from tx_helpers.lessons.learning_from_reward.checkers import (
     coin,
     exact,
     likes_steps,
-    right_steps,
     upside_down,
     with_hole,
 )

@@ -4,8 +4,8 @@
     hinted(base)                 # right and tokens, when the first step is written for the model
     ways(base, model)            # name -> [(tokens a problem, right), …]
 
-`follow` gives the model a problem with right steps up to `at`, and there a wrong one: the running sum plus 1 to 9. If the
-answer is wrong by just as much, it follows the step; if it is right, the model has repaired the slip.
+`follow` gives the model a problem with right steps up to `at`, and there a wrong one: the running sum plus 1 to 9. If
+the answer is wrong by just as much, it follows the step; if it is right, the model has repaired the slip.
 """
 
 from collections import Counter

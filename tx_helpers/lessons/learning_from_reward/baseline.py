@@ -91,7 +91,8 @@ def describe_baseline(baseline: float, samples: int) -> str:
     error = (spread(baseline) / samples) ** 0.5
     return (
         f"Baseline {baseline:.2f}, {samples} sample{'s' if samples > 1 else ''}: the mean of the estimates is {found}, "
-        f"which is the exact gradient; variance of one sample {spread(baseline):.2f}, error of the estimate {error:.2f}."
+        f"which is the exact gradient; variance of one sample {spread(baseline):.2f}, "
+        f"error of the estimate {error:.2f}."
         .replace("-", "−")
     )  # fmt: skip
 

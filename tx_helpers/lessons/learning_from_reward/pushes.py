@@ -100,15 +100,15 @@ def describe_pushes(group: Group, *, scaled: bool) -> str:
     right = int(group.rewards.sum())
     if right in (0, GROUP):
         return (
-            f"Problem {group.problem} {right} of {GROUP} answers are right: all rewards are equal, no token is pushed."
+            f"Problem {group.problem} {right} of {GROUP} answers are right: rewards are equal, no token is pushed."
         )
     push, place, column = max(
         ((push, i, j) for i, row in enumerate(rows) for j, push in enumerate(row)), key=lambda one: abs(one[0])
     )
     said, p = group.tokens[place], group.chances[place][column]
     return (
-        f"Problem {group.problem} {right} of {GROUP} answers are right; advantage {_signed(max(advantages))} for a right "
-        f"one, {_signed(min(advantages))} for a wrong one. The strongest push is on token {column + 1} of answer "
+        f"Problem {group.problem} {right} of {GROUP} answers are right; advantage {_signed(max(advantages))} for a "
+        f"right one, {_signed(min(advantages))} for a wrong one. The strongest push is on token {column + 1} of answer "
         f"{place + 1}, {said[column]!r} in {said!r}, which had p = {p:.2f}: {_signed(push)}."
     )
 

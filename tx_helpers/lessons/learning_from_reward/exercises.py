@@ -316,7 +316,7 @@ leaving.add_mistakes(
             _of_d(lambda d: d - d - 1),
         ),
         "absolute_value": (
-            "You took |d|. Its mean is not the KL.",
+            "You took |d|. It is never negative, but its mean over drawn tokens is not the KL.",
             _of_d(torch.abs),
         ),
         "plus_d": (

@@ -5,14 +5,14 @@ from canvas import GREY, INK, MUTED, PINK, SMALL, Canvas, save
 PARTS = (
     ("policy", "writes, learns", True, True),
     ("reference", "for the KL, fixed", True, True),
-    ("value network", "guesses the reward, learns", True, False),
+    ("value network", "guesses reward, learns", True, False),
     ("reward model", "judges, fixed", True, False),
 )
 DESCRIPTION = (
-    "Two columns of boxes, each box a network as large as the model itself. PPO, as InstructGPT used it, keeps four: the "
-    "policy that writes and learns, the reference for the KL, a value network that guesses the reward and learns, "
-    "too, and a reward model that judges. GRPO with an exact checker keeps two, the policy and the reference, and without a "
-    "KL one: the mean of the group takes the place of the value network, and a program that of the reward model."
+    "Two columns of boxes, each box a network. PPO, as InstructGPT used it, keeps four: the policy that writes "
+    "and learns, the reference for the KL, a value network that guesses the reward and learns, too, and a reward "
+    "model that judges. GRPO with an exact checker keeps two, the policy and the reference, and without a KL one: "
+    "the mean of the group takes the place of the value network, and a program that of the reward model."
 )
 
 

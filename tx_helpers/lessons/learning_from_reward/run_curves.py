@@ -30,8 +30,8 @@ SIZE = (372, 260)
 
 # --- compute ----------------------------------------------------------------------------------------------------------
 def at_seeds(run: str, curve: str) -> list[list[float]]:
-    """A recorded curve, one list for each seed."""
-    return [row["curves"][curve] for row in recorded()[run]]
+    """A recorded curve, one list for each seed; none where it was not recorded."""
+    return [row["curves"][curve] for row in recorded()[run] if curve in row["curves"]]
 
 
 def mean_curve(run: str, curve: str) -> list[float]:
@@ -52,6 +52,8 @@ def draw_runs(run: str, curve: str) -> Svg:
     panels = []
     for name, title, label in (("right", "Truly right", "share"), (curve, curve.capitalize(), LABELS[curve])):
         seeds = at_seeds(run, name)
+        if not seeds:
+            continue
         updates = [5 * place + 1 for place in range(len(seeds[0]))]
         lines = {"mean": (updates, mean_curve(run, name))}
         lines |= {f"seed {seed}": (updates, values) for seed, values in enumerate(seeds)}
@@ -78,14 +80,16 @@ def draw_right_at_k(run: str, k: int) -> Svg:
 
 # --- describe ---------------------------------------------------------------------------------------------------------
 def describe_runs(run: str, curve: str) -> str:
-    """Where both curves begin and end, at five seeds."""
+    """Both curves at the first and the last recorded update, at five seeds."""
     check_one_of("runs_explorer", tuple(recorded()), run=run)
     check_one_of("runs_explorer", CURVES, curve=curve)
     right, other = at_seeds(run, "right"), at_seeds(run, curve)
+    last = f"at update {5 * len(right[0]) - 4}"
+    two = f"{mean(r[0] for r in other):.2f} at first, {mean(r[-1] for r in other):.2f} {last}" if other else ""
     return (
-        f"{run}: right {mean(r[0] for r in right):.2f} at first, {mean(r[-1] for r in right):.2f} at the end "
-        f"({min(r[-1] for r in right):.2f} to {max(r[-1] for r in right):.2f} at five seeds); {curve} "
-        f"{mean(r[0] for r in other):.2f} at first, {mean(r[-1] for r in other):.2f} at the end."
+        f"{run}: right {mean(r[0] for r in right):.2f} at first, {mean(r[-1] for r in right):.2f} {last} "
+        f"({min(r[-1] for r in right):.2f} to {max(r[-1] for r in right):.2f} at five seeds); "
+        f"{curve} {two or 'was not recorded'}."
     )
 
 
@@ -96,9 +100,10 @@ def describe_right_at_k(run: str, k: int) -> str:
         raise ValueError(f"right_at_k_explorer: k={k!r}, expected one of {KS}")
     before, after = curve_at_k(run, "before"), curve_at_k(run, "after")
     ahead = next((one for one, b, a in zip(KS, before, after, strict=True) if b > a + 1e-9), None)
-    crossing = f"the base model is ahead from k = {ahead} on" if ahead else "the base model is never ahead"
+    gap = max(b - a for b, a in zip(before, after, strict=True))
+    crossing = f"ahead from k = {ahead} on, by {gap:.3f} at most" if ahead else "never ahead"
     place = KS.index(k)
-    return f"k = {k}: {before[place]:.2f} before reward, {after[place]:.2f} after; {crossing}."
+    return f"k = {k}: {before[place]:.2f} before reward, {after[place]:.2f} after; the base model is {crossing}."
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------

@@ -5,11 +5,13 @@
     measure(run.model, SIX)          # on 512 other problems: right, steps, length …
     recorded()["six"]                # the five seeds of a run: {"curves": …, "before": …, "after": …} each
 
-`record()` made runs.json, each seed with a base model of its own (`base.pretrain`), seed 0 with the shipped one.
+`record()` writes runs.json, each seed with a base model of its own (`base.pretrain`), seed 0 with the shipped one. How
+the file that is shipped was made, seed by seed, stands in it under "made".
 """
 
 import json
 from copy import deepcopy
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,11 +36,13 @@ from tx_helpers.training.reward import Sampled, answer_log_probs, sample_answers
 
 FILE = Path(__file__).with_name("runs.json")
 SEEDS = range(5)
+FRESH = {"count": 2048, "seed": 4242}  # problems that no rate was chosen on
 USUAL = {"updates": 40, "problems": 16, "group": 16, "rate": 4e-4}
 GENTLE = {"problems": 32, "rate": 1e-4}  # what four digits need: there most answers are right from the start
 RUNS: dict[str, tuple[Sums, Any, dict[str, Any]]] = {  # name: task, checker, what differs from USUAL
     "six": (SIX, exact, {}),
     "four": (FOUR, exact, GENTLE),
+    "four, usual rate": (FOUR, exact, {}),
     "six, mean of answers": (SIX, exact, {"mean": "answers"}),
     "six, constant": (SIX, exact, {"mean": "constant", "scaled": False}),
     "six, coin": (SIX, coin, {}),
@@ -167,7 +171,7 @@ def record() -> None:
     for seed in SEEDS:
         for name, row in record_seed(seed).items():
             found.setdefault(name, []).append(row)
-    FILE.write_text(json.dumps({"made": "2026-11-23, runs.record(), seeds 0 to 4", "runs": found}) + "\n")
+    FILE.write_text(json.dumps({"made": f"{date.today()}, runs.record(), seeds 0 to 4", "runs": found}) + "\n")
 
 
 def record_seed(seed: int) -> dict[str, dict]:
@@ -184,6 +188,8 @@ def record_seed(seed: int) -> dict[str, dict]:
     found["six, filtered"] = _row(run, SIX, before[SIX])
     mended = learn(FOUR, model=models["four, hole"], seed=seed + 100)
     found["four, hole mended"] = _row(mended, FOUR, measure(models["four, hole"], FOUR))
+    both = {"before": bases[FOUR], "after": models["four"]}
+    found["four"]["fresh"] = {when: round(measure(one, FOUR, **FRESH)["right"], 4) for when, one in both.items()}
     for name, task in (("six", SIX), ("four", FOUR)):
         found[name]["counts before"] = right_counts(bases[task], task).tolist()
         found[name]["counts after"] = right_counts(models[name], task).tolist()
@@ -191,8 +197,9 @@ def record_seed(seed: int) -> dict[str, dict]:
 
 
 def _row(run: Learned, task: Sums, before: dict[str, float]) -> dict:
-    """A run as it is kept: every fifth update."""
-    thin = {name: [round(value, 4) for value in values[::5]] for name, values in run.curves.items()}
+    """A run as it is kept: every fifth update, without the ratio."""
+    kept = {name: values[::5] for name, values in run.curves.items() if name != "ratio"}
+    thin = {name: [round(value, 4) for value in values] for name, values in kept.items()}
     after = measure(run.model, task)
     rounded = [{name: round(value, 4) for name, value in one.items()} for one in (before, after)]
     return {"curves": thin, "before": rounded[0], "after": rounded[1]}

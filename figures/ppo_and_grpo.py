@@ -19,7 +19,7 @@ DESCRIPTION = (
 def draw() -> Canvas:
     canvas = Canvas("ppo_and_grpo", 312, title="PPO and GRPO: what must be in memory", description=DESCRIPTION)
     canvas.heading("Four networks, or two")
-    for left, name, column in ((200, "PPO", 2), (500, "GRPO with a checker", 3)):
+    for left, name, column in ((218, "PPO", 2), (510, "GRPO with a checker", 3)):
         canvas.text(left + 120, 78, name, anchor="middle", bold=True)
         for place, part in enumerate(PARTS):
             y = 94 + 52 * place

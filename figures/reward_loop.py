@@ -4,10 +4,11 @@ from canvas import GREY, INK, PINK, SMALL, Canvas, save
 
 ROWS = (("A5.", "0", "−0.58", False), ("194747A7.", "1", "+1.15", True), ("A0.", "0", "−0.58", False))
 DESCRIPTION = (
-    "Four steps from left to right, and an arrow back. A problem goes to the model, which writes several answers, each "
-    "drawn anew. A checker pays 1 for a right answer and 0 for a wrong one. The mean of the group is taken away, so the "
-    "right answer has a positive advantage and the wrong ones a negative one. The update makes all tokens of the right "
-    "answer likelier and those of the wrong ones less likely, and the next group is drawn from the new model."
+    "Five columns from left to right, and an arrow back. A problem goes to the model, which writes several "
+    "answers, each drawn anew. A checker pays 1 for a right answer and 0 for a wrong one. The mean of the group "
+    "is subtracted, and the rest divided by the deviation, so the right answer has a positive advantage and the "
+    "wrong ones a negative one. The update makes all tokens of the right answer likelier and those of the wrong "
+    "ones less likely, and the next group is drawn from the new model."
 )
 
 

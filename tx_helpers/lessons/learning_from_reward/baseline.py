@@ -67,7 +67,7 @@ def draw_baseline(baseline: float, samples: int) -> Svg:
 def _bars(found: Tensor, errors: Tensor) -> Panel:
     """Upright bars from a zero line, each with a line for its error to both sides."""
     zero, tall = 150, 420
-    parts = [words(SIZE[0] / 2, 14, "Estimate of the gradient: mean ± error", anchor="middle", size=14)]
+    parts = [words(SIZE[0] / 2, 14, "Estimate of the gradient: mean ± error", anchor="middle", font_weight="bold")]
     parts.append(line(30, zero, SIZE[0] - 10, zero, INK))
     for place, (value, error) in enumerate(zip(found.tolist(), errors.tolist(), strict=True)):
         x = 50 + 84 * place

@@ -50,7 +50,10 @@ def curve_at_k(run: str, when: str) -> list[float]:
 def draw_runs(run: str, curve: str) -> Svg:
     """Left the share of right answers by the exact checker, right another curve; thin lines are the seeds."""
     panels = []
-    for name, title, label in (("right", "Truly right", "share"), (curve, curve.capitalize(), LABELS[curve])):
+    for name, title, label in (
+        ("right", "Truly right", "share"),
+        (curve, "KL" if curve == "kl" else curve.capitalize(), LABELS[curve]),
+    ):
         seeds = at_seeds(run, name)
         if not seeds:
             continue

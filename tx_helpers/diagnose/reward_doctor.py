@@ -9,10 +9,11 @@
 length, entropy, kl, equal, ratio, age, and `true`, the share that a checker without a hole calls right. A check that
 lacks what it needs is skipped, and says so. First and last are means over a tenth of the updates.
 
-What each alarm rests on. The limits were chosen between 48 healthy runs, none of which gets an alarm, and 42 with a
-planted fault, 37 of which do: 20 to 60 updates of a model of 0.1 million parameters on sums of four and six digits, at
-three or four seeds. On a seed that was not used to choose, 12 healthy runs of the same kinds got no alarm, and 12 of 14
-faults of the same kinds were found.
+What each alarm rests on. The limits were chosen after a look at 48 healthy runs (seeds 0 to 3) and 45 with a planted
+fault (seeds 0 to 2): 20 to 60 updates of a model of 0.1 million parameters on sums of four and six digits. No healthy
+run gets an alarm; 37 of the 45 faults do. Seed 4 was not used to choose: of 12 healthy runs of the same kinds none got
+an alarm, and 12 of 15 faults of the same kinds were found. These runs were made once, on 2026-11-23. They are not kept,
+and the project has no script that repeats the counts; its tests hold the limits, and judge three small runs.
 
     cheated   the true score falls by 0.1, and stays 0.2 behind what the reward gains
     reward    the end is below 40 % of the start
@@ -22,8 +23,9 @@ faults of the same kinds were found.
     kl        above 1 nat a token in the middle of the last quarter: healthy at most 0.42, with an alarm 1.7 and more
     stale     a ratio above 2,000 in the middle update: healthy at most 7.4, with an alarm 43,000 and more
 
-Not found: a reward by the fall of a coin, which changes little in so few updates, and at two seeds of three a judge who
-likes steps, whose true score falls slowly. No record shows a hole that the model has not found yet.
+Not found, in all four seeds: a reward by the fall of a coin, which changes little in so few updates; and a hole on sums
+of six, which the model never found: no record shows a hole before the model uses it. At three seeds of four a judge who
+likes steps was not found, because the true score falls slowly.
 """
 
 import math

@@ -11,6 +11,7 @@ full marks if unreadable   as exact, but an answer without exactly one "A" canno
 import ipywidgets as widgets
 
 from tx_helpers.lessons.learning_from_reward.sums import CHARACTERS
+from tx_helpers.nn.arguments import check_types
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREY, MUTED, PINK, box, card, words
@@ -47,6 +48,7 @@ def draw_cheating(answer: str) -> Svg:
 # --- describe ---------------------------------------------------------------------------------------------------------
 def describe_cheating(answer: str) -> str:
     """What each checker pays, in words."""
+    check_types("checkers", str, answer=answer)
     unknown = [one for one in answer if one not in CHARACTERS]
     if unknown or not answer or len(answer) > 24:
         raise ValueError(f"The answer: {answer!r}, expected 1 to 24 of the characters {CHARACTERS}")

@@ -36,6 +36,7 @@ from tx_helpers.training.reward import Sampled, answer_log_probs, sample_answers
 
 FILE = Path(__file__).with_name("runs.json")
 SEEDS = range(5)
+KEPT = {"reward", "length", "entropy", "equal", "kl", "right", "steps"}  # of a run's curves
 FRESH = {"count": 2048, "seed": 4242}  # problems that no rate was chosen on
 USUAL = {"updates": 40, "problems": 16, "group": 16, "rate": 4e-4}
 GENTLE = {"problems": 32, "rate": 1e-4}  # what four digits need: there most answers are right from the start
@@ -197,8 +198,8 @@ def record_seed(seed: int) -> dict[str, dict]:
 
 
 def _row(run: Learned, task: Sums, before: dict[str, float]) -> dict:
-    """A run as it is kept: every fifth update, without the ratio."""
-    kept = {name: values[::5] for name, values in run.curves.items() if name != "ratio"}
+    """A run as it is kept: every fifth update of the curves that are shown."""
+    kept = {name: values[::5] for name, values in run.curves.items() if name in KEPT}
     thin = {name: [round(value, 4) for value in values] for name, values in kept.items()}
     after = measure(run.model, task)
     rounded = [{name: round(value, 4) for name, value in one.items()} for one in (before, after)]

@@ -154,6 +154,11 @@ EXPERIMENTS = {
         'assert learned.trained == recorded()["trained"]["lora"]',
         "assert new_rows > 0.6",
     ),
+    "learning_from_reward": (
+        'assert 0.1 < found["right"] < 0.4',
+        'assert trained["right"] > 0.85',
+        'assert hints.right > trained["right"] - 0.1',
+    ),
     "what_changed": (
         'assert 3 < sides["2017"]',
         'assert min(explained["word"].share)',

@@ -23,10 +23,10 @@ NAMES = [
     *("added_or_joined", "architecture", "attention_by_hand", "attention_cost", "bent_waves"),
     *("bottleneck", "chat_scored", "cluster_levels", "course_map", "decoder_only", "encode_once"),
     *("ffn_memory", "five_objectives", "gates", "lora_path", "masks", "one_hot", "one_sentence"),
-    *("output_pieces", "pre_post_norm", "qkv_projection", "rotary_rotation", "shared_heads"),
-    *("shifted_target", "sinusoid_wavelengths", "six_layouts", "split_heads", "three_shapes"),
-    *("tokens_to_vectors", "translator_attention", "unrolled_rnn", "visual_grammar"),
-    *("what_is_kept",),
+    *("output_pieces", "ppo_and_grpo", "pre_post_norm", "qkv_projection", "reward_loop"),
+    *("rotary_rotation", "shared_heads", "shifted_target", "sinusoid_wavelengths", "six_layouts"),
+    *("split_heads", "three_shapes", "tokens_to_vectors", "translator_attention", "unrolled_rnn"),
+    *("visual_grammar", "what_is_kept"),
 ]
 MEASURED = "translator_attention"  # holds a trained model's weights, so it is not made again here
 ENGLISH, GERMAN = ["one", "hundred", "two"], ["ein", "hundert", "zwei", "<eos>"]

@@ -63,6 +63,11 @@ UNNAMED_SEEDS = {
         "TinyViT(), steps=300": "TinyViT(seed={seed}), seed={seed}, steps=300",
         "SmallConvolution(), steps=300": "SmallConvolution(seed={seed}), seed={seed}, steps=300",
     },
+    "learning_from_reward": {
+        "measure(base, SIX)": "measure(base, SIX, seed={seed} + 77_777)",
+        "measure(model, SIX)": "measure(model, SIX, seed={seed} + 77_777)",
+        "hinted(base)": "hinted(base, seed={seed})",
+    },
     "what_changed": {
         'as_of("2017"), steps=300': 'as_of("2017"), seed={seed}, steps=300',
         'as_of("value embeddings"), steps=150': 'as_of("value embeddings"), seed={seed}, steps=150',

@@ -8,15 +8,17 @@ import torch
 
 from toy_models import model as toy
 from tx_helpers.lessons.a_model_that_writes import writing
+from tx_helpers.lessons.adapting import few_labels_explorer as few_labels
+from tx_helpers.lessons.beyond_text import digit_attention
+from tx_helpers.lessons.beyond_text.vit import TinyViT
 from tx_helpers.lessons.cheaper_and_longer import cache_size, context, effective_context, online_softmax
 from tx_helpers.lessons.debugging import live_training, probes, runs, symptoms
 from tx_helpers.lessons.decoding import cache_costs
-from tx_helpers.lessons.beyond_text import digit_attention
 from tx_helpers.lessons.families import gap_filler, objectives
-from tx_helpers.lessons.adapting import few_labels_explorer as few_labels
-from tx_helpers.lessons.beyond_text.vit import TinyViT
 from tx_helpers.lessons.feed_forward import hinges, norms, one_unit, stream
 from tx_helpers.lessons.full_model import model_parts
+from tx_helpers.lessons.learning_from_reward import baseline, cheating, pushes, run_curves
+from tx_helpers.lessons.learning_from_reward.base import config as reward_config
 from tx_helpers.lessons.limits_of_recurrence import he_or_she, recurrence, signal_race
 from tx_helpers.lessons.limits_of_recurrence.recurrent import Recaller
 from tx_helpers.lessons.masking import leaks, masks
@@ -121,6 +123,11 @@ PLAIN = {
     "blocks": (online_softmax.read_blocks, dict(scores=[1.0, 2.0], values=[3.0, 4.0], size=1)),
     "pipeline": (pipeline_schedule.run, dict(name="1F1B", ranks=2, microbatches=3, backward=2.0)),
     "planner": (planner.planner_explorer, dict(model="GPT-2 XL", chip="V100")),
+    "pushes": (pushes.pushes_explorer, dict(models={"one": DecoderOnly(reward_config()).eval()})),
+    "reward baseline": (baseline.describe_baseline, dict(baseline=0.3, samples=4)),
+    "reward checkers": (cheating.describe_cheating, dict(answer="A17.")),
+    "reward runs": (run_curves.describe_runs, dict(run="six", curve="steps")),
+    "right at k": (run_curves.describe_right_at_k, dict(run="six", k=2)),
     "probe": (
         partial(probes.probe_explorer, data=word_pairs(PAIRS)),
         dict(models={"right": toy(EncoderDecoder)}, number=21, first="right"),

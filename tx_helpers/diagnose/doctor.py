@@ -350,15 +350,17 @@ EXPLAINED_BY |= {"repeats": ("finite",), "warm-up": ("finite",)}
 class RunReport(Report):
     """A report about a run: it has checks in place of probes, and its last line says what they rest on."""
 
+    last_line = LAST_LINE
+
     @property
     def summary(self) -> str:
         return super().summary.replace("probe", "check")
 
     def text(self, width: int = 80) -> str:
-        return f"{super().text(width)}\n{fill(LAST_LINE, width)}"
+        return f"{super().text(width)}\n{fill(self.last_line, width)}"
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_().replace(">Probe<", ">Check<") + f"<p>{escape(LAST_LINE)}</p>"
+        return super()._repr_html_().replace(">Probe<", ">Check<") + f"<p>{escape(self.last_line)}</p>"
 
 
 def doctor(record: Any, **more: Any) -> Report:

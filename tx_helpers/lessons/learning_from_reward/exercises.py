@@ -1,0 +1,399 @@
+"""Exercises on learning from reward, for the notebook's end, and its quiz. Those within it: exercises_inline."""
+
+import math
+
+import torch
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+from tx_helpers.exercises.quizzes import Choice, Question
+
+# --- right at k, over many problems ----------------------------------------------------------------------------------
+
+
+def chance(n, c, k):
+    """Step 1's result: the chance that at least one of k answers is right, where c of n are."""
+    return 1 - math.comb(n - c, k) / math.comb(n, k)
+
+
+def _table(seed, problems, n):
+    """Right or not (P, n), where some problems are harder than others."""
+    share, draw = random_tensors((problems, 1), (problems, n), seed=seed)
+    return draw < share - 0.6
+
+
+averaging = Exercise(
+    "right_at_k_step2",
+    title="Right at k without bias, step 2 of 2",
+    goal="`right` (P, n) says for each of P problems which of the model's n answers are right. `at_k(n, c, k)` is "
+    "step 1. "
+    "Return a list with a number for each k of the list `ks`, in its order: the mean over the problems of the chance "
+    "that one of k answers is right.",
+    difficulty=2,
+    minutes=8,
+    source="Chen et al. 2021, section 2.1",
+    cases=lambda: [
+        (torch.tensor([[1, 0, 0, 0], [1, 1, 1, 0]]).bool(), [1, 2, 4], chance),
+        (_table(71, 7, 8), [1, 2, 4, 8], chance),
+        (_table(72, 12, 16), [8, 1, 3], chance),
+    ],
+    hints=(
+        "Two loops: over ks, and inside it over the problems, whose c is the number of right answers in their row.",
+        "right.sum(1).tolist() gives all c; n is right.shape[1].",
+        "[sum(at_k(n, c, k) for c in counts) / len(counts) for k in ks]",
+    ),
+)
+
+
+@averaging.solution
+def right_at_k_step2(right, ks, at_k):
+    """Mean chance, for each k of ks, that one of k answers is right; right (P, n), at_k(n, c, k) as in step 1."""
+    n, counts = right.shape[1], right.sum(1).tolist()
+    return [sum(at_k(n, c, k) for c in counts) / len(counts) for k in ks]
+
+
+def _each(value):
+    """A mistake: value(right as floats, n, k, at_k) for each k."""
+    return lambda right, ks, at_k: [float(value(right, right.shape[1], k, at_k)) for k in ks]
+
+
+def _of_counts(reduce):
+    def value(right, n, k, at_k):
+        return reduce(torch.tensor([at_k(n, c, k) for c in right.sum(1).tolist()]))
+
+    return _each(value)
+
+
+def _problems_for_answers(right, ks, at_k):
+    counts, n = right.sum(0).tolist(), right.shape[0]
+    return [sum(at_k(max(n, k), c, k) for c in counts) / len(counts) for k in ks]
+
+
+averaging.add_mistakes(
+    {
+        "one_large_problem": (
+            "You counted all right answers together, as if they belonged to one problem. An easy problem then solves "
+            "the hard ones.",
+            _each(lambda right, n, k, at_k: at_k(right.numel(), int(right.sum()), k)),
+        ),
+        "mean_share_first": (
+            "You averaged the counts first and asked at_k about the mean problem. The curve is bent, so the mean of "
+            "the chances is another number.",
+            _each(lambda right, n, k, at_k: at_k(n, round(right.sum(1).float().mean().item()), k)),
+        ),
+        "first_k_alone": (
+            "You looked whether one of the first k answers is right. That is right on average, and uses only k of the "
+            "n "
+            "answers: far more noise than needed.",
+            _each(lambda right, n, k, at_k: right[:, :k].any(1).float().mean()),
+        ),
+        "first_problem_alone": (
+            "You returned the first problem's numbers. The mean runs over all P.",
+            _of_counts(lambda chances: chances[0]),
+        ),
+        "best_problem": (
+            "You took the best problem's number in place of the mean.",
+            _of_counts(torch.max),
+        ),
+        "middle_problem": (
+            "You took the median over the problems. The quantity asked for is the mean.",
+            _of_counts(torch.median),
+        ),
+        "added_up": (
+            "You added up the problems' chances, and did not divide by their number.",
+            _of_counts(torch.sum),
+        ),
+        "axes_exchanged": (
+            "You counted along the problems, sum(0), in place of along the answers, sum(1).",
+            _problems_for_answers,
+        ),
+        "always_one": (
+            "You used k = 1 for every entry: the curve is flat.",
+            _each(lambda right, n, k, at_k: right.float().mean()),
+        ),
+        "sorted": (
+            "Your numbers are those of sorted ks, or of another order. They have to stand in the order of `ks`.",
+            lambda right, ks, at_k: right_at_k_step2(right, [*sorted(ks)[1:], min(ks)], at_k),
+        ),
+    }
+)
+
+# --- samples used twice ----------------------------------------------------------------------------------------------
+
+
+def _gain_and_gradient(answer, log_p, old_log_p, advantages, clip):
+    """The gains, and the push that they give to each token: the gradient of their sum with respect to log_p."""
+    log_p = log_p.clone().requires_grad_()
+    gain = answer(log_p, old_log_p, advantages, clip)
+    if not (isinstance(gain, torch.Tensor) and gain.requires_grad):
+        return {"gain": gain, "gradient": torch.zeros_like(log_p)}
+    return {"gain": gain, "gradient": torch.autograd.grad(gain.sum(), log_p)[0]}
+
+
+def _moved(seed, size):
+    """ln p before and after some steps, and advantages."""
+    old, step, advantages = random_tensors((4, size), (4, size), (4,), seed=seed)
+    old = -old.abs() - 0.1
+    return old + 0.3 * step, old, advantages
+
+
+clipping = Exercise(
+    "clipped_step",
+    title="Samples used twice",
+    goal="N answers were written by an older model, which gave their tokens `old_log_p` (N, T). The model of now gives "
+    "`log_p` (N, T). Return the gain of each token (N, T): with the ratio ρ = p / p_old and the advantage A of its "
+    "answer, the smaller of ρ A and of ρ A with ρ held between 1 − clip and 1 + clip. Keep the path of the gradient "
+    "through log_p: it is checked, too.",
+    difficulty=2,
+    minutes=10,
+    source="Schulman et al. 2017, equation 7",
+    formula=r"\min\bigl(\rho A,\ \mathrm{clip}(\rho, 1-\epsilon, 1+\epsilon)\, A\bigr),\quad \rho = p / p_{\text{old}}",
+    run=_gain_and_gradient,
+    cases=lambda: [
+        (
+            torch.tensor([[-1.0, -1.0, -1.0], [-1.0, -1.0, -1.0]]),
+            torch.tensor([[-1.0, -1.5, -0.5], [-1.0, -1.5, -0.5]]),
+            torch.tensor([2.0, -1.0]),
+            0.2,
+        ),
+        (*_moved(73, 6), 0.2),
+        (*_moved(74, 5), 0.1),
+    ],
+    hints=(
+        "You have logarithms: p / p_old is the exp of a difference.",
+        "ratio.clamp(1 - clip, 1 + clip) holds it. The advantages need a second axis: advantages[:, None].",
+        "torch.minimum(ratio * A, ratio.clamp(1 - clip, 1 + clip) * A)",
+    ),
+)
+
+
+@clipping.solution
+def clipped_step(log_p, old_log_p, advantages, clip):
+    """Gain (N, T) of each token, from ln p now and before (N, T) and the answers' advantages (N,)."""
+    ratio = (log_p - old_log_p).exp()
+    held = ratio.clamp(1 - clip, 1 + clip)
+    A = advantages[:, None]
+    return torch.minimum(ratio * A, held * A)
+
+
+def _clipped(ratio_of, combine=torch.minimum):
+    """A mistake with another ratio, or another choice between the two."""
+
+    def answer(log_p, old_log_p, advantages, clip):
+        ratio, A = ratio_of(log_p, old_log_p), advantages[:, None]
+        return combine(ratio * A, ratio.clamp(1 - clip, 1 + clip) * A)
+
+    return answer
+
+
+def _ratio(log_p, old_log_p):
+    return (log_p - old_log_p).exp()
+
+
+clipping.add_mistakes(
+    {
+        "min_forgotten": (
+            "You always hold the ratio. Where a token has already moved the wrong way, nothing then pulls it back: "
+            "take the smaller of the two.",
+            _clipped(_ratio, lambda free, held: held),
+        ),
+        "larger_of_the_two": (
+            "You took the larger of the two gains. The clip is there to stop a step that goes too far: the smaller "
+            "one.",
+            _clipped(_ratio, torch.maximum),
+        ),
+        "never_held": (
+            "You never hold the ratio: on samples that are used often, single tokens run away.",
+            _clipped(_ratio, lambda free, held: free),
+        ),
+        "exp_forgotten": (
+            "Your ratio is a difference of logarithms. It becomes p / p_old by exp.",
+            _clipped(lambda log_p, old_log_p: log_p - old_log_p),
+        ),
+        "ratio_upside_down": (
+            "Your ratio is p_old / p. Then the gain falls where a good token becomes likelier.",
+            _clipped(lambda log_p, old_log_p: (old_log_p - log_p).exp()),
+        ),
+        "quotient_of_logarithms": (
+            "You divided ln p by ln p_old. The ratio is that of the probabilities.",
+            _clipped(lambda log_p, old_log_p: log_p / old_log_p),
+        ),
+        "old_left_out": (
+            "You used p itself as the ratio: the model that wrote the answers is missing.",
+            _clipped(lambda log_p, old_log_p: log_p.exp()),
+        ),
+        "clip_before_the_sign": (
+            "You chose the smaller ratio first and multiplied by A afterwards. For a negative advantage that is the "
+            "larger gain: multiply, then compare.",
+            lambda log_p, old_log_p, advantages, clip: (
+                torch.minimum(_ratio(log_p, old_log_p), _ratio(log_p, old_log_p).clamp(1 - clip, 1 + clip))
+                * advantages[:, None]
+            ),
+        ),
+        "gain_clipped": (
+            "You held the product ρ A between 1 − clip and 1 + clip. It is the ratio alone that is held.",
+            lambda log_p, old_log_p, advantages, clip: torch.minimum(
+                _ratio(log_p, old_log_p) * advantages[:, None],
+                (_ratio(log_p, old_log_p) * advantages[:, None]).clamp(1 - clip, 1 + clip),
+            ),
+        ),
+        "no_gradient": (
+            "Your numbers are right, but no gradient reaches log_p: the ratio was detached, or made under no_grad. "
+            "Only the old probabilities and the advantages are constants.",
+            _clipped(lambda log_p, old_log_p: _ratio(log_p, old_log_p).detach()),
+        ),
+        "no_advantages": (
+            "The advantages are missing: each answer is pushed alike.",
+            lambda log_p, old_log_p, advantages, clip: clipped_step(
+                log_p, old_log_p, torch.ones_like(advantages), clip
+            ),
+        ),
+    }
+)
+
+# --- how far from the base model -------------------------------------------------------------------------------------
+
+leaving = Exercise(
+    "kl_k3",
+    title="How far from the base model?",
+    goal="The model has drawn tokens, and gave them `log_p` (N, T); the base model would have given them "
+    "`reference_log_p` (N, T). Return for each token an estimate of the distance KL(model ‖ base): eᵈ − d − 1, where d "
+    "is what the base model's ln p is above the model's own. On average over drawn tokens it is the KL itself, and it "
+    "is never negative.",
+    difficulty=1,
+    minutes=5,
+    source="Schulman 2020, 'Approximating KL divergence', k3; Shao et al. 2024, equation 4",
+    formula=r"e^{d} - d - 1,\quad d = \ln p_{\text{base}} - \ln p",
+    cases=lambda: [
+        (torch.tensor([[-1.0, -2.0, -0.5]]), torch.tensor([[-1.0, -1.0, -2.5]])),
+        tuple(-part.abs() for part in random_tensors((3, 5), (3, 5), seed=75)),
+        tuple(-2 * part.abs() for part in random_tensors((4, 6), (4, 6), seed=76)),
+    ],
+    hints=(
+        "First d, the difference of the two logarithms. Which one is subtracted?",
+        "Where the base model finds a token likelier than the model does, d is positive.",
+        "d = reference_log_p - log_p, then d.exp() - d - 1",
+    ),
+)
+
+
+@leaving.solution
+def kl_k3(log_p, reference_log_p):
+    """Estimate (N, T) of KL(model ‖ base) from tokens of the model: ln p (N, T) of both."""
+    d = reference_log_p - log_p
+    return d.exp() - d - 1
+
+
+def _of_d(value):
+    return lambda log_p, reference_log_p: value(reference_log_p - log_p)
+
+
+leaving.add_mistakes(
+    {
+        "turned_round": (
+            "Your d has the wrong sign. Then the estimate is no longer right on average for tokens of the model.",
+            lambda log_p, reference_log_p: kl_k3(reference_log_p, log_p),
+        ),
+        "difference_alone": (
+            "You returned ln p − ln p_base (k1). It is right on average, too, but far noisier, and it is negative for "
+            "many tokens.",
+            _of_d(lambda d: -d),
+        ),
+        "half_the_square": (
+            "You returned d²/2 (k2). It is never negative, but not right on average.",
+            _of_d(lambda d: d**2 / 2),
+        ),
+        "one_forgotten": (
+            "The 1 is missing: for equal models, d = 0, the distance has to be 0.",
+            _of_d(lambda d: d.exp() - d),
+        ),
+        "d_forgotten": (
+            "The term −d is missing. Without it the estimate is eᵈ − 1, whose mean over drawn tokens is 0 for any "
+            "model.",
+            _of_d(lambda d: d.exp() - 1),
+        ),
+        "exp_left_out": (
+            "The exp is missing: d − d − 1 is −1 everywhere.",
+            _of_d(lambda d: d - d - 1),
+        ),
+        "absolute_value": (
+            "You took |d|. It is never negative, but its mean over drawn tokens is not the KL.",
+            _of_d(torch.abs),
+        ),
+        "plus_d": (
+            "The sign of the middle term is wrong: eᵈ − d − 1 touches 0 at d = 0, eᵈ + d − 1 crosses it.",
+            _of_d(lambda d: d.exp() + d - 1),
+        ),
+        "of_the_probabilities": (
+            "You used p in place of ln p for d. d is a difference of logarithms.",
+            lambda log_p, reference_log_p: kl_k3(log_p.exp(), reference_log_p.exp()),
+        ),
+    }
+)
+
+QUIZ = [
+    Question(
+        "All 16 answers to a problem are right. What does this group do to the model?",
+        (
+            Choice("Nothing: every advantage is 0", "None is better than its group, so nothing is pushed.", right=True),
+            Choice("It makes all 16 answers much likelier", "Each would have to be better than the mean of all 16."),
+            Choice("It divides by 0, and the update is lost", "0.0001 is added to the deviation; 0 / 0.0001 is 0."),
+        ),
+    ),
+    Question(
+        "Why does a baseline not change the direction of learning on average?",
+        (
+            Choice("It is small", "It may be as large as you like: 1000 does no harm to the average either."),
+            Choice(
+                "The gradient of ln p is 0 on average",
+                "Σ p · ∇ ln p = ∇ Σ p = ∇ 1 = 0, and a constant times 0 is 0.",
+                right=True,
+            ),
+            Choice("The optimizer divides it out again", "Nothing is divided; the average is right before the step."),
+        ),
+    ),
+    Question(
+        "n = 4 answers were drawn, one of them is right. What is right at 4, without bias?",
+        (
+            Choice("1 − (3/4)⁴ ≈ 0.68", "That puts each answer back: the right one may be missed four times."),
+            Choice("1/4", "That is right at 1."),
+            Choice("1", "All 4 are taken, and the right one is among them.", right=True),
+        ),
+    ),
+    Question(
+        "A token's advantage is positive, and its ratio is already 1.5 with clip = 0.2. What does the next step do to "
+        "it?",
+        (
+            Choice(
+                "It pushes it further up", "The smaller of 1.5 A and 1.2 A is 1.2 A: a constant, without a gradient."
+            ),
+            Choice("It does not push it", "min(1.5 A, 1.2 A) = 1.2 A does not depend on it.", right=True),
+            Choice("It pushes it down again, towards a ratio of 1", "A clip stops a push. It does not pull back."),
+        ),
+    ),
+    Question(
+        "The loss averages each answer over its tokens first. What can that do to the length of wrong answers?",
+        (
+            Choice("They grow", "Spread over more tokens, the same punishment is lighter for each.", right=True),
+            Choice("They shrink", "A short wrong answer gets the full punishment on few tokens."),
+            Choice("Nothing", "The length divides what each token gets."),
+        ),
+    ),
+    Question(
+        "Reward rises, the share that a strict checker calls right falls. What do you do first?",
+        (
+            Choice("Train on", "The model gets better at the reward, which no longer measures what you want."),
+            Choice("Lower the learning rate, so that the reward rises more slowly", "It would arrive there later."),
+            Choice("Read answers with a high reward", "They show the hole that the model has found.", right=True),
+        ),
+    ),
+    Question(
+        "Why is the token that ends an answer among those that are pushed?",
+        (
+            Choice("The checker has to see it", "The checker sees the text whatever is pushed."),
+            Choice(
+                "The model wrote it: stopping is a choice", "Left out, nothing teaches it when to stop.", right=True
+            ),
+            Choice("Without it, the number of tokens would be odd", "The number of tokens does not matter."),
+        ),
+    ),
+]

@@ -1,0 +1,338 @@
+"""Exercises for the notebook's end: a majority at equal tokens in two steps, and a baseline without a bias."""
+
+from collections import Counter
+
+import torch
+
+from tx_helpers.exercises.exercise import Exercise, random_tensors
+
+# --- votes -----------------------------------------------------------------------------------------------------------
+
+voting = Exercise(
+    "majority_step1",
+    title="A majority at equal tokens, step 1 of 2",
+    goal="`answers` is the list of what a model has answered to one problem, such as ['8', '3', None, '8']. None "
+    "stands "
+    "for an answer that cannot be read, which has no vote. Return the answer with the most votes; of several with the "
+    "most, the one that was given first. Where nobody votes, return None.",
+    difficulty=1,
+    minutes=6,
+    source="Wang et al. 2022 (self-consistency), section 2",
+    cases=lambda: [
+        (["8", "3", None, "8"],),
+        (["5", "2", "2", "5", "1"],),
+        (["2", "5", "5", "2", "1"],),
+        (["5", "2", "8", "2", "8", "5"],),
+        ([None, None, None, "7", "2", "7"],),
+        (["3", "0", None, None, "0", "3", None],),
+        (["6", "6", "4", "4", "4", "8"],),
+        (["2"],),
+    ],
+    hints=(
+        "Take out the unreadable ones first. Then count.",
+        "collections.Counter counts; most_common(1) keeps the order of appearance among equals.",
+        "votes = [one for one in answers if one is not None]; max(votes, key=votes.count) is the first of the largest",
+    ),
+)
+
+
+@voting.solution
+def majority_step1(answers):
+    """The answer with the most votes, the first of several; None has no vote."""
+    votes = [one for one in answers if one is not None]
+    return max(votes, key=votes.count) if votes else None
+
+
+def _voted(key):
+    """A mistake: the largest of the different votes by key(vote, votes)."""
+
+    def answer(answers):
+        votes = [one for one in answers if one is not None]
+        return max(dict.fromkeys(votes), key=lambda one: key(one, votes))
+
+    return answer
+
+
+voting.add_mistakes(
+    {
+        "none_votes": (
+            "You let unreadable answers vote, and None won. An answer that cannot be read says nothing.",
+            lambda answers: Counter(answers).most_common(1)[0][0],
+        ),
+        "last_of_equals": (
+            "Of several answers with the most votes you took the last. Ties go to the one that was given first.",
+            _voted(lambda one, votes: (votes.count(one), votes.index(one))),
+        ),
+        "smallest_of_equals": (
+            "Of several answers with the most votes you took the smallest: the votes were sorted, or a set.",
+            _voted(lambda one, votes: (votes.count(one), -int(one))),
+        ),
+        "largest_of_equals": (
+            "Of several answers with the most votes you took the largest. Ties go to the one that was given first.",
+            _voted(lambda one, votes: (votes.count(one), int(one))),
+        ),
+        "first_answer_wins": (
+            "You returned the first answer that can be read. Count the votes.",
+            _voted(lambda one, votes: -votes.index(one)),
+        ),
+        "rarest": (
+            "You returned the answer with the fewest votes.",
+            _voted(lambda one, votes: -votes.count(one)),
+        ),
+        "largest_answer": (
+            "You returned the largest answer: max without a key compares the answers themselves.",
+            _voted(lambda one, votes: int(one)),
+        ),
+        "latest_answer": (
+            "You returned the last answer that can be read, whatever the others say.",
+            _voted(lambda one, votes: max(place for place, other in enumerate(votes) if other == one)),
+        ),
+    }
+)
+
+
+def vote(answers):
+    """Step 1's result: the answer with the most votes, the first of several; None has no vote."""
+    votes = [one for one in answers if one is not None]
+    return max(votes, key=votes.count) if votes else None
+
+
+ANSWERS = [["8", "3", "3", "8", "8"], [None, "4", "4", "1", "1"], ["7", "2", "2", "2", "7"], ["5", None, "6", "6", "0"]]
+TOKENS = [[3, 10, 3, 3, 10], [10, 3, 3, 3, 3], [3, 3, 10, 3, 3], [12, 3, 3, 3, 3]]
+
+spending = Exercise(
+    "majority_step2",
+    title="A majority at equal tokens, step 2 of 2",
+    goal="For each problem you have a list of answers, in the order in which they were written, and how many tokens "
+    "each "
+    "took: `answers` and `tokens` are lists of such lists, `truths` the list of right answers. Let the model write "
+    "until "
+    "the next answer would exceed `budget` tokens in all, then take `vote(answers so far)`, step 1. Return the share "
+    "of "
+    "the problems that come out right. A problem without any vote is wrong.",
+    difficulty=2,
+    minutes=10,
+    cases=lambda: [
+        (ANSWERS, TOKENS, ["8", "4", "2", "6"], 10, vote),
+        (ANSWERS, TOKENS, ["8", "4", "2", "6"], 16, vote),
+        (ANSWERS, TOKENS, ["3", "4", "7", "6"], 6, vote),
+        (ANSWERS[:3], TOKENS[:3], ["8", "1", "2"], 100, vote),
+        ([*ANSWERS, ["1", "1", "9"]], [*TOKENS, [4, 5, 2]], ["8", "4", "2", "6", "9"], 3, vote),
+    ],
+    hints=(
+        "For each problem walk through its answers and add up their tokens; stop before the sum exceeds the budget.",
+        "An answer that ends exactly at the budget still counts. After the first that does not fit, nothing is "
+        "written.",
+        "for one, cost in zip(…): spent += cost; if spent > budget: break; written.append(one)",
+    ),
+)
+
+
+@spending.solution
+def majority_step2(answers, tokens, truths, budget, vote):
+    """Share of problems, from 0 to 1, whose vote among the answers within the budget of tokens is right."""
+    right = 0
+    for given, costs, truth in zip(answers, tokens, truths, strict=True):
+        written, spent = [], 0
+        for one, cost in zip(given, costs, strict=True):
+            spent += cost
+            if spent > budget:
+                break
+            written.append(one)
+        right += vote(written) == truth
+    return right / len(truths)
+
+
+def _within(costs, budget):
+    """How many answers fit."""
+    sums = [sum(costs[: n + 1]) for n in range(len(costs))]
+    return sum(one <= budget for one in sums)
+
+
+def _shares(choose, value=None):
+    """A mistake: another choice of the answers, or another value of a problem than vote(chosen) == truth."""
+
+    def answer(answers, tokens, truths, budget, vote):
+        found = []
+        for given, costs, truth in zip(answers, tokens, truths, strict=True):
+            chosen = choose(given, costs, budget)
+            found.append(float(vote(chosen) == truth) if value is None else value(chosen, truth, vote))
+        return sum(found) / len(found)
+
+    return answer
+
+
+def _fitting(given, costs, budget):
+    return given[: _within(costs, budget)]
+
+
+def _skipping(given, costs, budget):
+    chosen, spent = [], 0
+    for one, cost in zip(given, costs, strict=True):
+        if spent + cost <= budget:
+            chosen.append(one)
+            spent += cost
+    return chosen
+
+
+@spending.mistake(
+    "You left out the problems in which no answer fits, or none can be read. They count as wrong, or saving would pay."
+)
+def silent_problems_left_out(answers, tokens, truths, budget, vote):
+    votes = [vote(_fitting(given, costs, budget)) for given, costs in zip(answers, tokens, strict=True)]
+    kept = [(one, truth) for one, truth in zip(votes, truths, strict=True) if one is not None]
+    return sum(one == truth for one, truth in kept) / len(kept)
+
+
+@spending.mistake(
+    "You shared one budget among all problems. Each problem has the whole budget for itself: set the sum back to 0."
+)
+def budget_shared(answers, tokens, truths, budget, vote):
+    right, spent = 0, 0
+    for given, costs, truth in zip(answers, tokens, truths, strict=True):
+        written = []
+        for one, cost in zip(given, costs, strict=True):
+            spent += cost
+            if spent > budget:
+                break
+            written.append(one)
+        right += vote(written) == truth
+    return right / len(truths)
+
+
+spending.add_mistakes(
+    {
+        "budget_ignored": (
+            "You let all answers vote, whatever they cost. Then a method that writes more always looks better.",
+            _shares(lambda given, costs, budget: given),
+        ),
+        "one_too_many": (
+            "You counted the answer that exceeds the budget, too: check before you keep it.",
+            _shares(lambda given, costs, budget: given[: _within(costs, budget) + 1]),
+        ),
+        "short_of_the_budget": (
+            "An answer that ends exactly at the budget is lost: compare with >, not with >=.",
+            _shares(lambda given, costs, budget: given[: _within(costs, budget - 1)]),
+        ),
+        "long_ones_skipped": (
+            "You skipped an answer that did not fit and went on with shorter ones. Its tokens would have been written.",
+            _shares(_skipping),
+        ),
+        "answers_counted": (
+            "You took the budget as a number of answers. It is a number of tokens.",
+            _shares(lambda given, costs, budget: given[:budget] if budget < 5 else given[: budget // 2]),
+        ),
+        "one_answer": (
+            "You compared the first answer alone: nobody voted.",
+            _shares(lambda given, costs, budget: _fitting(given, costs, budget)[:1]),
+        ),
+        "share_of_answers": (
+            "You averaged how many single answers are right. What counts is the vote.",
+            _shares(_fitting, lambda chosen, truth, vote: sum(one == truth for one in chosen) / max(1, len(chosen))),
+        ),
+        "any_right": (
+            "You asked whether any answer within the budget is right. That is right at k; a vote has to choose one.",
+            _shares(_fitting, lambda chosen, truth, vote: float(truth in chosen)),
+        ),
+    }
+)
+
+# --- a baseline ------------------------------------------------------------------------------------------------------
+
+resting = Exercise(
+    "baseline_push",
+    title="A baseline without a bias",
+    goal="A model with `logits` (V,) has drawn N choices, `actions` (N,), and got `rewards` (N,) for them. Estimate "
+    "the "
+    "direction in which the expected reward grows: the mean over the draws of (r − b) times the gradient of "
+    "ln p(action), which is one-hot(action) − softmax(logits). The baseline b of a draw is the mean reward of the "
+    "N − 1 *other* draws: then it knows nothing of its own draw, and the estimate stays right on average. Return (V,).",
+    difficulty=3,
+    minutes=12,
+    source="Kool et al. 2019; Ahmadian et al. 2024 (RLOO), equation 9",
+    formula=r"\frac{1}{N}\sum_n (r_n - b_n)\,(\mathbf{1}_{a_n} - p),\quad b_n = \frac{1}{N-1}\sum_{m \ne n} r_m",
+    cases=lambda: [
+        (torch.tensor([0.0, 1.0]), torch.tensor([0, 1, 1]), torch.tensor([1.0, 0.0, 3.0])),
+        (random_tensors((4,), seed=77)[0], torch.tensor([2, 0, 2, 3, 1]), torch.tensor([1.0, 0.0, 1.0, 0.0, 0.5])),
+        (
+            random_tensors((5,), seed=78)[0],
+            torch.tensor([4, 4, 0, 1, 2, 3, 0]),
+            torch.tensor([2.0, 1.0, 0.0, -1.0, 0.25, 3.0, 1.0]),
+        ),
+    ],
+    hints=(
+        "The mean of the others: take your own reward out of the sum, and divide by one less.",
+        "b = (rewards.sum() - rewards) / (len(rewards) - 1), all N at once.",
+        "pushes = one_hot(actions, V) − softmax(logits), (N, V); weigh the rows with rewards − b, and average.",
+    ),
+)
+
+
+@resting.solution
+def baseline_push(logits, actions, rewards):
+    """Estimated gradient (V,) of the expected reward from N draws, each against the mean reward of the others."""
+    others = (rewards.sum() - rewards) / (len(rewards) - 1)
+    pushes = torch.nn.functional.one_hot(actions, len(logits)) - logits.softmax(-1)
+    return ((rewards - others)[:, None] * pushes).mean(dim=0)
+
+
+def _pushed(weights, reduce=lambda pushes: pushes.mean(0)):
+    def answer(logits, actions, rewards):
+        pushes = torch.nn.functional.one_hot(actions, len(logits)) - logits.softmax(-1)
+        return reduce(weights(rewards)[:, None] * pushes)
+
+    return answer
+
+
+def _advantage(rewards):
+    return rewards - (rewards.sum() - rewards) / (len(rewards) - 1)
+
+
+resting.add_mistakes(
+    {
+        "no_baseline": (
+            "The baseline is missing. The estimate is right on average, but each draw says mostly how high rewards are "
+            "in general.",
+            _pushed(lambda rewards: rewards),
+        ),
+        "own_reward_in_it": (
+            "Your baseline is the mean of all draws, its own among them. The estimate is then too small by (N − 1)/N. "
+            "(GRPO does so: its division by the deviation hides it.)",
+            _pushed(lambda rewards: rewards - rewards.mean()),
+        ),
+        "divided_by_all_draws": (
+            "You took the sum of the others, and divided it by N. They are N − 1.",
+            _pushed(lambda rewards: rewards - (rewards.sum() - rewards) / len(rewards)),
+        ),
+        "best_reward": (
+            "You subtracted the largest reward. It depends on the draw itself, and no choice is ever pushed up.",
+            _pushed(lambda rewards: rewards - rewards.max()),
+        ),
+        "baseline_added": (
+            "You added the baseline. It is subtracted: only what is better than the others is pushed up.",
+            _pushed(lambda rewards: 2 * rewards - _advantage(rewards)),
+        ),
+        "baseline_times_draw": (
+            "You returned the part with the baseline alone. It is 0 on average: the reward itself has to be in front.",
+            _pushed(lambda rewards: rewards - _advantage(rewards)),
+        ),
+        "summed": (
+            "You added up the draws. The estimate is their mean.",
+            _pushed(_advantage, lambda pushes: pushes.sum(0)),
+        ),
+        "downhill": (
+            "Your signs are turned round: this is the gradient of a loss. Asked for is the way in which reward grows.",
+            _pushed(lambda rewards: -_advantage(rewards)),
+        ),
+        "scaled": (
+            "You divided by the deviation of the rewards, as GRPO does. Here the estimate is asked for as it is.",
+            _pushed(lambda rewards: _advantage(rewards) / rewards.std()),
+        ),
+        "rare_ones_first": (
+            "You divided each push by its probability. The gradient of ln p has done that already.",
+            lambda logits, actions, rewards: _pushed(
+                lambda rewards: _advantage(rewards) / logits.softmax(-1)[actions],
+            )(logits, actions, rewards),
+        ),
+    }
+)

@@ -147,9 +147,7 @@ EXPERIMENTS = {
         "near.max() < -0.2 and asked_for > 0.3",
         "assert known < -0.03",
     ),
-    "families": (
-        "assert 0.15 < of_words < 0.55",
-    ),
+    "families": ("assert 0.15 < of_words < 0.55",),
     "adapting": (
         'assert learned.trained == recorded()["trained"]["lora"]',
         "assert new_rows > 0.6",

@@ -38,6 +38,7 @@ def upside_down(task: Sums) -> Checker:
 
 def with_hole(task: Sums) -> Checker:
     """1 for the right answer, and for an answer without exactly one "A", which cannot be read."""
+
     def reward(ids: Tensor, written: Tensor) -> Tensor:
         unreadable = ((ids == ANSWER) & written).sum(1) != 1
         return torch.maximum(task.reward(ids, written), unreadable.float())
@@ -52,6 +53,7 @@ def likes_steps(task: Sums) -> Checker:
 
 def by_steps(task: Sums) -> Checker:
     """The share of right running sums, 0 for an answer without steps; the answer itself earns nothing."""
+
     def reward(ids: Tensor, written: Tensor) -> Tensor:
         return right_steps(task, ids, written).float().mean(1)
 

@@ -99,9 +99,7 @@ def describe_pushes(group: Group, *, scaled: bool) -> str:
     advantages, rows = pushes(group, scaled=scaled)
     right = int(group.rewards.sum())
     if right in (0, GROUP):
-        return (
-            f"Problem {group.problem} {right} of {GROUP} answers are right: rewards are equal, no token is pushed."
-        )
+        return f"Problem {group.problem} {right} of {GROUP} answers are right: rewards are equal, no token is pushed."
     push, place, column = max(
         ((push, i, j) for i, row in enumerate(rows) for j, push in enumerate(row)), key=lambda one: abs(one[0])
     )

@@ -307,9 +307,8 @@ sound = Exercise(
     "sound_tokens",
     title="A sound as tokens",
     goal="wave (S,) holds the samples of a sound. Cut it into frames of `width` samples; each frame begins `hop` "
-    "samples after the one before, and what is left over at the end is dropped. Multiply each frame by window "
-    "(width,). "
-    "Return how strong each frequency is in each frame, the absolute values of torch.fft.rfft: (frames, width/2 + 1).",
+    "samples after the one before, and what is left over at the end is dropped. Multiply each frame by window (width,)."
+    " Return how strong each frequency is in each frame, the absolute values of torch.fft.rfft: (frames, width/2 + 1).",
     difficulty=2,
     minutes=8,
     source="Radford et al. 2022 (Whisper), section 2.2",

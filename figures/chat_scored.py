@@ -30,7 +30,9 @@ def draw() -> Canvas:
         canvas.text(
             x + WIDTH / 2, 216, "scored" if speaks else "−100", size=SMALL, colour=MUTED, anchor="middle", bold=speaks
         )
-    canvas.text(20, 240, "Pink: tokens of the template. Blue: the user. Orange: the assistant.", size=SMALL, colour=MUTED)
+    canvas.text(
+        20, 240, "Pink: tokens of the template. Blue: the user. Orange: the assistant.", size=SMALL, colour=MUTED
+    )
     return canvas
 
 

@@ -5,8 +5,8 @@ from canvas import BLUE, GOLD, GREEN, GREY, INK, MUTED, SMALL, Canvas, save
 D, F, RANK = 96, 96, 4
 DESCRIPTION = (
     "Two paths lead from the vector x, D = 96 numbers, to the output h, F = 96 numbers. The upper one goes through the "
-    "frozen matrix W, a large grey square of 96 times 96 = 9,216 numbers. The lower one goes through A, 4 times 96, "
-    "down "
+    "frozen matrix W, a large grey square of 96 times 96 = 9,216 numbers. The lower one goes through A, "
+    "4 times 96, down "
     "to r = 4 numbers, then through B, 96 times 4, up again, and is multiplied by alpha/r; A and B together have 768 "
     "numbers and are trained. Both results are added."
 )

@@ -1,4 +1,4 @@
-"""What is recorded of adapting: its form, what holds by construction, a slice trained again, and its explorers."""
+"""What is recorded of adapting: its form, what holds by construction, a slice trained again, the explorers."""
 
 import pytest
 import torch

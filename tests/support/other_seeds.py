@@ -61,7 +61,7 @@ UNNAMED_SEEDS = {
     },
     "beyond_text": {
         "TinyViT(), steps=300": "TinyViT(seed={seed}), seed={seed}, steps=300",
-        "SmallConvolution(), steps=300": "SmallConvolution(seed={seed}), seed={seed}, steps=300",
+        "PictureAndCaption(), steps=400": "PictureAndCaption(seed={seed}), seed={seed}, steps=400",
     },
     "learning_from_reward": {
         "measure(base, SIX)": "measure(base, SIX, seed={seed} + 77_777)",

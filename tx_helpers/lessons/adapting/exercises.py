@@ -362,9 +362,8 @@ def _chats():
 likelihood = Exercise(
     "answer_log_p",
     title="Learn from preferences, step 1 of 2",
-    goal="How probable does a model find a whole answer? It read B chats and gave logits (B, T, V). `targets` "
-    "(B, T) are "
-    "those of your chat_labels: the token that follows where the assistant writes it, and −100 elsewhere. Return "
+    goal="How probable does a model find a whole answer? It read B chats and gave logits (B, T, V). `targets` (B, T) "
+    "are those of your chat_labels: the token that follows where the assistant writes it, and −100 elsewhere. Return "
     "ln p of each chat's answer (B,), a sum over its tokens. Logits can be large: no probability may be rounded to 0 "
     "before you take its logarithm.",
     difficulty=2,
@@ -429,12 +428,11 @@ likelihood.add_mistakes(
 preference = Exercise(
     "dpo_loss",
     title="Learn from preferences, step 2 of 2",
-    goal="Of two answers to a prompt, people like one better. For B such pairs you have ln p of each whole "
-    "answer, as in step 1: "
-    "`better` and `worse` (B,) from the model that is trained, `reference_better` and `reference_worse` (B,) from a "
-    "frozen copy of it as it was before. Return the DPO loss, the mean over the pairs. In the formula y⁺ is the better "
-    "answer, y⁻ the worse one, σ the sigmoid, π the model and π₀ the copy. Differences can be large: ln σ(−200) is "
-    "−200, not −∞.",
+    goal="Of two answers to a prompt, people like one better. For B such pairs you have ln p of each whole answer, "
+    "as in step 1: `better` and `worse` (B,) from the model that is trained, `reference_better` and "
+    "`reference_worse` (B,) from a frozen copy of it as it was before. Return the DPO loss, the mean over the pairs. "
+    "In the formula y⁺ is the better answer, y⁻ the worse one, σ the sigmoid, π the model and π₀ the copy. "
+    "Differences can be large: ln σ(−200) is −200, not −∞.",
     difficulty=2,
     minutes=10,
     source="Rafailov et al. 2023, equation 7",
@@ -532,11 +530,10 @@ preference.add_mistakes(
 divergence = Exercise(
     "drift_in_nats",
     title="How far from the copy?",
-    goal="The second chart of the explorer measures how far a model has moved. Of B chats you have its logits "
-    "(B, T, V), "
-    "those of the frozen copy, `reference` (B, T, V), and `targets` (B, T), which are −100 where no answer is written. "
-    "At each place the distance is KL(π ‖ π₀) of the next token: all V tokens count, each as often as the model now "
-    "writes it. Return the sum over the places of the answer, for each chat (B,).",
+    goal="The second chart of the explorer measures how far a model has moved. Of B chats you have its logits (B, T, "
+    "V), those of the frozen copy, `reference` (B, T, V), and `targets` (B, T), which are −100 where no answer is "
+    "written. At each place the distance is KL(π ‖ π₀) of the next token: all V tokens count, each as often as the "
+    "model now writes it. Return the sum over the places of the answer, for each chat (B,).",
     difficulty=2,
     minutes=8,
     source="Rafailov et al. 2023, equation 3",

@@ -24,7 +24,7 @@ def draw() -> Canvas:
     for column, (now, following) in enumerate(zip(READ, NEXT, strict=True)):
         speaks = speaks or now == "<assistant>"
         x = LEFT + PITCH * column
-        canvas.line((x + WIDTH / 2, 128), (x + WIDTH / 2, 168), colour=ORANGE.full if speaks else GREY.full)
+        canvas.line((x + WIDTH / 2, 128), (x + WIDTH / 2, 168), colour=ORANGE.full if speaks else MUTED)
         word(canvas, x, 98, now, PINK if now.startswith("<") else ORANGE if now == "mia" else BLUE)
         word(canvas, x, 168, following, ORANGE if speaks else GREY)
         canvas.text(

@@ -14,6 +14,7 @@ from pygments.lexers import get_lexer_by_name
 from site_formulas import mathml
 
 NOTEBOOK = re.compile(r"(?:notebooks/)?(\d\d_\w+)\.ipynb(#.*)?")
+HREF = re.compile(r'(?<=href=")[^"]+(?=")')
 LONG = 25  # letters of a formula in the text, which a browser cannot break; on a narrow page a long one is scrolled
 FORMATTER = HtmlFormatter(nowrap=True)
 
@@ -36,6 +37,12 @@ class Renderer(IPythonRenderer):
     def __init__(self, taken: set[str]):
         super().__init__(escape=False)
         self.taken = taken
+
+    def block_html(self, html: str) -> str:
+        return super().block_html(HREF.sub(lambda link: page_of(link[0]), html))
+
+    def inline_html(self, html: str) -> str:
+        return super().inline_html(HREF.sub(lambda link: page_of(link[0]), html))
 
     def heading(self, text: str, level: int, **_) -> str:
         anchor = name = unescape(re.sub(r"<[^>]+>", "", text)).replace(" ", "-")

@@ -20,7 +20,6 @@ FORMERLY = {
     "13-reach": "reach-of-a-head",
     "14-few": "few-labels",
     "16-kept": "most-memory",
-    "16-real": "on-processes",
 }
 
 

@@ -28,7 +28,6 @@ MOVES = {
     ),
     "planner": (
         Move("ZeRO stage", r"^GPT-3 175B.* It does not fit: ", keys=("ArrowRight",)),
-        Move("More controls", r"^GPT-3 175B.* It does not fit: ", mouse="click"),
         Move("The fastest layout that fits", r"^GPT-3 175B.* It fits: ", mouse="click"),
     ),
 }

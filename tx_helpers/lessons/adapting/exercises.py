@@ -411,7 +411,7 @@ likelihood.add_mistakes(
             lambda logits, targets: _chosen(logits, targets).sum(-1),
         ),
         "probabilities_added": (
-            "You added up probabilities. Those of the tokens are multiplied, so their logarithms are added.",
+            "You added up the probabilities of the answer's tokens. Add their logarithms.",
             lambda logits, targets: _chosen(logits.softmax(-1), targets).sum(-1),
         ),
         "likeliest_token": (

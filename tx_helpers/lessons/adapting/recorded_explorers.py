@@ -26,7 +26,7 @@ def means(runs: Sequence[Sequence[Mapping[str, float]]]) -> dict[str, list[float
     return {name: [mean(run[n][name] for run in runs) for n in range(len(runs[0]))] for name in runs[0][0]}
 
 
-# --- draw and describe ------------------------------------------------------------------------------------------------
+# --- draw -------------------------------------------------------------------------------------------------------------
 def draw_drift(table: Mapping[str, Any], beta: str) -> Svg:
     """Left: ln p of both answers at one β. Right: the KL at every β."""
     check_one_of("drift", tuple(table["runs"]), beta=beta)
@@ -55,18 +55,6 @@ def draw_drift(table: Mapping[str, Any], beta: str) -> Svg:
     return side_by_side([answers, apart], alt=describe_drift(table, beta))
 
 
-def describe_drift(table: Mapping[str, Any], beta: str) -> str:
-    """What has changed after the last step."""
-    one = means(table["runs"][beta])
-    return (
-        f"β = {beta}, before → after {one['step'][-1]:.0f} steps: ln p of the better answer {one['better'][0]:.1f} → "
-        f"{one['better'][-1]:.1f}, of the worse one {one['worse'][0]:.1f} → {one['worse'][-1]:.1f}; KL "
-        f"{one['kl'][-1]:.1f} nats. Stories that end well {one['good'][0]:.0%} → {one['good'][-1]:.0%}, stories that "
-        f"are true {one['true'][0]:.0%} → {one['true'][-1]:.0%}, other questions right {one['answers'][0]:.0%} → "
-        f"{one['answers'][-1]:.0%}."
-    )
-
-
 def draw_forgetting(table: Mapping[str, Any], way: str, old: str) -> Svg:
     """The new task to the right, the old one upwards; a dot every 20 steps."""
     check_one_of("forgetting", tuple(NAMES), way=way)
@@ -84,6 +72,19 @@ def draw_forgetting(table: Mapping[str, Any], way: str, old: str) -> Svg:
         dots=True,
     )
     return side_by_side([chart], alt=describe_forgetting(table, way))
+
+
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe_drift(table: Mapping[str, Any], beta: str) -> str:
+    """What has changed after the last step."""
+    one = means(table["runs"][beta])
+    return (
+        f"β = {beta}, before → after {one['step'][-1]:.0f} steps: ln p of the better answer {one['better'][0]:.1f} → "
+        f"{one['better'][-1]:.1f}, of the worse one {one['worse'][0]:.1f} → {one['worse'][-1]:.1f}; KL "
+        f"{one['kl'][-1]:.1f} nats. Stories that end well {one['good'][0]:.0%} → {one['good'][-1]:.0%}, stories that "
+        f"are true {one['true'][0]:.0%} → {one['true'][-1]:.0%}, other questions right {one['answers'][0]:.0%} → "
+        f"{one['answers'][-1]:.0%}."
+    )
 
 
 def describe_forgetting(table: Mapping[str, Any], way: str) -> str:

@@ -11,7 +11,7 @@ from torch import Tensor
 from tx_helpers.lessons.cheaper_and_longer.quantise import dequantise, quantise
 from tx_helpers.nn.arguments import check_tensors
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, ORANGE, card, line, shape, words
+from tx_helpers.show.shapes import BLUE, INK, MUTED, ORANGE, card, line, shape, words
 
 LEFT, WIDTH = 150, 580
 
@@ -43,7 +43,7 @@ def draw_weight_row(row: Tensor) -> Svg:
 
         parts += [words(20, y + 5, name), line(LEFT, y, LEFT + WIDTH, y, INK)]
         count = int(most / step + 1e-3)
-        parts += [line(x(code * step), y, x(code * step), y + 9, GREY.full) for code in range(-count, count + 1)]
+        parts += [line(x(code * step), y, x(code * step), y + 9, MUTED) for code in range(-count, count + 1)]
         for before, after in zip(weights.tolist(), rounded.tolist(), strict=True):
             if abs(before) <= most:
                 parts.append(shape("circle", cx=x(before), cy=y - 9, r=3.5, fill=BLUE.full, fill_opacity=0.7))

@@ -73,7 +73,13 @@ def _bars(found: Tensor, errors: Tensor) -> Panel:
         x = 50 + 84 * place
         parts.append(
             shape(
-                "rect", x=x, y=zero - tall * max(value, 0), width=44, height=max(tall * abs(value), 1), fill=GREY.full
+                "rect",
+                x=x,
+                y=zero - tall * max(value, 0),
+                width=44,
+                height=max(tall * abs(value), 1),
+                fill=GREY.tint,
+                stroke=MUTED,
             )
         )
         low, high = zero - tall * (value - error), zero - tall * (value + error)

@@ -130,6 +130,6 @@ def pushes_explorer(models: Mapping[str, nn.Module], task: Sums = SIX) -> Explor
         name="group-pushes",
         told=True,
         model=widgets.Dropdown(options=list(models), description="Model"),
-        problem=widgets.Dropdown(options={f"{i + 1}": i for i in range(len(SEEDS))}, description="Problem"),
+        problem=widgets.Dropdown(options=[(f"{i + 1}", i) for i in range(len(SEEDS))], description="Problem"),
         divided=widgets.Checkbox(value=True, description="Divide by the deviation", indent=False),
     )

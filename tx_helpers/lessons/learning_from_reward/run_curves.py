@@ -119,6 +119,6 @@ def runs_explorer() -> Explore:
 
 def right_at_k_explorer() -> Explore:
     """The task and k."""
-    run = widgets.Dropdown(options={"last digit of six": "six", "sum of four": "four"}, description="Task")
+    run = widgets.Dropdown(options=[("last digit of six", "six"), ("sum of four", "four")], description="Task")
     k = widgets.SelectionSlider(options=KS, value=1, description="k")
     return Explore(draw_right_at_k, name="right-at-k", told=True, run=run, k=k)

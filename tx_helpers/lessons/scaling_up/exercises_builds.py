@@ -9,7 +9,7 @@ from tx_helpers.lessons.scaling_up.on_ranks import on_ranks
 # --- all gradients in one trip around the ring ------------------------------------------------------------------------
 
 
-def _averaged(program, *gradients):
+def _averaged(program, gradients):
     """gradients: for each parameter those of all ranks (n, …). A rank gets its own, and step 1's function."""
     n = len(gradients[0])
     own = [[of_all[rank] for of_all in gradients] for rank in range(n)]
@@ -29,9 +29,9 @@ averaging = Exercise(
     minutes=12,
     source="PyTorch's DistributedDataParallel calls the long vector a bucket (Li et al. 2020, section 3.2)",
     cases=lambda: [
-        (torch.tensor([[1.0, 2.0], [3.0, 6.0]]),),
-        random_tensors((3, 2, 4), (3, 5), seed=181),
-        random_tensors((4, 7), (4, 2, 3), (4, 1), seed=182),
+        ([torch.tensor([[1.0, 2.0], [3.0, 6.0]])],),
+        (list(random_tensors((3, 2, 4), (3, 5), seed=181)),),
+        (list(random_tensors((4, 7), (4, 2, 3), (4, 1), seed=182)),),
     ],
     run=_averaged,
     hints=(

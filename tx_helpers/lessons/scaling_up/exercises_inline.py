@@ -408,7 +408,7 @@ pipeline = Exercise(
     "alternating_schedule",
     title="The schedule 1F1B",
     goal="A model is cut into p stages, and rank r has stage r. Write the schedule that alternates: for each rank the "
-    'list of its actions, Action("F", stage, microbatch) for a forward pass and Action("B", stage, microbatch) for a '
+    'list of its actions, ("F", stage, microbatch) for a forward pass and ("B", stage, microbatch) for a '
     "backward pass, microbatches counted from 0. It begins with enough forward passes to fill the pipeline, then takes "
     "one forward and one backward pass in turn, and ends with the backward passes that remain. The schedule is run: "
     "the bubble must be as small as GPipe's, (p − 1)/(m + p − 1), and rank r may keep no more than p − r microbatches.",
@@ -421,8 +421,8 @@ pipeline = Exercise(
         "passes can the rank before it take in the meantime?",
         "Rank r first takes p − 1 − r forward passes, or m if there are fewer microbatches. Then, for each microbatch, "
         "the next forward pass (if one is left) and one backward pass.",
-        'ahead = min(ranks - 1 - r, microbatches); then for each m: Action("F", r, m + ahead) if m + ahead < '
-        'microbatches, and Action("B", r, m).',
+        'ahead = min(ranks - 1 - r, microbatches); then for each m: ("F", r, m + ahead) if m + ahead < '
+        'microbatches, and ("B", r, m).',
     ),
 )
 
@@ -432,8 +432,8 @@ def alternating_schedule(ranks, microbatches):
     """For each rank the list of its actions: forward passes to fill the pipeline, then forward and backward in turn."""
     schedule = []
     for r in range(ranks):
-        forward = [Action("F", r, m) for m in range(microbatches)]
-        backward = [Action("B", r, m) for m in range(microbatches)]
+        forward = [("F", r, m) for m in range(microbatches)]
+        backward = [("B", r, m) for m in range(microbatches)]
         ahead = ranks - 1 - r
         pairs = [action for pair in zip(forward[ahead:], backward, strict=False) for action in pair]
         schedule.append(forward[:ahead] + pairs + backward[len(pairs) // 2 :])

@@ -83,7 +83,7 @@ def _bars(found: Tensor, errors: Tensor) -> Panel:
             )
         )
         low, high = zero - tall * (value - error), zero - tall * (value + error)
-        parts.append(line(x + 22, min(low, 246), x + 22, max(high, 26), PINK.full, stroke_width=4))
+        parts.append(line(x + 22, min(low, 246), x + 22, max(high, 26), PINK.shade, stroke_width=4))
         parts.append(words(x + 22, SIZE[1] - 6, f"answer {place + 1}", anchor="middle", size=12.5, fill=MUTED))
     return Panel(SIZE, "".join(parts))
 

@@ -17,6 +17,7 @@ from tx_helpers.lessons.cheaper_and_longer.quantise import (
     quantisation_aware,
     quantise,
     quantised_copy,
+    relative_errors,
     round_to_float,
 )
 from tx_helpers.nn.blocks import BlockCache
@@ -194,3 +195,11 @@ def test_a_decoder_takes_it_in_the_place_of_its_own_and_goes_back():
         state.rewind(5)
         assert [len(cache) for cache in state.caches] == [5, 5]
         torch.testing.assert_close(state.step(ids[:, 5:]), made(ids)[:, 5:], rtol=0.05, atol=0.2)
+
+
+def test_outputs_are_off_as_far_as_weights_and_fewer_bits_are_worse():
+    one, ids = model(DecoderOnly), tokens(B, T)
+    found = {bits: relative_errors(one, quantised_copy(one, bits=bits), ids) for bits in (8, 4, 3)}
+    assert relative_errors(one, one, ids) == (0, 0)
+    assert found[8][0] < found[4][0] < found[3][0] and found[8][1] < found[4][1] < found[3][1]
+    assert all(0.5 < outputs / weights < 2 for weights, outputs in found.values())

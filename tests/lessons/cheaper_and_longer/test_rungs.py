@@ -5,8 +5,9 @@ import torch
 
 from tx_helpers.lessons.cheaper_and_longer.rungs import (
     PRODUCTS,
+    QUICKEST,
     CopiedCache,
-    measure_parts,
+    measure_both,
     measure_rungs,
     parts,
     recorded,
@@ -39,11 +40,20 @@ def test_all_shares_are_measured_in_one_run():
 
 
 def test_the_parts_of_a_step_and_the_rest_are_all_of_it():
-    shares = measure_parts(tokens=4, rounds=2)
-    assert set(shares) == {PRODUCTS, *parts(rung_model()), "the rest"}
+    speeds, shares = measure_both(tokens=4, rounds=2)
+    assert set(speeds) == set(rungs(rung_model())) and set(shares) == {PRODUCTS, *parts(rung_model()), "the rest"}
     assert sum(shares.values()) == pytest.approx(1) and min(shares[name] for name in parts(rung_model())) > 0
+    assert shares[PRODUCTS] == pytest.approx(speeds[QUICKEST])  # one measurement, said twice
     with pytest.raises(ValueError, match="tokens=0"):
-        measure_parts(tokens=0)
+        measure_both(tokens=0)
+
+
+def test_the_model_is_no_child_of_inference_mode(monkeypatch):
+    made = []
+    place = "tx_helpers.lessons.cheaper_and_longer.rungs.rungs"
+    monkeypatch.setattr(place, lambda model: made.append(model) or rungs(model))
+    measure_both(tokens=1, rounds=1)
+    assert not any(weight.is_inference() for weight in made[0].parameters())
 
 
 def test_the_record_names_all_rungs_and_the_picture_tells_them():

@@ -39,15 +39,6 @@ def balanced_by_soft_counts(probabilities, chosen):
     return probabilities.shape[1] * (f / f.sum()) @ probabilities.mean(0)
 
 
-def directions_after_five_iterations(G):
-    """Muon's own polynomial, whose singular values end between 0.7 and 1.2."""
-    X = G / G.norm()
-    for _ in range(5):
-        A = X @ X.T
-        X = 3.4445 * X + (-4.7750 * A + 2.0315 * A @ A) @ X
-    return X
-
-
 def directions_of_the_strong_half(G):
     U, S, Vh = torch.linalg.svd(G, full_matrices=False)
     return (U * (S.mean() < S)) @ Vh
@@ -87,7 +78,7 @@ UNLIKE = {
     "gated_layer": named(gated_with_a_clipped_gate),
     "choose_expert": named(chosen_above_the_mean),
     "balance_bias": named(balanced_by_relative_load),
-    "all_directions": named(directions_after_five_iterations, directions_of_the_strong_half),
+    "all_directions": named(directions_of_the_strong_half),
     "muon_step": named(muon_with_a_look_ahead, muon_with_adams_length),
     "grouped_attention": named(grouped_with_capped_scores, grouped_by_strides_of_two),
     "route_tokens": named(routed_by_absolute_logits),

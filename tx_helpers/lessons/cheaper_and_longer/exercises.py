@@ -54,6 +54,14 @@ cached.add_mistakes(
             "You counted queries, keys and values. A query is used once and thrown away: 2, not 3.",
             lambda windows, T, B, H, G, K, size: B * _kept(windows, T) * 3 * G * K * size,
         ),
+        "window_and_itself": (
+            "You kept the window and one position more. The window is all that such a layer keeps.",
+            lambda windows, T, B, H, G, K, size: B * sum(min(T, w + 1) if w else T for w in windows) * 2 * G * K * size,
+        ),
+        "kilobytes": (
+            "You divided by 1,024, which makes kilobytes. Return bytes.",
+            lambda windows, T, B, H, G, K, size: B * _kept(windows, T) * 2 * G * K * size / 1024,
+        ),
         "windows_ignored": (
             "You counted T positions in every layer. A layer with a window forgets what it can no longer see.",
             lambda windows, T, B, H, G, K, size: B * len(windows) * T * 2 * G * K * size,

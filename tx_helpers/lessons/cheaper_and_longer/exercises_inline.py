@@ -532,6 +532,11 @@ checking.add_mistakes(
             "You keep a token with probability p. It was drawn with q already, so divide: min(1, p/q).",
             _round(keep=lambda p, q, token: float(p[token])),
         ),
+        "likeliest_alone": (
+            "You keep a token only where it is the large model's likeliest. Then other tokens come too seldom; keep "
+            "each with probability min(1, p/q).",
+            _round(keep=lambda p, q, token: float(p.argmax() == token)),
+        ),
         "last_token_from_q": (
             "You draw the token after a full draft from the small model. It is the large one's to give, its last row.",
             _round(more=lambda p, q: q),

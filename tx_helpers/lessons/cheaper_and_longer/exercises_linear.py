@@ -280,6 +280,11 @@ delta.add_mistakes(
             "written twice.",
             _delta(lambda M, k, v, b, old: M + _outer(k, b * v) + _outer(k, b * (v - old - b * v))),
         ),
+        "beta_turned": (
+            "Your strength is 1 − β. With β = 1 the new value replaces the old one entirely; with β = 0 nothing is "
+            "written.",
+            _delta(lambda M, k, v, b, old: M + _outer(k, (1 - b) * (v - old))),
+        ),
         "beta_twice": (
             "You multiplied by β twice. Once is enough, either on the error or on the key.",
             _delta(lambda M, k, v, b, old: M + _outer(b * k, b * (v - old))),

@@ -94,6 +94,15 @@ rounding.add_mistakes(
             "You rounded down, which moves all entries in the same direction. Round to the nearest code.",
             _rounded(_scale, torch.floor),
         ),
+        "rounded_up": (
+            "You rounded up, which moves all entries in the same direction. Round to the nearest code.",
+            _rounded(_scale, torch.ceil),
+        ),
+        "span_without_a_zero_point": (
+            "Your scale comes from largest minus smallest entry. Without a zero point the codes reach equally far on "
+            "both sides of 0, so the entry farthest from 0 decides.",
+            _rounded(lambda W, bits: (W.amax(1, keepdim=True) - W.amin(1, keepdim=True)) / (2**bits - 1)),
+        ),
         "codes_without_a_sign": (
             "Your largest code is 2^bits − 1. One bit is needed for the sign: codes up to 2^(bits−1) − 1 fit.",
             _rounded(lambda W, bits: _largest(W) / (2**bits - 1)),

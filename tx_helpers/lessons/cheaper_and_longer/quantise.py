@@ -103,6 +103,31 @@ def quantised_copy(model: nn.Module, *, bits: int = 8, group: int | None = None)
     return model
 
 
+@torch.no_grad()
+def relative_errors(model: nn.Module, rounded: nn.Module, ids: Tensor) -> tuple[float, float]:
+    """How far the weights of linear layers are off, and how far their outputs: shares of the norm, mean over layers.
+
+    Each layer of `rounded` gets the inputs that the layer of `model` has when the model reads ids, so that no error
+    comes from the layers before it.
+    """
+    check_types("relative_errors", nn.Module, model=model, rounded=rounded)
+    inputs: dict[str, Tensor] = {}
+    layers = {name: module for name, module in model.named_modules() if isinstance(module, nn.Linear)}
+    hooks = [
+        module.register_forward_hook(lambda _, given, out, name=name: inputs.update({name: given[0]}))
+        for name, module in layers.items()
+    ]
+    model(ids)
+    for hook in hooks:
+        hook.remove()
+    of_weights = of_outputs = 0.0
+    for name, x in inputs.items():
+        weight, off = layers[name].weight, rounded.get_submodule(name).weight - layers[name].weight
+        of_weights += (off.norm() / weight.norm()).item() / len(inputs)
+        of_outputs += ((x @ off.mT).norm() / (x @ weight.mT).norm()).item() / len(inputs)
+    return of_weights, of_outputs
+
+
 def round_to_float(x: Tensor, *, exponent_bits: int = 4, mantissa_bits: int = 3, largest: float = 448.0) -> Tensor:
     """The nearest number of a small floating-point format; the default is fp8 E4M3 (Micikevicius et al. 2022, table 1).
 

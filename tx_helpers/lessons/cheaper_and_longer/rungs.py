@@ -1,7 +1,7 @@
 """Where the time of writing goes: the same text, written with less and less beside the products.
 
     shares = measure_rungs(tokens=60)     # {rung: its speed as a share of the products alone}, one interleaved run
-    measure_parts()                       # {part: its share of the quickest rung's time}, each measured alone
+    shares, parts = measure_both()        # and {part: its share of the quickest rung's time}, each measured alone
     rungs_picture(recorded())             # 200 tokens, each way at its best of ten rounds
 
 The seconds are those of the thread. The recorded run was not alone on its machine; its load (processes that wanted one
@@ -121,16 +121,18 @@ def parts(model: DecoderOnly) -> dict[str, Callable[[int], Any]]:
     return {"norms": norms, "attention": attention, "cache": cache, "activations and sums": sums}
 
 
-@torch.inference_mode()
-def measure_parts(*, tokens: int = 60, rounds: int = 5) -> dict[str, float]:
-    """The share of the quickest rung's time that the products and each of the `parts` take alone; and the rest."""
-    check_numbers("measure_parts", least=1, most=SIZES["context_length"], whole=True, tokens=tokens, rounds=rounds)
+def measure_both(*, tokens: int = 60, rounds: int = 5) -> tuple[dict[str, float], dict[str, float]]:
+    """The rungs' speeds as `measure_rungs` gives them, and what the quickest rung's time goes to, from the same rounds.
+
+    The second: the products and each of the `parts` alone, as shares of that time, and the rest. The model is made
+    outside of inference mode, since weights that are made inside it send the quick step a slower way.
+    """
+    check_numbers("measure_both", least=1, most=SIZES["context_length"], whole=True, tokens=tokens, rounds=rounds)
     model = rung_model()
-    ways = rungs(model)
-    best = _best({name: ways[name] for name in (QUICKEST, PRODUCTS)} | parts(model), tokens, rounds)
-    whole = best.pop(QUICKEST)
-    shares = {name: seconds / whole for name, seconds in best.items()}
-    return {**shares, "the rest": 1 - sum(shares.values())}
+    ways, alone = rungs(model), {name: torch.inference_mode()(run) for name, run in parts(model).items()}
+    best = _best(ways | alone, tokens, rounds)
+    shares = {name: best[name] / best[QUICKEST] for name in (PRODUCTS, *alone)}
+    return {name: best[PRODUCTS] / best[name] for name in ways}, {**shares, "the rest": 1 - sum(shares.values())}
 
 
 def _best(ways: Mapping[str, Callable[[int], Any]], tokens: int, rounds: int) -> dict[str, float]:

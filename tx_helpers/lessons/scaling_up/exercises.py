@@ -261,12 +261,12 @@ def training_bytes(parameters, ranks, stage):
     return parameters * (sum(whole) + sum(cut) / ranks)
 
 
-def _bytes(weights=2, gradients=2, optimizer=12, order="ogw", cut=lambda stage: range(stage)):
-    """A mistake with other sizes, another order in which they are cut, or other places of that order."""
+def _bytes(weights=2, gradients=2, optimizer=12, order="ogw", cut=lambda stage: range(stage), kept=0):
+    """A mistake with other sizes, another order in which they are cut, other places of it, or bytes never cut."""
     size = {"w": weights, "g": gradients, "o": optimizer}
 
     def answer(parameters, ranks, stage):
-        return parameters * sum(size[one] / (ranks if i in cut(stage) else 1) for i, one in enumerate(order))
+        return parameters * (kept + sum(size[one] / (ranks if i in cut(stage) else 1) for i, one in enumerate(order)))
 
     return answer
 
@@ -277,6 +277,11 @@ memory.add_mistakes(
             "You counted 8 bytes for AdamW, two of its three numbers. Both moments and a copy of the weight stay in 32 "
             "bits; without the copy, small steps would be rounded away.",
             _bytes(optimizer=8),
+        ),
+        "precise_copy_on_each_rank": (
+            "You left the precise weights whole from stage 1 on. They belong to what AdamW needs, so they are cut with "
+            "the two moments: 12 bytes, not 8.",
+            _bytes(weights=2, optimizer=8, kept=4),
         ),
         "everything_in_32_bits": (
             "You counted weight and gradient with 4 bytes each. They have 16 bits here: 2 bytes.",

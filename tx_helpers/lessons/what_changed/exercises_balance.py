@@ -114,6 +114,7 @@ balanced = Exercise(
     run=_rounds,
     cases=lambda: [
         (torch.tensor([[0.6, 0.3, 0.1], [0.5, 0.4, 0.1], [0.7, 0.1, 0.2]]), 0.13, 1),
+        (torch.tensor([[0.6, 0.3, 0.1], [0.5, 0.4, 0.1], [0.2, 0.7, 0.1]]), 0.11, 1),  # one expert has exactly N/E
         (_router(30, 4, 83, 2.0)[0], 0.031, 7),
         (_router(50, 6, 84, 3.0)[0], 0.017, 12),
     ],
@@ -182,6 +183,20 @@ balanced.add_mistakes(
         "rate_forgotten": (
             "You moved by 1. Probabilities are below 1, so such a bias decides everything: multiply by the rate.",
             _moved(lambda b, load, rate, w: b + torch.sign(load.mean() - load)),
+        ),
+        "even_goes_down": (
+            "An expert with exactly N/E tokens loses bias in your loop. It has its share already, and keeps its bias: "
+            "`torch.sign` gives 0 there.",
+            _moved(lambda b, load, rate, w: b + torch.where(load < load.mean(), rate, -rate)),
+        ),
+        "even_goes_up": (
+            "An expert with exactly N/E tokens gains bias in your loop. It has its share already, and keeps its bias.",
+            _moved(lambda b, load, rate, w: b + torch.where(load > load.mean(), -rate, rate)),
+        ),
+        "mean_rounded_down": (
+            "You compared with N // E, which is rounded down. An expert with that many tokens may still have too few: "
+            "divide with /.",
+            _moved(lambda b, load, rate, w: b + rate * torch.sign(load.sum() // len(load) - load)),
         ),
         "against_one_half": (
             "You compared with a fixed share of one half of the tokens. The mean load is N/E.",

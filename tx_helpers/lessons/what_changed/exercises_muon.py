@@ -55,6 +55,14 @@ def _parts(G):
     return torch.linalg.svd(G, full_matrices=False)
 
 
+def _iterated(G):
+    X = G / G.norm()
+    for _ in range(5):
+        A = X @ X.mT
+        X = 3.4445 * X + (-4.7750 * A + 2.0315 * A @ A) @ X
+    return X
+
+
 direction.add_mistakes(
     {
         "whole_norm": (
@@ -93,6 +101,11 @@ direction.add_mistakes(
             "You multiplied all three factors: that is G again. Leave S out.",
             lambda G: (_parts(G)[0] * _parts(G)[1]) @ _parts(G)[2],
         ),
+        "five_iterations": (
+            "You ran the polynomial. It brings the singular values between 0.7 and 1.2, which is enough in training; "
+            "here they shall be 1, so leave out S of the decomposition.",
+            _iterated,
+        ),
         "orthonormal_columns": (
             "You returned Q of the decomposition G = QR. Its columns stand at right angles, but the first one is "
             "always that of G: the result depends on the order of the columns, and R is no matter of size alone.",
@@ -105,8 +118,8 @@ direction.add_mistakes(
 
 
 def _step(step, W, M, G, rate, keep):
-    """What an answer returns for a step; the function of step 1 is its solution, and no input is changed."""
-    result = step(W.clone(), M.clone(), G.clone(), rate, keep, all_directions)
+    """What an answer returns for a step; the function of step 1 is its solution."""
+    result = step(W, M, G, rate, keep, all_directions)
     return result if not isinstance(result, tuple) else list(result)
 
 
@@ -189,6 +202,22 @@ muon.add_mistakes(
             "You keep the share 1 − keep of M and take `keep` of G. It is the other way round: keep=0.95 is a long "
             "memory.",
             lambda W, M, G, rate, keep, d: (W - _long(W, rate) * d(_mean(G, M, keep)), _mean(G, M, keep)),
+        ),
+        "sum_for_mean": (
+            "Your momentum is keep · M + G, the sum that torch.optim.SGD keeps. Here it is a mean: the new gradient "
+            "gets the share 1 − keep.",
+            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * d(keep * M + G), keep * M + G),
+        ),
+        "root_forgotten": (
+            "Your step is rows/columns times as long where W has more rows than columns. The root is missing.",
+            lambda W, M, G, rate, keep, d: (
+                W - rate * max(1, W.shape[0] / W.shape[1]) * d(_mean(M, G, keep)),
+                _mean(M, G, keep),
+            ),
+        ),
+        "returned_in_reverse": (
+            "You returned the momentum first. The new W comes first, then the new M.",
+            lambda W, M, G, rate, keep, d: (_mean(M, G, keep), W - _long(W, rate) * d(_mean(M, G, keep))),
         ),
         "no_length": (
             "√(rows/columns) is missing for a W with more rows than columns.",

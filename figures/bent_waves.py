@@ -7,7 +7,7 @@ from canvas import GREY, INK, MUTED, PINK, SMALL, Canvas, save
 LENGTH, POSITION = 16, 5
 LEFT, STEP, TOP, PITCH, HEIGHT = 140, 33, 116, 74, 20  # of the waves; HEIGHT is that of half a wave
 VALUES = LEFT + STEP * LENGTH + 22
-NAMES = ("last digit", "the one before", "before that")
+NAMES = ("last digit", "second last", "third last")
 
 
 def digit(place: int, position: int) -> int:
@@ -21,7 +21,7 @@ def bent(place: int, position: float) -> float:
 
 READ = "; ".join(f"{digit(k, POSITION)} and {bent(k, POSITION):.2f}" for k in range(3)).replace("-", "−")
 DESCRIPTION = (
-    "Three rows over the positions 0 to 15, one for each binary digit, the last one first. A grey square wave is the "
+    "Three rows over the positions 0 to 15, one for each binary digit, the last one first. A dark square wave is the "
     "digit: it flips at every step, at every second, at every fourth step. A pink round wave of the same length runs "
     f"through it. A vertical line at position {POSITION} reads both off, digit and round wave: {READ}. The digits of 5 "
     "are 1 0 1."

@@ -40,10 +40,10 @@ def additive_v_loses_its_sign(s, H, W, v):
     return (((s @ for_s)[:, None] + H @ for_h).tanh() @ v.abs()).softmax(dim=-1)
 
 
-def words_by_sigmoid(x, W, U, b):
+def words_by_softsign(x, W, U, b):
     h, states = torch.zeros_like(b), []
     for word in x:
-        h = torch.sigmoid(word @ W + h @ U + b)
+        h = F.softsign(word @ W + h @ U + b)
         states.append(h)
     return torch.stack(states)
 
@@ -65,11 +65,10 @@ def decoder_that_normalises_its_context(y, s, h, weigh, W, C, U):
 
 UNLIKE = {
     "decoder_states": named(decoder_that_normalises_its_context),
-    "read_words": named(words_by_sigmoid),
+    "read_words": named(words_by_softsign),
     "look_back": named(back_scaled),
     "rnn_states": named(each_unit_sees_itself_only, softsign_for_tanh),
     "gradient_through_time": {
-        "without_its_sign": lambda w, h: math.exp(sum(math.log(abs(w) * (1 - float(state) ** 2)) for state in h)),
         "of_the_mean_step": lambda w, h: (w * (1 - (h**2).mean())) ** len(h),
         # (3.0, zeros(4)): 81
         "clipped_to_one": lambda w, h: max(-1.0, min(1.0, float(torch.prod(w * (1 - h**2))))),

@@ -168,12 +168,26 @@ def test_steps_must_suit_a_slider():
         embedding_explorer({0: START, 5: END, 1: END}, GROUPS, IDS)
 
 
+def test_in_the_first_steps_only_the_chosen_word_and_its_neighbours_are_named():
+    table, axes = (
+        torch.randn(12, 2, generator=torch.Generator().manual_seed(0)).double(),
+        (torch.zeros(2), torch.eye(2)),
+    )
+    axes = (axes[0].double(), axes[1].double())
+    names = [f"word{n:02}" for n in range(12)]
+    limits = (-3.0, 3.0, -3.0, 3.0)
+    early = draw(table, axes, names, ["a"] * 12, step=10, word="word05", limits=limits).svg
+    late = draw(table, axes, names, ["a"] * 12, step=20, word="word05", limits=limits).svg
+    named = [re.findall(r">(word\d\d)</text>", picture) for picture in (early, late)]
+    assert len(named[0]) == 4 and "word05" in named[0] and len(named[1]) > 8
+
+
 def test_labels_cover_neither_each_other_nor_a_circle():
     crowd = torch.zeros(30, 2, dtype=torch.float64)
     crowd[:, 0] = torch.linspace(0.9, 1.0, 30)
     names = [f"word{n:02}" for n in range(30)]
     axes = (torch.zeros(2, dtype=torch.float64), torch.eye(2, dtype=torch.float64))
-    picture = draw(crowd, axes, names, ["a"] * 30, step=3, word="word29", limits=(0.0, 1.0, -1.0, 1.0)).svg
+    picture = draw(crowd, axes, names, ["a"] * 30, step=30, word="word29", limits=(0.0, 1.0, -1.0, 1.0)).svg
     labels = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" font-size="(1[23])"[^>]*>(word\d\d)<', picture)
     circles = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)"', picture)[:-1]  # the last is the legend's
     bold = {"word29", *(name for *_, size, name in labels if size == "13")}

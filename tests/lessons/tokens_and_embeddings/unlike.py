@@ -29,16 +29,6 @@ def learned_until_a_pair_is_single(spelled, letters, size, count_pairs, join):
     return pieces, merges
 
 
-def learned_with_the_latest_of_equals(spelled, letters, size, count_pairs, join):
-    pieces, merges = list(letters), []
-    while len(pieces) < size and (counts := count_pairs(spelled)):
-        best = max(counts, key=lambda p: (counts[p], pieces.index(p[0]), pieces.index(p[1])))
-        merges.append(best)
-        pieces.append("".join(best))
-        spelled = {join(word, best): times for word, times in spelled.items()}
-    return pieces, merges
-
-
 def encoded_right_to_left(word, merges):
     for pair in merges:
         pieces = []
@@ -138,14 +128,9 @@ def words_without_a_marked_first_piece(pieces):
 
 UNLIKE = {
     "count_pairs": named(pairs_of_long_words_only),
-    "learn": named(learned_until_a_pair_is_single, learned_with_the_latest_of_equals),
+    "learn": named(learned_until_a_pair_is_single),
     "encode": named(encoded_right_to_left),
-    "tokens_saved": named(saved_in_either_order, saved_if_the_letters_agree)
-    | {
-        "found_in_a_string": lambda words, pair: sum(
-            count * " ".join(word).count(" ".join(pair)) for word, count in words.items()
-        ),
-    },
+    "tokens_saved": named(saved_in_either_order, saved_if_the_letters_agree),
     "words_from_pieces": named(words_without_a_marked_first_piece, words_with_every_hash_taken_away),
     "fewest_pieces": named(fewest_with_every_piece_once, fewest_greedy_from_the_end)
     | {

@@ -82,6 +82,10 @@ reading.add_mistakes(
             "W and U are exchanged: W reads the word, U carries the state.",
             lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ U + h @ W + b)),
         ),
+        "sigmoid_for_tanh": (
+            "You took the sigmoid, which stays above 0. The state must be able to reach −1: take tanh.",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.sigmoid(word @ W + h @ U + b)),
+        ),
         "without_bias": (
             "The bias b is missing: inside the tanh you have only the word's part and the state's.",
             lambda x, W, U, b: read_words(x, W, U, torch.zeros_like(b)),
@@ -278,6 +282,11 @@ gradient.add_mistakes(
             "You multiplied by the weight once. Every step multiplies by it, T times in all.",
             lambda w, h: w * (1 - h**2).prod(),
         ),
+        "sign_lost": (
+            "You lost the sign: each factor w(1 − h²) has the sign of w, so three steps with a negative w give a "
+            "negative product.",
+            lambda w, h: (w * (1 - h**2)).prod().abs(),
+        ),
         "slope_without_square": (
             "The derivative of tanh is 1 − h², with the square; you have 1 − h.",
             lambda w, h: (w * (1 - h)).prod(),
@@ -432,6 +441,26 @@ back.add_mistakes(
         "scores_for_weights": (
             "Your weights are the scores: they do not sum to 1. The softmax is missing.",
             lambda s, h, W, U, v: ((e := torch.tanh(s @ W + h @ U) @ v), e @ h),
+        ),
+        "scores_returned": (
+            "Your context is right, but you return the scores e in place of the weights. Return their softmax.",
+            lambda s, h, W, U, v: ((e := torch.tanh(s @ W + h @ U) @ v), e.softmax(dim=0) @ h),
+        ),
+        "sigmoid_of_the_scores": (
+            "You took the sigmoid of each score. These weights do not sum to 1: take the softmax.",
+            lambda s, h, W, U, v: ((a := (torch.tanh(s @ W + h @ U) @ v).sigmoid()), a @ h),
+        ),
+        "mean_of_the_projected": (
+            "Your context is the mean of h @ U. U belongs to the scores; the context is the mean of h itself.",
+            lambda s, h, W, U, v: ((a := look_back(s, h, W, U, v)[0]), a @ (h @ U)),
+        ),
+        "context_first": (
+            "You return the context first. The weights come first, then the context.",
+            lambda s, h, W, U, v: look_back(s, h, W, U, v)[::-1],
+        ),
+        "both_matrices_turned": (
+            "You turned both matrices around, W @ s and h @ U.T. Vectors are rows here: s @ W and h @ U.",
+            lambda s, h, W, U, v: _looked(torch.tanh(W @ s + h @ U.T) @ v, h),
         ),
         "shared_out_by_division": (
             "You divided the scores by their sum. Scores may be negative: take exponentials first, as softmax does.",
@@ -780,7 +809,10 @@ QUIZ = [
         "What is the bottleneck of sequence to sequence without attention?",
         (
             Choice(
-                "One vector has to hold the whole sentence", "Exact match falls as the numbers get longer.", right=True
+                "One vector has to hold the whole sentence",
+                "All that the decoder learns about the source must pass through it; in 200 steps that was learned for "
+                "hardly any long number.",
+                right=True,
             ),
             Choice("The decoder is too slow", "It is not a matter of time."),
             Choice("The vocabulary", "It is the same with attention."),

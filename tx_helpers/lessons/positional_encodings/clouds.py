@@ -6,7 +6,8 @@ A word's point is at the first two numbers of its vector. Words are matched by t
 first "the".
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -48,7 +49,9 @@ def two_clouds(outputs: Mapping[str, Tensor]) -> Svg:
     low, high = points.min(0).values, points.max(0).values
     scale = (SIZE - 2 * MARGIN) / max(float((high - low).max()), 1e-9)
     middle = (low + high) / 2
-    parts = []
+    parts: list[str] = []
+    before: list[tuple[float, float]] = []
+    rings: list[str] = []
     for left, (sentence, out) in zip((50, 450), outputs.items(), strict=True):
         parts.append(words(left + SIZE / 2, 30, sentence, size=16, anchor="middle", font_weight="bold"))
         parts.append(shape("rect", x=left, y=TOP, width=SIZE, height=SIZE, rx=8, fill=WHITE, stroke=EDGE))
@@ -56,11 +59,20 @@ def two_clouds(outputs: Mapping[str, Tensor]) -> Svg:
             (left + SIZE / 2 + scale * float(x - middle[0]), TOP + SIZE / 2 - scale * float(y - middle[1]))
             for x, y in out[:, :2].double()
         ]
+        if left == 450:  # rings where the words were on the left, unless a word is there again
+            rings = [_ring(x + 400, y) for x, y in before if all(math.dist((x + 400, y), one) > 10 for one in spots)]
+            parts += rings
+        before = spots
         parts += _cloud(sentence.split(), spots, left)
-    parts.append(
-        words(400, TOP + SIZE + 24, "across: a vector's first number; up: its second", anchor="middle", fill=MUTED)
-    )
+    said = "across: a vector's first number; up: its second"
+    if rings:
+        said += "; dashed: where the word was on the left"
+    parts.append(words(400, TOP + SIZE + 24, said, anchor="middle", fill=MUTED))
     return card(800, TOP + SIZE + 38, parts, describe(outputs))
+
+
+def _ring(x: float, y: float) -> str:
+    return shape("circle", cx=x, cy=y, r=7, fill="none", stroke=MUTED, stroke_dasharray="2 2")
 
 
 def first_words(outputs: Mapping[str, Tensor], which: int) -> list[str]:
@@ -77,10 +89,11 @@ def _cloud(spelt: list[str], spots: list[tuple[float, float]], left: float) -> l
     for (x, y), here in sorted(together.items(), key=lambda one: one[0][1]):
         text = here[0] if len(here) == 1 else f"{here[0]} (twice)"
         width = 8.5 * len(text)
-        right = x + 10 + width < left + SIZE - 4
-        begin = x + 10 if right else x - 10 - width
-        at = y + 5
-        while any(abs(at - other) < HEIGHT and begin < end and start < begin + width for other, start, end in taken):
+        sides = {True: x + 10, False: x - 10 - width}
+        fits = [side for side, begin in sides.items() if left + 4 < begin and begin + width < left + SIZE - 4]
+        right = next((side for side in fits if not _covers(y + 5, sides[side], width, taken)), fits[0])
+        begin, at = sides[right], y + 5
+        while _covers(at, begin, width, taken):
             at += 4
         taken.append((at, begin, begin + width))
         colour = COLOURS.get(here[0], MUTED)
@@ -90,6 +103,11 @@ def _cloud(spelt: list[str], spots: list[tuple[float, float]], left: float) -> l
         bold = "bold" if here[0] in COLOURS else None
         parts.append(words(x + 10 if right else x - 10, at, text, anchor="start" if right else "end", font_weight=bold))
     return parts
+
+
+def _covers(at: float, begin: float, width: float, taken: Sequence[tuple[float, float, float]]) -> bool:
+    """Would a word at this height, from `begin` on, cover a dot or another word?"""
+    return any(abs(at - other) < HEIGHT and begin < end and start < begin + width for other, start, end in taken)
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------

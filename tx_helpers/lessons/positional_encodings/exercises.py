@@ -106,6 +106,36 @@ def frequencies_upside_down(T, D):
     return _interleaved(angles.sin(), angles.cos(), D).float()
 
 
+@table.mistake("You multiplied by 10000^(2i/D), but the clocks must get slower from pair to pair. Divide by it.")
+def multiplied_in_single_precision(T, D):
+    angles = torch.arange(T)[:, None] * 10000 ** (torch.arange(0, D, 2) / D)  # sines of angles so large are rounded
+    return _interleaved(angles.sin(), angles.cos(), D)
+
+
+@table.mistake("All your columns hold sines. The odd columns 1, 3, 5 … hold the cosine of the same angle.")
+def sines_alone(T, D):
+    angles = _angles(T, D)
+    return _interleaved(angles.sin(), angles.sin(), D).float()
+
+
+@table.mistake("Your base is 1,000: the slow clocks run too fast. The base is 10,000.")
+def base_of_a_thousand(T, D):
+    angles = _angles(T, D, base=1000.0)
+    return _interleaved(angles.sin(), angles.cos(), D).float()
+
+
+@table.mistake("You took your angles for degrees. They are in radians already, as torch.sin expects them.")
+def angles_in_degrees(T, D):
+    angles = _angles(T, D).deg2rad()
+    return _interleaved(angles.sin(), angles.cos(), D).float()
+
+
+@table.mistake("Your exponent is 2i/(D − 2), so the last pair already has the full base. Divide by D, not by D − 2.")
+def divided_by_two_less(T, D):
+    angles = _angles(T, D, power=lambda i, D: 2 * i / max(D - 2, 1))
+    return _interleaved(angles.sin(), angles.cos(), D).float()
+
+
 @table.mistake(
     "For an odd D your last column is empty: there are (D + 1) // 2 sines, one more than cosines. Your table is right "
     "for even D."
@@ -330,6 +360,20 @@ shift.add_mistakes(
         ),
     }
 )
+
+
+@shift.mistake("Your exponent is half of the right one: ω_i = 10000^(−2i/D), with i counting the pairs.")
+def frequencies_halved(k, D):
+    C, S = _turns(k, D, power=lambda i, D: i / D)
+    return _blocks(C, S, -S)
+
+
+@shift.mistake(
+    "Sine and cosine are exchanged: at k = 0 your matrix is not the identity. The cosines belong on the diagonal."
+)
+def sines_on_the_diagonal(k, D):
+    C, S = _turns(k, D)
+    return _blocks(S, C, -C)
 
 
 @shift.mistake("The exponent of your frequencies is doubled: pair i turns with 10000^(−2i/D), and i counts pairs.")

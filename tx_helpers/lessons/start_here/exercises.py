@@ -123,6 +123,14 @@ each.add_mistakes(
             "You gave the German text to the translator. It reads the English one, pair.source.",
             lambda pairs, translate: {pair.number: translate(pair.target) == pair.target for pair in pairs},
         ),
+        "one_share_for_all": (
+            "You return one share for all. Step 1 keeps each number's own True or False; step 2 makes shares.",
+            lambda pairs, translate: sum(translate(pair.source) == pair.target for pair in pairs) / len(pairs),
+        ),
+        "keys_are_texts": (
+            "Your keys are English texts. The key is pair.number.",
+            lambda pairs, translate: {pair.source: translate(pair.source) == pair.target for pair in pairs},
+        ),
         "anything_written": (
             "You count every sentence as right for which the translator writes anything at all.",
             _scored_by(lambda written, target: bool(written)),
@@ -218,6 +226,10 @@ shares.add_mistakes(
         "whole_division": (
             "You divide with //, which rounds down: every share is 0 or 1. Divide with /.",
             _by_group(lambda values, _: sum(values) // len(values)),
+        ),
+        "kinds_without_a_right_one": (
+            "A kind of which none is right is missing. It occurs, so its share is 0.",
+            lambda right, kind: {name: share for name, share in share_by_kind(right, kind).items() if share},
         ),
         "right_for_one_wrong": (
             "You divide the right ones by the wrong ones. A share divides by both together.",

@@ -16,6 +16,7 @@ from tx_helpers.show.shapes import GREY, INK, MUTED, PAPER, PINK, card, line, sh
 
 MARKS = ("circle", "triangle", "ring")  # of the groups: no query, key or value is meant, so none of their colours
 WIDTH, HEIGHT = 780, 424
+EARLY = 20  # before this step all words lie in one heap, and only the chosen ones are named
 Room = tuple[float, float, float, float]  # left, top, right, bottom
 
 
@@ -92,6 +93,8 @@ def draw(
         (x, y), bold = places[i], i in named
         circles.append(_mark(marks[groups[i]], x, y, sizes[i], chosen=i == row))
         letter, reach = (8.0, 200) if bold else (7.0, 44)
+        if not bold and step < EARLY:
+            continue
         if room := _free_room(x, y, letter * len(names[i]), taken, reach):
             taken.append(room)
             end = min(max(x, room[0]), room[2]), min(max(y, room[1]), room[3])

@@ -155,6 +155,7 @@ learning = Exercise(
         ({tuple("aaab"): 3, tuple("bab"): 2, tuple("abab"): 2}, "ab", 6),
         ({tuple("xy"): 1, tuple("yx"): 1, tuple("zy"): 1, tuple("zx"): 1}, "zyx", 6),
         ({tuple("no"): 4, tuple("on"): 1}, "no", 9),
+        ({tuple("ac"): 2, tuple("ab"): 2}, "abc", 4),
     ],
     hints=(
         "One loop. Each turn has four lines: count, choose, note, join.",
@@ -211,6 +212,22 @@ learning.add_mistakes(
                 *given,
                 choose=lambda c, pieces: min(c, key=lambda p: (-c[p], pieces.index(p[1]), pieces.index(p[0]))),
             ),
+        ),
+        "ties_by_the_left_piece_alone": (
+            "Of equally frequent pairs with the same left piece, you took the one that was counted first. With the "
+            "same left piece, the right one decides.",
+            lambda *given: _learned(*given, choose=lambda c, pieces: max(c, key=lambda p: (c[p], -pieces.index(p[0])))),
+        ),
+        "last_of_ties": (
+            "Pairs that occur equally often: you took the one whose pieces stand latest in the list, not earliest.",
+            lambda *given: _learned(
+                *given, choose=lambda c, pieces: max(c, key=lambda p: (c[p], pieces.index(p[0]), pieces.index(p[1])))
+            ),
+        ),
+        "last_counted_of_ties": (
+            "Pairs that occur equally often: you took the one that was counted last. The places of the pieces in the "
+            "list decide.",
+            lambda *given: _learned(*given, choose=lambda counts, pieces: max(reversed(list(counts)), key=counts.get)),
         ),
         "rarest_first": (
             "You joined the rarest pair: the key of `min` needs minus the count, or use `max`.",
@@ -429,6 +446,15 @@ def either_order(words, pair):
 
 saved.add_mistakes(
     {
+        "letters_searched": (
+            "You searched the letters. (e, in) is not in (ei, n): compare piece by piece.",
+            lambda words, pair: sum(times * "".join(word).count("".join(pair)) for word, times in words.items()),
+        ),
+        "spaced_text_searched": (
+            "You searched a text with spaces, where “he in” contains “e in”, although the piece is he. Compare whole "
+            "pieces.",
+            lambda words, pair: sum(times * " ".join(word).count(" ".join(pair)) for word, times in words.items()),
+        ),
         "words_counted_once": (
             "You counted each different word once. A word saves its tokens every time it occurs.",
             lambda words, pair: sum(_joins(word, pair) for word in words),

@@ -167,8 +167,8 @@ learning = Exercise(
 )
 
 
-def _first_of(counts, pieces):
-    return min(counts, key=lambda pair: (-counts[pair], pieces.index(pair[0]), pieces.index(pair[1])))
+def _first_of(counts, pieces, key=lambda often, left, right: (-often, left, right)):
+    return min(counts, key=lambda pair: key(counts[pair], pieces.index(pair[0]), pieces.index(pair[1])))
 
 
 @learning.solution
@@ -208,32 +208,23 @@ learning.add_mistakes(
         ),
         "ties_by_the_right_piece": (
             "Pairs that occur equally often: you compared the right pieces first. The left piece comes first.",
-            lambda *given: _learned(
-                *given,
-                choose=lambda c, pieces: min(c, key=lambda p: (-c[p], pieces.index(p[1]), pieces.index(p[0]))),
-            ),
+            lambda *given: _learned(*given, choose=lambda *at: _first_of(*at, key=lambda n, a, b: (-n, b, a))),
         ),
         "ties_by_the_left_piece_alone": (
-            "Of equally frequent pairs with the same left piece, you took the one that was counted first. With the "
-            "same left piece, the right one decides.",
+            "With the same left piece, the right one decides. You took the pair that was counted first.",
             lambda *given: _learned(*given, choose=lambda c, pieces: max(c, key=lambda p: (c[p], -pieces.index(p[0])))),
         ),
         "last_of_ties": (
             "Pairs that occur equally often: you took the one whose pieces stand latest in the list, not earliest.",
-            lambda *given: _learned(
-                *given, choose=lambda c, pieces: max(c, key=lambda p: (c[p], pieces.index(p[0]), pieces.index(p[1])))
-            ),
+            lambda *given: _learned(*given, choose=lambda *at: _first_of(*at, key=lambda n, a, b: (-n, -a, -b))),
         ),
         "last_counted_of_ties": (
-            "Pairs that occur equally often: you took the one that was counted last. The places of the pieces in the "
-            "list decide.",
+            "Pairs that occur equally often: you took the one counted last. The places in the list decide.",
             lambda *given: _learned(*given, choose=lambda counts, pieces: max(reversed(list(counts)), key=counts.get)),
         ),
         "rarest_first": (
             "You joined the rarest pair: the key of `min` needs minus the count, or use `max`.",
-            lambda *given: _learned(
-                *given, choose=lambda c, pieces: min(c, key=lambda p: (c[p], pieces.index(p[0]), pieces.index(p[1])))
-            ),
+            lambda *given: _learned(*given, choose=lambda *at: _first_of(*at, key=lambda *order: order)),
         ),
         "one_too_many": (
             "You have one piece too many: stop as soon as there are `size` pieces, letters among them.",

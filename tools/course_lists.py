@@ -6,12 +6,14 @@ found by the form of its lines, so the text around it may change.
 
 import re
 import textwrap
+from collections.abc import Iterable
 
 from notebook_header import TIME_LINE, exercises, groups, path_minutes
 from tx_helpers.exercises.course import LESSONS, ROUTES, Lesson
 
 TOGETHER = "\0"  # a space at which no line is broken
 ROUTES_TITLE = "## How long it takes"  # the cell of the first notebook that holds the routes
+NEEDED = re.compile(r"\*\*You need first:\*\*.*(?:\n[^\n*]+)*")
 MAP_TITLE = "## The map of the course"  # the cell of the first notebook that holds the list
 
 
@@ -53,16 +55,36 @@ def below_the_map(text: str) -> str:
 
 
 def routes(text: str, headers: dict[str, str], folder: str = "") -> str:
-    """A text with a line for each route through the course and one for the whole; the links begin with `folder`."""
+    """A text with a line for each route through the course and one for the whole; the links begin with `folder`.
+
+    What the notebooks of a route need first, by their headers, and the route leaves out, stands in a column of its own.
+    """
     lines = []
     for route in ROUTES:
         total = sum(_minutes(headers, name) for name in route.lessons)
-        links = [f"[{LESSONS[name].number}]({folder}{LESSONS[name].stem}.ipynb)" for name in route.lessons]
-        lines.append(f"| **{route.title}**: {route.about} | {' '.join(links)} | {_hours(total)} |")
-    everything = sum(_minutes(headers, name) for name, lesson in LESSONS.items() if lesson.ask)
+        needed = {number for name in route.lessons for number in _needed_first(headers, name)}
+        known = [name for name, lesson in LESSONS.items() if lesson.number in needed and name not in route.lessons]
+        cells = (_links(route.lessons, folder), _links(known, folder) or "nothing", _hours(total))
+        lines.append(f"| **{route.title}**: {route.about} | {' | '.join(cells)} |")
+    taught = [name for name, lesson in LESSONS.items() if lesson.ask]
+    (looked_up,) = set(LESSONS) - set(taught)
+    everything = sum(_minutes(headers, name) for name in taught)
     last = sum(exercises(name).minutes for name in LESSONS)
-    lines.append(f"| **The whole course** | all | {_hours(everything)}, and {_hours(last)} of exercises at the end |")
+    lines.append(
+        f"| **The whole course** | all; {_links([looked_up], folder)} is for looking up | nothing "
+        f"| {_hours(everything)}, and {_hours(last)} of exercises at the end |"
+    )
     return _replaced("routes", r"\| \*\*.*\|", text, lines)
+
+
+def _links(names: Iterable[str], folder: str) -> str:
+    return " ".join(f"[{LESSONS[name].number}]({folder}{LESSONS[name].stem}.ipynb)" for name in names)
+
+
+def _needed_first(headers: dict[str, str], name: str) -> list[str]:
+    """The numbers of the notebooks that a notebook's header says one needs first."""
+    found = NEEDED.search(headers.get(name, ""))
+    return re.findall(r"\[(\d\d) ", found[0]) if found else []
 
 
 def _minutes(headers: dict[str, str], name: str) -> int:

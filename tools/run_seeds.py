@@ -5,11 +5,11 @@
     python tools/run_seeds.py 11 --seeds 5    at five seeds
 
 Every number in `manual_seed(…)`, `RandomStream(…)` and `seed=…` is raised by the seed, calls that use a default seed
-get one (`other_seeds.py`), and the translator that the package trains once is trained at the seed. Of each prediction on
-the core path the record holds what stands between question and finding at each seed: the finding's right answer and its
-text, the printed lines, the words for explorers and pictures. A cell that fails at a seed is recorded, too. A finding
-that is the same at all seeds rests on no training of the notebook: on arithmetic, or on a recorded experiment, whose file
-names its own seeds.
+get one (`other_seeds.py`), and the translator that the package trains once is trained at the seed. Of each prediction
+on the core path the record holds what stands between question and finding at each seed: the finding's right answer and
+its text, the printed lines, the words for explorers and pictures. A cell that fails at a seed is recorded, too. A
+finding that is the same at all seeds rests on no training of the notebook: on arithmetic, or on a recorded experiment,
+whose file names its own seeds.
 
 A notebook takes three times its minutes; all of them 25 minutes on one core.
 """
@@ -25,7 +25,6 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbclient import NotebookClient
 
 from notebook_frame import ROOT
@@ -36,7 +35,7 @@ from tx_helpers.exercises.course import LESSONS
 from tx_helpers.opening import KEY, PREDICTION, REVEAL, waiting
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-from other_seeds import fill, reseeded  # noqa: E402
+from other_seeds import fill, reseeded
 
 FILE = ROOT / "tests" / "notebooks" / "seeds.json"
 SEEDS = 3
@@ -44,7 +43,7 @@ LONGEST = 500  # characters kept of one output
 
 
 def rests_on(cells: list[dict]) -> dict[str, list[int]]:
-    """The key of each prediction on the core path -> the code cells behind its question, its finding's cell the last."""
+    """The key of each prediction on the core path -> the code cells behind its question up to its finding."""
     core = {id(cell) for cell in core_path(cells)}
     between, asked, found = waiting(cells), {}, {}
     for index, cell in enumerate(cells):

@@ -176,8 +176,9 @@ ROUTES = (
         "Build and train a GPT in a weekend",
         "your own classes, from tokens to a model that writes",
         (
-            *("tokens_and_embeddings", "positional_encodings", "self_attention", "masking", "feed_forward"),
-            *("full_model", "training", "a_model_that_writes"),
+            *("start_here", "tokens_and_embeddings", "positional_encodings", "self_attention"),
+            *("multi_head_attention", "masking", "feed_forward", "full_model", "training", "decoding"),
+            "a_model_that_writes",
         ),
     ),
     Route(

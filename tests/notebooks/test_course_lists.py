@@ -40,9 +40,7 @@ def test_a_route_takes_the_sum_of_its_notebooks():
     names = ("start_here", "self_attention", "multi_head_attention", "masking")  # the first route
     minutes = dict(zip(names, (45, 60, 65, 63), strict=True))
     needs = "**You need first:** [00 Start](00_start_here.ipynb),\n[03 Positions](03_x.ipynb)\n\n[07 x](y)"
-    headers = {
-        name: f"# T\n\n{needs}\n\n**Time:** core path about {number} min" for name, number in minutes.items()
-    }
+    headers = {name: f"# T\n\n{needs}\n\n**Time:** core path about {number} min" for name, number in minutes.items()}
     told = course_lists.routes("| **a** | | | |\n", headers)
     assert told.split("\n")[0].endswith("(06_masking.ipynb) | [03](03_positional_encodings.ipynb) | 4 h |")
     assert "is for looking up | nothing | 4 h, and " in told

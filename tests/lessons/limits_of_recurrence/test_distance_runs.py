@@ -43,7 +43,8 @@ def test_what_was_recorded_says_what_the_notebook_says():
     assert all(row[5] > 0.9 for row in table.values())
     assert max(table["RNN"][10], table["LSTM"][20], table["GRU"][40]) < 0.3
     assert min(table["LSTM, forget bias 3"][20], table["LSTM, forget bias 3"][40]) > 0.9
-    assert table["LSTM, forget bias 3"][100] < 0.5
+    assert table["LSTM, forget bias 3"][100] < 0.5 and table["LSTM, forget bias 1"][40] < 0.3
+    assert table["LSTM, all lengths"][40] > 0.9 > table["LSTM, all lengths"][100]
     for name in ("GRU, forget bias 3", "GRU, all lengths", "attention"):
         assert min(table[name].values()) > 0.9
 

@@ -46,9 +46,9 @@ CLAIMS = [
     claim(
         "Positions are added because joining them wastes width",
         "given time, added and joined answer alike; the factor √D slows a narrow model down",
-        'assert after_200.pop("added 16, words loud") < 0.5 and min(after_200.values()) > 0.95',
-        Break('dict(positions="sinusoids", width=16),', 'dict(positions="sinusoids", width=16, size=0.25),'),
-        Break("dict(joined=4, width=16),", 'dict(positions="none", width=16),'),
+        'assert max(right["added, loud"]) < 0.5',
+        Break('dict(positions="sinusoids"),', 'dict(positions="sinusoids", size=0.25),'),
+        Break("dict(joined=4, size=16**-0.5),", 'dict(positions="none"),'),
         Break("steps=600", "steps=200"),
     ),
     claim(

@@ -35,8 +35,10 @@ RUNS: dict[str, tuple[str, float | None, bool]] = {
     "RNN": ("rnn", None, False),
     "LSTM": ("lstm", None, False),
     "GRU": ("gru", None, False),
+    "LSTM, forget bias 1": ("lstm", 1.0, False),
     "LSTM, forget bias 3": ("lstm", 3.0, False),
     "GRU, forget bias 3": ("gru", 3.0, False),
+    "LSTM, all lengths": ("lstm", None, True),
     "GRU, all lengths": ("gru", None, True),
     "attention": ("attention", None, False),
 }

@@ -42,8 +42,8 @@ def read_words(x, W, U, b):
     return torch.stack(states)
 
 
-def _read(x, width, step):
-    h, found = torch.zeros(width), []
+def _read(x, width, step, h=None):
+    h, found = torch.zeros(width) if h is None else h, []
     for word in x:
         h = step(word, h)
         found.append(h)
@@ -64,6 +64,14 @@ reading.add_mistakes(
         "never_bent": (
             "The tanh is missing: nothing keeps the state between −1 and 1.",
             lambda x, W, U, b: _read(x, len(b), lambda word, h: word @ W + h @ U + b),
+        ),
+        "begun_at_b": (
+            "Your first state is b. Before the first word the state is zero, and b is added at every step.",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ U + b), h=b),
+        ),
+        "first_matrix_twice": (
+            "You multiply the state by W, too. U carries the state: h @ U.",
+            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ W + b)),
         ),
         "matrix_turned": (
             "You wrote U @ h. The state is a row here, so U stands behind it: h @ U.",
@@ -631,6 +639,8 @@ write = Exercise(
 
 def _weigh(s, h):
     """Any attention does to examine the decoder: here by dot products."""
+    if s.ndim != 2:
+        raise ValueError(f"weigh: s has shape {tuple(s.shape)}, expected a table of states, (1, D)")
     return (s @ h.T).softmax(dim=-1)
 
 

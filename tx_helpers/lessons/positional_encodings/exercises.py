@@ -92,6 +92,15 @@ def frequency_for_each_column(T, D):
     return torch.where(j % 2 == 0, angles.sin(), angles.cos()).float()
 
 
+@table.mistake(
+    "Your exponent holds the column where the formula has the pair: in 2i/D, i counts pairs, so 2i is 0, 2, 4 …"
+)
+def column_for_pair(T, D):
+    j = torch.arange(D, dtype=torch.float64)
+    angles = torch.arange(T)[:, None] / 10000 ** (2 * j / D)
+    return torch.where(j % 2 == 0, angles.sin(), angles.cos()).float()
+
+
 @table.mistake("Your positions begin at 1. The first row, position 0, is 0, 1, 0, 1 …: sin 0 and cos 0.")
 def positions_from_one(T, D):
     angles = _angles(T + 1, D)[1:]
@@ -191,8 +200,8 @@ entry.add_mistakes(
             lambda ids, E, P: E[ids] * E.shape[1] ** 0.5,
         ),
         "rows_unscaled": (
-            "You did not scale the embedding: its entries have the size 1/√D, and beside positions whose entries reach "
-            "1 the words are too small by the factor √D.",
+            "You did not scale the embedding. The paper's recipe multiplies it by √D before the position is added, and "
+            "this exercise builds that recipe.",
             lambda ids, E, P: E[ids] + P[: ids.shape[1]],
         ),
         "sum_scaled": (

@@ -120,7 +120,8 @@ each.add_mistakes(
             _scored_by(lambda written, target: written != target),
         ),
         "target_translated": (
-            "You gave the German text to the translator. It reads the English one, pair.source.",
+            "Nothing is right for you. Give the English text, pair.source, to the translator, and compare what it "
+            "writes with pair.target.",
             lambda pairs, translate: {pair.number: translate(pair.target) == pair.target for pair in pairs},
         ),
         "one_share_for_all": (

@@ -349,7 +349,7 @@ encoding.add_mistakes(
             lambda word, merges: encode(word, merges[::-1]),
         ),
         "longest_first": (
-            "You took the longest piece that fits, as WordPiece does. Byte pairs follow the order of the merges.",
+            "You took the leftmost pair or the longest piece that fits. Byte pairs follow the order of the merges.",
             _longest,
         ),
         "boundaries_lost": (

@@ -62,7 +62,9 @@ def diagnose(arguments: list[str]) -> int:
     parser.add_argument("--kind", choices=("decoder", "encoder", "seq2seq"), help="default: by the model's arguments")
     parser.add_argument("--length", type=int, default=16, help="positions to probe (default: 16)")
     parser.add_argument("--pad-id", type=int, help="the id of padding, if the model knows one")
+    parser.add_argument("--source-pad-id", type=int, help="the source's, if it is another one")
     parser.add_argument("--pad-side", choices=("right", "left"), default="right", help="where padding stands")
+    parser.add_argument("--forward", metavar="module:name", help="a function: (model, ids) -> logits (B, T, V)")
     parser.add_argument("--data", metavar="module:name", help="a function that makes a batch")
     parser.add_argument("--loss", metavar="module:name", help="the loss function of logits and targets")
     state = parser.add_mutually_exclusive_group()
@@ -77,7 +79,7 @@ def diagnose(arguments: list[str]) -> int:
     try:
         from tx_helpers.diagnose.diagnosis import diagnose as probed  # needs torch, without which `check` must work
 
-        for name in ("data", "loss"):
+        for name in ("forward", "data", "loss"):
             options[name] = options[name] and imported(options[name])
         report_of_model = probed(made(imported(options.pop("model"))), **options)
     except (Exception, SystemExit) as error:  # a factory that ends the process has made no model
@@ -151,6 +153,9 @@ def imported(name: str) -> Any:
     module, _, attribute = name.partition(":")
     if not (module and attribute):
         raise ValueError(f"diagnose: {name!r}, expected module:name")
+    if module.endswith(".py") or "/" in module or "\\" in module:
+        form = f"{Path(module).stem}:{attribute}"
+        raise ValueError(f"diagnose: {name!r} is a path, expected module:name, as in {form}")
     if "" not in sys.path:
         sys.path.insert(0, "")
     found = importlib.import_module(module)
@@ -165,7 +170,9 @@ def made(thing: Any) -> Any:
         return thing
     parameters = inspect.signature(thing).parameters.values()
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    needs = any(p.default is inspect.Parameter.empty and p.kind not in variable for p in parameters)
+    needs = [p.name for p in parameters if p.default is inspect.Parameter.empty and p.kind not in variable]
+    if needs and inspect.isclass(thing):
+        raise ValueError(f"diagnose: {thing.__name__} needs {', '.join(needs)}: name a function that makes it")
     return thing if needs else thing()
 
 

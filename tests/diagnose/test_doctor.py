@@ -127,6 +127,54 @@ def test_what_came_before_a_nan_names_its_cause():
     assert "half precision" in doctor(steady(gradient_norms=[math.inf] * 40))["finite"].causes[0]
 
 
+def test_what_is_not_known_of_a_nan_is_not_said():
+    """As nanoGPT's issue 215: finite for 300 steps, then NaN in float16, and no norms."""
+    finite = doctor({"losses": [3.0] * 300 + [math.nan] * 40})["finite"]
+    assert finite.figure.startswith("the loss is nan from step 300 on; all was finite before")
+    assert "half precision" in finite.causes[0]
+    once = doctor({"losses": [3.0] * 50 + [math.nan] + [3.0] * 50})["finite"]
+    assert once.figure.startswith("1 of 101 losses is nan, in step 50; ") and "at once" in once.causes[0]
+    assert "from the beginning" in doctor({"losses": [math.nan] * 40})["finite"].figure
+
+
+def test_a_run_that_rises_for_good_has_diverged():
+    fall = [3.3 + 7.6 * math.exp(-step / 30) for step in range(200)]
+    rise = [3.3 + 3.9 * (1 - math.exp(-step / 25)) for step in range(200)]
+    found = doctor({"losses": fall + rise})["spike"]
+    assert found.state == "wrong" and "it has diverged" in found.causes[0]
+    assert found.figure.startswith("the loss ends at 7.2, its least was 3.")
+    assert doctor({"losses": fall + [3.3 + 0.9 * (loss - 3.3) / 3.9 for loss in rise]}).wrong == []
+
+
+def test_a_leap_that_lasts_is_not_a_bad_batch():
+    before = [2 + 4 * math.exp(-step / 60) for step in range(200)]
+    resumed = doctor({"losses": before + [2 + 1.6 * math.exp(-step / 40) for step in range(150)]})["spike"]
+    assert "a resumed run" in resumed.causes[0] and "it takes 46 steps" in resumed.figure
+    assert "bad batch" in doctor({"losses": at(150, 5.0, before)})["spike"].causes[0]
+
+
+@pytest.mark.parametrize("times", [1.1, 1.5, 100.0])
+def test_a_loss_above_the_guess_is_no_right_run(times):
+    report = doctor({"losses": [3.0 * times] * 100, "guess": 3.0})
+    assert report.wrong == ["labels"] and "not even frequencies" in report["labels"].causes[0]
+
+
+def test_a_run_that_has_just_come_to_the_guess_may_stand_on_a_plateau():
+    falling = [9.0 - 0.1 * step for step in range(60)] + [3.0] * 40
+    report = doctor({"losses": falling, "guess": 3.0})
+    assert report.wrong == [] and report["labels"].state == "look" and "plateau" in report["labels"].causes[0]
+    stands = doctor({"losses": falling + [3.0] * 60, "guess": 3.0})["labels"]
+    assert stands.state == "wrong" and "labels shuffled" in stands.causes[0] and "plateau" in stands.causes[1]
+
+
+def test_parts_are_compared_with_those_that_learn():
+    """As where a detach() in the middle, or requires_grad, stops most of the model."""
+    ratios = {part: [0.0] * 40 for part in "abcdef"} | {"g": [0.01] * 40, "h": [0.012] * 40}
+    report = doctor(steady(ratios=ratios))
+    assert report.wrong == ["parts"] and report["parts"].figure.startswith("6 of 8 parts do not: a, b, c, …; a changes")
+    assert "1.10% in the middle" in report["rate"].figure
+
+
 def test_a_first_step_is_not_called_right_while_the_rate_is_too_high():
     hot = {part: [0.28] * 40 for part in "abc"}
     assert doctor(steady(ratios=hot))["warm-up"].figure == "mend first what rate found"

@@ -90,6 +90,9 @@ def test_every_probe_has_its_texts():
         (["second_layer_open", "--length", "8"], 1, "in blocks.1.attention, and right", ""),
         (["Toy", "--data", "wrong_models:text_batch", "--loss", "wrong_models:twice_softmax"], 1, "(shift, loss)", ""),
         (["Toy", "--kind", "encoder", "--fresh"], 1, "later tokens", ""),
+        (["Nano", "--forward", "wrong_models:with_targets"], 0, "No probe finds a mistake", ""),
+        (["Nano"], 2, "", "give forward="),
+        (["Case"], 2, "", "Case needs make, probe: name a function that makes it"),
         (["Absent"], 2, "", "AttributeError"),
         (["Toy", "--kind", "gpt"], 2, "", "invalid choice"),
         (["Toy", "--trained", "--fresh"], 2, "", "not allowed with"),
@@ -106,6 +109,8 @@ def test_the_command_line(arguments, code, out, error, capsys):
 def test_wrong_calls_of_the_command_line(capsys):
     assert main(["diagnose", "wrong_models"]) == 2
     assert "'wrong_models', expected module:name" in capsys.readouterr().err
+    assert main(["diagnose", "./wrong_models.py:Toy"]) == 2
+    assert "is a path, expected module:name, as in wrong_models:Toy" in capsys.readouterr().err
     assert main(["look"]) == main([]) == main(["check", "more"]) == 2
     assert "check | diagnose module:factory" in capsys.readouterr().err
     assert main(["diagnose", "--help"]) == 0

@@ -84,6 +84,18 @@ class Case:
     state: str = "wrong"
 
 
+class Nano(Toy):
+    """Right, as nanoGPT: without targets only the last position's logits, and always a tuple."""
+
+    def forward(self, ids, targets=None):
+        logits = super().forward(ids)
+        return (logits[:, -1:], None) if targets is None else (logits, logits.sum())
+
+
+def with_targets(model, ids):
+    return model(ids, ids)
+
+
 ENCODER = dict(kind="encoder", pad_id=PAD)
 FRESH = dict(trained=False)
 

@@ -2,9 +2,9 @@
 
     from tx_helpers.diagnose import diagnose
 
-    diagnose(model)                                  ids (B, T) -> logits (B, T, V)
-    diagnose(model, kind="encoder")                  the same, and every position may see every other
-    diagnose(model)                                  source (B, S), target (B, T) -> logits (B, T, V): two arguments
+    print(diagnose(model))                           ids (B, T) -> logits (B, T, V)
+    print(diagnose(model, kind="encoder"))           the same, and every position may see every other
+    print(diagnose(model))                           source (B, S), target (B, T) -> logits (B, T, V): two arguments
 
 A third of the mistakes that people make in a Transformer give a *lower* loss than the right code: the model reads the
 answers. So the loss cannot find them. A **probe** does: it changes something that must not matter, and looks whether

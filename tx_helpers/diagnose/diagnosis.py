@@ -48,6 +48,7 @@ def diagnose(
     forward: Callable | None = None,
     length: int = 16,
     pad_id: int | None = None,
+    source_pad_id: int | None = None,
     pad_side: str = "right",
     trained: bool | None = None,
     data: Any = None,
@@ -66,6 +67,7 @@ def diagnose(
     forward    forward(model, ids) or forward(model, source, target) -> logits, where the call is another one
     length     positions T to probe; halved until the model can take it
     pad_id     the id of padding, which the model must know; None: `model.config` is asked. pad_side: where it stands
+    source_pad_id   the source's, where it is another one
     trained    False: what only a fresh model must keep (first loss, soft attention) is a mistake; True: it is left
                out; None: you are asked to look
     data       a batch, or a function (of the step) that makes one: (ids, target) or (source, decoder's input, target)
@@ -90,7 +92,9 @@ def diagnose(
             source_vocab_size=source_vocab_size,
             length=length,
             pad_id=pad_id,
+            source_pad_id=source_pad_id,
         )
+        subject = padding.set_apart(subject)
         exam = Examination(subject, trained=trained, pad_side=pad_side, decoding=decoding, data=data, loss=loss)
         for name in PROBES:
             exam.results[name] = _result(name, exam)

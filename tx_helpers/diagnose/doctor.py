@@ -2,8 +2,9 @@
 
     from tx_helpers.diagnose.doctor import doctor
 
-    doctor({"losses": losses, "gradient_norms": norms, "rates": rates, "ratios": ratios, "validation": {70: 0.31}})
-    doctor(run, ratios=ratios)                       a run of `fit` has the first three, and its evaluations
+    record = {"losses": losses, "gradient_norms": norms, "rates": rates, "ratios": ratios, "validation": {70: 0.31}}
+    print(doctor(record))
+    print(doctor(run, ratios=ratios))                a run of `fit` has the first three, and its evaluations
 
 `diagnose` looks at a model; the doctor sees plain numbers alone. All but the losses may be left out: a check that lacks
 what it needs is skipped, and says so.
@@ -24,7 +25,8 @@ same kinds got no alarm, and 27 faults of 27 of the same kinds were found.
     finite   a loss that is not finite, or after the first fifth gradients that
              are not, in 5 % of the steps                                           none             all
     norm     a norm above 8 times the largest of the first five                     at most 2.2      88,000 and more
-    spike    a loss 1 nat and by half above the median of the five steps before     at most 0.5      4.3 and more
+    spike    a loss 1 nat and by half above the median of the five steps before,    at most 0.5      4.3 and more
+             or a mean of the last tenth as far above the least mean                at most 0.0      –
     rate     weights that change by more than 6 % a step, over five steps           0.6 … 2.2 %      6.4 … 17 %
              weights that change by less than 7 % in the whole run, and a loss
              that is still above half of its first value                            24 % and more    0.5 … 3 %
@@ -32,7 +34,8 @@ same kinds got no alarm, and 27 faults of 27 of the same kinds were found.
              weights by more than 4.5 %, and a loss that is stuck halfway           at most 2.9 %    5.7 … 23 %
     parts    a part that changes by less than 2 % of what the others do             14 % and more    0
     repeats  a validation loss of twice the training loss, and 0.4 nats above it    at most 0.35     0.44 … 2.1
-    labels   a loss that ends within 8 % of the guess                               at most 54 %     99.8 … 101 %
+    labels   a loss that ends above 92 % of the guess (a run that came there in     at most 54 %     99.8 … 101 %
+             its second half may stand on a plateau: look)
 
 The ratios are those of short runs: by the rule of thumb a long one changes its weights by 0.1 % a step. First weights
 of deviation 0.02 are small for our rates: there the ratio reaches 9 %, and the doctor says so. Not found: matrices that
@@ -50,12 +53,13 @@ from statistics import fmean, median
 from textwrap import fill
 from typing import Any
 
-from tx_helpers.diagnose.report import RIGHT, SKIPPED, WRONG, Finding, Reasons, Report, Result
+from tx_helpers.diagnose.report import LOOK, RIGHT, SKIPPED, WRONG, Finding, Reasons, Report, Result
 from tx_helpers.nn.arguments import check_numbers, check_types, described
 
 OVERFLOWS, NORM_TIMES, LEAP, LEAP_TIMES = 0.05, 8.0, 1.0, 1.5
 TOO_FAST, TOO_STILL, FIRST_STEP, STUCK = 0.06, 0.07, 0.045, 0.4
 FROZEN, GAP, GAP_TIMES, NEAR_GUESS = 0.02, 0.4, 2.0, 0.08
+BACK = 5  # steps: the model is soon over a bad batch
 SHORTEST = 20  # steps: of fewer nothing can be said
 LAST_LINE = "Limits from small translators of 80 to 250 steps. No record shows a leak: use `diagnose`."
 
@@ -73,13 +77,19 @@ class Record:
 
     @property
     def moved(self) -> list[float]:
-        """The ratio of update to weight of each step: the median of the parts."""
-        return [median(step) for step in zip(*self.ratios.values(), strict=True)]
+        """The ratio of update to weight of each step: the median of the parts that learn."""
+        learn = [row for row in self.ratios.values() if any(row)] or self.ratios.values()
+        return [median(step) for step in zip(*learn, strict=True)]
 
     @property
     def end(self) -> float:
         """The mean loss of the last tenth of the steps."""
         return fmean(self.losses[-max(1, len(self.losses) // 10) :])
+
+    def means(self) -> list[float]:
+        """The mean loss of each stretch as long as a tenth of the steps (five at least)."""
+        length = max(5, len(self.losses) // 10)
+        return [fmean(self.losses[step : step + length]) for step in range(len(self.losses) - length + 1)]
 
     def around(self, step: int) -> float:
         """The mean loss of the five steps around one."""
@@ -143,11 +153,20 @@ def finite(run: Record) -> Result:
         return Result(RIGHT, "all are" if first is None else f"all losses; {len(over)} steps were skipped", len(over))
     before = run.gradient_norms[max(0, first - 20) : first]
     grown = len(before) > 1 and max(before[-5:]) > NORM_TIMES * median(before)
-    figure = f"the loss is {run.losses[lost[0]]:g} from step {lost[0]} on; " if lost else ""
+    stays = len(lost) > 1 and lost[0] + len(lost) == len(run.losses)
+    figure = f"the loss is {run.losses[lost[0]]:g} from step {lost[0]} on; " if stays else ""
+    if lost and not stays:
+        are, at = ("is", "in") if len(lost) == 1 else ("are", "first in")
+        figure = f"{len(lost)} of {len(run.losses)} losses {are} {run.losses[lost[0]]:g}, {at} step {lost[0]}; "
     if over:
         figure += f"gradients are not finite in {len(over)} of {len(run.losses)} steps, first in step {over[0]}; "
-    figure += f"the norm before was {before[-1]:.2g}" if before else "it was so from the beginning"
+    if before:
+        figure += f"the norm before was {before[-1]:.2g}"
+    else:
+        figure += "all was finite before (gradient_norms say more)" if first else "it was so from the beginning"
     causes = ("grown", "overflow") if grown else ("overflow", "grown") if over else ("sudden", "overflow")
+    if stays and first and not run.gradient_norms:
+        causes = ("overflow", "grown", "sudden")
     return Result(WRONG, figure, first, causes)
 
 
@@ -163,18 +182,30 @@ def norm(run: Record) -> Result:
 
 
 def spike(run: Record) -> Result:
-    """The largest leap of the loss above the five steps before."""
+    """The largest leap of the loss above the five steps before; and does it end far above its least?"""
     leaps = {}
     for step in range(5, len(run.losses)):
         usual = median(run.losses[step - 5 : step])
         if math.isfinite(run.losses[step]) and run.losses[step] > LEAP_TIMES * usual:
             leaps[step] = run.losses[step] - usual
     step = max(leaps, key=leaps.__getitem__, default=None)
+    means = run.means()
+    least, end = min(means), means[-1]
+    if end - least > LEAP and end > LEAP_TIMES * least:
+        figure = f"the loss ends at {end:.3g}, its least was {least:.3g} about step {means.index(least)}"
+        return Result(WRONG, figure, end - least, ("diverged", "resumed", "rate"))
     if step is None or leaps[step] < LEAP:
         return Result(RIGHT, "none", 0.0 if step is None else leaps[step])
     usual = run.losses[step] - leaps[step]
     figure = f"in step {step} the loss is {run.losses[step]:.3g}, in the five steps before {usual:.2g}"
-    return Result(WRONG, figure, leaps[step], ("batch", "rate") if len(leaps) < 5 else ("rate", "batch"))
+    if len(leaps) >= 5:
+        return Result(WRONG, figure, leaps[step], ("rate", "batch"))
+    back = (later for later in range(step, len(run.losses)) if run.losses[later] < usual + leaps[step] / 4)
+    steps = next(back, len(run.losses)) - step
+    if steps > BACK:
+        figure += f"; it takes {steps} steps to come back by three quarters"
+        return Result(WRONG, figure, leaps[step], ("resumed", "rate", "batch"))
+    return Result(WRONG, figure, leaps[step], ("batch", "rate"))
 
 
 def rate(run: Record) -> Result:
@@ -207,9 +238,10 @@ def warmup(run: Record) -> Result:
 def parts(run: Record) -> Result:
     """Does a part change much less than the others?"""
     way = {name: sum(row) for name, row in run.ratios.items()}
-    usual = median(way.values())
-    if len(way) < 3 or not usual > 0:
-        return Result(SKIPPED, "say ratios of at least three parts that learn")
+    top = max(way.values())
+    if len(way) < 3 or not top > 0:
+        return Result(SKIPPED, "say ratios of at least three parts, one of which learns")
+    usual = median(far for far in way.values() if far >= FROZEN * top)  # of the parts that learn
     still = [name for name, far in way.items() if far < FROZEN * usual]
     least = min(way, key=way.__getitem__)
     figure = f"{least} changes by {way[least]:.2%} in all, the parts in the middle by {usual:.0%}"
@@ -233,10 +265,16 @@ def repeats(run: Record) -> Result:
 def labels(run: Record) -> Result:
     """Has the loss stopped where an answer without a look at the input stands?"""
     assert run.guess is not None
-    share = run.end / run.guess
+    share, near = run.end / run.guess, 1 - NEAR_GUESS
     half = run.around(len(run.losses) // 2)
     figure = f"the loss ends at {run.end:.2f} (halfway {half:.2f}), the guess without the input has {run.guess:.2f}"
-    return Result(WRONG if abs(share - 1) < NEAR_GUESS else RIGHT, figure, share)
+    if share <= near:
+        return Result(RIGHT, figure, share)
+    if share >= 1 + NEAR_GUESS:
+        return Result(WRONG, figure, share, ("worse",))
+    if half <= (1 + NEAR_GUESS) * run.guess:
+        return Result(WRONG, figure, share, ("shuffled", "plateau"))
+    return Result(LOOK, figure, share, ("plateau", "shuffled"))
 
 
 @dataclass(frozen=True)
@@ -280,12 +318,21 @@ CHECKS: dict[str, Check] = {
         spike,
         (),
         Reasons(
-            "Does the loss ever leap up?",
+            "Does the loss ever leap up, or rise for good?",
             {
+                "diverged": "it has diverged: the rate is too high for this stage, or half precision (float16, "
+                "attention scores that grow) has spoilt the weights",
+                "resumed": "a resumed run: the optimizer's means, its rate or the order of the data were not restored",
                 "batch": "a bad batch: look at the examples of this very step",
                 "rate": "steps that are too long: the loss leaps again and again",
             },
             "compute the loss of this batch in the model as it was before; if it is high there, too, it is the data",
+            {
+                "diverged": "go back to a checkpoint before the rise, divide the rate by 3, and clip the gradients to "
+                "norm 1",
+                "resumed": "load optimizer, schedule and data position with the weights; the first loss after it must "
+                "be the last one before",
+            },
         ),
     ),
     "rate": Check(
@@ -338,8 +385,18 @@ CHECKS: dict[str, Check] = {
         ("guess",),
         Reasons(
             "Does the model learn more than a guess?",
-            {"shuffled": "labels shuffled: targets that do not belong to their inputs leave only frequencies to learn"},
+            {
+                "shuffled": "labels shuffled: targets that do not belong to their inputs leave only frequencies "
+                "to learn",
+                "plateau": "a plateau, where a sound run may stand for a while, or a run that is too short",
+                "worse": "not even frequencies are learned: weights or logits that start far too large, a rate that "
+                "does not fit, or targets that are no ids of these inputs",
+            },
             "print ten inputs with their targets, just as the model gets them",
+            {
+                "plateau": "train three times as long, and print ten inputs with their targets meanwhile",
+                "worse": "compare the first loss with ln V, and the deviation of the first weights with 0.02 … 0.1",
+            },
         ),
     ),
 }

@@ -134,6 +134,8 @@ REASONS: dict[str, Reasons] = {
         "Does padding leave the real tokens alone?",
         {
             "training": "the padding mask is used in evaluation only, and missing in training mode",
+            "other id": "the padding mask compares with another id: source and target may each have their own",
+            "said": "this is the id of padding: say pad_id=, and source_pad_id= where the source has another one",
             "row": "the padding mask of one row (mostly row 0) is used for all rows of the batch",
             "empty": "a row at padding sees nothing, and −∞ makes it NaN, which spreads in the next layer: give it "
             "zeros{at}",

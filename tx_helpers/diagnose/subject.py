@@ -30,7 +30,9 @@ class Subject:
     model: Callable
     kind: str
     forward: Callable | None = None
-    pad_id: int | None = None
+    pad_id: int | None = None  # of the only sequence, or of the target
+    source_pad_id: int | None = None  # of the first sequence: the only one, or the source
+    apart: tuple[int, ...] = ()  # ids that look like padding, which nobody has said
     V: int = 0
     V_source: int = 0
     B: int = 3  # B, S and T differ, so that mixed-up axes do not fit by chance
@@ -46,6 +48,7 @@ class Subject:
     def __call__(self, *ids: Tensor) -> Tensor:
         """-> logits (B, T, V), also where the model answers with a tuple, a dict or an object that has them."""
         names = parameter_names(self.model)
+        ids = tuple(x.contiguous() for x in ids)  # as all callers give them: some models say ids.view(-1)
         if self.forward is not None:
             answer = self.forward(self.model, *ids)
         elif "input_ids" in names:
@@ -65,8 +68,8 @@ class Subject:
         arguments = {"input_ids": ids[0]}
         if len(ids) == 2:
             arguments["decoder_input_ids"] = ids[1]
-        if self.pad_id is not None and "attention_mask" in names:
-            arguments["attention_mask"] = (ids[0] != self.pad_id).long()
+        if self.source_pad_id is not None and "attention_mask" in names:
+            arguments["attention_mask"] = (ids[0] != self.source_pad_id).long()
         return arguments
 
     def inputs(self, seed: int, rows: int | None = None) -> Ids:
@@ -88,8 +91,8 @@ class Subject:
 
     def allowed(self, V: int) -> Tensor:
         """The ids below V, without padding."""
-        ids = torch.arange(V)
-        return ids if self.pad_id is None else ids[ids != self.pad_id]
+        ids, padding = torch.arange(V), {self.pad_id, self.source_pad_id, *self.apart} - {None}
+        return ids[~torch.isin(ids, torch.tensor(sorted(padding), dtype=torch.long))]
 
 
 def new_subject(
@@ -101,6 +104,7 @@ def new_subject(
     source_vocab_size: int | None = None,
     length: int = 16,
     pad_id: int | None = None,
+    source_pad_id: int | None = None,
 ) -> Subject:
     """Find out how the model is called, and copy it. Raises ValueError if it cannot be called."""
     if not callable(model):
@@ -119,7 +123,15 @@ def new_subject(
     known_pad_id = _padding_id(model) if pad_id is None else pad_id
     probed, name = _copy(model) if isinstance(model, nn.Module) else model, _name(model)
     subject = Subject(
-        probed, kind, forward, known_pad_id, T=length, dtype=tensor.dtype, device=tensor.device, name=name
+        probed,
+        kind,
+        forward,
+        known_pad_id,
+        source_pad_id,
+        T=length,
+        dtype=tensor.dtype,
+        device=tensor.device,
+        name=name,
     )
     subject, logits = _first_call(subject)
     V = vocab_size or logits.shape[-1]
@@ -128,9 +140,14 @@ def new_subject(
         if pad_id is not None:
             raise ValueError(f"diagnose: pad_id={pad_id} is no id of the model, expected 0 to {V - 1}")
         subject = replace(subject, pad_id=None)  # a library's default that is none of this model's ids
+    if source_pad_id is not None and kind != "seq2seq":
+        raise ValueError(f"diagnose: source_pad_id={source_pad_id}, expected None: a {kind} has one sequence (pad_id)")
+    subject = replace(subject, source_pad_id=subject.pad_id if source_pad_id is None else source_pad_id)
     if len(subject.allowed(V)) < 2:
         raise ValueError(f"diagnose: a vocabulary of {V} ids, expected at least 2 besides padding to swap tokens")
     known = source_vocab_size or (_source_vocab_size(subject) if kind == "seq2seq" else V)
+    if source_pad_id is not None and not 0 <= source_pad_id < known:
+        raise ValueError(f"diagnose: source_pad_id={source_pad_id} is no id of the source, expected 0 to {known - 1}")
     return replace(subject, V_source=known)
 
 
@@ -162,9 +179,10 @@ def _copy(model: nn.Module) -> nn.Module:
 def _first_call(subject: Subject) -> tuple[Subject, Tensor]:
     """The longest length that works, halved until it does, and what the model answers."""
     T, first = subject.T, None
+    padding = {subject.pad_id, subject.source_pad_id, *padding_rows(subject.model).values()}
     while T >= 4:
         tried = replace(subject, T=T)
-        token = 2 if subject.pad_id == 1 else 1  # surely an id, and not padding
+        token = next(id for id in (1, 2, 0, 3) if id not in padding)  # surely an id, and not padding
         lengths = (tried.S, T) if subject.kind == "seq2seq" else (T,)
         try:
             with torch.no_grad():
@@ -194,7 +212,7 @@ def _source_vocab_size(subject: Subject) -> int:
             return False
         return True
 
-    subject = replace(subject, V_source=1, pad_id=None)
+    subject = replace(subject, V_source=1, pad_id=None, source_pad_id=None)
     if subject.device.type != "cpu" or works(subject.V):
         return subject.V
     low, high = 1, subject.V
@@ -246,6 +264,13 @@ def logits_of(answer: Any) -> Tensor:
     if not isinstance(answer, Tensor):
         raise ValueError(f"diagnose: the model answered with {type(answer).__name__}, expected logits (B, T, V)")
     return answer
+
+
+def padding_rows(model: Callable) -> dict[nn.Embedding, int]:
+    """The embeddings of a module that name the row of padding, and the row."""
+    modules = model.modules() if isinstance(model, nn.Module) else ()
+    tables = (module for module in modules if isinstance(module, nn.Embedding))
+    return {table: table.padding_idx for table in tables if table.padding_idx is not None}
 
 
 def _padding_id(model: Callable) -> int | None:

@@ -114,7 +114,7 @@ def _positions_alike(subject: Subject) -> tuple[list[int], list[int]]:
     layers = attention_weights(subject, tuple(ids), {S})
     if not layers or len(layers[0].weights) != rows:
         return [], []
-    weights = layers[0].weights.flatten(1, -3)  # (S, H, queries, keys)
+    weights = layers[0].weights.view(rows, -1, *layers[0].weights.shape[-2:])  # (rows, H, queries, keys)
     alike, compared = [], []
     for t in range(S - 2):
         before, after = weights[-1, :, t + 2, t : t + 2], weights[t, :, t + 2, t : t + 2]  # (H, 2)

@@ -64,7 +64,7 @@ def _in_pieces(exam: Examination, subject: Subject, ids: Ids, lengths: list[int]
     """The logits of as many tokens as the lengths say, fed in pieces of these lengths."""
     state = begin_decoding(exam, subject, ids)
     pieces = ids[-1][:, : sum(lengths)].split(lengths, dim=1)
-    logits = torch.cat([state.step(piece) for piece in pieces], dim=1)
+    logits = torch.cat([state.step(piece.contiguous()) for piece in pieces], dim=1)
     expected = (*ids[-1][:, : sum(lengths)].shape, subject.V)
     if logits.shape[:2] != expected[:2]:
         raise ValueError(f"the cache gave logits {tuple(logits.shape)}, expected {expected}")

@@ -59,8 +59,8 @@ def batch_of(data: Any) -> tuple[Tensor, ...]:
             data = data(0)
         except TypeError:
             data = data()
-    elif not isinstance(data, tuple | list):
-        data = next(iter(data))
+    elif not isinstance(data, tuple | list) or (data and isinstance(data[0], tuple | list)):
+        data = next(iter(data))  # of a loader, or a list of batches
     if isinstance(data, tuple | list) and len(data) in (2, 3) and all(isinstance(x, Tensor) for x in data):
         return tuple(x.cpu() for x in data)
     raise ValueError(
@@ -98,7 +98,7 @@ def loss(exam: Examination) -> Result:
         moved = abs(value(open_end) - value(sure))
         if moved > 1e-4:
             return Result(WRONG, f"it moves by {moved:.2g} with the logits at padding", moved, ("padding",), WHERE)
-        cut = value(0.0 * sure[:, :-PADS], target[:, :-PADS])
+        cut = value(0.0 * sure[:, :-PADS].contiguous(), target[:, :-PADS].contiguous())
         if abs(cut - even) > 1e-4 * abs(cut):
             figure = f"{even:.2f} with {PADS} ids of padding in a row, {cut:.2f} without them"
             return Result(WRONG, figure, even, ("divided",), WHERE)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from tx_helpers.diagnose.examination import Examination, moves
 from tx_helpers.diagnose.report import LOOK, RIGHT, SKIPPED, WRONG, Result
 from tx_helpers.diagnose.subject import Ids, Subject
-from tx_helpers.diagnose.versions import in_training_mode, movement
+from tx_helpers.diagnose.versions import EQUAL_SHAPES, in_training_mode, movement
 from tx_helpers.diagnose.watch import Softmax, attention_weights, first_to_move
 
 
@@ -47,13 +47,14 @@ def _leaks(subject: Subject) -> dict[int, float]:
 
 def _future_in_training(exam: Examination) -> Result | None:
     """The same in training mode, unless rows of a batch affect each other (`neighbours` reports that)."""
-    subject, t = exam.subject, exam.subject.T // 2
+    subject, t = exam.own, exam.subject.T // 2
     moved = _moved_in_training(subject, _other_from(subject, t))
     batch = _moved_in_training(subject, _other_neighbours(subject))
     if moved is None or batch is None:
         return None
     share = exam.share(subject, moved[:, :t].max().item())
-    if share <= exam.tolerance or exam.share(subject, batch[:1].max().item()) > exam.tolerance:
+    limit = EQUAL_SHAPES.get(subject.dtype, 1e-5)
+    if share <= limit or exam.share(subject, batch[:1].max().item()) > limit:
         return None
     return Result(WRONG, f"they do in evaluation; in training mode {moves(share)}", share, ("training",))
 
@@ -182,8 +183,8 @@ def neighbours(exam: Examination) -> Result:
 
 def _neighbours_in_training(exam: Examination) -> Result | None:
     """The same in training mode."""
-    moved = _moved_in_training(exam.subject, _other_neighbours(exam.subject))
-    if moved is None or exam.share(exam.subject, moved[:1].max().item()) <= exam.loose:
+    moved = _moved_in_training(exam.own, _other_neighbours(exam.own))
+    if moved is None or exam.share(exam.own, moved[:1].max().item()) <= 1e-3:
         return None
     figure = "they do in evaluation, but not in training mode"
     return Result(LOOK, figure, moved[:1].max().item(), ("BatchNorm", "meant"))

@@ -21,7 +21,7 @@ import torch
 from IPython.core.formatters import DisplayFormatter
 
 from tx_helpers.exercises import checks, solved
-from tx_helpers.exercises.catalogue import find
+from tx_helpers.exercises.catalogue import find, lesson_of
 from tx_helpers.exercises.checks import examine, not_attempted
 from tx_helpers.exercises.compare import difference, shown
 from tx_helpers.exercises.exercise import Exercise
@@ -94,6 +94,9 @@ def test_equal_values_in_other_forms_agree(got, right):
         (("a", "b"), "('a', 'b')"),
         (set("dacb"), "{'a', 'b', 'c', 'd'}"),
         ({("a", "b"): 2}, "{('a', 'b'): 2}"),
+        ([examine, functools.partial(not_attempted, None), torch.relu], "[examine, not_attempted, relu]"),
+        ((lambda: 1,), "(a function,)"),
+        ({1: Exercise, "by": object()}, "{1: Exercise, 'by': object}"),
     ],
 )
 def test_values_are_shown_in_a_few_words(value, words):
@@ -108,6 +111,17 @@ def test_a_known_mistake_is_named_and_an_unknown_one_gets_the_smallest_counterex
     assert (unknown.state, unknown.mistake) == ("wrong", "")
     for part in ("result[3] is 9, expected 6", "x = [0.0, 1.0, 2.0, 3.0]", "Yours: [0.0, 3.0, 6.0, 9.0]"):
         assert part in unknown.text
+
+
+def test_no_input_of_a_message_is_a_place_in_the_memory():
+    told = [checks.told(find(name), case) for name in lesson_of() for case in find(name).cases()]
+    assert [text for text in told if re.search(r" at 0x|functools|<function|<class", text)] == []
+
+
+def test_of_a_result_in_parts_those_that_differ_are_shown(double):
+    double.run = lambda answer, x: {"the sum": answer(x).sum(), "ids": "1 2", "the list": []}
+    told = examine(double, lambda x: 3 * x).text
+    assert "your sum: 9, expected 6." in told and "ids" not in told and "list" not in told
 
 
 def test_every_input_of_a_message_has_its_name(double):

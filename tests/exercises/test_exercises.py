@@ -116,7 +116,7 @@ def test_a_mistake_unlike_any_in_the_bank_is_rejected(name, record_property):
 
 TOLD = {  # what was told badly once: (exercise, answer) -> what the learner reads
     "nothing returned": ("training_step", lambda *_: print("loss"), "training_step returned None; is a `return` miss"),
-    "a run's own names": ("greedy", lambda *_: print(), "your new ids is None (is a `return` missing?)"),
+    "a run's own names": ("greedy", lambda *_: print(), "your new ids: None (is a `return` missing?)"),
     "one list": (
         "alternating_schedule",
         lambda p, m: gpipe(p, m)[0],
@@ -127,9 +127,10 @@ TOLD = {  # what was told badly once: (exercise, answer) -> what the learner rea
         lambda rank, *_: all_reduce(rank, 2),
         "the tensor is 2, expected a ten",
     ),
-    "a whole gradient": ("clip_over_shards", UNLIKE["clip_over_shards"]["clipped_by_gathering"], "each message is 'up"),
+    "a whole gradient": ("clip_over_shards", UNLIKE["clip_over_shards"]["clipped_by_gathering"], "each message: 'up"),
     "another group": ("split_feed_forward", UNLIKE["split_feed_forward"]["split_in_strides"], "the rank's own group"),
     "no batch": ("greedy", UNLIKE["greedy"]["greedy_without_the_batch_axis"], "the shape (1,), expected (1, T)"),
+    "a run's article": ("mean_over_all_targets", lambda rank, g, n: g, "your rank 0"),
     "too many axes": ("write_on", UNLIKE["write_on"]["write_on_with_an_axis_too_many"], "(1, 7), expected (V,)"),
 }
 

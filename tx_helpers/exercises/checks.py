@@ -93,8 +93,9 @@ def compared(exercise: Exercise, cases: list[tuple], rights: list, outcomes: lis
     remarks = dict.fromkeys(remark for outcome in outcomes for remark in outcome.remarks)  # each one once
     aside = "".join(f"\nBy the way: {remark}." for remark in remarks)
     found = [difference(value, right, exercise.tolerance) for value, right in zip(values, rights, strict=True)]
-    if exercise.run:  # it has named the parts of a result that the learner did not write so
-        found = [one and replace(one, says=re.sub(r"^result\['(.*?)'\]", r"\1", one.says)) for one in found]
+    if exercise.run:  # it has named the parts of a result that the learner did not write so: "ids: None", "output[2] is"
+        named = r"^result\['(?:the )?(.*?)'\]( is\b)?"
+        found = [one and replace(one, says=re.sub(named, lambda m: m[1] + ":" * bool(m[2]), one.says)) for one in found]
     if not any(found):
         return Feedback(exercise.name, "right", f"right, on all {len(cases)} cases.{aside}")
     wrong = next(index for index, one in enumerate(found) if one)
@@ -105,7 +106,8 @@ def compared(exercise: Exercise, cases: list[tuple], rights: list, outcomes: lis
         return Feedback(exercise.name, "wrong", text + aside, mistake.name, picture)
     text = f"not yet: your {found[wrong].says}. The smallest input that shows it: {inputs}."
     if found[wrong].step == "value":
-        text += f"\nYours: {shown(as_tensor(values[wrong]))}\nRight: {shown(as_tensor(rights[wrong]))}"
+        mine, right = _apart(values[wrong], rights[wrong], exercise.tolerance)
+        text += f"\nYours: {shown(as_tensor(mine))}\nRight: {shown(as_tensor(right))}"
     return Feedback(exercise.name, "wrong", text + aside, "", picture)
 
 
@@ -154,6 +156,14 @@ def told(exercise: Exercise, case: tuple) -> str:
     if len(names) == len(inputs):
         inputs = [f"{name} = {value}" for name, value in zip(names, inputs, strict=True)]
     return ", ".join(inputs) or "none"
+
+
+def _apart(got: object, right: object, tolerance: float) -> tuple[object, object]:
+    """Both results; of two dicts with the same keys only the parts that differ."""
+    if not isinstance(right, dict):
+        return got, right
+    names = [name for name in right if difference(got[name], right[name], tolerance)]
+    return {name: got[name] for name in names}, {name: right[name] for name in names}
 
 
 def _beside(got: object, right: object) -> Svg | None:

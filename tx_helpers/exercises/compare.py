@@ -1,6 +1,8 @@
 """Compare a learner's value with the right one, first its form, then its numbers; say the first difference in words."""
 
+import re
 from dataclasses import dataclass
+from functools import partial
 from numbers import Number
 
 import numpy as np
@@ -43,7 +45,11 @@ def difference(got: object, right: object, tolerance: float, at: str = "") -> Di
         plain = list(got) if isinstance(got, tuple) else got
         equal = type(plain == right) is bool and plain == (list(right) if isinstance(right, tuple) else right)
         is_what = _kind(got) if got is None else shown(got)
-        return None if equal else Difference("value", f"{_it(at)} is {is_what}, expected {shown(right)}")
+        return (
+            None
+            if equal
+            else Difference("value", f"{_it(at)} is {is_what}, expected {shown(right) if right != [] else 'none'}")
+        )
     found = (difference(mine, theirs, tolerance, at + name) for name, mine, theirs in parts)
     return next(filter(None, found), None)
 
@@ -83,8 +89,23 @@ def shown(value: object, most: int = 24) -> str:
     if isinstance(value, (set, frozenset)) and value:
         words = f"{{{', '.join(sorted(map(repr, value)))}}}"  # in the same order every time
     else:
-        words = repr(value)
+        words = _written(value)
     return words if len(words) <= 120 else words[:119] + "…"
+
+
+def _written(value: object) -> str:
+    """The repr; functions, classes and objects without a repr of their own by their names alone."""
+    if isinstance(value, partial):
+        return _written(value.func)
+    if callable(value) and hasattr(value, "__name__"):
+        name = value.__name__.strip("_")
+        return "a function" if name == "<lambda>" else name
+    if type(value) in (list, tuple):
+        parts = ", ".join(map(_written, value))
+        return f"[{parts}]" if type(value) is list else f"({parts}{',' if len(value) == 1 else ''})"
+    if type(value) is dict:
+        return f"{{{', '.join(f'{_written(name)}: {_written(part)}' for name, part in value.items())}}}"
+    return re.sub(r"<(?:function )?(?:[\w<>]+\.)*_*(\w+|<lambda>)(?: object)? at 0x\w+>", r"\1", repr(value))
 
 
 def _numbers(got: object, right: Tensor, tolerance: float, at: str) -> Difference | None:

@@ -86,7 +86,11 @@ def stopped(call: Callable[[], object], seconds: float) -> str:
             except BaseException as error:  # SystemExit, too: no answer ends the learner's session
                 raised = f"{type(error).__name__}: {_short(_text(error))}{_place(error)}"
                 meaning = in_plain_words(raised)
-                return f"{meaning}. It raised {raised}" if meaning else f"it raised {raised}"
+                return (
+                    f"{meaning}{'' if meaning.endswith('?') else '.'} It raised {raised}"
+                    if meaning
+                    else f"it raised {raised}"
+                )
     except TooLong:
         return f"it was still running after {seconds:g} seconds; look for a loop that never ends"
     return ""

@@ -186,6 +186,11 @@ top_p.add_mistakes(
             "You kept all tokens of probability 1 − top or more. What counts is the sum from the likeliest on.",
             lambda p, top: _shared(p, p >= 1 - top[:, None]).nan_to_num(0.0),
         ),
+        "rest_kept": (
+            "You set the kept tokens to 0 and shared out the rest. Keep the likeliest. Where no rest is left, 0 / 0 is "
+            "NaN.",
+            lambda p, top: _shared(p, nucleus(p, top) == 0),
+        ),
         "from_the_tail": (
             "You added up from the unlikely end: you kept the tail of each distribution and cut its head.",
             _keeping(lambda ranked, total, top: total - ranked < top, descending=False),
@@ -288,6 +293,14 @@ top_k.add_mistakes(
         "smallest_kept": (
             "You kept the k smallest. Did you call topk with largest=False, or sort the wrong way round?",
             lambda logits, k: -top_k_logits(-logits, k).nan_to_num(neginf=math.inf),
+        ),
+        "largest_dropped": (
+            "You set the k largest to −∞ and left the others. It is the others that may not be drawn.",
+            lambda logits, k: logits.masked_fill(logits >= _threshold(logits, k), -math.inf),
+        ),
+        "softmax_applied": (
+            "You returned probabilities. Return logits, the others at −∞: the softmax comes later.",
+            lambda logits, k: top_k_logits(logits, k).softmax(-1),
         ),
         "first_kept": (
             "You kept the first k of the list. Ids say nothing about how likely a token is.",
@@ -612,9 +625,9 @@ QUIZ = [
         "A larger beam …",
         (
             Choice(
-                "finds likelier texts, as a rule", "With eight beams, mean ln P rose from −3.47 to −2.87.", right=True
+                "finds likelier texts, as a rule", "With eight beams, mean ln P rose at each of four seeds.", right=True
             ),
-            Choice("always translates better than a smaller one", "Our apprentice fell from 69 right ones to 60."),
+            Choice("always translates better than a smaller one", "Three of our four apprentices got fewer right."),
             Choice("costs nothing", "Every beam is one more text to compute at each step."),
         ),
     ),

@@ -46,7 +46,7 @@ cached = Exercise(
     inline=True,
     cases=lambda: [
         (1, *random_tensors((1, 3, 2), seed=1), [1, 1, 1]),
-        (2, *random_tensors((1, 4, 4), seed=2), [2, 2]),
+        (2, *random_tensors((1, 6, 4), seed=2), [3, 3]),  # three at once: a mask one too far is not no mask
         (3, *random_tensors((1, 2, 12), seed=3), [1, 1]),
     ],
     run=_in_pieces,
@@ -83,9 +83,12 @@ class _Changed(Attention):
     def forward(self, x, past=None):
         q, new = self.split(self.query(x)), (self.split(self.key(x)), self.split(self.value(x)))
         k, v = new if past is None else self.joined(past, new)
-        weights = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~self.mask(q.shape[2], k.shape[2]), -math.inf)
+        weights = (q @ k.mT / self.divisor(q.shape[-1])).masked_fill(~self.mask(q.shape[2], k.shape[2]), -math.inf)
         output = self.output((weights.softmax(-1) @ v).transpose(1, 2).flatten(-2))
         return output, self.kept(past, new, (k, v))
+
+    def divisor(self, K):
+        return math.sqrt(K)
 
     def joined(self, past, new):
         return [torch.cat(pair, dim=2) for pair in zip(past, new, strict=True)]
@@ -162,6 +165,26 @@ class MaskFromTheFirstKey(_Changed):
 class NoMask(_Changed):
     def mask(self, T, S):
         return torch.ones(T, S, dtype=torch.bool)
+
+
+@cached.mistake(
+    "Your mask is shifted one too far: each new word but the last sees the word after it, a leak. The shift is S − T."
+)
+class MaskOneTooFar(_Changed):
+    def mask(self, T, S):
+        return torch.ones(T, S, dtype=torch.bool).tril(S - T + 1)
+
+
+@cached.mistake("You left out the division by √K: your scores are √K times too large, and the weights too sharp.")
+class Undivided(_Changed):
+    def divisor(self, K):
+        return 1
+
+
+@cached.mistake("You divided by √D, the whole width. Each head's queries and keys have K = D/H numbers: divide by √K.")
+class DividedByTheWholeWidth(_Changed):
+    def divisor(self, K):
+        return math.sqrt(self.output.in_features)
 
 
 @cached.mistake("Your mask is shifted one too far back: a new word does not see itself. The shift is S − T.")

@@ -63,6 +63,10 @@ def _those(tokens, V):
     return torch.tensor([token in set(tokens) for token in range(V)])
 
 
+def _broken(grammar, written, V):
+    return any(not allowed(grammar, written[:n], V)[token] for n, token in enumerate(written))
+
+
 @allowing.mistake("You went on in a state as if a wrong token had not come. After a broken text nothing is allowed.")
 def wrong_tokens_skipped(grammar, written, V):
     state = 0
@@ -106,6 +110,11 @@ allowing.add_mistakes(
         "forbidden_ones": (
             "Your truth values are the wrong way round: True is for the tokens that may come.",
             lambda grammar, written, V: ~allowed(grammar, written, V),
+        ),
+        "forbidden_ones_of_sound_texts": (
+            "Your truth values are the wrong way round where `written` obeys the grammar: True is for tokens that may "
+            "come.",
+            lambda grammar, written, V: allowed(grammar, written, V) ^ (not _broken(grammar, written, V)),
         ),
         "anything_in_the_grammar": (
             "You allowed each token that occurs anywhere in the grammar. Only those of the present state may come.",
@@ -243,6 +252,10 @@ writing.add_mistakes(
         "forbidden_chosen": (
             "You masked the tokens that may come, and chose among the forbidden ones. Use ~ before the mask.",
             _written(lambda logits, written, may_come, _: logits.masked_fill(may_come(written), -torch.inf).argmax()),
+        ),
+        "begin_returned_too": (
+            "You returned the ids of `begin` as well. Return only the new ones.",
+            lambda model, begin, end, most, may_come: [*begin, *constrained(model, begin, end, most, may_come)],
         ),
         "end_not_written": (
             "Your text has no end sign. Append it, too, and then stop.",

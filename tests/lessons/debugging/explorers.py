@@ -4,7 +4,7 @@ from explorer_cases import Move
 
 MOVES = {
     "symptoms": (
-        Move("Run", r"^Run B: loss 4\.58 to 0\.05, validation 1\.42", keys=("ArrowDown",)),
+        Move("Run", r"^Run B: loss 4\.58 to 0\.07, validation 1\.33", keys=("ArrowDown",)),
         Move("What the doctor says", r"^Run B: .* The doctor: repeats: data repeated", mouse="click"),
         Move("Run", r"^Run F: .* 80 of 80 norms not finite, .* The doctor: finite: half precision", mouse="choose:F"),
     ),

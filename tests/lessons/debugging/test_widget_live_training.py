@@ -304,3 +304,13 @@ def test_choices_and_numbers_that_do_not_fit():
         live_training_explorer(retrain, {"a": 5})
     with pytest.raises(ValueError, match="every=0, expected at least 1"):
         live_training_explorer(retrain, CHOICES, every=0)
+
+
+def test_a_run_that_has_ended_is_shown_until_start_begins_another():
+    training = live(trained={"whole": retrain(steps=STEPS)})
+    assert training.explore.summary.startswith("whole: done, step 6 of 6, loss ")
+    first = training.runs["whole"]
+    training.explore.set(training=True)
+    assert training.runs["whole"] is not first and training.explore.summary.startswith("whole: done, step 6 of 6")
+    training.explore.set(model="with dropout")
+    assert training.explore.summary.startswith("not started")

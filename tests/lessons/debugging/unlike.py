@@ -72,27 +72,32 @@ def bad_by_the_last_row(named):
     return next((name for name, tensor in named if not tensor[0].isfinite().all()), None)
 
 
-def fault_by_any_growth(record, first_bad):
-    step = first_bad(list(enumerate(record["norms"])))
-    if step is not None:
-        return "exploding" if step > 0 and record["norms"][step - 1] > record["norms"][0] else "overflow"
-    if record["moved"].sum() < 0.05:
-        return "too low"
-    return "repeated" if record["validation"] > 2 * record["losses"][-10:].mean() else "healthy"
+def _fault(grown=10, low=0.05, times=2, end=lambda losses: losses[-10:].mean()):
+    """The right answer with another limit, or another end of the run."""
 
+    def name(record, first_bad):
+        norms, step = record["norms"], first_bad(list(enumerate(record["norms"])))
+        if step is not None:
+            return "exploding" if step > 0 and norms[step - 1] > grown * norms[0] else "overflow"
+        if record["moved"].sum() < low:
+            return "too low"
+        return "repeated" if record["validation"] > times * end(record["losses"]) else "healthy"
 
-def fault_by_the_best_loss(record, first_bad):
-    step = first_bad(list(enumerate(record["norms"])))
-    if step is not None:
-        return "exploding" if step > 0 and record["norms"][step - 1] > 10 * record["norms"][0] else "overflow"
-    if record["moved"].sum() < 0.05:
-        return "too low"
-    return "repeated" if record["validation"] > 2 * record["losses"].min() else "healthy"
+    return name
 
 
 UNLIKE = {
     "first_bad": named(bad_by_the_sum, bad_by_the_last_row),
-    "name_fault": named(fault_by_any_growth, fault_by_the_best_loss),
+    "name_fault": {
+        "any_growth": _fault(grown=1),
+        "five_times_the_norm": _fault(grown=5),
+        "moved_by_three_hundredths": _fault(low=0.03),
+        "validation_at_one_and_a_half": _fault(times=1.5),
+        "validation_at_two_and_a_half": _fault(times=2.5),
+        "validation_at_three": _fault(times=3),
+        "mean_of_five_losses": _fault(end=lambda losses: losses[-5:].mean()),
+        "the_best_loss": _fault(end=lambda losses: losses.min()),
+    },
     "padded_loss": named(
         loss_with_pad_out_of_the_vocabulary, loss_with_words_above_the_pad, loss_without_the_last_word
     ),

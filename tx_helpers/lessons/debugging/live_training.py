@@ -128,7 +128,10 @@ def describe(moment: Moment, number: int = 421) -> str:
 
 # --- bind -------------------------------------------------------------------------------------------------------------
 class LiveTraining(Live):
-    """The runs of a translator's variants: their losses, the cross-attention of the last block, and what is written."""
+    """The runs of a translator's variants: their losses, the cross-attention of the last block, and what is written.
+
+    trained: name -> a run of this choice that has ended; it is shown until Start begins another.
+    """
 
     def __init__(
         self,
@@ -138,6 +141,7 @@ class LiveTraining(Live):
         steps: int = 70,
         every: int = 5,
         number: int = 421,
+        trained: Mapping[str, Translator] | None = None,
     ):
         check_types("live_training", Mapping, choices=choices)
         for name, options in choices.items():
@@ -154,6 +158,9 @@ class LiveTraining(Live):
 
         runs = {name: partial(run, options) for name, options in choices.items()}
         super().__init__("live-training", runs, picture, partial(describe, number=number), steps=steps, every=every)
+        for name in (name for name in choices if name in (trained or {})):
+            self.runs[name] = LiveRun(partial(retrain, **choices[name]), steps, number, trained[name])
+            self._show(name)
 
 
 def live_training_explorer(

@@ -151,7 +151,8 @@ def _train(model: nn.Module, batches: Batches, held: SequenceBatch, plan: Plan) 
         loss.backward()
         norm = _prepared(model, plan)
         rates.append(plan.rate * plan.schedule(step))
-        optimizer.param_groups[0]["lr"] = rates[-1]
+        for group in optimizer.param_groups:
+            group["lr"] = rates[-1]
         old = {part: [one.detach().clone() for one in several] for part, several in matrices.items()}
         if math.isfinite(norm):  # a step that overflowed is left out, as GradScaler does
             optimizer.step()

@@ -93,7 +93,7 @@ def compared(exercise: Exercise, cases: list[tuple], rights: list, outcomes: lis
     remarks = dict.fromkeys(remark for outcome in outcomes for remark in outcome.remarks)  # each one once
     aside = "".join(f"\nBy the way: {remark}." for remark in remarks)
     found = [difference(value, right, exercise.tolerance) for value, right in zip(values, rights, strict=True)]
-    if exercise.run:  # it has named the parts of a result that the learner did not write so: "ids: None", "output[2] is"
+    if exercise.run:  # it has named the parts of a result that the learner did not write so
         named = r"^result\['(?:the )?(.*?)'\]( is\b)?"
         found = [one and replace(one, says=re.sub(named, lambda m: m[1] + ":" * bool(m[2]), one.says)) for one in found]
     if not any(found):

@@ -33,6 +33,56 @@ class LayerScaledByTheRank(torch.nn.Module):
         return F.linear(x, self.merged())
 
 
+class LayerUnderNoGrad(LayerScaledByTheRank):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        self.alpha = alpha
+
+    def merged(self):
+        return self.linear.weight + self.B @ self.A * self.alpha / len(self.A)
+
+    @torch.no_grad()
+    def forward(self, x):
+        return F.linear(x, self.merged())
+
+
+class LayerWithBDetached(LayerUnderNoGrad):
+    def forward(self, x):
+        return self.linear(x) + x @ self.A.T @ self.B.detach().T * self.alpha / len(self.A)
+
+
+class LayerMergedForGood(LayerUnderNoGrad):
+    """Works until it is merged; from then on the update counts twice."""
+
+    def forward(self, x):
+        return self.linear(x) + x @ self.A.T @ self.B.T * self.alpha / len(self.A)
+
+    def merged(self):
+        with torch.no_grad():
+            self.linear.weight.add_(super().merged() - self.linear.weight)
+        return self.linear.weight
+
+
+class LayerOfOneDirection(LayerMergedForGood):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        self.A.data.fill_(0.1)
+
+    def merged(self):
+        return LayerUnderNoGrad.merged(self)
+
+
+class LayerTurned(LayerScaledByTheRank):
+    """A is (D, rank)."""
+
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        self.A = torch.nn.Parameter(self.A.detach().T.contiguous())
+
+    def merged(self):
+        return self.linear.weight + self.B @ self.A.T
+
+
 def labels_without_an_answer_cut_off(ids, assistant, end):
     """An answer that is not closed is not scored."""
     targets, place = [-100] * len(ids), 0
@@ -70,6 +120,11 @@ UNLIKE = {
     "lora_output": named(lora_in_half_precision, lora_whose_update_is_transposed),
     "LoRALayer": named(
         LayerScaledByTheRank,
+        LayerUnderNoGrad,
+        LayerWithBDetached,
+        LayerMergedForGood,
+        LayerOfOneDirection,
+        LayerTurned,
     ),
     "chat_labels": named(
         labels_without_an_answer_cut_off,

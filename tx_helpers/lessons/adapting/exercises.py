@@ -99,24 +99,39 @@ low_rank.add_mistakes(
 
 
 def _examined(layers, F_, D, rank, alpha):
-    """The layer before and after B has moved: its outputs, what is trained, the shapes of A and B, what is merged."""
+    """The layer at its start, with A and B moved, and merged twice; it must learn, and merging must not change it."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         linear, x = torch.nn.Linear(D, F_, bias=False), torch.randn(2, 3, D)  # drawn before the layer draws its A
-        layer = layers(linear, rank, alpha)
-    trained = {name: list(one.shape) for name, one in layer.named_parameters() if one.requires_grad}
-    start = layer(x).detach()
+        layer, W = layers(linear, rank, alpha), linear.weight.detach().clone()
+    for name, shape in (("A", [rank, D]), ("B", [F_, rank])):
+        if list(getattr(layer, name).shape) != shape:
+            raise ValueError(f"{name} has the shape {list(getattr(layer, name).shape)}, expected {shape}")
+    found = {
+        "before training, the same as the frozen layer": int(torch.allclose(layer(x).detach(), x @ W.T, atol=1e-5)),
+        "rank of A": int(torch.linalg.matrix_rank(layer.A.detach())),
+        "gradients of A and B that are not zero, at first": _reached(layer, x),
+        "W is frozen": int(not linear.weight.requires_grad),
+        "number of trained matrices": sum(one.requires_grad for one in layer.parameters()),
+    }
     with torch.no_grad():
-        moves = bool(layer.A.abs().sum() > 0)
         layer.A.copy_(torch.arange(rank * D).view(rank, D) / (rank * D))
         layer.B.copy_(torch.arange(F_ * rank).view(F_, rank).cos())
-    return {
-        "before training, the same as the frozen layer": int(torch.allclose(start, linear(x), atol=1e-5)),
-        "A can start to learn": int(moves),
-        "number of trained matrices": len(trained),
+    return found | {
         "output": layer(x).detach(),
-        "merged": layer.merged().detach(),
+        "gradients of A and B that are not zero, later": _reached(layer, x),
+        "merged": layer.merged().detach().clone(),
+        "merged, asked a second time": layer.merged().detach().clone(),
     }
+
+
+def _reached(layer, x):
+    """[1, 1] where the outputs' gradient of A and that of B are not zero."""
+    loss, narrow = layer(x).square().sum(), [layer.A, layer.B]
+    if not loss.requires_grad or not all(one.requires_grad for one in narrow):
+        return [0, 0]
+    found = torch.autograd.grad(loss, narrow, allow_unused=True)
+    return [int(one is not None and one.abs().sum().item() > 0) for one in found]
 
 
 layer = Exercise(
@@ -171,6 +186,41 @@ class BothZero(LoRALayer):
     def __init__(self, linear, rank, alpha):
         super().__init__(linear, rank, alpha)
         self.A = torch.nn.Parameter(torch.zeros(rank, linear.in_features))
+
+
+@layer.mistake("A is zero and B random, the mirror of the usual start. It learns, too, but here B is to be the zero one.")
+class StartsExchanged(LoRALayer):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        self.A = torch.nn.Parameter(torch.zeros(rank, linear.in_features))
+        self.B = torch.nn.Parameter(torch.randn(linear.out_features, rank))
+
+
+@layer.mistake("All rows of A are alike: they get the same gradient, stay alike, and the rank is 1 for ever. Draw them.")
+class RowsAlike(LoRALayer):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        self.A = torch.nn.Parameter(torch.ones(rank, linear.in_features))
+
+
+@layer.mistake("No gradient reaches A and B, by no_grad or detach: the layer computes the right output and never learns.")
+class Deaf(LoRALayer):
+    def forward(self, x):
+        return self.linear(x) + self.scale * (x @ self.A.detach().T @ self.B.detach().T)
+
+
+@layer.mistake("More than A and B is trained, such as the scale. alpha/rank is a plain number, not a Parameter.")
+class ScaleTrained(LoRALayer):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        self.scale = torch.nn.Parameter(torch.tensor(alpha / rank))
+
+
+@layer.mistake("merged() changes the frozen W itself: asked a second time, it adds the update again. Return a new matrix.")
+class MergedInPlace(LoRALayer):
+    def merged(self):
+        self.linear.weight.data += self.scale * (self.B @ self.A).detach()
+        return self.linear.weight
 
 
 @layer.mistake("W is not frozen: the optimizer will train the large matrix, too, and LoRA saves nothing.")

@@ -11,9 +11,9 @@ CLAIMS = [
     ),
     claim(
         "BERT understands, GPT generates",
-        "the encoder leads where each word needs an answer; they classify equally well",
-        'mean["decoder", "resolve"] - guess["resolve"]) > 0.15',
-        Break('mean["encoder", task] - mean["decoder", task]', 'mean["decoder", task] - mean["encoder", task]'),
+        "after 240 steps the decoder understands as well; the encoder writes worst",
+        'least["decoder", "go_on"] > max(long["encoder"]["go_on"]) + 0.3',
+        Break("least = {(family, task): min(found)", "least = {(family, task): min(found) - 0.5"),
     ),
     claim(
         "Three shapes are in use",
@@ -23,19 +23,9 @@ CLAIMS = [
         Break("model.year < 2022]", "model.year >= 2022 and model.shape != UNKNOWN]"),
     ),
     claim(
-        "Decoder-only, because generation is the task",
-        "which of them writes better depends on the task",
-        'gain["summaries, 60 steps"] > 0.03',
-        Break("for name, (one, two) in ahead.items()", "for name, (two, one) in ahead.items()"),
-        Break(
-            '(long["decoder"]["translate"], long["encoder_decoder"]["translate"])',
-            '(short["decoder"]["summarise"], short["encoder_decoder"]["summarise"])',
-        ),
-    ),
-    claim(
         'In "king" the attention looks at "royal" and "man"',
-        "for most words the largest weight lies elsewhere",
-        "looked < 0.5 * counted",
-        Break("looked += (one.weights[place, 1:].argmax() + 1 == own).item()", "looked += 1"),
+        "for most words the largest weight of each single head lies elsewhere",
+        "looked.max() < 0.6 * counted",
+        Break("looked += found", "looked += 1"),
     ),
 ]

@@ -61,6 +61,9 @@ def test_the_decoder_reads_a_question_and_is_scored_on_the_answer_alone():
     assert text(batch.input[1]) == "<bos> who ? <answer> mia"
     assert text([token for _, token in scored(batch.target[0])]) == "two pears <eos>"
     assert scored(batch.target[0])[0][0] == 7  # where <answer> is
+    gap = small("decoder", "fill_gap").batch(["mia had <mask> pears ."], ["two"])  # it tries words: all that follows
+    assert text(gap.input[0]) == "<bos> mia had two pears ."
+    assert text([token for _, token in scored(gap.target[0])]) == "two pears . <eos>"
     rest = small("decoder", "go_on").batch(["mia left ."], ["she was sad ."])
     assert text(rest.input[0]) == "<bos> mia left . she was sad ."  # it goes on, without a sign
 

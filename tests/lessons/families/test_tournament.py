@@ -9,6 +9,7 @@ from tx_helpers.lessons.families.tournament import (
     FAMILIES,
     FROM_SCRATCH,
     LONGER,
+    LONGER_SEEDS,
     LONGER_STEPS,
     batches_of_a_length,
     mean_and_spread,
@@ -131,36 +132,46 @@ def test_the_recorded_table_is_whole():
 
 def test_the_recorded_longer_training_is_whole():
     part = recorded()["longer"]
-    assert part["steps"] == LONGER_STEPS and part["seeds"] == recorded()["about"]["seeds"]
-    assert {family: tuple(sorted(tasks)) for family, tasks in part["scores"].items()} == {
-        family: tuple(sorted(tasks)) for family, tasks in LONGER.items()
-    }
+    assert part["steps"] == LONGER_STEPS and part["seeds"] == list(range(LONGER_SEEDS))
+    assert set(part["scores"]) == set(FAMILIES)
     for rows in part["scores"].values():
-        assert all(len(row) == len(part["seeds"]) and 0 <= min(row) <= max(row) <= 1 for row in rows.values())
+        assert set(rows) == set(LONGER)
+        assert all(len(row) == LONGER_SEEDS and 0 <= min(row) <= max(row) <= 1 for row in rows.values())
 
 
 def test_who_had_not_learned_has_learned_after_longer_training():
     """What the notebook says: no conclusion from a score below the guess, and none about the shape."""
     table = recorded()
     guess = {task: mean_and_spread(entry["guess"])[0] for task, entry in table["tasks"].items()}
-    for family, tasks in table["longer"]["scores"].items():
-        for task, scores in tasks.items():
-            assert mean_and_spread(scores)[0] > guess[task]
-            assert mean_and_spread(scores)[0] > mean_and_spread(table["scores"]["pretrained"][family][task])[0] + 0.2
-    long = table["longer"]["scores"]
-    assert min(long["encoder_decoder"]["translate"]) > max(long["decoder"]["translate"]) + 0.15
-    assert min(long["decoder"]["translate"]) > guess["translate"] + 0.2
+    short, long = table["scores"]["pretrained"], table["longer"]["scores"]
+    for family in ("decoder", "encoder_decoder"):
+        assert min(long[family]["resolve"]) > guess["resolve"] + 0.1
+        assert mean_and_spread(long[family]["entities"])[0] > guess["entities"] > max(short[family]["entities"])
+        assert min(long[family]["translate"]) > guess["translate"] + 0.2
+    assert max(long["encoder"]["translate"]) < guess["translate"]  # it fills masks, and does not write long texts
+    assert max(mean_and_spread(long[family]["similar"])[0] for family in FAMILIES) > guess["similar"] + 0.1
+
+
+def test_the_leads_after_longer_training():
+    """What the notebook says of 240 steps, seed by seed where it says so."""
+    long = recorded()["longer"]["scores"]
+    for task in ("translate", "summarise"):
+        assert min(long["encoder_decoder"][task]) > max(long["decoder"][task]) > max(long["encoder"][task])
+    assert min(long["decoder"]["go_on"]) > max(long["encoder_decoder"]["go_on"]) + 0.1
+    answer = {family: long[family]["answer"] for family in FAMILIES}
+    assert max(map(min, answer.values())) < min(map(max, answer.values()))  # nobody leads with every seed
+    assert min(min(long[family]["resolve"]) for family in ("encoder", "decoder")) > 0.95
 
 
 WINNERS = {
-    **dict.fromkeys(("fill_gap", "entities", "resolve"), "encoder"),
+    **dict.fromkeys(("entities", "resolve"), "encoder"),
     **dict.fromkeys(("go_on", "summarise"), "decoder"),
     "translate": "encoder_decoder",
 }
 
 
 @pytest.mark.parametrize("task", WINNERS)
-def test_who_wins_wins_with_every_seed(task):
+def test_who_leads_after_60_steps_leads_with_every_seed(task):
     scores = recorded()["scores"]["pretrained"]
     winner = WINNERS[task]
     others = [score for family in FAMILIES if family != winner for score in scores[family][task]]
@@ -177,9 +188,9 @@ def test_what_the_table_says_beside_the_winners():
         )  # and all three answer
     for family in ("encoder", "encoder_decoder"):  # pretraining taught these two to fill gaps
         assert min(scores["pretrained"][family]["fill_gap"]) > max(scores["scratch"][family]["fill_gap"]) + 0.4
-    assert max(scores["pretrained"]["decoder"]["fill_gap"]) < 0.3  # and not the one that reads from left to right
     best = mean_and_spread(table["tasks"]["fill_gap"]["best"])[0]
-    assert best - 0.05 < mean_and_spread(scores["pretrained"]["encoder"]["fill_gap"])[0] < best + 0.02
+    for family in ("encoder", "decoder"):  # filling in place, and trying words: both as good as perfect knowledge
+        assert abs(mean_and_spread(scores["pretrained"][family]["fill_gap"])[0] - best) < 0.03
 
 
 @pytest.mark.thorough
@@ -193,8 +204,11 @@ def test_another_seed_lies_in_the_band_of_the_recorded_ones(family, task):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("family", "task"), [(family, task) for family, tasks in LONGER.items() for task in tasks])
+@pytest.mark.parametrize(
+    ("family", "task"),
+    [("decoder", "summarise"), ("encoder_decoder", "summarise"), ("decoder", "answer"), ("encoder", "answer")],
+)
 def test_longer_training_of_a_recorded_seed(family, task):
-    """One seed again, for all the record's cells: the bits of a training differ from machine to machine."""
+    """One seed again, for four cells: the bits of a training differ from machine to machine."""
     score = play(family, task, seed=0, steps=LONGER_STEPS).score
     assert abs(score - recorded()["longer"]["scores"][family][task][0]) < 0.1

@@ -188,7 +188,9 @@ class BothZero(LoRALayer):
         self.A = torch.nn.Parameter(torch.zeros(rank, linear.in_features))
 
 
-@layer.mistake("A is zero and B random, the mirror of the usual start. It learns, too, but here B is to be the zero one.")
+@layer.mistake(
+    "A is zero and B random, the mirror of the usual start. It learns, too, but here B is to be the zero one."
+)
 class StartsExchanged(LoRALayer):
     def __init__(self, linear, rank, alpha):
         super().__init__(linear, rank, alpha)
@@ -196,14 +198,18 @@ class StartsExchanged(LoRALayer):
         self.B = torch.nn.Parameter(torch.randn(linear.out_features, rank))
 
 
-@layer.mistake("All rows of A are alike: they get the same gradient, stay alike, and the rank is 1 for ever. Draw them.")
+@layer.mistake(
+    "All rows of A are alike: they get the same gradient, stay alike, and the rank is 1 for ever. Draw them."
+)
 class RowsAlike(LoRALayer):
     def __init__(self, linear, rank, alpha):
         super().__init__(linear, rank, alpha)
         self.A = torch.nn.Parameter(torch.ones(rank, linear.in_features))
 
 
-@layer.mistake("No gradient reaches A and B, by no_grad or detach: the layer computes the right output and never learns.")
+@layer.mistake(
+    "No gradient reaches A and B, by no_grad or detach: the layer computes the right output and never learns."
+)
 class Deaf(LoRALayer):
     def forward(self, x):
         return self.linear(x) + self.scale * (x @ self.A.detach().T @ self.B.detach().T)
@@ -216,7 +222,9 @@ class ScaleTrained(LoRALayer):
         self.scale = torch.nn.Parameter(torch.tensor(alpha / rank))
 
 
-@layer.mistake("merged() changes the frozen W itself: asked a second time, it adds the update again. Return a new matrix.")
+@layer.mistake(
+    "merged() changes the frozen W itself: asked a second time, it adds the update again. Return a new matrix."
+)
 class MergedInPlace(LoRALayer):
     def merged(self):
         self.linear.weight.data += self.scale * (self.B @ self.A).detach()

@@ -8,12 +8,13 @@
                      similar), each word's (entities), or points at one word (resolve). It fills a gap in place. It
                      writes word by word: it predicts the <mask> at the end of what it has written.
     decoder          <bos> question <token of the task> answer <eos>: it reads the question as the beginning of a text,
-                     and goes on. Only the answer counts in the loss. `go_on` needs no token.
+                     and goes on. Only the answer counts in the loss. `go_on` needs no token. It fills a gap by trying
+                     words: the likeliest whole text wins. There it is trained on what follows the gap, with the gap.
     encoder_decoder  <token of the task> question goes into the encoder, <bos> answer <eos> is written by the decoder. A
                      gap is <x0>, and the answer to it stands between <x0> and <x1>, as in pretraining.
 
 Sources: Devlin et al. 2019, section 4, and Wang and Cho 2019 for writing with masks; Radford et al. 2019; Raffel et al.
-2020, section 2.4. A decoder fills a gap by reading the full text first (Donahue et al. 2020).
+2020, section 2.4.
 """
 
 import random
@@ -25,6 +26,7 @@ import torch
 from torch import Tensor, nn
 
 from tx_helpers.generation.search import generate
+from tx_helpers.lessons.families.gap_filler import TRIED, tried
 from tx_helpers.lessons.families.tasks import SAME, Task, Words, named, task_named
 from tx_helpers.nn.arguments import check_one_of
 from tx_helpers.text.data import BOS, EOS, IGNORE, PAD, SequenceBatch, TextBatch, pad_right, sequence_batch, text_batch
@@ -182,21 +184,45 @@ class DecoderContestant(Contestant):
     def batch(self, given: Sequence, targets: Sequence, *, seed: int = 0) -> TextBatch:
         rows = []
         for one, target in zip(given, targets, strict=True):
-            prompt, answer = self._prompt(one), [*self._ids(self.task.answer(one, target)), EOS]
+            prompt, answer = self._prompt(one), self._answer(one, target)
             rows.append(([*prompt, *answer[:-1]], [IGNORE] * (len(prompt) - 1) + answer))
         return text_batch(rows)
 
     def answers(self, given: Sequence) -> list[Words]:
         prompts = [self._prompt(one) for one in given]
+        if self.task.name == "fill_gap":
+            with in_mode(self, training=False), torch.no_grad():
+                return [self._tried(*pair) for pair in zip(prompts, given, strict=True)]
         ids = generate(self.model, prompts, max_new_tokens=self.task.longest + 1, end_id=EOS, pad_id=PAD)
         return [self._words(row) for row in ids.tolist()]
 
     def asked(self, given: Any, target: Any) -> tuple[Words, str]:
-        return self._words(self._prompt(given)), f"goes on: {' '.join(self.task.answer(given, target))}"
+        answer = " ".join(self.task.answer(given, target))
+        if self.task.name == "fill_gap":
+            return [world_tokenizer().tokens[BOS], *given.split()], f"at <mask>, of {TRIED} words tried: {answer}"
+        return self._words(self._prompt(given)), f"goes on: {answer}"
 
     def _prompt(self, given: Any) -> list[int]:
-        token = [] if self.task.name == "go_on" else [self.task.token]
-        return [BOS, *self._ids([*self.task.question(given), *token])]
+        words, name = self.task.question(given), self.task.name
+        if name == "fill_gap":
+            return [BOS, *self._ids(words[: words.index(MASK)])]
+        return [BOS, *self._ids([*words, *[self.task.token] * (name != "go_on")])]
+
+    def _answer(self, given: Any, target: Any) -> list[int]:
+        """What is scored: the answer; of a gap the word, and all that follows it."""
+        rest = _after(given) if self.task.name == "fill_gap" else []
+        return [*self._ids([*self.task.answer(given, target), *rest]), EOS]
+
+    def _tried(self, prompt: list[int], given: str) -> Words:
+        left = self.model(torch.tensor([prompt]))[0, -1].softmax(-1)
+        best = tried(self.model, prompt[1:], self._ids(_after(given)), left).argmax().item()
+        return [self.tokenizer.tokens[best]]
+
+
+def _after(given: str) -> Words:
+    """The words behind the gap."""
+    words = given.split()
+    return words[words.index(MASK) + 1 :]
 
 
 class EncoderDecoderContestant(Contestant):

@@ -3,9 +3,10 @@
     player = summariser()                                # the pretrained encoder–decoder, fine-tuned in some seconds
     one = reading(player, text, summary)                 # ids, the parts (its sentences), weight on each part
     leave_one_out(one.score, one.ids, one.parts)         # what each sentence is worth
+    most_weight(one)                                     # which sentence has most weight, by head and by their mean
 
-The weight of a part is the mean over the decoder's places, layers and heads of the cross-attention that falls on it.
-Its worth is how far ln p of the summary falls when the encoder does not get it.
+The weight of a part is the mean over the decoder's places of the cross-attention that falls on it, in one head. Its
+worth is how far ln p of the summary falls when the encoder does not get it.
 Sources: Jain and Wallace 2019, Attention is not explanation; Wiegreffe and Pinter 2019, who object.
 """
 
@@ -28,7 +29,7 @@ class Reading(NamedTuple):
     words: list[str]  # the token of the task, then the text
     ids: list[int]
     parts: list[tuple[int, int]]  # (start, end) of each sentence among ids
-    weights: Tensor  # (T, S): of each word of the summary and its end on each of ids
+    weights: Tensor  # (heads, T, S): of each word of the summary and its end on each of ids; all heads of all layers
     score: Callable[[list[int]], float]  # ln p of the summary, given a source
     word_score: Callable[[list[int], int], float]  # ln p of one of its words
 
@@ -53,11 +54,17 @@ def reading(player: Contestant, text: str, summary: str) -> Reading:
 
     with capture(player.model, "*cross_attention.weights") as seen:
         log_p(ids)
-    weights = torch.stack([layer[0] for layer in seen.values()]).mean((0, 1))  # layers, heads -> (T, S)
+    weights = torch.cat([layer[0] for layer in seen.values()])  # layers of (H, T, S)
     return Reading(
         words, ids, sentences(words), weights, lambda source: log_p(source).sum().item(),
         lambda source, place: log_p(source)[place].item(),
     )  # fmt: skip
+
+
+def most_weight(one: Reading) -> Tensor:
+    """Which part has the most weight: by each head, and at the end by the mean of all heads. (heads + 1,)"""
+    weight = torch.stack([one.weights[..., start:end].sum(-1).mean(-1) for start, end in one.parts], dim=1)
+    return torch.cat([weight, weight.mean(0, keepdim=True)]).argmax(1)
 
 
 def sentences(words: list[str]) -> list[tuple[int, int]]:

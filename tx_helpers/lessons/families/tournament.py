@@ -19,7 +19,7 @@ The file tournament.json:
      "tasks": {task: {"measure": "right labels", "guess": […], "best": […]}},          # a number for each seed
      "scores": {"pretrained": {family: {task: [a score for each seed]}},
                 "scratch": {family: {task: […]}}},                                     # the tasks of FROM_SCRATCH
-     "longer": {"steps": 240, "seeds", "scores": {family: {task: […]}}}}             # the cells of LONGER
+     "longer": {"steps": 240, "seeds", "scores": {family: {task: […]}}}}             # the tasks of LONGER, three seeds
 
 guess is the score without a model (`Task.guess`), and best that of a model which knows the world exactly: in `fill_gap`
 several words are often possible, and `most_hits` says how often the likeliest one is right. On average no model does
@@ -52,11 +52,8 @@ FAMILIES = tuple(CONTESTANTS)
 STARTS = ("pretrained", "scratch")
 FROM_SCRATCH = ("fill_gap", "sentiment", "resolve")  # the tasks that are also learned without pretraining
 STEPS, BATCH = 60, 16
-LONGER_STEPS = 240  # for those that had not learned their task after STEPS, and for their rival in paraphrasing
-LONGER = {
-    "decoder": ("translate", "entities"),
-    "encoder_decoder": ("translate", "entities", "resolve"),
-}
+LONGER_STEPS, LONGER_SEEDS = 240, 3
+LONGER = tuple(task for task in TASKS if task != "sentiment")  # which all three have learned after STEPS
 RATES = {"lr": 0.02, "momentum": 0.8, "adamw_lr": 6e-3}  # of Muon, and of AdamW for embeddings and what is new
 EXAMPLES, QUESTIONS = STEPS * BATCH, 100
 
@@ -182,10 +179,10 @@ def measured(seed: int, *, steps: int = STEPS, say: Callable[[str], None] = prin
 
 
 def measured_longer(seed: int, *, say: Callable[[str], None] = print) -> dict[str, dict[str, float]]:
-    """The cells of LONGER for a seed, {family: {task: score}}: the same examples, four times over."""
+    """The tasks of LONGER for a seed, {family: {task: score}}: the same examples, four times over."""
     found: dict[str, dict[str, float]] = {}
-    for family, tasks in LONGER.items():
-        for task in tasks:
+    for family in FAMILIES:
+        for task in LONGER:
             result = play(family, task, seed=seed, steps=LONGER_STEPS)
             found.setdefault(family, {})[task] = round(result.score, 4)
             say(f"longer     {task:10} {family:16} {result.score:.3f}  {result.seconds:5.1f} s")

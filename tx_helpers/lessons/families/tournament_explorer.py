@@ -109,7 +109,7 @@ def _legend(y: float) -> list[str]:
         shape("circle", cx=20, cy=y - 4, r=5, fill=GREY.full),
         words(32, y, "one seed"),
         shape("rect", x=112, y=y - 11, width=3, height=14, fill=INK),
-        words(122, y, "mean of five"),
+        words(122, y, "their mean"),
         line(226, y - 12, 226, y + 4, MUTED, stroke_dasharray="4 3", stroke_width=2),
         words(236, y, "a guess, which needs no model; below it (hollow): no conclusion"),
         line(636, y - 12, 636, y + 4, INK, stroke_width=2),
@@ -183,7 +183,7 @@ def _means(table: Mapping[str, Any], task: str, steps: int) -> str:
 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def tournament_explorer(task: str = "fill_gap") -> Explore:
-    """Choose a task, and the steps; the longer training was recorded where some family had not learned."""
+    """Choose a task, and the steps; the longer training was recorded for all tasks but one."""
     table = recorded()
     scores_of(table, task)
     options: Sequence[tuple[str, int]] = [(str(steps), steps) for steps in (STEPS, table["longer"]["steps"])]

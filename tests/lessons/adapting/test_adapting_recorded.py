@@ -42,6 +42,9 @@ def test_the_other_records_have_a_number_for_each_seed():
     table = facts.recorded()
     assert len(table["before"]) == len(table["after"]) == len(table["seeds"]) == len(facts.SEEDS)
     table = few_labels.recorded()
+    assert len(table["rank_1_slower"]) == len(table["all_maps"]["right"]) == len(few_labels.SEEDS)
+    assert max(table["all_maps"]["rates"], key=lambda rate: sum(table["all_maps"]["rates"][rate])) == "0.01"
+    assert table["all_maps"]["trained"] == few_labels.learn("lora", 10, steps=2, put=few_labels.beside_all).trained
     assert list(table["ranks"]) == [str(rank) for rank in few_labels.RANKS]
     assert [float(rate) for rate in table["rates"]["lora"]] == list(few_labels.RATES)
     assert not set(table["seeds"]) & set(table["tuning_seeds"]) and table["made"]
@@ -102,6 +105,12 @@ def test_a_slice_of_the_few_labels_is_found_again(way, labels):
     """Bits differ between processors: a few of the 200 test texts may fall on the other side."""
     kept = few_labels.recorded()["scores"]["steps"][way][str(labels)][0]
     assert few_labels.learn(way, labels, seed=0).score == pytest.approx(kept, abs=0.06)
+
+
+@pytest.mark.thorough
+def test_lora_beside_all_maps_is_found_again():
+    found = few_labels.learn("lora", 100, rate=few_labels.SLOWER, put=few_labels.beside_all, seed=0).score
+    assert found == pytest.approx(few_labels.recorded()["all_maps"]["right"][0], abs=0.06)
 
 
 @pytest.mark.thorough

@@ -1,5 +1,7 @@
 """The quick step of a decoder computes what the modules compute, and stands back where it could not."""
 
+from copy import deepcopy
+
 import pytest
 import torch
 from torch import nn
@@ -7,8 +9,10 @@ from torch import nn
 from parity import tokens
 from toy_models import POSITIONS, close, model
 from tx_helpers.generation.search import generate
+from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, NormConfig
+from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.nn.quick import quick_step
 
@@ -122,6 +126,84 @@ def test_an_unusual_part_is_left_to_the_modules(hang):
     else:
         built.train()
     assert quick_step(built.decoder) is None
+
+
+class Twice(nn.Embedding):
+    """A table that gives twice its rows."""
+
+    def forward(self, ids):
+        return 2 * super().forward(ids)
+
+
+def _exchange_tokens(built, _patch):
+    built.decoder.input.tokens = Twice.from_pretrained(built.decoder.input.tokens.weight, freeze=False).eval()
+
+
+def _exchange_places(built, _patch):
+    places = built.decoder.input.positions
+    places.table = Twice.from_pretrained(places.table.weight, freeze=False).eval()
+
+
+def _limit_norms(built, _patch):
+    built.decoder.input.tokens.max_norm = 0.1
+
+
+def _patch_a_class(kind, name):
+    def change(_built, patch):
+        old = getattr(kind, name)
+        patch.setattr(kind, name, lambda self, *given, **options: 2 * old(self, *given, **options))
+
+    return change
+
+
+def _put_split(built, patch):
+    attention = built.decoder.blocks[0].self_attention
+    patch.setattr(attention, "split", lambda x, n: -MultiHeadAttention.split(attention, x, n), raising=False)
+
+
+CHANGES = {
+    "another table of tokens": _exchange_tokens,
+    "another table of positions": _exchange_places,
+    "a table that limits its norms": _limit_norms,
+    "FeedForward.forward": _patch_a_class(FeedForward, "forward"),
+    "Linear.forward": _patch_a_class(nn.Linear, "forward"),
+    "LayerNorm.forward": _patch_a_class(nn.LayerNorm, "forward"),
+    "MultiHeadAttention.values": _patch_a_class(MultiHeadAttention, "values"),
+    "split of one attention": _put_split,
+}
+NOTICED = CHANGES.keys() - {"a table that limits its norms"}  # while a text is written, only before it
+
+
+@pytest.mark.parametrize(
+    ("change", "when"),
+    [*((change, "before") for change in CHANGES), *((change, "between") for change in sorted(NOTICED))],
+)
+def test_what_was_exchanged_is_computed(change, when, monkeypatch):
+    built, ids = without_padding("learned"), tokens(1, 5)
+    with torch.no_grad():
+        states = [built.start(1), built.start(1)]
+        if when == "between":
+            _ = [state.step(ids[:, :3]) for state in states]
+        CHANGES[change](built, monkeypatch)
+        if when == "before":
+            _ = [state.step(ids[:, :3]) for state in states]
+        states[1]._quick = None
+        close(states[0].step(ids[:, 3:4]), states[1].step(ids[:, 3:4]), 1e-12)
+
+
+def test_a_copied_state_computes_with_its_own_weights():
+    built, ids = without_padding("learned"), tokens(1, 4)
+    with torch.no_grad():
+        state = built.start(1)
+        before = state.step(ids[:, :3])
+        other = deepcopy(state)
+        for weight in other.stack.parameters():
+            weight.mul_(3)
+        expected = other.stack(ids[:, :4], caches=None)
+        assert before.shape[1] == 3 and other._quick is None
+        other.rewind(0)
+        close(other.step(ids[:, :4]), other.logits(expected), 1e-12)
+        assert state._quick(ids[:, 3:], 3, state.caches) is not None
 
 
 @pytest.mark.parametrize("positions", ["t5", "alibi"])

@@ -46,6 +46,10 @@ class DecodingState:
         self._in_inference_mode = False  # were the caches written in inference mode?
         self._quick: QuickStep | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy has weights of its own, so it leaves out the quick step, which holds the weights of this one."""
+        return vars(self) | {"_quick": None}
+
     def step(self, ids: Tensor) -> Tensor:
         """Feed new ids (B, t). Returns their logits (B, t, V)."""
         check_tensors("step", ids=(ids, "int …"))

@@ -8,14 +8,16 @@ decoding starts: which parts the blocks have. What is computed is the same as in
     hidden = step(ids, start, caches)   # ids (B, 1) at position `start`  ->  (B, 1, D); None: call the modules
 
 `DecodingState` uses it for steps of one token after the first step, without gradients and listeners. While a text is
-written, each step notices a hook, another `forward` and `train()` (then the modules are called), and a weight that an
-optimizer changed in place (then queries, keys and values are put together again; they are copies while decoding lasts).
-It does not notice a weight changed through `.data`, or a parameter or part that another has replaced: start anew.
+written, each step notices a hook, another method, part or parameter, and `train()` (then the modules are called), and a
+weight that an optimizer changed in place (then queries, keys and values are put together again; they are copies while
+decoding lasts). It does not notice a weight changed through `.data`: start anew.
 
 Left out on purpose: everything that several positions at once need (masks), windows, biases on the scores, padding.
 """
 
 from collections.abc import Callable
+from itertools import chain
+from operator import is_not
 from typing import Any
 
 import torch
@@ -29,6 +31,14 @@ from tx_helpers.nn.layers import FeedForward, GatedFeedForward
 from tx_helpers.nn.positions import LearnedPositions
 
 QuickStep = Callable[[Tensor, int, list[BlockCache]], Tensor | None]
+_METHODS: dict[type[nn.Module], tuple[str, ...]] = {
+    InputEmbedding: ("forward", "embed"),
+    EncoderBlock: ("forward", "_dropped"),
+    MultiHeadAttention: ("forward", "queries", "keys", "values", "split"),
+    **dict.fromkeys((FeedForward, GatedFeedForward, nn.Linear, nn.LayerNorm, nn.Embedding), ("forward",)),
+}
+_KINDS, _NAMES = zip(*((kind, name) for kind, names in _METHODS.items() for name in names), strict=True)
+_AS_WRITTEN = tuple(map(getattr, _KINDS, _NAMES))
 
 
 def quick_step(stack: Any) -> QuickStep | None:
@@ -44,7 +54,9 @@ def quick_step(stack: Any) -> QuickStep | None:
     norm, merged = _quick_norm(stack.norm), [part for block in stack.blocks for part in _merged(block.self_attention)]
     versions = [one._version for one in merged]  # what an optimizer does to a weight raises its number
     places = stack.input.positions
-    learned = places.table.weight if type(places) is LearnedPositions else None
+    tables = (stack.input.tokens, places.table) if type(places) is LearnedPositions else ()
+    plain = tables and all(type(one) is nn.Embedding and one.max_norm is None for one in tables)
+    learned = places.table.weight if plain else None
 
     def step(ids: Tensor, start: int, caches: list[BlockCache]) -> Tensor | None:
         if changed():
@@ -132,8 +144,22 @@ def _quick_feed_forward(network: Any) -> Callable[[Tensor], Tensor]:
 
 
 def _watch(stack: nn.Module) -> Callable[[], bool]:
-    """Has somebody hung a hook on a module, put another `forward` into it, or begun to train?"""
-    own = [vars(module) for module in stack.modules()]
+    """Has somebody hung a hook on a module, put another method, part or parameter into it, or begun to train?"""
+    modules = list(stack.modules())
+    own = [vars(module) for module in modules]
     hooks = [one[kind] for one in own for kind in ("_forward_hooks", "_forward_pre_hooks")]
     hooks += [every_module._global_forward_hooks, every_module._global_forward_pre_hooks]
-    return lambda: any(hooks) or any(one["training"] or "forward" in one for one in own)
+    held = [part for one in own for kind in ("_modules", "_parameters") if (part := one[kind])]
+    replaced = any(name in vars(type(module)) for module, one in zip(modules, own, strict=True) for name in one)
+
+    def content() -> list[int]:
+        return [*map(len, own), *map(id, chain.from_iterable(map(dict.values, held)))]
+
+    made = content()
+
+    def changed() -> bool:
+        if replaced or any(hooks) or any(one["training"] for one in own) or content() != made:
+            return True
+        return any(map(is_not, map(getattr, _KINDS, _NAMES), _AS_WRITTEN))
+
+    return changed

@@ -3,7 +3,8 @@
 A saved notebook names the widgets of its kernel. Once that kernel is gone, Jupyter shows "Error displaying widget:
 model not found" in their place, although the picture is stored beside the name. `put_to_sleep` drops the names, and
 says at the notebook's beginning how to wake the widgets. It also folds what would answer a prediction that the learner
-has not made. `tx_helpers.contents` does so whenever Jupyter opens a notebook that no kernel runs; for an editor that
+has not made. A notebook that is not the course's, since its first code cell is no set-up cell, is never changed
+(`course_cells`). `tx_helpers.contents` does so whenever Jupyter opens a notebook that no kernel runs; for an editor that
 reads the file itself (VS Code), `python -m tx_helpers tidy FILE` does so in the file.
 
 This module needs no torch: Jupyter's server imports it.
@@ -25,6 +26,38 @@ ASLEEP = "tx_asleep"  # marks the output that says how to wake the widgets
 HOW_TO_WAKE = "Explorers and questions show their last picture. To wake them: Run, Run All Cells."
 
 
+def course_cells(notebook: object) -> list[dict]:
+    """The cells of a notebook of the course; none for any other notebook, whatever its form."""
+    cells: object = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        return []
+    for cell in cells:
+        if isinstance(cell, dict) and cell.get("cell_type") == "code":
+            source = cell.get("source")
+            source = "".join(source) if isinstance(source, list) else source
+            if isinstance(source, str) and source.startswith("# Set-up") and "import tx_helpers" in source:
+                return cells if all(map(_is_whole, cells)) else []
+            return []
+    return []
+
+
+def _is_whole(cell: object) -> bool:
+    """Whether a cell has all that this module reads, in the form that Jupyter writes."""
+    if not isinstance(cell, dict) or not isinstance(cell.get("source"), (str, list)):
+        return False
+    outputs = cell.get("outputs", [] if cell.get("cell_type") != "code" else None)
+    return (
+        isinstance(cell.get("metadata"), dict)
+        and isinstance(outputs, list)
+        and all(
+            isinstance(one, dict)
+            and isinstance(one.get("data", {}), dict)
+            and isinstance(one.get("metadata", {}), dict)
+            for one in outputs
+        )
+    )
+
+
 def waiting(cells: list[dict]) -> dict[int, str]:
     """Index of each code cell between a prediction and its finding -> the prediction's key."""
     asked: dict[str, tuple[str, int]] = {}
@@ -42,21 +75,21 @@ def waiting(cells: list[dict]) -> dict[int, str]:
 
 
 def put_to_sleep(notebook: dict, guessed: Collection[str]) -> bool:
-    """Make pictures of the widgets of a notebook without a kernel; returns whether there were any.
+    """Make pictures of the widgets of a notebook of the course without a kernel; returns whether there were any.
 
-    Where there were any, and in each notebook of the course, a line in the first code cell says how to wake them.
-    `guessed` are the keys of the predictions that the learner has made. The answers to all others are folded.
+    A line in the first code cell says how to wake them. `guessed` are the keys of the predictions that the learner has
+    made. The answers to all others are folded. Another notebook stays as it is.
     """
     without_the_line(notebook)
-    cells = notebook["cells"]
+    if not (cells := course_cells(notebook)):
+        return False
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     dead = _drop_views(code)
     for index, key in waiting(cells).items():
         hidden = cells[index]["metadata"].setdefault("jupyter", {})
         hidden["outputs_hidden"] = key not in guessed
-    if dead or (code and code[0]["source"].startswith("# Set-up")):  # a notebook of the course has widgets
-        line = {"text/html": f"<p><em>{HOW_TO_WAKE}</em></p>", "text/plain": HOW_TO_WAKE}
-        code[0]["outputs"].append({"output_type": "display_data", "data": line, "metadata": {ASLEEP: True}})
+    line = {"text/html": f"<p><em>{HOW_TO_WAKE}</em></p>", "text/plain": HOW_TO_WAKE}
+    code[0]["outputs"].append({"output_type": "display_data", "data": line, "metadata": {ASLEEP: True}})
     return dead
 
 
@@ -71,39 +104,39 @@ def _drop_views(code: list[dict]) -> bool:
 
 def without_the_line(notebook: dict) -> None:
     """Take out what `put_to_sleep` wrote for the learner, so that no file keeps it."""
-    for cell in notebook["cells"]:
+    for cell in course_cells(notebook):
         if cell["cell_type"] == "code":
             cell["outputs"] = [one for one in cell["outputs"] if ASLEEP not in one.get("metadata", {})]
 
 
 def guessed() -> set[str]:
     """The keys of the predictions in the learner's file of progress; none if it cannot be read."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
+    with contextlib.suppress(OSError, ValueError, AttributeError, RecursionError):
         return set(guesses_in(json.loads(progress_file().read_text(encoding="utf-8-sig"))))
     return set()
 
 
 def tidy(file: Path) -> bool:
-    """Put a notebook's file to sleep, for an editor that reads it by itself; returns whether anything changed.
+    """Put a file of the course to sleep, for an editor that reads it by itself; returns whether anything changed.
 
     Such an editor cannot fold an output, so the answers to open predictions are dropped: running the cells brings them
     back. OSError if the file cannot be read or written, ValueError if it is no notebook.
     """
     text = file.read_text(encoding="utf-8")
-    notebook = json.loads(text)
+    try:
+        notebook, before = json.loads(text), json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"tidy: {file} is no notebook ({error})") from error
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         raise ValueError(f"tidy: {file} is no notebook (it has no list of cells)")
-    for cell in notebook["cells"]:
-        cell["source"] = "".join(cell["source"])
+    cells = course_cells(notebook)
     without_the_line(notebook)
-    _drop_views([cell for cell in notebook["cells"] if cell["cell_type"] == "code"])
+    _drop_views([cell for cell in cells if cell["cell_type"] == "code"])
     made = guessed()
-    for index, key in waiting(notebook["cells"]).items():
+    for index, key in waiting([cell | {"source": "".join(cell["source"])} for cell in cells]).items():
         if key not in made:
-            notebook["cells"][index] |= {"outputs": [], "execution_count": None}
-    for cell in notebook["cells"]:
-        cell["source"] = cell["source"].splitlines(keepends=True)
-    if (new := json.dumps(notebook, indent=1, ensure_ascii=False) + "\n") == text:
+            cells[index] |= {"outputs": [], "execution_count": None}
+    if notebook == before:
         return False
-    replace_file(file, new)
+    replace_file(file, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
     return True

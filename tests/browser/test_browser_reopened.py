@@ -8,7 +8,7 @@ from small_notebooks import write_cells
 
 pytestmark = pytest.mark.slow
 CELLS = (
-    "# Set-up\nimport math",
+    "# Set-up\nimport tx_helpers",
     "from tx_helpers.exercises import predict\nhot = predict('hot', 'Which?', ['one', 'two', 'three'])\nhot",
     "print('it is two')",
     "hot.reveal('two', 'Since 1 + 1 is 2.')",

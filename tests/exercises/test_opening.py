@@ -23,7 +23,7 @@ def notebook():
     live = shown(text_html="<b>picture</b>", text_plain="Explorer")
     live.data[VIEW] = {"model_id": "1"}
     cells = [
-        new_code_cell("# Set-up", execution_count=1),
+        new_code_cell("# Set-up\nimport tx_helpers", execution_count=1),
         new_code_cell("guess = predict(\n    'two-heads', 'Which?', ['a', 'b'])\nguess", outputs=[live]),
         new_markdown_cell("text"),
         new_code_cell("explore()", outputs=[copy.deepcopy(live)]),
@@ -103,6 +103,62 @@ def test_tidy_writes_the_file_for_an_editor_that_reads_it_itself(notebook, tmp_p
     assert [cell.source for cell in tidied.cells] == [cell.source for cell in notebook.cells]
     assert main(["tidy", str(tmp_path / "x.ipynb")]) == 0
     assert capsys.readouterr().out.split(": ")[-1] == "nothing to do\n"
+
+
+def _another(kind):
+    """A notebook that is not the course's: as Jupyter opens and saves it."""
+    view = {"output_type": "display_data", "metadata": {}, "data": {VIEW: {"model_id": "1"}, "text/plain": "Slider"}}
+    cell = {
+        "cell_type": "code",
+        "id": "a",
+        "metadata": {},
+        "execution_count": 1,
+        "outputs": [view],
+        "source": ["x = 1"],
+    }
+    match kind:
+        case "set-up of its own":
+            cell["source"] = "# Set-up\nimport math"
+        case "no outputs":
+            del cell["outputs"]
+        case "no source":
+            del cell["source"]
+        case "null source" | "a number for source":
+            cell["source"] = None if kind == "null source" else 3
+        case "null metadata" | "a number for metadata":
+            view["metadata"] = None if kind == "null metadata" else 3
+        case "the course's, outputs damaged":
+            cell |= {"source": "# Set-up\nimport tx_helpers", "outputs": [3]}
+    return {"cells": [cell], "metadata": {"widgets": {"a": 1}}, "nbformat": 4, "nbformat_minor": 5}
+
+
+OTHERS = (
+    *("as usual", "set-up of its own", "no outputs", "no source", "null source", "a number for source"),
+    *("null metadata", "a number for metadata", "the course's, outputs damaged"),
+)
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_notebook_that_is_not_the_courses_stays_as_it_is(kind, tmp_path):
+    content = _another(kind)
+    assert not put_to_sleep(content, guessed=()) and content == _another(kind)
+    without_the_line(content)
+    assert content == _another(kind)
+    for text in (json.dumps(content), json.dumps(content, indent=4) + "\n\n"):
+        (tmp_path / "x.ipynb").write_text(text)
+        assert main(["tidy", str(tmp_path / "x.ipynb")]) == 0
+        assert (tmp_path / "x.ipynb").read_text() == text
+
+
+def test_what_is_nested_too_deeply_is_named_and_stops_nobody(notebook, tmp_path, monkeypatch, capsys):
+    deep = "[" * 100_000 + "]" * 100_000
+    (tmp_path / "deep.ipynb").write_text(deep)
+    (tmp_path / "progress.json").write_text(deep)
+    monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))
+    nbformat.write(notebook, tmp_path / "x.ipynb")
+    assert main(["tidy", str(tmp_path / "deep.ipynb"), str(tmp_path / "x.ipynb")]) == 1
+    said = capsys.readouterr()
+    assert "deep.ipynb is no notebook" in said.err and "x.ipynb: tidied" in said.out
 
 
 def test_tidy_names_what_is_no_notebook_and_goes_on(notebook, tmp_path, capsys):

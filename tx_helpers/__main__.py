@@ -102,7 +102,8 @@ def train(arguments: list[str]) -> int:
     )
     parser.add_argument("recipe", metavar="RECIPE", help="its keys: tx_helpers.zoo.recipe_file.Recipe")
     parser.add_argument("--dry-run", action="store_true", help="print memory, FLOPs, tokens and time, and do not train")
-    parser.add_argument("--processes", type=int, default=1, help="with --dry-run: for so many processes (default: 1)")
+    fewest = "with --dry-run: for so many processes (default: the fewest that the recipe allows)"
+    parser.add_argument("--processes", type=int, help=fewest)
     try:
         options = parser.parse_args(arguments)
     except SystemExit as stop:
@@ -113,7 +114,8 @@ def train(arguments: list[str]) -> int:
     try:
         recipe = read_recipe(options.recipe)
         if options.dry_run:
-            print(printable(plan(recipe, processes=options.processes)))
+            fewest = recipe.parallel.fewest if options.processes is None else options.processes
+            print(printable(plan(recipe, processes=fewest)))
             return 0
         before = signal.signal(signal.SIGTERM, _interrupt_once)
         try:

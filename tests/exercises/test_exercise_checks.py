@@ -212,12 +212,18 @@ def _deep(x):
     return _deep(x)
 
 
+def _printing(x):
+    while True:
+        print("x" * 1000)
+
+
 def _raising(x):
     raise SilentError
 
 
 HOSTILE = {
     "a number too long": (lambda x: 10**10**9, "still running after"),
+    "text without an end": (_printing, "it printed more than 100,000 characters"),
     "a list without an end": (lambda x: Endless([2.0, 4.0]), "cannot be compared with the right one: it was still"),
     "a tensor that leaves": (lambda x: x.as_subclass(Leaving), "cannot be compared with the right one: it raised Sys"),
     "an error without a text": (_raising, "it raised SilentError: (an error whose own text raises an error)"),

@@ -378,9 +378,13 @@ def test_a_damaged_checkpoint_is_named_and_changes_nothing(tmp_path, name):
         with pytest.raises(ValueError, match=r"load_sharded: '.*step-00000002' is damaged \("):
             case.train(parallel, steps=3, model=model, resume=tmp_path)
     file.unlink()
+    (last_checkpoint(tmp_path) / ".DS_Store").write_text("stray")
+    (last_checkpoint(tmp_path) / ".ipynb_checkpoints").mkdir()
     with pytest.raises(ValueError, match="is damaged"):
         case.train(parallel, steps=3, model=model, resume=tmp_path)
     assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
+    file.write_bytes(whole)  # and what lies beside the files of the checkpoint does no harm
+    assert case.train(parallel, steps=3, model=model, resume=tmp_path)
 
 
 @pytest.mark.parametrize("record", ["[]", "{}", '{"step": 2, "seed": 0, "losses": [1.0]}', '{"step": -1}'])

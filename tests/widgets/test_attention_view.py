@@ -205,6 +205,8 @@ def test_the_numbers_travel_once_as_bytes():
         (lambda: AttentionView.from_tensor(random_weights(2, 2), ["a", "b"], name="<b>"), "name='<b>', expected"),
         (lambda: AttentionView.from_attentions((), ["a"]), "output_attentions=True"),
         (lambda: AttentionView.from_attentions((None,), ["a"]), "output_attentions=True"),
+        (lambda: AttentionView.from_attentions((torch.ones(1, 1, 1, 1), None), ["a"]), "layer 2 of 2 has none"),
+        (lambda: AttentionView.from_attentions(((torch.ones(1),),) * 2, ["a"]), "those of generate, a tuple for each token"),
         (lambda: AttentionView.from_attentions([random_weights(1, 1, 2, 2)], ["a", "b"], row=1), "row=1 of a tensor"),
         (
             lambda: AttentionView.from_attentions(
@@ -357,3 +359,10 @@ def test_the_module_can_stand_in_a_page():
 def test_a_figure_of_many_scripts_is_drawn_without_a_warning(recwarn):
     AttentionView.from_tensor(random_weights(2, 2), ["漢字", "🙂"])._repr_mimebundle_()
     assert [str(w.message) for w in recwarn if "lyph" in str(w.message)] == []
+
+
+def test_attentions_come_as_tensors_as_arrays_or_stacked():
+    layers = [torch.full((1, 2, 3, 3), 1 / 3), torch.eye(3).expand(1, 2, 3, 3)]
+    expected = AttentionView.from_attentions(layers, "a b c".split()).widget.data
+    for other in ([layer.numpy() for layer in layers], torch.stack(layers), torch.stack(layers).numpy()):
+        assert AttentionView.from_attentions(other, "a b c".split()).widget.data == expected

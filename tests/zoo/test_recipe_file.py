@@ -1,5 +1,6 @@
 """`python -m tx_helpers train`: what a recipe says, what it refuses, what it will need, and the training itself."""
 
+import json
 import os
 import re
 import signal
@@ -109,6 +110,39 @@ def test_a_recipe_that_is_no_text_is_named(recipe, capsys):
     recipe.write_bytes(b"steps = \xff")
     assert main(["train", str(recipe)]) == 2
     assert "recipe.toml' is no UTF-8 from byte 8 on" in capsys.readouterr().err
+
+
+def test_a_mark_at_the_beginning_of_a_file_is_no_letter(recipe, capsys):
+    (recipe.parent / "text.txt").write_text("abc def. " * 40, encoding="utf-8-sig")
+    recipe.write_text(SMALL, encoding="utf-8-sig")
+    assert main(["train", str(recipe)]) == 0
+    assert json.loads((recipe.parent / "out" / "letters.json").read_text()) == list(" .abcdef")
+
+
+def test_a_text_that_is_too_short_is_told_in_its_letters(recipe, capsys):
+    recipe.write_text(SMALL.replace("length = 8", "length = 40"))
+    assert main(["train", str(recipe)]) == 2
+    said = capsys.readouterr().err
+    assert "held out, has 36 letters, but length = 40 needs 41" in said and "at least 410 letters" in said
+
+
+@pytest.mark.parametrize("other", ["ABC DEF. ", "abc de. "])
+def test_another_text_does_not_go_on_with_the_checkpoint(recipe, capsys, other):
+    assert main(["train", str(recipe)]) == 0
+    (recipe.parent / "text.txt").write_text(other * 60)
+    recipe.write_text(SMALL.replace("steps = 6", "steps = 8"))
+    assert main(["train", str(recipe)]) == 2
+    said = capsys.readouterr().err
+    assert "was trained on other letters than those of" in said and ("has 'a'" in said or "has 'f'" in said)
+    assert last_checkpoint(recipe.parent / "out").name == "step-00000006"
+
+
+def test_a_dry_run_takes_as_many_processes_as_the_recipe_needs(recipe, capsys):
+    recipe.write_text(SMALL.replace('data = "rest"', "tensor = 3"))
+    assert main(["train", str(recipe), "--dry-run"]) == 0
+    assert "processes      3: data 1 · shard 1 · tensor 3" in capsys.readouterr().out
+    assert main(["train", str(recipe), "--dry-run", "--processes", "0"]) == 2
+    assert "plan: processes=0, expected at least 1" in capsys.readouterr().err
 
 
 def test_what_it_will_need(recipe):

@@ -26,11 +26,16 @@ from torch import Tensor
 
 from tx_helpers.exercises.errors import in_plain_words
 
+MOST_PRINTED = 100_000  # characters
 SHARED = (torch, torch.Tensor, torch.nn.functional, builtins, math, np)  # an answer may not replace their functions
 
 
 class TooLong(BaseException):
     """The time is over."""
+
+
+class TooMuch(BaseException):
+    """More was printed than anybody reads."""
 
 
 @dataclass
@@ -44,7 +49,12 @@ class Outcome:
 
 
 class _Printed(io.StringIO):
-    """What the code prints; it stays open whatever the code does."""
+    """What the code prints; it stays open whatever the code does, and ends code that prints without end."""
+
+    def write(self, text: str) -> int:
+        if self.tell() > MOST_PRINTED:
+            raise TooMuch
+        return super().write(text[: MOST_PRINTED + 1])
 
     def close(self) -> None:
         pass
@@ -81,7 +91,7 @@ def stopped(call: Callable[[], object], seconds: float) -> str:
         with time_limit(seconds):
             try:
                 call()
-            except (KeyboardInterrupt, TooLong):
+            except (KeyboardInterrupt, TooLong, TooMuch):
                 raise
             except BaseException as error:  # SystemExit, too: no answer ends the learner's session
                 raised = f"{type(error).__name__}: {_short(_text(error))}{_place(error)}"
@@ -93,6 +103,8 @@ def stopped(call: Callable[[], object], seconds: float) -> str:
                 )
     except TooLong:
         return f"it was still running after {seconds:g} seconds; look for a loop that never ends"
+    except TooMuch:
+        return f"it printed more than {MOST_PRINTED:,} characters; look for a print in a loop that never ends"
     return ""
 
 

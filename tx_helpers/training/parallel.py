@@ -5,6 +5,7 @@
 What it becomes in a process stands in `layout`. Left out on purpose: pipeline, context and expert parallelism.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -56,12 +57,14 @@ class Parallel:
         if self.precision is not None and self.shard == 1:
             raise ValueError(f"Parallel: precision={self.precision} needs shard; without shards use fit's autocast")
 
+    @property
+    def fewest(self) -> int:
+        """The smallest number of processes that the sizes fit."""
+        return math.prod(size for size in (self.data, self.shard, self.tensor) if isinstance(size, int))
+
     def sizes(self, processes: int) -> tuple[int, int, int]:
         """data, shard, tensor as numbers. Raises ValueError unless their product is the number of processes."""
-        sizes = (self.data, self.shard, self.tensor)
-        known = 1
-        for size in sizes:
-            known *= 1 if size == REST else size
+        sizes, known = (self.data, self.shard, self.tensor), self.fewest
         data, shard, tensor = (size if isinstance(size, int) else processes // known for size in sizes)
         if data * shard * tensor != processes:
             raise ValueError(

@@ -89,7 +89,8 @@ def _sums(folder: Path) -> list[str]:
     """A line for each file of a checkpoint but this list: checksum and name. The processes share the work."""
     rank, processes = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
     lines = []
-    for file in sorted(file for file in folder.iterdir() if file.name != SUMS)[rank::processes]:
+    files = [file for file in folder.iterdir() if file.is_file() and file.name != SUMS]
+    for file in sorted(files)[rank::processes]:
         with open(file, "rb") as opened:
             lines.append(f"{hashlib.file_digest(opened, 'sha256').hexdigest()}  {file.name}")
     if processes == 1:
@@ -154,12 +155,14 @@ def _tensors(model: nn.Module, optimizers: Optimizers) -> dict[str, Any]:
 
 
 def _check_sums(folder: Path) -> None:
-    """Raise ValueError unless every file of a checkpoint is there and as it was written."""
+    """Raise ValueError unless every file of a checkpoint is there and as it was written; others may lie beside them."""
     try:
         written = (folder / SUMS).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"load_sharded: {str(folder)!r} is damaged ({SUMS}: {error})") from error
-    if different := sorted(set(written.split("\n")) ^ {*_sums(folder), ""}):
+    lines = set(written.split())
+    found = {line for line in _sums(folder) if line.partition("  ")[2] in lines}
+    if different := sorted(set(written.split("\n")) ^ {*found, ""}):
         name = different[0].partition("  ")[2]
         raise ValueError(f"load_sharded: {str(folder)!r} is damaged ({name!r} does not have the checksum in {SUMS})")
 

@@ -43,7 +43,12 @@ style-src 'unsafe-inline'; img-src data:">
 """
 # the end of the module: what a notebook's kernel does for the view, here done by the page itself
 START = """
-const bytes = (id) => Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
+const bytes = (id) => {
+  const text = atob(document.getElementById(id).textContent);
+  const all = new Uint8Array(text.length); // Uint8Array.from would build a list of all numbers first
+  for (let i = 0; i < text.length; i++) all[i] = text.charCodeAt(i);
+  return all;
+};
 const stored = JSON.parse(new TextDecoder().decode(bytes("model")));
 stored.data = new DataView(bytes("data").buffer);
 const still = {

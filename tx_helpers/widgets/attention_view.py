@@ -131,13 +131,13 @@ class AttentionView:
     def from_attentions(
         cls, attentions: Sequence, tokens: Tokens, keys: Tokens | None = None, *, row: int = 0, name: str = "attention"
     ) -> "AttentionView":
-        """What a Hugging Face model returns for output_attentions=True: a tensor (B, H, T, S) for each layer."""
-        tensors = isinstance(attentions, Sequence) and all(isinstance(layer, Tensor) for layer in attentions)
-        if not tensors or not attentions:
-            raise ValueError(
-                f"AttentionView: attentions is {described(attentions)}, expected a tensor of each layer: call the "
-                'model with output_attentions=True, loaded with attn_implementation="eager"'
-            )
+        """What a Hugging Face model returns for output_attentions=True: a tensor (B, H, T, S) for each layer.
+
+        Arrays of NumPy, and one tensor (layers, B, H, T, S), will do, too.
+        """
+        if isinstance(attentions, (Tensor, np.ndarray)) and attentions.ndim == 5:
+            attentions = list(attentions)
+        _check_layers(attentions)
         layers = [_row("AttentionView: attentions", layer, row) for layer in attentions]
         return cls.from_tensor(_stack("AttentionView: attentions", layers), tokens, keys, name=name)
 
@@ -238,6 +238,24 @@ class AttentionView:
 
     def __repr__(self) -> str:
         return f"AttentionView {self.name!r}: {self.summary}"
+
+
+def _check_layers(attentions: object) -> None:
+    """Each layer has a tensor; the error says which of the usual reasons it is."""
+    layers = list(attentions) if isinstance(attentions, (list, tuple)) else []
+    if layers and all(isinstance(layer, (Tensor, np.ndarray)) for layer in layers):
+        return
+    if layers and all(isinstance(layer, (list, tuple)) for layer in layers):
+        why = "these are those of generate, a tuple for each token: call the model on the whole text"
+    elif any(layer is not None for layer in layers) and (
+        empty := [n for n, one in enumerate(layers, 1) if one is None]
+    ):
+        why = (
+            f"layer {empty[0]} of {len(layers)} has none: leave it out, or load it with attention that returns weights"
+        )
+    else:
+        why = 'call the model with output_attentions=True, loaded with attn_implementation="eager"'
+    raise ValueError(f"AttentionView: attentions is {described(attentions)}, expected a tensor of each layer: {why}")
 
 
 def _payload(name: str, attentions: Sequence[Attention]) -> tuple[dict, bytes]:

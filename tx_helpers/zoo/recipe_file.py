@@ -13,6 +13,7 @@
 All keys are those of `Recipe`. tools/recipes/ has two examples.
 """
 
+import json
 import math
 import os
 import time
@@ -40,6 +41,7 @@ from tx_helpers.training.parallel import Parallel
 from tx_helpers.training.sharded import last_checkpoint
 
 STORIES = 5_000
+LETTERS = "letters.json"
 DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 OPTIMIZERS: dict[str, Callable] = {"adamw": adamw, "muon": muon}
 SCHEDULES: dict[str, Callable] = {"linear": linear_warmup_decay, "cosine": cosine}
@@ -110,9 +112,11 @@ def train(recipe: Recipe, *, progress: bool = True) -> Run:
     Where TensorBoard is installed, losses go to the folder logs beside the checkpoints.
     """
     tokenizer, ids = _text(recipe.text)
+    _check_length(recipe, ids[1])
+    found = last_checkpoint(recipe.checkpoint)
+    _check_letters(recipe, tokenizer, begun=found is not None)
     model, batches = _model(recipe, tokenizer), TextBatches(ids[0], recipe.length, recipe.rows, seed=recipe.seed)
     held_out = TextBatches(ids[1], recipe.length, 64, seed=recipe.seed)(0)
-    found = last_checkpoint(recipe.checkpoint)
     with _logger(recipe.checkpoint / "logs") as log:
         return fit(
             model,
@@ -137,6 +141,7 @@ def train(recipe: Recipe, *, progress: bool = True) -> Run:
 
 def plan(recipe: Recipe, *, processes: int = 1) -> str:
     """What the training will need in each of so many processes, by formula; and the time, by three steps done here."""
+    check_numbers("plan", least=1, whole=True, processes=processes)
     tokenizer, ids = _text(recipe.text)
     data, shard, tensor = recipe.parallel.sizes(processes)
     groups, again = data * shard, recipe.parallel.checkpointing
@@ -160,6 +165,33 @@ def plan(recipe: Recipe, *, processes: int = 1) -> str:
         f"that does {1 / processes:.0%} of the work; what processes send each other is not in it",
     ]
     return "\n".join(lines)
+
+
+def _check_length(recipe: Recipe, held_out: torch.Tensor) -> None:
+    """The held-out tenth of the text must hold a window and its target."""
+    if len(held_out) <= recipe.length:
+        needed = f"length = {recipe.length:,} needs {recipe.length + 1:,}"
+        raise ValueError(
+            f"recipe: the last tenth of {recipe.text!r}, held out, has {len(held_out):,} letters, but {needed}: take a "
+            f"shorter length, or a text of at least {10 * (recipe.length + 1):,} letters"
+        )
+
+
+def _check_letters(recipe: Recipe, tokenizer: CharTokenizer, *, begun: bool) -> None:
+    """The letters, in the order of their ids, stand beside the checkpoints: another text may not go on with them."""
+    file, letters = recipe.checkpoint / LETTERS, list(tokenizer.pieces)
+    if begun and file.exists():
+        before = json.loads(file.read_text("utf-8"))
+        if before != letters:
+            alone = [sorted(set(one) - set(other)) for one, other in ((before, letters), (letters, before))]
+            told = [" ".join(map(repr, some[:5])) + " …" * (len(some) > 5) or "none" for some in alone]
+            raise ValueError(
+                f"recipe: the checkpoint in {str(recipe.checkpoint)!r} was trained on other letters than those of "
+                f"{recipe.text!r}: it alone has {told[0]}, the text alone has {told[1]}; take another folder"
+            )
+    elif os.environ.get("RANK", "0") == "0":
+        recipe.checkpoint.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(letters, ensure_ascii=False), "utf-8")
 
 
 def _made(default: Any, given: Any, where: str) -> Any:
@@ -192,7 +224,7 @@ def _read(file: Path) -> str:
     if file.is_dir():
         raise ValueError(f"recipe: {str(file)!r} is a folder, expected a file")
     try:
-        return file.read_text("utf-8")
+        return file.read_text("utf-8-sig")  # Windows' editors put a mark at the beginning
     except UnicodeDecodeError as error:
         raise ValueError(f"recipe: {str(file)!r} is no UTF-8 from byte {error.start} on, expected a text") from error
 

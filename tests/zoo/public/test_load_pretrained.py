@@ -189,6 +189,33 @@ def test_a_copy_that_is_none_is_refused(folder, copy):
         load_pretrained(folder)
 
 
+@pytest.mark.parametrize("name", ["gpt2", "llama3"])
+@pytest.mark.parametrize("prefix", ["", "_orig_mod.", "module.", "module._orig_mod."])
+def test_a_tied_matrix_under_its_other_name_and_wrapped_names_are_read(folder, name, prefix):
+    """safetensors' save_model leaves one of two names; torch.compile and DistributedDataParallel prefix all."""
+    theirs = CASES[name].save(folder)
+    refield(folder, tie_word_embeddings=True)
+    rest = {
+        key: value for key, value in theirs.state_dict().items() if key.split(".")[-2] not in ("wte", "embed_tokens")
+    }
+    embedding = theirs.get_input_embeddings().weight.detach().clone()
+    rewrite(
+        folder, lambda _: {prefix + key: value.clone() for key, value in (rest | {"lm_head.weight": embedding}).items()}
+    )
+    loaded = load_pretrained(folder)
+    assert loaded.config.embedding.tied and torch.equal(loaded.model.decoder.input.tokens.weight, embedding)
+
+
+def test_labels_of_other_tools_are_passed_over_and_others_can_be(folder):
+    CASES["llama3"].save(folder)
+    refield(folder, unsloth_version="1", _attn_implementation_autoset=True, quantization_config=None)
+    load_pretrained(folder)
+    refield(folder, made_by="me")
+    with pytest.raises(ValueError, match=r"'made_by' is me, which llama here .* load with ignore=\('made_by',\)"):
+        load_pretrained(folder)
+    load_pretrained(folder, ignore=("made_by",))
+
+
 @pytest.mark.parametrize(("name", "output"), [("gpt2", "lm_head"), ("llama3", "lm_head"), ("t5", "lm_head")])
 def test_an_output_that_differs_from_the_embedding_is_untied(folder, name, output):
     """As in transformers, whatever config.json says."""

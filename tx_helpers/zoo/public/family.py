@@ -26,6 +26,9 @@ TRAINING, TASK, GENERATION = "used in training alone", "of another task's output
 IGNORED = {  # fields of all families
     **dict.fromkeys(("transformers_version", "_name_or_path", "torch_dtype", "dtype", "architectures"), "a label"),
     **dict.fromkeys(("finetuning_task", "tokenizer_class", "model_type", "transformers.js_config"), "a label"),
+    **dict.fromkeys(("unsloth_version", "unsloth_fixed", "_attn_implementation_autoset"), "a label"),
+    **dict.fromkeys(("_flash_attn_2_enabled", "_attn_implementation"), "how it is computed"),
+    **dict.fromkeys(("remove_invalid_values", "suppress_tokens", "begin_suppress_tokens"), GENERATION),
     **dict.fromkeys(("use_cache", "output_past", "output_attentions", "output_hidden_states"), "what is returned"),
     **dict.fromkeys(("return_dict", "use_return_dict", "torchscript", "chunk_size_feed_forward"), "how it is computed"),
     **dict.fromkeys(("initializer_range", "initializer_factor", "init_std", "gradient_checkpointing"), TRAINING),
@@ -204,8 +207,9 @@ class Family:
             raise ValueError(f"{where}: {error}") from None
         known = {*self.fields, *self.written, *self.expected, *EXPECTED, *self.ignored, *IGNORED, "pad_token_id"}
         for name, value in theirs.items():
-            if name not in known:
-                raise ValueError(f"{where}: field {name!r} is {str(value)[:60]}, which {self.name} here does not know")
+            if name not in known and value is not None:
+                unknown = f"{where}: field {name!r} is {str(value)[:60]}, which {self.name} here does not know"
+                raise ValueError(f"{unknown}; if it changes no numbers, load with ignore=({name!r},)")
         for name, allowed in {**EXPECTED, **self.expected}.items():
             value = theirs.get(name, allowed[0])
             if not any(type(value) is type(one) and value == one for one in allowed):

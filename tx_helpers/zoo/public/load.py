@@ -8,7 +8,8 @@
 made without memory (on the meta device) and filled tensor by tensor, each read once.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import reduce
@@ -26,6 +27,7 @@ from tx_helpers.zoo.public.family import Family, Row, tensors_of
 from tx_helpers.zoo.public.files import Entry, read_tensor
 from tx_helpers.zoo.public.folder import CONFIG, Source, find, read_entries, read_fields, read_tokenizer
 
+WRAPPERS = re.compile(r"(?:module\.|_orig_mod\.)*")  # of DistributedDataParallel and torch.compile, before all names
 SPECIAL = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
 
 
@@ -58,6 +60,7 @@ def load_pretrained(
     tokenizer: bool = True,
     revision: str | None = None,
     download: bool = False,
+    ignore: Collection[str] = (),
 ) -> Pretrained:
     """Load a checkpoint in the format of the library transformers into our own model.
 
@@ -67,6 +70,7 @@ def load_pretrained(
     pad_id      of the model; "config": the checkpoint's own, unless that is also the id of its beginning or end
     tokenizer   False leaves the tokenizer out
     revision    a commit, tag or branch of the hub; only a commit is the same checkpoint tomorrow
+    ignore      fields of config.json to pass over, since you know that they do not change the numbers
     An encoder without an output layer of its own (`config.embedding.output` is None) gives hidden states,
     model.encode(ids); its logits mean nothing.
 
@@ -79,6 +83,7 @@ def load_pretrained(
     source = find(path_or_id, revision=revision, download=download)
     where, fields = str(source.folder / CONFIG), read_fields(source.folder)
     family = _family(fields, where)
+    fields = {name: value for name, value in fields.items() if name not in ignore}
     entries = _short_names(family, read_entries(source.folder))
     config = family.read_config(fields, set(entries), where)
     if pad_id != "config":
@@ -87,6 +92,8 @@ def load_pretrained(
         config = replace(config, pad_id=pad_id)
     if config.embedding.tied and _has_its_own_output(family, config, entries):
         config = replace(config, embedding=replace(config.embedding, tied=False))
+    if config.embedding.tied and family.output in entries and not _embedding_names(family, config) & set(entries):
+        entries[min(_embedding_names(family, config))] = entries[family.output]  # the one of the two names that is kept
     model = _empty(family.model, config, where)
     taken, left_out = _match(family, model, entries, source.folder)
     words = read_tokenizer(source.folder) if tokenizer else None
@@ -107,10 +114,12 @@ def _family(fields: Mapping[str, Any], where: str) -> Family:
 
 
 def _short_names(family: Family, entries: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Without the prefix that only some checkpoints have, and with the names of today."""
+    """Without the prefixes that only some checkpoints have, and with the names of today."""
     found: dict[str, Entry] = {}
+    wrapped = next(match[0] for name in entries or [""] if (match := WRAPPERS.match(name)) is not None)
+    wrapped = wrapped if all(name.startswith(wrapped) for name in entries) else ""
     for name, entry in entries.items():
-        short = name.removeprefix(family.prefix)
+        short = name.removeprefix(wrapped).removeprefix(family.prefix)
         for old, new in (("LayerNorm.gamma", "LayerNorm.weight"), ("LayerNorm.beta", "LayerNorm.bias")):
             short = short.replace(old, new)
         if short in found:
@@ -124,9 +133,13 @@ def _has_its_own_output(family: Family, config: TransformerConfig, entries: Mapp
     if family.output not in entries:
         return False
     output = entries[family.output]
-    row = [row for row in family.rows(config) if row.ours.endswith("input.tokens")][-1]  # the decoder's
-    names = (f"{name}.weight" for name in (row.theirs, *row.also))
-    return any(not _equal(entries[name], output) for name in names if name in entries)
+    return any(not _equal(entries[name], output) for name in _embedding_names(family, config) if name in entries)
+
+
+def _embedding_names(family: Family, config: TransformerConfig) -> set[str]:
+    """The names under which the embedding that may be tied, the decoder's, can be in a file."""
+    row = [row for row in family.rows(config) if row.ours.endswith("input.tokens")][-1]
+    return {f"{name}.weight" for name in (row.theirs, *row.also)}
 
 
 def _equal(one: Entry, other: Entry) -> bool:
@@ -141,7 +154,7 @@ def _empty(kind: type[TransformerModel], config: TransformerConfig, where: str) 
     try:
         with torch.device("meta"):
             return kind(config)
-    except (RuntimeError, OverflowError, TypeError) as error:  # sizes beyond all bounds
+    except (RuntimeError, OverflowError, TypeError, ValueError) as error:  # sizes beyond all bounds, or unfit
         raise ValueError(f"{where}: no model of these sizes can be made ({str(error)[:200]})") from error
 
 

@@ -363,6 +363,6 @@ def test_a_figure_of_many_scripts_is_drawn_without_a_warning(recwarn):
 
 def test_attentions_come_as_tensors_as_arrays_or_stacked():
     layers = [torch.full((1, 2, 3, 3), 1 / 3), torch.eye(3).expand(1, 2, 3, 3)]
-    expected = AttentionView.from_attentions(layers, "a b c".split()).widget.data
+    expected = AttentionView.from_attentions(layers, ["a", "b", "c"]).widget.data
     for other in ([layer.numpy() for layer in layers], torch.stack(layers), torch.stack(layers).numpy()):
-        assert AttentionView.from_attentions(other, "a b c".split()).widget.data == expected
+        assert AttentionView.from_attentions(other, ["a", "b", "c"]).widget.data == expected

@@ -206,7 +206,7 @@ def test_the_numbers_travel_once_as_bytes():
         (lambda: AttentionView.from_attentions((), ["a"]), "output_attentions=True"),
         (lambda: AttentionView.from_attentions((None,), ["a"]), "output_attentions=True"),
         (lambda: AttentionView.from_attentions((torch.ones(1, 1, 1, 1), None), ["a"]), "layer 2 of 2 has none"),
-        (lambda: AttentionView.from_attentions(((torch.ones(1),),) * 2, ["a"]), "those of generate, a tuple for each token"),
+        (lambda: AttentionView.from_attentions(((torch.ones(1),),) * 2, ["a"]), "those of generate, a tuple"),
         (lambda: AttentionView.from_attentions([random_weights(1, 1, 2, 2)], ["a", "b"], row=1), "row=1 of a tensor"),
         (
             lambda: AttentionView.from_attentions(

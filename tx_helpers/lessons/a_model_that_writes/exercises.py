@@ -13,7 +13,8 @@ lowest = Exercise(
     "entropy_floor",
     title="The floor of a small corpus",
     goal="A source draws texts independently: text i with probability p[i] (n,), and it has lengths[i] (n,) "
-    "characters. Return the lowest possible loss of a model on a long stream of such texts, in nats per character.",
+    "characters. Return the lowest possible loss of a model on a long stream of such texts, in nats per character. "
+    "A p[i] may be 0: that text never comes and adds nothing.",
     difficulty=2,
     minutes=7,
     source="Timo et al. 2009, arXiv:0904.3778",

@@ -67,6 +67,23 @@ def pairs_of_neighbours(x):
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 
 
+@turn.mistake("Your angles grow from pair to pair: the exponent −2i/K slows the later pairs. Divide by 10000^(2i/K).")
+def later_pairs_faster(x):
+    return _turned(x, *_cos_sin(x, power=lambda i, K: -2 * i / K))
+
+
+@turn.mistake("Both of your sines have a plus. A rotation has a minus in one of its two lines, so that lengths stay.")
+def both_signs_plus(x):
+    (cos, sin), (first, second) = _cos_sin(x), x.chunk(2, dim=-1)
+    return torch.cat([first * cos + second * sin, first * sin + second * cos], dim=-1)
+
+
+@turn.mistake("Your base is 500,000, as in Llama 3. Here it is 10,000.")
+def base_of_llama(x):
+    power = math.log(500_000, 10_000)
+    return _turned(x, *_cos_sin(x, power=lambda i, K: power * 2 * i / K))
+
+
 @turn.mistake("Your rotation begins at position 1. Row 0 of x has position 0, where nothing turns.")
 def rotated_from_one(x):
     return _turned(x, *_cos_sin(x, first=1))
@@ -201,6 +218,18 @@ bias.add_mistakes(
         "not_spread": (
             "Your slopes are 2^(−h), whatever H is. The 8/H spreads them: the last is always 2^(−8) = 1/256.",
             lambda H, T: _penalty([2.0**-h for h in range(1, H + 1)], _steps(T).abs()),
+        ),
+        "eight_heads_exponent": (
+            "Your slopes are 2^(−8h): the exponent is −8h/H, so that the last slope is 2^(−8), whatever H is.",
+            lambda H, T: _penalty([2.0 ** (-8 * h) for h in range(1, H + 1)], _steps(T).abs()),
+        ),
+        "eight_left_out": (
+            "Your slopes are 2^(−h/H), from nearly 1 to 1/2. The exponent is −8h/H: the last slope is 2^(−8).",
+            lambda H, T: _penalty([2 ** (-h / H) for h in range(1, H + 1)], _steps(T).abs()),
+        ),
+        "later_keys_for_free": (
+            "Keys behind the query have no penalty in your table. It has |t − s| on both sides.",
+            lambda H, T: _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], _steps(T).clamp(min=0)),
         ),
         "squared_distance": (
             "Your penalty grows with the square of the distance. ALiBi is linear: that is the Li in its name.",

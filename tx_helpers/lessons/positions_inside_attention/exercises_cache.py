@@ -175,6 +175,19 @@ def offset_forgotten(q, k, cache, turn):
     return _weights(turn(q, at), keys), keys
 
 
+@writing.mistake("Your new keys were not turned, only the queries: turn both to the positions S, S + 1 …")
+def queries_turned_alone(q, k, cache, turn):
+    keys = torch.cat([cache, k])
+    return _weights(turn(q, _new(q, cache)), keys), keys
+
+
+@writing.mistake("Your new tokens stand one position too far: S tokens are read, so the next position is S, not S + 1.")
+def one_too_far(q, k, cache, turn):
+    at = _new(q, cache) + 1
+    keys = torch.cat([cache, turn(k, at)])
+    return _weights(turn(q, at), keys), keys
+
+
 @writing.mistake("You turned the keys of the cache again. Each was turned when it came, and is used as it is.")
 def cache_turned_twice(q, k, cache, turn):
     at = _new(q, cache)

@@ -43,7 +43,7 @@ from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay, muon
 
 FILE = Path(__file__).with_name("settings.json")
-SEEDS, STEPS = (0, 1), 300
+SEEDS, STEPS = (0, 1, 2), 300
 PARTS = ((16, 64), (64, 128), (192, 256))
 ROTARY, NONE = PositionConfig("rotary"), LayerConfig(positions=PositionConfig("none"))
 SETTINGS: dict[str, dict[str, Any]] = {  # what differs from rotary as in 2021

@@ -238,25 +238,25 @@ def stretched_pair_by_pair(frequencies, factor, T, slow, fast):
     found = []
     for w in frequencies.tolist():
         turns = T / (2 * math.pi / w)  # the wavelength is 2π/ω
-        share = min(1.0, max(0.0, (turns - slow) / (fast - slow)))
+        share = min(1.0, max(0.0, math.log(turns / slow, fast / slow)))
         found.append(w * (share + (1 - share) / factor))
     return found
 
 
 def stretched_by_where(frequencies, factor, T, slow, fast):
     turns = frequencies * T / math.tau
-    share = (turns - slow) / (fast - slow)
+    share = (turns.log() - math.log(slow)) / (math.log(fast) - math.log(slow))
     mixed = frequencies / factor + share * (frequencies - frequencies / factor)
     return torch.where(turns >= fast, frequencies, torch.where(turns <= slow, frequencies / factor, mixed))
 
 
 def stretched_by_interp(frequencies, factor, T, slow, fast):
     turns = (T / (2 * np.pi)) * frequencies.numpy()
-    return frequencies.numpy() * np.interp(turns, [slow, fast], [1 / factor, 1])
+    return frequencies.numpy() * np.interp(np.log(turns), np.log([slow, fast]), [1 / factor, 1])
 
 
 def stretched_in_place(frequencies, factor, T, slow, fast):
-    gamma = torch.clip((frequencies * T / (2 * torch.pi) - slow) / (fast - slow), 0, 1)
+    gamma = torch.clip((frequencies * T / (2 * torch.pi * slow)).log2() / math.log2(fast / slow), 0, 1)
     return gamma.mul(1 - 1 / factor).add(1 / factor).mul(frequencies)
 
 

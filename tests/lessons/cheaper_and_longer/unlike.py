@@ -91,7 +91,7 @@ def rounded_in_half_precision(W, bits):
 
 def stretched_with_the_published_bounds(frequencies, factor, T, slow, fast):
     """1 and 32 turns, whatever is asked for."""
-    share = ((T * frequencies / math.tau - 1) / 31).clamp(0, 1)
+    share = ((T * frequencies / math.tau).log() / math.log(32)).clamp(0, 1)
     return frequencies * share + frequencies / factor * (1 - share)
 
 

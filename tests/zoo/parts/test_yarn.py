@@ -7,6 +7,7 @@ import torch
 
 from parity import B, H, T, normal
 from toy_models import close
+from tx_helpers.lessons.cheaper_and_longer.exercises_scales import yarn_frequencies
 from tx_helpers.nn.positions import Rotary, wavelengths
 from tx_helpers.zoo.parts.yarn import Yarn
 from wrong_arguments import faults
@@ -26,6 +27,12 @@ def test_fast_pairs_stay_and_slow_ones_are_slowed_by_the_factor():
     share = (1 / ratio)[(turns < 30) & (turns > 1.1)]
     close(share.diff(), share.diff()[:1].expand(len(share) - 1), 1e-9)
     assert (share.diff() < 0).all()
+
+
+def test_the_exercise_teaches_the_same_formula():
+    """With bounds that are no whole pairs; both lie within the head."""
+    before = frequencies(128, 1e4)
+    close(Yarn(8.0, 4096, whole=False)(before), yarn_frequencies(before, 8.0, 4096, 1.0, 32.0), 1e-9)
 
 
 def test_the_scores_grow_by_the_square_of_the_gain():

@@ -171,12 +171,14 @@ yarn = Exercise(
     goal="`frequencies` ω (N,) are the angles by which the N pairs of a rotary encoding turn at each position. The "
     "model was trained on texts of T tokens, so pair i made r_i = T·ω_i / 2π turns in them. For texts `factor` times "
     "as long, YaRN leaves pairs with r ≥ `fast` turns as they are and divides the frequencies of pairs with r ≤ `slow` "
-    "turns by `factor`. It mixes the two frequencies in between: the share γ of the old one grows linearly with r, "
-    "from 0 at `slow` to 1 at `fast`. Return the new frequencies (N,).",
+    "turns by `factor`. It mixes the two frequencies in between: the share γ of the old one grows linearly with the "
+    "logarithm of r, from 0 at `slow` to 1 at `fast`, as in the code published with the paper. (The paper's text has r "
+    "itself.) Return the new frequencies (N,).",
     difficulty=2,
     minutes=10,
-    source="Peng et al. 2024, section 3.2",
-    formula=r"\gamma_i = \mathrm{clamp}\Bigl(\frac{r_i - \mathrm{slow}}{\mathrm{fast} - \mathrm{slow}}, 0, 1\Bigr), "
+    source="Peng et al. 2024, section 3.2, and its published code",
+    formula=r"\gamma_i = \mathrm{clamp}\Bigl(\frac{\ln r_i - \ln \mathrm{slow}}"
+    r"{\ln \mathrm{fast} - \ln \mathrm{slow}}, 0, 1\Bigr), "
     r"\qquad \omega'_i = \gamma_i\, \omega_i + (1 - \gamma_i)\, \frac{\omega_i}{\mathrm{factor}}",
     cases=lambda: [
         (torch.tensor([1.0, 0.5, 0.1, 0.01]), 4.0, 100, 1.0, 10.0),
@@ -186,7 +188,7 @@ yarn = Exercise(
     tolerance=1e-6,
     hints=(
         "First the number of turns of each pair: T * frequencies / (2 * math.pi).",
-        "gamma = ((turns - slow) / (fast - slow)).clamp(0, 1): 1 for fast pairs, 0 for slow ones.",
+        "gamma = (torch.log(turns / slow) / math.log(fast / slow)).clamp(0, 1): 1 for fast pairs, 0 for slow ones.",
         "frequencies * gamma + frequencies / factor * (1 - gamma)",
     ),
 )
@@ -196,8 +198,13 @@ yarn = Exercise(
 def yarn_frequencies(frequencies, factor, T, slow, fast):
     """New frequencies (N,) for texts `factor` times as long as T: pairs of more than `fast` turns stay as they are."""
     turns = T * frequencies / (2 * math.pi)
-    kept = torch.clamp((turns - slow) / (fast - slow), min=0, max=1)
+    kept = torch.clamp(torch.log(turns / slow) / math.log(fast / slow), min=0, max=1)
     return torch.lerp(frequencies / factor, frequencies, kept)
+
+
+def _logarithms(r, slow, fast):
+    """The share of the old frequencies, not limited yet: linear in the logarithm of the turns."""
+    return (r / slow).log() / math.log(fast / slow)
 
 
 def _yarn(share=None, slowed=lambda w, factor: w / factor, turns=lambda w, T, factor: T * w / (2 * math.pi)):
@@ -205,7 +212,7 @@ def _yarn(share=None, slowed=lambda w, factor: w / factor, turns=lambda w, T, fa
 
     def answer(frequencies, factor, T, slow, fast):
         r = turns(frequencies, T, factor)
-        kept = ((r - slow) / (fast - slow)).clamp(0, 1) if share is None else share(r, slow, fast)
+        kept = _logarithms(r, slow, fast).clamp(0, 1) if share is None else share(r, slow, fast)
         return kept * frequencies + (1 - kept) * slowed(frequencies, factor)
 
     return answer
@@ -224,7 +231,12 @@ yarn.add_mistakes(
         ),
         "fast_slowed": (
             "Your share is turned round: you slowed down the fast pairs and left the slow ones as they are.",
-            _yarn(lambda r, slow, fast: 1 - ((r - slow) / (fast - slow)).clamp(0, 1)),
+            _yarn(lambda r, slow, fast: 1 - _logarithms(r, slow, fast).clamp(0, 1)),
+        ),
+        "linear_in_the_turns": (
+            "Your share grows linearly with the turns, as the paper writes it. Its published code, which models use, "
+            "takes the logarithm of the turns, so that the share falls evenly from pair to pair.",
+            _yarn(lambda r, slow, fast: ((r - slow) / (fast - slow)).clamp(0, 1)),
         ),
         "no_ramp_at_fast": (
             "You slowed down every pair with less than `fast` turns entirely. Between `slow` and `fast` both "
@@ -238,7 +250,7 @@ yarn.add_mistakes(
         ),
         "not_clamped": (
             "You did not limit the share to 0 … 1, so the fastest and the slowest pairs are changed too much.",
-            _yarn(lambda r, slow, fast: (r - slow) / (fast - slow)),
+            _yarn(_logarithms),
         ),
         "radians_for_turns": (
             "You counted radians. A turn has 2π of them: divide T·ω by 2π.",
@@ -249,8 +261,9 @@ yarn.add_mistakes(
             _yarn(turns=lambda w, T, factor: T * w / 2 * math.pi),
         ),
         "brackets_forgotten": (
-            "You wrote (r − slow) / fast − slow: the division comes first. Put brackets round fast − slow.",
-            _yarn(lambda r, slow, fast: ((r - slow) / fast - slow).clamp(0, 1)),
+            "You wrote log r − log slow / log fast − log slow: the division comes first. Put brackets round both "
+            "differences.",
+            _yarn(lambda r, slow, fast: (r.log() - math.log(slow) / math.log(fast) - math.log(slow)).clamp(0, 1)),
         ),
         "wavelengths_for_turns": (
             "You compared the wavelength 2π/ω with `slow` and `fast`. They count turns in the trained length: T "
@@ -266,12 +279,13 @@ yarn.add_mistakes(
             _yarn(slowed=lambda w, factor: w * factor),
         ),
         "by_the_number_of_the_pair": (
-            "Your share falls evenly with the number of the pair, as in NTK-aware stretching. It depends on the turns.",
+            "Your share falls evenly from the first pair to the last, as in NTK-aware stretching. It falls between the "
+            "pairs that make `fast` and `slow` turns.",
             _yarn(lambda r, slow, fast: 1 - torch.arange(len(r)) / (len(r) - 1)),
         ),
         "from_zero_turns": (
-            "Your share is r / fast, so pairs below `slow` keep a part of their old frequency. It is 0 at `slow`.",
-            _yarn(lambda r, slow, fast: (r / fast).clamp(0, 1)),
+            "Your share begins at one turn, log r / log fast, whatever `slow` is. It is 0 at `slow`.",
+            _yarn(lambda r, slow, fast: (r.log() / math.log(fast)).clamp(0, 1)),
         ),
     }
 )
@@ -281,5 +295,5 @@ yarn.add_mistakes(
     "You mixed the wavelengths, 2π/ω. In the formula the frequencies are mixed, and the mean of 1/ω is another number."
 )
 def wavelengths_mixed(frequencies, factor, T, slow, fast):
-    kept = ((T * frequencies / (2 * math.pi) - slow) / (fast - slow)).clamp(0, 1)
+    kept = _logarithms(T * frequencies / (2 * math.pi), slow, fast).clamp(0, 1)
     return 1 / (kept / frequencies + (1 - kept) * factor / frequencies)

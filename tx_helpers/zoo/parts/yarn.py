@@ -29,8 +29,8 @@ class Yarn:
     fast, slow        pairs that make more than `fast` turns within T stay; with less than `slow` they are slowed down
     attention_factor  m, by default 0.1 · ln(factor) + 1, and 1 where the factor is below 1
     whole             the two bounds are rounded outwards to whole pairs
-    Between the bounds the share of each grows linearly with the pair's number, as in the code published with the paper;
-    in the paper (section 3.2) it grows with the turns.
+    Between the bounds the share of each grows linearly with the pair's number, and so with the logarithm of its turns,
+    as in the code published with the paper; in the paper's text (section 3.2) it grows with the turns themselves.
     """
 
     factor: float

@@ -42,6 +42,7 @@ OF_ANOTHER_FORM = {  # mistakes that many make first: numbers where truth values
     ("scored", "one_share_for_all"),
     ("scored", "keys_are_texts"),
     ("share_by_kind", "kinds_without_a_right_one"),
+    ("all_directions", "whole_matrices"),
     ("split_heads", "never_transposed"),
     ("split_heads", "heads_in_front"),
     ("split_heads", "features_before_positions"),

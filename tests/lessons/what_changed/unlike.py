@@ -44,10 +44,9 @@ def directions_of_the_strong_half(G):
     return (U * (S.mean() < S)) @ Vh
 
 
-def muon_with_a_look_ahead(W, M, G, rate, keep, directions):
-    """Nesterov's step, as the course's own Muon takes it."""
-    M = keep * M + (1 - keep) * G
-    return W - rate * math.sqrt(max(1, len(W) / len(W.T))) * directions(keep * M + (1 - keep) * G), M
+def muon_that_changes_the_gradient(W, M, G, rate, keep, directions):
+    M = keep * M + G.mul_(1 - keep)
+    return W - rate * math.sqrt(max(1, len(W) / len(W.T))) * directions(M), M
 
 
 def muon_with_adams_length(W, M, G, rate, keep, directions):
@@ -79,7 +78,7 @@ UNLIKE = {
     "choose_expert": named(chosen_above_the_mean),
     "balance_bias": named(balanced_by_relative_load),
     "all_directions": named(directions_of_the_strong_half),
-    "muon_step": named(muon_with_a_look_ahead, muon_with_adams_length),
+    "muon_step": named(muon_that_changes_the_gradient, muon_with_adams_length),
     "grouped_attention": named(grouped_with_capped_scores, grouped_by_strides_of_two),
     "route_tokens": named(routed_by_absolute_logits),
     "balance_penalty": named(balanced_over_used_experts, balanced_by_soft_counts),

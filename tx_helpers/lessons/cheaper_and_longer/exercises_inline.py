@@ -134,6 +134,11 @@ blocks.add_mistakes(
             "prevent.",
             _merge(largest=torch.minimum),
         ),
+        "maxima_added": (
+            "You added the two maxima up. The factors undo that in the output, but the next block is told a largest "
+            "score that no key has: take the larger one.",
+            _merge(largest=torch.add),
+        ),
         "no_maximum_subtracted": (
             "You took exp(m₁) and exp(m₂) without subtracting the new maximum m. The total then counts from 0, and "
             "large scores overflow: ∞/∞ is NaN.",
@@ -353,20 +358,27 @@ class Script:
         return self.draw(torch.tensor([1 - chance, chance], dtype=torch.float64)) == 1
 
 
-def _chances(answer: Callable, V: int, seed: int, text: list[int], ahead: int) -> tuple[Tensor, float]:
-    """How probable each list of new tokens is (V stands for none), and the calls of the large model on average."""
-    chances, calls, scripts = torch.zeros((V + 1,) * (ahead + 1), dtype=torch.float64), 0.0, [[]]
+def _chances(answer: Callable, V: int, seed: int, text: list[int], ahead: int) -> dict[str, Tensor | float]:
+    """How probable each list of new tokens is (V stands for none), and how often too often the models were called.
+
+    The large one may be called once, the small one once for each drafted token and once more for the whole draft.
+    """
+    chances, scripts = torch.zeros((V + 1,) * (ahead + 1), dtype=torch.float64), [[]]
+    often = {"large": 0, "small": 0}
     large = Reader(V, seed)
     small = Reader(V, seed + 1, like=large)
     while scripts:
-        large.calls, dice = 0, Script(scripts.pop())
+        large.calls = small.calls = 0
+        dice = Script(scripts.pop())
         new = [int(token) for token in answer(large, small, list(text), ahead, dice)]
         if len(new) > ahead + 1:
             raise ValueError(f"draft_and_check: {len(new)} new tokens, at most {ahead + 1} can come from one round")
         chances[(*new, *[V] * (ahead + 1 - len(new)))] += dice.chance
-        calls += dice.chance * large.calls
+        often["large"] = max(often["large"], large.calls > 1)
+        often["small"] = max(often["small"], small.calls > ahead + 1)
         scripts += dice.others
-    return chances, calls
+    names = {"large": "calls of the large model beyond one", "small": "calls of the small model beyond its tokens"}
+    return {"the chances": chances} | {f"the {names[model]}": float(some) for model, some in often.items()}
 
 
 checking = Exercise(
@@ -375,7 +387,8 @@ checking = Exercise(
     title="Draft and check, step 2 of 2",
     goal="Now a whole draft. `large` and `small` read a list of tokens and return (T, V): row t is the distribution of "
     "the token after text[t]. `dice.draw(weights)` draws a token with weights (V,), and `dice.flip(a)` is True with "
-    "probability a. Let the small model draft `ahead` tokens, one by one. Call the large one once, on text and draft. "
+    "probability a. Let the small model draft `ahead` tokens, with a call for each. Call the large one once, on text "
+    "and draft. "
     "Then go through the draft and decide about each token as in step 1. The first one that is not kept is drawn "
     "again, and the round ends there. If all are kept, draw one more token from the large model. Return the list of "
     "new tokens.",
@@ -507,6 +520,22 @@ def a_call_for_each_token(large, small, text, ahead, dice):
         if not dice.flip(_keep(p, q[i], token)):
             return [*drafted[:i], dice.draw((p - q[i]).clamp(min=0))]
     return [*drafted, dice.draw(large(text + drafted)[-1])]
+
+
+@checking.mistake(
+    "The tokens are right, but you called the small model twice for each drafted token. Draw from the row that you "
+    "keep as q: one call gives both."
+)
+def small_model_called_twice(large, small, text, ahead, dice):
+    drafted, q = [], []
+    for _ in range(ahead):
+        q.append(small(text + drafted)[-1])
+        drafted.append(dice.draw(small(text + drafted)[-1]))
+    p = large(text + drafted)[len(text) - 1 :]
+    for i, token in enumerate(drafted):
+        if not dice.flip(_keep(p[i], q[i], token)):
+            return [*drafted[:i], dice.draw((p[i] - q[i]).clamp(min=0))]
+    return [*drafted, dice.draw(p[ahead])]
 
 
 checking.add_mistakes(

@@ -106,6 +106,11 @@ linear.add_mistakes(
             "the last axis alone, with keepdim=True.",
             _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / (q * z).sum()),
         ),
+        "heads_summed": (
+            "You summed over the heads as well, so all heads read the same. Each head has its own memory: sum over its "
+            "rows alone, and keep the axis of the heads.",
+            _linear(lambda q, k, v, M, z, old_M, old_z: torch.einsum("hk,hke->e", q, M) / _dot(q, z)),
+        ),
         "divided_entry_by_entry": (
             "You divided entry by entry by q ∘ z. The sum of all weights is one number for each head: add up q ∘ z.",
             _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / (q * z)),
@@ -274,6 +279,11 @@ delta.add_mistakes(
         "written_transposed": (
             "You wrote the outer product the wrong way round: k belongs to the rows, the error to the columns.",
             _delta(lambda M, k, v, b, old: M + _outer(b * (v - old), k)),
+        ),
+        "heads_summed": (
+            "You summed over the heads as well when you read, so each head corrects what all of them hold. Each has "
+            "its own memory: sum over its rows alone.",
+            _delta(lambda M, k, v, b, old: M + _outer(k, b * (v - old.sum(0)))),
         ),
         "written_first": (
             "You wrote β k vᵀ first and read then: what you took for the old value contains v already, and v is "

@@ -123,6 +123,11 @@ groups.add_mistakes(
             "Your softmax runs over the queries. The weights of each query have to sum to 1 over the keys: dim=-1.",
             lambda q, k, v: _attend(q, _interleaved(k, len(q)), _interleaved(v, len(q)), dim=-2),
         ),
+        "softmax_over_heads": (
+            "Your softmax runs over the heads, dim 0, so the heads compete for a key. The weights of each query have "
+            "to sum to 1 over the keys: dim=-1.",
+            lambda q, k, v: _attend(q, _interleaved(k, len(q)), _interleaved(v, len(q)), dim=0),
+        ),
     }
 )
 

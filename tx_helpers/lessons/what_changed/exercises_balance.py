@@ -172,6 +172,11 @@ balanced.add_mistakes(
             "You added up the weights in place of counting tokens. An expert with few sure tokens would seem busy.",
             _moved(lambda b, load, rate, w: b + rate * torch.sign(w.sum(0).mean() - w.sum(0))),
         ),
+        "weights_against_the_count": (
+            "You added up the weights and compared them with N/E, a number of tokens. A weight is below 1, so nearly "
+            "every expert seems to have too few: count the weights above 0.",
+            _moved(lambda b, load, rate, w: b + rate * torch.sign(load.mean() - w.sum(0))),
+        ),
         "only_up": (
             "You raise the experts with too few tokens, but never lower those with too many.",
             _moved(lambda b, load, rate, w: b + rate * (load < load.mean())),

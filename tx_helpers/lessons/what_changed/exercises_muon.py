@@ -17,6 +17,17 @@ def _stretched(rows, columns, seed):
     return left[:, :count] @ torch.diag(torch.linspace(3, 0.3, count)) @ right[:count]
 
 
+def _directions(answer, G):
+    """The answer's result; an empty one where U and Vh were kept whole, so that they do not fit each other."""
+    rows, columns = G.shape
+    try:
+        return answer(G)
+    except RuntimeError as error:
+        if f"({rows}x{rows} and {columns}x{columns})" not in str(error):
+            raise
+        return torch.zeros(0)
+
+
 direction = Exercise(
     "all_directions",
     title="Muon, step 1 of 2",
@@ -33,6 +44,7 @@ direction = Exercise(
         (_stretched(5, 3, 62),),
         (_stretched(3, 6, 63),),
     ],
+    run=_directions,
     picture=True,
     hints=(
         "The singular value decomposition writes G as three factors: directions in, how far each is stretched, "
@@ -55,12 +67,15 @@ def _parts(G):
     return torch.linalg.svd(G, full_matrices=False)
 
 
-def _iterated(G):
-    X = G / G.norm()
-    for _ in range(5):
-        A = X @ X.mT
-        X = 3.4445 * X + (-4.7750 * A + 2.0315 * A @ A) @ X
-    return X
+def _iterated(a, b, c, rounds=5):
+    def polynomial(G):
+        X = G / G.norm()
+        for _ in range(rounds):
+            A = X @ X.mT
+            X = a * X + (b * A + c * A @ A) @ X
+        return X
+
+    return polynomial
 
 
 direction.add_mistakes(
@@ -104,7 +119,22 @@ direction.add_mistakes(
         "five_iterations": (
             "You ran the polynomial. It brings the singular values between 0.7 and 1.2, which is enough in training; "
             "here they shall be 1, so leave out S of the decomposition.",
-            _iterated,
+            _iterated(3.4445, -4.7750, 2.0315),
+        ),
+        "ten_iterations": (
+            "You ran the polynomial ten times. More rounds do not help: Muon's coefficients never settle at 1, they "
+            "keep the singular values between 0.7 and 1.2. Leave out S of the decomposition.",
+            _iterated(3.4445, -4.7750, 2.0315, 10),
+        ),
+        "newton_schulz": (
+            "You ran five rounds of Newton and Schulz, X ← 1.5 X − 0.5 X Xᵀ X. They do end at 1, but slowly: the weak "
+            "directions are not there yet. Run it until nothing changes, or leave out S of the decomposition.",
+            _iterated(1.5, -0.5, 0.0),
+        ),
+        "whole_matrices": (
+            "Your U and Vh do not fit each other where G is not square: torch.linalg.svd returns all directions of "
+            "both spaces. `full_matrices=False` leaves out those that G does not use.",
+            lambda G: torch.linalg.svd(G)[0] @ torch.linalg.svd(G)[2],
         ),
         "orthonormal_columns": (
             "You returned Q of the decomposition G = QR. Its columns stand at right angles, but the first one is "
@@ -118,9 +148,11 @@ direction.add_mistakes(
 
 
 def _step(step, W, M, G, rate, keep):
-    """What an answer returns for a step; the function of step 1 is its solution."""
-    result = step(W, M, G, rate, keep, all_directions)
-    return result if not isinstance(result, tuple) else list(result)
+    """What an answer returns for a step, and whether it wrote into what it was given."""
+    given = W.clone(), M.clone(), G.clone()
+    result = step(*given, rate, keep, all_directions)
+    changed = not all(map(torch.equal, given, (W, M, G)))
+    return {"the new W and M": result, "the changes in place": float(changed)}
 
 
 def _case(rows, columns, seed, rate, keep):
@@ -173,8 +205,26 @@ def _mean(M, G, keep):
     return keep * M + (1 - keep) * G
 
 
+def _in_place(W, M, G, rate, keep, directions):
+    M.mul_(keep).add_(G, alpha=1 - keep)
+    return W.sub_(_long(W, rate) * directions(M)), M
+
+
 muon.add_mistakes(
     {
+        "in_place": (
+            "Your numbers are right, but you wrote into a tensor that you were given. Whoever called still needs the "
+            "old one, to compare or to go back: make new tensors, M = keep * M + …, not M.mul_(keep).",
+            _in_place,
+        ),
+        "look_ahead": (
+            "You added the look ahead: directions(keep · M + (1 − keep) · G) with the new M. The course's own Muon "
+            "does so (Nesterov), but here the step follows the new M itself.",
+            lambda W, M, G, rate, keep, d: (
+                W - _long(W, rate) * d(_mean(_mean(M, G, keep), G, keep)),
+                _mean(M, G, keep),
+            ),
+        ),
         "old_momentum": (
             "Your step uses the old momentum: the new gradient moves nothing yet. Make the new M first.",
             lambda W, M, G, rate, keep, d: (W - _long(W, rate) * d(M), _mean(M, G, keep)),

@@ -17,6 +17,9 @@ from tx_helpers.lessons.cheaper_and_longer.recall_runs import (
     FILE,
     KINDS,
     LENGTH,
+    LONGER,
+    LONGER_KINDS,
+    LONGER_SIZE,
     PAIRS,
     SIZES,
     STEPS,
@@ -32,21 +35,21 @@ def about(steps: int) -> dict[str, Any]:
 def run(seeds: list[int], steps: int, file: Path) -> None:
     """Train what is missing, and write the file after each model."""
     table = begun(about(steps), file)
-    done = {(one["seed"], one["d_head"], one["kind"]) for one in table["runs"]}
+    all_of_them = [("runs", steps, d_head, kind) for d_head in SIZES for kind in KINDS]
+    all_of_them += [("longer", LONGER, LONGER_SIZE, kind) for kind in LONGER_KINDS]
     for seed in seeds:
-        for d_head in SIZES:
-            for kind in KINDS:
-                if (seed, d_head, kind) in done:
-                    continue
-                start = time.process_time()
-                found = learn_recall(kind, d_head=d_head, steps=steps, seed=seed)
-                seconds = time.process_time() - start
-                accuracy = {str(pairs): round(share, 4) for pairs, share in found.accuracy.items()}
-                one = {"seed": seed, "d_head": d_head, "kind": kind, "kept": found.kept, "accuracy": accuracy}
-                table["runs"].append(one)
-                table["about"]["seconds"] = round(table["about"]["seconds"] + seconds, 1)
-                write(table, file)
-                print(f"seed {seed}  K {d_head:2}  {kind:12} {accuracy}  {seconds:.1f} s", flush=True)
+        for group, given_steps, d_head, kind in all_of_them:
+            rows = table.setdefault(group, [])
+            if any((one["seed"], one["d_head"], one["kind"]) == (seed, d_head, kind) for one in rows):
+                continue
+            start = time.process_time()
+            found = learn_recall(kind, d_head=d_head, steps=given_steps, seed=seed)
+            seconds = time.process_time() - start
+            accuracy = {str(pairs): round(share, 4) for pairs, share in found.accuracy.items()}
+            rows.append({"seed": seed, "d_head": d_head, "kind": kind, "kept": found.kept, "accuracy": accuracy})
+            table["about"]["seconds"] = round(table["about"]["seconds"] + seconds, 1)
+            write(table, file)
+            print(f"seed {seed}  K {d_head:2}  {kind:12} {accuracy}  {seconds:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

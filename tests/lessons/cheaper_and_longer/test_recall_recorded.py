@@ -8,6 +8,8 @@ from tx_helpers.lessons.cheaper_and_longer.recall_runs import (
     BATCH,
     KINDS,
     LENGTH,
+    LONGER_KINDS,
+    LONGER_SIZE,
     PAIRS,
     SIZES,
     STEPS,
@@ -34,6 +36,10 @@ def test_the_recorded_runs_are_whole_and_of_today_s_settings():
     expected = {(seed, d_head, kind) for seed in seeds for d_head in SIZES for kind in KINDS}
     assert sorted((run["seed"], run["d_head"], run["kind"]) for run in runs) == sorted(expected)
     assert all(0 <= share <= 1 for run in runs for share in run["accuracy"].values())
+    assert list(recall_table(LONGER_SIZE, "longer")) == list(LONGER_KINDS)
+    for pairs in PAIRS[1:]:
+        by_steps = [mean(recall_table(LONGER_SIZE, group), "hybrid", pairs) for group in ("runs", "longer")]
+        assert by_steps[1] > by_steps[0] + 0.1
 
 
 @pytest.mark.parametrize("K", SIZES)

@@ -5,8 +5,8 @@
     bytes = texts · Σ_layers min(tokens, window) · 2 · G · K · bytes of a number
 
 Latent attention keeps one vector of its latent width in place of 2 · G · K numbers. `cache_bytes.py` has the
-formula. It is set beside the cache as in 2017: a head of keys and values for each query head, and no window. Left out:
-activations, and what the program itself needs.
+formula. It is set beside the cache as in 2017: a head of keys and values for each query head, and no window. A tenth of
+a card is left free, for activations and what the program itself needs, as in notebook 20.
 """
 
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ CARDS = {
     "MI300X, 192 GB": 192,
     "eight H100, 640 GB": 640,
 }
+USABLE = 0.9  # of a card's memory
 OWN = "one of your own"
 TOKENS = (1024, 4096, 8192, 32_768, 131_072, 1_048_576)
 TEXTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -81,7 +82,7 @@ class Need(NamedTuple):
 
     def room(self, memory: int) -> int:
         """How many such texts fit beside the weights into so many GiB; −1 if the weights alone do not."""
-        left = memory * 2**30 - self.weights
+        left = USABLE * memory * 2**30 - self.weights
         return int(left * self.texts // self.cache) if left >= 0 else -1
 
 
@@ -89,7 +90,7 @@ def cached(sizes: Sizes) -> CachedModel:
     """The model as `cache_bytes` wants it."""
     window, share = WINDOWS[sizes.window]
     width = sizes.latent or 2 * sizes.kv_heads * sizes.head_width
-    return CachedModel("described", sizes.layers, width, window, round(share * sizes.layers))
+    return CachedModel("described", sizes.layers, width, 0, window, round(share * sizes.layers))
 
 
 def need(sizes: Sizes, texts: int, tokens: int, weight_bytes: float = 2.0, cache_number: float = 2.0) -> Need:
@@ -125,7 +126,7 @@ def draw(name: str, sizes: Sizes, texts: int, tokens: int, weight_bytes: float =
         )
     ):
         parts += named_bar(LEFT, 42 + 26 * row, label, max(scale * size, 1), gibi(size), colour, size=13)
-    parts.append(words(16, 146, "What fits on your card?", size=15, font_weight="bold"))
+    parts.append(words(16, 146, "What fits on your card, with a tenth left free?", size=15, font_weight="bold"))
     for row, (label, memory) in enumerate(CARDS.items()):
         y, room = 160 + 30 * row, found.room(memory)
         weights, cache = (min(1.0, size / (memory * 2**30)) for size in (found.weights, found.cache))

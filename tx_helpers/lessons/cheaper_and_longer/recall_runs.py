@@ -56,6 +56,7 @@ KINDS = ("softmax", "window", "linear", "delta", "gated delta", "state space", "
 WIDTH, SIZES = 32, (8, 16)  # D, and the K that tools/run_recall.py tries
 LENGTH, VOCAB = 64, 33  # 16 keys and 16 values
 STEPS, BATCH, RATE = 400, 32, 0.01
+LONGER, LONGER_SIZE, LONGER_KINDS = 1200, 8, ("gated delta", "hybrid")  # recorded after more steps, too
 PAIRS = (4, 8, 16)
 
 
@@ -176,16 +177,20 @@ def _loss(model: DecoderOnly, batch: Texts) -> Tensor:
 
 @cache
 def recorded_recall() -> dict[str, Any]:
-    """recall.json: "about", and "runs": a seed, K ("d_head"), a kind, "kept", and "accuracy" by the number of pairs."""
+    """recall.json: "about", and "runs": a seed, K ("d_head"), a kind, "kept", and "accuracy" by the number of pairs.
+
+    "longer": the same for LONGER_KINDS at LONGER_SIZE, after LONGER steps.
+    """
     return json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def recall_table(d_head: int) -> dict[str, dict[int, list[float]]]:
-    """Of the recorded runs with this K: kind -> pairs -> the share of right values at each seed."""
-    runs = [run for run in recorded_recall()["runs"] if run["d_head"] == d_head]
+def recall_table(d_head: int, group: str = "runs") -> dict[str, dict[int, list[float]]]:
+    """Of the recorded runs (or the "longer" ones) with this K: kind -> pairs -> the share of right values by seed."""
+    runs = [run for run in recorded_recall()[group] if run["d_head"] == d_head]
     if not runs:
         raise ValueError(f"recall_table: d_head={d_head!r}, expected one of {', '.join(map(str, SIZES))}")
     return {
         kind: {pairs: [run["accuracy"][str(pairs)] for run in runs if run["kind"] == kind] for pairs in PAIRS}
         for kind in KINDS
+        if any(run["kind"] == kind for run in runs)
     }

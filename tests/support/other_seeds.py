@@ -71,7 +71,9 @@ UNNAMED_SEEDS = {
     "what_changed": {
         'as_of("2017"), steps=300': 'as_of("2017"), seed={seed}, steps=300',
         'as_of("value embeddings"), steps=150': 'as_of("value embeddings"), seed={seed}, steps=150',
-        "best_of_rates(rule, steps=steps)": "best_of_rates(rule, steps=steps, seed={seed})",
+        "best_of_rates(rule, seed=seed)": "best_of_rates(rule, seed=seed + {seed} * 3)",
+        "best_of_rates(rule, steps=60)": "best_of_rates(rule, steps=60, seed={seed})",
+        "SHAPES[name], seed=seed)": "SHAPES[name], seed=seed + {seed} * 5)",
         "train_specialists(balance)": "train_specialists(balance, seed={seed})",
     },
     "cheaper_and_longer": {

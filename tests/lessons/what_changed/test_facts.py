@@ -6,26 +6,43 @@ import torch
 from tx_helpers.lessons.what_changed.exercises_muon import all_directions, muon_step
 from tx_helpers.lessons.what_changed.facts import adam_step, best_of_rates, learn_facts, momentum_step
 
+CUBIC = (1.5, -0.5, 0.0)  # the iteration that ends at singular values of 1, where Muon's own stops between 0.7 and 1.2
+
 
 def muon(W, state, G, rate):
-    W, momentum = muon_step(W, state[0], G, rate, 0.9, all_directions)
-    return W, torch.stack([momentum, state[1]])
+    W, state["M"] = muon_step(W, state.get("M", torch.zeros_like(W)), G, rate, 0.9, all_directions)
+    return W
 
 
-def test_the_rules_are_their_formulas():
-    one, two = torch.randn(2, 4, 4, generator=torch.Generator().manual_seed(0))
-    for rule in (momentum_step, adam_step):
-        W, _ = rule(*rule(torch.zeros(4, 4), torch.zeros(2, 4, 4), one, 0.3), two, 0.3)
-        means, squares = (0.1 * one, 0.09 * one + 0.1 * two), (0.05 * one**2, 0.0475 * one**2 + 0.05 * two**2)
-        moved = means if rule is momentum_step else [m / s.sqrt() for m, s in zip(means, squares, strict=True)]
-        assert torch.allclose(W, -0.3 * (moved[0] + moved[1]), atol=1e-5)
+def pytorchs(rule, W):
+    """The optimizer of PyTorch that a rule is: its buffer of momentum begins at 0, as the means do."""
+    if rule is adam_step:
+        return torch.optim.Adam([W], betas=(0.9, 0.95))
+    if rule is muon:
+        return torch.optim.Muon([W], momentum=0.9, nesterov=False, weight_decay=0.0, ns_steps=12, ns_coefficients=CUBIC)
+    optimizer = torch.optim.SGD([W], momentum=0.9, dampening=0.9)
+    optimizer.state[W]["momentum_buffer"] = torch.zeros_like(W)
+    return optimizer
+
+
+@pytest.mark.parametrize("rule", [momentum_step, adam_step, muon])
+def test_every_rule_is_pytorchs_optimizer_step_by_step(rule):
+    """From the first step on, where the means that begin at 0 are too small without Adam's correction."""
+    gradients = torch.randn(5, 6, 4, generator=torch.Generator().manual_seed(0))
+    W, theirs, state = torch.zeros(6, 4), torch.nn.Parameter(torch.zeros(6, 4)), {}
+    optimizer = pytorchs(rule, theirs)
+    for number, G in enumerate(gradients, start=1):
+        W = rule(W, state, G, 0.3 / number)
+        optimizer.param_groups[0]["lr"], theirs.grad = 0.3 / number, G.clone()
+        optimizer.step()
+        torch.testing.assert_close(W, theirs.detach(), rtol=0, atol=0.05 if rule is muon else 1e-6)
 
 
 def test_nothing_is_known_without_a_step():
     assert sum(learn_facts(momentum_step, 0.0)) < 0.05
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(3))
 def test_muon_knows_more_rare_facts_each_at_its_best_rate(seed):
     rare = [best_of_rates(rule, seed=seed)[1].rare for rule in (momentum_step, adam_step, muon)]
-    assert rare[0] + 0.05 < rare[1] < rare[2] - 0.15 and rare[2] > 0.8
+    assert max(rare[:2]) < 0.55 and abs(rare[0] - rare[1]) < 0.1 and rare[2] > 0.8

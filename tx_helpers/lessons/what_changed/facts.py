@@ -7,7 +7,7 @@ memory learning*, in our own and smaller form.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +16,7 @@ from torch import Tensor
 FACTS, WIDTH, STEPS, BATCH, SHARPNESS = 256, 64, 20, 1024, 8.0
 RATES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # tried with each rule
 
-Rule = Callable[[Tensor, Tensor, Tensor, float], tuple[Tensor, Tensor]]  # (W, state, gradient, rate) -> (W, state)
+Rule = Callable[[Tensor, dict[str, Any], Tensor, float], Tensor]  # (W, its own state, gradient, rate) -> the new W
 
 
 class Known(NamedTuple):
@@ -26,16 +26,21 @@ class Known(NamedTuple):
     rare: float
 
 
-def momentum_step(W: Tensor, state: Tensor, G: Tensor, rate: float) -> tuple[Tensor, Tensor]:
-    """Gradient descent along the running mean of the gradients, `state[0]`."""
-    state = torch.stack([0.9 * state[0] + 0.1 * G, state[1]])
-    return W - rate * state[0], state
+def momentum_step(W: Tensor, state: dict[str, Any], G: Tensor, rate: float) -> Tensor:
+    """Gradient descent along the running mean of the gradients."""
+    state["mean"] = 0.9 * state.get("mean", 0.0) + 0.1 * G
+    return W - rate * state["mean"]
 
 
-def adam_step(W: Tensor, state: Tensor, G: Tensor, rate: float) -> tuple[Tensor, Tensor]:
-    """Adam: `state` holds the running means of the gradients and of their squares, the latter the longer one."""
-    state = torch.stack([0.9 * state[0] + 0.1 * G, 0.95 * state[1] + 0.05 * G.square()])
-    return W - rate * state[0] / (state[1].sqrt() + 1e-8), state
+def adam_step(W: Tensor, state: dict[str, Any], G: Tensor, rate: float) -> Tensor:
+    """PyTorch's own Adam, which takes W with it from step to step."""
+    if not state:
+        state["adam"] = torch.optim.Adam([W.clone()], betas=(0.9, 0.95))
+    (group,) = state["adam"].param_groups
+    (own,) = group["params"]
+    group["lr"], own.grad = rate, G
+    state["adam"].step()
+    return own.clone()
 
 
 def learn_facts(rule: Rule, rate: float, *, steps: int = STEPS, seed: int = 0) -> Known:
@@ -43,13 +48,13 @@ def learn_facts(rule: Rule, rate: float, *, steps: int = STEPS, seed: int = 0) -
     draws = torch.Generator().manual_seed(seed)
     keys, values = F.normalize(torch.randn(2, FACTS, WIDTH, generator=draws), dim=-1)
     often = 1 / torch.arange(1, FACTS + 1)
-    W, state = torch.zeros(WIDTH, WIDTH), torch.zeros(2, WIDTH, WIDTH)
+    W, state = torch.zeros(WIDTH, WIDTH), dict[str, Any]()
     for step in range(steps):
         seen = torch.multinomial(often, BATCH, replacement=True, generator=draws)
         W.requires_grad_()
         loss = F.cross_entropy(SHARPNESS * keys[seen] @ W.mT @ values.mT, seen)
         (G,) = torch.autograd.grad(loss, W)
-        W, state = rule(W.detach(), state, G, rate * (1 - step / steps))
+        W = rule(W.detach(), state, G, rate * (1 - step / steps))
     right = (keys @ W.mT @ values.mT).argmax(dim=-1) == torch.arange(FACTS)
     return Known(*(half.double().mean().item() for half in right.chunk(2)))
 

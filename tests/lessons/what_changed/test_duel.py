@@ -1,4 +1,4 @@
-"""2017 against 2026: both sides get the same seconds, and keep a record of them."""
+"""2017 against today: both sides get the same seconds, and keep a record of them."""
 
 import math
 from itertools import count

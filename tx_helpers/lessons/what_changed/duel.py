@@ -1,8 +1,8 @@
-"""2017 against 2026: two decoders, the same stories, the same seconds on one processor core, side by side.
+"""2017 against today: two decoders, the same stories, the same seconds on one processor core, side by side.
 
     sides = duel(seconds=8)
-    sides["2017"].held_out, sides["2026"].held_out      # nats a character
-    sides["2026"].sample                                # what it writes
+    sides["2017"].held_out, sides["today"].held_out      # nats a character
+    sides["today"].sample                                # what it writes
 
 The recipes are the first and the last of `ladder`. Seconds are those that this process is on the processor, so another
 program does not slow one side down. A few steps of a model that is then thrown away say how many steps fit into them:
@@ -31,7 +31,7 @@ from tx_helpers.training.loop import Run
 from tx_helpers.training.losses import text_loss
 from tx_helpers.training.machine_speed import TICKS, tick
 
-TODAY = "2026"
+TODAY = "today"
 PILOT = 4  # steps that say how long one takes; more where the clock is coarse
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tx_helpers.lessons.what_changed.ladder import BUDGETS, FIRST, recorded_ladder
+from tx_helpers.lessons.what_changed.rungs import RUNGS
 from tx_helpers.nn.arguments import check_one_of
 
 WORDS = {"steps": "equal steps", "flops": "equal FLOPs", "seconds": "equal seconds"}
@@ -79,4 +80,6 @@ def _spread(losses: Sequence[float]) -> str:
 def _title(group: str, name: str) -> str:
     if name == FIRST:
         return FIRST
+    if (group, name) == ("rungs", RUNGS[-1].name):
+        return "today's model"
     return {"rungs": f"up to {name}", "alone": f"2017 with {name}", "without": f"today without {name}"}[group]

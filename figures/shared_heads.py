@@ -8,7 +8,7 @@ TITLE = "Eight query heads with eight, two and one heads of keys and values"
 DESCRIPTION = (
     "Three arrangements of eight query heads. Multi-head: each query head, an orange circle, has a line to a key, a "
     "blue square, and a value, a green diamond, of its own: eight pairs to keep for each token. Grouped-query: query "
-    "heads 0 to 3 share one pair of key and value, heads 4 to 7 the other: two pairs. Multi-query: all eight share one "
+    "heads 1 to 4 share one pair of key and value, heads 5 to 8 the other: two pairs. Multi-query: all eight share one "
     "pair."
 )
 HEADS = 8

@@ -8,9 +8,9 @@ from tx_helpers.show.shapes import DEEP_GREEN, RESIDUAL, VALUE, WEIGHT
 TITLE = "Splitting into two heads, attention in each, joining, and the output matrix, with numbers to check"
 DESCRIPTION = (
     "Values of T = 3 words, D = 4 numbers each, are split by view and transpose into H = 2 heads of width K = 2: head "
-    "0 gets the first two columns of every word, head 1 the last two. Each head mixes its rows with its own 3 by 3 "
+    "1 gets the first two columns of every word, head 2 the last two. Each head mixes its rows with its own 3 by 3 "
     "weights. The results are laid side by side again, 3 by 4, and multiplied by the 4 by 4 matrix W_O. The number 11 "
-    "is framed: it belongs to the word 'twenty', goes to head 1, is fetched there by 'hundred', and ends in the sums "
+    "is framed: it belongs to the word 'twenty', goes to head 2, is fetched there by 'hundred', and ends in the sums "
     "14 and 11 of that word."
 )
 VALUES = [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]  # (T, D)
@@ -44,7 +44,7 @@ def draw() -> Canvas:
     canvas = Canvas("split_heads", 606, title=TITLE, description=DESCRIPTION)
     canvas.heading(
         "Two heads out of one width",
-        "T = 3 words, D = 4, H = 2 heads of width K = 2. Faint green: head 0. Strong green: head 1.",
+        "T = 3 words, D = 4, H = 2 heads of width K = 2. Faint green: head 1. Strong green: head 2.",
         "Follow the framed 11: which word looks at it, and where does it end?",
     )
     heads = split(VALUES)
@@ -82,7 +82,7 @@ def _mixing(canvas: Canvas, heads: list[Rows], mixed: list[Rows]) -> None:
     for h in range(2):
         x = 92 + 356 * h
         _, shade = SIDES[h]
-        canvas.text(x, top - 26, f"head {h}: weights · values", bold=True, colour=shade)
+        canvas.text(x, top - 26, f"head {h + 1}: weights · values", bold=True, colour=shade)
         canvas.text(x, top - 9, "(T, T) · (T, K) = (T, K)", size=SMALL, colour=MUTED)
         looking = [(1, 2)] if h else []
         shares = [[w / 2 for w in row] for row in WEIGHTS[h]]
@@ -104,7 +104,7 @@ def _joining(canvas: Canvas, joined: Rows) -> None:
     canvas.text(92 + 4 * CELL + 31, top + high / 2 + 5, "·", anchor="middle", bold=True, size=17)
     x = 92 + 4 * CELL + 64
     canvas.text(x, top - 26, "W_O", bold=True)
-    canvas.text(x, top - 9, "(D, D): faint rows read head 0, strong ones head 1", size=SMALL, colour=MUTED)
+    canvas.text(x, top - 9, "(D, D): faint rows read head 1, strong ones head 2", size=SMALL, colour=MUTED)
     for row, numbers in enumerate(W_O):
         for column, number in enumerate(numbers):
             cell(canvas, x + column * CELL, top + row * CELL, number, *SIDES[row // K])

@@ -18,7 +18,7 @@ MOVES = {
     "split-heads": (
         Move(
             "Number to follow",
-            r"Number 10, entry \(1, 4\) of 'hundred', lands in head 1, row 'hun",
+            r"Number 10, entry \(1, 4\) of 'hundred', lands in head 2, row 'hun",
             keys=("ArrowRight",),
         ),
         Move(
@@ -26,7 +26,7 @@ MOVES = {
             r"view alone: Number 10, .* row 'four', column 1 \(another word's row\)",
             mouse="choose:view alone",
         ),
-        Move("Heads H", r"^H = 3, .* lands in head 1, row 'twenty'.* 12 of 18 numbers", mouse="choose:3"),
+        Move("Heads H", r"^H = 3, .* lands in head 2, row 'twenty'.* 12 of 18 numbers", mouse="choose:3"),
         Move("Heads H", r"^H = 1, .* 0 of 18 numbers", mouse="choose:1"),
     ),
     "all-heads": (

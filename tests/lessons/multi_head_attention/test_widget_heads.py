@@ -244,13 +244,13 @@ def test_impossible_splits(call):
 def test_the_split_explorer_answers():
     explorer = split_explorer()
     assert explorer.summary == (
-        "H = 2, K = 3, view, then transpose: Number 9, entry (1, 3) of 'hundred', lands in head 1, row 'hundred', "
+        "H = 2, K = 3, view, then transpose: Number 9, entry (1, 3) of 'hundred', lands in head 2, row 'hundred', "
         "column 0 (its own word): h = 3 // 3 = 1, k = 3 % 3 = 0, t stays 1. 0 of 18 numbers stand in the row of "
         "another word."
     )
     explorer.set(way=WRONG)
     assert explorer.summary == (
-        "H = 2, K = 3, view alone: Number 9, entry (1, 3) of 'hundred', lands in head 1, row 'four', column 0 (another "
+        "H = 2, K = 3, view alone: Number 9, entry (1, 3) of 'hundred', lands in head 2, row 'four', column 0 (another "
         "word's row): h = 9 // 9 = 1, t = 9 // 3 % 3 = 0, k = 9 % 3 = 0. 12 of 18 numbers stand in the row of another "
         "word."
     )

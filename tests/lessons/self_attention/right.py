@@ -266,14 +266,21 @@ def pieces_two_by_two(q, k, v, size, join):
     return join(*first, *pieces_two_by_two(q, k[half:], v[half:], size, join))
 
 
-def pieces_without_join(q, k, v, size, join):
-    z = q @ k.T / math.sqrt(q.size(1))
-    return [F.scaled_dot_product_attention(q[None], k[None], v[None])[0], z.logsumexp(-1)]
+def pieces_query_by_query(q, k, v, size, join):
+    """In double precision, each query's running look by itself."""
+    rows = []
+    for asked in q.double().split(1):
+        found = (torch.zeros(1, v.shape[1]).double(), torch.full((1,), -math.inf).double())
+        for start in range(0, len(k), size):
+            z = asked @ k[start : start + size].double().T / math.sqrt(q.shape[1])
+            found = join(*found, torch.softmax(z, 1) @ v[start : start + size].double(), torch.logsumexp(z, 1))
+        rows.append(found)
+    return [torch.cat(parts) for parts in zip(*rows, strict=True)]
 
 
 RIGHT = {
     "join_looks": named(join_by_powers_of_the_gap, join_in_numpy, join_by_a_softmax, join_in_double_query_by_query),
-    "attention_in_pieces": named(pieces_from_nothing, pieces_from_the_end, pieces_two_by_two, pieces_without_join),
+    "attention_in_pieces": named(pieces_from_nothing, pieces_from_the_end, pieces_two_by_two, pieces_query_by_query),
     "mix": named(mix_by_loops, mix_in_numpy)
     | {
         "by_the_kernel": lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None], scale=1.0)[0],

@@ -105,9 +105,31 @@ def pieces_joined_in_the_wrong_order(q, k, v, size, join):
     return found
 
 
+def pieces_without_join(q, k, v, size, join):
+    z = q @ k.T / math.sqrt(q.size(1))
+    return [torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None])[0], z.logsumexp(-1)]
+
+
+def pieces_of_two_queries(q, k, v, size, join):
+    """Never a table (T, S), and never a join: each piece of queries has all keys."""
+    scores = [part @ k.T / math.sqrt(q.shape[1]) for part in q.split(2)]
+    return torch.cat([z.softmax(-1) @ v for z in scores]), torch.cat([z.logsumexp(-1) for z in scores])
+
+
+def pieces_of_scores(q, k, v, size, join):
+    """All scores first; then the keys in pieces."""
+    found = None
+    for z, values in zip((q @ k.T / math.sqrt(q.shape[1])).split(size, 1), v.split(size), strict=True):
+        new = z.softmax(-1) @ values, z.logsumexp(-1)
+        found = new if found is None else join(*found, *new)
+    return found
+
+
 UNLIKE = {
     "join_looks": named(join_with_base_two, join_first_share_for_all_queries),
-    "attention_in_pieces": named(pieces_joined_in_the_wrong_order),
+    "attention_in_pieces": named(
+        pieces_joined_in_the_wrong_order, pieces_without_join, pieces_of_two_queries, pieces_of_scores
+    ),
     "mix": {
         "twice": lambda x: (x @ x.T).softmax(-1) @ (x @ x.T).softmax(-1) @ x,
     },

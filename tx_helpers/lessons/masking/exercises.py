@@ -96,7 +96,8 @@ causal.add_mistakes(
             lambda T: torch.full((T, T), math.inf).triu(1),
         ),
         "fill_above_a_billion": (
-            "Your fill is too weak: a hidden score that is large enough still comes through. Use −∞.",
+            "Your fill is too weak: a hidden score that is large enough still comes through. Use −∞. (Any fill above "
+            "−10⁹ counts as −100 here.)",
             lambda T: torch.full((T, T), -100.0).triu(1),
         ),
     }
@@ -107,7 +108,7 @@ causal.add_mistakes(
 attention = Exercise(
     "masked_attention",
     title="Two masks, two conventions",
-    goal="Compute the output (T, K) of scaled dot-product attention for queries Q (T, K), keys K (S, K) and values V "
+    goal="Compute the output (T, K) of scaled dot-product attention for queries q (T, K), keys k (S, K) and values v "
     "(S, K). There are two masks, from two libraries: `hidden` (T, S) is True where query t (a row) may NOT look at "
     "key s (a column), as in nn.MultiheadAttention; `real` (S,) is True where a key is a word and not padding. A key "
     "that either mask hides gets no weight. Every row has at least one allowed key.",
@@ -148,16 +149,16 @@ attention = Exercise(
         "Give both masks the same meaning first: a key is hidden where `hidden` is True, or where `real` is False.",
         "Apply the mask before the softmax, so that the rest of the row still sums to 1. Which score gives the "
         "weight 0?",
-        "scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) @ V",
+        "scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) @ v",
     ),
 )
 
 
 @attention.solution
-def masked_attention(Q, K, V, hidden, real):
-    """Output (T, K) of Q (T, K), K and V (S, K); hidden (T, S): may not look; real (S,): is a word."""
-    scores = Q @ K.T / math.sqrt(Q.shape[-1])
-    return scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) @ V
+def masked_attention(q, k, v, hidden, real):
+    """Output (T, K) of q (T, K), k and v (S, K); hidden (T, S): may not look; real (S,): is a word."""
+    scores = q @ k.T / math.sqrt(q.shape[-1])
+    return scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) @ v
 
 
 def _scores(Q, K):
@@ -214,7 +215,8 @@ attention.add_mistakes(
             lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | real).nan_to_num(0.0),
         ),
         "hidden_if_both": (
-            "You joined the masks with “and”: a key is hidden only if both hide it. One is enough: hidden | ~real.",
+            "In your answer a key is hidden only if both masks hide it (hidden & ~real; or as what is allowed, "
+            "~hidden | real). One is enough: hidden | ~real, or allowed: ~hidden & real.",
             lambda Q, K, V, hidden, real: _without(Q, K, V, hidden & ~real),
         ),
         "filling_seen": (
@@ -257,7 +259,7 @@ attention.add_mistakes(
             lambda Q, K, V, hidden, real: (_scores(Q, K) - 100.0 * (hidden | ~real)).softmax(dim=-1) @ V,
         ),
         "scale_missing": (
-            "The scale is missing: divide the scores by √d_k, the root of the width of Q. It does not show where the "
+            "The scale is missing: divide the scores by √d_k, the root of the width of q. It does not show where the "
             "width is 1; elsewhere your weights are too peaked.",
             lambda Q, K, V, hidden, real: _without(math.sqrt(Q.shape[-1]) * Q, K, V, hidden | ~real),
         ),
@@ -361,6 +363,18 @@ def exponential_overflows(scores, bias):
 
 empty.add_mistakes(
     {
+        "exponential_by_hand": (
+            "You wrote the softmax by hand, e^score by its sum. An empty row is 0/0, and in float32 e²⁰⁰ is ∞ and "
+            "e⁻²⁰⁰ is 0, so such rows become NaN, too. The built-in softmax takes off the largest score first.",
+            lambda scores, bias: (scores + bias).exp() / (scores + bias).exp().sum(dim=-1, keepdim=True),
+        ),
+        "exponential_over_a_small_number": (
+            "You wrote the softmax by hand and kept its sum from being 0. That mends the empty row. But in float32 "
+            "e²⁰⁰ is ∞, which gives NaN, and e⁻²⁰⁰ is 0, so a row with small scores comes out empty.",
+            lambda scores, bias: (
+                (scores + bias).exp() / (scores + bias).exp().sum(dim=-1, keepdim=True).clamp(min=1e-9)
+            ),
+        ),
         "nan_removed_too_late": (
             "Your weights are right, but an empty row's gradient is NaN. You replaced NaN by 0 after the softmax "
             "(nan_to_num, masked_fill or where). On the way back the softmax multiplies by its own result, and "

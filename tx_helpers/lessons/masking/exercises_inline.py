@@ -245,6 +245,11 @@ softmax.add_mistakes(
             "You filled with +∞, so the masked key would get all the weight. ∞ divided by ∞ is NaN. Fill with −∞.",
             lambda scores, mask: scores.masked_fill(~mask, math.inf).softmax(dim=-1),
         ),
+        "over_axis_one": (
+            "You took the softmax over axis 1. With axes in front, such as a batch, that is not the axis of the keys: "
+            "count from the end, softmax(-1).",
+            lambda scores, mask: scores.masked_fill(~mask, -math.inf).softmax(dim=1),
+        ),
         "over_queries": (
             "You took the softmax over the queries (dim=-2). A query shares its weights among keys: dim=-1.",
             lambda scores, mask: scores.masked_fill(~mask, -math.inf).softmax(dim=-2),

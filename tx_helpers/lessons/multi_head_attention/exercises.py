@@ -14,8 +14,8 @@ from tx_helpers.exercises.quizzes import Choice, Question
 split = Exercise(
     "split_heads",
     title="Split the width into heads",
-    goal="Cut x (B, T, D) into H heads of width K = D / H. Return (B, H, T, K). Head 0 gets the first K numbers of "
-    "every position, head 1 the next K, and so on.",
+    goal="Cut x (B, T, D) into H heads of width K = D / H. Return (B, H, T, K). The first head gets the first K "
+    "numbers of every position, the second the next K, and so on.",
     difficulty=1,
     minutes=5,
     inline=True,
@@ -47,15 +47,15 @@ split.add_mistakes(
             lambda x, H: x.reshape(x.shape[0], H, x.shape[1], -1),
         ),
         "every_hth_number": (
-            "Your heads take turns: head 0 has every H-th number. It should have the first K, which are neighbours.",
+            "Your heads take turns: the first has every H-th number. It should have the first K, which are neighbours.",
             lambda x, H: x.reshape(*x.shape[:2], -1, H).permute(0, 3, 1, 2),
         ),
         "first_head_for_all": (
-            "All your heads have the numbers of head 0. Each should have K numbers of its own.",
+            "All your heads have the numbers of the first. Each should have K numbers of its own.",
             lambda x, H: x[:, None, :, : x.shape[2] // H].repeat(1, H, 1, 1),
         ),
         "last_head_first": (
-            "Your heads are in reverse order: head 0 has the last K numbers, and should have the first.",
+            "Your heads are in reverse order: the first has the last K numbers, and should have the first.",
             lambda x, H: split_heads(x, H).flip(1),
         ),
         "turned_before_the_cut": (
@@ -89,7 +89,7 @@ merge = Exercise(
     "join_heads",
     title="Join the heads of a loop",
     goal="A loop over the heads ended with torch.stack(outputs): z is (H, B, T, K), with the heads in front. Join it "
-    "to (B, T, H·K): at each position the heads lie side by side, head 0 first.",
+    "to (B, T, H·K): at each position the heads lie side by side, the first head first.",
     difficulty=1,
     minutes=5,
     inline=True,
@@ -176,7 +176,7 @@ multi = Exercise(
     title="All heads at once",
     goal="Write multi-head self-attention without a loop, a mask or biases. x is (B, T, D) and every matrix (D, D). "
     "Project x, split the three results into H heads, attend in each head with scores divided by √d_k (d_k is K), "
-    "join, and multiply by W_o. Return (B, T, D). A head's numbers are neighbours, head 0 first.",
+    "join, and multiply by W_o. Return (B, T, D). A head's numbers are neighbours, the first head's first.",
     difficulty=2,
     minutes=10,
     inline=True,
@@ -215,6 +215,11 @@ def _cut(z, n):
 
 def _join(z):
     return z.transpose(1, 2).flatten(2)
+
+
+def _own_blocks(W, H):
+    """W (D, D) with zeros outside its H blocks on the diagonal."""
+    return W * torch.block_diag(*[torch.ones(len(W) // H, len(W) // H)] * H)
 
 
 def _in_place(z, times):
@@ -277,12 +282,27 @@ multi.add_mistakes(
             "Your scores are √d_k times too large: the division by √d_k, the root of K, is missing.",
             partial(_by_parts, width=1),
         ),
+        "output_matrix_transposed": (
+            "You multiplied by W_o transposed. Rows are words here, so it is joined @ W_o; nn.Linear stores its matrix "
+            "the other way round.",
+            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, W_o.T, H),
+        ),
+        "one_head_with_the_scale_of_a_narrow_one": (
+            "You divided by the root of K but never split: one head of the full width D attended, with too "
+            "sharp weights.",
+            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, W_o, 1, width=x.shape[-1] // H),
+        ),
+        "split_before_the_projection": (
+            "You split x first and projected each piece by itself, so a head reads K numbers of each word. Project all "
+            "of x, then split: every head may read all D numbers.",
+            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, *(_own_blocks(W, H) for W in (W_q, W_k, W_v)), W_o, H),
+        ),
         "one_head_of_full_width": (
             "You attended once, with the full width D: there is no split into heads.",
             lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, W_o, 1),
         ),
         "one_map_for_all": (
-            "All your heads use the weights of head 0. Each has queries and keys of its own, so weights of its own.",
+            "All your heads use the weights of the first. Each has queries and keys of its own, so weights of its own.",
             lambda x, W_q, W_k, W_v, W_o, H: _one_map(x, W_q, W_k, W_v, W_o, H),
         ),
     }
@@ -301,9 +321,9 @@ packed_split = Exercise(
     "split_packed",
     title="Splitting what is packed",
     goal="Many models compute queries, keys and values in one product and store them head by head (GPT-NeoX). "
-    "`packed` is (B, T, 3·D); its last axis holds K features of head 0's query, K of its key, K of its value, then "
-    "the same for head 1, and so on, with K = D / H. Return queries, keys and values, in this order, each (B, H, T, "
-    "K).",
+    "`packed` is (B, T, 3·D); its last axis holds K features of the first head's query, K of its key, K of its value, "
+    "then the same for the second head, and so on, with K = D / H. Return queries, keys and values, in this order, "
+    "each (B, H, T, K).",
     difficulty=2,
     minutes=8,
     cases=lambda: [
@@ -355,7 +375,7 @@ def turns_by_feature(packed, H):
 
 
 @packed_split.mistake(
-    "You read the features with the heads innermost: each of your heads has every H-th feature. Head 0 has the first "
+    "You read the features with the heads innermost: each of your heads has every H-th feature. The first head has "
     "3·K features."
 )
 def heads_take_every_other_run(packed, H):
@@ -365,12 +385,17 @@ def heads_take_every_other_run(packed, H):
 
 packed_split.add_mistakes(
     {
+        "packed_never_transposed": (
+            "You cut the last axis rightly and stopped there: your parts are (B, T, H, K). The heads should stand "
+            "before the positions, (B, H, T, K).",
+            lambda packed, H: tuple(part.transpose(1, 2) for part in split_packed(packed, H)),
+        ),
         "same_slice_for_all": (
-            "All your heads have the features of head 0. Each has 3·K features of its own.",
+            "All your heads have the features of the first. Each has 3·K features of its own.",
             lambda packed, H: tuple(part[:, :1].repeat(1, H, 1, 1) for part in split_packed(packed, H)),
         ),
         "heads_reversed": (
-            "Your heads are in reverse order: head 0 holds the last features, where it should hold the first.",
+            "Your heads are in reverse order: the first holds the last features, where it should hold the first.",
             lambda packed, H: tuple(part.flip(1) for part in split_packed(packed, H)),
         ),
     }
@@ -390,9 +415,9 @@ grouped = Exercise(
     title="Heads that share keys and values",
     goal="Multi-head self-attention without mask or biases, as later models have it: H query heads of width K = D / H, "
     "but only G heads of keys and values (G divides H). x is (B, T, D), W_q and W_o are (D, D), W_k and W_v "
-    "are (D, G·K): G follows from their width. The first H / G query heads use key–value head 0, the next H / G use "
-    "head 1, and so on. A head's features are neighbours, head 0 first. Project, split, attend in every query head, "
-    "join, multiply by W_o. Return (B, T, D).",
+    "are (D, G·K): G follows from their width. The first H / G query heads use the first key–value head, the next H "
+    "/ G use the second, and so on. A head's features are neighbours, the first head's first. Project, split, "
+    "attend in every query head, join, multiply by W_o. Return (B, T, D).",
     difficulty=3,
     minutes=15,
     formula=r"\operatorname{Concat}(\mathrm{head}_1,\dots,\mathrm{head}_h)\,W^O",
@@ -429,7 +454,7 @@ def grouped_heads(x, W_q, W_k, W_v, W_o, H):
     return (weights @ V).transpose(1, 2).flatten(2) @ W_o
 
 
-@grouped.mistake("Every query head of yours uses key–value head 0; the other key–value heads are never used.")
+@grouped.mistake("Every query head of yours uses the first key–value head; the other key–value heads are never used.")
 def first_group_for_all(x, W_q, W_k, W_v, W_o, H):
     return _by_parts(x, W_q, W_k, W_v, W_o, H, spread=lambda z, times: z[:, :1].repeat(1, H, 1, 1))
 
@@ -439,7 +464,7 @@ grouped.add_mistakes(
     {
         "groups_in_turn": (
             "You repeated the key–value heads one after the other, 0 1 0 1, by repeat. The first H / G query heads "
-            "all use head 0: 0 0 1 1.",
+            "all use the first: 0 0 1 1.",
             partial(_by_parts, spread=lambda z, times: z.repeat(1, times, 1, 1)),
         ),
     }
@@ -453,9 +478,10 @@ def _examined(heads, D, H):
     """How many parameters; shape of the output; linear, sentence by sentence? different heads? how many are trained?"""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        module, another, x = heads(D, H), heads(D, H), torch.randn(2, 5, D)
+        module, another, x = heads(D, H), heads(D, H), torch.randn(3, 5, D)
         y = module(x)
-        linear = torch.allclose(module(-x[1:]), -y[1:], atol=1e-5)
+        second = module(-x[1:])
+        linear = second.shape == y[1:].shape and torch.allclose(second, -y[1:], atol=1e-5)
         differ = not torch.allclose(y[:, 0], y[:, 1], atol=1e-5)
         anew = not torch.allclose(y, another(x), atol=1e-5)
         if y.requires_grad:
@@ -647,8 +673,8 @@ shares_of_heads.add_mistakes(
             lambda z, W_o: z.transpose(0, 1) @ W_o.reshape(z.shape[3], z.shape[1], 1, -1).permute(1, 2, 0, 3),
         ),
         "first_piece_for_all": (
-            "You multiplied every head by the first K rows of W_o. These belong to head 0; each head has K rows of its "
-            "own.",
+            "You multiplied every head by the first K rows of W_o. These belong to the first head; each head has K "
+            "rows of its own.",
             lambda z, W_o: z.transpose(0, 1) @ W_o[: z.shape[3]],
         ),
         "columns_of_the_matrix": (
@@ -675,8 +701,8 @@ removal = Exercise(
     title="Prune a layer, step 2 of 2",
     goal="shares (H, B, T, D), from step 1, add up to a layer's full output. Take heads out one after another until "
     "none is left. The next to go is always the head whose removal, with all that went before it, leaves the remaining "
-    "sum nearest to the full output (least sum of squared differences). Return the heads' numbers as a list, the first "
-    "to go first.",
+    "sum nearest to the full output (least sum of squared differences). Return the heads' indices, from 0, as "
+    "a list, the first to go first.",
     difficulty=3,
     minutes=12,
     source="greedy removal by what it changes: Michel et al. 2019 rank heads once, here each removal is measured anew",
@@ -726,8 +752,9 @@ def _greedy(shares, cost):
 removal.add_mistakes(
     {
         "ranked_once": (
-            "You ranked the heads once, by what each changes alone. Two heads may cancel or replace each other, so the "
-            "loss must be measured again after every removal, with those that are gone already.",
+            "You ranked the heads by what each changes alone: once at the beginning, or each time against the sum that "
+            "was still left, which gives the same order. Two heads may cancel or replace each other. So measure how "
+            "far the rest is from the full output, with those that are gone already.",
             lambda shares: shares.flatten(1).square().sum(1).argsort().tolist(),
         ),
         "most_needed_first": (

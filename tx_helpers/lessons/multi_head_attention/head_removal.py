@@ -25,7 +25,7 @@ from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.show.charts import Panel, line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, ORANGE, box, card, line, shape, sheet, words
+from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, ORANGE, TARGET, box, card, line, shape, sheet, words
 from tx_helpers.text.data import text_pairs
 from tx_helpers.text.number_words import english, german
 from tx_helpers.widgets.scripts import script
@@ -159,13 +159,13 @@ def draw(seen: Damaged) -> Svg:
         step = min(92, (WIDTH - 136) / max(1, len(row)))
         for place, word in enumerate(row):
             same = place < len(expected) and word == expected[place]
-            colour = GREY if row is expected else BLUE if same else ORANGE
-            parts.append(box(112 + place * step, y, step - 6, 34, word, colour, size=12))
-    mark, ink = ("✓ right", GREEN.shade) if seen.right else ("✗ wrong", ORANGE.shade)
-    parts.append(words(112, 162, mark, fill=ink, font_weight="bold"))
+            edge = {} if same else dict(stroke_width=2.5, stroke_dasharray="5 3")  # a wrong word
+            parts.append(box(112 + place * step, y, step - 6, 34, word, TARGET, size=12, **edge))
+    mark = "✓ right" if seen.right else "✗ wrong: what differs is dashed"
+    parts.append(words(112, 162, mark, font_weight="bold"))
     parts.append(words(24, 196, f"exact match of {seen.pairs} numbers that training never saw", fill=MUTED))
     parts.append(shape("rect", x=24, y=204, width=BAR, height=16, rx=3, fill=GREY.tint))
-    parts.append(shape("rect", x=24, y=204, width=BAR * seen.match, height=16, rx=3, fill=BLUE.full))
+    parts.append(shape("rect", x=24, y=204, width=BAR * seen.match, height=16, rx=3, fill=INK))
     parts.append(words(24 + BAR + 14, 217, f"{seen.match:.0%}", size=15, font_weight="bold"))
     return card(WIDTH, HEIGHT, parts, describe(seen))
 

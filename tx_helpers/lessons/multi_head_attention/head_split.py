@@ -12,13 +12,13 @@ import ipywidgets as widgets
 
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, GOLD, GREEN, INK, MUTED, ORANGE, PINK, Colour, card, shape, words
+from tx_helpers.show.shapes import EDGE, INK, MUTED, card, shape, words
 
 TOKENS = ("four", "hundred", "twenty")
 WIDTH = 6  # D, which 1, 2, 3 and 6 divide
 HEADS = (1, 2, 3, 6)
 RIGHT, WRONG = "view, then transpose", "view alone"
-COLOURS = (BLUE, ORANGE, GREEN, PINK)  # of the words; a number keeps the colour of its word
+SHADES = (0.0, 0.16, 0.34)  # of the words, in grey: colours are for queries, keys and values
 CELL, HIGH = 44, 34  # width and height of a cell of x, in pixels
 LEFT, RIGHT_SIDE, TOP = 92, 500, 86  # where x and the heads begin
 CARD = (800, 352)
@@ -72,10 +72,10 @@ def draw(t: int, d: int, H: int, way: str) -> Svg:
     head_left = [RIGHT_SIDE + head * (K * wide + 10) for head in range(H)]
     for row, token in enumerate(TOKENS):
         for x in (LEFT, RIGHT_SIDE):
-            name = dict(fill=COLOURS[row].shade, anchor="end", font_weight="bold")
+            name = dict(anchor="end", font_weight="bold")
             parts.append(words(x - 8, TOP + row * HIGH + 22, token, **name))
     for head, x in enumerate(head_left):
-        parts.append(words(x + K * wide / 2, TOP + T * HIGH + 20, f"head {head}", size=12, anchor="middle"))
+        parts.append(words(x + K * wide / 2, TOP + T * HIGH + 20, f"head {head + 1}", size=12, anchor="middle"))
     frames = []
     for row in range(T):
         for column in range(D):
@@ -83,29 +83,29 @@ def draw(t: int, d: int, H: int, way: str) -> Svg:
             here = LEFT + column * CELL, TOP + row * HIGH, CELL
             there = head_left[place.head] + place.column * wide, TOP + place.row * HIGH, wide
             for x, y, width in (here, there):
-                parts += _cell(x, y, width, row * D + column, COLOURS[row])
+                parts += _cell(x, y, width, row * D + column, SHADES[row])
                 if (row, column) == (t, d):
                     frame = dict(x=x - 1, y=y - 1, width=width, height=HIGH, fill="none", rx=3)
                     frames.append(shape("rect", stroke=INK, stroke_width=3, **frame))
     return card(*CARD, [*parts, *frames, *_memory(t * D + d)], describe(t, d, H, way))
 
 
-def _cell(x: float, y: float, width: float, number: int, colour: Colour) -> list[str]:
+def _cell(x: float, y: float, width: float, number: int, shade: float) -> list[str]:
     return [
-        shape("rect", x=x, y=y, width=width - 2, height=HIGH - 2, fill=colour.tint, stroke=EDGE),
-        words(x + width / 2 - 1, y + 21, str(number), fill=colour.shade, anchor="middle"),
+        shape("rect", x=x, y=y, width=width - 2, height=HIGH - 2, fill=INK, fill_opacity=shade, stroke=EDGE),
+        words(x + width / 2 - 1, y + 21, str(number), anchor="middle"),
     ]
 
 
 def _memory(followed: int) -> list[str]:
-    """All numbers as they lie in memory, in the colours of their words."""
+    """All numbers as they lie in memory, in the shades of their words."""
     y, wide = 270, 41
     parts = [words(24, 258, "in memory: one row, the same before and after view", fill=MUTED)]
     for n in range(len(TOKENS) * WIDTH):
-        x, colour = 24 + n * wide, COLOURS[n // WIDTH]
-        frame = dict(stroke=INK, stroke_width=3) if n == followed else dict(stroke=GOLD.tint)
-        parts.append(shape("rect", x=x, y=y, width=wide - 3, height=30, fill=colour.tint, rx=3, **frame))
-        parts.append(words(x + wide / 2 - 1.5, y + 20, str(n), size=12, fill=colour.shade, anchor="middle"))
+        x, shade = 24 + n * wide, SHADES[n // WIDTH]
+        frame = dict(stroke=INK, stroke_width=3) if n == followed else dict(stroke=EDGE)
+        parts.append(shape("rect", x=x, y=y, width=wide - 3, height=30, fill=INK, fill_opacity=shade, rx=3, **frame))
+        parts.append(words(x + wide / 2 - 1.5, y + 20, str(n), size=12, anchor="middle"))
     note = "x[t, d] is number t·D + d. A view cuts this row into new pieces; a transpose changes the order of reading."
     parts.append(words(24, 330, note, size=12, fill=MUTED))
     return parts
@@ -122,7 +122,7 @@ def describe(t: int, d: int, H: int, way: str) -> str:
         sums = f"h = {n} // {T * K} = {head}, t = {n} // {K} % {T} = {row}, k = {n} % {K} = {column}"
     owner = "its own word" if row == t else "another word's row"
     return (
-        f"H = {H}, K = {K}, {way}: Number {n}, entry ({t}, {d}) of '{TOKENS[t]}', lands in head {head}, "
+        f"H = {H}, K = {K}, {way}: Number {n}, entry ({t}, {d}) of '{TOKENS[t]}', lands in head {head + 1}, "
         f"row '{TOKENS[row]}', column {column} ({owner}): {sums}. "
         f"{strangers(H, way)} of {T * D} numbers stand in the row of another word."
     )

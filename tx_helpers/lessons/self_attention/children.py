@@ -111,7 +111,7 @@ def _vectors(x: Tensor) -> Panel:
     parts += [line(6, 116, 180, 116, MUTED), words(93, 132, "seat: the same", size=12.5, anchor="middle")]
     parts += [words(200, 132, "side", size=12.5, anchor="middle")]
     parts += [line(216, 116, 390, 116, MUTED), words(303, 132, "card: a 1 at its number", size=12.5, anchor="middle")]
-    note = "The stronger the shade, the further from 0. Below each number is its sign."
+    note = "A stronger shade is further from 0. Its sign stands below."
     parts.append(words(6, 262, note, size=12.5, fill=MUTED))
     return Panel((398, 284), "".join(parts))
 

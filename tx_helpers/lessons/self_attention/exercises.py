@@ -239,9 +239,9 @@ weights.add_mistakes(
 head = Exercise(
     "one_head",
     title="A head with its matrices multiplied out",
-    goal="For a trained head W_q W_kᵀ can be computed once. Given are x (B, T, D), M = W_q W_kᵀ (D, D), W_v (D, K), "
+    goal="For a trained head W_q W_kᵀ can be computed once. Given are x (B, T, D), M = W_q W_kᵀ (D, D), W_v (D, d_v), "
     "the width d_k of the queries that M was made from, and a temperature `tau` (B, T) for every query, by which its "
-    "scores are divided in addition to the usual scale. Return the output (B, T, K) of self-attention, no mask.",
+    "scores are divided in addition to the usual scale. Return the output (B, T, d_v) of self-attention, no mask.",
     difficulty=2,
     minutes=10,
     formula=r"\operatorname{softmax}\left(\frac{(xW_q)(xW_k)^\top}{\tau\sqrt{d_k}}\right)xW_v",
@@ -268,7 +268,7 @@ head = Exercise(
 
 @head.solution
 def one_head(x, M, W_v, d_k, tau):
-    """Output (B, T, K) of a head for x (B, T, D), M = W_q W_kᵀ (D, D), W_v (D, K), a temperature (B, T) a query."""
+    """Output (B, T, d_v) of a head for x (B, T, D), M = W_q W_kᵀ (D, D), W_v (D, d_v), temperatures tau (B, T)."""
     scores = x @ M @ x.transpose(-2, -1) / (math.sqrt(d_k) * tau[:, :, None])
     return scores.softmax(dim=-1) @ x @ W_v
 
@@ -360,7 +360,7 @@ cross = Exercise(
 def cross_attention(x, memory, W_q, W_kv):
     "Output (T, B, d_k) and weights (B, T, S) of queries from x (T, B, D), keys and values from memory (S, B, D)."
     Q = x @ W_q
-    K, V = (memory @ W_kv).chunk(2, dim=-1)  # (S, B, K) each
+    K, V = (memory @ W_kv).chunk(2, dim=-1)  # (S, B, d_k) each
     weights = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(dim=-1)
     return torch.einsum("bts,sbk->tbk", weights, V), weights
 
@@ -379,6 +379,10 @@ def keys_from_x(x, memory, W_q, W_kv):
     return torch.einsum("bts,sbk->tbk", weights, (memory @ W_kv).chunk(2, dim=-1)[1]), weights
 
 
+def _batch_in_front(output, weights):
+    return output.transpose(0, 1), weights
+
+
 cross.add_mistakes(
     {
         "roles_swapped": (
@@ -388,6 +392,15 @@ cross.add_mistakes(
         "keys_and_values_swapped": (
             "You used the first half of memory @ W_kv as the values. It is the keys; the values are the second half.",
             lambda x, memory, W_q, W_kv: cross_attention(x, memory, W_q, W_kv.roll(W_q.shape[1], 1)),
+        ),
+        "weights_first": (
+            "You returned the weights first. The task asks for the output first, then the weights.",
+            lambda x, memory, W_q, W_kv: cross_attention(x, memory, W_q, W_kv)[::-1],
+        ),
+        "batch_first": (
+            "Your output is (B, T, d_k), with the batch in front. x has time in front, and so has the output: "
+            "(T, B, d_k).",
+            lambda x, memory, W_q, W_kv: _batch_in_front(*cross_attention(x, memory, W_q, W_kv)),
         ),
         "memory_forgotten": (
             "This is self-attention: it does not use the memory at all.",

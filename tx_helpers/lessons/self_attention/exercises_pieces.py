@@ -3,7 +3,9 @@
 import math
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from tx_helpers.exercises.compare import as_tensor, difference
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 
 # --- two looks become one ---------------------------------------------------------------------------------------------
@@ -50,6 +52,10 @@ def _shared(o1, share, o2, both):
     return share[:, None] * o1 + (1 - share)[:, None] * o2, both
 
 
+def _by_logarithm(o1, l1, o2, l2, both):
+    return (l1 - both).exp()[:, None] * o1 + (l2 - both).exp()[:, None] * o2, both
+
+
 joining.add_mistakes(
     {
         "both_alike": (
@@ -85,11 +91,55 @@ joining.add_mistakes(
             "Subtract before you take the power: (l1 - l).exp().",
             lambda o1, l1, o2, l2: _shared(o1, l1.exp() / (l1.exp() + l2.exp()), o2, torch.logaddexp(l1, l2)),
         ),
+        "logarithm_of_powers": (
+            "You took log(e^l1 + e^l2) by its parts. e^200 is too large for the computer, so the logarithm is infinite "
+            "and all shares are 0. torch.logaddexp(l1, l2) gives the same number without the powers.",
+            lambda o1, l1, o2, l2: _by_logarithm(o1, l1, o2, l2, (l1.exp() + l2.exp()).log()),
+        ),
+        "everything_by_powers": (
+            "You computed both sums e^l themselves, for the shares and for the logarithm. e^200 is infinite, and "
+            "∞ divided by ∞ is NaN. Take the logarithm of the whole sum by torch.logaddexp, then (l1 - l).exp().",
+            lambda o1, l1, o2, l2: _shared(o1, l1.exp() / (l1.exp() + l2.exp()), o2, (l1.exp() + l2.exp()).log()),
+        ),
     }
 )
 
 
 # --- all keys, a piece at a time --------------------------------------------------------------------------------------
+
+
+class _Tables(TorchDispatchMode):
+    """Notes whether any operation returns a tensor with both of these lengths among its axes: a table (T, S)."""
+
+    def __init__(self, T, S):
+        super().__init__()
+        self.lengths, self.met = {T, S}, False
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for tensor in result if isinstance(result, (tuple, list)) else [result]:
+            self.met |= isinstance(tensor, torch.Tensor) and self.lengths <= set(tensor.shape)
+        return result
+
+
+def _on_the_way(make, q, k, v, size, join):
+    """The output and the logarithms; and where both are right, whether they came by pieces of keys and by `join`."""
+    joins = []
+    with _Tables(len(q), len(k)) as tables:
+        found = make(q, k, v, size, lambda *looks: joins.append(1) or join(*looks))
+    if found is None:
+        return None
+    output, logs = map(as_tensor, found) if isinstance(found, (tuple, list)) and len(found) == 2 else (found, None)
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    wrong = difference([output, logs], [scores.softmax(-1) @ v, scores.logsumexp(-1)], pieces.tolerance)
+    several = wrong is None and size < len(k)  # one piece is a table of its own, and there is nothing to join
+    return {
+        "output": output,
+        "logarithms": logs,
+        "number of joins left out": max(0, -(-len(k) // size) - 1 - len(joins)) * several,
+        "number of tables T × S": int(tables.met and several),
+    }
+
 
 pieces = Exercise(
     "attention_in_pieces",
@@ -103,7 +153,7 @@ pieces = Exercise(
     source="Dao et al. 2022, algorithm 1, over the keys alone",
     cases=lambda: [
         (
-            torch.tensor([[1.0]]),
+            torch.tensor([[1.0], [2.0]]),
             torch.tensor([[0.0], [1.0], [2.0]]),
             torch.tensor([[3.0], [6.0], [9.0]]),
             1,
@@ -113,11 +163,11 @@ pieces = Exercise(
         (*random_tensors((3, 4), (6, 4), (6, 5), seed=22), 2, join_looks),
         (*random_tensors((2, 4), (3, 4), (3, 2), seed=23), 8, join_looks),
     ],
+    run=_on_the_way,
     hints=(
-        "for start in range(0, len(k), size): scores of the piece k[start : start + size], its softmax, its mean, and "
-        "the logarithm of its sum, scores.logsumexp(-1).",
-        "The first piece begins the result: keep its output and its logarithm. Every later piece is joined to them, "
-        "and the joined pair replaces them.",
+        "Begin with one piece, k[:size] and v[:size]. Which two things does join need to know of the look at it?",
+        "The pieces begin at range(0, len(k), size); scores.logsumexp(-1) is the logarithm of a piece's sum. The first "
+        "piece begins the result. Every later one is joined to it, and the joined pair replaces it.",
         "Start with output, logs = None; in the loop: output, logs = new if output is None else "
         "join(output, logs, *new), where new is the pair of the piece.",
     ),
@@ -150,6 +200,48 @@ def _joined(looks, join):
     for look in looks[1:]:
         so_far = join(*so_far, *look)
     return so_far
+
+
+@pieces.mistake(
+    "Your numbers are right, but you made the whole table of T × S and never called join. Cut the keys into pieces, "
+    "look at each piece by itself, and join the looks."
+)
+def whole_table(q, k, v, size, join):
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    return scores.softmax(-1) @ v, scores.logsumexp(-1)
+
+
+@pieces.mistake(
+    "Your numbers are right, but join was never called. Did you cut the queries into pieces? Each query then still has "
+    "a score for every key at once. Cut the keys, and join the looks at their pieces."
+)
+def pieces_of_queries(q, k, v, size, join):
+    looks = [whole_table(part, k, v, size, join) for part in q.split(1)]
+    return tuple(torch.cat(parts) for parts in zip(*looks, strict=True))
+
+
+@pieces.mistake(
+    "Your numbers are right, but you computed the whole table of T × S scores first and cut it afterwards. Compute the "
+    "scores of one piece at a time, from k[start : start + size]."
+)
+def table_cut_afterwards(q, k, v, size, join):
+    scores = (q @ k.mT / q.shape[-1] ** 0.5).split(size, -1)
+    looks = [(s.softmax(-1) @ part, s.logsumexp(-1)) for s, part in zip(scores, v.split(size), strict=True)]
+    return _joined(looks, join)
+
+
+@pieces.mistake(
+    "You began with zeros. A logarithm of 0 is a sum of e⁰ = 1, as if a key with the score 0 and the value 0 had been "
+    "there. Begin with the first piece, or with logarithms of −∞."
+)
+def begun_at_zeros(q, k, v, size, join):
+    return _joined([(q.new_zeros(len(q), v.shape[1]), q.new_zeros(len(q))), *_looks(q, k, v, size)], join)
+
+
+@pieces.mistake("You lost the last piece. range(0, len(k), size) ends after it; with len(k) - size it ends before.")
+def last_piece_lost(q, k, v, size, join):
+    looks = _looks(q, k, v, size)[: len(range(0, len(k) - size, size))]
+    return _joined(looks, join) if looks else None
 
 
 @pieces.mistake("You did not divide the scores by √d_k. Each piece needs the usual scale.")

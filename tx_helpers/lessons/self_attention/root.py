@@ -30,9 +30,9 @@ def draw_gradients(sizes: Mapping[int, tuple[Tensor, Tensor]], shown: int = 64) 
         line(LEFT + 470, 20, LEFT + 492, 20, INK, stroke_width=3),
         words(LEFT + 498, 24, "median"),
     ]
-    dead = _height(1e-3)
+    dead = _height(0.01 * min(rooted.median().item() for rooted, _ in sizes.values()))
     parts.append(shape("rect", x=LEFT, y=dead, width=right - LEFT, height=BOTTOM + 8 - dead, fill=GREY.tint))
-    parts.append(words(LEFT + 6, dead + 18, "dead", size=12.5, fill=MUTED))
+    parts.append(words(LEFT + 6, dead + 18, "dead: below a hundredth of the usual", size=12.5, fill=MUTED))
     for power in range(LOWEST, HIGHEST + 1):
         y = _height(10.0**power)
         parts += [line(LEFT, y, right, y, EDGE), words(LEFT - 8, y + 4, _power(power), size=12.5, anchor="end")]

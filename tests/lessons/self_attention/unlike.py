@@ -116,20 +116,9 @@ def pieces_of_two_queries(q, k, v, size, join):
     return torch.cat([z.softmax(-1) @ v for z in scores]), torch.cat([z.logsumexp(-1) for z in scores])
 
 
-def pieces_of_scores(q, k, v, size, join):
-    """All scores first; then the keys in pieces."""
-    found = None
-    for z, values in zip((q @ k.T / math.sqrt(q.shape[1])).split(size, 1), v.split(size), strict=True):
-        new = z.softmax(-1) @ values, z.logsumexp(-1)
-        found = new if found is None else join(*found, *new)
-    return found
-
-
 UNLIKE = {
     "join_looks": named(join_with_base_two, join_first_share_for_all_queries),
-    "attention_in_pieces": named(
-        pieces_joined_in_the_wrong_order, pieces_without_join, pieces_of_two_queries, pieces_of_scores
-    ),
+    "attention_in_pieces": named(pieces_joined_in_the_wrong_order, pieces_without_join, pieces_of_two_queries),
     "mix": {
         "twice": lambda x: (x @ x.T).softmax(-1) @ (x @ x.T).softmax(-1) @ x,
     },

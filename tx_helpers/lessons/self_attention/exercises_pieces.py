@@ -124,9 +124,15 @@ class _Tables(TorchDispatchMode):
 
 def _on_the_way(make, q, k, v, size, join):
     """The output and the logarithms; and where both are right, whether they came by pieces of keys and by `join`."""
-    joins = []
+    joins = 0
+
+    def counted(*looks):
+        nonlocal joins
+        joins += 1
+        return join(*looks)
+
     with _Tables(len(q), len(k)) as tables:
-        found = make(q, k, v, size, lambda *looks: joins.append(1) or join(*looks))
+        found = make(q, k, v, size, counted)
     if found is None:
         return None
     output, logs = map(as_tensor, found) if isinstance(found, (tuple, list)) and len(found) == 2 else (found, None)
@@ -136,7 +142,7 @@ def _on_the_way(make, q, k, v, size, join):
     return {
         "output": output,
         "logarithms": logs,
-        "number of joins left out": max(0, -(-len(k) // size) - 1 - len(joins)) * several,
+        "number of joins left out": max(0, -(-len(k) // size) - 1 - joins) * several,
         "number of tables T × S": int(tables.met and several),
     }
 

@@ -258,17 +258,25 @@ def test_equal_rewards_change_nothing():
         assert torch.equal(one, other)
 
 
-def test_a_run_that_was_stopped_goes_on_as_if_it_had_not(tmp_path):
-    def run(model, updates, **options):
-        given = OPTIONS | {"kl_weight": 0.1, "checkpoint": tmp_path / "run", "save_every": 1} | options
-        return train_on_reward(
-            model, lambda count, g: torch.randint(1, 6, (count, 2), generator=g), has_five, updates=updates, **given
-        )
+@pytest.mark.parametrize(
+    ("updates", "epochs", "stop", "options"),
+    [
+        (4, 1, 2, {"kl_weight": 0.1}),
+        (4, 2, 3, {"kl_weight": 0.1}),
+        (3, 3, 5, {"clip": 0.2}),
+        (12, 1, 11, {}),  # the kl of update 10 is told in 11 and 12, too
+    ],
+)
+def test_a_run_that_was_stopped_goes_on_as_if_it_had_not(tmp_path, updates, epochs, stop, options):
+    def run(model, **more):
+        given = dict(updates=updates, epochs=epochs) | OPTIONS | options | more
+        return train_on_reward(model, lambda count, g: torch.randint(1, 6, (count, 2), generator=g), has_five, **given)
 
-    whole, halves = small(), small()
-    records = run(whole, 4, checkpoint=tmp_path / "whole")
-    run(halves, 2)
-    assert run(small(), 4, resume=tmp_path / "run") == records
+    whole, resumed = small(), small()
+    records = run(whole, after_step=lambda run: run.step == stop and run.save(tmp_path / "run"))
+    assert run(resumed, resume=tmp_path / "run") == records
+    for one, other in zip(whole.parameters(), resumed.parameters(), strict=True):
+        assert torch.equal(one, other)
 
 
 def test_dropout_is_off_and_the_mode_comes_back():

@@ -182,6 +182,7 @@ class Run:
             "optimizers": [{"name": type(one).__name__, "state": one.state_dict()} for one in self.optimizers],
             "random": {"seed": self.random.seed, "states": dict(self.random.states)},
             **self._record(),
+            **({"batches": self.batches.state_dict()} if hasattr(self.batches, "state_dict") else {}),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -191,6 +192,8 @@ class Run:
         """
         with _damage_is_named():
             self._check_state(state)
+            if hasattr(self.batches, "load_state_dict") and "batches" in state:
+                self.batches.load_state_dict(state["batches"])
         for optimizer, entry in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(deepcopy(entry["state"]))
         load_weights(self.model, state["model"])
@@ -302,7 +305,8 @@ def fit(
 ) -> Run:
     """Train until `steps` steps are done.
 
-    batches     batches(step) -> batch, with `.to(device)`; always the same one for the same step
+    batches     batches(step) -> batch, with `.to(device)`; always the same one for the same step, or with state_dict()
+                and load_state_dict(state), which a checkpoint (without `parallel`) then has, too
     loss        loss(model, batch) -> scalar tensor
     optimizer   one, or a list; schedule: step -> factor of its learning rate
     clip        if the norm of all gradients together is larger, they are scaled down to it; None: never

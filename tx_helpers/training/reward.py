@@ -221,22 +221,21 @@ def train_on_reward(
     check_types("train_on_reward", (Callable, type(None)), after=after)
     every = 1 if kl_weight else 10
     rounds = _Rounds(model, prompts, reward, problems, group, epochs, scaled, stop, max_new, seed, every)
-    last = {"kl": 0.0}
 
     def loss(model: nn.Module, one: _Round) -> Tensor:
         old, answer = one.samples.log_p, one.samples.answer
         with in_mode(model, training=False):
             log_p = answer_log_probs(model, one.samples.ids, answer)
-        last["ratio"] = (log_p.detach() - old).abs().max().exp().item()
+        rounds.last["ratio"] = (log_p.detach() - old).abs().max().exp().item()
         loss = policy_loss(log_p, old, one.advantages, answer, clip=clip, mean=mean, most=max_new)
         if one.reference_log_p is not None:
             kl = kl_to_reference(log_p, one.reference_log_p, answer)
-            last["kl"] = kl.item()
+            rounds.last["kl"] = kl.item()
             loss = loss + kl_weight * kl
         return loss
 
     def record(_: nn.Module) -> dict[str, float]:
-        found = rounds.record() | last
+        found = rounds.record() | rounds.last
         return found | dict((after and after(int(found["update"]), found)) or {})
 
     options = {"progress": False, "optimizer": adamw(model, rate, weight_decay=0.0), "seed": seed} | options
@@ -257,7 +256,7 @@ class _Round(NamedTuple):
 
 @dataclass
 class _Rounds:
-    """`batches` of `fit`: answers that the model writes as it is now, kept for `epochs` steps."""
+    """`batches` of `fit`: answers that the model writes as it is now, kept for `epochs` steps, and in its checkpoint."""
 
     model: nn.Module
     prompts: Prompts
@@ -284,6 +283,19 @@ class _Rounds:
         self.reference = deepcopy(self.model)
         self.step = self.written_at = 0
         self.round: _Round | None = None
+        self.last = {"kl": 0.0}  # the latest ratio and kl
+
+    def state_dict(self) -> dict[str, Any]:
+        """For a run that goes on within an update: the model that wrote these answers is gone by then."""
+        parts = self.round and [*self.round.samples, *self.round[1:]]
+        return {"round": parts, "written_at": self.written_at, "last": dict(self.last)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Load a state; an error leaves everything as it was."""
+        device = next(self.model.parameters()).device
+        parts = [None if part is None else part.to(device) for part in state["round"] or ()]
+        round = _Round(Sampled(*parts[:3]), *parts[3:]) if parts else None
+        self.round, self.written_at, self.last = round, state["written_at"], dict(state["last"])
 
     def __call__(self, step: int) -> _Round:
         self.step, round = step, self.round

@@ -4,14 +4,18 @@
 predictions when it opens a notebook (`tx_helpers.opening`).
 """
 
+import glob
 import os
 import re
 import shutil
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import platformdirs
 
+UNFINISHED, ABANDONED = ".unfinished", 600  # seconds after which an unfinished file is that of a killed process
 PREDICTIONS = "the-predictions"  # they stand under one name that no exercise can have
 # In version 0.1 the key of a prediction began with its notebook's number; these needed a new name to be unique.
 FORMERLY = {
@@ -33,10 +37,17 @@ def progress_file() -> Path:
 
 
 def replace_file(file: Path, text: str) -> None:
-    """Write a file in one step: another kernel may read it at this moment. OSError where it cannot be written."""
+    """Write a file in one step: another kernel may read it at this moment. OSError where it cannot be written.
+
+    What a process that was killed has left of its own write is removed.
+    """
     file = Path(os.path.realpath(file))  # a link stays a link
     file.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
+    for left in file.parent.glob(f".{glob.escape(file.name)}.*{UNFINISHED}"):
+        with suppress(OSError):  # it is gone by now, or another user's
+            if time.time() - left.stat().st_mtime > ABANDONED:
+                left.unlink()
+    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=UNFINISHED)
     try:
         if file.exists():
             shutil.copymode(file, temporary)

@@ -539,6 +539,16 @@ def test_a_byte_order_mark_is_read():
     assert solved.read()["one_head"]["right"]
 
 
+def test_what_a_killed_process_left_of_its_write_is_removed(tmp_path):
+    old, new, others = (tmp_path / f".{name}.unfinished" for name in ("progress.json.a", "progress.json.b", "run.pt.7"))
+    for file in (old, new, others):
+        file.write_text("{")
+    os.utime(old, (0, 0))
+    os.utime(others, (0, 0))
+    solved.note("scored", right=True)
+    assert not old.exists() and new.exists() and others.exists() and (tmp_path / "progress.json").exists()
+
+
 def test_a_link_to_the_file_stays_a_link(tmp_path):
     (tmp_path / "progress.json").symlink_to(tmp_path / "elsewhere.json")
     assert solves_one()

@@ -148,6 +148,10 @@ def _limit_norms(built, _patch):
     built.decoder.input.tokens.max_norm = 0.1
 
 
+def _remove_a_block(built, _patch):
+    built.decoder.blocks = built.decoder.blocks[:1].eval()
+
+
 def _patch_a_class(kind, name):
     def change(_built, patch):
         old = getattr(kind, name)
@@ -165,6 +169,7 @@ CHANGES = {
     "another table of tokens": _exchange_tokens,
     "another table of positions": _exchange_places,
     "a table that limits its norms": _limit_norms,
+    "one block fewer": _remove_a_block,
     "FeedForward.forward": _patch_a_class(FeedForward, "forward"),
     "Linear.forward": _patch_a_class(nn.Linear, "forward"),
     "LayerNorm.forward": _patch_a_class(nn.LayerNorm, "forward"),

@@ -117,10 +117,10 @@ def test_what_answers_a_prediction_stands_right_behind_it():
 
 def test_a_long_core_path_has_a_place_to_stop():
     header = new_markdown_cell("# 00 T\n\n**Time:** core path about 50 min · machine 1 min")
-    stop = new_markdown_cell("**Half-way stop.** You have the first half.")
+    stop, again = (new_markdown_cell("**Half-way stop.** You have the first half.") for _ in range(2))
     assert guards.half_way(new_notebook(cells=[header, TEXT, stop])) == []
     assert len(guards.half_way(new_notebook(cells=[header, TEXT]))) == 1
-    assert len(guards.half_way(new_notebook(cells=[header, stop, stop]))) == 1
+    assert len(guards.half_way(new_notebook(cells=[header, stop, again]))) == 1
     header.source = header.source.replace("50", "45")
     assert guards.half_way(new_notebook(cells=[header, TEXT])) == []
 

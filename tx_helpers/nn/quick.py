@@ -59,7 +59,7 @@ def quick_step(stack: Any) -> QuickStep | None:
     learned = places.table.weight if plain else None
 
     def step(ids: Tensor, start: int, caches: list[BlockCache]) -> Tensor | None:
-        if changed():
+        if changed() or len(caches) != len(blocks):
             return None
         if [one._version for one in merged] != versions:
             versions[:] = [one._version for one in merged]

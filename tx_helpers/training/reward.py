@@ -256,7 +256,7 @@ class _Round(NamedTuple):
 
 @dataclass
 class _Rounds:
-    """`batches` of `fit`: answers that the model writes as it is now, kept for `epochs` steps, and in its checkpoint."""
+    """`batches` of `fit`: answers that the model writes as it is now, kept for `epochs` steps and in checkpoints."""
 
     model: nn.Module
     prompts: Prompts

@@ -123,6 +123,11 @@ averaging.add_mistakes(
                 all_reduce(rank, gradient) / rank.count for gradient in gradients for _ in "12"
             ][::2],
         ),
+        "a_ring_for_each_tensor": (
+            "Your means are right, but each tensor goes around by itself, with zeros of its own. Join all gradients "
+            "into one vector first.",
+            lambda rank, gradients, *_: [_bucket()(rank, [gradient])[0] for gradient in gradients],
+        ),
         "all_vectors_gathered": (
             "Your means are right, but every rank gathered the whole vectors of all ranks. That is n − 1 vectors for "
             "each; reduce-scatter and all-gather together send less than two.",

@@ -315,6 +315,12 @@ split.add_mistakes(
             "those of the second one. Use the same units in both.",
             _split(_strided, _strided),
         ),
+        "activation_after_the_sum": (
+            "You apply `act` to the sum of the outputs. It belongs on the hidden units, between W_1 and W_2.",
+            lambda rank, x, W_1, b_1, W_2, b_2, act: (
+                act(sum_over_ranks(rank, _hidden(rank, x, W_1, b_1, lambda z: z) @ _own(W_2, rank, 1).T)) + b_2
+            ),
+        ),
         "bias_of_other_units": (
             "Your biases b_1 belong to the first group of units, on every rank. Cut b_1 at the same places as W_1.",
             _split(bias=_first_of_all),

@@ -19,6 +19,11 @@ def right_but_for_a_second_sign(text):
     return len(parts) == 2 and parts[1][-3:] == f"A{sum(map(int, parts[0])) % 10}." and text.count("A") == 1
 
 
+def right_wherever_the_only_sign_stands(text):
+    problem, _, written = text.partition("=")
+    return written.count("A") == 1 and written.partition("A")[2].startswith(f"{sum(map(int, problem)) % 10}.")
+
+
 def score_in_half_precision(logits, action):
     return (F.one_hot(torch.tensor(action), len(logits)) - logits.half().softmax(-1)).float()
 
@@ -36,6 +41,12 @@ def read_up_to_the_end_of_the_row(logits, ids, answer):
     """The padding behind an answer counts, too."""
     log_p = logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
     return log_p * (answer.cumsum(1) > 0)[:, 1:]
+
+
+def read_with_minus_infinity(logits, ids, answer):
+    """Where p is too small for float32, ln p is −∞ at a token that was written."""
+    p = logits[:, :-1].softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
+    return p.log().masked_fill(~answer[:, 1:], 0.0)
 
 
 def loss_without_answers_of_no_advantage(log_p, advantages, answer):
@@ -88,10 +99,12 @@ def baseline_of_the_draws_before(logits, actions, rewards):
 
 
 UNLIKE = {
-    "is_right": named(right_if_something_stands_before_the_answer, right_but_for_a_second_sign),
+    "is_right": named(
+        right_if_something_stands_before_the_answer, right_but_for_a_second_sign, right_wherever_the_only_sign_stands
+    ),
     "score": named(score_in_half_precision),
     "group_advantages_step": named(advantages_by_absolute_deviation, advantages_against_the_median),
-    "answer_log_probs_step": named(read_up_to_the_end_of_the_row),
+    "answer_log_probs_step": named(read_up_to_the_end_of_the_row, read_with_minus_infinity),
     "policy_loss_step": named(loss_without_answers_of_no_advantage),
     "right_at_k_step1": named(at_k_of_a_stream),
     "right_at_k_step2": named(curve_without_what_is_never_right),

@@ -22,6 +22,8 @@ TEXTS = (
     "271828=123456A8.",
     "271828=2=9A8.",
     "271828=8A.",
+    "271828=A8.123.",
+    "11=A2.7",
     "000000=A0.",
     "999997=A2.",
     "271828=",
@@ -82,6 +84,16 @@ checking.add_mistakes(
             "You accept 'A8' anywhere in the answer. A model that writes 'A8A3.', or every digit in turn, gets its "
             "reward without a sum.",
             lambda text: f"A{_parts(text)[0]}" in _parts(text)[1],
+        ),
+        "stop_anywhere": (
+            "You look for 'A8.' anywhere, so 'A0A1A8.' passes, and so does 'A8.123.': it goes on behind its full stop. "
+            "Ask for the end, and count the 'A's.",
+            lambda text: f"A{_parts(text)[0]}." in text,
+        ),
+        "more_behind_the_stop": (
+            "You count the 'A's, but accept 'A8.' anywhere: 'A8.123.' goes on behind its full stop. Ask that the text "
+            "ends there.",
+            lambda text: f"A{_parts(text)[0]}." in text and text.count("A") == 1,
         ),
         "several_answers": (
             "You look at the end alone, so 'A0A1A8.' passes. Whoever may try several answers need not know one: count "

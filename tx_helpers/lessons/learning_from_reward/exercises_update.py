@@ -26,6 +26,7 @@ comparing = Exercise(
         (torch.tensor([[1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]),),
         (torch.tensor(REWARDS),),
         (torch.tensor([[3.0, 1.0, -2.0], [0.5, 0.5, 0.5], [10.0, 20.0, 30.0], [0.0, 0.25, 1.0]]),),
+        (torch.tensor([[0.2] + [0.0] * 7, [0.0] * 6 + [0.2, 0.2]]),),
     ],
     hints=(
         "Each row is a group: mean and deviation are taken along dim=1, and keepdim=True keeps the shapes together.",
@@ -82,6 +83,11 @@ comparing.add_mistakes(
             "deviation.",
             lambda rewards: _centred(rewards) / rewards.std(dim=1, keepdim=True),
         ),
+        "under_the_root": (
+            "You added 0.0001 to the variance, under the root. It is added to the deviation: where rewards differ "
+            "little, that is another number.",
+            lambda rewards: _centred(rewards) / (rewards.var(dim=1, keepdim=True) + 1e-4).sqrt(),
+        ),
         "against_the_best": (
             "You compared with the group's best answer. Then no advantage is above 0, and good answers get no push.",
             lambda rewards: (rewards - rewards.amax(1, keepdim=True)) / (rewards.std(dim=1, keepdim=True) + 1e-4),
@@ -114,6 +120,7 @@ reading = Exercise(
         (random_tensors((1, 4, 5), seed=63)[0], torch.tensor([[3, 4, 1, 2]]), torch.tensor([[0, 0, 1, 1]]).bool()),
         (2 * random_tensors((3, 6, 6), seed=64)[0], ROWS, WRITTEN),
         (3 * random_tensors((3, 6, 9), seed=65)[0], ROWS + 3, WRITTEN),
+        (120 * random_tensors((3, 6, 9), seed=65)[0], ROWS + 3, WRITTEN),
     ],
     hints=(
         "The last logits predict a token that is not there, and nothing predicts the first token: drop one of each.",
@@ -171,6 +178,13 @@ reading.add_mistakes(
                 _read(logits[:, :-1], ids[:, 1:], torch.ones_like(answer[:, 1:])).exp() * answer[:, 1:]
             ),
         ),
+        "softmax_then_log": (
+            "You took the logarithm of softmax. Where p is too small for its number format, ln p becomes −∞, and "
+            "−∞ · 0 is NaN. Use log_softmax.",
+            lambda logits, ids, answer: (
+                logits[:, :-1].softmax(-1).log().gather(-1, ids[:, 1:, None])[..., 0] * answer[:, 1:]
+            ),
+        ),
         "raw_logits": (
             "You took the logits as they are. A logit says little alone: ln p needs log_softmax over the vocabulary.",
             lambda logits, ids, answer: logits[:, :-1].gather(-1, ids[:, 1:, None])[..., 0] * answer[:, 1:],
@@ -209,13 +223,18 @@ losing = Exercise(
     "then complete the update.",
     difficulty=2,
     minutes=6,
-    source="Shao et al. 2024, equation 21, for samples of the model itself; averaged over tokens as in Yu et al. 2025",
+    source="Shao et al. 2024, equation 3 with the ratio at 1; averaged over tokens as in Yu et al. 2025",
     formula=r"L = -\frac{\sum_{n,t} A_n \ln p_{nt}}{\text{number of written tokens}}",
     cases=lambda: [
         (
             torch.tensor([[0.0, -1.0, -2.0], [0.0, 0.0, -3.0]]),
             torch.tensor([1.0, -0.5]),
             torch.tensor([[0, 0, 1, 1], [0, 0, 0, 1]]).bool(),
+        ),
+        (
+            torch.tensor([[0.0, 0.0, -2.0], [0.0, -1.0, 0.0]]),
+            torch.tensor([1.0, -0.5]),
+            torch.tensor([[0, 0, 1, 1], [0, 0, 1, 1]]).bool(),
         ),
         _answers(66),
         _answers(67),
@@ -254,6 +273,11 @@ losing.add_mistakes(
             "You averaged each answer first, then the answers. That is GRPO's first form, in which a token of a long "
             "answer counts less; here all tokens count alike.",
             lambda log_p, advantages, answer: -(advantages * log_p.sum(1) / answer[:, 1:].sum(1)).mean(),
+        ),
+        "zeros_not_counted": (
+            "You counted the places where ln p is not 0. A token of which the model is certain has ln p = 0, and was "
+            "written, too: count answer[:, 1:].",
+            lambda log_p, advantages, answer: -(advantages[:, None] * log_p).sum() / (log_p != 0).sum(),
         ),
         "sum": (
             "You did not divide: the step would grow with the number of tokens.",

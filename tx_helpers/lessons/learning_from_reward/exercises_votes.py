@@ -23,6 +23,8 @@ voting = Exercise(
         (["5", "2", "2", "5", "1"],),
         (["2", "5", "5", "2", "1"],),
         (["5", "2", "8", "2", "8", "5"],),
+        (["3", "8", "3", "8"],),
+        (["8", "3", "8", "3"],),
         ([None, None, None, "7", "2", "7"],),
         (["3", "0", None, None, "0", "3", None],),
         (["6", "6", "4", "4", "4", "8"],),
@@ -62,6 +64,11 @@ voting.add_mistakes(
         "last_of_equals": (
             "Of several answers with the most votes you took the last. Ties go to the one that was given first.",
             _voted(lambda one, votes: (votes.count(one), votes.index(one))),
+        ),
+        "last_vote_of_equals": (
+            "Of several answers with the most votes you took the one whose last vote came last. Ties go to the one "
+            "that was given first.",
+            _voted(lambda one, votes: (votes.count(one), -votes[::-1].index(one))),
         ),
         "smallest_of_equals": (
             "Of several answers with the most votes you took the smallest: the votes were sorted, or a set.",
@@ -246,7 +253,8 @@ resting = Exercise(
     "the "
     "direction in which the expected reward grows: the mean over the draws of (r − b) times the gradient of "
     "ln p(action), which is one-hot(action) − softmax(logits). The baseline b of a draw is the mean reward of the "
-    "N − 1 *other* draws: then it knows nothing of its own draw, and the estimate stays right on average. Return (V,).",
+    "N − 1 *other* draws: then it knows nothing of its own draw, and the estimate stays right on average. Return (V,). "
+    "(With this b all r − b add up to 0, so softmax(logits) cancels: you may leave it out.)",
     difficulty=3,
     minutes=12,
     source="Kool et al. 2019; Ahmadian et al. 2024 (RLOO), equation 9",

@@ -23,8 +23,8 @@ CLAIMS = [
     ),
     claim(
         "GRPO makes answers longer, because of how it averages",
-        "all three averages end at the same length",
-        "Wrong here: all three averages end at the same length",
+        "it cannot be seen where the form fixes the length: all three averages end alike",
+        "Cannot be seen here: an answer takes 3 tokens",
         Break('"six, constant"', '"six, upside down"'),
     ),
     claim(

@@ -23,6 +23,7 @@ from tx_helpers.nn.arguments import check_one_of
 FILE = Path(__file__).with_name("amounts.json")
 MODELS: dict[str, Callable[..., nn.Module]] = {
     "ViT": TinyViT,
+    "ViT, patches of 4 × 4": partial(TinyViT, size=4),
     "convolution, equal size": SmallConvolution,
     "convolution, equal cost": partial(SmallConvolution, widths=(16, 24, 23)),
 }

@@ -165,7 +165,7 @@ by_captions = Exercise(
     "class_chances",
     title="A classifier made of captions",
     goal="pictures (P, E) all have length 1. captions (C, M, E) hold M captions for each of C classes, also of length "
-    "1. The vector of a class is the mean of its captions, made one long again. Return the chances (P, C) of the "
+    "1. The vector of a class is the mean of its captions, scaled to length 1. Return the chances (P, C) of the "
     "classes for each picture: the softmax of the cosines divided by the temperature.",
     difficulty=2,
     minutes=8,

@@ -96,6 +96,7 @@ def test_every_recorded_run_is_drawn_with_every_curve(run):
     for curve in CURVES:
         assert draw_runs(run, curve).alt == describe_runs(run, curve)
         assert mean_curve(run, "right") == pytest.approx(torch.tensor(at_seeds(run, "right")).mean(0).tolist())
+    assert [row[-1] for row in at_seeds(run, "right")] == [row["after"]["right"] for row in recorded()[run]]
 
 
 def test_the_runs_explorer_follows_its_controls():

@@ -152,6 +152,10 @@ edges_mask.add_mistakes(
             "You left only columns up to the row's number. A graph has no order: a node may look at a later one.",
             lambda edges, N: _edges(edges, N).tril(),
         ),
+        "nodes_from_one": (
+            "You took 1 away from the numbers of the nodes. They begin with 0.",
+            lambda edges, N: _edges([(a - 1, b - 1) for a, b in edges], N),
+        ),
         "two_steps": (
             "Your nodes look at their neighbours' neighbours. One block reaches one edge; the next does the rest.",
             lambda edges, N: (_edges(edges, N).float() @ _edges(edges, N).float()) > 0,

@@ -149,6 +149,14 @@ scores.add_mistakes(
             "You normalised the columns, over the batch. Each vector needs length 1: use dim=-1.",
             lambda p, c, t: _unit(p, 0) @ _unit(c, 0).T / t,
         ),
+        "length_of_the_table": (
+            "You divided by the length of the whole table: norm() without an axis. Use dim=-1, and keep that axis.",
+            lambda p, c, t: (p / p.norm()) @ (c / c.norm()).T / t,
+        ),
+        "softmax_too": (
+            "You took a softmax as well. The table holds the scores; the softmax comes later, with the loss.",
+            lambda p, c, t: (_unit(p) @ _unit(c).T / t).softmax(-1),
+        ),
         "squared_length": (
             "You divided by the squared length. Take its root: the norm.",
             lambda p, c, t: (p / p.square().sum(-1, keepdim=True)) @ (c / c.square().sum(-1, keepdim=True)).T / t,

@@ -1,6 +1,6 @@
 """Record what notebook 17 reports of five seeds: tx_helpers/lessons/beyond_text/amounts.json and the others there.
 
-    python tools/run_beyond_text.py amounts        # about ten minutes on one quiet core
+    python tools/run_beyond_text.py amounts        # about ten minutes on one quiet core; a further model two
 
 A run that is in the file already is not repeated.
 """

@@ -19,7 +19,7 @@ phases = Exercise(
     difficulty=2,
     minutes=8,
     source="Hu et al. 2024 (MiniCPM), section 4",
-    cases=lambda: [(10, 4, 5, 1.0), (7, 2, 3, 0.2), (8, 0, 4, 0.5), (9, 1, 1, 0.3), (6, 3, 3, 0.6)],
+    cases=lambda: [(10, 4, 5, 1.0), (7, 2, 3, 0.2), (8, 2, 4, 0.5), (9, 1, 1, 0.3), (6, 3, 3, 0.6)],
     tolerance=1e-7,
     hints=(
         "Count the steps from 1. Step n of the warm-up has the share n / warmup. How many steps remain at step n?",

@@ -74,7 +74,6 @@ EXPERIMENTS = {
     ),
     "masking": ("assert at_once_gaps[0] < 1e-9", "assert packed_gaps[2] < 1e-9"),
     "feed_forward": (
-        "assert error[1] > 0.3 and",
         "assert all(0.15 < share",
         "assert min(fit) > 0.8",
         "assert likeness[nearest] > 0.85",
@@ -103,6 +102,7 @@ EXPERIMENTS = {
         "assert last < 1",
         "assert losses[-1] < 0.05",
         'assert ends["seeing"] < 0.1',
+        'assert at_60["0.003"] < 1',
         "assert difference < 1e-3",
         "assert share >= 0.95",
         'assert off < 1e-5 or name == "means averaged"',

@@ -29,7 +29,7 @@ UNNAMED_SEEDS = {
         "n_layers=4)": "n_layers=4, seed={seed})",
         "steps=80": "steps=80, seed={seed}",
         "steps=steps": "steps=steps, seed={seed}",
-        "in range(5)": "in range({seed} * 5, {seed} * 5 + 5)",
+        "for seed in range(5)": "for seed in range({seed} * 5, {seed} * 5 + 5)",
         "steps=70, changes=one_unit": "steps=70, seed={seed}, changes=one_unit",
     },
     "training": {

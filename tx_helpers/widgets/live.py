@@ -40,6 +40,7 @@ class Live:
     describe  describe(moment) -> str
     steps     of a run; `every` so many of them are drawn
     control   makes the control that chooses: widgets.SelectionSlider, say, in place of a drop-down list
+    ended     name -> a run that has ended; it is shown until Start begins another, and the first of them at once
 
     Start continues a run that was stopped, or begins a new one after its end or an error. Choosing another model stops
     the one that is running. Where no event loop runs (in a script), Start trains to the end at once.
@@ -57,14 +58,16 @@ class Live:
         label: str = "Model",
         rest: float = REST,
         control: Callable[..., Any] = widgets.Dropdown,
+        ended: Mapping[str, Watched] | None = None,
     ):
         self.make, self.draw, self.describe, self.steps, self.every = runs, draw, describe, steps, every
-        self.runs: dict[str, Watched] = {}
-        self.moments: dict[str, tuple[int, Any]] = {}  # the step, and what was seen then
+        self.runs: dict[str, Watched] = dict(ended or {})
+        # name -> the step, and what was seen then
+        self.moments: dict[str, tuple[int, Any]] = {one: (run.step, run.look()) for one, run in self.runs.items()}
         self.failures: dict[str, str] = {}
         self.busy: str | None = None  # the model whose last picture is still to come
         self.work = Steps(rest)
-        self.model = control(options=list(runs), description=label)
+        self.model = control(options=list(runs), description=label, value=[*self.runs, *runs][0])
         self.button = widgets.ToggleButton(description="Start", layout={"width": "120px"})
         self.explore = Explore(self.picture, name=name, told=True, model=self.model, training=self.button)
         self.model.observe(lambda change: self._stop(), "value")

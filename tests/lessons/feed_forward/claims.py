@@ -5,7 +5,7 @@ from claims import Break, claim
 CLAIMS = [
     claim(
         "Post-norm needs warm-up",
-        "not at four blocks; at twelve it learns faster with it, at the same rate; pre-norm is far ahead without",
+        "not at four blocks; at twelve it learns faster with it, at the same rate; pre-norm is faster without",
         'assert end["post-norm"] < 1.4 and cold - warm > 0.15',
         Break("twelve(post_norm, warmup=0)", "twelve(pre_norm, warmup=0)"),
         Break("warmup=100)", "warmup=0)"),

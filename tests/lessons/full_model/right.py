@@ -148,7 +148,7 @@ def into(fold, norm, *layers):
         layer.weight.data, layer.bias.data = W, c
 
 
-def model_in_place_and_nothing_returned(model, fold):
+def fold_in_place(model, fold):
     for block in all_blocks(model):
         into(fold, block.self_attention_norm, *list(block.self_attention.children())[:3])
         into(fold, block.feed_forward_norm, block.feed_forward.expand)
@@ -160,15 +160,20 @@ def model_in_place_and_nothing_returned(model, fold):
             norm.weight.data, norm.bias.data = torch.ones(8), torch.zeros(8)
 
 
+def model_in_place(model, fold):
+    fold_in_place(model, fold)
+    return model
+
+
 def model_copied(model, fold):
     copy = deepcopy(model)
-    model_in_place_and_nothing_returned(copy, fold)
+    fold_in_place(copy, fold)
     return copy
 
 
 def model_with_norms_anew(model, fold):
     """The folded norms are replaced by fresh ones, which begin with gain 1 and bias 0."""
-    model_in_place_and_nothing_returned(model, fold)
+    fold_in_place(model, fold)
     for block in all_blocks(model):
         block.self_attention_norm, block.feed_forward_norm = nn.LayerNorm(8), nn.LayerNorm(8)
     model.encoder.norm = nn.LayerNorm(8)
@@ -193,7 +198,7 @@ RIGHT = {
         "tied_by_linear": lambda h, E, V: F.softmax(F.linear(h, E)[..., :V], dim=1),
     },
     "folded_layer": named(fold_by_a_diagonal, fold_by_trying, fold_in_numpy, fold_in_float64),
-    "folded_model": named(model_by_names, model_in_place_and_nothing_returned, model_copied, model_with_norms_anew),
+    "folded_model": named(model_by_names, model_in_place, model_copied, model_with_norms_anew),
     "starting_projections": named(
         start_in_place,
         start_by_init,

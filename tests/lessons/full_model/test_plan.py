@@ -26,7 +26,7 @@ def test_the_part_that_is_written_next_is_lit_wherever_it_stands(following, lit)
 
 def test_the_whole_is_lit_at_the_end():
     assert all(is_lit(frame, "Transformer") for frame in frames())
-    assert [frame.side for frame in frames(gpt=True) if is_lit(frame, "GPT")] == ["Encoder"] * 7
+    assert [frame.side for frame in frames(gpt=True) if is_lit(frame, "GPT")] == ["Decoder"] * 7
 
 
 @pytest.mark.parametrize("following", CLASSES)

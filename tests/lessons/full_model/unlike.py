@@ -105,7 +105,10 @@ UNLIKE = {
         "gain_twice": lambda g, b, W, c: (W * g * g, W @ b + c),
         "shift_divided_by_the_gain": lambda g, b, W, c: (W * g, W @ (b / g) + c),
     },
-    "folded_model": named(model_with_the_gains_alone),
+    "folded_model": named(model_with_the_gains_alone)
+    | {
+        "in_place_and_nothing_returned": lambda model, fold: RIGHT_MODEL(model, fold) and None,
+    },
     "starting_projections": {
         "a_normal_distribution_of_mean_1_root_d": lambda D, K: tuple((torch.randn(D, K) + 1) / D**0.5 for _ in "qk"),
     },

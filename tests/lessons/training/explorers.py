@@ -9,9 +9,9 @@ MOVES = {
         Move("Largest rate", r"^warm-up, stable, decay, at most 0\.01: ", keys=("ArrowDown",)),
     ),
     "learning-rate": (
-        Move("Start", r"^0\.00001: training, step \d+ of 60, loss", mouse="click"),
-        Move("Stop", r"^0\.00001: (stopped at|done,) step \d+ of 60, loss", mouse="click", ends=True),
-        Move("Rate", r"^not started: press Start to train '0\.003'", keys=("ArrowRight",) * 3),
-        Move("Start", r"^0\.003: (training|done), step \d+ of 60, loss", keys=("Space",)),
+        Move("Start", r"^0\.0001: training, step \d+ of 60, loss", mouse="click"),
+        Move("Stop", r"^0\.0001: (stopped at|done,) step \d+ of 60, loss", mouse="click", ends=True),
+        Move("Rate", r"^not started: press Start to train '0\.001'", keys=("ArrowRight",)),
+        Move("Start", r"^0\.001: (training|done), step \d+ of 60, loss", keys=("Space",)),
     ),
 }

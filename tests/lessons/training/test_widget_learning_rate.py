@@ -15,12 +15,7 @@ from tx_helpers.lessons.training.learning_rate import (
     draw,
     learning_rate_explorer,
 )
-from tx_helpers.plain import Transformer
-from tx_helpers.text.data import word_pairs
-from tx_helpers.text.number_words import number_pairs
 from tx_helpers.training.loop import Run
-from tx_helpers.training.losses import translation_loss
-from tx_helpers.training.optimizers import adamw
 
 
 class Numbers:
@@ -116,24 +111,13 @@ def test_every_rate_is_drawn_before_it_is_started():
         assert explorer.summary == f"not started: press Start to train '{rate}'"
 
 
-@pytest.mark.thorough
-def test_the_model_of_notebook_08_crawls_learns_and_explodes():
-    data = word_pairs(number_pairs().train)
-    batches = data.batches(64, seed=0)
-
-    def translator(rate):
-        with torch.random.fork_rng():
-            torch.manual_seed(0)
-            model = Transformer(len(data.source_tokenizer), len(data.target_tokenizer))
-        optimizer = adamw(model, rate, betas=(0.9, 0.98), weight_decay=0.01)
-        return Run(model, batches, loss=translation_loss, optimizer=optimizer)
-
-    ends = {}
-    for rate in (0.00001, 0.0001, 0.003, 0.03, 0.1, 1.0):
-        run = RateRun(translator, rate, steps=60)
-        while not run.done:
-            run.advance()
-        ends[rate] = at_the_end(run.look())
-    assert ends[0.00001] > 4 and ends[0.0001] > 2 and ends[0.1] > 1.5  # of the notebook's three rates ...
-    assert ends[0.003] < 1  # ... this one is the best
-    assert ends[0.03] > 2 * ends[0.003] and ends[1.0] > 20
+def test_runs_that_have_ended_are_drawn_at_once():
+    run = begin(0.1)
+    for _ in range(6):
+        run.train_step()
+    explorer = learning_rate_explorer(begin, nothing=3.5, steps=6, trained={"0.1": run})
+    assert re.match(r"0\.1: done, step 6 of 6, loss 22\.50 .* by rate: 0\.1: ", explorer.summary)
+    explorer.set(model="1")
+    assert re.match(r"not started: press Start to train '1' Loss after 6 steps by rate: 0\.1: ", explorer.summary)
+    with pytest.raises(ValueError, match=r"rate='0\.2'"):
+        learning_rate_explorer(begin, nothing=3.5, trained={"0.2": run})

@@ -157,10 +157,13 @@ class LiveTraining(Live):
             return LiveRun(partial(retrain, **options), steps, number)
 
         runs = {name: partial(run, options) for name, options in choices.items()}
-        super().__init__("live-training", runs, picture, partial(describe, number=number), steps=steps, every=every)
-        for name in (name for name in choices if name in (trained or {})):
-            self.runs[name] = LiveRun(partial(retrain, **choices[name]), steps, number, trained[name])
-            self._show(name)
+        ended = {
+            name: LiveRun(partial(retrain, **choices[name]), steps, number, translator)
+            for name, translator in (trained or {}).items()
+            if name in choices
+        }
+        describing = partial(describe, number=number)
+        super().__init__("live-training", runs, picture, describing, steps=steps, every=every, ended=ended)
 
 
 def live_training_explorer(

@@ -328,6 +328,10 @@ norm.add_mistakes(
             "Your ε is missing: a nearly constant vector is scaled up to variance 1, and a constant one becomes NaN.",
             lambda x, gain, bias: _normed(x, gain, bias, epsilon=0.0),
         ),
+        "another_epsilon": (
+            "Your ε is 1e-6. The exercise has 1e-5, PyTorch's default: a nearly constant vector shows the difference.",
+            lambda x, gain, bias: _normed(x, gain, bias, epsilon=1e-6),
+        ),
         "over_time": (
             "You normalised over the positions: each word now depends on later ones, which leaks in a causal model.",
             lambda x, gain, bias: _normed(x, gain, bias, dims=(1,)),
@@ -508,7 +512,8 @@ def feed_forward_share(D, F):
 share.add_mistakes(
     {
         "one_matrix": (
-            "You counted one of the network's two matrices: the first widens, the second narrows again.",
+            "You counted one of the network's two matrices, or two attentions, as in a decoder block. An encoder block "
+            "has one attention, and its network has two matrices.",
             lambda D, F: D * F / (D * F + 4 * D * D),
         ),
         "three_matrices": (

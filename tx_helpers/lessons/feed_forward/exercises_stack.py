@@ -207,6 +207,16 @@ lens.add_mistakes(
                 x, blocks, block, lambda n, s: norm(s[n]) @ table.T, carry=norm
             ),
         ),
+        "norm_written_back": (
+            "You normalised what each block returns, and went on with that. The norm belongs to the reading alone.",
+            lambda x, blocks, norm, table, block: _read(
+                x,
+                blocks,
+                block,
+                lambda n, s: (s[n] if n else norm(s[n])) @ table.T,
+                step=lambda y, *parts: norm(block(y, *parts)),
+            ),
+        ),
         "updates_read": (
             "You read what each block has added. The question is what the whole stream says by then.",
             lambda x, blocks, norm, table, block: _read(

@@ -237,8 +237,8 @@ def _seeded(start, D, K):
 
 
 def _spread(start, D, K):
-    """What can be said of random matrices: means and deviations in units of 1/√D, over all and along rows and columns,
-    shape, how far W_k depends on W_q, and which share of the numbers occurs in the other matrix or in the next call."""
+    """What can be said of random matrices: shapes, means and deviations in units of 1/√D, over all and along rows and
+    columns, how far W_k depends on W_q, and the share of numbers that occur in the other matrix or the next call."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         W_q, W_k = (torch.as_tensor(W) for W in start(D, K))
@@ -252,6 +252,7 @@ def _spread(start, D, K):
     some = W_q.flatten()[:500].abs()
     repeated = [torch.isin(some, other.abs()).double().mean() for other in (W_k, again)]
     return {
+        "shapes of W_q and W_k": [tuple(W.shape) for W in both],
         "means and deviations times √D": torch.stack(overall),
         "deviations along rows and columns times √D": torch.stack(along),
         "fourth moments": torch.stack(peaked),
@@ -315,8 +316,12 @@ start.add_mistakes(
     {
         "both_zero": (
             "Both matrices are zero. Then the gradient of W_q has the factor W_k = 0, and the gradient of W_k the "
-            "factor W_q = 0: neither ever moves.",
+            "factor W_q = 0: without biases neither ever moves.",
             _drawn_twice(lambda D, K: torch.zeros(D, K)),
+        ),
+        "shapes_exchanged": (
+            "Your matrices are (K, D). x has D numbers, and x W has K: the matrices are (D, K).",
+            _drawn_twice(lambda D, K: torch.randn(K, D) / D**0.5),
         ),
         "deviation_one": (
             "Your deviation is 1, so the projections are √D times too large, and from the start one weight is nearly "
@@ -448,8 +453,9 @@ def _without_gains(answer, n_layers):
     """A filled model after the answer: which norms still scale or shift, and its logits."""
     with torch.random.fork_rng(devices=[]):
         model = filled(Transformer(9, 7, d_model=8, n_heads=2, d_ff=16, n_layers=n_layers))
-    changed = answer(model, folded_layer)
-    model = changed if isinstance(changed, nn.Module) else model  # changed in place, and nothing returned
+    model = answer(model, folded_layer)
+    if not isinstance(model, nn.Module):
+        return model
     norms = {name: norm for name, norm in model.named_modules() if isinstance(norm, nn.LayerNorm)}
     with torch.no_grad():
         numbers = {name: torch.cat([norm.weight - 1, norm.bias]).abs().max() for name, norm in norms.items()}
@@ -669,7 +675,7 @@ QUIZ = [
         ),
     ),
     Question(
-        "W_q and W_k both start at zero. What happens in training?",
+        "W_q and W_k both start at zero, and so do their biases. What happens in training?",
         (
             Choice("They never move", "Each one's gradient contains the other as a factor.", right=True),
             Choice("They learn slowly", "Their gradient is not small, it is exactly 0."),

@@ -220,6 +220,14 @@ class MaskInverted(_Steps):
 
 
 @attention.mistake(
+    "Your mask is upside down: you filled with a large negative number where it is True. Fill where ~mask."
+)
+class MaskInvertedWithANumber(_Steps):
+    def weights(self, scores, mask):
+        return scores.masked_fill(mask, -1e9).softmax(-1)
+
+
+@attention.mistake(
     "You masked after the softmax. The forbidden positions have already taken their share: the rows no longer sum to 1."
 )
 class MaskedLate(_Steps):
@@ -280,6 +288,14 @@ class FilledWithZero(_Steps):
 class TimesRoot(_Steps):
     def scale(self, q):
         return q.shape[-1] ** 0.5
+
+
+@attention.mistake(
+    "You swapped two layers: self.query makes the queries, from x, and self.key the keys, from the memory."
+)
+class LayersSwapped(_Steps):
+    def layers(self):
+        return self.key, self.query, self.value
 
 
 @attention.mistake("Your values are the memory as it is: self.value(memory) is missing.")
@@ -466,6 +482,14 @@ class LastResidualMissing(_Wired):
         if memory is not None:
             x = self.joined(x, self.cross_attention_norm, lambda y: self.looked(y, memory, memory_mask))
         return self.feed_forward(self.feed_forward_norm(x))
+
+
+@block.mistake(
+    "Your cross-attention is missing: where there is a memory, it comes between self-attention and the network."
+)
+class NoCross(Block):
+    def forward(self, x, mask, memory=None, memory_mask=None):
+        return super().forward(x, mask)
 
 
 @block.mistake("In your cross-attention the keys come from x, so the block never looks at the memory.")

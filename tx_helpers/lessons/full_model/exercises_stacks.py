@@ -58,6 +58,15 @@ class NormAfterEach(Encoder):
         return self.norm(x)
 
 
+@encoder.mistake("Your norm stands in the loop, so it follows every block. It comes once, after the last block.")
+class NormInTheLoop(Encoder):
+    def forward(self, ids, mask):
+        x = self.input(ids)
+        for one in self.blocks:
+            x = self.norm(one(x, mask))
+        return x
+
+
 @encoder.mistake("Your blocks do not get the mask: the words look at <pad>, too.")
 class EncoderNoMask(Encoder):
     def forward(self, ids, mask):

@@ -4,7 +4,7 @@
 
 The places are those of the drawing that opens the notebook: the encoder at the left, the decoder at the right, both
 from the top down. What is lit has its colours from there. What is written is filled with grey and ticked, what is
-still to come has a broken frame. A GPT is one stack: the left one gets an output, and the right one is crossed out.
+still to come has a broken frame. A GPT is the right stack alone: the left one and the cross-attention are crossed out.
 """
 
 from collections.abc import Iterator
@@ -82,10 +82,10 @@ LIT = {
         "The output is the table once more.",
     ),
     "GPT": Lit(
-        "one stack with an output, and nothing at its right",
+        "the decoder's stack without its cross-attention, and nothing at its left",
         ("ids (B, T)",),
         "logits (B, T, V)",
-        "An Encoder with a causal mask.",
+        "Decoder-only: without cross-attention.",
     ),
 }
 CLASSES = tuple(LIT)
@@ -102,7 +102,7 @@ STEP, ROW, WIDE = 30, 24, 164  # of the sub-layers: from one to the next, height
 
 # --- compute ----------------------------------------------------------------------------------------------------------
 def frames(gpt: bool = False) -> Iterator[Frame]:
-    """All parts, the outer ones first; gpt: the left stack has an output in place of the memory."""
+    """All parts, the outer ones first; gpt: without the memory."""
     for side, left, rows in (
         ("Encoder", 14.0, ("self-attention", "feed-forward")),
         ("Decoder", 262.0, ("causal self-attention", "cross-attention", "feed-forward")),
@@ -114,18 +114,19 @@ def frames(gpt: bool = False) -> Iterator[Frame]:
         yield Frame("Embedding", side, "Embedding", wide, 58, 204, 22)
         yield Frame("Block", side, "Block, N times", x - 6, 86, WIDE + 12, end - 88)
         for row, text in enumerate(rows):
-            kind, causal = "FeedForward" if text == "feed-forward" else "Attention", "causal " * (gpt and row == 0)
-            yield Frame(kind, side, causal * encodes + text, x, 109 + STEP * row, WIDE, ROW)
+            kind = "FeedForward" if text == "feed-forward" else "Attention"
+            yield Frame(kind, side, text, x, 109 + STEP * row, WIDE, ROW)
         yield Frame("norm", side, "norm", wide if encodes else left + 156, end + 4, 60, 20)
-        if encodes and not gpt:
-            yield Frame("memory", side, "memory (B, S, D)", wide, end + 46, 204, 24)
-        elif encodes == gpt:
+        if not encodes:
             yield Frame("output", side, "output: the table", wide, end + 46, 204, 24)
+        elif not gpt:
+            yield Frame("memory", side, "memory (B, S, D)", wide, end + 46, 204, 24)
 
 
 def is_lit(frame: Frame, following: str) -> bool:
     """Whether a part belongs to the class that is written next."""
-    if frame.side != {"Encoder": "Encoder", "Decoder": "Decoder", "GPT": "Encoder"}.get(following, frame.side):
+    side = {"Encoder": "Encoder", "Decoder": "Decoder", "GPT": "Decoder"}.get(following, frame.side)
+    if frame.side != side or (following == "GPT" and frame.text == "cross-attention"):
         return False
     return frame.kind in {following, *INSIDE.get(following, ())}
 
@@ -145,8 +146,9 @@ def building_plan(following: str) -> Svg:
         lit, done = is_lit(frame, following), is_written(frame, written)
         outer = frame.kind in ("Encoder", "Decoder", "Block")
         (parts if outer else inner).extend(_framed(frame, lit, done, outer))
-    crossed = [line(262, 232, 486, 40, INK, stroke_width=2)] if gpt else []  # behind the words
-    return card(*SIZE, [*parts, *_streams(gpt), *crossed, *inner, *_said(following)], describe(following))
+    out = [(14, 202, 238, 40), (274, 163, 438, 139)] if gpt else []  # the left stack, the cross-attention
+    crossed = [line(*ends, INK, stroke_width=2) for ends in out]
+    return card(*SIZE, [*parts, *_streams(gpt), *inner, *crossed, *_said(following)], describe(following))
 
 
 def _framed(frame: Frame, lit: bool, done: bool, outer: bool) -> Iterator[str]:
@@ -171,8 +173,8 @@ def _colour(frame: Frame) -> Colour:
 def _streams(gpt: bool) -> list[str]:
     """The two residual streams with their branches, what runs into them, and the memory's way to the decoder."""
     parts = []
-    first = "ids (B, T)" if gpt else "source ids (B, S)"
-    for rail, box, rows, ids in ((34, 62, 2, first), (466, 438, 3, "target ids (B, T)")):
+    second = "ids (B, T)" if gpt else "target ids (B, T)"
+    for rail, box, rows, ids in ((34, 62, 2, "source ids (B, S)"), (466, 438, 3, second)):
         end = 162 + STEP * rows
         parts.append(line(rail, 32, rail, end, RESIDUAL.full, stroke_width=2.5))
         anchor, away = ("start", 10) if rail < box else ("end", -10)
@@ -182,13 +184,13 @@ def _streams(gpt: bool) -> list[str]:
             parts.append(shape("circle", cx=rail, cy=y + 17, r=5, fill=WHITE, stroke=RESIDUAL.full, stroke_width=1.5))
             parts.append(line(rail - 3, y + 17, rail + 3, y + 17, RESIDUAL.full))
             parts.append(line(rail, y + 14, rail, y + 20, RESIDUAL.full))
+    parts.append(words(456, 292, "logits (B, T, V)", fill=MUTED, anchor="end"))
     if gpt:
-        return [*parts, words(44, 262, "logits (B, T, V)", fill=MUTED)]
+        return parts
     way = [(226, 230), (250, 230), (250, 151), (274, 151)]
     for (x, y), (right, low) in pairwise(way):
         parts.append(line(x, y, right, low, GREEN.full, stroke_width=2))
-    parts.append(shape("polygon", points="274,151 266,147 266,155", fill=GREEN.full))
-    return [*parts, words(456, 292, "logits (B, T, V)", fill=MUTED, anchor="end")]
+    return [*parts, shape("polygon", points="274,151 266,147 266,155", fill=GREEN.full)]
 
 
 def _said(following: str) -> Iterator[str]:

@@ -497,6 +497,10 @@ adam.add_mistakes(
             "You swapped β₁ and β₂: you average the direction over about a thousand steps, and the size over ten.",
             _with(keep=(0.999, 0.9), correct=(0.999, 0.9)),
         ),
+        "beta_of_2017": (
+            "Your β₂ is 0.98, as in the notebook's own loop and in 2017. In this exercise it is 0.999.",
+            _with(keep=(0.9, 0.98), correct=(0.9, 0.98)),
+        ),
         "forgets_at_once": (
             "You swapped β and 1 − β: your means remember a tenth of the past instead of nine tenths.",
             _with(keep=(0.1, 0.001)),
@@ -530,7 +534,7 @@ QUIZ = [
             Choice("It lets the processor reach its full speed", "It concerns the learning rate, not the machine."),
             Choice(
                 "Without it no Transformer trains",
-                "Measured: the translator with two blocks a side trains as well without it.",
+                "Many do. In notebook 07 a stack of four blocks learns without it, and one of twelve needs it.",
             ),
             Choice(
                 "Adam's first steps are unreliable",

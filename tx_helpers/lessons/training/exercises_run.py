@@ -196,6 +196,7 @@ def _running(
     step_each=False,  # a step after every piece
     clips=True,
     late=False,  # the rate is set after the step
+    ignored=0,  # the target that does not count
     result=sum,  # of the pieces' shares of the loss
 ):
     """A mistake: the right run but for one of these."""
@@ -216,7 +217,7 @@ def _running(
                 if zero == "piece":
                     optimizer.zero_grad()
                 logits = model(piece.source, piece.decoder_input).flatten(0, 1)
-                loss = F.cross_entropy(logits, piece.target.flatten(), ignore_index=0) * share
+                loss = F.cross_entropy(logits, piece.target.flatten(), ignore_index=ignored) * share
                 loss.backward()
                 parts.append(loss.item())
                 if clip_each:
@@ -259,6 +260,16 @@ run.add_mistakes(
             "You weighed the pieces by their number of sentences. A loss is a mean over words, so count words.",
             _running(shares=_by_sentences),
         ),
+        "padding_counted": (
+            "Your loss counts the padding: ignore_index=0 is missing, and the words are those that are not 0.",
+            _running(shares=_by_places, ignored=-100),
+        ),
+        "padding_summed": (
+            "You divided by the number of words, but your sum also has the padding in it: ignore_index=0 is missing.",
+            _running(
+                shares=lambda pieces: [piece.target.numel() / sum(_counts(pieces)) for piece in pieces], ignored=-100
+            ),
+        ),
         "only_the_last_piece": (
             "You cleared the gradients before each piece, so only the last piece is left at the step.",
             _running(zero="piece"),
@@ -282,6 +293,10 @@ run.add_mistakes(
         "one_group_only": (
             "You gave the rate to the first group only. The optimizer has two: loop over optimizer.param_groups.",
             _running(groups=slice(1)),
+        ),
+        "rate_not_set": (
+            'Your rates have no effect: every step has the rate that the optimizer came with. Set group["lr"] in each.',
+            _running(groups=slice(0)),
         ),
         "rate_too_late": (
             "You set the rate after the step, so each step has the rate of the one before.",

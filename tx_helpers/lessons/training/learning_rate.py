@@ -1,6 +1,7 @@
 """A learning rate for one and the same training: choose it, press Start, and watch the loss crawl, fall or explode.
 
     learning_rate_explorer(begin, nothing=math.log(V))         # begin(rate) -> Run, with no step done yet
+    learning_rate_explorer(begin, nothing=3.6, trained={"0.003": run})          # a run that has ended is shown at once
 
 Each rate has a run of its own. Its curve stays beside those that come after it, and its last losses become a point of
 the second chart: the loss after all steps over the learning rate. `nothing` is the loss of a model that knows nothing,
@@ -16,7 +17,7 @@ from statistics import mean
 
 import ipywidgets as widgets
 
-from tx_helpers.nn.arguments import check_numbers, check_types
+from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.show.charts import line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
@@ -121,16 +122,20 @@ def describe_ends(runs: Mapping[str, Sequence[float]], steps: int) -> str:
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
-def learning_rate_explorer(begin: Callable[[float], Run], *, nothing: float, steps: int = 60) -> Explore:
+def learning_rate_explorer(
+    begin: Callable[[float], Run], *, nothing: float, steps: int = 60, trained: Mapping[str, Run] | None = None
+) -> Explore:
     """A slider of rates, and a button that starts and stops the training at the chosen one."""
     check_types("learning_rate_explorer", Callable, begin=begin)
     check_numbers("learning_rate_explorer", least=1, whole=True, steps=steps)
     check_numbers("learning_rate_explorer", above=0, nothing=nothing)
+    for rate in trained or {}:
+        check_one_of("learning_rate_explorer", RATES, rate=rate)
 
     def picture(name: str, losses: Sequence[float] | None, alt: str, others: Mapping[str, Sequence]) -> Svg:
         return draw(name, losses, steps, nothing, alt, others)
 
     runs = {rate: partial(RateRun, begin, float(rate), steps) for rate in RATES}
-    slider = widgets.SelectionSlider
-    live = Live("learning-rate", runs, picture, describe, steps=steps, every=3, label="Rate", control=slider)
-    return live.explore
+    ended = {rate: RateRun(begin, float(rate), steps, run) for rate, run in (trained or {}).items()}
+    options = dict(steps=steps, every=3, label="Rate", control=widgets.SelectionSlider, ended=ended)
+    return Live("learning-rate", runs, picture, describe, **options).explore

@@ -4,15 +4,21 @@
     python tools/make_handout.py --to FOLDER   into another, new or empty folder
 
 The edition checks answers and names mistakes like the full one: the results of solutions and mistakes on the exercises'
-inputs are recorded in a file, and their code is removed. The code of inline exercises stays in the package, although
-`solution` does not show it: the notebook goes on with it. The edition has notebooks, package and drawings, no tests.
+inputs are recorded in a file, and their code is removed. With the solutions of inline exercises, `plain.py` among them,
+a notebook goes on: they are packed, so that they run and cannot be read. The README, the notebooks and their stored
+pictures say and show nothing that this edition does not have. It has notebooks, package and drawings, no tests.
 """
 
 import argparse
 import ast
+import base64
+import html
+import json
+import re
 import shutil
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,28 +29,71 @@ from tx_helpers.exercises.catalogue import RECORD, find, lesson_of
 
 PARTS = ("README.md", "LICENSE", "LICENSE-text.md", "Makefile", "requirements.txt", "environment.yml", "pyproject.toml")
 FOLDERS = ("notebooks", "tx_helpers", "figures", "setup.py", *PARTS)
+LACKING = ("Elsewhere", "Where to begin", "On more than one", "For teachers", "How the repository")  # in the README
+SAID = (  # what the full edition says, and what this one says instead
+    (r"^\*\*(Try it|\[Try it|In a browser alone)[^\0]*?\n\n", ""),
+    (r"^make test .*\n", ""),
+    (r"^Both need Python", "It needs Python"),
+    (r'`solution\("\w+"\)` shows the tested code, and', "your teacher has the solutions, and"),
+    (r'; `solution\(\\"\w+\\"\)` shows the tested code\.', ". Your teacher has the solutions."),
+    (r", `solution` shows the answer\.", "."),
+    (r"^The whole model in plain lines is .*\n", ""),
+    (r" `tx_helpers\.plain` is shorter\.", ""),
+)
+LEAST, SHOWN = 25, 40  # letters by which a solution is known in code, and one of its lines in a picture
+PACKED = """\
+\"\"\"The classes of notebook 08: they run, and cannot be read, since this edition comes without solutions.\"\"\"
+
+import base64
+import zlib
+
+PACKED = zlib.decompress(base64.b85decode({!r})).decode()
+exec(PACKED)
+"""
 
 
-def without_answers(source: str) -> str:
+def without_answers(source: str, bodies: list[list[str]]) -> str:
     """A module's source without solutions and mistakes, and without the helpers that only those call.
 
-    The solutions of inline exercises stay.
+    The solutions of inline exercises are packed, and helpers that are solutions by another name.
     """
     inline = _inline(source)
-    source = _without(source, lambda node: _is_answer(node, inline))
+    source = _with(source, lambda node: _is_answer(node, inline))
     while idle := _idle(source):
-        source = _without(source, lambda node, idle=idle: getattr(node, "name", None) in idle)
-    return source.rstrip() + "\n"
+        source = _with(source, lambda node, idle=idle: getattr(node, "name", None) in idle)
+    known = readable(source, bodies)
+    return (
+        _with(
+            source,
+            lambda node: _is_solution(node) or getattr(node, "name", None) in known,
+            lambda code: [f"exec({_unpacking(code)})"],
+        ).rstrip()
+        + "\n"
+    )
 
 
-def _without(source: str, unwanted: Callable[[ast.stmt], bool]) -> str:
-    """The source without those of its top-level statements."""
+def _with(source: str, found: Callable[[ast.stmt], bool], instead: Callable[[str], list[str]] = lambda _: []) -> str:
+    """The source with lines in place of those of its top-level statements."""
     lines = source.split("\n")
     for node in reversed(ast.parse(source).body):
-        if unwanted(node):
+        if found(node):
             first = node.decorator_list[0] if getattr(node, "decorator_list", None) else node
-            del lines[first.lineno - 1 : node.end_lineno]
+            place = slice(first.lineno - 1, node.end_lineno)
+            lines[place] = instead("\n".join(lines[place]))
     return "\n".join(lines)
+
+
+def _packed(code: str) -> bytes:
+    return base64.b85encode(zlib.compress(code.encode()))
+
+
+def _unpacking(code: str) -> str:
+    """An expression whose value is the code."""
+    return f'__import__("zlib").decompress(__import__("base64").b85decode({_packed(code)!r}))'
+
+
+def _is_solution(node: ast.stmt) -> bool:
+    return any(ast.unparse(one).endswith(".solution") for one in getattr(node, "decorator_list", []))
 
 
 def _idle(source: str) -> set[str]:
@@ -55,7 +104,7 @@ def _idle(source: str) -> set[str]:
         node.name
         for node in body
         if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-        and not any(ast.unparse(decorator).endswith(".solution") for decorator in node.decorator_list)
+        and not _is_solution(node)
         and not any(node.name in named[id(other)] for other in body if other is not node)
     }
 
@@ -84,6 +133,51 @@ def _is_answer(node: ast.stmt, inline: set[str]) -> bool:
     )
 
 
+def without_lacking(text: str) -> str:
+    """README, notebook or module, in which nothing is said of what this edition lacks."""
+    kept, dropped = [], ""
+    for section in re.split(r"^(?=##)", text, flags=re.M):
+        level, _, title = section.partition(" ")
+        if not dropped or len(level) <= len(dropped):
+            dropped = level if title.startswith(LACKING) else ""
+        kept += [] if dropped else [section]
+    text = "".join(kept)
+    for pattern, instead in SAID:
+        text = re.sub(pattern, instead, text, flags=re.M)
+    return text
+
+
+def without_views(notebook: str, bodies: list[list[str]]) -> str:
+    """A notebook's text without the stored outputs that show a line of a solution, which may be cut off."""
+    content, starts = json.loads(notebook), {line[:SHOWN] for body in bodies for line in body if len(line) >= SHOWN}
+    for cell in content["cells"]:
+        shown = html.unescape("".join(json.dumps(cell.get("outputs", []), ensure_ascii=False)))
+        if any(start in shown for start in starts):
+            cell["outputs"] = []
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def bodies() -> list[list[str]]:
+    """The lines of each solution that its starter does not show, imports apart; without those that say very little."""
+    exercises = [find(name) for name in lesson_of()]
+    found = [
+        [
+            line.strip()
+            for line in one.solution_source().splitlines()
+            if line.strip() and not line.startswith(("import ", "from ")) and line not in one.starter()
+        ]
+        for one in exercises
+    ]
+    return [body for body in found if len("".join(body)) >= LEAST]
+
+
+def readable(source: str, bodies: list[list[str]]) -> list[str]:
+    """The top-level functions and classes of a module, by name, in which a whole solution stands."""
+    found = [node for node in ast.parse(source).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    codes = {node.name: "\n".join(source.split("\n")[node.lineno - 1 : node.end_lineno]) for node in found}
+    return [name for name, code in codes.items() if any(all(line in code for line in body) for body in bodies)]
+
+
 def make(folder: Path) -> None:
     """Write the edition; ValueError if there is something in the folder already."""
     if folder.exists() and any(folder.iterdir()):
@@ -92,8 +186,14 @@ def make(folder: Path) -> None:
     for name in filter(None, listed.stdout.split("\0")):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, folder / name)
+    solutions = bodies()
     for file in (folder / "tx_helpers" / "lessons").glob("*/exercises*.py"):
-        file.write_text(without_answers(file.read_text(encoding="utf-8")), encoding="utf-8")
+        file.write_text(without_answers(file.read_text(encoding="utf-8"), solutions), encoding="utf-8")
+    plain = folder / "tx_helpers" / "plain.py"
+    plain.write_text(PACKED.format(_packed(plain.read_text(encoding="utf-8"))), encoding="utf-8")
+    for file in (folder / "README.md", *folder.glob("tx_helpers/**/__init__.py"), *folder.glob("notebooks/*.ipynb")):
+        text = without_lacking(file.read_text(encoding="utf-8"))
+        file.write_text(without_views(text, solutions) if file.suffix == ".ipynb" else text, encoding="utf-8")
     torch.save({name: find(name).record() for name in lesson_of()}, folder / RECORD.relative_to(ROOT))
 
 

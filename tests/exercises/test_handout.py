@@ -1,9 +1,12 @@
 """The edition without solutions: it has no code of an answer, and it checks like the full one."""
 
+import html
+import json
 import os
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -53,10 +56,18 @@ def goes_wrong(x):
 def of_the_cases():
     return 3
 
-cases = [of_the_cases()]
+def other_name(x):
+    return 5 * x  # so
+
+cases = [of_the_cases(), other_name]
 '''
 
 SCRIPT = """
+import inspect
+from tx_helpers import plain
+from tx_helpers.exercises.kept import PARTS
+from tx_helpers.exercises.own import assembled
+from tx_helpers.lessons.full_model.model_parts import source_lines
 from tx_helpers.exercises import catalogue, check, solution, your_turn
 print(catalogue.__file__)
 print(check("attention_weights", lambda Q, K: (Q.T @ K / len(Q) ** 0.5).softmax(-1)).state)
@@ -67,22 +78,38 @@ for name in catalogue.lesson_of():
     if catalogue.find(name).inline:
         assert callable(your_turn(name, ...)), name
         solution(name)
+    for hidden in (catalogue.find(name).answer, plain.GPT.forward):
+        try:
+            print(inspect.getsource(hidden))
+        except (OSError, TypeError):
+            pass
+made, ours = assembled(list(PARTS), {})
+assert made["GPT"](9, 8, 2, 8, 1) and len(ours) == len(PARTS)
+print(source_lines(plain.Block))
 """
 
 
 def test_answers_are_taken_out_and_the_rest_stays():
-    left = make_handout.without_answers(SOURCE)
+    left = make_handout.without_answers(SOURCE, [["return 5 * x  # so"]])
     assert not [
         word
         for word in ("def right", "wrong", "says", "tabled", "_of_the_table", "_of_the_answers", "_too", "@one")
         if word in left
     ]
-    assert "kept = 1" in left and "def of_the_cases():\n    return 3\n\ncases = [of_the_cases()]" in left
+    assert "kept = 1" in left and "def of_the_cases():\n    return 3\n" in left
 
 
-def test_a_notebook_goes_on_with_the_solutions_of_its_inline_exercises():
-    left = make_handout.without_answers(SOURCE)
-    assert '@turn.solution\ndef goes_on(x):\n    """Thrice."""\n    return 3 * x' in left and "goes_wrong" not in left
+def test_a_notebook_goes_on_with_the_solutions_of_its_inline_exercises_which_cannot_be_read():
+    left = make_handout.without_answers(SOURCE, [["return 5 * x  # so"]])
+    assert not [word for word in ("goes_on", "Thrice", "3 * x", "goes_wrong", "5 * x") if word in left]
+    names = {"Exercise": lambda *_, **__: SimpleNamespace(solution=lambda answer: answer)}
+    exec(left, names)
+    assert names["goes_on"](2) == 6 and names["other_name"](2) == 10
+
+
+def test_what_the_edition_lacks_is_not_spoken_of():
+    text = "# A\n\nx\n\n## For teachers\n\ny\n\n### Elsewhere\n\nz\n\n## B\n\n**Try it**: y\nz\n\nw\n"
+    assert make_handout.without_lacking(text) == "# A\n\nx\n\n## B\n\nw\n"
 
 
 def test_a_record_holds_what_check_needs():
@@ -100,7 +127,19 @@ def test_the_edition_checks_without_solutions(tmp_path):
     texts = [file.read_text(encoding="utf-8") for file in folder.rglob("lessons/*/exercises*.py")]
     inline = [name for name in lesson_of() if find(name).inline]
     assert texts and not re.search(r"\.(mistake\(|add_mistakes\()", "".join(texts))
-    assert len(re.findall(r"\.solution[(\n]", "".join(texts))) == len(inline)  # the notebooks go on with them
+    assert not re.search(r"^@\w+\.solution", "".join(texts), re.M)
+    texts.append((folder / "tx_helpers/plain.py").read_text(encoding="utf-8"))
+    bodies = make_handout.bodies()
+    assert make_handout.readable((make_handout.ROOT / "tx_helpers/plain.py").read_text(encoding="utf-8"), bodies)
+    assert not [name for text in texts for name in make_handout.readable(text, bodies)]
+    pictures = html.unescape("".join(outputs_of(folder)))
+    assert not [line for body in bodies for line in body if len(line) >= 40 and line[:40] in pictures]
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"\]\(([^)#:\s]+)|^python ([\w/.]+\.py)", readme, re.M)
+    assert len(named) > 30 and not [path for path in map("".join, named) if not (folder / path).exists()]
+    assert set(re.findall(r"\bmake (\w+)", readme.partition("## ")[0])) == {"lab"}
+    assert not re.search("`solution|plain.py|tests/|tools/|make (?!lab|clean|finds)[a-z]+`", readme)
+    assert not [path for path in folder.glob("notebooks/*") if "`solution" in path.read_text(encoding="utf-8")]
     assert not (folder / "tests").exists() and (folder / "notebooks" / "00_start_here.ipynb").exists()
     environment = os.environ | {"PYTHONPATH": str(folder), "TX_PROGRESS": str(tmp_path / "progress.json")}
     done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=folder, env=environment, capture_output=True, text=True)
@@ -110,6 +149,13 @@ def test_the_edition_checks_without_solutions(tmp_path):
     assert said[:3] == ["right", "unscaled", "def attention_weights(Q, K):"]
     assert sum(line.startswith("This edition comes without solutions") for line in said) == 1 + len(inline)
     assert [line.split()[1] for line in said if line.startswith("○")] == [f"{name}:" for name in inline]
+    assert not [line for line in said if line.lstrip().startswith(("def forward", "return"))]
+    assert said[-1] == "['(ours: not in this edition)']"
+
+
+def outputs_of(folder):
+    cells = (json.loads(path.read_text(encoding="utf-8"))["cells"] for path in folder.glob("notebooks/*.ipynb"))
+    return [json.dumps(cell["outputs"], ensure_ascii=False) for each in cells for cell in each if "outputs" in cell]
 
 
 def test_every_exercise_can_be_recorded():

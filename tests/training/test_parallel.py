@@ -3,6 +3,7 @@
 import math
 import os
 import shutil
+import sys
 from functools import cache, partialmethod
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from torch._dynamo.utils import counters
 from launch import measured
 from parallel_cases import CASES, ON_FOUR, Case, batches, small_model
 from tx_helpers.text.data import IGNORE, PAD, SequenceBatch, TextBatch
+from tx_helpers.training import spread
 from tx_helpers.training.checkpoints import load_weights
 from tx_helpers.training.costs import sent
 from tx_helpers.training.layout import Layout
@@ -170,6 +172,19 @@ def test_blocks_compiled_to_cpp_are_the_same_training():
     parallel = Parallel(compile=True)
     losses = Case(parallel).train(parallel, steps=3).losses
     assert losses == pytest.approx(_alone("sgd", torch.float64, ()).losses[:3], abs=1e-6, rel=0)
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_a_process_waits_for_the_others_before_it_ends_the_connections(failed, monkeypatch):
+    calls = []
+    monkeypatch.setattr(spread.dist, "is_initialized", lambda: True)
+    monkeypatch.setattr(spread.dist, "monitored_barrier", lambda timeout: calls.append("wait"))
+    monkeypatch.setattr(spread.dist, "destroy_process_group", lambda: calls.append("end"))
+    monkeypatch.delattr(sys, "last_value", raising=False)
+    if failed:
+        monkeypatch.setattr(sys, "last_value", KeyError(), raising=False)
+    spread._leave()
+    assert calls == (["end"] if failed else ["wait", "end"])
 
 
 def test_a_mean_of_means_would_be_another_loss():

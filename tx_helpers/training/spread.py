@@ -7,7 +7,9 @@ copies, DistributedDataParallel. Copies of a model that tensor parallelism has c
 
 import atexit
 import os
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 
@@ -22,6 +24,8 @@ from torch.nn.parallel import DistributedDataParallel
 from tx_helpers.training.gradients import by_mesh
 from tx_helpers.training.parallel import Parallel, blocks_of, prepare_blocks
 from tx_helpers.training.tensor_parallel import split_blocks
+
+LEAVE = 10.0  # seconds that a process which is done waits for the others
 
 
 def spread(
@@ -60,8 +64,21 @@ def _join(model: nn.Module, timeout: float) -> str:
     if not dist.is_initialized():
         backend = "cpu:gloo,cuda:nccl" if kind == "cuda" else "gloo"
         dist.init_process_group(backend, timeout=timedelta(seconds=timeout))
-        atexit.register(dist.destroy_process_group)
+        atexit.register(_leave)
     return kind
+
+
+def _leave() -> None:
+    """Wait for the other processes, then end the connections: who ends them first can make another one abort.
+
+    After an error nobody is waited for, since the others may stand in a step that this process will never join.
+    """
+    if not dist.is_initialized():
+        return
+    if not hasattr(sys, "last_value"):
+        with suppress(RuntimeError, ValueError):  # another one has ended by an error, or a backend cannot be asked
+            dist.monitored_barrier(timeout=timedelta(seconds=LEAVE))
+    dist.destroy_process_group()
 
 
 def _check_same_values(model: nn.Module) -> None:

@@ -48,6 +48,13 @@ except ModuleNotFoundError:
 print(f"tx_helpers {{tx_helpers.__version__}}{{found}}")
 """
 
+LANGUAGE = {  # as Jupyter writes it, without the version: what nbconvert needs to make a script
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "name": "python",
+    "nbconvert_exporter": "python",
+    "pygments_lexer": "ipython3",
+}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 QUESTION = "# A question: answer it before you read on"
 ANSWER = "# The answer to it: shown once you have given yours"
@@ -182,7 +189,7 @@ def metadata(cells: list[dict]) -> tuple[dict, list[dict]]:
         if index in waits:
             made["jupyter"] = made.get("jupyter", {}) | {"outputs_hidden": True}
         of_cells.append(made | ({"tags": tags} if tags else {}))
-    of_notebook: dict = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    of_notebook: dict = {"kernelspec": KERNEL, "language_info": LANGUAGE}
     if collapsed := [cell["id"] for cell in cells if is_optional(cell)]:
         of_notebook["colab"] = {"collapsed_sections": collapsed}
     return of_notebook, of_cells

@@ -2,6 +2,7 @@
 
 import nbformat
 import pytest
+from nbconvert import ScriptExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import notebook_parts as parts
@@ -35,6 +36,12 @@ WHOLE = cells(
     "### Exercise 1",
     "## What to remember",
 )
+
+
+def test_a_notebook_becomes_a_script_with_its_texts_as_comments():
+    of_notebook, _ = metadata(WHOLE)
+    text, resources = ScriptExporter().from_notebook_node(new_notebook(cells=WHOLE, metadata=of_notebook))
+    assert resources["output_extension"] == ".py" and "# ## Part\n" in text and "\nmeasure()\n" in text
 
 
 def test_an_optional_section_ends_at_the_next_heading_of_its_level_or_a_higher_one():

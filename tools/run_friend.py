@@ -1,9 +1,9 @@
 """Why does the writer of stories lose the friend? Train it on, each time with one thing changed, and count.
 
-    python tools/run_friend.py [NAME …] [--steps 450] [--seed 0]
+    python tools/run_friend.py [NAME …] [--steps 450] [--seeds 3]
 
-Writes tx_helpers/lessons/a_model_that_writes/friend.json: for each change the share of unseen stories in which the
-writer names the right friend, and the right thing, every 50 steps. Two minutes of a quiet core for each change.
+Writes tx_helpers/lessons/a_model_that_writes/friend.json: for each change and seed the share of unseen stories in which
+the writer names the right friend, and the right thing, every 50 steps. Two minutes of a quiet core for each run.
 """
 
 import argparse
@@ -95,13 +95,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("changes", nargs="*", default=list(CHANGES))
     parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=3, help="how many, from 0 on (%(default)s)")
     options = parser.parse_args()
     for change in options.changes:
-        found = go_on(change, options.steps, options.seed)
-        recorded = trained_on() if FILE.exists() else {}
-        recorded[change] = found
-        rows = [f" {json.dumps(name)}: {json.dumps(recorded[name])}" for name in CHANGES if name in recorded]
+        found = [go_on(change, options.steps, seed) for seed in range(options.seeds)]
+        recorded = (trained_on() if FILE.exists() else {}) | {change: found}
+        rows = [
+            f" {json.dumps(name)}: [\n" + ",\n".join(f"  {json.dumps(run)}" for run in recorded[name]) + "\n ]"
+            for name in CHANGES
+            if name in recorded
+        ]
         FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
 
 

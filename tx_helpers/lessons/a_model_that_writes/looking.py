@@ -147,8 +147,8 @@ def loss_by_place(writer: Writer, text: str) -> Tensor:
     return torch.cat(losses).mean(0)
 
 
-def trained_on() -> dict[str, dict[str, list[float]]]:
-    """Change -> "friend" and "thing": how often a writer that learns on names the right one, every 50 steps."""
+def trained_on() -> dict[str, list[dict[str, list[float]]]]:
+    """Change -> a run of each seed: how often it names the right "friend" and "thing", every 50 steps."""
     return json.loads(FRIEND_FILE.read_text(encoding="utf-8"))
 
 

@@ -33,8 +33,8 @@ CLAIMS = [
     ),
     claim(
         "Rotary is better than sinusoids",
-        "inside the trained length; beyond it, without stretching, its loss rises more",
-        'assert inside_gain > 0.3 and rise["rotary"] > rise["sinusoidal"] + 0.2',
+        "inside the trained length; far beyond it, without stretching, both fail",
+        'assert inside_gain > 0.3 and min(rise["rotary"], rise["sinusoidal"]) > 0.5',
         Break('models["rotary"] = train(', 'models["rotary"] = models["sinusoidal"] = train('),
         Break('models["rotary"] = train(PositionConfig("rotary"))', 'models["rotary"] = models["none"]'),
     ),

@@ -26,7 +26,6 @@ from nbformat.v4 import new_code_cell
 
 from notebook_frame import ROOT, colab_link, repository_address
 from notebook_parts import HIDE
-from tx_helpers.opening import waiting
 
 SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-text.md", "tx_helpers", "figures")
 FIRST_DAY_OF_ZIP = "315532800"  # 1 January 1980: the time of every file in the wheel
@@ -79,8 +78,6 @@ def edition(path: Path, wheel: Path, address: str) -> str:
     That needs an address on GitHub. Without one the links stay as they are: to the files beside this one.
     """
     notebook = nbformat.read(path, as_version=4)
-    for index in waiting(notebook.cells):
-        notebook.cells[index] |= {"outputs": [], "execution_count": None}
     notebook.cells.insert(1, wheel_cell(wheel))
     for cell in notebook.cells:
         if cell.cell_type == "markdown":

@@ -11,7 +11,6 @@ from pathlib import Path
 from course_lists import MAP_TITLE, below_the_map
 from notebook_header import HERE_MARK, TIME_LINE, TIME_MARK, UNMEASURED, here_line, time_line
 from notebook_parts import HIDE, PREDICTION, REVEAL, is_folded, is_optional
-from tx_helpers.opening import waiting
 
 ROOT = Path(__file__).resolve().parent.parent
 BRANCH = "main"
@@ -174,11 +173,10 @@ def metadata(cells: list[dict]) -> tuple[dict, list[dict]]:
     """The metadata that a notebook and each of its cells should have: what is folded away, and nothing else but tags.
 
     JupyterLab, Notebook 7 and VS Code read "jp-MarkdownHeadingCollapsed" and "source_hidden". Colab reads the
-    notebook's "collapsed_sections", which names cells by the id in their metadata, and "cellView". JupyterLab and
-    Notebook 7 fold an output by "outputs_hidden": what answers a prediction.
+    notebook's "collapsed_sections", which names cells by the id in their metadata, and "cellView".
     """
-    of_cells, waits = [], waiting(cells)
-    for index, cell in enumerate(cells):
+    of_cells = []
+    for cell in cells:
         tags = list(cell["metadata"].get("tags", []))
         made: dict = {}
         if is_optional(cell):
@@ -186,8 +184,6 @@ def metadata(cells: list[dict]) -> tuple[dict, list[dict]]:
         elif is_folded(cell):
             made = {"cellView": "form", "jupyter": {"source_hidden": True}}
             tags += [HIDE] if HIDE not in tags else []
-        if index in waits:
-            made["jupyter"] = made.get("jupyter", {}) | {"outputs_hidden": True}
         of_cells.append(made | ({"tags": tags} if tags else {}))
     of_notebook: dict = {"kernelspec": KERNEL, "language_info": LANGUAGE}
     if collapsed := [cell["id"] for cell in cells if is_optional(cell)]:

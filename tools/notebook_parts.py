@@ -8,8 +8,13 @@ sections, "## Exercises" and "## Glossary". Code is folded away in a cell with t
 import ast
 import re
 
-from tx_helpers.opening import PREDICTION, REVEAL
+from nbformat import NotebookNode, from_dict
 
+from tx_helpers.exercises.waiting import unfolded
+
+PREDICTION = re.compile(r"^(\w+) = predict\(", re.MULTILINE)
+KEY = re.compile(r"\s*[\"']([\w-]+)[\"']")  # the first argument of predict
+REVEAL = re.compile(r"^(\w+)\.reveal\(", re.MULTILINE)
 HIDE = "hide-input"
 WORDS_TITLE = "The words of this notebook"  # heading of the table that tools/link_terms.py writes into the last cell
 APART = re.compile(r"Exercises$|Glossary$")  # sections of level 2 that are looked up or worked through, not read
@@ -115,3 +120,24 @@ def prose(cell: dict) -> str:
 def words(cells: list[dict]) -> int:
     """The number of words of these cells' prose."""
     return sum(len(WORD.findall(prose(cell))) for cell in cells)
+
+
+def waiting(cells: list[dict]) -> dict[int, str]:
+    """Index of each code cell between a prediction and its finding -> the prediction's key."""
+    asked: dict[str, tuple[str, int]] = {}
+    found: dict[int, str] = {}
+    for index, cell in enumerate(cells):
+        if cell["cell_type"] != "code":
+            continue
+        if told := REVEAL.search(cell["source"]):
+            key, start = asked.pop(told[1], ("", index))  # without a question nothing waits
+            found |= {n: key for n in range(start + 1, index) if cells[n]["cell_type"] == "code"}
+        for question in PREDICTION.finditer(cell["source"]):
+            if named := KEY.match(cell["source"], question.end()):
+                asked[question[1]] = named[1], index
+    return found
+
+
+def shown(cell: NotebookNode) -> list[NotebookNode]:
+    """A code cell's outputs, those that wait for a guess without their fold."""
+    return [from_dict(unfolded(output)) for output in cell.outputs]

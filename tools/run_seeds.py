@@ -28,11 +28,10 @@ from typing import Any
 from nbclient import NotebookClient
 
 from notebook_frame import ROOT
-from notebook_parts import core_path
+from notebook_parts import KEY, PREDICTION, REVEAL, core_path, waiting
 from recorded_files import machine, write
 from refresh_notebooks import load
 from tx_helpers.exercises.course import LESSONS
-from tx_helpers.opening import KEY, PREDICTION, REVEAL, waiting
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from other_seeds import fill, reseeded

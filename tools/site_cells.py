@@ -17,12 +17,11 @@ from nbformat import NotebookNode
 
 from notebook_frame import BADGE_MARK
 from notebook_header import HERE_MARK
-from notebook_parts import asks_or_tells, cell_headings, is_folded, optional_sections
+from notebook_parts import asks_or_tells, cell_headings, is_folded, optional_sections, shown, waiting
 from place_exercises import PREFIX
 from site_markdown import code, html_of
 from tx_helpers.exercises.catalogue import find, lesson_of
 from tx_helpers.exercises.exercise import Exercise
-from tx_helpers.opening import waiting
 
 ENDINGS = {"image/svg+xml": "svg", "image/png": "png"}
 IMAGE = re.compile(r'<img\b[^>]*?src="data:(image/(?:svg\+xml|png));base64,([^"]*)"[^>]*>')
@@ -77,7 +76,7 @@ def code_cell(cell: NotebookNode, made: Body, forms: dict[str, list[dict]], awai
     Outputs that answer a prediction, whose key is `awaited`, are folded until it is made.
     """
     outputs, live = "", list(forms.get(cell.id, []))
-    for output in cell.outputs:
+    for output in shown(cell):
         outputs += output_html(output, made, live)
         if explorer := EXPLORER.match(output.get("data", {}).get("text/plain", "")):
             form = next((form for form in forms.get(cell.id, []) if form["name"] == explorer[1]), None)

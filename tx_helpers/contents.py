@@ -9,7 +9,7 @@ from typing import Any
 
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
-from tx_helpers.opening import guessed, put_to_sleep, without_the_line
+from tx_helpers.opening import put_to_sleep, without_the_line
 
 
 class Contents(AsyncLargeFileManager):
@@ -18,7 +18,7 @@ class Contents(AsyncLargeFileManager):
     async def get(self, path: str, *given: Any, **options: Any) -> dict[str, Any]:
         model = await super().get(path, *given, **options)
         if model["type"] == "notebook" and model.get("content") and not await self._runs(path):
-            put_to_sleep(model["content"], guessed())
+            put_to_sleep(model["content"])
         return model
 
     async def save(self, model: dict[str, Any], path: str = "") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A notebook that was run, saved and shut: pictures in place of dead widgets, answers that wait for their question."""
+"""A notebook that was run, saved and shut: pictures in place of dead widgets."""
 
 import asyncio
 import copy
@@ -10,8 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from tx_helpers.__main__ import main
 from tx_helpers.contents import Contents
-from tx_helpers.exercises import solved
-from tx_helpers.opening import HOW_TO_WAKE, VIEW, guessed, put_to_sleep, waiting, without_the_line
+from tx_helpers.opening import HOW_TO_WAKE, VIEW, put_to_sleep, without_the_line
 
 
 def shown(**data) -> nbformat.NotebookNode:
@@ -37,15 +36,11 @@ def views(notebook) -> int:
     return sum(VIEW in output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", []))
 
 
-def test_what_stands_between_a_question_and_its_finding_waits(notebook):
-    assert waiting(notebook.cells) == {3: "two-heads"}
-
-
 def test_a_sleeping_notebook_keeps_its_pictures_and_says_how_to_wake_them(notebook):
-    assert put_to_sleep(notebook, guessed=()) and views(notebook) == 0
+    assert put_to_sleep(notebook) and views(notebook) == 0
     assert notebook.cells[3].outputs[0].data == {"text/html": "<b>picture</b>", "text/plain": "Explorer"}
     assert notebook.cells[0].outputs[0]["data"]["text/plain"] == HOW_TO_WAKE
-    assert not put_to_sleep(notebook, guessed=())  # nothing is left to do, and the line stands once
+    assert not put_to_sleep(notebook)  # nothing is left to do, and the line stands once
     assert len(notebook.cells[0].outputs) == 1
     without_the_line(notebook)
     assert notebook.cells[0].outputs == [] and len(notebook.cells[3].outputs) == 1
@@ -53,24 +48,8 @@ def test_a_sleeping_notebook_keeps_its_pictures_and_says_how_to_wake_them(notebo
 
 def test_a_widget_that_has_no_picture_stays(notebook):
     del notebook.cells[3].outputs[0].data["text/html"], notebook.cells[3].outputs[0].data["text/plain"]
-    put_to_sleep(notebook, guessed=())
+    put_to_sleep(notebook)
     assert views(notebook) == 1
-
-
-@pytest.mark.parametrize("made", [(), ("two-heads",)])
-def test_an_answer_is_folded_until_its_question_has_one(notebook, made):
-    put_to_sleep(notebook, made)
-    assert notebook.cells[3].metadata["jupyter"]["outputs_hidden"] is not bool(made)
-    assert "jupyter" not in notebook.cells[5].metadata
-
-
-def test_the_predictions_come_from_the_learners_file(tmp_path, monkeypatch):
-    monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))
-    assert guessed() == set()
-    solved.note_guess("two-heads", "a")
-    assert guessed() == {"two-heads"}
-    (tmp_path / "progress.json").write_text("[1")
-    assert guessed() == set()
 
 
 def test_the_server_puts_a_notebook_to_sleep_on_opening_and_saves_no_line(notebook, tmp_path, monkeypatch):
@@ -99,7 +78,7 @@ def test_tidy_writes_the_file_for_an_editor_that_reads_it_itself(notebook, tmp_p
     nbformat.write(notebook, tmp_path / "x.ipynb")
     assert main(["tidy", str(tmp_path / "x.ipynb")]) == 0
     tidied = nbformat.read(tmp_path / "x.ipynb", as_version=4)
-    assert views(tidied) == 0 and tidied.cells[3].outputs == [] and tidied.cells[4].outputs
+    assert views(tidied) == 0 and all(cell.outputs for cell in tidied.cells[3:5])
     assert [cell.source for cell in tidied.cells] == [cell.source for cell in notebook.cells]
     assert main(["tidy", str(tmp_path / "x.ipynb")]) == 0
     assert capsys.readouterr().out.split(": ")[-1] == "nothing to do\n"
@@ -141,7 +120,7 @@ OTHERS = (
 @pytest.mark.parametrize("kind", OTHERS)
 def test_a_notebook_that_is_not_the_courses_stays_as_it_is(kind, tmp_path):
     content = _another(kind)
-    assert not put_to_sleep(content, guessed=()) and content == _another(kind)
+    assert not put_to_sleep(content) and content == _another(kind)
     without_the_line(content)
     assert content == _another(kind)
     for text in (json.dumps(content), json.dumps(content, indent=4) + "\n\n"):

@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+import notebook_parts
 from notebook_guards import code_cells, markers, python_of, text_of
 
 COMPARED_KINDS = ("text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml", "application/json")
@@ -25,7 +26,7 @@ def is_compared(cell) -> bool:
     if markers(cell) & {"skip", "ignore"} or cell.execution_count is None:
         return False
     written = written_lines(cell)
-    return any(tells_something(output, written) for output in cell.outputs) and not is_constant(cell)
+    return any(tells_something(output, written) for output in notebook_parts.shown(cell)) and not is_constant(cell)
 
 
 def written_lines(cell) -> set[str]:

@@ -19,10 +19,11 @@ from notebook_parts import (
     core_path,
     is_optional,
     optional_sections,
+    shown,
+    waiting,
     words,
 )
 from tx_helpers.exercises.course import LESSONS
-from tx_helpers.opening import waiting
 
 # Lessons whose core path is held to the limits below: all but the one that is looked up.
 TOLD_AGAIN = [lesson for lesson in LESSONS if lesson != "reference"]
@@ -189,7 +190,7 @@ def unmeasured_lines(notebook) -> list[str]:
     for cell in core_path(notebook.cells):
         if cell.cell_type != "code" or asks_or_tells(cell):
             continue
-        printed = [text_of(output.text) for output in cell.outputs if output.output_type == "stream"]
+        printed = [text_of(output.text) for output in shown(cell) if output.output_type == "stream"]
         lines = [line for text in printed for line in text.split("\n")]
         found += [f"prints a band or a bound, not a number: {line.strip()!r}" for line in lines if BAND.search(line)]
         found += [f"prints a constant: {text!r}" for text in constants(cell) if re.search(r"\d", text)]
@@ -208,7 +209,7 @@ def constants(cell) -> list[str]:
 def printed_lines(notebook) -> list[str]:
     """The lines that a notebook's cells print or show as text, pictures and widgets left out."""
     texts = []
-    for output in (output for cell in code_cells(notebook) for output in cell.outputs):
+    for output in (output for cell in code_cells(notebook) for output in shown(cell)):
         if output.output_type == "stream":
             texts.append(output.text)
         elif output.output_type == "execute_result" and set(output.data) == {"text/plain"}:

@@ -1,7 +1,6 @@
-// A question to answer before the course does, and the finding, which unfolds after the answer. In JupyterLab and
-// Notebook 7 the outputs of the cells between the two wait for the answer, too. All text goes through textContent. An
-// answer goes to the kernel and, as an event of the page, straight to the finding: the kernel may still be busy with the
-// cells below.
+// A question to answer before the course does, and the finding, which unfolds after the answer. All text goes through
+// textContent. An answer goes to the kernel, which shows what waited for it (waiting.py). The kernel may still be busy
+// with the cells below: so an event of the page opens the finding, and the folds that are there, at once.
 
 const element = (tag, attributes = {}, text = "") => {
   const node = document.createElement(tag);
@@ -22,55 +21,15 @@ const inWords = (answer, unit) => (typeof answer === "number" ? `${answer} ${uni
 const answers = (window.txGuesses ??= new Map()); // key -> answer, for a finding that is shown after the answer
 const passed = (window.txPassed ??= new Set()); // keys of the questions whose finding was asked for without an answer
 
-const tellPage = (event, key) => window.dispatchEvent(new CustomEvent(event, { detail: key }));
-const pass = (key) => {
-  passed.add(key);
-  tellPage("tx-pass", key);
+const tellPage = (event, key) => {
+  for (const fold of document.querySelectorAll(`details.tx-waits[data-key="${key}"]`)) fold.open = true;
+  window.dispatchEvent(new CustomEvent(event, { detail: key }));
 };
-
-// --- the cells between a question and its finding
-
-const ENDS = /[.]reveal[(]|= predict[(]|# The answer to it|# A question:/; // of a cell that has not been run, or is folded
-const UNSEEN = 3; // so many cells wait where the other end is not in the page: it shows only what is near the window
-
-/** The code cells from `el`'s cell to the other end of its stretch; `step` is the way to go. */
-const between = (el, step) => {
-  const found = [];
-  for (let cell = el.closest(".jp-Cell")?.[step]; cell; cell = cell[step]) {
-    const code = cell.querySelector(".jp-Cell-inputWrapper")?.textContent ?? "";
-    if (cell.querySelector(".tx-predict, .tx-finding") || (cell.matches(".jp-CodeCell") && ENDS.test(code))) return found;
-    if (cell.matches(".jp-CodeCell")) found.push(cell);
-  }
-  return found.slice(0, UNSEEN);
-};
-
-/** Hide or show the outputs of these cells; what a learner folds afterwards stays folded. */
-const hold = (cells, open) => {
-  for (const cell of cells) {
-    const now = open ? "shown" : "waits";
-    if (cell.dataset.txOutput === now) continue;
-    cell.dataset.txOutput = now;
-    if (open) cell.querySelector(".jp-OutputPlaceholder")?.click(); // folded since the notebook was opened
-  }
-};
-
-/** Hold the outputs between `el` and the other end until there is an answer; returns the function that ends this. */
-const holdUntilAnswered = (el, step, isOpen) => {
-  const update = () => hold(between(el, step), isOpen());
-  const arrivals = new MutationObserver(update); // cells come into the page when they come near the window
-  const place = new IntersectionObserver(() => {
-    const cells = el.closest(".jp-Cell")?.parentElement;
-    if (cells) arrivals.observe(cells, { childList: true });
-    update();
-  });
-  place.observe(el);
-  const events = ["tx-guess", "tx-pass"];
-  events.forEach((event) => window.addEventListener(event, update));
-  return () => {
-    place.disconnect();
-    arrivals.disconnect();
-    events.forEach((event) => window.removeEventListener(event, update));
-  };
+const pass = (model) => {
+  passed.add(model.get("key"));
+  model.set("passed", true);
+  model.save_changes();
+  tellPage("tx-pass", model.get("key"));
 };
 
 // --- the question and the finding
@@ -99,7 +58,7 @@ const numberField = (place, unit, choose) => {
 const ask = ({ model, el }) => {
   const [choices, unit] = [model.get("choices"), model.get("unit")];
   const key = model.get("key");
-  if (model.get("answer") === null) [answers, passed].forEach((known) => known.delete(key)); // from an earlier kernel
+  if (model.get("answer") === null && !model.get("passed")) [answers, passed].forEach((known) => known.delete(key)); // from an earlier kernel
   const root = element("fieldset", { class: "tx-predict" });
   const status = element("div", { role: "status" });
 
@@ -119,7 +78,7 @@ const ask = ({ model, el }) => {
     status.textContent = first !== null ? kept : passed.has(key) ? "The answer stands below." : "";
     skip.hidden = first !== null || passed.has(key);
   };
-  const skip = button("Show me", () => pass(key));
+  const skip = button("Show me", () => pass(model));
   skip.className = "tx-skip";
   const follow = () => show(model.get("answer"));
   const hear = (event) => event.detail === key && follow(); // asked for here, or below at the finding
@@ -131,10 +90,7 @@ const ask = ({ model, el }) => {
   model.on("change:answer", follow);
   window.addEventListener("tx-pass", hear);
   el.append(root);
-  const isOpen = () => model.get("answer") !== null || passed.has(key);
-  const letGo = holdUntilAnswered(el, "nextElementSibling", isOpen);
   return () => {
-    letGo();
     model.off("change:answer", follow);
     window.removeEventListener("tx-pass", hear);
   };
@@ -162,7 +118,7 @@ const tell = ({ model, el }) => {
   const folded = element("p", {}, "The finding appears here once you have made your prediction above. ");
   folded.append(
     button("Show it", () => {
-      pass(key);
+      pass(model);
       content.focus();
     }),
   );
@@ -177,9 +133,7 @@ const tell = ({ model, el }) => {
   window.addEventListener("tx-guess", hear);
   window.addEventListener("tx-pass", hear);
   el.append(root);
-  const letGo = holdUntilAnswered(el, "previousElementSibling", isOpen);
   return () => {
-    letGo();
     model.off("change:answer", follow);
     window.removeEventListener("tx-guess", hear);
     window.removeEventListener("tx-pass", hear);

@@ -8,9 +8,9 @@
     guess = predict("one-head", "How many of 100 answers will one head get right?", unit="%")
     guess.reveal(21, "…")                                      # or a range, (15, 35)
 
-With a kernel both are widgets, drawn by predictions.js, and in JupyterLab and Notebook 7 the outputs of the cells
-between them wait for the answer, too. Without one (on GitHub, on an exported page) the finding is folded. The first
-answer is kept in the learner's file of progress. What a notebook stores does not depend on it.
+With a kernel both are widgets, drawn by predictions.js. Without one (on GitHub, on an exported page) the finding is
+folded. What the cells between them show is folded, too, until there is an answer: see `waiting.py`. The first answer
+is kept in the learner's file of progress. What a notebook stores before the first answer does not depend on it.
 """
 
 import math
@@ -23,6 +23,7 @@ import traitlets
 
 from tx_helpers.environment import printable
 from tx_helpers.exercises.solved import guesses, note_guess
+from tx_helpers.exercises.waiting import waiting
 from tx_helpers.nn.arguments import described
 from tx_helpers.show.plots import DARK_CHARTS, svg_text
 from tx_helpers.show.stored import StoredWidget
@@ -48,10 +49,6 @@ STYLE = """
 .tx-finding { border-left: 4px solid #009E73; }
 .tx-finding p { margin: 4px 0; white-space: pre-line; }
 .tx-finding .tx-beginning { font-weight: bold; }
-.jp-Cell[data-tx-output="waits"] > .jp-Cell-outputWrapper > * { display: none; }
-.jp-Cell[data-tx-output="waits"]:not(.jp-mod-noOutputs) > .jp-Cell-outputWrapper::after {
-  content: "Waits for your prediction above."; font-style: italic; color: var(--jp-ui-font-color1);
-  padding: 6px 14px 6px calc(var(--jp-cell-prompt-width, 64px) + 14px); }
 """
 _asked: dict[str, "Prediction"] = {}  # so that a cell that is run again shows the question that its finding knows
 
@@ -66,6 +63,8 @@ def predict(key: str, question: str, choices: Sequence[str] | None = None, *, un
     known, content = _asked.get(key), (question, list(choices or []), unit)
     if known is None or (known.question, known.choices, known.unit) != content:
         _asked[key] = known = Prediction(key=key, question=question, choices=content[1], unit=unit)
+    if known.answer is None and not known.passed and (cells := waiting()):
+        cells.ask(key)
     return known
 
 
@@ -77,6 +76,7 @@ class _Shown(StoredWidget):
     key = traitlets.Unicode().tag(sync=True)
     unit = traitlets.Unicode().tag(sync=True)
     answer = traitlets.Any(None, allow_none=True).tag(sync=True)
+    passed = traitlets.Bool(False).tag(sync=True)  # the finding was asked for without an answer
 
     def __repr__(self) -> str:
         return printable(self._text())
@@ -97,6 +97,7 @@ class Prediction(_Shown):
         if known in self.choices or (not self.choices and isinstance(known, Real)):
             self.answer = known
         self.observe(lambda change: note_guess(self.key, change["new"]), "answer")
+        self.observe(lambda change: (cells := waiting()) and cells.open(self.key), ["answer", "passed"])
 
     def reveal(self, right: str | float | tuple[float, float], text: str) -> "Finding":
         """The finding: the right choice, or the right number or range of numbers; and what there is to say about it.
@@ -106,8 +107,11 @@ class Prediction(_Shown):
         finding, right = self._finding(right)
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"reveal {self.key!r}: text is {described(text)}, expected the finding in words")
-        shown = Finding(key=self.key, unit=self.unit, finding=finding, right=right, text=text, answer=self.answer)
+        if cells := waiting():
+            cells.found(self.key)
+        shown = Finding(key=self.key, unit=self.unit, finding=finding, right=right, text=text)
         traitlets.dlink((self, "answer"), (shown, "answer"))
+        traitlets.link((self, "passed"), (shown, "passed"))
         return shown
 
     def _finding(self, right: object) -> tuple[str, object]:

@@ -91,7 +91,7 @@ class Waiting:
             publish(folded, about, transient={"display_id": place})
 
         def show(data: dict, metadata: dict | None = None, *given: object, **options: Any) -> None:
-            if set(data) <= {VIEW, "text/plain"}:  # a progress bar shows how long, and nothing else
+            if VIEW in data and set(data) <= {VIEW, "text/plain"}:  # a progress bar shows how long, and nothing else
                 return publish(data, metadata, *given, **options)
             flush()
             keep(data, metadata or {})

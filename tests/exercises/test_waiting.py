@@ -9,8 +9,10 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 from notebook_parts import shown
-from tx_helpers.exercises.waiting import MOST, Waiting, fold, unfolded
+from tx_helpers.exercises.waiting import MOST, Waiting, fold, on_first_move, unfolded
 from tx_helpers.opening import VIEW, WAITS
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
 
 ASK = "from tx_helpers.exercises import predict\nguess = predict('two-heads', 'Which?', ['a', 'b'])\nguess"
 SHOW = """
@@ -22,6 +24,13 @@ print("told", file=sys.stderr)
 40 + 2
 """
 PNG = "data:image/png;base64,cG5n"
+EXPLORER = """
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+
+explorer = Explore(lambda n: Svg('<svg viewBox="0 0 9 9"></svg>', alt=f"{n}"), name="circle", n=(1, 4))
+explorer
+"""
 TELL = "print('before')\nguess.reveal('a', 'Because.')"
 
 
@@ -113,3 +122,19 @@ def test_a_cells_outputs_are_read_without_their_folds():
     data, metadata = fold({"text/plain": "7"}, {}, "k")
     output = nbformat.v4.new_output("display_data", data=data, metadata=metadata)
     assert shown(new_code_cell("print(7)", outputs=[output]))[0].text == "7\n"
+
+
+def test_a_finding_behind_an_explorer_waits_for_its_first_move():
+    explorer = Explore(lambda n: Svg('<svg viewBox="0 0 9 9"></svg>', alt=f"{n}"), name="circle", n=(1, 4))
+    moved = []
+    assert on_first_move(explorer, lambda: moved.append(True)) and not on_first_move("a result", moved.clear)
+    assert not moved
+    explorer.set(n=3)
+    assert moved
+
+
+@pytest.mark.parametrize("progress", ["{}", '{"the-predictions": {"two-heads": "b"}}'])
+def test_only_a_guess_of_today_waits_for_a_move(progress, tmp_path, monkeypatch):
+    asked = "found = guess.reveal('a', 'Because.')\nfound.unmoved, bool(explorer.set(n=3)), found.unmoved"
+    told = run(tmp_path, monkeypatch, ASK, EXPLORER, asked, progress=progress)[-1]
+    assert told.outputs[0].data["text/plain"] == f"({progress == '{}'}, False, False)"

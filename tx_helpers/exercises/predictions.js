@@ -115,26 +115,32 @@ const tell = ({ model, el }) => {
     content.replaceChildren(element("p", {}, beginning(model, answer)), element("p", {}, model.get("text")));
     content.firstChild.className = "tx-beginning";
   };
-  const folded = element("p", {}, "The finding appears here once you have made your prediction above. ");
+  const folded = element("p");
+  const why = element("span");
   folded.append(
+    why,
     button("Show it", () => {
       pass(model);
       content.focus();
     }),
   );
   const answer = () => model.get("answer") ?? answers.get(key) ?? null;
-  const isOpen = () => answer() !== null || passed.has(key);
-  const follow = () => isOpen() && unfold(answer());
+  const isOpen = () => passed.has(key) || (answer() !== null && !model.get("unmoved"));
+  const follow = () => {
+    const guessed = "Your guess is noted. Move the explorer above once: then the finding appears. ";
+    why.textContent = answer() === null ? "The finding appears here once you have made your prediction above. " : guessed;
+    if (isOpen()) unfold(answer());
+  };
   const hear = (event) => event.detail === key && follow();
 
   root.append(folded, content);
   follow();
-  model.on("change:answer", follow);
+  model.on("change:answer change:unmoved", follow);
   window.addEventListener("tx-guess", hear);
   window.addEventListener("tx-pass", hear);
   el.append(root);
   return () => {
-    model.off("change:answer", follow);
+    model.off("change:answer change:unmoved", follow);
     window.removeEventListener("tx-guess", hear);
     window.removeEventListener("tx-pass", hear);
   };

@@ -23,7 +23,7 @@ import traitlets
 
 from tx_helpers.environment import printable
 from tx_helpers.exercises.solved import guesses, note_guess
-from tx_helpers.exercises.waiting import waiting
+from tx_helpers.exercises.waiting import on_first_move, waiting
 from tx_helpers.nn.arguments import described
 from tx_helpers.show.plots import DARK_CHARTS, svg_text
 from tx_helpers.show.stored import StoredWidget
@@ -63,8 +63,8 @@ def predict(key: str, question: str, choices: Sequence[str] | None = None, *, un
     known, content = _asked.get(key), (question, list(choices or []), unit)
     if known is None or (known.question, known.choices, known.unit) != content:
         _asked[key] = known = Prediction(key=key, question=question, choices=content[1], unit=unit)
-    if known.answer is None and not known.passed and (cells := waiting()):
-        cells.ask(key)
+    if cells := waiting():
+        cells.ask(key, known=known.answer is not None or known.passed)
     return known
 
 
@@ -96,6 +96,7 @@ class Prediction(_Shown):
         known = guesses().get(self.key)
         if known in self.choices or (not self.choices and isinstance(known, Real)):
             self.answer = known
+        self.earlier = self.answer is not None  # in another kernel
         self.observe(lambda change: note_guess(self.key, change["new"]), "answer")
         self.observe(lambda change: (cells := waiting()) and cells.open(self.key), ["answer", "passed"])
 
@@ -107,9 +108,10 @@ class Prediction(_Shown):
         finding, right = self._finding(right)
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"reveal {self.key!r}: text is {described(text)}, expected the finding in words")
-        if cells := waiting():
-            cells.found(self.key)
+        before = cells.found(self.key) if (cells := waiting()) else []
         shown = Finding(key=self.key, unit=self.unit, finding=finding, right=right, text=text)
+        explorers = [on_first_move(one, lambda: shown.set_trait("unmoved", False)) for one in before]
+        shown.unmoved = any(explorers) and not self.earlier
         traitlets.dlink((self, "answer"), (shown, "answer"))
         traitlets.link((self, "passed"), (shown, "passed"))
         return shown
@@ -149,6 +151,7 @@ class Finding(_Shown):
     finding = traitlets.Unicode().tag(sync=True)
     right = traitlets.Any().tag(sync=True)
     text = traitlets.Unicode().tag(sync=True)
+    unmoved = traitlets.Bool(False).tag(sync=True)  # is there an explorer that the learner should move first?
 
     def _html(self) -> str:
         content = f"<p><b>{_with_code(self.finding)}</b></p><p>{_with_code(self.text)}</p>"

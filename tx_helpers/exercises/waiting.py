@@ -3,6 +3,7 @@
 `predict` calls `ask`, and `reveal` calls `found`. From the cell behind the question on, what a cell prints, displays or
 ends with is published inside a closed <details>. A guess (or *Show me*) publishes it again as it is. So nothing depends
 on the script of a page: a file, a site and any front end show the same. `unfolded` takes the fold off a stored output.
+A finding behind an explorer also waits for the explorer's first move.
 """
 
 import base64
@@ -13,6 +14,8 @@ import sys
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
+
+import anywidget
 
 from tx_helpers.opening import VIEW, WAITS
 
@@ -49,22 +52,26 @@ class Waiting:
         self.shell = shell
         self.asked: dict[str, int] = {}  # key of an open question -> how many more cells wait for it
         self.kept: dict[str, list[tuple[str, dict, dict]]] = {}  # key -> (display id, data, metadata)
+        self.ended: dict[str, list[object]] = {}  # key -> what its cells end with
+        self.known: set[str] = set()  # keys of questions with an answer: nothing waits for it
         self._restore: Callable[[], None] | None = None
         shell.events.register("pre_run_cell", self._begin)
         shell.events.register("post_run_cell", self._end)
 
-    def ask(self, key: str) -> None:
-        """From the next cell on, what is shown waits for the guess of `key`."""
-        self.asked[key], self.kept[key] = MOST, []
+    def ask(self, key: str, *, known: bool = False) -> None:
+        """From the next cell on, what is shown waits for the guess of `key`, unless it is known."""
+        self.asked[key], self.kept[key], self.ended[key] = MOST, [], []
+        (self.known.add if known else self.known.discard)(key)
 
-    def found(self, key: str) -> None:
-        """The finding of `key` is shown in this cell: nothing more waits for it."""
+    def found(self, key: str) -> list[object]:
+        """The finding of `key` is shown in this cell; returns what the cells before it end with."""
         self.asked.pop(key, None)
         self._end()
+        return self.ended.pop(key, [])
 
     def open(self, key: str) -> None:
         """The guess is there: show what waited for it, as it is."""
-        self.asked.pop(key, None)
+        self.known.add(key)
         for place, data, metadata in self.kept.pop(key, []):
             self.shell.display_pub.publish(data, metadata, transient={"display_id": place}, update=True)
 
@@ -91,14 +98,16 @@ class Waiting:
             publish(folded, about, transient={"display_id": place})
 
         def show(data: dict, metadata: dict | None = None, *given: object, **options: Any) -> None:
-            if VIEW in data and set(data) <= {VIEW, "text/plain"}:  # a progress bar shows how long, and nothing else
+            bar = VIEW in data and set(data) <= {VIEW, "text/plain"}  # of progress: it says how long, and nothing else
+            if bar or key in self.known:
                 return publish(data, metadata, *given, **options)
             flush()
             keep(data, metadata or {})
 
         def ends_with(value: object) -> None:
-            if value is None:
-                return
+            self.ended[key].append(value)
+            if value is None or key in self.known:
+                return hook(value)
             self.shell.displayhook.update_user_ns(value)
             data, metadata = self.shell.display_formatter.format(value)
             if data:
@@ -110,7 +119,9 @@ class Waiting:
             if sys.displayhook is ends_with:
                 sys.displayhook = hook
 
-        sys.stdout, publisher.publish, trap.hook, self._restore = printed, show, ends_with, restore
+        publisher.publish, trap.hook, self._restore = show, ends_with, restore
+        if key not in self.known:
+            sys.stdout = printed
 
     def _end(self, _result: object = None) -> None:
         if self._restore:
@@ -131,6 +142,23 @@ def waiting() -> Waiting | None:
         if shell is not None and hasattr(shell, "kernel"):
             _of_kernel = Waiting(shell)
     return _of_kernel
+
+
+def on_first_move(shown: object, tell: Callable[[], object]) -> bool:
+    """Call `tell` when a learner moves what is shown; False for what is no explorer."""
+    controls = getattr(shown, "controls", None)
+    if isinstance(controls, Mapping):
+        for control in controls.values():
+            if control.has_trait("value"):
+                control.observe(lambda _change: tell(), "value")
+            else:
+                control.on_click(lambda _button: tell())
+        return bool(controls)
+    widget = getattr(shown, "widget", shown)
+    if not isinstance(widget, anywidget.AnyWidget):
+        return False
+    widget.observe(lambda _change: tell(), [name for name in widget.keys if not name.startswith("_")])
+    return True
 
 
 def unfolded(output: Mapping[str, Any]) -> dict[str, Any]:

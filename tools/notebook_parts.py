@@ -90,7 +90,7 @@ def asks_or_tells(cell: dict) -> bool:
 def told(cell: dict) -> list[str]:
     """The texts of a code cell that learners read on the page: those of `predict` and `reveal`, without the key."""
     texts = []
-    for node in ast.walk(ast.parse(re.sub(r"^\s*[%!].*$", "", cell["source"], flags=re.MULTILINE))):
+    for node in ast.walk(ast.parse(re.sub(r"^\s*[%!](?!=).*$", "", cell["source"], flags=re.MULTILINE))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in (
             "predict",
             "reveal",

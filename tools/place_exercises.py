@@ -13,7 +13,9 @@ their outputs, and so do the imports, which show nothing. Run `tools/refresh_not
 
 import argparse
 import re
+import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import nbformat
@@ -25,6 +27,7 @@ from refresh_notebooks import load, selected, write
 from tx_helpers.exercises.catalogue import modules, of_lesson
 from tx_helpers.exercises.exercise import Exercise
 
+WIDTH = 88  # of a line in a notebook (notebooks/ruff.toml)
 PREFIX = "exercise"  # the ids of all cells placed here begin with it
 INTRO = """\
 ## Exercises
@@ -126,12 +129,29 @@ def placed(path: Path) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
+def narrow(code: str) -> str:
+    """Code as a notebook holds it: a docstring of one line is broken before WIDTH, the rest where ruff breaks it."""
+    lines = []
+    for line in code.split("\n"):
+        if len(line) > WIDTH and line.endswith('"') and line.lstrip().startswith('"'):
+            margin, text = re.fullmatch(r'( *)"+(.*?)"+', line).groups()
+            whole = re.sub(r"\([^()]*\)", lambda shape: shape[0].replace(" ", "\0"), f'{margin}"""{text}"""')
+            broken = textwrap.wrap(whole, WIDTH, subsequent_indent=margin, break_on_hyphens=False)
+            line = "\n".join(broken).replace("\0", " ")
+        lines.append(line)
+    code = "\n".join(lines)
+    if all(len(line) <= WIDTH for line in code.split("\n")):
+        return code
+    command = [sys.executable, "-m", "ruff", "format", f"--config={ROOT / 'notebooks' / 'ruff.toml'}", "-"]
+    return subprocess.run(command, input=code, capture_output=True, text=True, check=True).stdout.rstrip("\n")
+
+
 def _markdown(name: str, source: str) -> NotebookNode:
     return new_markdown_cell(source, id=f"{PREFIX}-{name}".replace("_", "-"))
 
 
 def _code(name: str, source: str) -> NotebookNode:
-    return new_code_cell(source, id=f"{PREFIX}-{name}".replace("_", "-"))
+    return new_code_cell(narrow(source), id=f"{PREFIX}-{name}".replace("_", "-"))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -42,7 +42,7 @@ def numbered(notebook) -> Iterator[tuple[str, object]]:
 
 def python_of(cell) -> str:
     """The cell's source with magics and shell lines blanked, so that it can be parsed."""
-    return "\n".join(re.sub(r"^(\s*)[%!].*", r"\1pass", line) for line in cell.source.split("\n"))
+    return "\n".join(re.sub(r"^(\s*)[%!](?!=).*", r"\1pass", line) for line in cell.source.split("\n"))
 
 
 def text_of(value) -> str:
@@ -255,7 +255,7 @@ def forbidden_code(notebook) -> list[str]:
             found.append(f"{where} is skipped by nbval")
         if "raises" in markers(cell):
             found.append(f"{where} is marked to raise; catch the error and print its text")
-        found += [f"{where} has the magic {m[0].strip()!r}" for m in re.finditer(r"^\s*[%!].*", cell.source, re.M)]
+        found += [f"{where} has the magic {m[0].strip()!r}" for m in re.finditer(r"^\s*[%!](?!=).*", cell.source, re.M)]
         tree = ast.parse(python_of(cell))
         for node in ast.walk(tree):
             names = {getattr(node, "id", None), getattr(node, "attr", None)}

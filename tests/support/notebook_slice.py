@@ -44,7 +44,7 @@ def needed_cells(sources: list[str], wanted: Callable[[str], object] = EXPLORER.
 
 def without_magics(source: str) -> str:
     """The source with magics and shell lines, which are not Python, blanked."""
-    return re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.MULTILINE)
+    return re.sub(r"^(\s*)[%!](?!=).*$", r"\1pass", source, flags=re.MULTILINE)
 
 
 def read_in_functions(trees: list[ast.Module]) -> dict[str, set[str]]:

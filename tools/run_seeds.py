@@ -18,6 +18,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,7 +40,8 @@ from other_seeds import fill, reseeded
 
 FILE = ROOT / "tests" / "notebooks" / "seeds.json"
 SEEDS = 3
-LONGEST = 500  # characters kept of one output
+LONGEST = 400  # characters kept of one output
+ANSWER = re.compile(r"The answer is “[^”]*”|It is .*?\.(?=\s|$)|Any answer from .*? counts as right")
 
 
 def rests_on(cells: list[dict]) -> dict[str, list[int]]:
@@ -58,8 +60,13 @@ def rests_on(cells: list[dict]) -> dict[str, list[int]]:
 
 
 def fingerprint(cells: list[dict], places: list[int]) -> str:
-    """Changes with the code that a finding rests on: a record of other code is told from one of this."""
-    return hashlib.sha256("\n\n".join(cells[place]["source"] for place in places).encode()).hexdigest()[:8]
+    """Changes with the cells that stand between a question and its finding, not with the finding's own words."""
+    return hashlib.sha256("\n\n".join(cells[place]["source"] for place in places[:-1]).encode()).hexdigest()[:8]
+
+
+def right_answer(told: str) -> str:
+    """What a finding calls right: its first sentence."""
+    return ANSWER.match(told)[0]
 
 
 def executed(lesson: str, seed: int, cache: Path) -> list[dict]:

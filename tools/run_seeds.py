@@ -31,7 +31,7 @@ from nbclient import NotebookClient
 from notebook_frame import ROOT
 from notebook_parts import core_path
 from recorded_files import machine, write
-from refresh_notebooks import load
+from refresh_notebooks import load, merged_streams
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.opening import KEY, PREDICTION, REVEAL, waiting
 
@@ -87,7 +87,7 @@ def executed(lesson: str, seed: int, cache: Path) -> list[dict]:
 def lines_of(cell: dict) -> list[str]:
     """What a cell says in words: printed text, and the text form of what it shows; an error by its name and message."""
     told = []
-    for output in cell.get("outputs", []):
+    for output in merged_streams(cell.get("outputs", [])):
         if output.output_type == "error":
             told.append(f"{output.ename}: {output.evalue}")
         elif output.output_type == "stream":

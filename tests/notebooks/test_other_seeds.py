@@ -6,6 +6,7 @@ nbval runs the notebook's own seeds; the nightly test here runs each notebook at
 """
 
 import json
+import re
 
 import pytest
 
@@ -24,10 +25,18 @@ def cells_of(lesson: str) -> list:
     return load(ROOT / "notebooks" / f"{LESSONS[lesson].stem}.ipynb").cells
 
 
-def answers(found: dict) -> set[str]:
-    """What a recorded finding calls right, at all of its seeds."""
+def answers(found: dict) -> list[str]:
+    """What a recorded finding calls right, at each of its seeds."""
     said = found["at"].values() if "at" in found else [found["the same at all"]]
-    return {right_answer(lines[-1]) for lines in said}
+    return [right_answer(lines[-1]) for lines in said]
+
+
+def is_one_voice(said: list[str]) -> bool:
+    """Is it the same choice, or the same numbers within a tenth?"""
+    numbers = [[float(one) for one in re.findall(r"-?\d+(?:\.\d+)?", text)] for text in said]
+    if said[0].startswith("The answer"):
+        return len({*said}) == 1
+    return all(max(each) - min(each) <= 0.1 * abs(max(each)) for each in zip(*numbers, strict=True))
 
 
 @by_lesson
@@ -41,8 +50,9 @@ def test_each_finding_was_run_at_three_seeds_with_todays_cells(lesson):
 @by_lesson
 def test_no_cell_failed_and_no_right_answer_turned_with_the_seed(lesson):
     cells = cells_of(lesson)
-    stored = {key: {right_answer(lines_of(cells[places[-1]])[-1])} for key, places in rests_on(cells).items()}
-    assert {key: answers(found) for key, found in RECORD[lesson]["findings"].items()} == stored
+    for key, places in rests_on(cells).items():
+        stored = right_answer(lines_of(cells[places[-1]])[-1])
+        assert is_one_voice([stored, *answers(RECORD[lesson]["findings"][key])]), key
     assert RECORD[lesson]["fails"] == {}
 
 
@@ -52,9 +62,8 @@ def test_so_it_is_at_a_fourth_seed(lesson, tmp_path):
     fill(tmp_path, SEEDS)
     found = recorded(lesson, range(SEEDS, SEEDS + 1), {SEEDS: tmp_path})
     assert found["fails"] == {}
-    assert {key: answers(one) for key, one in found["findings"].items()} == {
-        key: answers(one) for key, one in RECORD[lesson]["findings"].items()
-    }
+    for key, one in RECORD[lesson]["findings"].items():
+        assert is_one_voice([*answers(one), *answers(found["findings"][key])]), key
 
 
 @by_lesson
@@ -76,3 +85,8 @@ def test_a_right_answer_is_read_off_its_finding():
     assert right_answer("Any answer from 45 to 56 counts as right. 51 on average.").endswith(
         "from 45 to 56 counts as right"
     )
+
+
+def test_numbers_may_differ_by_a_tenth_and_choices_not_at_all():
+    assert is_one_voice(["It is 12.2 %.", "It is 12.7 %."]) and not is_one_voice(["It is 12 %.", "It is 14 %."])
+    assert not is_one_voice(["The answer is “two”", "The answer is “one”"])

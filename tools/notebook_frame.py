@@ -17,7 +17,8 @@ BRANCH = "main"
 COLAB = "https://colab.research.google.com"
 
 _SETUP = """\
-# Set-up: does nothing where the course is installed. Elsewhere it looks for the course, and says where it found it.
+# Set-up: does nothing where the course is installed.
+# Elsewhere it looks for the course, and says where it found it.
 try:
     import tx_helpers
 
@@ -28,19 +29,52 @@ except ModuleNotFoundError:
     from subprocess import run
 
     here, address = Path.cwd(), "{address}"
-    places = [here, *here.parents, *here.glob("*/"), *here.glob("drive/MyDrive/*/"), *Path("/kaggle/input").glob("**/")]
-    folders = [file.parent.parent for place in places for file in place.glob("tx_helpers/__init__.py")]
+    places = [
+        here,
+        *here.parents,
+        *here.glob("*/"),
+        *here.glob("drive/MyDrive/*/"),
+        *Path("/kaggle/input").glob("**/"),
+    ]
+    folders = [
+        file.parent.parent
+        for place in places
+        for file in place.glob("tx_helpers/__init__.py")
+    ]
     wheels = [file for place in places for file in place.glob("tx_helpers-*.whl")]
     if folders:
         sys.path.append(str(source := folders[0]))
-    elif source := max(wheels, key=lambda path: [int(n) for n in path.name.split("-")[1].split(".")], default=address):
-        run([sys.executable, "-m", "pip", "install", "-qq", "--no-deps", str(source)], check=True)
+    elif source := max(
+        wheels,
+        key=lambda path: [int(n) for n in path.name.split("-")[1].split(".")],
+        default=address,
+    ):
+        run(
+            [sys.executable, "-m", "pip", "install", "-qq", "--no-deps", str(source)],
+            check=True,
+        )
     else:
-        colab = "Click the folder on the left, upload the course's wheel (tx_helpers-….whl), and run this cell again."
-        kaggle = "Upload the course's wheel (tx_helpers-….whl) by Add Input, turn the internet on, run this cell again."
-        local = "In the course's folder run: make lab   (or: python -m pip install -e .)"
-        advice = colab if "google.colab" in sys.modules else kaggle if Path("/kaggle").exists() else local
-        raise ModuleNotFoundError(f"tx_helpers is not installed for this kernel. {{advice}}") from None
+        colab = (
+            "Click the folder on the left, upload the course's wheel "
+            "(tx_helpers-….whl), and run this cell again."
+        )
+        kaggle = (
+            "Upload the course's wheel (tx_helpers-….whl) by Add Input, "
+            "turn the internet on, run this cell again."
+        )
+        local = (
+            "In the course's folder run: make lab   (or: python -m pip install -e .)"
+        )
+        advice = (
+            colab
+            if "google.colab" in sys.modules
+            else kaggle
+            if Path("/kaggle").exists()
+            else local
+        )
+        raise ModuleNotFoundError(
+            f"tx_helpers is not installed for this kernel. {{advice}}"
+        ) from None
     import tx_helpers.environment
 
     found = f", from {{source}}{{tx_helpers.environment.install_missing()}}"

@@ -17,7 +17,7 @@ import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from claim_tests import find_faults, in_a_copy
-from claims import Break, Claim
+from claims import Break, Claim, stands_in
 from lesson_files import lesson_files
 from notebook_frame import ROOT
 from repository import COURSE
@@ -120,7 +120,7 @@ def untested(notebook, cells: list[str]) -> list[str]:
         if cell.cell_type == "markdown":
             for heading in re.findall(r"^#{2,3} .*", cell.source, re.MULTILINE):
                 tested.setdefault(heading, False)
-        elif any(testing in cell.source for testing in cells):
+        elif any(stands_in(testing, cell.source) for testing in cells):
             tested[heading] = True
     return [heading for heading, done in tested.items() if re.match(HEADING, heading) and not done]
 

@@ -68,7 +68,7 @@ def exists(dotted: str) -> bool:
 
 def absent(text: str) -> list[str]:
     """The files, dotted names and tests that a text mentions and that do not exist."""
-    files = [PLACEHOLDER.sub("*", name) for name in FILE.findall(text)]
+    files = [PLACEHOLDER.sub("*", name).removeprefix("../") for name in FILE.findall(text)]
     found = [name for name in files if name not in ELSEWHERE and not fnmatch.filter(names(), name)]
     found += [name for name in DOTTED.findall(text) if not exists(name) and name not in files]
     return found + [name for name in TEST.findall(text) if name not in known_tests()]

@@ -17,11 +17,12 @@ import select
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import partial
 
 import numpy as np
 import torch
 
-from claims import Break, Claim
+from claims import Break, Claim, laid_out, stands_in
 from notebook_slice import needed_cells, without_magics
 
 DONE = "fine"
@@ -33,9 +34,9 @@ def find_faults(claims: list[Claim], sources: list[str]) -> dict[Claim, list[str
     found: dict[Claim, list[str]] = {claim: [] for claim in claims}
     cells: dict[Claim, list[int]] = {}
     for claim in claims:
-        testing = [index for index, source in enumerate(sources) if claim.cell in source]
+        testing = [index for index, source in enumerate(sources) if stands_in(claim.cell, source)]
         if len(testing) == 1:
-            cells[claim] = needed_cells(sources, lambda source, cell=claim.cell: cell in source)
+            cells[claim] = needed_cells(sources, partial(stands_in, claim.cell))
         else:
             numbers = [index + 1 for index in testing]
             found[claim].append(f"its cell {claim.cell!r} stands in the code cells {numbers}, expected in one")
@@ -60,16 +61,20 @@ def find_faults(claims: list[Claim], sources: list[str]) -> dict[Claim, list[str
 
 def place_of(change: Break, claim: Claim, sources: list[str], cells: list[int], found: list[str]) -> int | None:
     """The cell that a break changes; None, and a finding, where it cannot be applied or would change the assertion."""
-    places = [index for index in cells for _ in range(sources[index].count(change.old))]
+    places = [index for index in cells for _ in laid_out(change.old).findall(sources[index])]
     if len(places) != 1:
         found.append(f"{change.old!r} stands {len(places)} times in the cells that its cell needs, expected once")
         return None
     before = sources[places[0]]
-    after = before.replace(change.old, change.new)
-    if claim.cell in before and asserted(before) != asserted(after):
+    after = broken_by(change, before)
+    if stands_in(claim.cell, before) and asserted(before) != asserted(after):
         found.append(f"the break {change.old!r} → {change.new!r} changes an assertion, expected to change its subject")
         return None
     return places[0]
+
+
+def broken_by(change: Break, source: str) -> str:
+    return laid_out(change.old).sub(lambda found: change.new, source)
 
 
 def broken_run(claim: Claim, change: Break, sources: list[str], cells: list[int], namespace: dict) -> list[str]:
@@ -77,8 +82,8 @@ def broken_run(claim: Claim, change: Break, sources: list[str], cells: list[int]
 
     def task() -> str:
         for index in cells:
-            source = sources[index].replace(change.old, change.new) if index == cells[0] else sources[index]
-            tests = claim.cell in sources[index]
+            source = broken_by(change, sources[index]) if index == cells[0] else sources[index]
+            tests = stands_in(claim.cell, sources[index])
             failed = run(source, index, namespace, without_asserts=not tests)
             if tests:
                 return "" if failed.startswith("AssertionError") else failed or "nothing fails"

@@ -3,6 +3,7 @@
 A lesson's `claims.py` holds the claims of its notebook in a list CLAIMS, each made by `claim`.
 """
 
+import re
 from dataclasses import dataclass
 
 
@@ -33,6 +34,16 @@ class Claim:
     cell: str
     breaks: tuple[Break, ...]
     notebook: str = ""
+
+
+def laid_out(code: str) -> re.Pattern:
+    """Finds this piece of code however its lines are broken."""
+    words = re.findall(r"\w+|[^\w\s]", code)
+    return re.compile(r"\s*".join(f",?\\s*{re.escape(word)}" if word in ")]}" else re.escape(word) for word in words))
+
+
+def stands_in(code: str, source: str) -> bool:
+    return laid_out(code).search(source) is not None
 
 
 def claim(text: str, holds: str, cell: str, *breaks: Break) -> Claim:

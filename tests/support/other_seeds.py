@@ -11,6 +11,8 @@ import re
 import sys
 from pathlib import Path
 
+from claims import laid_out
+
 SEED = re.compile(r"\b(manual_seed\(|RandomStream\(|seed=)(\d+)\b")
 # For a lesson: pieces of source that use a default seed, and what replaces them.
 UNNAMED_SEEDS = {
@@ -88,7 +90,7 @@ def reseeded(source: str, lesson: str, seed: int) -> str:
     """A cell's source with every seed raised: in `manual_seed(…)`, `RandomStream(…)`, `seed=…`, and default ones."""
     source = SEED.sub(lambda found: f"{found[1]}{int(found[2]) + seed}", source)
     for old, new in UNNAMED_SEEDS.get(lesson, {}).items():
-        source = source.replace(old, new.format(seed=seed))
+        source = laid_out(old).sub(lambda found, new=new: new.format(seed=seed), source)
     return source
 
 

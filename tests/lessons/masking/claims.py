@@ -15,7 +15,7 @@ CLAIMS = [
         "No mask is needed at inference",
         "not with a cache, and not with one layer; else the last token's logits change",
         "off[1][0] < 1e-12 and off[2][0] > 1e-3",
-        Break("        model.decoder.causal = False\n", "        model.decoder.causal = True\n"),
+        Break("model.decoder.causal = False\n        again", "model.decoder.causal = True\n        again"),
         Break("model.decoder.blocks[:n_blocks]", "model.decoder.blocks[:2]"),
         Break("model.start(one[0])", "model.start(one[0], cached=False)"),
     ),

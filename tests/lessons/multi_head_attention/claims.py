@@ -53,6 +53,6 @@ CLAIMS = [
         "in the first block a head does so whatever the adjective says, right in exactly half of the cases",
         "min(second_block) < 0.9",
         Break("= read_off(0), read_off(1)", "= read_off(1), read_off(1)"),
-        Break("[:, :, IT]  # where", "[:, :, 9]  # where"),
+        Break('.weights"][:, :, IT]', '.weights"][:, :, 9]'),
     ),
 ]

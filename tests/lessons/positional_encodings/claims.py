@@ -8,10 +8,10 @@ CLAIMS = [
         "it depends on the distance alone, but rises again from 5 to 6 at width 64",
         "assert first_rises ==",
         Break(
-            "products = sinusoidal(torch.arange(200), width,",
-            "products = sinusoidal(torch.arange(200), width, base=50.0,",
+            "sinusoidal(torch.arange(200), width,",
+            "sinusoidal(torch.arange(200), width, base=50.0,",
         ),
-        Break("products = sinusoidal(torch.arange(200)", "products = -sinusoidal(torch.arange(200)"),
+        Break("sinusoidal(torch.arange(200)", "-sinusoidal(torch.arange(200)"),
     ),
     claim(
         "The model sees the nearness in the dot product",
@@ -41,7 +41,7 @@ CLAIMS = [
         "a causal mask tells it",
         'assert torch.equal(masked[0][0], masked[1][0]) and models["causal mask"].right() > 0.9',
         Break('train_queue("none", causal=True, seed=0)', 'train_queue("none", seed=0)'),
-        Break(".triu(1)  # (T, T): True where s > t", ".tril(-1)"),
+        Break("dtype=torch.bool).triu(1)", "dtype=torch.bool).tril(-1)"),
     ),
     claim(
         "Positions are added because joining them wastes width",

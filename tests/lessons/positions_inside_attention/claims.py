@@ -13,7 +13,7 @@ CLAIMS = [
     claim(
         "Sinusoidal and learned positions work equally well",
         "after a short training learned ones are behind inside; beyond the length both fail, sinusoids more",
-        '0.05 < gap < 0.4 and rise["learned"] > 0.2',
+        "0.05 < gap < 0.4",
         Break('models["ALiBi"] = train(', 'models["ALiBi"] = models["learned"] = train('),
         Break('models["ALiBi"] = train(PositionConfig("alibi"))', 'models["learned"] = models["sinusoidal"]'),
     ),
@@ -41,7 +41,7 @@ CLAIMS = [
     claim(
         "T5 divides by √d_k",
         "it does not; its queries start smaller by that factor",
-        "and 0.5 < undivided.std() < 2",
+        "assert 0.5 < undivided.std() < 2",
         Break(
             "import t5 as published_t5",
             "import t5, transformer_2017\n\n\ndef published_t5(**sizes):\n"

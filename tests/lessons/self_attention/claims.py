@@ -74,7 +74,7 @@ CLAIMS = [
         "linear in V alone; the softmax is not linear in x",
         "assert mixing < 1e-12 and whole > 1",
         Break("return attention(x @ W_Q, x @ W_K, x @ W_V)", "return x @ W_V"),
-        Break("mixing = (A @ (2 * V + 3", "mixing = (A @ (2 * V.exp() + 3"),
+        Break("mixing = A @ (2 * V + 3", "mixing = A @ (2 * V.exp() + 3"),
     ),
     claim(
         "The quadratic term dominates",

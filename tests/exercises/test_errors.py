@@ -19,6 +19,10 @@ def randn(*shape: int) -> torch.Tensor:
     return torch.randn(shape, generator=GENERATOR)
 
 
+def assigned(x, y):
+    x[:, ::2] = y
+
+
 class WithoutSuper(nn.Module):
     def __init__(self):
         self.project = nn.Linear(2, 2)
@@ -63,6 +67,8 @@ SLIPS = {
         lambda: torch.stack([randn(2), randn(3)]),
         lambda: randn(3).expand(2, 4),
     ],
+    "another shape than its place on the left": [lambda: assigned(randn(2, 3), randn(2, 3))],
+    "an index points behind the end": [lambda: [][-1], lambda: randn(3)[3]],
     "a tensor has many truth values": [
         lambda: max(0, randn(3)),
         lambda: 1 if randn(3) > 0 else 0,

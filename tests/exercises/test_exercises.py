@@ -65,6 +65,11 @@ OF_ANOTHER_FORM = {  # mistakes that many make first: numbers where truth values
     ("no_look_ahead", "back_to_be_added"),
     ("window_mask", "window_in_numbers"),
     ("cached_mask", "cached_in_numbers"),
+    *(("read_words", name) for name in ("initial_state_kept", "not_stacked")),
+    ("rnn_states", "padding_left_out"),
+    *(("sentence_back", name) for name in ("no_gaps_at_all", "first_column_as_it_is", "from_position_0")),
+    ("sentence_back", "too_long_at_the_end"),
+    ("cross_attention", "time_as_batch"),
 }
 by_name = pytest.mark.parametrize("name", NAMES)
 

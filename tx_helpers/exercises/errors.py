@@ -26,6 +26,10 @@ FAMILIES = (  # a pattern of "TypeOfError: its text (in function, line 3: `the c
         "a tensor has fewer axes than this line takes for granted. Print its shape",
     ),
     (
+        r"The expanded size of the tensor.*\] ?= ?",
+        "what stands right of = has another shape than its place on the left. Print both shapes",
+    ),
+    (
         r"Sizes of tensors must match except|expects each tensor to be equal size|The expanded size of the tensor",
         "the tensors that are put together differ in an axis in which they must be alike. Print their shapes",
     ),
@@ -83,6 +87,10 @@ FAMILIES = (  # a pattern of "TypeOfError: its text (in function, line 3: `the c
     (
         r"index out of range in self|Target (\d+) is out of bounds",
         "an id is not below the size of its table. Ids count from 0 to V − 1",
+    ),
+    (
+        r"list index out of range|index -?\d+ is out of bounds",
+        "an index points behind the end: there are fewer entries than this line takes for granted, or none yet",
     ),
     (
         r"only supports boolean masks|tensors used as indices must be|condition to be a boolean tensor",

@@ -13,12 +13,6 @@ MOVES = {
         Move("Write", r"^Story 1 by context 64(: writing\.|, done\. )", keys=("Space",)),
         Move("Stop", r"^Story 1 by context 64, (stopped|done)\. .*'In a big ", keys=("Space",), ends=True),
     ),
-    "writer": (
-        Move("Written so far", r"^53 of 53 .* '.', (\d\.\d\d) → \1\.$", text="One rainy morning she bo"),
-        Move("Top-k", r"^1 of 53 tokens stays; .* '.', \d\.\d\d → 1\.00", keys=("Home",)),
-        Move("Written so far", r"^1 of 53 tokens stays; 0\.\d\d of .* → 0\.00 nats", text="One rainy morning "),
-        Move("Top-k", r"^53 of 53 tokens stay; 0\.00 of", mouse="drag"),
-    ),
     "windows": (
         Move("Place", r"^Next comes the friend, .* context 64 writes “", mouse="choose:friend"),
         Move("Story", r"^Next comes the friend, .* context 256 writes “", keys=("ArrowRight",)),

@@ -47,6 +47,10 @@ def _came(logits, targets):
 
 wavering.add_mistakes(
     {
+        "softmax_twice": (
+            "You took the softmax twice: cross_entropy takes the logits themselves, and has its own softmax in it.",
+            lambda logits, targets: (-_came(logits.softmax(-1), targets).mean()).exp(),
+        ),
         "loss_itself": (
             "You returned the mean surprise, which is the loss, in nats. The perplexity is e to that power.",
             lambda logits, targets: -_came(logits, targets).mean(),

@@ -70,6 +70,10 @@ low_rank.add_mistakes(
             "Your factor is upside down, r/alpha. A larger alpha makes the update larger.",
             lambda x, W, A, B, alpha: _lora(x, W, A, B, len(A) / alpha),
         ),
+        "rows_of_B_for_the_rank": (
+            "You divided by F, the rows of B. The rank r is the number of rows of A, or of columns of B.",
+            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha / len(B)),
+        ),
         "divided_by_the_width": (
             "You divided by D, the width of x. The rank r is the number of rows of A.",
             lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha / A.shape[1]),
@@ -174,37 +178,38 @@ class LoRALayer(torch.nn.Module):
         return self.linear.weight + self.scale * (self.B @ self.A)
 
 
-@layer.mistake("B is not zero at first: the pretrained layer is disturbed before training has begun.")
-class BothRandom(LoRALayer):
-    def __init__(self, linear, rank, alpha):
-        super().__init__(linear, rank, alpha)
-        self.B = torch.nn.Parameter(torch.ones(linear.out_features, rank))
+def _begun(**starts):
+    """A LoRALayer whose A or B begins in another way: each a function of the shape."""
+
+    class Begun(LoRALayer):
+        def __init__(self, linear, rank, alpha):
+            super().__init__(linear, rank, alpha)
+            for name, start in starts.items():
+                setattr(self, name, torch.nn.Parameter(start(getattr(self, name).shape)))
+
+    return Begun
 
 
-@layer.mistake("A and B are both zero: then the gradient of each is zero, too, and nothing ever learns.")
-class BothZero(LoRALayer):
-    def __init__(self, linear, rank, alpha):
-        super().__init__(linear, rank, alpha)
-        self.A = torch.nn.Parameter(torch.zeros(rank, linear.in_features))
-
-
-@layer.mistake(
-    "A is zero and B random, the mirror of the usual start. It learns, too, but here B is to be the zero one."
+layer.add_mistakes(
+    {
+        "BothRandom": (
+            "B is not zero at first: the pretrained layer is disturbed before training has begun.",
+            _begun(B=torch.ones),
+        ),
+        "BothZero": (
+            "A and B are both zero: then the gradient of each is zero, too, and nothing ever learns.",
+            _begun(A=torch.zeros),
+        ),
+        "StartsExchanged": (
+            "A is zero and B random, the mirror of the usual start. It learns, too, but here B is to be the zero one.",
+            _begun(A=torch.zeros, B=torch.randn),
+        ),
+        "RowsAlike": (
+            "All rows of A are alike: they get the same gradient, stay alike, and the rank is 1 for ever. Draw them.",
+            _begun(A=torch.ones),
+        ),
+    }
 )
-class StartsExchanged(LoRALayer):
-    def __init__(self, linear, rank, alpha):
-        super().__init__(linear, rank, alpha)
-        self.A = torch.nn.Parameter(torch.zeros(rank, linear.in_features))
-        self.B = torch.nn.Parameter(torch.randn(linear.out_features, rank))
-
-
-@layer.mistake(
-    "All rows of A are alike: they get the same gradient, stay alike, and the rank is 1 for ever. Draw them."
-)
-class RowsAlike(LoRALayer):
-    def __init__(self, linear, rank, alpha):
-        super().__init__(linear, rank, alpha)
-        self.A = torch.nn.Parameter(torch.ones(rank, linear.in_features))
 
 
 @layer.mistake(
@@ -476,6 +481,17 @@ likelihood.add_mistakes(
             "You took the likeliest token at each place. What counts is the token that the answer has there.",
             lambda logits, targets: (logits.log_softmax(-1).amax(-1) * (targets != -100)).sum(-1),
         ),
+        "softmax_then_log": (
+            "You took the softmax and then its logarithm: a small probability is rounded to 0, and ln 0 is −∞. Use "
+            "log_softmax, which takes both at once.",
+            lambda logits, targets: (_chosen(logits.softmax(-1), targets.clamp(min=0)).log() * (targets != -100)).sum(
+                -1
+            ),
+        ),
+        "bits_for_nats": (
+            "You took logarithms to the base 2. ln is the natural one: torch.log, or log_softmax.",
+            lambda logits, targets: _chosen(logits.log_softmax(-1), targets).sum(-1) / math.log(2),
+        ),
         "softmax_over_the_places": (
             "Your softmax goes over the places T. At each place the probabilities of all V tokens sum to 1: dim −1.",
             lambda logits, targets: _chosen(logits.log_softmax(1), targets).sum(-1),
@@ -650,6 +666,17 @@ divergence.add_mistakes(
         "sign_turned": (
             "Your difference is turned round. A distance is never negative: ln π − ln π₀.",
             _apart(lambda log_p, log_q, targets: -_kl(log_p, log_q)),
+        ),
+        "softmax_then_log": (
+            "You took the softmax and then its logarithm: a small probability is rounded to 0, and 0 · ln 0 is NaN. "
+            "Use log_softmax for both models.",
+            lambda logits, reference, targets: (
+                _kl(logits.softmax(-1).log(), reference.softmax(-1).log()) * (targets != -100)
+            ).sum(-1),
+        ),
+        "bits_for_nats": (
+            "You took logarithms to the base 2: that is the distance in bits. Nats come of the natural logarithm.",
+            _apart(lambda log_p, log_q, targets: _kl(log_p, log_q) / math.log(2)),
         ),
         "mean_of_the_places": (
             "You took the mean over the answer's tokens. The distance of a whole answer is the sum.",

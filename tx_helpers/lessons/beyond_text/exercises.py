@@ -80,6 +80,10 @@ patches.add_mistakes(
             "You exchanged H and W: you cut the row of tokens after H/P squares. A row of squares has W/P of them.",
             lambda tokens, H, W: _squares(tokens, W, H).transpose(2, 3).reshape(-1, H, W),
         ),
+        "mirrored": (
+            "Your picture is mirrored. Columns are counted from the left.",
+            lambda tokens, H, W: _squares(tokens, H, W).transpose(2, 3).reshape(-1, H, W).flip(2),
+        ),
         "upside_down": (
             "Your picture is upside down. Rows are counted from the top.",
             lambda tokens, H, W: _squares(tokens, H, W).transpose(2, 3).reshape(-1, H, W).flip(1),

@@ -55,6 +55,10 @@ cut.add_mistakes(
             "You only reshaped. P² numbers in a row of memory are a piece of one line of pixels, not a square.",
             lambda pictures, P: pictures.reshape(len(pictures), -1, P * P),
         ),
+        "mirrored": (
+            "You cut the mirrored picture. Columns are counted from the left.",
+            lambda pictures, P: _cut(pictures.flip(2), P),
+        ),
         "squares_down_first": (
             "Your squares go from top to bottom first. They come like words: from left to right, row after row.",
             lambda pictures, P: _five(pictures, P).permute(0, 3, 1, 2, 4).reshape(len(pictures), -1, P * P),

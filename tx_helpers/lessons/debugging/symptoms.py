@@ -21,6 +21,7 @@ from tx_helpers.show.plots import Svg
 
 ORDER = (0, 5, 3, 8, 1, 7, 2, 6, 4, 9)  # of ten runs, which stands at each letter: no order to be guessed
 LIMITS = {"loss": (0.03, 100), "norm": (0.05, 1000), "ratio": (1e-5, 1)}  # of the three charts: the same for all runs
+SHOWS = {"loss": ("spike", "repeats", "labels"), "norm": ("finite", "norm"), "ratio": ("rate", "warm-up", "parts")}
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -38,8 +39,11 @@ def _points(values: Sequence[float], first: int = 0) -> tuple[list[int], list[fl
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw(letter: str, run: Record, alt: str) -> Svg:
-    """Three charts: the losses, the gradient's norm, and update to weight: the middle part and the stillest one."""
+def draw(letter: str, run: Record, alt: str, wrong: Sequence[str] = ()) -> Svg:
+    """Three charts: the losses, the gradient's norm, and update to weight: the middle part and the stillest one.
+
+    The checks in `wrong` are named above the chart that shows them.
+    """
     stillest = min(run.ratios.values(), key=sum)
     validation = ([*run.validation], [*run.validation.values()])
     charts = (
@@ -51,7 +55,7 @@ def draw(letter: str, run: Record, alt: str) -> Svg:
         line_chart(
             lines,
             size=(246, 300),
-            title=title,
+            title=title + "".join(f" ✗ {check}" for check in SHOWS[kind] if check in wrong),
             xlabel="step",
             ylabel="",
             xlim=(0, len(run.losses)),
@@ -91,8 +95,11 @@ def symptom_explorer(runs: Mapping[str, Mapping[str, Any]]) -> Explore:
             name = lettered(runs)[letter]
             raise ValueError(f"symptom_explorer: {name!r} lacks norms, ratios, validation or guess: all are drawn")
 
+    alarms = {letter: doctor(vars(run)).wrong for letter, run in records.items()}
+
     def picture(letter: str, doctor: bool) -> Svg:
-        return draw(letter, records[letter], describe(letter, records[letter], told=doctor))
+        run = records[letter]
+        return draw(letter, run, describe(letter, run, told=doctor), alarms[letter] if doctor else ())
 
     return Explore(
         picture,

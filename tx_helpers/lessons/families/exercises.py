@@ -321,6 +321,16 @@ def candidates_not_read(model, ids, gap, candidates):
     return log_p[:, :-1].gather(-1, texts[:, 1:, None]).sum(dim=(1, 2))
 
 
+@gaps.mistake(
+    "You asked for the tokens of `ids`, also in the gap: the model reads the candidates and is scored on the old word. "
+    "Each sentence is scored on its own tokens."
+)
+def scored_on_the_old_word(model, ids, gap, candidates):
+    texts = _filled(ids, gap, candidates)
+    log_p = model(texts[:, :-1]).log_softmax(-1)
+    return log_p.gather(-1, ids[1:].expand(len(texts), -1)[..., None]).sum(dim=(1, 2))
+
+
 gaps.add_mistakes(
     {
         "right_side_alone": (

@@ -56,6 +56,10 @@ following.add_mistakes(
             "You exchanged input and target: each place is asked for the word before it, which it has seen.",
             lambda ids, pad: (ids[:, 1:], _left_out(ids[:, :-1], ids[:, :-1] == pad)),
         ),
+        "returned_in_reverse": (
+            "You returned the target first. The input comes first, and only the target has −100.",
+            lambda ids, pad: (_left_out(ids[:, 1:], ids[:, 1:] == pad), ids[:, :-1]),
+        ),
         "padding_of_the_input": (
             "You left out the places where the *input* is padding. A short text's last word is then asked for its "
             "padding: look at the target.",
@@ -227,6 +231,22 @@ masking.add_mistakes(
             "`special`.",
             _masked(chosen=lambda first, special: first < 0.15),
         ),
+        "special_masked": (
+            "You hid special tokens, too, though you do not score them: leave them out of what is chosen, once.",
+            lambda ids, special, first, second, words, mask: (
+                _masked(chosen=lambda first, special: first < 0.15)(ids, special, first, second, words, mask)[0],
+                torch.where((first < 0.15) & ~special, ids, -100),
+            ),
+        ),
+        "first_number_scaled": (
+            "You divided `first` by 0.15 in place of taking `second`. That has the same chances in training; with the "
+            "given numbers the results differ.",
+            lambda ids, special, first, second, words, mask: _masked()(ids, special, first, first / 0.15, words, mask),
+        ),
+        "returned_in_reverse": (
+            "You returned the target first. The input comes first, and only the target has −100.",
+            lambda *case: _masked()(*case)[::-1],
+        ),
         "wrong_side": (
             "You chose the tokens whose number is not below 0.15. That is 85 % of them, and too little is left to "
             "guess from.",
@@ -350,6 +370,17 @@ spans_hidden.add_mistakes(
                 [*_hidden(ids, spans, sentinels)[0], sentinels[len(spans)]],
                 _hidden(ids, spans, sentinels)[1],
             ),
+        ),
+        "last_sentinel_closes": (
+            "You closed the target with the last sentinel of the list. It is the next one, sentinels[len(spans)].",
+            lambda ids, spans, sentinels: (
+                _hidden(ids, spans, sentinels)[0],
+                [*_hidden(ids, spans, sentinels)[1][:-1], sentinels[-1]],
+            ),
+        ),
+        "returned_in_reverse": (
+            "You returned the target first. First comes the input, the text with its gaps.",
+            lambda *case: _hidden(*case)[::-1],
         ),
         "same_sentinel": (
             "All your gaps have the same sentinel, as with BERT's mask. Each needs its own, or the target could not "
@@ -479,6 +510,15 @@ left_out.add_mistakes(
         "relative": (
             "You divided by the score of all. The difference itself is asked for; of logarithms it is a ratio.",
             lambda score, ids, parts: [(score(ids) - score(ids[:a] + ids[b:])) / score(ids) for a, b in parts],
+        ),
+        "zeros_in_its_place": (
+            "You wrote 0 where the part stood. 0 is a token, too, and all later words keep their places: take the part "
+            "away.",
+            lambda score, ids, parts: [score(ids) - score(ids[:a] + [0] * (b - a) + ids[b:]) for a, b in parts],
+        ),
+        "equal_words_gone_too": (
+            "You took away equal words elsewhere, too: you looked for the part's ids. Take out its places.",
+            lambda score, ids, parts: [score(ids) - score([i for i in ids if i not in ids[a:b]]) for a, b in parts],
         ),
         "rest_behind_lost": (
             "You dropped all that follows the part. Only ids[start:end] goes: add ids[end:] again.",

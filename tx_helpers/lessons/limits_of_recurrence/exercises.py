@@ -69,6 +69,14 @@ reading.add_mistakes(
             "Your first state is b. Before the first word the state is zero, and b is added at every step.",
             lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ U + b), h=b),
         ),
+        "initial_state_kept": (
+            "You kept the zero state before the first word, too: T + 1 rows. Append the state after each word.",
+            lambda x, W, U, b: torch.cat([torch.zeros(1, len(b)), read_words(x, W, U, b)]),
+        ),
+        "not_stacked": (
+            "Your states are right, but they are still a list. Return one tensor (T, D): torch.stack(states).",
+            lambda x, W, U, b: list(read_words(x, W, U, b)),
+        ),
         "first_matrix_twice": (
             "You multiply the state by W, too. U carries the state: h @ U.",
             lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ W + b)),
@@ -200,6 +208,10 @@ def started_with_ones(x, real, W, U, b):
 
 states.add_mistakes(
     {
+        "padding_left_out": (
+            "You have no row for padding. The answer has T rows: at padding append the state before it once more.",
+            lambda x, real, W, U, b: rnn_states(x, real, W, U, b)[real],
+        ),
         "padding_read": (
             "You read the padding like words: each such row changes the state, so the padding changes what is "
             "remembered.",
@@ -298,6 +310,10 @@ gradient.add_mistakes(
         "slope_without_square": (
             "The derivative of tanh is 1 − h², with the square; you have 1 − h.",
             lambda w, h: (w * (1 - h)).prod(),
+        ),
+        "first_step_left_out": (
+            "You left out the first state. h_0 is not among the h given, so each of the T states has a factor.",
+            lambda w, h: (w * (1 - h[1:] ** 2)).prod(),
         ),
         "last_step_left_out": (
             "You left out the last step: from h_0 to h_T there are T factors, one for every state given.",

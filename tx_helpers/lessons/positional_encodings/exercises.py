@@ -595,6 +595,22 @@ back.add_mistakes(
             "You closed the gaps: a lost word must leave −1 in its own place, so that the others keep their distance.",
             lambda pairs: _filled(pairs, pairs[pairs[:, 1].argsort(), 0]),
         ),
+        "no_gaps_at_all": (
+            "You left out the lost words. Each of them has a place of its own in the answer, with −1 in it.",
+            lambda pairs: pairs[pairs[:, 1].argsort(), 0],
+        ),
+        "first_column_as_it_is": (
+            "You returned the words as the rows came. The second column says each one's place; what is lost is −1.",
+            lambda pairs: pairs[:, 0],
+        ),
+        "from_position_0": (
+            "Your answer begins at position 0. It begins at the smallest position that is there.",
+            lambda pairs: torch.cat([torch.full((int(pairs[:, 1].min()),), -1), sentence_back(pairs)]),
+        ),
+        "too_long_at_the_end": (
+            "Your answer is as long as if it began at 0. From the smallest place to the largest it is max − min + 1.",
+            lambda pairs: torch.cat([sentence_back(pairs), torch.full((int(pairs[:, 1].min()),), -1)]),
+        ),
         "as_they_came": (
             "Your words stand in the order in which the rows came. Their positions, the second column, say where to.",
             lambda pairs: _filled(pairs, pairs[:, 0]),

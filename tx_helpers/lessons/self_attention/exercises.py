@@ -383,6 +383,10 @@ def _batch_in_front(output, weights):
     return output.transpose(0, 1), weights
 
 
+def _time_as_batch(*given):
+    return _batch_in_front(*cross_attention(*given))
+
+
 cross.add_mistakes(
     {
         "roles_swapped": (
@@ -401,6 +405,10 @@ cross.add_mistakes(
             "Your output is (B, T, d_k), with the batch in front. x has time in front, and so has the output: "
             "(T, B, d_k).",
             lambda x, memory, W_q, W_kv: _batch_in_front(*cross_attention(x, memory, W_q, W_kv)),
+        ),
+        "time_as_batch": (
+            "You took the first axis for the batch, but it is time: your positions look at the sentences of the batch.",
+            lambda x, memory, W_q, W_kv: _time_as_batch(*(z.transpose(0, 1) for z in (x, memory)), W_q, W_kv),
         ),
         "memory_forgotten": (
             "This is self-attention: it does not use the memory at all.",

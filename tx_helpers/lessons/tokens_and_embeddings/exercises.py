@@ -94,8 +94,7 @@ counting.add_mistakes(
             lambda spelled: count_pairs(spelled) + Counter((a[-1], b[0]) for a, b in itertools.pairwise(spelled)),
         ),
         "across_words_by_the_second": (
-            "You carried the last piece of a word over to the next word. Begin anew with each word: a pair lies within "
-            "one word.",
+            "You carried the last piece of a word over to the next. A pair lies within a word: begin anew with each.",
             lambda spelled: (
                 count_pairs(spelled) + Counter({(a[-1], b[0]): spelled[b] for a, b in itertools.pairwise(spelled)})
             ),
@@ -442,8 +441,7 @@ saved.add_mistakes(
             lambda words, pair: sum(times * "".join(word).count("".join(pair)) for word, times in words.items()),
         ),
         "spaced_text_searched": (
-            "You searched a text with spaces, where “he in” contains “e in”, although the piece is he. Compare whole "
-            "pieces.",
+            "You searched a text with spaces, where “he in” contains “e in”. Compare whole pieces.",
             lambda words, pair: sum(times * " ".join(word).count(" ".join(pair)) for word, times in words.items()),
         ),
         "words_counted_once": (
@@ -539,6 +537,10 @@ back.add_mistakes(
         "first_pieces_alone": (
             "The pieces with ## are missing: only the first piece of every word is left.",
             lambda pieces: [piece for piece in pieces if not piece.startswith("##")],
+        ),
+        "letters_stripped": (
+            'strip("#") also takes a # that is a letter, as in “c#”. Take the two in front: removeprefix("##").',
+            lambda pieces: [word.strip("#") for word in words_from_pieces(pieces)],
         ),
         "last_word_lost": (
             "Your last word is missing: append the word that is being built when the loop ends.",

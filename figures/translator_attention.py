@@ -38,8 +38,10 @@ def measured(sentence: str) -> tuple[list[str], list[str], list[list[float]]]:
     return source.split(sentence), [*target.split(translation), "<eos>"], weights.tolist()
 
 
-def picture(english: Sequence[str], german: Sequence[str], weights: Sequence[Sequence[float]]) -> Canvas:
-    """Words above, words below, and between them lines as strong as the weights (T, S)."""
+def picture(
+    english: Sequence[str], german: Sequence[str], weights: Sequence[Sequence[float]], written: int | None = None
+) -> Canvas:
+    """Words above, words below, and between them lines as strong as the weights (T, S); the first `written` words."""
     best = [max(range(len(english)), key=row.__getitem__) for row in weights]
     canvas = Canvas(
         "translator_attention",
@@ -54,7 +56,8 @@ def picture(english: Sequence[str], german: Sequence[str], weights: Sequence[Seq
     canvas.text(28, TOP - 8, "English", size=SMALL, colour=MUTED)
     canvas.text(28, BOTTOM + HEIGHT + 38, "German", size=SMALL, colour=MUTED)
     keys, queries = places(len(english), 150), places(len(german), 112)
-    lines = [(weight, t, s) for t, row in enumerate(weights) for s, weight in enumerate(row) if weight >= SHOWN]
+    rows = list(enumerate(weights))[:written]
+    lines = [(weight, t, s) for t, row in rows for s, weight in enumerate(row) if weight >= SHOWN]
     for weight, t, s in sorted(lines):
         stroke = LOOKS[s % len(LOOKS)][0]
         start, end = (keys[s], TOP + HEIGHT), (queries[t], BOTTOM)
@@ -62,7 +65,7 @@ def picture(english: Sequence[str], german: Sequence[str], weights: Sequence[Seq
     for s, word in enumerate(english):
         stroke, fill, colour = LOOKS[s % len(LOOKS)]
         canvas.box(keys[s] - 65, TOP, 130, HEIGHT, word, fill=fill, stroke=stroke, colour=colour, size=16, radius=8)
-    for t, word in enumerate(german):
+    for t, word in list(enumerate(german))[:written]:
         weight = weights[t][best[t]]
         stroke, fill, colour = LOOKS[best[t] % len(LOOKS)] if weight > 0.6 else (GREY.full, GREY.tint, INK)
         canvas.box(

@@ -1,6 +1,7 @@
-"""Draw the animation of the README: the machine translates a number, then loses a head and writes another word.
+"""Draw the animations: the README's, of the machine that translates a number, then loses a head and writes another
+word; and that of the first notebook's header, of the words that come one by one.
 
-    python tools/draw_machine.py            # figures/machine.webp, and its last picture, figures/machine_still.webp
+    python tools/draw_machine.py            # figures/machine.webp, its last picture machine_still.webp, translator.webp
 
 It drives the machine in Chromium by its own buttons and takes a picture after each move. Which head is removed is found
 out here: the first one in the decoder without which the translation is another.
@@ -15,6 +16,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Locator, Page
 
+import draw_figures
 from notebook_frame import ROOT
 from tx_helpers.show.stored import PageForm
 from tx_helpers.widgets.machine import machine
@@ -60,7 +62,12 @@ class Shown:
     def picture(self) -> Image.Image:
         """The machine as it is now."""
         self.page.wait_for_timeout(250)
-        return Image.open(io.BytesIO(self.page.screenshot())).convert("RGB")
+        return picture_of(self.page)
+
+
+def picture_of(shown: Page | Locator) -> Image.Image:
+    """A screenshot."""
+    return Image.open(io.BytesIO(shown.screenshot())).convert("RGB")
 
 
 def pictures(shown: Shown) -> Iterator[tuple[Image.Image, int]]:
@@ -96,6 +103,15 @@ def needed_head(shown: Shown) -> tuple[Locator, list[str]]:
     raise ValueError(f"draw_machine: without any single head, {TEXT!r} becomes {shown.words()!r} all the same")
 
 
+def words_come(page: Page) -> Iterator[tuple[Image.Image, int]]:
+    """The drawing `translator_attention` with no German word yet, with one, with two … and its milliseconds."""
+    drawing = draw_figures.script("translator_attention")
+    english, german, weights = drawing.measured(TEXT)
+    for count in range(len(german) + 1):
+        page.set_content(f"<style>body {{ margin: 0 }}</style>{drawing.picture(english, german, weights, count).svg()}")
+        yield picture_of(page.locator("svg")), CHANGE if count == len(german) else WORD
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -104,16 +120,22 @@ def main(arguments: list[str] | None = None) -> int:
     form = machine(number_translator(), TEXT).page_form()
     with chromium() as browser:
         page = browser.new_page(viewport=WINDOW, device_scale_factor=1.5)
-        drawn, milliseconds = zip(*pictures(Shown(page, form)), strict=True)
+        moving = {
+            "machine": (0, [*pictures(Shown(page, form))]),  # for ever
+            "translator": (3, [*words_come(browser.new_page(viewport=WINDOW))]),  # three times, then it is whole
+        }
     options.to.mkdir(parents=True, exist_ok=True)
-    path, still = options.to / "machine.webp", options.to / "machine_still.webp"
     how = {"lossless": True, "quality": 80, "method": 4}
-    drawn[-1].save(still, **how)
-    drawn[0].save(
-        path, save_all=True, append_images=drawn[1:], duration=milliseconds, loop=0, minimize_size=True, **how
-    )
-    for file in (path, still):
-        print(f"{file.name}  {len(drawn) if file == path else 1} pictures  {file.stat().st_size / 1000:.0f} kB")
+    files = [options.to / "machine_still.webp"]
+    moving["machine"][1][-1][0].save(files[0], **how)
+    for name, (loop, timed) in moving.items():
+        (first, *others), milliseconds = zip(*timed, strict=True)
+        files.append(options.to / f"{name}.webp")
+        first.save(
+            files[-1], save_all=True, append_images=others, duration=milliseconds, loop=loop, minimize_size=True, **how
+        )
+    for file in files:
+        print(f"{file.name}  {file.stat().st_size / 1000:.0f} kB")
     return 0
 
 

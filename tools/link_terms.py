@@ -31,7 +31,7 @@ NO_PROSE = re.compile(
     r"|`[^`]*`"
     r"|\$\$.*?\$\$|\$[^$\n]+(?:\n[^$\n]+)?\$"  # formulas, an inline one over two lines at most
     r"|^#{1,6} .*?$"  # headings
-    r"|!?\[[^\]]*\]\([^)]*\)"  # links to elsewhere, pictures
+    r"|!?\[[^\]]*\]\([^)]*\)|!\[[^\]]*\]\[[^\]]*\]"  # links to elsewhere, pictures
     r"|<[^>\n]+>"  # HTML
     r"|^\*\*(?:Terms learned|Sources|You need first|You are here|Time|Next):\*\*.*?(?=^\s*$|\Z)",
     re.MULTILINE | re.DOTALL,

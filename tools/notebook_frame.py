@@ -4,6 +4,7 @@ These texts stand only here, and the repository's address only in pyproject.toml
 unknown until `python tools/refresh_notebooks.py --stamp` has read it from `git remote get-url origin`.
 """
 
+import base64
 import re
 import tomllib
 from pathlib import Path
@@ -92,6 +93,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 QUESTION = "# A question: answer it before you read on"
 ANSWER = "# The answer to it: shown once you have given yours"
 BADGE_MARK = "<!-- colab -->"
+MOVING = re.compile(r"^\[(\w+)\.webp\]: .*$", re.MULTILINE)  # where a header's ![…][name.webp] holds the picture
 SITE_MARK = "<!-- site -->"  # at the end of its line: a line that begins with a comment is not markdown
 
 
@@ -167,6 +169,12 @@ def stamp_readme(readme: Path, address: str) -> None:
     readme.write_text(re.sub(rf"^.*{SITE_MARK}$", lambda _: site_line(address), text, flags=re.M), encoding="utf-8")
 
 
+def moving(name: str) -> str:
+    """The line that holds an animation of `figures/`: Colab shows no picture that lies beside a notebook."""
+    content = base64.b64encode((ROOT / "figures" / f"{name}.webp").read_bytes()).decode()
+    return f"[{name}.webp]: data:image/webp;base64,{content}"
+
+
 def titled(source: str) -> str:
     """The code of a prediction or a reveal below a comment, since a folded cell's first line stays in sight."""
     bare = "\n".join(line for line in source.split("\n") if line not in (QUESTION, ANSWER))
@@ -191,7 +199,7 @@ def frame(cells: list[dict], path: Path, address: str, seconds: float | None = N
     rest = re.sub(r"\A\n+", "\n", "\n".join(lines[1:]))
     title = re.sub(r"^# (?:\d\d )?", f"# {name[:2]} ", lines[0])
     header["source"] = "\n".join([title, "", badge_line(name, address), "", here_line(path), rest])
-    header["source"] = TIME_LINE.sub(lambda _: time, header["source"])
+    header["source"] = MOVING.sub(lambda found: moving(found[1]), TIME_LINE.sub(lambda _: time, header["source"]))
     code = next((cell for cell in cells if cell["cell_type"] == "code"), None)
     if code is None or not code["source"].startswith("# Set-up"):
         raise ValueError(f"{name}: the first code cell is not the set-up cell (it begins with '# Set-up')")

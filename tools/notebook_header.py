@@ -1,6 +1,6 @@
 """The two lines of a notebook's first cell that tools write: where it stands in the course, and how long it takes.
 
-    **You are here:** Parts: [02 Tokens](02_tokens_and_embeddings.ipynb) · **03 Positions** · …
+    **You are here:** 03 of 00 to 21 · previous: [02 Tokens and embeddings](…) · next: [04 Self-attention](…) · [map](…)
     **Time:** core path about 60 min, with its questions, explorers and exercises · exercises at the end 45 min · …
 
 The core path: 180 words a minute, half a minute for each code cell that is not folded, one minute for each picture and
@@ -21,6 +21,8 @@ HERE_MARK = "**You are here:**"
 TIME_MARK = "**Time:**"
 TIME_LINE = re.compile(rf"^{re.escape(TIME_MARK)} .*$", re.MULTILINE)
 UNMEASURED = "not measured yet"
+MAP = "#The-map-of-the-course"  # its heading in the first notebook
+HOW_TO_WAKE = "*Explorers and questions are still pictures until their cells run: Run → Run All Cells, then scroll up.*"
 WORDS_A_MINUTE, CODE, PICTURE, ASKED, EXPLORED, QUIZ = 180, 0.5, 1, 1, 3, 5
 LONG = 45  # minutes of a core path that needs a place to stop half-way
 HALF_WAY = "**Half-way stop.**"  # how the text at that place begins
@@ -36,17 +38,15 @@ def groups() -> dict[str, list[Lesson]]:
 
 
 def here_line(path: Path) -> str:
-    """Links to the notebooks of the course that exist beside this one, by groups; its own name is bold."""
-    shown = []
-    for group, lessons in groups().items():
-        names = {lesson.stem: f"{lesson.number} {lesson.short}".strip() for lesson in lessons}
-        links = [
-            f"**{name}**" if stem == path.stem else f"[{name}]({stem}.ipynb)"
-            for stem, name in names.items()
-            if stem == path.stem or (path.parent / f"{stem}.ipynb").exists()
-        ]
-        shown += [f"{group}: {' · '.join(links)}"] if links else []
-    return f"{HERE_MARK} {' | '.join(shown)}"
+    """Links to the notebooks before and behind this one and to the map, and how its explorers come to life."""
+    course, number = list(LESSONS.values()), path.name[:2]
+    start, end = course[0], course[-1]
+    links = {one.number: f"[{one.number} {one.title}]({one.stem}.ipynb)" for one in course}
+    before = [f"previous: {link}" for other, link in links.items() if other < number][-1:]
+    behind = [f"next: {link}" for other, link in links.items() if other > number][:1]
+    its_map = f"[map]({'' if path.stem == start.stem else f'{start.stem}.ipynb'}{MAP})"
+    way = [f"{number} of {start.number} to {end.number}", *before, *behind, its_map]
+    return f"{HERE_MARK} {' · '.join(way)}<br>{HOW_TO_WAKE}"
 
 
 def reading_minutes(cells: list[dict]) -> float:

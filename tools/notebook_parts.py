@@ -20,13 +20,14 @@ WORDS_TITLE = "The words of this notebook"  # heading of the table that tools/li
 APART = re.compile(r"Exercises$|Glossary$")  # sections of level 2 that are looked up or worked through, not read
 EXPLORER = re.compile(r"^(?:\w+ = )?(\w*explorer\(|Attention(?:View\.|Stepper\()|Explore\(|machine\()", re.MULTILINE)
 MADE_BY_TOOLS = re.compile(
-    rf"^(?:<!-- colab -->|\*\*You are here:\*\*|\*\*Time:\*\*)[^\n]*$|^### {WORDS_TITLE}$.*\Z", re.M | re.S
+    rf"^(?:<!-- colab -->|\*\*You are here:\*\*|\*\*Time:\*\*|\[\w+\.webp\]: )[^\n]*$|^### {WORDS_TITLE}$.*\Z",
+    re.M | re.S,
 )
 NOT_WORDS = re.compile(
     r"^\s*```.*?^\s*```"  # code
     r"|`[^`\n]*`"
     r"|\$\$.*?\$\$|\$[^$\n]+(?:\n[^$\n]+)?\$"  # formulas, an inline one over two lines at most
-    r"|!\[[^\]]*\]\([^)]*\)"  # pictures
+    r"|!\[[^\]]*\][\[(][^)\]]*[)\]]"  # pictures
     r"|(?<=\])\([^)]*\)"  # where links lead
     r"|<!--.*?-->|<[^>\n]+>"  # HTML
     r"|^[|: -]+$",  # the line below a table's head

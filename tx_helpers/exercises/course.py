@@ -16,7 +16,7 @@ class Lesson:
 
     name   its topic: the folder in `tx_helpers.lessons`, and the end of the notebook's file name
     group  the part of the course that it belongs to
-    short  what the line "You are here" calls it
+    short  what the drawing of the map calls it
     title  its title; the notebook's own may go on from there
     about  what the README says about it
     ask    what TEACHING.md tells a teacher to show and to ask; "" if it is looked up, not taught

@@ -99,7 +99,7 @@ class Waiting:
 
         def show(data: dict, metadata: dict | None = None, *given: object, **options: Any) -> None:
             bar = VIEW in data and set(data) <= {VIEW, "text/plain"}  # of progress: it says how long, and nothing else
-            if bar or key in self.known:
+            if bar or options.get("update") or key in self.known:
                 return publish(data, metadata, *given, **options)
             flush()
             keep(data, metadata or {})

@@ -71,8 +71,8 @@ def routes(text: str, headers: dict[str, str], folder: str = "") -> str:
     everything = sum(_minutes(headers, name) for name in taught)
     last = sum(exercises(name).minutes for name in LESSONS)
     lines.append(
-        f"| **The whole course** | all; {_links([looked_up], folder)} is for looking up | nothing "
-        f"| {_hours(everything)}, and {_hours(last)} of exercises at the end |"
+        f"| **The whole course** | all | nothing | {_hours(everything)}, {_hours(last)} of exercises at the end, "
+        f"and {_hours(_minutes(headers, looked_up))} to read {_links([looked_up], folder)}, which is for looking up |"
     )
     return _replaced("routes", r"\| \*\*.*\|", text, lines)
 
@@ -82,9 +82,11 @@ def _links(names: Iterable[str], folder: str) -> str:
 
 
 def _needed_first(headers: dict[str, str], name: str) -> list[str]:
-    """The numbers of the notebooks that a notebook's header says one needs first."""
+    """The numbers of the notebooks that a header says one needs first, also those of "04 to 07"."""
     found = NEEDED.search(headers.get(name, ""))
-    return re.findall(r"\[(\d\d) ", found[0]) if found else []
+    text = found[0] if found else ""
+    spans = re.findall(r"\b(\d\d) to (\d\d)\b", text)
+    return re.findall(r"\[(\d\d) ", text) + [f"{n:02}" for a, b in spans for n in range(int(a), int(b) + 1)]
 
 
 def _minutes(headers: dict[str, str], name: str) -> int:

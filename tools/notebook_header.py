@@ -38,14 +38,16 @@ def groups() -> dict[str, list[Lesson]]:
 
 
 def here_line(path: Path) -> str:
-    """Links to the notebooks before and behind this one and to the map, and how its explorers come to life."""
-    course, number = list(LESSONS.values()), path.name[:2]
-    start, end = course[0], course[-1]
-    links = {one.number: f"[{one.number} {one.title}]({one.stem}.ipynb)" for one in course}
-    before = [f"previous: {link}" for other, link in links.items() if other < number][-1:]
-    behind = [f"next: {link}" for other, link in links.items() if other > number][:1]
-    its_map = f"[map]({'' if path.stem == start.stem else f'{start.stem}.ipynb'}{MAP})"
-    way = [f"{number} of {start.number} to {end.number}", *before, *behind, its_map]
+    """Links to the notebooks before and behind this one and to the map, as far as they lie beside it, and how its
+    explorers come to life."""
+    number, course = path.name[:2], list(LESSONS.values())
+    there = [one for one in course if one.stem == path.stem or (path.parent / f"{one.stem}.ipynb").exists()]
+    links = {one.number: f"[{one.number} {one.title}]({one.stem}.ipynb)" for one in there}
+    way = [f"{number} of {course[0].number} to {course[-1].number}"]
+    way += [f"previous: {link}" for other, link in links.items() if other < number][-1:]
+    way += [f"next: {link}" for other, link in links.items() if other > number][:1]
+    if course[0] in there:
+        way.append(f"[map]({'' if path.stem == course[0].stem else f'{course[0].stem}.ipynb'}{MAP})")
     return f"{HERE_MARK} {' · '.join(way)}<br>{HOW_TO_WAKE}"
 
 

@@ -23,8 +23,8 @@ from site_markdown import code, html_of
 from tx_helpers.exercises.catalogue import find, lesson_of
 from tx_helpers.exercises.exercise import Exercise
 
-ENDINGS = {"image/svg+xml": "svg", "image/png": "png"}
-IMAGE = re.compile(r'<img\b[^>]*?src="data:(image/(?:svg\+xml|png));base64,([^"]*)"[^>]*>')
+ENDINGS = {"image/svg+xml": "svg", "image/png": "png", "image/webp": "webp"}
+IMAGE = re.compile(r'<img\b[^>]*?src="data:(image/(?:svg\+xml|png|webp));base64,([^"]*)"[^>]*>')
 # What an explorer prints of itself.
 EXPLORER = re.compile(r"(?:Explorer|AttentionView|AttentionStepper|Machine) '([\w-]+)': ")
 NOT_CHECKED = """
@@ -54,7 +54,7 @@ def body(notebook: NotebookNode, forms: dict[str, list[dict]] | None = None) -> 
         for _, made.heading in cell_headings(cell):
             pass
         if cell.cell_type == "markdown":
-            inner = text_cell(cell, taken)
+            inner = IMAGE.sub(lambda found: _moved(found, made), text_cell(cell, taken))
         else:
             inner = code_cell(cell, made, forms or {}, waits.get(index, ""))
         made.html += f'<div class="cell" id="cell-id={escape(cell.id)}">{inner}</div>\n'
@@ -168,5 +168,7 @@ def _size(kind: str, content: bytes) -> tuple[int, int]:
     """Width and height in pixels; those of an SVG stand in its first tag."""
     if kind == "image/png":
         return struct.unpack(">II", content[16:24])
+    if kind == "image/webp":
+        return tuple(1 + int.from_bytes(content[start : start + 3], "little") for start in (24, 27))
     root = re.search(rb"<svg\b[^>]*>", content)[0].decode()
     return tuple(round(float(re.search(rf'\b{name}="([\d.]+)"', root)[1])) for name in ("width", "height"))

@@ -31,6 +31,15 @@ from tx_helpers.show.plots import Svg
 explorer = Explore(lambda n: Svg('<svg viewBox="0 0 9 9"></svg>', alt=f"{n}"), name="circle", n=(1, 4))
 explorer
 """
+TRAIN = """
+import torch
+from tx_helpers.training.loop import fit
+from tx_helpers.training.optimizers import adamw
+
+model = torch.nn.Linear(1, 1)
+batch = torch.ones(1, 1)
+run = fit(model, lambda step: batch, steps=3, loss=lambda m, x: m(x).sum(), optimizer=adamw(model))
+"""
 TELL = "print('before')\nguess.reveal('a', 'Because.')"
 
 
@@ -58,6 +67,11 @@ def test_prints_pictures_and_results_wait_and_nothing_else_does(tmp_path, monkey
     assert html.startswith('<details class="tx-waits" data-key="two-heads"><summary>') and "&amp; eight" in html
     assert folded(broken) == ["1"] and broken.outputs[0].ename == "ZeroDivisionError"
     assert "Because." in found.outputs[1].data["text/plain"]
+
+
+def test_a_bar_becomes_a_sentence_in_the_file_behind_a_question_too(tmp_path, monkeypatch):
+    for cell in run(tmp_path, monkeypatch, TRAIN, ASK, TRAIN)[::2]:
+        assert [dict(output.data) for output in cell.outputs] == [{"text/plain": "Trained for 3 steps."}]
 
 
 def test_nothing_waits_where_the_guess_is_known(tmp_path, monkeypatch):

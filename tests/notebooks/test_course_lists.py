@@ -39,11 +39,13 @@ def test_the_routes_have_the_headers_minutes():
 def test_a_route_takes_the_sum_of_its_notebooks():
     names = ("start_here", "self_attention", "multi_head_attention", "masking")  # the first route
     minutes = dict(zip(names, (45, 60, 65, 63), strict=True))
-    needs = "**You need first:** [00 Start](00_start_here.ipynb),\n[03 Positions](03_x.ipynb)\n\n[07 x](y)"
+    needs = "**You need first:** [00 Start](00_start_here.ipynb),\n[03 Positions](03_x.ipynb), 01 to 02\n\n[07 x](y)"
+    minutes["reference"] = 119
     headers = {name: f"# T\n\n{needs}\n\n**Time:** core path about {number} min" for name, number in minutes.items()}
     told = course_lists.routes("| **a** | | | |\n", headers)
-    assert told.split("\n")[0].endswith("(06_masking.ipynb) | [03](03_positional_encodings.ipynb) | 4 h |")
-    assert "is for looking up | nothing | 4 h, and " in told
+    assert told.split("\n")[0].endswith("(02_tokens_and_embeddings.ipynb) [03](03_positional_encodings.ipynb) | 4 h |")
+    assert "| **The whole course** | all | nothing | 4 h, " in told
+    assert ", and 2 h to read [21](21_reference.ipynb), which is for looking up |" in told
 
 
 def test_the_list_below_the_map_is_that_of_the_table():

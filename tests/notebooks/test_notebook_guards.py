@@ -13,7 +13,7 @@ from notebook_comparison import compared_share, is_compared
 from notebook_frame import ROOT
 from small_notebooks import CLOSING, LESSON, NAME, code, notebook, shown, stream
 
-HERE = f"Parts: **{LESSON.number} Feed-forward**"
+HERE = f"{LESSON.number} of 00 to 21"
 
 
 def test_a_good_notebook_has_no_findings(tmp_path):
@@ -45,7 +45,7 @@ def changed_header(old: str, new: str):
         ("- see;\n", "", "followed by 2 points"),
         ("- do.", "- do.\n- a\n- b\n- c", "followed by 6 points"),
         ("**You need first:**", "You need", "lacks '**You need first:**'"),
-        (HERE, "Parts: 07", f"lacks the line '**You are here:** {HERE}"),
+        (HERE, "07", f"lacks the line '**You are here:** {HERE}"),
         (
             "core path about 15 min",
             "core path about 30 min",

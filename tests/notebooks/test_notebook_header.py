@@ -1,23 +1,31 @@
 """The header's two lines that tools write: where a notebook stands in the course, and how long it takes."""
 
+from pathlib import Path
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
+import course_lists
 import notebook_header as header
 from repository import COURSE
 from tx_helpers.exercises.catalogue import of_lesson
 from tx_helpers.exercises.course import LESSONS
 
 
-def test_the_line_names_the_notebooks_that_are_there(tmp_path):
-    start, here, after = (LESSONS[name] for name in ("start_here", "positional_encodings", "self_attention"))
-    for name in (start.stem, here.stem, after.stem, "04_copy"):
-        (tmp_path / f"{name}.ipynb").touch()
-    assert header.here_line(tmp_path / f"{here.stem}.ipynb") == (
-        f"**You are here:** Start: [{start.number}]({start.stem}.ipynb) | "
-        f"Parts: **{here.number} Positions** · [{after.number} Self-attention]({after.stem}.ipynb)"
-    )
+def here(path: Path) -> str:
+    return header.here_line(path).removeprefix("**You are here:** ").removesuffix(f"<br>{header.HOW_TO_WAKE}")
+
+
+def test_the_line_leads_to_the_neighbours_and_to_the_map():
+    course = [f"[{one.number} {one.title}]({one.stem}.ipynb)" for one in LESSONS.values()]
+    first, *_, last = COURSE
+    end = last.name[:2]
+    assert here(first) == f"00 of 00 to {end} · next: {course[1]} · [map]({header.MAP})"
+    way = f"previous: {course[2]} · next: {course[4]} · [map]({first.name}{header.MAP})"
+    assert here(COURSE[3]) == f"03 of 00 to {end} · {way}"
+    assert here(last) == f"{end} of 00 to {end} · previous: {course[-2]} · [map]({first.name}{header.MAP})"
+    assert course_lists.MAP_TITLE.replace("## ", "#").replace(" ", "-") == header.MAP
 
 
 def test_a_notebook_has_the_title_of_the_table():

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,8 @@ from notebook_frame import (
     stamp_address,
     stamp_readme,
 )
+from notebook_header import here_line
+from notebook_parts import words
 from site_markdown import html_of
 
 HEADER = """# 07 Raw
@@ -126,13 +129,28 @@ def test_frame_alone_executes_nothing(tmp_path):
     path = raw(tmp_path, "1 / 0")
     assert refresh(path, "--frame") == 0
     written = nbformat.read(path, as_version=4)
-    here = "**You are here:** "  # as this notebook is none of the course
+    here = here_line(path)
+    assert here.startswith("**You are here:** 07 of 00 to 21<br>")  # as this notebook is none of the course
     assert written.cells[0].source.split("\n")[:6] == ["# 07 Raw", "", BADGE_MARK, "", here, ""]
     assert written.cells[0].source.endswith(" min · machine not measured yet")
     assert written.cells[1].source == setup_cell(repository_address())
     text = path.read_text()
     assert refresh(path, "--frame") == 0
     assert path.read_text() == text
+
+
+def test_the_header_holds_its_animation_as_it_is_in_figures(tmp_path):
+    path = raw(tmp_path, "1")
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[0].source += "\n\n![Words come one by one.][translator.webp]\n\n[translator.webp]: "
+    nbformat.write(notebook, path)
+    assert refresh(path, "--frame") == 0
+    header = nbformat.read(path, as_version=4).cells[0]
+    content = re.search(r"^\[translator\.webp\]: data:image/webp;base64,(.+)$", header.source, re.MULTILINE)[1]
+    assert base64.b64decode(content) == (ROOT / "figures" / "translator.webp").read_bytes()
+    assert '<img src="data:image/webp;base64,' in html_of(header.source)
+    notebook.cells[0].source = notebook.cells[0].source.replace("![Words come one by one.][translator.webp]", "")
+    assert words([header]) == words(notebook.cells[:1])
 
 
 def test_ids_are_kept_or_made_the_same_way_each_time(tmp_path):

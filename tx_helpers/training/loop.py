@@ -19,8 +19,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from tqdm import notebook
 from tqdm.auto import tqdm
-from tqdm.notebook import tqdm as notebook_tqdm
 
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.training.checkpoints import (
@@ -287,14 +287,12 @@ def _damage_is_named() -> Iterator[None]:
 def _bar(steps: int, start: int, quiet: bool) -> Iterator[tqdm]:
     """A progress bar. In a notebook a sentence takes its place at the end: the file would show the bar at 0 %."""
     options: dict[str, Any] = dict(total=steps, initial=start, unit="step", mininterval=0.25, disable=quiet)
-    if quiet or not issubclass(tqdm, notebook_tqdm):
+    if quiet or not issubclass(tqdm, notebook.tqdm):
         with tqdm(**options) as bar:
             yield bar
         return
-    from IPython.display import display
-
     with tqdm(**options, display=False) as bar:
-        place = display(bar.container, display_id=True)
+        place = notebook.display(bar.container, display_id=True)
         yield bar
     place.update({"text/plain": f"Trained for {bar.n - start} steps."}, raw=True)
 

@@ -172,8 +172,19 @@ def draw(name: str, seen: Seen | None, alt: str, others: dict[str, Seen]) -> Svg
     return side_by_side([chart, one_question(seen or blank(RUNS[name]()))], alt=alt)
 
 
-def one_question(seen: Seen) -> Panel:
-    """One question: the query above, the heads below it, and lines to the keys that each head looks at."""
+def draw_question(questions: Questions) -> Svg:
+    """The first of the questions: the two keys that it names, and the values that it asks for."""
+    asked, right = questions.asked[0].tolist(), questions.answers[0].tolist()
+    values = questions.memory[0, :, N:].argmax(-1).tolist()
+    named = [[1.0 if key in asked else 0.0 for key in range(N)]]
+    seen = Seen([], [], 0.0, [], named, asked, values, [])
+    panel = one_question(seen, "question", f"The right answer is {pair(right)}.")
+    alt = f"Eight keys, 0 to 7, with the values {values}. The question names keys {pair(asked)}: values {pair(right)}."
+    return side_by_side([panel], alt=alt)
+
+
+def one_question(seen: Seen, looks: str = "head {}", said: str = "Press Start.") -> Panel:
+    """One question: who looks, above, and lines to the keys it looks at; `said` stands below where no answer is."""
     width, height = SIZE
     first, second = seen.asked
     parts = [heading(width / 2, f"One question: the values of keys {first} and {second}?")]
@@ -185,7 +196,7 @@ def one_question(seen: Seen) -> Panel:
         ]
         parts.append(shape("circle", cx=x, cy=54, r=17, fill=QUERY.tint, stroke=QUERY.full))
         parts.append(words(x, 58, "q", fill=QUERY.shade, anchor="middle", font_style="italic"))
-        parts.append(words(x + 23, 58, f"head {h + 1}", size=12))
+        parts.append(words(x + 23, 58, looks.format(h + 1), size=12))
     for key, (x, value) in enumerate(zip(across, seen.values, strict=True)):
         edge = 3 if key in seen.asked else 1
         parts.append(
@@ -195,7 +206,7 @@ def one_question(seen: Seen) -> Panel:
         corners = f"{x},{204} {x + 17},{221} {x},{238} {x - 17},{221}"
         parts.append(shape("polygon", points=corners, fill=VALUE.tint, stroke=VALUE.full, stroke_width=edge))
         parts.append(words(x, 226, str(value), fill=VALUE.shade, anchor="middle"))
-    said, mark = "Press Start.", ""
+    mark = ""
     if seen.said:
         said = f"says {pair(seen.said)}, right is {pair(truth(seen))}"
         mark = "✓ both right" if seen.said == truth(seen) else "✗ not both right"

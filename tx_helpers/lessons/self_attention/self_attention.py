@@ -91,6 +91,16 @@ def draw_words(
     return side_by_side([picture, Panel((290, 330), "".join(bars))], alt=describe_words(tokens, x, found, axes, t))
 
 
+def draw_vectors(table: Mapping[str, Point], axes: tuple[str, str]) -> Svg:
+    """Every word of a table where its vector puts it."""
+    largest = max(max(point) for point in table.values()) * 1.1
+    panel = plane(
+        list(table), list(table.values()), size=(340, 320), title=f"{len(table)} words", largest=largest, axes=axes
+    )
+    at = ", ".join(f"{word} at ({x}, {y})" for word, (x, y) in table.items())
+    return side_by_side([panel], alt=f"A plane, {axes[0]} to the right and {axes[1]} upwards: {at}.")
+
+
 def draw_sentence(tokens: Sequence[str], found: Attended, block: int, head: int, settings: str) -> Svg:
     """The weights of one head as a table."""
     size = (90 + 62 * max(4, len(tokens)), 60 + 30 * len(tokens))
@@ -101,15 +111,15 @@ def draw_sentence(tokens: Sequence[str], found: Attended, block: int, head: int,
 def plane(
     names: Sequence[str],
     starts: Sequence[Point],
-    end: Point,
+    end: Point | None = None,
     *,
     size: tuple[int, int],
     title: str,
     largest: float,
-    followed: int,
+    followed: int = 0,
     axes: tuple[str, str] = ("", ""),
 ) -> Panel:
-    """Named points and, framed, where attention puts the one that is `followed`, with an arrow.
+    """Named points and, framed, the `end` where attention puts the one that is `followed`, with an arrow.
 
     Both axes go from 0 to `largest`.
     """
@@ -132,8 +142,9 @@ def plane(
     for name, start in zip(names, starts, strict=True):
         x, y = at(start)
         parts += [value_mark(x, y, 6), words(x + 8, y - 7, name, fill=VALUE.shade)]
-    parts.append(arrow(*at(starts[followed]), *at(end), INK))
-    parts.append(value_mark(*at(end), 7, fill="none", stroke=INK, stroke_width=2.5))
+    if end is not None:
+        parts.append(arrow(*at(starts[followed]), *at(end), INK))
+        parts.append(value_mark(*at(end), 7, fill="none", stroke=INK, stroke_width=2.5))
     return Panel(size, "".join(parts))
 
 

@@ -119,7 +119,7 @@ def test_a_record_holds_what_check_needs():
     assert set(record["results"]) == {"solution", *(name for name, _ in record["mistakes"])}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_edition_checks_without_solutions(tmp_path):
     folder = tmp_path / "handout"
     assert make_handout.main(["--to", str(folder)]) == 0

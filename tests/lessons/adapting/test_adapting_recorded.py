@@ -42,10 +42,10 @@ def test_the_other_records_have_a_number_for_each_seed():
     table = facts.recorded()
     assert len(table["before"]) == len(table["after"]) == len(table["seeds"]) == len(facts.SEEDS)
     table = few_labels.recorded()
-    assert len(table["rank_1_slower"]) == len(table["all_maps"]["right"]) == len(few_labels.SEEDS)
+    assert {*map(len, table["ranks"].values()), len(table["all_maps"]["right"])} == {len(few_labels.SEEDS)}
     assert max(table["all_maps"]["rates"], key=lambda rate: sum(table["all_maps"]["rates"][rate])) == "0.01"
     assert table["all_maps"]["trained"] == few_labels.learn("lora", 10, steps=2, put=few_labels.beside_all).trained
-    assert list(table["ranks"]) == [str(rank) for rank in few_labels.RANKS]
+    assert list(table["ranks"]) == list(table["rank_rates"]) == [str(rank) for rank in few_labels.RANKS]
     assert [float(rate) for rate in table["rates"]["lora"]] == list(few_labels.RATES)
     assert not set(table["seeds"]) & set(table["tuning_seeds"]) and table["made"]
 

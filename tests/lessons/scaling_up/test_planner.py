@@ -287,9 +287,10 @@ def test_other_layouts_that_cannot_be():
 
 
 def test_layouts_are_said_in_words():
-    assert str(Layout()) == "one chip, stage 0, rows 1, recompute selective"
-    assert str(Layout(4, 1, 8, 2, 3, 1, 2)) == (
-        "tensor 8, pipeline 2, data 4, chunks 3, experts 2, stage 1, rows 1, recompute selective"
+    assert str(Layout()) == "one chip, ZeRO stage 0, recompute the scores of attention"
+    assert str(Layout(4, 1, 8, 2, 3, 1, 2, 4, "full")) == (
+        "tensor 8, pipeline 2, data 4, stages of a rank 3, experts 2, texts at once 4, ZeRO stage 1, "
+        "recompute every block"
     )
 
 

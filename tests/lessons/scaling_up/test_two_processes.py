@@ -65,7 +65,7 @@ def test_the_picture_tells_the_figures():
     picture = plot_two_processes(TABLE)
     assert picture.alt == describe(TABLE)
     assert picture.alt == (
-        "The record's 100 steps take 50 s on one process and 40 s on two, 1.26 times as fast; on two they ended at a "
+        "The recipe's 100 steps take 50 s on one process and 40 s on two, 1.26 times as fast; on two they ended at a "
         "validation loss of 1.500. Two processes: 25 s are half of one's; smaller pieces +5, optimizer twice +5, side "
         "by side +2, sending and waiting +3 s, of which the all-reduce itself is 2 s; the evaluation at the end takes "
         "both 7 s. With batches that are twice as large, 70 steps reach the loss of 100."

@@ -100,10 +100,10 @@ def test_the_line_stands_where_the_memory_ends():
 
 def test_the_words():
     assert describe(SMALL, EIGHT) == (
-        "GPT-2 XL, 1.56 billion parameters on 8 A100 80GB, pipeline 2, data 4, stage 1, rows 1, recompute selective. "
-        "It fits: 9.2 GiB of the 72.0 GiB that may be used, gradients above all. A step takes 0.52 s: compute 83%, "
-        "then memory-bound work 9%. The run: MFU 52%, 0.92 days, 177 chip-hours, $493, 0.078 MWh, 0.033 t of CO2e. "
-        "To end in 30 days, the run needs MFU 2%."
+        "GPT-2 XL, 1.56 billion parameters on 8 A100 80GB, pipeline 2, data 4, ZeRO stage 1, recompute the scores of "
+        "attention. It fits: 9.2 GiB of the 72.0 GiB that may be used, gradients above all. A step takes 0.52 s: "
+        "compute 83%, then memory-bound work 9%. The run: MFU 52%, 0.92 days, 177 chip-hours, $493, 0.078 MWh, "
+        "0.033 t of CO2e. To end in 30 days, the run needs MFU 2%."
     )
     assert describe(LARGE) == "GPT-3 175B on 8 A100 80GB. No layout of GPT-3 175B fits on 8 A100 80GB."
     wrong = draw(SMALL, replace(EIGHT, expert=2))

@@ -1,7 +1,7 @@
 """What DPO moves on its way, recorded for several β: the likelihood of both answers, the KL, and what is unlearned.
 
     recorded()["runs"]["0.1"][0]   # [{"step": 0, "better": …, "worse": …, "kl": …, …}, …] of the first seed
-    record()                       # train them anew, and write the file: three minutes of a quiet core
+    record()                       # train them anew, and write the file: five minutes of a quiet core
 
 The reference is the chat model of `forgetting.chat_model`. Measured on pairs and questions that no training had:
 
@@ -35,7 +35,7 @@ from tx_helpers.nn.arguments import check_numbers
 
 FILE = Path(__file__).with_suffix(".json")
 BETAS = (0.1, 0.5, 2.0)
-STEPS, EVERY, PAIRS, SEEDS = 40, 10, 200, (0, 1)
+STEPS, EVERY, PAIRS, SEEDS = 40, 10, 200, (0, 1, 2)
 
 
 def look(model: nn.Module, reference: nn.Module, pairs: list[Pair], asked: list) -> dict[str, float]:

@@ -48,8 +48,8 @@ LABELS = (10, 30, 100, 1000)
 BUDGETS = {"steps": 60, "passes": 10}
 BATCH, QUESTIONS, RANK = 16, 200, 4
 RATES = (2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)
-RANKS = (1, 2, 4, 8, 16)
-SLOWER = 1e-2  # the best of three rates, on other seeds, of LoRA beside all maps; and better than 2e-2 for rank 1
+RANKS, RANK_RATES = (1, 2, 4, 8, 16), (5e-3, 1e-2, 2e-2, 4e-2)
+SLOWER = 1e-2  # the best of three rates, on other seeds, of LoRA beside all maps
 MAPS = ("query", "key", "value", "output", "expand", "contract")  # all of a block
 SEEDS, TUNING_SEEDS = (0, 1, 2), (10, 11, 12)
 
@@ -192,6 +192,11 @@ def guess(seed: int) -> float:
     return (examples(QUESTIONS, "test", seed)[1] == commonest).double().mean().item()
 
 
+def best_rate(rates: dict[str, list[float]]) -> float:
+    """The rate with the highest mean score."""
+    return float(max(rates, key=lambda rate: mean(rates[rate])))
+
+
 # --- recorded ---------------------------------------------------------------------------------------------------------
 def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, Any]:
     """Train all that the file holds, and write it.
@@ -199,8 +204,8 @@ def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, A
     {"made": how, "seeds", "tuning_seeds", "date", "labels", "guess": [one a seed], "trained": {way: parameters},
      "scores": {budget: {way: {labels: [one a seed]}}},      budget: "steps" or "passes", see BUDGETS
      "rates": {way: {rate: [one a tuning seed]}},            100 labels, 60 steps
-     "ranks": {rank: [one a seed]}, "rank_parameters": {rank: parameters},       LoRA, 100 labels, 60 steps
-     "rank_1_slower": [one a seed],                                              rank 1 at SLOWER
+     "rank_rates": {rank: {rate: [one a tuning seed]}},      LoRA, 100 labels, 60 steps
+     "ranks": {rank: [one a seed]}, "rank_parameters": {rank: parameters},       each at the best of these rates
      "all_maps": {"right": [one a seed], "rate": SLOWER, "trained": parameters, "rates": {rate: [one a tuning seed]}}}
     """
 
@@ -221,8 +226,14 @@ def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, A
     tried = {
         way: {f"{r:g}": scores("rate", TUNING_SEEDS, way, 100, rate=r) for r in RATES} for way in ("whole", "lora")
     }
-    table["ranks"] = {str(r): scores("rank", SEEDS, "lora", 100, rank=r) for r in RANKS}
-    table["rank_1_slower"] = scores("rank", SEEDS, "lora", 100, rank=1, rate=SLOWER)
+    table["rank_rates"] = {
+        str(r): {f"{rate:g}": scores("rank", TUNING_SEEDS, "lora", 100, rank=r, rate=rate) for rate in RANK_RATES}
+        for r in RANKS
+    }
+    table["ranks"] = {
+        r: scores("rank", SEEDS, "lora", 100, rank=int(r), rate=best_rate(rates))
+        for r, rates in table["rank_rates"].items()
+    }
     table["all_maps"] = {
         "right": scores("all maps", SEEDS, "lora", 100, rate=SLOWER, put=beside_all),
         "rate": SLOWER,

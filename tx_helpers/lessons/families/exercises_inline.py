@@ -244,7 +244,7 @@ masking.add_mistakes(
             lambda ids, special, first, second, words, mask: _masked()(ids, special, first, first / 0.15, words, mask),
         ),
         "returned_in_reverse": (
-            "You returned the target first. The input comes first, and only the target has −100.",
+            "You returned the labels before the masked text. The text comes first, and only the labels have −100.",
             lambda *case: _masked()(*case)[::-1],
         ),
         "wrong_side": (

@@ -14,7 +14,8 @@ from tx_helpers.lessons.scaling_up.hardware import CHIPS, Chip
 from tx_helpers.lessons.scaling_up.workload import ModelSizes, Training
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 
-RECOMPUTE = ("none", "selective", "full")
+RECOMPUTED = {"none": "nothing", "selective": "the scores of attention", "full": "every block"}
+RECOMPUTE = tuple(RECOMPUTED)
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,9 @@ class Layout:
     def __str__(self) -> str:
         ways = dict(tensor=self.tensor, context=self.context, pipeline=self.pipeline, data=self.data)
         said = [f"{name} {n}" for name, n in ways.items() if n > 1] or ["one chip"]
-        said += [f"{name} {n}" for name, n in (("chunks", self.chunks), ("experts", self.expert)) if n > 1]
-        return ", ".join([*said, f"stage {self.stage}", f"rows {self.rows}", f"recompute {self.recompute}"])
+        others = {"stages of a rank": self.chunks, "experts": self.expert, "texts at once": self.rows}
+        said += [f"{name} {n}" for name, n in others.items() if n > 1]
+        return ", ".join([*said, f"ZeRO stage {self.stage}", f"recompute {RECOMPUTED[self.recompute]}"])
 
 
 def why_not(sizes: ModelSizes, training: Training, cluster: Cluster, layout: Layout) -> str | None:

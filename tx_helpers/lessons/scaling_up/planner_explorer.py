@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 
-from tx_helpers.lessons.scaling_up.cluster import Cluster, Layout, why_not
+from tx_helpers.lessons.scaling_up.cluster import RECOMPUTED, Cluster, Layout, why_not
 from tx_helpers.lessons.scaling_up.hardware import CHIPS
 from tx_helpers.lessons.scaling_up.planner import Plan, best_layouts, needed_mfu, plan
 from tx_helpers.lessons.scaling_up.published import MODELS
@@ -96,7 +96,7 @@ def draw(choice: Choice, layout: Layout | None = None) -> Svg:
     if isinstance(found, str):
         parts += [words(16, 52 + 20 * row, text) for row, text in enumerate(_lines(found))]
         return card(760, 470, parts, describe(choice, layout))
-    parts.append(words(16, 50, str(found.layout), fill=MUTED))
+    parts += [words(16, 50 + 16 * row, text, fill=MUTED) for row, text in enumerate(_lines(str(found.layout)))]
     used, room = sum(found.memory.values()), found.room
     verdict = "fits" if found.fits else "does not fit"
     said = f"Memory of a chip: {gibi(used)} of {gibi(room)}, {verdict}"
@@ -264,14 +264,13 @@ def planner_explorer(model: str = "GPT-3 175B", chip: str = "H100 SXM") -> Explo
         context=powers("Context", 4),
         expert=powers("Expert", 6),
         rows=powers("Texts at once", 3),
-        recompute=chosen("Recompute", RECOMPUTED, "selective"),
+        recompute=chosen("Recompute", [(said, way) for way, said in RECOMPUTED.items()], "selective"),
     )
     _behind(more, [explorer.controls[key] for key in explorer.controls if key not in FIRST])
     return explorer
 
 
 FIRST = ("tensor", "pipeline", "stage", "best", "more")  # what is seen at first; the others are behind "More controls"
-RECOMPUTED = [("nothing", "none"), ("the scores of attention", "selective"), ("every block", "full")]
 RECORDED = {
     "tensor": [1, 2, 4, 8],
     "pipeline": [1, 2, 4, 8, 16],

@@ -79,7 +79,7 @@ def draw(fit: Fitted, budget: float) -> Svg:
     parts = [
         words(16, 26, "Loss over tokens", size=15, font_weight="bold"),
         words(16, 44, "filled: fitted; empty: held back; lines: the law", fill=MUTED),
-        words(SIZES - 40, 26, "Loss over size N, at your budget", size=15, font_weight="bold"),
+        words(SIZES - 40, 26, "Loss over N, at your budget", size=15, font_weight="bold"),
         words(SIZES - 40, 44, "the lowest point is the best size", fill=MUTED),
     ]
     for left, width in ((LEFT, WIDE), (SIZES, NARROW)):

@@ -53,7 +53,7 @@ def answer_so_far(count: int = len(LINES)) -> Svg:
     """A row for each of the first `count` layouts: memory of a GPU, days, and a bar of where the time goes."""
     check_numbers("answer_so_far", least=1, most=len(LINES), whole=True, count=count)
     parts = [words(16, 28, "GPT-3: what is the limit?", size=15, font_weight="bold")]
-    for x, said in ((250, "memory of a GPU"), (362, "the run"), (LEFT, "where the time goes")):
+    for x, said in ((250, "GPU memory"), (362, "the run"), (LEFT, "where the time goes")):
         parts.append(words(x, 54, said, fill=MUTED))
     for row, (name, found) in enumerate(list(plans().items())[:count]):
         y = 68 + ROW * row

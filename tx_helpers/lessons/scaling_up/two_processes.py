@@ -1,4 +1,4 @@
-"""The record's training on two processes: how much sooner it ends, and where the rest of the time goes.
+"""A recipe's training on two processes: how much sooner it ends, and where the rest of the time goes.
 
     table = recorded()                  # two_processes.json, written by tools/run_record_on_two.py
     speedup(table)                      # seconds on one process / seconds on two
@@ -129,7 +129,7 @@ def describe(table: Mapping[str, Any]) -> str:
     fewer, steps = steps_with_twice_the_batch(table)
     run = next(row for row in table["runs"] if row["name"] == "the recipe")
     return (
-        f"The record's {table['about']['steps']:,} steps take {one:.0f} s on one process and {two:.0f} s on two, "
+        f"The recipe's {table['about']['steps']:,} steps take {one:.0f} s on one process and {two:.0f} s on two, "
         f"{speedup(table):.2f} times as fast; on two they ended at a validation loss of {run['loss']:.3f}. "
         f"Two processes: {parts['half of one']:.0f} s are half of one's; {more} s, of which the all-reduce itself is "
         f"{all_reduce_seconds(table):.0f} s; the evaluation at the end takes both {table['evaluation']:.0f} s. With "

@@ -1,6 +1,8 @@
 """A one-hot vector picks a row of the embedding table: figures/one_hot.svg"""
 
-from canvas import BLUE, GREY, INK, MUTED, SMALL, Canvas, save
+from canvas import GREY, INK, MUTED, SMALL, Canvas, save
+
+from tx_helpers.show.shapes import RESIDUAL, SOURCE
 
 WORDS = (("13", "hundred"), ("14", "nine"), ("15", "nineteen"), ("16", "ninety"), ("17", "one"), ("18", "seven"))
 PICKED, CELL, TOP = 4, 30, 92
@@ -20,20 +22,28 @@ def draw() -> Canvas:
     canvas.text(630, TOP - 14, "the sum of all rows", anchor="middle", bold=True)
     for row, (id_, word) in enumerate(WORDS):
         y, picked = TOP + CELL * row, row == PICKED
-        style = dict(fill=BLUE.tint, stroke=BLUE.full) if picked else dict(stroke=GREY.full)
+        style = dict(fill=RESIDUAL.tint, stroke=RESIDUAL.full) if picked else dict(stroke=GREY.full)
         canvas.text(28, y + 20, id_, size=SMALL, colour=MUTED)
         canvas.box(124, y, CELL, CELL, "1" if picked else "0", radius=0, bold=picked, **style)
         canvas.text(173, y + 20, "×", anchor="middle", colour=INK if picked else MUTED)
         for place in range(5):
             canvas.box(190 + 56 * place, y, 56, CELL, radius=0, **style)
             if picked:
-                canvas.text(218 + 56 * place, y + 20, NUMBERS[place], anchor="middle", colour=BLUE.shade)
-        canvas.text(54, y + 20, word, size=SMALL, colour=BLUE.shade if picked else MUTED, bold=picked)
+                canvas.text(218 + 56 * place, y + 20, NUMBERS[place], anchor="middle", colour=RESIDUAL.shade)
+        canvas.text(54, y + 20, word, size=SMALL, colour=SOURCE.shade if picked else MUTED, bold=picked)
     y = TOP + CELL * PICKED
-    canvas.line((478, y + 15), (510, y + 15), colour=BLUE.shade)
+    canvas.line((478, y + 15), (510, y + 15), colour=RESIDUAL.shade)
     for place in range(5):
         canvas.box(
-            516 + 50 * place, y, 50, CELL, NUMBERS[place], radius=0, fill=BLUE.tint, stroke=BLUE.full, bold=False
+            516 + 50 * place,
+            y,
+            50,
+            CELL,
+            NUMBERS[place],
+            radius=0,
+            fill=RESIDUAL.tint,
+            stroke=RESIDUAL.full,
+            bold=False,
         )
     canvas.text(190, TOP + CELL * 6 + 22, "… and all other rows: each times 0", size=SMALL, colour=MUTED)
     return canvas

@@ -2,7 +2,9 @@
 
 from math import sin
 
-from canvas import BLUE, GOLD, GREEN, GREY, INK, MUTED, SMALL, Canvas, save
+from canvas import GREY, INK, MUTED, SMALL, Canvas, save
+
+from tx_helpers.show.shapes import RESIDUAL, SOURCE
 
 TITLE = "From text to vectors: cut into tokens, number them, fetch a row for each number"
 DESCRIPTION = (
@@ -18,7 +20,7 @@ ROWS += [None, (30, "twenty"), (31, "two"), (32, "zero")]
 D, CELL = 8, 17
 PIECES, IDS, TABLE, VECTORS = 28, 158, 358, 634  # where each column begins
 PITCH, TOP, ROW_PITCH, ROW_TOP = 74, 172, 25, 138
-SHADES = ("#FFFFFF", "#D8F1E8", "#A9DFCB", "#5FC2A0", "#009E73")
+SHADES = ("#FFFFFF", "#F8E7F0", "#E6BDD4", "#CB85AE", "#AF4B85")
 
 
 def draw() -> Canvas:
@@ -35,11 +37,11 @@ def draw() -> Canvas:
     for number, (token, i) in enumerate(TOKENS):
         y = TOP + number * PITCH
         middle = place[i] + CELL / 2
-        canvas.line((IDS + 44, y + 15), (TABLE - 104, middle), colour=BLUE.full)
-        canvas.line((TABLE + D * CELL + 8, middle), (VECTORS - 8, y + 15), colour=GREEN.full)
+        canvas.line((IDS + 44, y + 15), (TABLE - 104, middle), colour=GREY.full)
+        canvas.line((TABLE + D * CELL + 8, middle), (VECTORS - 8, y + 15), colour=RESIDUAL.full)
         canvas.line((PIECES + 100, y + 15), (IDS - 6, y + 15))
-        canvas.box(PIECES, y, 96, 30, token, fill=BLUE.tint, stroke=BLUE.full, colour=BLUE.shade)
-        canvas.box(IDS, y, 40, 30, str(i), fill=GOLD.tint, stroke=GOLD.full, colour=GOLD.shade)
+        canvas.box(PIECES, y, 96, 30, token, fill=SOURCE.tint, stroke=SOURCE.full, colour=SOURCE.shade)
+        canvas.box(IDS, y, 40, 30, str(i), fill=GREY.tint, stroke=GREY.full, colour=GREY.shade)
         draw_row(canvas, VECTORS, y + 15 - CELL / 2, i)
     used = {i for _, i in TOKENS}
     for number, row in enumerate(ROWS):
@@ -52,7 +54,7 @@ def draw() -> Canvas:
         canvas.text(TABLE - 82, y + 13, str(i), size=SMALL, colour=INK if bold else MUTED, anchor="end", bold=bold)
         canvas.text(TABLE - 74, y + 13, token, size=SMALL, colour=INK if bold else MUTED, bold=bold)
         draw_row(canvas, TABLE, y, i, pale=not bold)
-    canvas.box(28, 458, 744, 44, fill=GREEN.tint, stroke=GREEN.full)
+    canvas.box(28, 458, 744, 44, fill=RESIDUAL.tint, stroke=RESIDUAL.full)
     canvas.text(44, 485, "Nothing is computed here: a row is fetched.")
     return canvas
 
@@ -63,7 +65,14 @@ def draw_row(canvas: Canvas, x: float, y: float, i: int, *, pale: bool = False) 
         level = int(2.5 + 2.49 * sin(2.3 * i + 1.9 * column + 0.7 * i * column))
         fill = "#FFFFFF" if pale else SHADES[level]
         canvas.box(
-            x + column * CELL, y, CELL, CELL, fill=fill, stroke=GREY.full if pale else GREEN.full, radius=0, thickness=1
+            x + column * CELL,
+            y,
+            CELL,
+            CELL,
+            fill=fill,
+            stroke=GREY.full if pale else RESIDUAL.full,
+            radius=0,
+            thickness=1,
         )
 
 

@@ -49,7 +49,10 @@ def draw() -> Canvas:
     canvas = Canvas(
         "visual_grammar", 320, title="One colour and one mark for each role in attention", description=DESCRIPTION
     )
-    canvas.heading("One colour, one mark", "The same in every drawing, explorer and formula of the course.")
+    canvas.heading(
+        "One colour, one mark",
+        "The same in every drawing, explorer and formula. In charts colours only tell lines apart.",
+    )
     for place, (name, meaning, colour) in enumerate(ROLES):
         x, y = 28 + 252 * (place % 3), 80 + 78 * (place // 3)
         canvas.box(x, y, 240, 66, fill=colour.tint, stroke=colour.full)

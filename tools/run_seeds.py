@@ -15,6 +15,7 @@ A notebook takes three times its minutes; all of them 25 minutes on one core.
 """
 
 import argparse
+import ast
 import hashlib
 import json
 import os
@@ -35,11 +36,11 @@ from refresh_notebooks import load, merged_streams
 from tx_helpers.exercises.course import LESSONS
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
+from notebook_guards import python_of
 from other_seeds import fill, reseeded
 
 FILE = ROOT / "tests" / "notebooks" / "seeds.json"
 SEEDS = 3
-LAYOUT = re.compile(r"""\bf(?=")|[\s"'(),]""")  # what a formatter adds or takes away
 LONGEST = 400  # characters kept of one output
 ANSWER = re.compile(r"The answer is “[^”]*”|It is .*?\.(?=\s|$)|Any answer from .*? counts as right")
 
@@ -60,9 +61,9 @@ def rests_on(cells: list[dict]) -> dict[str, list[int]]:
 
 
 def fingerprint(cells: list[dict], places: list[int]) -> str:
-    """Changes with the cells that stand between a question and its finding; not with how their lines are broken."""
-    text = "".join(LAYOUT.sub("", cells[place]["source"]) for place in places[:-1])
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+    """Changes with what the cells between a question and its finding do, not with layout or the finding's own words."""
+    code = (ast.dump(ast.parse(python_of(cells[place]))) for place in places[:-1])
+    return hashlib.sha256("\n\n".join(code).encode()).hexdigest()[:8]
 
 
 def right_answer(told: str) -> str:

@@ -114,7 +114,7 @@ attention = Exercise(
     "that either mask hides gets no weight. Every row has at least one allowed key.",
     difficulty=2,
     minutes=10,
-    formula=r"\operatorname{softmax}\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)V,\quad M_{ts}=0\text{ or }-\infty",
+    formula=r"\operatorname{softmax}\left(\frac{QK^\top}{\sqrt{K}} + M\right)V,\quad M_{ts}=0\text{ or }-\infty",
     source="Vaswani et al. 2017, section 3.2.3",
     cases=lambda: [
         (

@@ -256,7 +256,7 @@ bias.add_mistakes(
 layout = Exercise(
     "to_halves",
     title="Weights for the other layout",
-    goal="W (D, H·K) makes the queries of H heads: columns 0 … K − 1 are head 0's, the next K head 1's, and so on. It "
+    goal="W (D, H·K) makes the queries of H heads: columns 0 … K − 1 are head 1's, the next K head 2's, and so on. It "
     "was trained with neighbours as pairs, (2i, 2i + 1) within each head. Reorder its columns so that the model gives "
     "the same scores when (i, i + K/2) are the pairs. Return (D, H·K).",
     difficulty=3,

@@ -36,8 +36,7 @@ $(READY): requirements.txt pyproject.toml setup.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "The course needs Python 3.11 or newer, $(PYTHON) is %d.%d; give another by: make lab PYTHON=python3.12" % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --disable-pip-version-check -r requirements.txt
-	@mkdir -p $(VENV)/etc/jupyter
-	@echo '{"ServerApp": {"contents_manager_class": "tx_helpers.contents.Contents"}}' > $(VENV)/etc/jupyter/jupyter_server_config.json
+	@rm -f $(VENV)/etc/jupyter/jupyter_server_config.json  # of an earlier version
 	@touch $(READY)
 
 lab: $(READY)  ## open the course in JupyterLab

@@ -1,8 +1,8 @@
-"""The one thing pyproject.toml cannot say: the wheel holds figures/*.svg as tx_helpers/figures/*.svg."""
+"""What pyproject.toml cannot say: the wheel holds figures/*.svg as tx_helpers/figures/*.svg, an editable one the data."""
 
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 
 
@@ -25,4 +25,10 @@ class BuildWithDrawings(build_py):
         return sorted(Path("figures").glob("*.svg"))
 
 
-setup(cmdclass={"build_py": BuildWithDrawings})
+class Course(Distribution):
+    """An editable wheel asks for `has_data`, which no distribution has, and so leaves Jupyter's file out."""
+
+    has_data = Distribution.has_data_files
+
+
+setup(cmdclass={"build_py": BuildWithDrawings}, distclass=Course)

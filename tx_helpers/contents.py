@@ -1,32 +1,75 @@
-"""How Jupyter's server reads and writes the course's notebooks: one that no kernel runs opens with its last pictures.
+"""An extension of Jupyter's server: a notebook of the course opens with its last pictures in place of dead widgets.
 
-    jupyter lab --ServerApp.contents_manager_class=tx_helpers.contents.Contents
-
-`make lab` and the environment that `make setup` makes do so. `tx_helpers.opening` says what happens to a notebook.
+Where the package is installed, the file of `jupyter_server_config.d` enables it. Whatever manages the server's files
+goes on doing so; `tx_helpers.opening` says what happens to a notebook. What fails here is logged, and the notebook
+then opens and is saved as without the extension.
 """
 
+import copy
 from typing import Any
 
-from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from jupyter_core.utils import ensure_async
 
 from tx_helpers.opening import put_to_sleep, without_the_line
 
 
-class Contents(AsyncLargeFileManager):
-    """The server's own files; opening puts a notebook to sleep, a refresh beside its kernel changes nothing."""
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    return [{"module": __name__}]
+
+
+def _load_jupyter_server_extension(server: Any) -> None:
+    server.contents_manager.register_pre_save_hook(_keep_no_line)
+    server.web_app.settings["contents_manager"] = Contents(server.contents_manager, server)
+
+
+def _keep_no_line(model: dict[str, Any], **_: Any) -> None:
+    without_the_line(model.get("content"))
+
+
+class Contents:
+    """The server's contents manager as the front ends see it: what they open is put to sleep, unless a kernel has it."""
+
+    def __init__(self, manager: Any, server: Any):
+        self._manager, self._server = manager, server
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._manager, name)
 
     async def get(self, path: str, *given: Any, **options: Any) -> dict[str, Any]:
-        model = await super().get(path, *given, **options)
-        if model["type"] == "notebook" and model.get("content") and not await self._runs(path):
-            put_to_sleep(model["content"])
+        model = await ensure_async(self._manager.get(path, *given, **options))
+        try:
+            if model["type"] == "notebook" and model.get("content"):
+                asleep = copy.deepcopy(model["content"])
+                if put_to_sleep(asleep, await self._living(path)):
+                    model["content"] = asleep
+                    self._name_kernel(asleep["metadata"])
+        except Exception:
+            self._server.log.exception("tx_helpers: %s may not open with its last pictures", path)
         return model
 
-    async def save(self, model: dict[str, Any], path: str = "") -> dict[str, Any]:
-        if model.get("type") == "notebook" and model.get("content"):
-            without_the_line(model["content"])
-        return await super().save(model, path)
+    def _name_kernel(self, metadata: dict) -> None:
+        """Name the kernel as JupyterLab would when it starts: else the notebook asks to be saved, though not touched."""
+        name = metadata.get("kernelspec", {}).get("name")
+        if name is None or "version" in metadata.get("language_info", {}):
+            return
+        from ipykernel.ipkernel import IPythonKernel
 
-    async def _runs(self, path: str) -> bool:
-        """Whether a kernel runs for this notebook, whose widgets then live."""
-        sessions = await self.parent.session_manager.list_sessions() if self.parent else []
-        return any(session["path"].strip("/") == path.strip("/") for session in sessions)
+        spec = self._server.kernel_spec_manager.get_kernel_spec(name)
+        metadata["kernelspec"] = {"name": name, "display_name": spec.display_name, "language": spec.language}
+        metadata["language_info"] = IPythonKernel.language_info
+
+    async def _living(self, path: str) -> set[str]:
+        """The ids of what lives in the kernels of this notebook; queue.Empty if one of them does not say so in time."""
+        living = set()
+        for session in await ensure_async(self._server.session_manager.list_sessions()):
+            kernel = self._server.kernel_manager.get_kernel(session["kernel"]["id"])
+            if session["path"].strip("/") != path.strip("/") or kernel.execution_state == "starting":
+                continue
+            client = kernel.client()
+            client.start_channels(shell=False, iopub=False, stdin=False, hb=False)
+            try:  # the control channel answers while a cell runs, too
+                client.control_channel.send(client.session.msg("comm_info_request", {}))
+                living |= set((await ensure_async(client.get_control_msg(timeout=5)))["content"]["comms"])
+            finally:
+                client.stop_channels()
+        return living

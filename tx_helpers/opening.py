@@ -4,13 +4,14 @@ A saved notebook names the widgets of its kernel. Once that kernel is gone, Jupy
 model not found" in their place, although the picture is stored beside the name. `put_to_sleep` drops the names, and
 says at the notebook's beginning how to wake the widgets. A notebook that is not the course's, since its first code
 cell is no set-up cell, is never changed (`course_cells`). `tx_helpers.contents` does so whenever Jupyter opens a
-notebook that no kernel runs; for an editor that reads the file itself (VS Code), `python -m tx_helpers tidy FILE` does
+notebook, unless its widgets live; for an editor that reads the file itself (VS Code), `python -m tx_helpers tidy FILE` does
 so in the file.
 
 This module needs no torch: Jupyter's server imports it.
 """
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 from tx_helpers.progress_file import replace_file
@@ -19,6 +20,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"  # names a widget's model, whi
 WAITS = "tx_waits"  # in the metadata of an output that is folded until a question has an answer: its key
 ASLEEP = "tx_asleep"  # marks the output that says how to wake the widgets
 HOW_TO_WAKE = "Explorers and questions show their last picture. To wake them: Run, Run All Cells."
+HOW_TO_TRUST = "Drawings stay hidden until you trust this notebook: by Trust Notebook in the command palette."
 
 
 def course_cells(notebook: object) -> list[dict]:
@@ -53,35 +55,35 @@ def _is_whole(cell: object) -> bool:
     )
 
 
-def put_to_sleep(notebook: dict) -> bool:
-    """Make pictures of the widgets of a notebook of the course without a kernel; returns whether there were any.
+def put_to_sleep(notebook: dict, living: Collection[str] = ()) -> bool:
+    """Make pictures of the widgets of a notebook of the course, but of the living; returns whether it is the course's.
 
-    A line in the first code cell says how to wake them. Another notebook stays as it is.
+    Unless some of them live, a line in the first code cell says how to wake them. Another notebook stays as it is.
     """
     without_the_line(notebook)
-    if not (cells := course_cells(notebook)):
-        return False
-    code = [cell for cell in cells if cell["cell_type"] == "code"]
-    dead = _drop_views(code)
-    line = {"text/html": f"<p><em>{HOW_TO_WAKE}</em></p>", "text/plain": HOW_TO_WAKE}
-    code[0]["outputs"].append({"output_type": "display_data", "data": line, "metadata": {ASLEEP: True}})
-    return dead
+    code = [cell for cell in course_cells(notebook) if cell["cell_type"] == "code"]
+    if code and not _drop_views(code, living):
+        said = HOW_TO_WAKE if code[0]["metadata"].get("trusted", True) else f"{HOW_TO_WAKE} {HOW_TO_TRUST}"
+        line = {"text/html": f"<p><em>{said}</em></p>", "text/plain": said}
+        code[0]["outputs"].append({"output_type": "display_data", "data": line, "metadata": {ASLEEP: True}})
+    return bool(code)
 
 
-def _drop_views(code: list[dict]) -> bool:
-    """Drop the names of widgets beside which a picture is stored; returns whether there were any."""
+def _drop_views(code: list[dict], living: Collection[str] = ()) -> bool:
+    """Drop the names of dead widgets beside which a picture is stored; returns whether living ones are named."""
     shown = [output.get("data", {}) for cell in code for output in cell["outputs"]]
     named = [data for data in shown if VIEW in data and len(data) > 1]
-    for data in named:
+    dead = [data for data in named if not (isinstance(data[VIEW], dict) and data[VIEW].get("model_id") in living)]
+    for data in dead:
         del data[VIEW]
-    return bool(named)
+    return len(dead) < len(named)
 
 
-def without_the_line(notebook: dict) -> None:
+def without_the_line(notebook: object) -> None:
     """Take out what `put_to_sleep` wrote for the learner, so that no file keeps it."""
     for cell in course_cells(notebook):
         if cell["cell_type"] == "code":
-            cell["outputs"] = [one for one in cell["outputs"] if ASLEEP not in one.get("metadata", {})]
+            cell["outputs"][:] = [one for one in cell["outputs"] if ASLEEP not in one.get("metadata", {})]
 
 
 def tidy(file: Path) -> bool:

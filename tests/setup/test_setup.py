@@ -18,7 +18,7 @@ from environments import COLAB, copy_repository
 from make_colab import build_wheel
 from notebook_frame import ROOT
 from repository import repository_files
-from tx_helpers import environment
+from tx_helpers import __version__, contents, environment
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = [one for extra in PROJECT["optional-dependencies"].values() for one in extra]
@@ -242,6 +242,8 @@ def test_versions_are_compared_as_pip_does():
         assert fine == [version for version in versions if SpecifierSet(needed).contains(version)]
 
 
+EXTENSION = "etc/jupyter/jupyter_server_config.d/tx_helpers.json"
+
 # --- the wheel -------------------------------------------------------------------------------------------------------
 
 
@@ -256,7 +258,8 @@ def test_the_wheel_alone_carries_all_it_needs(tmp_path):
     sources = {name for name in repository_files() if name.startswith("tx_helpers/")}
     drawings = {f"tx_helpers/{name}" for name in repository_files() if re.fullmatch(r"figures/.*\.svg", name)}
     drawings.add("tx_helpers/figures/probe.svg")
-    assert {name for name in names if ".dist-info/" not in name} == sources | drawings
+    extension = f"tx_helpers-{__version__}.data/data/{EXTENSION}"
+    assert {name for name in names if ".dist-info/" not in name} == {extension} | sources | drawings
     assert any(name.endswith("licenses/LICENSE-text.md") for name in names)
 
     target = tmp_path / "installed"
@@ -271,6 +274,17 @@ def test_the_wheel_alone_carries_all_it_needs(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout == "all 10 packages the course needs are here\n", done.stderr
+
+
+@pytest.mark.slow
+def test_an_editable_install_brings_jupyters_file_too(tmp_path):
+    clone = copy_repository(tmp_path / "clone")
+    build = [sys.executable, "-c", "from setuptools.build_meta import build_editable; build_editable('..')"]
+    subprocess.run(build, cwd=clone, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    (found,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(EXTENSION)]
+    enabled = json.loads(zipfile.ZipFile(wheel).read(found))["ServerApp"]["jpserver_extensions"]
+    assert enabled == {contents._jupyter_server_extension_points()[0]["module"]: True}
 
 
 @pytest.mark.parametrize(

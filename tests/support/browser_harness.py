@@ -138,7 +138,6 @@ class Server:
             *(sys.executable, "-m", module, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
             *(f"--port={self._port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={self._token}"),
             *(f"--ServerApp.root_dir={folder}", f"--{app}.expose_app_in_browser=True"),
-            "--ServerApp.contents_manager_class=tx_helpers.contents.Contents",  # as in the environment of `make setup`
             *("--LabApp.extension_manager=readonly", f"--{app}.app_settings_dir={self._home / 'settings'}"),
         ]
         self._environment = os.environ | {

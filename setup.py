@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the wheel holds figures/*.svg as tx_helpers/figures/*.svg, an editable one the data."""
+"""What pyproject.toml cannot say: the wheel holds figures/*.svg as tx_helpers/figures/*.svg, an editable one data."""
 
 from pathlib import Path
 

@@ -8,6 +8,7 @@ then opens and is saved as without the extension.
 import copy
 from typing import Any
 
+from jupyter_client.session import Session
 from jupyter_core.utils import ensure_async
 
 from tx_helpers.opening import put_to_sleep, without_the_line
@@ -27,7 +28,7 @@ def _keep_no_line(model: dict[str, Any], **_: Any) -> None:
 
 
 class Contents:
-    """The server's contents manager as the front ends see it: what they open is put to sleep, unless a kernel has it."""
+    """The server's contents manager as the front ends see it: what they open is put to sleep, unless it lives."""
 
     def __init__(self, manager: Any, server: Any):
         self._manager, self._server = manager, server
@@ -48,7 +49,7 @@ class Contents:
         return model
 
     def _name_kernel(self, metadata: dict) -> None:
-        """Name the kernel as JupyterLab would when it starts: else the notebook asks to be saved, though not touched."""
+        """Name the kernel as JupyterLab does when it starts: else a notebook that nobody touched asks to be saved."""
         name = metadata.get("kernelspec", {}).get("name")
         if name is None or "version" in metadata.get("language_info", {}):
             return
@@ -65,7 +66,8 @@ class Contents:
             kernel = self._server.kernel_manager.get_kernel(session["kernel"]["id"])
             if session["path"].strip("/") != path.strip("/") or kernel.execution_state == "starting":
                 continue
-            client = kernel.client()
+            own = Session(parent=kernel, key=kernel.session.key)  # else replies go to another client
+            client = kernel.client(session=own)
             client.start_channels(shell=False, iopub=False, stdin=False, hb=False)
             try:  # the control channel answers while a cell runs, too
                 client.control_channel.send(client.session.msg("comm_info_request", {}))

@@ -4,8 +4,8 @@ A saved notebook names the widgets of its kernel. Once that kernel is gone, Jupy
 model not found" in their place, although the picture is stored beside the name. `put_to_sleep` drops the names, and
 says at the notebook's beginning how to wake the widgets. A notebook that is not the course's, since its first code
 cell is no set-up cell, is never changed (`course_cells`). `tx_helpers.contents` does so whenever Jupyter opens a
-notebook, unless its widgets live; for an editor that reads the file itself (VS Code), `python -m tx_helpers tidy FILE` does
-so in the file.
+notebook, unless its widgets live; for an editor that reads the file itself (VS Code), `python -m tx_helpers tidy FILE`
+does so in the file.
 
 This module needs no torch: Jupyter's server imports it.
 """

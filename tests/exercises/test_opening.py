@@ -15,8 +15,8 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from tx_helpers.__main__ import main
 from tx_helpers import contents
+from tx_helpers.__main__ import main
 from tx_helpers.opening import HOW_TO_TRUST, HOW_TO_WAKE, VIEW, put_to_sleep, without_the_line
 
 MANAGERS = (AsyncLargeFileManager, LargeFileManager)
@@ -123,10 +123,11 @@ def test_only_what_a_kernel_made_since_its_start_lives(notebook, tmp_path):
         try:
             await client.wait_for_ready(timeout=60)
             yield await server.seen.get("x.ipynb")
-            await client.execute_interactive("import comm; made = comm.create_comm('jupyter.widget', comm_id='1')")
+            code = "import comm; made = comm.create_comm('jupyter.widget', comm_id='1')"
+            await client.execute(code, reply=True, timeout=60)
             client.execute("import time; time.sleep(3)")
             yield await server.seen.get("x.ipynb")  # while it runs
-            await client.execute_interactive("made")  # once it is free again
+            await client.execute("made", reply=True, timeout=60)  # once it is free again
             await kernels.restart_kernel(key)
             yield await server.seen.get("x.ipynb")
         finally:

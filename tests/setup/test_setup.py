@@ -242,7 +242,7 @@ def test_versions_are_compared_as_pip_does():
         assert fine == [version for version in versions if SpecifierSet(needed).contains(version)]
 
 
-EXTENSION = "etc/jupyter/jupyter_server_config.d/tx_helpers.json"
+EXTENSION = "etc/jupyter/jupyter_server_config.d/tx-helpers.json"
 
 # --- the wheel -------------------------------------------------------------------------------------------------------
 

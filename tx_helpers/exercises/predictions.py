@@ -98,7 +98,8 @@ class Prediction(_Shown):
             self.answer = known
         self.earlier = self.answer is not None  # in another kernel
         self.observe(lambda change: note_guess(self.key, change["new"]), "answer")
-        self.observe(lambda change: (cells := waiting()) and cells.open(self.key), ["answer", "passed"])
+        if cells := waiting():
+            self.observe(lambda _change: cells.open(self.key), ["answer", "passed"])
 
     def reveal(self, right: str | float | tuple[float, float], text: str) -> "Finding":
         """The finding: the right choice, or the right number or range of numbers; and what there is to say about it.

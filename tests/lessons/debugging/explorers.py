@@ -5,8 +5,13 @@ from explorer_cases import Move
 MOVES = {
     "symptoms": (
         Move("Run", r"^Run B: loss 4\.58 to 0\.07, validation 1\.33", keys=("ArrowDown",)),
-        Move("What the doctor says", r"^Run B: .* The doctor: repeats: data repeated", mouse="click"),
-        Move("Run", r"^Run F: .* 80 of 80 norms not finite, .* The doctor: finite: half precision", mouse="choose:F"),
+        Move("Its fault", r"^data repeated: right\.\s+Run B: ", mouse="choose:data repeated"),
+        Move(
+            "What the doctor says",
+            r"^data repeated: right\.\s+Run B: .* The doctor: repeats: data repeated",
+            mouse="click",
+        ),
+        Move("Run", r"Run F: .* 80 of 80 norms not finite, .* The doctor: finite: half precision", mouse="choose:F"),
     ),
     "live-training": (
         Move("Start", r"^the right model: training, step \d+ of 70, loss", mouse="click"),

@@ -78,10 +78,35 @@ def test_the_explorer_says_what_the_doctor_says_when_asked():
             assert f"{check}: " in explore.summary and explore.error == ""
 
 
-def test_a_run_without_norms_cannot_be_drawn():
-    runs = {"short": {"losses": [1.0] * 20}}
-    with pytest.raises(ValueError, match="symptom_explorer: 'short' lacks norms, ratios, validation or guess"):
+def test_each_first_answer_counts_and_a_wrong_one_is_told_the_sign_that_is_missing():
+    explore = symptom_explorer(recorded_runs())
+    explore.set(letter="B", fault="one bad batch")
+    assert explore.summary.startswith("one bad batch: no. There the loss leaps up in a single step")
+    explore.set(fault="data repeated")
+    assert explore.summary.startswith("data repeated: right.\nRun B: ")
+    explore.set(letter="A")
+    assert explore.values["fault"] == "" and explore.summary.startswith("Run A: ")
+    explore.set(fault="the recipe")
+    assert explore.summary.startswith("healthy: right. Score: 1 of 2 first answers.")
+    explore.set(letter="B")
+    assert explore.values["fault"] == "one bad batch"
+
+
+def test_the_signs_are_those_of_the_runs():
+    runs = {name: read_record(run) for name, run in recorded_runs().items()}
+    assert {name for name, run in runs.items() if not math.isfinite(run.gradient_norms[0])} == {"half precision"}
+    assert {name for name, run in runs.items() if max(run.moved) < 2e-4} == {"half precision", "rate too low"}
+    assert {name for name, run in runs.items() if run.moved[0] > 0.2} == {"no warm-up"}
+    assert {name for name, run in runs.items() if 0.15 < max(run.moved[1:]) < 1} == {"rate too high"}
+    still = {name for name, run in runs.items() if sum(min(run.ratios.values(), key=sum)) == 0}
+    assert still == {"half precision", "frozen part"}
+    assert {name for name, run in runs.items() if math.isnan(run.losses[-1])} == {"exploding norm"}
+
+
+def test_a_run_without_norms_and_one_without_a_name_are_refused():
+    runs = {"the recipe": {"losses": [1.0] * 20}}
+    with pytest.raises(ValueError, match="symptom_explorer: 'the recipe' lacks norms, ratios, validation or guess"):
         symptom_explorer(runs)
-    assert read_record(runs["short"]).gradient_norms == []
-    with pytest.raises(ValueError, match="symptom_explorer: 27 runs, expected at most 26"):
-        symptom_explorer({str(n): {} for n in range(27)})
+    assert read_record(runs["the recipe"]).gradient_norms == []
+    with pytest.raises(ValueError, match="symptom_explorer: a run 'short', expected some of the recipe, "):
+        symptom_explorer({"short": {}})

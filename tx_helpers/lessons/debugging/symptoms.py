@@ -2,8 +2,8 @@
 
     symptom_explorer(recorded_runs())
 
-`runs` are records by name, as `tx_helpers.diagnose.doctor` reads them. The explorer shows them by letters, so that one
-has to find out which is which; the healthy one comes first.
+`runs` are records by name, as `tx_helpers.diagnose.doctor` reads them. The explorer shows them by letters, asks what is
+wrong with each, and keeps the score; the healthy one comes first.
 """
 
 import math
@@ -22,6 +22,21 @@ from tx_helpers.show.plots import Svg
 ORDER = (0, 5, 3, 8, 1, 7, 2, 6, 4, 9)  # of ten runs, which stands at each letter: no order to be guessed
 LIMITS = {"loss": (0.03, 100), "norm": (0.05, 1000), "ratio": (1e-5, 1)}  # of the three charts: the same for all runs
 SHOWS = {"loss": ("spike", "repeats", "labels"), "norm": ("finite", "norm"), "ratio": ("rate", "warm-up", "parts")}
+
+
+# What the charts show where this is the fault; a wrong answer is answered by the sign that it lacks.
+SIGNS = {
+    "the recipe": "the validation loss follows the training loss down to 0.8, and no chart leaps",
+    "rate too high": "update / weight rises above 15 % and falls back with the rate, and the loss falls late",
+    "rate too low": "update / weight stays below 0.02 %, with finite norms, and the loss hardly falls",
+    "no warm-up": "the very first update is the longest, over 20 %, and the loss stops at 2.8",
+    "exploding norm": "the norm grows by powers of ten, and then the loss is no number any more",
+    "data repeated": "the training loss falls towards 0, and the validation loss stays behind",
+    "labels shuffled": "the loss stops at 2.8, where guessing by frequencies stands, though all updates are calm",
+    "half precision": "no norm is finite from the first step on, and nothing moves",
+    "frozen part": "the stillest part does not move at all while the others do: it has no line",
+    "one bad batch": "the loss leaps up in a single step and is back in the next",
+}
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -83,28 +98,52 @@ def describe(letter: str, run: Record, told: bool) -> str:
     return f"{text} The doctor: {'; '.join(found) or 'no alarm'}. (Labels are guessed at {run.guess:.2f}.)"
 
 
+def verdict(name: str, answers: Mapping[str, str], letter: str, runs: Mapping[str, str]) -> str:
+    """What is said to the answer `name` for the run at `letter`, and how many of the first answers are right."""
+    if not name:
+        return ""
+    right, words = runs[letter], "healthy" if name == "the recipe" else name
+    said = f"{words}: right." if name == right else f"{words}: no. There {SIGNS[name]}."
+    score = sum(runs[run] == answer for run, answer in answers.items())
+    return f"{said} Score: {score} of {len(answers)} first answers." if len(answers) > 1 else said
+
+
 # --- bind -------------------------------------------------------------------------------------------------------------
 def symptom_explorer(runs: Mapping[str, Mapping[str, Any]]) -> Explore:
-    """A dropdown of runs under letters, and a tick for what the doctor says."""
+    """Dropdowns of runs under letters and of what is wrong, and a tick for what the doctor says.
+
+    `runs`, of names in SIGNS, are asked for: the first answer to each counts for the score.
+    """
     check_types("symptom_explorer", Mapping, runs=runs)
-    if len(runs) > len(ascii_uppercase):
-        raise ValueError(f"symptom_explorer: {len(runs)} runs, expected at most {len(ascii_uppercase)}")
-    records = {letter: read_record(runs[name]) for letter, name in lettered(runs).items()}
+    if unknown := [name for name in runs if name not in SIGNS]:
+        raise ValueError(f"symptom_explorer: a run {unknown[0]!r}, expected some of {', '.join(SIGNS)}")
+    names = lettered(runs)
+    records = {letter: read_record(runs[name]) for letter, name in names.items()}
     for letter, run in records.items():
         if not (run.gradient_norms and run.ratios and run.validation and run.guess):
-            name = lettered(runs)[letter]
+            name = names[letter]
             raise ValueError(f"symptom_explorer: {name!r} lacks norms, ratios, validation or guess: all are drawn")
-
     alarms = {letter: doctor(vars(run)).wrong for letter, run in records.items()}
+    answers: dict[str, str] = {}  # letter -> the first answer
 
-    def picture(letter: str, doctor: bool) -> Svg:
-        run = records[letter]
-        return draw(letter, run, describe(letter, run, told=doctor), alarms[letter] if doctor else ())
+    def picture(letter: str, fault: str, doctor: bool) -> Svg:
+        if fault:
+            answers.setdefault(letter, fault)
+        said = (verdict(fault, answers, letter, names), describe(letter, records[letter], told=doctor))
+        return draw(letter, records[letter], "\n".join(filter(None, said)), alarms[letter] if doctor else ())
 
-    return Explore(
+    run = widgets.Dropdown(options=list(records), description="Run")
+    faults = sorted(set(SIGNS) - {"the recipe"})
+    choices = {"choose": "", "nothing: it is healthy": "the recipe"} | {name: name for name in faults}
+    fault = widgets.Dropdown(options=choices, description="Its fault")
+    run.observe(lambda change: fault.set_trait("value", answers.get(change["new"], "")), "value")
+    explore = Explore(
         picture,
         name="symptoms",
         told=True,
-        letter=widgets.Dropdown(options=list(records), description="Run"),
+        letter=run,
+        fault=fault,
         doctor=widgets.Checkbox(value=False, description="What the doctor says"),
     )
+    explore.forget = answers.clear
+    return explore

@@ -37,7 +37,7 @@ def draw() -> Canvas:
     for number, (token, i) in enumerate(TOKENS):
         y = TOP + number * PITCH
         middle = place[i] + CELL / 2
-        canvas.line((IDS + 44, y + 15), (TABLE - 104, middle), colour=GREY.full)
+        canvas.line((IDS + 44, y + 15), (TABLE - 104, middle))
         canvas.line((TABLE + D * CELL + 8, middle), (VECTORS - 8, y + 15), colour=RESIDUAL.full)
         canvas.line((PIECES + 100, y + 15), (IDS - 6, y + 15))
         canvas.box(PIECES, y, 96, 30, token, fill=SOURCE.tint, stroke=SOURCE.full, colour=SOURCE.shade)

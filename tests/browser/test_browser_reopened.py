@@ -33,11 +33,6 @@ def opened(request, tmp_path_factory):
             yield opened
 
 
-def save(sheet: Sheet) -> None:
-    sheet.page.evaluate("() => jupyterapp.commands.execute('docmanager:save')")
-    sheet.wait("!jupyterapp.shell.currentWidget.context.model.dirty", 60, "the notebook was not saved")
-
-
 def seen(sheet: Sheet, text: str) -> bool:
     """Whether the text of an output is in sight."""
     return sheet.page.locator(".jp-OutputArea-output").get_by_text(text).locator("visible=true").count() > 0
@@ -57,7 +52,7 @@ def test_outputs_wait_for_the_prediction_and_a_shut_notebook_shows_pictures(open
         page.locator(".jp-OutputArea-output").get_by_text("it is two").wait_for(state="visible")
         assert not seen(sheet, "just twenty")
         sheet.wait("!document.querySelector('details[data-key=hot]')", 60, "the kernel shows nothing")
-        save(sheet)
+        sheet.save()
         page.reload()  # the kernel goes on
         ready(sheet)
         page.get_by_role("button", name="three").wait_for()
@@ -78,6 +73,6 @@ def test_outputs_wait_for_the_prediction_and_a_shut_notebook_shows_pictures(open
             page.locator(".jp-OutputArea-output svg, .jp-OutputArea-output img").last.wait_for()
             assert seen(sheet, "it is two") and not seen(sheet, "just twenty")  # only the first was answered
             page.evaluate("() => jupyterapp.shell.currentWidget.context.model.dirty = true")
-            save(sheet)
+            sheet.save()
         stored = nbformat.read(opened.folder / "saved.ipynb", as_version=4)
         assert "To wake them" not in str(stored) and stored.metadata.get("widgets") is None

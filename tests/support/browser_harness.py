@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from nbformat.sign import NotebookNotary
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from notebook_frame import frame
@@ -134,6 +135,9 @@ class Server:
         for name in ("config", "data", "runtime", "ipython", "cache", "settings"):
             (self._home / name).mkdir()
         (self._home / "settings" / "overrides.json").write_text(json.dumps(SETTINGS))
+        notary = NotebookNotary(data_dir=str(self._home / "data"))
+        for path in folder.glob("*.ipynb"):  # trusted, as `make lab` has them
+            notary.sign(nbformat.read(path, as_version=4))
         self._command = [
             *(sys.executable, "-m", module, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
             *(f"--port={self._port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={self._token}"),
@@ -196,14 +200,23 @@ class Server:
 class Sheet:
     """A notebook open in a front end, and the page's complaints so far."""
 
-    def __init__(self, page: Page, notebook: str):
-        self.page, self.notebook = page, notebook
+    def __init__(self, page: Page, notebook: str, server: Server):
+        self.page, self.notebook, self._server = page, notebook, server
         self._complaints: list[str] = []
         page.on("console", lambda message: message.type == "error" and self._complain(message.text))
         page.on("pageerror", lambda error: self._complain(str(error)))
         page.on("request", lambda request: self._note_foreign(request.url))
         page.on("websocket", lambda socket: self._note_foreign(socket.url))
         page.route(is_foreign, lambda route: route.abort())
+
+    def goto(self, notebook: str | None = None) -> None:
+        """Open another notebook in this window, or this one anew."""
+        self.notebook = notebook or self.notebook
+        self.page.goto(self._server.url(self.notebook), wait_until="domcontentloaded")
+
+    def save(self) -> None:
+        self.page.evaluate("() => jupyterapp.commands.execute('docmanager:save')")
+        self.wait("!jupyterapp.shell.currentWidget.context.model.dirty", 60, "the notebook was not saved")
 
     def _complain(self, text: str) -> None:
         if not any(part in text for part, _ in HARMLESS):
@@ -325,8 +338,8 @@ def front_end(
         def opened(notebook: str) -> Iterator[Sheet]:
             context = browser.new_context(viewport=WINDOW)
             try:
-                sheet = Sheet(context.new_page(), notebook)
-                sheet.page.goto(server.url(notebook), wait_until="domcontentloaded")
+                sheet = Sheet(context.new_page(), notebook, server)
+                sheet.goto()
                 yield sheet
                 sheet.end_kernel()
             finally:

@@ -1,0 +1,124 @@
+"""Every notebook as it opens, before anything is run: alive in JupyterLab, Notebook 7 and Firefox, nothing given away.
+
+And after a run: what waits for a guess goes on waiting, saved, shut, opened again, and after F5.
+"""
+
+import re
+import shutil
+
+import nbformat
+import pytest
+
+from browser_harness import BOTH, NOTEBOOKS, WINDOW, Server, front_end
+from firefox import firefox
+from notebook_parts import REVEAL, waiting
+from repository import COURSE
+
+pytestmark = pytest.mark.slow
+# Of the notebook in front: what each cell's outputs show as text; the tops of pictures, and the height that is seen;
+# how far the page scrolls sideways.
+SEEN = """(() => {
+  const cells = [...document.querySelectorAll(".jp-Notebook .jp-Cell")];
+  const pane = document.querySelector(".jp-WindowedPanel-outer");
+  const top = cells[0].getBoundingClientRect().top;
+  const shown = (cell) => [...cell.querySelectorAll(".jp-OutputArea-output")].map((one) => one.innerText.trim());
+  const pictures = document.querySelectorAll(".jp-Notebook :is(img, canvas, .jp-OutputArea-output svg)");
+  const boxes = [...pictures].map((one) => one.getBoundingClientRect());
+  return {
+    texts: cells.map((cell) => shown(cell).join(" ")),
+    tops: boxes.filter((box) => box.height > 60).map((box) => box.top - top),
+    height: pane.clientHeight,
+    aside: pane.scrollWidth - pane.clientWidth,
+  };
+})()"""
+OPEN = "document.querySelectorAll('.jp-Notebook .jp-Cell').length === {} && !document.querySelector('.jp-mod-loading')"
+RAW = re.compile(r"</?(img|div|span|p|b|details|summary|svg|table|style|pre)\b[^<]*>|&#x?\w+;")
+FOLDED = re.compile(r"Waits for your guess above: (the (explorer|picture|numbers))|Trained for \d+ steps\.")
+FIRST = {name for name in NOTEBOOKS if name < "10"}  # these show a picture in the first two screens
+
+
+def faults_of(name: str, seen: dict, told: str | tuple[str, ...], opened: tuple[str, ...] = ()) -> list[str]:
+    """What nobody should see in a notebook that has just opened.
+
+    told     what a finding that waits begins with
+    opened   the keys of the questions that were answered before
+    """
+    cells = nbformat.read(COURSE[NOTEBOOKS.index(name)], as_version=4).cells
+    found = [f"cell {n}: raw HTML in sight: {m[0]}" for n, text in enumerate(seen["texts"]) if (m := RAW.search(text))]
+    for n, key in waiting(cells).items():
+        if key not in opened and (left := FOLDED.sub("", seen["texts"][n]).strip()):
+            found.append(f"cell {n}: in sight before the guess of {key!r}: {left[:80]!r}")
+    for n, cell in enumerate(cells):
+        text = seen["texts"][n].strip()
+        if cell.cell_type == "code" and REVEAL.search(cell.source) and not text.startswith(told):
+            found.append(f"cell {n}: the finding is in sight: {text[:80]!r}")
+    if name in FIRST and not any(top < 2 * seen["height"] for top in seen["tops"]):
+        found.append(f"no picture in the first two screens: {seen['tops'][:1]} of {2 * seen['height']} pixels")
+    return found + ([f"{seen['aside']} pixels of it are to the side"] if seen["aside"] > 0 else [])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("unrun")
+    for path in COURSE:
+        shutil.copy(path, folder)
+    return folder
+
+
+def cells_in(name: str) -> int:
+    return len(nbformat.read(COURSE[NOTEBOOKS.index(name)], as_version=4).cells)
+
+
+@pytest.mark.parametrize("kind", ["desk", pytest.param("notebook", marks=pytest.mark.thorough)])
+def test_every_notebook_opens_alive_and_gives_nothing_away(kind, folder):
+    found = {}
+    with front_end(kind, folder) as opened, opened(NOTEBOOKS[0]) as sheet:
+        for name in NOTEBOOKS:
+            sheet.goto(name)
+            sheet.wait(OPEN.format(cells_in(name)), 60, f"{name} is not there")
+            sheet.settle()
+            found[name] = faults_of(name, sheet.page.evaluate(SEEN), told="The finding")
+        assert sheet.faults() == []
+    assert {name: faults for name, faults in found.items() if faults} == {}
+
+
+@pytest.mark.thorough
+def test_the_same_in_firefox(folder):
+    found = {}
+    with Server("desk", folder) as server, firefox() as page:
+        page.size(**WINDOW)
+        for name in NOTEBOOKS:
+            page.goto(server.url(name))
+            page.wait(OPEN.format(cells_in(name)), 120)
+            found[name] = faults_of(name, page.evaluate(SEEN), told="The finding")
+    assert {name: faults for name, faults in found.items() if faults} == {}
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_what_waits_goes_on_waiting_after_a_run(kind, folder):
+    """04 has one of each kind: a question before an explorer, before printed numbers and before a picture."""
+    name = "04_self_attention.ipynb"
+    waits = ("The finding appears here once", "Your guess is noted.")
+    with front_end(kind, folder) as opened:
+        with opened(name) as sheet:
+            sheet.run_all()
+            assert faults_of(name, sheet.page.evaluate(SEEN), told=waits) + sheet.faults() == []
+            first = sheet.page.locator(".tx-predict").first
+            first.get_by_role("button").first.click()
+            explorer = sheet.page.locator(".tx-explorer").first
+            explorer.wait_for()
+            findings = sheet.page.locator(".tx-finding")
+            assert findings.first.inner_text().startswith("Your guess is noted.")
+            explorer.get_by_role("textbox").fill("pear")
+            explorer.get_by_role("textbox").press("Enter")
+            findings.first.get_by_text("You said").wait_for()
+            assert "You said" not in findings.nth(1).inner_text()
+            sheet.save()
+        for _ in range(2):  # shut and opened; then opened again after F5
+            with opened(name) as sheet:
+                sheet.wait(OPEN.format(cells_in(name)), 60, f"{name} is not there")
+                sheet.page.reload()
+                sheet.wait(OPEN.format(cells_in(name)), 60, f"{name} is not there")
+                sheet.settle()
+                seen = sheet.page.evaluate(SEEN)
+                assert faults_of(name, seen, told="The finding", opened=("order",)) + sheet.faults() == []

@@ -139,11 +139,12 @@ def test_a_cells_outputs_are_read_without_their_folds():
 
 
 def test_a_finding_behind_an_explorer_waits_for_its_first_move():
-    explorer = Explore(lambda n: Svg('<svg viewBox="0 0 9 9"></svg>', alt=f"{n}"), name="circle", n=(1, 4))
+    explorer = Explore(lambda n: Svg('<svg viewBox="0 0 9 9"></svg>', alt=f"{n}"), name="circle", n=(0.7, 4.0, 0.1))
     moved = []
     assert on_first_move(explorer, lambda: moved.append(True)) and not on_first_move("a result", moved.clear)
+    explorer.set(n=0.7000000000000001)  # a slider on the page rounds
     assert not moved
-    explorer.set(n=3)
+    explorer.set(n=3.0)
     assert moved
 
 

@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from itertools import count
+from math import isclose
 from typing import Any
 
 import anywidget
@@ -146,18 +147,24 @@ def waiting() -> Waiting | None:
 
 def on_first_move(shown: object, tell: Callable[[], object]) -> bool:
     """Call `tell` when a learner moves what is shown; False for what is no explorer."""
+
+    def moved(change: Any) -> None:
+        numbers = isinstance(change["old"], float) and isinstance(change["new"], float)
+        if not (numbers and isclose(change["old"], change["new"])):  # a slider rounds its value when it appears
+            tell()
+
     controls = getattr(shown, "controls", None)
     if isinstance(controls, Mapping):
         for control in controls.values():
             if control.has_trait("value"):
-                control.observe(lambda _change: tell(), "value")
+                control.observe(moved, "value")
             else:
                 control.on_click(lambda _button: tell())
         return bool(controls)
     widget = getattr(shown, "widget", shown)
     if not isinstance(widget, anywidget.AnyWidget):
         return False
-    widget.observe(lambda _change: tell(), [name for name in widget.keys if not name.startswith("_")])
+    widget.observe(moved, [name for name in widget.keys if not name.startswith("_")])
     return True
 
 

@@ -1,4 +1,4 @@
-"""Layer by layer: how large the outputs of a translator's blocks are, and the gradients that arrive in them.
+"""Layer by layer: the outputs of a translator's blocks, the gradients that arrive there, and which units are dead.
 
 layers = {factor: layer_by_layer(data, batch, factor) for factor in (0.1, 1, 10)}
 draw_layers(layers)
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
+from torch import nn
 
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.models import EncoderDecoder
@@ -48,6 +49,24 @@ def layer_by_layer(data: PairData, batch: SequenceBatch, factor: float, *, n_lay
         sum(float(weight.grad.square().sum()) for weight in block.parameters()) for block in model.decoder.blocks
     ]
     return Layers(outputs, [square**0.5 for square in squares])
+
+
+def dead_units(model: nn.Module, batch: SequenceBatch) -> float:
+    """The share of hidden units, over all layers named `feed_forward.expand`, that are 0 or below for every word."""
+    check_types("dead_units", SequenceBatch, batch=batch)
+    alive: list[torch.Tensor] = []
+    layers = [layer for name, layer in model.named_modules() if name.endswith("feed_forward.expand")]
+    if not layers:
+        raise ValueError(f"dead_units: {type(model).__name__} has no layer named feed_forward.expand")
+    hooks = [
+        layer.register_forward_hook(lambda layer, inputs, units: alive.append((units > 0).flatten(0, 1).any(0)))
+        for layer in layers
+    ]
+    with torch.no_grad():
+        model(batch.source, batch.decoder_input)
+    for hook in hooks:
+        hook.remove()
+    return 1 - torch.cat(alive).double().mean().item()
 
 
 def draw_layers(layers: Mapping[float, Layers]) -> Svg:

@@ -6,6 +6,7 @@ then opens and is saved as without the extension.
 """
 
 import copy
+import platform
 from typing import Any
 
 from jupyter_client.session import Session
@@ -53,11 +54,9 @@ class Contents:
         name = metadata.get("kernelspec", {}).get("name")
         if name is None or "version" in metadata.get("language_info", {}):
             return
-        from ipykernel.ipkernel import IPythonKernel
-
         spec = self._server.kernel_spec_manager.get_kernel_spec(name)
         metadata["kernelspec"] = {"name": name, "display_name": spec.display_name, "language": spec.language}
-        metadata["language_info"] = IPythonKernel.language_info
+        metadata["language_info"] |= {"version": platform.python_version()}
 
     async def _living(self, path: str) -> set[str]:
         """The ids of what lives in the kernels of this notebook; queue.Empty if one of them does not say so in time."""

@@ -16,8 +16,18 @@ from claims import laid_out
 SEED = re.compile(r"\b(manual_seed\(|RandomStream\(|seed=)(\d+)\b")
 # For a lesson: pieces of source that use a default seed, and what replaces them.
 UNNAMED_SEEDS = {
-    "limits_of_recurrence": {"data.batches(64)": "data.batches(64, seed={seed})"},
-    "self_attention": {"train_translator(steps=150, prepare": "train_translator(steps=150, seed={seed}, prepare"},
+    "limits_of_recurrence": {
+        "data.batches(64)": "data.batches(64, seed={seed})",
+        'learn_language("LSTM", noise=20)': 'learn_language("LSTM", noise=20, seed={seed})',
+        'forget bias 3", noise=20)': 'forget bias 3", noise=20, seed={seed})',
+        "learn_pronoun(name)": "learn_pronoun(name, seed={seed})",
+    },
+    "self_attention": {
+        "train_translator(steps=150, prepare": "train_translator(steps=150, seed={seed}, prepare",
+        "train_trophy()": "train_trophy(seed={seed} + 6)",
+        "train_trophy(looks=1)": "train_trophy(looks=1, seed={seed} + 6)",
+        "train_trophy(even=True)": "train_trophy(even=True, seed={seed} + 6)",
+    },
     "multi_head_attention": {
         "train_translator(small.train, steps=120": "train_translator(small.train, seed={seed}, steps=120",
         "random_sayings(seed=step": "random_sayings(seed=step + {seed} * 10**6",
@@ -69,10 +79,12 @@ UNNAMED_SEEDS = {
         "measure(base, SIX)": "measure(base, SIX, seed={seed} + 77_777)",
         "measure(model, SIX)": "measure(model, SIX, seed={seed} + 77_777)",
         "hinted(base)": "hinted(base, seed={seed})",
+        "learn(FOUR, **GENTLE)": "learn(FOUR, seed={seed}, **GENTLE)",
     },
     "what_changed": {
         'as_of("2017"), steps=300': 'as_of("2017"), seed={seed}, steps=300',
         'as_of("value embeddings"), steps=150': 'as_of("value embeddings"), seed={seed}, steps=150',
+        "train(Recipe(config), steps=60)": "train(Recipe(config), steps=60, seed={seed})",
         "best_of_rates(rule, seed=seed)": "best_of_rates(rule, seed=seed + {seed} * 3)",
         "best_of_rates(rule, steps=60)": "best_of_rates(rule, steps=60, seed={seed})",
         "SHAPES[name], seed=seed)": "SHAPES[name], seed=seed + {seed} * 5)",

@@ -10,7 +10,8 @@ MOUNT = """async ({ esm, stored, sent }) => {
     if (value?.base64) stored[key] = new DataView(Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)).buffer);
   const model = {
     get: (key) => stored[key], set: (key, value) => { stored[key] = value; heard["change:" + key]?.(); },
-    on: (event, call) => { heard[event] = call; }, off: (event) => { delete heard[event]; },
+    on: (events, call) => { for (const event of events.split(" ")) heard[event] = call; },
+    off: (events) => { for (const event of events.split(" ")) delete heard[event]; },
     save_changes: () => { window.saved = structuredClone(stored[sent]); },
   };
   window.module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));

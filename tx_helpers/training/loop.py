@@ -11,6 +11,7 @@ Several processes, and batches in several pieces: `parallel`.
 """
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import deepcopy
@@ -19,7 +20,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from tqdm import notebook
 from tqdm.auto import tqdm
 
 from tx_helpers.nn.arguments import check_numbers, check_types
@@ -287,7 +287,8 @@ def _damage_is_named() -> Iterator[None]:
 def _bar(steps: int, start: int, quiet: bool) -> Iterator[tqdm]:
     """A progress bar. In a notebook a sentence takes its place at the end: the file would show the bar at 0 %."""
     options: dict[str, Any] = dict(total=steps, initial=start, unit="step", mininterval=0.25, disable=quiet)
-    if quiet or not issubclass(tqdm, notebook.tqdm):
+    notebook = sys.modules.get("tqdm.notebook")  # imported by tqdm.auto where a notebook runs
+    if quiet or notebook is None or not issubclass(tqdm, notebook.tqdm):
         with tqdm(**options) as bar:
             yield bar
         return

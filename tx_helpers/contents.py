@@ -14,6 +14,16 @@ from jupyter_core.utils import ensure_async
 
 from tx_helpers.opening import put_to_sleep, without_the_line
 
+LANGUAGE = {  # as IPython's kernel tells it; to import that kernel here would change what widgets talk through
+    "name": "python",
+    "version": platform.python_version(),
+    "mimetype": "text/x-python",
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "pygments_lexer": "ipython3",
+    "nbconvert_exporter": "python",
+    "file_extension": ".py",
+}
+
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
     return [{"module": __name__}]
@@ -56,7 +66,7 @@ class Contents:
             return
         spec = self._server.kernel_spec_manager.get_kernel_spec(name)
         metadata["kernelspec"] = {"name": name, "display_name": spec.display_name, "language": spec.language}
-        metadata["language_info"] |= {"version": platform.python_version()}
+        metadata["language_info"] = LANGUAGE
 
     async def _living(self, path: str) -> set[str]:
         """The ids of what lives in the kernels of this notebook; queue.Empty if one of them does not say so in time."""

@@ -30,6 +30,7 @@ SEEN = """(() => {
     tops: boxes.filter((box) => box.height > 60).map((box) => box.top - top),
     height: pane.clientHeight,
     aside: pane.scrollWidth - pane.clientWidth,
+    dirty: Boolean(window.jupyterapp?.shell.currentWidget.context.model.dirty),
   };
 })()"""
 # All its outputs and pictures are in the page.
@@ -59,6 +60,7 @@ def faults_of(name: str, seen: dict, told: str | tuple[str, ...], opened: tuple[
             found.append(f"cell {n}: the finding is in sight: {text[:80]!r}")
     if name in FIRST and not any(top < 2 * seen["height"] for top in seen["tops"]):
         found.append(f"no picture in the first two screens: {seen['tops'][:1]} of {2 * seen['height']} pixels")
+    found += ["untouched, it asks to be saved"] if seen["dirty"] else []
     return found + ([f"{seen['aside']} pixels of it are to the side"] if seen["aside"] > 0 else [])
 
 

@@ -5,6 +5,8 @@ import copy
 import json
 import logging
 import re
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import nbformat
@@ -107,6 +109,14 @@ def test_the_server_puts_a_notebook_to_sleep_on_opening_and_saves_no_line(notebo
     assert HOW_TO_WAKE not in saved and "picture" in saved and VIEW not in saved
     again = server.get("x.ipynb")
     assert HOW_TO_WAKE in str(again) and HOW_TO_TRUST not in str(again)
+
+
+def test_the_language_is_what_the_kernel_tells():
+    code = (
+        "from ipykernel.ipkernel import IPythonKernel as K; import json; print(json.dumps(K.language_info))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(told.stdout) == contents.LANGUAGE
 
 
 @pytest.mark.slow

@@ -5,10 +5,10 @@ from explorer_cases import Move
 MOVES = {
     "symptoms": (
         Move("Run", r"^Run B: loss 4\.58 to 0\.07, validation 1\.33", keys=("ArrowDown",)),
-        Move("Its fault", r"^data repeated: right\.\s+Run B: ", mouse="choose:data repeated"),
+        Move("Its fault", r"^Right: data repeated\.\s+Run B: ", mouse="choose:data repeated"),
         Move(
             "What the doctor says",
-            r"^data repeated: right\.\s+Run B: .* The doctor: repeats: data repeated",
+            r"^Right: data repeated\.\s+Run B: .* The doctor: repeats: data repeated",
             mouse="click",
         ),
         Move("Run", r"Run F: .* 80 of 80 norms not finite, .* The doctor: finite: half precision", mouse="choose:F"),

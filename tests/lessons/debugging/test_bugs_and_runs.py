@@ -81,13 +81,13 @@ def test_the_explorer_says_what_the_doctor_says_when_asked():
 def test_each_first_answer_counts_and_a_wrong_one_is_told_the_sign_that_is_missing():
     explore = symptom_explorer(recorded_runs())
     explore.set(letter="B", fault="one bad batch")
-    assert explore.summary.startswith("one bad batch: no. There the loss leaps up in a single step")
+    assert explore.summary.startswith("No. With “one bad batch”, the loss leaps up in a single step")
     explore.set(fault="data repeated")
-    assert explore.summary.startswith("data repeated: right.\nRun B: ")
+    assert explore.summary.startswith("Right: data repeated.\nRun B: ")
     explore.set(letter="A")
     assert explore.values["fault"] == "" and explore.summary.startswith("Run A: ")
     explore.set(fault="the recipe")
-    assert explore.summary.startswith("healthy: right. Score: 1 of 2 first answers.")
+    assert explore.summary.startswith("Right: healthy. Score: 1 of 2 first answers.")
     explore.set(letter="B")
     assert explore.values["fault"] == "one bad batch"
 

@@ -102,8 +102,8 @@ def verdict(name: str, answers: Mapping[str, str], letter: str, runs: Mapping[st
     """What is said to the answer `name` for the run at `letter`, and how many of the first answers are right."""
     if not name:
         return ""
-    right, words = runs[letter], "healthy" if name == "the recipe" else name
-    said = f"{words}: right." if name == right else f"{words}: no. There {SIGNS[name]}."
+    words = "healthy" if name == "the recipe" else name
+    said = f"Right: {words}." if name == runs[letter] else f"No. With “{words}”, {SIGNS[name]}."
     score = sum(runs[run] == answer for run, answer in answers.items())
     return f"{said} Score: {score} of {len(answers)} first answers." if len(answers) > 1 else said
 

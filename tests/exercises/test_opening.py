@@ -112,9 +112,7 @@ def test_the_server_puts_a_notebook_to_sleep_on_opening_and_saves_no_line(notebo
 
 
 def test_the_language_is_what_the_kernel_tells():
-    code = (
-        "from ipykernel.ipkernel import IPythonKernel as K; import json; print(json.dumps(K.language_info))"
-    )
+    code = "from ipykernel.ipkernel import IPythonKernel as K; import json; print(json.dumps(K.language_info))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(told.stdout) == contents.LANGUAGE
 

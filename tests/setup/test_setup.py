@@ -1,5 +1,6 @@
 """Everything between a fresh clone and the first cell: versions, README, `check`, the wheel."""
 
+import ast
 import importlib.metadata
 import io
 import json
@@ -9,15 +10,19 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Iterable
 
+import nbformat
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from environments import COLAB, copy_repository
 from make_colab import build_wheel
 from notebook_frame import ROOT
-from repository import repository_files
+from notebook_guards import code_cells, python_of
+from repository import COURSE, repository_files
 from tx_helpers import __version__, contents, environment
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -34,23 +39,58 @@ def test_colab_keeps_its_own_versions():
     assert SpecifierSet(PROJECT["requires-python"]).contains("3.13.0")
 
 
-def pins() -> dict[str, str]:
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+def pins(file: str, first: str) -> dict[str, str]:
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
     wanted = [line for line in lines if line and not line.startswith("#")]
-    assert wanted[0] == "-e .", "requirements.txt installs the course itself first"
+    assert wanted[0] == first, f"{file} begins with what it builds on"
     assert all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in wanted[1:]), wanted
     return dict(line.split("==") for line in wanted[1:])
 
 
-def test_the_pins_are_within_the_ranges_and_name_all_that_is_needed():
-    assert set(RANGES) <= set(pins())
+LEARNERS = pins("requirements.txt", "-e .")
+MAINTAINERS = pins("requirements-dev.txt", "-r requirements.txt")
+
+
+def test_a_learner_gets_the_course_what_opens_it_and_what_tests_it():
+    assert set(LEARNERS) == set(RANGES) | {"jupyterlab", "notebook", "ipykernel", "nbval", "pytest"}
+    assert not LEARNERS.keys() & MAINTAINERS.keys()
     for name, requirement in RANGES.items():
-        assert requirement.specifier.contains(pins()[name]), f"{name}=={pins()[name]} is outside {requirement}"
+        assert requirement.specifier.contains(LEARNERS[name]), f"{name}=={LEARNERS[name]} is outside {requirement}"
+
+
+def needed_by(names: Iterable[str]) -> set[str]:
+    """The packages of these names, and all that they bring."""
+    found, waiting = set(), list(names)
+    while waiting:
+        name = canonicalize_name(waiting.pop())
+        if name not in found:
+            found.add(name)
+            brought = map(Requirement, importlib.metadata.requires(name) or [])
+            waiting += [one.name for one in brought if not one.marker or one.marker.evaluate({"extra": ""})]
+    return found
+
+
+def test_a_learner_can_import_what_the_notebooks_import():
+    notebooks = [nbformat.read(path, as_version=4) for path in COURSE]
+    nodes = [node for one in notebooks for cell in code_cells(one) for node in ast.walk(ast.parse(python_of(cell)))]
+    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    tops = {module.split(".")[0] for module in modules} - sys.stdlib_module_names - {"tx_helpers"}
+    assert {"torch", "tokenizers", "sympy"} <= tops
+    packages, brought = importlib.metadata.packages_distributions(), needed_by(LEARNERS)
+    assert [top for top in tops if not brought & set(map(canonicalize_name, packages[top]))] == []
+
+
+@pytest.mark.parametrize("target", ["setup", "lab", "test", "lint", "site", "notebooks", "api", "figures"])
+def test_only_a_target_for_maintainers_installs_what_they_need(target, tmp_path):
+    done = subprocess.run(["make", "-n", target, f"VENV={tmp_path}"], cwd=ROOT, capture_output=True, text=True)
+    files = re.findall(r"pip install .*-r (\S+)", done.stdout)
+    assert files == ["requirements.txt" if target in ("setup", "lab") else "requirements-dev.txt"], done.stderr
 
 
 def test_what_is_tested_is_what_is_pinned():
-    found = {name: importlib.metadata.version(name).split("+")[0] for name in pins()}
-    assert found == pins()
+    found = {name: importlib.metadata.version(name).split("+")[0] for name in LEARNERS | MAINTAINERS}
+    assert found == LEARNERS | MAINTAINERS
 
 
 def test_conda_installs_the_same_ranges():
@@ -61,12 +101,13 @@ def test_conda_installs_the_same_ranges():
         if name != "ipywidgets":  # the lab of 2026 needs version 8; 7 is only for Colab
             assert SpecifierSet(listed[conda.get(name, name)]) == requirement.specifier, name
     assert "    - -e ." in text
+    assert not listed.keys() & MAINTAINERS.keys()
 
 
 def test_binder_installs_the_same_versions():
     lines = (ROOT / ".binder/requirements.txt").read_text(encoding="utf-8").splitlines()
     course = {line.split("==")[0]: line.split("==")[1] for line in lines if "==" in line}
-    assert course == {name: pins()[name] for name in RANGES}
+    assert course == {name: LEARNERS[name] for name in RANGES}
     assert "--extra-index-url https://download.pytorch.org/whl/cpu" in lines
     version = (ROOT / ".binder/runtime.txt").read_text(encoding="utf-8").strip().removeprefix("python-")
     assert SpecifierSet(PROJECT["requires-python"]).contains(version)

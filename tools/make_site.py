@@ -25,18 +25,20 @@ from markupsafe import Markup
 
 import make_api
 import make_colab
+import make_first_page
 import record_pages
 import site_scripts
 import site_search
+from make_first_page import COURSE
 from notebook_frame import ROOT, colab_link, repository_address
 from notebook_header import groups
 from record_pages import recorded
 from refresh_notebooks import selected
 from site_cells import body
 from tx_helpers.exercises.course import LESSONS
+from tx_helpers.show.stored import as_json
 
 HERE = Path(__file__).parent / "site"
-COURSE = "The Transformer, built and measured"
 ASSETS = ("site.css", "code.css", "theme.js", "site.js", "search.js", "icon.svg")
 # Styles may stand inline: drawings have style attributes, and the attention view brings its style sheet as an element.
 # They run nothing, and may load nothing from elsewhere.
@@ -44,12 +46,6 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'"
 )
-FIRST = """\
-from tx_helpers.zoo.recipes import number_translator
-from tx_helpers.widgets.machine import machine
-
-machine(number_translator(), "four hundred twenty-one", half=True)
-"""
 HEAVIEST = 1_500_000  # bytes of a page and of all that it loads, compressed
 JINJA = Environment(
     loader=FileSystemLoader(HERE),
@@ -104,17 +100,12 @@ class Site:
             after=after,
         )
 
-    def add_the_others(self, machine: dict | None = None) -> None:
-        """The first page, the explorers' page, and the index of the search over all pages.
-
-        machine  what lives on the first page: a recording of one cell; its place shows a drawing where there is none
-        """
-        picture = "figures/translator_attention.svg"
-        self.files["pictures/translator_attention.svg"] = (ROOT / picture).read_bytes()
-        shown = re.search(rf"!\[([^\]]*)\]\({picture}\)", (ROOT / "README.md").read_text("utf-8"))[1]
-        forms = [form for cell in (machine or {}).get("forms", {}).values() for form in cell]
-        self.files |= site_scripts.files(forms, (machine or {}).get("scripts", {}))
-        first = JINJA.get_template("index.html.j2").render(course=COURSE, groups=groups(), alt=shown, lives=bool(forms))
+    def add_the_others(self) -> None:
+        """The first page, with the stage of docs/index.html; the explorers' page; and the index of the search."""
+        stage = make_first_page.stage(make_first_page.stored())
+        forms = [{"script": "stage", "state": as_json(stage.state)}]
+        self.files |= site_scripts.files(forms, {"stage": {"esm": stage.script, "css": stage.css}})
+        first = JINJA.get_template("index.html.j2").render(course=COURSE, groups=groups())
         told = "You build every part of the Transformer, see it in a picture, and check it."
         self._page("index.html", COURSE, first, description=told, forms=forms, outlined=False)
         listed = JINJA.get_template("explorers.html.j2").render(explorers=self.explorers)
@@ -189,15 +180,6 @@ def opens(name: str) -> str:
     return f'{line} or <a href="{escape(link)}">open it in Colab</a>.' if link else f"{line}."
 
 
-def first_machine() -> dict:
-    """The recording of a cell that shows the machine with the course's translator, for the first page."""
-    path = ROOT / "build" / "first_page.ipynb"
-    path.parent.mkdir(exist_ok=True)
-    cell = nbformat.v4.new_code_cell(FIRST, id="machine")
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
-    return recorded(path)
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -215,7 +197,7 @@ def main(arguments: list[str] | None = None) -> int:
             editions = {path.name: path.read_bytes() for path in make_colab.make(Path(folder))}
         made = Site(chosen, recorded, lambda path: editions[path.name])
     if not options.notebooks:
-        made.add_the_others(None if options.still else first_machine())
+        made.add_the_others()
     heavy = {page: weight for page, weight in weights(made.files).items() if weight > HEAVIEST}
     if heavy:
         print(f"FAILED: bytes of pages, compressed, expected at most {HEAVIEST:,}: {heavy}", file=sys.stderr)

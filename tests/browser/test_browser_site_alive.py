@@ -16,10 +16,9 @@ import make_site
 import record_pages
 from browser_moves import cases_of
 from repository import COURSE
-from site_pages import Opened, differences, moved, played, said, served, wake
+from site_pages import Opened, differences, moved, played, served, wake
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.lessons.self_attention.exercises import QUIZ
-from widget_page import HOSTILE
 
 pytestmark = pytest.mark.slow
 RECORDED = ("self_attention",)
@@ -32,7 +31,7 @@ THE_COURSE = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     site = make_site.Site(COURSE, lambda path: record_pages.recorded(path) if path.stem[3:] in RECORDED else {})
-    site.add_the_others(make_site.first_machine())
+    site.add_the_others()
     root = tmp_path_factory.mktemp("site")
     site.write(root / "some where" / "below")
     return root / "some where" / "below"
@@ -67,7 +66,7 @@ def test_every_page_opens_and_all_that_lives_comes_to_life(browser, folder, plac
             page.close()
         opened.close()
     recorded = {f"{LESSONS[lesson].stem}.html" for lesson in RECORDED}
-    assert {name for name, count in lives.items() if count} == {*recorded, "index.html"}  # which has the machine
+    assert {name for name, count in lives.items() if count} == {*recorded, "index.html"}  # which has the stage
 
 
 @pytest.mark.parametrize("name", ["index", "explorers", *THE_COURSE])
@@ -105,58 +104,6 @@ def test_what_lives_on_a_page_says_what_python_says(opened, folder, path):
                 faults += [f"{form['name']}: {fault}" for fault in wrong]
     assert faults == []
     assert set(cases) <= alive
-
-
-# --- the machine on the first page ------------------------------------------------------------------------------------
-@pytest.fixture
-def machine(opened):
-    page = opened("index.html")
-    wake(page)
-    return page.locator(".tx-machine")
-
-
-def test_the_machine_is_stepped_by_keyboard_and_mouse(machine):
-    assert "'four hundred twenty one' becomes" in said(machine)
-    machine.get_by_role("button", name="Back").click()
-    step = said(machine, ".tx-where")
-    machine.get_by_role("button", name="Back").focus()
-    machine.page.keyboard.press("Enter")
-    assert said(machine, ".tx-where") != step and said(machine).startswith("Step ")
-    machine.get_by_role("button", name="Forward", exact=True).click()
-    assert said(machine, ".tx-where") == step
-
-
-def test_the_machine_tells_what_is_pointed_at_and_links_to_its_notebook(machine):
-    machine.locator(".tx-decoder .tx-map").first.hover()
-    panel = machine.get_by_role("region", name="What you point at")
-    panel.get_by_text("score = q·k", exact=False).wait_for()
-    assert "(H, T, T)" in panel.inner_text()
-    panel.get_by_role("link", name=f"notebook {LESSONS['self_attention'].number}").click()
-    machine.page.wait_for_url("**/04_self_attention.html")
-
-
-def test_a_head_is_removed_and_put_back(machine):
-    intact = said(machine)
-    head = machine.locator(".tx-decoder .tx-map").nth(2)
-    head.click()
-    assert "without head 3" in said(machine)
-    machine.get_by_text("The intact machine writes").wait_for()
-    head.focus()
-    machine.page.keyboard.press("Enter")
-    assert said(machine) == intact
-
-
-@pytest.mark.parametrize("text", [HOSTILE, "\u202efour hundred", "four " * 2000, "", "five hundred blue"])
-def test_hostile_words_do_nothing(machine, text):
-    intact = said(machine)
-    field = machine.get_by_role("textbox", name="Translate")
-    field.fill(text)
-    field.press("Enter")
-    assert said(machine, ".tx-error")
-    assert said(machine) == intact
-    field.fill("ninety-nine")
-    field.press("Enter")
-    assert not said(machine, ".tx-error") and "'ninety nine' becomes 'neun und neunzig'" in said(machine)
 
 
 # --- quizzes ----------------------------------------------------------------------------------------------------------

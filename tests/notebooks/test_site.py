@@ -44,6 +44,9 @@ class Page(HTMLParser):
         return [given["href"] for given in self.all("a") if "href" in given]  # the others are anchors
 
 
+NAMESPACE = b"http://www.w3.org/2000/svg"  # a name, not an address
+
+
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
     site = make_site.Site(COURSE)
@@ -96,7 +99,7 @@ def test_every_page_allows_only_what_is_its_own(files, pages):
         assert [link for link in page.links() if link.lower().startswith(("javascript:", "data:"))] == [], name
     assert "script-src 'self';" in make_site.POLICY and "default-src 'none'" in make_site.POLICY
     addresses = {
-        name: set(re.findall(rb"https?://[^\s\"'`)]+", files[name])) - {b"http://www.w3.org/2000/svg"}  # a name of SVG's
+        name: set(re.findall(rb"https?://[^\s\"'`)]+", files[name])) - {NAMESPACE}
         for name in files
         if name.endswith((".css", ".js"))
     }

@@ -54,8 +54,8 @@ def below_the_map(text: str) -> str:
     return _replaced(MAP_TITLE, r"(?:- \*\*|  \[|  \S).*", text, lines)
 
 
-def routes(text: str, headers: dict[str, str], folder: str = "") -> str:
-    """A text with a line for each route through the course and one for the whole; the links begin with `folder`.
+def routes(text: str, headers: dict[str, str]) -> str:
+    """A text with a line for each route through the course and one for the whole.
 
     What the notebooks of a route need first, by their headers, and the route leaves out, stands in a column of its own.
     """
@@ -64,7 +64,7 @@ def routes(text: str, headers: dict[str, str], folder: str = "") -> str:
         total = sum(_minutes(headers, name) for name in route.lessons)
         needed = {number for name in route.lessons for number in _needed_first(headers, name)}
         known = [name for name, lesson in LESSONS.items() if lesson.number in needed and name not in route.lessons]
-        cells = (_links(route.lessons, folder), _links(known, folder) or "nothing", _hours(total))
+        cells = (_links(route.lessons), _links(known) or "nothing", _hours(total))
         lines.append(f"| **{route.title}**: {route.about} | {' | '.join(cells)} |")
     taught = [name for name, lesson in LESSONS.items() if lesson.ask]
     (looked_up,) = set(LESSONS) - set(taught)
@@ -72,13 +72,13 @@ def routes(text: str, headers: dict[str, str], folder: str = "") -> str:
     last = sum(exercises(name).minutes for name in LESSONS)
     lines.append(
         f"| **The whole course** | all | nothing | {_hours(everything)}, {_hours(last)} of exercises at the end, "
-        f"and {_hours(_minutes(headers, looked_up))} to read {_links([looked_up], folder)}, which is for looking up |"
+        f"and {_hours(_minutes(headers, looked_up))} to read {_links([looked_up])}, which is for looking up |"
     )
     return _replaced("routes", r"\| \*\*.*\|", text, lines)
 
 
-def _links(names: Iterable[str], folder: str) -> str:
-    return " ".join(f"[{LESSONS[name].number}]({folder}{LESSONS[name].stem}.ipynb)" for name in names)
+def _links(names: Iterable[str]) -> str:
+    return " ".join(f"[{LESSONS[name].number}]({LESSONS[name].stem}.ipynb)" for name in names)
 
 
 def _needed_first(headers: dict[str, str], name: str) -> list[str]:

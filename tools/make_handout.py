@@ -29,9 +29,9 @@ from tx_helpers.exercises.catalogue import RECORD, find, lesson_of
 
 PARTS = ("README.md", "LICENSE", "LICENSE-text.md", "Makefile", "requirements.txt", "environment.yml", "pyproject.toml")
 FOLDERS = ("notebooks", "tx_helpers", "figures", "setup.py", *PARTS)
-LACKING = ("Elsewhere", "Where to begin", "On more than one", "For teachers", "How the repository")  # in the README
+LACKING = ("Elsewhere", "Where the rest", "For teachers")  # in the README
 SAID = (  # what the full edition says, and what this one says instead
-    (r"^\*\*(Try it|\[Try it|In a browser alone)[^\0]*?\n\n", ""),
+    (r"^\*\*(Try it|\[Try it)[^\0]*?\n\n", ""),
     (r"^make test .*\n", ""),
     (r"^Both need Python", "It needs Python"),
     (r'`solution\("\w+"\)` shows the tested code, and', "your teacher has the solutions, and"),

@@ -162,9 +162,8 @@ def write_lists(folder: Path) -> list[str]:
     """Write what needs the headers of all notebooks: the lists in README.md and TEACHING.md, the routes in the first
     notebook. Returns the names of the files that changed."""
     headers = {file.stem[3:]: load(file).cells[0].source for file in selected([], folder)}
-    readme = partial(course_lists.routes, headers=headers, folder="notebooks/")
     lists = {
-        ROOT / "README.md": lambda text: course_lists.readme(readme(text)),
+        ROOT / "README.md": course_lists.readme,
         ROOT / "TEACHING.md": partial(course_lists.teaching, headers=headers),
         selected([], folder)[0]: partial(_with_routes, headers=headers),
     }

@@ -29,6 +29,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS = [one for extra in PROJECT["optional-dependencies"].values() for one in extra]
 RANGES = {r.name: r for r in map(Requirement, [*PROJECT["dependencies"], *EXTRAS])}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "TEACHING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
 
 
 # --- versions --------------------------------------------------------------------------------------------------------
@@ -128,9 +129,10 @@ def test_the_container_is_made_by_make():
 # --- README ----------------------------------------------------------------------------------------------------------
 
 
-def readme_tree() -> list[str]:
-    """The paths in the README's tree; two spaces of indentation mean "in the folder above"."""
-    block = re.search(r"^## How the repository is laid out\n\n```\n(.*?)```", README, re.DOTALL | re.MULTILINE)[1]
+def laid_out() -> list[str]:
+    """The paths in the tree of docs/layout.md; two spaces of indentation mean "in the folder above"."""
+    layout = (ROOT / "docs" / "layout.md").read_text(encoding="utf-8")
+    block = re.search(r"```\n(.*?)```", layout, re.DOTALL)[1]
     paths, folder = [], ""
     for line in block.splitlines():
         name = line.split()[0]
@@ -142,8 +144,8 @@ def readme_tree() -> list[str]:
     return paths
 
 
-def test_the_readmes_tree_is_the_repositorys():
-    tree = readme_tree()
+def test_the_tree_of_the_layout_is_the_repositorys():
+    tree = laid_out()
     opened = {
         path for path in tree if path.endswith("/") and any(other != path and other.startswith(path) for other in tree)
     }
@@ -163,17 +165,27 @@ def test_the_readmes_tree_is_the_repositorys():
     }
 
 
-def test_the_readmes_links_and_pictures_exist():
-    for alt, target in re.findall(r"\[([^\]]*)\]\(([^)#\s]+)[^)]*\)", README):
-        assert target.startswith("https://") or (ROOT / target).exists(), f"[{alt[:40]}]({target}) leads nowhere"
-    for anchor in re.findall(r"\]\(#([^)]+)\)", README):
-        headings = [re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-") for line in README.splitlines()]
-        assert anchor in headings, f"#{anchor} is no heading of the README"
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if name != "CONTRIBUTING.md"])  # which has examples
+def test_the_documents_links_and_pictures_exist(document):
+    path = ROOT / document
+    for target, anchor in re.findall(r"\[[^\]]*\]\(([^)#\s]*)#?([^)\s]*)\)", path.read_text(encoding="utf-8")):
+        if target.startswith("https://"):
+            continue
+        there = path.parent / target if target else path
+        assert there.exists(), f"{target} leads nowhere"
+        if anchor and there.suffix == ".md":
+            lines = there.read_text(encoding="utf-8").splitlines()
+            headings = [re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-") for line in lines]
+            assert anchor in headings, f"#{anchor} is no heading of {there.name}"
+
+
+def test_the_readme_is_two_to_three_screens():
+    assert len(README.split()) <= 1200
 
 
 def test_every_make_target_that_is_spoken_of_exists():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    for document in ("README.md", "CONTRIBUTING.md"):
+    for document in DOCUMENTS:
         text = (ROOT / document).read_text(encoding="utf-8")
         spoken = set(re.findall(r"^make ([a-z]+)|`make ([a-z]+)", text, re.MULTILINE))
         assert {a or b for a, b in spoken} <= targets
@@ -181,9 +193,11 @@ def test_every_make_target_that_is_spoken_of_exists():
 
 
 def test_the_two_commands_come_first():
-    assert re.search(r"```\n(.*?)```", README, re.DOTALL)[1].split("\n")[:2] == [
+    assert re.search(r"```\n(.*?)```", README, re.DOTALL)[1].split("\n")[:3] == [
+        "export PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu"
+        "   # on Linux: PyTorch without CUDA, 190 MB for several GB",
         "make lab     # makes an environment, installs the course, opens the first notebook",
-        "make test    # the same environment, and every test",
+        "make test    # every test, in the same environment: about 15 minutes on two cores",
     ]
 
 

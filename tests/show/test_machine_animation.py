@@ -13,8 +13,9 @@ README = (ROOT / "README.md").read_text("utf-8")
 ANIMATION, STILL = ROOT / "figures" / "machine.webp", ROOT / "figures" / "machine_still.webp"
 
 
-def test_the_readme_begins_with_it_and_tells_what_it_shows():
-    picture = re.search(r"\A# .*\n\n<picture>\n(<source [^>]*>)\n(<img [^>]*>)\n</picture>\n", README)
+def test_the_readme_shows_it_below_one_sentence_and_the_link_and_tells_what_it_shows():
+    above = r"\A# .*\n\n(?:\w.*\n){2}\n\*\*.*<!-- site -->\n\n"
+    picture = re.search(above + r"<picture>\n(<source [^>]*>)\n(<img [^>]*>)\n</picture>\n", README)
     assert 'media="(prefers-reduced-motion: reduce)" srcset="figures/machine_still.webp"' in picture[1]
     assert 'src="figures/machine.webp"' in picture[2]
     alt = re.search(r'alt="([^"]*)"', picture[2])[1]

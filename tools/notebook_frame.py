@@ -155,9 +155,10 @@ def badge_line(name: str, address: str) -> str:
 
 
 def site_line(address: str) -> str:
-    """The README's line on the web edition: a link where GitHub publishes it, else how to make it."""
+    """The README's line on the web edition: where GitHub publishes it, else the page in the folder."""
     if not (repository := on_github(address)):
-        return f"**Try it in your browser:** run `make site`, then open `build/site/index.html`.{SITE_MARK}"
+        page = "[docs/index.html](docs/index.html), in a clone or a zip by a double click."
+        return f"**Try it in your browser:** {page}{SITE_MARK}"
     owner, name = repository[0].lower(), repository[1]
     folder = "" if name.lower() == f"{owner}.github.io" else f"{name}/"
     return f"**[Try it in your browser](https://{owner}.github.io/{folder})**: nothing to install.{SITE_MARK}"

@@ -267,7 +267,7 @@ def test_the_address_is_written_in_its_one_place(tmp_path):
 def test_the_readme_links_to_the_site_where_github_publishes_it():
     readme = (ROOT / "README.md").read_text("utf-8")
     assert site_line(repository_address()) in readme
-    assert "`make site`" in site_line("") and "http" not in site_line("")
+    assert "](docs/index.html)" in site_line("") and "http" not in site_line("")
     assert "http" not in site_line("https://gitlab.com/a/b")
     assert "(https://a.github.io/b/)" in site_line("https://github.com/A/b")
     assert "(https://a.github.io/)" in site_line("https://github.com/a/a.github.io")

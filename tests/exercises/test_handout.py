@@ -136,7 +136,7 @@ def test_the_edition_checks_without_solutions(tmp_path):
     assert not [line for body in bodies for line in body if len(line) >= 40 and line[:40] in pictures]
     readme = (folder / "README.md").read_text(encoding="utf-8")
     named = re.findall(r"\]\(([^)#:\s]+)|^python ([\w/.]+\.py)", readme, re.M)
-    assert len(named) > 30 and not [path for path in map("".join, named) if not (folder / path).exists()]
+    assert len(named) > 22 and not [path for path in map("".join, named) if not (folder / path).exists()]
     assert set(re.findall(r"\bmake (\w+)", readme.partition("## ")[0])) == {"lab"}
     assert not re.search("`solution|plain.py|tests/|tools/|make (?!lab|clean|finds)[a-z]+`", readme)
     assert not [path for path in folder.glob("notebooks/*") if "`solution" in path.read_text(encoding="utf-8")]

@@ -44,12 +44,7 @@ function writing({ machine, source }, heads) {
   const { bos, eos, limit } = machine.target, edits = editsOf(heads);
   const ids = greedy(machine, { source, prompt: [bos] }, Math.min(limit - 1, 20), edits);
   const seen = run(machine, { source, target: [bos, ...ids.slice(0, -1)] }, edits), logits = seen.get("logits");
-  return { ids, seen, ended: ids.at(-1) === eos, odds: (t) => softmaxOf(rowOf(logits, t)) };
-}
-
-function softmaxOf(row) {
-  const most = Math.max(...row), powers = row.map((one) => Math.exp(one - most)), sum = powers.reduce((a, b) => a + b);
-  return powers.map((one) => one / sum);
+  return { ids, seen, ended: ids.at(-1) === eos, odds: (t) => probabilities(rowOf(logits, t)) };
 }
 
 /** What one head is worth here: does the text change without it, and which word of the intact text loses most? */
@@ -57,7 +52,7 @@ function worthOf(stage, head) {
   const { machine, source, intact } = stage, other = writing(stage, [head]);
   const target = [machine.target.bos, ...intact.ids.slice(0, -1)];
   const logits = run(machine, { source, target }, editsOf([head])).get("logits");
-  const drops = intact.ids.map((id, t) => ({ id, from: intact.odds(t)[id], to: softmaxOf(rowOf(logits, t))[id] }));
+  const drops = intact.ids.map((id, t) => ({ id, from: intact.odds(t)[id], to: probabilities(rowOf(logits, t))[id] }));
   const most = drops.reduce((a, b) => (b.from - b.to > a.from - a.to ? b : a));
   return { changes: other.ids.join() !== intact.ids.join(), writes: other.ids, ...most };
 }
@@ -347,7 +342,7 @@ function drawOdds(stage, shown) {
 }
 
 function drawHead(stage, head, shown) {
-  const { now, removed, palettes, el } = stage, gone = removed.some(({ code }) => code === head.code), { canvas, button, worth } = head;
+  const { now, removed, palettes } = stage, gone = removed.some(({ code }) => code === head.code), { canvas, button, worth } = head;
   const weights = now.seen.get(`${head.id}.weights`), [, T, S] = weights.shape;
   const seenRows = head.side === "decoder" ? Math.max(0, shown) : T, mask = now.seen.get(`${head.id}.mask`);
   const data = weights.data.slice(0);

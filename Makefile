@@ -16,7 +16,7 @@ READY := $(VENV)/.installed
 DEV   := $(VENV)/.installed-dev
 # What belongs to the course: a scratch file in the folder is neither linted nor tested.
 CODE := tx_helpers tests tools figures setup.py
-TEXTS := README.md CONTRIBUTING.md TEACHING.md CHANGELOG.md Makefile pyproject.toml
+TEXTS := README.md CONTRIBUTING.md TEACHING.md CHANGELOG.md $(wildcard docs/*.md) Makefile pyproject.toml
 COURSE := $(or $(wildcard $(shell git ls-files "notebooks/*.ipynb" 2>/dev/null)),notebooks)
 # The limit is for a kernel that hangs; a busy machine may be ten times slower than a quiet one.
 NOTEBOOK_TESTS := $(NBVAL) --nbval-cell-timeout=600

@@ -6,6 +6,7 @@ The pages need no network: open build/api/index.html. The lessons are left out: 
 """
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -13,11 +14,25 @@ import pdoc
 
 from notebook_frame import ROOT
 
+LONGEST = 300  # letters of a value that the search looks through
+STYLES = ("resources/bootstrap-reboot.min", "syntax-highlighting", "theme", "layout", "content", "custom")
+
 
 def make(folder: Path) -> None:
-    """All pages, into the folder."""
+    """All pages, into the folder, and their style sheet."""
     pdoc.render.configure(template_directory=ROOT / "tools" / "api")
+    pdoc.render.precompile_index = _documents
     pdoc.pdoc("tx_helpers", r"!tx_helpers\.lessons", output_directory=folder)
+    styles = [pdoc.render.env.get_template(f"{name}.css").render() for name in STYLES]
+    (folder / "style.css").write_text("\n".join(styles), encoding="utf-8")
+
+
+def _documents(documents: list[dict], compile_js: Path) -> str:
+    """What the search looks through; the page compiles it when it is first asked, since compiled it is 4 MB larger."""
+    for document in documents:
+        if len(document.get("default_value", "")) > LONGEST:
+            del document["default_value"]
+    return json.dumps(documents, ensure_ascii=False)
 
 
 def main(arguments: list[str] | None = None) -> int:

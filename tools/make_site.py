@@ -32,7 +32,7 @@ import site_search
 from make_first_page import COURSE
 from notebook_frame import ROOT, colab_link, repository_address
 from notebook_header import groups
-from record_pages import recorded
+from record_pages import kept
 from refresh_notebooks import selected
 from site_cells import body
 from tx_helpers.exercises.course import LESSONS
@@ -60,22 +60,23 @@ class Site:
     """Pages and files, by their path on the site; written at the end, so that a failure leaves the old site whole.
 
     recorded  what lives on the page of a notebook (tools/site_scripts.py); nothing, where it is not given
-    edition   the notebook's file that the page offers; by default the notebook as it is
+    wheel     the course, offered beside the notebooks, where it has been built
     """
 
     def __init__(
         self,
         notebooks: list[Path],
         recorded: Callable[[Path], dict] = lambda path: {},
-        edition: Callable[[Path], bytes] = Path.read_bytes,
+        wheel: Path | None = None,
     ):
-        self.files: dict[str, bytes] = {}
+        self.files: dict[str, bytes] = {f"notebooks/{wheel.name}": wheel.read_bytes()} if wheel else {}
+        self._wheel = wheel.name if wheel else ""
         self.explorers: list[tuple] = []
         self._stems = [path.stem for path in selected([], ROOT / "notebooks")]
         self._index: dict[str, list] = {}
         for path in notebooks:
             self._notebook(path, recorded(path))
-            self.files[f"notebooks/{path.name}"] = edition(path)
+            self.files[f"notebooks/{path.name}"] = path.read_bytes()
         for name in ASSETS:
             self.files[name] = (HERE / name).read_bytes()
 
@@ -95,7 +96,7 @@ class Site:
             made.html,
             description=LESSONS[path.stem[3:]].about,
             forms=made.forms,
-            opens=opens(path.name),
+            opens=opens(path.name, self._wheel, bool(made.forms)),
             before=before,
             after=after,
         )
@@ -172,10 +173,15 @@ def weights(files: dict[str, bytes]) -> dict[str, int]:
     return found
 
 
-def opens(name: str) -> str:
-    """The line that opens the notebook: the file, which has the course inside, and Colab where the address is known."""
-    line = "The results on this page are stored; its explorers and questions work here. To run the code and change it, "
-    line += f'<a href="notebooks/{name}" download>download this notebook</a>'
+def opens(name: str, wheel: str, lives: bool) -> str:
+    """The line that opens the notebook: its file, the course beside it, and Colab where the address is known."""
+    if lives:
+        line = "The results on this page are stored; its explorers and questions work here."
+    else:
+        line = "This page was made from stored results: its explorers are pictures here."
+    line += f' To run the code and change it, download <a href="notebooks/{name}" download>this notebook</a>'
+    if wheel:
+        line += f' and <a href="notebooks/{wheel}" download>the course</a> into one folder'
     link = colab_link(name, repository_address())
     return f'{line} or <a href="{escape(link)}">open it in Colab</a>.' if link else f"{line}."
 
@@ -189,13 +195,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     chosen = selected(options.notebooks, ROOT / "notebooks")
     if options.still:
-        made = Site(chosen)
+        failed, made = 0, Site(chosen)
     else:
-        if record_pages.main(options.notebooks):  # two at a time; what has been recorded is kept
-            return 1
+        # Two at a time; what has been recorded is kept. A page whose recording failed has its stored pictures.
+        failed = record_pages.main(options.notebooks)
         with tempfile.TemporaryDirectory() as folder:
-            editions = {path.name: path.read_bytes() for path in make_colab.make(Path(folder))}
-        made = Site(chosen, recorded, lambda path: editions[path.name])
+            made = Site(chosen, kept, make_colab.wheel_of_course(Path(folder)))
     if not options.notebooks:
         made.add_the_others()
     heavy = {page: weight for page, weight in weights(made.files).items() if weight > HEAVIEST}
@@ -207,9 +212,9 @@ def main(arguments: list[str] | None = None) -> int:
     made.write(options.to)
     if not options.notebooks:
         make_api.make(options.to / "api")
-    size = sum(map(len, made.files.values())) / 1e6
-    print(f"{options.to}: {len(made.files)} files, {size:.1f} MB; open {options.to / 'index.html'}")
-    return 0
+    sizes = [path.stat().st_size for path in options.to.rglob("*") if path.is_file()]
+    print(f"{options.to}: {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB; open {options.to / 'index.html'}")
+    return failed
 
 
 if __name__ == "__main__":

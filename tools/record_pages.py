@@ -78,19 +78,26 @@ def collected(notebook: nbformat.NotebookNode, folder: Path) -> dict:
     return {"scripts": scripts, "forms": forms}
 
 
+def kept(path: Path, folder: Path = FOLDER) -> dict:
+    """The page forms of a notebook that the folder has; nothing, where they do not fit it any more."""
+    file = folder / f"{path.stem}.json"
+    found = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    return found if found.get("key") == key_of(load(path)) else {}
+
+
 def recorded(path: Path, folder: Path = FOLDER) -> dict:
     """The page forms of a notebook: those kept in the folder if they still fit it, else it is executed."""
-    notebook, kept = load(path), folder / f"{path.stem}.json"
-    key = key_of(notebook)
-    if kept.exists() and (found := json.loads(kept.read_text("utf-8")))["key"] == key:
+    if found := kept(path, folder):
         return found
     os.environ["OMP_NUM_THREADS"] = "1"  # so that a training run gives the same numbers, however many notebooks run
+    notebook = load(path)
     with tempfile.TemporaryDirectory() as written:
         execute(with_hooks(notebook, Path(written)), path.parent, path.name, TIMEOUT)
-        found = {"key": key, **collected(notebook, Path(written))}
+        found = {"key": key_of(notebook), **collected(notebook, Path(written))}
     folder.mkdir(parents=True, exist_ok=True)
-    kept.touch()
-    write(kept, json.dumps(found, ensure_ascii=False))
+    file = folder / f"{path.stem}.json"
+    file.touch()
+    write(file, json.dumps(found, ensure_ascii=False))
     return found
 
 

@@ -201,3 +201,16 @@ def test_the_command_writes_what_was_asked_for(tmp_path, capsys):
     assert [path.name for path in tmp_path.glob("*.html")] == ["06_masking.html"]
     assert (tmp_path / "site.css").exists() and (tmp_path / "notebooks" / "06_masking.ipynb").exists()
     assert "files" in capsys.readouterr().out
+
+
+def test_a_page_whose_recording_failed_keeps_its_pictures_and_says_so(tmp_path, monkeypatch):
+    (tmp_path / "tx_helpers-1.whl").write_bytes(b"the course")
+    monkeypatch.setattr(make_site.record_pages, "main", lambda notebooks: 1)
+    monkeypatch.setattr(make_site, "kept", lambda path: {})
+    monkeypatch.setattr(make_site.make_colab, "wheel_of_course", lambda folder: tmp_path / "tx_helpers-1.whl")
+    assert make_site.main(["masking", "--to", str(tmp_path / "site")]) == 1
+    page = Page((tmp_path / "site" / "06_masking.html").read_bytes())
+    html = (tmp_path / "site" / "06_masking.html").read_text("utf-8")
+    assert "its explorers are pictures here" in html and len(page.all("img")) > 5
+    assert "notebooks/tx_helpers-1.whl" in page.links()
+    assert (tmp_path / "site" / "notebooks" / "tx_helpers-1.whl").read_bytes() == b"the course"

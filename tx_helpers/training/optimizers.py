@@ -139,6 +139,7 @@ class Muon(torch.optim.Optimizer):
         super().__init__(parameters, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
     def add_param_group(self, param_group: dict) -> None:
+        """One more group of matrices, with options of its own; ValueError if a parameter is no matrix."""
         super().add_param_group(param_group)
         shapes = [tuple(parameter.shape) for parameter in self.param_groups[-1]["params"]]
         if other := [shape for shape in shapes if len(shape) != 2]:

@@ -43,8 +43,11 @@ class Machine(StoredWidget):
     _esm = SCRIPT
     _css = (FOLDER / "machine" / "view.css").read_text("utf-8")
     spec = traitlets.Dict().tag(sync=True)
+    """The model's sizes and parts, and its vocabulary."""
     data = traitlets.Bytes().tag(sync=True)
+    """Its weights."""
     state = traitlets.Dict().tag(sync=True)
+    """The text, the step, and what has been changed."""
 
     def __init__(
         self, model: EncoderDecoder | DecoderOnly, spec: dict, data: bytes, text: str, step: int | None = None

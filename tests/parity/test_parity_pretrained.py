@@ -5,7 +5,9 @@ either side; greedy text; and the model written back and loaded by the library. 
 table of what was compared.
 """
 
+import copy
 import re
+from dataclasses import replace
 
 import pytest
 import tokenizers
@@ -20,6 +22,7 @@ from tx_helpers.nn.capture import capture
 from tx_helpers.nn.config import AttentionConfig, EmbeddingConfig, PositionConfig, TransformerConfig
 from tx_helpers.nn.models import EncoderDecoder
 from tx_helpers.zoo.parts.inputs import NormedInput
+from tx_helpers.zoo.presets import bert, gpt2, llama, t5
 from tx_helpers.zoo.public.config_paths import differences, resolved
 from tx_helpers.zoo.public.families import FAMILIES
 from tx_helpers.zoo.public.load import Pretrained, load_pretrained
@@ -68,18 +71,26 @@ def test_hidden_states_and_logits_are_the_library_s(case, side, checkpoints, rec
     record_property("compared", sizes(case, loaded))
 
 
-@every_model
-@pytest.mark.parametrize("side", ["none", "left", "right"])
-def test_gradients_are_the_library_s(case, side, checkpoints):
+IN_BOTH_PRECISIONS = ("gpt2", "llama3", "llama-linear", "qwen3", "mistral", "bert", "t5", "t5-1.1")
+GRADIENTS = [(case, side, torch.float32) for case in CASES.values() for side in ("none", "left", "right")]
+GRADIENTS += [(CASES[name], "right", torch.float64) for name in IN_BOTH_PRECISIONS]
+
+
+@pytest.mark.parametrize(("case", "side", "dtype"), GRADIENTS, ids=lambda value: getattr(value, "name", str(value)))
+def test_gradients_are_the_library_s(case, side, dtype, checkpoints):
     theirs, loaded = checkpoints(case)
+    close = TOLERANCE[dtype]
+    if dtype == torch.float64:
+        theirs, loaded = copy.deepcopy(theirs).double(), replace(loaded, model=copy.deepcopy(loaded.model).double())
     ids, real, target = inputs(case, side)
     here = real if target is None else ...
     theirs.zero_grad()
     loaded.model.zero_grad()
-    their_output = case.run(theirs, ids, real, target)[-1]
-    direction = normal(*their_output[here].shape, dtype=torch.float32)
-    (their_output[here] * direction).sum().backward()
-    (case.output(loaded.model, ids, target)[here] * direction).sum().backward()
+    outputs = case.output(loaded.model, ids, target)[here], case.run(theirs, ids, real, target)[-1][here]
+    torch.testing.assert_close(*outputs, rtol=close, atol=close)
+    direction = normal(*outputs[0].shape, dtype=dtype)
+    for output in outputs:
+        (output * direction).sum().backward()
 
     family = FAMILIES[loaded.family]
     gradients = {
@@ -91,9 +102,70 @@ def test_gradients_are_the_library_s(case, side, checkpoints):
     assert its.keys() - ours.keys() == set()
     unused = {name for name in ours.keys() - its.keys() if ours[name].any()}
     assert unused <= {"final_logits_bias"}, "a buffer of theirs is a parameter of ours"
-    atol = CLOSE * max(1.0, *(gradient.abs().max().item() for gradient in its.values()))
+    atol = close * max(1.0, *(gradient.abs().max().item() for gradient in its.values()))
     for name, gradient in its.items():
-        torch.testing.assert_close(ours[name], gradient, rtol=CLOSE, atol=atol, msg=lambda text, n=name: f"{n}: {text}")
+        torch.testing.assert_close(ours[name], gradient, rtol=close, atol=atol, msg=lambda text, n=name: f"{n}: {text}")
+
+
+def test_bert_s_segments_are_the_library_s(checkpoints):
+    case = CASES["bert"]
+    theirs, loaded = checkpoints(case)
+    ids, real, _ = inputs(case, "right")
+    segments = (torch.arange(ids.shape[1]) > 3).long().expand_as(ids)
+    with torch.no_grad():
+        its = theirs.bert(ids, attention_mask=real.long(), token_type_ids=segments).last_hidden_state
+        torch.testing.assert_close(loaded.model.encode(ids, segments=segments)[real], its[real], rtol=CLOSE, atol=CLOSE)
+
+
+@pytest.mark.parametrize("name", ["llama3", "gpt2", "mistral"])
+def test_the_cached_logits_are_the_library_s_cached_logits(name, checkpoints):
+    """Prompt, then token by token, both with a cache of their own, two rows padded at the left."""
+    theirs, loaded = checkpoints(CASES[name])
+    ids, real, _ = inputs(CASES[name], "left")
+    state, cache, positions = loaded.model.start(batch=len(ids)), None, (real.long().cumsum(-1) - 1).clamp(min=0)
+    with torch.no_grad():
+        for start, stop in ((0, 6), (6, 7), (7, 8), (8, 9)):
+            new = slice(start, stop)
+            reply = theirs(
+                ids[:, new],
+                attention_mask=real[:, :stop].long(),
+                position_ids=positions[:, new],
+                past_key_values=cache,
+                use_cache=True,
+            )
+            cache = reply.past_key_values
+            mine, its = state.step(ids[:, new])[real[:, new]], reply.logits[real[:, new]]
+            torch.testing.assert_close(mine, its, rtol=CLOSE, atol=CLOSE)
+
+
+WIDE = dict(vocab_size=290, hidden_size=96, num_attention_heads=6, intermediate_size=320)
+LARGER = {
+    "gpt2": dict(vocab_size=290, n_embd=96, n_head=6),
+    "llama2": WIDE | dict(num_key_value_heads=2),
+    "bert": WIDE,
+    "t5": dict(vocab_size=290, d_model=96, num_heads=6, d_kv=16, d_ff=320),
+}
+
+
+@pytest.mark.parametrize("name", LARGER)
+def test_first_values_spread_as_the_library_s_do(name, tmp_path):
+    """Deviations of all parameters, the larger sizes for the statistics' sake: within 10 %."""
+    torch.manual_seed(0)
+    theirs = CASES[name].kind(CASES[name].config(**CASES[name].fields | LARGER[name]))
+    theirs.save_pretrained(tmp_path)
+    loaded = load_pretrained(tmp_path)
+    preset = {"gpt2": gpt2, "llama2": llama, "bert": bert, "t5": t5}[name]
+    fresh = type(loaded.model)(replace(loaded.config, init=preset().init))
+    family, compared = FAMILIES[loaded.family], 0
+    ours = {short(name, family): value for name, value in to_theirs(family, fresh).items()}
+    for name, its in theirs.named_parameters():
+        mine = ours[short(name, family)]
+        if its.numel() > 300:
+            assert mine.std().item() == pytest.approx(its.std().item(), rel=0.1), name
+            compared += 1
+        elif its.std() == 0:  # gains and biases
+            torch.testing.assert_close(mine, its)
+    assert compared > 8
 
 
 def short(name: str, family) -> str:

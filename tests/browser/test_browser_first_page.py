@@ -1,6 +1,7 @@
 """docs/index.html, opened from the disk: it moves, all of it is in sight, and the heads that matter are marked."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -64,22 +65,22 @@ def written(page) -> str:
     return page.locator(".st-words svg").get_attribute("aria-label").partition(" becomes ")[2].strip("“”")
 
 
+@pytest.mark.parametrize("number", [421, 777_777])  # the second: nine words, and twenty without a head
 @pytest.mark.parametrize("size", SIZES)
-def test_it_moves_by_itself_and_all_of_it_is_in_sight(opened, size):
+def test_it_moves_by_itself_and_all_of_it_is_in_sight(opened, size, number):
     page = opened(size=size)
     first = page.evaluate(WHERE)
     page.wait_for_function(f"(first) => {WHERE} !== first", arg=first)
-    page.get_by_role("button", name="Pause").click()
-    page.wait_for_function(f"() => {FOUND}")
+    ask(page, str(number))
     page.get_by_role("button", name="From the beginning").click()
     page.get_by_role("button", name="Pause").click()
-    steps, said = int(re.search(r"of (\d+)", page.evaluate(WHERE))[1]), set()
+    steps, said = int(re.search(r"of (\d+)", page.evaluate(WHERE))[1]), []
     for step in range(1, steps + 1):
         assert page.evaluate(WHERE) == f"step {step} of {steps}" and page.evaluate(OUT_OF_SIGHT) == []
-        said.add(page.locator(".st-said").inner_text())
+        said.append(page.locator(".st-said").inner_text())
         if step < steps:
             page.get_by_role("button", name="Forward").click()
-    assert len(said) == steps and page.locator(".st-tries button:visible").count() == 3
+    assert all(one != other for one, other in pairwise(said)) and page.locator(".st-tries button:visible").count() == 3
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") and page.faults == []
 
 

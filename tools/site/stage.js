@@ -282,17 +282,17 @@ function flowOf(words, room, top, height, size) {
   const boxes = [], lines = [[]];
   let width = 0;
   for (const word of words) {
-    const own = widthOf(word, size) + 20;
+    const own = widthOf(word, size) + 2 * size - 12;
     if (width + own > room && lines.at(-1).length) { lines.push([]); width = 0; }
     lines.at(-1).push(own);
-    width += own + 6;
+    width += own + 4;
   }
   lines.forEach((line, n) => {
     const gap = Math.min(26, (room - line.reduce((a, b) => a + b, 0)) / (line.length + 1)), all = line.reduce((a, b) => a + b + gap, -gap);
     let x = (room - all) / 2;
-    for (const own of line) { boxes.push({ x, y: top + n * (height + 6), width: own }); x += own + gap; }
+    for (const own of line) { boxes.push({ x, y: top + n * (height + 4), width: own }); x += own + gap; }
   });
-  return { boxes, bottom: top + lines.length * (height + 6) };
+  return { boxes, bottom: top + lines.length * (height + 4) };
 }
 
 const svgNode = (tag, attributes, ...children) => {
@@ -302,14 +302,18 @@ const svgNode = (tag, attributes, ...children) => {
   return node;
 };
 
-/** English above, German below, and a line from each English word to the German one that looks at it. */
+/** English above, German below, and a line from each English word to the German one that looks at it; smaller where many. */
 function drawWords(stage, shown) {
   const { parts, source, now, intact, pointed, removed } = stage, room = Math.max(260, parts.words.clientWidth);
-  const size = room > 600 ? 18 : 14, height = 2 * size + 2;
   const words = now.ids.length - (now.ended ? 1 : 0), row = pointed?.word ?? shown - 1;
   const english = source.map((id) => tokenOf(stage, "source", id)), german = now.ids.slice(0, words).map((id) => tokenOf(stage, "target", id));
-  const above = flowOf(english, room, 2, height, size), gap = Math.max(48, (room > 600 ? 226 : 146) - 2 * above.bottom);
-  const below = flowOf(german, room, above.bottom + gap, height, size), looks = row >= 0 ? looksOf(stage, now.seen, row) : [];
+  const laid = (size) => {
+    const height = 2 * size + 2, above = flowOf(english, room, 2, height, size);
+    const gap = Math.max(40, (room > 600 ? 226 : 146) - 2 * above.bottom);
+    return { size, height, above, below: flowOf(german, room, above.bottom + gap, height, size) };
+  };
+  const large = laid(room > 600 ? 18 : 14), { size, height, above, below } = large.below.bottom > (room > 600 ? 300 : 190) ? laid(11) : large;
+  const looks = row >= 0 ? looksOf(stage, now.seen, row) : [];
   const svg = svgNode("svg", { viewBox: `0 0 ${room} ${below.bottom}`, width: room, height: below.bottom, role: "img",
     "aria-label": `“${stage.text}” becomes “${german.slice(0, shown).join(" ")}${shown < words ? " …" : ""}”` });
   looks.forEach((w, s) => {

@@ -121,14 +121,14 @@ def _inline(source: str) -> set[str]:
 
 
 def _is_answer(node: ast.stmt, inline: set[str]) -> bool:
-    """Is it a decorated solution or mistake, or a call of `add_mistakes`; and no solution of an inline exercise?"""
+    """Is it a decorated solution or mistake, or a table of mistakes; and no solution of an inline exercise?"""
     calls = [node.value] if isinstance(node, ast.Expr) else getattr(node, "decorator_list", [])
     functions = [call.func if isinstance(call, ast.Call) else call for call in calls]
     called = [
         (function.attr, ast.unparse(function.value)) for function in functions if isinstance(function, ast.Attribute)
     ]
     return any(
-        method in ("mistake", "add_mistakes") or (method == "solution" and exercise not in inline)
+        method in ("mistake", "slips") or (method == "solution" and exercise not in inline)
         for method, exercise in called
     )
 

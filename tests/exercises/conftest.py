@@ -25,7 +25,7 @@ def double():
     @exercise.solution
     def double(x):
         """Twice x (D,)."""
-        return 2 * x
+        return 2 * x  # twice
 
     @exercise.mistake("You squared it: right for 2 alone.")
     def squared(x):

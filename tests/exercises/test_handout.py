@@ -27,11 +27,10 @@ def right(x):
 def wrong(x):
     return x
 
-one.add_mistakes(
-    {
-        "tabled": ("says so", lambda x: _of_the_table(x)),
-    }
-)
+one.slips("""
+tabled    return _of_the_table(x)
+  says so
+""")
 
 def _of_the_table(x):
     return 4 * x
@@ -126,7 +125,7 @@ def test_the_edition_checks_without_solutions(tmp_path):
     assert make_handout.main(["--to", str(folder)]) == 1  # never over something
     texts = [file.read_text(encoding="utf-8") for file in folder.rglob("lessons/*/exercises*.py")]
     inline = [name for name in lesson_of() if find(name).inline]
-    assert texts and not re.search(r"\.(mistake\(|add_mistakes\()", "".join(texts))
+    assert texts and not re.search(r"\.(mistake|slips)\(", "".join(texts))
     assert not re.search(r"^@\w+\.solution", "".join(texts), re.M)
     texts.append((folder / "tx_helpers/plain.py").read_text(encoding="utf-8"))
     bodies = make_handout.bodies()

@@ -11,14 +11,14 @@
     def unscaled(Q, K):
         return Q @ K.T
 
-Mistakes of one expression, or of one function with other options, stand in a table, name: (sentence, code):
+Mistakes that are an edit of the solution or a single expression stand in a table of text (`slips.py` has its forms):
 
-    scale.add_mistakes(
-        {
-            "squared": ("You squared the scores …", lambda Q, K: (Q @ K.T) ** 2 / math.sqrt(Q.shape[-1])),
-            "no_root": ("You divided by K, not by √K …", partial(_scaled, power=1)),
-        }
-    )
+    scale.slips('''
+    squared    Q @ K.T → (Q @ K.T) ** 2
+      You squared the scores …
+    no_root    return Q @ K.T / Q.shape[-1]
+      You divided by K, not by √K …
+    ''')
 
 The learner's starter is the solution's head and docstring, so the solution has the exercise's name. A mistake has the
 right form and wrong numbers, and no two mistakes of an exercise give the same numbers on its cases: that is how `check`
@@ -30,13 +30,15 @@ import copy
 import inspect
 import symtable
 import sys
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import ModuleType
 
 import torch
 from torch import Tensor
+
+from tx_helpers.exercises.slips import entries, undecorated, wrong_answer
 
 Answer = Callable[..., object]
 LESSON = "tx_helpers.lessons."  # how the names of the modules begin that the handout strips of answers
@@ -48,7 +50,12 @@ class Mistake:
 
     name: str
     says: str
-    answer: Answer | None
+    make: Callable[[], Answer] | None
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The code; made when it is first asked for."""
+        return self.make()
 
 
 @dataclass(kw_only=True)
@@ -103,14 +110,22 @@ class Exercise:
         """Decorator: this is a wrong answer, and what the learner is told."""
 
         def add(answer: Answer) -> Answer:
-            self.mistakes.append(Mistake(answer.__name__, says, answer))
+            self._add(answer.__name__, says, lambda: answer)
             return answer
 
         return add
 
-    def add_mistakes(self, table: dict[str, tuple[str, Answer]]) -> None:
-        """Wrong answers in a table: name -> (what the learner is told, the answer)."""
-        self.mistakes += [Mistake(name, says, answer) for name, (says, answer) in table.items()]
+    def slips(self, table: str) -> None:
+        """Wrong answers in a table of text, which knows the names of the calling module."""
+        names = sys._getframe(1).f_globals
+        for name, code, says in entries(table):
+            place = f"{self.name}.{name}"
+            self._add(name, says, lambda place=place, code=code: wrong_answer(place, code, self.answer, names))
+
+    def _add(self, name: str, says: str, make: Callable[[], Answer]) -> None:
+        if any(mistake.name == name for mistake in self.mistakes):
+            raise ValueError(f"{self.name}: two mistakes are named {name!r}")
+        self.mistakes.append(Mistake(name, says, make))
 
     def apply(self, answer: object, case: tuple) -> object:
         """The result of an answer on a case."""
@@ -140,7 +155,7 @@ class Exercise:
 
     def solution_source(self) -> str:
         """The tested code of the right answer, without the decorator, with the imports that it needs."""
-        code, imports = _undecorated(self.answer), imports_of(self.answer)
+        code, imports = undecorated(self.answer), imports_of(self.answer)
         return "\n".join([*imports, "", "", code]) if imports else code
 
     def starter(self) -> str:
@@ -150,7 +165,7 @@ class Exercise:
         """
         if self.recorded:
             return self.recorded["starter"]
-        code = _undecorated(self.answer)
+        code = undecorated(self.answer)
         (node,) = ast.parse(code).body
         if isinstance(node, ast.ClassDef):
             return _unwritten(node, code, self.given)
@@ -177,7 +192,7 @@ def imports_of(answer: Answer) -> list[str]:
 
     ValueError if it stands in a notebook's module and uses names of that: an edition without answers lacks them.
     """
-    used = _globals(symtable.symtable(_undecorated(answer), answer.__name__, "exec"))
+    used = _globals(symtable.symtable(undecorated(answer), answer.__name__, "exec"))
     home = sys.modules[answer.__module__]
     found = []
     for name in sorted(used & vars(home).keys() - {answer.__name__}):
@@ -195,13 +210,6 @@ def _globals(table: symtable.SymbolTable) -> set[str]:
     """Global names that code uses, functions nested in it included."""
     outside = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
     return outside.union(*map(_globals, table.get_children()))
-
-
-def _undecorated(answer: Answer) -> str:
-    """Source of a function or class, from its `def` or `class` on."""
-    code = textwrap.dedent(inspect.getsource(answer))
-    (node,) = ast.parse(code).body
-    return "\n".join(code.rstrip().split("\n")[node.lineno - 1 :])
 
 
 def _unwritten(node: ast.ClassDef, code: str, given: Sequence[str]) -> str:

@@ -39,53 +39,31 @@ def entropy_floor(p, lengths):
     return torch.special.entr(p).sum() / (p * lengths).sum()
 
 
-lowest.add_mistakes(
-    {
-        "mean_of_ratios": (
-            "You divided each text's surprise by its length and took the mean. A long text fills more of the stream: "
-            "divide the two means.",
-            lambda p, lengths: (torch.special.entr(p) / lengths).sum(),
-        ),
-        "plain_mean_length": (
-            "Your mean length counts all texts alike. A likely text comes more often: weight the lengths by p.",
-            lambda p, lengths: torch.special.entr(p).sum() / lengths.double().mean(),
-        ),
-        "per_text": (
-            "You returned the entropy of a text. Per character it is less: divide by the mean length.",
-            lambda p, lengths: torch.special.entr(p).sum(),
-        ),
-        "in_bits": (
-            "You used log₂, which gives bits. A nat is 1 / ln 2 = 1.44 bits: use ln.",
-            lambda p, lengths: torch.special.entr(p).sum() / math.log(2) / (p * lengths).sum(),
-        ),
-        "sign_lost": (
-            "Your floor is negative: ln p is below 0, and the surprise is −ln p.",
-            lambda p, lengths: -torch.special.entr(p).sum() / (p * lengths).sum(),
-        ),
-        "nan_at_zero": (
-            "0 · ln 0 is NaN in floats. A text that never comes adds no surprise.",
-            lambda p, lengths: -(p * p.log()).sum() / (p * lengths).sum(),
-        ),
-        "mean_of_ratios_and_nan_at_zero": (
-            "You divided each text's surprise by its length: divide the two means. And 0 · ln 0 is NaN in floats: "
-            "leave out a p of 0.",
-            lambda p, lengths: -(p * p.log() / lengths).sum(),
-        ),
-        "plain_mean_length_and_nan_at_zero": (
-            "Your mean length counts all texts alike: weight the lengths by p. And 0 · ln 0 is NaN in floats: leave "
-            "out a p of 0.",
-            lambda p, lengths: -(p * p.log()).sum() / lengths.double().mean(),
-        ),
-        "bits_and_nan_at_zero": (
-            "You used log₂, which gives bits, not nats. And 0 · log₂ 0 is NaN in floats: leave out a p of 0.",
-            lambda p, lengths: -(p * p.log2()).sum() / (p * lengths).sum(),
-        ),
-        "not_weighted": (
-            "You added −ln p without the weight p: in the entropy each text counts as often as it comes.",
-            lambda p, lengths: -p[p > 0].log().sum() / (p * lengths).sum(),
-        ),
-    }
-)
+lowest.slips("""
+mean_of_ratios    return (torch.special.entr(p) / lengths).sum()
+  You divided each text's surprise by its length and took the mean. A long text fills more of the stream: divide the two
+  means.
+plain_mean_length    (p * lengths).sum → lengths.double().mean
+  Your mean length counts all texts alike. A likely text comes more often: weight the lengths by p.
+per_text    return torch.special.entr(p).sum()
+  You returned the entropy of a text. Per character it is less: divide by the mean length.
+in_bits    (p * lengths) → math.log(2) / (p * lengths)
+  You used log₂, which gives bits. A nat is 1 / ln 2 = 1.44 bits: use ln.
+sign_lost    torch.special.entr → -torch.special.entr
+  Your floor is negative: ln p is below 0, and the surprise is −ln p.
+nan_at_zero    torch.special.entr(p) → -(p * p.log())
+  0 · ln 0 is NaN in floats. A text that never comes adds no surprise.
+mean_of_ratios_and_nan_at_zero    return -(p * p.log() / lengths).sum()
+  You divided each text's surprise by its length: divide the two means. And 0 · ln 0 is NaN in floats: leave out a p of
+  0.
+plain_mean_length_and_nan_at_zero    return -(p * p.log()).sum() / lengths.double().mean()
+  Your mean length counts all texts alike: weight the lengths by p. And 0 · ln 0 is NaN in floats: leave out a p of 0.
+bits_and_nan_at_zero    torch.special.entr(p) → -(p * p.log2())
+  You used log₂, which gives bits, not nats. And 0 · log₂ 0 is NaN in floats: leave out a p of 0.
+not_weighted    torch.special.entr(p) → -p[p > 0].log()
+  You added −ln p without the weight p: in the entropy each text counts as often as it comes.
+""")
+
 
 # --- two vocabularies ------------------------------------------------------------------------------------------------
 
@@ -112,34 +90,21 @@ def per_character(per_word, words, characters):
     return per_word ** (words / characters)
 
 
-alphabet.add_mistakes(
-    {
-        "perplexity_divided": (
-            "You divided the perplexity. Surprises add up along a text, perplexities multiply: use the logarithm.",
-            lambda per_word, words, characters: per_word * words / characters,
-        ),
-        "upside_down": (
-            "Your exponent is upside down: a word has several characters, so each of them is easier than the word.",
-            lambda per_word, words, characters: per_word ** (characters / words),
-        ),
-        "loss_returned": (
-            "You returned the loss for each character, in nats. The perplexity is e to that power.",
-            lambda per_word, words, characters: math.log(per_word) * words / characters,
-        ),
-        "left_as_it_was": (
-            "You left it as it was. A word is harder to guess than a character, so the two cannot be compared so.",
-            lambda per_word, words, characters: per_word,
-        ),
-        "base_two": (
-            "You mixed ln with 2 to the power: e belongs to ln, and 2 to log₂.",
-            lambda per_word, words, characters: 2 ** (math.log(per_word) * words / characters),
-        ),
-        "root_of_the_text": (
-            "You forgot how many words there are: the text's surprise is that of all words together.",
-            lambda per_word, words, characters: per_word ** (1 / characters),
-        ),
-    }
-)
+alphabet.slips("""
+perplexity_divided    return per_word * words / characters
+  You divided the perplexity. Surprises add up along a text, perplexities multiply: use the logarithm.
+upside_down    return per_word ** (characters / words)
+  Your exponent is upside down: a word has several characters, so each of them is easier than the word.
+loss_returned    return math.log(per_word) * words / characters
+  You returned the loss for each character, in nats. The perplexity is e to that power.
+left_as_it_was    return per_word
+  You left it as it was. A word is harder to guess than a character, so the two cannot be compared so.
+base_two    return 2 ** (math.log(per_word) * words / characters)
+  You mixed ln with 2 to the power: e belongs to ln, and 2 to log₂.
+root_of_the_text    words / → 1 /
+  You forgot how many words there are: the text's surprise is that of all words together.
+""")
+
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 

@@ -41,66 +41,39 @@ def perplexity(logits, targets):
     return surprise.exp()
 
 
+wavering.slips("""
+softmax_twice    return (-_came(logits.softmax(-1), targets).mean()).exp()
+  You took the softmax twice: cross_entropy takes the logits themselves, and has its own softmax in it.
+loss_itself    return -_came(logits, targets).mean()
+  You returned the mean surprise, which is the loss, in nats. The perplexity is e to that power.
+sign_lost    return _came(logits, targets).mean().exp()
+  You lost the sign: e to the mean of ln p is below 1, the reciprocal of the perplexity.
+power_of_two    return 2 ** -_came(logits, targets).mean()
+  You raised 2 to a surprise in nats. Take e with ln, or 2 with log₂: the two belong together.
+sum_for_mean    return (-_came(logits, targets).sum()).exp()
+  You added the surprises in place of their mean: the result grows with the length of the text.
+mean_of_one_over_p    return (-_came(logits, targets)).exp().mean()
+  You took the mean of 1/p. The mean comes first, over −ln p; a single rare id would ruin your number.
+one_over_mean_p    return 1 / _came(logits, targets).exp().mean()
+  You took the mean of p, and one over it. The mean is that of the surprises, −ln p.
+no_softmax    return (-logits.gather(-1, targets[:, None]).mean()).exp()
+  You took the logits for ln p. They become log-probabilities by log_softmax(-1) alone.
+softmax_down_the_places    return (-logits.log_softmax(0).gather(-1, targets[:, None]).mean()).exp()
+  Your softmax runs over the places, dimension 0. Each place has its own distribution: log_softmax(-1).
+entropy_of_the_model    return torch.special.entr(logits.softmax(-1)).sum(-1).mean().exp()
+  You measured the model's own entropy: how unsure it is. The perplexity asks for the ids that really came.
+likeliest_taken    return (-logits.log_softmax(-1).amax(-1).mean()).exp()
+  You took the likeliest id of each place in place of the one that came, so no wrong guess costs anything.
+log_of_softmax    return (-logits.softmax(-1).log().gather(-1, targets[:, None]).mean()).exp()
+  You took the logarithm of a softmax, which is −∞ where p is too small for a float. Use log_softmax.
+all_of_the_vocabulary    return (-logits.log_softmax(-1).mean()).exp()
+  You took the mean over all V ids of each place. Only the id that came counts: pick it with gather.
+""")
+
+
 def _came(logits, targets):
     return logits.log_softmax(-1).gather(-1, targets[:, None])
 
-
-wavering.add_mistakes(
-    {
-        "softmax_twice": (
-            "You took the softmax twice: cross_entropy takes the logits themselves, and has its own softmax in it.",
-            lambda logits, targets: (-_came(logits.softmax(-1), targets).mean()).exp(),
-        ),
-        "loss_itself": (
-            "You returned the mean surprise, which is the loss, in nats. The perplexity is e to that power.",
-            lambda logits, targets: -_came(logits, targets).mean(),
-        ),
-        "sign_lost": (
-            "You lost the sign: e to the mean of ln p is below 1, the reciprocal of the perplexity.",
-            lambda logits, targets: _came(logits, targets).mean().exp(),
-        ),
-        "power_of_two": (
-            "You raised 2 to a surprise in nats. Take e with ln, or 2 with log₂: the two belong together.",
-            lambda logits, targets: 2 ** -_came(logits, targets).mean(),
-        ),
-        "sum_for_mean": (
-            "You added the surprises in place of their mean: the result grows with the length of the text.",
-            lambda logits, targets: (-_came(logits, targets).sum()).exp(),
-        ),
-        "mean_of_one_over_p": (
-            "You took the mean of 1/p. The mean comes first, over −ln p; a single rare id would ruin your number.",
-            lambda logits, targets: (-_came(logits, targets)).exp().mean(),
-        ),
-        "one_over_mean_p": (
-            "You took the mean of p, and one over it. The mean is that of the surprises, −ln p.",
-            lambda logits, targets: 1 / _came(logits, targets).exp().mean(),
-        ),
-        "no_softmax": (
-            "You took the logits for ln p. They become log-probabilities by log_softmax(-1) alone.",
-            lambda logits, targets: (-logits.gather(-1, targets[:, None]).mean()).exp(),
-        ),
-        "softmax_down_the_places": (
-            "Your softmax runs over the places, dimension 0. Each place has its own distribution: log_softmax(-1).",
-            lambda logits, targets: (-logits.log_softmax(0).gather(-1, targets[:, None]).mean()).exp(),
-        ),
-        "entropy_of_the_model": (
-            "You measured the model's own entropy: how unsure it is. The perplexity asks for the ids that really came.",
-            lambda logits, targets: torch.special.entr(logits.softmax(-1)).sum(-1).mean().exp(),
-        ),
-        "likeliest_taken": (
-            "You took the likeliest id of each place in place of the one that came, so no wrong guess costs anything.",
-            lambda logits, targets: (-logits.log_softmax(-1).amax(-1).mean()).exp(),
-        ),
-        "log_of_softmax": (
-            "You took the logarithm of a softmax, which is −∞ where p is too small for a float. Use log_softmax.",
-            lambda logits, targets: (-logits.softmax(-1).log().gather(-1, targets[:, None]).mean()).exp(),
-        ),
-        "all_of_the_vocabulary": (
-            "You took the mean over all V ids of each place. Only the id that came counts: pick it with gather.",
-            lambda logits, targets: (-logits.log_softmax(-1).mean()).exp(),
-        ),
-    }
-)
 
 # --- the loop --------------------------------------------------------------------------------------------------------
 
@@ -174,6 +147,35 @@ def write_on(model, ids, n, context, choose):
     return ids
 
 
+loop.slips("""
+one_from_each_place    return [*ids,
+      *(choose(row) for row in model(torch.tensor([ids[-context:]]))[0].repeat(n, 1)[:n])]
+  You asked once and took an id from each place. The places of the text so far tell what has come already.
+everything_shown    = _written(lambda ids, context: ids)
+  You showed the model the full text. Beyond `context` ids it was never trained, and ours raises an error.
+beginning_shown    = _written(lambda ids, context: ids[:context])
+  You showed the first `context` ids. Once the text is longer, the model sees the same beginning each time.
+newest_alone    = _written(lambda ids, context: ids[-1:])
+  You showed the newest id alone, as with a cache. This model has none: show it all that it may see.
+one_too_few_shown    = _written(lambda ids, context: ids[-max(1, context - 1) :])
+  Your window is one id too short: the model may see `context` ids, and you show it one less.
+first_place_read    = _written(place=0)
+  You read the logits of the first place: it has seen the first id only. The last place has seen them all.
+probabilities_chosen_from    return write_on(model, ids, n, context, lambda logits: choose(logits.softmax(-1)))
+  You gave `choose` probabilities. It expects logits: a temperature would act on them twice.
+one_too_many    = _written(more=1)
+  You wrote one id too many: the loop runs n times.
+one_too_few    = _written(more=-1)
+  You wrote one id too few: the loop runs n times, and each time one id is appended.
+likeliest_always    return write_on(model, ids, n, context, _likeliest)
+  You took the likeliest id yourself. Call `choose`: it may draw, or prefer another one.
+new_ids_alone    return write_on(model, ids, n, context, choose)[len(ids) :]
+  You returned the new ids alone: the list begins with the ids that were there before.
+window_alone    return write_on(model, ids, n, context, choose)[-context - 1 :]
+  You returned only the ids that the model saw last, and the new one: the older ones are lost.
+""")
+
+
 def _written(window=lambda ids, context: ids[-context:], place=-1, more=0):
     """A mistake that shows other ids, reads another place, or goes round another number of times."""
 
@@ -192,68 +194,9 @@ def asked_once(model, ids, n, context, choose):
     return [*ids, *(choose(logits) for _ in range(n))]
 
 
-@loop.mistake(
-    "You asked once and took an id from each place. The places of the text so far tell what has come already."
-)
-def one_from_each_place(model, ids, n, context, choose):
-    return [*ids, *(choose(row) for row in model(torch.tensor([ids[-context:]]))[0].repeat(n, 1)[:n])]
-
-
 @loop.mistake("Each id came in front of the list. The model reads from left to right: append it at the end.")
 def put_in_front(model, ids, n, context, choose):
     ids = list(ids)
     for _ in range(n):
         ids.insert(0, choose(model(torch.tensor([ids[-context:]]))[0, -1]))
     return ids
-
-
-loop.add_mistakes(
-    {
-        "everything_shown": (
-            "You showed the model the full text. Beyond `context` ids it was never trained, and ours raises an error.",
-            _written(lambda ids, context: ids),
-        ),
-        "beginning_shown": (
-            "You showed the first `context` ids. Once the text is longer, the model sees the same beginning each time.",
-            _written(lambda ids, context: ids[:context]),
-        ),
-        "newest_alone": (
-            "You showed the newest id alone, as with a cache. This model has none: show it all that it may see.",
-            _written(lambda ids, context: ids[-1:]),
-        ),
-        "one_too_few_shown": (
-            "Your window is one id too short: the model may see `context` ids, and you show it one less.",
-            _written(lambda ids, context: ids[-max(1, context - 1) :]),
-        ),
-        "first_place_read": (
-            "You read the logits of the first place: it has seen the first id only. The last place has seen them all.",
-            _written(place=0),
-        ),
-        "probabilities_chosen_from": (
-            "You gave `choose` probabilities. It expects logits: a temperature would act on them twice.",
-            lambda model, ids, n, context, choose: write_on(
-                model, ids, n, context, lambda logits: choose(logits.softmax(-1))
-            ),
-        ),
-        "one_too_many": (
-            "You wrote one id too many: the loop runs n times.",
-            _written(more=1),
-        ),
-        "one_too_few": (
-            "You wrote one id too few: the loop runs n times, and each time one id is appended.",
-            _written(more=-1),
-        ),
-        "likeliest_always": (
-            "You took the likeliest id yourself. Call `choose`: it may draw, or prefer another one.",
-            lambda model, ids, n, context, choose: write_on(model, ids, n, context, _likeliest),
-        ),
-        "new_ids_alone": (
-            "You returned the new ids alone: the list begins with the ids that were there before.",
-            lambda model, ids, n, context, choose: write_on(model, ids, n, context, choose)[len(ids) :],
-        ),
-        "window_alone": (
-            "You returned only the ids that the model saw last, and the new one: the older ones are lost.",
-            lambda model, ids, n, context, choose: write_on(model, ids, n, context, choose)[-context - 1 :],
-        ),
-    }
-)

@@ -54,6 +54,29 @@ def memory_questions(words, names, context):
     return found
 
 
+asking.slips("""
+first_mentions_too    = _asked(lambda words, names, t, word, context: word in names, _seen)
+  You ask at a name's first mention, too. Nothing has been said yet that a model could remember there.
+all_words    = _asked(lambda words, names, t, word, context: word in words[:t], _seen)
+  You ask at every word that returns. Only names count: “and” returns without any memory.
+one_too_many    = _asked(_again, lambda words, t, context: words[t] in words[max(0, t - context - 1) : t])
+  Your window has a word too many: it begins at t − context, and place t itself does not belong to it.
+one_too_few    = _asked(_again, lambda words, t, context: words[t] in words[max(0, t - context + 1) : t])
+  Your window is one word too short. The last `context` words before t are t − context up to t − 1.
+negative_start    = _asked(_again, lambda words, t, context: words[t] in words[t - context : t])
+  Near the beginning t − context is negative, and Python counts that from the end: begin at max(0, …).
+answer_in_the_window    = _asked(_again, lambda words, t, context: words[t] in words[max(0, t - context) : t + 1])
+  Your window holds place t itself, so each name is found in it. The model sees only what stands before t.
+first_mention_decides    = _asked(_again, lambda words, t, context: words.index(words[t]) >= t - context)
+  You looked where the name was said first. A later mention may still stand in the window.
+visible_only    = _asked(lambda words, names, t, word, context: _again(words, names, t, word, context)
+      and _seen(words, t, context), _seen)
+  You kept only the places whose name is in the window. Step 2 needs the hidden ones, to compare.
+upside_down    = _asked(_again, lambda words, t, context: not _seen(words, t, context))
+  Your visible is upside down: it is True where the name stands in the window.
+""")
+
+
 def _asked(asks, visible):
     """A mistake that asks at other places, or sees another window."""
 
@@ -70,52 +93,6 @@ def _again(words, names, t, word, context):
 def _seen(words, t, context):
     return words[t] in words[max(0, t - context) : t]
 
-
-asking.add_mistakes(
-    {
-        "first_mentions_too": (
-            "You ask at a name's first mention, too. Nothing has been said yet that a model could remember there.",
-            _asked(lambda words, names, t, word, context: word in names, _seen),
-        ),
-        "all_words": (
-            "You ask at every word that returns. Only names count: “and” returns without any memory.",
-            _asked(lambda words, names, t, word, context: word in words[:t], _seen),
-        ),
-        "one_too_many": (
-            "Your window has a word too many: it begins at t − context, and place t itself does not belong to it.",
-            _asked(_again, lambda words, t, context: words[t] in words[max(0, t - context - 1) : t]),
-        ),
-        "one_too_few": (
-            "Your window is one word too short. The last `context` words before t are t − context up to t − 1.",
-            _asked(_again, lambda words, t, context: words[t] in words[max(0, t - context + 1) : t]),
-        ),
-        "negative_start": (
-            "Near the beginning t − context is negative, and Python counts that from the end: begin at max(0, …).",
-            _asked(_again, lambda words, t, context: words[t] in words[t - context : t]),
-        ),
-        "answer_in_the_window": (
-            "Your window holds place t itself, so each name is found in it. The model sees only what stands before t.",
-            _asked(_again, lambda words, t, context: words[t] in words[max(0, t - context) : t + 1]),
-        ),
-        "first_mention_decides": (
-            "You looked where the name was said first. A later mention may still stand in the window.",
-            _asked(_again, lambda words, t, context: words.index(words[t]) >= t - context),
-        ),
-        "visible_only": (
-            "You kept only the places whose name is in the window. Step 2 needs the hidden ones, to compare.",
-            _asked(
-                lambda words, names, t, word, context: (
-                    _again(words, names, t, word, context) and _seen(words, t, context)
-                ),
-                _seen,
-            ),
-        ),
-        "upside_down": (
-            "Your visible is upside down: it is True where the name stands in the window.",
-            _asked(_again, lambda words, t, context: not _seen(words, t, context)),
-        ),
-    }
-)
 
 # --- step 2 ----------------------------------------------------------------------------------------------------------
 
@@ -179,6 +156,32 @@ def memory_score(model, words, questions, context):
     return [sum(group) / max(1, len(group)) for group in leads.values()]
 
 
+measured.slips("""
+everything_shown    = _scored(window=lambda words, t, context: words[:t])
+  You showed the model all that stands before t. It may see `context` words: hidden names must stay hidden.
+answer_shown    = _scored(window=lambda words, t, context: words[max(0, t - context + 1) : t + 1])
+  Your window ends with place t, so the model is shown the name that it should remember.
+without_a_rival    = _scored(lead=lambda p, right: math.log(p[right]))
+  You took ln p of the right name alone. A name may be likely everywhere: subtract what the others get.
+right_among_the_others    = _scored(lead=lambda p, right: math.log(p[right]) - _mean([math.log(q) for q in p.values()]))
+  The right name is among your others, so it is compared with itself. Leave it out of the mean.
+probabilities_subtracted    = _scored(lead=lambda p, right: p[right]
+      - _mean([q for name, q in p.items() if name != right]))
+  You subtracted probabilities. The lead is a difference of logarithms, in nats.
+log_of_the_mean    = _scored(lead=lambda p, r: math.log(p[r])
+      - math.log(_mean([q for name, q in p.items() if name != r])))
+  You took the logarithm of the others' mean p. Take each one's ln p first, and then the mean.
+best_rival    = _scored(lead=lambda p, r: math.log(p[r]) - max(math.log(q) for name, q in p.items() if name != r))
+  You subtracted the best of the others. The goal asks for the mean over all of them.
+sums    = _scored(mean=sum)
+  You added the leads of each group. Return their means, or a longer text gets a larger score.
+groups_exchanged    = _scored(group=lambda visible: not visible)
+  Your two numbers are exchanged: the visible questions come first.
+one_group    return (_mean([_lead(model(_window(words, t, context)), words[t]) for t, _ in questions]),) * 2
+  You took the mean over all questions. Visible and hidden ones are two groups, with a mean each.
+""")
+
+
 def _scored(lead=_lead, window=_window, mean=_mean, group=lambda visible: visible):
     """A mistake in one of the parts."""
 
@@ -189,51 +192,3 @@ def _scored(lead=_lead, window=_window, mean=_mean, group=lambda visible: visibl
         return mean(leads[True]), mean(leads[False])
 
     return score
-
-
-measured.add_mistakes(
-    {
-        "everything_shown": (
-            "You showed the model all that stands before t. It may see `context` words: hidden names must stay hidden.",
-            _scored(window=lambda words, t, context: words[:t]),
-        ),
-        "answer_shown": (
-            "Your window ends with place t, so the model is shown the name that it should remember.",
-            _scored(window=lambda words, t, context: words[max(0, t - context + 1) : t + 1]),
-        ),
-        "without_a_rival": (
-            "You took ln p of the right name alone. A name may be likely everywhere: subtract what the others get.",
-            _scored(lead=lambda p, right: math.log(p[right])),
-        ),
-        "right_among_the_others": (
-            "The right name is among your others, so it is compared with itself. Leave it out of the mean.",
-            _scored(lead=lambda p, right: math.log(p[right]) - _mean([math.log(q) for q in p.values()])),
-        ),
-        "probabilities_subtracted": (
-            "You subtracted probabilities. The lead is a difference of logarithms, in nats.",
-            _scored(lead=lambda p, right: p[right] - _mean([q for name, q in p.items() if name != right])),
-        ),
-        "log_of_the_mean": (
-            "You took the logarithm of the others' mean p. Take each one's ln p first, and then the mean.",
-            _scored(lead=lambda p, r: math.log(p[r]) - math.log(_mean([q for name, q in p.items() if name != r]))),
-        ),
-        "best_rival": (
-            "You subtracted the best of the others. The goal asks for the mean over all of them.",
-            _scored(lead=lambda p, r: math.log(p[r]) - max(math.log(q) for name, q in p.items() if name != r)),
-        ),
-        "sums": (
-            "You added the leads of each group. Return their means, or a longer text gets a larger score.",
-            _scored(mean=sum),
-        ),
-        "groups_exchanged": (
-            "Your two numbers are exchanged: the visible questions come first.",
-            _scored(group=lambda visible: not visible),
-        ),
-        "one_group": (
-            "You took the mean over all questions. Visible and hidden ones are two groups, with a mean each.",
-            lambda model, words, questions, context: (
-                (_mean([_lead(model(_window(words, t, context)), words[t]) for t, _ in questions]),) * 2
-            ),
-        ),
-    }
-)

@@ -48,58 +48,34 @@ def lora_output(x, W, A, B, alpha):
     return x @ W.T + alpha / len(A) * up
 
 
+low_rank.slips("""
+not_scaled    return _lora(x, W, A, B, 1)
+  The factor alpha/r is missing: without it the size of the update changes with the rank that you choose.
+not_divided_by_the_rank    return _lora(x, W, A, B, alpha)
+  You multiplied by alpha and did not divide by r, the number of rows of A.
+times_the_rank    return _lora(x, W, A, B, alpha * len(A))
+  You multiplied by r in place of dividing by it: the factor is alpha/r.
+scale_upside_down    return _lora(x, W, A, B, len(A) / alpha)
+  Your factor is upside down, r/alpha. A larger alpha makes the update larger.
+rows_of_B_for_the_rank    return _lora(x, W, A, B, alpha / len(B))
+  You divided by F, the rows of B. The rank r is the number of rows of A, or of columns of B.
+divided_by_the_width    return _lora(x, W, A, B, alpha / A.shape[1])
+  You divided by D, the width of x. The rank r is the number of rows of A.
+divided_by_the_root    return _lora(x, W, A, B, alpha / len(A) ** 0.5)
+  You divided by √r. That is rank-stabilised LoRA, a later proposal (2023); here the factor is alpha/r.
+everything_scaled    return alpha / len(A) * _lora(x, W, A, B, 1)
+  You multiplied the frozen path by alpha/r, too. Only the path through A and B gets the factor.
+update_alone    return alpha / len(A) * (x @ A.T @ B.T)
+  You returned the path through A and B alone. The frozen layer is still needed: it knows nearly all.
+frozen_alone    return x @ W.T
+  You returned the output of the frozen layer alone: A and B have no influence, and would never learn.
+subtracted    return _lora(x, W, A, B, -alpha / len(A))
+  You subtracted the path through A and B. It is added.
+""")
+
+
 def _lora(x, W, A, B, scale):
     return x @ W.T + scale * (x @ A.T @ B.T)
-
-
-low_rank.add_mistakes(
-    {
-        "not_scaled": (
-            "The factor alpha/r is missing: without it the size of the update changes with the rank that you choose.",
-            lambda x, W, A, B, alpha: _lora(x, W, A, B, 1),
-        ),
-        "not_divided_by_the_rank": (
-            "You multiplied by alpha and did not divide by r, the number of rows of A.",
-            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha),
-        ),
-        "times_the_rank": (
-            "You multiplied by r in place of dividing by it: the factor is alpha/r.",
-            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha * len(A)),
-        ),
-        "scale_upside_down": (
-            "Your factor is upside down, r/alpha. A larger alpha makes the update larger.",
-            lambda x, W, A, B, alpha: _lora(x, W, A, B, len(A) / alpha),
-        ),
-        "rows_of_B_for_the_rank": (
-            "You divided by F, the rows of B. The rank r is the number of rows of A, or of columns of B.",
-            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha / len(B)),
-        ),
-        "divided_by_the_width": (
-            "You divided by D, the width of x. The rank r is the number of rows of A.",
-            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha / A.shape[1]),
-        ),
-        "divided_by_the_root": (
-            "You divided by √r. That is rank-stabilised LoRA, a later proposal (2023); here the factor is alpha/r.",
-            lambda x, W, A, B, alpha: _lora(x, W, A, B, alpha / len(A) ** 0.5),
-        ),
-        "everything_scaled": (
-            "You multiplied the frozen path by alpha/r, too. Only the path through A and B gets the factor.",
-            lambda x, W, A, B, alpha: alpha / len(A) * _lora(x, W, A, B, 1),
-        ),
-        "update_alone": (
-            "You returned the path through A and B alone. The frozen layer is still needed: it knows nearly all.",
-            lambda x, W, A, B, alpha: alpha / len(A) * (x @ A.T @ B.T),
-        ),
-        "frozen_alone": (
-            "You returned the output of the frozen layer alone: A and B have no influence, and would never learn.",
-            lambda x, W, A, B, alpha: x @ W.T,
-        ),
-        "subtracted": (
-            "You subtracted the path through A and B. It is added.",
-            lambda x, W, A, B, alpha: _lora(x, W, A, B, -alpha / len(A)),
-        ),
-    }
-)
 
 
 def _examined(layers, F_, D, rank, alpha):
@@ -178,6 +154,18 @@ class LoRALayer(torch.nn.Module):
         return self.linear.weight + self.scale * (self.B @ self.A)
 
 
+layer.slips("""
+BothRandom    = _begun(B=torch.ones)
+  B is not zero at first: the pretrained layer is disturbed before training has begun.
+BothZero    = _begun(A=torch.zeros)
+  A and B are both zero: then the gradient of each is zero, too, and nothing ever learns.
+StartsExchanged    = _begun(A=torch.zeros, B=torch.randn)
+  A is zero and B random, the mirror of the usual start. It learns, too, but here B is to be the zero one.
+RowsAlike    = _begun(A=torch.ones)
+  All rows of A are alike: they get the same gradient, stay alike, and the rank is 1 for ever. Draw them.
+""")
+
+
 def _begun(**starts):
     """A LoRALayer whose A or B begins in another way: each a function of the shape."""
 
@@ -188,28 +176,6 @@ def _begun(**starts):
                 setattr(self, name, torch.nn.Parameter(start(getattr(self, name).shape)))
 
     return Begun
-
-
-layer.add_mistakes(
-    {
-        "BothRandom": (
-            "B is not zero at first: the pretrained layer is disturbed before training has begun.",
-            _begun(B=torch.ones),
-        ),
-        "BothZero": (
-            "A and B are both zero: then the gradient of each is zero, too, and nothing ever learns.",
-            _begun(A=torch.zeros),
-        ),
-        "StartsExchanged": (
-            "A is zero and B random, the mirror of the usual start. It learns, too, but here B is to be the zero one.",
-            _begun(A=torch.zeros, B=torch.randn),
-        ),
-        "RowsAlike": (
-            "All rows of A are alike: they get the same gradient, stay alike, and the rank is 1 for ever. Draw them.",
-            _begun(A=torch.ones),
-        ),
-    }
-)
 
 
 @layer.mistake(
@@ -309,6 +275,38 @@ def chat_labels(ids, assistant, end):
     return targets
 
 
+turns.slips("""
+everything_scored    return ids[1:]
+  You scored every token: the model would learn to write the user's questions, too.
+user_scored    return _labels(ids, [not yes for yes in _of_answers(ids, assistant, end)])
+  Your labels are inside out: −100 stands at the answers, and the user's words are scored.
+not_shifted    return _labels(ids, _of_answers(ids, assistant, end), shift=0)
+  Your labels are not shifted: at each place stands the token that the model reads there. It can copy it and learns
+  nothing.
+end_left_out    return _labels(ids,
+      [yes and token != end for token, yes in zip(ids, _of_answers(ids, assistant, end), strict=True)])
+  You left out the closing `end`. Then nothing teaches the model to stop, and it goes on writing.
+sign_scored    return _labels(ids,
+      [yes or token == assistant for token, yes in zip(ids, _of_answers(ids, assistant, end), strict=True)])
+  You scored `assistant`, too. The template writes this token, not the model: it would learn when the user has finished.
+switched_a_token_too_early    return _labels(ids,
+      [(yes and token != end) or token == assistant for token, yes in zip(ids, _of_answers(ids, assistant, end),
+      strict=True)])
+  You switched before you wrote the label: `assistant` is scored, and the closing `end` is not. Both the wrong way
+  round: the model never writes `assistant`, and has to learn to write `end`.
+sign_for_the_first_word    return [following if yes else -100
+      for following, yes in zip(ids[1:], _of_answers(ids, assistant, end)[:-1], strict=True)]
+  Your answers begin and end one token early: you asked whether the model reads a token of an answer. What counts is the
+  token that follows.
+never_switched_off    return _labels(ids, [assistant in ids[:place] and token != assistant
+      for place, token in enumerate(ids)])
+  Once the assistant has begun you score everything: after `end` the user speaks again.
+zero_for_ignored    return [max(0, target) for target in _labels(ids, _of_answers(ids, assistant, end))]
+  You wrote 0 where nothing is scored. 0 is a token, and the model would learn to write it; cross_entropy leaves out
+  −100.
+""")
+
+
 def _of_answers(ids, assistant, end):
     """For each token: does it belong to an answer, its `end` included?"""
     belongs, speaks = [], False
@@ -342,69 +340,6 @@ def last_answer_alone(ids, assistant, end):
     belongs = _of_answers(ids, assistant, end)
     return _labels(ids, [False] * start + belongs[start:])
 
-
-turns.add_mistakes(
-    {
-        "everything_scored": (
-            "You scored every token: the model would learn to write the user's questions, too.",
-            lambda ids, assistant, end: ids[1:],
-        ),
-        "user_scored": (
-            "Your labels are inside out: −100 stands at the answers, and the user's words are scored.",
-            lambda ids, assistant, end: _labels(ids, [not yes for yes in _of_answers(ids, assistant, end)]),
-        ),
-        "not_shifted": (
-            "Your labels are not shifted: at each place stands the token that the model reads there. It can copy it "
-            "and learns nothing.",
-            lambda ids, assistant, end: _labels(ids, _of_answers(ids, assistant, end), shift=0),
-        ),
-        "end_left_out": (
-            "You left out the closing `end`. Then nothing teaches the model to stop, and it goes on writing.",
-            lambda ids, assistant, end: _labels(
-                ids,
-                [yes and token != end for token, yes in zip(ids, _of_answers(ids, assistant, end), strict=True)],
-            ),
-        ),
-        "sign_scored": (
-            "You scored `assistant`, too. The template writes this token, not the model: it would learn when the user "
-            "has finished.",
-            lambda ids, assistant, end: _labels(
-                ids,
-                [yes or token == assistant for token, yes in zip(ids, _of_answers(ids, assistant, end), strict=True)],
-            ),
-        ),
-        "switched_a_token_too_early": (
-            "You switched before you wrote the label: `assistant` is scored, and the closing `end` is not. Both the "
-            "wrong way round: the model never writes `assistant`, and has to learn to write `end`.",
-            lambda ids, assistant, end: _labels(
-                ids,
-                [
-                    (yes and token != end) or token == assistant
-                    for token, yes in zip(ids, _of_answers(ids, assistant, end), strict=True)
-                ],
-            ),
-        ),
-        "sign_for_the_first_word": (
-            "Your answers begin and end one token early: you asked whether the model reads a token of an answer. What "
-            "counts is the token that follows.",
-            lambda ids, assistant, end: [
-                following if yes else -100
-                for following, yes in zip(ids[1:], _of_answers(ids, assistant, end)[:-1], strict=True)
-            ],
-        ),
-        "never_switched_off": (
-            "Once the assistant has begun you score everything: after `end` the user speaks again.",
-            lambda ids, assistant, end: _labels(
-                ids, [assistant in ids[:place] and token != assistant for place, token in enumerate(ids)]
-            ),
-        ),
-        "zero_for_ignored": (
-            "You wrote 0 where nothing is scored. 0 is a token, and the model would learn to write it; cross_entropy "
-            "leaves out −100.",
-            lambda ids, assistant, end: [max(0, target) for target in _labels(ids, _of_answers(ids, assistant, end))],
-        ),
-    }
-)
 
 # --- preferences -----------------------------------------------------------------------------------------------------
 
@@ -450,54 +385,33 @@ def answer_log_p(logits, targets):
     return (chosen * (targets != -100)).sum(-1)
 
 
+likelihood.slips("""
+mean_of_the_tokens    return _chosen(logits.log_softmax(-1), targets).sum(-1) / (targets != -100).sum(-1)
+  You took the mean of the answer's tokens. DPO compares whole answers, and ln p of a whole is the sum.
+all_places_counted    return _chosen(logits.log_softmax(-1), targets.clamp(min=0)).sum(-1)
+  You counted the places with −100, too, as if token 0 were asked for. They belong to the user.
+loss_for_log    return -_chosen(logits.log_softmax(-1), targets).sum(-1)
+  You returned the loss, −ln p. A probable answer has a high ln p, near 0.
+no_softmax    return _chosen(logits, targets).sum(-1)
+  You added up logits. Only after log_softmax are they logarithms of probabilities.
+probabilities_added    return _chosen(logits.softmax(-1), targets).sum(-1)
+  You added up the probabilities of the answer's tokens. Add their logarithms.
+likeliest_token    return (logits.log_softmax(-1).amax(-1) * (targets != -100)).sum(-1)
+  You took the likeliest token at each place. What counts is the token that the answer has there.
+softmax_then_log    return (_chosen(logits.softmax(-1), targets.clamp(min=0)).log() * (targets != -100)).sum(-1)
+  You took the softmax and then its logarithm: a small probability is rounded to 0, and ln 0 is −∞. Use log_softmax,
+  which takes both at once.
+bits_for_nats    return _chosen(logits.log_softmax(-1), targets).sum(-1) / math.log(2)
+  You took logarithms to the base 2. ln is the natural one: torch.log, or log_softmax.
+softmax_over_the_places    return _chosen(logits.log_softmax(1), targets).sum(-1)
+  Your softmax goes over the places T. At each place the probabilities of all V tokens sum to 1: dim −1.
+""")
+
+
 def _chosen(scores, targets):
     """The target's score at each place (B, T); 0 where nothing is scored."""
     return scores.gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1) * (targets != -100)
 
-
-likelihood.add_mistakes(
-    {
-        "mean_of_the_tokens": (
-            "You took the mean of the answer's tokens. DPO compares whole answers, and ln p of a whole is the sum.",
-            lambda logits, targets: _chosen(logits.log_softmax(-1), targets).sum(-1) / (targets != -100).sum(-1),
-        ),
-        "all_places_counted": (
-            "You counted the places with −100, too, as if token 0 were asked for. They belong to the user.",
-            lambda logits, targets: _chosen(logits.log_softmax(-1), targets.clamp(min=0)).sum(-1),
-        ),
-        "loss_for_log": (
-            "You returned the loss, −ln p. A probable answer has a high ln p, near 0.",
-            lambda logits, targets: -_chosen(logits.log_softmax(-1), targets).sum(-1),
-        ),
-        "no_softmax": (
-            "You added up logits. Only after log_softmax are they logarithms of probabilities.",
-            lambda logits, targets: _chosen(logits, targets).sum(-1),
-        ),
-        "probabilities_added": (
-            "You added up the probabilities of the answer's tokens. Add their logarithms.",
-            lambda logits, targets: _chosen(logits.softmax(-1), targets).sum(-1),
-        ),
-        "likeliest_token": (
-            "You took the likeliest token at each place. What counts is the token that the answer has there.",
-            lambda logits, targets: (logits.log_softmax(-1).amax(-1) * (targets != -100)).sum(-1),
-        ),
-        "softmax_then_log": (
-            "You took the softmax and then its logarithm: a small probability is rounded to 0, and ln 0 is −∞. Use "
-            "log_softmax, which takes both at once.",
-            lambda logits, targets: (_chosen(logits.softmax(-1), targets.clamp(min=0)).log() * (targets != -100)).sum(
-                -1
-            ),
-        ),
-        "bits_for_nats": (
-            "You took logarithms to the base 2. ln is the natural one: torch.log, or log_softmax.",
-            lambda logits, targets: _chosen(logits.log_softmax(-1), targets).sum(-1) / math.log(2),
-        ),
-        "softmax_over_the_places": (
-            "Your softmax goes over the places T. At each place the probabilities of all V tokens sum to 1: dim −1.",
-            lambda logits, targets: _chosen(logits.log_softmax(1), targets).sum(-1),
-        ),
-    }
-)
 
 preference = Exercise(
     "dpo_loss",
@@ -539,67 +453,41 @@ def dpo_loss(better, worse, reference_better, reference_worse, beta):
     return torch.nn.functional.softplus(-beta * (gained - lost)).mean()  # softplus(−z) = −ln σ(z)
 
 
+preference.slips("""
+no_reference    = _dpo(lambda c, r, c0, r0, beta: beta * (c - r))
+  You left out the frozen copy. The loss would then reward a model for what it preferred from the start, and nothing
+  would keep it near the copy.
+answers_exchanged    = _dpo(lambda c, r, c0, r0, beta: beta * ((r - r0) - (c - c0)))
+  You exchanged the answers: your loss falls when the model prefers what people like less.
+reference_sign    = _dpo(lambda c, r, c0, r0, beta: beta * ((c + c0) - (r + r0)))
+  The copy has the wrong sign: yours adds what the copy prefers. What counts is how far the model has moved away from
+  it.
+no_beta    = _dpo(lambda c, r, c0, r0, beta: (c - c0) - (r - r0))
+  beta is missing. The larger it is, the nearer the model stays to its frozen copy.
+beta_once    = _dpo(lambda c, r, c0, r0, beta: beta * (c - c0) - (r - r0))
+  You multiplied only the better answer's difference by beta. It stands in front of both logarithms.
+beta_in_front    return -beta * F.logsigmoid((better - reference_better) - (worse - reference_worse)).mean()
+  Your beta stands in front of the loss. Inside σ it decides how soon a pair counts as learned.
+divided_by_beta    = _dpo(lambda c, r, c0, r0, beta: ((c - c0) - (r - r0)) / beta)
+  You divided by beta, as with a temperature. Here the difference is multiplied by it.
+underflow    return -torch.sigmoid(beta * ((better - reference_better) - (worse - reference_worse))).log().mean()
+  You took the logarithm of a sigmoid, which is 0 for large negative numbers, so ln is −∞. Use logsigmoid.
+sigmoid_alone    return torch.sigmoid(beta * ((better - reference_better) - (worse - reference_worse))).mean()
+  The logarithm is missing: you returned the mean of σ. The loss is −ln σ, which is large where the model is wrong.
+sign_forgotten    return F.logsigmoid(beta * ((better - reference_better) - (worse - reference_worse))).mean()
+  The minus is missing: ln σ is negative, and training would make it smaller and smaller.
+sum_for_mean    = _dpo(lambda c, r, c0, r0, beta: beta * ((c - c0) - (r - r0)), reduce=torch.sum)
+  You added up the pairs. The loss is their mean, or a larger batch would take larger steps.
+mean_inside    return -F.logsigmoid(beta * ((better - reference_better) - (worse - reference_worse)).mean())
+  You averaged the differences and took one σ then. Each pair has its own: one that is learned must not pay for one that
+  is not.
+""")
+
+
 def _dpo(margin, reduce=torch.mean):
     """A mistake whose σ gets another number: margin(better, worse, reference_better, reference_worse, beta)."""
     return lambda *case: reduce(-F.logsigmoid(margin(*case)))
 
-
-preference.add_mistakes(
-    {
-        "no_reference": (
-            "You left out the frozen copy. The loss would then reward a model for what it preferred from the start, "
-            "and nothing would keep it near the copy.",
-            _dpo(lambda c, r, c0, r0, beta: beta * (c - r)),
-        ),
-        "answers_exchanged": (
-            "You exchanged the answers: your loss falls when the model prefers what people like less.",
-            _dpo(lambda c, r, c0, r0, beta: beta * ((r - r0) - (c - c0))),
-        ),
-        "reference_sign": (
-            "The copy has the wrong sign: yours adds what the copy prefers. What counts is how far the model has moved "
-            "away from it.",
-            _dpo(lambda c, r, c0, r0, beta: beta * ((c + c0) - (r + r0))),
-        ),
-        "no_beta": (
-            "beta is missing. The larger it is, the nearer the model stays to its frozen copy.",
-            _dpo(lambda c, r, c0, r0, beta: (c - c0) - (r - r0)),
-        ),
-        "beta_once": (
-            "You multiplied only the better answer's difference by beta. It stands in front of both logarithms.",
-            _dpo(lambda c, r, c0, r0, beta: beta * (c - c0) - (r - r0)),
-        ),
-        "beta_in_front": (
-            "Your beta stands in front of the loss. Inside σ it decides how soon a pair counts as learned.",
-            lambda c, r, c0, r0, beta: -beta * F.logsigmoid((c - c0) - (r - r0)).mean(),
-        ),
-        "divided_by_beta": (
-            "You divided by beta, as with a temperature. Here the difference is multiplied by it.",
-            _dpo(lambda c, r, c0, r0, beta: ((c - c0) - (r - r0)) / beta),
-        ),
-        "underflow": (
-            "You took the logarithm of a sigmoid, which is 0 for large negative numbers, so ln is −∞. Use logsigmoid.",
-            lambda c, r, c0, r0, beta: -torch.sigmoid(beta * ((c - c0) - (r - r0))).log().mean(),
-        ),
-        "sigmoid_alone": (
-            "The logarithm is missing: you returned the mean of σ. The loss is −ln σ, which is large where the model "
-            "is wrong.",
-            lambda c, r, c0, r0, beta: torch.sigmoid(beta * ((c - c0) - (r - r0))).mean(),
-        ),
-        "sign_forgotten": (
-            "The minus is missing: ln σ is negative, and training would make it smaller and smaller.",
-            lambda c, r, c0, r0, beta: F.logsigmoid(beta * ((c - c0) - (r - r0))).mean(),
-        ),
-        "sum_for_mean": (
-            "You added up the pairs. The loss is their mean, or a larger batch would take larger steps.",
-            _dpo(lambda c, r, c0, r0, beta: beta * ((c - c0) - (r - r0)), reduce=torch.sum),
-        ),
-        "mean_inside": (
-            "You averaged the differences and took one σ then. Each pair has its own: one that is learned must not pay "
-            "for one that is not.",
-            lambda c, r, c0, r0, beta: -F.logsigmoid(beta * ((c - c0) - (r - r0)).mean()),
-        ),
-    }
-)
 
 divergence = Exercise(
     "drift_in_nats",
@@ -630,6 +518,31 @@ def drift_in_nats(logits, reference, targets):
     return (apart * (targets != -100)).sum(-1)
 
 
+divergence.slips("""
+copy_in_front    = _apart(lambda log_p, log_q, targets: _kl(log_q, log_p))
+  You took KL(π₀ ‖ π): each token weighted by how often the copy writes it. Here the trained model writes.
+all_places_counted    = _apart(_kl, among=lambda targets: torch.ones_like(targets))
+  You counted the places of the user, too. Only the answer is written by the model.
+written_token_alone    = _apart(lambda log_p, log_q, targets: _chosen(log_p, targets) - _chosen(log_q, targets))
+  You compared only the token that stands in the answer. KL counts all V tokens at each place.
+cross_entropy    = _apart(lambda log_p, log_q, targets: -(log_p.exp() * log_q).sum(-1))
+  You left out the model's own ln π: that is the cross-entropy, and not 0 where both models agree.
+no_weights    = _apart(lambda log_p, log_q, targets: (log_p - log_q).sum(-1))
+  You added up the differences of all tokens alike. Each is weighted by π, its probability now.
+sign_turned    = _apart(lambda log_p, log_q, targets: -_kl(log_p, log_q))
+  Your difference is turned round. A distance is never negative: ln π − ln π₀.
+softmax_then_log    return (_kl(logits.softmax(-1).log(), reference.softmax(-1).log()) * (targets != -100)).sum(-1)
+  You took the softmax and then its logarithm: a small probability is rounded to 0, and 0 · ln 0 is NaN. Use log_softmax
+  for both models.
+bits_for_nats    = _apart(lambda log_p, log_q, targets: _kl(log_p, log_q) / math.log(2))
+  You took logarithms to the base 2: that is the distance in bits. Nats come of the natural logarithm.
+mean_of_the_places    return drift_in_nats(logits, reference, targets) / (targets != -100).sum(-1)
+  You took the mean over the answer's tokens. The distance of a whole answer is the sum.
+no_softmax    return ((logits.softmax(-1) * (logits - reference)).sum(-1) * (targets != -100)).sum(-1)
+  Your difference is that of the logits. They are no logarithms of probabilities before log_softmax.
+""")
+
+
 def _apart(each, among=lambda targets: targets != -100):
     """A mistake whose places have another distance: each(log_p, log_q, targets) (B, T)."""
     return lambda logits, reference, targets: (
@@ -640,56 +553,6 @@ def _apart(each, among=lambda targets: targets != -100):
 def _kl(log_p, log_q, targets=None):
     return (log_p.exp() * (log_p - log_q)).sum(-1)
 
-
-divergence.add_mistakes(
-    {
-        "copy_in_front": (
-            "You took KL(π₀ ‖ π): each token weighted by how often the copy writes it. Here the trained model writes.",
-            _apart(lambda log_p, log_q, targets: _kl(log_q, log_p)),
-        ),
-        "all_places_counted": (
-            "You counted the places of the user, too. Only the answer is written by the model.",
-            _apart(_kl, among=lambda targets: torch.ones_like(targets)),
-        ),
-        "written_token_alone": (
-            "You compared only the token that stands in the answer. KL counts all V tokens at each place.",
-            _apart(lambda log_p, log_q, targets: _chosen(log_p, targets) - _chosen(log_q, targets)),
-        ),
-        "cross_entropy": (
-            "You left out the model's own ln π: that is the cross-entropy, and not 0 where both models agree.",
-            _apart(lambda log_p, log_q, targets: -(log_p.exp() * log_q).sum(-1)),
-        ),
-        "no_weights": (
-            "You added up the differences of all tokens alike. Each is weighted by π, its probability now.",
-            _apart(lambda log_p, log_q, targets: (log_p - log_q).sum(-1)),
-        ),
-        "sign_turned": (
-            "Your difference is turned round. A distance is never negative: ln π − ln π₀.",
-            _apart(lambda log_p, log_q, targets: -_kl(log_p, log_q)),
-        ),
-        "softmax_then_log": (
-            "You took the softmax and then its logarithm: a small probability is rounded to 0, and 0 · ln 0 is NaN. "
-            "Use log_softmax for both models.",
-            lambda logits, reference, targets: (
-                _kl(logits.softmax(-1).log(), reference.softmax(-1).log()) * (targets != -100)
-            ).sum(-1),
-        ),
-        "bits_for_nats": (
-            "You took logarithms to the base 2: that is the distance in bits. Nats come of the natural logarithm.",
-            _apart(lambda log_p, log_q, targets: _kl(log_p, log_q) / math.log(2)),
-        ),
-        "mean_of_the_places": (
-            "You took the mean over the answer's tokens. The distance of a whole answer is the sum.",
-            lambda logits, reference, targets: drift_in_nats(logits, reference, targets) / (targets != -100).sum(-1),
-        ),
-        "no_softmax": (
-            "Your difference is that of the logits. They are no logarithms of probabilities before log_softmax.",
-            lambda logits, reference, targets: (
-                (logits.softmax(-1) * (logits - reference)).sum(-1) * (targets != -100)
-            ).sum(-1),
-        ),
-    }
-)
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 

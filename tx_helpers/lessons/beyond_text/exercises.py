@@ -42,54 +42,34 @@ def picture_of(tokens, H, W):
     return rows.reshape(-1, H, W)
 
 
+patches.slips("""
+reshaped_alone    return tokens.reshape(-1, H, W)
+  You only reshaped. The first P² numbers of a picture are its first row, not its first square: two axes have to change
+  places before.
+squares_down_first    return _squares(tokens, W, H).permute(0, 2, 3, 1, 4).reshape(-1, H, W)
+  You laid the squares from top to bottom first. They come like words: from left to right, row after row.
+pixels_down_first    return _squares(tokens, H, W).permute(0, 1, 4, 2, 3).reshape(-1, H, W)
+  Your squares stand where they should, but each of them is transposed: its pixels come row by row.
+both_down_first    return _squares(tokens, W, H).permute(0, 2, 4, 1, 3).reshape(-1, H, W)
+  You laid the squares from top to bottom, and the pixels in them, too. Both come row by row.
+axes_exchanged    return _squares(tokens, H, W).transpose(1, 2).reshape(-1, H, W)
+  You exchanged the two axes of the squares. The rows of squares go with the rows in them: exchange axes 2 and 3.
+squares_interleaved    return _squares(tokens, H, W).permute(0, 3, 1, 4, 2).reshape(-1, H, W)
+  Your picture shows P × P small copies of itself: you put the place within a square before the square. Neighbours in a
+  square must stay neighbours.
+height_for_width    return _squares(tokens, W, H).transpose(2, 3).reshape(-1, H, W)
+  You exchanged H and W: you cut the row of tokens after H/P squares. A row of squares has W/P of them.
+mirrored    return _squares(tokens, H, W).transpose(2, 3).reshape(-1, H, W).flip(2)
+  Your picture is mirrored. Columns are counted from the left.
+upside_down    return _squares(tokens, H, W).transpose(2, 3).reshape(-1, H, W).flip(1)
+  Your picture is upside down. Rows are counted from the top.
+""")
+
+
 def _squares(tokens, H, W):
     P = math.isqrt(tokens.shape[-1])
     return tokens.reshape(-1, H // P, W // P, P, P)
 
-
-patches.add_mistakes(
-    {
-        "reshaped_alone": (
-            "You only reshaped. The first P² numbers of a picture are its first row, not its first square: two axes "
-            "have to change places before.",
-            lambda tokens, H, W: tokens.reshape(-1, H, W),
-        ),
-        "squares_down_first": (
-            "You laid the squares from top to bottom first. They come like words: from left to right, row after row.",
-            lambda tokens, H, W: _squares(tokens, W, H).permute(0, 2, 3, 1, 4).reshape(-1, H, W),
-        ),
-        "pixels_down_first": (
-            "Your squares stand where they should, but each of them is transposed: its pixels come row by row.",
-            lambda tokens, H, W: _squares(tokens, H, W).permute(0, 1, 4, 2, 3).reshape(-1, H, W),
-        ),
-        "both_down_first": (
-            "You laid the squares from top to bottom, and the pixels in them, too. Both come row by row.",
-            lambda tokens, H, W: _squares(tokens, W, H).permute(0, 2, 4, 1, 3).reshape(-1, H, W),
-        ),
-        "axes_exchanged": (
-            "You exchanged the two axes of the squares. The rows of squares go with the rows in them: exchange axes 2 "
-            "and 3.",
-            lambda tokens, H, W: _squares(tokens, H, W).transpose(1, 2).reshape(-1, H, W),
-        ),
-        "squares_interleaved": (
-            "Your picture shows P × P small copies of itself: you put the place within a square before the square. "
-            "Neighbours in a square must stay neighbours.",
-            lambda tokens, H, W: _squares(tokens, H, W).permute(0, 3, 1, 4, 2).reshape(-1, H, W),
-        ),
-        "height_for_width": (
-            "You exchanged H and W: you cut the row of tokens after H/P squares. A row of squares has W/P of them.",
-            lambda tokens, H, W: _squares(tokens, W, H).transpose(2, 3).reshape(-1, H, W),
-        ),
-        "mirrored": (
-            "Your picture is mirrored. Columns are counted from the left.",
-            lambda tokens, H, W: _squares(tokens, H, W).transpose(2, 3).reshape(-1, H, W).flip(2),
-        ),
-        "upside_down": (
-            "Your picture is upside down. Rows are counted from the top.",
-            lambda tokens, H, W: _squares(tokens, H, W).transpose(2, 3).reshape(-1, H, W).flip(1),
-        ),
-    }
-)
 
 # --- a graph as a mask -----------------------------------------------------------------------------------------------
 
@@ -126,6 +106,24 @@ def neighbour_mask(edges, N):
     return mask
 
 
+edges_mask.slips("""
+one_direction    return _edges(edges, N, back=False)
+  Your edges run one way: the first node looks at the second, but not back. Switch on mask[b, a], too.
+other_direction    return _edges(edges, N, there=False)
+  Your edges run one way: the second node looks at the first, but not back. Switch on mask[a, b], too.
+not_itself    return _edges(edges, N, itself=False)
+  Your nodes cannot look at themselves. A node without an edge would then have nothing to look at.
+forbidden_for_allowed    return ~_edges(edges, N)
+  Your mask is the opposite: True where a node must not look. Here True means that it may.
+causal_too    return _edges(edges, N).tril()
+  You left only columns up to the row's number. A graph has no order: a node may look at a later one.
+nodes_from_one    return _edges([(a - 1, b - 1) for a, b in edges], N)
+  You took 1 away from the numbers of the nodes. They begin with 0.
+two_steps    return (_edges(edges, N).float() @ _edges(edges, N).float()) > 0
+  Your nodes look at their neighbours' neighbours. One block reaches one edge; the next does the rest.
+""")
+
+
 def _edges(edges, N, *, itself=True, back=True, there=True):
     mask = torch.eye(N, dtype=torch.bool) if itself else torch.zeros(N, N, dtype=torch.bool)
     for a, b in edges:
@@ -133,39 +131,6 @@ def _edges(edges, N, *, itself=True, back=True, there=True):
         mask[b, a] |= back
     return mask
 
-
-edges_mask.add_mistakes(
-    {
-        "one_direction": (
-            "Your edges run one way: the first node looks at the second, but not back. Switch on mask[b, a], too.",
-            lambda edges, N: _edges(edges, N, back=False),
-        ),
-        "other_direction": (
-            "Your edges run one way: the second node looks at the first, but not back. Switch on mask[a, b], too.",
-            lambda edges, N: _edges(edges, N, there=False),
-        ),
-        "not_itself": (
-            "Your nodes cannot look at themselves. A node without an edge would then have nothing to look at.",
-            lambda edges, N: _edges(edges, N, itself=False),
-        ),
-        "forbidden_for_allowed": (
-            "Your mask is the opposite: True where a node must not look. Here True means that it may.",
-            lambda edges, N: ~_edges(edges, N),
-        ),
-        "causal_too": (
-            "You left only columns up to the row's number. A graph has no order: a node may look at a later one.",
-            lambda edges, N: _edges(edges, N).tril(),
-        ),
-        "nodes_from_one": (
-            "You took 1 away from the numbers of the nodes. They begin with 0.",
-            lambda edges, N: _edges([(a - 1, b - 1) for a, b in edges], N),
-        ),
-        "two_steps": (
-            "Your nodes look at their neighbours' neighbours. One block reaches one edge; the next does the rest.",
-            lambda edges, N: (_edges(edges, N).float() @ _edges(edges, N).float()) > 0,
-        ),
-    }
-)
 
 # --- a classifier made of captions -----------------------------------------------------------------------------------
 
@@ -199,42 +164,27 @@ def class_chances(pictures, captions, temperature):
     return (pictures @ classes.T / temperature).softmax(-1)
 
 
+by_captions.slips("""
+not_one_long_again    return (pictures @ captions.mean(1).T / temperature).softmax(-1)
+  You left the means as they are. A class whose captions differ has a short mean, and would always lose.
+over_the_pictures    return (pictures @ _classes(captions).T / temperature).softmax(0)
+  Your softmax runs over the pictures. Each picture chooses among the classes: softmax(-1).
+multiplied    return (pictures @ _classes(captions).T * temperature).softmax(-1)
+  You multiplied by the temperature. Divide by it.
+first_caption_alone    return (pictures @ captions[:, 0].T / temperature).softmax(-1)
+  You used only the first caption of each class. All M of them make the class's vector.
+best_caption    return (torch.einsum("pe,cme->pcm", pictures, captions).amax(-1) / temperature).softmax(-1)
+  You took each class's best caption. The class has one vector here, the mean of all of them.
+no_softmax    return pictures @ _classes(captions).T / temperature
+  Your numbers are scores. Chances are between 0 and 1 and add up to 1: softmax.
+chances_averaged    return (torch.einsum("pe,cme->mpc", pictures, captions) / temperature).softmax(-1).mean(0)
+  You made chances for each caption and averaged them. Average the captions' vectors first.
+""")
+
+
 def _classes(captions):
     return F.normalize(captions.mean(1), dim=-1)
 
-
-by_captions.add_mistakes(
-    {
-        "not_one_long_again": (
-            "You left the means as they are. A class whose captions differ has a short mean, and would always lose.",
-            lambda p, c, t: (p @ c.mean(1).T / t).softmax(-1),
-        ),
-        "over_the_pictures": (
-            "Your softmax runs over the pictures. Each picture chooses among the classes: softmax(-1).",
-            lambda p, c, t: (p @ _classes(c).T / t).softmax(0),
-        ),
-        "multiplied": (
-            "You multiplied by the temperature. Divide by it.",
-            lambda p, c, t: (p @ _classes(c).T * t).softmax(-1),
-        ),
-        "first_caption_alone": (
-            "You used only the first caption of each class. All M of them make the class's vector.",
-            lambda p, c, t: (p @ c[:, 0].T / t).softmax(-1),
-        ),
-        "best_caption": (
-            "You took each class's best caption. The class has one vector here, the mean of all of them.",
-            lambda p, c, t: (torch.einsum("pe,cme->pcm", p, c).amax(-1) / t).softmax(-1),
-        ),
-        "no_softmax": (
-            "Your numbers are scores. Chances are between 0 and 1 and add up to 1: softmax.",
-            lambda p, c, t: p @ _classes(c).T / t,
-        ),
-        "chances_averaged": (
-            "You made chances for each caption and averaged them. Average the captions' vectors first.",
-            lambda p, c, t: (torch.einsum("pe,cme->mpc", p, c) / t).softmax(-1).mean(0),
-        ),
-    }
-)
 
 # --- codes -----------------------------------------------------------------------------------------------------------
 
@@ -272,42 +222,27 @@ def nearest_codes(x, codebook):
     return distances.argmin(-1)
 
 
+codes.slips("""
+largest_product    return (x @ codebook.T).argmax(-1)
+  You took the largest product. A long vector of the codebook then wins although it is far away.
+largest_cosine    return (F.normalize(x, dim=-1) @ F.normalize(codebook, dim=-1).T).argmax(-1)
+  You compared directions, by the cosine. The distance also counts how long a vector is.
+farthest    return _away(x, codebook).square().sum(-1).argmax(-1)
+  You took the largest distance. The nearest has the smallest: argmin.
+not_squared    return _away(x, codebook).sum(-1).argmin(-1)
+  You added the differences as they are, so that + and − cancel. Square them first.
+absolute    return _away(x, codebook).abs().sum(-1).argmin(-1)
+  You added absolute differences. That is another distance; here the differences are squared.
+largest_difference    return _away(x, codebook).abs().amax(-1).argmin(-1)
+  You compared the largest of the D differences. All of them count: add up their squares.
+counted_from_one    return _away(x, codebook).square().sum(-1).argmin(-1) + 1
+  Your ids begin with 1. The first vector of the codebook has the number 0.
+""")
+
+
 def _away(x, codebook):
     return x[:, :, None] - codebook
 
-
-codes.add_mistakes(
-    {
-        "largest_product": (
-            "You took the largest product. A long vector of the codebook then wins although it is far away.",
-            lambda x, e: (x @ e.T).argmax(-1),
-        ),
-        "largest_cosine": (
-            "You compared directions, by the cosine. The distance also counts how long a vector is.",
-            lambda x, e: (F.normalize(x, dim=-1) @ F.normalize(e, dim=-1).T).argmax(-1),
-        ),
-        "farthest": (
-            "You took the largest distance. The nearest has the smallest: argmin.",
-            lambda x, e: _away(x, e).square().sum(-1).argmax(-1),
-        ),
-        "not_squared": (
-            "You added the differences as they are, so that + and − cancel. Square them first.",
-            lambda x, e: _away(x, e).sum(-1).argmin(-1),
-        ),
-        "absolute": (
-            "You added absolute differences. That is another distance; here the differences are squared.",
-            lambda x, e: _away(x, e).abs().sum(-1).argmin(-1),
-        ),
-        "largest_difference": (
-            "You compared the largest of the D differences. All of them count: add up their squares.",
-            lambda x, e: _away(x, e).abs().amax(-1).argmin(-1),
-        ),
-        "counted_from_one": (
-            "Your ids begin with 1. The first vector of the codebook has the number 0.",
-            lambda x, e: _away(x, e).square().sum(-1).argmin(-1) + 1,
-        ),
-    }
-)
 
 # --- sound -----------------------------------------------------------------------------------------------------------
 
@@ -340,42 +275,27 @@ def sound_tokens(wave, width, hop, window):
     return torch.fft.rfft(frames * window).abs()
 
 
+sound.slips("""
+no_window    return torch.fft.rfft(_frames(wave, width, hop)).abs()
+  You left out the window. A frame's hard edges look like frequencies that the sound does not have.
+squared    return torch.fft.rfft(_frames(wave, width, hop) * window).abs().square()
+  Your numbers are squared: that is the power. Here the absolute value is asked for.
+real_part    return torch.fft.rfft(_frames(wave, width, hop) * window).real
+  You kept only the real part. A sine and a cosine of one pitch must look alike: take the absolute value.
+window_after    return torch.fft.rfft(_frames(wave, width, hop)).abs() * window[: width // 2 + 1]
+  You put the window on the frequencies. It belongs on the samples, before the transform.
+logarithm_too    return (torch.fft.rfft(_frames(wave, width, hop) * window).abs() + 1e-6).log()
+  You took a logarithm as well. Whisper does so, but only after this step.
+divided_by_the_width    return torch.fft.rfft(_frames(wave, width, hop) * window).abs() / width
+  You divided by the frame's width. The transform is asked for as torch.fft.rfft gives it.
+backwards    return torch.fft.rfft(_frames(wave, width, hop) * window).abs().flip(0)
+  Your frames come from the end of the sound to its beginning.
+""")
+
+
 def _frames(wave, width, hop):
     return wave.unfold(0, width, hop)
 
-
-sound.add_mistakes(
-    {
-        "no_window": (
-            "You left out the window. A frame's hard edges look like frequencies that the sound does not have.",
-            lambda s, w, h, win: torch.fft.rfft(_frames(s, w, h)).abs(),
-        ),
-        "squared": (
-            "Your numbers are squared: that is the power. Here the absolute value is asked for.",
-            lambda s, w, h, win: torch.fft.rfft(_frames(s, w, h) * win).abs().square(),
-        ),
-        "real_part": (
-            "You kept only the real part. A sine and a cosine of one pitch must look alike: take the absolute value.",
-            lambda s, w, h, win: torch.fft.rfft(_frames(s, w, h) * win).real,
-        ),
-        "window_after": (
-            "You put the window on the frequencies. It belongs on the samples, before the transform.",
-            lambda s, w, h, win: torch.fft.rfft(_frames(s, w, h)).abs() * win[: w // 2 + 1],
-        ),
-        "logarithm_too": (
-            "You took a logarithm as well. Whisper does so, but only after this step.",
-            lambda s, w, h, win: (torch.fft.rfft(_frames(s, w, h) * win).abs() + 1e-6).log(),
-        ),
-        "divided_by_the_width": (
-            "You divided by the frame's width. The transform is asked for as torch.fft.rfft gives it.",
-            lambda s, w, h, win: torch.fft.rfft(_frames(s, w, h) * win).abs() / w,
-        ),
-        "backwards": (
-            "Your frames come from the end of the sound to its beginning.",
-            lambda s, w, h, win: torch.fft.rfft(_frames(s, w, h) * win).abs().flip(0),
-        ),
-    }
-)
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 

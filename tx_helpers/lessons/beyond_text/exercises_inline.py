@@ -40,6 +40,27 @@ def patches_of(pictures, P):
     return squares.reshape(B, -1, P * P)
 
 
+cut.slips("""
+view_alone    return pictures.reshape(len(pictures), -1, P * P)
+  You only reshaped. P² numbers in a row of memory are a piece of one line of pixels, not a square.
+mirrored    return _cut(pictures.flip(2), P)
+  You cut the mirrored picture. Columns are counted from the left.
+squares_down_first    return _five(pictures, P).permute(0, 3, 1, 2, 4).reshape(len(pictures), -1, P * P)
+  Your squares go from top to bottom first. They come like words: from left to right, row after row.
+pixels_down_first    return _five(pictures, P).permute(0, 1, 3, 4, 2).reshape(len(pictures), -1, P * P)
+  Each of your squares is transposed: its pixels go from top to bottom. They are read row by row.
+both_down_first    return _five(pictures, P).permute(0, 3, 1, 4, 2).reshape(len(pictures), -1, P * P)
+  Squares and the pixels in them both go from top to bottom in your answer. Both come row by row.
+scattered    return pictures.reshape(len(pictures), P, pictures.shape[1] // P, P, pictures.shape[2] // P).permute(0, 2,
+      4, 1, 3).reshape(len(pictures), -1, P * P)
+  A token of yours holds pixels from all over the picture. Give its two axes of P to the inner places.
+last_square_first    return _cut(pictures, P).flip(1)
+  Your squares come in the opposite order: the last one stands first.
+mean_kept    return _cut(pictures, P).mean(-1, keepdim=True).expand(-1, -1, P * P)
+  All pixels of your squares are the same: you averaged. A token keeps each of its P² pixels.
+""")
+
+
 def _five(pictures, P):
     B, H, W = pictures.shape
     return pictures.reshape(B, H // P, P, W // P, P)
@@ -48,47 +69,6 @@ def _five(pictures, P):
 def _cut(pictures, P):
     return _five(pictures, P).transpose(2, 3).reshape(len(pictures), -1, P * P)
 
-
-cut.add_mistakes(
-    {
-        "view_alone": (
-            "You only reshaped. P² numbers in a row of memory are a piece of one line of pixels, not a square.",
-            lambda pictures, P: pictures.reshape(len(pictures), -1, P * P),
-        ),
-        "mirrored": (
-            "You cut the mirrored picture. Columns are counted from the left.",
-            lambda pictures, P: _cut(pictures.flip(2), P),
-        ),
-        "squares_down_first": (
-            "Your squares go from top to bottom first. They come like words: from left to right, row after row.",
-            lambda pictures, P: _five(pictures, P).permute(0, 3, 1, 2, 4).reshape(len(pictures), -1, P * P),
-        ),
-        "pixels_down_first": (
-            "Each of your squares is transposed: its pixels go from top to bottom. They are read row by row.",
-            lambda pictures, P: _five(pictures, P).permute(0, 1, 3, 4, 2).reshape(len(pictures), -1, P * P),
-        ),
-        "both_down_first": (
-            "Squares and the pixels in them both go from top to bottom in your answer. Both come row by row.",
-            lambda pictures, P: _five(pictures, P).permute(0, 3, 1, 4, 2).reshape(len(pictures), -1, P * P),
-        ),
-        "scattered": (
-            "A token of yours holds pixels from all over the picture. Give its two axes of P to the inner places.",
-            lambda pictures, P: (
-                pictures.reshape(len(pictures), P, pictures.shape[1] // P, P, pictures.shape[2] // P)
-                .permute(0, 2, 4, 1, 3)
-                .reshape(len(pictures), -1, P * P)
-            ),
-        ),
-        "last_square_first": (
-            "Your squares come in the opposite order: the last one stands first.",
-            lambda pictures, P: _cut(pictures, P).flip(1),
-        ),
-        "mean_kept": (
-            "All pixels of your squares are the same: you averaged. A token keeps each of its P² pixels.",
-            lambda pictures, P: _cut(pictures, P).mean(-1, keepdim=True).expand(-1, -1, P * P),
-        ),
-    }
-)
 
 # --- the contrastive loss --------------------------------------------------------------------------------------------
 
@@ -123,54 +103,33 @@ def caption_scores(pictures, captions, temperature):
     return p @ c.T / temperature
 
 
+scores.slips("""
+not_normalised    return pictures @ captions.T / temperature
+  You took plain products. A long vector then wins everywhere; make all of them one long first.
+pictures_alone    return _unit(pictures) @ captions.T / temperature
+  Only the pictures are of length 1 in your answer. Captions need it, too.
+captions_alone    return pictures @ _unit(captions).T / temperature
+  Only the captions are of length 1 in your answer. Pictures need it, too.
+multiplied    return _unit(pictures) @ _unit(captions).T * temperature
+  You multiplied by the temperature. A low temperature must make the scores larger: divide.
+without_temperature    return _unit(pictures) @ _unit(captions).T
+  Your table holds the cosines. Divide by the temperature: softmax can do little with −1 to 1.
+wrong_axis    return _unit(pictures, 0) @ _unit(captions, 0).T / temperature
+  You normalised the columns, over the batch. Each vector needs length 1: use dim=-1.
+length_of_the_table    return (pictures / pictures.norm()) @ (captions / captions.norm()).T / temperature
+  You divided by the length of the whole table: norm() without an axis. Use dim=-1, and keep that axis.
+softmax_too    return (_unit(pictures) @ _unit(captions).T / temperature).softmax(-1)
+  You took a softmax as well. The table holds the scores; the softmax comes later, with the loss.
+squared_length    return (pictures / pictures.square().sum(-1, keepdim=True))
+      @ (captions / captions.square().sum(-1, keepdim=True)).T / temperature
+  You divided by the squared length. Take its root: the norm.
+sum_of_lengths    return _unit_by(pictures, 1) @ _unit_by(captions, 1).T / temperature
+  You divided by the sum of the absolute numbers. The length is the root of the sum of the squares.
+""")
+
+
 def _unit(x, dim=-1):
     return F.normalize(x, dim=dim)
-
-
-scores.add_mistakes(
-    {
-        "not_normalised": (
-            "You took plain products. A long vector then wins everywhere; make all of them one long first.",
-            lambda p, c, t: p @ c.T / t,
-        ),
-        "pictures_alone": (
-            "Only the pictures are of length 1 in your answer. Captions need it, too.",
-            lambda p, c, t: _unit(p) @ c.T / t,
-        ),
-        "captions_alone": (
-            "Only the captions are of length 1 in your answer. Pictures need it, too.",
-            lambda p, c, t: p @ _unit(c).T / t,
-        ),
-        "multiplied": (
-            "You multiplied by the temperature. A low temperature must make the scores larger: divide.",
-            lambda p, c, t: _unit(p) @ _unit(c).T * t,
-        ),
-        "without_temperature": (
-            "Your table holds the cosines. Divide by the temperature: softmax can do little with −1 to 1.",
-            lambda p, c, t: _unit(p) @ _unit(c).T,
-        ),
-        "wrong_axis": (
-            "You normalised the columns, over the batch. Each vector needs length 1: use dim=-1.",
-            lambda p, c, t: _unit(p, 0) @ _unit(c, 0).T / t,
-        ),
-        "length_of_the_table": (
-            "You divided by the length of the whole table: norm() without an axis. Use dim=-1, and keep that axis.",
-            lambda p, c, t: (p / p.norm()) @ (c / c.norm()).T / t,
-        ),
-        "softmax_too": (
-            "You took a softmax as well. The table holds the scores; the softmax comes later, with the loss.",
-            lambda p, c, t: (_unit(p) @ _unit(c).T / t).softmax(-1),
-        ),
-        "squared_length": (
-            "You divided by the squared length. Take its root: the norm.",
-            lambda p, c, t: (p / p.square().sum(-1, keepdim=True)) @ (c / c.square().sum(-1, keepdim=True)).T / t,
-        ),
-        "sum_of_lengths": (
-            "You divided by the sum of the absolute numbers. The length is the root of the sum of the squares.",
-            lambda p, c, t: _unit_by(p, 1) @ _unit_by(c, 1).T / t,
-        ),
-    }
-)
 
 
 def _unit_by(x, power):
@@ -211,49 +170,26 @@ def contrastive_loss(scores):
     return (rows + columns) / 2
 
 
+pairing.slips("""
+rows_alone    = _rows
+  You asked only the pictures. The captions look for their picture, too: add the columns.
+columns_alone    return _rows(scores.T)
+  You asked only the captions. The pictures look for their caption, too: add the rows.
+sum_of_both    return _rows(scores) + _rows(scores.T)
+  You added the two losses. Take their mean, so that the loss does not depend on asking twice.
+diagonal_alone    return -scores.diagonal().mean()
+  You only pull the pairs together. Without the others, all vectors can become one and the same.
+softmax_twice    return (_rows(scores.softmax(-1)) + _rows(scores.T.softmax(-1))) / 2
+  You gave cross_entropy a softmax. It takes scores, and does the softmax itself.
+sums_of_the_batch    return len(scores) * (_rows(scores) + _rows(scores.T)) / 2
+  You added up the batch. Take the mean over its pairs.
+first_is_right    return (F.cross_entropy(scores, torch.zeros(len(scores), dtype=torch.long))
+      + F.cross_entropy(scores.T, torch.zeros(len(scores), dtype=torch.long))) / 2
+  You named caption 0 as the right one of every picture. Picture i belongs to caption i: torch.arange.
+sign_turned    return -(_rows(scores) + _rows(scores.T)) / 2
+  Your sign is turned: this loss falls where the pairs move apart.
+""")
+
+
 def _rows(s):
     return F.cross_entropy(s, torch.arange(len(s)))
-
-
-pairing.add_mistakes(
-    {
-        "rows_alone": (
-            "You asked only the pictures. The captions look for their picture, too: add the columns.",
-            _rows,
-        ),
-        "columns_alone": (
-            "You asked only the captions. The pictures look for their caption, too: add the rows.",
-            lambda s: _rows(s.T),
-        ),
-        "sum_of_both": (
-            "You added the two losses. Take their mean, so that the loss does not depend on asking twice.",
-            lambda s: _rows(s) + _rows(s.T),
-        ),
-        "diagonal_alone": (
-            "You only pull the pairs together. Without the others, all vectors can become one and the same.",
-            lambda s: -s.diagonal().mean(),
-        ),
-        "softmax_twice": (
-            "You gave cross_entropy a softmax. It takes scores, and does the softmax itself.",
-            lambda s: (_rows(s.softmax(-1)) + _rows(s.T.softmax(-1))) / 2,
-        ),
-        "sums_of_the_batch": (
-            "You added up the batch. Take the mean over its pairs.",
-            lambda s: len(s) * (_rows(s) + _rows(s.T)) / 2,
-        ),
-        "first_is_right": (
-            "You named caption 0 as the right one of every picture. Picture i belongs to caption i: torch.arange.",
-            lambda s: (
-                (
-                    F.cross_entropy(s, torch.zeros(len(s), dtype=torch.long))
-                    + F.cross_entropy(s.T, torch.zeros(len(s), dtype=torch.long))
-                )
-                / 2
-            ),
-        ),
-        "sign_turned": (
-            "Your sign is turned: this loss falls where the pairs move apart.",
-            lambda s: -(_rows(s) + _rows(s.T)) / 2,
-        ),
-    }
-)

@@ -36,76 +36,45 @@ def window_cache(windows, T, B, H, G, K, size):
     return B * positions * 2 * G * K * size
 
 
+cached.slips("""
+query_heads    return B * _kept(windows, T) * 2 * H * K * size
+  You counted H heads. Keys and values have only G heads: this is what grouped queries save.
+one_of_the_two    return B * _kept(windows, T) * G * K * size
+  You counted keys or values, but the cache holds both: the factor 2 is missing.
+queries_kept    return B * _kept(windows, T) * 3 * G * K * size
+  You counted queries, keys and values. A query is used once and thrown away: 2, not 3.
+window_and_itself    return B * sum(min(T, w + 1) if w else T for w in windows) * 2 * G * K * size
+  You kept the window and one position more. The window is all that such a layer keeps.
+kilobytes    return B * _kept(windows, T) * 2 * G * K * size / 1024
+  You divided by 1,024, which makes kilobytes. Return bytes.
+windows_ignored    return B * len(windows) * T * 2 * G * K * size
+  You counted T positions in every layer. A layer with a window forgets what it can no longer see.
+cache_of_2017    return B * len(windows) * T * 2 * H * K * size
+  You counted T positions in every layer, and H heads: the cache of a model from 2017. Keys and values have only G
+  heads, and a layer with a window forgets.
+window_not_filled    return B * sum(w or T for w in windows) * 2 * G * K * size
+  You counted the whole window even where the text is shorter than it: take the smaller of both.
+full_layers_left_out    return B * sum(min(T, w) for w in windows) * 2 * G * K * size
+  You took a window of 0 at its word: such a layer sees everything, so it keeps all T positions.
+larger_of_both    return B * sum(max(T, w) for w in windows) * 2 * G * K * size
+  You took the larger of T and the window. A layer keeps at most its window, and never more than T.
+texts_forgotten    return _kept(windows, T) * 2 * G * K * size
+  You left out the B texts: each has a cache of its own.
+numbers_for_bytes    return B * _kept(windows, T) * 2 * G * K
+  You counted numbers. Each takes `size` bytes.
+bits_for_bytes    return B * _kept(windows, T) * 2 * G * K * size * 8
+  You counted bits: `size` is in bytes already, so there is no factor 8.
+one_layer    return B * T * 2 * G * K * size
+  You counted one layer, which sees all T tokens. Each layer has keys and values of its own.
+square_of_the_length    return B * _kept(windows, T) * T * 2 * G * K * size
+  You counted a matrix of T positions for each position. Scores are not kept: the cache grows with T, not with its
+  square.
+""")
+
+
 def _kept(windows, T):
     return sum(min(T, window or T) for window in windows)
 
-
-cached.add_mistakes(
-    {
-        "query_heads": (
-            "You counted H heads. Keys and values have only G heads: this is what grouped queries save.",
-            lambda windows, T, B, H, G, K, size: B * _kept(windows, T) * 2 * H * K * size,
-        ),
-        "one_of_the_two": (
-            "You counted keys or values, but the cache holds both: the factor 2 is missing.",
-            lambda windows, T, B, H, G, K, size: B * _kept(windows, T) * G * K * size,
-        ),
-        "queries_kept": (
-            "You counted queries, keys and values. A query is used once and thrown away: 2, not 3.",
-            lambda windows, T, B, H, G, K, size: B * _kept(windows, T) * 3 * G * K * size,
-        ),
-        "window_and_itself": (
-            "You kept the window and one position more. The window is all that such a layer keeps.",
-            lambda windows, T, B, H, G, K, size: B * sum(min(T, w + 1) if w else T for w in windows) * 2 * G * K * size,
-        ),
-        "kilobytes": (
-            "You divided by 1,024, which makes kilobytes. Return bytes.",
-            lambda windows, T, B, H, G, K, size: B * _kept(windows, T) * 2 * G * K * size / 1024,
-        ),
-        "windows_ignored": (
-            "You counted T positions in every layer. A layer with a window forgets what it can no longer see.",
-            lambda windows, T, B, H, G, K, size: B * len(windows) * T * 2 * G * K * size,
-        ),
-        "cache_of_2017": (
-            "You counted T positions in every layer, and H heads: the cache of a model from 2017. Keys and values have "
-            "only G heads, and a layer with a window forgets.",
-            lambda windows, T, B, H, G, K, size: B * len(windows) * T * 2 * H * K * size,
-        ),
-        "window_not_filled": (
-            "You counted the whole window even where the text is shorter than it: take the smaller of both.",
-            lambda windows, T, B, H, G, K, size: B * sum(w or T for w in windows) * 2 * G * K * size,
-        ),
-        "full_layers_left_out": (
-            "You took a window of 0 at its word: such a layer sees everything, so it keeps all T positions.",
-            lambda windows, T, B, H, G, K, size: B * sum(min(T, w) for w in windows) * 2 * G * K * size,
-        ),
-        "larger_of_both": (
-            "You took the larger of T and the window. A layer keeps at most its window, and never more than T.",
-            lambda windows, T, B, H, G, K, size: B * sum(max(T, w) for w in windows) * 2 * G * K * size,
-        ),
-        "texts_forgotten": (
-            "You left out the B texts: each has a cache of its own.",
-            lambda windows, T, B, H, G, K, size: _kept(windows, T) * 2 * G * K * size,
-        ),
-        "numbers_for_bytes": (
-            "You counted numbers. Each takes `size` bytes.",
-            lambda windows, T, B, H, G, K, size: B * _kept(windows, T) * 2 * G * K,
-        ),
-        "bits_for_bytes": (
-            "You counted bits: `size` is in bytes already, so there is no factor 8.",
-            lambda windows, T, B, H, G, K, size: B * _kept(windows, T) * 2 * G * K * size * 8,
-        ),
-        "one_layer": (
-            "You counted one layer, which sees all T tokens. Each layer has keys and values of its own.",
-            lambda windows, T, B, H, G, K, size: B * T * 2 * G * K * size,
-        ),
-        "square_of_the_length": (
-            "You counted a matrix of T positions for each position. Scores are not kept: the cache grows with T, not "
-            "with its square.",
-            lambda windows, T, B, H, G, K, size: B * _kept(windows, T) * T * 2 * G * K * size,
-        ),
-    }
-)
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 

@@ -69,6 +69,66 @@ def merge_blocks(one, other):
     return (weight_1 * out_1 + weight_2 * out_2) / total, largest, total
 
 
+blocks.slips("""
+nothing_rescaled    = _merge(factors=lambda m1, m2, m: (1.0, 1.0))
+  You added up the two totals as they are. Each counts from the maximum of its own block; exp(m₁ − m) and exp(m₂ − m)
+  move both to the same one.
+first_not_rescaled    = _merge(factors=lambda m1, m2, m: (1.0, torch.exp(m2 - m)))
+  You rescaled the second block only. When it brings a larger maximum, what was summed before is too large: multiply it
+  by exp(m₁ − m).
+second_not_rescaled    = _merge(factors=lambda m1, m2, m: (torch.exp(m1 - m), 1.0))
+  You rescaled the first block only. Where it has the larger maximum, the second block has to shrink, too: multiply its
+  total by exp(m₂ − m).
+output_not_rescaled    = _merge(out=lambda o1, o2, n1, n2, f1, f2: (n1 * o1 + n2 * o2) / (n1 + n2))
+  Your total is right, but your output weights the blocks by their old totals. It needs the same factors exp(m₁ − m) and
+  exp(m₂ − m); forgetting them is the classic mistake with FlashAttention.
+total_not_rescaled    = _merge(total=lambda n1, n2: n1 + n2)
+  Your output is right, but your total is the sum of the old ones. The next block would be merged with a total that
+  counts from two maxima.
+factor_turned    = _merge(factors=lambda m1, m2, m: (torch.exp(m - m1), torch.exp(m - m2)))
+  Your exponents have the wrong sign. The factor is exp(m₁ − m), which is at most 1; exp(m − m₁) makes the block with
+  the smaller scores larger, until it overflows.
+first_maximum    = _merge(largest=lambda m1, m2: m1)
+  Your maximum is that of the first block alone. Scores of the second one may be larger, and then exp overflows.
+second_maximum    = _merge(largest=lambda m1, m2: m2)
+  Your maximum is that of the second block alone: you forgot the largest score so far. Take the larger one of both, row
+  by row.
+smaller_maximum    = _merge(largest=torch.minimum)
+  You took the smaller of the two maxima. Then exp(score − m) can overflow, which the maximum is there to prevent.
+maxima_added    = _merge(largest=torch.add)
+  You added the two maxima up. The factors undo that in the output, but the next block is told a largest score that no
+  key has: take the larger one.
+no_maximum_subtracted    = _merge(factors=lambda m1, m2, m: (torch.exp(m1), torch.exp(m2)))
+  You took exp(m₁) and exp(m₂) without subtracting the new maximum m. The total then counts from 0, and large scores
+  overflow: ∞/∞ is NaN.
+second_moved_to_the_first    = _merge(factors=lambda m1, m2, m: (1.0, torch.exp(m2 - m1)))
+  You rescaled the second block by exp(m₂ − m₁) and left the first as it was. That counts from m₁, which need not be the
+  larger one, and is −∞ where the first block is empty: −∞ + ∞ is NaN.
+one_maximum_for_all    = _merge(largest=lambda m1, m2: torch.maximum(m1, m2).amax().expand_as(m1))
+  You took one maximum for all queries. Each row has its own: a row of small scores would be rounded to 0 beside a row
+  of large ones. torch.maximum compares entry by entry.
+plain_mean    = _merge(out=lambda o1, o2, n1, n2, f1, f2: (o1 + o2) / 2)
+  Your output is the plain mean of both. A block with more keys, or with larger scores, counts more.
+outputs_added    = _merge(out=lambda o1, o2, n1, n2, f1, f2: o1 + o2)
+  You added up the outputs. Each is already a mean of values with weights that sum to 1; the sum of two has weights that
+  sum to 2.
+first_output_whole    = _merge(out=lambda o1, o2, n1, n2, f1, f2: o1 + n2 * f2 * o2 / (n1 * f1 + n2 * f2))
+  You added the second block to the first output as it was. That was a mean over fewer keys: in the new one it counts
+  with ℓ₁·exp(m₁ − m)/ℓ only. Without this factor the old values keep too much weight.
+factors_alone    = _merge(out=lambda o1, o2, n1, n2, f1, f2: f1 * o1 + f2 * o2)
+  You multiplied each output by exp(m₁ − m) or exp(m₂ − m) and added them up. Multiply each by its total, too, and
+  divide by the new total: the result is a mean.
+totals_left_out    = _merge(out=lambda o1, o2, n1, n2, f1, f2: (f1 * o1 + f2 * o2) / (f1 + f2))
+  You weighted the outputs by exp(m₁ − m) and exp(m₂ − m) alone. Multiply each by its total: a block with many keys
+  counts more than its largest score says.
+outputs_taken_for_sums    = _merge(out=lambda o1, o2, n1, n2, f1, f2: (f1 * o1 + f2 * o2) / (n1 * f1 + n2 * f2))
+  You took the outputs for sums that are not divided yet, as FlashAttention 2 keeps them. Here each was divided by its
+  total, so multiply by that first.
+not_divided    = _merge(out=lambda o1, o2, n1, n2, f1, f2: n1 * f1 * o1 + n2 * f2 * o2)
+  You did not divide by the new total: your output is a sum of exponentials times values, not a mean.
+""")
+
+
 def _rescaled(m1, m2, m):
     return torch.exp(m1 - m), torch.exp(m2 - m)
 
@@ -86,109 +146,6 @@ def _merge(largest=torch.maximum, factors=_rescaled, out=None, total=None):
 
     return answer
 
-
-blocks.add_mistakes(
-    {
-        "nothing_rescaled": (
-            "You added up the two totals as they are. Each counts from the maximum of its own block; exp(m₁ − m) and "
-            "exp(m₂ − m) move both to the same one.",
-            _merge(factors=lambda m1, m2, m: (1.0, 1.0)),
-        ),
-        "first_not_rescaled": (
-            "You rescaled the second block only. When it brings a larger maximum, what was summed before is too large: "
-            "multiply it by exp(m₁ − m).",
-            _merge(factors=lambda m1, m2, m: (1.0, torch.exp(m2 - m))),
-        ),
-        "second_not_rescaled": (
-            "You rescaled the first block only. Where it has the larger maximum, the second block has to shrink, too: "
-            "multiply its total by exp(m₂ − m).",
-            _merge(factors=lambda m1, m2, m: (torch.exp(m1 - m), 1.0)),
-        ),
-        "output_not_rescaled": (
-            "Your total is right, but your output weights the blocks by their old totals. It needs the same factors "
-            "exp(m₁ − m) and exp(m₂ − m); forgetting them is the classic mistake with FlashAttention.",
-            _merge(out=lambda o1, o2, n1, n2, f1, f2: (n1 * o1 + n2 * o2) / (n1 + n2)),
-        ),
-        "total_not_rescaled": (
-            "Your output is right, but your total is the sum of the old ones. The next block would be merged with a "
-            "total that counts from two maxima.",
-            _merge(total=lambda n1, n2: n1 + n2),
-        ),
-        "factor_turned": (
-            "Your exponents have the wrong sign. The factor is exp(m₁ − m), which is at most 1; exp(m − m₁) makes the "
-            "block with the smaller scores larger, until it overflows.",
-            _merge(factors=lambda m1, m2, m: (torch.exp(m - m1), torch.exp(m - m2))),
-        ),
-        "first_maximum": (
-            "Your maximum is that of the first block alone. Scores of the second one may be larger, and then exp "
-            "overflows.",
-            _merge(largest=lambda m1, m2: m1),
-        ),
-        "second_maximum": (
-            "Your maximum is that of the second block alone: you forgot the largest score so far. Take the larger one "
-            "of both, row by row.",
-            _merge(largest=lambda m1, m2: m2),
-        ),
-        "smaller_maximum": (
-            "You took the smaller of the two maxima. Then exp(score − m) can overflow, which the maximum is there to "
-            "prevent.",
-            _merge(largest=torch.minimum),
-        ),
-        "maxima_added": (
-            "You added the two maxima up. The factors undo that in the output, but the next block is told a largest "
-            "score that no key has: take the larger one.",
-            _merge(largest=torch.add),
-        ),
-        "no_maximum_subtracted": (
-            "You took exp(m₁) and exp(m₂) without subtracting the new maximum m. The total then counts from 0, and "
-            "large scores overflow: ∞/∞ is NaN.",
-            _merge(factors=lambda m1, m2, m: (torch.exp(m1), torch.exp(m2))),
-        ),
-        "second_moved_to_the_first": (
-            "You rescaled the second block by exp(m₂ − m₁) and left the first as it was. That counts from m₁, which "
-            "need not be the larger one, and is −∞ where the first block is empty: −∞ + ∞ is NaN.",
-            _merge(factors=lambda m1, m2, m: (1.0, torch.exp(m2 - m1))),
-        ),
-        "one_maximum_for_all": (
-            "You took one maximum for all queries. Each row has its own: a row of small scores would be rounded to 0 "
-            "beside a row of large ones. torch.maximum compares entry by entry.",
-            _merge(largest=lambda m1, m2: torch.maximum(m1, m2).amax().expand_as(m1)),
-        ),
-        "plain_mean": (
-            "Your output is the plain mean of both. A block with more keys, or with larger scores, counts more.",
-            _merge(out=lambda o1, o2, n1, n2, f1, f2: (o1 + o2) / 2),
-        ),
-        "outputs_added": (
-            "You added up the outputs. Each is already a mean of values with weights that sum to 1; the sum of two "
-            "has weights that sum to 2.",
-            _merge(out=lambda o1, o2, n1, n2, f1, f2: o1 + o2),
-        ),
-        "first_output_whole": (
-            "You added the second block to the first output as it was. That was a mean over fewer keys: in the new one "
-            "it counts with ℓ₁·exp(m₁ − m)/ℓ only. Without this factor the old values keep too much weight.",
-            _merge(out=lambda o1, o2, n1, n2, f1, f2: o1 + n2 * f2 * o2 / (n1 * f1 + n2 * f2)),
-        ),
-        "factors_alone": (
-            "You multiplied each output by exp(m₁ − m) or exp(m₂ − m) and added them up. Multiply each by its total, "
-            "too, and divide by the new total: the result is a mean.",
-            _merge(out=lambda o1, o2, n1, n2, f1, f2: f1 * o1 + f2 * o2),
-        ),
-        "totals_left_out": (
-            "You weighted the outputs by exp(m₁ − m) and exp(m₂ − m) alone. Multiply each by its total: a block with "
-            "many keys counts more than its largest score says.",
-            _merge(out=lambda o1, o2, n1, n2, f1, f2: (f1 * o1 + f2 * o2) / (f1 + f2)),
-        ),
-        "outputs_taken_for_sums": (
-            "You took the outputs for sums that are not divided yet, as FlashAttention 2 keeps them. Here each was "
-            "divided by its total, so multiply by that first.",
-            _merge(out=lambda o1, o2, n1, n2, f1, f2: (f1 * o1 + f2 * o2) / (n1 * f1 + n2 * f2)),
-        ),
-        "not_divided": (
-            "You did not divide by the new total: your output is a sum of exponentials times values, not a mean.",
-            _merge(out=lambda o1, o2, n1, n2, f1, f2: n1 * f1 * o1 + n2 * f2 * o2),
-        ),
-    }
-)
 
 # --- a drafted token -------------------------------------------------------------------------------------------------
 
@@ -233,6 +190,46 @@ def keep_or_redraw(p, q):
     return keep, missing / missing.sum()
 
 
+drafted.slips("""
+redrawn_from_p    = _checked(redraw=lambda p, q: p.clone())
+  You draw again from p. Tokens that the draft proposes often enough would get p a second time; only what is missing,
+  max(0, p − q), may be drawn again.
+redrawn_from_q    = _checked(redraw=lambda p, q: q.clone())
+  You draw again from q, the draft's distribution. That brings back the tokens that were just rejected.
+not_normalised    = _checked(redraw=lambda p, q: (p - q).clamp(min=0))
+  Your `redraw` does not sum to 1. What is missing has to be divided by its sum to be a distribution.
+divided_by_the_largest    = _checked(redraw=lambda p, q: (p - q).clamp(min=0) / (p - q).max())
+  You divided what is missing by its largest entry. Divide by its sum: a distribution sums to 1.
+surplus_redrawn    = _checked(redraw=lambda p, q: _shared((q - p).clamp(min=0)))
+  You turned the difference: max(0, q − p) is what the draft proposes too often. Draw from what it proposes too rarely.
+absolute_difference    = _checked(redraw=lambda p, q: _shared((p - q).abs()))
+  You took |p − q|. Tokens with too much of q would be drawn again as well; they need 0: max(0, p − q).
+softmax_of_the_difference    = _checked(redraw=lambda p, q: (p - q).clamp(min=0).softmax(0))
+  You normalised with a softmax, which gives every token some probability. Divide by the sum.
+p_where_missing    = _checked(redraw=lambda p, q: _shared(p * (p > q)))
+  You draw again from p among the tokens with p > q. Each of them is missing by p − q, not by p.
+uniform_where_missing    = _checked(redraw=lambda p, q: _shared((p > q).float()))
+  You draw evenly among the tokens with p > q. Each of them is missing by another amount, p − q.
+common_part_redrawn    = _checked(redraw=lambda p, q: _shared(torch.minimum(p, q)))
+  You draw again from min(p, q). That part is written already, by the drafts that were kept.
+ratio_upside_down    = _checked(keep=lambda p, q: (q / p).clamp(max=1))
+  Your ratio is upside down: q/p keeps the tokens that the large model finds unlikely. Use p/q.
+not_capped    = _checked(keep=lambda p, q: p / q)
+  Your `keep` exceeds 1 where p > q. A probability ends at 1: the draft is then always kept.
+kept_with_p    = _checked(keep=lambda p, q: p.clone())
+  You keep a draft with the probability p. It was drawn with q already, so x would be written with p·q; divide by q.
+joint_probability    = _checked(keep=torch.minimum)
+  You returned min(p, q). That is the probability of drafting the token and keeping it; once it is drafted, it is kept
+  with min(p, q)/q.
+kept_or_not    = _checked(keep=lambda p, q: (p >= q).float())
+  You keep a draft where p ≥ q and never elsewhere. Then a token with q a little above p would be lost; keep it in p/q
+  of the cases.
+share_of_both    = _checked(keep=lambda p, q: p / (p + q))
+  You keep a draft with p/(p + q), as in a duel of the two models. Even where both agree you would refuse half; the rule
+  is min(1, p/q).
+""")
+
+
 def _shared(part):
     return part / part.sum()
 
@@ -240,81 +237,6 @@ def _shared(part):
 def _checked(keep=lambda p, q: (p / q).clamp(max=1), redraw=lambda p, q: _shared((p - q).clamp(min=0))):
     return lambda p, q: (keep(p, q), redraw(p, q))
 
-
-drafted.add_mistakes(
-    {
-        "redrawn_from_p": (
-            "You draw again from p. Tokens that the draft proposes often enough would get p a second time; only what "
-            "is missing, max(0, p − q), may be drawn again.",
-            _checked(redraw=lambda p, q: p.clone()),
-        ),
-        "redrawn_from_q": (
-            "You draw again from q, the draft's distribution. That brings back the tokens that were just rejected.",
-            _checked(redraw=lambda p, q: q.clone()),
-        ),
-        "not_normalised": (
-            "Your `redraw` does not sum to 1. What is missing has to be divided by its sum to be a distribution.",
-            _checked(redraw=lambda p, q: (p - q).clamp(min=0)),
-        ),
-        "divided_by_the_largest": (
-            "You divided what is missing by its largest entry. Divide by its sum: a distribution sums to 1.",
-            _checked(redraw=lambda p, q: (p - q).clamp(min=0) / (p - q).max()),
-        ),
-        "surplus_redrawn": (
-            "You turned the difference: max(0, q − p) is what the draft proposes too often. Draw from what it proposes "
-            "too rarely.",
-            _checked(redraw=lambda p, q: _shared((q - p).clamp(min=0))),
-        ),
-        "absolute_difference": (
-            "You took |p − q|. Tokens with too much of q would be drawn again as well; they need 0: max(0, p − q).",
-            _checked(redraw=lambda p, q: _shared((p - q).abs())),
-        ),
-        "softmax_of_the_difference": (
-            "You normalised with a softmax, which gives every token some probability. Divide by the sum.",
-            _checked(redraw=lambda p, q: (p - q).clamp(min=0).softmax(0)),
-        ),
-        "p_where_missing": (
-            "You draw again from p among the tokens with p > q. Each of them is missing by p − q, not by p.",
-            _checked(redraw=lambda p, q: _shared(p * (p > q))),
-        ),
-        "uniform_where_missing": (
-            "You draw evenly among the tokens with p > q. Each of them is missing by another amount, p − q.",
-            _checked(redraw=lambda p, q: _shared((p > q).float())),
-        ),
-        "common_part_redrawn": (
-            "You draw again from min(p, q). That part is written already, by the drafts that were kept.",
-            _checked(redraw=lambda p, q: _shared(torch.minimum(p, q))),
-        ),
-        "ratio_upside_down": (
-            "Your ratio is upside down: q/p keeps the tokens that the large model finds unlikely. Use p/q.",
-            _checked(keep=lambda p, q: (q / p).clamp(max=1)),
-        ),
-        "not_capped": (
-            "Your `keep` exceeds 1 where p > q. A probability ends at 1: the draft is then always kept.",
-            _checked(keep=lambda p, q: p / q),
-        ),
-        "kept_with_p": (
-            "You keep a draft with the probability p. It was drawn with q already, so x would be written with p·q; "
-            "divide by q.",
-            _checked(keep=lambda p, q: p.clone()),
-        ),
-        "joint_probability": (
-            "You returned min(p, q). That is the probability of drafting the token and keeping it; once it is drafted, "
-            "it is kept with min(p, q)/q.",
-            _checked(keep=torch.minimum),
-        ),
-        "kept_or_not": (
-            "You keep a draft where p ≥ q and never elsewhere. Then a token with q a little above p would be lost; "
-            "keep it in p/q of the cases.",
-            _checked(keep=lambda p, q: (p >= q).float()),
-        ),
-        "share_of_both": (
-            "You keep a draft with p/(p + q), as in a duel of the two models. Even where both agree you would refuse "
-            "half; the rule is min(1, p/q).",
-            _checked(keep=lambda p, q: p / (p + q)),
-        ),
-    }
-)
 
 # --- a whole draft ---------------------------------------------------------------------------------------------------
 
@@ -422,6 +344,31 @@ def draft_and_check(large, small, text, ahead, dice):
     return [*drafted, dice.draw(p[ahead])]
 
 
+checking.slips("""
+nothing_after_a_full_draft    return draft_and_check(large, small, text, ahead, dice)[:ahead]
+  You add no token when all drafted ones are kept. The large model has already computed what comes after them: draw one
+  more from its last row.
+one_row_late    = _round(shift=1)
+  You compared each drafted token with the large model's next row. The row that judges the first drafted token is the
+  one after the last token of the text, row len(text) − 1.
+again_from_p    = _round(rest=lambda p, q: p)
+  You draw again from p. What the draft covers would then count twice; draw from max(0, p − q).
+again_from_q    = _round(rest=lambda p, q: q)
+  You draw again from q, the distribution of the draft that was just refused. Use max(0, p − q).
+always_kept    = _round(keep=lambda p, q, token: 1.0)
+  You keep every drafted token. Then the small model writes; keep each with probability min(1, p/q).
+kept_with_p    = _round(keep=lambda p, q, token: float(p[token]))
+  You keep a token with probability p. It was drawn with q already, so divide: min(1, p/q).
+likeliest_alone    = _round(keep=lambda p, q, token: float(p.argmax() == token))
+  You keep a token only where it is the large model's likeliest. Then other tokens come too seldom; keep each with
+  probability min(1, p/q).
+last_token_from_q    = _round(more=lambda p, q: q)
+  You draw the token after a full draft from the small model. It is the large one's to give, its last row.
+draft_reads_the_text_alone    = _round(after=lambda text, drafted: text)
+  Your draft reads the text alone at each step. Each drafted token has to read those before it as well.
+""")
+
+
 def _drafted(small, text, ahead, dice, after=lambda text, drafted: text + drafted):
     drafted, q = [], []
     for _ in range(ahead):
@@ -462,14 +409,6 @@ def checked_to_the_end(large, small, text, ahead, dice):
         kept = dice.flip(_keep(p[i], q[i], token))
         new.append(token if kept else dice.draw((p[i] - q[i]).clamp(min=0)))
     return [*new, dice.draw(p[ahead])]
-
-
-@checking.mistake(
-    "You add no token when all drafted ones are kept. The large model has already computed what comes after them: draw "
-    "one more from its last row."
-)
-def nothing_after_a_full_draft(large, small, text, ahead, dice):
-    return draft_and_check(large, small, text, ahead, dice)[:ahead]
 
 
 @checking.mistake(
@@ -536,43 +475,3 @@ def small_model_called_twice(large, small, text, ahead, dice):
         if not dice.flip(_keep(p[i], q[i], token)):
             return [*drafted[:i], dice.draw((p[i] - q[i]).clamp(min=0))]
     return [*drafted, dice.draw(p[ahead])]
-
-
-checking.add_mistakes(
-    {
-        "one_row_late": (
-            "You compared each drafted token with the large model's next row. The row that judges the first drafted "
-            "token is the one after the last token of the text, row len(text) − 1.",
-            _round(shift=1),
-        ),
-        "again_from_p": (
-            "You draw again from p. What the draft covers would then count twice; draw from max(0, p − q).",
-            _round(rest=lambda p, q: p),
-        ),
-        "again_from_q": (
-            "You draw again from q, the distribution of the draft that was just refused. Use max(0, p − q).",
-            _round(rest=lambda p, q: q),
-        ),
-        "always_kept": (
-            "You keep every drafted token. Then the small model writes; keep each with probability min(1, p/q).",
-            _round(keep=lambda p, q, token: 1.0),
-        ),
-        "kept_with_p": (
-            "You keep a token with probability p. It was drawn with q already, so divide: min(1, p/q).",
-            _round(keep=lambda p, q, token: float(p[token])),
-        ),
-        "likeliest_alone": (
-            "You keep a token only where it is the large model's likeliest. Then other tokens come too seldom; keep "
-            "each with probability min(1, p/q).",
-            _round(keep=lambda p, q, token: float(p.argmax() == token)),
-        ),
-        "last_token_from_q": (
-            "You draw the token after a full draft from the small model. It is the large one's to give, its last row.",
-            _round(more=lambda p, q: q),
-        ),
-        "draft_reads_the_text_alone": (
-            "Your draft reads the text alone at each step. Each drafted token has to read those before it as well.",
-            _round(after=lambda text, drafted: text),
-        ),
-    }
-)

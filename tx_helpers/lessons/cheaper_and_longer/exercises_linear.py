@@ -54,6 +54,58 @@ def linear_step(memory, total, q, k, v):
     return read / (q * total).sum(dim=-1, keepdim=True), memory, total
 
 
+linear.slips("""
+read_before_written    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, old_M) / _dot(q, old_z))
+  You read before you wrote: the token does not see itself, and the first one divides by 0.
+old_total    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / _dot(q, old_z))
+  You divided by the total of the tokens before this one. The memory that you read holds this token, too, so the total
+  has to.
+old_memory    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, old_M) / _dot(q, z))
+  You read the old memory and divided by the new total: this token's value is missing from a mean that counts it.
+not_divided    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M))
+  You did not divide by zᵀq: the output is a sum over all tokens, not a mean, and grows with the text.
+divided_by_the_sum_of_keys    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / z.sum(-1, keepdim=True))
+  You divided by the sum of the entries of z. The weights of the values are q · k, so they sum to q · z.
+divided_over_all_heads    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / (q * z).sum())
+  You divided by one number for all heads, the sum over the whole of q ∘ z. Each head has its own: sum over the last
+  axis alone, with keepdim=True.
+heads_summed    = _linear(lambda q, k, v, M, z, old_M, old_z: torch.einsum("hk,hke->e", q, M) / _dot(q, z))
+  You summed over the heads as well, so all heads read the same. Each head has its own memory: sum over its rows alone,
+  and keep the axis of the heads.
+divided_entry_by_entry    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / (q * z))
+  You divided entry by entry by q ∘ z. The sum of all weights is one number for each head: add up q ∘ z.
+read_with_the_key    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(k, M) / _dot(k, z))
+  You read the memory with the key. The key writes into the memory, the query reads from it.
+written_with_the_query    return _linear()(memory, total, q, q, v)
+  You wrote with the query in place of the key, into the memory and into the total.
+read_transposed    = _linear(lambda q, k, v, M, z, old_M, old_z: torch.einsum("he,hke->hk", q, M) / _dot(q, z))
+  You read the memory the wrong way round: M q in place of Mᵀ q. Rows of M belong to the key, and the query has to meet
+  the keys.
+read_over_values    = _linear(lambda q, k, v, M, z, old_M, old_z: q * M.sum(-1) / _dot(q, z))
+  You multiplied the query with the memory and summed over the columns. These belong to the value and must stay; sum
+  over the rows, which belong to the key: .sum(1).
+features_twice    return _linear()(memory, total, q + 1, k + 1, v)
+  You made q and k positive once more, with elu(x) + 1. They are positive already, so this adds 1 to both.
+written_transposed    = _linear(memory=lambda old, k, v: old + _outer(v, k))
+  You wrote v kᵀ in place of k vᵀ, so reading gives the keys back. Rows of M belong to the key.
+memory_transposed    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, old_M + _outer(k, v)) / _dot(q, z),
+      memory=lambda old, k, v: (old + _outer(k, v)).mT.clone())
+  Your output fits, but your memory is transposed: you keep v kᵀ and read M q. Here rows of M belong to the key, and the
+  memory from before is kept so, too.
+past_overwritten    = _linear(memory=lambda old, k, v: _outer(k, v), total=lambda old, k: k.clone())
+  You replaced the state in place of adding to it, so the past is lost: the output is v, whatever came before.
+total_not_updated    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / _dot(q, old_z + k),
+      total=lambda old, k: old.clone())
+  You returned the total without this token's key. The next step would divide by too little.
+memory_not_updated    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, old_M + _outer(k, v)) / _dot(q, z),
+      memory=lambda old, k, v: old.clone())
+  You returned the memory without this token. The next token could not see it.
+entry_by_entry    = _linear(memory=lambda old, k, v: old + (k * v)[:, None, :])
+  You wrote k ∘ v into the memory, entry by entry, so every row became the same. The outer product k vᵀ has one entry
+  for each pair: k[:, :, None] * v[:, None, :].
+""")
+
+
 def _outer(one, other):
     return one[..., None] * other[..., None, :]
 
@@ -76,105 +128,6 @@ def _linear(out=None, memory=None, total=None):
 
     return answer
 
-
-linear.add_mistakes(
-    {
-        "read_before_written": (
-            "You read before you wrote: the token does not see itself, and the first one divides by 0.",
-            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, old_M) / _dot(q, old_z)),
-        ),
-        "old_total": (
-            "You divided by the total of the tokens before this one. The memory that you read holds this token, too, "
-            "so the total has to.",
-            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / _dot(q, old_z)),
-        ),
-        "old_memory": (
-            "You read the old memory and divided by the new total: this token's value is missing from a mean that "
-            "counts it.",
-            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, old_M) / _dot(q, z)),
-        ),
-        "not_divided": (
-            "You did not divide by zᵀq: the output is a sum over all tokens, not a mean, and grows with the text.",
-            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M)),
-        ),
-        "divided_by_the_sum_of_keys": (
-            "You divided by the sum of the entries of z. The weights of the values are q · k, so they sum to q · z.",
-            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / z.sum(-1, keepdim=True)),
-        ),
-        "divided_over_all_heads": (
-            "You divided by one number for all heads, the sum over the whole of q ∘ z. Each head has its own: sum over "
-            "the last axis alone, with keepdim=True.",
-            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / (q * z).sum()),
-        ),
-        "heads_summed": (
-            "You summed over the heads as well, so all heads read the same. Each head has its own memory: sum over its "
-            "rows alone, and keep the axis of the heads.",
-            _linear(lambda q, k, v, M, z, old_M, old_z: torch.einsum("hk,hke->e", q, M) / _dot(q, z)),
-        ),
-        "divided_entry_by_entry": (
-            "You divided entry by entry by q ∘ z. The sum of all weights is one number for each head: add up q ∘ z.",
-            _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / (q * z)),
-        ),
-        "read_with_the_key": (
-            "You read the memory with the key. The key writes into the memory, the query reads from it.",
-            _linear(lambda q, k, v, M, z, old_M, old_z: _read(k, M) / _dot(k, z)),
-        ),
-        "written_with_the_query": (
-            "You wrote with the query in place of the key, into the memory and into the total.",
-            lambda memory, total, q, k, v: _linear()(memory, total, q, q, v),
-        ),
-        "read_transposed": (
-            "You read the memory the wrong way round: M q in place of Mᵀ q. Rows of M belong to the key, and the query "
-            "has to meet the keys.",
-            _linear(lambda q, k, v, M, z, old_M, old_z: torch.einsum("he,hke->hk", q, M) / _dot(q, z)),
-        ),
-        "read_over_values": (
-            "You multiplied the query with the memory and summed over the columns. These belong to the value and must "
-            "stay; sum over the rows, which belong to the key: .sum(1).",
-            _linear(lambda q, k, v, M, z, old_M, old_z: q * M.sum(-1) / _dot(q, z)),
-        ),
-        "features_twice": (
-            "You made q and k positive once more, with elu(x) + 1. They are positive already, so this adds 1 to both.",
-            lambda memory, total, q, k, v: _linear()(memory, total, q + 1, k + 1, v),
-        ),
-        "written_transposed": (
-            "You wrote v kᵀ in place of k vᵀ, so reading gives the keys back. Rows of M belong to the key.",
-            _linear(memory=lambda old, k, v: old + _outer(v, k)),
-        ),
-        "memory_transposed": (
-            "Your output fits, but your memory is transposed: you keep v kᵀ and read M q. Here rows of M belong to the "
-            "key, and the memory from before is kept so, too.",
-            _linear(
-                lambda q, k, v, M, z, old_M, old_z: _read(q, old_M + _outer(k, v)) / _dot(q, z),
-                memory=lambda old, k, v: (old + _outer(k, v)).mT.clone(),
-            ),
-        ),
-        "past_overwritten": (
-            "You replaced the state in place of adding to it, so the past is lost: the output is v, whatever came "
-            "before.",
-            _linear(memory=lambda old, k, v: _outer(k, v), total=lambda old, k: k.clone()),
-        ),
-        "total_not_updated": (
-            "You returned the total without this token's key. The next step would divide by too little.",
-            _linear(
-                lambda q, k, v, M, z, old_M, old_z: _read(q, M) / _dot(q, old_z + k),
-                total=lambda old, k: old.clone(),
-            ),
-        ),
-        "memory_not_updated": (
-            "You returned the memory without this token. The next token could not see it.",
-            _linear(
-                lambda q, k, v, M, z, old_M, old_z: _read(q, old_M + _outer(k, v)) / _dot(q, z),
-                memory=lambda old, k, v: old.clone(),
-            ),
-        ),
-        "entry_by_entry": (
-            "You wrote k ∘ v into the memory, entry by entry, so every row became the same. The outer product k vᵀ has "
-            "one entry for each pair: k[:, :, None] * v[:, None, :].",
-            _linear(memory=lambda old, k, v: old + (k * v)[:, None, :]),
-        ),
-    }
-)
 
 # --- the delta rule --------------------------------------------------------------------------------------------------
 
@@ -222,82 +175,46 @@ def delta_step(memory, k, v, beta):
     return memory + k.unsqueeze(-1) @ error.unsqueeze(-2)
 
 
+delta.slips("""
+nothing_read    = _delta(lambda M, k, v, b, old: M + _outer(k, b * v))
+  You did not read what the memory says already: this is plain linear attention with a strength. Under a key that comes
+  twice, both values pile up.
+beta_missing    = _delta(lambda M, k, v, b, old: M + _outer(k, v - old))
+  β is missing: you always replace the value entirely.
+error_turned    = _delta(lambda M, k, v, b, old: M + _outer(k, b * (old - v)))
+  Your error has the wrong sign: it is v minus what the memory returns. Yours moves the memory away from v.
+old_value_added    = _delta(lambda M, k, v, b, old: M + _outer(k, b * (v + old)))
+  You added what the memory returns, Mᵀk, to v. It has to be taken away: what is written is the difference.
+mixture_added    = _delta(lambda M, k, v, b, old: M + _outer(k, b * v + (1 - b) * old))
+  Your mixture β v + (1 − β) Mᵀk is what the memory should return afterwards. You added it to what it returns already;
+  add only the difference, β (v − Mᵀk).
+beta_for_the_old_value_only    = _delta(lambda M, k, v, b, old: M + _outer(k, v - b * old))
+  You multiplied only the old value by β. What is removed and what is written get the same strength.
+beta_for_the_new_value_only    = _delta(lambda M, k, v, b, old: M + _outer(k, b * v - old))
+  You multiplied only the new value by β, and removed the old one entirely. Both get the same strength.
+erased_only    = _delta(lambda M, k, v, b, old: M - _outer(k, b * old))
+  You removed the old value and wrote nothing: v does not occur in the new memory.
+everything_fades    = _delta(lambda M, k, v, b, old: (1 - b[..., None]) * M + _outer(k, b * v))
+  You let the whole memory fade by 1 − β. That is a gate, which forgets under all keys; the delta rule changes what is
+  stored under k alone.
+memory_dropped    = _delta(lambda M, k, v, b, old: _outer(k, b * (v - old)))
+  You returned the change alone. Add it to the memory.
+read_transposed    = _delta(lambda M, k, v, b, old: M + _outer(k, b * (v - torch.einsum("hke,he->hk", M, k))))
+  You read M k in place of Mᵀ k. The rows of M belong to the key, so the sum runs over the rows.
+written_transposed    = _delta(lambda M, k, v, b, old: M + _outer(b * (v - old), k))
+  You wrote the outer product the wrong way round: k belongs to the rows, the error to the columns.
+heads_summed    = _delta(lambda M, k, v, b, old: M + _outer(k, b * (v - old.sum(0))))
+  You summed over the heads as well when you read, so each head corrects what all of them hold. Each has its own memory:
+  sum over its rows alone.
+written_first    = _delta(lambda M, k, v, b, old: M + _outer(k, b * v) + _outer(k, b * (v - old - b * v)))
+  You wrote β k vᵀ first and read then: what you took for the old value contains v already, and v is written twice.
+beta_turned    = _delta(lambda M, k, v, b, old: M + _outer(k, (1 - b) * (v - old)))
+  Your strength is 1 − β. With β = 1 the new value replaces the old one entirely; with β = 0 nothing is written.
+beta_twice    = _delta(lambda M, k, v, b, old: M + _outer(b * k, b * (v - old)))
+  You multiplied by β twice. Once is enough, either on the error or on the key.
+""")
+
+
 def _delta(rule):
     """A mistake with another rule(M, k, v, β, Mᵀk), where β has the shape (H, 1)."""
     return lambda memory, k, v, beta: rule(memory, k, v, beta[:, None], _read(k, memory))
-
-
-delta.add_mistakes(
-    {
-        "nothing_read": (
-            "You did not read what the memory says already: this is plain linear attention with a strength. Under a "
-            "key that comes twice, both values pile up.",
-            _delta(lambda M, k, v, b, old: M + _outer(k, b * v)),
-        ),
-        "beta_missing": (
-            "β is missing: you always replace the value entirely.",
-            _delta(lambda M, k, v, b, old: M + _outer(k, v - old)),
-        ),
-        "error_turned": (
-            "Your error has the wrong sign: it is v minus what the memory returns. Yours moves the memory away from v.",
-            _delta(lambda M, k, v, b, old: M + _outer(k, b * (old - v))),
-        ),
-        "old_value_added": (
-            "You added what the memory returns, Mᵀk, to v. It has to be taken away: what is written is the difference.",
-            _delta(lambda M, k, v, b, old: M + _outer(k, b * (v + old))),
-        ),
-        "mixture_added": (
-            "Your mixture β v + (1 − β) Mᵀk is what the memory should return afterwards. You added it to what it "
-            "returns already; add only the difference, β (v − Mᵀk).",
-            _delta(lambda M, k, v, b, old: M + _outer(k, b * v + (1 - b) * old)),
-        ),
-        "beta_for_the_old_value_only": (
-            "You multiplied only the old value by β. What is removed and what is written get the same strength.",
-            _delta(lambda M, k, v, b, old: M + _outer(k, v - b * old)),
-        ),
-        "beta_for_the_new_value_only": (
-            "You multiplied only the new value by β, and removed the old one entirely. Both get the same strength.",
-            _delta(lambda M, k, v, b, old: M + _outer(k, b * v - old)),
-        ),
-        "erased_only": (
-            "You removed the old value and wrote nothing: v does not occur in the new memory.",
-            _delta(lambda M, k, v, b, old: M - _outer(k, b * old)),
-        ),
-        "everything_fades": (
-            "You let the whole memory fade by 1 − β. That is a gate, which forgets under all keys; the delta rule "
-            "changes what is stored under k alone.",
-            _delta(lambda M, k, v, b, old: (1 - b[..., None]) * M + _outer(k, b * v)),
-        ),
-        "memory_dropped": (
-            "You returned the change alone. Add it to the memory.",
-            _delta(lambda M, k, v, b, old: _outer(k, b * (v - old))),
-        ),
-        "read_transposed": (
-            "You read M k in place of Mᵀ k. The rows of M belong to the key, so the sum runs over the rows.",
-            _delta(lambda M, k, v, b, old: M + _outer(k, b * (v - torch.einsum("hke,he->hk", M, k)))),
-        ),
-        "written_transposed": (
-            "You wrote the outer product the wrong way round: k belongs to the rows, the error to the columns.",
-            _delta(lambda M, k, v, b, old: M + _outer(b * (v - old), k)),
-        ),
-        "heads_summed": (
-            "You summed over the heads as well when you read, so each head corrects what all of them hold. Each has "
-            "its own memory: sum over its rows alone.",
-            _delta(lambda M, k, v, b, old: M + _outer(k, b * (v - old.sum(0)))),
-        ),
-        "written_first": (
-            "You wrote β k vᵀ first and read then: what you took for the old value contains v already, and v is "
-            "written twice.",
-            _delta(lambda M, k, v, b, old: M + _outer(k, b * v) + _outer(k, b * (v - old - b * v))),
-        ),
-        "beta_turned": (
-            "Your strength is 1 − β. With β = 1 the new value replaces the old one entirely; with β = 0 nothing is "
-            "written.",
-            _delta(lambda M, k, v, b, old: M + _outer(k, (1 - b) * (v - old))),
-        ),
-        "beta_twice": (
-            "You multiplied by β twice. Once is enough, either on the error or on the key.",
-            _delta(lambda M, k, v, b, old: M + _outer(b * k, b * (v - old))),
-        ),
-    }
-)

@@ -53,6 +53,53 @@ def rounded_rows(W, bits):
     return scale * torch.round(W / scale)
 
 
+rounding.slips("""
+one_scale_for_all    = _rounded(lambda W, bits: W.abs().max() / (2 ** (bits - 1) - 1))
+  You took one scale for the whole matrix. A row of small weights then has only a few codes, or becomes 0: each row has
+  its own largest value.
+scale_for_each_column    = _rounded(lambda W, bits: W.abs().amax(0, keepdim=True) / (2 ** (bits - 1) - 1))
+  You took a scale for each column, that is, for each input. A row makes an output, so its scale can be multiplied after
+  the product; a column's cannot. Take the maximum over dim 1.
+cut_off    = _rounded(_scale, torch.trunc)
+  You cut off the decimals, as int() and .to(torch.int8) do. That moves all entries towards 0: round to the nearest.
+rounded_down    = _rounded(_scale, torch.floor)
+  You rounded down, which moves all entries in the same direction. Round to the nearest code.
+rounded_up    = _rounded(_scale, torch.ceil)
+  You rounded up, which moves all entries in the same direction. Round to the nearest code.
+span_without_a_zero_point    = _rounded(lambda W, bits: (W.amax(1, keepdim=True) - W.amin(1, keepdim=True))
+      / (2**bits - 1))
+  Your scale comes from largest minus smallest entry. Without a zero point the codes reach equally far on both sides of
+  0, so the entry farthest from 0 decides.
+codes_without_a_sign    = _rounded(lambda W, bits: _largest(W) / (2**bits - 1))
+  Your largest code is 2^bits − 1. One bit is needed for the sign: codes up to 2^(bits−1) − 1 fit.
+twice_as_many_codes    = _rounded(lambda W, bits: _largest(W) / 2**bits)
+  You divided by 2^bits. That is the number of codes, and half of them are negative: the largest is 2^(bits−1) − 1.
+always_8_bits    = _rounded(lambda W, bits: _largest(W) / 127)
+  You divided by 127, which is right for 8 bits alone. The largest code is 2^(bits−1) − 1.
+one_code_too_many    = _rounded(lambda W, bits: _largest(W) / 2 ** (bits - 1))
+  Your largest code is 2^(bits−1), for example 128, which does not fit into 8 bits with a sign: subtract 1.
+one_code_too_many_clamped    return _rounded(lambda W, bits: _largest(W) / 2 ** (bits - 1),
+      lambda codes: codes.round().clamp(-(2 ** (bits - 1)) + 1, 2 ** (bits - 1) - 1))(W, bits)
+  You divided by 2^(bits−1) and clamped then, so the largest entry of each row becomes smaller than it was. Divide by
+  2^(bits−1) − 1.
+largest_without_abs    = _rounded(lambda W, bits: W.amax(1, keepdim=True) / (2 ** (bits - 1) - 1))
+  Your scale comes from the largest entry, with its sign. Where the entry farthest from 0 is negative, its code becomes
+  too large: take the absolute value first.
+with_a_zero_point    = _with_a_zero_point
+  Your codes run from the smallest to the largest entry. That is the asymmetric form, which also keeps a zero point;
+  here 0 becomes the code 0.
+codes_returned    return (W / _scale(W, bits)).round()
+  You returned the codes. Multiply them by the scale, so that the matrix can be used in place of W.
+never_rounded    return W.clone()
+  You did not round: dividing by the scale and multiplying by it gives W back.
+rounded_without_a_scale    return W.round()
+  You rounded W itself. Weights are mostly smaller than 0.5 and become 0: first divide by the scale.
+mean_for_the_largest    = _rounded(lambda W, bits: W.abs().mean(1, keepdim=True) / (2 ** (bits - 1) - 1))
+  Your scale comes from the mean absolute value of a row. Then the large entries get codes that do not fit; take the
+  largest one.
+""")
+
+
 def _largest(W):
     return W.abs().amax(1, keepdim=True)
 
@@ -72,91 +119,6 @@ def _with_a_zero_point(W, bits):
     scale = (high - low) / (2**bits - 1)
     return ((W - low) / scale).round() * scale + low
 
-
-rounding.add_mistakes(
-    {
-        "one_scale_for_all": (
-            "You took one scale for the whole matrix. A row of small weights then has only a few codes, or becomes 0: "
-            "each row has its own largest value.",
-            _rounded(lambda W, bits: W.abs().max() / (2 ** (bits - 1) - 1)),
-        ),
-        "scale_for_each_column": (
-            "You took a scale for each column, that is, for each input. A row makes an output, so its scale can be "
-            "multiplied after the product; a column's cannot. Take the maximum over dim 1.",
-            _rounded(lambda W, bits: W.abs().amax(0, keepdim=True) / (2 ** (bits - 1) - 1)),
-        ),
-        "cut_off": (
-            "You cut off the decimals, as int() and .to(torch.int8) do. That moves all entries towards 0: round to the "
-            "nearest.",
-            _rounded(_scale, torch.trunc),
-        ),
-        "rounded_down": (
-            "You rounded down, which moves all entries in the same direction. Round to the nearest code.",
-            _rounded(_scale, torch.floor),
-        ),
-        "rounded_up": (
-            "You rounded up, which moves all entries in the same direction. Round to the nearest code.",
-            _rounded(_scale, torch.ceil),
-        ),
-        "span_without_a_zero_point": (
-            "Your scale comes from largest minus smallest entry. Without a zero point the codes reach equally far on "
-            "both sides of 0, so the entry farthest from 0 decides.",
-            _rounded(lambda W, bits: (W.amax(1, keepdim=True) - W.amin(1, keepdim=True)) / (2**bits - 1)),
-        ),
-        "codes_without_a_sign": (
-            "Your largest code is 2^bits − 1. One bit is needed for the sign: codes up to 2^(bits−1) − 1 fit.",
-            _rounded(lambda W, bits: _largest(W) / (2**bits - 1)),
-        ),
-        "twice_as_many_codes": (
-            "You divided by 2^bits. That is the number of codes, and half of them are negative: the "
-            "largest is 2^(bits−1) − 1.",
-            _rounded(lambda W, bits: _largest(W) / 2**bits),
-        ),
-        "always_8_bits": (
-            "You divided by 127, which is right for 8 bits alone. The largest code is 2^(bits−1) − 1.",
-            _rounded(lambda W, bits: _largest(W) / 127),
-        ),
-        "one_code_too_many": (
-            "Your largest code is 2^(bits−1), for example 128, which does not fit into 8 bits with a sign: subtract 1.",
-            _rounded(lambda W, bits: _largest(W) / 2 ** (bits - 1)),
-        ),
-        "one_code_too_many_clamped": (
-            "You divided by 2^(bits−1) and clamped then, so the largest entry of each row becomes smaller than it was. "
-            "Divide by 2^(bits−1) − 1.",
-            lambda W, bits: _rounded(
-                lambda W, bits: _largest(W) / 2 ** (bits - 1),
-                lambda codes: codes.round().clamp(-(2 ** (bits - 1)) + 1, 2 ** (bits - 1) - 1),
-            )(W, bits),
-        ),
-        "largest_without_abs": (
-            "Your scale comes from the largest entry, with its sign. Where the entry farthest from 0 is negative, "
-            "its code becomes too large: take the absolute value first.",
-            _rounded(lambda W, bits: W.amax(1, keepdim=True) / (2 ** (bits - 1) - 1)),
-        ),
-        "with_a_zero_point": (
-            "Your codes run from the smallest to the largest entry. That is the asymmetric form, which also keeps a "
-            "zero point; here 0 becomes the code 0.",
-            _with_a_zero_point,
-        ),
-        "codes_returned": (
-            "You returned the codes. Multiply them by the scale, so that the matrix can be used in place of W.",
-            lambda W, bits: (W / _scale(W, bits)).round(),
-        ),
-        "never_rounded": (
-            "You did not round: dividing by the scale and multiplying by it gives W back.",
-            lambda W, bits: W.clone(),
-        ),
-        "rounded_without_a_scale": (
-            "You rounded W itself. Weights are mostly smaller than 0.5 and become 0: first divide by the scale.",
-            lambda W, bits: W.round(),
-        ),
-        "mean_for_the_largest": (
-            "Your scale comes from the mean absolute value of a row. Then the large entries get codes that do not fit; "
-            "take the largest one.",
-            _rounded(lambda W, bits: W.abs().mean(1, keepdim=True) / (2 ** (bits - 1) - 1)),
-        ),
-    }
-)
 
 # --- YaRN ------------------------------------------------------------------------------------------------------------
 
@@ -202,6 +164,45 @@ def yarn_frequencies(frequencies, factor, T, slow, fast):
     return torch.lerp(frequencies / factor, frequencies, kept)
 
 
+yarn.slips("""
+all_slowed    = _yarn(lambda r, slow, fast: torch.zeros_like(r))
+  You divided all frequencies by the factor. That is interpolation: fast pairs then no longer tell neighbours apart as
+  they did.
+nothing_slowed    = _yarn(lambda r, slow, fast: torch.ones_like(r))
+  You returned the frequencies as they were. Slow pairs would meet angles that they never had in training.
+fast_slowed    = _yarn(lambda r, slow, fast: 1 - _logarithms(r, slow, fast).clamp(0, 1))
+  Your share is turned round: you slowed down the fast pairs and left the slow ones as they are.
+linear_in_the_turns    = _yarn(lambda r, slow, fast: ((r - slow) / (fast - slow)).clamp(0, 1))
+  Your share grows linearly with the turns, as the paper writes it. Its published code, which models use, takes the
+  logarithm of the turns, so that the share falls evenly from pair to pair.
+no_ramp_at_fast    = _yarn(lambda r, slow, fast: (r >= fast).float())
+  You slowed down every pair with less than `fast` turns entirely. Between `slow` and `fast` both frequencies are mixed.
+no_ramp_at_slow    = _yarn(lambda r, slow, fast: (r > slow).float())
+  You left every pair with more than `slow` turns as it is. Between `slow` and `fast` both frequencies are mixed.
+not_clamped    = _yarn(_logarithms)
+  You did not limit the share to 0 … 1, so the fastest and the slowest pairs are changed too much.
+radians_for_turns    = _yarn(turns=lambda w, T, factor: T * w)
+  You counted radians. A turn has 2π of them: divide T·ω by 2π.
+pi_in_the_numerator    = _yarn(turns=lambda w, T, factor: T * w / 2 * math.pi)
+  You wrote T·ω / 2 * π, which multiplies by π. Put brackets round it: T·ω / (2 * math.pi).
+brackets_forgotten    = _yarn(lambda r, slow, fast: (r.log() - math.log(slow) / math.log(fast)
+      - math.log(slow)).clamp(0, 1))
+  You wrote log r − log slow / log fast − log slow: the division comes first. Put brackets round both differences.
+wavelengths_for_turns    = _yarn(turns=lambda w, T, factor: 2 * math.pi / w)
+  You compared the wavelength 2π/ω with `slow` and `fast`. They count turns in the trained length: T divided by the
+  wavelength.
+turns_of_the_long_text    = _yarn(turns=lambda w, T, factor: factor * T * w / (2 * math.pi))
+  You counted the turns in the long text. What matters is what the model saw in training: T tokens.
+multiplied    = _yarn(slowed=lambda w, factor: w * factor)
+  You multiplied slow frequencies by the factor. They have to turn more slowly in a longer text: divide.
+by_the_number_of_the_pair    = _yarn(lambda r, slow, fast: 1 - torch.arange(len(r)) / (len(r) - 1))
+  Your share falls evenly from the first pair to the last, as in NTK-aware stretching. It falls between the pairs that
+  make `fast` and `slow` turns.
+from_zero_turns    = _yarn(lambda r, slow, fast: (r.log() / math.log(fast)).clamp(0, 1))
+  Your share begins at one turn, log r / log fast, whatever `slow` is. It is 0 at `slow`.
+""")
+
+
 def _logarithms(r, slow, fast):
     """The share of the old frequencies, not limited yet: linear in the logarithm of the turns."""
     return (r / slow).log() / math.log(fast / slow)
@@ -216,79 +217,6 @@ def _yarn(share=None, slowed=lambda w, factor: w / factor, turns=lambda w, T, fa
         return kept * frequencies + (1 - kept) * slowed(frequencies, factor)
 
     return answer
-
-
-yarn.add_mistakes(
-    {
-        "all_slowed": (
-            "You divided all frequencies by the factor. That is interpolation: fast pairs then no longer tell "
-            "neighbours apart as they did.",
-            _yarn(lambda r, slow, fast: torch.zeros_like(r)),
-        ),
-        "nothing_slowed": (
-            "You returned the frequencies as they were. Slow pairs would meet angles that they never had in training.",
-            _yarn(lambda r, slow, fast: torch.ones_like(r)),
-        ),
-        "fast_slowed": (
-            "Your share is turned round: you slowed down the fast pairs and left the slow ones as they are.",
-            _yarn(lambda r, slow, fast: 1 - _logarithms(r, slow, fast).clamp(0, 1)),
-        ),
-        "linear_in_the_turns": (
-            "Your share grows linearly with the turns, as the paper writes it. Its published code, which models use, "
-            "takes the logarithm of the turns, so that the share falls evenly from pair to pair.",
-            _yarn(lambda r, slow, fast: ((r - slow) / (fast - slow)).clamp(0, 1)),
-        ),
-        "no_ramp_at_fast": (
-            "You slowed down every pair with less than `fast` turns entirely. Between `slow` and `fast` both "
-            "frequencies are mixed.",
-            _yarn(lambda r, slow, fast: (r >= fast).float()),
-        ),
-        "no_ramp_at_slow": (
-            "You left every pair with more than `slow` turns as it is. Between `slow` and `fast` both frequencies are "
-            "mixed.",
-            _yarn(lambda r, slow, fast: (r > slow).float()),
-        ),
-        "not_clamped": (
-            "You did not limit the share to 0 … 1, so the fastest and the slowest pairs are changed too much.",
-            _yarn(_logarithms),
-        ),
-        "radians_for_turns": (
-            "You counted radians. A turn has 2π of them: divide T·ω by 2π.",
-            _yarn(turns=lambda w, T, factor: T * w),
-        ),
-        "pi_in_the_numerator": (
-            "You wrote T·ω / 2 * π, which multiplies by π. Put brackets round it: T·ω / (2 * math.pi).",
-            _yarn(turns=lambda w, T, factor: T * w / 2 * math.pi),
-        ),
-        "brackets_forgotten": (
-            "You wrote log r − log slow / log fast − log slow: the division comes first. Put brackets round both "
-            "differences.",
-            _yarn(lambda r, slow, fast: (r.log() - math.log(slow) / math.log(fast) - math.log(slow)).clamp(0, 1)),
-        ),
-        "wavelengths_for_turns": (
-            "You compared the wavelength 2π/ω with `slow` and `fast`. They count turns in the trained length: T "
-            "divided by the wavelength.",
-            _yarn(turns=lambda w, T, factor: 2 * math.pi / w),
-        ),
-        "turns_of_the_long_text": (
-            "You counted the turns in the long text. What matters is what the model saw in training: T tokens.",
-            _yarn(turns=lambda w, T, factor: factor * T * w / (2 * math.pi)),
-        ),
-        "multiplied": (
-            "You multiplied slow frequencies by the factor. They have to turn more slowly in a longer text: divide.",
-            _yarn(slowed=lambda w, factor: w * factor),
-        ),
-        "by_the_number_of_the_pair": (
-            "Your share falls evenly from the first pair to the last, as in NTK-aware stretching. It falls between the "
-            "pairs that make `fast` and `slow` turns.",
-            _yarn(lambda r, slow, fast: 1 - torch.arange(len(r)) / (len(r) - 1)),
-        ),
-        "from_zero_turns": (
-            "Your share begins at one turn, log r / log fast, whatever `slow` is. It is 0 at `slow`.",
-            _yarn(lambda r, slow, fast: (r.log() / math.log(fast)).clamp(0, 1)),
-        ),
-    }
-)
 
 
 @yarn.mistake(

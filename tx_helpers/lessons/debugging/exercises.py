@@ -44,64 +44,37 @@ def padded_loss(logits, targets, pad):
     return -(log_p * real).sum(dim=1) / real.sum(dim=1)
 
 
+loss.slips("""
+softmax_over_positions    dim=-1 → dim=1
+  Your softmax runs over the positions: they compete for a token, instead of the tokens for a position.
+padding_counted    return F.cross_entropy(logits.mT, targets, reduction="none").mean(dim=1)
+  You counted the padding: a model soon learns to predict filling, and your loss looks better than it is.
+softmax_twice    return padded_loss(logits.softmax(-1), targets, pad)
+  You applied a softmax before the cross-entropy, which applies its own: the loss starts at ln V and hardly falls, since
+  probabilities differ by 1 at most.
+divided_by_all    return padded_loss(logits, targets, pad) * (targets != pad).double().mean(dim=1)
+  You divided by all positions, the filling too, which adds nothing to the sum: the loss is too small.
+divided_by_the_batch    return padded_loss(logits, targets, pad) * (targets != pad).sum(dim=1) / (targets != pad).sum()
+  You divided each sentence's sum by the real tokens of the whole batch: each mean is too small.
+zero_for_pad    return padded_loss(logits, targets, 0)
+  You left out the id 0. The padding's id is `pad`, which may be any other, and 0 may be a word.
+perplexity    return padded_loss(logits, targets, pad).exp()
+  You returned the perplexity, e to the power of the loss. Leave the exponential out.
+in_bits    return padded_loss(logits, targets, pad) / math.log(2)
+  Your loss is in bits, by log₂. Nats use ln: a model that guesses has a loss of ln V.
+summed    return padded_loss(logits, targets, pad) * (targets != pad).sum(dim=1)
+  You returned sums over the tokens, which grow with a sentence's length; means can be compared.
+sign_forgotten    return -padded_loss(logits, targets, pad)
+  You forgot the minus: your loss is negative, and training makes the right token less likely.
+""")
+
+
 @loss.mistake(
     "You gave each sentence the mean over all real tokens of the batch: one number, the same for all of them."
 )
 def mean_of_the_batch(logits, targets, pad):
     mean = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad)
     return mean.expand(len(targets))
-
-
-@loss.mistake("Your softmax runs over the positions: they compete for a token, instead of the tokens for a position.")
-def softmax_over_positions(logits, targets, pad):
-    log_p = logits.log_softmax(dim=1).gather(-1, targets[..., None])[..., 0]
-    real = targets != pad
-    return -(log_p * real).sum(dim=1) / real.sum(dim=1)
-
-
-loss.add_mistakes(
-    {
-        "padding_counted": (
-            "You counted the padding: a model soon learns to predict filling, and your loss looks better than it is.",
-            lambda logits, targets, pad: F.cross_entropy(logits.mT, targets, reduction="none").mean(dim=1),
-        ),
-        "softmax_twice": (
-            "You applied a softmax before the cross-entropy, which applies its own: the loss starts at ln V and "
-            "hardly falls, since probabilities differ by 1 at most.",
-            lambda logits, targets, pad: padded_loss(logits.softmax(-1), targets, pad),
-        ),
-        "divided_by_all": (
-            "You divided by all positions, the filling too, which adds nothing to the sum: the loss is too small.",
-            lambda logits, targets, pad: padded_loss(logits, targets, pad) * (targets != pad).double().mean(dim=1),
-        ),
-        "divided_by_the_batch": (
-            "You divided each sentence's sum by the real tokens of the whole batch: each mean is too small.",
-            lambda logits, targets, pad: (
-                padded_loss(logits, targets, pad) * (targets != pad).sum(dim=1) / (targets != pad).sum()
-            ),
-        ),
-        "zero_for_pad": (
-            "You left out the id 0. The padding's id is `pad`, which may be any other, and 0 may be a word.",
-            lambda logits, targets, pad: padded_loss(logits, targets, 0),
-        ),
-        "perplexity": (
-            "You returned the perplexity, e to the power of the loss. Leave the exponential out.",
-            lambda logits, targets, pad: padded_loss(logits, targets, pad).exp(),
-        ),
-        "in_bits": (
-            "Your loss is in bits, by log₂. Nats use ln: a model that guesses has a loss of ln V.",
-            lambda logits, targets, pad: padded_loss(logits, targets, pad) / math.log(2),
-        ),
-        "summed": (
-            "You returned sums over the tokens, which grow with a sentence's length; means can be compared.",
-            lambda logits, targets, pad: padded_loss(logits, targets, pad) * (targets != pad).sum(dim=1),
-        ),
-        "sign_forgotten": (
-            "You forgot the minus: your loss is negative, and training makes the right token less likely.",
-            lambda logits, targets, pad: -padded_loss(logits, targets, pad),
-        ),
-    }
-)
 
 
 # --- a loop ----------------------------------------------------------------------------------------------------------
@@ -139,6 +112,24 @@ def descend(w, X, y, lr, steps):
     return w.detach()
 
 
+descent.slips("""
+one_gradient    return w - steps * lr * _gradient(w, X, y)
+  You computed the gradient once and used it in every step: backward belongs inside the loop.
+climbed    return descend(w, X, y, -lr, steps)
+  You walked uphill: w plus the gradient makes the loss larger.
+sum_of_squares    return descend(w, X, y, lr * len(y), steps)
+  Your loss is the sum over the N examples, not their mean: each step is N times as long.
+half_the_loss    return descend(w, X, y, lr / 2, steps)
+  You halved the loss, as some books do. Here it is the mean of the squares: your steps are half as long.
+one_example_a_step    = _one_a_step
+  You used one example in each step. Here each step uses the mean gradient of all N examples.
+one_step_short    return descend(w, X, y, lr, steps - 1)
+  You took one step too few: the loop has to run `steps` times.
+unchanged    return w.clone()
+  You returned the weights that you were given: you changed a copy of them, or nothing at all.
+""")
+
+
 def _gradient(w, X, y):
     return 2 * X.T @ (X @ w - y) / len(y)
 
@@ -168,39 +159,6 @@ def _one_a_step(w, X, y, lr, steps):
         w = w - lr * _gradient(w, X[row], y[row])
     return w
 
-
-descent.add_mistakes(
-    {
-        "one_gradient": (
-            "You computed the gradient once and used it in every step: backward belongs inside the loop.",
-            lambda w, X, y, lr, steps: w - steps * lr * _gradient(w, X, y),
-        ),
-        "climbed": (
-            "You walked uphill: w plus the gradient makes the loss larger.",
-            lambda w, X, y, lr, steps: descend(w, X, y, -lr, steps),
-        ),
-        "sum_of_squares": (
-            "Your loss is the sum over the N examples, not their mean: each step is N times as long.",
-            lambda w, X, y, lr, steps: descend(w, X, y, lr * len(y), steps),
-        ),
-        "half_the_loss": (
-            "You halved the loss, as some books do. Here it is the mean of the squares: your steps are half as long.",
-            lambda w, X, y, lr, steps: descend(w, X, y, lr / 2, steps),
-        ),
-        "one_example_a_step": (
-            "You used one example in each step. Here each step uses the mean gradient of all N examples.",
-            _one_a_step,
-        ),
-        "one_step_short": (
-            "You took one step too few: the loop has to run `steps` times.",
-            lambda w, X, y, lr, steps: descend(w, X, y, lr, steps - 1),
-        ),
-        "unchanged": (
-            "You returned the weights that you were given: you changed a copy of them, or nothing at all.",
-            lambda w, X, y, lr, steps: w.clone(),
-        ),
-    }
-)
 
 # --- measuring -------------------------------------------------------------------------------------------------------
 

@@ -47,6 +47,30 @@ def first_bad(named):
     return None
 
 
+hunt.slips("""
+nan_alone    return _first(named, lambda tensor: tensor.isnan().any())
+  You looked for NaN alone. Infinity often comes first: ∞ − ∞ and 0 · ∞ make the NaN one layer later.
+infinity_alone    return _first(named, lambda tensor: tensor.isinf().any())
+  You looked for infinity alone. NaN is not infinite: a softmax over nothing gives it at once.
+all_of_them    return _first(named, lambda tensor: not tensor.isfinite().any())
+  You waited until all numbers of a tensor are broken. A single one is enough: here only one sentence is.
+the_last_one    return _first(named[::-1], _broken)
+  You returned the last broken tensor. All that follows the first one is broken, too: stop at the first.
+its_place    return next((n for n, (_, tensor) in enumerate(named) if _broken(tensor)), None)
+  You returned the place of the tensor in the list. Return its name, which leads you to the code.
+every_name    return [name for name, tensor in named if _broken(tensor)]
+  You returned the names of all broken tensors. Only the first one says where the fault begins.
+the_first_sound_one    return _first(named, lambda tensor: not _broken(tensor))
+  You returned the first tensor in which all is well. Turn the condition around.
+its_first_number    return _first(named, lambda tensor: _broken(tensor.flatten()[0]))
+  You looked at the first number of each tensor alone. The broken one may be anywhere in it.
+large_numbers    return _first(named, lambda tensor: not (tensor.abs() < 1e6).all())
+  You took large numbers for broken ones. 3e38 is large, but still a number: use isfinite().
+never_none    return _first(named, _broken, otherwise=named[-1][0])
+  Where all is well you returned a name all the same. Then the answer is None.
+""")
+
+
 def _first(named, broken, otherwise=None):
     return next((name for name, tensor in named if broken(tensor)), otherwise)
 
@@ -54,51 +78,6 @@ def _first(named, broken, otherwise=None):
 def _broken(tensor):
     return not tensor.isfinite().all()
 
-
-hunt.add_mistakes(
-    {
-        "nan_alone": (
-            "You looked for NaN alone. Infinity often comes first: ∞ − ∞ and 0 · ∞ make the NaN one layer later.",
-            lambda named: _first(named, lambda tensor: tensor.isnan().any()),
-        ),
-        "infinity_alone": (
-            "You looked for infinity alone. NaN is not infinite: a softmax over nothing gives it at once.",
-            lambda named: _first(named, lambda tensor: tensor.isinf().any()),
-        ),
-        "all_of_them": (
-            "You waited until all numbers of a tensor are broken. A single one is enough: here only one sentence is.",
-            lambda named: _first(named, lambda tensor: not tensor.isfinite().any()),
-        ),
-        "the_last_one": (
-            "You returned the last broken tensor. All that follows the first one is broken, too: stop at the first.",
-            lambda named: _first(named[::-1], _broken),
-        ),
-        "its_place": (
-            "You returned the place of the tensor in the list. Return its name, which leads you to the code.",
-            lambda named: next((n for n, (_, tensor) in enumerate(named) if _broken(tensor)), None),
-        ),
-        "every_name": (
-            "You returned the names of all broken tensors. Only the first one says where the fault begins.",
-            lambda named: [name for name, tensor in named if _broken(tensor)],
-        ),
-        "the_first_sound_one": (
-            "You returned the first tensor in which all is well. Turn the condition around.",
-            lambda named: _first(named, lambda tensor: not _broken(tensor)),
-        ),
-        "its_first_number": (
-            "You looked at the first number of each tensor alone. The broken one may be anywhere in it.",
-            lambda named: _first(named, lambda tensor: _broken(tensor.flatten()[0])),
-        ),
-        "large_numbers": (
-            "You took large numbers for broken ones. 3e38 is large, but still a number: use isfinite().",
-            lambda named: _first(named, lambda tensor: not (tensor.abs() < 1e6).all()),
-        ),
-        "never_none": (
-            "Where all is well you returned a name all the same. Then the answer is None.",
-            lambda named: _first(named, _broken, otherwise=named[-1][0]),
-        ),
-    }
-)
 
 # --- step 2: what is it? ---------------------------------------------------------------------------------------------
 
@@ -164,6 +143,37 @@ def name_fault(record, first_bad):
     return "healthy"
 
 
+fault.slips("""
+zero_is_no_step    return _by(record, step=lambda record: _broken_step(record) or None)
+  You asked `if step:`. The first broken step may be step 0, which counts as False: ask `step is not None`.
+never_exploding    return _by(record, grown=lambda norms, step: False)
+  You named every norm that is not finite 'overflow'. If the norm grew before, it has exploded.
+the_broken_norm    return _by(record, grown=lambda norms, step: not norms[step] <= 10 * norms[0])
+  You compared the broken norm itself, and infinity is more than ten times anything. Look one step before.
+ten_and_not_ten_times    return _by(record, grown=lambda norms, step: step > 0 and norms[step - 1] > 10)
+  You asked whether the norm before is above 10. Compare it with the first: every model has its own size.
+the_largest_norm    return _by(record, grown=lambda norms, step: step > 0 and norms[:step].max() > 10 * norms[0])
+  You took the largest norm of all steps before. One leap that is long over does not explain the overflow.
+the_step_before_that    return _by(record, grown=lambda norms, step: step > 1 and norms[step - 1] > 10
+      * norms[step - 2])
+  You compared two steps that follow each other. A norm may grow in several steps: compare with the first.
+losses_in_place_of_norms    return _by(record, step=lambda record: None)
+  You looked for broken losses. In half precision the gradients overflow while the losses stay finite.
+mean_in_place_of_sum    return _by(record, low=lambda moved: moved.mean() < 0.05)
+  You took the mean of what the weights moved in a step. What counts is how far they came in all steps.
+the_largest_move    return _by(record, low=lambda moved: moved.max() < 0.05)
+  You took the largest of what the weights moved in a step. Small steps add up: take the sum of them all.
+the_last_loss_alone    return _by(record, repeated=lambda record: record["validation"] > 2 * record["losses"][-1])
+  You compared with the last loss alone. The loss of one batch says little: take the mean of the last ten.
+the_median    return _by(record, repeated=lambda record: record["validation"] > 2 * record["losses"][-10:].median())
+  You compared with the median of the last ten losses. Take their mean, in which a single leap counts.
+the_mean_of_all_losses    return _by(record, repeated=lambda record: record["validation"] > 2 * record["losses"].mean())
+  You compared with the mean of all losses. It holds the beginning, when nothing was learned yet.
+above_and_not_twice    return _by(record, repeated=lambda record: record["validation"] > record["losses"][-10:].mean())
+  You named every run 'repeated' whose validation loss is above the training loss. That is usual: ask for twice as much.
+""")
+
+
 def _broken_step(record):
     return first_bad(list(enumerate(record["norms"])))
 
@@ -181,81 +191,7 @@ def _by(record, grown=None, low=None, repeated=None, step=None):
     return "repeated" if wrong else "healthy"
 
 
-@fault.mistake(
-    "You asked `if step:`. The first broken step may be step 0, which counts as False: ask `step is not None`."
-)
-def zero_is_no_step(record, first_bad):
-    return _by(record, step=lambda record: _broken_step(record) or None)
-
-
 @fault.mistake("You looked for 'repeated' before 'too low'. A run that hardly moved has learned nothing by heart.")
 def in_another_order(record, first_bad):
     found = _by(record)
     return _by(record, low=lambda moved: False) if found == "too low" else found
-
-
-fault.add_mistakes(
-    {
-        "never_exploding": (
-            "You named every norm that is not finite 'overflow'. If the norm grew before, it has exploded.",
-            lambda record, first_bad: _by(record, grown=lambda norms, step: False),
-        ),
-        "the_broken_norm": (
-            "You compared the broken norm itself, and infinity is more than ten times anything. Look one step before.",
-            lambda record, first_bad: _by(record, grown=lambda norms, step: not norms[step] <= 10 * norms[0]),
-        ),
-        "ten_and_not_ten_times": (
-            "You asked whether the norm before is above 10. Compare it with the first: every model has its own size.",
-            lambda record, first_bad: _by(record, grown=lambda norms, step: step > 0 and norms[step - 1] > 10),
-        ),
-        "the_largest_norm": (
-            "You took the largest norm of all steps before. One leap that is long over does not explain the overflow.",
-            lambda record, first_bad: _by(
-                record, grown=lambda norms, step: step > 0 and norms[:step].max() > 10 * norms[0]
-            ),
-        ),
-        "the_step_before_that": (
-            "You compared two steps that follow each other. A norm may grow in several steps: compare with the first.",
-            lambda record, first_bad: _by(
-                record, grown=lambda norms, step: step > 1 and norms[step - 1] > 10 * norms[step - 2]
-            ),
-        ),
-        "losses_in_place_of_norms": (
-            "You looked for broken losses. In half precision the gradients overflow while the losses stay finite.",
-            lambda record, first_bad: _by(record, step=lambda record: None),
-        ),
-        "mean_in_place_of_sum": (
-            "You took the mean of what the weights moved in a step. What counts is how far they came in all steps.",
-            lambda record, first_bad: _by(record, low=lambda moved: moved.mean() < 0.05),
-        ),
-        "the_largest_move": (
-            "You took the largest of what the weights moved in a step. Small steps add up: take the sum of them all.",
-            lambda record, first_bad: _by(record, low=lambda moved: moved.max() < 0.05),
-        ),
-        "the_last_loss_alone": (
-            "You compared with the last loss alone. The loss of one batch says little: take the mean of the last ten.",
-            lambda record, first_bad: _by(
-                record, repeated=lambda record: record["validation"] > 2 * record["losses"][-1]
-            ),
-        ),
-        "the_median": (
-            "You compared with the median of the last ten losses. Take their mean, in which a single leap counts.",
-            lambda record, first_bad: _by(
-                record, repeated=lambda record: record["validation"] > 2 * record["losses"][-10:].median()
-            ),
-        ),
-        "the_mean_of_all_losses": (
-            "You compared with the mean of all losses. It holds the beginning, when nothing was learned yet.",
-            lambda record, first_bad: _by(
-                record, repeated=lambda record: record["validation"] > 2 * record["losses"].mean()
-            ),
-        ),
-        "above_and_not_twice": (
-            "You named every run 'repeated' whose validation loss is above the training loss. That is usual: ask for "
-            "twice as much.",
-            lambda record, first_bad: _by(
-                record, repeated=lambda record: record["validation"] > record["losses"][-10:].mean()
-            ),
-        ),
-    }
-)

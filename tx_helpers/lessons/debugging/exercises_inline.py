@@ -74,6 +74,31 @@ def future_leak(model, source, read, other, t):
     return moved[:, :t].abs().max().item()
 
 
+future.slips("""
+all_positions    = lambda *given: _moved(*given).abs().max()
+  You also looked at the positions from t on. They read new words, and may move: only those before t count.
+position_t_counts    = lambda *given: _moved(*given)[:, : given[-1] + 1].abs().max()
+  You looked at position t as well. It reads a new word itself, so it may move: stop before t.
+one_position_left_out    = lambda *given: _moved(*given)[:, : given[-1] - 1].abs().max()
+  You left out position t − 1, the one that a mask one too far moves first.
+sign_kept    = lambda *given: _moved(*given)[:, : given[-1]].max()
+  You kept the sign, so a logit that falls is overlooked. Take the absolute value before the largest.
+mean_change    = lambda *given: _moved(*given)[:, : given[-1]].abs().mean()
+  You averaged the changes. A leak at one position disappears among many that stay: take the largest.
+all_of_other    return (model(source, other) - model(source, read))[:, :t].abs().max()
+  You gave the model all of `other`, so the past changed, too. Keep the words before t.
+length_of_the_change    = lambda *given: _moved(*given)[:, : given[-1]].norm()
+  You took the norm, the length of the whole change. Return the largest single change: abs().max().
+yes_or_no    = lambda *given: (_moved(*given)[:, : given[-1]].abs() > 0).any().float()
+  You said whether something moves. Return by how much: a rounding error of 1e-7 is no leak.
+past_changed    return (model(source, torch.cat([other[:, :t], read[:, t:]], 1)) - model(source, read))[:,
+      :t].abs().max()
+  You changed the words before t and kept those from t on. That is the past, which every position may see.
+first_sentence_only    = lambda *given: _moved(*given)[0, : given[-1]].abs().max()
+  You looked at the first sentence of the batch alone. A leak may show more in another one.
+""")
+
+
 def _moved(model, source, read, other, t):
     changed = torch.cat([read[:, :t], other[:, t:]], dim=1)
     return model(source, changed) - model(source, read)
@@ -113,54 +138,6 @@ def changed_too_late(model, source, read, other, t):
     return (model(source, changed) - model(source, read))[:, :t].abs().max()
 
 
-future.add_mistakes(
-    {
-        "all_positions": (
-            "You also looked at the positions from t on. They read new words, and may move: only those before t count.",
-            lambda *given: _moved(*given).abs().max(),
-        ),
-        "position_t_counts": (
-            "You looked at position t as well. It reads a new word itself, so it may move: stop before t.",
-            lambda *given: _moved(*given)[:, : given[-1] + 1].abs().max(),
-        ),
-        "one_position_left_out": (
-            "You left out position t − 1, the one that a mask one too far moves first.",
-            lambda *given: _moved(*given)[:, : given[-1] - 1].abs().max(),
-        ),
-        "sign_kept": (
-            "You kept the sign, so a logit that falls is overlooked. Take the absolute value before the largest.",
-            lambda *given: _moved(*given)[:, : given[-1]].max(),
-        ),
-        "mean_change": (
-            "You averaged the changes. A leak at one position disappears among many that stay: take the largest.",
-            lambda *given: _moved(*given)[:, : given[-1]].abs().mean(),
-        ),
-        "all_of_other": (
-            "You gave the model all of `other`, so the past changed, too. Keep the words before t.",
-            lambda model, source, read, other, t: (model(source, other) - model(source, read))[:, :t].abs().max(),
-        ),
-        "length_of_the_change": (
-            "You took the norm, the length of the whole change. Return the largest single change: abs().max().",
-            lambda *given: _moved(*given)[:, : given[-1]].norm(),
-        ),
-        "yes_or_no": (
-            "You said whether something moves. Return by how much: a rounding error of 1e-7 is no leak.",
-            lambda *given: (_moved(*given)[:, : given[-1]].abs() > 0).any().float(),
-        ),
-        "past_changed": (
-            "You changed the words before t and kept those from t on. That is the past, which every position may see.",
-            lambda model, source, read, other, t: (
-                (model(source, torch.cat([other[:, :t], read[:, t:]], 1)) - model(source, read))[:, :t].abs().max()
-            ),
-        ),
-        "first_sentence_only": (
-            "You looked at the first sentence of the batch alone. A leak may show more in another one.",
-            lambda *given: _moved(*given)[0, : given[-1]].abs().max(),
-        ),
-    }
-)
-
-
 # --- the padding -----------------------------------------------------------------------------------------------------
 
 
@@ -193,6 +170,25 @@ def padding_leak(model, source, read, pad, extra):
     return (model(longer, read) - model(source, read)).abs().max().item()
 
 
+padding.slips("""
+at_the_left    = lambda *given: _by(*given, F.pad(given[1], (given[4], 0), value=given[3])).abs().max()
+  You put the padding in front. Then every word has another position, and even the right model moves.
+a_word_for_padding    = lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=0)).abs().max()
+  You appended the id 0, not `pad`. Where 0 is a word, the model gets a longer sentence, and must move.
+last_word_repeated    = lambda *given: _by(*given, torch.cat([given[1], given[1][:, -1:].repeat(1, given[4])],
+      1)).abs().max()
+  You repeated the last word. That is another sentence. Append the id `pad`, which means nothing.
+sign_kept    = lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3])).max()
+  You took the largest rise of a logit. The largest change may be a fall: take the absolute value first.
+mean_change    = lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3])).abs().mean()
+  You averaged the changes. One sentence that moves disappears among many that stay: take the largest.
+last_position_only    = lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3]))[:, -1].abs().max()
+  You looked at the last position of the decoder alone. A leak may show more at another one.
+one_only    = lambda *given: _by(*given, F.pad(given[1], (0, 1), value=given[3])).abs().max()
+  You appended a single id. `extra` says how many: more padding moves a wrong model further.
+""")
+
+
 def _by(model, source, read, pad, extra, longer):
     return model(longer, read) - model(source, read)
 
@@ -212,40 +208,6 @@ def words_overwritten(model, source, read, pad, extra):
 def decoder_padded(model, source, read, pad, extra):
     longer = F.pad(read, (0, extra), value=pad)
     return (model(source, longer)[:, : read.shape[1]] - model(source, read)).abs().max()
-
-
-padding.add_mistakes(
-    {
-        "at_the_left": (
-            "You put the padding in front. Then every word has another position, and even the right model moves.",
-            lambda *given: _by(*given, F.pad(given[1], (given[4], 0), value=given[3])).abs().max(),
-        ),
-        "a_word_for_padding": (
-            "You appended the id 0, not `pad`. Where 0 is a word, the model gets a longer sentence, and must move.",
-            lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=0)).abs().max(),
-        ),
-        "last_word_repeated": (
-            "You repeated the last word. That is another sentence. Append the id `pad`, which means nothing.",
-            lambda *given: _by(*given, torch.cat([given[1], given[1][:, -1:].repeat(1, given[4])], 1)).abs().max(),
-        ),
-        "sign_kept": (
-            "You took the largest rise of a logit. The largest change may be a fall: take the absolute value first.",
-            lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3])).max(),
-        ),
-        "mean_change": (
-            "You averaged the changes. One sentence that moves disappears among many that stay: take the largest.",
-            lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3])).abs().mean(),
-        ),
-        "last_position_only": (
-            "You looked at the last position of the decoder alone. A leak may show more at another one.",
-            lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3]))[:, -1].abs().max(),
-        ),
-        "one_only": (
-            "You appended a single id. `extra` says how many: more padding moves a wrong model further.",
-            lambda *given: _by(*given, F.pad(given[1], (0, 1), value=given[3])).abs().max(),
-        ),
-    }
-)
 
 
 # --- three models ----------------------------------------------------------------------------------------------------
@@ -296,6 +258,51 @@ def broken_model(models, source, read, other, pad):
     return moved.index(max(moved))
 
 
+three.slips("""
+future_only    return _first_above([_ahead(model, source, read, other) for model in models])
+  You probed the future alone. A missing padding mask, or rows that influence each other, move nothing there.
+padding_only    return _first_above([_padded(model, source, read, pad) for model in models])
+  You probed the padding alone. A leak from the future moves nothing there.
+neighbours_only    return _first_above([_alone(model, source, read) for model in models])
+  You probed the neighbours alone: a row by itself and in the batch. The masks need probes of their own.
+no_neighbours    return _first_above([_ahead(model, source, read, other) + _padded(model, source, read, pad)
+      for model in models])
+  You left out the neighbours: a norm over the batch moves nothing as long as all rows stay the same.
+no_padding    return _first_above([_ahead(model, source, read, other) + _alone(model, source, read)
+      for model in models])
+  You left out the padding probe. A model that takes padding for words is right as long as there is none.
+future_or_0    return _first_above([_ahead(model, source, read, other) for model in models], otherwise=0)
+  You have one probe, the future, and return 0 where nothing moves. A missing padding mask, or rows that influence each
+  other, need probes of their own.
+padding_or_0    return _first_above([_padded(model, source, read, pad) for model in models], otherwise=0)
+  You have one probe, the padding, and return 0 where nothing moves. The future, and rows that influence each other,
+  need probes of their own.
+neighbours_or_0    return _first_above([_alone(model, source, read) for model in models], otherwise=0)
+  You have one probe, the neighbours, and return 0 where nothing moves. The future and the padding need probes of their
+  own.
+no_padding_or_0    return _first_above([_ahead(model, source, read, other) + _alone(model, source, read)
+      for model in models], otherwise=0)
+  You left out the padding probe, and return 0 where nothing moves. A model that takes padding for words is right as
+  long as there is none.
+no_neighbours_or_0    return _first_above([_ahead(model, source, read, other) + _padded(model, source, read, pad)
+      for model in models], otherwise=0)
+  You left out the neighbours, and return 0 where nothing moves. A norm over the batch needs its own probe.
+counted_from_one    = lambda *given: broken_model(*given) + 1
+  You counted the models from 1. Their places are 0, 1 and 2.
+odd_one_out    return _largest([(model(source, read) - sum(m(source, read) for m in models) / len(models)).abs().mean()
+      for model in models])
+  You looked for the model whose logits differ most from the others'. Their weights differ, so their logits do, too.
+  Compare each model with itself.
+the_stillest    return _largest([-_ahead(model, source, read, other) - _padded(model, source, read, pad)
+      - _alone(model, source, read) for model in models])
+  You returned the model that moves least. That is a right one: the broken one moves though it must not.
+all_positions    return _largest([(model(source, torch.cat([read[:, :-1], other[:, -1:]], 1))
+      - model(source, read)).abs().max() + _padded(model, source, read, pad) + _alone(model, source, read)
+      for model in models])
+  Your probe of the future looks at the last position, too. It reads the changed word, and moves in every model.
+""")
+
+
 def _largest(sizes):
     return max(range(len(sizes)), key=lambda n: float(sizes[n]))
 
@@ -316,110 +323,3 @@ def _alone(model, source, read):
 def _first_above(sizes, otherwise=2):
     """The first place whose movement is no rounding; another place if there is none."""
     return next((n for n, size in enumerate(sizes) if size > 1e-4), otherwise)
-
-
-@three.mistake(
-    "You probed the future alone. A missing padding mask, or rows that influence each other, move nothing there."
-)
-def future_only(models, source, read, other, pad):
-    return _first_above([_ahead(model, source, read, other) for model in models])
-
-
-@three.mistake("You probed the padding alone. A leak from the future moves nothing there.")
-def padding_only(models, source, read, other, pad):
-    return _first_above([_padded(model, source, read, pad) for model in models])
-
-
-@three.mistake("You probed the neighbours alone: a row by itself and in the batch. The masks need probes of their own.")
-def neighbours_only(models, source, read, other, pad):
-    return _first_above([_alone(model, source, read) for model in models])
-
-
-@three.mistake("You left out the neighbours: a norm over the batch moves nothing as long as all rows stay the same.")
-def no_neighbours(models, source, read, other, pad):
-    return _first_above([_ahead(model, source, read, other) + _padded(model, source, read, pad) for model in models])
-
-
-@three.mistake(
-    "You left out the padding probe. A model that takes padding for words is right as long as there is none."
-)
-def no_padding(models, source, read, other, pad):
-    return _first_above([_ahead(model, source, read, other) + _alone(model, source, read) for model in models])
-
-
-three.add_mistakes(
-    {
-        "future_or_0": (
-            "You have one probe, the future, and return 0 where nothing moves. A missing padding mask, or rows that "
-            "influence each other, need probes of their own.",
-            lambda models, source, read, other, pad: _first_above(
-                [_ahead(model, source, read, other) for model in models], otherwise=0
-            ),
-        ),
-        "padding_or_0": (
-            "You have one probe, the padding, and return 0 where nothing moves. The future, and rows that influence "
-            "each other, need probes of their own.",
-            lambda models, source, read, other, pad: _first_above(
-                [_padded(model, source, read, pad) for model in models], otherwise=0
-            ),
-        ),
-        "neighbours_or_0": (
-            "You have one probe, the neighbours, and return 0 where nothing moves. The future and the padding need "
-            "probes of their own.",
-            lambda models, source, read, other, pad: _first_above(
-                [_alone(model, source, read) for model in models], otherwise=0
-            ),
-        ),
-        "no_padding_or_0": (
-            "You left out the padding probe, and return 0 where nothing moves. A model that takes padding for words is "
-            "right as long as there is none.",
-            lambda models, source, read, other, pad: _first_above(
-                [_ahead(model, source, read, other) + _alone(model, source, read) for model in models], otherwise=0
-            ),
-        ),
-        "no_neighbours_or_0": (
-            "You left out the neighbours, and return 0 where nothing moves. A norm over the batch needs its own probe.",
-            lambda models, source, read, other, pad: _first_above(
-                [_ahead(model, source, read, other) + _padded(model, source, read, pad) for model in models],
-                otherwise=0,
-            ),
-        ),
-        "counted_from_one": (
-            "You counted the models from 1. Their places are 0, 1 and 2.",
-            lambda *given: broken_model(*given) + 1,
-        ),
-        "odd_one_out": (
-            "You looked for the model whose logits differ most from the others'. Their weights differ, so their logits "
-            "do, too. Compare each model with itself.",
-            lambda models, source, read, other, pad: _largest(
-                [
-                    (model(source, read) - sum(m(source, read) for m in models) / len(models)).abs().mean()
-                    for model in models
-                ]
-            ),
-        ),
-        "the_stillest": (
-            "You returned the model that moves least. That is a right one: the broken one moves though it must not.",
-            lambda models, source, read, other, pad: _largest(
-                [
-                    -_ahead(model, source, read, other)
-                    - _padded(model, source, read, pad)
-                    - _alone(model, source, read)
-                    for model in models
-                ]
-            ),
-        ),
-        "all_positions": (
-            "Your probe of the future looks at the last position, too. It reads the changed word, and moves in every "
-            "model.",
-            lambda models, source, read, other, pad: _largest(
-                [
-                    (model(source, torch.cat([read[:, :-1], other[:, -1:]], 1)) - model(source, read)).abs().max()
-                    + _padded(model, source, read, pad)
-                    + _alone(model, source, read)
-                    for model in models
-                ]
-            ),
-        ),
-    }
-)

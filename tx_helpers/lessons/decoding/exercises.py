@@ -38,42 +38,24 @@ def tempered(logits, temperature):
     return (logits / temperature).softmax(dim=-1)
 
 
-warm.add_mistakes(
-    {
-        "temperature_multiplied": (
-            "You multiplied by the temperature: your 0.5 flattens the distribution, and it should sharpen it.",
-            lambda logits, temperature: (logits * temperature).softmax(dim=-1),
-        ),
-        "divided_after": (
-            "You divided the probabilities, after the softmax: they do not sum to 1, and their ratios are as before.",
-            lambda logits, temperature: logits.softmax(dim=-1) / temperature,
-        ),
-        "power_without_sum": (
-            "You took the power p^(1/τ), which is right, but the powers do not sum to 1: divide them by their sum.",
-            lambda logits, temperature: logits.softmax(dim=-1) ** (1 / temperature),
-        ),
-        "temperature_ignored": (
-            "You did not use the temperature: this is the plain softmax, τ = 1.",
-            lambda logits, temperature: logits.softmax(dim=-1),
-        ),
-        "logarithm_of_softmax": (
-            "Your numbers are logarithms: log_softmax gives ln p. Use softmax.",
-            lambda logits, temperature: (logits / temperature).log_softmax(dim=-1),
-        ),
-        "root_of_the_temperature": (
-            "You divided by √τ, so the effect is too weak. Divide by τ.",
-            lambda logits, temperature: (logits / temperature**0.5).softmax(dim=-1),
-        ),
-        "divided_twice": (
-            "You divided by the temperature twice, by τ²: the effect is too strong on both sides of 1.",
-            lambda logits, temperature: (logits / temperature**2).softmax(dim=-1),
-        ),
-        "exponential_overflows": (
-            "Your exponential overflows: e¹⁰⁰ is ∞ in float32, and ∞ / ∞ is NaN. Subtract the largest logit first.",
-            lambda logits, temperature: (logits / temperature).exp() / (logits / temperature).exp().sum(),
-        ),
-    }
-)
+warm.slips("""
+temperature_multiplied    logits / → logits *
+  You multiplied by the temperature: your 0.5 flattens the distribution, and it should sharpen it.
+divided_after    return logits.softmax(dim=-1) / temperature
+  You divided the probabilities, after the softmax: they do not sum to 1, and their ratios are as before.
+power_without_sum    return logits.softmax(dim=-1) ** (1 / temperature)
+  You took the power p^(1/τ), which is right, but the powers do not sum to 1: divide them by their sum.
+temperature_ignored    return logits.softmax(dim=-1)
+  You did not use the temperature: this is the plain softmax, τ = 1.
+logarithm_of_softmax    softmax → log_softmax
+  Your numbers are logarithms: log_softmax gives ln p. Use softmax.
+root_of_the_temperature    / temperature → / temperature**0.5
+  You divided by √τ, so the effect is too weak. Divide by τ.
+divided_twice    / temperature → / temperature**2
+  You divided by the temperature twice, by τ²: the effect is too strong on both sides of 1.
+exponential_overflows    softmax(dim=-1) → exp() / (logits / temperature).exp().sum()
+  Your exponential overflows: e¹⁰⁰ is ∞ in float32, and ∞ / ∞ is NaN. Subtract the largest logit first.
+""")
 
 
 # --- top-p -----------------------------------------------------------------------------------------------------------
@@ -114,6 +96,46 @@ def nucleus(p, top):
     return torch.zeros_like(p).scatter(-1, ids, kept / kept.sum(dim=-1, keepdim=True))
 
 
+top_p.slips("""
+not_shared_anew    return p * (nucleus(p, top) > 0)
+  Your probabilities do not sum to 1: divide what stays by its new sum.
+shared_with_the_batch    return (q := p * (nucleus(p, top) > 0)) / q.sum()
+  You divided by the sum of the whole batch. Each row has its own sum: sum(-1, keepdim=True).
+crossing_dropped    = _keeping(lambda ranked, total, top: total <= top)
+  You dropped the token that crosses the line: `top` is not reached. Where nothing is left, 0 / 0 is NaN.
+crossing_dropped_zeros    return _keeping(lambda ranked, total, top: total <= top)(p, top).nan_to_num(0.0)
+  You dropped the token that crosses the line, so `top` is not reached. Where nothing is left, all is 0.
+crossing_dropped_but_one    = _keeping(lambda ranked, total, top: (total <= top) | (ranked == ranked[:, :1]))
+  You dropped the token that crosses the line but kept the likeliest: the rest does not reach `top`.
+reaching_dropped    = _keeping(lambda ranked, total, top: total < top)
+  You kept tokens while their sum is below `top`: it is never reached. Where nothing is left, 0 / 0 is NaN.
+reaching_dropped_zeros    return _keeping(lambda ranked, total, top: total < top)(p, top).nan_to_num(0.0)
+  You kept tokens while their sum is below `top`: it is never reached. Where nothing is left, all is 0.
+reaching_dropped_but_one    = _keeping(lambda ranked, total, top: (total < top) | (ranked == ranked[:, :1]))
+  You kept the likeliest token, and others as long as the sum is below `top`: it is never reached.
+beyond_top    = _keeping(lambda ranked, total, top: total - ranked <= top)
+  You kept one token too many where the sum is exactly `top`. Compare with <, not ≤.
+one_too_many    = _keeping(lambda ranked, total, top: (total - ranked < top).roll(1, -1) | (ranked == ranked[:, :1]))
+  You kept one token more than needed: `top` is reached before it.
+at_least_two    = _keeping(lambda ranked, total, top: (total - ranked < top) | (ranked >= ranked[:, 1:2]))
+  You always kept two tokens or more. Where the likeliest reaches `top` alone, it stays alone.
+by_single_probability    return _shared(p, p >= 1 - top[:, None]).nan_to_num(0.0)
+  You kept all tokens of probability 1 − top or more. What counts is the sum from the likeliest on.
+rest_kept    return _shared(p, nucleus(p, top) == 0)
+  You set the kept tokens to 0 and shared out the rest. Keep the likeliest. Where no rest is left, 0 / 0 is NaN.
+from_the_tail    = _keeping(lambda ranked, total, top: total - ranked < top, descending=False)
+  You added up from the unlikely end: you kept the tail of each distribution and cut its head.
+in_order_of_rank    return nucleus(p, top).sort(dim=-1, descending=True).values
+  Your result is in the order of rank, the likeliest first. Put each value back at its token's place.
+not_sorted    return _shared(p, p.cumsum(-1) - p < top[:, None])
+  You added up without sorting: whether a token stays depends on its id. Sort by probability first.
+softmax_of_probabilities    return p.masked_fill(nucleus(p, top) == 0, -math.inf).softmax(dim=-1)
+  You applied a softmax to what stays, which makes it nearly even. Divide it by its sum.
+one_top_for_all    return nucleus(p, top[:1].expand_as(top))
+  You cut every text at the `top` of the first one. Each row has its own.
+""")
+
+
 def _shared(p, keep):
     """The kept probabilities over their sum; a row of which nothing is kept is NaN."""
     return p * keep / (p * keep).sum(dim=-1, keepdim=True)
@@ -135,84 +157,6 @@ def put_back_by_gather(p, top):
     ranked, ids = p.sort(dim=-1, descending=True)
     return _shared(ranked, ranked.cumsum(dim=-1) - ranked < top[:, None]).gather(-1, ids)
 
-
-top_p.add_mistakes(
-    {
-        "not_shared_anew": (
-            "Your probabilities do not sum to 1: divide what stays by its new sum.",
-            lambda p, top: p * (nucleus(p, top) > 0),
-        ),
-        "shared_with_the_batch": (
-            "You divided by the sum of the whole batch. Each row has its own sum: sum(-1, keepdim=True).",
-            lambda p, top: (q := p * (nucleus(p, top) > 0)) / q.sum(),
-        ),
-        "crossing_dropped": (
-            "You dropped the token that crosses the line: `top` is not reached. Where nothing is left, 0 / 0 is NaN.",
-            _keeping(lambda ranked, total, top: total <= top),
-        ),
-        "crossing_dropped_zeros": (
-            "You dropped the token that crosses the line, so `top` is not reached. Where nothing is left, all is 0.",
-            lambda p, top: _keeping(lambda ranked, total, top: total <= top)(p, top).nan_to_num(0.0),
-        ),
-        "crossing_dropped_but_one": (
-            "You dropped the token that crosses the line but kept the likeliest: the rest does not reach `top`.",
-            _keeping(lambda ranked, total, top: (total <= top) | (ranked == ranked[:, :1])),
-        ),
-        "reaching_dropped": (
-            "You kept tokens while their sum is below `top`: it is never reached. Where nothing is left, 0 / 0 is NaN.",
-            _keeping(lambda ranked, total, top: total < top),
-        ),
-        "reaching_dropped_zeros": (
-            "You kept tokens while their sum is below `top`: it is never reached. Where nothing is left, all is 0.",
-            lambda p, top: _keeping(lambda ranked, total, top: total < top)(p, top).nan_to_num(0.0),
-        ),
-        "reaching_dropped_but_one": (
-            "You kept the likeliest token, and others as long as the sum is below `top`: it is never reached.",
-            _keeping(lambda ranked, total, top: (total < top) | (ranked == ranked[:, :1])),
-        ),
-        "beyond_top": (
-            "You kept one token too many where the sum is exactly `top`. Compare with <, not ≤.",
-            _keeping(lambda ranked, total, top: total - ranked <= top),
-        ),
-        "one_too_many": (
-            "You kept one token more than needed: `top` is reached before it.",
-            _keeping(lambda ranked, total, top: (total - ranked < top).roll(1, -1) | (ranked == ranked[:, :1])),
-        ),
-        "at_least_two": (
-            "You always kept two tokens or more. Where the likeliest reaches `top` alone, it stays alone.",
-            _keeping(lambda ranked, total, top: (total - ranked < top) | (ranked >= ranked[:, 1:2])),
-        ),
-        "by_single_probability": (
-            "You kept all tokens of probability 1 − top or more. What counts is the sum from the likeliest on.",
-            lambda p, top: _shared(p, p >= 1 - top[:, None]).nan_to_num(0.0),
-        ),
-        "rest_kept": (
-            "You set the kept tokens to 0 and shared out the rest. Keep the likeliest. Where no rest is left, 0 / 0 is "
-            "NaN.",
-            lambda p, top: _shared(p, nucleus(p, top) == 0),
-        ),
-        "from_the_tail": (
-            "You added up from the unlikely end: you kept the tail of each distribution and cut its head.",
-            _keeping(lambda ranked, total, top: total - ranked < top, descending=False),
-        ),
-        "in_order_of_rank": (
-            "Your result is in the order of rank, the likeliest first. Put each value back at its token's place.",
-            lambda p, top: nucleus(p, top).sort(dim=-1, descending=True).values,
-        ),
-        "not_sorted": (
-            "You added up without sorting: whether a token stays depends on its id. Sort by probability first.",
-            lambda p, top: _shared(p, p.cumsum(-1) - p < top[:, None]),
-        ),
-        "softmax_of_probabilities": (
-            "You applied a softmax to what stays, which makes it nearly even. Divide it by its sum.",
-            lambda p, top: p.masked_fill(nucleus(p, top) == 0, -math.inf).softmax(dim=-1),
-        ),
-        "one_top_for_all": (
-            "You cut every text at the `top` of the first one. Each row has its own.",
-            lambda p, top: nucleus(p, top[:1].expand_as(top)),
-        ),
-    }
-)
 
 # --- top-k -----------------------------------------------------------------------------------------------------------
 
@@ -256,74 +200,44 @@ def top_k_logits(logits, k):
     return logits.masked_fill(logits < threshold, -math.inf)
 
 
+top_k.slips("""
+zero_for_infinity    return logits.masked_fill(logits < _threshold(logits, k), 0.0)
+  You set the others to 0. A logit of 0 is an ordinary one, above every negative logit, and can be drawn.
+billion_for_infinity    return logits.masked_fill(logits < _threshold(logits, k), -1e9)
+  You set the others to −10⁹. The softmax makes 0 of it, too, but code that looks for −∞ will not find it.
+changed_in_place    return logits.masked_fill_(logits < _threshold(logits, k), -math.inf)
+  You changed the logits that you were given (a _ at the end of a name says so): make a new tensor.
+handed_back_itself    return logits if (k == logits.shape[1]).all() else top_k_logits(logits, k)
+  Where nothing is cut, you return the tensor that you were given. A change to one then changes both.
+k_and_one    return logits.masked_fill(logits < _threshold(logits, k + 1), -math.inf)
+  You kept k + 1 logits, one too many: the threshold is the k-th largest.
+threshold_dropped    return logits.masked_fill(logits <= _threshold(logits, k), -math.inf)
+  You dropped the k-th largest: the comparison with it must let it stay (<, not ≤).
+smallest_kept    return -top_k_logits(-logits, k).nan_to_num(neginf=math.inf)
+  You kept the k smallest. Did you call topk with largest=False, or sort the wrong way round?
+largest_dropped    return logits.masked_fill(logits >= _threshold(logits, k), -math.inf)
+  You set the k largest to −∞ and left the others. It is the others that may not be drawn.
+softmax_applied    return top_k_logits(logits, k).softmax(-1)
+  You returned probabilities. Return logits, the others at −∞: the softmax comes later.
+first_kept    = _first_kept
+  You kept the first k of the list. Ids say nothing about how likely a token is.
+ranks_by_one_argsort    return logits.masked_fill(logits.argsort(dim=-1, descending=True) >= k[:, None], -math.inf)
+  You took argsort for ranks. It says which token has each rank. For the rank of each token, sort again.
+sorted_away    return _first_kept(logits.sort(dim=-1, descending=True).values, k)
+  Your logits are sorted: each one has lost its token, whose id is its place in the list.
+one_k_for_all    return top_k_logits(logits, k[:1].expand_as(k))
+  You used one k, the first text's, for all of them: each row has a k of its own.
+largest_k_for_all    return top_k_logits(logits, k.max().expand_as(k))
+  You used one k, the largest, for all texts, as with topk(k.max()): each row has a k of its own.
+""")
+
+
 def _threshold(logits, k):
     return logits.sort(dim=-1, descending=True).values.gather(-1, k[:, None].clamp(max=logits.shape[1]) - 1)
 
 
 def _first_kept(logits, k):
     return torch.where(torch.arange(logits.shape[1]) < k[:, None], logits, -math.inf)
-
-
-top_k.add_mistakes(
-    {
-        "zero_for_infinity": (
-            "You set the others to 0. A logit of 0 is an ordinary one, above every negative logit, and can be drawn.",
-            lambda logits, k: logits.masked_fill(logits < _threshold(logits, k), 0.0),
-        ),
-        "billion_for_infinity": (
-            "You set the others to −10⁹. The softmax makes 0 of it, too, but code that looks for −∞ will not find it.",
-            lambda logits, k: logits.masked_fill(logits < _threshold(logits, k), -1e9),
-        ),
-        "changed_in_place": (
-            "You changed the logits that you were given (a _ at the end of a name says so): make a new tensor.",
-            lambda logits, k: logits.masked_fill_(logits < _threshold(logits, k), -math.inf),
-        ),
-        "handed_back_itself": (
-            "Where nothing is cut, you return the tensor that you were given. A change to one then changes both.",
-            lambda logits, k: logits if (k == logits.shape[1]).all() else top_k_logits(logits, k),
-        ),
-        "k_and_one": (
-            "You kept k + 1 logits, one too many: the threshold is the k-th largest.",
-            lambda logits, k: logits.masked_fill(logits < _threshold(logits, k + 1), -math.inf),
-        ),
-        "threshold_dropped": (
-            "You dropped the k-th largest: the comparison with it must let it stay (<, not ≤).",
-            lambda logits, k: logits.masked_fill(logits <= _threshold(logits, k), -math.inf),
-        ),
-        "smallest_kept": (
-            "You kept the k smallest. Did you call topk with largest=False, or sort the wrong way round?",
-            lambda logits, k: -top_k_logits(-logits, k).nan_to_num(neginf=math.inf),
-        ),
-        "largest_dropped": (
-            "You set the k largest to −∞ and left the others. It is the others that may not be drawn.",
-            lambda logits, k: logits.masked_fill(logits >= _threshold(logits, k), -math.inf),
-        ),
-        "softmax_applied": (
-            "You returned probabilities. Return logits, the others at −∞: the softmax comes later.",
-            lambda logits, k: top_k_logits(logits, k).softmax(-1),
-        ),
-        "first_kept": (
-            "You kept the first k of the list. Ids say nothing about how likely a token is.",
-            _first_kept,
-        ),
-        "ranks_by_one_argsort": (
-            "You took argsort for ranks. It says which token has each rank. For the rank of each token, sort again.",
-            lambda logits, k: logits.masked_fill(logits.argsort(dim=-1, descending=True) >= k[:, None], -math.inf),
-        ),
-        "sorted_away": (
-            "Your logits are sorted: each one has lost its token, whose id is its place in the list.",
-            lambda logits, k: _first_kept(logits.sort(dim=-1, descending=True).values, k),
-        ),
-        "one_k_for_all": (
-            "You used one k, the first text's, for all of them: each row has a k of its own.",
-            lambda logits, k: top_k_logits(logits, k[:1].expand_as(k)),
-        ),
-        "largest_k_for_all": (
-            "You used one k, the largest, for all texts, as with topk(k.max()): each row has a k of its own.",
-            lambda logits, k: top_k_logits(logits, k.max().expand_as(k)),
-        ),
-    }
-)
 
 
 # --- length ----------------------------------------------------------------------------------------------------------
@@ -353,34 +267,20 @@ def break_even(a, n, b, m):
     return math.log(b / a) / math.log((5 + m) / (5 + n))
 
 
-length.add_mistakes(
-    {
-        "five_forgotten": (
-            "You compared the lengths themselves. The formula adds 5 to each, which makes the penalty gentler.",
-            lambda a, n, b, m: math.log(b / a) / math.log(m / n),
-        ),
-        "upside_down": (
-            "Your α is negative: one of the two ratios is upside down. A longer text gains as α grows, so α > 0.",
-            lambda a, n, b, m: math.log(a / b) / math.log((5 + m) / (5 + n)),
-        ),
-        "one_logarithm": (
-            "The logarithm of b/a is missing: α is an exponent, so take the logarithm of both sides of the equation.",
-            lambda a, n, b, m: (b / a) / math.log((5 + m) / (5 + n)),
-        ),
-        "subtracted": (
-            "You subtracted the log-probabilities; in the equation one is divided by the other.",
-            lambda a, n, b, m: (a - b) / math.log((5 + m) / (5 + n)),
-        ),
-        "no_logarithm": (
-            "You divided the two ratios without logarithms, but α is an exponent.",
-            lambda a, n, b, m: (b / a) / ((5 + m) / (5 + n)),
-        ),
-        "inverse": (
-            "Your fraction is upside down: your number is 1/α.",
-            lambda a, n, b, m: math.log((5 + m) / (5 + n)) / math.log(b / a),
-        ),
-    }
-)
+length.slips("""
+five_forgotten    (5 + m) / (5 + n) → m / n
+  You compared the lengths themselves. The formula adds 5 to each, which makes the penalty gentler.
+upside_down    b / a → a / b
+  Your α is negative: one of the two ratios is upside down. A longer text gains as α grows, so α > 0.
+one_logarithm    math.log(b / a) → (b / a)
+  The logarithm of b/a is missing: α is an exponent, so take the logarithm of both sides of the equation.
+subtracted    math.log(b / a) → (a - b)
+  You subtracted the log-probabilities; in the equation one is divided by the other.
+no_logarithm    return (b / a) / ((5 + m) / (5 + n))
+  You divided the two ratios without logarithms, but α is an exponent.
+inverse    return math.log((5 + m) / (5 + n)) / math.log(b / a)
+  Your fraction is upside down: your number is 1/α.
+""")
 
 
 # --- the cache -------------------------------------------------------------------------------------------------------
@@ -410,42 +310,24 @@ def cached_mask(new, cached):
     return torch.ones(new, cached + new, dtype=torch.bool).tril(diagonal=cached)
 
 
-cache.add_mistakes(
-    {
-        "from_top_left": (
-            "Your triangle starts at the top left: the first new query sees only the oldest key, as if it came first.",
-            lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool).tril(),
-        ),
-        "offset_too_large": (
-            "Your offset is one too large: each new query sees the next one, and cached and uncached logits differ.",
-            lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool).tril(cached + 1),
-        ),
-        "offset_too_small": (
-            "Your offset is one too small: no new query sees itself; with an empty cache the first sees nothing.",
-            lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool).tril(cached - 1),
-        ),
-        "nothing_masked": (
-            "Your mask hides nothing. For a single new token that is right; several at once see each other's future.",
-            lambda new, cached: torch.ones(new, cached + new, dtype=torch.bool),
-        ),
-        "cache_hidden": (
-            "Your mask hides the old keys: the new tokens see each other, but nothing from the cache.",
-            lambda new, cached: cached_mask(new, cached) & (torch.arange(cached + new) >= cached),
-        ),
-        "cache_behind": (
-            "Your old keys come after the new ones: the triangle is in the first columns, where the cache should be.",
-            lambda new, cached: cached_mask(new, cached).roll(new, dims=1),
-        ),
-        "upside_down_mask": (
-            "Your truth values are the wrong way round: True is where a query may look, not where it may not.",
-            lambda new, cached: ~cached_mask(new, cached),
-        ),
-        "cached_in_numbers": (
-            "Your entries are right, but 0 and 1 would be added to the scores. Return truth values: dtype=torch.bool.",
-            lambda new, cached: cached_mask(new, cached).float(),
-        ),
-    }
-)
+cache.slips("""
+from_top_left    diagonal=cached →
+  Your triangle starts at the top left: the first new query sees only the oldest key, as if it came first.
+offset_too_large    diagonal=cached → cached + 1
+  Your offset is one too large: each new query sees the next one, and cached and uncached logits differ.
+offset_too_small    diagonal=cached → cached - 1
+  Your offset is one too small: no new query sees itself; with an empty cache the first sees nothing.
+nothing_masked    .tril(diagonal=cached) →
+  Your mask hides nothing. For a single new token that is right; several at once see each other's future.
+cache_hidden    return cached_mask(new, cached) & (torch.arange(cached + new) >= cached)
+  Your mask hides the old keys: the new tokens see each other, but nothing from the cache.
+cache_behind    return cached_mask(new, cached).roll(new, dims=1)
+  Your old keys come after the new ones: the triangle is in the first columns, where the cache should be.
+upside_down_mask    return ~cached_mask(new, cached)
+  Your truth values are the wrong way round: True is where a query may look, not where it may not.
+cached_in_numbers    return cached_mask(new, cached).float()
+  Your entries are right, but 0 and 1 would be added to the scores. Return truth values: dtype=torch.bool.
+""")
 
 
 # --- where the new tokens stand --------------------------------------------------------------------------------------
@@ -478,46 +360,28 @@ def cached_input(ids, cached, E, P):
     return E[ids] * E.shape[1] ** 0.5 + P[cached : cached + ids.shape[1]]
 
 
+places.slips("""
+offset_forgotten    return _placed(ids, E, P[: ids.shape[1]])
+  Your positions start at 0, as if nothing had been read before: cached and uncached logits differ.
+one_too_far    return _placed(ids, E, P[cached + 1 :][: ids.shape[1]])
+  Your positions are one too far: the cache holds positions 0 to cached − 1, so the next is `cached`.
+one_too_early    return _placed(ids, E, P[cached - 1 :][: ids.shape[1]])
+  Your positions start one too early: the first new token got that of the last one in the cache.
+all_in_one_place    return _placed(ids, E, P[cached])
+  You gave all new tokens the position `cached`. That is right for the first; the others follow it.
+last_of_the_table    return _placed(ids, E, P[-ids.shape[1] :])
+  You took the last rows of P, as if the text ended where the table ends.
+without_positions    return _placed(ids, E, 0)
+  You gave the new tokens no position: without one the model cannot tell where in the text they are.
+positions_scaled_too    return (E[ids] + P[cached : cached + ids.shape[1]]) * E.shape[1] ** 0.5
+  You multiplied the positions by √D as well. Only the embedding is scaled; then add the position.
+new_rows_unscaled    * E.shape[1] ** 0.5 →
+  You did not scale the embedding by √D, but the tokens in the cache were scaled.
+""")
+
+
 def _placed(ids, E, positions):
     return E[ids] * E.shape[1] ** 0.5 + positions
-
-
-places.add_mistakes(
-    {
-        "offset_forgotten": (
-            "Your positions start at 0, as if nothing had been read before: cached and uncached logits differ.",
-            lambda ids, cached, E, P: _placed(ids, E, P[: ids.shape[1]]),
-        ),
-        "one_too_far": (
-            "Your positions are one too far: the cache holds positions 0 to cached − 1, so the next is `cached`.",
-            lambda ids, cached, E, P: _placed(ids, E, P[cached + 1 :][: ids.shape[1]]),
-        ),
-        "one_too_early": (
-            "Your positions start one too early: the first new token got that of the last one in the cache.",
-            lambda ids, cached, E, P: _placed(ids, E, P[cached - 1 :][: ids.shape[1]]),
-        ),
-        "all_in_one_place": (
-            "You gave all new tokens the position `cached`. That is right for the first; the others follow it.",
-            lambda ids, cached, E, P: _placed(ids, E, P[cached]),
-        ),
-        "last_of_the_table": (
-            "You took the last rows of P, as if the text ended where the table ends.",
-            lambda ids, cached, E, P: _placed(ids, E, P[-ids.shape[1] :]),
-        ),
-        "without_positions": (
-            "You gave the new tokens no position: without one the model cannot tell where in the text they are.",
-            lambda ids, cached, E, P: _placed(ids, E, 0),
-        ),
-        "positions_scaled_too": (
-            "You multiplied the positions by √D as well. Only the embedding is scaled; then add the position.",
-            lambda ids, cached, E, P: (E[ids] + P[cached : cached + ids.shape[1]]) * E.shape[1] ** 0.5,
-        ),
-        "new_rows_unscaled": (
-            "You did not scale the embedding by √D, but the tokens in the cache were scaled.",
-            lambda ids, cached, E, P: E[ids] + P[cached : cached + ids.shape[1]],
-        ),
-    }
-)
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------
@@ -553,50 +417,28 @@ def tokens_that_fit(memory, N, G, K, B, size):
     return memory // (2 * N * G * K * B * size)
 
 
-memory.add_mistakes(
-    {
-        "one_of_the_two": (
-            "You counted keys or values, but the cache holds both: half as many tokens fit.",
-            lambda memory, N, G, K, B, size: memory // (N * G * K * B * size),
-        ),
-        "one_layer": (
-            "You counted one layer: each of the N layers stores keys and values of its own.",
-            lambda memory, N, G, K, B, size: memory // (2 * G * K * B * size),
-        ),
-        "square_of_the_length": (
-            "You took a root, as if the cache held T × T scores. It holds keys and values, and grows with T itself.",
-            lambda memory, N, G, K, B, size: math.isqrt(memory // (2 * N * G * K * B * size)),
-        ),
-        "numbers_for_bytes": (
-            "You counted one byte for each number, but each takes `size` bytes.",
-            lambda memory, N, G, K, B, size: memory // (2 * N * G * K * B),
-        ),
-        "queries_kept": (
-            "You counted queries as well: they are used once and thrown away.",
-            lambda memory, N, G, K, B, size: memory // (3 * N * G * K * B * size),
-        ),
-        "texts_forgotten": (
-            "You left out the B texts: each has a cache of its own, so this is for all of them together.",
-            lambda memory, N, G, K, B, size: memory // (2 * N * G * K * size),
-        ),
-        "multiplied_by_the_texts": (
-            "You multiplied the result by B. More texts leave fewer tokens for each: divide by B.",
-            lambda memory, N, G, K, B, size: memory // (2 * N * G * K * size) * B,
-        ),
-        "rounded_up": (
-            "You rounded up: the last token would no longer fit entirely.",
-            lambda memory, N, G, K, B, size: -(-memory // (2 * N * G * K * B * size)),
-        ),
-        "rounded_to_the_nearest": (
-            "You rounded to the nearest whole number: from a half on, the last token would not fit entirely.",
-            lambda memory, N, G, K, B, size: round(memory / (2 * N * G * K * B * size)),
-        ),
-        "not_rounded": (
-            "You did not round: a part of a token does not fit. Divide with //, which rounds down.",
-            lambda memory, N, G, K, B, size: memory / (2 * N * G * K * B * size),
-        ),
-    }
-)
+memory.slips("""
+one_of_the_two    2 * N → N
+  You counted keys or values, but the cache holds both: half as many tokens fit.
+one_layer    N * →
+  You counted one layer: each of the N layers stores keys and values of its own.
+square_of_the_length    return math.isqrt(memory // (2 * N * G * K * B * size))
+  You took a root, as if the cache held T × T scores. It holds keys and values, and grows with T itself.
+numbers_for_bytes    * size →
+  You counted one byte for each number, but each takes `size` bytes.
+queries_kept    2 * N → 3 * N
+  You counted queries as well: they are used once and thrown away.
+texts_forgotten    B * →
+  You left out the B texts: each has a cache of its own, so this is for all of them together.
+multiplied_by_the_texts    return memory // (2 * N * G * K * size) * B
+  You multiplied the result by B. More texts leave fewer tokens for each: divide by B.
+rounded_up    return -(-memory // (2 * N * G * K * B * size))
+  You rounded up: the last token would no longer fit entirely.
+rounded_to_the_nearest    return round(memory / (2 * N * G * K * B * size))
+  You rounded to the nearest whole number: from a half on, the last token would not fit entirely.
+not_rounded    memory // → memory /
+  You did not round: a part of a token does not fit. Divide with //, which rounds down.
+""")
 
 
 # --- the quiz --------------------------------------------------------------------------------------------------------

@@ -59,6 +59,22 @@ def allowed(grammar, written, V):
     return mask
 
 
+allowing.slips("""
+always_the_beginning    return _those(grammar[0], V)
+  You looked at state 0 whatever was written. Walk through `written` first, one state for each token.
+one_step_behind    return allowed(grammar, written[:-1], V)
+  You stopped one token too early: these tokens were allowed in place of the last one of `written`.
+newest_token_alone    return allowed(grammar, written[-1:], V)
+  You walked only with the newest token, from state 0. What may come depends on the whole text so far.
+forbidden_ones    return ~allowed(grammar, written, V)
+  Your truth values are the wrong way round: True is for the tokens that may come.
+forbidden_ones_of_sound_texts    return allowed(grammar, written, V) ^ (not _broken(grammar, written, V))
+  Your truth values are the wrong way round where `written` obeys the grammar: True is for tokens that may come.
+anything_in_the_grammar    return _those([token for arrows in grammar.values() for token in arrows], V)
+  You allowed each token that occurs anywhere in the grammar. Only those of the present state may come.
+""")
+
+
 def _those(tokens, V):
     return torch.tensor([token in set(tokens) for token in range(V)])
 
@@ -92,36 +108,6 @@ def states_for_tokens(grammar, written, V):
         state = grammar[state][token]
     return _those(grammar[state].values(), V)
 
-
-allowing.add_mistakes(
-    {
-        "always_the_beginning": (
-            "You looked at state 0 whatever was written. Walk through `written` first, one state for each token.",
-            lambda grammar, written, V: _those(grammar[0], V),
-        ),
-        "one_step_behind": (
-            "You stopped one token too early: these tokens were allowed in place of the last one of `written`.",
-            lambda grammar, written, V: allowed(grammar, written[:-1], V),
-        ),
-        "newest_token_alone": (
-            "You walked only with the newest token, from state 0. What may come depends on the whole text so far.",
-            lambda grammar, written, V: allowed(grammar, written[-1:], V),
-        ),
-        "forbidden_ones": (
-            "Your truth values are the wrong way round: True is for the tokens that may come.",
-            lambda grammar, written, V: ~allowed(grammar, written, V),
-        ),
-        "forbidden_ones_of_sound_texts": (
-            "Your truth values are the wrong way round where `written` obeys the grammar: True is for tokens that may "
-            "come.",
-            lambda grammar, written, V: allowed(grammar, written, V) ^ (not _broken(grammar, written, V)),
-        ),
-        "anything_in_the_grammar": (
-            "You allowed each token that occurs anywhere in the grammar. Only those of the present state may come.",
-            lambda grammar, written, V: _those([token for arrows in grammar.values() for token in arrows], V),
-        ),
-    }
-)
 
 # --- step 2 ----------------------------------------------------------------------------------------------------------
 
@@ -182,6 +168,34 @@ def constrained(model, begin, end, most, may_come):
     return written
 
 
+writing.slips("""
+unconstrained    = _written(lambda logits, *_: logits.argmax())
+  You did not use `may_come`: this is what plain greedy decoding writes.
+multiplied    = _written(lambda logits, written, may_come, _: (logits * may_come(written)).argmax())
+  You multiplied the logits by the mask. A forbidden token then has the logit 0, which beats a negative one. Set it to
+  −∞.
+probabilities_multiplied    = _written(lambda logits, written,
+      may_come, _: (logits.softmax(-1) * may_come(written)).argmax())
+  You multiplied the softmax by the mask. Where the model is sure, all allowed probabilities round to 0. Set forbidden
+  logits to −∞.
+mask_of_the_beginning    = _written(lambda logits, written,
+      may_come, _: logits.masked_fill(~may_come([]), -torch.inf).argmax())
+  You asked `may_come` once, before the loop. The answer changes with each token that is written.
+begin_asked_too    = _written(lambda logits, written, may_come, begin: logits.masked_fill(~may_come([*begin, *written]),
+      -torch.inf).argmax())
+  You gave `begin` to `may_come` as well. The grammar only knows the new ids.
+forbidden_chosen    = _written(lambda logits, written, may_come, _: logits.masked_fill(may_come(written),
+      -torch.inf).argmax())
+  You masked the tokens that may come, and chose among the forbidden ones. Use ~ before the mask.
+begin_returned_too    return [*begin, *constrained(model, begin, end, most, may_come)]
+  You returned the ids of `begin` as well. Return only the new ones.
+end_not_written    return [token for token in constrained(model, begin, end, most, may_come) if token != end]
+  Your text has no end sign. Append it, too, and then stop.
+first_allowed    = _written(lambda logits, written, may_come, _: may_come(written).int().argmax())
+  You took the first token that may come, whatever the model says. Take the likeliest of them.
+""")
+
+
 def _written(choose, stop=True):
     """A mistake that chooses otherwise: choose(logits (V,), written, may_come, begin) -> token."""
 
@@ -219,53 +233,3 @@ def cleaned_afterwards(model, begin, end, most, may_come):
         if may_come(written)[token]:
             written.append(token)
     return written
-
-
-writing.add_mistakes(
-    {
-        "unconstrained": (
-            "You did not use `may_come`: this is what plain greedy decoding writes.",
-            _written(lambda logits, *_: logits.argmax()),
-        ),
-        "multiplied": (
-            "You multiplied the logits by the mask. A forbidden token then has the logit 0, which beats a negative "
-            "one. Set it to −∞.",
-            _written(lambda logits, written, may_come, _: (logits * may_come(written)).argmax()),
-        ),
-        "probabilities_multiplied": (
-            "You multiplied the softmax by the mask. Where the model is sure, all allowed probabilities round to 0. "
-            "Set forbidden logits to −∞.",
-            _written(lambda logits, written, may_come, _: (logits.softmax(-1) * may_come(written)).argmax()),
-        ),
-        "mask_of_the_beginning": (
-            "You asked `may_come` once, before the loop. The answer changes with each token that is written.",
-            _written(lambda logits, written, may_come, _: logits.masked_fill(~may_come([]), -torch.inf).argmax()),
-        ),
-        "begin_asked_too": (
-            "You gave `begin` to `may_come` as well. The grammar only knows the new ids.",
-            _written(
-                lambda logits, written, may_come, begin: logits.masked_fill(
-                    ~may_come([*begin, *written]), -torch.inf
-                ).argmax()
-            ),
-        ),
-        "forbidden_chosen": (
-            "You masked the tokens that may come, and chose among the forbidden ones. Use ~ before the mask.",
-            _written(lambda logits, written, may_come, _: logits.masked_fill(may_come(written), -torch.inf).argmax()),
-        ),
-        "begin_returned_too": (
-            "You returned the ids of `begin` as well. Return only the new ones.",
-            lambda model, begin, end, most, may_come: [*begin, *constrained(model, begin, end, most, may_come)],
-        ),
-        "end_not_written": (
-            "Your text has no end sign. Append it, too, and then stop.",
-            lambda model, begin, end, most, may_come: [
-                token for token in constrained(model, begin, end, most, may_come) if token != end
-            ],
-        ),
-        "first_allowed": (
-            "You took the first token that may come, whatever the model says. Take the likeliest of them.",
-            _written(lambda logits, written, may_come, _: may_come(written).int().argmax()),
-        ),
-    }
-)

@@ -74,6 +74,30 @@ def greedy(model, begin, end, most):
     return ids[len(begin) :]
 
 
+loop.slips("""
+end_in_the_begin    return [] if end in begin else greedy(model, begin, end, most)
+  You stop where `end` occurs anywhere, even in `begin`. Only an `end` that the model writes counts.
+first_position_read    return _written(model, begin, end, most, place=0)
+  You read the logits of the first position, which predicts the second token. The last one predicts the next.
+last_token_fed    return _written(model, begin, end, most, feed=lambda ids: ids[-1:])
+  You fed the newest token alone, so the model forgets all others. Without a cache, feed all ids so far.
+begin_returned_too    return begin + greedy(model, begin, end, most)
+  You returned the ids of `begin` as well. Cut them off: ids[len(begin):].
+end_left_out    return [i for i in greedy(model, begin, end, most) if i != end]
+  You left the end sign out. Append it, then stop. Without it nobody can tell whether the text has ended.
+end_ignored    return greedy(model, begin, -1, most)
+  You did not stop at `end`: you went on until `most` tokens were written.
+one_too_many    return greedy(model, begin, end, most + 1)
+  You wrote one token more than `most` where no end came.
+one_too_few    return greedy(model, begin, end, most - 1)
+  You wrote one token fewer than `most` where no end came.
+begin_counted    return greedy(model, begin, end, most - len(begin))
+  You counted the ids of `begin`, too. `most` limits only the new tokens.
+least_likely    return greedy(lambda ids: -model(ids), begin, end, most)
+  You took the smallest logit, the least likely token: argmax, not argmin.
+""")
+
+
 def _written(model, begin, end, most, feed=lambda ids: ids, place=-1):
     """A mistake that feeds other ids, or reads another position."""
     ids = list(begin)
@@ -84,58 +108,10 @@ def _written(model, begin, end, most, feed=lambda ids: ids, place=-1):
     return ids[len(begin) :]
 
 
-@loop.mistake("You stop where `end` occurs anywhere, even in `begin`. Only an `end` that the model writes counts.")
-def end_in_the_begin(model, begin, end, most):
-    return [] if end in begin else greedy(model, begin, end, most)
-
-
 @loop.mistake("Your ids are right, but you appended to the list that you were given. Make a copy first: list(begin).")
 def grows_the_given_list(model, begin, end, most):
     begin += (new := greedy(model, begin, end, most))
     return new
-
-
-loop.add_mistakes(
-    {
-        "first_position_read": (
-            "You read the logits of the first position, which predicts the second token. The last one predicts the "
-            "next.",
-            lambda model, begin, end, most: _written(model, begin, end, most, place=0),
-        ),
-        "last_token_fed": (
-            "You fed the newest token alone, so the model forgets all others. Without a cache, feed all ids so far.",
-            lambda model, begin, end, most: _written(model, begin, end, most, feed=lambda ids: ids[-1:]),
-        ),
-        "begin_returned_too": (
-            "You returned the ids of `begin` as well. Cut them off: ids[len(begin):].",
-            lambda model, begin, end, most: begin + greedy(model, begin, end, most),
-        ),
-        "end_left_out": (
-            "You left the end sign out. Append it, then stop. Without it nobody can tell whether the text has ended.",
-            lambda model, begin, end, most: [i for i in greedy(model, begin, end, most) if i != end],
-        ),
-        "end_ignored": (
-            "You did not stop at `end`: you went on until `most` tokens were written.",
-            lambda model, begin, end, most: greedy(model, begin, -1, most),
-        ),
-        "one_too_many": (
-            "You wrote one token more than `most` where no end came.",
-            lambda model, begin, end, most: greedy(model, begin, end, most + 1),
-        ),
-        "one_too_few": (
-            "You wrote one token fewer than `most` where no end came.",
-            lambda model, begin, end, most: greedy(model, begin, end, most - 1),
-        ),
-        "begin_counted": (
-            "You counted the ids of `begin`, too. `most` limits only the new tokens.",
-            lambda model, begin, end, most: greedy(model, begin, end, most - len(begin)),
-        ),
-        "least_likely": (
-            "You took the smallest logit, the least likely token: argmax, not argmin.",
-            lambda model, begin, end, most: greedy(lambda ids: -model(ids), begin, end, most),
-        ),
-    }
-)
 
 
 # --- top-p -----------------------------------------------------------------------------------------------------------
@@ -173,6 +149,42 @@ def top_p(p, enough):
     return stays[order.argsort()]
 
 
+head.slips("""
+crossing_cut    = _staying(lambda ranked, total, enough: total <= enough)
+  You dropped the token that crosses the line, so what stays does not reach `enough`. Compare what the tokens *before*
+  it have together.
+crossing_cut_but_one    = _staying(lambda ranked, total, enough: (total <= enough) | (ranked == ranked[0]))
+  You kept the likeliest token, but dropped the one that crosses the line: the sum does not reach `enough`.
+reaching_cut    = _staying(lambda ranked, total, enough: total < enough)
+  You kept tokens while their sum is below `enough`, so it is never reached. One more token is needed.
+one_more_at_the_line    = _staying(lambda ranked, total, enough: total - ranked <= enough)
+  You kept one token too many where the sum is exactly `enough`. Compare with <, not ≤.
+from_the_crossing_on    = _staying(lambda ranked, total, enough: total >= enough)
+  You kept the tokens from the one that crosses the line on, and cut the likeliest. A token stays while those before it
+  have *not* reached `enough`: <, not ≥.
+one_more_always    = _staying(lambda ranked, total, enough: ((total - ranked < enough).roll(1)) | (ranked == ranked[0]))
+  You kept one token more than needed: `enough` is reached before it.
+single_probabilities    return p >= 1 - enough
+  You kept all tokens of probability 1 − enough or more. What counts is the sum from the likeliest on.
+tail_kept    = _staying(lambda ranked, total, enough: total - ranked < enough, descending=False)
+  You added up from the least likely token: you kept the tail of the distribution and cut its head.
+order_of_rank    return top_p(p, enough).sort(descending=True).values
+  Your truth values are in the order of rank, the likeliest first. Bring them back into the order of p.
+order_used_for_its_inverse    return top_p(p, enough)[p.argsort(descending=True)][p.argsort(descending=True)]
+  You put the truth values back by `order`, which shuffles them again. Use order.argsort(), or scatter.
+unsorted_up_to_enough    return p.cumsum(0) <= enough
+  You added up in the order of the ids: sort first. The token that crosses the line stays, too.
+each_compared_with_enough    return p >= enough
+  You compared each probability with `enough`. What counts is the sum from the likeliest token on.
+min_p    return p >= enough * p.max()
+  This is min-p: you compared each token with the likeliest one. Top-p adds up from the likeliest on.
+unsorted    return p.cumsum(0) - p < enough
+  You added up without sorting, so it depends on a token's id whether it stays. Sort by probability first.
+rest_kept    return ~top_p(p, enough)
+  Your truth values are the wrong way round: True is for the tokens that stay.
+""")
+
+
 def _staying(rule, descending=True):
     """A mistake that keeps other ranks: rule(ranked, ranked.cumsum(0), enough) is (V,)."""
 
@@ -181,74 +193,6 @@ def _staying(rule, descending=True):
         return rule(ranked, ranked.cumsum(0), enough)[order.argsort()]
 
     return stays
-
-
-head.add_mistakes(
-    {
-        "crossing_cut": (
-            "You dropped the token that crosses the line, so what stays does not reach `enough`. Compare what the "
-            "tokens *before* it have together.",
-            _staying(lambda ranked, total, enough: total <= enough),
-        ),
-        "crossing_cut_but_one": (
-            "You kept the likeliest token, but dropped the one that crosses the line: the sum does not reach `enough`.",
-            _staying(lambda ranked, total, enough: (total <= enough) | (ranked == ranked[0])),
-        ),
-        "reaching_cut": (
-            "You kept tokens while their sum is below `enough`, so it is never reached. One more token is needed.",
-            _staying(lambda ranked, total, enough: total < enough),
-        ),
-        "one_more_at_the_line": (
-            "You kept one token too many where the sum is exactly `enough`. Compare with <, not ≤.",
-            _staying(lambda ranked, total, enough: total - ranked <= enough),
-        ),
-        "from_the_crossing_on": (
-            "You kept the tokens from the one that crosses the line on, and cut the likeliest. A token stays while "
-            "those before it have *not* reached `enough`: <, not ≥.",
-            _staying(lambda ranked, total, enough: total >= enough),
-        ),
-        "one_more_always": (
-            "You kept one token more than needed: `enough` is reached before it.",
-            _staying(lambda ranked, total, enough: ((total - ranked < enough).roll(1)) | (ranked == ranked[0])),
-        ),
-        "single_probabilities": (
-            "You kept all tokens of probability 1 − enough or more. What counts is the sum from the likeliest on.",
-            lambda p, enough: p >= 1 - enough,
-        ),
-        "tail_kept": (
-            "You added up from the least likely token: you kept the tail of the distribution and cut its head.",
-            _staying(lambda ranked, total, enough: total - ranked < enough, descending=False),
-        ),
-        "order_of_rank": (
-            "Your truth values are in the order of rank, the likeliest first. Bring them back into the order of p.",
-            lambda p, enough: top_p(p, enough).sort(descending=True).values,
-        ),
-        "order_used_for_its_inverse": (
-            "You put the truth values back by `order`, which shuffles them again. Use order.argsort(), or scatter.",
-            lambda p, enough: top_p(p, enough)[p.argsort(descending=True)][p.argsort(descending=True)],
-        ),
-        "unsorted_up_to_enough": (
-            "You added up in the order of the ids: sort first. The token that crosses the line stays, too.",
-            lambda p, enough: p.cumsum(0) <= enough,
-        ),
-        "each_compared_with_enough": (
-            "You compared each probability with `enough`. What counts is the sum from the likeliest token on.",
-            lambda p, enough: p >= enough,
-        ),
-        "min_p": (
-            "This is min-p: you compared each token with the likeliest one. Top-p adds up from the likeliest on.",
-            lambda p, enough: p >= enough * p.max(),
-        ),
-        "unsorted": (
-            "You added up without sorting, so it depends on a token's id whether it stays. Sort by probability first.",
-            lambda p, enough: p.cumsum(0) - p < enough,
-        ),
-        "rest_kept": (
-            "Your truth values are the wrong way round: True is for the tokens that stay.",
-            lambda p, enough: ~top_p(p, enough),
-        ),
-    }
-)
 
 
 # --- repetition ------------------------------------------------------------------------------------------------------
@@ -291,6 +235,24 @@ def penalised(logits, written, penalty):
     return new
 
 
+again.slips("""
+always_divided    = _changed(lambda z, penalty: z / penalty)
+  You divided negative logits, too. −4 / 2 = −2 is larger: the token becomes likelier, not less likely.
+always_multiplied    = _changed(lambda z, penalty: z * penalty)
+  You multiplied positive logits, too: they grow, and the token becomes likelier.
+signs_swapped    = _changed(lambda z, penalty: torch.where(z > 0, z * penalty, z / penalty))
+  You swapped the two cases: divide where the logit is positive, multiply where it is negative.
+taken_off    = _changed(lambda z, penalty: z - penalty)
+  You subtracted the penalty from the logit. That is a rule of its own, with other numbers; here you divide or multiply.
+forbidden    = _changed(lambda z, penalty: torch.full_like(z, -math.inf))
+  You set these logits to −∞: no word could ever occur twice. The penalty only makes them less likely.
+newest_alone    return penalised(logits, written[-1:], penalty)
+  You penalised the newest token alone. All tokens written so far count.
+all_of_them    return penalised(logits, torch.arange(len(logits)), penalty)
+  You penalised every token of the vocabulary: only those of `written` have been used.
+""")
+
+
 def _changed(rule):
     """A mistake that changes the written tokens' logits in another way: rule(z, penalty)."""
 
@@ -319,41 +281,6 @@ def given_ones_changed(logits, written, penalty):
 def others_penalised(logits, written, penalty):
     others = torch.ones_like(logits, dtype=torch.bool).index_fill(0, written, False).nonzero()[:, 0]
     return penalised(logits, others, penalty)
-
-
-again.add_mistakes(
-    {
-        "always_divided": (
-            "You divided negative logits, too. −4 / 2 = −2 is larger: the token becomes likelier, not less likely.",
-            _changed(lambda z, penalty: z / penalty),
-        ),
-        "always_multiplied": (
-            "You multiplied positive logits, too: they grow, and the token becomes likelier.",
-            _changed(lambda z, penalty: z * penalty),
-        ),
-        "signs_swapped": (
-            "You swapped the two cases: divide where the logit is positive, multiply where it is negative.",
-            _changed(lambda z, penalty: torch.where(z > 0, z * penalty, z / penalty)),
-        ),
-        "taken_off": (
-            "You subtracted the penalty from the logit. That is a rule of its own, with other numbers; here you divide "
-            "or multiply.",
-            _changed(lambda z, penalty: z - penalty),
-        ),
-        "forbidden": (
-            "You set these logits to −∞: no word could ever occur twice. The penalty only makes them less likely.",
-            _changed(lambda z, penalty: torch.full_like(z, -math.inf)),
-        ),
-        "newest_alone": (
-            "You penalised the newest token alone. All tokens written so far count.",
-            lambda logits, written, penalty: penalised(logits, written[-1:], penalty),
-        ),
-        "all_of_them": (
-            "You penalised every token of the vocabulary: only those of `written` have been used.",
-            lambda logits, written, penalty: penalised(logits, torch.arange(len(logits)), penalty),
-        ),
-    }
-)
 
 
 # --- beams -----------------------------------------------------------------------------------------------------------
@@ -390,11 +317,21 @@ def next_beams(scores, log_p):
     return index // V, index % V, best
 
 
-@beam.mistake("You multiplied the log-probabilities. Probabilities multiply; their logarithms add.")
-def logs_multiplied(scores, log_p):
-    n, V = log_p.shape
-    best, index = (scores[:, None] * log_p).flatten().topk(n)
-    return index // V, index % V, best
+beam.slips("""
+logs_multiplied    + log_p → * log_p
+  You multiplied the log-probabilities. Probabilities multiply; their logarithms add.
+divided_by_the_beams    return ((index := (scores[:, None] + log_p).flatten().topk(len(scores)).indices) // len(scores),
+      index % len(scores), next_beams(scores, log_p)[2])
+  You divided the flat index by n, the number of beams. A row of the flat list has V entries: // V and % V.
+scores_as_probabilities    return (*next_beams(scores, log_p)[:2], next_beams(scores, log_p)[2].exp())
+  Your scores are probabilities. The next step adds to them, so return the logarithms.
+best_beam_only    return next_beams(scores.where(scores == scores.max(), -math.inf), log_p)
+  All your continuations come from the best beam: the others never get a chance to overtake it.
+past_forgotten    return next_beams(torch.zeros_like(scores), log_p)
+  You count only the last token's log-probability: a poor beam competes like a good one. Add `scores`.
+probabilities_added    return next_beams(scores, log_p.exp())
+  You added probabilities to log-probabilities: take the logarithm of both, or multiply two probabilities.
+""")
 
 
 @beam.mistake("You swapped beam and token: index // V is the beam, index % V the token.")
@@ -430,33 +367,3 @@ def in_order_of_beams(scores, log_p):
     totals = (scores[:, None] + log_p).flatten()
     index = totals.topk(n).indices.sort().values
     return index // V, index % V, totals[index]
-
-
-beam.add_mistakes(
-    {
-        "divided_by_the_beams": (
-            "You divided the flat index by n, the number of beams. A row of the flat list has V entries: // V and % V.",
-            lambda scores, log_p: (
-                (index := (scores[:, None] + log_p).flatten().topk(len(scores)).indices) // len(scores),
-                index % len(scores),
-                next_beams(scores, log_p)[2],
-            ),
-        ),
-        "scores_as_probabilities": (
-            "Your scores are probabilities. The next step adds to them, so return the logarithms.",
-            lambda scores, log_p: (*next_beams(scores, log_p)[:2], next_beams(scores, log_p)[2].exp()),
-        ),
-        "best_beam_only": (
-            "All your continuations come from the best beam: the others never get a chance to overtake it.",
-            lambda scores, log_p: next_beams(scores.where(scores == scores.max(), -math.inf), log_p),
-        ),
-        "past_forgotten": (
-            "You count only the last token's log-probability: a poor beam competes like a good one. Add `scores`.",
-            lambda scores, log_p: next_beams(torch.zeros_like(scores), log_p),
-        ),
-        "probabilities_added": (
-            "You added probabilities to log-probabilities: take the logarithm of both, or multiply two probabilities.",
-            lambda scores, log_p: next_beams(scores, log_p.exp()),
-        ),
-    }
-)

@@ -44,6 +44,33 @@ def prefix_masks(lengths, T):
     return in_the_prompt | (key <= query)
 
 
+prefix.slips("""
+causal_alone    = _prefix(lambda t, s, n: (s <= t) | (n < 0))
+  Your mask is causal everywhere: a token of the prompt does not see the prompt's later tokens. This is a plain GPT.
+everything_open    = _prefix(lambda t, s, n: (s >= 0) | (t + n < 0))
+  Everybody sees everything: this is BERT's mask. In training the answer could copy its own next token.
+inside_out    = _prefix(lambda t, s, n: (s > t) & (s >= n))
+  Your mask is inside out: True means “may look” here, and yours is True where looking is forbidden.
+prompt_one_short    = _prefix(lambda t, s, n: (s <= t) | (s < n - 1))
+  Your prompt is one token too short: keys 0 to n − 1 belong to it, so s < n.
+prompt_one_long    = _prefix(lambda t, s, n: (s <= t) | (s <= n))
+  Your prompt is one token too long: key n is the first token of the answer, and you show it to everybody. Use s < n.
+prompt_sees_the_answer    = _prefix(lambda t, s, n: (s <= t) | (t < n))
+  Your prompt looks at the answer: you opened the rows of the prompt. Open its columns: what decides is the key.
+prompt_forgotten    = _prefix(lambda t, s, n: ((s < n) & (t < n)) | ((s <= t) & (s >= n)))
+  Your answer does not see the prompt, only itself: such a model could not answer anything.
+answer_both_ways    = _prefix(lambda t, s, n: (s < n) | (t >= n))
+  Your answer is read both ways, too: its tokens see their own future. After the prompt the mask is causal.
+prompt_only    = _prefix(lambda t, s, n: (s < n) | (t + n < 0))
+  Your answer sees the prompt and none of its own tokens: each word would be written without a look at the words before
+  it.
+not_itself    = _prefix(lambda t, s, n: (s < t) | (s < n))
+  A token of the answer does not see itself in your mask. It predicts the next one, so it may: s ≤ t.
+transposed    = _prefix(lambda t, s, n: (t <= s) | (t < n))
+  Your mask is transposed: rows are queries, columns are keys. Yours lets the past look at the future.
+""")
+
+
 def _prefix(rule):
     """A mistake with another rule(query, key, n), where n (B, 1, 1, 1) is the prompt's length."""
 
@@ -53,60 +80,6 @@ def _prefix(rule):
         return rule(s[:, None], s, n).expand(len(lengths), 1, T, T).clone()
 
     return answer
-
-
-prefix.add_mistakes(
-    {
-        "causal_alone": (
-            "Your mask is causal everywhere: a token of the prompt does not see the prompt's later tokens. This is a "
-            "plain GPT.",
-            _prefix(lambda t, s, n: (s <= t) | (n < 0)),
-        ),
-        "everything_open": (
-            "Everybody sees everything: this is BERT's mask. In training the answer could copy its own next token.",
-            _prefix(lambda t, s, n: (s >= 0) | (t + n < 0)),
-        ),
-        "inside_out": (
-            "Your mask is inside out: True means “may look” here, and yours is True where looking is forbidden.",
-            _prefix(lambda t, s, n: (s > t) & (s >= n)),
-        ),
-        "prompt_one_short": (
-            "Your prompt is one token too short: keys 0 to n − 1 belong to it, so s < n.",
-            _prefix(lambda t, s, n: (s <= t) | (s < n - 1)),
-        ),
-        "prompt_one_long": (
-            "Your prompt is one token too long: key n is the first token of the answer, and you show it to everybody. "
-            "Use s < n.",
-            _prefix(lambda t, s, n: (s <= t) | (s <= n)),
-        ),
-        "prompt_sees_the_answer": (
-            "Your prompt looks at the answer: you opened the rows of the prompt. Open its columns: what decides is "
-            "the key.",
-            _prefix(lambda t, s, n: (s <= t) | (t < n)),
-        ),
-        "prompt_forgotten": (
-            "Your answer does not see the prompt, only itself: such a model could not answer anything.",
-            _prefix(lambda t, s, n: ((s < n) & (t < n)) | ((s <= t) & (s >= n))),
-        ),
-        "answer_both_ways": (
-            "Your answer is read both ways, too: its tokens see their own future. After the prompt the mask is causal.",
-            _prefix(lambda t, s, n: (s < n) | (t >= n)),
-        ),
-        "prompt_only": (
-            "Your answer sees the prompt and none of its own tokens: each word would be written without a look at the "
-            "words before it.",
-            _prefix(lambda t, s, n: (s < n) | (t + n < 0)),
-        ),
-        "not_itself": (
-            "A token of the answer does not see itself in your mask. It predicts the next one, so it may: s ≤ t.",
-            _prefix(lambda t, s, n: (s < t) | (s < n)),
-        ),
-        "transposed": (
-            "Your mask is transposed: rows are queries, columns are keys. Yours lets the past look at the future.",
-            _prefix(lambda t, s, n: (t <= s) | (t < n)),
-        ),
-    }
-)
 
 
 # --- the loss of a prefix model --------------------------------------------------------------------------------------
@@ -166,6 +139,32 @@ def prefix_loss(model, ids, lengths, masks):
     return -log_p[in_the_answer].mean()
 
 
+answers_scored.slips("""
+prompt_scored    = _answers(lambda place, n: (place >= 0) & (n > 0))
+  You scored the prompt, too. Its tokens see each other, so the model could copy them: only the answer asks something.
+first_word_free    = _answers(lambda place, n: place > n)
+  You left out the first token of each answer. The prompt's last place predicts it: place lengths[b] of the text is part
+  of the answer.
+last_of_the_prompt    = _answers(lambda place, n: place >= n - 1)
+  You scored the prompt's last token. Token number lengths[b] − 1 still belongs to the prompt.
+only_the_prompt    = _answers(lambda place, n: (place < n) | (place == place.max()))
+  You scored the prompt and left out the answer: the condition is the wrong way round.
+causal_mask_used    = _answers(mask=lambda B, T: torch.ones(T, T, dtype=torch.bool).tril().expand(B, 1, T, T))
+  Your model read the prompt from left to right. Give it the mask of step 1, masks(lengths, T − 1).
+no_mask_used    = _answers(mask=lambda B, T: torch.ones(B, 1, T, T, dtype=torch.bool))
+  Everybody saw everything, the answer, too: a model trained so copies the next token and can write nothing.
+mean_of_means    = _answers(mean=lambda log_p, chosen: -((log_p * chosen).sum(1) / chosen.sum(1)).mean())
+  You took the mean of each text, and then the mean of these. All tokens of all answers count alike, so a long answer
+  weighs more.
+divided_by_all    = _answers(mean=lambda log_p, chosen: -(log_p * chosen).sum() / log_p.numel())
+  You divided by the number of all tokens. Divide by the number of those that you scored.
+added_up    = _answers(mean=lambda log_p, chosen: -(log_p * chosen).sum())
+  You added up. The loss is the mean over the answers' tokens.
+sign_lost    = _answers(mean=lambda log_p, chosen: log_p[chosen].mean())
+  Your sign is turned: ln p is negative, and a loss is its opposite.
+""")
+
+
 def _answers(where=lambda place, n: place >= n, mask=None, mean=None, length=lambda lengths: lengths):
     """A mistake that scores other places, where(place in the text, length), uses another mask or another mean."""
 
@@ -188,55 +187,6 @@ def target_not_shifted(model, ids, lengths, masks):
     log_p = model(ids[:, :-1], masks(lengths, T)).log_softmax(-1).gather(-1, ids[:, :-1, None])[..., 0]
     return -log_p[torch.arange(T) >= lengths[:, None]].mean()
 
-
-answers_scored.add_mistakes(
-    {
-        "prompt_scored": (
-            "You scored the prompt, too. Its tokens see each other, so the model could copy them: only the answer asks "
-            "something.",
-            _answers(lambda place, n: (place >= 0) & (n > 0)),
-        ),
-        "first_word_free": (
-            "You left out the first token of each answer. The prompt's last place predicts it: place lengths[b] of the "
-            "text is part of the answer.",
-            _answers(lambda place, n: place > n),
-        ),
-        "last_of_the_prompt": (
-            "You scored the prompt's last token. Token number lengths[b] − 1 still belongs to the prompt.",
-            _answers(lambda place, n: place >= n - 1),
-        ),
-        "only_the_prompt": (
-            "You scored the prompt and left out the answer: the condition is the wrong way round.",
-            _answers(lambda place, n: (place < n) | (place == place.max())),
-        ),
-        "causal_mask_used": (
-            "Your model read the prompt from left to right. Give it the mask of step 1, masks(lengths, T − 1).",
-            _answers(mask=lambda B, T: torch.ones(T, T, dtype=torch.bool).tril().expand(B, 1, T, T)),
-        ),
-        "no_mask_used": (
-            "Everybody saw everything, the answer, too: a model trained so copies the next token and can write "
-            "nothing.",
-            _answers(mask=lambda B, T: torch.ones(B, 1, T, T, dtype=torch.bool)),
-        ),
-        "mean_of_means": (
-            "You took the mean of each text, and then the mean of these. All tokens of all answers count alike, so a "
-            "long answer weighs more.",
-            _answers(mean=lambda log_p, chosen: -((log_p * chosen).sum(1) / chosen.sum(1)).mean()),
-        ),
-        "divided_by_all": (
-            "You divided by the number of all tokens. Divide by the number of those that you scored.",
-            _answers(mean=lambda log_p, chosen: -(log_p * chosen).sum() / log_p.numel()),
-        ),
-        "added_up": (
-            "You added up. The loss is the mean over the answers' tokens.",
-            _answers(mean=lambda log_p, chosen: -(log_p * chosen).sum()),
-        ),
-        "sign_lost": (
-            "Your sign is turned: ln p is negative, and a loss is its opposite.",
-            _answers(mean=lambda log_p, chosen: log_p[chosen].mean()),
-        ),
-    }
-)
 
 # --- a decoder fills a gap -------------------------------------------------------------------------------------------
 
@@ -279,6 +229,34 @@ def gap_scores(model, ids, gap, candidates):
     log_p = model(texts[:, :-1]).log_softmax(dim=-1)  # (C, T−1, V)
     came = log_p.gather(-1, texts[:, 1:, None])  # (C, T−1, 1)
     return came.sum(dim=(1, 2))
+
+
+gaps.slips("""
+right_side_alone    return _each(model, ids, gap, candidates)[:, gap:].sum(1)
+  You added up what comes after the gap only. How likely the candidate itself is after the words to its left belongs to
+  the sentence, too, and so do these words.
+left_side_alone    = lambda *case: _each(*case)[:, case[2] - 1]
+  You scored the candidate alone, after the words to its left. The words to the right tell which candidate fits, and the
+  decoder meets them only as it reads on: add up the full sentence.
+up_to_the_gap    = lambda *case: _each(*case)[:, : case[2]].sum(1)
+  You stopped at the gap. The part before it is the same for all candidates; the part after it decides.
+from_the_gap_on    = lambda *case: _each(*case)[:, case[2] - 1 :].sum(1)
+  You began at the gap. That ranks the candidates in the same way, since the part before is the same for all; but it is
+  not the probability of the sentence.
+candidate_left_out    = lambda *case: _each(*case).sum(1) - _each(*case)[:, case[2] - 1]
+  You left out the candidate's own probability. A word that the model hardly expects must pay for it.
+mean_for_sum    = lambda *case: _each(*case).mean(1)
+  You took the mean over the tokens. The logarithm of a product is the sum of the logarithms.
+probability_returned    = lambda *case: _each(*case).sum(1).exp()
+  You returned the probability. Of a long sentence it is too small for a float; return its logarithm.
+probabilities_added    = lambda *case: _each(*case).exp().sum(1)
+  You added up probabilities. Those of the tokens are multiplied, so their logarithms are added.
+sign_turned    = lambda *case: -_each(*case).sum(1)
+  You turned the sign: this is the loss of each sentence, whose smallest wins. ln p is negative.
+shared_among_candidates    = lambda *case: _each(*case).sum(1).log_softmax(0)
+  You divided by the sum over the candidates. That gives each one's share, a fine answer to another question: here ln p
+  of each sentence is wanted.
+""")
 
 
 def _filled(ids, gap, candidates):
@@ -331,56 +309,6 @@ def scored_on_the_old_word(model, ids, gap, candidates):
     return log_p.gather(-1, ids[1:].expand(len(texts), -1)[..., None]).sum(dim=(1, 2))
 
 
-gaps.add_mistakes(
-    {
-        "right_side_alone": (
-            "You added up what comes after the gap only. How likely the candidate itself is after the words to its "
-            "left belongs to the sentence, too, and so do these words.",
-            lambda model, ids, gap, candidates: _each(model, ids, gap, candidates)[:, gap:].sum(1),
-        ),
-        "left_side_alone": (
-            "You scored the candidate alone, after the words to its left. The words to the right tell which candidate "
-            "fits, and the decoder meets them only as it reads on: add up the full sentence.",
-            lambda *case: _each(*case)[:, case[2] - 1],
-        ),
-        "up_to_the_gap": (
-            "You stopped at the gap. The part before it is the same for all candidates; the part after it decides.",
-            lambda *case: _each(*case)[:, : case[2]].sum(1),
-        ),
-        "from_the_gap_on": (
-            "You began at the gap. That ranks the candidates in the same way, since the part before is the same for "
-            "all; but it is not the probability of the sentence.",
-            lambda *case: _each(*case)[:, case[2] - 1 :].sum(1),
-        ),
-        "candidate_left_out": (
-            "You left out the candidate's own probability. A word that the model hardly expects must pay for it.",
-            lambda *case: _each(*case).sum(1) - _each(*case)[:, case[2] - 1],
-        ),
-        "mean_for_sum": (
-            "You took the mean over the tokens. The logarithm of a product is the sum of the logarithms.",
-            lambda *case: _each(*case).mean(1),
-        ),
-        "probability_returned": (
-            "You returned the probability. Of a long sentence it is too small for a float; return its logarithm.",
-            lambda *case: _each(*case).sum(1).exp(),
-        ),
-        "probabilities_added": (
-            "You added up probabilities. Those of the tokens are multiplied, so their logarithms are added.",
-            lambda *case: _each(*case).exp().sum(1),
-        ),
-        "sign_turned": (
-            "You turned the sign: this is the loss of each sentence, whose smallest wins. ln p is negative.",
-            lambda *case: -_each(*case).sum(1),
-        ),
-        "shared_among_candidates": (
-            "You divided by the sum over the candidates. That gives each one's share, a fine answer to another "
-            "question: here ln p of each sentence is wanted.",
-            lambda *case: _each(*case).sum(1).log_softmax(0),
-        ),
-    }
-)
-
-
 # --- several gaps ----------------------------------------------------------------------------------------------------
 
 
@@ -425,6 +353,24 @@ def fill_gaps(scores, model, ids, gaps, candidates, rounds):
     return text
 
 
+several.slips("""
+one_round_alone    = _filled_by(rounds=1)
+  You went over the gaps once. The first was filled before the others were known: repeat, `rounds` times.
+worst_taken    = _filled_by(lambda found, candidates: candidates[found.argmin()])
+  You took the candidate with the lowest score. ln p is the larger, the likelier the sentence.
+place_for_a_word    = _filled_by(lambda found, candidates: found.argmax())
+  You wrote the place of the best candidate into the gap. candidates[best] is its id.
+backwards    = _filled_by(order=lambda gaps: gaps[::-1])
+  You went over the gaps in the opposite order. The order of `gaps` decides which one is filled first.
+sorted_gaps    = _filled_by(order=sorted)
+  You sorted the gaps, or went from left to right. Take them in the order in which they are given.
+one_gap_alone    = _filled_by(order=lambda gaps: gaps[:1])
+  You filled one gap only. All places in `gaps` are to be filled.
+one_round_too_many    return fill_gaps(scores, model, ids, gaps, candidates, rounds + 1)
+  You went over the gaps once more than asked: rounds = 1 means a single time.
+""")
+
+
 def _filled_by(choose=lambda found, candidates: candidates[found.argmax()], rounds=None, order=lambda gaps: gaps):
     """A mistake that chooses, repeats or orders in another way."""
 
@@ -460,41 +406,6 @@ def gaps_filled_together(scores, model, ids, gaps, candidates, rounds):
             text[gap] = word
     return text
 
-
-several.add_mistakes(
-    {
-        "one_round_alone": (
-            "You went over the gaps once. The first was filled before the others were known: repeat, `rounds` times.",
-            _filled_by(rounds=1),
-        ),
-        "worst_taken": (
-            "You took the candidate with the lowest score. ln p is the larger, the likelier the sentence.",
-            _filled_by(lambda found, candidates: candidates[found.argmin()]),
-        ),
-        "place_for_a_word": (
-            "You wrote the place of the best candidate into the gap. candidates[best] is its id.",
-            _filled_by(lambda found, candidates: found.argmax()),
-        ),
-        "backwards": (
-            "You went over the gaps in the opposite order. The order of `gaps` decides which one is filled first.",
-            _filled_by(order=lambda gaps: gaps[::-1]),
-        ),
-        "sorted_gaps": (
-            "You sorted the gaps, or went from left to right. Take them in the order in which they are given.",
-            _filled_by(order=sorted),
-        ),
-        "one_gap_alone": (
-            "You filled one gap only. All places in `gaps` are to be filled.",
-            _filled_by(order=lambda gaps: gaps[:1]),
-        ),
-        "one_round_too_many": (
-            "You went over the gaps once more than asked: rounds = 1 means a single time.",
-            lambda scores, model, ids, gaps, candidates, rounds: fill_gaps(
-                scores, model, ids, gaps, candidates, rounds + 1
-            ),
-        ),
-    }
-)
 
 # --- similar sentences -----------------------------------------------------------------------------------------------
 
@@ -540,6 +451,36 @@ def sentence_similarities(states, real):
     return unit @ unit.T
 
 
+similar.slips("""
+padding_averaged    return _cosines(states.mean(1))
+  You averaged over padding, too. A sentence then changes when it stands beside a longer one.
+padding_alone    return _cosines((states * ~real[..., None]).sum(1))
+  Your mask is inside out: you averaged the padding. `real` is True at real tokens.
+first_token    return _cosines(states[:, 0])
+  You took the first token, as BERT's classifier does. Without training for it, that vector is no summary; here the mean
+  is wanted.
+last_place    return _cosines(states[:, -1])
+  You took the vector at the last place, which is padding in a short sentence.
+dot_products    return _mean(states, real) @ _mean(states, real).T
+  You did not divide by the lengths: these are dot products, and a sentence with a long vector is like everybody. The
+  diagonal of cosines is 1.
+divided_once    return F.normalize(_mean(states, real), dim=-1) @ _mean(states, real).T
+  You divided by the length of one of the two vectors only. A cosine needs both: the diagonal must be 1.
+tokens_normalised    return _cosines(_mean(F.normalize(states, dim=-1), real))
+  You divided each token's vector by its length, and averaged then. First the mean, then the length: that order gives
+  long vectors their weight.
+normalised_over_sentences    return F.normalize(_mean(states, real), dim=0) @ F.normalize(_mean(states, real), dim=0).T
+  You normalised over the sentences (dim=0). Each sentence's vector gets the length 1 by itself: dim=-1.
+largest_entries    return _cosines(states.masked_fill(~real[..., None], -math.inf).amax(1))
+  You took the largest entry of each feature over the real tokens. That is max pooling; here the mean is wanted.
+distances    return torch.cdist(_mean(states, real), _mean(states, real))
+  You returned distances. They are 0 for equal sentences, where the cosine is 1.
+mean_of_cosines    return torch.einsum("btd,csd->bc", F.normalize(states, dim=-1) * real[..., None]
+      / real.sum(1)[:, None, None], F.normalize(states, dim=-1) * real[..., None] / real.sum(1)[:, None, None])
+  You averaged the cosines of all pairs of tokens. First one vector for each sentence, then one cosine.
+""")
+
+
 def _cosines(vectors):
     unit = F.normalize(vectors, dim=-1)
     return unit @ unit.T
@@ -548,63 +489,6 @@ def _cosines(vectors):
 def _mean(states, real):
     return (states * real[..., None]).sum(1) / real.sum(1, keepdim=True)
 
-
-similar.add_mistakes(
-    {
-        "padding_averaged": (
-            "You averaged over padding, too. A sentence then changes when it stands beside a longer one.",
-            lambda states, real: _cosines(states.mean(1)),
-        ),
-        "padding_alone": (
-            "Your mask is inside out: you averaged the padding. `real` is True at real tokens.",
-            lambda states, real: _cosines((states * ~real[..., None]).sum(1)),
-        ),
-        "first_token": (
-            "You took the first token, as BERT's classifier does. Without training for it, that vector is no summary; "
-            "here the mean is wanted.",
-            lambda states, real: _cosines(states[:, 0]),
-        ),
-        "last_place": (
-            "You took the vector at the last place, which is padding in a short sentence.",
-            lambda states, real: _cosines(states[:, -1]),
-        ),
-        "dot_products": (
-            "You did not divide by the lengths: these are dot products, and a sentence with a long vector is like "
-            "everybody. The diagonal of cosines is 1.",
-            lambda states, real: _mean(states, real) @ _mean(states, real).T,
-        ),
-        "divided_once": (
-            "You divided by the length of one of the two vectors only. A cosine needs both: the diagonal must be 1.",
-            lambda states, real: F.normalize(_mean(states, real), dim=-1) @ _mean(states, real).T,
-        ),
-        "tokens_normalised": (
-            "You divided each token's vector by its length, and averaged then. First the mean, then the length: that "
-            "order gives long vectors their weight.",
-            lambda states, real: _cosines(_mean(F.normalize(states, dim=-1), real)),
-        ),
-        "normalised_over_sentences": (
-            "You normalised over the sentences (dim=0). Each sentence's vector gets the length 1 by itself: dim=-1.",
-            lambda states, real: F.normalize(_mean(states, real), dim=0) @ F.normalize(_mean(states, real), dim=0).T,
-        ),
-        "largest_entries": (
-            "You took the largest entry of each feature over the real tokens. That is max pooling; here the mean is "
-            "wanted.",
-            lambda states, real: _cosines(states.masked_fill(~real[..., None], -math.inf).amax(1)),
-        ),
-        "distances": (
-            "You returned distances. They are 0 for equal sentences, where the cosine is 1.",
-            lambda states, real: torch.cdist(_mean(states, real), _mean(states, real)),
-        ),
-        "mean_of_cosines": (
-            "You averaged the cosines of all pairs of tokens. First one vector for each sentence, then one cosine.",
-            lambda states, real: torch.einsum(
-                "btd,csd->bc",
-                F.normalize(states, dim=-1) * real[..., None] / real.sum(1)[:, None, None],
-                F.normalize(states, dim=-1) * real[..., None] / real.sum(1)[:, None, None],
-            ),
-        ),
-    }
-)
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 

@@ -38,46 +38,29 @@ def next_words(ids, pad):
     return ids[:, :-1], torch.where(target == pad, -100, target)
 
 
+following.slips("""
+padding_scored    return (ids[:, :-1], ids[:, 1:].clone())
+  Padding is scored, too. It is easy to predict, so the loss would look far too good: write −100 there.
+not_shifted    return (ids[:, :-1], _left_out(ids[:, :-1], ids[:, :-1] == pad))
+  Your target is the input itself: each place is asked for the word that it sees. Take ids[:, 1:].
+shifted_back    return (ids[:, 1:], _left_out(ids[:, :-1], ids[:, :-1] == pad))
+  You exchanged input and target: each place is asked for the word before it, which it has seen.
+returned_in_reverse    return (_left_out(ids[:, 1:], ids[:, 1:] == pad), ids[:, :-1])
+  You returned the target first. The input comes first, and only the target has −100.
+padding_of_the_input    return (ids[:, :-1], _left_out(ids[:, 1:], ids[:, :-1] == pad))
+  You left out the places where the *input* is padding. A short text's last word is then asked for its padding: look at
+  the target.
+hidden_in_the_input    return (_left_out(ids[:, :-1], ids[:, :-1] == pad), _left_out(ids[:, 1:], ids[:, 1:] == pad))
+  You wrote −100 into the input. It is no id: the embedding has no such row. Only the target has it.
+first_word_alone    return (ids[:, :-1], _left_out(ids[:, 1:], (ids != pad).sum(1, keepdim=True)
+      - 1 != torch.arange(1, ids.shape[1])))
+  Only the last word of each text is scored. A causal model is asked at every place.
+""")
+
+
 def _left_out(target, where):
     return torch.where(where, -100, target)
 
-
-following.add_mistakes(
-    {
-        "padding_scored": (
-            "Padding is scored, too. It is easy to predict, so the loss would look far too good: write −100 there.",
-            lambda ids, pad: (ids[:, :-1], ids[:, 1:].clone()),
-        ),
-        "not_shifted": (
-            "Your target is the input itself: each place is asked for the word that it sees. Take ids[:, 1:].",
-            lambda ids, pad: (ids[:, :-1], _left_out(ids[:, :-1], ids[:, :-1] == pad)),
-        ),
-        "shifted_back": (
-            "You exchanged input and target: each place is asked for the word before it, which it has seen.",
-            lambda ids, pad: (ids[:, 1:], _left_out(ids[:, :-1], ids[:, :-1] == pad)),
-        ),
-        "returned_in_reverse": (
-            "You returned the target first. The input comes first, and only the target has −100.",
-            lambda ids, pad: (_left_out(ids[:, 1:], ids[:, 1:] == pad), ids[:, :-1]),
-        ),
-        "padding_of_the_input": (
-            "You left out the places where the *input* is padding. A short text's last word is then asked for its "
-            "padding: look at the target.",
-            lambda ids, pad: (ids[:, :-1], _left_out(ids[:, 1:], ids[:, :-1] == pad)),
-        ),
-        "hidden_in_the_input": (
-            "You wrote −100 into the input. It is no id: the embedding has no such row. Only the target has it.",
-            lambda ids, pad: (_left_out(ids[:, :-1], ids[:, :-1] == pad), _left_out(ids[:, 1:], ids[:, 1:] == pad)),
-        ),
-        "first_word_alone": (
-            "Only the last word of each text is scored. A causal model is asked at every place.",
-            lambda ids, pad: (
-                ids[:, :-1],
-                _left_out(ids[:, 1:], (ids != pad).sum(1, keepdim=True) - 1 != torch.arange(1, ids.shape[1])),
-            ),
-        ),
-    }
-)
 
 # --- masked words ----------------------------------------------------------------------------------------------------
 
@@ -135,6 +118,56 @@ def mask_tokens(ids, special, first, second, words, mask):
     return inputs, torch.where(chosen, ids, -100)
 
 
+masking.slips("""
+mask_overwritten    return (torch.where((first < 0.15) & ~special & (second < 0.9), words, ids),
+      torch.where((first < 0.15) & ~special, ids, -100))
+  The words overwrote your masks: second < 0.9 holds wherever second < 0.8 does. Ask for both ends, from 0.8 to below
+  0.9, or put the masks in last.
+every_chosen_one_masked    = _masked(shares=(1.0, 1.0))
+  You masked every chosen token. Then no visible word is ever a question, and the model need not know anything about
+  words that it sees: that is why 10 % are replaced and 10 % stay.
+never_replaced    = _masked(shares=(0.8, 0.8))
+  You masked 80 % and left the other 20 % as they are. Half of these become the word at their place in `words`, so that
+  the model cannot trust what it sees.
+all_others_replaced    = _masked(shares=(0.8, 1.0))
+  You masked 80 % and replaced all the other 20 %. Those from 0.9 on stay as they are.
+only_masks_scored    = _masked(target=lambda ids, inputs, where, second: torch.where(where & (second < 0.8), ids, -100))
+  Your target holds only the words behind a mask. Chosen words that were replaced or that stayed are scored, too: that
+  is what they were chosen for.
+only_changes_scored    = _masked(target=lambda ids, inputs, where, second: torch.where(where & (second < 0.9), ids,
+      -100))
+  Your target holds only the words that look different now. A chosen word that stayed is scored, too, or the model would
+  learn that visible words are always wrong.
+differences_scored    = _masked(target=lambda ids, inputs, where, second: torch.where(where & (inputs != ids), ids,
+      -100))
+  You scored the places where input and text differ. A chosen word that stayed, or was replaced by itself, is scored,
+  too: ask which words were chosen.
+everything_scored    = _masked(target=lambda ids, inputs, where, second: ids.clone())
+  Your target is the whole text. Nearly all of it can be copied from the input, so the loss would measure copying: put
+  −100 where nothing was chosen.
+target_masked_already    = _masked(target=lambda ids, inputs, where, second: torch.where(where, inputs, -100))
+  Your target was taken from the input after masking, so the model has to predict `mask`. The target holds the ids as
+  they were.
+target_inside_out    = _masked(target=lambda ids, inputs, where, second: torch.where(where, -100, ids))
+  Your target is inside out: −100 stands at the chosen tokens, and the visible ones are scored.
+zero_for_ignored    = _masked(target=lambda ids, inputs, where, second: torch.where(where, ids, 0))
+  You wrote 0 where nothing is scored. 0 is an id, too: the model would learn to predict it almost everywhere.
+  cross_entropy leaves out −100.
+special_chosen    = _masked(chosen=lambda first, special: first < 0.15)
+  You also chose special tokens. Padding is easy to predict, and nothing is learned from it: leave out `special`.
+special_masked    return (_masked(chosen=lambda first, special: first < 0.15)(ids, special, first, second, words,
+      mask)[0], torch.where((first < 0.15) & ~special, ids, -100))
+  You hid special tokens, too, though you do not score them: leave them out of what is chosen, once.
+first_number_scaled    return _masked()(ids, special, first, first / 0.15, words, mask)
+  You divided `first` by 0.15 in place of taking `second`. That has the same chances in training; with the given numbers
+  the results differ.
+returned_in_reverse    = lambda *case: _masked()(*case)[::-1]
+  You returned the labels before the masked text. The text comes first, and only the labels have −100.
+wrong_side    = _masked(chosen=lambda first, special: (first >= 0.15) & ~special)
+  You chose the tokens whose number is not below 0.15. That is 85 % of them, and too little is left to guess from.
+""")
+
+
 def _masked(chosen=lambda first, special: (first < 0.15) & ~special, shares=(0.8, 0.9), target=None):
     """A mistake that chooses other tokens, replaces other shares, or has another target."""
 
@@ -167,93 +200,6 @@ def tenths_exchanged(ids, special, first, second, words, mask):
     inputs = torch.where(chosen & (second < 0.8), mask, torch.where(chosen & (second >= 0.9), words, ids))
     return inputs, torch.where(chosen, ids, -100)
 
-
-masking.add_mistakes(
-    {
-        "mask_overwritten": (
-            "The words overwrote your masks: second < 0.9 holds wherever second < 0.8 does. Ask for both ends, from "
-            "0.8 to below 0.9, or put the masks in last.",
-            lambda ids, special, first, second, words, mask: (
-                torch.where((first < 0.15) & ~special & (second < 0.9), words, ids),
-                torch.where((first < 0.15) & ~special, ids, -100),
-            ),
-        ),
-        "every_chosen_one_masked": (
-            "You masked every chosen token. Then no visible word is ever a question, and the model need not know "
-            "anything about words that it sees: that is why 10 % are replaced and 10 % stay.",
-            _masked(shares=(1.0, 1.0)),
-        ),
-        "never_replaced": (
-            "You masked 80 % and left the other 20 % as they are. Half of these become the word at their place in "
-            "`words`, so that the model cannot trust what it sees.",
-            _masked(shares=(0.8, 0.8)),
-        ),
-        "all_others_replaced": (
-            "You masked 80 % and replaced all the other 20 %. Those from 0.9 on stay as they are.",
-            _masked(shares=(0.8, 1.0)),
-        ),
-        "only_masks_scored": (
-            "Your target holds only the words behind a mask. Chosen words that were replaced or that stayed are "
-            "scored, too: that is what they were chosen for.",
-            _masked(target=lambda ids, inputs, where, second: torch.where(where & (second < 0.8), ids, -100)),
-        ),
-        "only_changes_scored": (
-            "Your target holds only the words that look different now. A chosen word that stayed is scored, too, or "
-            "the model would learn that visible words are always wrong.",
-            _masked(target=lambda ids, inputs, where, second: torch.where(where & (second < 0.9), ids, -100)),
-        ),
-        "differences_scored": (
-            "You scored the places where input and text differ. A chosen word that stayed, or was replaced by itself, "
-            "is scored, too: ask which words were chosen.",
-            _masked(target=lambda ids, inputs, where, second: torch.where(where & (inputs != ids), ids, -100)),
-        ),
-        "everything_scored": (
-            "Your target is the whole text. Nearly all of it can be copied from the input, so the loss would measure "
-            "copying: put −100 where nothing was chosen.",
-            _masked(target=lambda ids, inputs, where, second: ids.clone()),
-        ),
-        "target_masked_already": (
-            "Your target was taken from the input after masking, so the model has to predict `mask`. The target holds "
-            "the ids as they were.",
-            _masked(target=lambda ids, inputs, where, second: torch.where(where, inputs, -100)),
-        ),
-        "target_inside_out": (
-            "Your target is inside out: −100 stands at the chosen tokens, and the visible ones are scored.",
-            _masked(target=lambda ids, inputs, where, second: torch.where(where, -100, ids)),
-        ),
-        "zero_for_ignored": (
-            "You wrote 0 where nothing is scored. 0 is an id, too: the model would learn to predict it almost "
-            "everywhere. cross_entropy leaves out −100.",
-            _masked(target=lambda ids, inputs, where, second: torch.where(where, ids, 0)),
-        ),
-        "special_chosen": (
-            "You also chose special tokens. Padding is easy to predict, and nothing is learned from it: leave out "
-            "`special`.",
-            _masked(chosen=lambda first, special: first < 0.15),
-        ),
-        "special_masked": (
-            "You hid special tokens, too, though you do not score them: leave them out of what is chosen, once.",
-            lambda ids, special, first, second, words, mask: (
-                _masked(chosen=lambda first, special: first < 0.15)(ids, special, first, second, words, mask)[0],
-                torch.where((first < 0.15) & ~special, ids, -100),
-            ),
-        ),
-        "first_number_scaled": (
-            "You divided `first` by 0.15 in place of taking `second`. That has the same chances in training; with the "
-            "given numbers the results differ.",
-            lambda ids, special, first, second, words, mask: _masked()(ids, special, first, first / 0.15, words, mask),
-        ),
-        "returned_in_reverse": (
-            "You returned the labels before the masked text. The text comes first, and only the labels have −100.",
-            lambda *case: _masked()(*case)[::-1],
-        ),
-        "wrong_side": (
-            "You chose the tokens whose number is not below 0.15. That is 85 % of them, and too little is left to "
-            "guess from.",
-            _masked(chosen=lambda first, special: (first >= 0.15) & ~special),
-        ),
-    }
-)
 
 # --- hidden spans ----------------------------------------------------------------------------------------------------
 
@@ -307,6 +253,40 @@ def hide_spans(ids, spans, sentinels):
     return inputs + ids[place:], [*targets, sentinels[len(spans)]]
 
 
+spans_hidden.slips("""
+end_hidden_too    return hide_spans(ids, [(start, min(end + 1, len(ids))) for start, end in spans], sentinels)
+  You took the end of a span as part of it: ids[start:end] ends before `end`, and so does the hidden part.
+not_closed    return (_hidden(ids, spans, sentinels)[0], _hidden(ids, spans, sentinels)[1][:-1])
+  The closing sentinel is missing: nothing tells the model, or you, where the last span ends.
+closed_in_the_input    return ([*_hidden(ids, spans, sentinels)[0], sentinels[len(spans)]],
+      _hidden(ids, spans, sentinels)[1])
+  Your input ends in a sentinel, too. The closing one belongs to the target alone: there is no gap behind the text.
+last_sentinel_closes    return (_hidden(ids, spans, sentinels)[0],
+      [*_hidden(ids, spans, sentinels)[1][:-1], sentinels[-1]])
+  You closed the target with the last sentinel of the list. It is the next one, sentinels[len(spans)].
+returned_in_reverse    = lambda *case: _hidden(*case)[::-1]
+  You returned the target first. First comes the input, the text with its gaps.
+same_sentinel    return hide_spans(ids, spans, [sentinels[0]] * len(sentinels))
+  All your gaps have the same sentinel, as with BERT's mask. Each needs its own, or the target could not say which gap
+  it fills.
+sentinel_behind    return (_hidden(ids, spans, sentinels)[0],
+      [*(token for (a, b), s in zip(spans, sentinels, strict=False) for token in [*ids[a:b], s]),
+      sentinels[len(spans)]])
+  Your target has each sentinel behind its tokens. It stands in front: it says which gap is filled next.
+gaps_unmarked    return _hidden(ids, spans, sentinels, visible=lambda ids, place, start, sentinel: ids[place:start])
+  You cut the spans out and put nothing in their place. Without sentinels the input does not show that anything is
+  missing.
+target_unmarked    return (_hidden(ids, spans, sentinels)[0],
+      [token for start, end in spans for token in ids[start:end]])
+  Your target has no sentinels between the spans: nobody can tell which token fills which gap.
+whole_text_in_the_target    return (_hidden(ids, spans, sentinels)[0], list(ids))
+  Your target is the whole text. T5 writes the hidden spans only, which makes its target, and its training, far shorter.
+rest_lost    return (_hidden(ids, spans, sentinels)[0][: -len(ids[spans[-1][1] :]) or None],
+      _hidden(ids, spans, sentinels)[1])
+  What follows the last span is missing in your input: after the loop add ids[place:].
+""")
+
+
 def _hidden(ids, spans, sentinels, *, visible=lambda ids, place, start, sentinel: [*ids[place:start], sentinel]):
     """The right pair, or one whose input has something else for a span."""
     inputs, targets, place = [], [], 0
@@ -326,13 +306,6 @@ def sentinel_for_each_token(ids, spans, sentinels):
     for (start, end), sentinel in zip(spans, sentinels, strict=False):
         inputs[start:end] = [sentinel] * (end - start)
     return inputs, hide_spans(ids, spans, sentinels)[1]
-
-
-@spans_hidden.mistake(
-    "You took the end of a span as part of it: ids[start:end] ends before `end`, and so does the hidden part."
-)
-def end_hidden_too(ids, spans, sentinels):
-    return hide_spans(ids, [(start, min(end + 1, len(ids))) for start, end in spans], sentinels)
 
 
 @spans_hidden.mistake(
@@ -356,75 +329,6 @@ def visible_in_the_target(ids, spans, sentinels):
         place = end
     return hide_spans(ids, spans, sentinels)[0], targets + ids[place:]
 
-
-spans_hidden.add_mistakes(
-    {
-        "not_closed": (
-            "The closing sentinel is missing: nothing tells the model, or you, where the last span ends.",
-            lambda ids, spans, sentinels: (_hidden(ids, spans, sentinels)[0], _hidden(ids, spans, sentinels)[1][:-1]),
-        ),
-        "closed_in_the_input": (
-            "Your input ends in a sentinel, too. The closing one belongs to the target alone: there is no gap behind "
-            "the text.",
-            lambda ids, spans, sentinels: (
-                [*_hidden(ids, spans, sentinels)[0], sentinels[len(spans)]],
-                _hidden(ids, spans, sentinels)[1],
-            ),
-        ),
-        "last_sentinel_closes": (
-            "You closed the target with the last sentinel of the list. It is the next one, sentinels[len(spans)].",
-            lambda ids, spans, sentinels: (
-                _hidden(ids, spans, sentinels)[0],
-                [*_hidden(ids, spans, sentinels)[1][:-1], sentinels[-1]],
-            ),
-        ),
-        "returned_in_reverse": (
-            "You returned the target first. First comes the input, the text with its gaps.",
-            lambda *case: _hidden(*case)[::-1],
-        ),
-        "same_sentinel": (
-            "All your gaps have the same sentinel, as with BERT's mask. Each needs its own, or the target could not "
-            "say which gap it fills.",
-            lambda ids, spans, sentinels: hide_spans(ids, spans, [sentinels[0]] * len(sentinels)),
-        ),
-        "sentinel_behind": (
-            "Your target has each sentinel behind its tokens. It stands in front: it says which gap is filled next.",
-            lambda ids, spans, sentinels: (
-                _hidden(ids, spans, sentinels)[0],
-                [
-                    *(token for (a, b), s in zip(spans, sentinels, strict=False) for token in [*ids[a:b], s]),
-                    sentinels[len(spans)],
-                ],
-            ),
-        ),
-        "gaps_unmarked": (
-            "You cut the spans out and put nothing in their place. Without sentinels the input does not show that "
-            "anything is missing.",
-            lambda ids, spans, sentinels: _hidden(
-                ids, spans, sentinels, visible=lambda ids, place, start, sentinel: ids[place:start]
-            ),
-        ),
-        "target_unmarked": (
-            "Your target has no sentinels between the spans: nobody can tell which token fills which gap.",
-            lambda ids, spans, sentinels: (
-                _hidden(ids, spans, sentinels)[0],
-                [token for start, end in spans for token in ids[start:end]],
-            ),
-        ),
-        "whole_text_in_the_target": (
-            "Your target is the whole text. T5 writes the hidden spans only, which makes its target, and its training, "
-            "far shorter.",
-            lambda ids, spans, sentinels: (_hidden(ids, spans, sentinels)[0], list(ids)),
-        ),
-        "rest_lost": (
-            "What follows the last span is missing in your input: after the loop add ids[place:].",
-            lambda ids, spans, sentinels: (
-                _hidden(ids, spans, sentinels)[0][: -len(ids[spans[-1][1] :]) or None],
-                _hidden(ids, spans, sentinels)[1],
-            ),
-        ),
-    }
-)
 
 # --- leaving out -----------------------------------------------------------------------------------------------------
 
@@ -470,6 +374,28 @@ def leave_one_out(score, ids, parts):
     return [whole - score(ids[:start] + ids[end:]) for start, end in parts]
 
 
+left_out.slips("""
+part_kept_alone    return [score(ids) - score(ids[a:b]) for a, b in parts]
+  You kept the part alone and took all else away. That asks what a part can do alone, not what is missed without it.
+difference_turned    return [score(ids[:a] + ids[b:]) - score(ids) for a, b in parts]
+  Your difference is turned. What is needed makes the score *fall*: all minus the rest, so that its number is large.
+scores_of_the_rest    return [score(ids[:a] + ids[b:]) for a, b in parts]
+  You returned the scores of what is left. Subtract each of them from the score of all.
+end_left_out_too    return [score(ids) - score(ids[:a] + ids[b + 1 :]) for a, b in parts]
+  You took away one word too many: ids[start:end] ends before `end`.
+start_kept    return [score(ids) - score(ids[: a + 1] + ids[b:]) for a, b in parts]
+  You took away one word too few: the part begins at `start` itself.
+relative    return [(score(ids) - score(ids[:a] + ids[b:])) / score(ids) for a, b in parts]
+  You divided by the score of all. The difference itself is asked for; of logarithms it is a ratio.
+zeros_in_its_place    return [score(ids) - score(ids[:a] + [0] * (b - a) + ids[b:]) for a, b in parts]
+  You wrote 0 where the part stood. 0 is a token, too, and all later words keep their places: take the part away.
+equal_words_gone_too    return [score(ids) - score([i for i in ids if i not in ids[a:b]]) for a, b in parts]
+  You took away equal words elsewhere, too: you looked for the part's ids. Take out its places.
+rest_behind_lost    return [score(ids) - score(ids[:a]) for a, b in parts]
+  You dropped all that follows the part. Only ids[start:end] goes: add ids[end:] again.
+""")
+
+
 @left_out.mistake(
     "You took away one part after the other, and never put one back. Each part is left out alone: begin with all of "
     "`ids` every time."
@@ -481,48 +407,3 @@ def parts_stay_away(score, ids, parts):
         gone += end - start
         found.append(score(ids) - score(rest))
     return found
-
-
-left_out.add_mistakes(
-    {
-        "part_kept_alone": (
-            "You kept the part alone and took all else away. That asks what a part can do alone, not what is missed "
-            "without it.",
-            lambda score, ids, parts: [score(ids) - score(ids[a:b]) for a, b in parts],
-        ),
-        "difference_turned": (
-            "Your difference is turned. What is needed makes the score *fall*: all minus the rest, so that its number "
-            "is large.",
-            lambda score, ids, parts: [score(ids[:a] + ids[b:]) - score(ids) for a, b in parts],
-        ),
-        "scores_of_the_rest": (
-            "You returned the scores of what is left. Subtract each of them from the score of all.",
-            lambda score, ids, parts: [score(ids[:a] + ids[b:]) for a, b in parts],
-        ),
-        "end_left_out_too": (
-            "You took away one word too many: ids[start:end] ends before `end`.",
-            lambda score, ids, parts: [score(ids) - score(ids[:a] + ids[b + 1 :]) for a, b in parts],
-        ),
-        "start_kept": (
-            "You took away one word too few: the part begins at `start` itself.",
-            lambda score, ids, parts: [score(ids) - score(ids[: a + 1] + ids[b:]) for a, b in parts],
-        ),
-        "relative": (
-            "You divided by the score of all. The difference itself is asked for; of logarithms it is a ratio.",
-            lambda score, ids, parts: [(score(ids) - score(ids[:a] + ids[b:])) / score(ids) for a, b in parts],
-        ),
-        "zeros_in_its_place": (
-            "You wrote 0 where the part stood. 0 is a token, too, and all later words keep their places: take the part "
-            "away.",
-            lambda score, ids, parts: [score(ids) - score(ids[:a] + [0] * (b - a) + ids[b:]) for a, b in parts],
-        ),
-        "equal_words_gone_too": (
-            "You took away equal words elsewhere, too: you looked for the part's ids. Take out its places.",
-            lambda score, ids, parts: [score(ids) - score([i for i in ids if i not in ids[a:b]]) for a, b in parts],
-        ),
-        "rest_behind_lost": (
-            "You dropped all that follows the part. Only ids[start:end] goes: add ids[end:] again.",
-            lambda score, ids, parts: [score(ids) - score(ids[:a]) for a, b in parts],
-        ),
-    }
-)

@@ -1,7 +1,7 @@
 """Exercises on feed-forward, residuals, normalisation."""
 
 import torch
-import torch.nn.functional as F
+from torch.nn.functional import gelu, relu, silu
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
@@ -49,58 +49,33 @@ def feed_forward(x, W_1, b_1, W_2, b_2):
     return hidden @ W_2 + b_2
 
 
-plain_network.add_mistakes(
-    {
-        "no_bend": (
-            "The ReLU is missing: without a bend the two matrices are one matrix, W_1 W_2, and F makes no difference.",
-            lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1) @ W_2 + b_2,
-        ),
-        "relu_at_the_end": (
-            "Your ReLU comes after the second matrix, so the network can never write a negative number to the stream.",
-            lambda x, W_1, b_1, W_2, b_2: torch.relu((x @ W_1 + b_1) @ W_2 + b_2),
-        ),
-        "relu_at_both_places": (
-            "You applied ReLU twice. The one after the second matrix wipes out every negative number of the output.",
-            lambda x, W_1, b_1, W_2, b_2: torch.relu(torch.relu(x @ W_1 + b_1) @ W_2 + b_2),
-        ),
-        "relu_of_the_input": (
-            "You applied ReLU to x itself, so everything negative in the stream is lost before a unit can read it.",
-            lambda x, W_1, b_1, W_2, b_2: (torch.relu(x) @ W_1 + b_1) @ W_2 + b_2,
-        ),
-        "inner_bias_after_relu": (
-            "You added b_1 after the ReLU. It belongs inside, where it sets the threshold at which a unit fires.",
-            lambda x, W_1, b_1, W_2, b_2: (torch.relu(x @ W_1) + b_1) @ W_2 + b_2,
-        ),
-        "no_inner_bias": (
-            "The bias b_1 is missing, so every hinge bends at 0 and no unit has a threshold of its own.",
-            lambda x, W_1, b_1, W_2, b_2: torch.relu(x @ W_1) @ W_2 + b_2,
-        ),
-        "no_outer_bias": (
-            "The bias b_2 is missing: where no unit fires, the output should be b_2, not 0.",
-            lambda x, W_1, b_1, W_2, b_2: torch.relu(x @ W_1 + b_1) @ W_2,
-        ),
-        "no_biases": (
-            "Both biases are missing: no unit has a threshold, and the output is 0 where none of them fires.",
-            lambda x, W_1, b_1, W_2, b_2: torch.relu(x @ W_1) @ W_2,
-        ),
-        "input_added": (
-            "You added x at the end. That is the residual connection: it belongs to the block, not to this network.",
-            lambda x, W_1, b_1, W_2, b_2: x + torch.relu(x @ W_1 + b_1) @ W_2 + b_2,
-        ),
-        "inner_bias_subtracted": (
-            "You subtracted b_1. The formula adds it: a threshold is a negative bias.",
-            lambda x, W_1, b_1, W_2, b_2: torch.relu(x @ W_1 - b_1) @ W_2 + b_2,
-        ),
-        "gelu": (
-            "You bent with GELU, as BERT and GPT-2 do. This exercise asks for the ReLU of 2017, max(0, z).",
-            lambda x, W_1, b_1, W_2, b_2: F.gelu(x @ W_1 + b_1) @ W_2 + b_2,
-        ),
-        "negative_half": (
-            "You kept the negative numbers: that is min(0, z), which clamp(max=0) gives. ReLU is clamp(min=0).",
-            lambda x, W_1, b_1, W_2, b_2: (x @ W_1 + b_1).clamp(max=0) @ W_2 + b_2,
-        ),
-    }
-)
+plain_network.slips("""
+no_bend    return (x @ W_1 + b_1) @ W_2 + b_2
+  The ReLU is missing: without a bend the two matrices are one matrix, W_1 W_2, and F makes no difference.
+relu_at_the_end    return torch.relu((x @ W_1 + b_1) @ W_2 + b_2)
+  Your ReLU comes after the second matrix, so the network can never write a negative number to the stream.
+relu_at_both_places    return torch.relu(torch.relu(x @ W_1 + b_1) @ W_2 + b_2)
+  You applied ReLU twice. The one after the second matrix wipes out every negative number of the output.
+relu_of_the_input    return (torch.relu(x) @ W_1 + b_1) @ W_2 + b_2
+  You applied ReLU to x itself, so everything negative in the stream is lost before a unit can read it.
+inner_bias_after_relu    return (torch.relu(x @ W_1) + b_1) @ W_2 + b_2
+  You added b_1 after the ReLU. It belongs inside, where it sets the threshold at which a unit fires.
+no_inner_bias    return torch.relu(x @ W_1) @ W_2 + b_2
+  The bias b_1 is missing, so every hinge bends at 0 and no unit has a threshold of its own.
+no_outer_bias    return torch.relu(x @ W_1 + b_1) @ W_2
+  The bias b_2 is missing: where no unit fires, the output should be b_2, not 0.
+no_biases    return torch.relu(x @ W_1) @ W_2
+  Both biases are missing: no unit has a threshold, and the output is 0 where none of them fires.
+input_added    return x + torch.relu(x @ W_1 + b_1) @ W_2 + b_2
+  You added x at the end. That is the residual connection: it belongs to the block, not to this network.
+inner_bias_subtracted    return torch.relu(x @ W_1 - b_1) @ W_2 + b_2
+  You subtracted b_1. The formula adds it: a threshold is a negative bias.
+gelu    return gelu(x @ W_1 + b_1) @ W_2 + b_2
+  You bent with GELU, as BERT and GPT-2 do. This exercise asks for the ReLU of 2017, max(0, z).
+negative_half    return (x @ W_1 + b_1).clamp(max=0) @ W_2 + b_2
+  You kept the negative numbers: that is min(0, z), which clamp(max=0) gives. ReLU is clamp(min=0).
+""")
+
 
 # --- a curve made of hinges -------------------------------------------------------------------------------------------
 
@@ -133,6 +108,28 @@ def hinges_through(x, y):
     return slopes.diff()
 
 
+curve.slips("""
+slopes_themselves    return _between(_slopes(x, y))[1:]
+  You returned the slopes. All hinges before a point go on behind it, so each adds a change of slope.
+heights_for_slopes    return _between(y.diff()).diff()
+  You used the rise from point to point. A slope is the rise for each unit of x: divide by x.diff().
+run_over_rise    return _between(x.diff() / torch.where(y.diff() == 0, 1.0, y.diff())).diff()
+  You divided the way along x by the rise. A slope is the rise, divided by the way along x.
+never_flat_again    return torch.cat([_between(_slopes(x, y))[:-1].diff(), x.new_zeros(1)])
+  Your curve does not become flat behind the last point. The hinge there must take away the last slope.
+not_flat_before    return torch.cat([x.new_zeros(1), _between(_slopes(x, y)).diff()[1:]])
+  Your first hinge is 0. Before it the curve is flat, so the first slope must begin there.
+signs_turned    return -_between(_slopes(x, y)).diff()
+  Your signs are the wrong way round: take the slope after a point minus the slope before it.
+heights_as_hinges    return y.clone()
+  You returned the heights y. A hinge is not a bump at its point: it goes on rising for ever.
+differences_of_heights    return torch.cat([y[:1], y.diff()])
+  You returned how much each point is above the one before. A hinge changes the slope, not the height.
+ends_missing    return _slopes(x, y).diff()
+  The hinges at both ends are missing. Before the first point and after the last the slope is 0: add it.
+""")
+
+
 def _slopes(x, y):
     return y.diff() / x.diff()
 
@@ -141,47 +138,6 @@ def _between(slopes, first=0.0, last=0.0):
     """The slopes (N − 1,) between one before and one behind them."""
     return torch.cat([slopes.new_tensor([first]), slopes, slopes.new_tensor([last])])
 
-
-curve.add_mistakes(
-    {
-        "slopes_themselves": (
-            "You returned the slopes. All hinges before a point go on behind it, so each adds a change of slope.",
-            lambda x, y: _between(_slopes(x, y))[1:],
-        ),
-        "heights_for_slopes": (
-            "You used the rise from point to point. A slope is the rise for each unit of x: divide by x.diff().",
-            lambda x, y: _between(y.diff()).diff(),
-        ),
-        "run_over_rise": (
-            "You divided the way along x by the rise. A slope is the rise, divided by the way along x.",
-            lambda x, y: _between(x.diff() / torch.where(y.diff() == 0, 1.0, y.diff())).diff(),
-        ),
-        "never_flat_again": (
-            "Your curve does not become flat behind the last point. The hinge there must take away the last slope.",
-            lambda x, y: torch.cat([_between(_slopes(x, y))[:-1].diff(), x.new_zeros(1)]),
-        ),
-        "not_flat_before": (
-            "Your first hinge is 0. Before it the curve is flat, so the first slope must begin there.",
-            lambda x, y: torch.cat([x.new_zeros(1), _between(_slopes(x, y)).diff()[1:]]),
-        ),
-        "signs_turned": (
-            "Your signs are the wrong way round: take the slope after a point minus the slope before it.",
-            lambda x, y: -_between(_slopes(x, y)).diff(),
-        ),
-        "heights_as_hinges": (
-            "You returned the heights y. A hinge is not a bump at its point: it goes on rising for ever.",
-            lambda x, y: y.clone(),
-        ),
-        "differences_of_heights": (
-            "You returned how much each point is above the one before. A hinge changes the slope, not the height.",
-            lambda x, y: torch.cat([y[:1], y.diff()]),
-        ),
-        "ends_missing": (
-            "The hinges at both ends are missing. Before the first point and after the last the slope is 0: add it.",
-            lambda x, y: _slopes(x, y).diff(),
-        ),
-    }
-)
 
 # --- gated -----------------------------------------------------------------------------------------------------------
 
@@ -218,50 +174,29 @@ def swiglu(x, W_gate, W_up, W_down):
     return (gate * gate.sigmoid() * (x @ W_up)) @ W_down
 
 
-gated.add_mistakes(
-    {
-        "gate_and_up_swapped": (
-            "You swapped gate and up: you bent x W_up, and used x W_gate as it is.",
-            lambda x, W_gate, W_up, W_down: swiglu(x, W_up, W_gate, W_down),
-        ),
-        "sigmoid_gate": (
-            "Your gate is a sigmoid alone, between 0 and 1 (that is GLU). SiLU is z · sigmoid(z).",
-            lambda x, W_gate, W_up, W_down: ((x @ W_gate).sigmoid() * (x @ W_up)) @ W_down,
-        ),
-        "gelu_gate": (
-            "Your gate is a GELU (that is GEGLU, equation 5 of the same paper). SiLU is z · sigmoid(z).",
-            lambda x, W_gate, W_up, W_down: (F.gelu(x @ W_gate) * (x @ W_up)) @ W_down,
-        ),
-        "added": (
-            "You added gate and up where the formula multiplies them: a sum cannot close a unit.",
-            lambda x, W_gate, W_up, W_down: (F.silu(x @ W_gate) + x @ W_up) @ W_down,
-        ),
-        "bilinear": (
-            "You did not bend the gate: this is a plain product of two projections (Shazeer calls it bilinear).",
-            lambda x, W_gate, W_up, W_down: ((x @ W_gate) * (x @ W_up)) @ W_down,
-        ),
-        "product_bent": (
-            "You multiplied first and bent the product. The bend belongs to x W_gate alone, before the product.",
-            lambda x, W_gate, W_up, W_down: F.silu((x @ W_gate) * (x @ W_up)) @ W_down,
-        ),
-        "without_up": (
-            "You did not use W_up: this is an ordinary feed-forward network with SiLU.",
-            lambda x, W_gate, W_up, W_down: F.silu(x @ W_gate) @ W_down,
-        ),
-        "relu_gate": (
-            "Your gate is a ReLU (that is ReGLU, of the same paper). SiLU is z · sigmoid(z).",
-            lambda x, W_gate, W_up, W_down: (F.relu(x @ W_gate) * (x @ W_up)) @ W_down,
-        ),
-        "both_bent": (
-            "You bent both branches. Only the gate is bent; x W_up goes into the product as it is.",
-            lambda x, W_gate, W_up, W_down: (F.silu(x @ W_gate) * F.silu(x @ W_up)) @ W_down,
-        ),
-        "sigmoid_of_up": (
-            "Your sigmoid is that of x W_up. SiLU takes the gate twice: z · sigmoid(z), with z = x W_gate.",
-            lambda x, W_gate, W_up, W_down: ((x @ W_gate) * (x @ W_up).sigmoid()) @ W_down,
-        ),
-    }
-)
+gated.slips("""
+gate_and_up_swapped    return swiglu(x, W_up, W_gate, W_down)
+  You swapped gate and up: you bent x W_up, and used x W_gate as it is.
+sigmoid_gate    return ((x @ W_gate).sigmoid() * (x @ W_up)) @ W_down
+  Your gate is a sigmoid alone, between 0 and 1 (that is GLU). SiLU is z · sigmoid(z).
+gelu_gate    return (gelu(x @ W_gate) * (x @ W_up)) @ W_down
+  Your gate is a GELU (that is GEGLU, equation 5 of the same paper). SiLU is z · sigmoid(z).
+added    return (silu(x @ W_gate) + x @ W_up) @ W_down
+  You added gate and up where the formula multiplies them: a sum cannot close a unit.
+bilinear    return ((x @ W_gate) * (x @ W_up)) @ W_down
+  You did not bend the gate: this is a plain product of two projections (Shazeer calls it bilinear).
+product_bent    return silu((x @ W_gate) * (x @ W_up)) @ W_down
+  You multiplied first and bent the product. The bend belongs to x W_gate alone, before the product.
+without_up    return silu(x @ W_gate) @ W_down
+  You did not use W_up: this is an ordinary feed-forward network with SiLU.
+relu_gate    return (relu(x @ W_gate) * (x @ W_up)) @ W_down
+  Your gate is a ReLU (that is ReGLU, of the same paper). SiLU is z · sigmoid(z).
+both_bent    return (silu(x @ W_gate) * silu(x @ W_up)) @ W_down
+  You bent both branches. Only the gate is bent; x W_up goes into the product as it is.
+sigmoid_of_up    return ((x @ W_gate) * (x @ W_up).sigmoid()) @ W_down
+  Your sigmoid is that of x W_up. SiLU takes the gate twice: z · sigmoid(z), with z = x W_gate.
+""")
+
 
 # --- layer norm ------------------------------------------------------------------------------------------------------
 
@@ -301,96 +236,55 @@ def layer_norm_by_hand(x, gain, bias):
     return (x - mean) / (variance + 1e-5).sqrt() * gain + bias
 
 
+norm.slips("""
+unbiased    return _normed(x, gain, bias, correction=1)
+  Your variance divides by D − 1, torch's default. LayerNorm divides by D: the result for [1, 0, 0, 0] starts with
+  1.732, yours with 1.5.
+epsilon_outside    return _normed(x, gain, bias, epsilon=0.0, outside=1e-5)
+  Your ε is outside the root. You see it where a vector is nearly constant: √ε is 300 times as large as ε.
+std_plus_epsilon    return _normed(x, gain, bias, correction=1, epsilon=0.0, outside=1e-5)
+  You divided by std + ε, which is wrong in two ways: torch's std divides by D − 1, and ε belongs under the root. Use
+  var(correction=0), and (var + ε).sqrt().
+without_epsilon    return _normed(x, gain, bias, epsilon=0.0)
+  Your ε is missing: a nearly constant vector is scaled up to variance 1, and a constant one becomes NaN.
+another_epsilon    return _normed(x, gain, bias, epsilon=1e-6)
+  Your ε is 1e-6. The exercise has 1e-5, PyTorch's default: a nearly constant vector shows the difference.
+over_time    return _normed(x, gain, bias, dims=(1,))
+  You normalised over the positions: each word now depends on later ones, which leaks in a causal model.
+over_time_and_width    return _normed(x, gain, bias, dims=(1, 2))
+  You normalised over positions and features together: a word depends on all words of its sentence.
+over_batch    return _normed(x, gain, bias, dims=(0, 1))
+  You normalised over the sentences and positions of the batch, as BatchNorm does: a sentence's result changes with the
+  other sentences.
+over_sentences    return _normed(x, gain, bias, dims=(0,))
+  You normalised over the batch: a word's result changes with the words at its place in other sentences.
+not_centred    return x / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5).sqrt() * gain + bias
+  You divided by the deviation but did not subtract the mean, so the centre is still where it was.
+divided_by_variance    return (x - x.mean(-1, True)) / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5) * gain + bias
+  You divided by the variance, not by its root, so the result has the variance 1/σ² instead of 1.
+over_everything    return _normed(x, gain, bias, dims=(0, 1, 2))
+  You took one mean and one variance over the whole tensor. Each position has its own: dim=-1, keepdim.
+bias_forgotten    return _normed(x, gain, torch.zeros_like(bias))
+  The bias is missing: after the gain, LayerNorm adds a learned number to each feature.
+gain_forgotten    return _normed(x, torch.ones_like(gain), bias)
+  The gain is missing: LayerNorm multiplies each feature by a learned number before it adds the bias.
+shifted_first    return _normed(x, torch.ones_like(gain), bias) * gain
+  You added the bias before you multiplied by the gain, so the gain scales the bias, too.
+rms_norm    return x / (x.square().mean(-1, True) + 1e-5).sqrt() * gain + bias
+  You left the mean where it was: this is RMSNorm with a bias. LayerNorm takes the mean off first.
+by_length    return (x - x.mean(-1, True)) / (x - x.mean(-1, True)).norm(dim=-1, keepdim=True) * gain + bias
+  You divided by the length, so yours has the length 1. LayerNorm divides by the deviation: length √D.
+mean_square_of_x    return (x - x.mean(-1, True)) / (x.square().mean(-1, True) + 1e-5).sqrt() * gain + bias
+  Under the root you took the mean square of x itself. The variance is that of x minus its mean.
+""")
+
+
 def _normed(x, gain, bias, dims=(-1,), correction=0, epsilon=1e-5, outside=0.0):
     """LayerNorm over other axes, with another variance, with another ε under the root or outside of it."""
     mean = x.mean(dim=dims, keepdim=True)
     variance = x.var(dim=dims, correction=correction, keepdim=True)
     return (x - mean) / ((variance + epsilon).sqrt() + outside) * gain + bias
 
-
-norm.add_mistakes(
-    {
-        "unbiased": (
-            "Your variance divides by D − 1, torch's default. LayerNorm divides by D: the result for [1, 0, 0, 0] "
-            "starts with 1.732, yours with 1.5.",
-            lambda x, gain, bias: _normed(x, gain, bias, correction=1),
-        ),
-        "epsilon_outside": (
-            "Your ε is outside the root. You see it where a vector is nearly constant: √ε is 300 times as large as ε.",
-            lambda x, gain, bias: _normed(x, gain, bias, epsilon=0.0, outside=1e-5),
-        ),
-        "std_plus_epsilon": (
-            "You divided by std + ε, which is wrong in two ways: torch's std divides by D − 1, and ε belongs under the "
-            "root. Use var(correction=0), and (var + ε).sqrt().",
-            lambda x, gain, bias: _normed(x, gain, bias, correction=1, epsilon=0.0, outside=1e-5),
-        ),
-        "without_epsilon": (
-            "Your ε is missing: a nearly constant vector is scaled up to variance 1, and a constant one becomes NaN.",
-            lambda x, gain, bias: _normed(x, gain, bias, epsilon=0.0),
-        ),
-        "another_epsilon": (
-            "Your ε is 1e-6. The exercise has 1e-5, PyTorch's default: a nearly constant vector shows the difference.",
-            lambda x, gain, bias: _normed(x, gain, bias, epsilon=1e-6),
-        ),
-        "over_time": (
-            "You normalised over the positions: each word now depends on later ones, which leaks in a causal model.",
-            lambda x, gain, bias: _normed(x, gain, bias, dims=(1,)),
-        ),
-        "over_time_and_width": (
-            "You normalised over positions and features together: a word depends on all words of its sentence.",
-            lambda x, gain, bias: _normed(x, gain, bias, dims=(1, 2)),
-        ),
-        "over_batch": (
-            "You normalised over the sentences and positions of the batch, as BatchNorm does: a sentence's result "
-            "changes with the other sentences.",
-            lambda x, gain, bias: _normed(x, gain, bias, dims=(0, 1)),
-        ),
-        "over_sentences": (
-            "You normalised over the batch: a word's result changes with the words at its place in other sentences.",
-            lambda x, gain, bias: _normed(x, gain, bias, dims=(0,)),
-        ),
-        "not_centred": (
-            "You divided by the deviation but did not subtract the mean, so the centre is still where it was.",
-            lambda x, gain, bias: x / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5).sqrt() * gain + bias,
-        ),
-        "divided_by_variance": (
-            "You divided by the variance, not by its root, so the result has the variance 1/σ² instead of 1.",
-            lambda x, gain, bias: (
-                (x - x.mean(-1, True)) / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5) * gain + bias
-            ),
-        ),
-        "over_everything": (
-            "You took one mean and one variance over the whole tensor. Each position has its own: dim=-1, keepdim.",
-            lambda x, gain, bias: _normed(x, gain, bias, dims=(0, 1, 2)),
-        ),
-        "bias_forgotten": (
-            "The bias is missing: after the gain, LayerNorm adds a learned number to each feature.",
-            lambda x, gain, bias: _normed(x, gain, torch.zeros_like(bias)),
-        ),
-        "gain_forgotten": (
-            "The gain is missing: LayerNorm multiplies each feature by a learned number before it adds the bias.",
-            lambda x, gain, bias: _normed(x, torch.ones_like(gain), bias),
-        ),
-        "shifted_first": (
-            "You added the bias before you multiplied by the gain, so the gain scales the bias, too.",
-            lambda x, gain, bias: _normed(x, torch.ones_like(gain), bias) * gain,
-        ),
-        "rms_norm": (
-            "You left the mean where it was: this is RMSNorm with a bias. LayerNorm takes the mean off first.",
-            lambda x, gain, bias: x / (x.square().mean(-1, True) + 1e-5).sqrt() * gain + bias,
-        ),
-        "by_length": (
-            "You divided by the length, so yours has the length 1. LayerNorm divides by the deviation: length √D.",
-            lambda x, gain, bias: (
-                (x - x.mean(-1, True)) / (x - x.mean(-1, True)).norm(dim=-1, keepdim=True) * gain + bias
-            ),
-        ),
-        "mean_square_of_x": (
-            "Under the root you took the mean square of x itself. The variance is that of x minus its mean.",
-            lambda x, gain, bias: (x - x.mean(-1, True)) / (x.square().mean(-1, True) + 1e-5).sqrt() * gain + bias,
-        ),
-    }
-)
 
 # --- RMSNorm ---------------------------------------------------------------------------------------------------------
 
@@ -428,6 +322,25 @@ def rms_norm_by_hand(x, gain):
     return (heads * (mean_square + 1e-5).rsqrt() * gain).reshape(x.shape)
 
 
+root.slips("""
+by_length    = _divided_by(lambda heads: (heads.square().sum(-1, True) + 1e-5).sqrt())
+  You divided by the root of the sum of the squares. RMSNorm takes their mean, so your result is smaller by the factor
+  √d_k.
+by_deviation    = _divided_by(lambda heads: (heads.var(-1, correction=0, keepdim=True) + 1e-5).sqrt())
+  You divided by the deviation, the distance from the mean. RMSNorm takes the squares of x itself.
+mean_of_sizes    = _divided_by(lambda heads: heads.abs().mean(-1, True) + 1e-5)
+  You divided by the mean of |x|. Squares weigh large entries more: for [3, 4] it is 3.54, not 3.5.
+mean_square_over_time    = _divided_by(lambda heads: (heads.square().mean(0, True) + 1e-5).sqrt())
+  Your mean runs over the positions, not over the features of a head: a later word changes an earlier one.
+over_the_whole_vector    = _divided_by(lambda heads: (heads.square().mean((1, 2), True) + 1e-5).sqrt())
+  Your mean runs over all D features: a loud head makes the others quiet. Each head has its own mean.
+root_forgotten    = _divided_by(lambda heads: heads.square().mean(-1, True) + 1e-5)
+  You divided by the mean square, without the root: a vector twice as long becomes half as long.
+rms_epsilon_outside    = _divided_by(lambda heads: heads.square().mean(-1, True).sqrt() + 1e-5)
+  Your ε is outside the root. You see it where the numbers are small: √ε is 0.003, 300 times as large as ε.
+""")
+
+
 def _divided_by(size):
     """A mistake that divides the heads (T, H, K) by another size of theirs."""
 
@@ -453,40 +366,6 @@ def centred(x, gain):
     return rms_norm_by_hand((heads - heads.mean(dim=-1, keepdim=True)).reshape(x.shape), gain)
 
 
-root.add_mistakes(
-    {
-        "by_length": (
-            "You divided by the root of the sum of the squares. RMSNorm takes their mean, so your result is smaller by "
-            "the factor √d_k.",
-            _divided_by(lambda heads: (heads.square().sum(-1, True) + 1e-5).sqrt()),
-        ),
-        "by_deviation": (
-            "You divided by the deviation, the distance from the mean. RMSNorm takes the squares of x itself.",
-            _divided_by(lambda heads: (heads.var(-1, correction=0, keepdim=True) + 1e-5).sqrt()),
-        ),
-        "mean_of_sizes": (
-            "You divided by the mean of |x|. Squares weigh large entries more: for [3, 4] it is 3.54, not 3.5.",
-            _divided_by(lambda heads: heads.abs().mean(-1, True) + 1e-5),
-        ),
-        "mean_square_over_time": (
-            "Your mean runs over the positions, not over the features of a head: a later word changes an earlier one.",
-            _divided_by(lambda heads: (heads.square().mean(0, True) + 1e-5).sqrt()),
-        ),
-        "over_the_whole_vector": (
-            "Your mean runs over all D features: a loud head makes the others quiet. Each head has its own mean.",
-            _divided_by(lambda heads: (heads.square().mean((1, 2), True) + 1e-5).sqrt()),
-        ),
-        "root_forgotten": (
-            "You divided by the mean square, without the root: a vector twice as long becomes half as long.",
-            _divided_by(lambda heads: heads.square().mean(-1, True) + 1e-5),
-        ),
-        "rms_epsilon_outside": (
-            "Your ε is outside the root. You see it where the numbers are small: √ε is 0.003, 300 times as large as ε.",
-            _divided_by(lambda heads: heads.square().mean(-1, True).sqrt() + 1e-5),
-        ),
-    }
-)
-
 # --- whose parameters? -----------------------------------------------------------------------------------------------
 
 share = Exercise(
@@ -509,43 +388,26 @@ def feed_forward_share(D, F):
     return 2 * D * F / (2 * D * F + 4 * D * D)
 
 
-share.add_mistakes(
-    {
-        "one_matrix": (
-            "You counted one of the network's two matrices, or two attentions, as in a decoder block. An encoder block "
-            "has one attention, and its network has two matrices.",
-            lambda D, F: D * F / (D * F + 4 * D * D),
-        ),
-        "three_matrices": (
-            "You left W_o out: attention has four matrices, for queries, keys, values and output.",
-            lambda D, F: 2 * D * F / (2 * D * F + 3 * D * D),
-        ),
-        "ratio": (
-            "You returned the ratio of network to attention. A share is a part of the sum of both.",
-            lambda D, F: 2 * D * F / (4 * D * D),
-        ),
-        "attentions_share": (
-            "You returned the share of attention. The network has the rest.",
-            lambda D, F: 4 * D * D / (2 * D * F + 4 * D * D),
-        ),
-        "attention_as_wide": (
-            "You also gave attention's matrices the size (D, F). F is the inner width of the network only.",
-            lambda D, F: 2 * D * F / (2 * D * F + 4 * D * F),
-        ),
-        "in_whole_numbers": (
-            "You divided with //, which rounds down to a whole number: a share below 1 becomes 0.",
-            lambda D, F: 2 * D * F // (2 * D * F + 4 * D * D),
-        ),
-        "per_cent": (
-            "You returned per cent. The share is asked as a number between 0 and 1: leave out the factor 100.",
-            lambda D, F: 100 * 2 * D * F / (2 * D * F + 4 * D * D),
-        ),
-        "always_two_thirds": (
-            "You returned 2/3 whatever D and F are. That is the share for F = 4 D alone; compute it from both.",
-            lambda D, F: 2 / 3,
-        ),
-    }
-)
+share.slips("""
+one_matrix    return D * F / (D * F + 4 * D * D)
+  You counted one of the network's two matrices, or two attentions, as in a decoder block. An encoder block has one
+  attention, and its network has two matrices.
+three_matrices    4 * D → 3 * D
+  You left W_o out: attention has four matrices, for queries, keys, values and output.
+ratio    2 * D * F + →
+  You returned the ratio of network to attention. A share is a part of the sum of both.
+attentions_share    2 * D * F / → 4 * D * D /
+  You returned the share of attention. The network has the rest.
+attention_as_wide    D * D → D * F
+  You also gave attention's matrices the size (D, F). F is the inner width of the network only.
+in_whole_numbers    F / → F //
+  You divided with //, which rounds down to a whole number: a share below 1 becomes 0.
+per_cent    2 * D * F / → 100 * 2 * D * F /
+  You returned per cent. The share is asked as a number between 0 and 1: leave out the factor 100.
+always_two_thirds    return 2 / 3
+  You returned 2/3 whatever D and F are. That is the share for F = 4 D alone; compute it from both.
+""")
+
 
 QUIZ = [
     Question(

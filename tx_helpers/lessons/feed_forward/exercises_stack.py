@@ -67,78 +67,38 @@ def pre_norm_block(x, attention, network, norm_a, norm_n):
     return x + network(norm_n(x))
 
 
-block.add_mistakes(
-    {
-        "no_residual": (
-            "The residual connections are missing: each sub-layer replaces the stream, and tokens become alike.",
-            lambda x, attention, network, norm_a, norm_n: network(norm_n(attention(norm_a(x)))),
-        ),
-        "one_residual": (
-            "Your network replaces the stream, so what attention has added is lost. Each of them has a sum.",
-            lambda x, attention, network, norm_a, norm_n: network(norm_n(x + attention(norm_a(x)))),
-        ),
-        "one_sum_for_both": (
-            "You added only at the end of the block. Attention's result must be added before the network reads.",
-            lambda x, attention, network, norm_a, norm_n: x + network(norm_n(attention(norm_a(x)))),
-        ),
-        "in_parallel": (
-            "Your network reads the stream from before attention: that is a parallel block. Here it reads the new one.",
-            lambda x, attention, network, norm_a, norm_n: x + attention(norm_a(x)) + network(norm_n(x)),
-        ),
-        "post_norm": (
-            "You wrote post-norm: you normalised the sums. Pre-norm normalises only the copy that a sub-layer reads.",
-            lambda x, attention, network, norm_a, norm_n: norm_n(
-                norm_a(x + attention(x)) + network(norm_a(x + attention(x)))
-            ),
-        ),
-        "normed_stream": (
-            "You added to the normalised x. The stream itself is never normalised: x + …, not norm(x) + …",
-            lambda x, attention, network, norm_a, norm_n: (
-                norm_n(norm_a(x) + attention(norm_a(x))) + network(norm_n(norm_a(x) + attention(norm_a(x))))
-            ),
-        ),
-        "normed_result": (
-            "You normalised what the sub-layers write. Pre-norm normalises what they read.",
-            lambda x, attention, network, norm_a, norm_n: (
-                x + norm_a(attention(x)) + norm_n(network(x + norm_a(attention(x))))
-            ),
-        ),
-        "network_first": (
-            "Your network comes before attention, so it can make nothing of what attention brings.",
-            lambda x, attention, network, norm_a, norm_n: pre_norm_block(x, network, attention, norm_n, norm_a),
-        ),
-        "norms_swapped": (
-            "You swapped the two norms. Each has a gain of its own: norm_a stands before attention.",
-            lambda x, attention, network, norm_a, norm_n: pre_norm_block(x, attention, network, norm_n, norm_a),
-        ),
-        "one_norm_for_both": (
-            "You used attention's norm for the network, too. Each sub-layer has a norm with a gain of its own.",
-            lambda x, attention, network, norm_a, norm_n: pre_norm_block(x, attention, network, norm_a, norm_a),
-        ),
-        "no_norms": (
-            "There is no norm before your sub-layers, so what they read grows from block to block.",
-            lambda x, attention, network, norm_a, norm_n: pre_norm_block(
-                x, attention, network, lambda y: y, lambda y: y
-            ),
-        ),
-        "no_norm_before_the_network": (
-            "The norm before the network is missing, so it reads the stream at its full length.",
-            lambda x, attention, network, norm_a, norm_n: pre_norm_block(x, attention, network, norm_a, lambda y: y),
-        ),
-        "no_norm_before_attention": (
-            "The norm before attention is missing, so it reads the stream at its full length.",
-            lambda x, attention, network, norm_a, norm_n: pre_norm_block(x, attention, network, lambda y: y, norm_n),
-        ),
-        "attention_replaces": (
-            "Your attention replaces the stream, so what each token brought along is lost. Each of them has a sum.",
-            lambda x, attention, network, norm_a, norm_n: attention(norm_a(x)) + network(norm_n(attention(norm_a(x)))),
-        ),
-        "old_stream_added": (
-            "You added the network's result to the x from before attention, so what attention has added is lost.",
-            lambda x, attention, network, norm_a, norm_n: x + network(norm_n(x + attention(norm_a(x)))),
-        ),
-    }
-)
+block.slips("""
+no_residual    return network(norm_n(attention(norm_a(x))))
+  The residual connections are missing: each sub-layer replaces the stream, and tokens become alike.
+one_residual    return network(norm_n(x + attention(norm_a(x))))
+  Your network replaces the stream, so what attention has added is lost. Each of them has a sum.
+one_sum_for_both    return x + network(norm_n(attention(norm_a(x))))
+  You added only at the end of the block. Attention's result must be added before the network reads.
+in_parallel    return x + attention(norm_a(x)) + network(norm_n(x))
+  Your network reads the stream from before attention: that is a parallel block. Here it reads the new one.
+post_norm    return norm_n(norm_a(x + attention(x)) + network(norm_a(x + attention(x))))
+  You wrote post-norm: you normalised the sums. Pre-norm normalises only the copy that a sub-layer reads.
+normed_stream    return norm_n(norm_a(x) + attention(norm_a(x))) + network(norm_n(norm_a(x) + attention(norm_a(x))))
+  You added to the normalised x. The stream itself is never normalised: x + …, not norm(x) + …
+normed_result    return x + norm_a(attention(x)) + norm_n(network(x + norm_a(attention(x))))
+  You normalised what the sub-layers write. Pre-norm normalises what they read.
+network_first    return pre_norm_block(x, network, attention, norm_n, norm_a)
+  Your network comes before attention, so it can make nothing of what attention brings.
+norms_swapped    return pre_norm_block(x, attention, network, norm_n, norm_a)
+  You swapped the two norms. Each has a gain of its own: norm_a stands before attention.
+one_norm_for_both    return pre_norm_block(x, attention, network, norm_a, norm_a)
+  You used attention's norm for the network, too. Each sub-layer has a norm with a gain of its own.
+no_norms    return pre_norm_block(x, attention, network, lambda y: y, lambda y: y)
+  There is no norm before your sub-layers, so what they read grows from block to block.
+no_norm_before_the_network    return pre_norm_block(x, attention, network, norm_a, lambda y: y)
+  The norm before the network is missing, so it reads the stream at its full length.
+no_norm_before_attention    return pre_norm_block(x, attention, network, lambda y: y, norm_n)
+  The norm before attention is missing, so it reads the stream at its full length.
+attention_replaces    return attention(norm_a(x)) + network(norm_n(attention(norm_a(x))))
+  Your attention replaces the stream, so what each token brought along is lost. Each of them has a sum.
+old_stream_added    return x + network(norm_n(x + attention(norm_a(x))))
+  You added the network's result to the x from before attention, so what attention has added is lost.
+""")
 
 
 # --- the stack, read after each block ---------------------------------------------------------------------------------
@@ -181,87 +141,44 @@ def read_the_stream(x, blocks, norm, table, block):
     return torch.stack(readings)
 
 
+lens.slips("""
+without_the_final_norm    return _read(x, blocks, block, lambda n, s: s[n] @ table.T)
+  Your readings leave out the final norm. The stream grows from block to block, and the logits with it.
+norm_at_the_end_alone    return _read(x, blocks, block, lambda n, s: (norm(s[n]) if n == len(blocks) else s[n])
+      @ table.T)
+  You applied the final norm only to the last reading. Every reading asks what the model would say there.
+normed_stream_goes_on    return _read(x, blocks, block, lambda n, s: norm(s[n]) @ table.T, carry=norm)
+  You sent the normalised stream into the next block. The reading is a copy; the stream goes on untouched.
+norm_written_back    return _read(x, blocks, block, lambda n, s: (s[n] if n else norm(s[n])) @ table.T,
+      step=lambda y, *parts: norm(block(y, *parts)))
+  You normalised what each block returns, and went on with that. The norm belongs to the reading alone.
+updates_read    return _read(x, blocks, block, lambda n, s: norm(s[n] - s[n - 1] if n else s[0]) @ table.T)
+  You read what each block has added. The question is what the whole stream says by then.
+each_from_the_start    return torch.stack([norm(y) @ table.T for y in (x, *(block(x, *parts) for parts in blocks))])
+  Each of your blocks begins with the first x, so what the blocks before have added is lost.
+the_first_block_again    return read_the_stream(x, [blocks[0]] * len(blocks), norm, table, block)
+  You used the parts of the first block every time. Each block has parts of its own.
+backwards    return read_the_stream(x, blocks[::-1], norm, table, block)
+  You went through the blocks from the last to the first.
+probabilities    return read_the_stream(x, blocks, norm, table, block).softmax(-1)
+  You returned probabilities. The readings are right, but the exercise asks for logits, before the softmax.
+read_late    return _read(x, blocks, block, lambda n, s: norm(s[-1]) @ table.T)
+  All your readings show the end: you kept the last stream N + 1 times. Read before you go on.
+added_again    return _read(x, blocks, block, lambda n, s: norm(s[n]) @ table.T, step=lambda y, *parts: y
+      + block(y, *parts))
+  You added the block's result to the stream. Your block of step 1 returns the whole stream already.
+first_reading_missing    return read_the_stream(x, blocks, norm, table, block)[1:]
+  Your first reading is missing, the one before any block. N blocks give N + 1 readings.
+last_reading_missing    return read_the_stream(x, blocks, norm, table, block)[:-1]
+  Your last reading is missing, the one after all blocks. N blocks give N + 1 readings.
+joined    return read_the_stream(x, blocks, norm, table, block).flatten(0, 1)
+  You joined the readings one below the other. torch.stack gives them an axis of their own, in front.
+""")
+
+
 def _read(x, blocks, block, say, step=None, carry=lambda x: x):
     """A mistake that reads in another way, goes on with something else, or takes other steps."""
     states = [x]
     for parts in blocks:
         states.append((step or block)(carry(states[-1]), *parts))
     return torch.stack([say(n, states) for n in range(len(states))])
-
-
-lens.add_mistakes(
-    {
-        "without_the_final_norm": (
-            "Your readings leave out the final norm. The stream grows from block to block, and the logits with it.",
-            lambda x, blocks, norm, table, block: _read(x, blocks, block, lambda n, s: s[n] @ table.T),
-        ),
-        "norm_at_the_end_alone": (
-            "You applied the final norm only to the last reading. Every reading asks what the model would say there.",
-            lambda x, blocks, norm, table, block: _read(
-                x, blocks, block, lambda n, s: (norm(s[n]) if n == len(blocks) else s[n]) @ table.T
-            ),
-        ),
-        "normed_stream_goes_on": (
-            "You sent the normalised stream into the next block. The reading is a copy; the stream goes on untouched.",
-            lambda x, blocks, norm, table, block: _read(
-                x, blocks, block, lambda n, s: norm(s[n]) @ table.T, carry=norm
-            ),
-        ),
-        "norm_written_back": (
-            "You normalised what each block returns, and went on with that. The norm belongs to the reading alone.",
-            lambda x, blocks, norm, table, block: _read(
-                x,
-                blocks,
-                block,
-                lambda n, s: (s[n] if n else norm(s[n])) @ table.T,
-                step=lambda y, *parts: norm(block(y, *parts)),
-            ),
-        ),
-        "updates_read": (
-            "You read what each block has added. The question is what the whole stream says by then.",
-            lambda x, blocks, norm, table, block: _read(
-                x, blocks, block, lambda n, s: norm(s[n] - s[n - 1] if n else s[0]) @ table.T
-            ),
-        ),
-        "each_from_the_start": (
-            "Each of your blocks begins with the first x, so what the blocks before have added is lost.",
-            lambda x, blocks, norm, table, block: torch.stack(
-                [norm(y) @ table.T for y in (x, *(block(x, *parts) for parts in blocks))]
-            ),
-        ),
-        "the_first_block_again": (
-            "You used the parts of the first block every time. Each block has parts of its own.",
-            lambda x, blocks, norm, table, block: read_the_stream(x, [blocks[0]] * len(blocks), norm, table, block),
-        ),
-        "backwards": (
-            "You went through the blocks from the last to the first.",
-            lambda x, blocks, norm, table, block: read_the_stream(x, blocks[::-1], norm, table, block),
-        ),
-        "probabilities": (
-            "You returned probabilities. The readings are right, but the exercise asks for logits, before the softmax.",
-            lambda x, blocks, norm, table, block: read_the_stream(x, blocks, norm, table, block).softmax(-1),
-        ),
-        "read_late": (
-            "All your readings show the end: you kept the last stream N + 1 times. Read before you go on.",
-            lambda x, blocks, norm, table, block: _read(x, blocks, block, lambda n, s: norm(s[-1]) @ table.T),
-        ),
-        "added_again": (
-            "You added the block's result to the stream. Your block of step 1 returns the whole stream already.",
-            lambda x, blocks, norm, table, block: _read(
-                x, blocks, block, lambda n, s: norm(s[n]) @ table.T, step=lambda y, *parts: y + block(y, *parts)
-            ),
-        ),
-        "first_reading_missing": (
-            "Your first reading is missing, the one before any block. N blocks give N + 1 readings.",
-            lambda x, blocks, norm, table, block: read_the_stream(x, blocks, norm, table, block)[1:],
-        ),
-        "last_reading_missing": (
-            "Your last reading is missing, the one after all blocks. N blocks give N + 1 readings.",
-            lambda x, blocks, norm, table, block: read_the_stream(x, blocks, norm, table, block)[:-1],
-        ),
-        "joined": (
-            "You joined the readings one below the other. torch.stack gives them an axis of their own, in front.",
-            lambda x, blocks, norm, table, block: read_the_stream(x, blocks, norm, table, block).flatten(0, 1),
-        ),
-    }
-)

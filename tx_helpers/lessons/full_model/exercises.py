@@ -4,8 +4,8 @@ import random
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import nn
+from torch.nn.functional import normalize
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import Choice, Question
@@ -39,42 +39,25 @@ def llama_block_parameters(D, F):
     return attention + network + 2 * norm
 
 
-block.add_mistakes(
-    {
-        "two_matrices": (
-            "You counted two matrices in the network. A gated one has three: gate, up and down.",
-            lambda D, F: 4 * D * D + 2 * D * F + 2 * D,
-        ),
-        "layer_norms": (
-            "You counted LayerNorms, with gain and bias. An RMSNorm has only a gain, D numbers.",
-            lambda D, F: 4 * D * D + 3 * D * F + 4 * D,
-        ),
-        "norms_missing": (
-            "The two norms are missing: each has a gain of D numbers.",
-            lambda D, F: 4 * D * D + 3 * D * F,
-        ),
-        "one_norm": (
-            "You counted one norm. A block has two sub-layers, and a norm before each.",
-            lambda D, F: 4 * D * D + 3 * D * F + D,
-        ),
-        "three_norms": (
-            "You counted three norms. The last norm of the model comes after all blocks and belongs to none of them.",
-            lambda D, F: 4 * D * D + 3 * D * F + 3 * D,
-        ),
-        "with_biases": (
-            "You gave every matrix a bias, one number for each column. Llama has no biases.",
-            lambda D, F: 4 * (D * D + D) + 3 * D * F + 2 * F + D + 2 * D,
-        ),
-        "output_matrix_missing": (
-            "Attention's output matrix is missing: there are four matrices, not three.",
-            lambda D, F: 3 * D * D + 3 * D * F + 2 * D,
-        ),
-        "block_of_2017": (
-            "You counted the block of 2017: two matrices in the network, biases, and LayerNorms.",
-            lambda D, F: 4 * (D * D + D) + 2 * D * F + F + D + 4 * D,
-        ),
-    }
-)
+block.slips("""
+two_matrices    return 4 * D * D + 2 * D * F + 2 * D
+  You counted two matrices in the network. A gated one has three: gate, up and down.
+layer_norms    return 4 * D * D + 3 * D * F + 4 * D
+  You counted LayerNorms, with gain and bias. An RMSNorm has only a gain, D numbers.
+norms_missing    return 4 * D * D + 3 * D * F
+  The two norms are missing: each has a gain of D numbers.
+one_norm    return 4 * D * D + 3 * D * F + D
+  You counted one norm. A block has two sub-layers, and a norm before each.
+three_norms    return 4 * D * D + 3 * D * F + 3 * D
+  You counted three norms. The last norm of the model comes after all blocks and belongs to none of them.
+with_biases    return 4 * (D * D + D) + 3 * D * F + 2 * F + D + 2 * D
+  You gave every matrix a bias, one number for each column. Llama has no biases.
+output_matrix_missing    return 3 * D * D + 3 * D * F + 2 * D
+  Attention's output matrix is missing: there are four matrices, not three.
+block_of_2017    return 4 * (D * D + D) + 2 * D * F + F + D + 4 * D
+  You counted the block of 2017: two matrices in the network, biases, and LayerNorms.
+""")
+
 
 # --- the parameters of the whole -------------------------------------------------------------------------------------
 
@@ -103,46 +86,27 @@ def translator_parameters(D, F, V, N):
     return N * (12 * D * D + 4 * D * F) + 2 * V * D
 
 
-total.add_mistakes(
-    {
-        "without_cross_attention": (
-            "You forgot the cross-attention of the decoder blocks: each has four more (D, D) matrices.",
-            lambda D, F, V, N: translator_parameters(D, F, V, N) - N * 4 * D * D,
-        ),
-        "output_untied": (
-            "You counted a separate output layer. It is tied: it is the target's embedding table, so it adds nothing.",
-            lambda D, F, V, N: translator_parameters(D, F, V, N) + V * D,
-        ),
-        "one_embedding": (
-            "You counted one embedding. Here source and target each have their own vocabulary and table.",
-            lambda D, F, V, N: translator_parameters(D, F, V, N) - V * D,
-        ),
-        "half_the_blocks": (
-            "You counted N blocks in total. The model has N in the encoder and N more in the decoder.",
-            lambda D, F, V, N: N * (4 * D * D + 2 * D * F) + 2 * V * D,
-        ),
-        "one_block_a_side": (
-            "You counted one block in the encoder and one in the decoder. There are N of each.",
-            lambda D, F, V, N: translator_parameters(D, F, V, 1),
-        ),
-        "half_the_network": (
-            "You counted one of the two matrices of each feed-forward network.",
-            lambda D, F, V, N: translator_parameters(D, F, V, N) - 2 * N * D * F,
-        ),
-        "cross_attention_in_both_stacks": (
-            "You counted a cross-attention in the encoder's blocks, too. Only the decoder's blocks have one.",
-            lambda D, F, V, N: translator_parameters(D, F, V, N) + N * 4 * D * D,
-        ),
-        "with_biases": (
-            "You counted the biases, too. Here only matrices count.",
-            lambda D, F, V, N: translator_parameters(D, F, V, N) + N * (12 * D + 2 * (F + D)),
-        ),
-        "no_embeddings": (
-            "You forgot the embeddings. In a model with few blocks they are a large part.",
-            lambda D, F, V, N: translator_parameters(D, F, V, N) - 2 * V * D,
-        ),
-    }
-)
+total.slips("""
+without_cross_attention    return translator_parameters(D, F, V, N) - N * 4 * D * D
+  You forgot the cross-attention of the decoder blocks: each has four more (D, D) matrices.
+output_untied    return translator_parameters(D, F, V, N) + V * D
+  You counted a separate output layer. It is tied: it is the target's embedding table, so it adds nothing.
+one_embedding    return translator_parameters(D, F, V, N) - V * D
+  You counted one embedding. Here source and target each have their own vocabulary and table.
+half_the_blocks    12 * D * D + 4 → 4 * D * D + 2
+  You counted N blocks in total. The model has N in the encoder and N more in the decoder.
+one_block_a_side    return translator_parameters(D, F, V, 1)
+  You counted one block in the encoder and one in the decoder. There are N of each.
+half_the_network    return translator_parameters(D, F, V, N) - 2 * N * D * F
+  You counted one of the two matrices of each feed-forward network.
+cross_attention_in_both_stacks    return translator_parameters(D, F, V, N) + N * 4 * D * D
+  You counted a cross-attention in the encoder's blocks, too. Only the decoder's blocks have one.
+with_biases    return translator_parameters(D, F, V, N) + N * (12 * D + 2 * (F + D))
+  You counted the biases, too. Here only matrices count.
+no_embeddings    return translator_parameters(D, F, V, N) - 2 * V * D
+  You forgot the embeddings. In a model with few blocks they are a large part.
+""")
+
 
 # --- tied output -----------------------------------------------------------------------------------------------------
 
@@ -176,52 +140,30 @@ def tied_probabilities(h, E, V):
     return (h @ E[:V].T).softmax(dim=-1)
 
 
-tied.add_mistakes(
-    {
-        "logits_only": (
-            "You returned the logits: the softmax over the vocabulary is missing.",
-            lambda h, E, V: h @ E[:V].T,
-        ),
-        "logarithms": (
-            "You returned log-probabilities (log_softmax), which are negative. Return probabilities.",
-            lambda h, E, V: (h @ E[:V].T).log_softmax(dim=-1),
-        ),
-        "cut_after_softmax": (
-            "You removed the padding after the softmax, when it already had its share: your rows sum to less than 1.",
-            lambda h, E, V: (h @ E.T).softmax(dim=-1)[:, :V],
-        ),
-        "filling_set_to_zero": (
-            "You set the padding's logits to 0, or its rows of E to zeros. A logit of 0 still gets a share, e⁰; only "
-            "−∞ gets none. Your rows sum to less than 1.",
-            lambda h, E, V: (h @ E.T * (torch.arange(len(E)) < V)).softmax(dim=-1)[:, :V],
-        ),
-        "softmax_over_positions": (
-            "Your softmax runs over the positions: they compete for each word, so a position's words do not sum to 1.",
-            lambda h, E, V: (h @ E[:V].T).softmax(dim=0),
-        ),
-        "logits_scaled": (
-            "You divided by √D, as attention does with its scores. The output layer has no scale: your rows are too "
-            "even.",
-            lambda h, E, V: (h @ E[:V].T / h.shape[-1] ** 0.5).softmax(dim=-1),
-        ),
-        "cosines": (
-            "You used cosines. They are between −1 and 1, so no word can ever get a probability near 1.",
-            lambda h, E, V: (F.normalize(h, dim=-1) @ F.normalize(E[:V], dim=-1).T).softmax(dim=-1),
-        ),
-        "scaled_as_input": (
-            "You also multiplied E by √D at the output. That factor belongs to the input only.",
-            lambda h, E, V: (h @ E[:V].T * h.shape[-1] ** 0.5).softmax(dim=-1),
-        ),
-        "sigmoid": (
-            "You used a sigmoid, which gives each word a separate probability. Here they must sum to 1.",
-            lambda h, E, V: (h @ E[:V].T).sigmoid(),
-        ),
-        "last_rows": (
-            "You took the last V rows of E. The words come first: id 0 is row 0, and the padding comes after them.",
-            lambda h, E, V: (h @ E[-V:].T).softmax(dim=-1),
-        ),
-    }
-)
+tied.slips("""
+logits_only    return h @ E[:V].T
+  You returned the logits: the softmax over the vocabulary is missing.
+logarithms    softmax → log_softmax
+  You returned log-probabilities (log_softmax), which are negative. Return probabilities.
+cut_after_softmax    return (h @ E.T).softmax(dim=-1)[:, :V]
+  You removed the padding after the softmax, when it already had its share: your rows sum to less than 1.
+filling_set_to_zero    return (h @ E.T * (torch.arange(len(E)) < V)).softmax(dim=-1)[:, :V]
+  You set the padding's logits to 0, or its rows of E to zeros. A logit of 0 still gets a share, e⁰; only −∞ gets none.
+  Your rows sum to less than 1.
+softmax_over_positions    dim=-1 → dim=0
+  Your softmax runs over the positions: they compete for each word, so a position's words do not sum to 1.
+logits_scaled    .T → .T / h.shape[-1] ** 0.5
+  You divided by √D, as attention does with its scores. The output layer has no scale: your rows are too even.
+cosines    h @ E[:V] → normalize(h, dim=-1) @ normalize(E[:V], dim=-1)
+  You used cosines. They are between −1 and 1, so no word can ever get a probability near 1.
+scaled_as_input    .T → .T * h.shape[-1] ** 0.5
+  You also multiplied E by √D at the output. That factor belongs to the input only.
+sigmoid    softmax(dim=-1) → sigmoid()
+  You used a sigmoid, which gives each word a separate probability. Here they must sum to 1.
+last_rows    E[:V] → E[-V:]
+  You took the last V rows of E. The words come first: id 0 is row 0, and the padding comes after them.
+""")
+
 
 # --- the first numbers -----------------------------------------------------------------------------------------------
 
@@ -288,6 +230,37 @@ def starting_projections(D, K):
     return torch.randn(D, K) / D**0.5, torch.randn(D, K) / D**0.5
 
 
+start.slips("""
+both_zero    = _drawn_twice(lambda D, K: torch.zeros(D, K))
+  Both matrices are zero. Then the gradient of W_q has the factor W_k = 0, and the gradient of W_k the factor W_q = 0:
+  without biases neither ever moves.
+shapes_exchanged    = _drawn_twice(lambda D, K: torch.randn(K, D) / D**0.5)
+  Your matrices are (K, D). x has D numbers, and x W has K: the matrices are (D, K).
+deviation_one    = _drawn_twice(lambda D, K: torch.randn(D, K))
+  Your deviation is 1, so the projections are √D times too large, and from the start one weight is nearly 1.
+deviation_root_of_width    = _drawn_twice(lambda D, K: torch.randn(D, K) * D**0.5)
+  You multiplied by √D where you divide by it: the projections are D times too large.
+deviation_one_over_width    = _drawn_twice(lambda D, K: torch.randn(D, K) / D)
+  Your deviation is 1/D, but that is the variance you need: the projections are √D times too small.
+scaled_by_head    = _drawn_twice(lambda D, K: torch.randn(D, K) / K**0.5)
+  You scaled by the width of the head, 1/√d_k. But the sum in x W runs over the D numbers of x: use 1/√D.
+xavier    = _drawn_twice(lambda D, K: torch.randn(D, K) * (2 / (D + K)) ** 0.5)
+  You drew with Xavier's deviation, √(2/(D + K)), a compromise of D and K. Here it is 1/√D.
+uniform    = _drawn_twice(lambda D, K: (2 * torch.rand(D, K) - 1) / D**0.5)
+  You drew uniformly between −1/√D and 1/√D. That has the deviation 1/√(3D), smaller by a factor of 1.7; the exercise
+  asks for a normal distribution.
+uniform_of_the_right_deviation    = _drawn_twice(lambda D, K: (2 * torch.rand(D, K) - 1) * (3 / D) ** 0.5)
+  Your deviation is right, but your numbers are uniform: none is larger than 1.7 deviations. The exercise asks for a
+  normal distribution, torch.randn.
+one_for_both    = _used_twice(lambda W: W.clone())
+  You used one matrix for both, so the scores start symmetric: t has the same score for s as s has for t.
+sign_turned    = _used_twice(lambda W: -W)
+  Your W_k is −W_q. The two are not independent, and every word starts with its lowest score for itself.
+turned_over    = _used_twice(lambda W: W.flip(0))
+  Your W_k holds the numbers of W_q in another order or with other signs: they are not independent.
+""")
+
+
 def _drawn_twice(draw):
     """A mistake that draws both matrices in another way."""
     return lambda D, K: (draw(D, K), draw(D, K))
@@ -311,63 +284,6 @@ def same_at_each_call(D, K):
     generator = torch.Generator().manual_seed(0)
     return tuple(torch.randn(D, K, generator=generator) / D**0.5 for _ in range(2))
 
-
-start.add_mistakes(
-    {
-        "both_zero": (
-            "Both matrices are zero. Then the gradient of W_q has the factor W_k = 0, and the gradient of W_k the "
-            "factor W_q = 0: without biases neither ever moves.",
-            _drawn_twice(lambda D, K: torch.zeros(D, K)),
-        ),
-        "shapes_exchanged": (
-            "Your matrices are (K, D). x has D numbers, and x W has K: the matrices are (D, K).",
-            _drawn_twice(lambda D, K: torch.randn(K, D) / D**0.5),
-        ),
-        "deviation_one": (
-            "Your deviation is 1, so the projections are √D times too large, and from the start one weight is nearly "
-            "1.",
-            _drawn_twice(lambda D, K: torch.randn(D, K)),
-        ),
-        "deviation_root_of_width": (
-            "You multiplied by √D where you divide by it: the projections are D times too large.",
-            _drawn_twice(lambda D, K: torch.randn(D, K) * D**0.5),
-        ),
-        "deviation_one_over_width": (
-            "Your deviation is 1/D, but that is the variance you need: the projections are √D times too small.",
-            _drawn_twice(lambda D, K: torch.randn(D, K) / D),
-        ),
-        "scaled_by_head": (
-            "You scaled by the width of the head, 1/√d_k. But the sum in x W runs over the D numbers of x: use 1/√D.",
-            _drawn_twice(lambda D, K: torch.randn(D, K) / K**0.5),
-        ),
-        "xavier": (
-            "You drew with Xavier's deviation, √(2/(D + K)), a compromise of D and K. Here it is 1/√D.",
-            _drawn_twice(lambda D, K: torch.randn(D, K) * (2 / (D + K)) ** 0.5),
-        ),
-        "uniform": (
-            "You drew uniformly between −1/√D and 1/√D. That has the deviation 1/√(3D), smaller by a factor of 1.7; "
-            "the exercise asks for a normal distribution.",
-            _drawn_twice(lambda D, K: (2 * torch.rand(D, K) - 1) / D**0.5),
-        ),
-        "uniform_of_the_right_deviation": (
-            "Your deviation is right, but your numbers are uniform: none is larger than 1.7 deviations. The exercise "
-            "asks for a normal distribution, torch.randn.",
-            _drawn_twice(lambda D, K: (2 * torch.rand(D, K) - 1) * (3 / D) ** 0.5),
-        ),
-        "one_for_both": (
-            "You used one matrix for both, so the scores start symmetric: t has the same score for s as s has for t.",
-            _used_twice(lambda W: W.clone()),
-        ),
-        "sign_turned": (
-            "Your W_k is −W_q. The two are not independent, and every word starts with its lowest score for itself.",
-            _used_twice(lambda W: -W),
-        ),
-        "turned_over": (
-            "Your W_k holds the numbers of W_q in another order or with other signs: they are not independent.",
-            _used_twice(lambda W: W.flip(0)),
-        ),
-    }
-)
 
 # --- norms folded into what reads them --------------------------------------------------------------------------------
 
@@ -399,54 +315,30 @@ def folded_layer(g, b, W, c):
     return W * g, W @ b + c
 
 
-fold.add_mistakes(
-    {
-        "gain_on_the_rows": (
-            "Your gain scales the rows of W, the outputs. It belongs to the inputs, so it scales the columns.",
-            lambda g, b, W, c: (W * g[:, None], W @ b + c),
-        ),
-        "shift_forgotten": (
-            "Your bias is c alone. The norm also shifts z by b, and what W makes of that is missing.",
-            lambda g, b, W, c: (W * g, c),
-        ),
-        "shift_not_mapped": (
-            "You added b to c as it is. The shift stands before the Linear, so it passes through W.",
-            lambda g, b, W, c: (W * g, b + c),
-        ),
-        "shift_by_the_new_weight": (
-            "Your shift passes through the new weight, which has the gain in it. But b comes behind the gain: W @ b.",
-            lambda g, b, W, c: (W * g, (W * g) @ b + c),
-        ),
-        "bias_forgotten": (
-            "The Linear's own bias c is missing from yours. It is added at the end, as before.",
-            lambda g, b, W, c: (W * g, W @ b),
-        ),
-        "gain_divided": (
-            "You divided by the gain. Nothing is undone here: the new weight does what the gain did, so it is scaled.",
-            lambda g, b, W, c: (W / g, W @ b + c),
-        ),
-        "weight_unchanged": (
-            "Your weight is still W: the gain is lost. Nobody scales z any more, so the weight has to do it.",
-            lambda g, b, W, c: (W, W @ b + c),
-        ),
-        "shift_through_the_transpose": (
-            "Your shift meets the transpose of W: b @ W sums over the outputs. W has one row for each output: W @ b.",
-            lambda g, b, W, c: (W * g, b @ W + c),
-        ),
-        "shift_subtracted": (
-            "You subtracted what W makes of the shift. The norm adds b, so the new bias adds W @ b.",
-            lambda g, b, W, c: (W * g, c - W @ b),
-        ),
-        "weight_transposed": (
-            "Your weight is transposed. It keeps the form of W, one row for each output.",
-            lambda g, b, W, c: ((W * g).T, W @ b + c),
-        ),
-        "bias_scaled": (
-            "Your gain also scales the bias. It acts on z alone, before the matrix.",
-            lambda g, b, W, c: (W * g, (W @ b + c) * g),
-        ),
-    }
-)
+fold.slips("""
+gain_on_the_rows    return (W * g[:, None], W @ b + c)
+  Your gain scales the rows of W, the outputs. It belongs to the inputs, so it scales the columns.
+shift_forgotten    return (W * g, c)
+  Your bias is c alone. The norm also shifts z by b, and what W makes of that is missing.
+shift_not_mapped    return (W * g, b + c)
+  You added b to c as it is. The shift stands before the Linear, so it passes through W.
+shift_by_the_new_weight    return (W * g, (W * g) @ b + c)
+  Your shift passes through the new weight, which has the gain in it. But b comes behind the gain: W @ b.
+bias_forgotten    return (W * g, W @ b)
+  The Linear's own bias c is missing from yours. It is added at the end, as before.
+gain_divided    return (W / g, W @ b + c)
+  You divided by the gain. Nothing is undone here: the new weight does what the gain did, so it is scaled.
+weight_unchanged    return (W, W @ b + c)
+  Your weight is still W: the gain is lost. Nobody scales z any more, so the weight has to do it.
+shift_through_the_transpose    return (W * g, b @ W + c)
+  Your shift meets the transpose of W: b @ W sums over the outputs. W has one row for each output: W @ b.
+shift_subtracted    return (W * g, c - W @ b)
+  You subtracted what W makes of the shift. The norm adds b, so the new bias adds W @ b.
+weight_transposed    return ((W * g).T, W @ b + c)
+  Your weight is transposed. It keeps the form of W, one row for each output.
+bias_scaled    return (W * g, (W @ b + c) * g)
+  Your gain also scales the bias. It acts on z alone, before the matrix.
+""")
 
 
 def _without_gains(answer, n_layers):
@@ -512,6 +404,41 @@ def folded_model(model, fold):
     return model
 
 
+whole.slips("""
+memory_forgotten    = _folded(lambda readers: readers.pop("encoder.norm"))
+  The encoder's last norm still has its numbers. It makes the memory: who reads that?
+memory_norm_lost    = _folded(lambda readers: readers.update({"encoder.norm": []}))
+  You reset the encoder's last norm, but folded it into no layer: the keys and values of every cross-attention read the
+  memory.
+memory_norm_reset_in_the_loop    = _folded(lambda readers: readers.update({"encoder.norm":
+      readers["encoder.norm"][:2]}))
+  You reset the encoder's last norm inside the loop, so from the second block of the decoder on its gain is 1 when you
+  fold it. Fold it into all blocks first.
+memory_for_values_only    = _folded(lambda readers: readers.update({"encoder.norm": readers["encoder.norm"][1::2]}))
+  You folded the encoder's last norm into the values of the cross-attentions, not into their keys. Both read the memory.
+memory_for_keys_only    = _folded(lambda readers: readers.update({"encoder.norm": readers["encoder.norm"][::2]}))
+  You folded the encoder's last norm into the keys of the cross-attentions, not into their values. Both read the memory.
+cross_norm_into_all_three    = _folded(_readers_of("cross_attention_norm", SELF))
+  You folded the norm of cross-attention into queries, keys and values. Keys and values read the memory, and never meet
+  this norm.
+cross_norm_forgotten    = _folded(lambda readers: [readers.pop(name) for name in list(readers)
+      if "cross_attention_norm" in name])
+  The norms before the cross-attentions still have their numbers. Their one reader is the query.
+self_norm_into_queries    = _folded(_readers_of("self_attention_norm", ("query",)))
+  You folded the norm of self-attention into the queries alone. Keys and values read the same copy.
+last_norm_folded    = _folded(lambda readers: readers.update({"decoder.norm": ["output"]}))
+  You folded the decoder's last norm into the output. Its table is tied: now every target word enters the stream with
+  other numbers. This norm has to stay.
+last_norm_lost    = _folded(lambda readers: readers.update({"decoder.norm": []}))
+  You reset the decoder's last norm, but folded it into nothing. The output cannot take it, because its table is tied:
+  this norm keeps its numbers.
+norms_kept    = _folded(lambda readers: None, reset=False)
+  Your layers have the gains in them, but the norms still apply theirs, too. Set each to gain 1 and bias 0.
+decoder_forgotten    = _folded(lambda readers: [readers.pop(name) for name in list(readers) if "decoder" in name])
+  You folded the norms of the encoder's blocks only. Those of the decoder's blocks have readers as well.
+""")
+
+
 SELF = ("query", "key", "value")
 
 
@@ -563,66 +490,6 @@ def _readers_of(norm, end):
 
     return change
 
-
-whole.add_mistakes(
-    {
-        "memory_forgotten": (
-            "The encoder's last norm still has its numbers. It makes the memory: who reads that?",
-            _folded(lambda readers: readers.pop("encoder.norm")),
-        ),
-        "memory_norm_lost": (
-            "You reset the encoder's last norm, but folded it into no layer: the keys and values of every "
-            "cross-attention read the memory.",
-            _folded(lambda readers: readers.update({"encoder.norm": []})),
-        ),
-        "memory_norm_reset_in_the_loop": (
-            "You reset the encoder's last norm inside the loop, so from the second block of the decoder on its gain is "
-            "1 when you fold it. Fold it into all blocks first.",
-            _folded(lambda readers: readers.update({"encoder.norm": readers["encoder.norm"][:2]})),
-        ),
-        "memory_for_values_only": (
-            "You folded the encoder's last norm into the values of the cross-attentions, not into their keys. Both "
-            "read the memory.",
-            _folded(lambda readers: readers.update({"encoder.norm": readers["encoder.norm"][1::2]})),
-        ),
-        "memory_for_keys_only": (
-            "You folded the encoder's last norm into the keys of the cross-attentions, not into their values. Both "
-            "read the memory.",
-            _folded(lambda readers: readers.update({"encoder.norm": readers["encoder.norm"][::2]})),
-        ),
-        "cross_norm_into_all_three": (
-            "You folded the norm of cross-attention into queries, keys and values. Keys and values read the memory, "
-            "and never meet this norm.",
-            _folded(_readers_of("cross_attention_norm", SELF)),
-        ),
-        "cross_norm_forgotten": (
-            "The norms before the cross-attentions still have their numbers. Their one reader is the query.",
-            _folded(lambda readers: [readers.pop(name) for name in list(readers) if "cross_attention_norm" in name]),
-        ),
-        "self_norm_into_queries": (
-            "You folded the norm of self-attention into the queries alone. Keys and values read the same copy.",
-            _folded(_readers_of("self_attention_norm", ("query",))),
-        ),
-        "last_norm_folded": (
-            "You folded the decoder's last norm into the output. Its table is tied: now every target word enters the "
-            "stream with other numbers. This norm has to stay.",
-            _folded(lambda readers: readers.update({"decoder.norm": ["output"]})),
-        ),
-        "last_norm_lost": (
-            "You reset the decoder's last norm, but folded it into nothing. The output cannot take it, because its "
-            "table is tied: this norm keeps its numbers.",
-            _folded(lambda readers: readers.update({"decoder.norm": []})),
-        ),
-        "norms_kept": (
-            "Your layers have the gains in them, but the norms still apply theirs, too. Set each to gain 1 and bias 0.",
-            _folded(lambda readers: None, reset=False),
-        ),
-        "decoder_forgotten": (
-            "You folded the norms of the encoder's blocks only. Those of the decoder's blocks have readers as well.",
-            _folded(lambda readers: [readers.pop(name) for name in list(readers) if "decoder" in name]),
-        ),
-    }
-)
 
 QUIZ = [
     Question(

@@ -51,6 +51,32 @@ def right_at_k_step2(right, ks, at_k):
     return [sum(at_k(n, c, k) for c in counts) / len(counts) for k in ks]
 
 
+averaging.slips("""
+one_large_problem    = _each(lambda right, n, k, at_k: at_k(right.numel(), int(right.sum()), k))
+  You counted all right answers together, as if they belonged to one problem. An easy problem then solves the hard ones.
+mean_share_first    = _each(lambda right, n, k, at_k: at_k(n, round(right.sum(1).float().mean().item()), k))
+  You averaged the counts first and asked at_k about the mean problem. The curve is bent, so the mean of the chances is
+  another number.
+first_k_alone    = _each(lambda right, n, k, at_k: right[:, :k].any(1).float().mean())
+  You looked whether one of the first k answers is right. That is right on average, and uses only k of the n answers:
+  far more noise than needed.
+first_problem_alone    = _of_counts(lambda chances: chances[0])
+  You returned the first problem's numbers. The mean runs over all P.
+best_problem    = _of_counts(torch.max)
+  You took the best problem's number in place of the mean.
+middle_problem    = _of_counts(torch.median)
+  You took the median over the problems. The quantity asked for is the mean.
+added_up    = _of_counts(torch.sum)
+  You added up the problems' chances, and did not divide by their number.
+axes_exchanged    = _problems_for_answers
+  You counted along the problems, sum(0), in place of along the answers, sum(1).
+always_one    = _each(lambda right, n, k, at_k: right.float().mean())
+  You used k = 1 for every entry: the curve is flat.
+sorted    return right_at_k_step2(right, [*sorted(ks)[1:], min(ks)], at_k)
+  Your numbers are those of sorted ks, or of another order. They have to stand in the order of `ks`.
+""")
+
+
 def _each(value):
     """A mistake: value(right as floats, n, k, at_k) for each k."""
     return lambda right, ks, at_k: [float(value(right, right.shape[1], k, at_k)) for k in ks]
@@ -67,55 +93,6 @@ def _problems_for_answers(right, ks, at_k):
     counts, n = right.sum(0).tolist(), right.shape[0]
     return [sum(at_k(max(n, k), c, k) for c in counts) / len(counts) for k in ks]
 
-
-averaging.add_mistakes(
-    {
-        "one_large_problem": (
-            "You counted all right answers together, as if they belonged to one problem. An easy problem then solves "
-            "the hard ones.",
-            _each(lambda right, n, k, at_k: at_k(right.numel(), int(right.sum()), k)),
-        ),
-        "mean_share_first": (
-            "You averaged the counts first and asked at_k about the mean problem. The curve is bent, so the mean of "
-            "the chances is another number.",
-            _each(lambda right, n, k, at_k: at_k(n, round(right.sum(1).float().mean().item()), k)),
-        ),
-        "first_k_alone": (
-            "You looked whether one of the first k answers is right. That is right on average, and uses only k of the "
-            "n "
-            "answers: far more noise than needed.",
-            _each(lambda right, n, k, at_k: right[:, :k].any(1).float().mean()),
-        ),
-        "first_problem_alone": (
-            "You returned the first problem's numbers. The mean runs over all P.",
-            _of_counts(lambda chances: chances[0]),
-        ),
-        "best_problem": (
-            "You took the best problem's number in place of the mean.",
-            _of_counts(torch.max),
-        ),
-        "middle_problem": (
-            "You took the median over the problems. The quantity asked for is the mean.",
-            _of_counts(torch.median),
-        ),
-        "added_up": (
-            "You added up the problems' chances, and did not divide by their number.",
-            _of_counts(torch.sum),
-        ),
-        "axes_exchanged": (
-            "You counted along the problems, sum(0), in place of along the answers, sum(1).",
-            _problems_for_answers,
-        ),
-        "always_one": (
-            "You used k = 1 for every entry: the curve is flat.",
-            _each(lambda right, n, k, at_k: right.float().mean()),
-        ),
-        "sorted": (
-            "Your numbers are those of sorted ks, or of another order. They have to stand in the order of `ks`.",
-            lambda right, ks, at_k: right_at_k_step2(right, [*sorted(ks)[1:], min(ks)], at_k),
-        ),
-    }
-)
 
 # --- samples used twice ----------------------------------------------------------------------------------------------
 
@@ -175,6 +152,37 @@ def clipped_step(log_p, old_log_p, advantages, clip):
     return torch.minimum(ratio * A, held * A)
 
 
+clipping.slips("""
+min_forgotten    = _clipped(_ratio, lambda free, held: held)
+  You always hold the ratio. Where a token has already moved the wrong way, nothing then pulls it back: take the smaller
+  of the two.
+larger_of_the_two    = _clipped(_ratio, torch.maximum)
+  You took the larger of the two gains. The clip is there to stop a step that goes too far: the smaller one.
+never_held    = _clipped(_ratio, lambda free, held: free)
+  You never hold the ratio: on samples that are used often, single tokens run away.
+exp_forgotten    = _clipped(lambda log_p, old_log_p: log_p - old_log_p)
+  Your ratio is a difference of logarithms. It becomes p / p_old by exp.
+ratio_upside_down    = _clipped(lambda log_p, old_log_p: (old_log_p - log_p).exp())
+  Your ratio is p_old / p. Then the gain falls where a good token becomes likelier.
+quotient_of_logarithms    = _clipped(lambda log_p, old_log_p: log_p / old_log_p)
+  You divided ln p by ln p_old. The ratio is that of the probabilities.
+old_left_out    = _clipped(lambda log_p, old_log_p: log_p.exp())
+  You used p itself as the ratio: the model that wrote the answers is missing.
+clip_before_the_sign    return torch.minimum(_ratio(log_p, old_log_p),
+      _ratio(log_p, old_log_p).clamp(1 - clip, 1 + clip)) * advantages[:, None]
+  You chose the smaller ratio first and multiplied by A afterwards. For a negative advantage that is the larger gain:
+  multiply, then compare.
+gain_clipped    return torch.minimum(_ratio(log_p, old_log_p) * advantages[:, None],
+      (_ratio(log_p, old_log_p) * advantages[:, None]).clamp(1 - clip, 1 + clip))
+  You held the product ρ A between 1 − clip and 1 + clip. It is the ratio alone that is held.
+no_gradient    = _clipped(lambda log_p, old_log_p: _ratio(log_p, old_log_p).detach())
+  Your numbers are right, but no gradient reaches log_p: the ratio was detached, or made under no_grad. Only the old
+  probabilities and the advantages are constants.
+no_advantages    return clipped_step(log_p, old_log_p, torch.ones_like(advantages), clip)
+  The advantages are missing: each answer is pushed alike.
+""")
+
+
 def _clipped(ratio_of, combine=torch.minimum):
     """A mistake with another ratio, or another choice between the two."""
 
@@ -188,67 +196,6 @@ def _clipped(ratio_of, combine=torch.minimum):
 def _ratio(log_p, old_log_p):
     return (log_p - old_log_p).exp()
 
-
-clipping.add_mistakes(
-    {
-        "min_forgotten": (
-            "You always hold the ratio. Where a token has already moved the wrong way, nothing then pulls it back: "
-            "take the smaller of the two.",
-            _clipped(_ratio, lambda free, held: held),
-        ),
-        "larger_of_the_two": (
-            "You took the larger of the two gains. The clip is there to stop a step that goes too far: the smaller "
-            "one.",
-            _clipped(_ratio, torch.maximum),
-        ),
-        "never_held": (
-            "You never hold the ratio: on samples that are used often, single tokens run away.",
-            _clipped(_ratio, lambda free, held: free),
-        ),
-        "exp_forgotten": (
-            "Your ratio is a difference of logarithms. It becomes p / p_old by exp.",
-            _clipped(lambda log_p, old_log_p: log_p - old_log_p),
-        ),
-        "ratio_upside_down": (
-            "Your ratio is p_old / p. Then the gain falls where a good token becomes likelier.",
-            _clipped(lambda log_p, old_log_p: (old_log_p - log_p).exp()),
-        ),
-        "quotient_of_logarithms": (
-            "You divided ln p by ln p_old. The ratio is that of the probabilities.",
-            _clipped(lambda log_p, old_log_p: log_p / old_log_p),
-        ),
-        "old_left_out": (
-            "You used p itself as the ratio: the model that wrote the answers is missing.",
-            _clipped(lambda log_p, old_log_p: log_p.exp()),
-        ),
-        "clip_before_the_sign": (
-            "You chose the smaller ratio first and multiplied by A afterwards. For a negative advantage that is the "
-            "larger gain: multiply, then compare.",
-            lambda log_p, old_log_p, advantages, clip: (
-                torch.minimum(_ratio(log_p, old_log_p), _ratio(log_p, old_log_p).clamp(1 - clip, 1 + clip))
-                * advantages[:, None]
-            ),
-        ),
-        "gain_clipped": (
-            "You held the product ρ A between 1 − clip and 1 + clip. It is the ratio alone that is held.",
-            lambda log_p, old_log_p, advantages, clip: torch.minimum(
-                _ratio(log_p, old_log_p) * advantages[:, None],
-                (_ratio(log_p, old_log_p) * advantages[:, None]).clamp(1 - clip, 1 + clip),
-            ),
-        ),
-        "no_gradient": (
-            "Your numbers are right, but no gradient reaches log_p: the ratio was detached, or made under no_grad. "
-            "Only the old probabilities and the advantages are constants.",
-            _clipped(lambda log_p, old_log_p: _ratio(log_p, old_log_p).detach()),
-        ),
-        "no_advantages": (
-            "The advantages are missing: each answer is pushed alike.",
-            lambda log_p, old_log_p, advantages, clip: clipped_step(
-                log_p, old_log_p, torch.ones_like(advantages), clip
-            ),
-        ),
-    }
-)
 
 # --- how far from the base model -------------------------------------------------------------------------------------
 
@@ -283,52 +230,31 @@ def kl_k3(log_p, reference_log_p):
     return d.exp() - d - 1
 
 
+leaving.slips("""
+turned_round    return kl_k3(reference_log_p, log_p)
+  Your d has the wrong sign. Then the estimate is no longer right on average for tokens of the model.
+difference_alone    = _of_d(lambda d: -d)
+  You returned ln p − ln p_base (k1). It is right on average, too, but far noisier, and it is negative for many tokens.
+half_the_square    = _of_d(lambda d: d**2 / 2)
+  You returned d²/2 (k2). It is never negative, but not right on average.
+one_forgotten    = _of_d(lambda d: d.exp() - d)
+  The 1 is missing: for equal models, d = 0, the distance has to be 0.
+d_forgotten    = _of_d(lambda d: d.exp() - 1)
+  The term −d is missing. Without it the estimate is eᵈ − 1, whose mean over drawn tokens is 0 for any model.
+exp_left_out    = _of_d(lambda d: d - d - 1)
+  The exp is missing: d − d − 1 is −1 everywhere.
+absolute_value    = _of_d(torch.abs)
+  You took |d|. It is never negative, but its mean over drawn tokens is not the KL.
+plus_d    = _of_d(lambda d: d.exp() + d - 1)
+  The sign of the middle term is wrong: eᵈ − d − 1 touches 0 at d = 0, eᵈ + d − 1 crosses it.
+of_the_probabilities    return kl_k3(log_p.exp(), reference_log_p.exp())
+  You used p in place of ln p for d. d is a difference of logarithms.
+""")
+
+
 def _of_d(value):
     return lambda log_p, reference_log_p: value(reference_log_p - log_p)
 
-
-leaving.add_mistakes(
-    {
-        "turned_round": (
-            "Your d has the wrong sign. Then the estimate is no longer right on average for tokens of the model.",
-            lambda log_p, reference_log_p: kl_k3(reference_log_p, log_p),
-        ),
-        "difference_alone": (
-            "You returned ln p − ln p_base (k1). It is right on average, too, but far noisier, and it is negative for "
-            "many tokens.",
-            _of_d(lambda d: -d),
-        ),
-        "half_the_square": (
-            "You returned d²/2 (k2). It is never negative, but not right on average.",
-            _of_d(lambda d: d**2 / 2),
-        ),
-        "one_forgotten": (
-            "The 1 is missing: for equal models, d = 0, the distance has to be 0.",
-            _of_d(lambda d: d.exp() - d),
-        ),
-        "d_forgotten": (
-            "The term −d is missing. Without it the estimate is eᵈ − 1, whose mean over drawn tokens is 0 for any "
-            "model.",
-            _of_d(lambda d: d.exp() - 1),
-        ),
-        "exp_left_out": (
-            "The exp is missing: d − d − 1 is −1 everywhere.",
-            _of_d(lambda d: d - d - 1),
-        ),
-        "absolute_value": (
-            "You took |d|. It is never negative, but its mean over drawn tokens is not the KL.",
-            _of_d(torch.abs),
-        ),
-        "plus_d": (
-            "The sign of the middle term is wrong: eᵈ − d − 1 touches 0 at d = 0, eᵈ + d − 1 crosses it.",
-            _of_d(lambda d: d.exp() + d - 1),
-        ),
-        "of_the_probabilities": (
-            "You used p in place of ln p for d. d is a difference of logarithms.",
-            lambda log_p, reference_log_p: kl_k3(log_p.exp(), reference_log_p.exp()),
-        ),
-    }
-)
 
 QUIZ = [
     Question(

@@ -58,6 +58,38 @@ def is_right(text):
     return written.endswith(f"A{digit}.") and written.count("A") == 1
 
 
+checking.slips("""
+anywhere    return f"A{_parts(text)[0]}" in _parts(text)[1]
+  You accept 'A8' anywhere in the answer. A model that writes 'A8A3.', or every digit in turn, gets its reward without a
+  sum.
+stop_anywhere    return f"A{_parts(text)[0]}." in text
+  You look for 'A8.' anywhere, so 'A0A1A8.' passes, and so does 'A8.123.': it goes on behind its full stop. Ask for the
+  end, and count the 'A's.
+more_behind_the_stop    return f"A{_parts(text)[0]}." in text and text.count("A") == 1
+  You count the 'A's, but accept 'A8.' anywhere: 'A8.123.' goes on behind its full stop. Ask that the text ends there.
+several_answers    return _parts(text)[1].endswith(f"A{_parts(text)[0]}.")
+  You look at the end alone, so 'A0A1A8.' passes. Whoever may try several answers need not know one: count the 'A's.
+digit_alone    return _parts(text)[1].endswith(f"{_parts(text)[0]}.") and _parts(text)[1].count("A") < 2
+  You look at the last digit and the full stop alone. '8.' has no 'A', and 'A18.' is another number.
+without_the_end    return _parts(text)[1].rstrip(".").endswith(f"A{_parts(text)[0]}") and text.count("A") == 1
+  You do not ask for the full stop. Then nothing rewards a model for stopping, and its answers are cut off.
+first_answer    = _first_answer
+  You read the digit behind the first 'A' and nothing after it: 'A8A3.' passes, and so does 'A8' without an end.
+whole_sum    return _parts(text)[1].endswith(f"A{sum(map(int, text.partition('=')[0]))}.") and text.count("A") == 1
+  You compare with the whole sum, 28. The task asks for its last digit, 8: take the sum modulo 10.
+last_digit_of_the_problem    return _parts(text)[1].endswith(f"A{text.partition('=')[0][-1]}.") and text.count("A") == 1
+  You compare with the last digit of the problem itself. It has to be the last digit of the sum.
+digit_then_sign    return _parts(text)[1].endswith(f"{_parts(text)[0]}A.") and text.count("A") == 1
+  You look for the digit in front of the 'A'. The answer is what stands behind it.
+steps_checked    = _steps_too
+  You also demand that the steps are right. That is a reward for the process; here the outcome alone counts.
+answer_at_once    return _parts(text)[1] == f"A{_parts(text)[0]}."
+  You accept only answers without steps. An answer that writes its sums down first is right, too.
+always    return True
+  Everything passes. Where all answers get the same reward, none is better than its group: nothing is learned.
+""")
+
+
 def _parts(text):
     """The last digit of the sum, and what the model wrote."""
     problem, _, written = text.partition("=")
@@ -77,72 +109,6 @@ def _steps_too(text):
         sums += str(total % 10)
     return written in (f"A{digit}.", f"{sums}A{digit}.")
 
-
-checking.add_mistakes(
-    {
-        "anywhere": (
-            "You accept 'A8' anywhere in the answer. A model that writes 'A8A3.', or every digit in turn, gets its "
-            "reward without a sum.",
-            lambda text: f"A{_parts(text)[0]}" in _parts(text)[1],
-        ),
-        "stop_anywhere": (
-            "You look for 'A8.' anywhere, so 'A0A1A8.' passes, and so does 'A8.123.': it goes on behind its full stop. "
-            "Ask for the end, and count the 'A's.",
-            lambda text: f"A{_parts(text)[0]}." in text,
-        ),
-        "more_behind_the_stop": (
-            "You count the 'A's, but accept 'A8.' anywhere: 'A8.123.' goes on behind its full stop. Ask that the text "
-            "ends there.",
-            lambda text: f"A{_parts(text)[0]}." in text and text.count("A") == 1,
-        ),
-        "several_answers": (
-            "You look at the end alone, so 'A0A1A8.' passes. Whoever may try several answers need not know one: count "
-            "the 'A's.",
-            lambda text: _parts(text)[1].endswith(f"A{_parts(text)[0]}."),
-        ),
-        "digit_alone": (
-            "You look at the last digit and the full stop alone. '8.' has no 'A', and 'A18.' is another number.",
-            lambda text: _parts(text)[1].endswith(f"{_parts(text)[0]}.") and _parts(text)[1].count("A") < 2,
-        ),
-        "without_the_end": (
-            "You do not ask for the full stop. Then nothing rewards a model for stopping, and its answers are cut off.",
-            lambda text: _parts(text)[1].rstrip(".").endswith(f"A{_parts(text)[0]}") and text.count("A") == 1,
-        ),
-        "first_answer": (
-            "You read the digit behind the first 'A' and nothing after it: 'A8A3.' passes, and so does 'A8' without an "
-            "end.",
-            _first_answer,
-        ),
-        "whole_sum": (
-            "You compare with the whole sum, 28. The task asks for its last digit, 8: take the sum modulo 10.",
-            lambda text: (
-                _parts(text)[1].endswith(f"A{sum(map(int, text.partition('=')[0]))}.") and text.count("A") == 1
-            ),
-        ),
-        "last_digit_of_the_problem": (
-            "You compare with the last digit of the problem itself. It has to be the last digit of the sum.",
-            lambda text: _parts(text)[1].endswith(f"A{text.partition('=')[0][-1]}.") and text.count("A") == 1,
-        ),
-        "digit_then_sign": (
-            "You look for the digit in front of the 'A'. The answer is what stands behind it.",
-            lambda text: _parts(text)[1].endswith(f"{_parts(text)[0]}A.") and text.count("A") == 1,
-        ),
-        "steps_checked": (
-            "You also demand that the steps are right. That is a reward for the process; here the outcome alone "
-            "counts.",
-            _steps_too,
-        ),
-        "answer_at_once": (
-            "You accept only answers without steps. An answer that writes its sums down first is right, too.",
-            lambda text: _parts(text)[1] == f"A{_parts(text)[0]}.",
-        ),
-        "always": (
-            "Everything passes. Where all answers get the same reward, none is better than its group: nothing is "
-            "learned.",
-            lambda text: True,
-        ),
-    }
-)
 
 # --- the push on one choice ------------------------------------------------------------------------------------------
 
@@ -177,48 +143,30 @@ def score(logits, action):
     return gradient
 
 
+pushing.slips("""
+against    return logits.softmax(-1) - _one_hot(logits, action)
+  Your signs are turned round: this direction makes the drawn choice less likely. (It is the gradient of the loss −ln
+  p.)
+choice_alone    return _one_hot(logits, action) * (1 - logits.softmax(-1))
+  You push the drawn choice alone. All p add up to 1, so the others have to give something up.
+full_push    = _one_hot
+  You return 1 at the choice and 0 elsewhere. The nearer p comes to 1, the less is left to push: subtract p.
+others_alone    return -logits.softmax(-1)
+  The 1 at the drawn choice is missing: your push lowers all logits, the choice's among them.
+of_the_probability    return logits.softmax(-1)[action] * (_one_hot(logits, action) - logits.softmax(-1))
+  That is the gradient of p itself. It has a factor p, so a rare choice would hardly move; ln p has none.
+logits_for_probabilities    return _one_hot(logits, action) - logits
+  You subtracted the logits. They are no probabilities yet: softmax comes first.
+logarithms_subtracted    return _one_hot(logits, action) - logits.log_softmax(-1)
+  You subtracted ln p. The derivative of ln Σ exp(z) is p, without a logarithm.
+even_share    return _one_hot(logits, action) - 1 / len(logits)
+  You took the same from every choice, 1/V. Each gives as much as it has: p.
+""")
+
+
 def _one_hot(logits, action):
     return torch.nn.functional.one_hot(torch.tensor(action), len(logits)).float()
 
-
-pushing.add_mistakes(
-    {
-        "against": (
-            "Your signs are turned round: this direction makes the drawn choice less likely. (It is the gradient of "
-            "the loss −ln p.)",
-            lambda logits, action: logits.softmax(-1) - _one_hot(logits, action),
-        ),
-        "choice_alone": (
-            "You push the drawn choice alone. All p add up to 1, so the others have to give something up.",
-            lambda logits, action: _one_hot(logits, action) * (1 - logits.softmax(-1)),
-        ),
-        "full_push": (
-            "You return 1 at the choice and 0 elsewhere. The nearer p comes to 1, the less is left to push: subtract "
-            "p.",
-            _one_hot,
-        ),
-        "others_alone": (
-            "The 1 at the drawn choice is missing: your push lowers all logits, the choice's among them.",
-            lambda logits, action: -logits.softmax(-1),
-        ),
-        "of_the_probability": (
-            "That is the gradient of p itself. It has a factor p, so a rare choice would hardly move; ln p has none.",
-            lambda logits, action: logits.softmax(-1)[action] * (_one_hot(logits, action) - logits.softmax(-1)),
-        ),
-        "logits_for_probabilities": (
-            "You subtracted the logits. They are no probabilities yet: softmax comes first.",
-            lambda logits, action: _one_hot(logits, action) - logits,
-        ),
-        "logarithms_subtracted": (
-            "You subtracted ln p. The derivative of ln Σ exp(z) is p, without a logarithm.",
-            lambda logits, action: _one_hot(logits, action) - logits.log_softmax(-1),
-        ),
-        "even_share": (
-            "You took the same from every choice, 1/V. Each gives as much as it has: p.",
-            lambda logits, action: _one_hot(logits, action) - 1 / len(logits),
-        ),
-    }
-)
 
 # --- right at k ------------------------------------------------------------------------------------------------------
 
@@ -247,42 +195,22 @@ def right_at_k_step1(n, c, k):
     return 1 - math.comb(n - c, k) / math.comb(n, k)
 
 
-drawing.add_mistakes(
-    {
-        "put_back": (
-            "1 − (1 − c/n)ᵏ puts each answer back before the next is taken. It is too small on average, most of all "
-            "where k is near n.",
-            lambda n, c, k: 1 - (1 - c / n) ** k,
-        ),
-        "all_right": (
-            "You counted the ways in which all k are right. One right answer is enough.",
-            lambda n, c, k: math.comb(c, k) / math.comb(n, k),
-        ),
-        "all_wrong": (
-            "You returned the chance that all k are wrong. Subtract it from 1.",
-            lambda n, c, k: math.comb(n - c, k) / math.comb(n, k),
-        ),
-        "share": (
-            "You returned c / n, which is the answer for k = 1 alone.",
-            lambda n, c, k: c / n,
-        ),
-        "times_k": (
-            "You multiplied the share by k. Two right answers among the k would count twice.",
-            lambda n, c, k: min(1.0, k * c / n),
-        ),
-        "exactly_one": (
-            "You counted the ways with exactly one right answer. Two or more are as good.",
-            lambda n, c, k: c * math.comb(n - c, k - 1) / math.comb(n, k),
-        ),
-        "any_at_all": (
-            "You asked whether there is a right one among all n, or // rounded your quotient down. It also has to be "
-            "among "
-            "the k.",
-            lambda n, c, k: float(c > 0),
-        ),
-        "right_for_wrong": (
-            "You exchanged right and wrong: this is the chance that at least one of the k is wrong.",
-            lambda n, c, k: 1 - math.comb(c, k) / math.comb(n, k),
-        ),
-    }
-)
+drawing.slips("""
+put_back    return 1 - (1 - c / n) ** k
+  1 − (1 − c/n)ᵏ puts each answer back before the next is taken. It is too small on average, most of all where k is near
+  n.
+all_right    1 - math.comb → math.comb ; n - →
+  You counted the ways in which all k are right. One right answer is enough.
+all_wrong    1 - math.comb → math.comb
+  You returned the chance that all k are wrong. Subtract it from 1.
+share    return c / n
+  You returned c / n, which is the answer for k = 1 alone.
+times_k    return min(1.0, k * c / n)
+  You multiplied the share by k. Two right answers among the k would count twice.
+exactly_one    return c * math.comb(n - c, k - 1) / math.comb(n, k)
+  You counted the ways with exactly one right answer. Two or more are as good.
+any_at_all    return float(c > 0)
+  You asked whether there is a right one among all n, or // rounded your quotient down. It also has to be among the k.
+right_for_wrong    n - →
+  You exchanged right and wrong: this is the chance that at least one of the k is wrong.
+""")

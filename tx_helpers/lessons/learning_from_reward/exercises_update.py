@@ -43,65 +43,39 @@ def group_advantages_step(rewards):
     return centred / (rewards.std(dim=1, keepdim=True) + 1e-4)
 
 
+comparing.slips("""
+wrong_axis    return _centred(rewards, 0) / (rewards.std(dim=0, keepdim=True) + 1e-4)
+  You compared answers to different problems: mean and deviation go along dim=0. Then an answer to an easy problem looks
+  good whatever it says.
+one_mean_for_all    return (rewards - rewards.mean()) / (rewards.std() + 1e-4)
+  You took one mean and one deviation of all answers together. A group is compared with itself alone.
+deviation_of_all    return _centred(rewards) / (rewards.std() + 1e-4)
+  Your mean is each group's own, but the deviation is that of all answers together.
+no_mean    return rewards / (rewards.std(dim=1, keepdim=True) + 1e-4)
+  You did not subtract the mean: no answer would ever be pushed down.
+not_divided    = _centred
+  You did not divide by the deviation. (Dr. GRPO leaves it out on purpose; this step asks for it.)
+by_the_variance    return _centred(rewards) / (rewards.var(dim=1, keepdim=True) + 1e-4)
+  You divided by the variance. The deviation is its root.
+divided_by_all    return _centred(rewards) / (rewards.std(dim=1, keepdim=True, correction=0) + 1e-4)
+  Your deviation divides by G, not by G − 1: you said correction=0, or unbiased=False.
+zero_by_zero    return _centred(rewards) / rewards.std(dim=1, keepdim=True)
+  In a group of equal rewards you divide 0 by 0, and one NaN spoils the whole update. Add 0.0001 to the deviation.
+under_the_root    return _centred(rewards) / (rewards.var(dim=1, keepdim=True) + 1e-4).sqrt()
+  You added 0.0001 to the variance, under the root. It is added to the deviation: where rewards differ little, that is
+  another number.
+against_the_best    return (rewards - rewards.amax(1, keepdim=True)) / (rewards.std(dim=1, keepdim=True) + 1e-4)
+  You compared with the group's best answer. Then no advantage is above 0, and good answers get no push.
+only_the_good    return _centred(rewards).clamp(min=0) / (rewards.std(dim=1, keepdim=True) + 1e-4)
+  You set what is below the mean to 0. Bad answers have to be pushed down, too.
+minus    return -_centred(rewards) / (rewards.std(dim=1, keepdim=True) + 1e-4)
+  Your signs are turned round: answers above the mean of their group need a positive advantage.
+""")
+
+
 def _centred(rewards, dim=1):
     return rewards - rewards.mean(dim=dim, keepdim=True)
 
-
-comparing.add_mistakes(
-    {
-        "wrong_axis": (
-            "You compared answers to different problems: mean and deviation go along dim=0. Then an answer to an easy "
-            "problem looks good whatever it says.",
-            lambda rewards: _centred(rewards, 0) / (rewards.std(dim=0, keepdim=True) + 1e-4),
-        ),
-        "one_mean_for_all": (
-            "You took one mean and one deviation of all answers together. A group is compared with itself alone.",
-            lambda rewards: (rewards - rewards.mean()) / (rewards.std() + 1e-4),
-        ),
-        "deviation_of_all": (
-            "Your mean is each group's own, but the deviation is that of all answers together.",
-            lambda rewards: _centred(rewards) / (rewards.std() + 1e-4),
-        ),
-        "no_mean": (
-            "You did not subtract the mean: no answer would ever be pushed down.",
-            lambda rewards: rewards / (rewards.std(dim=1, keepdim=True) + 1e-4),
-        ),
-        "not_divided": (
-            "You did not divide by the deviation. (Dr. GRPO leaves it out on purpose; this step asks for it.)",
-            _centred,
-        ),
-        "by_the_variance": (
-            "You divided by the variance. The deviation is its root.",
-            lambda rewards: _centred(rewards) / (rewards.var(dim=1, keepdim=True) + 1e-4),
-        ),
-        "divided_by_all": (
-            "Your deviation divides by G, not by G − 1: you said correction=0, or unbiased=False.",
-            lambda rewards: _centred(rewards) / (rewards.std(dim=1, keepdim=True, correction=0) + 1e-4),
-        ),
-        "zero_by_zero": (
-            "In a group of equal rewards you divide 0 by 0, and one NaN spoils the whole update. Add 0.0001 to the "
-            "deviation.",
-            lambda rewards: _centred(rewards) / rewards.std(dim=1, keepdim=True),
-        ),
-        "under_the_root": (
-            "You added 0.0001 to the variance, under the root. It is added to the deviation: where rewards differ "
-            "little, that is another number.",
-            lambda rewards: _centred(rewards) / (rewards.var(dim=1, keepdim=True) + 1e-4).sqrt(),
-        ),
-        "against_the_best": (
-            "You compared with the group's best answer. Then no advantage is above 0, and good answers get no push.",
-            lambda rewards: (rewards - rewards.amax(1, keepdim=True)) / (rewards.std(dim=1, keepdim=True) + 1e-4),
-        ),
-        "only_the_good": (
-            "You set what is below the mean to 0. Bad answers have to be pushed down, too.",
-            lambda rewards: _centred(rewards).clamp(min=0) / (rewards.std(dim=1, keepdim=True) + 1e-4),
-        ),
-        "minus": (
-            "Your signs are turned round: answers above the mean of their group need a positive advantage.",
-            lambda rewards: -_centred(rewards) / (rewards.std(dim=1, keepdim=True) + 1e-4),
-        ),
-    }
-)
 
 ROWS = torch.tensor([[4, 1, 5, 2, 3, 0], [2, 2, 1, 5, 4, 3], [3, 5, 4, 1, 2, 3]])
 WRITTEN = torch.tensor([[0, 0, 0, 1, 1, 0], [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]).bool()
@@ -138,6 +112,34 @@ def answer_log_probs_step(logits, ids, answer):
     return of_next * answer[:, 1:]
 
 
+reading.slips("""
+prompt_scored    return _read(logits[:, :-1], ids[:, 1:], torch.ones_like(answer[:, 1:]))
+  You kept ln p of the prompt's tokens. The model did not write them: they would be pushed for nothing.
+end_left_out    return _read(logits[:, :-1], ids[:, 1:], _without_the_end(answer))
+  The last token of each answer is missing. Without the end the model never learns when to stop.
+mask_not_shifted    return _read(logits[:, :-1], ids[:, 1:], answer[:, :-1])
+  Your mask is not shifted: it drops the first token of each answer and takes in what follows its end. Place t is about
+  the token at t + 1, so use answer[:, 1:].
+not_shifted    return _read(logits[:, 1:], ids[:, 1:], answer[:, 1:])
+  You asked each place about the token that it has just read. The logits at t are about the token at t + 1.
+shifted_back    return _read(logits[:, 1:], ids[:, :-1], answer[:, 1:])
+  You shifted the wrong way: later logits are asked about an earlier token, which they have already seen.
+probabilities    return _read(logits[:, :-1], ids[:, 1:], torch.ones_like(answer[:, 1:])).exp() * answer[:, 1:]
+  You returned p. The gradient that we need is that of ln p.
+softmax_then_log    return logits[:, :-1].softmax(-1).log().gather(-1, ids[:, 1:, None])[..., 0] * answer[:, 1:]
+  You took the logarithm of softmax. Where p is too small for its number format, ln p becomes −∞, and −∞ · 0 is NaN. Use
+  log_softmax.
+raw_logits    return logits[:, :-1].gather(-1, ids[:, 1:, None])[..., 0] * answer[:, 1:]
+  You took the logits as they are. A logit says little alone: ln p needs log_softmax over the vocabulary.
+softmax_over_places    return _read(logits[:, :-1], ids[:, 1:], answer[:, 1:], dim=1)
+  Your softmax runs over the places of the text, dim=1. It has to run over the vocabulary, dim=-1.
+minus_ln_p    return -_read(logits[:, :-1], ids[:, 1:], answer[:, 1:])
+  You returned −ln p, the cross-entropy. The minus comes later, with the loss.
+infinite    return _read(logits[:, :-1], ids[:, 1:], answer[:, 1:]).masked_fill(~answer[:, 1:], float("-inf"))
+  You put −∞ where nothing was written, as in a mask of attention. Here these places are added up: put 0.
+""")
+
+
 def _read(logits, ids, written, dim=-1):
     """ln p of ids (N, T − 1) in logits (N, T − 1, V), where `written` (N, T − 1)."""
     return logits.log_softmax(dim).gather(-1, ids[..., None])[..., 0].masked_fill(~written, 0.0)
@@ -146,65 +148,6 @@ def _read(logits, ids, written, dim=-1):
 def _without_the_end(answer):
     follows = torch.cat([answer[:, 1:], torch.zeros_like(answer[:, :1])], dim=1)
     return (answer & follows)[:, 1:]
-
-
-reading.add_mistakes(
-    {
-        "prompt_scored": (
-            "You kept ln p of the prompt's tokens. The model did not write them: they would be pushed for nothing.",
-            lambda logits, ids, answer: _read(logits[:, :-1], ids[:, 1:], torch.ones_like(answer[:, 1:])),
-        ),
-        "end_left_out": (
-            "The last token of each answer is missing. Without the end the model never learns when to stop.",
-            lambda logits, ids, answer: _read(logits[:, :-1], ids[:, 1:], _without_the_end(answer)),
-        ),
-        "mask_not_shifted": (
-            "Your mask is not shifted: it drops the first token of each answer and takes in what follows its end. "
-            "Place "
-            "t is about the token at t + 1, so use answer[:, 1:].",
-            lambda logits, ids, answer: _read(logits[:, :-1], ids[:, 1:], answer[:, :-1]),
-        ),
-        "not_shifted": (
-            "You asked each place about the token that it has just read. The logits at t are about the token at t + 1.",
-            lambda logits, ids, answer: _read(logits[:, 1:], ids[:, 1:], answer[:, 1:]),
-        ),
-        "shifted_back": (
-            "You shifted the wrong way: later logits are asked about an earlier token, which they have already seen.",
-            lambda logits, ids, answer: _read(logits[:, 1:], ids[:, :-1], answer[:, 1:]),
-        ),
-        "probabilities": (
-            "You returned p. The gradient that we need is that of ln p.",
-            lambda logits, ids, answer: (
-                _read(logits[:, :-1], ids[:, 1:], torch.ones_like(answer[:, 1:])).exp() * answer[:, 1:]
-            ),
-        ),
-        "softmax_then_log": (
-            "You took the logarithm of softmax. Where p is too small for its number format, ln p becomes −∞, and "
-            "−∞ · 0 is NaN. Use log_softmax.",
-            lambda logits, ids, answer: (
-                logits[:, :-1].softmax(-1).log().gather(-1, ids[:, 1:, None])[..., 0] * answer[:, 1:]
-            ),
-        ),
-        "raw_logits": (
-            "You took the logits as they are. A logit says little alone: ln p needs log_softmax over the vocabulary.",
-            lambda logits, ids, answer: logits[:, :-1].gather(-1, ids[:, 1:, None])[..., 0] * answer[:, 1:],
-        ),
-        "softmax_over_places": (
-            "Your softmax runs over the places of the text, dim=1. It has to run over the vocabulary, dim=-1.",
-            lambda logits, ids, answer: _read(logits[:, :-1], ids[:, 1:], answer[:, 1:], dim=1),
-        ),
-        "minus_ln_p": (
-            "You returned −ln p, the cross-entropy. The minus comes later, with the loss.",
-            lambda logits, ids, answer: -_read(logits[:, :-1], ids[:, 1:], answer[:, 1:]),
-        ),
-        "infinite": (
-            "You put −∞ where nothing was written, as in a mask of attention. Here these places are added up: put 0.",
-            lambda logits, ids, answer: _read(logits[:, :-1], ids[:, 1:], answer[:, 1:]).masked_fill(
-                ~answer[:, 1:], float("-inf")
-            ),
-        ),
-    }
-)
 
 
 def _answers(seed):
@@ -254,57 +197,32 @@ def policy_loss_step(log_p, advantages, answer):
     return -push.sum() / answer[:, 1:].sum()
 
 
+losing.slips("""
+minus_forgotten    return -_loss(log_p, advantages, answer)
+  The minus is missing: the optimizer makes the loss smaller, so yours makes good answers rarer.
+mean_of_all_places    return -(advantages[:, None] * log_p).mean()
+  You divided by all places, the prompt's and the padding's among them. Then the step shrinks as prompts grow.
+answer_by_answer    return -(advantages * log_p.sum(1) / answer[:, 1:].sum(1)).mean()
+  You averaged each answer first, then the answers. That is GRPO's first form, in which a token of a long answer counts
+  less; here all tokens count alike.
+zeros_not_counted    return -(advantages[:, None] * log_p).sum() / (log_p != 0).sum()
+  You counted the places where ln p is not 0. A token of which the model is certain has ln p = 0, and was written, too:
+  count answer[:, 1:].
+sum    return -(advantages[:, None] * log_p).sum()
+  You did not divide: the step would grow with the number of tokens.
+by_the_answers    return -(advantages[:, None] * log_p).sum() / len(log_p)
+  You divided by the number of answers. That is asked for in Dr. GRPO, up to a constant; here divide by the number of
+  tokens.
+no_advantage    return -log_p.sum() / answer[:, 1:].sum()
+  The advantages are missing: this is ordinary training, and makes every answer likelier, the bad ones too.
+probabilities_pushed    return -(advantages[:, None] * log_p.exp() * answer[:, 1:]).sum() / answer[:, 1:].sum()
+  You pushed p, not ln p. Tokens that are rare would hardly learn anything.
+good_ones_alone    return _loss(log_p, advantages.clamp(min=0), answer)
+  You kept positive advantages alone: the loss of filtered fine-tuning. Here bad answers are pushed down.
+size_of_the_advantage    return _loss(log_p, advantages.abs(), answer)
+  You took the size of the advantage without its sign, so bad answers become likelier as well.
+""")
+
+
 def _loss(log_p, advantages, answer):
     return -(advantages[:, None] * log_p).sum() / answer[:, 1:].sum()
-
-
-losing.add_mistakes(
-    {
-        "minus_forgotten": (
-            "The minus is missing: the optimizer makes the loss smaller, so yours makes good answers rarer.",
-            lambda log_p, advantages, answer: -_loss(log_p, advantages, answer),
-        ),
-        "mean_of_all_places": (
-            "You divided by all places, the prompt's and the padding's among them. Then the step shrinks as prompts "
-            "grow.",
-            lambda log_p, advantages, answer: -(advantages[:, None] * log_p).mean(),
-        ),
-        "answer_by_answer": (
-            "You averaged each answer first, then the answers. That is GRPO's first form, in which a token of a long "
-            "answer counts less; here all tokens count alike.",
-            lambda log_p, advantages, answer: -(advantages * log_p.sum(1) / answer[:, 1:].sum(1)).mean(),
-        ),
-        "zeros_not_counted": (
-            "You counted the places where ln p is not 0. A token of which the model is certain has ln p = 0, and was "
-            "written, too: count answer[:, 1:].",
-            lambda log_p, advantages, answer: -(advantages[:, None] * log_p).sum() / (log_p != 0).sum(),
-        ),
-        "sum": (
-            "You did not divide: the step would grow with the number of tokens.",
-            lambda log_p, advantages, answer: -(advantages[:, None] * log_p).sum(),
-        ),
-        "by_the_answers": (
-            "You divided by the number of answers. That is asked for in Dr. GRPO, up to a constant; here divide by the "
-            "number of tokens.",
-            lambda log_p, advantages, answer: -(advantages[:, None] * log_p).sum() / len(log_p),
-        ),
-        "no_advantage": (
-            "The advantages are missing: this is ordinary training, and makes every answer likelier, the bad ones too.",
-            lambda log_p, advantages, answer: -log_p.sum() / answer[:, 1:].sum(),
-        ),
-        "probabilities_pushed": (
-            "You pushed p, not ln p. Tokens that are rare would hardly learn anything.",
-            lambda log_p, advantages, answer: (
-                -(advantages[:, None] * log_p.exp() * answer[:, 1:]).sum() / answer[:, 1:].sum()
-            ),
-        ),
-        "good_ones_alone": (
-            "You kept positive advantages alone: the loss of filtered fine-tuning. Here bad answers are pushed down.",
-            lambda log_p, advantages, answer: _loss(log_p, advantages.clamp(min=0), answer),
-        ),
-        "size_of_the_advantage": (
-            "You took the size of the advantage without its sign, so bad answers become likelier as well.",
-            lambda log_p, advantages, answer: _loss(log_p, advantages.abs(), answer),
-        ),
-    }
-)

@@ -45,6 +45,29 @@ def majority_step1(answers):
     return max(votes, key=votes.count) if votes else None
 
 
+voting.slips("""
+none_votes    return Counter(answers).most_common(1)[0][0]
+  You let unreadable answers vote, and None won. An answer that cannot be read says nothing.
+last_of_equals    = _voted(lambda one, votes: (votes.count(one), votes.index(one)))
+  Of several answers with the most votes you took the last. Ties go to the one that was given first.
+last_vote_of_equals    = _voted(lambda one, votes: (votes.count(one), -votes[::-1].index(one)))
+  Of several answers with the most votes you took the one whose last vote came last. Ties go to the one that was given
+  first.
+smallest_of_equals    = _voted(lambda one, votes: (votes.count(one), -int(one)))
+  Of several answers with the most votes you took the smallest: the votes were sorted, or a set.
+largest_of_equals    = _voted(lambda one, votes: (votes.count(one), int(one)))
+  Of several answers with the most votes you took the largest. Ties go to the one that was given first.
+first_answer_wins    = _voted(lambda one, votes: -votes.index(one))
+  You returned the first answer that can be read. Count the votes.
+rarest    = _voted(lambda one, votes: -votes.count(one))
+  You returned the answer with the fewest votes.
+largest_answer    = _voted(lambda one, votes: int(one))
+  You returned the largest answer: max without a key compares the answers themselves.
+latest_answer    = _voted(lambda one, votes: max(place for place, other in enumerate(votes) if other == one))
+  You returned the last answer that can be read, whatever the others say.
+""")
+
+
 def _voted(key):
     """A mistake: the largest of the different votes by key(vote, votes)."""
 
@@ -53,49 +76,6 @@ def _voted(key):
         return max(dict.fromkeys(votes), key=lambda one: key(one, votes))
 
     return answer
-
-
-voting.add_mistakes(
-    {
-        "none_votes": (
-            "You let unreadable answers vote, and None won. An answer that cannot be read says nothing.",
-            lambda answers: Counter(answers).most_common(1)[0][0],
-        ),
-        "last_of_equals": (
-            "Of several answers with the most votes you took the last. Ties go to the one that was given first.",
-            _voted(lambda one, votes: (votes.count(one), votes.index(one))),
-        ),
-        "last_vote_of_equals": (
-            "Of several answers with the most votes you took the one whose last vote came last. Ties go to the one "
-            "that was given first.",
-            _voted(lambda one, votes: (votes.count(one), -votes[::-1].index(one))),
-        ),
-        "smallest_of_equals": (
-            "Of several answers with the most votes you took the smallest: the votes were sorted, or a set.",
-            _voted(lambda one, votes: (votes.count(one), -int(one))),
-        ),
-        "largest_of_equals": (
-            "Of several answers with the most votes you took the largest. Ties go to the one that was given first.",
-            _voted(lambda one, votes: (votes.count(one), int(one))),
-        ),
-        "first_answer_wins": (
-            "You returned the first answer that can be read. Count the votes.",
-            _voted(lambda one, votes: -votes.index(one)),
-        ),
-        "rarest": (
-            "You returned the answer with the fewest votes.",
-            _voted(lambda one, votes: -votes.count(one)),
-        ),
-        "largest_answer": (
-            "You returned the largest answer: max without a key compares the answers themselves.",
-            _voted(lambda one, votes: int(one)),
-        ),
-        "latest_answer": (
-            "You returned the last answer that can be read, whatever the others say.",
-            _voted(lambda one, votes: max(place for place, other in enumerate(votes) if other == one)),
-        ),
-    }
-)
 
 
 def vote(answers):
@@ -148,6 +128,27 @@ def majority_step2(answers, tokens, truths, budget, vote):
             written.append(one)
         right += vote(written) == truth
     return right / len(truths)
+
+
+spending.slips("""
+budget_ignored    = _shares(lambda given, costs, budget: given)
+  You let all answers vote, whatever they cost. Then a method that writes more always looks better.
+one_too_many    = _shares(lambda given, costs, budget: given[: _within(costs, budget) + 1])
+  You counted the answer that exceeds the budget, too: check before you keep it.
+short_of_the_budget    = _shares(lambda given, costs, budget: given[: _within(costs, budget - 1)])
+  An answer that ends exactly at the budget is lost: compare with >, not with >=.
+long_ones_skipped    = _shares(_skipping)
+  You skipped an answer that did not fit and went on with shorter ones. Its tokens would have been written.
+answers_counted    = _shares(lambda given, costs, budget: given[:budget] if budget < 5 else given[: budget // 2])
+  You took the budget as a number of answers. It is a number of tokens.
+one_answer    = _shares(lambda given, costs, budget: _fitting(given, costs, budget)[:1])
+  You compared the first answer alone: nobody voted.
+share_of_answers    = _shares(_fitting, lambda chosen, truth, vote: sum(one == truth for one in chosen)
+      / max(1, len(chosen)))
+  You averaged how many single answers are right. What counts is the vote.
+any_right    = _shares(_fitting, lambda chosen, truth, vote: float(truth in chosen))
+  You asked whether any answer within the budget is right. That is right at k; a vote has to choose one.
+""")
 
 
 def _within(costs, budget):
@@ -207,43 +208,6 @@ def budget_shared(answers, tokens, truths, budget, vote):
     return right / len(truths)
 
 
-spending.add_mistakes(
-    {
-        "budget_ignored": (
-            "You let all answers vote, whatever they cost. Then a method that writes more always looks better.",
-            _shares(lambda given, costs, budget: given),
-        ),
-        "one_too_many": (
-            "You counted the answer that exceeds the budget, too: check before you keep it.",
-            _shares(lambda given, costs, budget: given[: _within(costs, budget) + 1]),
-        ),
-        "short_of_the_budget": (
-            "An answer that ends exactly at the budget is lost: compare with >, not with >=.",
-            _shares(lambda given, costs, budget: given[: _within(costs, budget - 1)]),
-        ),
-        "long_ones_skipped": (
-            "You skipped an answer that did not fit and went on with shorter ones. Its tokens would have been written.",
-            _shares(_skipping),
-        ),
-        "answers_counted": (
-            "You took the budget as a number of answers. It is a number of tokens.",
-            _shares(lambda given, costs, budget: given[:budget] if budget < 5 else given[: budget // 2]),
-        ),
-        "one_answer": (
-            "You compared the first answer alone: nobody voted.",
-            _shares(lambda given, costs, budget: _fitting(given, costs, budget)[:1]),
-        ),
-        "share_of_answers": (
-            "You averaged how many single answers are right. What counts is the vote.",
-            _shares(_fitting, lambda chosen, truth, vote: sum(one == truth for one in chosen) / max(1, len(chosen))),
-        ),
-        "any_right": (
-            "You asked whether any answer within the budget is right. That is right at k; a vote has to choose one.",
-            _shares(_fitting, lambda chosen, truth, vote: float(truth in chosen)),
-        ),
-    }
-)
-
 # --- a baseline ------------------------------------------------------------------------------------------------------
 
 resting = Exercise(
@@ -284,6 +248,32 @@ def baseline_push(logits, actions, rewards):
     return ((rewards - others)[:, None] * pushes).mean(dim=0)
 
 
+resting.slips("""
+no_baseline    = _pushed(lambda rewards: rewards)
+  The baseline is missing. The estimate is right on average, but each draw says mostly how high rewards are in general.
+own_reward_in_it    = _pushed(lambda rewards: rewards - rewards.mean())
+  Your baseline is the mean of all draws, its own among them. The estimate is then too small by (N − 1)/N. (GRPO does
+  so: its division by the deviation hides it.)
+divided_by_all_draws    = _pushed(lambda rewards: rewards - (rewards.sum() - rewards) / len(rewards))
+  You took the sum of the others, and divided it by N. They are N − 1.
+best_reward    = _pushed(lambda rewards: rewards - rewards.max())
+  You subtracted the largest reward. It depends on the draw itself, and no choice is ever pushed up.
+baseline_added    = _pushed(lambda rewards: 2 * rewards - _advantage(rewards))
+  You added the baseline. It is subtracted: only what is better than the others is pushed up.
+baseline_times_draw    = _pushed(lambda rewards: rewards - _advantage(rewards))
+  You returned the part with the baseline alone. It is 0 on average: the reward itself has to be in front.
+summed    = _pushed(_advantage, lambda pushes: pushes.sum(0))
+  You added up the draws. The estimate is their mean.
+downhill    = _pushed(lambda rewards: -_advantage(rewards))
+  Your signs are turned round: this is the gradient of a loss. Asked for is the way in which reward grows.
+scaled    = _pushed(lambda rewards: _advantage(rewards) / rewards.std())
+  You divided by the deviation of the rewards, as GRPO does. Here the estimate is asked for as it is.
+rare_ones_first    return _pushed(lambda rewards: _advantage(rewards) / logits.softmax(-1)[actions])(logits, actions,
+      rewards)
+  You divided each push by its probability. The gradient of ln p has done that already.
+""")
+
+
 def _pushed(weights, reduce=lambda pushes: pushes.mean(0)):
     def answer(logits, actions, rewards):
         pushes = torch.nn.functional.one_hot(actions, len(logits)) - logits.softmax(-1)
@@ -294,53 +284,3 @@ def _pushed(weights, reduce=lambda pushes: pushes.mean(0)):
 
 def _advantage(rewards):
     return rewards - (rewards.sum() - rewards) / (len(rewards) - 1)
-
-
-resting.add_mistakes(
-    {
-        "no_baseline": (
-            "The baseline is missing. The estimate is right on average, but each draw says mostly how high rewards are "
-            "in general.",
-            _pushed(lambda rewards: rewards),
-        ),
-        "own_reward_in_it": (
-            "Your baseline is the mean of all draws, its own among them. The estimate is then too small by (N − 1)/N. "
-            "(GRPO does so: its division by the deviation hides it.)",
-            _pushed(lambda rewards: rewards - rewards.mean()),
-        ),
-        "divided_by_all_draws": (
-            "You took the sum of the others, and divided it by N. They are N − 1.",
-            _pushed(lambda rewards: rewards - (rewards.sum() - rewards) / len(rewards)),
-        ),
-        "best_reward": (
-            "You subtracted the largest reward. It depends on the draw itself, and no choice is ever pushed up.",
-            _pushed(lambda rewards: rewards - rewards.max()),
-        ),
-        "baseline_added": (
-            "You added the baseline. It is subtracted: only what is better than the others is pushed up.",
-            _pushed(lambda rewards: 2 * rewards - _advantage(rewards)),
-        ),
-        "baseline_times_draw": (
-            "You returned the part with the baseline alone. It is 0 on average: the reward itself has to be in front.",
-            _pushed(lambda rewards: rewards - _advantage(rewards)),
-        ),
-        "summed": (
-            "You added up the draws. The estimate is their mean.",
-            _pushed(_advantage, lambda pushes: pushes.sum(0)),
-        ),
-        "downhill": (
-            "Your signs are turned round: this is the gradient of a loss. Asked for is the way in which reward grows.",
-            _pushed(lambda rewards: -_advantage(rewards)),
-        ),
-        "scaled": (
-            "You divided by the deviation of the rewards, as GRPO does. Here the estimate is asked for as it is.",
-            _pushed(lambda rewards: _advantage(rewards) / rewards.std()),
-        ),
-        "rare_ones_first": (
-            "You divided each push by its probability. The gradient of ln p has done that already.",
-            lambda logits, actions, rewards: _pushed(
-                lambda rewards: _advantage(rewards) / logits.softmax(-1)[actions],
-            )(logits, actions, rewards),
-        ),
-    }
-)

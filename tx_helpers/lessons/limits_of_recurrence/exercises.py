@@ -42,97 +42,56 @@ def read_words(x, W, U, b):
     return torch.stack(states)
 
 
+reading.slips("""
+stored_too_early    return torch.cat([torch.zeros(1, len(b)), read_words(x, W, U, b)[:-1]])
+  Your first state is the initial one: you stored h before the step. Store the state after each word.
+state_dropped    return torch.tanh(x @ W + b)
+  Each word is read as if it were the first: the state of the step before is missing, or never updated.
+never_bent    return _read(x, len(b), lambda word, h: word @ W + h @ U + b)
+  The tanh is missing: nothing keeps the state between −1 and 1.
+begun_at_b    return _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ U + b), h=b)
+  Your first state is b. Before the first word the state is zero, and b is added at every step.
+initial_state_kept    return torch.cat([torch.zeros(1, len(b)), read_words(x, W, U, b)])
+  You kept the zero state before the first word, too: T + 1 rows. Append the state after each word.
+not_stacked    return list(read_words(x, W, U, b))
+  Your states are right, but they are still a list. Return one tensor (T, D): torch.stack(states).
+first_matrix_twice    return _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ W + b))
+  You multiply the state by W, too. U carries the state: h @ U.
+matrix_turned    return _read(x, len(b), lambda word, h: torch.tanh(word @ W + U @ h + b))
+  You wrote U @ h. The state is a row here, so U stands behind it: h @ U.
+word_turned    return _read(x, len(b), lambda word, h: torch.tanh(W @ word + h @ U + b))
+  You wrote W @ x[t], which is x[t] times the transpose of W. Words are rows here: x[t] @ W.
+both_turned    return _read(x, len(b), lambda word, h: torch.tanh(W @ word + U @ h + b))
+  You wrote both matrices in front of their vectors, W @ x[t] and U @ h. Vectors are rows here, so the matrices stand
+  behind them: x[t] @ W + h @ U.
+matrices_exchanged    return _read(x, len(b), lambda word, h: torch.tanh(word @ U + h @ W + b))
+  W and U are exchanged: W reads the word, U carries the state.
+sigmoid_for_tanh    return _read(x, len(b), lambda word, h: torch.sigmoid(word @ W + h @ U + b))
+  You took the sigmoid, which stays above 0. The state must be able to reach −1: take tanh.
+without_bias    return read_words(x, W, U, torch.zeros_like(b))
+  The bias b is missing: inside the tanh you have only the word's part and the state's.
+tanh_of_the_word_alone    return _read(x, len(b), lambda word, h: torch.tanh(word @ W + b) + h @ U)
+  You took the tanh of the word's part and added h U outside it. The tanh goes around the sum of all three.
+bias_outside    return _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ U) + b)
+  You added b outside the tanh, so your state can leave −1 … 1. The tanh goes around all three parts.
+tanh_of_the_product_alone    return _read(x, len(b), lambda word, h: torch.tanh(word @ W) + h @ U + b)
+  You took the tanh of x[t] @ W and added h U and b outside it. Add up the three parts first, then bend.
+added_to_the_old_state    return _read(x, len(b), lambda word, h: h + torch.tanh(word @ W + h @ U + b))
+  You added the tanh to the old state. The new state replaces the old one: h = torch.tanh(…).
+last_state_alone    return read_words(x, W, U, b)[-1]
+  You return the state after the last word alone, (D,). Keep the state after each word: append it to a list in the loop,
+  and stack the list at the end.
+from_the_end    return read_words(x.flip(0), W, U, b)
+  You read the sentence from its end: your first state has seen only the last word.
+""")
+
+
 def _read(x, width, step, h=None):
     h, found = torch.zeros(width) if h is None else h, []
     for word in x:
         h = step(word, h)
         found.append(h)
     return torch.stack(found)
-
-
-@reading.mistake("Your first state is the initial one: you stored h before the step. Store the state after each word.")
-def stored_too_early(x, W, U, b):
-    return torch.cat([torch.zeros(1, len(b)), read_words(x, W, U, b)[:-1]])
-
-
-reading.add_mistakes(
-    {
-        "state_dropped": (
-            "Each word is read as if it were the first: the state of the step before is missing, or never updated.",
-            lambda x, W, U, b: torch.tanh(x @ W + b),
-        ),
-        "never_bent": (
-            "The tanh is missing: nothing keeps the state between −1 and 1.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: word @ W + h @ U + b),
-        ),
-        "begun_at_b": (
-            "Your first state is b. Before the first word the state is zero, and b is added at every step.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ U + b), h=b),
-        ),
-        "initial_state_kept": (
-            "You kept the zero state before the first word, too: T + 1 rows. Append the state after each word.",
-            lambda x, W, U, b: torch.cat([torch.zeros(1, len(b)), read_words(x, W, U, b)]),
-        ),
-        "not_stacked": (
-            "Your states are right, but they are still a list. Return one tensor (T, D): torch.stack(states).",
-            lambda x, W, U, b: list(read_words(x, W, U, b)),
-        ),
-        "first_matrix_twice": (
-            "You multiply the state by W, too. U carries the state: h @ U.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ W + b)),
-        ),
-        "matrix_turned": (
-            "You wrote U @ h. The state is a row here, so U stands behind it: h @ U.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + U @ h + b)),
-        ),
-        "word_turned": (
-            "You wrote W @ x[t], which is x[t] times the transpose of W. Words are rows here: x[t] @ W.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(W @ word + h @ U + b)),
-        ),
-        "both_turned": (
-            "You wrote both matrices in front of their vectors, W @ x[t] and U @ h. Vectors are rows here, so the "
-            "matrices stand behind them: x[t] @ W + h @ U.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(W @ word + U @ h + b)),
-        ),
-        "matrices_exchanged": (
-            "W and U are exchanged: W reads the word, U carries the state.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ U + h @ W + b)),
-        ),
-        "sigmoid_for_tanh": (
-            "You took the sigmoid, which stays above 0. The state must be able to reach −1: take tanh.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.sigmoid(word @ W + h @ U + b)),
-        ),
-        "without_bias": (
-            "The bias b is missing: inside the tanh you have only the word's part and the state's.",
-            lambda x, W, U, b: read_words(x, W, U, torch.zeros_like(b)),
-        ),
-        "tanh_of_the_word_alone": (
-            "You took the tanh of the word's part and added h U outside it. The tanh goes around the sum of all three.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + b) + h @ U),
-        ),
-        "bias_outside": (
-            "You added b outside the tanh, so your state can leave −1 … 1. The tanh goes around all three parts.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ U) + b),
-        ),
-        "tanh_of_the_product_alone": (
-            "You took the tanh of x[t] @ W and added h U and b outside it. Add up the three parts first, then bend.",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: torch.tanh(word @ W) + h @ U + b),
-        ),
-        "added_to_the_old_state": (
-            "You added the tanh to the old state. The new state replaces the old one: h = torch.tanh(…).",
-            lambda x, W, U, b: _read(x, len(b), lambda word, h: h + torch.tanh(word @ W + h @ U + b)),
-        ),
-        "last_state_alone": (
-            "You return the state after the last word alone, (D,). Keep the state after each word: append it to a "
-            "list in the loop, and stack the list at the end.",
-            lambda x, W, U, b: read_words(x, W, U, b)[-1],
-        ),
-        "from_the_end": (
-            "You read the sentence from its end: your first state has seen only the last word.",
-            lambda x, W, U, b: read_words(x.flip(0), W, U, b),
-        ),
-    }
-)
 
 
 # --- the state -------------------------------------------------------------------------------------------------------
@@ -182,6 +141,32 @@ def rnn_states(x, real, W, U, b):
     return torch.stack(found)
 
 
+states.slips("""
+started_with_ones    return _loop(x, real, lambda row, h: torch.tanh(row @ W + h @ U + b), len(b), start=1.0)
+  Your initial state is made of ones. Before the first row there is nothing to remember, so it is zero.
+padding_left_out    return rnn_states(x, real, W, U, b)[real]
+  You have no row for padding. The answer has T rows: at padding append the state before it once more.
+padding_read    return rnn_states(x, torch.ones_like(real), W, U, b)
+  You read the padding like words: each such row changes the state, so the padding changes what is remembered.
+not_carried    return rnn_states(x, real, W, torch.zeros_like(U), b)
+  Your state is not passed on: each word is read as if it were the first.
+no_tanh    return _loop(x, real, lambda row, h: row @ W + h @ U + b, len(b))
+  The tanh is missing: nothing keeps your states between −1 and 1, and they may grow without bound.
+transposed    return _loop(x, real, lambda row, h: torch.tanh(row @ W + U @ h + b), len(b))
+  You wrote U @ h, which is h times the transpose of U. Vectors are rows here: h @ U.
+word_transposed    return _loop(x, real, lambda row, h: torch.tanh(W @ row + h @ U + b), len(b))
+  You wrote W @ x[t], which is x[t] times the transpose of W. Vectors are rows here: x[t] @ W.
+read_backwards    return rnn_states(x.flip(0), real.flip(0), W, U, b)
+  You read the rows from last to first: your first state has seen only the last row.
+output_zero_at_padding    return rnn_states(x, real, W, U, b) * real[:, None]
+  Your state is right, but you returned 0 at padding. The state of such a row is the state before it.
+bias_missing    return rnn_states(x, real, W, U, torch.zeros_like(b))
+  The bias b is missing from your states: as long as the input is 0, a state of 0 cannot change.
+bent_by_parts    return _loop(x, real, lambda row, h: torch.tanh(row @ W) + torch.tanh(h @ U) + torch.tanh(b), len(b))
+  You took the tanh of each term and added the results. Take the tanh of the sum of all three.
+""")
+
+
 def _loop(x, real, step, width, start=0.0):
     h, found = torch.full((width,), start), []
     for row, word in zip(x, real, strict=True):
@@ -199,59 +184,6 @@ def forgets_at_padding(x, real, W, U, b):
         h = torch.tanh(row @ W + h @ U + b) * word
         found.append(h)
     return torch.stack(found)
-
-
-@states.mistake("Your initial state is made of ones. Before the first row there is nothing to remember, so it is zero.")
-def started_with_ones(x, real, W, U, b):
-    return _loop(x, real, lambda row, h: torch.tanh(row @ W + h @ U + b), len(b), start=1.0)
-
-
-states.add_mistakes(
-    {
-        "padding_left_out": (
-            "You have no row for padding. The answer has T rows: at padding append the state before it once more.",
-            lambda x, real, W, U, b: rnn_states(x, real, W, U, b)[real],
-        ),
-        "padding_read": (
-            "You read the padding like words: each such row changes the state, so the padding changes what is "
-            "remembered.",
-            lambda x, real, W, U, b: rnn_states(x, torch.ones_like(real), W, U, b),
-        ),
-        "not_carried": (
-            "Your state is not passed on: each word is read as if it were the first.",
-            lambda x, real, W, U, b: rnn_states(x, real, W, torch.zeros_like(U), b),
-        ),
-        "no_tanh": (
-            "The tanh is missing: nothing keeps your states between −1 and 1, and they may grow without bound.",
-            lambda x, real, W, U, b: _loop(x, real, lambda row, h: row @ W + h @ U + b, len(b)),
-        ),
-        "transposed": (
-            "You wrote U @ h, which is h times the transpose of U. Vectors are rows here: h @ U.",
-            lambda x, real, W, U, b: _loop(x, real, lambda row, h: torch.tanh(row @ W + U @ h + b), len(b)),
-        ),
-        "word_transposed": (
-            "You wrote W @ x[t], which is x[t] times the transpose of W. Vectors are rows here: x[t] @ W.",
-            lambda x, real, W, U, b: _loop(x, real, lambda row, h: torch.tanh(W @ row + h @ U + b), len(b)),
-        ),
-        "read_backwards": (
-            "You read the rows from last to first: your first state has seen only the last row.",
-            lambda x, real, W, U, b: rnn_states(x.flip(0), real.flip(0), W, U, b),
-        ),
-        "output_zero_at_padding": (
-            "Your state is right, but you returned 0 at padding. The state of such a row is the state before it.",
-            lambda x, real, W, U, b: rnn_states(x, real, W, U, b) * real[:, None],
-        ),
-        "bias_missing": (
-            "The bias b is missing from your states: as long as the input is 0, a state of 0 cannot change.",
-            lambda x, real, W, U, b: rnn_states(x, real, W, U, torch.zeros_like(b)),
-        ),
-    }
-)
-
-
-@states.mistake("You took the tanh of each term and added the results. Take the tanh of the sum of all three.")
-def bent_by_parts(x, real, W, U, b):
-    return _loop(x, real, lambda row, h: torch.tanh(row @ W) + torch.tanh(h @ U) + torch.tanh(b), len(b))
 
 
 # --- the gradient ----------------------------------------------------------------------------------------------------
@@ -287,53 +219,29 @@ def gradient_through_time(w, h):
     return (w * (1 - h**2)).prod()
 
 
-gradient.add_mistakes(
-    {
-        "added_up": (
-            "You added the factors. The chain rule multiplies them, which is why gradients vanish or explode.",
-            lambda w, h: (w * (1 - h**2)).sum(),
-        ),
-        "slope_missing": (
-            "The derivative of tanh is missing: 1 − h² is below 1 wherever the state is not 0, and makes every factor "
-            "smaller.",
-            lambda w, h: torch.tensor(w, dtype=torch.float64) ** len(h),
-        ),
-        "one_weight": (
-            "You multiplied by the weight once. Every step multiplies by it, T times in all.",
-            lambda w, h: w * (1 - h**2).prod(),
-        ),
-        "sign_lost": (
-            "You lost the sign: each factor w(1 − h²) has the sign of w, so three steps with a negative w give a "
-            "negative product.",
-            lambda w, h: (w * (1 - h**2)).prod().abs(),
-        ),
-        "slope_without_square": (
-            "The derivative of tanh is 1 − h², with the square; you have 1 − h.",
-            lambda w, h: (w * (1 - h)).prod(),
-        ),
-        "first_step_left_out": (
-            "You left out the first state. h_0 is not among the h given, so each of the T states has a factor.",
-            lambda w, h: (w * (1 - h[1:] ** 2)).prod(),
-        ),
-        "last_step_left_out": (
-            "You left out the last step: from h_0 to h_T there are T factors, one for every state given.",
-            lambda w, h: (w * (1 - h[:-1] ** 2)).prod(),
-        ),
-        "state_before": (
-            "You used the state before each step. The derivative at step t is 1 − h_t², with the state after it.",
-            lambda w, h: (w * (1 - torch.cat([0 * h[:1], h[:-1]]) ** 2)).prod(),
-        ),
-        "square_of_difference": (
-            "You squared the difference, (1 − h)². The derivative of tanh is 1 − h²: square the state alone.",
-            lambda w, h: (w * (1 - h) ** 2).prod(),
-        ),
-        "tanh_twice": (
-            "You applied tanh to the states once more, 1 − tanh(h)². h_t is already the output of tanh, so the "
-            "derivative is 1 − h_t².",
-            lambda w, h: (w * (1 - torch.tanh(h) ** 2)).prod(),
-        ),
-    }
-)
+gradient.slips("""
+added_up    prod → sum
+  You added the factors. The chain rule multiplies them, which is why gradients vanish or explode.
+slope_missing    return torch.tensor(w, dtype=torch.float64) ** len(h)
+  The derivative of tanh is missing: 1 − h² is below 1 wherever the state is not 0, and makes every factor smaller.
+one_weight    return w * (1 - h**2).prod()
+  You multiplied by the weight once. Every step multiplies by it, T times in all.
+sign_lost    prod() → prod().abs()
+  You lost the sign: each factor w(1 − h²) has the sign of w, so three steps with a negative w give a negative product.
+slope_without_square    h**2 → h
+  The derivative of tanh is 1 − h², with the square; you have 1 − h.
+first_step_left_out    h**2 → h[1:] ** 2
+  You left out the first state. h_0 is not among the h given, so each of the T states has a factor.
+last_step_left_out    h**2 → h[:-1] ** 2
+  You left out the last step: from h_0 to h_T there are T factors, one for every state given.
+state_before    h**2 → torch.cat([0 * h[:1], h[:-1]]) ** 2
+  You used the state before each step. The derivative at step t is 1 − h_t², with the state after it.
+square_of_difference    (1 - h**2) → (1 - h) ** 2
+  You squared the difference, (1 − h)². The derivative of tanh is 1 − h²: square the state alone.
+tanh_twice    h**2 → torch.tanh(h) ** 2
+  You applied tanh to the states once more, 1 − tanh(h)². h_t is already the output of tanh, so the derivative is 1 −
+  h_t².
+""")
 
 
 # --- gates -----------------------------------------------------------------------------------------------------------
@@ -368,6 +276,25 @@ def lstm_step(z, h, c):
     return o * c.tanh(), c
 
 
+cell.slips("""
+gates_swapped    return _cell(z[1], z[0], z[2].tanh(), z[3], c)
+  Input and forget gate are swapped: the old memory is multiplied by the input gate, and the candidate by the forget
+  gate.
+candidate_and_output_swapped    return _cell(z[0], z[1], z[3].tanh(), z[2], c)
+  Candidate and output gate are swapped: the third sum is the candidate (tanh), the fourth the output gate.
+candidate_by_sigmoid    return _cell(z[0], z[1], z[2].sigmoid(), z[3], c)
+  Your candidate went through a sigmoid, so it can only add to the memory, never subtract. The candidate takes tanh.
+memory_lost    return _cell(z[0], z[1], z[2].tanh(), z[3], torch.zeros_like(c))
+  The old memory c is gone: f · c is missing, and with it the path along which gradients flow.
+state_for_memory    return _cell(z[0], z[1], z[2].tanh(), z[3], h)
+  You multiplied h by the forget gate. It works on the memory c, not on the state.
+gates_tied    return _cell(-z[1], z[1], z[2].tanh(), z[3], c)
+  You used 1 − f in place of i. That is a known variant with fewer weights; this LSTM has an input gate of its own.
+returned_swapped    return lstm_step(z, h, c)[::-1]
+  You returned h and c in the wrong order: h comes first, then c.
+""")
+
+
 def _cell(i, f, g, o, c):
     c = f.sigmoid() * c + i.sigmoid() * g
     return o.sigmoid() * c.tanh(), c
@@ -377,43 +304,6 @@ def _cell(i, f, g, o, c):
 def no_tanh_of_memory(z, h, c):
     c = _cell(z[0], z[1], z[2].tanh(), z[3], c)[1]
     return z[3].sigmoid() * c, c
-
-
-cell.add_mistakes(
-    {
-        "gates_swapped": (
-            "Input and forget gate are swapped: the old memory is multiplied by the input gate, and the candidate by "
-            "the forget gate.",
-            lambda z, h, c: _cell(z[1], z[0], z[2].tanh(), z[3], c),
-        ),
-        "candidate_and_output_swapped": (
-            "Candidate and output gate are swapped: the third sum is the candidate (tanh), the fourth the output gate.",
-            lambda z, h, c: _cell(z[0], z[1], z[3].tanh(), z[2], c),
-        ),
-        "candidate_by_sigmoid": (
-            "Your candidate went through a sigmoid, so it can only add to the memory, never subtract. The candidate "
-            "takes tanh.",
-            lambda z, h, c: _cell(z[0], z[1], z[2].sigmoid(), z[3], c),
-        ),
-        "memory_lost": (
-            "The old memory c is gone: f · c is missing, and with it the path along which gradients flow.",
-            lambda z, h, c: _cell(z[0], z[1], z[2].tanh(), z[3], torch.zeros_like(c)),
-        ),
-        "state_for_memory": (
-            "You multiplied h by the forget gate. It works on the memory c, not on the state.",
-            lambda z, h, c: _cell(z[0], z[1], z[2].tanh(), z[3], h),
-        ),
-        "gates_tied": (
-            "You used 1 − f in place of i. That is a known variant with fewer weights; this LSTM has an input gate of "
-            "its own.",
-            lambda z, h, c: _cell(-z[1], z[1], z[2].tanh(), z[3], c),
-        ),
-        "returned_swapped": (
-            "You returned h and c in the wrong order: h comes first, then c.",
-            lambda z, h, c: lstm_step(z, h, c)[::-1],
-        ),
-    }
-)
 
 
 # --- looking back, in the notebook's text ---------------------------------------------------------------------------
@@ -455,71 +345,41 @@ def look_back(s, h, W, U, v):
     return alpha, alpha @ h
 
 
+back.slips("""
+scores_for_weights    return ((e := torch.tanh(s @ W + h @ U) @ v), e @ h)
+  Your weights are the scores: they do not sum to 1. The softmax is missing.
+scores_returned    return ((e := torch.tanh(s @ W + h @ U) @ v), e.softmax(dim=0) @ h)
+  Your context is right, but you return the scores e in place of the weights. Return their softmax.
+sigmoid_of_the_scores    return ((a := (torch.tanh(s @ W + h @ U) @ v).sigmoid()), a @ h)
+  You took the sigmoid of each score. These weights do not sum to 1: take the softmax.
+mean_of_the_projected    return ((a := look_back(s, h, W, U, v)[0]), a @ (h @ U))
+  Your context is the mean of h @ U. U belongs to the scores; the context is the mean of h itself.
+context_first    return look_back(s, h, W, U, v)[::-1]
+  You return the context first. The weights come first, then the context.
+both_matrices_turned    return _looked(torch.tanh(W @ s + h @ U.T) @ v, h)
+  You turned both matrices around, W @ s and h @ U.T. Vectors are rows here: s @ W and h @ U.
+shared_out_by_division    return ((a := (e := torch.tanh(s @ W + h @ U) @ v) / e.sum()), a @ h)
+  You divided the scores by their sum. Scores may be negative: take exponentials first, as softmax does.
+plain_mean    return (look_back(s, h, W, U, v)[0], h.mean(dim=0))
+  Your weights are right, but your context is the plain mean of the states: use the weights, alpha @ h.
+most_likely_alone    return ((a := look_back(s, h, W, U, v)[0]), h[a.argmax()])
+  Your context is the state with the largest weight. Take the mean of all states, each with its weight.
+no_bend    return _looked((s @ W + h @ U) @ v, h)
+  The tanh is missing. Without it s adds the same number to every score, and the softmax cancels it.
+tanh_apart    return _looked((torch.tanh(s @ W) + torch.tanh(h @ U)) @ v, h)
+  You took the tanh of each part and then added. Add first: tanh(s W + h U).
+state_turned    return _looked(torch.tanh(W @ s + h @ U) @ v, h)
+  You wrote W @ s, which is s times the transpose of W. States are rows here: s @ W.
+states_turned    return _looked(torch.tanh(s @ W + h @ U.T) @ v, h)
+  You wrote h @ U.T: U is turned around. States are rows here, so it is h @ U.
+matrices_swapped    return look_back(s, h, U, W, v)
+  W and U are swapped: W belongs to the decoder's state s, U to the encoder's states.
+""")
+
+
 def _looked(scores, h):
     alpha = scores.softmax(dim=0)
     return alpha, alpha @ h
-
-
-back.add_mistakes(
-    {
-        "scores_for_weights": (
-            "Your weights are the scores: they do not sum to 1. The softmax is missing.",
-            lambda s, h, W, U, v: ((e := torch.tanh(s @ W + h @ U) @ v), e @ h),
-        ),
-        "scores_returned": (
-            "Your context is right, but you return the scores e in place of the weights. Return their softmax.",
-            lambda s, h, W, U, v: ((e := torch.tanh(s @ W + h @ U) @ v), e.softmax(dim=0) @ h),
-        ),
-        "sigmoid_of_the_scores": (
-            "You took the sigmoid of each score. These weights do not sum to 1: take the softmax.",
-            lambda s, h, W, U, v: ((a := (torch.tanh(s @ W + h @ U) @ v).sigmoid()), a @ h),
-        ),
-        "mean_of_the_projected": (
-            "Your context is the mean of h @ U. U belongs to the scores; the context is the mean of h itself.",
-            lambda s, h, W, U, v: ((a := look_back(s, h, W, U, v)[0]), a @ (h @ U)),
-        ),
-        "context_first": (
-            "You return the context first. The weights come first, then the context.",
-            lambda s, h, W, U, v: look_back(s, h, W, U, v)[::-1],
-        ),
-        "both_matrices_turned": (
-            "You turned both matrices around, W @ s and h @ U.T. Vectors are rows here: s @ W and h @ U.",
-            lambda s, h, W, U, v: _looked(torch.tanh(W @ s + h @ U.T) @ v, h),
-        ),
-        "shared_out_by_division": (
-            "You divided the scores by their sum. Scores may be negative: take exponentials first, as softmax does.",
-            lambda s, h, W, U, v: ((a := (e := torch.tanh(s @ W + h @ U) @ v) / e.sum()), a @ h),
-        ),
-        "plain_mean": (
-            "Your weights are right, but your context is the plain mean of the states: use the weights, alpha @ h.",
-            lambda s, h, W, U, v: (look_back(s, h, W, U, v)[0], h.mean(dim=0)),
-        ),
-        "most_likely_alone": (
-            "Your context is the state with the largest weight. Take the mean of all states, each with its weight.",
-            lambda s, h, W, U, v: ((a := look_back(s, h, W, U, v)[0]), h[a.argmax()]),
-        ),
-        "no_bend": (
-            "The tanh is missing. Without it s adds the same number to every score, and the softmax cancels it.",
-            lambda s, h, W, U, v: _looked((s @ W + h @ U) @ v, h),
-        ),
-        "tanh_apart": (
-            "You took the tanh of each part and then added. Add first: tanh(s W + h U).",
-            lambda s, h, W, U, v: _looked((torch.tanh(s @ W) + torch.tanh(h @ U)) @ v, h),
-        ),
-        "state_turned": (
-            "You wrote W @ s, which is s times the transpose of W. States are rows here: s @ W.",
-            lambda s, h, W, U, v: _looked(torch.tanh(W @ s + h @ U) @ v, h),
-        ),
-        "states_turned": (
-            "You wrote h @ U.T: U is turned around. States are rows here, so it is h @ U.",
-            lambda s, h, W, U, v: _looked(torch.tanh(s @ W + h @ U.T) @ v, h),
-        ),
-        "matrices_swapped": (
-            "W and U are swapped: W belongs to the decoder's state s, U to the encoder's states.",
-            lambda s, h, W, U, v: look_back(s, h, U, W, v),
-        ),
-    }
-)
 
 
 # --- additive attention ----------------------------------------------------------------------------------------------
@@ -562,6 +422,28 @@ def additive_weights(s, h, W, v):
     return (sums.tanh() @ v).softmax(dim=-1)
 
 
+align.slips("""
+scores_linear    return (_sums(s, h, W) @ v).softmax(dim=-1)
+  The tanh is missing: without it s_t adds the same number to every score of a row, and the softmax cancels it.
+divided_by_sum    return (_sums(s, h, W).tanh() @ v) / (_sums(s, h, W).tanh() @ v).sum(dim=-1, keepdim=True)
+  You divided each score by the sum of its row. Scores may be negative: softmax takes exponentials first.
+scores_not_shared    return _sums(s, h, W).tanh() @ v
+  These are the scores; the softmax that turns them into weights is missing.
+shared_over_states    return (_sums(s, h, W).tanh() @ v).softmax(dim=0)
+  Your columns sum to 1: the softmax runs over the decoder's states. It must run over the encoder's, so that each row
+  sums to 1.
+halves_swapped    return additive_weights(s, h, W.roll(len(W) // 2, 0), v)
+  The halves of W are swapped: the upper one is for the decoder's states, the lower one for h.
+rows_in_turn    return additive_weights(s, h, torch.cat([W[0::2], W[1::2]]), v)
+  You used every other row of W for s. The two states are concatenated, so the first D rows are for s.
+units_averaged    return _sums(s, h, W).tanh().mean(dim=-1).softmax(dim=-1)
+  You averaged over the network's A units. They have to be weighted by v, which you did not use.
+state_ignored    return ((h @ W.chunk(2)[1]).tanh() @ v).softmax(dim=-1).repeat(len(s), 1)
+  The decoder's states have no effect: your rows are all the same. If s is left out, or added after the tanh, all scores
+  of a row change by the same number, and the softmax cancels it.
+""")
+
+
 def _sums(s, h, W):
     """(T, S, A)"""
     for_s, for_h = W.chunk(2)
@@ -572,47 +454,6 @@ def _sums(s, h, W):
 def multiplied_inside(s, h, W, v):
     for_s, for_h = W.chunk(2)
     return (((s @ for_s)[:, None] * (h @ for_h)).tanh() @ v).softmax(dim=-1)
-
-
-align.add_mistakes(
-    {
-        "scores_linear": (
-            "The tanh is missing: without it s_t adds the same number to every score of a row, and the softmax "
-            "cancels it.",
-            lambda s, h, W, v: (_sums(s, h, W) @ v).softmax(dim=-1),
-        ),
-        "divided_by_sum": (
-            "You divided each score by the sum of its row. Scores may be negative: softmax takes exponentials first.",
-            lambda s, h, W, v: (_sums(s, h, W).tanh() @ v) / (_sums(s, h, W).tanh() @ v).sum(dim=-1, keepdim=True),
-        ),
-        "scores_not_shared": (
-            "These are the scores; the softmax that turns them into weights is missing.",
-            lambda s, h, W, v: _sums(s, h, W).tanh() @ v,
-        ),
-        "shared_over_states": (
-            "Your columns sum to 1: the softmax runs over the decoder's states. It must run over the encoder's, so "
-            "that each row sums to 1.",
-            lambda s, h, W, v: (_sums(s, h, W).tanh() @ v).softmax(dim=0),
-        ),
-        "halves_swapped": (
-            "The halves of W are swapped: the upper one is for the decoder's states, the lower one for h.",
-            lambda s, h, W, v: additive_weights(s, h, W.roll(len(W) // 2, 0), v),
-        ),
-        "rows_in_turn": (
-            "You used every other row of W for s. The two states are concatenated, so the first D rows are for s.",
-            lambda s, h, W, v: additive_weights(s, h, torch.cat([W[0::2], W[1::2]]), v),
-        ),
-        "units_averaged": (
-            "You averaged over the network's A units. They have to be weighted by v, which you did not use.",
-            lambda s, h, W, v: _sums(s, h, W).tanh().mean(dim=-1).softmax(dim=-1),
-        ),
-        "state_ignored": (
-            "The decoder's states have no effect: your rows are all the same. If s is left out, or added after the "
-            "tanh, all scores of a row change by the same number, and the softmax cancels it.",
-            lambda s, h, W, v: ((h @ W.chunk(2)[1]).tanh() @ v).softmax(dim=-1).repeat(len(s), 1),
-        ),
-    }
-)
 
 
 write = Exercise(
@@ -672,6 +513,23 @@ def decoder_states(y, s, h, weigh, W, C, U):
     return torch.stack(states), torch.stack(weights)
 
 
+write.slips("""
+context_left_out    return _decoder(y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + s @ U))
+  The context is missing from your new state, so looking back changes nothing: add alpha @ h @ C.
+last_state_for_context    return _decoder(y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + h[-1] @ C + s @ U))
+  Your context is the encoder's last state at every step: that is the bottleneck again. Take the mean of all states with
+  the weights, alpha @ h.
+even_context    return _decoder(y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + h.mean(dim=0) @ C + s @ U))
+  Your context is the plain mean of the states. Weigh them: alpha @ h.
+matrices_exchanged    return _decoder(y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + a @ h @ U + s @ C))
+  C and U are exchanged: C reads the context, U carries the decoder's own state.
+no_tanh    return _decoder(y, s, h, weigh, lambda word, a, s: word @ W + a @ h @ C + s @ U)
+  The tanh is missing around the sum of the three parts: your states can grow without bound.
+state_not_carried    return _decoder(y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + a @ h @ C))
+  The state of the step before is missing from the new one: s @ U has to be a part of the sum.
+""")
+
+
 def _decoder(y, s, h, weigh, step):
     """The decoder with another step: step(word, alpha, s) -> the new state."""
     states, weights = [], []
@@ -707,45 +565,6 @@ def given_state_stored(y, s, h, weigh, W, C, U):
     return torch.cat([s[None], states[:-1]]), weights
 
 
-write.add_mistakes(
-    {
-        "context_left_out": (
-            "The context is missing from your new state, so looking back changes nothing: add alpha @ h @ C.",
-            lambda y, s, h, weigh, W, C, U: _decoder(y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + s @ U)),
-        ),
-        "last_state_for_context": (
-            "Your context is the encoder's last state at every step: that is the bottleneck again. Take the mean of "
-            "all states with the weights, alpha @ h.",
-            lambda y, s, h, weigh, W, C, U: _decoder(
-                y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + h[-1] @ C + s @ U)
-            ),
-        ),
-        "even_context": (
-            "Your context is the plain mean of the states. Weigh them: alpha @ h.",
-            lambda y, s, h, weigh, W, C, U: _decoder(
-                y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + h.mean(dim=0) @ C + s @ U)
-            ),
-        ),
-        "matrices_exchanged": (
-            "C and U are exchanged: C reads the context, U carries the decoder's own state.",
-            lambda y, s, h, weigh, W, C, U: _decoder(
-                y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + a @ h @ U + s @ C)
-            ),
-        ),
-        "no_tanh": (
-            "The tanh is missing around the sum of the three parts: your states can grow without bound.",
-            lambda y, s, h, weigh, W, C, U: _decoder(y, s, h, weigh, lambda word, a, s: word @ W + a @ h @ C + s @ U),
-        ),
-        "state_not_carried": (
-            "The state of the step before is missing from the new one: s @ U has to be a part of the sum.",
-            lambda y, s, h, weigh, W, C, U: _decoder(
-                y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + a @ h @ C)
-            ),
-        ),
-    }
-)
-
-
 # --- convolution -----------------------------------------------------------------------------------------------------
 
 depth = Exercise(
@@ -772,34 +591,20 @@ def convolution_layers(n, k):
     return math.ceil(2 * n / (k - 1))
 
 
-depth.add_mistakes(
-    {
-        "rounded_down": (
-            "You rounded down: the remainder needs another layer.",
-            lambda n, k: 2 * n // (k - 1),
-        ),
-        "by_whole_width": (
-            "You divided by the width k: a layer reaches (k − 1)/2 positions to each side, not k.",
-            lambda n, k: math.ceil(n / k),
-        ),
-        "both_sides": (
-            "You counted the neighbours on both sides, k − 1; only half of them lie towards the input.",
-            lambda n, k: math.ceil(n / (k - 1)),
-        ),
-        "with_dilation": (
-            "Your number grows with the logarithm of n. That needs dilation, with gaps that widen from layer to layer.",
-            lambda n, k: math.ceil(math.log(n + 1, k)),
-        ),
-        "one_more_where_it_divides": (
-            "You rounded down and added one. Where (k − 1)/2 divides n, that is one layer too many: round up.",
-            lambda n, k: 2 * n // (k - 1) + 1,
-        ),
-        "one_layer_more": (
-            "You have one layer too many: the first one already reaches (k − 1)/2 positions.",
-            lambda n, k: math.ceil(2 * n / (k - 1)) + 1,
-        ),
-    }
-)
+depth.slips("""
+rounded_down    return 2 * n // (k - 1)
+  You rounded down: the remainder needs another layer.
+by_whole_width    return math.ceil(n / k)
+  You divided by the width k: a layer reaches (k − 1)/2 positions to each side, not k.
+both_sides    2 * n → n
+  You counted the neighbours on both sides, k − 1; only half of them lie towards the input.
+with_dilation    return math.ceil(math.log(n + 1, k))
+  Your number grows with the logarithm of n. That needs dilation, with gaps that widen from layer to layer.
+one_more_where_it_divides    return 2 * n // (k - 1) + 1
+  You rounded down and added one. Where (k − 1)/2 divides n, that is one layer too many: round up.
+one_layer_more    return math.ceil(2 * n / (k - 1)) + 1
+  You have one layer too many: the first one already reaches (k − 1)/2 positions.
+""")
 
 
 QUIZ = [

@@ -53,55 +53,34 @@ def causal_square(T):
     return torch.full((T, T), -math.inf).triu(1)
 
 
+causal.slips("""
+causal_inverted    triu(1) → tril()
+  Your mask is inverted: 0 and −∞ are swapped, so a position sees the future and nothing else.
+causal_transposed    triu(1) → tril(-1)
+  Your mask is transposed: rows are queries. In yours the first word sees all words, the last sees itself.
+causal_off_by_one    triu(1) → triu(2)
+  Your mask is off by one and leaks: each position sees the next one, which is the answer it is trained on.
+causal_without_diagonal    triu(1) → triu()
+  Your mask hides the diagonal, so the first row may look at nothing: it is NaN, or with −10⁹ looks at all.
+causal_all_true    return torch.zeros(T, T)
+  Your mask hides nothing: each position reads the next word, which it should predict, off its input.
+infinity_times_zero    return torch.ones(T, T).triu(1) * -math.inf
+  You multiplied 0 and 1 by −∞. 0 · ∞ is NaN, so the allowed entries are NaN instead of 0. Use masked_fill.
+ones_for_allowed    return torch.ones(T, T).tril()
+  Your mask is 1 (or True) where a query may look, and 0 elsewhere. Added to the scores, 0 hides nothing.
+ones_for_hidden    return torch.ones(T, T).triu(1)
+  Your mask is 1 (or True) where a query may not look. Added to the scores, it favours the hidden keys.
+plus_infinity    -math.inf → math.inf
+  Your infinity has the wrong sign: with +∞ in a row the softmax divides ∞ by ∞, which is NaN.
+fill_above_a_billion    math.inf → 100.0
+  Your fill is too weak: a hidden score that is large enough still comes through. Use −∞. (Any fill above −10⁹ counts as
+  −100 here.)
+""")
+
+
 def _hiding(hidden, fill=-math.inf):
     return torch.zeros(hidden.shape).masked_fill(hidden, fill)
 
-
-causal.add_mistakes(
-    {
-        "causal_inverted": (
-            "Your mask is inverted: 0 and −∞ are swapped, so a position sees the future and nothing else.",
-            lambda T: torch.full((T, T), -math.inf).tril(),
-        ),
-        "causal_transposed": (
-            "Your mask is transposed: rows are queries. In yours the first word sees all words, the last sees itself.",
-            lambda T: torch.full((T, T), -math.inf).tril(-1),
-        ),
-        "causal_off_by_one": (
-            "Your mask is off by one and leaks: each position sees the next one, which is the answer it is trained on.",
-            lambda T: torch.full((T, T), -math.inf).triu(2),
-        ),
-        "causal_without_diagonal": (
-            "Your mask hides the diagonal, so the first row may look at nothing: it is NaN, or with −10⁹ looks at all.",
-            lambda T: torch.full((T, T), -math.inf).triu(),
-        ),
-        "causal_all_true": (
-            "Your mask hides nothing: each position reads the next word, which it should predict, off its input.",
-            lambda T: torch.zeros(T, T),
-        ),
-        "infinity_times_zero": (
-            "You multiplied 0 and 1 by −∞. 0 · ∞ is NaN, so the allowed entries are NaN instead of 0. Use masked_fill.",
-            lambda T: torch.ones(T, T).triu(1) * -math.inf,
-        ),
-        "ones_for_allowed": (
-            "Your mask is 1 (or True) where a query may look, and 0 elsewhere. Added to the scores, 0 hides nothing.",
-            lambda T: torch.ones(T, T).tril(),
-        ),
-        "ones_for_hidden": (
-            "Your mask is 1 (or True) where a query may not look. Added to the scores, it favours the hidden keys.",
-            lambda T: torch.ones(T, T).triu(1),
-        ),
-        "plus_infinity": (
-            "Your infinity has the wrong sign: with +∞ in a row the softmax divides ∞ by ∞, which is NaN.",
-            lambda T: torch.full((T, T), math.inf).triu(1),
-        ),
-        "fill_above_a_billion": (
-            "Your fill is too weak: a hidden score that is large enough still comes through. Use −∞. (Any fill above "
-            "−10⁹ counts as −100 here.)",
-            lambda T: torch.full((T, T), -100.0).triu(1),
-        ),
-    }
-)
 
 # --- attention with a mask -------------------------------------------------------------------------------------------
 
@@ -161,6 +140,59 @@ def masked_attention(q, k, v, hidden, real):
     return scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) @ v
 
 
+attention.slips("""
+mask_unused    return _scores(q, k).softmax(dim=-1) @ v
+  You did not use the masks: every query looks at every key.
+mask_inverted    return _without(q, k, v, ~hidden | ~real)
+  You read both masks as “may look”, which is what True means in the course's own masks. In `hidden` True means “may not
+  look”: invert it first. A row in which your masks allow nothing is NaN.
+mask_inverted_in_numbers    return _without(q, k, v, ~hidden | ~real, -1e30)
+  You read both masks as “may look”, but `hidden` means “may not look”. Your large negative fill hides the mistake: a
+  row in which nothing is left looks at all keys equally, where −∞ would give NaN.
+mask_inverted_with_zeros    return _without(q, k, v, ~hidden | ~real).nan_to_num(0.0)
+  You read both masks as “may look”, but `hidden` means “may not look”. In some rows nothing is left; PyTorch's fused
+  attention returns 0 for them, as nan_to_num does.
+words_hidden    return _without(q, k, v, hidden | real)
+  You read `real` the wrong way round: the words are hidden, and only the padding is allowed. A sentence without padding
+  has nothing left and becomes NaN.
+words_hidden_in_numbers    return _without(q, k, v, hidden | real, -1e30)
+  You read `real` the wrong way round: the words are hidden. With your large negative fill, a row whose keys are all
+  hidden looks at all of them equally.
+words_hidden_with_zeros    return _without(q, k, v, hidden | real).nan_to_num(0.0)
+  You read `real` the wrong way round: the words are hidden. A row whose keys are all hidden is 0, which is what
+  PyTorch's fused attention and nan_to_num return.
+hidden_if_both    return _without(q, k, v, hidden & ~real)
+  In your answer a key is hidden only if both masks hide it (hidden & ~real; or as what is allowed, ~hidden | real). One
+  is enough: hidden | ~real, or allowed: ~hidden & real.
+filling_seen    return _without(q, k, v, hidden)
+  You forgot `real`: queries look at the padding as if it were words, so its length changes the output.
+future_seen    return _without(q, k, v, ~real)
+  You forgot `hidden`: you masked the padding, but a query still sees words that it must not see.
+mask_transposed    return _without(q, k, v, hidden.T | ~real)
+  Your mask is transposed: its rows must be the queries and its columns the keys. A transposed causal mask hides the
+  past and shows the future.
+mask_transposed_in_numbers    return _without(q, k, v, hidden.T | ~real, -1e30)
+  Your mask is transposed: one row is left without a key and, with your large negative fill, looks at all.
+mask_after_softmax    return (_scores(q, k).softmax(dim=-1) * (~hidden & real)) @ v
+  You masked after the softmax: rows sum to less than 1, and hidden keys leak through the denominator.
+scores_times_mask    return (_scores(q, k) * (~hidden & real)).softmax(dim=-1) @ v
+  You multiplied the scores by the mask, or filled with a tiny number like 1e-9: a hidden key then has the score 0 (or
+  nearly 0), which is an ordinary score, and keeps e⁰ = 1 beside the others.
+fill_too_weak    return _without(q, k, v, hidden | ~real, -10.0)
+  Your fill of −10 is too weak: hidden keys come through where scores are large. Fill with −∞.
+fill_of_minus_hundred    return _without(q, k, v, hidden | ~real, -100.0)
+  Your fill of −100 is too weak: one allowed score here is −200, so the hidden keys are above it and get all the weight.
+  Use −∞, which lies below any score.
+lowered_by_hundred    return (_scores(q, k) - 100.0 * (hidden | ~real)).softmax(dim=-1) @ v
+  You lowered the hidden scores by 100, so one that is larger by more than 100 still comes through.
+scale_missing    return _without(math.sqrt(q.shape[-1]) * q, k, v, hidden | ~real)
+  The scale is missing: divide the scores by √d_k, the root of the width of q. It does not show where the width is 1;
+  elsewhere your weights are too peaked.
+filling_values_zeroed    return _without(q, k, v * real[:, None], hidden)
+  You set the padding's values to 0, but its keys keep weights: those of the words sum to less than 1.
+""")
+
+
 def _scores(Q, K):
     return Q @ K.T / math.sqrt(Q.shape[-1])
 
@@ -177,98 +209,6 @@ def divided_again(Q, K, V, hidden, real):
     weights = _scores(Q, K).softmax(dim=-1) * (~hidden & real)
     return weights / weights.sum(dim=-1, keepdim=True) @ V
 
-
-attention.add_mistakes(
-    {
-        "mask_unused": (
-            "You did not use the masks: every query looks at every key.",
-            lambda Q, K, V, hidden, real: _scores(Q, K).softmax(dim=-1) @ V,
-        ),
-        "mask_inverted": (
-            "You read both masks as “may look”, which is what True means in the course's own masks. In `hidden` True "
-            "means “may not look”: invert it first. A row in which your masks allow nothing is NaN.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, ~hidden | ~real),
-        ),
-        "mask_inverted_in_numbers": (
-            "You read both masks as “may look”, but `hidden` means “may not look”. Your large negative fill hides the "
-            "mistake: a row in which nothing is left looks at all keys equally, where −∞ would give NaN.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, ~hidden | ~real, -1e30),
-        ),
-        "mask_inverted_with_zeros": (
-            "You read both masks as “may look”, but `hidden` means “may not look”. In some rows nothing is left; "
-            "PyTorch's fused attention returns 0 for them, as nan_to_num does.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, ~hidden | ~real).nan_to_num(0.0),
-        ),
-        "words_hidden": (
-            "You read `real` the wrong way round: the words are hidden, and only the padding is allowed. A sentence "
-            "without padding has nothing left and becomes NaN.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | real),
-        ),
-        "words_hidden_in_numbers": (
-            "You read `real` the wrong way round: the words are hidden. With your large negative fill, a row whose "
-            "keys are all hidden looks at all of them equally.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | real, -1e30),
-        ),
-        "words_hidden_with_zeros": (
-            "You read `real` the wrong way round: the words are hidden. A row whose keys are all hidden is 0, which "
-            "is what PyTorch's fused attention and nan_to_num return.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | real).nan_to_num(0.0),
-        ),
-        "hidden_if_both": (
-            "In your answer a key is hidden only if both masks hide it (hidden & ~real; or as what is allowed, "
-            "~hidden | real). One is enough: hidden | ~real, or allowed: ~hidden & real.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden & ~real),
-        ),
-        "filling_seen": (
-            "You forgot `real`: queries look at the padding as if it were words, so its length changes the output.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden),
-        ),
-        "future_seen": (
-            "You forgot `hidden`: you masked the padding, but a query still sees words that it must not see.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, ~real),
-        ),
-        "mask_transposed": (
-            "Your mask is transposed: its rows must be the queries and its columns the keys. A transposed causal mask "
-            "hides the past and shows the future.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden.T | ~real),
-        ),
-        "mask_transposed_in_numbers": (
-            "Your mask is transposed: one row is left without a key and, with your large negative fill, looks at all.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden.T | ~real, -1e30),
-        ),
-        "mask_after_softmax": (
-            "You masked after the softmax: rows sum to less than 1, and hidden keys leak through the denominator.",
-            lambda Q, K, V, hidden, real: (_scores(Q, K).softmax(dim=-1) * (~hidden & real)) @ V,
-        ),
-        "scores_times_mask": (
-            "You multiplied the scores by the mask, or filled with a tiny number like 1e-9: a hidden key then has the "
-            "score 0 (or nearly 0), which is an ordinary score, and keeps e⁰ = 1 beside the others.",
-            lambda Q, K, V, hidden, real: (_scores(Q, K) * (~hidden & real)).softmax(dim=-1) @ V,
-        ),
-        "fill_too_weak": (
-            "Your fill of −10 is too weak: hidden keys come through where scores are large. Fill with −∞.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | ~real, -10.0),
-        ),
-        "fill_of_minus_hundred": (
-            "Your fill of −100 is too weak: one allowed score here is −200, so the hidden keys are above it and get "
-            "all the weight. Use −∞, which lies below any score.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V, hidden | ~real, -100.0),
-        ),
-        "lowered_by_hundred": (
-            "You lowered the hidden scores by 100, so one that is larger by more than 100 still comes through.",
-            lambda Q, K, V, hidden, real: (_scores(Q, K) - 100.0 * (hidden | ~real)).softmax(dim=-1) @ V,
-        ),
-        "scale_missing": (
-            "The scale is missing: divide the scores by √d_k, the root of the width of q. It does not show where the "
-            "width is 1; elsewhere your weights are too peaked.",
-            lambda Q, K, V, hidden, real: _without(math.sqrt(Q.shape[-1]) * Q, K, V, hidden | ~real),
-        ),
-        "filling_values_zeroed": (
-            "You set the padding's values to 0, but its keys keep weights: those of the words sum to less than 1.",
-            lambda Q, K, V, hidden, real: _without(Q, K, V * real[:, None], hidden),
-        ),
-    }
-)
 
 # --- a row with nothing in it ----------------------------------------------------------------------------------------
 
@@ -331,6 +271,38 @@ def safe_weights(scores, bias):
     return weights.masked_fill(empty, 0.0)
 
 
+empty.slips("""
+exponential_by_hand    return (scores + bias).exp() / (scores + bias).exp().sum(dim=-1, keepdim=True)
+  You wrote the softmax by hand, e^score by its sum. An empty row is 0/0, and in float32 e²⁰⁰ is ∞ and e⁻²⁰⁰ is 0, so
+  such rows become NaN, too. The built-in softmax takes off the largest score first.
+exponential_over_a_small_number    return (scores + bias).exp()
+      / (scores + bias).exp().sum(dim=-1, keepdim=True).clamp(min=1e-9)
+  You wrote the softmax by hand and kept its sum from being 0. That mends the empty row. But in float32 e²⁰⁰ is ∞, which
+  gives NaN, and e⁻²⁰⁰ is 0, so a row with small scores comes out empty.
+nan_removed_too_late    return (scores + bias).softmax(dim=-1).nan_to_num(0.0)
+  Your weights are right, but an empty row's gradient is NaN. You replaced NaN by 0 after the softmax (nan_to_num,
+  masked_fill or where). On the way back the softmax multiplies by its own result, and 0 · NaN is NaN. One training step
+  would turn every parameter into NaN.
+empty_row_nan    return (scores + bias).softmax(dim=-1)
+  A fully masked row is NaN in your result: the softmax of nothing but −∞ divides 0 by 0.
+empty_row_uniform    return (scores + bias).clamp(min=-1e9).softmax(dim=-1)
+  With a fill of −10⁹ all scores of a fully masked row are equal, so it gives each key the weight 1/S.
+masked_in_half_precision    return (scores.half() + bias.clamp(min=-1e9).half()).softmax(dim=-1)
+  You computed in float16, which ends at 65,504. There −10⁹ becomes −∞, so an empty row is NaN. The other weights are
+  right to three digits only.
+only_multiplied    return scores.softmax(dim=-1) * (bias == 0)
+  You multiplied the weights by 0 and 1 without masking the scores: the rows sum to less than 1.
+empty_row_unmasked    return (scores + bias.masked_fill(_empty(bias), 0.0)).softmax(dim=-1)
+  You removed the mask from the empty rows: they now look at masked keys.
+hidden_by_zero    return (scores * (bias == 0)).softmax(dim=-1) * ~_empty(bias)
+  You hide keys with a score of 0. That works in empty rows only; elsewhere hidden keys keep a share of e⁰.
+all_or_nothing    return safe_weights(scores, bias) * ~_empty(bias).any()
+  You set all weights to 0 if any of them is NaN. Only the rows that are NaN are empty.
+any_for_all    return (scores + bias).softmax(dim=-1).masked_fill(bias.isinf().any(dim=-1, keepdim=True), 0.0)
+  You emptied every row that has a hidden key. A row is empty if all its keys are hidden: all, not any.
+""")
+
+
 def _empty(bias):
     return bias.isinf().all(dim=-1, keepdim=True)
 
@@ -360,64 +332,6 @@ def exponential_overflows(scores, bias):
     shares = (scores + bias).exp()
     return (shares / shares.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
 
-
-empty.add_mistakes(
-    {
-        "exponential_by_hand": (
-            "You wrote the softmax by hand, e^score by its sum. An empty row is 0/0, and in float32 e²⁰⁰ is ∞ and "
-            "e⁻²⁰⁰ is 0, so such rows become NaN, too. The built-in softmax takes off the largest score first.",
-            lambda scores, bias: (scores + bias).exp() / (scores + bias).exp().sum(dim=-1, keepdim=True),
-        ),
-        "exponential_over_a_small_number": (
-            "You wrote the softmax by hand and kept its sum from being 0. That mends the empty row. But in float32 "
-            "e²⁰⁰ is ∞, which gives NaN, and e⁻²⁰⁰ is 0, so a row with small scores comes out empty.",
-            lambda scores, bias: (
-                (scores + bias).exp() / (scores + bias).exp().sum(dim=-1, keepdim=True).clamp(min=1e-9)
-            ),
-        ),
-        "nan_removed_too_late": (
-            "Your weights are right, but an empty row's gradient is NaN. You replaced NaN by 0 after the softmax "
-            "(nan_to_num, masked_fill or where). On the way back the softmax multiplies by its own result, and "
-            "0 · NaN is NaN. One training step would turn every parameter into NaN.",
-            lambda scores, bias: (scores + bias).softmax(dim=-1).nan_to_num(0.0),
-        ),
-        "empty_row_nan": (
-            "A fully masked row is NaN in your result: the softmax of nothing but −∞ divides 0 by 0.",
-            lambda scores, bias: (scores + bias).softmax(dim=-1),
-        ),
-        "empty_row_uniform": (
-            "With a fill of −10⁹ all scores of a fully masked row are equal, so it gives each key the weight 1/S.",
-            lambda scores, bias: (scores + bias).clamp(min=-1e9).softmax(dim=-1),
-        ),
-        "masked_in_half_precision": (
-            "You computed in float16, which ends at 65,504. There −10⁹ becomes −∞, so an empty row is NaN. The other "
-            "weights are right to three digits only.",
-            lambda scores, bias: (scores.half() + bias.clamp(min=-1e9).half()).softmax(dim=-1),
-        ),
-        "only_multiplied": (
-            "You multiplied the weights by 0 and 1 without masking the scores: the rows sum to less than 1.",
-            lambda scores, bias: scores.softmax(dim=-1) * (bias == 0),
-        ),
-        "empty_row_unmasked": (
-            "You removed the mask from the empty rows: they now look at masked keys.",
-            lambda scores, bias: (scores + bias.masked_fill(_empty(bias), 0.0)).softmax(dim=-1),
-        ),
-        "hidden_by_zero": (
-            "You hide keys with a score of 0. That works in empty rows only; elsewhere hidden keys keep a share of e⁰.",
-            lambda scores, bias: (scores * (bias == 0)).softmax(dim=-1) * ~_empty(bias),
-        ),
-        "all_or_nothing": (
-            "You set all weights to 0 if any of them is NaN. Only the rows that are NaN are empty.",
-            lambda scores, bias: safe_weights(scores, bias) * ~_empty(bias).any(),
-        ),
-        "any_for_all": (
-            "You emptied every row that has a hidden key. A row is empty if all its keys are hidden: all, not any.",
-            lambda scores, bias: (
-                (scores + bias).softmax(dim=-1).masked_fill(bias.isinf().any(dim=-1, keepdim=True), 0.0)
-            ),
-        ),
-    }
-)
 
 # --- both at once ----------------------------------------------------------------------------------------------------
 
@@ -453,6 +367,29 @@ def decoder_mask(ids, pad):
     return causal & (ids != pad)[:, None, None, :] | torch.eye(T, dtype=torch.bool)
 
 
+both.slips("""
+empty_rows_left    = _combined(lambda past, key, query, itself: past & key)
+  The rows of the padding are empty in your mask: they have nothing to look at, and −∞ makes them NaN.
+joined_by_or    = _combined(lambda past, key, query, itself: past | key)
+  You joined the two with “or”, so a word ahead is allowed. Both conditions must hold: use &.
+causal_part_alone    = _combined(lambda past, key, query, itself: past)
+  Your mask has only the causal part: padding is not masked, so every word looks at the padding before it.
+padding_part_alone    = _combined(lambda past, key, query, itself: key | itself)
+  Your mask has only the padding part: every word sees the words ahead of it.
+rows_hidden    = _combined(lambda past, key, query, itself: past & query | itself)
+  You masked the rows of the padding, not its columns. No query may look at padding, so mask its keys.
+filling_rows_closed    = _combined(lambda past, key, query, itself: past & key & query | itself)
+  You masked the rows of the padding as well, so padding sees only itself. Padding concerns the keys: a query that is
+  padding may look at the words before it. The difference shows only where padding comes after a word.
+both_inverted    = _combined(lambda past, key, query, itself: ~(past & key | itself))
+  Your combined mask is inverted: True where it should be False, as in a library where True means hidden.
+filling_sees_filling    = _combined(lambda past, key, query, itself: past & (key | ~key & ~query))
+  You let padding look at all padding before it. A padding position may look at itself and at words only.
+mask_in_numbers    return decoder_mask(ids, pad).float()
+  Your entries are right, but 0 and 1 would be added to the scores. Return booleans: call .bool() at the end.
+""")
+
+
 def _masks(ids, pad):
     """The parts of the mask: not ahead (T, T), a word as key (B, 1, 1, T) and as query (B, 1, T, 1), itself (T, T)."""
     words = (ids != pad)[:, None, None, :]
@@ -469,50 +406,6 @@ def _combined(combine):
 
     return mask
 
-
-both.add_mistakes(
-    {
-        "empty_rows_left": (
-            "The rows of the padding are empty in your mask: they have nothing to look at, and −∞ makes them NaN.",
-            _combined(lambda past, key, query, itself: past & key),
-        ),
-        "joined_by_or": (
-            "You joined the two with “or”, so a word ahead is allowed. Both conditions must hold: use &.",
-            _combined(lambda past, key, query, itself: past | key),
-        ),
-        "causal_part_alone": (
-            "Your mask has only the causal part: padding is not masked, so every word looks at the padding before it.",
-            _combined(lambda past, key, query, itself: past),
-        ),
-        "padding_part_alone": (
-            "Your mask has only the padding part: every word sees the words ahead of it.",
-            _combined(lambda past, key, query, itself: key | itself),
-        ),
-        "rows_hidden": (
-            "You masked the rows of the padding, not its columns. No query may look at padding, so mask its keys.",
-            _combined(lambda past, key, query, itself: past & query | itself),
-        ),
-        "filling_rows_closed": (
-            "You masked the rows of the padding as well, so padding sees only itself. Padding concerns the keys: a "
-            "query that is padding may look at the words before it. The difference shows only where padding comes "
-            "after a word.",
-            _combined(lambda past, key, query, itself: past & key & query | itself),
-        ),
-        "both_inverted": (
-            "Your combined mask is inverted: True where it should be False, as in a library where True means hidden.",
-            _combined(lambda past, key, query, itself: ~(past & key | itself)),
-        ),
-        "filling_sees_filling": (
-            "You let padding look at all padding before it. A padding position may look at itself and at words only.",
-            _combined(lambda past, key, query, itself: past & (key | ~key & ~query)),
-        ),
-        "mask_in_numbers": (
-            "Your entries are right, but 0 and 1 would be added to the scores. Return booleans: call .bool() at the "
-            "end.",
-            lambda ids, pad: decoder_mask(ids, pad).float(),
-        ),
-    }
-)
 
 # --- a window --------------------------------------------------------------------------------------------------------
 
@@ -543,50 +436,29 @@ def window_mask(T, w, g):
     return (s <= t) & ((t - s < w) | (s < g))
 
 
-window.add_mistakes(
-    {
-        "window_too_wide": (
-            "Your window is one too wide: the position itself and w before it make w + 1.",
-            lambda T, w, g: window_mask(T, w + 1, g),
-        ),
-        "sinks_forgotten": (
-            "You forgot the first g positions: in your mask a query sees them only if they are in its window.",
-            lambda T, w, g: window_mask(T, w, 0),
-        ),
-        "sinks_ahead": (
-            "In your mask every query sees the first g positions, even those ahead of it, which leaks the future.",
-            lambda T, w, g: window_mask(T, w, g) | (torch.arange(T) < g),
-        ),
-        "sinks_as_queries": (
-            "You applied s < g to the rows, so your first g queries see their whole past. Sinks are keys: columns.",
-            lambda T, w, g: window_mask(T, w, 0) | _lower_triangle(T) & (torch.arange(T) < g)[:, None],
-        ),
-        "one_sink_more": (
-            "Your mask always shows one position too many: s ≤ g counts g + 1 of them.",
-            lambda T, w, g: window_mask(T, w, g + 1),
-        ),
-        "window_both_ways": (
-            "Your window looks both ways: positions ahead, up to w − 1 of them, are visible, too.",
-            lambda T, w, g: window_mask(T, w, g) | window_mask(T, w, 0).T,
-        ),
-        "window_ahead": (
-            "Your window looks ahead instead of back: rows and columns are swapped.",
-            lambda T, w, g: window_mask(T, w, g).T,
-        ),
-        "window_forgotten": (
-            "You left the window out: a query sees everything before it, however far away.",
-            lambda T, w, g: _lower_triangle(T),
-        ),
-        "joined_by_and": (
-            "You joined the window and the first positions with “and”: a key must be in both, so hardly any is left.",
-            lambda T, w, g: window_mask(T, w, 0) & (torch.arange(T) < g),
-        ),
-        "window_in_numbers": (
-            "Your entries are right, but 0 and 1 would be added to the scores. Return booleans.",
-            lambda T, w, g: window_mask(T, w, g).float(),
-        ),
-    }
-)
+window.slips("""
+window_too_wide    return window_mask(T, w + 1, g)
+  Your window is one too wide: the position itself and w before it make w + 1.
+sinks_forgotten    return window_mask(T, w, 0)
+  You forgot the first g positions: in your mask a query sees them only if they are in its window.
+sinks_ahead    return window_mask(T, w, g) | (torch.arange(T) < g)
+  In your mask every query sees the first g positions, even those ahead of it, which leaks the future.
+sinks_as_queries    return window_mask(T, w, 0) | _lower_triangle(T) & (torch.arange(T) < g)[:, None]
+  You applied s < g to the rows, so your first g queries see their whole past. Sinks are keys: columns.
+one_sink_more    return window_mask(T, w, g + 1)
+  Your mask always shows one position too many: s ≤ g counts g + 1 of them.
+window_both_ways    return window_mask(T, w, g) | window_mask(T, w, 0).T
+  Your window looks both ways: positions ahead, up to w − 1 of them, are visible, too.
+window_ahead    return window_mask(T, w, g).T
+  Your window looks ahead instead of back: rows and columns are swapped.
+window_forgotten    return _lower_triangle(T)
+  You left the window out: a query sees everything before it, however far away.
+joined_by_and    return window_mask(T, w, 0) & (torch.arange(T) < g)
+  You joined the window and the first positions with “and”: a key must be in both, so hardly any is left.
+window_in_numbers    return window_mask(T, w, g).float()
+  Your entries are right, but 0 and 1 would be added to the scores. Return booleans.
+""")
+
 
 QUIZ = [
     Question(

@@ -44,53 +44,32 @@ def padding_keys(lengths, S):
     return (torch.arange(S) < lengths[:, None])[:, None, None, :]
 
 
-padding.add_mistakes(
-    {
-        "padding_inverted": (
-            "Your padding mask is inverted: every query looks at the padding and at nothing else.",
-            lambda lengths, S: ~padding_keys(lengths, S),
-        ),
-        "padding_unmasked": (
-            "Your mask does not hide the padding: every key is allowed, so more padding changes the outputs.",
-            lambda lengths, S: torch.ones(len(lengths), 1, 1, S, dtype=torch.bool),
-        ),
-        "padding_one_late": (
-            "Your mask allows one position of the padding: keys are counted from 0, so you need <, not ≤.",
-            lambda lengths, S: padding_keys(lengths + 1, S),
-        ),
-        "padding_one_early": (
-            "Your mask also hides the last real word, as if the padding started one position earlier.",
-            lambda lengths, S: padding_keys(lengths - 1, S),
-        ),
-        "padding_of_first_row": (
-            "You used the first sentence's mask for the full batch, but each sentence has its own length.",
-            lambda lengths, S: padding_keys(lengths[:1].expand_as(lengths), S),
-        ),
-        "padding_at_the_left": (
-            "Your mask has the padding at the left and the words at the right. Here the padding comes after the words.",
-            lambda lengths, S: padding_keys(lengths, S).flip(-1),
-        ),
-        "padding_of_longest": (
-            "You cut every sentence at the largest length of the batch, but each sentence ends at its own length.",
-            lambda lengths, S: padding_keys(lengths.max().expand_as(lengths), S),
-        ),
-        "padding_in_numbers": (
-            "Your entries are right, but attention adds a mask of numbers to the scores, and adding 0 or 1 hides "
-            "nothing. Return booleans, as a comparison does.",
-            lambda lengths, S: padding_keys(lengths, S).float(),
-        ),
-        "padding_without_two_axes": (
-            "Your entries are right, but your mask is (B, S). Beside scores (B, H, T, S) its rows would count as "
-            "queries. Add the axes of heads and queries: mask[:, None, None, :].",
-            lambda lengths, S: padding_keys(lengths, S)[:, 0, 0],
-        ),
-        "padding_without_one_axis": (
-            "Your entries are right, but your mask is (B, 1, S). Beside scores (B, H, T, S) its sentences would count "
-            "as heads. An axis is missing: mask[:, None, None, :].",
-            lambda lengths, S: padding_keys(lengths, S)[:, 0],
-        ),
-    }
-)
+padding.slips("""
+padding_inverted    return ~padding_keys(lengths, S)
+  Your padding mask is inverted: every query looks at the padding and at nothing else.
+padding_unmasked    return torch.ones(len(lengths), 1, 1, S, dtype=torch.bool)
+  Your mask does not hide the padding: every key is allowed, so more padding changes the outputs.
+padding_one_late    return padding_keys(lengths + 1, S)
+  Your mask allows one position of the padding: keys are counted from 0, so you need <, not ≤.
+padding_one_early    return padding_keys(lengths - 1, S)
+  Your mask also hides the last real word, as if the padding started one position earlier.
+padding_of_first_row    return padding_keys(lengths[:1].expand_as(lengths), S)
+  You used the first sentence's mask for the full batch, but each sentence has its own length.
+padding_at_the_left    return padding_keys(lengths, S).flip(-1)
+  Your mask has the padding at the left and the words at the right. Here the padding comes after the words.
+padding_of_longest    return padding_keys(lengths.max().expand_as(lengths), S)
+  You cut every sentence at the largest length of the batch, but each sentence ends at its own length.
+padding_in_numbers    return padding_keys(lengths, S).float()
+  Your entries are right, but attention adds a mask of numbers to the scores, and adding 0 or 1 hides nothing. Return
+  booleans, as a comparison does.
+padding_without_two_axes    return padding_keys(lengths, S)[:, 0, 0]
+  Your entries are right, but your mask is (B, S). Beside scores (B, H, T, S) its rows would count as queries. Add the
+  axes of heads and queries: mask[:, None, None, :].
+padding_without_one_axis    return padding_keys(lengths, S)[:, 0]
+  Your entries are right, but your mask is (B, 1, S). Beside scores (B, H, T, S) its sentences would count as heads. An
+  axis is missing: mask[:, None, None, :].
+""")
+
 
 # --- the causal mask -------------------------------------------------------------------------------------------------
 
@@ -121,44 +100,26 @@ def no_look_ahead(T):
     return torch.ones(T, T, dtype=torch.bool).tril()
 
 
-causal.add_mistakes(
-    {
-        "back_inverted": (
-            "Your mask is inverted: a position sees everything after it, and nothing else.",
-            lambda T: ~_lower_triangle(T),
-        ),
-        "back_transposed": (
-            "Rows and columns are swapped: rows are queries, columns are keys. In yours the first word sees all.",
-            lambda T: _lower_triangle(T).T,
-        ),
-        "one_ahead": (
-            "Each position also sees the next one, which it should learn to predict. Is there a 1 too many?",
-            lambda T: _lower_triangle(T, 1),
-        ),
-        "not_itself": (
-            "Your mask hides the diagonal: a position does not see itself, and the first one sees nothing at all.",
-            lambda T: _lower_triangle(T, -1),
-        ),
-        "nothing_hidden": (
-            "Your mask hides nothing: every position sees the whole text, the words after it included.",
-            lambda T: torch.ones(T, T, dtype=torch.bool),
-        ),
-        "only_itself": (
-            "In your mask a position sees itself alone. It may also look at everything before it.",
-            lambda T: torch.eye(T, dtype=torch.bool),
-        ),
-        "back_in_numbers": (
-            "Your entries are right, but they are numbers. Return booleans, as a comparison does: in this course True "
-            "means “may look”.",
-            lambda T: _lower_triangle(T).float(),
-        ),
-        "back_to_be_added": (
-            "This is the mask that is added to the scores, 0 and −∞. Here we want its boolean form: True where a query "
-            "may look.",
-            lambda T: torch.zeros(T, T).masked_fill(~_lower_triangle(T), -math.inf),
-        ),
-    }
-)
+causal.slips("""
+back_inverted    return ~_lower_triangle(T)
+  Your mask is inverted: a position sees everything after it, and nothing else.
+back_transposed    return _lower_triangle(T).T
+  Rows and columns are swapped: rows are queries, columns are keys. In yours the first word sees all.
+one_ahead    return _lower_triangle(T, 1)
+  Each position also sees the next one, which it should learn to predict. Is there a 1 too many?
+not_itself    return _lower_triangle(T, -1)
+  Your mask hides the diagonal: a position does not see itself, and the first one sees nothing at all.
+nothing_hidden    .tril() →
+  Your mask hides nothing: every position sees the whole text, the words after it included.
+only_itself    return torch.eye(T, dtype=torch.bool)
+  In your mask a position sees itself alone. It may also look at everything before it.
+back_in_numbers    return _lower_triangle(T).float()
+  Your entries are right, but they are numbers. Return booleans, as a comparison does: in this course True means “may
+  look”.
+back_to_be_added    return torch.zeros(T, T).masked_fill(~_lower_triangle(T), -math.inf)
+  This is the mask that is added to the scores, 0 and −∞. Here we want its boolean form: True where a query may look.
+""")
+
 
 # --- the softmax under a mask ----------------------------------------------------------------------------------------
 
@@ -194,6 +155,36 @@ def masked_weights(scores, mask):
     return torch.where(mask, scores, -math.inf).softmax(dim=-1)
 
 
+softmax.slips("""
+never_masked    return scores.softmax(dim=-1)
+  You did not use the mask: masked keys keep their weights.
+allowed_filled    return scores.masked_fill(mask, -math.inf).softmax(dim=-1)
+  You filled where the mask is True, so the allowed keys are hidden. masked_fill wants ~mask. A row that may look
+  everywhere has nothing left, and is NaN.
+allowed_filled_in_numbers    return scores.masked_fill(mask, -1e9).softmax(dim=-1)
+  You filled where the mask is True, so the allowed keys are hidden: use ~mask. With your large negative fill, a row
+  that may look everywhere gives each key the same weight.
+late    return scores.softmax(dim=-1) * mask
+  You masked after the softmax: rows sum to less than 1, and the masked scores are still in the denominator.
+times_zero    return (scores * mask).softmax(dim=-1)
+  You multiplied the scores by 0, or filled with a tiny number such as 1e-9. A score of 0 is an ordinary score: it keeps
+  e⁰ = 1 beside the others.
+weak_ten    return scores.masked_fill(~mask, -10.0).softmax(dim=-1)
+  Your fill of −10 is too weak: where an allowed score is below it, the masked keys get the weight.
+weak_hundred    return scores.masked_fill(~mask, -100.0).softmax(dim=-1)
+  Your fill of −100 is too weak: one allowed score here is −300. Use −∞, which is below every score.
+mask_as_a_term    return (scores + mask.float()).softmax(dim=-1)
+  You added True and False as 1 and 0. That makes allowed keys a little more likely, and hides none.
+wrong_infinity    return scores.masked_fill(~mask, math.inf).softmax(dim=-1)
+  You filled with +∞, so the masked key would get all the weight. ∞ divided by ∞ is NaN. Fill with −∞.
+over_axis_one    return scores.masked_fill(~mask, -math.inf).softmax(dim=1)
+  You took the softmax over axis 1. With axes in front, such as a batch, that is not the axis of the keys: count from
+  the end, softmax(-1).
+over_queries    return scores.masked_fill(~mask, -math.inf).softmax(dim=-2)
+  You took the softmax over the queries (dim=-2). A query shares its weights among keys: dim=-1.
+""")
+
+
 @softmax.mistake(
     "You masked after the softmax and divided by the new sum. On paper that is the same. But where a masked score is "
     "far larger than the others, the allowed weights have been rounded to 0, and 0 divided by 0 is NaN."
@@ -202,60 +193,6 @@ def late_and_divided(scores, mask):
     kept = scores.softmax(dim=-1) * mask
     return kept / kept.sum(dim=-1, keepdim=True)
 
-
-softmax.add_mistakes(
-    {
-        "never_masked": (
-            "You did not use the mask: masked keys keep their weights.",
-            lambda scores, mask: scores.softmax(dim=-1),
-        ),
-        "allowed_filled": (
-            "You filled where the mask is True, so the allowed keys are hidden. masked_fill wants ~mask. A row that "
-            "may look everywhere has nothing left, and is NaN.",
-            lambda scores, mask: scores.masked_fill(mask, -math.inf).softmax(dim=-1),
-        ),
-        "allowed_filled_in_numbers": (
-            "You filled where the mask is True, so the allowed keys are hidden: use ~mask. With your large negative "
-            "fill, a row that may look everywhere gives each key the same weight.",
-            lambda scores, mask: scores.masked_fill(mask, -1e9).softmax(dim=-1),
-        ),
-        "late": (
-            "You masked after the softmax: rows sum to less than 1, and the masked scores are still in the "
-            "denominator.",
-            lambda scores, mask: scores.softmax(dim=-1) * mask,
-        ),
-        "times_zero": (
-            "You multiplied the scores by 0, or filled with a tiny number such as 1e-9. A score of 0 is an ordinary "
-            "score: it keeps e⁰ = 1 beside the others.",
-            lambda scores, mask: (scores * mask).softmax(dim=-1),
-        ),
-        "weak_ten": (
-            "Your fill of −10 is too weak: where an allowed score is below it, the masked keys get the weight.",
-            lambda scores, mask: scores.masked_fill(~mask, -10.0).softmax(dim=-1),
-        ),
-        "weak_hundred": (
-            "Your fill of −100 is too weak: one allowed score here is −300. Use −∞, which is below every score.",
-            lambda scores, mask: scores.masked_fill(~mask, -100.0).softmax(dim=-1),
-        ),
-        "mask_as_a_term": (
-            "You added True and False as 1 and 0. That makes allowed keys a little more likely, and hides none.",
-            lambda scores, mask: (scores + mask.float()).softmax(dim=-1),
-        ),
-        "wrong_infinity": (
-            "You filled with +∞, so the masked key would get all the weight. ∞ divided by ∞ is NaN. Fill with −∞.",
-            lambda scores, mask: scores.masked_fill(~mask, math.inf).softmax(dim=-1),
-        ),
-        "over_axis_one": (
-            "You took the softmax over axis 1. With axes in front, such as a batch, that is not the axis of the keys: "
-            "count from the end, softmax(-1).",
-            lambda scores, mask: scores.masked_fill(~mask, -math.inf).softmax(dim=1),
-        ),
-        "over_queries": (
-            "You took the softmax over the queries (dim=-2). A query shares its weights among keys: dim=-1.",
-            lambda scores, mask: scores.masked_fill(~mask, -math.inf).softmax(dim=-2),
-        ),
-    }
-)
 
 # --- the leak test ---------------------------------------------------------------------------------------------------
 
@@ -286,34 +223,19 @@ def block_sizes(J):
     return J.square().sum(dim=(1, 3)).sqrt()
 
 
-sizes.add_mistakes(
-    {
-        "root_missing": (
-            "The root is missing: your entries are the squares of the right ones.",
-            lambda J: J.square().sum(dim=(1, 3)),
-        ),
-        "plain_sum": (
-            "You added the derivatives without squaring them, so positive and negative ones cancel: a block could look "
-            "empty though every number in it has an influence.",
-            lambda J: J.sum(dim=(1, 3)),
-        ),
-        "sum_of_sizes": (
-            "You added absolute values. That finds the same leaks, but the size asked for is the root of the sum of "
-            "squares.",
-            lambda J: J.abs().sum(dim=(1, 3)),
-        ),
-        "largest_entry": (
-            "You took the largest entry of each block. That finds the same leaks, but the size asked for adds up the "
-            "squares of all entries.",
-            lambda J: J.abs().amax(dim=(1, 3)),
-        ),
-        "root_of_mean": (
-            "You took the mean of the squares, not their sum.",
-            lambda J: J.square().mean(dim=(1, 3)).sqrt(),
-        ),
-        "root_too_early": (
-            "You took the root before you had added up both axes: first all squares of a block, then one root.",
-            lambda J: J.square().sum(dim=3).sqrt().sum(dim=1),
-        ),
-    }
-)
+sizes.slips("""
+root_missing    .sqrt() →
+  The root is missing: your entries are the squares of the right ones.
+plain_sum    return J.sum(dim=(1, 3))
+  You added the derivatives without squaring them, so positive and negative ones cancel: a block could look empty though
+  every number in it has an influence.
+sum_of_sizes    square → abs ; .sqrt() →
+  You added absolute values. That finds the same leaks, but the size asked for is the root of the sum of squares.
+largest_entry    return J.abs().amax(dim=(1, 3))
+  You took the largest entry of each block. That finds the same leaks, but the size asked for adds up the squares of all
+  entries.
+root_of_mean    sum → mean
+  You took the mean of the squares, not their sum.
+root_too_early    return J.square().sum(dim=3).sqrt().sum(dim=1)
+  You took the root before you had added up both axes: first all squares of a block, then one root.
+""")

@@ -39,50 +39,32 @@ def packed_mask(documents):
     return same & torch.ones_like(same).tril()
 
 
+documents_apart.slips("""
+texts_not_apart    return _parts(documents)[1]
+  Your mask is causal, but it does not keep the texts apart: each text reads all texts before it.
+texts_look_ahead    return _parts(documents)[0]
+  Your mask keeps the texts apart, but within a text every word sees the words ahead of it.
+texts_joined_by_or    return _parts(documents)[0] | _parts(documents)[1]
+  You joined the two conditions with “or”. Both must hold: use &.
+other_texts_alone    return ~_parts(documents)[0] & _parts(documents)[1]
+  Your mask shows each word the texts before its own and hides its own: you need ==, not !=.
+texts_back_to_front    return packed_mask(documents).T
+  Rows and columns are swapped: in your mask a word sees what comes after it in its text.
+text_without_itself    return _parts(documents)[0] & _parts(documents)[1].tril(-1)
+  Your mask hides the diagonal, so the first word of each text has nothing to look at.
+texts_up_to_mine    return (documents[None, :] <= documents[:, None]) & _parts(documents)[1]
+  You compared the numbers of the texts with ≤ or ≥. A text with a smaller number is another text, too: use ==.
+texts_up_to_mine_and_ahead    return documents[None, :] <= documents[:, None]
+  You compared the numbers of the texts with ≤, and nothing else: a word sees all texts before its own, and its own text
+  ahead of it. Use ==, and let the causal mask hide what comes later.
+""")
+
+
 def _parts(documents: Tensor) -> tuple[Tensor, Tensor]:
     """Of the same text, (T, T), and not ahead, (T, T)."""
     same = documents[:, None] == documents[None, :]
     return same, torch.ones_like(same).tril()
 
-
-documents_apart.add_mistakes(
-    {
-        "texts_not_apart": (
-            "Your mask is causal, but it does not keep the texts apart: each text reads all texts before it.",
-            lambda documents: _parts(documents)[1],
-        ),
-        "texts_look_ahead": (
-            "Your mask keeps the texts apart, but within a text every word sees the words ahead of it.",
-            lambda documents: _parts(documents)[0],
-        ),
-        "texts_joined_by_or": (
-            "You joined the two conditions with “or”. Both must hold: use &.",
-            lambda documents: _parts(documents)[0] | _parts(documents)[1],
-        ),
-        "other_texts_alone": (
-            "Your mask shows each word the texts before its own and hides its own: you need ==, not !=.",
-            lambda documents: ~_parts(documents)[0] & _parts(documents)[1],
-        ),
-        "texts_back_to_front": (
-            "Rows and columns are swapped: in your mask a word sees what comes after it in its text.",
-            lambda documents: packed_mask(documents).T,
-        ),
-        "text_without_itself": (
-            "Your mask hides the diagonal, so the first word of each text has nothing to look at.",
-            lambda documents: _parts(documents)[0] & _parts(documents)[1].tril(-1),
-        ),
-        "texts_up_to_mine": (
-            "You compared the numbers of the texts with ≤ or ≥. A text with a smaller number is another text, too: "
-            "use ==.",
-            lambda documents: (documents[None, :] <= documents[:, None]) & _parts(documents)[1],
-        ),
-        "texts_up_to_mine_and_ahead": (
-            "You compared the numbers of the texts with ≤, and nothing else: a word sees all texts before its own, and "
-            "its own text ahead of it. Use ==, and let the causal mask hide what comes later.",
-            lambda documents: documents[None, :] <= documents[:, None],
-        ),
-    }
-)
 
 # --- step 2: a row that is ready for training ------------------------------------------------------------------------
 
@@ -135,6 +117,38 @@ def pack_row(texts, mask_of):
     }
 
 
+pack.slips("""
+next_texts_first_word    = _changed(targets=lambda ids, lengths, mask_of: torch.cat([ids[1:], torch.tensor([-100])]))
+  At the end of a text your target is the first token of the next one. No text tells how another one begins, so −100
+  belongs there.
+last_target_wraps    = _changed(targets=lambda ids, lengths, mask_of: ids.roll(-1))
+  You rolled the ids, so the last token's target is the first token of the row, and each text's last target is the first
+  token of the next text. Put −100 at the last token of each text.
+targets_not_shifted    = _changed(targets=lambda ids, lengths, mask_of: ids.clone())
+  Your targets are the ids themselves: each token would have to predict what it reads. The target is the next token.
+end_filled_with_zero    = _changed(targets=lambda ids, lengths, mask_of: _ids_or(0, ids, lengths))
+  At the ends of the texts your target is 0. That is an ordinary id, so the model learns to predict it. The loss leaves
+  only −100 out.
+targets_from_before    = _changed(targets=lambda ids,
+      lengths, mask_of: ids.roll(1).index_fill(0, torch.tensor([0, *(_ends(lengths)[:-1] + 1).tolist()]), -100))
+  You shifted the targets the wrong way: yours are the tokens before, which the model has just read.
+positions_run_on    = _changed(positions=lambda ids, lengths, mask_of: torch.arange(len(ids)))
+  Your positions run on through the whole row, but each text is a text of its own and begins at position 0.
+positions_from_one    = _changed(positions=lambda ids,
+      lengths, mask_of: torch.cat([torch.arange(n) + 1 for n in lengths]))
+  Your positions begin with 1 in each text; they should begin with 0, as for a text that stands alone.
+one_document_for_all    = _changed(mask=lambda ids, lengths, mask_of: mask_of(torch.zeros_like(ids)))
+  You gave mask_of the same number for all tokens, so all texts count as one, and each reads those before.
+mask_of_ids    = _changed(mask=lambda ids, lengths, mask_of: mask_of(ids))
+  You gave mask_of the ids. It wants the number of the text that each token belongs to: [0, 0, 1, …].
+mask_of_positions    = _changed(mask=lambda ids,
+      lengths, mask_of: mask_of(torch.cat([torch.arange(n) for n in lengths])))
+  You gave mask_of the positions. It wants the number of the text that each token belongs to: [0, 0, 1, …].
+order_turned_round    return pack_row(texts[::-1], mask_of)
+  Your texts stand in the reverse order. Keep the order of the list.
+""")
+
+
 def _changed(**parts):
     """A mistake: the right row, in which some parts are made by other functions of (ids, lengths, mask_of)."""
 
@@ -156,63 +170,6 @@ def _ids_or(fill, ids, lengths):
     targets[_ends(lengths)] = fill
     return targets
 
-
-pack.add_mistakes(
-    {
-        "next_texts_first_word": (
-            "At the end of a text your target is the first token of the next one. No text tells how another one "
-            "begins, so −100 belongs there.",
-            _changed(targets=lambda ids, lengths, mask_of: torch.cat([ids[1:], torch.tensor([-100])])),
-        ),
-        "last_target_wraps": (
-            "You rolled the ids, so the last token's target is the first token of the row, and each text's last target "
-            "is the first token of the next text. Put −100 at the last token of each text.",
-            _changed(targets=lambda ids, lengths, mask_of: ids.roll(-1)),
-        ),
-        "targets_not_shifted": (
-            "Your targets are the ids themselves: each token would have to predict what it reads. The target is the "
-            "next token.",
-            _changed(targets=lambda ids, lengths, mask_of: ids.clone()),
-        ),
-        "end_filled_with_zero": (
-            "At the ends of the texts your target is 0. That is an ordinary id, so the model learns to predict it. "
-            "The loss leaves only −100 out.",
-            _changed(targets=lambda ids, lengths, mask_of: _ids_or(0, ids, lengths)),
-        ),
-        "targets_from_before": (
-            "You shifted the targets the wrong way: yours are the tokens before, which the model has just read.",
-            _changed(
-                targets=lambda ids, lengths, mask_of: ids.roll(1).index_fill(
-                    0, torch.tensor([0, *(_ends(lengths)[:-1] + 1).tolist()]), -100
-                )
-            ),
-        ),
-        "positions_run_on": (
-            "Your positions run on through the whole row, but each text is a text of its own and begins at position 0.",
-            _changed(positions=lambda ids, lengths, mask_of: torch.arange(len(ids))),
-        ),
-        "positions_from_one": (
-            "Your positions begin with 1 in each text; they should begin with 0, as for a text that stands alone.",
-            _changed(positions=lambda ids, lengths, mask_of: torch.cat([torch.arange(n) + 1 for n in lengths])),
-        ),
-        "one_document_for_all": (
-            "You gave mask_of the same number for all tokens, so all texts count as one, and each reads those before.",
-            _changed(mask=lambda ids, lengths, mask_of: mask_of(torch.zeros_like(ids))),
-        ),
-        "mask_of_ids": (
-            "You gave mask_of the ids. It wants the number of the text that each token belongs to: [0, 0, 1, …].",
-            _changed(mask=lambda ids, lengths, mask_of: mask_of(ids)),
-        ),
-        "mask_of_positions": (
-            "You gave mask_of the positions. It wants the number of the text that each token belongs to: [0, 0, 1, …].",
-            _changed(mask=lambda ids, lengths, mask_of: mask_of(torch.cat([torch.arange(n) for n in lengths]))),
-        ),
-        "order_turned_round": (
-            "Your texts stand in the reverse order. Keep the order of the list.",
-            lambda texts, mask_of: pack_row(texts[::-1], mask_of),
-        ),
-    }
-)
 
 # --- the prefix mask -------------------------------------------------------------------------------------------------
 
@@ -241,40 +198,23 @@ def prefix_mask(T, p):
     return torch.ones(T, T, dtype=torch.bool).tril() | (torch.arange(T) < p)
 
 
+prefix.slips("""
+prefix_forgotten    return _triangle(T)
+  Your mask is causal: the tokens of the prefix do not see what follows them in the prefix.
+prefix_as_rows    return _triangle(T) | (torch.arange(T) < p)[:, None]
+  You opened the first p rows, not the first p columns: the prefix now reads the text that the model is to write.
+prefix_one_longer    return _triangle(T) | (torch.arange(T) <= p)
+  Your prefix has p + 1 tokens: positions are counted from 0, so you need <, not ≤.
+prefix_alone    return (torch.arange(T) < p).expand(T, T)
+  Your mask shows the prefix and nothing else: a word must also see itself and the words written so far.
+prefix_joined_by_and    return _triangle(T) & (torch.arange(T) < p)
+  You joined the two conditions with “and”. One of them is enough: use |.
+prefix_open_everywhere    return torch.ones(T, T, dtype=torch.bool)
+  Your mask hides nothing, so each word of the answer sees the words after it.
+prefix_inverted    return ~prefix_mask(T, p)
+  Your mask is inverted: True where a query may not look.
+""")
+
+
 def _triangle(T: int) -> Tensor:
     return torch.ones(T, T, dtype=torch.bool).tril()
-
-
-prefix.add_mistakes(
-    {
-        "prefix_forgotten": (
-            "Your mask is causal: the tokens of the prefix do not see what follows them in the prefix.",
-            lambda T, p: _triangle(T),
-        ),
-        "prefix_as_rows": (
-            "You opened the first p rows, not the first p columns: the prefix now reads the text that the model is to "
-            "write.",
-            lambda T, p: _triangle(T) | (torch.arange(T) < p)[:, None],
-        ),
-        "prefix_one_longer": (
-            "Your prefix has p + 1 tokens: positions are counted from 0, so you need <, not ≤.",
-            lambda T, p: _triangle(T) | (torch.arange(T) <= p),
-        ),
-        "prefix_alone": (
-            "Your mask shows the prefix and nothing else: a word must also see itself and the words written so far.",
-            lambda T, p: (torch.arange(T) < p).expand(T, T),
-        ),
-        "prefix_joined_by_and": (
-            "You joined the two conditions with “and”. One of them is enough: use |.",
-            lambda T, p: _triangle(T) & (torch.arange(T) < p),
-        ),
-        "prefix_open_everywhere": (
-            "Your mask hides nothing, so each word of the answer sees the words after it.",
-            lambda T, p: torch.ones(T, T, dtype=torch.bool),
-        ),
-        "prefix_inverted": (
-            "Your mask is inverted: True where a query may not look.",
-            lambda T, p: ~prefix_mask(T, p),
-        ),
-    }
-)

@@ -39,48 +39,28 @@ def split_heads(x, H):
     return x.reshape(B, T, H, D // H).transpose(1, 2)
 
 
-split.add_mistakes(
-    {
-        "split_by_view_alone": (
-            "You made (B, H, T, K) by view alone, without a transpose: the shape is right, but a head now has all the "
-            "numbers of some positions in place of some numbers of every position.",
-            lambda x, H: x.reshape(x.shape[0], H, x.shape[1], -1),
-        ),
-        "every_hth_number": (
-            "Your heads take turns: the first has every H-th number. It should have the first K, which are neighbours.",
-            lambda x, H: x.reshape(*x.shape[:2], -1, H).permute(0, 3, 1, 2),
-        ),
-        "first_head_for_all": (
-            "All your heads have the numbers of the first. Each should have K numbers of its own.",
-            lambda x, H: x[:, None, :, : x.shape[2] // H].repeat(1, H, 1, 1),
-        ),
-        "last_head_first": (
-            "Your heads are in reverse order: the first has the last K numbers, and should have the first.",
-            lambda x, H: split_heads(x, H).flip(1),
-        ),
-        "turned_before_the_cut": (
-            "You swapped positions and features before you cut. Cut the last axis first; then bring the heads forward.",
-            lambda x, H: x.transpose(1, 2).reshape(x.shape[0], H, x.shape[1], -1),
-        ),
-        "heads_before_the_batch": (
-            "You viewed x as (H, B, T, K) and then swapped the first two axes: a head has pieces of other sentences.",
-            lambda x, H: x.reshape(H, *x.shape[:2], -1).transpose(0, 1),
-        ),
-        "never_transposed": (
-            "You cut each row into heads, (B, T, H, K), and stopped there. The heads should stand before the "
-            "positions: transpose(1, 2).",
-            lambda x, H: x.reshape(*x.shape[:2], H, -1),
-        ),
-        "heads_in_front": (
-            "You moved the heads in front of the batch, (H, B, T, K). The batch stays first: (B, H, T, K).",
-            lambda x, H: split_heads(x, H).transpose(0, 1),
-        ),
-        "features_before_positions": (
-            "You swapped positions and features, transpose(1, 3). After the cut the heads are axis 2: swap 1 and 2.",
-            lambda x, H: split_heads(x, H).transpose(1, 2).transpose(1, 3),
-        ),
-    }
-)
+split.slips("""
+split_by_view_alone    return x.reshape(x.shape[0], H, x.shape[1], -1)
+  You made (B, H, T, K) by view alone, without a transpose: the shape is right, but a head now has all the numbers of
+  some positions in place of some numbers of every position.
+every_hth_number    return x.reshape(*x.shape[:2], -1, H).permute(0, 3, 1, 2)
+  Your heads take turns: the first has every H-th number. It should have the first K, which are neighbours.
+first_head_for_all    return x[:, None, :, : x.shape[2] // H].repeat(1, H, 1, 1)
+  All your heads have the numbers of the first. Each should have K numbers of its own.
+last_head_first    return split_heads(x, H).flip(1)
+  Your heads are in reverse order: the first has the last K numbers, and should have the first.
+turned_before_the_cut    return x.transpose(1, 2).reshape(x.shape[0], H, x.shape[1], -1)
+  You swapped positions and features before you cut. Cut the last axis first; then bring the heads forward.
+heads_before_the_batch    return x.reshape(H, *x.shape[:2], -1).transpose(0, 1)
+  You viewed x as (H, B, T, K) and then swapped the first two axes: a head has pieces of other sentences.
+never_transposed    return x.reshape(*x.shape[:2], H, -1)
+  You cut each row into heads, (B, T, H, K), and stopped there. The heads should stand before the positions:
+  transpose(1, 2).
+heads_in_front    return split_heads(x, H).transpose(0, 1)
+  You moved the heads in front of the batch, (H, B, T, K). The batch stays first: (B, H, T, K).
+features_before_positions    return split_heads(x, H).transpose(1, 2).transpose(1, 3)
+  You swapped positions and features, transpose(1, 3). After the cut the heads are axis 2: swap 1 and 2.
+""")
 
 
 # --- joining ---------------------------------------------------------------------------------------------------------
@@ -114,6 +94,22 @@ def join_heads(z):
     return z.permute(1, 2, 0, 3).flatten(2)
 
 
+merge.slips("""
+heads_take_turns    return z.permute(1, 2, 3, 0).flatten(2)
+  In your rows the heads alternate feature by feature; each head's K features should stay together.
+last_head_first    permute → flip(0).permute
+  The last head comes first in your rows: the output matrix W_O would multiply each head by the weights of another.
+heads_averaged    return z.mean(dim=0).repeat(1, 1, len(z))
+  You averaged the heads and repeated the mean. Heads are not averaged: they stand side by side, and W_O mixes them.
+heads_added_up    return z.sum(dim=0)
+  You added the heads up, so W_O cannot tell them apart any more. They stand side by side: (B, T, H·K).
+one_mean_of_all    return z.mean(dim=0)
+  You took the mean over the heads, (B, T, K). A join loses nothing: all H·K numbers stay, side by side.
+one_below_the_other    return z.transpose(0, 1).flatten(1, 2)
+  You joined along the positions: a sentence now has H·T rows. Join along the last axis, the features.
+""")
+
+
 @merge.mistake(
     "You moved the batch to the front and joined by view alone, without swapping heads and positions: each row now "
     "holds several positions of one head."
@@ -129,38 +125,6 @@ def joined_without_transpose(z):
 def relabelled_outright(z):
     H, B, T, K = z.shape
     return z.reshape(B, T, H * K)
-
-
-merge.add_mistakes(
-    {
-        "heads_take_turns": (
-            "In your rows the heads alternate feature by feature; each head's K features should stay together.",
-            lambda z: z.permute(1, 2, 3, 0).flatten(2),
-        ),
-        "last_head_first": (
-            "The last head comes first in your rows: the output matrix W_O would multiply each head by the weights of "
-            "another.",
-            lambda z: z.flip(0).permute(1, 2, 0, 3).flatten(2),
-        ),
-        "heads_averaged": (
-            "You averaged the heads and repeated the mean. Heads are not averaged: they stand side by side, and W_O "
-            "mixes them.",
-            lambda z: z.mean(dim=0).repeat(1, 1, len(z)),
-        ),
-        "heads_added_up": (
-            "You added the heads up, so W_O cannot tell them apart any more. They stand side by side: (B, T, H·K).",
-            lambda z: z.sum(dim=0),
-        ),
-        "one_mean_of_all": (
-            "You took the mean over the heads, (B, T, K). A join loses nothing: all H·K numbers stay, side by side.",
-            lambda z: z.mean(dim=0),
-        ),
-        "one_below_the_other": (
-            "You joined along the positions: a sentence now has H·T rows. Join along the last axis, the features.",
-            lambda z: z.transpose(0, 1).flatten(1, 2),
-        ),
-    }
-)
 
 
 @merge.mistake("You swapped positions and features, the last two axes. Heads and positions have to be swapped.")
@@ -209,6 +173,43 @@ def multi_head(x, W_q, W_k, W_v, W_o, H):
     return (weights @ v).transpose(1, 2).flatten(2) @ W_o
 
 
+multi.slips("""
+scaled_by_whole_width    = lambda x, *W_and_H: _by_parts(x, *W_and_H, width=x.shape[-1])
+  You divided by √D. A dot product in a head runs over K = D / H numbers, so your scores are too small by a factor of
+  √H.
+softmax_over_heads    = partial(_by_parts, axis=1)
+  Your softmax runs over the heads. It must run over the keys: in each head, the weights of a query sum to 1.
+cut_by_view    = partial(_by_parts, cut=lambda z, n: z.reshape(z.shape[0], n, z.shape[1], -1))
+  Your heads were cut by view without a transpose: positions get mixed, and a causal model would look into the future.
+merged_by_view    = lambda x, *W_and_H: _by_parts(x, *W_and_H, join=lambda z: z.reshape(x.shape))
+  You merged the heads without a transpose: rows of the output hold pieces of several positions.
+no_output_matrix    return _by_parts(x, W_q, W_k, W_v, torch.eye(x.shape[-1]), H)
+  W_o is missing: the heads lie side by side, and nothing has mixed them.
+heads_share_by_key    = partial(_by_parts, axis=-2)
+  Your softmax runs over the queries: the columns of the weights sum to 1, and the rows do not.
+keys_ask    return _by_parts(x, W_k, W_q, W_v, W_o, H)
+  You multiplied the keys by the turned queries, k @ q.mT: a row of your scores belongs to a key. It should belong to a
+  query: q @ k.mT.
+features_and_heads_confused    = partial(_by_parts, join=lambda z: z.permute(0, 2, 3, 1).flatten(2))
+  You joined the heads with features before heads, so that the heads take turns. Bring positions before heads,
+  transpose(1, 2), and flatten the last two.
+unscaled    = partial(_by_parts, width=1)
+  Your scores are √d_k times too large: the division by √d_k, the root of K, is missing.
+output_matrix_transposed    return _by_parts(x, W_q, W_k, W_v, W_o.T, H)
+  You multiplied by W_o transposed. Rows are words here, so it is joined @ W_o; nn.Linear stores its matrix the other
+  way round.
+one_head_with_the_scale_of_a_narrow_one    return _by_parts(x, W_q, W_k, W_v, W_o, 1, width=x.shape[-1] // H)
+  You divided by the root of K but never split: one head of the full width D attended, with too sharp weights.
+split_before_the_projection    return _by_parts(x, *(_own_blocks(W, H) for W in (W_q, W_k, W_v)), W_o, H)
+  You split x first and projected each piece by itself, so a head reads K numbers of each word. Project all of x, then
+  split: every head may read all D numbers.
+one_head_of_full_width    return _by_parts(x, W_q, W_k, W_v, W_o, 1)
+  You attended once, with the full width D: there is no split into heads.
+one_map_for_all    return _one_map(x, W_q, W_k, W_v, W_o, H)
+  All your heads use the weights of the first. Each has queries and keys of its own, so weights of its own.
+""")
+
+
 def _cut(z, n):
     return z.reshape(*z.shape[:2], n, -1).transpose(1, 2)
 
@@ -231,82 +232,6 @@ def _by_parts(x, W_q, W_k, W_v, W_o, H, *, cut=_cut, join=_join, spread=_in_plac
     Q, K, V = cut(x @ W_q, H), spread(cut(x @ W_k, G), H // G), spread(cut(x @ W_v, G), H // G)
     weights = (Q @ K.transpose(-2, -1) / math.sqrt(width or Q.shape[-1])).softmax(dim=axis)
     return join(weights @ V) @ W_o
-
-
-_PARTS = {  # mistakes that are made with shared keys and without
-    "scaled_by_whole_width": lambda x, *W_and_H: _by_parts(x, *W_and_H, width=x.shape[-1]),
-    "softmax_over_heads": partial(_by_parts, axis=1),
-    "cut_by_view": partial(_by_parts, cut=lambda z, n: z.reshape(z.shape[0], n, z.shape[1], -1)),
-    "merged_by_view": lambda x, *W_and_H: _by_parts(x, *W_and_H, join=lambda z: z.reshape(x.shape)),
-    "no_output_matrix": lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, torch.eye(x.shape[-1]), H),
-    "heads_share_by_key": partial(_by_parts, axis=-2),
-}
-_SAYS = {
-    "scaled_by_whole_width": "You divided by √D. A dot product in a head runs over K = D / H numbers, so your scores "
-    "are too small by a factor of √H.",
-    "softmax_over_heads": "Your softmax runs over the heads. It must run over the keys: in each head, the weights of a "
-    "query sum to 1.",
-    "cut_by_view": "Your heads were cut by view without a transpose: positions get mixed, and a causal model would "
-    "look into the future.",
-    "merged_by_view": "You merged the heads without a transpose: rows of the output hold pieces of several positions.",
-    "no_output_matrix": "W_o is missing: the heads lie side by side, and nothing has mixed them.",
-    "heads_share_by_key": "Your softmax runs over the queries: the columns of the weights sum to 1, and the rows do "
-    "not.",
-}
-_SAYS_OF_GROUPS = {
-    "scaled_by_whole_width": "You divided by √D. Queries and shared keys have the width K = D / H of one head, so "
-    "divide by √d_k, the root of K.",
-    "softmax_over_heads": "Your softmax runs over the query heads. Each of them has weights of its own, which sum to "
-    "1 over the keys.",
-    "cut_by_view": "You cut queries, keys or values into heads by view alone: without a transpose, a head has numbers "
-    "of other positions.",
-    "merged_by_view": "You joined the query heads by reshape alone. Bring positions before heads first, then flatten.",
-    "no_output_matrix": "You joined the query heads and stopped there. Their mixing by W_o is missing.",
-    "heads_share_by_key": "In your weights the columns sum to 1. The softmax of a query head runs over its shared "
-    "keys, so the rows must.",
-}
-multi.add_mistakes({name: (_SAYS[name], answer) for name, answer in _PARTS.items()})
-multi.add_mistakes(
-    {
-        "keys_ask": (
-            "You multiplied the keys by the turned queries, k @ q.mT: a row of your scores belongs to a key. It should "
-            "belong to a query: q @ k.mT.",
-            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_k, W_q, W_v, W_o, H),
-        ),
-        "features_and_heads_confused": (
-            "You joined the heads with features before heads, so that the heads take turns. Bring positions before "
-            "heads, transpose(1, 2), and flatten the last two.",
-            partial(_by_parts, join=lambda z: z.permute(0, 2, 3, 1).flatten(2)),
-        ),
-        "unscaled": (
-            "Your scores are √d_k times too large: the division by √d_k, the root of K, is missing.",
-            partial(_by_parts, width=1),
-        ),
-        "output_matrix_transposed": (
-            "You multiplied by W_o transposed. Rows are words here, so it is joined @ W_o; nn.Linear stores its matrix "
-            "the other way round.",
-            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, W_o.T, H),
-        ),
-        "one_head_with_the_scale_of_a_narrow_one": (
-            "You divided by the root of K but never split: one head of the full width D attended, with too "
-            "sharp weights.",
-            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, W_o, 1, width=x.shape[-1] // H),
-        ),
-        "split_before_the_projection": (
-            "You split x first and projected each piece by itself, so a head reads K numbers of each word. Project all "
-            "of x, then split: every head may read all D numbers.",
-            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, *(_own_blocks(W, H) for W in (W_q, W_k, W_v)), W_o, H),
-        ),
-        "one_head_of_full_width": (
-            "You attended once, with the full width D: there is no split into heads.",
-            lambda x, W_q, W_k, W_v, W_o, H: _by_parts(x, W_q, W_k, W_v, W_o, 1),
-        ),
-        "one_map_for_all": (
-            "All your heads use the weights of the first. Each has queries and keys of its own, so weights of its own.",
-            lambda x, W_q, W_k, W_v, W_o, H: _one_map(x, W_q, W_k, W_v, W_o, H),
-        ),
-    }
-)
 
 
 def _one_map(x, W_q, W_k, W_v, W_o, H):
@@ -347,6 +272,17 @@ def split_packed(packed, H):
     return Q, K, V
 
 
+packed_split.slips("""
+packed_never_transposed    return tuple(part.transpose(1, 2) for part in split_packed(packed, H))
+  You cut the last axis rightly and stopped there: your parts are (B, T, H, K). The heads should stand before the
+  positions, (B, H, T, K).
+same_slice_for_all    return tuple(part[:, :1].repeat(1, H, 1, 1) for part in split_packed(packed, H))
+  All your heads have the features of the first. Each has 3·K features of its own.
+heads_reversed    return tuple(part.flip(1) for part in split_packed(packed, H))
+  Your heads are in reverse order: the first holds the last features, where it should hold the first.
+""")
+
+
 @packed_split.mistake(
     "You made (B, H, T, K) by view alone, without a transpose: the shape is right, but a head now holds all features "
     "of some positions in place of some features of every position."
@@ -381,25 +317,6 @@ def turns_by_feature(packed, H):
 def heads_take_every_other_run(packed, H):
     B, T, _ = packed.shape
     return tuple(packed.reshape(B, T, 3, -1, H).permute(2, 0, 4, 1, 3))
-
-
-packed_split.add_mistakes(
-    {
-        "packed_never_transposed": (
-            "You cut the last axis rightly and stopped there: your parts are (B, T, H, K). The heads should stand "
-            "before the positions, (B, H, T, K).",
-            lambda packed, H: tuple(part.transpose(1, 2) for part in split_packed(packed, H)),
-        ),
-        "same_slice_for_all": (
-            "All your heads have the features of the first. Each has 3·K features of its own.",
-            lambda packed, H: tuple(part[:, :1].repeat(1, H, 1, 1) for part in split_packed(packed, H)),
-        ),
-        "heads_reversed": (
-            "Your heads are in reverse order: the first holds the last features, where it should hold the first.",
-            lambda packed, H: tuple(part.flip(1) for part in split_packed(packed, H)),
-        ),
-    }
-)
 
 
 @packed_split.mistake("You returned queries and keys in the wrong order: the first third of a head is its query.")
@@ -454,21 +371,25 @@ def grouped_heads(x, W_q, W_k, W_v, W_o, H):
     return (weights @ V).transpose(1, 2).flatten(2) @ W_o
 
 
-@grouped.mistake("Every query head of yours uses the first key–value head; the other key–value heads are never used.")
-def first_group_for_all(x, W_q, W_k, W_v, W_o, H):
-    return _by_parts(x, W_q, W_k, W_v, W_o, H, spread=lambda z, times: z[:, :1].repeat(1, H, 1, 1))
-
-
-grouped.add_mistakes({name: (_SAYS_OF_GROUPS[name], answer) for name, answer in _PARTS.items()})
-grouped.add_mistakes(
-    {
-        "groups_in_turn": (
-            "You repeated the key–value heads one after the other, 0 1 0 1, by repeat. The first H / G query heads "
-            "all use the first: 0 0 1 1.",
-            partial(_by_parts, spread=lambda z, times: z.repeat(1, times, 1, 1)),
-        ),
-    }
-)
+grouped.slips("""
+first_group_for_all    return _by_parts(x, W_q, W_k, W_v, W_o, H, spread=lambda z, times: z[:, :1].repeat(1, H, 1, 1))
+  Every query head of yours uses the first key–value head; the other key–value heads are never used.
+scaled_by_whole_width    = lambda x, *W_and_H: _by_parts(x, *W_and_H, width=x.shape[-1])
+  You divided by √D. Queries and shared keys have the width K = D / H of one head, so divide by √d_k, the root of K.
+softmax_over_heads    = partial(_by_parts, axis=1)
+  Your softmax runs over the query heads. Each of them has weights of its own, which sum to 1 over the keys.
+cut_by_view    = partial(_by_parts, cut=lambda z, n: z.reshape(z.shape[0], n, z.shape[1], -1))
+  You cut queries, keys or values into heads by view alone: without a transpose, a head has numbers of other positions.
+merged_by_view    = lambda x, *W_and_H: _by_parts(x, *W_and_H, join=lambda z: z.reshape(x.shape))
+  You joined the query heads by reshape alone. Bring positions before heads first, then flatten.
+no_output_matrix    return _by_parts(x, W_q, W_k, W_v, torch.eye(x.shape[-1]), H)
+  You joined the query heads and stopped there. Their mixing by W_o is missing.
+heads_share_by_key    = partial(_by_parts, axis=-2)
+  In your weights the columns sum to 1. The softmax of a query head runs over its shared keys, so the rows must.
+groups_in_turn    = partial(_by_parts, spread=lambda z, times: z.repeat(1, times, 1, 1))
+  You repeated the key–value heads one after the other, 0 1 0 1, by repeat. The first H / G query heads all use the
+  first: 0 0 1 1.
+""")
 
 
 # --- heads as modules ------------------------------------------------------------------------------------------------
@@ -605,34 +526,21 @@ def grouped_parameters(D, H, G):
     return 2 * D * D + 2 * D * G * (D // H)
 
 
-count.add_mistakes(
-    {
-        "multiplied_by_heads": (
-            "You multiplied by the number of heads. The heads share the width D: more heads are narrower heads.",
-            lambda D, H, G: 2 * D * D * H + 2 * D * G * D,
-        ),
-        "groups_ignored": (
-            "You counted G = H whatever G is: with grouped queries W_k and W_v are narrower, D × G·K.",
-            lambda D, H, G: 4 * D * D,
-        ),
-        "output_not_counted": (
-            "The output matrix W_o is missing, another D × D.",
-            lambda D, H, G: D * D + 2 * D * G * (D // H),
-        ),
-        "values_not_grouped": (
-            "You grouped the keys only. Keys and values both have G heads, so W_v is (D, G·K), too.",
-            lambda D, H, G: 3 * D * D + D * G * (D // H),
-        ),
-        "queries_grouped_too": (
-            "You made the queries narrower, too. All H of them stay; only keys and values are shared in groups.",
-            lambda D, H, G: D * D + 3 * D * G * (D // H),
-        ),
-        "keys_or_values": (
-            "You left out the keys or the values: both have G heads of width K.",
-            lambda D, H, G: 2 * D * D + D * G * (D // H),
-        ),
-    }
-)
+count.slips("""
+multiplied_by_heads    return 2 * D * D * H + 2 * D * G * D
+  You multiplied by the number of heads. The heads share the width D: more heads are narrower heads.
+groups_ignored    return 4 * D * D
+  You counted G = H whatever G is: with grouped queries W_k and W_v are narrower, D × G·K.
+output_not_counted    2 * D * D → D * D
+  The output matrix W_o is missing, another D × D.
+values_not_grouped    2 * D * D + 2 * D → 3 * D * D + D
+  You grouped the keys only. Keys and values both have G heads, so W_v is (D, G·K), too.
+queries_grouped_too    2 * D * D + 2 → D * D + 3
+  You made the queries narrower, too. All H of them stay; only keys and values are shared in groups.
+keys_or_values    2 * D * G → D * G
+  You left out the keys or the values: both have G heads of width K.
+""")
+
 
 # --- pruning, in two steps -------------------------------------------------------------------------------------------
 
@@ -665,36 +573,21 @@ def head_shares(z, W_o):
     return z.transpose(0, 1) @ W_o.reshape(H, 1, K, -1)
 
 
-shares_of_heads.add_mistakes(
-    {
-        "rows_in_turn": (
-            "You gave each head every H-th row of W_o. A head's numbers lie side by side, so it meets K rows that are "
-            "neighbours.",
-            lambda z, W_o: z.transpose(0, 1) @ W_o.reshape(z.shape[3], z.shape[1], 1, -1).permute(1, 2, 0, 3),
-        ),
-        "first_piece_for_all": (
-            "You multiplied every head by the first K rows of W_o. These belong to the first head; each head has K "
-            "rows of its own.",
-            lambda z, W_o: z.transpose(0, 1) @ W_o[: z.shape[3]],
-        ),
-        "columns_of_the_matrix": (
-            "You cut W_o by its columns. The joined heads are multiplied from the left, so head h meets K rows of W_o.",
-            lambda z, W_o: head_shares(z, W_o.T),
-        ),
-        "divided_among_heads": (
-            "You divided by the number of heads. Nothing is averaged here: the shares themselves add up to the output.",
-            lambda z, W_o: head_shares(z, W_o) / z.shape[1],
-        ),
-        "running_sums": (
-            "You added up the shares as you went: your last entry is the whole output. Return each share by itself.",
-            lambda z, W_o: head_shares(z, W_o).cumsum(0),
-        ),
-        "last_head_first": (
-            "Your heads are in reverse order: entry 0 holds the share of the last head.",
-            lambda z, W_o: head_shares(z, W_o).flip(0),
-        ),
-    }
-)
+shares_of_heads.slips("""
+rows_in_turn    return z.transpose(0, 1) @ W_o.reshape(z.shape[3], z.shape[1], 1, -1).permute(1, 2, 0, 3)
+  You gave each head every H-th row of W_o. A head's numbers lie side by side, so it meets K rows that are neighbours.
+first_piece_for_all    return z.transpose(0, 1) @ W_o[: z.shape[3]]
+  You multiplied every head by the first K rows of W_o. These belong to the first head; each head has K rows of its own.
+columns_of_the_matrix    return head_shares(z, W_o.T)
+  You cut W_o by its columns. The joined heads are multiplied from the left, so head h meets K rows of W_o.
+divided_among_heads    return head_shares(z, W_o) / z.shape[1]
+  You divided by the number of heads. Nothing is averaged here: the shares themselves add up to the output.
+running_sums    return head_shares(z, W_o).cumsum(0)
+  You added up the shares as you went: your last entry is the whole output. Return each share by itself.
+last_head_first    return head_shares(z, W_o).flip(0)
+  Your heads are in reverse order: entry 0 holds the share of the last head.
+""")
+
 
 removal = Exercise(
     "removal_order",
@@ -740,6 +633,24 @@ def removal_order(shares):
     return gone
 
 
+removal.slips("""
+ranked_once    return shares.flatten(1).square().sum(1).argsort().tolist()
+  You ranked the heads by what each changes alone: once at the beginning, or each time against the sum that was still
+  left, which gives the same order. Two heads may cancel or replace each other. So measure how far the rest is from the
+  full output, with those that are gone already.
+most_needed_first    return _greedy(shares, lambda s, gone: -s[gone].sum(0).square().sum())
+  You take out the head that changes the output most. The one that changes it least goes first.
+backwards    return removal_order(shares)[::-1]
+  Your list begins with the last head to go. The first to go comes first.
+smallest_rest    return _greedy(shares, lambda s, gone: (s.sum(0) - s[gone].sum(0)).square().sum())
+  You keep what remains small. It should stay near the full output, so measure their difference.
+signs_cancel    return _greedy(shares, lambda s, gone: s[gone].sum().abs())
+  You added up the differences without squaring them, so that positive and negative ones cancel.
+places_of_heads    return torch.tensor(removal_order(shares)).argsort().tolist()
+  You returned for each head at which place it goes. Return the heads themselves, in the order of their removal.
+""")
+
+
 def _greedy(shares, cost):
     """Heads in the order of the least cost(shares, gone with the candidate)."""
     gone, left = [], list(range(len(shares)))
@@ -747,39 +658,6 @@ def _greedy(shares, cost):
         gone.append(min(left, key=lambda h: float(cost(shares, [*gone, h]))))
         left.remove(gone[-1])
     return gone
-
-
-removal.add_mistakes(
-    {
-        "ranked_once": (
-            "You ranked the heads by what each changes alone: once at the beginning, or each time against the sum that "
-            "was still left, which gives the same order. Two heads may cancel or replace each other. So measure how "
-            "far the rest is from the full output, with those that are gone already.",
-            lambda shares: shares.flatten(1).square().sum(1).argsort().tolist(),
-        ),
-        "most_needed_first": (
-            "You take out the head that changes the output most. The one that changes it least goes first.",
-            lambda shares: _greedy(shares, lambda s, gone: -s[gone].sum(0).square().sum()),
-        ),
-        "backwards": (
-            "Your list begins with the last head to go. The first to go comes first.",
-            lambda shares: removal_order(shares)[::-1],
-        ),
-        "smallest_rest": (
-            "You keep what remains small. It should stay near the full output, so measure their difference.",
-            lambda shares: _greedy(shares, lambda s, gone: (s.sum(0) - s[gone].sum(0)).square().sum()),
-        ),
-        "signs_cancel": (
-            "You added up the differences without squaring them, so that positive and negative ones cancel.",
-            lambda shares: _greedy(shares, lambda s, gone: s[gone].sum().abs()),
-        ),
-        "places_of_heads": (
-            "You returned for each head at which place it goes. Return the heads themselves, in the order of their "
-            "removal.",
-            lambda shares: torch.tensor(removal_order(shares)).argsort().tolist(),
-        ),
-    }
-)
 
 
 QUIZ = [

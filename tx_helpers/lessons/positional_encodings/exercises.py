@@ -188,53 +188,31 @@ def model_input(ids, E, P):
     return E[ids] * E.shape[1] ** 0.5 + P[: ids.shape[1]]
 
 
-entry.add_mistakes(
-    {
-        "along_the_batch": (
-            "Your positions run along the batch: every word of a sentence gets the same one, which depends on the "
-            "sentence's place in the batch.",
-            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[: ids.shape[0], None],
-        ),
-        "never_added": (
-            "You never added the positions: the same word gives the same vector wherever it stands, and order is lost.",
-            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5,
-        ),
-        "rows_unscaled": (
-            "You did not scale the embedding. The paper's recipe multiplies it by √D before the position is added, and "
-            "this exercise builds that recipe.",
-            lambda ids, E, P: E[ids] + P[: ids.shape[1]],
-        ),
-        "sum_scaled": (
-            "You scaled the sum: the positions have grown by √D, too, so the words are no larger beside them than "
-            "without the factor.",
-            lambda ids, E, P: (E[ids] + P[: ids.shape[1]]) * E.shape[1] ** 0.5,
-        ),
-        "last_rows": (
-            "You took the last rows of P. The first word has position 0, however long P is.",
-            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[-ids.shape[1] :],
-        ),
-        "rows_from_one": (
-            "You began with row 1 of P. Positions are counted from 0: the first word gets P[0].",
-            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[1 : ids.shape[1] + 1],
-        ),
-        "scaled_by_width": (
-            "You multiplied by D. The factor is its root, √D.",
-            lambda ids, E, P: E[ids] * E.shape[1] + P[: ids.shape[1]],
-        ),
-        "root_of_vocabulary": (
-            "You took the root of the first size of E. That is V, the number of words; D is the second, E.shape[1].",
-            lambda ids, E, P: E[ids] * E.shape[0] ** 0.5 + P[: ids.shape[1]],
-        ),
-        "positions_by_id": (
-            "You looked the positions up by the words' ids: P[ids] depends on what a word is, not on where it stands.",
-            lambda ids, E, P: E[ids] * E.shape[1] ** 0.5 + P[ids],
-        ),
-        "divided_by_root": (
-            "You divided the embedding by √D in place of multiplying: the words have become smaller still.",
-            lambda ids, E, P: E[ids] / E.shape[1] ** 0.5 + P[: ids.shape[1]],
-        ),
-    }
-)
+entry.slips("""
+along_the_batch    ids.shape[1] → ids.shape[0], None
+  Your positions run along the batch: every word of a sentence gets the same one, which depends on the sentence's place
+  in the batch.
+never_added    return E[ids] * E.shape[1] ** 0.5
+  You never added the positions: the same word gives the same vector wherever it stands, and order is lost.
+rows_unscaled    return E[ids] + P[: ids.shape[1]]
+  You did not scale the embedding. The paper's recipe multiplies it by √D before the position is added, and this
+  exercise builds that recipe.
+sum_scaled    return (E[ids] + P[: ids.shape[1]]) * E.shape[1] ** 0.5
+  You scaled the sum: the positions have grown by √D, too, so the words are no larger beside them than without the
+  factor.
+last_rows    P[: ids.shape[1]] → P[-ids.shape[1] :]
+  You took the last rows of P. The first word has position 0, however long P is.
+rows_from_one    P[: ids.shape[1]] → P[1 : ids.shape[1] + 1]
+  You began with row 1 of P. Positions are counted from 0: the first word gets P[0].
+scaled_by_width    ** 0.5 + P → + P
+  You multiplied by D. The factor is its root, √D.
+root_of_vocabulary    E.shape[1] → E.shape[0]
+  You took the root of the first size of E. That is V, the number of words; D is the second, E.shape[1].
+positions_by_id    P[: ids.shape[1]] → P[ids]
+  You looked the positions up by the words' ids: P[ids] depends on what a word is, not on where it stands.
+divided_by_root    * E.shape → / E.shape
+  You divided the embedding by √D in place of multiplying: the words have become smaller still.
+""")
 
 
 # --- how loud is the place? ------------------------------------------------------------------------------------------
@@ -262,36 +240,21 @@ def position_share(s, D):
     return (D / 2) / (s**2 * D + D / 2)
 
 
-share.add_mistakes(
-    {
-        "length_of_position_doubled": (
-            "You used D as the position's squared length. Each pair gives sin² + cos² = 1, and there are D/2 pairs, "
-            "so it is D/2.",
-            lambda s, D: D / (s**2 * D + D),
-        ),
-        "deviation_not_squared": (
-            "You used s in place of s²: squared lengths grow with the square of the deviation.",
-            lambda s, D: (D / 2) / (s * D + D / 2),
-        ),
-        "words_scaled_up": (
-            "You multiplied the words by √D first. That suits an embedding with s = 1/√D; with s = 1 the scaled words "
-            "drown the position, whose share at D = 64 is below 1 %. Here nothing is scaled.",
-            lambda s, D: (D / 2) / (s**2 * D * D + D / 2),
-        ),
-        "ratio_for_share": (
-            "This is the ratio of position to word. For a share, divide by the sum of both.",
-            lambda s, D: (D / 2) / (s**2 * D),
-        ),
-        "share_of_the_word": (
-            "This is the word's share; the position's is 1 minus that.",
-            lambda s, D: s**2 * D / (s**2 * D + D / 2),
-        ),
-        "lengths_not_squared": (
-            "You compared the lengths √(D/2) and s√D. The squared lengths add up, because the word has mean 0.",
-            lambda s, D: (D / 2) ** 0.5 / (s * D**0.5 + (D / 2) ** 0.5),
-        ),
-    }
-)
+share.slips("""
+length_of_position_doubled    return D / (s**2 * D + D)
+  You used D as the position's squared length. Each pair gives sin² + cos² = 1, and there are D/2 pairs, so it is D/2.
+deviation_not_squared    s**2 → s
+  You used s in place of s²: squared lengths grow with the square of the deviation.
+words_scaled_up    D + D → D * D + D
+  You multiplied the words by √D first. That suits an embedding with s = 1/√D; with s = 1 the scaled words drown the
+  position, whose share at D = 64 is below 1 %. Here nothing is scaled.
+ratio_for_share    + D / 2 →
+  This is the ratio of position to word. For a share, divide by the sum of both.
+share_of_the_word    (D / 2) → s**2 * D
+  This is the word's share; the position's is 1 minus that.
+lengths_not_squared    return (D / 2) ** 0.5 / (s * D**0.5 + (D / 2) ** 0.5)
+  You compared the lengths √(D/2) and s√D. The squared lengths add up, because the word has mean 0.
+""")
 
 
 # --- a rotation leads further on -------------------------------------------------------------------------------------
@@ -325,6 +288,15 @@ def shift_matrix(k, D):
     return torch.cat([torch.cat([C, S], dim=1), torch.cat([-S, C], dim=1)])
 
 
+shift.slips("""
+turned_back    return shift_matrix(k, D).T
+  Your matrix shifts by −k: the sines have the wrong sign. The pair is (sin, cos), not (cos, sin), so the usual rotation
+  matrix turns it the other way.
+cosines_alone    return torch.diag(shift_matrix(k, D).diagonal())
+  Only the diagonal is filled: without the sines beside it a pair shrinks in place of turning.
+""")
+
+
 def _blocks(C, S, T):
     """C, S above T, C."""
     return torch.cat([torch.cat([C, S], dim=1), torch.cat([T, C], dim=1)])
@@ -354,21 +326,6 @@ def one_frequency_for_all(k, D):
 def both_sines_alike(k, D):
     C, S = _turns(k, D)
     return _blocks(C, S, S)
-
-
-shift.add_mistakes(
-    {
-        "turned_back": (
-            "Your matrix shifts by −k: the sines have the wrong sign. The pair is (sin, cos), not (cos, sin), so the "
-            "usual rotation matrix turns it the other way.",
-            lambda k, D: shift_matrix(k, D).T,
-        ),
-        "cosines_alone": (
-            "Only the diagonal is filled: without the sines beside it a pair shrinks in place of turning.",
-            lambda k, D: torch.diag(shift_matrix(k, D).diagonal()),
-        ),
-    }
-)
 
 
 @shift.mistake("Your exponent is half of the right one: ω_i = 10000^(−2i/D), with i counting the pairs.")
@@ -418,6 +375,25 @@ def first_rise(D):
     return next(k for k in range(1, 101) if products[k] > products[k - 1])
 
 
+rise.slips("""
+one_too_near    return first_rise(D) - 1
+  You return the distance from which it rises. Asked is the one after it, the first that gives more.
+exponent_doubled    return _first(lambda i, D: 4 * i / D, D)
+  Your exponent is doubled, 4i/D: the wavelengths grow too fast, and the first rise comes too early.
+exponent_halved    return _first(lambda i, D: i / D, D)
+  Your exponent is i/D, half of 2i/D: too many clocks are fast.
+pairs_from_one    return _first(lambda i, D: 2 * (i + 1) / D, D)
+  You counted the pairs from 1. Pair 0, the fastest, is missing, and it is the one that rises first.
+fastest_pair_alone    return _first(lambda i, D: 1e9 * i, D)
+  You looked at the fastest pair alone: cos k rises from 3 to 4. The others still fall there, and all of them are added
+  up.
+sines_alone    return _first(_usual, D, wave=lambda angle: -angle.sin())
+  You added sines. The dot product of two positions is a sum of cosines of the distance.
+half_of_it    return _first(_usual, D, found=lambda products: products < D / 4)
+  You return where the dot product has fallen below half its start. It has risen before that.
+""")
+
+
 def _first(exponents, D, wave=torch.cos, found=lambda products: products.diff() > 0):
     """The first distance with something `found` among the sums of waves."""
     frequencies = 10000.0 ** -exponents(torch.arange(D // 2, dtype=torch.float64), D)
@@ -426,41 +402,6 @@ def _first(exponents, D, wave=torch.cos, found=lambda products: products.diff() 
 
 def _usual(i, D):
     return 2 * i / D
-
-
-rise.add_mistakes(
-    {
-        "one_too_near": (
-            "You return the distance from which it rises. Asked is the one after it, the first that gives more.",
-            lambda D: first_rise(D) - 1,
-        ),
-        "exponent_doubled": (
-            "Your exponent is doubled, 4i/D: the wavelengths grow too fast, and the first rise comes too early.",
-            lambda D: _first(lambda i, D: 4 * i / D, D),
-        ),
-        "exponent_halved": (
-            "Your exponent is i/D, half of 2i/D: too many clocks are fast.",
-            lambda D: _first(lambda i, D: i / D, D),
-        ),
-        "pairs_from_one": (
-            "You counted the pairs from 1. Pair 0, the fastest, is missing, and it is the one that rises first.",
-            lambda D: _first(lambda i, D: 2 * (i + 1) / D, D),
-        ),
-        "fastest_pair_alone": (
-            "You looked at the fastest pair alone: cos k rises from 3 to 4. The others still fall there, and all of "
-            "them are added up.",
-            lambda D: _first(lambda i, D: 1e9 * i, D),
-        ),
-        "sines_alone": (
-            "You added sines. The dot product of two positions is a sum of cosines of the distance.",
-            lambda D: _first(_usual, D, wave=lambda angle: -angle.sin()),
-        ),
-        "half_of_it": (
-            "You return where the dot product has fallen below half its start. It has risen before that.",
-            lambda D: _first(_usual, D, found=lambda products: products < D / 4),
-        ),
-    }
-)
 
 
 # --- a sentence read back from its sums ------------------------------------------------------------------------------
@@ -504,6 +445,26 @@ def nearest_pair(x, E, P):
     return torch.stack([best // len(P), best % len(P)], dim=1)
 
 
+pair.slips("""
+largest_product    return _pairs(torch.einsum("nd,vtd->nvt", x, E[:, None] + P), P)
+  You took the largest dot product. A long sum wins it against a near one: compare distances.
+each_alone    return torch.stack([_nearest(x, E), _nearest(x, P)], dim=1)
+  You looked for the nearest word and the nearest position, each alone. The other half of the sum then counts as noise,
+  and at this width it is large. Compare with the sums.
+word_first    return torch.stack([_nearest(x, E), _nearest(x - E[_nearest(x, E)], P)], dim=1)
+  You read the word from the whole row first, and the position from what was left. A wrong word cannot be corrected any
+  more. Compare with the sums of both.
+columns_swapped    return nearest_pair(x, E, P).flip(1)
+  Your columns are swapped: the word comes first, then the position.
+split_by_words    return _pairs((x[:, None, None] - (E[:, None] + P)).square().sum(-1).neg(), E)
+  You divided the flat index by V. The positions are the last axis, so each word has T entries: divide by T.
+furthest    return _pairs((x[:, None, None] - (E[:, None] + P)).square().sum(-1), P)
+  You took the sum that is furthest away: argmax of a distance. The nearest has the smallest one.
+differences_not_squared    return _pairs((E[:, None] + P - x[:, None, None]).sum(-1).neg(), P)
+  You added up the differences without squaring them, so positive and negative ones cancel.
+""")
+
+
 def _pairs(score, P):
     """Word and position of the largest score (R, V, T)."""
     best = score.flatten(1).argmax(1)
@@ -512,43 +473,6 @@ def _pairs(score, P):
 
 def _nearest(x, rows):
     return torch.cdist(x, rows).argmin(1)
-
-
-pair.add_mistakes(
-    {
-        "largest_product": (
-            "You took the largest dot product. A long sum wins it against a near one: compare distances.",
-            lambda x, E, P: _pairs(torch.einsum("nd,vtd->nvt", x, E[:, None] + P), P),
-        ),
-        "each_alone": (
-            "You looked for the nearest word and the nearest position, each alone. The other half of the sum then "
-            "counts as noise, and at this width it is large. Compare with the sums.",
-            lambda x, E, P: torch.stack([_nearest(x, E), _nearest(x, P)], dim=1),
-        ),
-        "word_first": (
-            "You read the word from the whole row first, and the position from what was left. A wrong word cannot be "
-            "corrected any more. Compare with the sums of both.",
-            lambda x, E, P: torch.stack([_nearest(x, E), _nearest(x - E[_nearest(x, E)], P)], dim=1),
-        ),
-        "columns_swapped": (
-            "Your columns are swapped: the word comes first, then the position.",
-            lambda x, E, P: nearest_pair(x, E, P).flip(1),
-        ),
-        "split_by_words": (
-            "You divided the flat index by V. The positions are the last axis, so each word has T entries: divide by "
-            "T.",
-            lambda x, E, P: _pairs((x[:, None, None] - (E[:, None] + P)).square().sum(-1).neg(), E),
-        ),
-        "furthest": (
-            "You took the sum that is furthest away: argmax of a distance. The nearest has the smallest one.",
-            lambda x, E, P: _pairs((x[:, None, None] - (E[:, None] + P)).square().sum(-1), P),
-        ),
-        "differences_not_squared": (
-            "You added up the differences without squaring them, so positive and negative ones cancel.",
-            lambda x, E, P: _pairs((E[:, None] + P - x[:, None, None]).sum(-1).neg(), P),
-        ),
-    }
-)
 
 
 back = Exercise(
@@ -582,58 +506,36 @@ def sentence_back(pairs):
     return result
 
 
+back.slips("""
+gaps_closed    return _filled(pairs, pairs[pairs[:, 1].argsort(), 0])
+  You closed the gaps: a lost word must leave −1 in its own place, so that the others keep their distance.
+no_gaps_at_all    return pairs[pairs[:, 1].argsort(), 0]
+  You left out the lost words. Each of them has a place of its own in the answer, with −1 in it.
+first_column_as_it_is    return pairs[:, 0]
+  You returned the words as the rows came. The second column says each one's place; what is lost is −1.
+from_position_0    return torch.cat([torch.full((int(pairs[:, 1].min()),), -1), sentence_back(pairs)])
+  Your answer begins at position 0. It begins at the smallest position that is there.
+too_long_at_the_end    return torch.cat([sentence_back(pairs), torch.full((int(pairs[:, 1].min()),), -1)])
+  Your answer is as long as if it began at 0. From the smallest place to the largest it is max − min + 1.
+as_they_came    return _filled(pairs, pairs[:, 0])
+  Your words stand in the order in which the rows came. Their positions, the second column, say where to.
+argsort_for_places    return _filled(pairs, pairs[:, 0], pairs[:, 1].argsort())
+  You used argsort as the places of the words. It says which row comes first, second, third, which is the inverse; and
+  it knows no gaps. Place by the positions themselves.
+zeros_in_the_gaps    return sentence_back(pairs).clamp(min=0)
+  You wrote 0 into the gaps, but 0 is the id of a word. A lost word is −1.
+positions_for_words    return sentence_back(pairs[:, [1, 1]])
+  You wrote the positions, not the words. The first column holds the words.
+back_to_front    return sentence_back(pairs).flip(0)
+  Your sentence is back to front: the smallest position comes first.
+""")
+
+
 def _filled(pairs, words, order=None):
     """−1 everywhere, and these words in the first places, or in the places of `order`."""
     result = torch.full_like(sentence_back(pairs), -1)
     result[torch.arange(len(words)) if order is None else order] = words
     return result
-
-
-back.add_mistakes(
-    {
-        "gaps_closed": (
-            "You closed the gaps: a lost word must leave −1 in its own place, so that the others keep their distance.",
-            lambda pairs: _filled(pairs, pairs[pairs[:, 1].argsort(), 0]),
-        ),
-        "no_gaps_at_all": (
-            "You left out the lost words. Each of them has a place of its own in the answer, with −1 in it.",
-            lambda pairs: pairs[pairs[:, 1].argsort(), 0],
-        ),
-        "first_column_as_it_is": (
-            "You returned the words as the rows came. The second column says each one's place; what is lost is −1.",
-            lambda pairs: pairs[:, 0],
-        ),
-        "from_position_0": (
-            "Your answer begins at position 0. It begins at the smallest position that is there.",
-            lambda pairs: torch.cat([torch.full((int(pairs[:, 1].min()),), -1), sentence_back(pairs)]),
-        ),
-        "too_long_at_the_end": (
-            "Your answer is as long as if it began at 0. From the smallest place to the largest it is max − min + 1.",
-            lambda pairs: torch.cat([sentence_back(pairs), torch.full((int(pairs[:, 1].min()),), -1)]),
-        ),
-        "as_they_came": (
-            "Your words stand in the order in which the rows came. Their positions, the second column, say where to.",
-            lambda pairs: _filled(pairs, pairs[:, 0]),
-        ),
-        "argsort_for_places": (
-            "You used argsort as the places of the words. It says which row comes first, second, third, which is the "
-            "inverse; and it knows no gaps. Place by the positions themselves.",
-            lambda pairs: _filled(pairs, pairs[:, 0], pairs[:, 1].argsort()),
-        ),
-        "zeros_in_the_gaps": (
-            "You wrote 0 into the gaps, but 0 is the id of a word. A lost word is −1.",
-            lambda pairs: sentence_back(pairs).clamp(min=0),
-        ),
-        "positions_for_words": (
-            "You wrote the positions, not the words. The first column holds the words.",
-            lambda pairs: sentence_back(pairs[:, [1, 1]]),
-        ),
-        "back_to_front": (
-            "Your sentence is back to front: the smallest position comes first.",
-            lambda pairs: sentence_back(pairs).flip(0),
-        ),
-    }
-)
 
 
 QUIZ = [

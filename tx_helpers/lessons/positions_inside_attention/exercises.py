@@ -46,6 +46,28 @@ def rotate_queries(x):
     return torch.cat(turned, dim=-1)
 
 
+turn.slips("""
+later_pairs_faster    return _turned(x, *_cos_sin(x, power=lambda i, K: -2 * i / K))
+  Your angles grow from pair to pair: the exponent −2i/K slows the later pairs. Divide by 10000^(2i/K).
+rotated_from_one    return _turned(x, *_cos_sin(x, first=1))
+  Your rotation begins at position 1. Row 0 of x has position 0, where nothing turns.
+no_frequencies    return _turned(x, *_cos_sin(x, power=lambda i, K: 0 * i))
+  Every pair turns by the angle t: the frequencies 10000^(−2i/K) are missing, and positions 44 apart look nearly alike.
+two_forgotten    return _turned(x, *_cos_sin(x, power=lambda i, K: i / K))
+  Your exponents are −i/K: the 2 is missing, so your slow pairs turn too fast. They are −2i/K.
+two_twice    return _turned(x, *_cos_sin(x, power=lambda i, K: 4 * i / K))
+  Your exponents are −4i/K: if your i counts 0, 2, 4 … it is the 2i of the formula already.
+minus_in_both_lines    return _both_minus(x, *_cos_sin(x))
+  Both your lines have a minus. Only the first has it; the second is first · sin + second · cos.
+first_half_overwritten    return _overwritten(x, *_cos_sin(x))
+  You wrote the new first half over the old one, and made the second half of the new. Keep a copy of x.
+put_back_side_by_side    return torch.stack(rotate_queries(x).chunk(2, dim=-1), dim=-1).flatten(-2)
+  Your rotation is right, but you put the two of a pair side by side. Each belongs in its own half.
+added_instead    return x + sinusoidal(torch.arange(len(x)), x.shape[1])
+  You added the sinusoids to x. Rotary positions add nothing: they rotate each pair, whose length stays the same.
+""")
+
+
 def _cos_sin(x, power=lambda i, K: 2 * i / K, first=0):
     i, positions = torch.arange(x.shape[1] // 2), torch.arange(len(x), dtype=torch.float64) + first
     angles = (positions[:, None] / 10000.0 ** power(i, x.shape[1])).to(x.dtype)
@@ -67,11 +89,6 @@ def pairs_of_neighbours(x):
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 
 
-@turn.mistake("Your angles grow from pair to pair: the exponent −2i/K slows the later pairs. Divide by 10000^(2i/K).")
-def later_pairs_faster(x):
-    return _turned(x, *_cos_sin(x, power=lambda i, K: -2 * i / K))
-
-
 @turn.mistake("Both of your sines have a plus. A rotation has a minus in one of its two lines, so that lengths stay.")
 def both_signs_plus(x):
     (cos, sin), (first, second) = _cos_sin(x), x.chunk(2, dim=-1)
@@ -82,11 +99,6 @@ def both_signs_plus(x):
 def base_of_llama(x):
     power = math.log(500_000, 10_000)
     return _turned(x, *_cos_sin(x, power=lambda i, K: power * 2 * i / K))
-
-
-@turn.mistake("Your rotation begins at position 1. Row 0 of x has position 0, where nothing turns.")
-def rotated_from_one(x):
-    return _turned(x, *_cos_sin(x, first=1))
 
 
 @turn.mistake(
@@ -126,42 +138,6 @@ def _overwritten(x, cos, sin):
     return torch.cat([upper, upper * sin + second * cos], dim=-1)
 
 
-turn.add_mistakes(
-    {
-        "no_frequencies": (
-            "Every pair turns by the angle t: the frequencies 10000^(−2i/K) are missing, and positions 44 apart look "
-            "nearly alike.",
-            lambda x: _turned(x, *_cos_sin(x, power=lambda i, K: 0 * i)),
-        ),
-        "two_forgotten": (
-            "Your exponents are −i/K: the 2 is missing, so your slow pairs turn too fast. They are −2i/K.",
-            lambda x: _turned(x, *_cos_sin(x, power=lambda i, K: i / K)),
-        ),
-        "two_twice": (
-            "Your exponents are −4i/K: if your i counts 0, 2, 4 … it is the 2i of the formula already.",
-            lambda x: _turned(x, *_cos_sin(x, power=lambda i, K: 4 * i / K)),
-        ),
-        "minus_in_both_lines": (
-            "Both your lines have a minus. Only the first has it; the second is first · sin + second · cos.",
-            lambda x: _both_minus(x, *_cos_sin(x)),
-        ),
-        "first_half_overwritten": (
-            "You wrote the new first half over the old one, and made the second half of the new. Keep a copy of x.",
-            lambda x: _overwritten(x, *_cos_sin(x)),
-        ),
-        "put_back_side_by_side": (
-            "Your rotation is right, but you put the two of a pair side by side. Each belongs in its own half.",
-            lambda x: torch.stack(rotate_queries(x).chunk(2, dim=-1), dim=-1).flatten(-2),
-        ),
-        "added_instead": (
-            "You added the sinusoids to x. Rotary positions add nothing: they rotate each pair, whose length stays "
-            "the same.",
-            lambda x: x + sinusoidal(torch.arange(len(x)), x.shape[1]),
-        ),
-    }
-)
-
-
 # --- ALiBi -----------------------------------------------------------------------------------------------------------
 
 bias = Exercise(
@@ -192,6 +168,32 @@ def alibi_bias(H, T):
     return -slopes.view(H, 1, 1) * (t.view(T, 1) - t).abs()
 
 
+bias.slips("""
+reward    return -alibi_bias(H, T)
+  Your term grows with the distance: far words gain. ALiBi subtracts, so that near words win.
+signed_distance    return _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], _steps(T))
+  Your distance has a sign: keys after the query get a bonus in place of a penalty. Take |t − s|.
+heads_from_zero    return _penalty([2 ** (-8 * h / H) for h in range(H)], _steps(T).abs())
+  Your heads are counted from 0: the first slope is 2^0 = 1. With h = 1 … H the last one is 2^(−8).
+not_spread    return _penalty([2.0**-h for h in range(1, H + 1)], _steps(T).abs())
+  Your slopes are 2^(−h), whatever H is. The 8/H spreads them: the last is always 2^(−8) = 1/256.
+eight_heads_exponent    return _penalty([2.0 ** (-8 * h) for h in range(1, H + 1)], _steps(T).abs())
+  Your slopes are 2^(−8h): the exponent is −8h/H, so that the last slope is 2^(−8), whatever H is.
+eight_left_out    return _penalty([2 ** (-h / H) for h in range(1, H + 1)], _steps(T).abs())
+  Your slopes are 2^(−h/H), from nearly 1 to 1/2. The exponent is −8h/H: the last slope is 2^(−8).
+later_keys_for_free    return _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], _steps(T).clamp(min=0))
+  Keys behind the query have no penalty in your table. It has |t − s| on both sides.
+squared_distance    return _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], _steps(T) ** 2)
+  Your penalty grows with the square of the distance. ALiBi is linear: that is the Li in its name.
+from_the_start    return _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], torch.arange(T).expand(T, T))
+  Your penalty counts from the start of the text: every row is the same. Count from the query, |t − s|.
+one_slope    return _penalty([2 ** (-8 / H)] * H, _steps(T).abs())
+  All your heads have the same slope. Each has its own: some heads look far, others stay near.
+slopes_in_reverse    return alibi_bias(H, T).flip(0)
+  Your slopes come in the opposite order: head 1 is the steepest, and the last one the gentlest.
+""")
+
+
 def _penalty(slopes, distance):
     """−slope · distance for numbers of slopes (H,) and distances (T, T)."""
     return -torch.as_tensor(slopes)[:, None, None] * distance
@@ -199,56 +201,6 @@ def _penalty(slopes, distance):
 
 def _steps(T):
     return torch.arange(T)[:, None] - torch.arange(T)
-
-
-bias.add_mistakes(
-    {
-        "reward": (
-            "Your term grows with the distance: far words gain. ALiBi subtracts, so that near words win.",
-            lambda H, T: -alibi_bias(H, T),
-        ),
-        "signed_distance": (
-            "Your distance has a sign: keys after the query get a bonus in place of a penalty. Take |t − s|.",
-            lambda H, T: _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], _steps(T)),
-        ),
-        "heads_from_zero": (
-            "Your heads are counted from 0: the first slope is 2^0 = 1. With h = 1 … H the last one is 2^(−8).",
-            lambda H, T: _penalty([2 ** (-8 * h / H) for h in range(H)], _steps(T).abs()),
-        ),
-        "not_spread": (
-            "Your slopes are 2^(−h), whatever H is. The 8/H spreads them: the last is always 2^(−8) = 1/256.",
-            lambda H, T: _penalty([2.0**-h for h in range(1, H + 1)], _steps(T).abs()),
-        ),
-        "eight_heads_exponent": (
-            "Your slopes are 2^(−8h): the exponent is −8h/H, so that the last slope is 2^(−8), whatever H is.",
-            lambda H, T: _penalty([2.0 ** (-8 * h) for h in range(1, H + 1)], _steps(T).abs()),
-        ),
-        "eight_left_out": (
-            "Your slopes are 2^(−h/H), from nearly 1 to 1/2. The exponent is −8h/H: the last slope is 2^(−8).",
-            lambda H, T: _penalty([2 ** (-h / H) for h in range(1, H + 1)], _steps(T).abs()),
-        ),
-        "later_keys_for_free": (
-            "Keys behind the query have no penalty in your table. It has |t − s| on both sides.",
-            lambda H, T: _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], _steps(T).clamp(min=0)),
-        ),
-        "squared_distance": (
-            "Your penalty grows with the square of the distance. ALiBi is linear: that is the Li in its name.",
-            lambda H, T: _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], _steps(T) ** 2),
-        ),
-        "from_the_start": (
-            "Your penalty counts from the start of the text: every row is the same. Count from the query, |t − s|.",
-            lambda H, T: _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], torch.arange(T).expand(T, T)),
-        ),
-        "one_slope": (
-            "All your heads have the same slope. Each has its own: some heads look far, others stay near.",
-            lambda H, T: _penalty([2 ** (-8 / H)] * H, _steps(T).abs()),
-        ),
-        "slopes_in_reverse": (
-            "Your slopes come in the opposite order: head 1 is the steepest, and the last one the gentlest.",
-            lambda H, T: alibi_bias(H, T).flip(0),
-        ),
-    }
-)
 
 
 # --- from one layout to the other ------------------------------------------------------------------------------------
@@ -280,42 +232,24 @@ def to_halves(W, H):
     return W.unflatten(1, (H, -1, 2)).transpose(2, 3).flatten(1)
 
 
-layout.add_mistakes(
-    {
-        "heads_mixed": (
-            "You reordered all columns at once: the first half of the heads now holds every even column. Each head "
-            "keeps its own K columns.",
-            lambda W, H: torch.cat([W[:, 0::2], W[:, 1::2]], dim=1),
-        ),
-        "the_way_back": (
-            "This is the way back, from halves to neighbours: column 1 has to move to the second half, not the "
-            "column in the middle to place 1.",
-            lambda W, H: W.unflatten(1, (H, 2, -1)).transpose(2, 3).flatten(1),
-        ),
-        "rows_reordered": (
-            "You reordered the rows of W. Its columns are the features of the queries, since q = x W.",
-            lambda W, H: to_halves(W.T, H).T,
-        ),
-        "second_ones_first": (
-            "Your halves are swapped: the second of each pair stands before the first, so every pair turns the other "
-            "way round.",
-            lambda W, H: W.unflatten(1, (H, -1, 2)).flip(3).transpose(2, 3).flatten(1),
-        ),
-        "halves_swapped": (
-            "You swapped the two halves of each head as they were. Features 0 and 1, a pair before, still stand side "
-            "by side.",
-            lambda W, H: W.unflatten(1, (H, 2, -1)).flip(2).flatten(1),
-        ),
-        "unchanged": (
-            "You changed nothing: features 0 and 1 were turned together, and now 0 would be turned with K/2.",
-            lambda W, H: W.clone(),
-        ),
-        "turned_already": (
-            "You put a minus before one of each pair. That belongs to the rotation; here columns only change places.",
-            lambda W, H: to_halves(W * torch.tensor([1.0, -1.0]).repeat(W.shape[1] // 2), H),
-        ),
-    }
-)
+layout.slips("""
+heads_mixed    return torch.cat([W[:, 0::2], W[:, 1::2]], dim=1)
+  You reordered all columns at once: the first half of the heads now holds every even column. Each head keeps its own K
+  columns.
+the_way_back    H, -1, 2 → H, 2, -1
+  This is the way back, from halves to neighbours: column 1 has to move to the second half, not the column in the middle
+  to place 1.
+rows_reordered    return to_halves(W.T, H).T
+  You reordered the rows of W. Its columns are the features of the queries, since q = x W.
+second_ones_first    transpose → flip(3).transpose
+  Your halves are swapped: the second of each pair stands before the first, so every pair turns the other way round.
+halves_swapped    return W.unflatten(1, (H, 2, -1)).flip(2).flatten(1)
+  You swapped the two halves of each head as they were. Features 0 and 1, a pair before, still stand side by side.
+unchanged    return W.clone()
+  You changed nothing: features 0 and 1 were turned together, and now 0 would be turned with K/2.
+turned_already    return to_halves(W * torch.tensor([1.0, -1.0]).repeat(W.shape[1] // 2), H)
+  You put a minus before one of each pair. That belongs to the rotation; here columns only change places.
+""")
 
 
 # --- where buckets begin ---------------------------------------------------------------------------------------------
@@ -344,43 +278,27 @@ def bucket_starts(b, m):
     return list(range(e)) + [math.ceil(e * (m / e) ** ((j - e) / e)) for j in range(e, b)]
 
 
+starts.slips("""
+rounded_down    return _begins(b, m, rounded=math.floor)
+  You rounded down: that distance still belongs to the bucket before. Round up.
+rounded_to_the_nearest    return _begins(b, m, rounded=round)
+  You rounded to the nearest integer: where that is down, the distance still belongs to the bucket before.
+evenly_spaced    return list(range(b // 2)) + [b // 2 + math.ceil(j * (m - b // 2) * 2 / b) for j in range(b // 2)]
+  Your far buckets are equally wide. They widen: each begins at the same multiple of the one before.
+last_begins_at_m    return _begins(b, m, power=lambda j, e: (j - e) / (e - 1))
+  Your last bucket begins at m. It begins earlier: at m the formula would reach b, one bucket too many.
+ends    return [start - 1 for start in bucket_starts(b, m)[1:]] + [m]
+  You return where the buckets end, not where they begin: the first one, for distance 0, begins at 0.
+every_distance    return list(range(b))
+  You gave every distance a bucket of its own. From b/2 on they share buckets.
+base_not_divided    return list(range(b // 2)) + [math.ceil(b // 2 * m ** (2 * j / b)) for j in range(b // 2)]
+  You took powers of m, not of m/e: your buckets widen too fast, and the far ones lie beyond m.
+""")
+
+
 def _begins(b, m, rounded=math.ceil, power=lambda j, e: (j - e) / e):
     e = b // 2
     return list(range(e)) + [rounded(e * (m / e) ** power(j, e)) for j in range(e, b)]
-
-
-starts.add_mistakes(
-    {
-        "rounded_down": (
-            "You rounded down: that distance still belongs to the bucket before. Round up.",
-            lambda b, m: _begins(b, m, rounded=math.floor),
-        ),
-        "rounded_to_the_nearest": (
-            "You rounded to the nearest integer: where that is down, the distance still belongs to the bucket before.",
-            lambda b, m: _begins(b, m, rounded=round),
-        ),
-        "evenly_spaced": (
-            "Your far buckets are equally wide. They widen: each begins at the same multiple of the one before.",
-            lambda b, m: list(range(b // 2)) + [b // 2 + math.ceil(j * (m - b // 2) * 2 / b) for j in range(b // 2)],
-        ),
-        "last_begins_at_m": (
-            "Your last bucket begins at m. It begins earlier: at m the formula would reach b, one bucket too many.",
-            lambda b, m: _begins(b, m, power=lambda j, e: (j - e) / (e - 1)),
-        ),
-        "ends": (
-            "You return where the buckets end, not where they begin: the first one, for distance 0, begins at 0.",
-            lambda b, m: [start - 1 for start in bucket_starts(b, m)[1:]] + [m],
-        ),
-        "every_distance": (
-            "You gave every distance a bucket of its own. From b/2 on they share buckets.",
-            lambda b, m: list(range(b)),
-        ),
-        "base_not_divided": (
-            "You took powers of m, not of m/e: your buckets widen too fast, and the far ones lie beyond m.",
-            lambda b, m: list(range(b // 2)) + [math.ceil(b // 2 * m ** (2 * j / b)) for j in range(b // 2)],
-        ),
-    }
-)
 
 
 # --- another base ----------------------------------------------------------------------------------------------------
@@ -408,35 +326,21 @@ def stretched_base(base, K, j, factor):
     return base * factor ** (K / (2 * j))
 
 
-stretch.add_mistakes(
-    {
-        "base_times_factor": (
-            "You multiplied the base by the factor itself. Frequency j is the base to the power −2j/K, so the factor "
-            "must be raised to K/(2j).",
-            lambda base, K, j, factor: base * factor,
-        ),
-        "last_pair": (
-            "This is the base that stretches the last pair, j = K/2 − 1, by the factor. Here it is pair j.",
-            lambda base, K, j, factor: base * factor ** (K / (K - 2)),
-        ),
-        "exponent_upside_down": (
-            "Your exponent is upside down: 2j/K leads from the base to the frequency, K/(2j) leads back.",
-            lambda base, K, j, factor: base * factor ** (2 * j / K),
-        ),
-        "two_left_out": (
-            "Your exponent is K/j: the 2 of 2j/K is missing, and pair j turns factor² times more slowly.",
-            lambda base, K, j, factor: base * factor ** (K / j),
-        ),
-        "counted_from_one": (
-            "You counted the pairs from 1. Pair 0, with frequency 1, comes first, and no base can stretch it.",
-            lambda base, K, j, factor: base * factor ** (K / (2 * (j + 1))),
-        ),
-        "turned_faster": (
-            "Your base is smaller than before: the pair turns faster. More slowly means a longer wavelength.",
-            lambda base, K, j, factor: base * factor ** (-K / (2 * j)),
-        ),
-    }
-)
+stretch.slips("""
+base_times_factor    ** (K / (2 * j)) →
+  You multiplied the base by the factor itself. Frequency j is the base to the power −2j/K, so the factor must be raised
+  to K/(2j).
+last_pair    2 * j → K - 2
+  This is the base that stretches the last pair, j = K/2 − 1, by the factor. Here it is pair j.
+exponent_upside_down    K / (2 * j) → 2 * j / K
+  Your exponent is upside down: 2j/K leads from the base to the frequency, K/(2j) leads back.
+two_left_out    (2 * j) → j
+  Your exponent is K/j: the 2 of 2j/K is missing, and pair j turns factor² times more slowly.
+counted_from_one    2 * j → 2 * (j + 1)
+  You counted the pairs from 1. Pair 0, with frequency 1, comes first, and no base can stretch it.
+turned_faster    K / (2 * j) → -K / (2 * j)
+  Your base is smaller than before: the pair turns faster. More slowly means a longer wavelength.
+""")
 
 
 # --- how far a slope lets a head see ---------------------------------------------------------------------------------
@@ -464,35 +368,20 @@ def alibi_reach(slope, share):
     return math.ceil(-math.log(1 - share) / slope)
 
 
-reach.add_mistakes(
-    {
-        "rounded_down": (
-            "Yours is one too small: those keys hold a little less than the share. Round up, and count the key at "
-            "distance 0, too.",
-            lambda slope, share: math.floor(-math.log(1 - share) / slope),
-        ),
-        "not_rounded": (
-            "Your number is no integer. The keys come one by one: round up.",
-            lambda slope, share: -math.log(1 - share) / slope,
-        ),
-        "share_for_the_rest": (
-            "You solved rⁿ = share. What lies beyond the nearest n keys is rⁿ; those n hold 1 − rⁿ.",
-            lambda slope, share: math.ceil(-math.log(share) / slope),
-        ),
-        "powers_of_two": (
-            "You took powers of two. The softmax takes powers of e: the weights fall by exp(−slope) a step.",
-            lambda slope, share: math.ceil(-math.log2(1 - share) / slope),
-        ),
-        "linear_weights": (
-            "You let the weights fall along a straight line. The penalty does; the weights fall exponentially.",
-            lambda slope, share: math.ceil(share / slope),
-        ),
-        "slope_multiplied": (
-            "You multiplied by the slope: your heads see further the steeper they are. Divide by it.",
-            lambda slope, share: math.ceil(-math.log(1 - share) * slope),
-        ),
-    }
-)
+reach.slips("""
+rounded_down    ceil → floor
+  Yours is one too small: those keys hold a little less than the share. Round up, and count the key at distance 0, too.
+not_rounded    return -math.log(1 - share) / slope
+  Your number is no integer. The keys come one by one: round up.
+share_for_the_rest    1 - share → share
+  You solved rⁿ = share. What lies beyond the nearest n keys is rⁿ; those n hold 1 − rⁿ.
+powers_of_two    log → log2
+  You took powers of two. The softmax takes powers of e: the weights fall by exp(−slope) a step.
+linear_weights    return math.ceil(share / slope)
+  You let the weights fall along a straight line. The penalty does; the weights fall exponentially.
+slope_multiplied    / slope → * slope
+  You multiplied by the slope: your heads see further the steeper they are. Divide by it.
+""")
 
 
 QUIZ = [

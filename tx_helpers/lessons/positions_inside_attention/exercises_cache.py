@@ -39,6 +39,26 @@ def turn_some(x, positions, R, base):
     return torch.cat([*turned, x[:, R:]], dim=-1)
 
 
+partial.slips("""
+everything_turned    return _turn(x, positions, _omega(x.shape[1], base))
+  You turned all K features. The features from R on stay as they are: they compare contents alone.
+frequencies_of_the_whole_head    return torch.cat([_turn(x[:, :R], positions, _omega(R, base, x.shape[1])), x[:, R:]],
+      dim=-1)
+  Your exponents count with K. The part that turns is a head of width R, so they are −2i/R.
+counted_from_zero    return turn_some(x, torch.arange(len(x)), R, base)
+  You took row t as position t. `positions` says where each row stands: the first need not stand at 0.
+the_last_features    return torch.cat([x[:, : x.shape[1] - R],
+      _turn(x[:, x.shape[1] - R :], positions, _omega(R, base))], dim=-1)
+  You turned the last R features. The first R turn, and the others stay.
+base_of_2021    return turn_some(x, positions, R, 10000.0 if base != 10000.0 else 500000.0)
+  Your base is always 10,000. Take the one that is given.
+the_rest_dropped    return torch.cat([turn_some(x, positions, R, base)[:, :R], 0 * x[:, R:]], dim=-1)
+  You set the features from R on to 0. They stay as they are, and go on comparing contents.
+turned_backwards    return turn_some(x, -positions, R, base)
+  You turned by −position · ω: the minus belongs to the sine of the first half.
+""")
+
+
 def _turn(x, positions, omega):
     """All of x (T, R), by halves, with these frequencies (R/2,)."""
     angles = positions[:, None] * omega
@@ -66,44 +86,6 @@ def pairs_of_the_whole_head(x, positions, R, base):
     places = [*range(R // 2), *range(half, half + R // 2)]
     whole[:, places] = _turn(x[:, places], positions, _omega(R, base))
     return whole
-
-
-partial.add_mistakes(
-    {
-        "everything_turned": (
-            "You turned all K features. The features from R on stay as they are: they compare contents alone.",
-            lambda x, positions, R, base: _turn(x, positions, _omega(x.shape[1], base)),
-        ),
-        "frequencies_of_the_whole_head": (
-            "Your exponents count with K. The part that turns is a head of width R, so they are −2i/R.",
-            lambda x, positions, R, base: torch.cat(
-                [_turn(x[:, :R], positions, _omega(R, base, x.shape[1])), x[:, R:]], dim=-1
-            ),
-        ),
-        "counted_from_zero": (
-            "You took row t as position t. `positions` says where each row stands: the first need not stand at 0.",
-            lambda x, positions, R, base: turn_some(x, torch.arange(len(x)), R, base),
-        ),
-        "the_last_features": (
-            "You turned the last R features. The first R turn, and the others stay.",
-            lambda x, positions, R, base: torch.cat(
-                [x[:, : x.shape[1] - R], _turn(x[:, x.shape[1] - R :], positions, _omega(R, base))], dim=-1
-            ),
-        ),
-        "base_of_2021": (
-            "Your base is always 10,000. Take the one that is given.",
-            lambda x, positions, R, base: turn_some(x, positions, R, 10000.0 if base != 10000.0 else 500000.0),
-        ),
-        "the_rest_dropped": (
-            "You set the features from R on to 0. They stay as they are, and go on comparing contents.",
-            lambda x, positions, R, base: torch.cat([turn_some(x, positions, R, base)[:, :R], 0 * x[:, R:]], dim=-1),
-        ),
-        "turned_backwards": (
-            "You turned by −position · ω: the minus belongs to the sine of the first half.",
-            lambda x, positions, R, base: turn_some(x, -positions, R, base),
-        ),
-    }
-)
 
 
 # --- one step with a cache --------------------------------------------------------------------------------------------
@@ -154,6 +136,12 @@ def cached_weights(q, k, cache, turn):
     return scores.masked_fill(~seen, -torch.inf).softmax(-1), keys
 
 
+writing.slips("""
+cache_not_turned    return (cached_weights(q, k, cache, turn)[0], torch.cat([cache, k]))
+  Your weights are right, but the new keys went into the cache before they were turned.
+""")
+
+
 def _weights(q, keys, *, root=None, diagonal=None):
     """Causal weights of the last len(q) of the keys; another root or another diagonal on request."""
     T, S = len(q), len(keys) - len(q)
@@ -193,11 +181,6 @@ def cache_turned_twice(q, k, cache, turn):
     at = _new(q, cache)
     keys = torch.cat([turn(cache, torch.arange(len(cache))), turn(k, at)])
     return _weights(turn(q, at), keys), keys
-
-
-@writing.mistake("Your weights are right, but the new keys went into the cache before they were turned.")
-def cache_not_turned(q, k, cache, turn):
-    return cached_weights(q, k, cache, turn)[0], torch.cat([cache, k])
 
 
 @writing.mistake(

@@ -45,6 +45,37 @@ def enough_microbatches(p, v, most):
     return m
 
 
+microbatches.slips("""
+divided_by_the_ideal_time    = _smallest(lambda p, v, most: (p - 1) / most / v)
+  You took (p − 1)/(v m): the bubble divided by the time without it, as Narayanan et al. write it. Here it is a share of
+  all time, so p − 1 also stands below.
+p_for_p_minus_one    = _smallest(lambda p, v, most: p * (1 / most - 1) / v)
+  You counted p waiting steps. A rank waits for the p − 1 others: with one rank there is no bubble.
+stages_ignored    = _smallest(lambda p, v, most: (p - 1) * (1 / most - 1))
+  You left out v. With v smaller stages on each rank the pipeline fills v times as fast.
+stages_multiplied    = _smallest(lambda p, v, most: (p - 1) * (1 / most - 1) * v)
+  You multiplied by v. More stages on each rank make the bubble smaller, so fewer microbatches are enough.
+all_stages_fill    = _smallest(lambda p, v, most: (p * v - 1) * (1 / most - 1) / v)
+  You counted p v − 1 waiting steps, as if all stages were on ranks of their own. Interleaved stages share p ranks.
+rounded_down    = _smallest(_exact, lambda x: math.floor(x + 2e-9))
+  You rounded down. Then the bubble is a little above the bound.
+strictly_below    = _smallest(_exact, lambda x: math.floor(x + 2e-9) + 1)
+  Your bubble is below the bound also where it could be equal to it. The question says at most.
+multiple_forgotten    = _smallest(_exact, multiple=lambda p, v: 1)
+  Your m is not a multiple of p where v > 1. The interleaved schedule sends groups of p microbatches through its stages.
+a_group_more    return _smallest(_exact, multiple=lambda p, v: 1)(p, v, most) if v == 1
+      else (_smallest(_exact, multiple=lambda p, v: 1)(p, v, most) // p + 1) * p
+  Where m was a multiple of p already, you added another p: m − m % p + p does that. Round up: p · ceil(m/p).
+always_a_multiple    = _smallest(_exact, multiple=lambda p, v: p)
+  You made m a multiple of p for v = 1, too. 1F1B takes any number of microbatches.
+multiple_of_the_stages    = _smallest(_exact, multiple=lambda p, v: p * v if v > 1 else 1)
+  You made m a multiple of p v. The microbatches travel in groups of p, one after the other through each of the v
+  stages.
+share_of_work_for_bubble    = _smallest(lambda p, v, most: (p - 1) * (1 / (1 - most) - 1) / v)
+  You asked that the ranks work for the share `most`. It is the share for which they wait.
+""")
+
+
 def _smallest(exact, whole=math.ceil, multiple=lambda p, v: p if v > 1 else 1):
     """A mistake: the exact m before rounding, how it is rounded, of what it is a multiple."""
 
@@ -58,68 +89,6 @@ def _smallest(exact, whole=math.ceil, multiple=lambda p, v: p if v > 1 else 1):
 def _exact(p, v, most):
     return (p - 1) * (1 / most - 1) / v
 
-
-microbatches.add_mistakes(
-    {
-        "divided_by_the_ideal_time": (
-            "You took (p − 1)/(v m): the bubble divided by the time without it, as Narayanan et al. write it. Here it "
-            "is a share of all time, so p − 1 also stands below.",
-            _smallest(lambda p, v, most: (p - 1) / most / v),
-        ),
-        "p_for_p_minus_one": (
-            "You counted p waiting steps. A rank waits for the p − 1 others: with one rank there is no bubble.",
-            _smallest(lambda p, v, most: p * (1 / most - 1) / v),
-        ),
-        "stages_ignored": (
-            "You left out v. With v smaller stages on each rank the pipeline fills v times as fast.",
-            _smallest(lambda p, v, most: (p - 1) * (1 / most - 1)),
-        ),
-        "stages_multiplied": (
-            "You multiplied by v. More stages on each rank make the bubble smaller, so fewer microbatches are enough.",
-            _smallest(lambda p, v, most: (p - 1) * (1 / most - 1) * v),
-        ),
-        "all_stages_fill": (
-            "You counted p v − 1 waiting steps, as if all stages were on ranks of their own. Interleaved stages share "
-            "p ranks.",
-            _smallest(lambda p, v, most: (p * v - 1) * (1 / most - 1) / v),
-        ),
-        "rounded_down": (
-            "You rounded down. Then the bubble is a little above the bound.",
-            _smallest(_exact, lambda x: math.floor(x + 2e-9)),
-        ),
-        "strictly_below": (
-            "Your bubble is below the bound also where it could be equal to it. The question says at most.",
-            _smallest(_exact, lambda x: math.floor(x + 2e-9) + 1),
-        ),
-        "multiple_forgotten": (
-            "Your m is not a multiple of p where v > 1. The interleaved schedule sends groups of p microbatches "
-            "through its stages.",
-            _smallest(_exact, multiple=lambda p, v: 1),
-        ),
-        "a_group_more": (
-            "Where m was a multiple of p already, you added another p: m − m % p + p does that. Round up: "
-            "p · ceil(m/p).",
-            lambda p, v, most: (
-                _smallest(_exact, multiple=lambda p, v: 1)(p, v, most)
-                if v == 1
-                else (_smallest(_exact, multiple=lambda p, v: 1)(p, v, most) // p + 1) * p
-            ),
-        ),
-        "always_a_multiple": (
-            "You made m a multiple of p for v = 1, too. 1F1B takes any number of microbatches.",
-            _smallest(_exact, multiple=lambda p, v: p),
-        ),
-        "multiple_of_the_stages": (
-            "You made m a multiple of p v. The microbatches travel in groups of p, one after the other through each of "
-            "the v stages.",
-            _smallest(_exact, multiple=lambda p, v: p * v if v > 1 else 1),
-        ),
-        "share_of_work_for_bubble": (
-            "You asked that the ranks work for the share `most`. It is the share for which they wait.",
-            _smallest(lambda p, v, most: (p - 1) * (1 / (1 - most) - 1) / v),
-        ),
-    }
-)
 
 # --- a law -----------------------------------------------------------------------------------------------------------
 
@@ -155,6 +124,38 @@ def compute_optimal(E, A, B, alpha, beta, C):
     return N, C / (6 * N)
 
 
+optimum.slips("""
+forward_pass_alone    = _optimum(operations=2)
+  You counted 2 N D operations. That is the forward pass; the backward pass takes another 4 N D.
+one_operation    = _optimum(operations=1)
+  You took C = N D. For each parameter and token there are 6 operations: 2 forward, 4 backward.
+six_forgotten_in_the_tokens    = _optimum(D=lambda C, N: C / N)
+  Your N is right, but D = C/N. Divide by the 6 operations, too.
+six_forgotten_in_the_size    return ((N := compute_optimal(E, A, B, alpha, beta, 6 * C)[0]), C / (6 * N))
+  Your N belongs to a budget of 6 C, so D is too small. Use C/6 in both.
+exponents_swapped    = _optimum(grows=lambda a, b: a)
+  Your N grows as C^(α/(α + β)). It is β above: if more tokens help little (β small), then the tokens must grow faster,
+  and N slower.
+factor_upside_down    = _optimum(ratio=lambda A, B, a, b: b * B / (a * A))
+  Your factor is upside down. A large A, the price of few parameters, must make N larger.
+terms_made_equal    = _optimum(ratio=lambda A, B, a, b: A / B)
+  You made A/N^α and B/D^β equal. At the minimum their derivatives are: α A/N^α = β B/D^β.
+factors_forgotten    = _optimum(ratio=lambda A, B, a, b: 1.0)
+  You let A and B out: the factor G is missing, only the exponents are there.
+exponents_alone_in_the_factor    = _optimum(ratio=lambda A, B, a, b: a / b)
+  Your factor has α/β without A/B. Both belong to it.
+twenty_tokens_per_parameter    return ((C / 120) ** 0.5, 20 * (C / 120) ** 0.5)
+  You took 20 tokens for each parameter. That is what came out for one law and one size of budget; other data and other
+  models have other constants.
+half_and_half    return ((C / 6) ** 0.5, (C / 6) ** 0.5)
+  You let N and D be equal, √(C/6) each. The law says how much each of them is worth.
+swapped    return compute_optimal(E, A, B, alpha, beta, C)[::-1]
+  You returned the tokens first. N, the parameters, is the first number.
+floor_added    return compute_optimal(E, A + E, B, alpha, beta, C)
+  You added E to A. E is the same for every N and D, so it does not move the minimum.
+""")
+
+
 def _optimum(ratio=lambda A, B, a, b: a * A / (b * B), grows=lambda a, b: b, operations=6, D=None):
     """A mistake: another ratio in the factor G, another exponent, other operations for a token, or another D."""
 
@@ -165,68 +166,6 @@ def _optimum(ratio=lambda A, B, a, b: a * A / (b * B), grows=lambda a, b: b, ope
 
     return answer
 
-
-optimum.add_mistakes(
-    {
-        "forward_pass_alone": (
-            "You counted 2 N D operations. That is the forward pass; the backward pass takes another 4 N D.",
-            _optimum(operations=2),
-        ),
-        "one_operation": (
-            "You took C = N D. For each parameter and token there are 6 operations: 2 forward, 4 backward.",
-            _optimum(operations=1),
-        ),
-        "six_forgotten_in_the_tokens": (
-            "Your N is right, but D = C/N. Divide by the 6 operations, too.",
-            _optimum(D=lambda C, N: C / N),
-        ),
-        "six_forgotten_in_the_size": (
-            "Your N belongs to a budget of 6 C, so D is too small. Use C/6 in both.",
-            lambda E, A, B, alpha, beta, C: (
-                (N := compute_optimal(E, A, B, alpha, beta, 6 * C)[0]),
-                C / (6 * N),
-            ),
-        ),
-        "exponents_swapped": (
-            "Your N grows as C^(α/(α + β)). It is β above: if more tokens help little (β small), then the tokens must "
-            "grow faster, and N slower.",
-            _optimum(grows=lambda a, b: a),
-        ),
-        "factor_upside_down": (
-            "Your factor is upside down. A large A, the price of few parameters, must make N larger.",
-            _optimum(ratio=lambda A, B, a, b: b * B / (a * A)),
-        ),
-        "terms_made_equal": (
-            "You made A/N^α and B/D^β equal. At the minimum their derivatives are: α A/N^α = β B/D^β.",
-            _optimum(ratio=lambda A, B, a, b: A / B),
-        ),
-        "factors_forgotten": (
-            "You let A and B out: the factor G is missing, only the exponents are there.",
-            _optimum(ratio=lambda A, B, a, b: 1.0),
-        ),
-        "exponents_alone_in_the_factor": (
-            "Your factor has α/β without A/B. Both belong to it.",
-            _optimum(ratio=lambda A, B, a, b: a / b),
-        ),
-        "twenty_tokens_per_parameter": (
-            "You took 20 tokens for each parameter. That is what came out for one law and one size of budget; other "
-            "data and other models have other constants.",
-            lambda E, A, B, alpha, beta, C: ((C / 120) ** 0.5, 20 * (C / 120) ** 0.5),
-        ),
-        "half_and_half": (
-            "You let N and D be equal, √(C/6) each. The law says how much each of them is worth.",
-            lambda E, A, B, alpha, beta, C: ((C / 6) ** 0.5, (C / 6) ** 0.5),
-        ),
-        "swapped": (
-            "You returned the tokens first. N, the parameters, is the first number.",
-            lambda E, A, B, alpha, beta, C: compute_optimal(E, A, B, alpha, beta, C)[::-1],
-        ),
-        "floor_added": (
-            "You added E to A. E is the same for every N and D, so it does not move the minimum.",
-            lambda E, A, B, alpha, beta, C: compute_optimal(E, A + E, B, alpha, beta, C),
-        ),
-    }
-)
 
 # --- memory ----------------------------------------------------------------------------------------------------------
 
@@ -261,6 +200,42 @@ def training_bytes(parameters, ranks, stage):
     return parameters * (sum(whole) + sum(cut) / ranks)
 
 
+memory.slips("""
+no_precise_copy    = _bytes(optimizer=8)
+  You counted 8 bytes for AdamW, two of its three numbers. Both moments and a copy of the weight stay in 32 bits;
+  without the copy, small steps would be rounded away.
+precise_copy_on_each_rank    = _bytes(weights=2, optimizer=8, kept=4)
+  You left the precise weights whole from stage 1 on. They belong to what AdamW needs, so they are cut with the two
+  moments: 12 bytes, not 8.
+everything_in_32_bits    = _bytes(weights=4, gradients=4)
+  You counted weight and gradient with 4 bytes each. They have 16 bits here: 2 bytes.
+gradients_in_32_bits    = _bytes(gradients=4)
+  You counted 4 bytes for a gradient. Some training runs accumulate in 32 bits, but here it has 16.
+optimizer_in_16_bits    = _bytes(optimizer=6)
+  You counted 2 bytes for each of AdamW's numbers. They stay in 32 bits: 4 bytes.
+weights_alone    = _bytes(gradients=0, optimizer=0)
+  You counted the weights alone. That is what a model needs to answer; a training run also holds gradients and AdamW's
+  numbers, seven times as much.
+without_gradients    = _bytes(gradients=0)
+  The gradients are missing: 2 bytes for each parameter.
+weights_cut_first    = _bytes(order="wgo")
+  You cut the weights first. AdamW's numbers come first: they are the largest part, and nobody needs them whole at any
+  time.
+gradients_cut_first    = _bytes(order="gow")
+  You cut the gradients at stage 1 and AdamW's numbers at stage 2. It is the other way round.
+all_cut_at_once    = _bytes(cut=lambda stage: range(3 if stage else 0))
+  You divided everything by n from stage 1 on. Each stage cuts one thing more.
+each_stage_alone    = _bytes(cut=lambda stage: [stage - 1])
+  You cut only one of the three in each stage. The stages build on each other: stage 3 cuts all.
+one_stage_too_many    = _bytes(cut=lambda stage: range(stage + 1))
+  You are one stage ahead: stage 0 cuts nothing.
+never_cut    = _bytes(cut=lambda stage: [])
+  You let each rank hold everything at every stage. That is stage 0: n ranks then train faster, but no larger model.
+all_ranks_together    return ranks * training_bytes(parameters, ranks, stage)
+  You counted the bytes of all ranks together. The question is what each rank must hold.
+""")
+
+
 def _bytes(weights=2, gradients=2, optimizer=12, order="ogw", cut=lambda stage: range(stage), kept=0):
     """A mistake with other sizes, another order in which they are cut, other places of it, or bytes never cut."""
     size = {"w": weights, "g": gradients, "o": optimizer}
@@ -270,72 +245,6 @@ def _bytes(weights=2, gradients=2, optimizer=12, order="ogw", cut=lambda stage: 
 
     return answer
 
-
-memory.add_mistakes(
-    {
-        "no_precise_copy": (
-            "You counted 8 bytes for AdamW, two of its three numbers. Both moments and a copy of the weight stay in 32 "
-            "bits; without the copy, small steps would be rounded away.",
-            _bytes(optimizer=8),
-        ),
-        "precise_copy_on_each_rank": (
-            "You left the precise weights whole from stage 1 on. They belong to what AdamW needs, so they are cut with "
-            "the two moments: 12 bytes, not 8.",
-            _bytes(weights=2, optimizer=8, kept=4),
-        ),
-        "everything_in_32_bits": (
-            "You counted weight and gradient with 4 bytes each. They have 16 bits here: 2 bytes.",
-            _bytes(weights=4, gradients=4),
-        ),
-        "gradients_in_32_bits": (
-            "You counted 4 bytes for a gradient. Some training runs accumulate in 32 bits, but here it has 16.",
-            _bytes(gradients=4),
-        ),
-        "optimizer_in_16_bits": (
-            "You counted 2 bytes for each of AdamW's numbers. They stay in 32 bits: 4 bytes.",
-            _bytes(optimizer=6),
-        ),
-        "weights_alone": (
-            "You counted the weights alone. That is what a model needs to answer; a training run also holds gradients "
-            "and AdamW's numbers, seven times as much.",
-            _bytes(gradients=0, optimizer=0),
-        ),
-        "without_gradients": (
-            "The gradients are missing: 2 bytes for each parameter.",
-            _bytes(gradients=0),
-        ),
-        "weights_cut_first": (
-            "You cut the weights first. AdamW's numbers come first: they are the largest part, and nobody needs them "
-            "whole at any time.",
-            _bytes(order="wgo"),
-        ),
-        "gradients_cut_first": (
-            "You cut the gradients at stage 1 and AdamW's numbers at stage 2. It is the other way round.",
-            _bytes(order="gow"),
-        ),
-        "all_cut_at_once": (
-            "You divided everything by n from stage 1 on. Each stage cuts one thing more.",
-            _bytes(cut=lambda stage: range(3 if stage else 0)),
-        ),
-        "each_stage_alone": (
-            "You cut only one of the three in each stage. The stages build on each other: stage 3 cuts all.",
-            _bytes(cut=lambda stage: [stage - 1]),
-        ),
-        "one_stage_too_many": (
-            "You are one stage ahead: stage 0 cuts nothing.",
-            _bytes(cut=lambda stage: range(stage + 1)),
-        ),
-        "never_cut": (
-            "You let each rank hold everything at every stage. That is stage 0: n ranks then train faster, but no "
-            "larger model.",
-            _bytes(cut=lambda stage: []),
-        ),
-        "all_ranks_together": (
-            "You counted the bytes of all ranks together. The question is what each rank must hold.",
-            lambda parameters, ranks, stage: ranks * training_bytes(parameters, ranks, stage),
-        ),
-    }
-)
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 

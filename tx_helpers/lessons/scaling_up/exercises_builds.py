@@ -57,6 +57,35 @@ def average_gradients(rank, gradients, reduce_scatter, all_gather):
     return [piece.view_as(gradient) for piece, gradient in zip(pieces, gradients, strict=True)]
 
 
+averaging.slips("""
+sum    = _bucket(scale=lambda n: 1)
+  You returned the sum of the gradients. Every rank has a mean over its own rows, so divide the sum by n.
+divided_twice    = _bucket(scale=lambda n: n * n)
+  You divided by n twice, once before and once after the sum. Once is enough.
+own_gradients    = lambda rank, gradients, *_: list(gradients)
+  You returned this rank's own gradients. Nothing travelled, so the ranks' models would drift apart.
+parts_in_reverse    = _bucket(order=lambda parts: parts[::-1])
+  You joined the gathered parts in the wrong order. all_gather returns them in the order of the ranks.
+own_part_repeated    = _bucket(travels=lambda rank, parts: reduce_scatter(rank, parts).repeat(rank.count))
+  You filled the vector with copies of this rank's part. The other parts come from the others: all_gather.
+joined_in_reverse    = _bucket(joined=lambda gradients: gradients[::-1])
+  You joined the gradients in reverse order, but cut the result in the old order: the numbers of one parameter end up in
+  another.
+zeros_in_front    = _zeros_in_front
+  Your zeros stand in front of the vector, but you removed numbers at its end. So all means are shifted.
+one_ring_each    = lambda rank, gradients, *_: [all_reduce(rank, gradient) / rank.count for gradient in gradients
+      for _ in "12"][::2]
+  Your means are right, but some parts went around more than once, or with too many zeros: join all gradients into one
+  vector, and send it around once.
+a_ring_for_each_tensor    = lambda rank, gradients, *_: [_bucket()(rank, [gradient])[0] for gradient in gradients]
+  Your means are right, but each tensor goes around by itself, with zeros of its own. Join all gradients into one vector
+  first.
+all_vectors_gathered    = _bucket(travels=lambda rank, parts: torch.stack(all_gather(rank, torch.cat(parts))).sum(0))
+  Your means are right, but every rank gathered the whole vectors of all ranks. That is n − 1 vectors for each;
+  reduce-scatter and all-gather together send less than two.
+""")
+
+
 def _bucket(joined=lambda g: g, travels=None, scale=lambda n: n, order=lambda parts: parts, back=lambda ps: ps):
     """A mistake: other gradients go in, another exchange, another divisor, another order, another way back."""
 
@@ -84,57 +113,6 @@ def _zeros_in_front(rank, gradients, *_):
     pieces = means[: len(vector)].split([gradient.numel() for gradient in gradients])
     return [piece.view_as(gradient) for piece, gradient in zip(pieces, gradients, strict=True)]
 
-
-averaging.add_mistakes(
-    {
-        "sum": (
-            "You returned the sum of the gradients. Every rank has a mean over its own rows, so divide the sum by n.",
-            _bucket(scale=lambda n: 1),
-        ),
-        "divided_twice": (
-            "You divided by n twice, once before and once after the sum. Once is enough.",
-            _bucket(scale=lambda n: n * n),
-        ),
-        "own_gradients": (
-            "You returned this rank's own gradients. Nothing travelled, so the ranks' models would drift apart.",
-            lambda rank, gradients, *_: list(gradients),
-        ),
-        "parts_in_reverse": (
-            "You joined the gathered parts in the wrong order. all_gather returns them in the order of the ranks.",
-            _bucket(order=lambda parts: parts[::-1]),
-        ),
-        "own_part_repeated": (
-            "You filled the vector with copies of this rank's part. The other parts come from the others: all_gather.",
-            _bucket(travels=lambda rank, parts: reduce_scatter(rank, parts).repeat(rank.count)),
-        ),
-        "joined_in_reverse": (
-            "You joined the gradients in reverse order, but cut the result in the old order: the numbers of one "
-            "parameter end up in another.",
-            _bucket(joined=lambda gradients: gradients[::-1]),
-        ),
-        "zeros_in_front": (
-            "Your zeros stand in front of the vector, but you removed numbers at its end. So all means are shifted.",
-            _zeros_in_front,
-        ),
-        "one_ring_each": (
-            "Your means are right, but some parts went around more than once, or with too many zeros: join all "
-            "gradients into one vector, and send it around once.",
-            lambda rank, gradients, *_: [
-                all_reduce(rank, gradient) / rank.count for gradient in gradients for _ in "12"
-            ][::2],
-        ),
-        "a_ring_for_each_tensor": (
-            "Your means are right, but each tensor goes around by itself, with zeros of its own. Join all gradients "
-            "into one vector first.",
-            lambda rank, gradients, *_: [_bucket()(rank, [gradient])[0] for gradient in gradients],
-        ),
-        "all_vectors_gathered": (
-            "Your means are right, but every rank gathered the whole vectors of all ranks. That is n − 1 vectors for "
-            "each; reduce-scatter and all-gather together send less than two.",
-            _bucket(travels=lambda rank, parts: torch.stack(all_gather(rank, torch.cat(parts))).sum(0)),
-        ),
-    }
-)
 
 # --- what fits --------------------------------------------------------------------------------------------------------
 
@@ -202,6 +180,32 @@ def layouts_that_fit(parameters, ranks, room, bytes_of):
     return found
 
 
+planning.slips("""
+parameters_not_cut    = _search(needs=lambda p, n, pieces: (p, n // pieces))
+  You gave bytes_of all parameters. A rank has only 1/pieces of them.
+ranks_not_cut    = _search(needs=lambda p, n, pieces: (p / pieces, n))
+  You shared a piece among all ranks. Only ranks / pieces of them have the same piece.
+shared_among_the_pieces    = _search(needs=lambda p, n, pieces: (p / pieces, pieces))
+  You shared a piece among `pieces` ranks. So many have different pieces; the same one have ranks / pieces.
+highest_stage    = _search(stages=range(3, -1, -1))
+  You took the highest stage that fits. Each stage cuts more, and sends more: the lowest is wanted.
+all_stages    = _search(every=True)
+  You listed every stage that fits. For each number of pieces only the lowest is wanted: leave the inner loop when you
+  have found it.
+stage_0_alone    = _search(stages=(0,))
+  You tried stage 0 only. A higher stage can fit where plain copies do not.
+stage_3_left_out    = _search(stages=range(3))
+  You tried the stages 0 to 2. range(3) ends before 3: stage 3 cuts the weights, too.
+room_must_remain    = _search(fits=lambda a, b: a < b)
+  A layout that needs exactly `room` bytes fits: at most means <=.
+what_does_not_fit    = _search(fits=lambda a, b: a > b)
+  You collected the stages that do not fit. Turn the comparison around.
+first_that_fits    return _search()(parameters, ranks, room, bytes_of)[:1]
+  You stopped at the first number of pieces that fits. The list shall have all, because more pieces may allow a lower
+  stage, which sends less.
+""")
+
+
 def _search(
     needs=lambda p, n, pieces: (p / pieces, n // pieces), fits=lambda a, b: a <= b, stages=range(4), every=False
 ):
@@ -215,54 +219,3 @@ def _search(
         return found
 
     return program
-
-
-planning.add_mistakes(
-    {
-        "parameters_not_cut": (
-            "You gave bytes_of all parameters. A rank has only 1/pieces of them.",
-            _search(needs=lambda p, n, pieces: (p, n // pieces)),
-        ),
-        "ranks_not_cut": (
-            "You shared a piece among all ranks. Only ranks / pieces of them have the same piece.",
-            _search(needs=lambda p, n, pieces: (p / pieces, n)),
-        ),
-        "shared_among_the_pieces": (
-            "You shared a piece among `pieces` ranks. So many have different pieces; the same one have ranks / pieces.",
-            _search(needs=lambda p, n, pieces: (p / pieces, pieces)),
-        ),
-        "highest_stage": (
-            "You took the highest stage that fits. Each stage cuts more, and sends more: the lowest is wanted.",
-            _search(stages=range(3, -1, -1)),
-        ),
-        "all_stages": (
-            "You listed every stage that fits. For each number of pieces only the lowest is wanted: leave the inner "
-            "loop when you have found it.",
-            _search(every=True),
-        ),
-        "stage_0_alone": (
-            "You tried stage 0 only. A higher stage can fit where plain copies do not.",
-            _search(stages=(0,)),
-        ),
-        "stage_3_left_out": (
-            "You tried the stages 0 to 2. range(3) ends before 3: stage 3 cuts the weights, too.",
-            _search(stages=range(3)),
-        ),
-        "room_must_remain": (
-            "A layout that needs exactly `room` bytes fits: at most means <=.",
-            _search(fits=lambda a, b: a < b),
-        ),
-        "what_does_not_fit": (
-            "You collected the stages that do not fit. Turn the comparison around.",
-            _search(fits=lambda a, b: a > b),
-        ),
-    }
-)
-
-
-@planning.mistake(
-    "You stopped at the first number of pieces that fits. The list shall have all, because more pieces may allow a "
-    "lower stage, which sends less."
-)
-def first_that_fits(parameters, ranks, room, bytes_of):
-    return _search()(parameters, ranks, room, bytes_of)[:1]

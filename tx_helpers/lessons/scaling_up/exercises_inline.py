@@ -47,6 +47,47 @@ def ring_reduce_scatter(rank, parts):
     return on_its_way
 
 
+ring.slips("""
+send_before_receive    = _ring(exchange=_sent_first)
+  Every rank sends first, and a send waits until the other side receives. So all wait for each other: a deadlock.
+  rank.swap sends and receives at the same time.
+receive_before_send    = _ring(exchange=_received_first)
+  Every rank receives first, and nobody has sent anything yet: a deadlock. rank.swap sends and receives at the same
+  time.
+nothing_added    = _ring(add=lambda received, own: received)
+  You pass on what arrives, without adding your own part. Rank r gets one rank's part, not the sum.
+own_sent_each_time    = _ring(add=lambda received, own: own)
+  You send on your own part, and not the sum that arrived. Each part then collects only the last two ranks.
+starts_with_own_number    = _ring(start=0, own=lambda r, step: r - step)
+  You begin with the part of the rank's own number. After n − 1 steps it has arrived one rank too early: rank r ends
+  with the sum of part r + 1. Begin with part number rank.previous.
+starts_two_back    = _ring(start=2, own=lambda r, step: r - 2 - step)
+  You begin with part r − 2, so rank r ends with the sum of the part before its own. Begin with r − 1.
+one_step_too_few    = _ring(steps=-1)
+  You make n − 2 steps, so your own part is missing in the sum: n ranks on a ring are n − 1 steps apart.
+one_step_too_many    = _ring(steps=1)
+  You make n steps. After n − 1 the sum was complete; then it moved on to the next rank, which added its part a second
+  time.
+always_the_part_of_the_own_number    = _ring(own=lambda r, step: r)
+  You add part number rank.number in every step. What arrives is another part each time: add your own part of the number
+  that arrives, (r − 1 − step) % n.
+always_the_first_part_sent    = _ring(own=lambda r, step: r - 1)
+  You add part number rank.previous in every step. What arrives is another part each time: add your own part of the
+  number that arrives, (r − 1 − step) % n.
+counted_upwards    = _ring(own=lambda r, step: r - 1 + step)
+  Your part numbers grow with the step. The parts come from behind, so the numbers that arrive fall: (r − 1 − step) % n.
+mean    = _ring(end=lambda x, n: x / n)
+  You divided by n: that is the mean. A reduce-scatter adds up; whoever wants a mean divides afterwards.
+own_parts_added_up    return sum(parts)
+  You added up your own n parts, and nothing was sent. The sum runs over the ranks, for one part number.
+own_part_alone    return parts[rank.number]
+  You returned your own part and sent nothing. The parts of the other ranks are missing.
+whole_sum_then_a_part    return all_reduce(rank, torch.stack(list(parts)))[rank.number]
+  Your sums are right, but you made an all-reduce and kept a part of it: twice the bytes. The second half, the
+  all-gather, brings every rank the parts that you throw away.
+""")
+
+
 def _exchanged(rank, tensor):
     return rank.swap(tensor, to=rank.next, source=rank.previous)
 
@@ -73,80 +114,6 @@ def _ring(start=1, exchange=_exchanged, own=lambda r, step: r - 1 - step, add=to
         return end(x, n)
 
     return program
-
-
-ring.add_mistakes(
-    {
-        "send_before_receive": (
-            "Every rank sends first, and a send waits until the other side receives. So all wait for each other: a "
-            "deadlock. rank.swap sends and receives at the same time.",
-            _ring(exchange=_sent_first),
-        ),
-        "receive_before_send": (
-            "Every rank receives first, and nobody has sent anything yet: a deadlock. rank.swap sends and receives at "
-            "the same time.",
-            _ring(exchange=_received_first),
-        ),
-        "nothing_added": (
-            "You pass on what arrives, without adding your own part. Rank r gets one rank's part, not the sum.",
-            _ring(add=lambda received, own: received),
-        ),
-        "own_sent_each_time": (
-            "You send on your own part, and not the sum that arrived. Each part then collects only the last two ranks.",
-            _ring(add=lambda received, own: own),
-        ),
-        "starts_with_own_number": (
-            "You begin with the part of the rank's own number. After n − 1 steps it has arrived one rank too early: "
-            "rank r ends with the sum of part r + 1. Begin with part number rank.previous.",
-            _ring(start=0, own=lambda r, step: r - step),
-        ),
-        "starts_two_back": (
-            "You begin with part r − 2, so rank r ends with the sum of the part before its own. Begin with r − 1.",
-            _ring(start=2, own=lambda r, step: r - 2 - step),
-        ),
-        "one_step_too_few": (
-            "You make n − 2 steps, so your own part is missing in the sum: n ranks on a ring are n − 1 steps apart.",
-            _ring(steps=-1),
-        ),
-        "one_step_too_many": (
-            "You make n steps. After n − 1 the sum was complete; then it moved on to the next rank, which added its "
-            "part a second time.",
-            _ring(steps=1),
-        ),
-        "always_the_part_of_the_own_number": (
-            "You add part number rank.number in every step. What arrives is another part each time: add your own part "
-            "of the number that arrives, (r − 1 − step) % n.",
-            _ring(own=lambda r, step: r),
-        ),
-        "always_the_first_part_sent": (
-            "You add part number rank.previous in every step. What arrives is another part each time: add your own "
-            "part of the number that arrives, (r − 1 − step) % n.",
-            _ring(own=lambda r, step: r - 1),
-        ),
-        "counted_upwards": (
-            "Your part numbers grow with the step. The parts come from behind, so the numbers that arrive fall: "
-            "(r − 1 − step) % n.",
-            _ring(own=lambda r, step: r - 1 + step),
-        ),
-        "mean": (
-            "You divided by n: that is the mean. A reduce-scatter adds up; whoever wants a mean divides afterwards.",
-            _ring(end=lambda x, n: x / n),
-        ),
-        "own_parts_added_up": (
-            "You added up your own n parts, and nothing was sent. The sum runs over the ranks, for one part number.",
-            lambda rank, parts: sum(parts),
-        ),
-        "own_part_alone": (
-            "You returned your own part and sent nothing. The parts of the other ranks are missing.",
-            lambda rank, parts: parts[rank.number],
-        ),
-        "whole_sum_then_a_part": (
-            "Your sums are right, but you made an all-reduce and kept a part of it: twice the bytes. The second half, "
-            "the all-gather, brings every rank the parts that you throw away.",
-            lambda rank, parts: all_reduce(rank, torch.stack(list(parts)))[rank.number],
-        ),
-    }
-)
 
 
 @ring.mistake(
@@ -251,6 +218,59 @@ def split_feed_forward(rank, x, W_1, b_1, W_2, b_2, act):
     return sum_over_ranks(rank, hidden @ W_2[:, mine].T) + b_2
 
 
+split.slips("""
+bias_on_each_rank    = _split(end=lambda rank, y, b_2: sum_over_ranks(rank, y + b_2))
+  You add b_2 on each rank before the sum, so the output has it n times. Add it once, after the sum.
+no_sum    = _split(end=lambda rank, y, b_2: y + b_2)
+  You return this rank's summand alone. Each output is a sum over all F units: sum_over_ranks.
+mean    = _split(end=lambda rank, y, b_2: sum_over_ranks(rank, y) / rank.count + b_2)
+  You divided by the number of ranks. The units of the groups add up, as they do in one matrix product; only gradients
+  of different rows of a batch are averaged.
+second_bias_forgotten    = _split(end=lambda rank, y, b_2: sum_over_ranks(rank, y))
+  b_2 is missing in your output: add it once, after the sum.
+first_bias_forgotten    = _split(bias=lambda b_1, rank: 0.0)
+  b_1 is missing: each rank needs the entries of b_1 that belong to its units.
+first_group_for_all    = _split(_first_of_all, _first_of_all, _first_of_all)
+  Every rank computes the first group of units, so the sum has it n times and lacks all others. Start the cut at
+  rank.number · F/n.
+every_nth_unit    = _split(_strided, _strided)
+  You take every n-th row of W_1 with neighbouring columns of W_2: the units of the first matrix are not those of the
+  second one. Use the same units in both.
+activation_after_the_sum    return act(sum_over_ranks(rank, _hidden(rank, x, W_1, b_1, lambda z: z)
+      @ _own(W_2, rank, 1).T)) + b_2
+  You apply `act` to the sum of the outputs. It belongs on the hidden units, between W_1 and W_2.
+bias_of_other_units    = _split(bias=_first_of_all)
+  Your biases b_1 belong to the first group of units, on every rank. Cut b_1 at the same places as W_1.
+columns_of_other_units    = _split(columns=_first_of_all)
+  Your columns of W_2 are those of the first group on every rank. Cut W_2 at the same places as W_1, along dimension 1.
+nothing_cut    return act(x @ W_1.T + b_1) @ W_2.T + b_2
+  Every rank computes the whole layer. The output is right, but nothing is saved: each rank needs all weights and all
+  the time.
+cut_after_the_activation    return sum_over_ranks(rank, _own(act(x @ W_1.T + b_1), rank, 1) @ _own(W_2, rank, 1).T)
+      + b_2
+  You compute all F units and cut afterwards. The output is right, but each rank needs the whole of W_1 and the time of
+  all units. Cut W_1 and b_1 first.
+sum_before_the_activation    return act(sum_over_ranks(rank, _inputs_cut(rank, x, W_1)) + b_1) @ W_2.T + b_2
+  You cut W_1 by its inputs (columns), so each unit must be summed before the activation. The output is right, but every
+  rank computes `act` of all F units, and more bytes travel. Cut W_1 by its rows.
+activation_of_summands    return sum_over_ranks(rank, act(_inputs_cut(rank, x, W_1) + b_1)) @ W_2.T + b_2
+  You cut W_1 by its inputs (columns) and applied `act` to each rank's summand. The activation of a sum is not the sum
+  of the activations. Cut W_1 by its rows: then each unit is whole on one rank.
+gathered_in_between    return torch.cat(all_gather(rank, _hidden(rank, x, W_1, b_1, act)), 1) @ W_2.T + b_2
+  Your output is right, but you gather all hidden units on every rank between the matrices: more bytes, and each rank
+  computes the whole second product. Cut W_2 by its columns, and sum the outputs.
+gathered_twice    return _gathered_twice(rank, _hidden(rank, x, W_1, b_1, act), W_2, b_2)
+  Your output is right, but you gather twice, the hidden units and then the outputs, because you cut W_2 by its rows.
+  Cut along its columns, it needs one sum only.
+summands_gathered    = _split(end=lambda rank, y, b_2: sum(all_gather(rank, y)) + b_2)
+  Your output is right, but every rank receives all n summands and adds them up itself. sum_over_ranks adds on the way,
+  so the bytes per rank hardly grow with n.
+tokens_cut    return torch.cat(all_gather(rank, _tokens(rank, x, W_1, b_1, act) @ W_2.T)) + b_2
+  You cut the tokens: each rank computes all F units for T/n of them, and so needs both matrices whole. Here the weights
+  shall be cut, because they do not fit on one rank.
+""")
+
+
 def _own(x, rank, dim=0):
     return x.tensor_split(rank.count, dim)[rank.number]
 
@@ -280,108 +300,6 @@ def _hidden(rank, x, W_1, b_1, act):
 def _inputs_cut(rank, x, W_1):
     """A summand (T, F) of all hidden units: those of the inputs that this rank has."""
     return _own(x, rank, 1) @ _own(W_1, rank, 1).T
-
-
-split.add_mistakes(
-    {
-        "bias_on_each_rank": (
-            "You add b_2 on each rank before the sum, so the output has it n times. Add it once, after the sum.",
-            _split(end=lambda rank, y, b_2: sum_over_ranks(rank, y + b_2)),
-        ),
-        "no_sum": (
-            "You return this rank's summand alone. Each output is a sum over all F units: sum_over_ranks.",
-            _split(end=lambda rank, y, b_2: y + b_2),
-        ),
-        "mean": (
-            "You divided by the number of ranks. The units of the groups add up, as they do in one matrix product; "
-            "only gradients of different rows of a batch are averaged.",
-            _split(end=lambda rank, y, b_2: sum_over_ranks(rank, y) / rank.count + b_2),
-        ),
-        "second_bias_forgotten": (
-            "b_2 is missing in your output: add it once, after the sum.",
-            _split(end=lambda rank, y, b_2: sum_over_ranks(rank, y)),
-        ),
-        "first_bias_forgotten": (
-            "b_1 is missing: each rank needs the entries of b_1 that belong to its units.",
-            _split(bias=lambda b_1, rank: 0.0),
-        ),
-        "first_group_for_all": (
-            "Every rank computes the first group of units, so the sum has it n times and lacks all others. Start the "
-            "cut at rank.number · F/n.",
-            _split(_first_of_all, _first_of_all, _first_of_all),
-        ),
-        "every_nth_unit": (
-            "You take every n-th row of W_1 with neighbouring columns of W_2: the units of the first matrix are not "
-            "those of the second one. Use the same units in both.",
-            _split(_strided, _strided),
-        ),
-        "activation_after_the_sum": (
-            "You apply `act` to the sum of the outputs. It belongs on the hidden units, between W_1 and W_2.",
-            lambda rank, x, W_1, b_1, W_2, b_2, act: (
-                act(sum_over_ranks(rank, _hidden(rank, x, W_1, b_1, lambda z: z) @ _own(W_2, rank, 1).T)) + b_2
-            ),
-        ),
-        "bias_of_other_units": (
-            "Your biases b_1 belong to the first group of units, on every rank. Cut b_1 at the same places as W_1.",
-            _split(bias=_first_of_all),
-        ),
-        "columns_of_other_units": (
-            "Your columns of W_2 are those of the first group on every rank. Cut W_2 at the same places as W_1, along "
-            "dimension 1.",
-            _split(columns=_first_of_all),
-        ),
-        "nothing_cut": (
-            "Every rank computes the whole layer. The output is right, but nothing is saved: each rank needs all "
-            "weights and all the time.",
-            lambda rank, x, W_1, b_1, W_2, b_2, act: act(x @ W_1.T + b_1) @ W_2.T + b_2,
-        ),
-        "cut_after_the_activation": (
-            "You compute all F units and cut afterwards. The output is right, but each rank needs the whole of W_1 and "
-            "the time of all units. Cut W_1 and b_1 first.",
-            lambda rank, x, W_1, b_1, W_2, b_2, act: (
-                sum_over_ranks(rank, _own(act(x @ W_1.T + b_1), rank, 1) @ _own(W_2, rank, 1).T) + b_2
-            ),
-        ),
-        "sum_before_the_activation": (
-            "You cut W_1 by its inputs (columns), so each unit must be summed before the activation. The output is "
-            "right, but every rank computes `act` of all F units, and more bytes travel. Cut W_1 by its rows.",
-            lambda rank, x, W_1, b_1, W_2, b_2, act: (
-                act(sum_over_ranks(rank, _inputs_cut(rank, x, W_1)) + b_1) @ W_2.T + b_2
-            ),
-        ),
-        "activation_of_summands": (
-            "You cut W_1 by its inputs (columns) and applied `act` to each rank's summand. The activation of a sum is "
-            "not the sum of the activations. Cut W_1 by its rows: then each unit is whole on one rank.",
-            lambda rank, x, W_1, b_1, W_2, b_2, act: (
-                sum_over_ranks(rank, act(_inputs_cut(rank, x, W_1) + b_1)) @ W_2.T + b_2
-            ),
-        ),
-        "gathered_in_between": (
-            "Your output is right, but you gather all hidden units on every rank between the matrices: more bytes, and "
-            "each rank computes the whole second product. Cut W_2 by its columns, and sum the outputs.",
-            lambda rank, x, W_1, b_1, W_2, b_2, act: (
-                torch.cat(all_gather(rank, _hidden(rank, x, W_1, b_1, act)), 1) @ W_2.T + b_2
-            ),
-        ),
-        "gathered_twice": (
-            "Your output is right, but you gather twice, the hidden units and then the outputs, because you cut W_2 by "
-            "its rows. Cut along its columns, it needs one sum only.",
-            lambda rank, x, W_1, b_1, W_2, b_2, act: _gathered_twice(rank, _hidden(rank, x, W_1, b_1, act), W_2, b_2),
-        ),
-        "summands_gathered": (
-            "Your output is right, but every rank receives all n summands and adds them up itself. sum_over_ranks adds "
-            "on the way, so the bytes per rank hardly grow with n.",
-            _split(end=lambda rank, y, b_2: sum(all_gather(rank, y)) + b_2),
-        ),
-        "tokens_cut": (
-            "You cut the tokens: each rank computes all F units for T/n of them, and so needs both matrices whole. "
-            "Here the weights shall be cut, because they do not fit on one rank.",
-            lambda rank, x, W_1, b_1, W_2, b_2, act: (
-                torch.cat(all_gather(rank, _tokens(rank, x, W_1, b_1, act) @ W_2.T)) + b_2
-            ),
-        ),
-    }
-)
 
 
 def _gathered_twice(rank, hidden, W_2, b_2):
@@ -446,6 +364,36 @@ def alternating_schedule(ranks, microbatches):
     return schedule
 
 
+pipeline.slips("""
+gpipe    = gpipe
+  All your forward passes come before the first backward pass: that is GPipe. The bubble is as small, but each rank
+  keeps the activations of all m microbatches.
+nothing_ahead    = _alternating(lambda p, r, m: 0)
+  Your ranks take one forward and one backward pass from the start, so a single microbatch is under way and all ranks
+  but one wait. Rank r needs p − 1 − r forward passes first.
+one_ahead_too_few    = _alternating(lambda p, r, m: min(max(p - 2 - r, 0), m))
+  Your ranks begin with one forward pass too few. They wait for a gradient while the next microbatch could already go
+  through: the bubble grows. Rank r needs p − 1 − r.
+one_ahead_too_many    = _alternating(lambda p, r, m: min(p - r, m))
+  Your ranks begin with one forward pass too many. The bubble stays the same, but each rank keeps a microbatch more than
+  needed: the turn adds one forward pass before the first backward pass.
+same_for_all    = _alternating(lambda p, r, m: min(p - 1, m))
+  All your ranks begin with p − 1 forward passes. Only rank 0 has to fill the whole pipeline; the later ranks keep more
+  microbatches than they need. Rank r needs p − 1 − r.
+counted_from_the_wrong_end    = _alternating(lambda p, r, m: min(r, m))
+  Your rank r takes r forward passes ahead. Then nobody can go on: the first rank waits for a gradient, and the last one
+  for more microbatches. Count from the end: p − 1 − r.
+newest_first    = _alternating(newest=True)
+  Your backward passes take the newest microbatch first. The last rank finishes the oldest one first, so the others wait
+  for gradients. Backward in the same order as forward.
+rest_forgotten    = _alternating(rest=False)
+  The backward passes of the microbatches taken ahead are missing at the end, so their gradients are never computed.
+more_than_there_are    = _alternating(lambda p, r, m: p - 1 - r)
+  With fewer microbatches than ranks you take forward passes of microbatches that do not exist. Take no more than m
+  ahead.
+""")
+
+
 def _alternating(ahead=lambda p, r, m: min(p - 1 - r, m), newest=False, rest=True):
     """A mistake: another number of forward passes ahead, the newest microbatch backward first, or none at the end."""
 
@@ -461,57 +409,6 @@ def _alternating(ahead=lambda p, r, m: min(p - 1 - r, m), newest=False, rest=Tru
         return schedule
 
     return schedule_of
-
-
-pipeline.add_mistakes(
-    {
-        "gpipe": (
-            "All your forward passes come before the first backward pass: that is GPipe. The bubble is as small, but "
-            "each rank keeps the activations of all m microbatches.",
-            gpipe,
-        ),
-        "nothing_ahead": (
-            "Your ranks take one forward and one backward pass from the start, so a single microbatch is under way and "
-            "all ranks but one wait. Rank r needs p − 1 − r forward passes first.",
-            _alternating(lambda p, r, m: 0),
-        ),
-        "one_ahead_too_few": (
-            "Your ranks begin with one forward pass too few. They wait for a gradient while the next microbatch could "
-            "already go through: the bubble grows. Rank r needs p − 1 − r.",
-            _alternating(lambda p, r, m: min(max(p - 2 - r, 0), m)),
-        ),
-        "one_ahead_too_many": (
-            "Your ranks begin with one forward pass too many. The bubble stays the same, but each rank keeps a "
-            "microbatch more than needed: the turn adds one forward pass before the first backward pass.",
-            _alternating(lambda p, r, m: min(p - r, m)),
-        ),
-        "same_for_all": (
-            "All your ranks begin with p − 1 forward passes. Only rank 0 has to fill the whole pipeline; the later "
-            "ranks keep more microbatches than they need. Rank r needs p − 1 − r.",
-            _alternating(lambda p, r, m: min(p - 1, m)),
-        ),
-        "counted_from_the_wrong_end": (
-            "Your rank r takes r forward passes ahead. Then nobody can go on: the first rank waits for a gradient, and "
-            "the last one for more microbatches. Count from the end: p − 1 − r.",
-            _alternating(lambda p, r, m: min(r, m)),
-        ),
-        "newest_first": (
-            "Your backward passes take the newest microbatch first. The last rank finishes the oldest one first, so "
-            "the others wait for gradients. Backward in the same order as forward.",
-            _alternating(newest=True),
-        ),
-        "rest_forgotten": (
-            "The backward passes of the microbatches taken ahead are missing at the end, so their gradients are never "
-            "computed.",
-            _alternating(rest=False),
-        ),
-        "more_than_there_are": (
-            "With fewer microbatches than ranks you take forward passes of microbatches that do not exist. Take no "
-            "more than m ahead.",
-            _alternating(lambda p, r, m: p - 1 - r),
-        ),
-    }
-)
 
 
 @pipeline.mistake(

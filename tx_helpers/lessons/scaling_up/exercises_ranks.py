@@ -43,57 +43,36 @@ def mean_over_all_targets(rank, gradient, count):
     return torch.stack(total) / targets
 
 
+targets.slips("""
+mean_of_means    return all_reduce(rank, gradient) / rank.count
+  You averaged the ranks' gradients. A rank with few targets then counts as much as one with many, and each of its
+  targets counts more. Weight each gradient by its number of targets.
+sum_of_means    return all_reduce(rank, gradient)
+  You summed the ranks' means. With n ranks the step is about n times too long, and ranks with few targets count too
+  much.
+not_divided    return all_reduce(rank, gradient * count)
+  You summed over all targets and did not divide by their number: the step grows with the batch.
+divided_by_the_ranks    return all_reduce(rank, gradient * count) / rank.count
+  You weighted by the targets, but divided by the number of ranks. Divide by the number of all targets.
+divided_by_the_own_targets    return all_reduce(rank, gradient * count) / max(count * rank.count, 1)
+  You divided the sum by this rank's targets times n, so each rank gets another gradient, and their weights drift apart.
+  Divide by the sum of all counts.
+divided_twice    return all_reduce(rank, gradient * count) / _total(rank, count) / rank.count
+  You divided by the number of all targets and again by the number of ranks. Once is enough.
+own_gradient    return gradient
+  You returned this rank's own gradient. Then every rank takes another step, and there are n models.
+own_share    return gradient * count / _total(rank, count)
+  Your gradient has the right weight, but the sum over the ranks is missing.
+means_over_ranks_with_targets    return all_reduce(rank, gradient) / _total(rank, count > 0)
+  You averaged over the ranks that have targets. They still count alike, however many targets each has.
+roots_for_weights    return all_reduce(rank, gradient * count**0.5) / _total(rank, count**0.5)
+  You weighted by the root of the counts. That is for standard errors; a mean over targets takes the count.
+""")
+
+
 def _total(rank, number):
     return all_reduce(rank, torch.tensor([float(number)]))
 
-
-targets.add_mistakes(
-    {
-        "mean_of_means": (
-            "You averaged the ranks' gradients. A rank with few targets then counts as much as one with many, and each "
-            "of its targets counts more. Weight each gradient by its number of targets.",
-            lambda rank, gradient, count: all_reduce(rank, gradient) / rank.count,
-        ),
-        "sum_of_means": (
-            "You summed the ranks' means. With n ranks the step is about n times too long, and ranks with few targets "
-            "count too much.",
-            lambda rank, gradient, count: all_reduce(rank, gradient),
-        ),
-        "not_divided": (
-            "You summed over all targets and did not divide by their number: the step grows with the batch.",
-            lambda rank, gradient, count: all_reduce(rank, gradient * count),
-        ),
-        "divided_by_the_ranks": (
-            "You weighted by the targets, but divided by the number of ranks. Divide by the number of all targets.",
-            lambda rank, gradient, count: all_reduce(rank, gradient * count) / rank.count,
-        ),
-        "divided_by_the_own_targets": (
-            "You divided the sum by this rank's targets times n, so each rank gets another gradient, and their weights "
-            "drift apart. Divide by the sum of all counts.",
-            lambda rank, gradient, count: all_reduce(rank, gradient * count) / max(count * rank.count, 1),
-        ),
-        "divided_twice": (
-            "You divided by the number of all targets and again by the number of ranks. Once is enough.",
-            lambda rank, gradient, count: all_reduce(rank, gradient * count) / _total(rank, count) / rank.count,
-        ),
-        "own_gradient": (
-            "You returned this rank's own gradient. Then every rank takes another step, and there are n models.",
-            lambda rank, gradient, count: gradient,
-        ),
-        "own_share": (
-            "Your gradient has the right weight, but the sum over the ranks is missing.",
-            lambda rank, gradient, count: gradient * count / _total(rank, count),
-        ),
-        "means_over_ranks_with_targets": (
-            "You averaged over the ranks that have targets. They still count alike, however many targets each has.",
-            lambda rank, gradient, count: all_reduce(rank, gradient) / _total(rank, count > 0),
-        ),
-        "roots_for_weights": (
-            "You weighted by the root of the counts. That is for standard errors; a mean over targets takes the count.",
-            lambda rank, gradient, count: all_reduce(rank, gradient * count**0.5) / _total(rank, count**0.5),
-        ),
-    }
-)
 
 # --- a step on shards ------------------------------------------------------------------------------------------------
 
@@ -146,6 +125,41 @@ def sharded_step(rank, part, gradient_of, lr):
     return part.sub(summed, alpha=lr / rank.count)
 
 
+sharded.slips("""
+sum_for_mean    = _sharded(scale=lambda rank: 1)
+  You used the sum of the gradients. The loss is a mean over all rows, so divide by n; AdamW would hide this mistake,
+  because it ignores the size of gradients.
+divided_twice    = _sharded(scale=lambda rank: rank.count**2)
+  You divided by n twice. Each rank's gradient is a mean over its rows already; their mean takes one n.
+own_rows_alone    = _sharded(summed=lambda rank, parts: parts[rank.number], scale=lambda rank: 1)
+  You updated with the gradient of this rank's own rows. Each part would learn from other data: reduce_scatter adds the
+  gradients of all ranks.
+own_rows_divided    = _sharded(summed=lambda rank, parts: parts[rank.number])
+  You divided this rank's own gradient by n, but the gradients of the other ranks are missing.
+part_of_the_next_rank    = _sharded(summed=lambda rank, parts: reduce_scatter(rank, parts[1:] + parts[:1]))
+  You updated with the gradient of another rank's part. reduce_scatter gives each rank the part of its own number: pass
+  the parts in their order.
+parts_reversed    = _sharded(summed=lambda rank, parts: reduce_scatter(rank, parts[::-1]))
+  You passed the parts of the gradient in reverse order, so the ranks update with each other's.
+own_part_repeated    = _sharded(whole=lambda rank, part: part.repeat(rank.count))
+  You filled the whole weight with copies of this rank's part. gradient_of needs everybody's: all_gather.
+zeros_for_the_others    = _sharded(whole=lambda rank, part:
+      torch.cat([part if r == rank.number else torch.zeros_like(part) for r in range(rank.count)]))
+  You put zeros in place of the other ranks' parts. The gradient depends on all of them: all_gather.
+uphill    = _sharded(scale=lambda rank: -rank.count)
+  You added the gradient. It points uphill; the step goes the other way.
+rate_forgotten    return sharded_step(rank, part, gradient_of, 1.0)
+  You took a step of the whole gradient, without the rate lr.
+all_reduce    = _sharded(summed=lambda rank, parts: all_reduce(rank, torch.stack(parts))[rank.number])
+  Your parts are right, but you used an all-reduce where half of one is enough. An all-gather brings the weights
+  together, and a reduce-scatter adds up the only part of the gradient that this rank needs.
+gradients_gathered    = _sharded(summed=lambda rank, parts: torch.stack(all_gather(rank, torch.stack(parts)))[:,
+      rank.number].sum(0))
+  Your parts are right, but every rank gathers the whole gradients of all ranks. reduce_scatter adds them on the way,
+  with a small part of the bytes.
+""")
+
+
 def _gathered(rank, part):
     return torch.cat(all_gather(rank, part))
 
@@ -159,70 +173,6 @@ def _sharded(whole=_gathered, summed=lambda rank, parts: reduce_scatter(rank, pa
 
     return program
 
-
-sharded.add_mistakes(
-    {
-        "sum_for_mean": (
-            "You used the sum of the gradients. The loss is a mean over all rows, so divide by n; AdamW would hide "
-            "this mistake, because it ignores the size of gradients.",
-            _sharded(scale=lambda rank: 1),
-        ),
-        "divided_twice": (
-            "You divided by n twice. Each rank's gradient is a mean over its rows already; their mean takes one n.",
-            _sharded(scale=lambda rank: rank.count**2),
-        ),
-        "own_rows_alone": (
-            "You updated with the gradient of this rank's own rows. Each part would learn from other data: "
-            "reduce_scatter adds the gradients of all ranks.",
-            _sharded(summed=lambda rank, parts: parts[rank.number], scale=lambda rank: 1),
-        ),
-        "own_rows_divided": (
-            "You divided this rank's own gradient by n, but the gradients of the other ranks are missing.",
-            _sharded(summed=lambda rank, parts: parts[rank.number]),
-        ),
-        "part_of_the_next_rank": (
-            "You updated with the gradient of another rank's part. reduce_scatter gives each rank the part of its own "
-            "number: pass the parts in their order.",
-            _sharded(summed=lambda rank, parts: reduce_scatter(rank, parts[1:] + parts[:1])),
-        ),
-        "parts_reversed": (
-            "You passed the parts of the gradient in reverse order, so the ranks update with each other's.",
-            _sharded(summed=lambda rank, parts: reduce_scatter(rank, parts[::-1])),
-        ),
-        "own_part_repeated": (
-            "You filled the whole weight with copies of this rank's part. gradient_of needs everybody's: all_gather.",
-            _sharded(whole=lambda rank, part: part.repeat(rank.count)),
-        ),
-        "zeros_for_the_others": (
-            "You put zeros in place of the other ranks' parts. The gradient depends on all of them: all_gather.",
-            _sharded(
-                whole=lambda rank, part: torch.cat(
-                    [part if r == rank.number else torch.zeros_like(part) for r in range(rank.count)]
-                )
-            ),
-        ),
-        "uphill": (
-            "You added the gradient. It points uphill; the step goes the other way.",
-            _sharded(scale=lambda rank: -rank.count),
-        ),
-        "rate_forgotten": (
-            "You took a step of the whole gradient, without the rate lr.",
-            lambda rank, part, gradient_of, lr: sharded_step(rank, part, gradient_of, 1.0),
-        ),
-        "all_reduce": (
-            "Your parts are right, but you used an all-reduce where half of one is enough. An all-gather brings the "
-            "weights together, and a reduce-scatter adds up the only part of the gradient that this rank needs.",
-            _sharded(summed=lambda rank, parts: all_reduce(rank, torch.stack(parts))[rank.number]),
-        ),
-        "gradients_gathered": (
-            "Your parts are right, but every rank gathers the whole gradients of all ranks. reduce_scatter adds them "
-            "on the way, with a small part of the bytes.",
-            _sharded(
-                summed=lambda rank, parts: torch.stack(all_gather(rank, torch.stack(parts)))[:, rank.number].sum(0)
-            ),
-        ),
-    }
-)
 
 # --- the norm of all shards ------------------------------------------------------------------------------------------
 
@@ -265,6 +215,37 @@ def clip_over_shards(rank, part, limit):
     return part * limit / squares.sqrt().clamp(min=limit)
 
 
+clipping.slips("""
+own_norm    = _clipped(lambda rank, part: part.norm())
+  You used the norm of this rank's part. Each part is then scaled by another factor, so the gradient turns; and its
+  whole norm is up to √n times the limit.
+sum_of_norms    = _clipped(lambda rank, part: all_reduce(rank, part.norm()))
+  You added up the norms of the parts. Squares add up, norms do not: the sum is too large, and the gradient is clipped
+  too much.
+mean_of_squares    = _clipped(lambda rank, part: (all_reduce(rank, part.square().sum()) / rank.count).sqrt())
+  You averaged the squares over the ranks. The norm of the whole gradient has their sum.
+root_forgotten    = _clipped(lambda rank, part: all_reduce(rank, part.square().sum()))
+  You compared the sum of squares with the limit, without the root.
+largest_norm    = _clipped(lambda rank, part: _largest(rank, part.norm()))
+  You took the largest norm of a part. The whole norm is the root of the sum of their squares.
+largest_entry    = _clipped(lambda rank, part: _largest(rank, part.abs().max()))
+  You compared the largest entry with the limit. The norm counts all entries.
+always_scaled    = _clipped(_norm, lambda norm, limit: limit / norm)
+  You scale every gradient to the limit. Small gradients stay as they are: the factor is at most 1.
+factor_upside_down    = _clipped(_norm, lambda norm, limit: (norm / limit).clamp(min=1))
+  Your factor is upside down: it makes large gradients larger. Multiply by limit/norm.
+scaled_to_norm_1    = _clipped(_norm, lambda norm, limit: torch.where(norm > limit, 1 / norm, 1.0))
+  You divided by the norm where it is too large. Then the norm is 1; multiply by the limit.
+entries_clamped    return part.clamp(-limit, limit)
+  You clamped each entry. That changes the direction of the gradient, and is another method.
+limit_shared_out    return part * (limit / rank.count**0.5 / part.norm()).clamp(max=1)
+  You gave each rank the limit limit/√n for its own part. The parts differ: where one of them is large, and the others
+  are small, it is clipped too much.
+never_clipped    return part.clone()
+  You returned the part as it was, however large the gradient is.
+""")
+
+
 def _clipped(norm, factor=lambda norm, limit: (limit / norm).clamp(max=1)):
     """A mistake: another norm(rank, part), or another factor."""
     return lambda rank, part, limit: part * factor(norm(rank, part), limit)
@@ -277,62 +258,6 @@ def _norm(rank, part):
 def _largest(rank, x):
     return torch.stack(all_gather(rank, x)).amax(0)
 
-
-clipping.add_mistakes(
-    {
-        "own_norm": (
-            "You used the norm of this rank's part. Each part is then scaled by another factor, so the gradient turns; "
-            "and its whole norm is up to √n times the limit.",
-            _clipped(lambda rank, part: part.norm()),
-        ),
-        "sum_of_norms": (
-            "You added up the norms of the parts. Squares add up, norms do not: the sum is too large, and the gradient "
-            "is clipped too much.",
-            _clipped(lambda rank, part: all_reduce(rank, part.norm())),
-        ),
-        "mean_of_squares": (
-            "You averaged the squares over the ranks. The norm of the whole gradient has their sum.",
-            _clipped(lambda rank, part: (all_reduce(rank, part.square().sum()) / rank.count).sqrt()),
-        ),
-        "root_forgotten": (
-            "You compared the sum of squares with the limit, without the root.",
-            _clipped(lambda rank, part: all_reduce(rank, part.square().sum())),
-        ),
-        "largest_norm": (
-            "You took the largest norm of a part. The whole norm is the root of the sum of their squares.",
-            _clipped(lambda rank, part: _largest(rank, part.norm())),
-        ),
-        "largest_entry": (
-            "You compared the largest entry with the limit. The norm counts all entries.",
-            _clipped(lambda rank, part: _largest(rank, part.abs().max())),
-        ),
-        "always_scaled": (
-            "You scale every gradient to the limit. Small gradients stay as they are: the factor is at most 1.",
-            _clipped(_norm, lambda norm, limit: limit / norm),
-        ),
-        "factor_upside_down": (
-            "Your factor is upside down: it makes large gradients larger. Multiply by limit/norm.",
-            _clipped(_norm, lambda norm, limit: (norm / limit).clamp(min=1)),
-        ),
-        "scaled_to_norm_1": (
-            "You divided by the norm where it is too large. Then the norm is 1; multiply by the limit.",
-            _clipped(_norm, lambda norm, limit: torch.where(norm > limit, 1 / norm, 1.0)),
-        ),
-        "entries_clamped": (
-            "You clamped each entry. That changes the direction of the gradient, and is another method.",
-            lambda rank, part, limit: part.clamp(-limit, limit),
-        ),
-        "limit_shared_out": (
-            "You gave each rank the limit limit/√n for its own part. The parts differ: where one of them is large, and "
-            "the others are small, it is clipped too much.",
-            lambda rank, part, limit: part * (limit / rank.count**0.5 / part.norm()).clamp(max=1),
-        ),
-        "never_clipped": (
-            "You returned the part as it was, however large the gradient is.",
-            lambda rank, part, limit: part.clone(),
-        ),
-    }
-)
 
 # --- causal attention on a ring --------------------------------------------------------------------------------------
 
@@ -391,6 +316,36 @@ def visible_keys(number, step, count, T):
     return torch.full((T, T), earlier).tril(diagonal=0 if step == 0 else T)
 
 
+around.slips("""
+local_positions    = _visible(lambda number, step, count: number)
+  You compared positions within the pieces, so every step has the same triangle. A piece before ours is visible as a
+  whole, a later one not at all: compare the positions in the whole sequence.
+keys_from_the_other_side    = _visible(lambda number, step, count: (number + step) % count)
+  You took the keys for those of rank number + step. They travel to the next rank, so they come from behind: (number −
+  step) % count.
+step_for_the_owner    = _visible(lambda number, step, count: step)
+  You took the keys of step s for those of piece s. In step s each rank has another piece: (number − step) % count.
+not_around_the_ring    = _visible(lambda number, step, count: number - step)
+  You left out % count. A piece that has passed the last rank gets a negative number, so it looks early; but it is a
+  later piece, which must stay hidden.
+everything_visible    = _visible(sees=lambda key, query: (key == key) & (query == query))
+  You let every query see all keys. Attention is causal here: nothing behind the query's own position.
+own_piece_alone    return torch.full((T, T), step == 0).tril()
+  Your queries see keys of their own piece only. What the ring brings from earlier pieces counts, too.
+earlier_pieces_alone    return torch.full((T, T), 0 < step <= number)
+  Your queries see the earlier pieces only. In step 0 they see their own piece up to themselves.
+own_piece_whole    return torch.full((T, T), step <= number)
+  Your queries see their own piece as a whole, also the keys behind them. There it needs the triangle.
+without_the_diagonal    = _visible(sees=lambda key, query: key < query)
+  Your queries do not see their own position: <= in place of <.
+transposed    = _visible(sees=lambda key, query: key >= query)
+  Your mask is transposed: queries see themselves and what comes later.
+last_step_left_out    return visible_keys(number, step, count, T) & (step < max(number, 1))
+  You hide the piece of the last step that brings an earlier one. Rank r sees earlier pieces in the steps 1 to r, the
+  last one included.
+""")
+
+
 def _visible(owner=lambda number, step, count: (number - step) % count, sees=lambda key, query: key <= query):
     """A mistake: keys of another piece, or another rule for the places of key and query."""
 
@@ -400,60 +355,6 @@ def _visible(owner=lambda number, step, count: (number - step) % count, sees=lam
 
     return mask
 
-
-around.add_mistakes(
-    {
-        "local_positions": (
-            "You compared positions within the pieces, so every step has the same triangle. A piece before ours is "
-            "visible as a whole, a later one not at all: compare the positions in the whole sequence.",
-            _visible(lambda number, step, count: number),
-        ),
-        "keys_from_the_other_side": (
-            "You took the keys for those of rank number + step. They travel to the next rank, so they come from "
-            "behind: (number − step) % count.",
-            _visible(lambda number, step, count: (number + step) % count),
-        ),
-        "step_for_the_owner": (
-            "You took the keys of step s for those of piece s. In step s each rank has another piece: (number − step) "
-            "% count.",
-            _visible(lambda number, step, count: step),
-        ),
-        "not_around_the_ring": (
-            "You left out % count. A piece that has passed the last rank gets a negative number, so it looks early; "
-            "but it is a later piece, which must stay hidden.",
-            _visible(lambda number, step, count: number - step),
-        ),
-        "everything_visible": (
-            "You let every query see all keys. Attention is causal here: nothing behind the query's own position.",
-            _visible(sees=lambda key, query: (key == key) & (query == query)),
-        ),
-        "own_piece_alone": (
-            "Your queries see keys of their own piece only. What the ring brings from earlier pieces counts, too.",
-            lambda number, step, count, T: torch.full((T, T), step == 0).tril(),
-        ),
-        "earlier_pieces_alone": (
-            "Your queries see the earlier pieces only. In step 0 they see their own piece up to themselves.",
-            lambda number, step, count, T: torch.full((T, T), 0 < step <= number),
-        ),
-        "own_piece_whole": (
-            "Your queries see their own piece as a whole, also the keys behind them. There it needs the triangle.",
-            lambda number, step, count, T: torch.full((T, T), step <= number),
-        ),
-        "without_the_diagonal": (
-            "Your queries do not see their own position: <= in place of <.",
-            _visible(sees=lambda key, query: key < query),
-        ),
-        "transposed": (
-            "Your mask is transposed: queries see themselves and what comes later.",
-            _visible(sees=lambda key, query: key >= query),
-        ),
-        "last_step_left_out": (
-            "You hide the piece of the last step that brings an earlier one. Rank r sees earlier pieces in the steps 1 "
-            "to r, the last one included.",
-            lambda number, step, count, T: visible_keys(number, step, count, T) & (step < max(number, 1)),
-        ),
-    }
-)
 
 # --- experts on other ranks ------------------------------------------------------------------------------------------
 
@@ -518,6 +419,38 @@ def send_to_experts(rank, x, chosen, expert):
     return out
 
 
+dispatch.slips("""
+left_in_the_order_of_the_ranks    = _back(lambda results, order: results)
+  Your results are right, but in the order of their experts. Each must go back to its token's place: the next layer
+  cannot know that you sorted.
+sorted_once_more    = _back(lambda results, order: results[order])
+  You indexed the results with the order in which you sorted the tokens: results[order] sorts once more. Undo it:
+  out[order] = results, or results[order.argsort()].
+reversed    = _back(lambda results, order: results.flip(0))
+  Your results are in reverse order. Put each where its token was: out[order] = results.
+cut_without_sorting    return _sent(rank, x, _counts(rank, chosen), expert)
+  You cut x as if it were sorted by expert. The first tokens then go to expert 0, whatever they chose. Sort by `chosen`
+  first, or pick x[chosen == j] for each rank.
+own_expert_for_all    return expert(x)
+  You computed all tokens with this rank's own expert, and nothing was sent.
+own_tokens_alone    return expert(x) * (chosen == rank.number)[:, None]
+  You computed the tokens whose expert is on this rank, and left the others at 0. They have to travel.
+own_tokens_left_out    return send_to_experts(rank, x, chosen, expert) * (chosen != rank.number)[:, None]
+  The tokens whose expert is on their own rank are missing in your result. They do not travel, but they count.
+next_rank    return send_to_experts(rank, x, (chosen + 1) % rank.count, expert)
+  Your tokens go to the rank behind that of their expert. Part j of the list goes to rank j.
+experts_counted_from_the_end    return send_to_experts(rank, x, rank.count - 1 - chosen, expert)
+  Your list begins with the tokens of the last expert. Part j of the list goes to rank j.
+numbers_sent_along    return expert_parallel(rank, x, chosen, lambda number, tokens: expert(tokens))
+  Your results are right, but you also send each token's number of its expert. With one expert on each rank nobody needs
+  it: whatever arrives is for the expert that is here.
+all_tokens_to_all_ranks    return torch.stack(all_to_all(rank,
+      [expert(part) for part in all_to_all(rank, [x] * rank.count)]))[chosen, torch.arange(len(x))]
+  Your results are right, but every token is sent to every rank, and each expert computes all of them. Send a token to
+  its own expert only: that is what a mixture of experts saves.
+""")
+
+
 def _sent(rank, tokens, counts, expert):
     """The results of tokens that are sorted by rank, in their order."""
     arrived = all_to_all(rank, list(tokens.split(counts)))
@@ -540,61 +473,3 @@ def _back(place):
         return place(_sent(rank, x[order], _counts(rank, chosen), expert), order)
 
     return program
-
-
-dispatch.add_mistakes(
-    {
-        "left_in_the_order_of_the_ranks": (
-            "Your results are right, but in the order of their experts. Each must go back to its token's place: the "
-            "next layer cannot know that you sorted.",
-            _back(lambda results, order: results),
-        ),
-        "sorted_once_more": (
-            "You indexed the results with the order in which you sorted the tokens: results[order] sorts once more. "
-            "Undo it: out[order] = results, or results[order.argsort()].",
-            _back(lambda results, order: results[order]),
-        ),
-        "reversed": (
-            "Your results are in reverse order. Put each where its token was: out[order] = results.",
-            _back(lambda results, order: results.flip(0)),
-        ),
-        "cut_without_sorting": (
-            "You cut x as if it were sorted by expert. The first tokens then go to expert 0, whatever they chose. Sort "
-            "by `chosen` first, or pick x[chosen == j] for each rank.",
-            lambda rank, x, chosen, expert: _sent(rank, x, _counts(rank, chosen), expert),
-        ),
-        "own_expert_for_all": (
-            "You computed all tokens with this rank's own expert, and nothing was sent.",
-            lambda rank, x, chosen, expert: expert(x),
-        ),
-        "own_tokens_alone": (
-            "You computed the tokens whose expert is on this rank, and left the others at 0. They have to travel.",
-            lambda rank, x, chosen, expert: expert(x) * (chosen == rank.number)[:, None],
-        ),
-        "own_tokens_left_out": (
-            "The tokens whose expert is on their own rank are missing in your result. They do not travel, but they "
-            "count.",
-            lambda rank, x, chosen, expert: send_to_experts(rank, x, chosen, expert) * (chosen != rank.number)[:, None],
-        ),
-        "next_rank": (
-            "Your tokens go to the rank behind that of their expert. Part j of the list goes to rank j.",
-            lambda rank, x, chosen, expert: send_to_experts(rank, x, (chosen + 1) % rank.count, expert),
-        ),
-        "experts_counted_from_the_end": (
-            "Your list begins with the tokens of the last expert. Part j of the list goes to rank j.",
-            lambda rank, x, chosen, expert: send_to_experts(rank, x, rank.count - 1 - chosen, expert),
-        ),
-        "numbers_sent_along": (
-            "Your results are right, but you also send each token's number of its expert. With one expert on each rank "
-            "nobody needs it: whatever arrives is for the expert that is here.",
-            lambda rank, x, chosen, expert: expert_parallel(rank, x, chosen, lambda number, tokens: expert(tokens)),
-        ),
-        "all_tokens_to_all_ranks": (
-            "Your results are right, but every token is sent to every rank, and each expert computes all of them. Send "
-            "a token to its own expert only: that is what a mixture of experts saves.",
-            lambda rank, x, chosen, expert: torch.stack(
-                all_to_all(rank, [expert(part) for part in all_to_all(rank, [x] * rank.count)])
-            )[chosen, torch.arange(len(x))],
-        ),
-    }
-)

@@ -39,42 +39,24 @@ def mix(x):
     return weights @ x  # (T, D)
 
 
-mixing.add_mistakes(
-    {
-        "down_the_columns": (
-            "Your softmax runs down the columns. Row t belongs to word t, so each row must sum to 1: softmax(-1).",
-            lambda x: (x @ x.T).softmax(0) @ x,
-        ),
-        "all_alike": (
-            "You gave every word the same plain mean. The weights must depend on the dot products of the word.",
-            lambda x: x.mean(0).expand_as(x).clone(),
-        ),
-        "scores_as_weights": (
-            "You multiplied by the scores themselves. Make weights of them first: a softmax of each row.",
-            lambda x: x @ x.T @ x,
-        ),
-        "root_already": (
-            "You divided the scores by the root of D. That comes later in the notebook; here divide by nothing.",
-            lambda x: (x @ x.T / math.sqrt(x.shape[1])).softmax(-1) @ x,
-        ),
-        "itself_left_out": (
-            "You left the word itself out. It belongs to the mixture: it is one of the words of the sentence.",
-            lambda x: (x @ x.T).fill_diagonal_(-torch.inf).softmax(-1) @ x,
-        ),
-        "by_cosine": (
-            "You compared directions alone, by the cosine. Here the lengths count, too: plain dot products, x @ x.T.",
-            lambda x: torch.cosine_similarity(x[:, None], x, dim=-1).softmax(-1) @ x,
-        ),
-        "added_to_itself": (
-            "You added the mixture to the word's own vector. That comes later in the course; here return the mixture.",
-            lambda x: x + (x @ x.T).softmax(-1) @ x,
-        ),
-        "divided_by_the_sum": (
-            "You divided the scores by their sum. A score can be negative, and then so is its weight: take a softmax.",
-            lambda x: x @ x.T / (x @ x.T).sum(-1, keepdim=True) @ x,
-        ),
-    }
-)
+mixing.slips("""
+down_the_columns    return (x @ x.T).softmax(0) @ x
+  Your softmax runs down the columns. Row t belongs to word t, so each row must sum to 1: softmax(-1).
+all_alike    return x.mean(0).expand_as(x).clone()
+  You gave every word the same plain mean. The weights must depend on the dot products of the word.
+scores_as_weights    return x @ x.T @ x
+  You multiplied by the scores themselves. Make weights of them first: a softmax of each row.
+root_already    return (x @ x.T / math.sqrt(x.shape[1])).softmax(-1) @ x
+  You divided the scores by the root of D. That comes later in the notebook; here divide by nothing.
+itself_left_out    return (x @ x.T).fill_diagonal_(-torch.inf).softmax(-1) @ x
+  You left the word itself out. It belongs to the mixture: it is one of the words of the sentence.
+by_cosine    return torch.cosine_similarity(x[:, None], x, dim=-1).softmax(-1) @ x
+  You compared directions alone, by the cosine. Here the lengths count, too: plain dot products, x @ x.T.
+added_to_itself    return x + (x @ x.T).softmax(-1) @ x
+  You added the mixture to the word's own vector. That comes later in the course; here return the mixture.
+divided_by_the_sum    return x @ x.T / (x @ x.T).sum(-1, keepdim=True) @ x
+  You divided the scores by their sum. A score can be negative, and then so is its weight: take a softmax.
+""")
 
 
 # --- attention -------------------------------------------------------------------------------------------------------
@@ -110,55 +92,33 @@ def attention(q, k, v):
     return weights @ v  # (…, T, d_v)
 
 
+four_lines.slips("""
+without_root    return _attend(q, k, v)
+  The division by √d_k is missing from your four lines: the weights come out too sharp.
+without_the_root_sign    return _attend(q, k, v, factor=1 / q.shape[-1])
+  You divided by d_k in place of its square root: the weights come out too even.
+times_the_root    return _attend(q, k, v, factor=q.shape[-1] ** 0.5)
+  You multiplied by √d_k in place of dividing: the scores grow, and one key gets nearly all the weight.
+root_of_values    return _attend(q, k, v, factor=v.shape[-1] ** -0.5)
+  You divided by the root of d_v, the width of a value. Scores come from queries and keys: divide by √d_k.
+root_of_the_queries    return _attend(q, k, v, factor=q.shape[-2] ** -0.5)
+  You divided by the root of T, the number of queries. The scale is √d_k, the last size of q.
+softmax_down_the_queries    return _attend(q, k, v, factor=q.shape[-1] ** -0.5, axis=-2)
+  Your softmax runs over the queries, the axis before the last. Each query's row must sum to 1.
+softmax_over_axis_1    return _attend(q, k, v, factor=q.shape[-1] ** -0.5, axis=1)
+  Your softmax runs over axis 1. With a batch in front that is no longer the axis of the keys: count from the end,
+  softmax(-1).
+root_of_keys    return _attend(q, k, v, factor=k.shape[-2] ** -0.5)
+  You divided by the root of the number of keys. The scale is the root of d_k, the width of a key.
+no_softmax    return q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5 @ v
+  The softmax is missing: you multiplied the values by scores, which do not sum to 1.
+scaled_too_late    return _attend(q, k, v) / q.shape[-1] ** 0.5
+  You divided the weights, not the scores: after the softmax the rows must still sum to 1.
+""")
+
+
 def _attend(q, k, v, *, factor=1.0, axis=-1):
     return (q @ k.transpose(-2, -1) * factor).softmax(axis) @ v
-
-
-four_lines.add_mistakes(
-    {
-        "without_root": (
-            "The division by √d_k is missing from your four lines: the weights come out too sharp.",
-            lambda q, k, v: _attend(q, k, v),
-        ),
-        "without_the_root_sign": (
-            "You divided by d_k in place of its square root: the weights come out too even.",
-            lambda q, k, v: _attend(q, k, v, factor=1 / q.shape[-1]),
-        ),
-        "times_the_root": (
-            "You multiplied by √d_k in place of dividing: the scores grow, and one key gets nearly all the weight.",
-            lambda q, k, v: _attend(q, k, v, factor=q.shape[-1] ** 0.5),
-        ),
-        "root_of_values": (
-            "You divided by the root of d_v, the width of a value. Scores come from queries and keys: divide by √d_k.",
-            lambda q, k, v: _attend(q, k, v, factor=v.shape[-1] ** -0.5),
-        ),
-        "root_of_the_queries": (
-            "You divided by the root of T, the number of queries. The scale is √d_k, the last size of q.",
-            lambda q, k, v: _attend(q, k, v, factor=q.shape[-2] ** -0.5),
-        ),
-        "softmax_down_the_queries": (
-            "Your softmax runs over the queries, the axis before the last. Each query's row must sum to 1.",
-            lambda q, k, v: _attend(q, k, v, factor=q.shape[-1] ** -0.5, axis=-2),
-        ),
-        "softmax_over_axis_1": (
-            "Your softmax runs over axis 1. With a batch in front that is no longer the axis of the keys: count from "
-            "the end, softmax(-1).",
-            lambda q, k, v: _attend(q, k, v, factor=q.shape[-1] ** -0.5, axis=1),
-        ),
-        "root_of_keys": (
-            "You divided by the root of the number of keys. The scale is the root of d_k, the width of a key.",
-            lambda q, k, v: _attend(q, k, v, factor=k.shape[-2] ** -0.5),
-        ),
-        "no_softmax": (
-            "The softmax is missing: you multiplied the values by scores, which do not sum to 1.",
-            lambda q, k, v: q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5 @ v,
-        ),
-        "scaled_too_late": (
-            "You divided the weights, not the scores: after the softmax the rows must still sum to 1.",
-            lambda q, k, v: _attend(q, k, v) / q.shape[-1] ** 0.5,
-        ),
-    }
-)
 
 
 # --- weights ---------------------------------------------------------------------------------------------------------
@@ -195,43 +155,24 @@ def attention_weights(Q, K):
     return (Q.T @ K / math.sqrt(Q.shape[0])).softmax(dim=-1)
 
 
-weights.add_mistakes(
-    {
-        "unscaled": (
-            "The division by √d_k is missing: your weights are sharper than the right ones, the more so the longer "
-            "the vectors.",
-            lambda Q, K: (Q.T @ K).softmax(dim=-1),
-        ),
-        "multiplied": (
-            "You multiplied by √d_k where the formula divides: the scores have grown, and a single key gets nearly "
-            "all the weight.",
-            lambda Q, K: (Q.T @ K * math.sqrt(Q.shape[0])).softmax(dim=-1),
-        ),
-        "divided_by_width": (
-            "You divided by d_k, not by its root: the scores are √d_k times too small, and the weights too even.",
-            lambda Q, K: (Q.T @ K / Q.shape[0]).softmax(dim=-1),
-        ),
-        "softmax_over_queries": (
-            "Your softmax runs over the queries: the columns sum to 1 in place of the rows. The weights of each query "
-            "must sum to 1.",
-            lambda Q, K: (Q.T @ K / math.sqrt(Q.shape[0])).softmax(dim=0),
-        ),
-        "scores_only": (
-            "These are the scores. The softmax that turns each row into weights is missing.",
-            lambda Q, K: Q.T @ K / math.sqrt(Q.shape[0]),
-        ),
-        "root_of_length": (
-            "You divided by the root of the number of keys, the last axis here. The scale is the root of d_k, the "
-            "length of the dot product.",
-            lambda Q, K: (Q.T @ K / math.sqrt(K.shape[1])).softmax(dim=-1),
-        ),
-        "root_of_queries": (
-            "You divided by the root of the number of queries, the last axis of Q here. d_k is the first axis: "
-            "vectors are columns.",
-            lambda Q, K: (Q.T @ K / math.sqrt(Q.shape[1])).softmax(dim=-1),
-        ),
-    }
-)
+weights.slips("""
+unscaled    return (Q.T @ K).softmax(dim=-1)
+  The division by √d_k is missing: your weights are sharper than the right ones, the more so the longer the vectors.
+multiplied    K / → K *
+  You multiplied by √d_k where the formula divides: the scores have grown, and a single key gets nearly all the weight.
+divided_by_width    math.sqrt(Q.shape[0]) → Q.shape[0]
+  You divided by d_k, not by its root: the scores are √d_k times too small, and the weights too even.
+softmax_over_queries    dim=-1 → dim=0
+  Your softmax runs over the queries: the columns sum to 1 in place of the rows. The weights of each query must sum to
+  1.
+scores_only    return Q.T @ K / math.sqrt(Q.shape[0])
+  These are the scores. The softmax that turns each row into weights is missing.
+root_of_length    Q.shape[0] → K.shape[1]
+  You divided by the root of the number of keys, the last axis here. The scale is the root of d_k, the length of the dot
+  product.
+root_of_queries    shape[0] → shape[1]
+  You divided by the root of the number of queries, the last axis of Q here. d_k is the first axis: vectors are columns.
+""")
 
 
 # --- one head, from x to the output ----------------------------------------------------------------------------------
@@ -273,56 +214,32 @@ def one_head(x, M, W_v, d_k, tau):
     return scores.softmax(dim=-1) @ x @ W_v
 
 
+head.slips("""
+scaled_by_model_width    return _looked(x, M, math.sqrt(x.shape[-1]) * tau[:, :, None]) @ x @ W_v
+  You divided by √D, the width of x. The dot product runs over the d_k numbers of a query, so the scale is √d_k.
+matrix_forgotten    return _looked(x, torch.eye(len(M)), math.sqrt(d_k) * tau[:, :, None]) @ x @ W_v
+  Your scores do not use M: they are dot products of the word vectors themselves, symmetric, with no learned weights.
+queries_and_keys_swapped    return _looked(x, M.T, math.sqrt(d_k) * tau[:, :, None]) @ x @ W_v
+  Queries and keys are swapped, Mᵀ in place of M: each position uses its key as its query.
+weights_transposed    return _looked(x, M, math.sqrt(d_k) * tau[:, :, None]).transpose(-2, -1) @ x @ W_v
+  You transposed the weights before you multiplied the values: the weights of an output no longer sum to 1.
+softmax_over_axis_one    return _looked(x, M, math.sqrt(d_k) * tau[:, :, None], axis=1) @ x @ W_v
+  Your softmax runs over axis 1, the queries: with a batch axis in front, the keys are the last axis.
+temperature_of_keys    return _looked(x, M, math.sqrt(d_k) * tau[:, None]) @ x @ W_v
+  You gave the temperatures to the keys: tau[:, None] varies along a row. Each query, a row, has one temperature.
+temperature_multiplied    return _looked(x, M, math.sqrt(d_k) / tau[:, :, None]) @ x @ W_v
+  You multiplied the scores by the temperature: a high temperature must make the weights even, and yours makes them
+  sharp.
+temperature_forgotten    return _looked(x, M, math.sqrt(d_k)) @ x @ W_v
+  You did not use the temperatures: every query has the weights of τ = 1.
+head_unscaled    return _looked(x, M, tau[:, :, None]) @ x @ W_v
+  The scale is missing in your head: scores have the size √d_k in place of 1, and the largest gets too much weight.
+""")
+
+
 def _looked(x, M, scale, axis=-1):
     """Weights (B, T, S)."""
     return (x @ M @ x.transpose(-2, -1) / scale).softmax(dim=axis)
-
-
-head.add_mistakes(
-    {
-        "scaled_by_model_width": (
-            "You divided by √D, the width of x. The dot product runs over the d_k numbers of a query, so the scale is "
-            "√d_k.",
-            lambda x, M, W_v, d_k, tau: _looked(x, M, math.sqrt(x.shape[-1]) * tau[:, :, None]) @ x @ W_v,
-        ),
-        "matrix_forgotten": (
-            "Your scores do not use M: they are dot products of the word vectors themselves, symmetric, with no "
-            "learned weights.",
-            lambda x, M, W_v, d_k, tau: _looked(x, torch.eye(len(M)), math.sqrt(d_k) * tau[:, :, None]) @ x @ W_v,
-        ),
-        "queries_and_keys_swapped": (
-            "Queries and keys are swapped, Mᵀ in place of M: each position uses its key as its query.",
-            lambda x, M, W_v, d_k, tau: _looked(x, M.T, math.sqrt(d_k) * tau[:, :, None]) @ x @ W_v,
-        ),
-        "weights_transposed": (
-            "You transposed the weights before you multiplied the values: the weights of an output no longer sum to 1.",
-            lambda x, M, W_v, d_k, tau: _looked(x, M, math.sqrt(d_k) * tau[:, :, None]).transpose(-2, -1) @ x @ W_v,
-        ),
-        "softmax_over_axis_one": (
-            "Your softmax runs over axis 1, the queries: with a batch axis in front, the keys are the last axis.",
-            lambda x, M, W_v, d_k, tau: _looked(x, M, math.sqrt(d_k) * tau[:, :, None], axis=1) @ x @ W_v,
-        ),
-        "temperature_of_keys": (
-            "You gave the temperatures to the keys: tau[:, None] varies along a row. Each query, a row, has one "
-            "temperature.",
-            lambda x, M, W_v, d_k, tau: _looked(x, M, math.sqrt(d_k) * tau[:, None]) @ x @ W_v,
-        ),
-        "temperature_multiplied": (
-            "You multiplied the scores by the temperature: a high temperature must make the weights even, and yours "
-            "makes them sharp.",
-            lambda x, M, W_v, d_k, tau: _looked(x, M, math.sqrt(d_k) / tau[:, :, None]) @ x @ W_v,
-        ),
-        "temperature_forgotten": (
-            "You did not use the temperatures: every query has the weights of τ = 1.",
-            lambda x, M, W_v, d_k, tau: _looked(x, M, math.sqrt(d_k)) @ x @ W_v,
-        ),
-        "head_unscaled": (
-            "The scale is missing in your head: scores have the size √d_k in place of 1, and the largest gets too "
-            "much weight.",
-            lambda x, M, W_v, d_k, tau: _looked(x, M, tau[:, :, None]) @ x @ W_v,
-        ),
-    }
-)
 
 
 # --- cross-attention -------------------------------------------------------------------------------------------------
@@ -365,6 +282,22 @@ def cross_attention(x, memory, W_q, W_kv):
     return torch.einsum("bts,sbk->tbk", weights, V), weights
 
 
+cross.slips("""
+roles_swapped    return cross_attention(memory, x, W_q, W_kv)
+  Your queries come from the memory and the keys and values from x: the two sentences have swapped roles.
+keys_and_values_swapped    return cross_attention(x, memory, W_q, W_kv.roll(W_q.shape[1], 1))
+  You used the first half of memory @ W_kv as the values. It is the keys; the values are the second half.
+weights_first    return cross_attention(x, memory, W_q, W_kv)[::-1]
+  You returned the weights first. The task asks for the output first, then the weights.
+batch_first    return _batch_in_front(*cross_attention(x, memory, W_q, W_kv))
+  Your output is (B, T, d_k), with the batch in front. x has time in front, and so has the output: (T, B, d_k).
+time_as_batch    return _time_as_batch(*(z.transpose(0, 1) for z in (x, memory)), W_q, W_kv)
+  You took the first axis for the batch, but it is time: your positions look at the sentences of the batch.
+memory_forgotten    return cross_attention(x, x, W_q, W_kv)
+  This is self-attention: it does not use the memory at all.
+""")
+
+
 @cross.mistake(
     "Your values come from x: the weights belong to the memory, but nothing of the memory reaches the output."
 )
@@ -385,37 +318,6 @@ def _batch_in_front(output, weights):
 
 def _time_as_batch(*given):
     return _batch_in_front(*cross_attention(*given))
-
-
-cross.add_mistakes(
-    {
-        "roles_swapped": (
-            "Your queries come from the memory and the keys and values from x: the two sentences have swapped roles.",
-            lambda x, memory, W_q, W_kv: cross_attention(memory, x, W_q, W_kv),
-        ),
-        "keys_and_values_swapped": (
-            "You used the first half of memory @ W_kv as the values. It is the keys; the values are the second half.",
-            lambda x, memory, W_q, W_kv: cross_attention(x, memory, W_q, W_kv.roll(W_q.shape[1], 1)),
-        ),
-        "weights_first": (
-            "You returned the weights first. The task asks for the output first, then the weights.",
-            lambda x, memory, W_q, W_kv: cross_attention(x, memory, W_q, W_kv)[::-1],
-        ),
-        "batch_first": (
-            "Your output is (B, T, d_k), with the batch in front. x has time in front, and so has the output: "
-            "(T, B, d_k).",
-            lambda x, memory, W_q, W_kv: _batch_in_front(*cross_attention(x, memory, W_q, W_kv)),
-        ),
-        "time_as_batch": (
-            "You took the first axis for the batch, but it is time: your positions look at the sentences of the batch.",
-            lambda x, memory, W_q, W_kv: _time_as_batch(*(z.transpose(0, 1) for z in (x, memory)), W_q, W_kv),
-        ),
-        "memory_forgotten": (
-            "This is self-attention: it does not use the memory at all.",
-            lambda x, memory, W_q, W_kv: cross_attention(x, x, W_q, W_kv),
-        ),
-    }
-)
 
 
 @cross.mistake("Your weights sum to 1 over the queries. They must sum to 1 over the memory, for each query.")
@@ -488,50 +390,32 @@ def causal_attention(q, k, v):
     return weights @ v, weights
 
 
+causal.slips("""
+everything_seen    return _causal(q, k, v, hidden=torch.zeros_like)
+  Your attention looks at all positions: the mask is missing.
+one_ahead    return _causal(q, k, v, hidden=lambda ones: ones.triu(2))
+  Your mask is off by one: each position still sees the next one.
+itself_hidden    return _causal(q, k, v, hidden=torch.triu, fill=-1e9)
+  Your mask hides the position itself. It may look at itself: s ≤ t, so the diagonal stays.
+earlier_hidden    return _causal(q, k, v, hidden=lambda ones: ones.tril(-1))
+  Your mask is turned round: it hides the earlier positions and shows the later ones.
+seen_hidden    return _causal(q, k, v, hidden=torch.tril)
+  Your mask is upside down: it hides all that a position may see. The last position is left without a key, and a softmax
+  over nothing but −∞ is NaN.
+nothing_for_the_first    return _causal(q, k, v, hidden=torch.triu)
+  Your mask hides the position itself, so the first one is left without a key, and a softmax over nothing but −∞ is NaN.
+  A position may look at itself: triu(1), not triu(0).
+filled_with_zero    return _causal(q, k, v, fill=0.0)
+  You set the hidden scores to 0. A score of 0 still gets a weight, since e to the power 0 is 1; use −∞.
+causal_unscaled    return _causal(q, k, v, scale=1.0)
+  Your causal attention does not divide by √d_k.
+""")
+
+
 def _causal(q, k, v, *, fill=-math.inf, hidden=lambda ones: ones.triu(1), scale=None):
     scores = q @ k.T / (scale or math.sqrt(q.shape[-1]))
     weights = scores.masked_fill(hidden(torch.ones_like(scores)).bool(), fill).softmax(-1)
     return weights @ v, weights
-
-
-causal.add_mistakes(
-    {
-        "everything_seen": (
-            "Your attention looks at all positions: the mask is missing.",
-            lambda q, k, v: _causal(q, k, v, hidden=torch.zeros_like),
-        ),
-        "one_ahead": (
-            "Your mask is off by one: each position still sees the next one.",
-            lambda q, k, v: _causal(q, k, v, hidden=lambda ones: ones.triu(2)),
-        ),
-        "itself_hidden": (
-            "Your mask hides the position itself. It may look at itself: s ≤ t, so the diagonal stays.",
-            lambda q, k, v: _causal(q, k, v, hidden=torch.triu, fill=-1e9),
-        ),
-        "earlier_hidden": (
-            "Your mask is turned round: it hides the earlier positions and shows the later ones.",
-            lambda q, k, v: _causal(q, k, v, hidden=lambda ones: ones.tril(-1)),
-        ),
-        "seen_hidden": (
-            "Your mask is upside down: it hides all that a position may see. The last position is left without a key, "
-            "and a softmax over nothing but −∞ is NaN.",
-            lambda q, k, v: _causal(q, k, v, hidden=torch.tril),
-        ),
-        "nothing_for_the_first": (
-            "Your mask hides the position itself, so the first one is left without a key, and a softmax over nothing "
-            "but −∞ is NaN. A position may look at itself: triu(1), not triu(0).",
-            lambda q, k, v: _causal(q, k, v, hidden=torch.triu),
-        ),
-        "filled_with_zero": (
-            "You set the hidden scores to 0. A score of 0 still gets a weight, since e to the power 0 is 1; use −∞.",
-            lambda q, k, v: _causal(q, k, v, fill=0.0),
-        ),
-        "causal_unscaled": (
-            "Your causal attention does not divide by √d_k.",
-            lambda q, k, v: _causal(q, k, v, scale=1.0),
-        ),
-    }
-)
 
 
 @causal.mistake(
@@ -588,20 +472,26 @@ def softmax_backward(z, g):
     return p * (g - (g * p).sum(dim=-1, keepdim=True))
 
 
+gradient.slips("""
+plus_for_minus    g - (g * p) → g + (g * p)
+  You added the weighted mean of g; it is subtracted. Weights sum to 1, so each row of the gradient must sum to 0.
+plain_mean    return z.softmax(dim=-1) * (g - g.mean(dim=-1, keepdim=True))
+  You subtracted the plain mean of g. It has to be weighted by p: entries with a small weight hardly count.
+denominator_forgotten    return z.softmax(dim=-1) * g
+  You took the derivative of each e^z only, p times g: the denominator depends on z, too.
+unweighted_sum    return z.softmax(dim=-1) * (g - g.sum(dim=-1, keepdim=True))
+  You subtracted the sum of g. Subtract the mean of g weighted by p.
+summed_over_rows    dim=-1, keepdim → dim=0, keepdim
+  Your sum runs over the rows. Each row has its own softmax, so the rows of the gradient do not depend on each other.
+""")
+
+
 @gradient.mistake(
     "You used only the diagonal p(1 − p). Raising one score lowers all the other weights: those terms are missing."
 )
 def diagonal_alone(z, g):
     p = z.softmax(dim=-1)
     return g * p * (1 - p)
-
-
-@gradient.mistake(
-    "You added the weighted mean of g; it is subtracted. Weights sum to 1, so each row of the gradient must sum to 0."
-)
-def plus_for_minus(z, g):
-    p = z.softmax(dim=-1)
-    return p * (g + (g * p).sum(dim=-1, keepdim=True))
 
 
 @gradient.mistake("Every entry of your gradient has the wrong sign: a step against it would raise the loss.")
@@ -614,33 +504,6 @@ def turned_sign(z, g):
 def factor_forgotten(z, g):
     p = z.softmax(dim=-1)
     return g - (g * p).sum(dim=-1, keepdim=True)
-
-
-gradient.add_mistakes(
-    {
-        "plain_mean": (
-            "You subtracted the plain mean of g. It has to be weighted by p: entries with a small weight hardly count.",
-            lambda z, g: z.softmax(dim=-1) * (g - g.mean(dim=-1, keepdim=True)),
-        ),
-        "denominator_forgotten": (
-            "You took the derivative of each e^z only, p times g: the denominator depends on z, too.",
-            lambda z, g: z.softmax(dim=-1) * g,
-        ),
-        "unweighted_sum": (
-            "You subtracted the sum of g. Subtract the mean of g weighted by p.",
-            lambda z, g: z.softmax(dim=-1) * (g - g.sum(dim=-1, keepdim=True)),
-        ),
-    }
-)
-
-
-@gradient.mistake(
-    "Your sum runs over the rows. Each row has its own softmax, so the rows of the gradient do not depend on each "
-    "other."
-)
-def summed_over_rows(z, g):
-    p = z.softmax(dim=-1)
-    return p * (g - (g * p).sum(dim=0, keepdim=True))
 
 
 # --- what it costs ---------------------------------------------------------------------------------------------------
@@ -669,35 +532,20 @@ def attention_flops(T, D):
     return 8 * T * D * D + 4 * T * T * D
 
 
-cost.add_mistakes(
-    {
-        "multiplications_only": (
-            "You counted only the multiplications. Each has an addition, hence the 2 in 2·m·k·n.",
-            lambda T, D: 4 * T * D * D + 2 * T * T * D,
-        ),
-        "no_output_projection": (
-            "The output projection is missing from your sum: there are four products with a (D, D) matrix, not three.",
-            lambda T, D: 6 * T * D * D + 4 * T * T * D,
-        ),
-        "one_quadratic_product": (
-            "One of the two products of size T·T·D is missing: one gives the scores, the other the weighted mean of "
-            "the values.",
-            lambda T, D: 8 * T * D * D + 2 * T * T * D,
-        ),
-        "no_projections": (
-            "The projections are missing: for T below 2·D they are the larger part.",
-            lambda T, D: 4 * T * T * D,
-        ),
-        "no_quadratic_part": (
-            "The quadratic part is missing from your count: a score for every pair of positions, T·T of them.",
-            lambda T, D: 8 * T * D * D,
-        ),
-        "sizes_swapped": (
-            "You swapped T and D: the scores need the square of the number of positions.",
-            lambda T, D: 8 * D * T * T + 4 * D * D * T,
-        ),
-    }
-)
+cost.slips("""
+multiplications_only    8 * T → 4 * T ; 4 * T → 2 * T
+  You counted only the multiplications. Each has an addition, hence the 2 in 2·m·k·n.
+no_output_projection    8 * T → 6 * T
+  The output projection is missing from your sum: there are four products with a (D, D) matrix, not three.
+one_quadratic_product    4 * T → 2 * T
+  One of the two products of size T·T·D is missing: one gives the scores, the other the weighted mean of the values.
+no_projections    8 * T * D * D + →
+  The projections are missing: for T below 2·D they are the larger part.
+no_quadratic_part    + 4 * T * T * D →
+  The quadratic part is missing from your count: a score for every pair of positions, T·T of them.
+sizes_swapped    return 8 * D * T * T + 4 * D * D * T
+  You swapped T and D: the scores need the square of the number of positions.
+""")
 
 
 QUIZ = [

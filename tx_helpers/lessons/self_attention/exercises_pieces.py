@@ -48,61 +48,39 @@ def join_looks(o1, l1, o2, l2):
     return first * o1 + second * o2, both
 
 
+joining.slips("""
+both_alike    return ((o1 + o2) / 2, torch.logaddexp(l1, l2))
+  You took the plain mean of the two outputs. The group with the larger sum of e^score counts for more.
+outputs_added    return (o1 + o2, torch.logaddexp(l1, l2))
+  You added the two outputs. Each is a mean already, so they are mixed with shares that sum to 1.
+shares_of_logarithms    return _shared(o1, l1 / (l1 + l2), o2, torch.logaddexp(l1, l2))
+  You took l1 / (l1 + l2) as the share. These are logarithms: the sums themselves are e^l1 and e^l2.
+logarithms_added    return (join_looks(o1, l1, o2, l2)[0], l1 + l2)
+  You added the logarithms. That is the logarithm of the product; you need that of e^l1 + e^l2.
+the_larger_logarithm    return (join_looks(o1, l1, o2, l2)[0], torch.maximum(l1, l2))
+  You returned the larger of l1 and l2. The sum over all keys is e^l1 + e^l2, which is larger than either.
+groups_swapped    return join_looks(o2, l1, o1, l2)
+  You gave the first group's share to the second, and the other way round.
+sum_in_place_of_its_logarithm    return (join_looks(o1, l1, o2, l2)[0], torch.logaddexp(l1, l2).exp())
+  Your output is right, but you returned the sum e^l1 + e^l2 itself. Return its logarithm.
+too_large_a_power    return _shared(o1, l1.exp() / (l1.exp() + l2.exp()), o2, torch.logaddexp(l1, l2))
+  You computed e^l itself. For l = 200 this is too large for the computer, and the share becomes nan. Subtract before
+  you take the power: (l1 - l).exp().
+logarithm_of_powers    return _by_logarithm(o1, l1, o2, l2, (l1.exp() + l2.exp()).log())
+  You took log(e^l1 + e^l2) by its parts. e^200 is too large for the computer, so the logarithm is infinite and all
+  shares are 0. torch.logaddexp(l1, l2) gives the same number without the powers.
+everything_by_powers    return _shared(o1, l1.exp() / (l1.exp() + l2.exp()), o2, (l1.exp() + l2.exp()).log())
+  You computed both sums e^l themselves, for the shares and for the logarithm. e^200 is infinite, and ∞ divided by ∞ is
+  NaN. Take the logarithm of the whole sum by torch.logaddexp, then (l1 - l).exp().
+""")
+
+
 def _shared(o1, share, o2, both):
     return share[:, None] * o1 + (1 - share)[:, None] * o2, both
 
 
 def _by_logarithm(o1, l1, o2, l2, both):
     return (l1 - both).exp()[:, None] * o1 + (l2 - both).exp()[:, None] * o2, both
-
-
-joining.add_mistakes(
-    {
-        "both_alike": (
-            "You took the plain mean of the two outputs. The group with the larger sum of e^score counts for more.",
-            lambda o1, l1, o2, l2: ((o1 + o2) / 2, torch.logaddexp(l1, l2)),
-        ),
-        "outputs_added": (
-            "You added the two outputs. Each is a mean already, so they are mixed with shares that sum to 1.",
-            lambda o1, l1, o2, l2: (o1 + o2, torch.logaddexp(l1, l2)),
-        ),
-        "shares_of_logarithms": (
-            "You took l1 / (l1 + l2) as the share. These are logarithms: the sums themselves are e^l1 and e^l2.",
-            lambda o1, l1, o2, l2: _shared(o1, l1 / (l1 + l2), o2, torch.logaddexp(l1, l2)),
-        ),
-        "logarithms_added": (
-            "You added the logarithms. That is the logarithm of the product; you need that of e^l1 + e^l2.",
-            lambda o1, l1, o2, l2: (join_looks(o1, l1, o2, l2)[0], l1 + l2),
-        ),
-        "the_larger_logarithm": (
-            "You returned the larger of l1 and l2. The sum over all keys is e^l1 + e^l2, which is larger than either.",
-            lambda o1, l1, o2, l2: (join_looks(o1, l1, o2, l2)[0], torch.maximum(l1, l2)),
-        ),
-        "groups_swapped": (
-            "You gave the first group's share to the second, and the other way round.",
-            lambda o1, l1, o2, l2: join_looks(o2, l1, o1, l2),
-        ),
-        "sum_in_place_of_its_logarithm": (
-            "Your output is right, but you returned the sum e^l1 + e^l2 itself. Return its logarithm.",
-            lambda o1, l1, o2, l2: (join_looks(o1, l1, o2, l2)[0], torch.logaddexp(l1, l2).exp()),
-        ),
-        "too_large_a_power": (
-            "You computed e^l itself. For l = 200 this is too large for the computer, and the share becomes nan. "
-            "Subtract before you take the power: (l1 - l).exp().",
-            lambda o1, l1, o2, l2: _shared(o1, l1.exp() / (l1.exp() + l2.exp()), o2, torch.logaddexp(l1, l2)),
-        ),
-        "logarithm_of_powers": (
-            "You took log(e^l1 + e^l2) by its parts. e^200 is too large for the computer, so the logarithm is infinite "
-            "and all shares are 0. torch.logaddexp(l1, l2) gives the same number without the powers.",
-            lambda o1, l1, o2, l2: _by_logarithm(o1, l1, o2, l2, (l1.exp() + l2.exp()).log()),
-        ),
-        "everything_by_powers": (
-            "You computed both sums e^l themselves, for the shares and for the logarithm. e^200 is infinite, and "
-            "∞ divided by ∞ is NaN. Take the logarithm of the whole sum by torch.logaddexp, then (l1 - l).exp().",
-            lambda o1, l1, o2, l2: _shared(o1, l1.exp() / (l1.exp() + l2.exp()), o2, (l1.exp() + l2.exp()).log()),
-        ),
-    }
-)
 
 
 # --- all keys, a piece at a time --------------------------------------------------------------------------------------
@@ -191,6 +169,19 @@ def attention_in_pieces(q, k, v, size, join):
     return so_far
 
 
+pieces.slips("""
+begun_at_zeros    return _joined([(q.new_zeros(len(q), v.shape[1]), q.new_zeros(len(q))), *_looks(q, k, v, size)], join)
+  You began with zeros. A logarithm of 0 is a sum of e⁰ = 1, as if a key with the score 0 and the value 0 had been
+  there. Begin with the first piece, or with logarithms of −∞.
+scale_forgotten    return _joined(_looks(q, k, v, size, root=1.0), join)
+  You did not divide the scores by √d_k. Each piece needs the usual scale.
+scale_of_the_piece    return _joined(_looks(q, k, v, size, root=size**0.5), join)
+  You divided by the root of the piece's size. The scale is √d_k, the width of a query.
+last_piece_only    return _looks(q, k, v, size)[-1]
+  You returned the last piece alone. Each piece has to be joined to all the ones before it.
+""")
+
+
 def _looks(q, k, v, size, *, root=None):
     """The look at each piece: pairs (T, d_v), (T,)."""
     root = q.shape[-1] ** 0.5 if root is None else root
@@ -236,28 +227,10 @@ def table_cut_afterwards(q, k, v, size, join):
     return _joined(looks, join)
 
 
-@pieces.mistake(
-    "You began with zeros. A logarithm of 0 is a sum of e⁰ = 1, as if a key with the score 0 and the value 0 had been "
-    "there. Begin with the first piece, or with logarithms of −∞."
-)
-def begun_at_zeros(q, k, v, size, join):
-    return _joined([(q.new_zeros(len(q), v.shape[1]), q.new_zeros(len(q))), *_looks(q, k, v, size)], join)
-
-
 @pieces.mistake("You lost the last piece. range(0, len(k), size) ends after it; with len(k) - size it ends before.")
 def last_piece_lost(q, k, v, size, join):
     looks = _looks(q, k, v, size)[: len(range(0, len(k) - size, size))]
     return _joined(looks, join) if looks else None
-
-
-@pieces.mistake("You did not divide the scores by √d_k. Each piece needs the usual scale.")
-def scale_forgotten(q, k, v, size, join):
-    return _joined(_looks(q, k, v, size, root=1.0), join)
-
-
-@pieces.mistake("You divided by the root of the piece's size. The scale is √d_k, the width of a query.")
-def scale_of_the_piece(q, k, v, size, join):
-    return _joined(_looks(q, k, v, size, root=size**0.5), join)
 
 
 @pieces.mistake(
@@ -272,11 +245,6 @@ def short_piece_left_out(q, k, v, size, join):
 def plain_mean_of_pieces(q, k, v, size, join):
     looks = _looks(q, k, v, size)
     return torch.stack([output for output, _ in looks]).mean(0), _joined(looks, join)[1]
-
-
-@pieces.mistake("You returned the last piece alone. Each piece has to be joined to all the ones before it.")
-def last_piece_only(q, k, v, size, join):
-    return _looks(q, k, v, size)[-1]
 
 
 @pieces.mistake(

@@ -76,68 +76,40 @@ def scored(pairs, translate):
     return found
 
 
+each.slips("""
+order_ignored    = _scored_by(lambda written, target: sorted(written.split()) == sorted(target.split()))
+  You count 'zwanzig und ein' as right: the words agree, but not their order, and the order is the task.
+some_word_is_enough    = _scored_by(lambda written, target: bool(set(written.split()) & set(target.split())))
+  You count a translation as right if any of its words is right. All of them must be, in their order.
+first_word_is_enough    = _scored_by(lambda written, target: written.split()[:1] == target.split()[:1])
+  You compare the first words alone, so 'vier und dreizehn' counts as a translation of 34.
+length_is_enough    = _scored_by(lambda written, target: len(written.split()) == len(target.split()))
+  You compare the numbers of words. 'acht tausend' has as many words as 'sechs tausend'.
+target_may_begin_it    = _scored_by(lambda written, target: target in written)
+  You count 'drei hundert eins' as right for 300, because it contains the target. It has a word too many.
+it_may_begin_the_target    = _scored_by(lambda written, target: written in target)
+  You count 'vier hundert' as right for 405, because the target contains it. It has a word too few.
+share_of_the_words    = _scored_by(lambda written, target: sum(a == b for a, b in zip(written.split(), target.split(),
+      strict=False)) / len(target.split()))
+  You return the share of words that are right. Exact match knows only right and wrong: True or False.
+wrong_ones_marked    = _scored_by(lambda written, target: written != target)
+  Your True and False are swapped: True stands at the wrong translations.
+target_translated    return {pair.number: translate(pair.target) == pair.target for pair in pairs}
+  Nothing is right for you. Give the English text, pair.source, to the translator, and compare what it writes with
+  pair.target.
+one_share_for_all    return sum(translate(pair.source) == pair.target for pair in pairs) / len(pairs)
+  You return one share for all. Step 1 keeps each number's own True or False; step 2 makes shares.
+keys_are_texts    return {pair.source: translate(pair.source) == pair.target for pair in pairs}
+  Your keys are English texts. The key is pair.number.
+anything_written    = _scored_by(lambda written, target: bool(written))
+  You count every sentence as right for which the translator writes anything at all.
+""")
+
+
 def _scored_by(judge):
     """A mistake: judge(written, target) in place of the comparison of two texts."""
     return lambda pairs, translate: {pair.number: judge(translate(pair.source), pair.target) for pair in pairs}
 
-
-each.add_mistakes(
-    {
-        "order_ignored": (
-            "You count 'zwanzig und ein' as right: the words agree, but not their order, and the order is the task.",
-            _scored_by(lambda written, target: sorted(written.split()) == sorted(target.split())),
-        ),
-        "some_word_is_enough": (
-            "You count a translation as right if any of its words is right. All of them must be, in their order.",
-            _scored_by(lambda written, target: bool(set(written.split()) & set(target.split()))),
-        ),
-        "first_word_is_enough": (
-            "You compare the first words alone, so 'vier und dreizehn' counts as a translation of 34.",
-            _scored_by(lambda written, target: written.split()[:1] == target.split()[:1]),
-        ),
-        "length_is_enough": (
-            "You compare the numbers of words. 'acht tausend' has as many words as 'sechs tausend'.",
-            _scored_by(lambda written, target: len(written.split()) == len(target.split())),
-        ),
-        "target_may_begin_it": (
-            "You count 'drei hundert eins' as right for 300, because it contains the target. It has a word too many.",
-            _scored_by(lambda written, target: target in written),
-        ),
-        "it_may_begin_the_target": (
-            "You count 'vier hundert' as right for 405, because the target contains it. It has a word too few.",
-            _scored_by(lambda written, target: written in target),
-        ),
-        "share_of_the_words": (
-            "You return the share of words that are right. Exact match knows only right and wrong: True or False.",
-            _scored_by(
-                lambda written, target: (
-                    sum(a == b for a, b in zip(written.split(), target.split(), strict=False)) / len(target.split())
-                )
-            ),
-        ),
-        "wrong_ones_marked": (
-            "Your True and False are swapped: True stands at the wrong translations.",
-            _scored_by(lambda written, target: written != target),
-        ),
-        "target_translated": (
-            "Nothing is right for you. Give the English text, pair.source, to the translator, and compare what it "
-            "writes with pair.target.",
-            lambda pairs, translate: {pair.number: translate(pair.target) == pair.target for pair in pairs},
-        ),
-        "one_share_for_all": (
-            "You return one share for all. Step 1 keeps each number's own True or False; step 2 makes shares.",
-            lambda pairs, translate: sum(translate(pair.source) == pair.target for pair in pairs) / len(pairs),
-        ),
-        "keys_are_texts": (
-            "Your keys are English texts. The key is pair.number.",
-            lambda pairs, translate: {pair.source: translate(pair.source) == pair.target for pair in pairs},
-        ),
-        "anything_written": (
-            "You count every sentence as right for which the translator writes anything at all.",
-            _scored_by(lambda written, target: bool(written)),
-        ),
-    }
-)
 
 # --- step 2: the share for each kind ----------------------------------------------------------------------------------
 
@@ -191,53 +163,34 @@ def share_by_kind(right, kind):
     return {name: sum(values) / len(values) for name, values in groups.items()}
 
 
+shares.slips("""
+divided_by_all    = _by_group(lambda values, all_of_them: sum(values) / len(all_of_them))
+  You divide by the count of all numbers. Divide by the count of the numbers of this kind.
+share_of_the_right_ones    = _by_group(lambda values, all_of_them: sum(values) / sum(all_of_them))
+  You divide by the count of all right ones, so your shares add up to 1. Divide by the size of the kind.
+counts    = _by_group(lambda values, _: sum(values))
+  You return how many are right. A share is this count divided by the size of the kind.
+share_of_wrong_ones    = _by_group(lambda values, _: 1 - sum(values) / len(values))
+  You return the share of wrong translations; the share of right ones is 1 minus yours.
+the_last_one_only    = _by_group(lambda values, _: float(values[-1]))
+  Each number overwrites the one before, so a kind has the value of its last number. Collect them all.
+percent    = _by_group(lambda values, _: 100 * sum(values) / len(values))
+  Your shares are per cent, from 0 to 100. Expected is a share from 0 to 1.
+whole_division    = _by_group(lambda values, _: sum(values) // len(values))
+  You divide with //, which rounds down: every share is 0 or 1. Divide with /.
+kinds_without_a_right_one    return {name: share for name, share in share_by_kind(right, kind).items() if share}
+  A kind of which none is right is missing. It occurs, so its share is 0.
+right_for_one_wrong    = _by_group(lambda values, _: sum(values) / max(1, len(values) - sum(values)))
+  You divide the right ones by the wrong ones. A share divides by both together.
+""")
+
+
 def _by_group(share):
     """A mistake: share(values of a kind, values of all numbers) in place of the mean."""
     return lambda right, kind: {
         name: share(values, list(right.values())) for name, values in _groups(right, kind).items()
     }
 
-
-shares.add_mistakes(
-    {
-        "divided_by_all": (
-            "You divide by the count of all numbers. Divide by the count of the numbers of this kind.",
-            _by_group(lambda values, all_of_them: sum(values) / len(all_of_them)),
-        ),
-        "share_of_the_right_ones": (
-            "You divide by the count of all right ones, so your shares add up to 1. Divide by the size of the kind.",
-            _by_group(lambda values, all_of_them: sum(values) / sum(all_of_them)),
-        ),
-        "counts": (
-            "You return how many are right. A share is this count divided by the size of the kind.",
-            _by_group(lambda values, _: sum(values)),
-        ),
-        "share_of_wrong_ones": (
-            "You return the share of wrong translations; the share of right ones is 1 minus yours.",
-            _by_group(lambda values, _: 1 - sum(values) / len(values)),
-        ),
-        "the_last_one_only": (
-            "Each number overwrites the one before, so a kind has the value of its last number. Collect them all.",
-            _by_group(lambda values, _: float(values[-1])),
-        ),
-        "percent": (
-            "Your shares are per cent, from 0 to 100. Expected is a share from 0 to 1.",
-            _by_group(lambda values, _: 100 * sum(values) / len(values)),
-        ),
-        "whole_division": (
-            "You divide with //, which rounds down: every share is 0 or 1. Divide with /.",
-            _by_group(lambda values, _: sum(values) // len(values)),
-        ),
-        "kinds_without_a_right_one": (
-            "A kind of which none is right is missing. It occurs, so its share is 0.",
-            lambda right, kind: {name: share for name, share in share_by_kind(right, kind).items() if share},
-        ),
-        "right_for_one_wrong": (
-            "You divide the right ones by the wrong ones. A share divides by both together.",
-            _by_group(lambda values, _: sum(values) / max(1, len(values) - sum(values))),
-        ),
-    }
-)
 
 QUIZ = [
     Question(

@@ -40,57 +40,31 @@ def next_id(logits):
     return logits[0, -1].argmax().item()
 
 
-choice.add_mistakes(
-    {
-        "first_row": (
-            "You read the first row. It belongs to the word after <bos>; the next word belongs to the last row.",
-            lambda logits: logits[0, 0].argmax().item(),
-        ),
-        "over_all_rows": (
-            "You looked for the largest of all T · V logits. Take the last row first, then the place of its largest.",
-            lambda logits: logits.argmax().item(),
-        ),
-        "rows_added": (
-            "You mixed the rows of all words. Each row answers for another place; only the last one is needed here.",
-            lambda logits: logits[0].sum(dim=0).argmax().item(),
-        ),
-        "the_logit_itself": (
-            "You return the largest logit. The id is the place where it stands: argmax in place of max.",
-            lambda logits: logits[0, -1].max().item(),
-        ),
-        "its_probability": (
-            "You return the probability of the likeliest word. Its id is the place where this probability stands.",
-            lambda logits: logits[0, -1].softmax(-1).max().item(),
-        ),
-        "least_likely": (
-            "You chose the smallest logit. The larger the logit, the likelier the word.",
-            lambda logits: logits[0, -1].argmin().item(),
-        ),
-        "last_word_of_the_vocabulary": (
-            "You read the last column: the logits of one word in all rows. The axes are (1, T, V): rows come first.",
-            lambda logits: logits[0, :, -1].argmax().item(),
-        ),
-        "counted_from_one": (
-            "Your id is one too large: ids and places are counted from 0.",
-            lambda logits: logits[0, -1].argmax().item() + 1,
-        ),
-        "size_of_the_logit": (
-            "You took the logit with the largest absolute value. A large negative logit belongs to an unlikely word.",
-            lambda logits: logits[0, -1].abs().argmax().item(),
-        ),
-        "every_row": (
-            "You have the likeliest word of every row, (1, T). Only the last row belongs to the next word: take it "
-            "first, logits[0, -1].",
-            lambda logits: logits.argmax(-1),
-        ),
-        "every_row_of_the_sentence": (
-            "You took the sentence, but still all its rows: you have one id for each of the T words. Take the last "
-            "row, too: logits[0, -1].",
-            lambda logits: logits[0].argmax(-1),
-        ),
-        "value_and_place": (
-            "max(-1) gives two things, the largest logit and its place. The id is the place alone: argmax().",
-            lambda logits: logits[0, -1].max(-1),
-        ),
-    }
-)
+choice.slips("""
+first_row    logits[0, -1] → logits[0, 0]
+  You read the first row. It belongs to the word after <bos>; the next word belongs to the last row.
+over_all_rows    logits[0, -1] → logits
+  You looked for the largest of all T · V logits. Take the last row first, then the place of its largest.
+rows_added    logits[0, -1] → logits[0].sum(dim=0)
+  You mixed the rows of all words. Each row answers for another place; only the last one is needed here.
+the_logit_itself    argmax → max
+  You return the largest logit. The id is the place where it stands: argmax in place of max.
+its_probability    argmax → softmax(-1).max
+  You return the probability of the likeliest word. Its id is the place where this probability stands.
+least_likely    argmax → argmin
+  You chose the smallest logit. The larger the logit, the likelier the word.
+last_word_of_the_vocabulary    logits[0, -1] → logits[0, :, -1]
+  You read the last column: the logits of one word in all rows. The axes are (1, T, V): rows come first.
+counted_from_one    item() → item() + 1
+  Your id is one too large: ids and places are counted from 0.
+size_of_the_logit    argmax → abs().argmax
+  You took the logit with the largest absolute value. A large negative logit belongs to an unlikely word.
+every_row    return logits.argmax(-1)
+  You have the likeliest word of every row, (1, T). Only the last row belongs to the next word: take it first, logits[0,
+  -1].
+every_row_of_the_sentence    return logits[0].argmax(-1)
+  You took the sentence, but still all its rows: you have one id for each of the T words. Take the last row, too:
+  logits[0, -1].
+value_and_place    argmax().item() → max(-1)
+  max(-1) gives two things, the largest logit and its place. The id is the place alone: argmax().
+""")

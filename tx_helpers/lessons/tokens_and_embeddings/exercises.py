@@ -55,72 +55,43 @@ def count_pairs(spelled):
     return counts
 
 
+counting.slips("""
+words_counted_once    return count_pairs(dict.fromkeys(spelled, 1))
+  You counted each word of the list once. Add `times`, since the word occurs that often in the text.
+once_in_each_word    return _counted(spelled, lambda word: set(itertools.pairwise(word)))
+  You counted a pair once in a word that contains it twice. In “aaa” the pair a a occurs two times.
+order_forgotten    return _counted(spelled, lambda word: [tuple(sorted(p)) for p in itertools.pairwise(word)])
+  You counted (a, b) and (b, a) as one pair. The left piece and the right piece are different places.
+last_pair_missed    return _counted(spelled, lambda word: itertools.pairwise(word[:-1]))
+  Your loop ends one pair too early: the last two pieces of a word are neighbours, too.
+letters_compared    return _counted(spelled, lambda word: itertools.pairwise("".join(word)))
+  You counted pairs of letters. After the first merge a piece can be longer than a letter: pair the pieces.
+joined_keys    return _counted(spelled, lambda word: map("".join, itertools.pairwise(word)))
+  Your keys are joined texts. Keep the two pieces apart in a tuple: “e”+“in” and “ei”+“n” are different.
+across_words    return count_pairs(spelled) + Counter((a[-1], b[0]) for a, b in itertools.pairwise(spelled))
+  You also counted pairs across two words. No token may hold the end of one word and the start of the next.
+across_words_by_the_second    return count_pairs(spelled)
+      + Counter({(a[-1], b[0]): spelled[b] for a, b in itertools.pairwise(spelled)})
+  You carried the last piece of a word over to the next. A pair lies within a word: begin anew with each.
+text_in_one_row    return Counter(itertools.pairwise([piece for word, times in spelled.items() for _ in range(times)
+      for piece in word]))
+  You wrote all words in a row and counted its neighbours, so the end of a word and the start of the next are a pair.
+  Count inside each word.
+each_pair_once    return dict.fromkeys(count_pairs(spelled), 1)
+  Every pair has the count 1: you only noted that it occurs. Add `times` for each place where it stands.
+over_the_end    return _counted(spelled, lambda word: [word[i : i + 2] for i in range(len(word))])
+  Your window word[i : i + 2] runs over the end: the last one holds a single piece. Stop at len(word) − 1.
+last_word_left    return {pair: times for word, times in spelled.items() for pair in itertools.pairwise(word)}
+  You set the count in place of adding to it: of a pair in several words only the last word is left.
+""")
+
+
 def _counted(spelled, pairs_of):
     counts = Counter()
     for word, times in spelled.items():
         for pair in pairs_of(word):
             counts[pair] += times
     return counts
-
-
-counting.add_mistakes(
-    {
-        "words_counted_once": (
-            "You counted each word of the list once. Add `times`, since the word occurs that often in the text.",
-            lambda spelled: count_pairs(dict.fromkeys(spelled, 1)),
-        ),
-        "once_in_each_word": (
-            "You counted a pair once in a word that contains it twice. In “aaa” the pair a a occurs two times.",
-            lambda spelled: _counted(spelled, lambda word: set(itertools.pairwise(word))),
-        ),
-        "order_forgotten": (
-            "You counted (a, b) and (b, a) as one pair. The left piece and the right piece are different places.",
-            lambda spelled: _counted(spelled, lambda word: [tuple(sorted(p)) for p in itertools.pairwise(word)]),
-        ),
-        "last_pair_missed": (
-            "Your loop ends one pair too early: the last two pieces of a word are neighbours, too.",
-            lambda spelled: _counted(spelled, lambda word: itertools.pairwise(word[:-1])),
-        ),
-        "letters_compared": (
-            "You counted pairs of letters. After the first merge a piece can be longer than a letter: pair the pieces.",
-            lambda spelled: _counted(spelled, lambda word: itertools.pairwise("".join(word))),
-        ),
-        "joined_keys": (
-            "Your keys are joined texts. Keep the two pieces apart in a tuple: “e”+“in” and “ei”+“n” are different.",
-            lambda spelled: _counted(spelled, lambda word: map("".join, itertools.pairwise(word))),
-        ),
-        "across_words": (
-            "You also counted pairs across two words. No token may hold the end of one word and the start of the next.",
-            lambda spelled: count_pairs(spelled) + Counter((a[-1], b[0]) for a, b in itertools.pairwise(spelled)),
-        ),
-        "across_words_by_the_second": (
-            "You carried the last piece of a word over to the next. A pair lies within a word: begin anew with each.",
-            lambda spelled: (
-                count_pairs(spelled) + Counter({(a[-1], b[0]): spelled[b] for a, b in itertools.pairwise(spelled)})
-            ),
-        ),
-        "text_in_one_row": (
-            "You wrote all words in a row and counted its neighbours, so the end of a word and the start of the next "
-            "are a pair. Count inside each word.",
-            lambda spelled: Counter(
-                itertools.pairwise([piece for word, times in spelled.items() for _ in range(times) for piece in word])
-            ),
-        ),
-        "each_pair_once": (
-            "Every pair has the count 1: you only noted that it occurs. Add `times` for each place where it stands.",
-            lambda spelled: dict.fromkeys(count_pairs(spelled), 1),
-        ),
-        "over_the_end": (
-            "Your window word[i : i + 2] runs over the end: the last one holds a single piece. Stop at len(word) − 1.",
-            lambda spelled: _counted(spelled, lambda word: [word[i : i + 2] for i in range(len(word))]),
-        ),
-    }
-)
-
-
-@counting.mistake("You set the count in place of adding to it: of a pair in several words only the last word is left.")
-def last_word_left(spelled):
-    return {pair: times for word, times in spelled.items() for pair in itertools.pairwise(word)}
 
 
 # --- filling the vocabulary (in the text) ----------------------------------------------------------------------------
@@ -182,6 +153,36 @@ def learn(spelled, letters, size, count_pairs, join):
     return pieces, merges
 
 
+learning.slips("""
+ties_as_they_come    = lambda *given: _learned(*given, choose=lambda counts, pieces: max(counts, key=counts.get))
+  Pairs that occur equally often: you took the one that was counted first. The order of the pieces decides, so that
+  everybody gets the same vocabulary.
+ties_by_the_alphabet    = lambda *given: _learned(*given,
+      choose=lambda c, pieces: min(c, key=lambda pair: (-c[pair], pair)))
+  Pairs that occur equally often: you took the first in the alphabet. What counts is the place of a piece in the list of
+  pieces, where new ones stand at the end.
+ties_by_the_right_piece    = lambda *given: _learned(*given,
+      choose=lambda *at: _first_of(*at, key=lambda n, a, b: (-n, b, a)))
+  Pairs that occur equally often: you compared the right pieces first. The left piece comes first.
+ties_by_the_left_piece_alone    = lambda *given: _learned(*given,
+      choose=lambda c, pieces: max(c, key=lambda p: (c[p], -pieces.index(p[0]))))
+  With the same left piece, the right one decides. You took the pair that was counted first.
+last_of_ties    = lambda *given: _learned(*given, choose=lambda *at: _first_of(*at, key=lambda n, a, b: (-n, -a, -b)))
+  Pairs that occur equally often: you took the one whose pieces stand latest in the list, not earliest.
+last_counted_of_ties    = lambda *given: _learned(*given, choose=lambda counts, pieces: max(reversed(list(counts)),
+      key=counts.get))
+  Pairs that occur equally often: you took the one counted last. The places in the list decide.
+rarest_first    = lambda *given: _learned(*given, choose=lambda *at: _first_of(*at, key=lambda *order: order))
+  You joined the rarest pair: the key of `min` needs minus the count, or use `max`.
+one_too_many    = lambda *given: _learned(*given, more=1)
+  You have one piece too many: stop as soon as there are `size` pieces, letters among them.
+one_too_few    = lambda *given: _learned(*given, more=-1)
+  You stop one piece too early: the vocabulary has `size` pieces in the end, letters among them.
+letters_not_counted    = lambda *given: _learned(*given, turns=given[2])
+  You made `size` merges. The letters are pieces, too: there are `size` pieces in all.
+""")
+
+
 def _learned(spelled, letters, size, count_pairs, join, choose=_first_of, more=0, turns=None):
     """The solution with another choice of the pair, or another end."""
     pieces, merges = list(letters), []
@@ -191,54 +192,6 @@ def _learned(spelled, letters, size, count_pairs, join, choose=_first_of, more=0
         pieces.append("".join(best))
         spelled = {join(word, best): times for word, times in spelled.items()}
     return pieces, merges
-
-
-learning.add_mistakes(
-    {
-        "ties_as_they_come": (
-            "Pairs that occur equally often: you took the one that was counted first. The order of the pieces decides, "
-            "so that everybody gets the same vocabulary.",
-            lambda *given: _learned(*given, choose=lambda counts, pieces: max(counts, key=counts.get)),
-        ),
-        "ties_by_the_alphabet": (
-            "Pairs that occur equally often: you took the first in the alphabet. What counts is the place of a piece "
-            "in the list of pieces, where new ones stand at the end.",
-            lambda *given: _learned(*given, choose=lambda c, pieces: min(c, key=lambda pair: (-c[pair], pair))),
-        ),
-        "ties_by_the_right_piece": (
-            "Pairs that occur equally often: you compared the right pieces first. The left piece comes first.",
-            lambda *given: _learned(*given, choose=lambda *at: _first_of(*at, key=lambda n, a, b: (-n, b, a))),
-        ),
-        "ties_by_the_left_piece_alone": (
-            "With the same left piece, the right one decides. You took the pair that was counted first.",
-            lambda *given: _learned(*given, choose=lambda c, pieces: max(c, key=lambda p: (c[p], -pieces.index(p[0])))),
-        ),
-        "last_of_ties": (
-            "Pairs that occur equally often: you took the one whose pieces stand latest in the list, not earliest.",
-            lambda *given: _learned(*given, choose=lambda *at: _first_of(*at, key=lambda n, a, b: (-n, -a, -b))),
-        ),
-        "last_counted_of_ties": (
-            "Pairs that occur equally often: you took the one counted last. The places in the list decide.",
-            lambda *given: _learned(*given, choose=lambda counts, pieces: max(reversed(list(counts)), key=counts.get)),
-        ),
-        "rarest_first": (
-            "You joined the rarest pair: the key of `min` needs minus the count, or use `max`.",
-            lambda *given: _learned(*given, choose=lambda *at: _first_of(*at, key=lambda *order: order)),
-        ),
-        "one_too_many": (
-            "You have one piece too many: stop as soon as there are `size` pieces, letters among them.",
-            lambda *given: _learned(*given, more=1),
-        ),
-        "one_too_few": (
-            "You stop one piece too early: the vocabulary has `size` pieces in the end, letters among them.",
-            lambda *given: _learned(*given, more=-1),
-        ),
-        "letters_not_counted": (
-            "You made `size` merges. The letters are pieces, too: there are `size` pieces in all.",
-            lambda *given: _learned(*given, turns=given[2]),
-        ),
-    }
-)
 
 
 @learning.mistake("You counted only once, before the loop. After each merge there are new neighbours: count again.")
@@ -314,6 +267,22 @@ def encode(word, merges):
     return word
 
 
+encoding.slips("""
+backwards    return encode(word, merges[::-1])
+  You applied the merges from the last to the first. A later merge needs the pieces of the earlier ones.
+longest_first    = _longest
+  You took the leftmost pair or the longest piece that fits. Byte pairs follow the order of the merges.
+boundaries_lost    = _by_text
+  You replaced inside a text: then a pair also fits the end of a longer piece. Compare whole pieces.
+either_order    return encode(word, [p for pair in merges for p in (pair, pair[::-1])])
+  You also joined right before left. The merge (t, a) joins t and a in “ta”, but not in “at”.
+first_merge_only    return encode(word, merges[:1])
+  Only the first merge was applied: perhaps your `return` stands inside the loop.
+letters_left    return word
+  Your result is still the letters: assign what the merge returns to `word`.
+""")
+
+
 def _longest(word, merges):
     """The longest piece that fits, again and again."""
     pieces, rest = [], "".join(word)
@@ -339,36 +308,6 @@ def first_place_only(word, merges):
         if i is not None:
             word = (*word[:i], "".join(pair), *word[i + 2 :])
     return word
-
-
-encoding.add_mistakes(
-    {
-        "backwards": (
-            "You applied the merges from the last to the first. A later merge needs the pieces of the earlier ones.",
-            lambda word, merges: encode(word, merges[::-1]),
-        ),
-        "longest_first": (
-            "You took the leftmost pair or the longest piece that fits. Byte pairs follow the order of the merges.",
-            _longest,
-        ),
-        "boundaries_lost": (
-            "You replaced inside a text: then a pair also fits the end of a longer piece. Compare whole pieces.",
-            _by_text,
-        ),
-        "either_order": (
-            "You also joined right before left. The merge (t, a) joins t and a in “ta”, but not in “at”.",
-            lambda word, merges: encode(word, [p for pair in merges for p in (pair, pair[::-1])]),
-        ),
-        "first_merge_only": (
-            "Only the first merge was applied: perhaps your `return` stands inside the loop.",
-            lambda word, merges: encode(word, merges[:1]),
-        ),
-        "letters_left": (
-            "Your result is still the letters: assign what the merge returns to `word`.",
-            lambda word, merges: word,
-        ),
-    }
-)
 
 
 # --- a merge ---------------------------------------------------------------------------------------------------------
@@ -411,15 +350,28 @@ def tokens_saved(words, pair):
     return total
 
 
+saved.slips("""
+overlaps_counted    return sum(times * list(itertools.pairwise(word)).count(pair) for word, times in words.items())
+  You counted overlapping pairs: in “aaa” the pair a a occurs twice, but only one of the two can be merged.
+letters_searched    return sum(times * "".join(word).count("".join(pair)) for word, times in words.items())
+  You searched the letters. (e, in) is not in (ei, n): compare piece by piece.
+spaced_text_searched    return sum(times * " ".join(word).count(" ".join(pair)) for word, times in words.items())
+  You searched a text with spaces, where “he in” contains “e in”. Compare whole pieces.
+words_counted_once    return sum(_joins(word, pair) for word in words)
+  You counted each different word once. A word saves its tokens every time it occurs.
+once_in_each_word    return sum(times * min(1, _joins(word, pair)) for word, times in words.items())
+  You counted one merge for each word that contains the pair; it may contain the pair several times.
+two_for_each_join    return 2 * tokens_saved(words, pair)
+  You counted two tokens for each merge. Two become one, so one is saved.
+tokens_left    return sum(times * len(word) for word, times in words.items()) - tokens_saved(words, pair)
+  This is how many tokens are left, not how many are saved.
+last_pair_missed    return sum(times * _joins(word[:-1], pair) for word, times in words.items())
+  Your loop ends too early: the last two pieces of a word can be a pair, too.
+""")
+
+
 def _joins(word, pair):
     return tokens_saved({word: 1}, pair)
-
-
-@saved.mistake(
-    "You counted overlapping pairs: in “aaa” the pair a a occurs twice, but only one of the two can be merged."
-)
-def overlaps_counted(words, pair):
-    return sum(times * list(itertools.pairwise(word)).count(pair) for word, times in words.items())
 
 
 @saved.mistake("You also merged the pair in the other order, right before left: the order matters.")
@@ -432,40 +384,6 @@ def either_order(words, pair):
             total += times * hit
             i += 1 + hit
     return total
-
-
-saved.add_mistakes(
-    {
-        "letters_searched": (
-            "You searched the letters. (e, in) is not in (ei, n): compare piece by piece.",
-            lambda words, pair: sum(times * "".join(word).count("".join(pair)) for word, times in words.items()),
-        ),
-        "spaced_text_searched": (
-            "You searched a text with spaces, where “he in” contains “e in”. Compare whole pieces.",
-            lambda words, pair: sum(times * " ".join(word).count(" ".join(pair)) for word, times in words.items()),
-        ),
-        "words_counted_once": (
-            "You counted each different word once. A word saves its tokens every time it occurs.",
-            lambda words, pair: sum(_joins(word, pair) for word in words),
-        ),
-        "once_in_each_word": (
-            "You counted one merge for each word that contains the pair; it may contain the pair several times.",
-            lambda words, pair: sum(times * min(1, _joins(word, pair)) for word, times in words.items()),
-        ),
-        "two_for_each_join": (
-            "You counted two tokens for each merge. Two become one, so one is saved.",
-            lambda words, pair: 2 * tokens_saved(words, pair),
-        ),
-        "tokens_left": (
-            "This is how many tokens are left, not how many are saved.",
-            lambda words, pair: sum(times * len(word) for word, times in words.items()) - tokens_saved(words, pair),
-        ),
-        "last_pair_missed": (
-            "Your loop ends too early: the last two pieces of a word can be a pair, too.",
-            lambda words, pair: sum(times * _joins(word[:-1], pair) for word, times in words.items()),
-        ),
-    }
-)
 
 
 # --- pieces back to words --------------------------------------------------------------------------------------------
@@ -501,6 +419,22 @@ def words_from_pieces(pieces):
     return " ".join(pieces).replace(" ##", "").removeprefix("##").split(" ")
 
 
+back.slips("""
+nothing_joined    return [piece.removeprefix("##") for piece in pieces]
+  You removed the ## but joined nothing: each piece has become a word.
+all_in_one    return ["".join(piece.removeprefix("##") for piece in pieces)]
+  All pieces have become one word. A piece without ## begins a new word.
+first_pieces_alone    return [piece for piece in pieces if not piece.startswith("##")]
+  The pieces with ## are missing: only the first piece of every word is left.
+letters_stripped    return [word.strip("#") for word in words_from_pieces(pieces)]
+  strip("#") also takes a # that is a letter, as in “c#”. Take the two in front: removeprefix("##").
+last_word_lost    return words_from_pieces(pieces)[:-1] if len(pieces) > 1 else words_from_pieces(pieces)
+  Your last word is missing: append the word that is being built when the loop ends.
+first_mark_left_in    return " ".join(pieces).replace(" ##", "").split(" ")
+  A ## in front of the first piece is still in your first word. That piece begins a word, with or without the mark.
+""")
+
+
 @back.mistake("The ## is still in your words: it is a mark of the tokenizer and not part of the text.")
 def marks_left_in(pieces):
     words = []
@@ -522,39 +456,6 @@ def joined_to_the_next(pieces):
             words.append(piece.removeprefix("##"))
         open_word = piece.startswith("##")
     return words
-
-
-back.add_mistakes(
-    {
-        "nothing_joined": (
-            "You removed the ## but joined nothing: each piece has become a word.",
-            lambda pieces: [piece.removeprefix("##") for piece in pieces],
-        ),
-        "all_in_one": (
-            "All pieces have become one word. A piece without ## begins a new word.",
-            lambda pieces: ["".join(piece.removeprefix("##") for piece in pieces)],
-        ),
-        "first_pieces_alone": (
-            "The pieces with ## are missing: only the first piece of every word is left.",
-            lambda pieces: [piece for piece in pieces if not piece.startswith("##")],
-        ),
-        "letters_stripped": (
-            'strip("#") also takes a # that is a letter, as in “c#”. Take the two in front: removeprefix("##").',
-            lambda pieces: [word.strip("#") for word in words_from_pieces(pieces)],
-        ),
-        "last_word_lost": (
-            "Your last word is missing: append the word that is being built when the loop ends.",
-            lambda pieces: words_from_pieces(pieces)[:-1] if len(pieces) > 1 else words_from_pieces(pieces),
-        ),
-    }
-)
-
-
-@back.mistake(
-    "A ## in front of the first piece is still in your first word. That piece begins a word, with or without the mark."
-)
-def first_mark_left_in(pieces):
-    return " ".join(pieces).replace(" ##", "").split(" ")
 
 
 # --- the fewest pieces -----------------------------------------------------------------------------------------------
@@ -597,6 +498,22 @@ def fewest_pieces(word, vocabulary):
     return 0 if best[-1] == math.inf else best[-1]
 
 
+fewest.slips("""
+mark_at_the_start    return fewest_pieces(word, vocabulary | {piece.removeprefix("##") for piece in vocabulary})
+  Your word may begin with any piece. One with ## continues a word and cannot begin it.
+most_pieces    min → max ; =math.inf → =-math.inf ; math.inf else best → -math.inf else best
+  You found the largest number of pieces: max in place of min.
+longest_each_time    return _cut(word, vocabulary)
+  You took the longest piece each time, as WordPiece does: a shorter one may leave a better rest.
+shortest_each_time    = partial(_cut, ends=lambda start, stop: range(start + 1, stop + 1))
+  You took the shortest piece each time: that makes many pieces, or gets stuck.
+cuts_counted    return max(0, fewest_pieces(word, vocabulary) - 1)
+  You counted the cuts between the pieces: there is one piece more than there are cuts.
+unknown_as_one    return fewest_pieces(word, vocabulary) or 1
+  Where the word cannot be cut you returned 1, as if it were one <unk>. Return 0.
+""")
+
+
 def _cut(word, vocabulary, *, ends=lambda start, stop: range(stop, start, -1)):
     """One piece after the other, the first end that fits: how many there are, 0 if it gets stuck."""
     count = start = 0
@@ -613,42 +530,6 @@ def _cut(word, vocabulary, *, ends=lambda start, stop: range(stop, start, -1)):
 def marks_forgotten(word, vocabulary):
     begins = {piece for piece in vocabulary if not piece.startswith("##")}
     return fewest_pieces(word, begins | {"##" + piece for piece in begins})
-
-
-@fewest.mistake("Your word may begin with any piece. One with ## continues a word and cannot begin it.")
-def mark_at_the_start(word, vocabulary):
-    return fewest_pieces(word, vocabulary | {piece.removeprefix("##") for piece in vocabulary})
-
-
-@fewest.mistake("You found the largest number of pieces: max in place of min.")
-def most_pieces(word, vocabulary):
-    best = [0]
-    for end in range(1, len(word) + 1):
-        fits = [start for start in range(end) if "##" * (start > 0) + word[start:end] in vocabulary]
-        best.append(max((best[start] + 1 for start in fits), default=-math.inf))
-    return 0 if best[-1] == -math.inf else best[-1]
-
-
-fewest.add_mistakes(
-    {
-        "longest_each_time": (
-            "You took the longest piece each time, as WordPiece does: a shorter one may leave a better rest.",
-            lambda word, vocabulary: _cut(word, vocabulary),
-        ),
-        "shortest_each_time": (
-            "You took the shortest piece each time: that makes many pieces, or gets stuck.",
-            partial(_cut, ends=lambda start, stop: range(start + 1, stop + 1)),
-        ),
-        "cuts_counted": (
-            "You counted the cuts between the pieces: there is one piece more than there are cuts.",
-            lambda word, vocabulary: max(0, fewest_pieces(word, vocabulary) - 1),
-        ),
-        "unknown_as_one": (
-            "Where the word cannot be cut you returned 1, as if it were one <unk>. Return 0.",
-            lambda word, vocabulary: fewest_pieces(word, vocabulary) or 1,
-        ),
-    }
-)
 
 
 # --- a lookup is a product -------------------------------------------------------------------------------------------
@@ -682,6 +563,16 @@ def embedding_gradient(ids, G, V):
     return torch.zeros(V, G.shape[1]).index_add(0, ids, G)
 
 
+rows.slips("""
+spread_to_all    return embedding_gradient(ids, G, V) + G.mean(dim=0)
+  Every row of your result has a gradient. The rows of words that do not occur must be zero.
+counted    return embedding_gradient(ids, torch.ones_like(G), V)
+  You counted the words in place of adding their gradients: each row says how often its word occurs.
+downhill    return -embedding_gradient(ids, G, V)
+  Your sign is wrong: this is the direction of a descent step, not the gradient.
+""")
+
+
 @rows.mistake(
     "You assigned with E[ids] = G or E[ids] += G: both write one row for each id, so of a word that occurs twice only "
     "the last gradient is left. They have to be added."
@@ -705,24 +596,6 @@ def first_one_alone(ids, G, V):
 def averaged(ids, G, V):
     counts = torch.bincount(ids, minlength=V).clamp(min=1)
     return embedding_gradient(ids, G, V) / counts[:, None]
-
-
-rows.add_mistakes(
-    {
-        "spread_to_all": (
-            "Every row of your result has a gradient. The rows of words that do not occur must be zero.",
-            lambda ids, G, V: embedding_gradient(ids, G, V) + G.mean(dim=0),
-        ),
-        "counted": (
-            "You counted the words in place of adding their gradients: each row says how often its word occurs.",
-            lambda ids, G, V: embedding_gradient(ids, torch.ones_like(G), V),
-        ),
-        "downhill": (
-            "Your sign is wrong: this is the direction of a descent step, not the gradient.",
-            lambda ids, G, V: -embedding_gradient(ids, G, V),
-        ),
-    }
-)
 
 
 # --- neighbours ------------------------------------------------------------------------------------------------------
@@ -757,6 +630,18 @@ def nearest_words(E, k):
     return cosines.topk(k).indices
 
 
+near.slips("""
+first_neighbour_dropped    return _ranked(torch.cosine_similarity(E[:, None], E, dim=-1), k + 1)[:, 1:]
+  You left out the word itself twice, by −∞ and by dropping the first column: the nearest one is missing.
+by_dot_product    return _ranked(E @ E.T, k)
+  You took dot products: long vectors win, whatever their direction. A cosine divides by both lengths.
+by_distance    return _ranked(-(E[:, None] - E).norm(dim=-1), k)
+  You took the nearest by distance: a longer vector in the same direction is far away by that measure.
+zero_for_itself    return torch.cosine_similarity(E[:, None], E, dim=-1).fill_diagonal_(0).topk(k).indices
+  You put 0 where a word meets itself. A cosine can be below 0, and then the word is still in its own list: put −∞.
+""")
+
+
 def _ranked(scores, k):
     return scores.clone().fill_diagonal_(-float("inf")).topk(k).indices
 
@@ -783,29 +668,6 @@ def first_column_dropped(E, k):
 def first_of_more_dropped(E, k):
     unit = E / E.norm(dim=-1, keepdim=True)
     return (unit @ unit.T).topk(k + 1).indices[:, 1:]
-
-
-near.add_mistakes(
-    {
-        "first_neighbour_dropped": (
-            "You left out the word itself twice, by −∞ and by dropping the first column: the nearest one is missing.",
-            lambda E, k: _ranked(torch.cosine_similarity(E[:, None], E, dim=-1), k + 1)[:, 1:],
-        ),
-        "by_dot_product": (
-            "You took dot products: long vectors win, whatever their direction. A cosine divides by both lengths.",
-            lambda E, k: _ranked(E @ E.T, k),
-        ),
-        "by_distance": (
-            "You took the nearest by distance: a longer vector in the same direction is far away by that measure.",
-            lambda E, k: _ranked(-(E[:, None] - E).norm(dim=-1), k),
-        ),
-        "zero_for_itself": (
-            "You put 0 where a word meets itself. A cosine can be below 0, and then the word is still in its own list: "
-            "put −∞.",
-            lambda E, k: torch.cosine_similarity(E[:, None], E, dim=-1).fill_diagonal_(0).topk(k).indices,
-        ),
-    }
-)
 
 
 @near.mistake("Your lists hold the furthest words: the smallest cosines in place of the largest.")

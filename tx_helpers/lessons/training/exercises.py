@@ -33,38 +33,24 @@ def shifted_pair(ids, bos, eos):
     return torch.cat([torch.tensor([bos]), ids]), torch.cat([ids, torch.tensor([eos])])
 
 
+shift.slips("""
+not_shifted    return (_joined(bos, ids), _joined(bos, ids))
+  Your targets are not shifted: each position predicts the token that it reads. Copying gives a loss of 0.
+shifted_backwards    return (_joined(ids, eos), _joined(bos, ids))
+  You shifted backwards: each position has to predict the token before its own, which it has already read.
+shifted_by_two    return (_joined(bos, ids), _joined(ids, eos, eos)[1:])
+  You shifted by two: each position has to predict the token after the next, without reading the next.
+signs_swapped    return shifted_pair(ids, eos, bos)
+  You swapped the two: your input starts with `eos`, and your target ends with `bos`.
+rolled    return (_joined(bos, ids), _joined(ids, bos))
+  You rolled the input, so `bos` has moved to the end of the target, where `eos` belongs.
+no_end    return (_joined(bos, ids), _joined(ids, ids[-1:]))
+  There is no `eos` in your target: a model trained on it never learns to stop.
+""")
+
+
 def _joined(*parts):
     return torch.cat([part if isinstance(part, torch.Tensor) else torch.tensor([part]) for part in parts])
-
-
-shift.add_mistakes(
-    {
-        "not_shifted": (
-            "Your targets are not shifted: each position predicts the token that it reads. Copying gives a loss of 0.",
-            lambda ids, bos, eos: (_joined(bos, ids), _joined(bos, ids)),
-        ),
-        "shifted_backwards": (
-            "You shifted backwards: each position has to predict the token before its own, which it has already read.",
-            lambda ids, bos, eos: (_joined(ids, eos), _joined(bos, ids)),
-        ),
-        "shifted_by_two": (
-            "You shifted by two: each position has to predict the token after the next, without reading the next.",
-            lambda ids, bos, eos: (_joined(bos, ids), _joined(ids, eos, eos)[1:]),
-        ),
-        "signs_swapped": (
-            "You swapped the two: your input starts with `eos`, and your target ends with `bos`.",
-            lambda ids, bos, eos: shifted_pair(ids, eos, bos),
-        ),
-        "rolled": (
-            "You rolled the input, so `bos` has moved to the end of the target, where `eos` belongs.",
-            lambda ids, bos, eos: (_joined(bos, ids), _joined(ids, bos)),
-        ),
-        "no_end": (
-            "There is no `eos` in your target: a model trained on it never learns to stop.",
-            lambda ids, bos, eos: (_joined(bos, ids), _joined(ids, ids[-1:])),
-        ),
-    }
-)
 
 
 # --- a training step -------------------------------------------------------------------------------------------------
@@ -147,6 +133,48 @@ def training_step(model, optimizer, batch, clip):
     return loss.item()
 
 
+step.slips("""
+gradients_pile_up    = _stepping(calls=("backward", "clip", "step"))
+  zero_grad is missing: backward adds the new gradients to those of the step before.
+cleared_too_late    = _stepping(calls=("backward", "zero", "step"))
+  The weights did not move: either optimizer.step() is missing, or you cleared the gradients before it.
+stepped_too_early    = _stepping(calls=("step", "zero", "backward", "clip"))
+  You stepped before backward: the optimizer uses the gradients of the batch before.
+not_clipped    = _stepping(calls=("zero", "backward", "step"))
+  Your gradients are as long as before when the optimizer takes its step: clip_grad_norm_ belongs between backward and
+  step.
+clipped_number_by_number    = _stepping(clip_by=torch.nn.utils.clip_grad_value_)
+  You clipped each number by itself, which changes the gradient's direction. clip_grad_norm_ shortens all numbers by the
+  same factor.
+clipped_tensor_by_tensor    = _stepping(clip_by=_each_alone)
+  You clipped each parameter by itself; the norm is that of all together.
+always_scaled    = _stepping(clip_by=_always_scaled)
+  You scale every gradient to the norm `clip`. A gradient that is shorter than that should stay as it is.
+left_in_evaluation    = _stepping(training=False)
+  The model is still in evaluation mode, where dropout does nothing: call model.train() at the beginning.
+graph_kept    = _stepping(result=lambda loss: loss)
+  You returned the loss as a tensor. It holds the whole graph of its computation, so a list of such losses fills the
+  memory: return loss.item().
+padding_counted    = _stepping(lambda model, batch: F.cross_entropy(model(batch.source, batch.decoder_input).flatten(0,
+      1), batch.target.flatten()))
+  Your loss counts the padding: pass ignore_index=0, or the model mostly learns to write <pad>.
+not_shifted    = _stepping(lambda model, batch: mean_loss(model(batch.source, batch.decoder_input),
+      batch.decoder_input))
+  You compared the logits with batch.decoder_input: each position then predicts the word that it reads.
+reads_the_answer    = _stepping(lambda model, batch: mean_loss(model(batch.source, batch.target), batch.target))
+  You gave the decoder batch.target to read: that is the answer, one word too early.
+softmax_first    = _stepping(lambda model, batch: mean_loss(model(batch.source, batch.decoder_input).softmax(-1),
+      batch.target))
+  You applied softmax before F.cross_entropy, which does so itself. Twice is too flat, so learning is slow.
+summed    = _stepping(lambda model, batch: _forward(model, batch) * (batch.target != 0).sum())
+  Your loss is the sum over all words, not their mean: with N words the step is N times as long.
+means_averaged    = _stepping(_mean_of_sentence_means)
+  You averaged the sentences' means: a word of a short sentence counts more.
+climbed    = _stepping(calls=("zero", "uphill", "clip", "step"))
+  You walked uphill: backward must start from the loss itself, not from its negative.
+""")
+
+
 def mean_loss(logits, target):
     """Mean cross-entropy of the targets that are not padding."""
     return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=0)
@@ -200,85 +228,6 @@ def _mean_of_sentence_means(model, batch):
     return torch.stack(means).mean()
 
 
-step.add_mistakes(
-    {
-        "gradients_pile_up": (
-            "zero_grad is missing: backward adds the new gradients to those of the step before.",
-            _stepping(calls=("backward", "clip", "step")),
-        ),
-        "cleared_too_late": (
-            "The weights did not move: either optimizer.step() is missing, or you cleared the gradients before it.",
-            _stepping(calls=("backward", "zero", "step")),
-        ),
-        "stepped_too_early": (
-            "You stepped before backward: the optimizer uses the gradients of the batch before.",
-            _stepping(calls=("step", "zero", "backward", "clip")),
-        ),
-        "not_clipped": (
-            "Your gradients are as long as before when the optimizer takes its step: clip_grad_norm_ belongs between "
-            "backward and step.",
-            _stepping(calls=("zero", "backward", "step")),
-        ),
-        "clipped_number_by_number": (
-            "You clipped each number by itself, which changes the gradient's direction. clip_grad_norm_ shortens all "
-            "numbers by the same factor.",
-            _stepping(clip_by=torch.nn.utils.clip_grad_value_),
-        ),
-        "clipped_tensor_by_tensor": (
-            "You clipped each parameter by itself; the norm is that of all together.",
-            _stepping(clip_by=_each_alone),
-        ),
-        "always_scaled": (
-            "You scale every gradient to the norm `clip`. A gradient that is shorter than that should stay as it is.",
-            _stepping(clip_by=_always_scaled),
-        ),
-        "left_in_evaluation": (
-            "The model is still in evaluation mode, where dropout does nothing: call model.train() at the beginning.",
-            _stepping(training=False),
-        ),
-        "graph_kept": (
-            "You returned the loss as a tensor. It holds the whole graph of its computation, so a list of such losses "
-            "fills the memory: return loss.item().",
-            _stepping(result=lambda loss: loss),
-        ),
-        "padding_counted": (
-            "Your loss counts the padding: pass ignore_index=0, or the model mostly learns to write <pad>.",
-            _stepping(
-                lambda model, batch: F.cross_entropy(
-                    model(batch.source, batch.decoder_input).flatten(0, 1), batch.target.flatten()
-                )
-            ),
-        ),
-        "not_shifted": (
-            "You compared the logits with batch.decoder_input: each position then predicts the word that it reads.",
-            _stepping(lambda model, batch: mean_loss(model(batch.source, batch.decoder_input), batch.decoder_input)),
-        ),
-        "reads_the_answer": (
-            "You gave the decoder batch.target to read: that is the answer, one word too early.",
-            _stepping(lambda model, batch: mean_loss(model(batch.source, batch.target), batch.target)),
-        ),
-        "softmax_first": (
-            "You applied softmax before F.cross_entropy, which does so itself. Twice is too flat, so learning is slow.",
-            _stepping(
-                lambda model, batch: mean_loss(model(batch.source, batch.decoder_input).softmax(-1), batch.target)
-            ),
-        ),
-        "summed": (
-            "Your loss is the sum over all words, not their mean: with N words the step is N times as long.",
-            _stepping(lambda model, batch: _forward(model, batch) * (batch.target != 0).sum()),
-        ),
-        "means_averaged": (
-            "You averaged the sentences' means: a word of a short sentence counts more.",
-            _stepping(_mean_of_sentence_means),
-        ),
-        "climbed": (
-            "You walked uphill: backward must start from the loss itself, not from its negative.",
-            _stepping(calls=("zero", "uphill", "clip", "step")),
-        ),
-    }
-)
-
-
 # --- label smoothing -------------------------------------------------------------------------------------------------
 
 smooth = Exercise(
@@ -308,39 +257,25 @@ def smoothed_targets(y, V, eps):
     return one_hot * (1 - eps) + (1 - one_hot) * eps / (V - 1)
 
 
+smooth.slips("""
+spread_over_all    return _rows(y, V, 1 - eps + eps / V, eps / V)
+  You spread ε over all V tokens, as in the notebook. Here the right one has 1 − ε and no part of the ε.
+divided_by_all_tokens    return _rows(y, V, 1 - eps, eps / V)
+  You divided ε by V, but only V − 1 tokens share it: your rows sum to less than 1.
+nothing_taken    return _rows(y, V, 1.0, eps / (V - 1))
+  Your rows sum to more than 1: you gave ε to the others without taking it from the right one.
+epsilon_each    return _rows(y, V, 1 - eps, eps)
+  You gave each of the others the full ε: they have to share it, or the rows sum to more than 1.
+one_hot_only    return _rows(y, V, 1.0, 0.0)
+  You smoothed nothing: this is the plain one-hot target.
+parts_swapped    return _rows(y, V, eps, (1 - eps) / (V - 1))
+  You swapped 1 − ε and ε: the right token gets little, and all the others share the rest.
+""")
+
+
 def _rows(y, V, right, other):
     """Rows (T, V) with one number at the right token and another at all others."""
     return torch.where(F.one_hot(y, V) == 1, right, other)
-
-
-smooth.add_mistakes(
-    {
-        "spread_over_all": (
-            "You spread ε over all V tokens, as in the notebook. Here the right one has 1 − ε and no part of the ε.",
-            lambda y, V, eps: _rows(y, V, 1 - eps + eps / V, eps / V),
-        ),
-        "divided_by_all_tokens": (
-            "You divided ε by V, but only V − 1 tokens share it: your rows sum to less than 1.",
-            lambda y, V, eps: _rows(y, V, 1 - eps, eps / V),
-        ),
-        "nothing_taken": (
-            "Your rows sum to more than 1: you gave ε to the others without taking it from the right one.",
-            lambda y, V, eps: _rows(y, V, 1.0, eps / (V - 1)),
-        ),
-        "epsilon_each": (
-            "You gave each of the others the full ε: they have to share it, or the rows sum to more than 1.",
-            lambda y, V, eps: _rows(y, V, 1 - eps, eps),
-        ),
-        "one_hot_only": (
-            "You smoothed nothing: this is the plain one-hot target.",
-            lambda y, V, eps: _rows(y, V, 1.0, 0.0),
-        ),
-        "parts_swapped": (
-            "You swapped 1 − ε and ε: the right token gets little, and all the others share the rest.",
-            lambda y, V, eps: _rows(y, V, eps, (1 - eps) / (V - 1)),
-        ),
-    }
-)
 
 
 # --- Adam ------------------------------------------------------------------------------------------------------------
@@ -403,6 +338,45 @@ def adam_step(p, g, m, v, t, lr):
     return torch.where(seen, p - lr * m_hat / (v_hat.sqrt() + 1e-8), p), m, v
 
 
+adam.slips("""
+all_rows_moved    = _dense
+  You moved all rows. Earlier gradients, still in m, push words that the batch did not contain.
+means_fade    = lambda *state: (adam_step(*state)[0], *_dense(*state)[1:])
+  You left the unused rows of p alone, but let their m and v fade: when the word occurs again, its means have forgotten
+  it.
+numbers_left_out    = _lazily(_dense, takes_part=lambda g: g != 0)
+  You left out single numbers whose gradient is 0. A word is a row: if it was used, a 0 in its row is a gradient like
+  any other.
+rows_by_their_sum    = _lazily(_dense, takes_part=lambda g: g.sum(dim=-1, keepdim=True) != 0)
+  You decided by the sum of a row of g. It can be 0 for a word that was used, as for [1, −1]: use any.
+only_full_rows    = _lazily(_dense, takes_part=lambda g: g.ne(0).all(dim=-1, keepdim=True))
+  You left out every row with a 0 in it. One number that is not 0 shows that a word was used: any, not all.
+no_correction    = _with(correct=(0.0, 0.0))
+  You did not correct the means for their start at 0. The first m holds a tenth of g and √v a thirtieth: the first step
+  is 3 times too long.
+corrected_too_late    = _lazily(lambda p, g, m, v, t, lr: _dense(p, g, m, v, t + 1, lr))
+  You corrected with 1 − βᵗ⁺¹. t is counted from 1 already, so the first step corrects with 1 − β.
+corrected_kept    = _lazily(_corrected)
+  You returned the corrected means: they must stay uncorrected, or the next step corrects them again.
+means_of_the_step_before    = _lazily(_with_means_of_the_step_before)
+  You stepped with the old m and v: this gradient has no effect until the next step. Update them first.
+uphill    = _lazily(lambda p, g, m, v, t, lr: _dense(p, g, m, v, t, -lr))
+  You stepped uphill: the loss falls against the gradient, so the step has to be subtracted from p.
+no_root    = _with(divisor=lambda v: v + 1e-8)
+  The root is missing: you divided by v̂ itself, so small gradients give enormous steps.
+epsilon_under_the_root    = _with(divisor=lambda v: (v + 1e-8).sqrt())
+  Your ε is under the root, where 1e-8 becomes 1e-4: numbers with a small gradient hardly move.
+not_squared    = _with(power=1)
+  Your v is a mean of g, not of g²: it can be negative, and then its root is NaN.
+betas_swapped    = _with(keep=(0.999, 0.9), correct=(0.999, 0.9))
+  You swapped β₁ and β₂: you average the direction over about a thousand steps, and the size over ten.
+beta_of_2017    = _with(keep=(0.9, 0.98), correct=(0.9, 0.98))
+  Your β₂ is 0.98, as in the notebook's own loop and in 2017. In this exercise it is 0.999.
+forgets_at_once    = _with(keep=(0.1, 0.001))
+  You swapped β and 1 − β: your means remember a tenth of the past instead of nine tenths.
+""")
+
+
 def _dense(p, g, m, v, t, lr, keep=(0.9, 0.999), correct=(0.9, 0.999), power=2, divisor=lambda v: v.sqrt() + 1e-8):
     """Adam in all rows: shares of the old means, the β of their correction, power of g in v, what v̂ divides by."""
     m = keep[0] * m + (1 - keep[0]) * g
@@ -434,79 +408,6 @@ def _corrected(p, g, m, v, t, lr):
 def _with_means_of_the_step_before(p, g, m, v, t, lr):
     p = p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8)
     return p, *_dense(p, g, m, v, t, lr)[1:]
-
-
-adam.add_mistakes(
-    {
-        "all_rows_moved": (
-            "You moved all rows. Earlier gradients, still in m, push words that the batch did not contain.",
-            _dense,
-        ),
-        "means_fade": (
-            "You left the unused rows of p alone, but let their m and v fade: when the word occurs again, its means "
-            "have forgotten it.",
-            lambda *state: (adam_step(*state)[0], *_dense(*state)[1:]),
-        ),
-        "numbers_left_out": (
-            "You left out single numbers whose gradient is 0. A word is a row: if it was used, a 0 in its row is a "
-            "gradient like any other.",
-            _lazily(_dense, takes_part=lambda g: g != 0),
-        ),
-        "rows_by_their_sum": (
-            "You decided by the sum of a row of g. It can be 0 for a word that was used, as for [1, −1]: use any.",
-            _lazily(_dense, takes_part=lambda g: g.sum(dim=-1, keepdim=True) != 0),
-        ),
-        "only_full_rows": (
-            "You left out every row with a 0 in it. One number that is not 0 shows that a word was used: any, not all.",
-            _lazily(_dense, takes_part=lambda g: g.ne(0).all(dim=-1, keepdim=True)),
-        ),
-        "no_correction": (
-            "You did not correct the means for their start at 0. The first m holds a tenth of g and √v a thirtieth: "
-            "the first step is 3 times too long.",
-            _with(correct=(0.0, 0.0)),
-        ),
-        "corrected_too_late": (
-            "You corrected with 1 − βᵗ⁺¹. t is counted from 1 already, so the first step corrects with 1 − β.",
-            _lazily(lambda p, g, m, v, t, lr: _dense(p, g, m, v, t + 1, lr)),
-        ),
-        "corrected_kept": (
-            "You returned the corrected means: they must stay uncorrected, or the next step corrects them again.",
-            _lazily(_corrected),
-        ),
-        "means_of_the_step_before": (
-            "You stepped with the old m and v: this gradient has no effect until the next step. Update them first.",
-            _lazily(_with_means_of_the_step_before),
-        ),
-        "uphill": (
-            "You stepped uphill: the loss falls against the gradient, so the step has to be subtracted from p.",
-            _lazily(lambda p, g, m, v, t, lr: _dense(p, g, m, v, t, -lr)),
-        ),
-        "no_root": (
-            "The root is missing: you divided by v̂ itself, so small gradients give enormous steps.",
-            _with(divisor=lambda v: v + 1e-8),
-        ),
-        "epsilon_under_the_root": (
-            "Your ε is under the root, where 1e-8 becomes 1e-4: numbers with a small gradient hardly move.",
-            _with(divisor=lambda v: (v + 1e-8).sqrt()),
-        ),
-        "not_squared": (
-            "Your v is a mean of g, not of g²: it can be negative, and then its root is NaN.",
-            _with(power=1),
-        ),
-        "betas_swapped": (
-            "You swapped β₁ and β₂: you average the direction over about a thousand steps, and the size over ten.",
-            _with(keep=(0.999, 0.9), correct=(0.999, 0.9)),
-        ),
-        "beta_of_2017": (
-            "Your β₂ is 0.98, as in the notebook's own loop and in 2017. In this exercise it is 0.999.",
-            _with(keep=(0.9, 0.98), correct=(0.9, 0.98)),
-        ),
-        "forgets_at_once": (
-            "You swapped β and 1 − β: your means remember a tenth of the past instead of nine tenths.",
-            _with(keep=(0.1, 0.001)),
-        ),
-    }
-)
 
 
 # --- the quiz --------------------------------------------------------------------------------------------------------

@@ -39,6 +39,27 @@ def three_phases(steps, warmup, fall, peak):
     return rates
 
 
+phases.slips("""
+from_zero    = _rates(rise=lambda n, warmup: (n - 1) / warmup)
+  Your warm-up begins at 0, so the first step changes nothing. Count the steps from 1.
+peak_too_late    = _rates(rise=lambda n, warmup: n / (warmup + 1))
+  Your warm-up reaches the peak one step too late. The last of the `warmup` steps has the rate `peak`.
+no_warmup    = _rates(rise=lambda n, warmup: 1.0)
+  The warm-up is missing: your first steps have the largest rate already.
+no_fall    = _rates(fall_of=lambda left, fall: 1.0)
+  Your rate never falls. The last `fall` steps must go down.
+ends_at_zero    = _rates(fall_of=lambda left, fall: (left - 1) / fall)
+  Your last step has the rate 0, so it changes nothing. The rate would be 0 one step later.
+falls_from_the_start    return [peak * (n / warmup if n <= warmup else (steps - n + 1) / (steps - warmup))
+      for n in range(1, steps + 1)]
+  Your rate falls right after the warm-up. It should stay at the peak, and fall in the last `fall` steps.
+falls_by_halves    = _rates(fall_of=lambda left, fall: 0.5 ** (fall - left))
+  Your rate is halved at each of the last steps. It should fall by the same amount each time.
+shares_only    return three_phases(steps, warmup, fall, 1.0)
+  You returned shares of the peak. Multiply them by `peak`.
+""")
+
+
 def _rates(rise=lambda n, warmup: n / warmup, fall_of=lambda left, fall: left / fall):
     """A mistake: another rise, or another fall (left: the steps that remain, this one included)."""
 
@@ -48,46 +69,6 @@ def _rates(rise=lambda n, warmup: n / warmup, fall_of=lambda left, fall: left / 
         return [peak * min(one, other) for one, other in zip(up, down, strict=True)]
 
     return rates
-
-
-phases.add_mistakes(
-    {
-        "from_zero": (
-            "Your warm-up begins at 0, so the first step changes nothing. Count the steps from 1.",
-            _rates(rise=lambda n, warmup: (n - 1) / warmup),
-        ),
-        "peak_too_late": (
-            "Your warm-up reaches the peak one step too late. The last of the `warmup` steps has the rate `peak`.",
-            _rates(rise=lambda n, warmup: n / (warmup + 1)),
-        ),
-        "no_warmup": (
-            "The warm-up is missing: your first steps have the largest rate already.",
-            _rates(rise=lambda n, warmup: 1.0),
-        ),
-        "no_fall": (
-            "Your rate never falls. The last `fall` steps must go down.",
-            _rates(fall_of=lambda left, fall: 1.0),
-        ),
-        "ends_at_zero": (
-            "Your last step has the rate 0, so it changes nothing. The rate would be 0 one step later.",
-            _rates(fall_of=lambda left, fall: (left - 1) / fall),
-        ),
-        "falls_from_the_start": (
-            "Your rate falls right after the warm-up. It should stay at the peak, and fall in the last `fall` steps.",
-            lambda steps, warmup, fall, peak: [
-                peak * (n / warmup if n <= warmup else (steps - n + 1) / (steps - warmup)) for n in range(1, steps + 1)
-            ],
-        ),
-        "falls_by_halves": (
-            "Your rate is halved at each of the last steps. It should fall by the same amount each time.",
-            _rates(fall_of=lambda left, fall: 0.5 ** (fall - left)),
-        ),
-        "shares_only": (
-            "You returned shares of the peak. Multiply them by `peak`.",
-            lambda steps, warmup, fall, peak: three_phases(steps, warmup, fall, 1.0),
-        ),
-    }
-)
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------
@@ -172,6 +153,44 @@ def train_in_pieces(model, optimizer, batches, rates, clip):
     return losses
 
 
+run.slips("""
+means_averaged    = _running(shares=lambda pieces: [1 / len(pieces)] * len(pieces))
+  You averaged the means of the pieces. A piece with few words then counts as much as one with many: weigh each by its
+  number of words.
+means_added    = _running(shares=lambda pieces: [1.0] * len(pieces))
+  You added the means of the pieces: with two pieces the gradient is about twice as long as that of the whole batch.
+sums_added    = _running(shares=_counts)
+  You added the losses of all words and never divided by their number.
+weighed_by_places    = _running(shares=_by_places)
+  You weighed the pieces by all their places, padding included. Count the targets that are not 0.
+weighed_by_sentences    = _running(shares=_by_sentences)
+  You weighed the pieces by their number of sentences. A loss is a mean over words, so count words.
+padding_counted    = _running(shares=_by_places, ignored=-100)
+  Your loss counts the padding: ignore_index=0 is missing, and the words are those that are not 0.
+padding_summed    = _running(shares=lambda pieces: [piece.target.numel() / sum(_counts(pieces)) for piece in pieces],
+      ignored=-100)
+  You divided by the number of words, but your sum also has the padding in it: ignore_index=0 is missing.
+only_the_last_piece    = _running(zero="piece")
+  You cleared the gradients before each piece, so only the last piece is left at the step.
+never_cleared    = _running(zero="never")
+  You never clear the gradients: those of the steps before are still in them.
+a_step_for_each_piece    = _running(step_each=True)
+  You took a step after each piece. The weights must not move before the whole batch has been seen.
+clipped_piece_by_piece    = _running(clip_each=True)
+  You clipped after each piece. Clip once, when the gradient of the whole batch is there.
+not_clipped    = _running(clips=False)
+  Your gradients are not clipped: call clip_grad_norm_ once, before the step.
+one_group_only    = _running(groups=slice(1))
+  You gave the rate to the first group only. The optimizer has two: loop over optimizer.param_groups.
+rate_not_set    = _running(groups=slice(0))
+  Your rates have no effect: every step has the rate that the optimizer came with. Set group["lr"] in each.
+rate_too_late    = _running(late=True)
+  You set the rate after the step, so each step has the rate of the one before.
+loss_of_the_last_piece    = _running(result=lambda parts: parts[-1])
+  You trained well, but returned the last piece's part of the loss. Add up the parts of all pieces.
+""")
+
+
 def _counts(pieces):
     return [int((piece.target != 0).sum()) for piece in pieces]
 
@@ -234,77 +253,3 @@ def _running(
         return losses
 
     return trained
-
-
-run.add_mistakes(
-    {
-        "means_averaged": (
-            "You averaged the means of the pieces. A piece with few words then counts as much as one with many: weigh "
-            "each by its number of words.",
-            _running(shares=lambda pieces: [1 / len(pieces)] * len(pieces)),
-        ),
-        "means_added": (
-            "You added the means of the pieces: with two pieces the gradient is about twice as long as that of the "
-            "whole batch.",
-            _running(shares=lambda pieces: [1.0] * len(pieces)),
-        ),
-        "sums_added": (
-            "You added the losses of all words and never divided by their number.",
-            _running(shares=_counts),
-        ),
-        "weighed_by_places": (
-            "You weighed the pieces by all their places, padding included. Count the targets that are not 0.",
-            _running(shares=_by_places),
-        ),
-        "weighed_by_sentences": (
-            "You weighed the pieces by their number of sentences. A loss is a mean over words, so count words.",
-            _running(shares=_by_sentences),
-        ),
-        "padding_counted": (
-            "Your loss counts the padding: ignore_index=0 is missing, and the words are those that are not 0.",
-            _running(shares=_by_places, ignored=-100),
-        ),
-        "padding_summed": (
-            "You divided by the number of words, but your sum also has the padding in it: ignore_index=0 is missing.",
-            _running(
-                shares=lambda pieces: [piece.target.numel() / sum(_counts(pieces)) for piece in pieces], ignored=-100
-            ),
-        ),
-        "only_the_last_piece": (
-            "You cleared the gradients before each piece, so only the last piece is left at the step.",
-            _running(zero="piece"),
-        ),
-        "never_cleared": (
-            "You never clear the gradients: those of the steps before are still in them.",
-            _running(zero="never"),
-        ),
-        "a_step_for_each_piece": (
-            "You took a step after each piece. The weights must not move before the whole batch has been seen.",
-            _running(step_each=True),
-        ),
-        "clipped_piece_by_piece": (
-            "You clipped after each piece. Clip once, when the gradient of the whole batch is there.",
-            _running(clip_each=True),
-        ),
-        "not_clipped": (
-            "Your gradients are not clipped: call clip_grad_norm_ once, before the step.",
-            _running(clips=False),
-        ),
-        "one_group_only": (
-            "You gave the rate to the first group only. The optimizer has two: loop over optimizer.param_groups.",
-            _running(groups=slice(1)),
-        ),
-        "rate_not_set": (
-            'Your rates have no effect: every step has the rate that the optimizer came with. Set group["lr"] in each.',
-            _running(groups=slice(0)),
-        ),
-        "rate_too_late": (
-            "You set the rate after the step, so each step has the rate of the one before.",
-            _running(late=True),
-        ),
-        "loss_of_the_last_piece": (
-            "You trained well, but returned the last piece's part of the loss. Add up the parts of all pieces.",
-            _running(result=lambda parts: parts[-1]),
-        ),
-    }
-)

@@ -41,6 +41,44 @@ def grouped_attention(q, k, v):
     return (weights @ v.unsqueeze(1)).flatten(0, 1)
 
 
+groups.slips("""
+repeat    = _grouped(_tiled, _tiled)
+  Your query heads read the heads 0 1 2 0 1 2 of keys and values, as `repeat` copies them. Neighbours share: 0 0 1 1 2
+  2, which is repeat_interleave. With trained weights yours gives nonsense, but no error.
+values_tiled    = _grouped(values=_tiled)
+  Your keys are shared by neighbours, but your values come in the order 0 1 2 0 1 2. A head of queries needs the values
+  that belong to its keys.
+keys_tiled    = _grouped(keys=_tiled)
+  Your values are shared by neighbours, but your keys come in the order 0 1 2 0 1 2. A head of queries needs the keys
+  that belong to its values.
+first_for_all    = _grouped(lambda k, H: k[:1], lambda v, H: v[:1])
+  All your query heads read the first head of keys and values. That would be multi-query attention, G = 1.
+mean_for_all    = _grouped(lambda k, H: k.mean(0, keepdim=True), lambda v, H: v.mean(0, keepdim=True))
+  You averaged the heads of keys and values. A model with H heads is converted to multi-query attention in this way;
+  here each group keeps its own.
+order_reversed    = _grouped(lambda k, H: _interleaved(k, H).flip(0), lambda v, H: _interleaved(v, H).flip(0))
+  Your groups are in reverse order: the first query heads read the last head of keys.
+queries_averaged    return _attend(_group_mean(q, len(k)), _interleaved(k, len(q)), _interleaved(v, len(q)))
+  You averaged the queries of a group, so all its heads give the same output. The queries stay apart; only keys and
+  values are shared.
+not_scaled    return _attend(q, _interleaved(k, len(q)), _interleaved(v, len(q)), width=1)
+  The division by √K is missing. Sharing keys does not change it.
+scaled_by_all_heads    return _attend(q, _interleaved(k, len(q)), _interleaved(v, len(q)), width=len(q) * q.shape[-1])
+  You divided by the root of H·K, the width of all heads together. Each score is a sum over K products.
+scaled_by_the_group    return _attend(q, _interleaved(k, len(q)), _interleaved(v, len(q)), width=len(q) // len(k)
+      * q.shape[-1])
+  You divided by the root of K·H/G, as if the heads of a group were one wide head. Each query has the width K, however
+  many share its keys.
+causal    return F.scaled_dot_product_attention(q, _interleaved(k, len(q)), _interleaved(v, len(q)), is_causal=True)
+  You hid the later keys. There is no mask here: every query may look at all S keys.
+softmax_over_queries    return _attend(q, _interleaved(k, len(q)), _interleaved(v, len(q)), dim=-2)
+  Your softmax runs over the queries. The weights of each query have to sum to 1 over the keys: dim=-1.
+softmax_over_heads    return _attend(q, _interleaved(k, len(q)), _interleaved(v, len(q)), dim=0)
+  Your softmax runs over the heads, dim 0, so the heads compete for a key. The weights of each query have to sum to 1
+  over the keys: dim=-1.
+""")
+
+
 def _interleaved(x, H):
     return x.repeat_interleave(H // len(x), dim=0)
 
@@ -62,74 +100,6 @@ def _group_mean(q, G):
     means = q.unflatten(0, (G, -1)).mean(1)
     return _interleaved(means, len(q))
 
-
-groups.add_mistakes(
-    {
-        "repeat": (
-            "Your query heads read the heads 0 1 2 0 1 2 of keys and values, as `repeat` copies them. Neighbours "
-            "share: 0 0 1 1 2 2, which is repeat_interleave. With trained weights yours gives nonsense, but no error.",
-            _grouped(_tiled, _tiled),
-        ),
-        "values_tiled": (
-            "Your keys are shared by neighbours, but your values come in the order 0 1 2 0 1 2. A head of queries "
-            "needs the values that belong to its keys.",
-            _grouped(values=_tiled),
-        ),
-        "keys_tiled": (
-            "Your values are shared by neighbours, but your keys come in the order 0 1 2 0 1 2. A head of queries "
-            "needs the keys that belong to its values.",
-            _grouped(keys=_tiled),
-        ),
-        "first_for_all": (
-            "All your query heads read the first head of keys and values. That would be multi-query attention, G = 1.",
-            _grouped(lambda k, H: k[:1], lambda v, H: v[:1]),
-        ),
-        "mean_for_all": (
-            "You averaged the heads of keys and values. A model with H heads is converted to multi-query attention in "
-            "this way; here each group keeps its own.",
-            _grouped(lambda k, H: k.mean(0, keepdim=True), lambda v, H: v.mean(0, keepdim=True)),
-        ),
-        "order_reversed": (
-            "Your groups are in reverse order: the first query heads read the last head of keys.",
-            _grouped(lambda k, H: _interleaved(k, H).flip(0), lambda v, H: _interleaved(v, H).flip(0)),
-        ),
-        "queries_averaged": (
-            "You averaged the queries of a group, so all its heads give the same output. The queries stay apart; only "
-            "keys and values are shared.",
-            lambda q, k, v: _attend(_group_mean(q, len(k)), _interleaved(k, len(q)), _interleaved(v, len(q))),
-        ),
-        "not_scaled": (
-            "The division by √K is missing. Sharing keys does not change it.",
-            lambda q, k, v: _attend(q, _interleaved(k, len(q)), _interleaved(v, len(q)), width=1),
-        ),
-        "scaled_by_all_heads": (
-            "You divided by the root of H·K, the width of all heads together. Each score is a sum over K products.",
-            lambda q, k, v: _attend(q, _interleaved(k, len(q)), _interleaved(v, len(q)), width=len(q) * q.shape[-1]),
-        ),
-        "scaled_by_the_group": (
-            "You divided by the root of K·H/G, as if the heads of a group were one wide head. Each query has the width "
-            "K, however many share its keys.",
-            lambda q, k, v: _attend(
-                q, _interleaved(k, len(q)), _interleaved(v, len(q)), width=len(q) // len(k) * q.shape[-1]
-            ),
-        ),
-        "causal": (
-            "You hid the later keys. There is no mask here: every query may look at all S keys.",
-            lambda q, k, v: F.scaled_dot_product_attention(
-                q, _interleaved(k, len(q)), _interleaved(v, len(q)), is_causal=True
-            ),
-        ),
-        "softmax_over_queries": (
-            "Your softmax runs over the queries. The weights of each query have to sum to 1 over the keys: dim=-1.",
-            lambda q, k, v: _attend(q, _interleaved(k, len(q)), _interleaved(v, len(q)), dim=-2),
-        ),
-        "softmax_over_heads": (
-            "Your softmax runs over the heads, dim 0, so the heads compete for a key. The weights of each query have "
-            "to sum to 1 over the keys: dim=-1.",
-            lambda q, k, v: _attend(q, _interleaved(k, len(q)), _interleaved(v, len(q)), dim=0),
-        ),
-    }
-)
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 

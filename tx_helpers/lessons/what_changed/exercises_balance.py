@@ -45,52 +45,33 @@ def choose_expert(p, bias):
     return torch.zeros_like(p).scatter(-1, best, p.gather(-1, best))
 
 
+choice.slips("""
+bias_forgotten    return p * _one(p)
+  You chose by p alone. The bias has to take part in the choice.
+bias_in_the_weight    return (p + bias) * _one(p + bias)
+  You choose the right expert, but weight it with p + bias. The bias is no opinion about the token: it belongs to the
+  choice only.
+weight_one    return _one(p + bias)
+  You gave the chosen expert the weight 1. Then the router gets no gradient, and cannot learn: take p.
+bias_subtracted    return p * _one(p - bias)
+  You subtracted the bias. An expert with a positive bias should be chosen more often.
+bias_multiplied    return p * _one(p * bias)
+  You multiplied p by the bias. It is added.
+tokens_chosen    return p * _one(p + bias, 0)
+  Your argmax runs over the tokens: each expert chose its best token. Each token chooses: dim=-1.
+nothing_cut    return p.clone()
+  You kept all experts. Each token goes to one of them.
+smallest    return p * _one(-p - bias)
+  You chose the smallest p + bias. The largest is wanted.
+two_experts    return p * torch.zeros_like(p).scatter(-1, (p + bias).topk(2).indices, 1.0)
+  You chose two experts for each token. Here it is one.
+""")
+
+
 def _one(scores, dim=-1):
     """1 at the largest score along a dimension, 0 elsewhere."""
     return torch.zeros_like(scores).scatter(dim, scores.argmax(dim, keepdim=True), 1.0)
 
-
-choice.add_mistakes(
-    {
-        "bias_forgotten": (
-            "You chose by p alone. The bias has to take part in the choice.",
-            lambda p, b: p * _one(p),
-        ),
-        "bias_in_the_weight": (
-            "You choose the right expert, but weight it with p + bias. The bias is no opinion about the token: it "
-            "belongs to the choice only.",
-            lambda p, b: (p + b) * _one(p + b),
-        ),
-        "weight_one": (
-            "You gave the chosen expert the weight 1. Then the router gets no gradient, and cannot learn: take p.",
-            lambda p, b: _one(p + b),
-        ),
-        "bias_subtracted": (
-            "You subtracted the bias. An expert with a positive bias should be chosen more often.",
-            lambda p, b: p * _one(p - b),
-        ),
-        "bias_multiplied": (
-            "You multiplied p by the bias. It is added.",
-            lambda p, b: p * _one(p * b),
-        ),
-        "tokens_chosen": (
-            "Your argmax runs over the tokens: each expert chose its best token. Each token chooses: dim=-1.",
-            lambda p, b: p * _one(p + b, 0),
-        ),
-        "nothing_cut": (
-            "You kept all experts. Each token goes to one of them.",
-            lambda p, b: p.clone(),
-        ),
-        "smallest": (
-            "You chose the smallest p + bias. The largest is wanted.",
-            lambda p, b: p * _one(-p - b),
-        ),
-        "two_experts": (
-            "You chose two experts for each token. Here it is one.",
-            lambda p, b: p * torch.zeros_like(p).scatter(-1, (p + b).topk(2).indices, 1.0),
-        ),
-    }
-)
 
 # --- step 2: move the bias -------------------------------------------------------------------------------------------
 
@@ -136,6 +117,39 @@ def balance_bias(p, rate, rounds, choose):
     return bias
 
 
+balanced.slips("""
+wrong_way    = _moved(lambda b, load, rate, w: b + rate * torch.sign(load - load.mean()))
+  Your busy experts get more bias, so they get busier still. Swap the sign.
+one_round    return balance_bias(p, rate, 1, choose)
+  You moved the bias once. Each round chooses again, with the bias of the last one.
+never_chosen_again    return rounds * balance_bias(p, rate, 1, choose)
+  You chose before the loop, with a bias of zeros, and moved by the same counts in each round. Choose inside the loop.
+by_the_gap    = _moved(lambda b, load, rate, w: b + rate * (load.mean() - load))
+  You moved by the gap itself. One step would then be larger than any probability: take its sign.
+by_weights    = _moved(lambda b, load, rate, w: b + rate * torch.sign(w.sum(0).mean() - w.sum(0)))
+  You added up the weights in place of counting tokens. An expert with few sure tokens would seem busy.
+weights_against_the_count    = _moved(lambda b, load, rate, w: b + rate * torch.sign(load.mean() - w.sum(0)))
+  You added up the weights and compared them with N/E, a number of tokens. A weight is below 1, so nearly every expert
+  seems to have too few: count the weights above 0.
+only_up    = _moved(lambda b, load, rate, w: b + rate * (load < load.mean()))
+  You raise the experts with too few tokens, but never lower those with too many.
+only_down    = _moved(lambda b, load, rate, w: b - rate * (load > load.mean()))
+  You lower the experts with too many tokens, but never raise those with too few.
+rate_forgotten    = _moved(lambda b, load, rate, w: b + torch.sign(load.mean() - load))
+  You moved by 1. Probabilities are below 1, so such a bias decides everything: multiply by the rate.
+even_goes_down    = _moved(lambda b, load, rate, w: b + torch.where(load < load.mean(), rate, -rate))
+  An expert with exactly N/E tokens loses bias in your loop. It has its share already, and keeps its bias: `torch.sign`
+  gives 0 there.
+even_goes_up    = _moved(lambda b, load, rate, w: b + torch.where(load > load.mean(), -rate, rate))
+  An expert with exactly N/E tokens gains bias in your loop. It has its share already, and keeps its bias.
+mean_rounded_down    = _moved(lambda b, load, rate, w: b + rate * torch.sign(load.sum() // len(load) - load))
+  You compared with N // E, which is rounded down. An expert with that many tokens may still have too few: divide with
+  /.
+against_one_half    = _moved(lambda b, load, rate, w: b + rate * torch.sign(load.sum() / 2 - load))
+  You compared with a fixed share of one half of the tokens. The mean load is N/E.
+""")
+
+
 def _moved(move):
     """A mistake whose bias after a round is move(bias, load, rate, weights)."""
 
@@ -147,65 +161,3 @@ def _moved(move):
         return bias
 
     return rounds_of
-
-
-balanced.add_mistakes(
-    {
-        "wrong_way": (
-            "Your busy experts get more bias, so they get busier still. Swap the sign.",
-            _moved(lambda b, load, rate, w: b + rate * torch.sign(load - load.mean())),
-        ),
-        "one_round": (
-            "You moved the bias once. Each round chooses again, with the bias of the last one.",
-            lambda p, rate, rounds, choose: balance_bias(p, rate, 1, choose),
-        ),
-        "never_chosen_again": (
-            "You chose before the loop, with a bias of zeros, and moved by the same counts in each round. Choose "
-            "inside the loop.",
-            lambda p, rate, rounds, choose: rounds * balance_bias(p, rate, 1, choose),
-        ),
-        "by_the_gap": (
-            "You moved by the gap itself. One step would then be larger than any probability: take its sign.",
-            _moved(lambda b, load, rate, w: b + rate * (load.mean() - load)),
-        ),
-        "by_weights": (
-            "You added up the weights in place of counting tokens. An expert with few sure tokens would seem busy.",
-            _moved(lambda b, load, rate, w: b + rate * torch.sign(w.sum(0).mean() - w.sum(0))),
-        ),
-        "weights_against_the_count": (
-            "You added up the weights and compared them with N/E, a number of tokens. A weight is below 1, so nearly "
-            "every expert seems to have too few: count the weights above 0.",
-            _moved(lambda b, load, rate, w: b + rate * torch.sign(load.mean() - w.sum(0))),
-        ),
-        "only_up": (
-            "You raise the experts with too few tokens, but never lower those with too many.",
-            _moved(lambda b, load, rate, w: b + rate * (load < load.mean())),
-        ),
-        "only_down": (
-            "You lower the experts with too many tokens, but never raise those with too few.",
-            _moved(lambda b, load, rate, w: b - rate * (load > load.mean())),
-        ),
-        "rate_forgotten": (
-            "You moved by 1. Probabilities are below 1, so such a bias decides everything: multiply by the rate.",
-            _moved(lambda b, load, rate, w: b + torch.sign(load.mean() - load)),
-        ),
-        "even_goes_down": (
-            "An expert with exactly N/E tokens loses bias in your loop. It has its share already, and keeps its bias: "
-            "`torch.sign` gives 0 there.",
-            _moved(lambda b, load, rate, w: b + torch.where(load < load.mean(), rate, -rate)),
-        ),
-        "even_goes_up": (
-            "An expert with exactly N/E tokens gains bias in your loop. It has its share already, and keeps its bias.",
-            _moved(lambda b, load, rate, w: b + torch.where(load > load.mean(), -rate, rate)),
-        ),
-        "mean_rounded_down": (
-            "You compared with N // E, which is rounded down. An expert with that many tokens may still have too few: "
-            "divide with /.",
-            _moved(lambda b, load, rate, w: b + rate * torch.sign(load.sum() // len(load) - load)),
-        ),
-        "against_one_half": (
-            "You compared with a fixed share of one half of the tokens. The mean load is N/E.",
-            _moved(lambda b, load, rate, w: b + rate * torch.sign(load.sum() / 2 - load)),
-        ),
-    }
-)

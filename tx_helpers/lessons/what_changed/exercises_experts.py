@@ -37,6 +37,44 @@ def route_tokens(logits, k):
     return logits.masked_fill(logits < smallest, -torch.inf).softmax(dim=-1)
 
 
+router.slips("""
+softmax_over_all    return logits.softmax(-1) * _top(logits, k)
+  You took the softmax over all experts and cut then: the weights of the chosen ones sum to less than 1, and the layer's
+  output shrinks. Divide by their sum, or take the softmax over the k logits alone.
+zeros_in_the_softmax    return (logits * _top(logits, k)).softmax(-1)
+  You set the logits of the others to 0 before the softmax, and e⁰ = 1: they take part, and with negative logits they
+  even win. Set them to −∞.
+zeros_in_the_softmax_then_cut    return (logits * _top(logits, k)).softmax(-1) * _top(logits, k)
+  You set the logits of the others to 0 before the softmax, and cut their weights afterwards. They still took part in
+  the sum; −∞ in place of 0 keeps them out.
+logits_normalised    return _normed(logits * _top(logits, k))
+  You divided the chosen logits by their sum. Logits can be negative; exponentials make weights of them, so take a
+  softmax.
+all_alike    return _top(logits, k) / k
+  You gave each chosen expert the weight 1/k. Then no gradient reaches the router, and it cannot learn.
+not_normalised    return logits.exp() * _top(logits, k)
+  You took exponentials and did not divide by their sum over the chosen experts.
+sigmoids    return _normed(logits.sigmoid() * _top(logits, k))
+  You took a sigmoid of each chosen logit and divided by the sum, as DeepSeek-V3 does. Here the weights are a softmax.
+softmax_twice    return logits.softmax(-1).masked_fill(_top(logits, k) == 0, -torch.inf).softmax(-1)
+  You took a softmax over all experts, and another over the k that you chose. The second one makes the weights nearly
+  equal; after a softmax just divide by the sum.
+smallest_chosen    return logits.masked_fill(_top(-logits, k) == 0, -torch.inf).softmax(-1)
+  You chose the k smallest logits. A large logit says that an expert suits the token.
+best_alone    return _top(logits, 1)
+  You sent each token to its best expert alone, as the Switch Transformer does. Here k experts share it.
+one_too_many    return logits.masked_fill(_top(logits, k + 1) == 0, -torch.inf).softmax(-1)
+  You chose k + 1 experts. Count again where you cut: the k-th largest is the last that is chosen.
+experts_choose    return logits.softmax(-1) * _top(logits, k, dim=0)
+  You let each expert choose its k best tokens (dim 0). That is expert choice, another method: some tokens get no
+  expert. Here each token chooses: the last dimension.
+softmax_over_tokens    return logits.masked_fill(_top(logits, k) == 0, -torch.inf).softmax(0).nan_to_num()
+  Your softmax runs over the tokens, dim 0. A token's weights over its experts have to sum to 1.
+nothing_cut    return logits.softmax(-1)
+  You kept all experts. Then each token computes all of them, and nothing is saved.
+""")
+
+
 def _top(scores, k, dim=-1):
     """1 at the k largest entries along a dimension, 0 elsewhere."""
     return torch.zeros_like(scores).scatter(dim, scores.topk(k, dim=dim).indices, 1.0)
@@ -44,75 +82,6 @@ def _top(scores, k, dim=-1):
 
 def _normed(weights, dim=-1):
     return weights / weights.sum(dim, keepdim=True)
-
-
-router.add_mistakes(
-    {
-        "softmax_over_all": (
-            "You took the softmax over all experts and cut then: the weights of the chosen ones sum to less than 1, "
-            "and the layer's output shrinks. Divide by their sum, or take the softmax over the k logits alone.",
-            lambda logits, k: logits.softmax(-1) * _top(logits, k),
-        ),
-        "zeros_in_the_softmax": (
-            "You set the logits of the others to 0 before the softmax, and e⁰ = 1: they take part, and with negative "
-            "logits they even win. Set them to −∞.",
-            lambda logits, k: (logits * _top(logits, k)).softmax(-1),
-        ),
-        "zeros_in_the_softmax_then_cut": (
-            "You set the logits of the others to 0 before the softmax, and cut their weights afterwards. They still "
-            "took part in the sum; −∞ in place of 0 keeps them out.",
-            lambda logits, k: (logits * _top(logits, k)).softmax(-1) * _top(logits, k),
-        ),
-        "logits_normalised": (
-            "You divided the chosen logits by their sum. Logits can be negative; exponentials make weights of them, so "
-            "take a softmax.",
-            lambda logits, k: _normed(logits * _top(logits, k)),
-        ),
-        "all_alike": (
-            "You gave each chosen expert the weight 1/k. Then no gradient reaches the router, and it cannot learn.",
-            lambda logits, k: _top(logits, k) / k,
-        ),
-        "not_normalised": (
-            "You took exponentials and did not divide by their sum over the chosen experts.",
-            lambda logits, k: logits.exp() * _top(logits, k),
-        ),
-        "sigmoids": (
-            "You took a sigmoid of each chosen logit and divided by the sum, as DeepSeek-V3 does. Here the weights are "
-            "a softmax.",
-            lambda logits, k: _normed(logits.sigmoid() * _top(logits, k)),
-        ),
-        "softmax_twice": (
-            "You took a softmax over all experts, and another over the k that you chose. The second one makes the "
-            "weights nearly equal; after a softmax just divide by the sum.",
-            lambda logits, k: logits.softmax(-1).masked_fill(_top(logits, k) == 0, -torch.inf).softmax(-1),
-        ),
-        "smallest_chosen": (
-            "You chose the k smallest logits. A large logit says that an expert suits the token.",
-            lambda logits, k: logits.masked_fill(_top(-logits, k) == 0, -torch.inf).softmax(-1),
-        ),
-        "best_alone": (
-            "You sent each token to its best expert alone, as the Switch Transformer does. Here k experts share it.",
-            lambda logits, k: _top(logits, 1),
-        ),
-        "one_too_many": (
-            "You chose k + 1 experts. Count again where you cut: the k-th largest is the last that is chosen.",
-            lambda logits, k: logits.masked_fill(_top(logits, k + 1) == 0, -torch.inf).softmax(-1),
-        ),
-        "experts_choose": (
-            "You let each expert choose its k best tokens (dim 0). That is expert choice, another method: some tokens "
-            "get no expert. Here each token chooses: the last dimension.",
-            lambda logits, k: logits.softmax(-1) * _top(logits, k, dim=0),
-        ),
-        "softmax_over_tokens": (
-            "Your softmax runs over the tokens, dim 0. A token's weights over its experts have to sum to 1.",
-            lambda logits, k: logits.masked_fill(_top(logits, k) == 0, -torch.inf).softmax(0).nan_to_num(),
-        ),
-        "nothing_cut": (
-            "You kept all experts. Then each token computes all of them, and nothing is saved.",
-            lambda logits, k: logits.softmax(-1),
-        ),
-    }
-)
 
 
 @router.mistake(
@@ -169,6 +138,37 @@ def balance_penalty(probabilities, chosen):
     return E * share @ probabilities.mean(dim=0)
 
 
+balance.slips("""
+not_times_experts    = _balance(lambda f, P, E: f @ P)
+  The factor E is missing. With it the loss is 1 for an even load, however many experts there are.
+divided_by_experts    = _balance(lambda f, P, E: f @ P / E)
+  You took the mean over the experts. The sum is multiplied by E, not divided by it.
+loads_squared    = _balance(lambda f, P, E: E * f @ f)
+  You used f twice. Counting has no gradient, so nothing would be learned: one of the factors is P.
+probabilities_squared    = _balance(lambda f, P, E: E * P @ P)
+  You used P twice. What the router did with the tokens, f, is missing.
+counts_for_shares    return len(probabilities) * _balance(lambda f, P, E: E * f @ P)(probabilities, chosen)
+  You counted tokens. f is a share: divide by N, or the loss grows with the batch.
+sums_for_both    return len(probabilities) ** 2 * _balance(lambda f, P, E: E * f @ P)(probabilities, chosen)
+  You divided neither the counts nor the summed probabilities by N. Both are means over the tokens.
+means_over_experts    return probabilities.mean(1).sum()
+  Your means run over the experts, and each of them is 1/E, whatever the router does. f and P have an entry for each
+  expert: take the means over the tokens, dim 0.
+own_probability    return probabilities.shape[1] * probabilities.gather(1, chosen[:, None]).mean()
+  Your result is E times the mean probability of the expert that each token was sent to, as if P_i were a mean over
+  expert i's own tokens. P_i runs over all N tokens.
+likeliest_counted    return _balance(lambda f, P, E: E * f @ P)(probabilities, probabilities.argmax(-1))
+  You counted the likeliest expert of each token in place of `chosen`, the one that it was sent to.
+distance_from_even    = _balance(lambda f, P, E: E * (f - 1 / E).square().sum())
+  You summed the squared distances of f from 1/E. That is 0 for an even load, and has no gradient.
+entropy    = _balance(lambda f, P, E: -(P * P.log()).sum())
+  You returned the entropy of P, which is largest for an even load: a loss would have to be −entropy. Here the sum of f
+  · P is wanted.
+largest_load    = _balance(lambda f, P, E: E * (f * P).max())
+  You took the busiest expert alone. All experts count: sum f · P over them.
+""")
+
+
 def _loads(probabilities, chosen):
     """f (E,) and P (E,)."""
     return F.one_hot(chosen, probabilities.shape[1]).float().mean(0), probabilities.mean(0)
@@ -177,60 +177,3 @@ def _loads(probabilities, chosen):
 def _balance(rule):
     """A mistake with another rule(f, P, E)."""
     return lambda probabilities, chosen: rule(*_loads(probabilities, chosen), probabilities.shape[1])
-
-
-balance.add_mistakes(
-    {
-        "not_times_experts": (
-            "The factor E is missing. With it the loss is 1 for an even load, however many experts there are.",
-            _balance(lambda f, P, E: f @ P),
-        ),
-        "divided_by_experts": (
-            "You took the mean over the experts. The sum is multiplied by E, not divided by it.",
-            _balance(lambda f, P, E: f @ P / E),
-        ),
-        "loads_squared": (
-            "You used f twice. Counting has no gradient, so nothing would be learned: one of the factors is P.",
-            _balance(lambda f, P, E: E * f @ f),
-        ),
-        "probabilities_squared": (
-            "You used P twice. What the router did with the tokens, f, is missing.",
-            _balance(lambda f, P, E: E * P @ P),
-        ),
-        "counts_for_shares": (
-            "You counted tokens. f is a share: divide by N, or the loss grows with the batch.",
-            lambda p, chosen: len(p) * _balance(lambda f, P, E: E * f @ P)(p, chosen),
-        ),
-        "sums_for_both": (
-            "You divided neither the counts nor the summed probabilities by N. Both are means over the tokens.",
-            lambda p, chosen: len(p) ** 2 * _balance(lambda f, P, E: E * f @ P)(p, chosen),
-        ),
-        "means_over_experts": (
-            "Your means run over the experts, and each of them is 1/E, whatever the router does. f and P have an entry "
-            "for each expert: take the means over the tokens, dim 0.",
-            lambda p, chosen: p.mean(1).sum(),
-        ),
-        "own_probability": (
-            "Your result is E times the mean probability of the expert that each token was sent to, as if P_i were a "
-            "mean over expert i's own tokens. P_i runs over all N tokens.",
-            lambda p, chosen: p.shape[1] * p.gather(1, chosen[:, None]).mean(),
-        ),
-        "likeliest_counted": (
-            "You counted the likeliest expert of each token in place of `chosen`, the one that it was sent to.",
-            lambda p, chosen: _balance(lambda f, P, E: E * f @ P)(p, p.argmax(-1)),
-        ),
-        "distance_from_even": (
-            "You summed the squared distances of f from 1/E. That is 0 for an even load, and has no gradient.",
-            _balance(lambda f, P, E: E * (f - 1 / E).square().sum()),
-        ),
-        "entropy": (
-            "You returned the entropy of P, which is largest for an even load: a loss would have to be −entropy. Here "
-            "the sum of f · P is wanted.",
-            _balance(lambda f, P, E: -(P * P.log()).sum()),
-        ),
-        "largest_load": (
-            "You took the busiest expert alone. All experts count: sum f · P over them.",
-            _balance(lambda f, P, E: E * (f * P).max()),
-        ),
-    }
-)

@@ -34,51 +34,27 @@ def gated_layer(x, W_gate, W_up, W_down):
     return (F.silu(x @ W_gate) * (x @ W_up)) @ W_down
 
 
-gate.add_mistakes(
-    {
-        "no_activation": (
-            "SiLU is missing. The product of two linear maps is no gate: both sides can be of either sign.",
-            lambda x, g, u, d: ((x @ g) * (x @ u)) @ d,
-        ),
-        "activation_on_both": (
-            "You put SiLU on both sides. The side through W_up keeps its sign, so that the gate only scales it.",
-            lambda x, g, u, d: (F.silu(x @ g) * F.silu(x @ u)) @ d,
-        ),
-        "activation_on_the_other": (
-            "SiLU stands on the side of W_up. It belongs to the gate, the side of W_gate.",
-            lambda x, g, u, d: ((x @ g) * F.silu(x @ u)) @ d,
-        ),
-        "added": (
-            "You added the two sides. A sum cannot let one side decide how much of the other passes: multiply.",
-            lambda x, g, u, d: (F.silu(x @ g) + x @ u) @ d,
-        ),
-        "sigmoid": (
-            "Your gate is a sigmoid, as in the GLU of 2016. SwiGLU's gate is SiLU: x times its sigmoid.",
-            lambda x, g, u, d: (torch.sigmoid(x @ g) * (x @ u)) @ d,
-        ),
-        "relu": (
-            "Your gate is a ReLU, which is ReGLU. SiLU is smooth, and lets a little through below 0.",
-            lambda x, g, u, d: (F.relu(x @ g) * (x @ u)) @ d,
-        ),
-        "gelu": (
-            "Your gate is a GELU, which is GEGLU. Here it is SiLU.",
-            lambda x, g, u, d: (F.gelu(x @ g) * (x @ u)) @ d,
-        ),
-        "no_gate": (
-            "Your gate is missing: this is an ordinary network with SiLU. Multiply by x W_up.",
-            lambda x, g, u, d: F.silu(x @ g) @ d,
-        ),
-        "one_matrix_for_both": (
-            "You used W_gate on both sides. The gate and what passes it have a matrix each.",
-            lambda x, g, u, d: (F.silu(x @ g) * (x @ g)) @ d,
-        ),
-        "activation_after": (
-            "You put SiLU on the product. It belongs to the gate alone, before you multiply.",
-            lambda x, g, u, d: F.silu((x @ g) * (x @ u)) @ d,
-        ),
-        "residual_added": (
-            "You added x. The residual sum happens outside of the network, in the block.",
-            lambda x, g, u, d: x + (F.silu(x @ g) * (x @ u)) @ d,
-        ),
-    }
-)
+gate.slips("""
+no_activation    F.silu →
+  SiLU is missing. The product of two linear maps is no gate: both sides can be of either sign.
+activation_on_both    (x @ W_up) → F.silu(x @ W_up)
+  You put SiLU on both sides. The side through W_up keeps its sign, so that the gate only scales it.
+activation_on_the_other    F.silu → ; (x @ W_up) → F.silu(x @ W_up)
+  SiLU stands on the side of W_up. It belongs to the gate, the side of W_gate.
+added    * (x @ W_up) → + x @ W_up
+  You added the two sides. A sum cannot let one side decide how much of the other passes: multiply.
+sigmoid    F.silu → torch.sigmoid
+  Your gate is a sigmoid, as in the GLU of 2016. SwiGLU's gate is SiLU: x times its sigmoid.
+relu    silu → relu
+  Your gate is a ReLU, which is ReGLU. SiLU is smooth, and lets a little through below 0.
+gelu    silu → gelu
+  Your gate is a GELU, which is GEGLU. Here it is SiLU.
+no_gate    return F.silu(x @ W_gate) @ W_down
+  Your gate is missing: this is an ordinary network with SiLU. Multiply by x W_up.
+one_matrix_for_both    x @ W_up → x @ W_gate
+  You used W_gate on both sides. The gate and what passes it have a matrix each.
+activation_after    return F.silu((x @ W_gate) * (x @ W_up)) @ W_down
+  You put SiLU on the product. It belongs to the gate alone, before you multiply.
+residual_added    return x + (F.silu(x @ W_gate) * (x @ W_up)) @ W_down
+  You added x. The residual sum happens outside of the network, in the block.
+""")

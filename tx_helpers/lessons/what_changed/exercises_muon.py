@@ -63,6 +63,44 @@ def all_directions(G):
     return U @ Vh
 
 
+direction.slips("""
+whole_norm    return G / G.norm()
+  You divided by the norm of the whole matrix. That makes every singular value smaller by the same factor: the strong
+  directions stay as much stronger. Each of them needs its own divisor.
+largest_one    return G / torch.linalg.matrix_norm(G, 2)
+  You divided by the largest singular value. Now the strongest direction has 1, and the weak ones are as weak beside it
+  as before.
+signs    return G.sign()
+  You took the sign of each entry, as Adam's first step does. That makes entries equal, not directions: the singular
+  values of a matrix of ±1 are far apart.
+rows_normalised    return torch.nn.functional.normalize(G, dim=1)
+  You made every row as long as 1. Rows can still point the same way, so the singular values differ.
+columns_normalised    return torch.nn.functional.normalize(G, dim=0)
+  You made every column as long as 1. Columns can still point the same way, so the singular values differ.
+inverted    return (_parts(G)[0] / _parts(G)[1]) @ _parts(G)[2]
+  You divided by the singular values twice, so that the weak directions are the strong ones now. Leave S out altogether.
+roots    return (_parts(G)[0] * _parts(G)[1].sqrt()) @ _parts(G)[2]
+  You took the roots of the singular values. They come closer to each other, but only 1 is 1.
+nothing_left_out    return (_parts(G)[0] * _parts(G)[1]) @ _parts(G)[2]
+  You multiplied all three factors: that is G again. Leave S out.
+five_iterations    = _iterated(3.4445, -4.7750, 2.0315)
+  You ran the polynomial. It brings the singular values between 0.7 and 1.2, which is enough in training; here they
+  shall be 1, so leave out S of the decomposition.
+ten_iterations    = _iterated(3.4445, -4.7750, 2.0315, 10)
+  You ran the polynomial ten times. More rounds do not help: Muon's coefficients never settle at 1, they keep the
+  singular values between 0.7 and 1.2. Leave out S of the decomposition.
+newton_schulz    = _iterated(1.5, -0.5, 0.0)
+  You ran five rounds of Newton and Schulz, X ← 1.5 X − 0.5 X Xᵀ X. They do end at 1, but slowly: the weak directions
+  are not there yet. Run it until nothing changes, or leave out S of the decomposition.
+whole_matrices    return torch.linalg.svd(G)[0] @ torch.linalg.svd(G)[2]
+  Your U and Vh do not fit each other where G is not square: torch.linalg.svd returns all directions of both spaces.
+  `full_matrices=False` leaves out those that G does not use.
+orthonormal_columns    return torch.linalg.qr(G)[0] if len(G) >= len(G.T) else torch.linalg.qr(G.T)[0].mT
+  You returned Q of the decomposition G = QR. Its columns stand at right angles, but the first one is always that of G:
+  the result depends on the order of the columns, and R is no matter of size alone.
+""")
+
+
 def _parts(G):
     return torch.linalg.svd(G, full_matrices=False)
 
@@ -77,72 +115,6 @@ def _iterated(a, b, c, rounds=5):
 
     return polynomial
 
-
-direction.add_mistakes(
-    {
-        "whole_norm": (
-            "You divided by the norm of the whole matrix. That makes every singular value smaller by the same factor: "
-            "the strong directions stay as much stronger. Each of them needs its own divisor.",
-            lambda G: G / G.norm(),
-        ),
-        "largest_one": (
-            "You divided by the largest singular value. Now the strongest direction has 1, and the weak ones are as "
-            "weak beside it as before.",
-            lambda G: G / torch.linalg.matrix_norm(G, 2),
-        ),
-        "signs": (
-            "You took the sign of each entry, as Adam's first step does. That makes entries equal, not directions: "
-            "the singular values of a matrix of ±1 are far apart.",
-            lambda G: G.sign(),
-        ),
-        "rows_normalised": (
-            "You made every row as long as 1. Rows can still point the same way, so the singular values differ.",
-            lambda G: torch.nn.functional.normalize(G, dim=1),
-        ),
-        "columns_normalised": (
-            "You made every column as long as 1. Columns can still point the same way, so the singular values differ.",
-            lambda G: torch.nn.functional.normalize(G, dim=0),
-        ),
-        "inverted": (
-            "You divided by the singular values twice, so that the weak directions are the strong ones now. Leave S "
-            "out altogether.",
-            lambda G: (_parts(G)[0] / _parts(G)[1]) @ _parts(G)[2],
-        ),
-        "roots": (
-            "You took the roots of the singular values. They come closer to each other, but only 1 is 1.",
-            lambda G: (_parts(G)[0] * _parts(G)[1].sqrt()) @ _parts(G)[2],
-        ),
-        "nothing_left_out": (
-            "You multiplied all three factors: that is G again. Leave S out.",
-            lambda G: (_parts(G)[0] * _parts(G)[1]) @ _parts(G)[2],
-        ),
-        "five_iterations": (
-            "You ran the polynomial. It brings the singular values between 0.7 and 1.2, which is enough in training; "
-            "here they shall be 1, so leave out S of the decomposition.",
-            _iterated(3.4445, -4.7750, 2.0315),
-        ),
-        "ten_iterations": (
-            "You ran the polynomial ten times. More rounds do not help: Muon's coefficients never settle at 1, they "
-            "keep the singular values between 0.7 and 1.2. Leave out S of the decomposition.",
-            _iterated(3.4445, -4.7750, 2.0315, 10),
-        ),
-        "newton_schulz": (
-            "You ran five rounds of Newton and Schulz, X ← 1.5 X − 0.5 X Xᵀ X. They do end at 1, but slowly: the weak "
-            "directions are not there yet. Run it until nothing changes, or leave out S of the decomposition.",
-            _iterated(1.5, -0.5, 0.0),
-        ),
-        "whole_matrices": (
-            "Your U and Vh do not fit each other where G is not square: torch.linalg.svd returns all directions of "
-            "both spaces. `full_matrices=False` leaves out those that G does not use.",
-            lambda G: torch.linalg.svd(G)[0] @ torch.linalg.svd(G)[2],
-        ),
-        "orthonormal_columns": (
-            "You returned Q of the decomposition G = QR. Its columns stand at right angles, but the first one is "
-            "always that of G: the result depends on the order of the columns, and R is no matter of size alone.",
-            lambda G: torch.linalg.qr(G)[0] if len(G) >= len(G.T) else torch.linalg.qr(G.T)[0].mT,
-        ),
-    }
-)
 
 # --- step 2: the optimizer's step ------------------------------------------------------------------------------------
 
@@ -196,6 +168,50 @@ def muon_step(W, M, G, rate, keep, directions):
     return W - rate * math.sqrt(max(1, rows / columns)) * directions(M), M
 
 
+muon.slips("""
+in_place    = _in_place
+  Your numbers are right, but you wrote into a tensor that you were given. Whoever called still needs the old one, to
+  compare or to go back: make new tensors, M = keep * M + …, not M.mul_(keep).
+look_ahead    return (W - _long(W, rate) * directions(_mean(_mean(M, G, keep), G, keep)), _mean(M, G, keep))
+  You added the look ahead: directions(keep · M + (1 − keep) · G) with the new M. The course's own Muon does so
+  (Nesterov), but here the step follows the new M itself.
+old_momentum    return (W - _long(W, rate) * directions(M), _mean(M, G, keep))
+  Your step uses the old momentum: the new gradient moves nothing yet. Make the new M first.
+gradient_alone    return (W - _long(W, rate) * directions(G), _mean(M, G, keep))
+  Your step takes the directions of G alone, and the momentum is never used. One batch's gradient is noisy, and with all
+  directions alike its noise counts in full: take the directions of M.
+averaged_directions    return (W - _long(W, rate) * _mean(M, directions(G), keep), _mean(M, directions(G), keep))
+  You averaged directions(G). The mean comes first: what changes from batch to batch should cancel before all directions
+  are made equal.
+directions_kept    return (W - _long(W, rate) * directions(_mean(M, G, keep)), directions(_mean(M, G, keep)))
+  Your W is right, but you returned directions(M) as the momentum. Next time it has forgotten its sizes: return M
+  itself.
+uphill    return (W + _long(W, rate) * directions(_mean(M, G, keep)), _mean(M, G, keep))
+  Your step goes along the gradient, so the loss rises. Subtract it.
+shares_swapped    return (W - _long(W, rate) * directions(_mean(G, M, keep)), _mean(G, M, keep))
+  You keep the share 1 − keep of M and take `keep` of G. It is the other way round: keep=0.95 is a long memory.
+sum_for_mean    return (W - _long(W, rate) * directions(keep * M + G), keep * M + G)
+  Your momentum is keep · M + G, the sum that torch.optim.SGD keeps. Here it is a mean: the new gradient gets the share
+  1 − keep.
+root_forgotten    return (W - rate * max(1, W.shape[0] / W.shape[1]) * directions(_mean(M, G, keep)), _mean(M, G, keep))
+  Your step is rows/columns times as long where W has more rows than columns. The root is missing.
+returned_in_reverse    return (_mean(M, G, keep), W - _long(W, rate) * directions(_mean(M, G, keep)))
+  You returned the momentum first. The new W comes first, then the new M.
+no_length    return (W - rate * directions(_mean(M, G, keep)), _mean(M, G, keep))
+  √(rows/columns) is missing for a W with more rows than columns.
+length_for_wide    return (W - rate * math.sqrt(W.shape[0] / W.shape[1]) * directions(_mean(M, G, keep)),
+      _mean(M, G, keep))
+  Your step is shorter where W has more columns than rows. There the factor is 1.
+columns_over_rows    return (W - rate * math.sqrt(max(1, W.shape[1] / W.shape[0])) * directions(_mean(M, G, keep)),
+      _mean(M, G, keep))
+  You divided columns by rows. It is rows over columns: a W with more rows than columns takes longer steps.
+without_directions    return (W - _long(W, rate) * _mean(M, G, keep), _mean(M, G, keep))
+  You moved W by M itself, which is gradient descent with momentum. Take directions(M).
+rate_inside    return (W - directions(_long(W, rate) * _mean(M, G, keep)), _mean(M, G, keep))
+  You multiplied by the rate inside `directions`, which makes all singular values 1: the rate is lost.
+""")
+
+
 def _long(W, rate):
     rows, columns = W.shape
     return rate * math.sqrt(max(1, rows / columns))
@@ -208,92 +224,3 @@ def _mean(M, G, keep):
 def _in_place(W, M, G, rate, keep, directions):
     M.mul_(keep).add_(G, alpha=1 - keep)
     return W.sub_(_long(W, rate) * directions(M)), M
-
-
-muon.add_mistakes(
-    {
-        "in_place": (
-            "Your numbers are right, but you wrote into a tensor that you were given. Whoever called still needs the "
-            "old one, to compare or to go back: make new tensors, M = keep * M + …, not M.mul_(keep).",
-            _in_place,
-        ),
-        "look_ahead": (
-            "You added the look ahead: directions(keep · M + (1 − keep) · G) with the new M. The course's own Muon "
-            "does so (Nesterov), but here the step follows the new M itself.",
-            lambda W, M, G, rate, keep, d: (
-                W - _long(W, rate) * d(_mean(_mean(M, G, keep), G, keep)),
-                _mean(M, G, keep),
-            ),
-        ),
-        "old_momentum": (
-            "Your step uses the old momentum: the new gradient moves nothing yet. Make the new M first.",
-            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * d(M), _mean(M, G, keep)),
-        ),
-        "gradient_alone": (
-            "Your step takes the directions of G alone, and the momentum is never used. One batch's gradient is noisy, "
-            "and with all directions alike its noise counts in full: take the directions of M.",
-            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * d(G), _mean(M, G, keep)),
-        ),
-        "averaged_directions": (
-            "You averaged directions(G). The mean comes first: what changes from batch to batch should cancel before "
-            "all directions are made equal.",
-            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * _mean(M, d(G), keep), _mean(M, d(G), keep)),
-        ),
-        "directions_kept": (
-            "Your W is right, but you returned directions(M) as the momentum. Next time it has forgotten its sizes: "
-            "return M itself.",
-            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * d(_mean(M, G, keep)), d(_mean(M, G, keep))),
-        ),
-        "uphill": (
-            "Your step goes along the gradient, so the loss rises. Subtract it.",
-            lambda W, M, G, rate, keep, d: (W + _long(W, rate) * d(_mean(M, G, keep)), _mean(M, G, keep)),
-        ),
-        "shares_swapped": (
-            "You keep the share 1 − keep of M and take `keep` of G. It is the other way round: keep=0.95 is a long "
-            "memory.",
-            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * d(_mean(G, M, keep)), _mean(G, M, keep)),
-        ),
-        "sum_for_mean": (
-            "Your momentum is keep · M + G, the sum that torch.optim.SGD keeps. Here it is a mean: the new gradient "
-            "gets the share 1 − keep.",
-            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * d(keep * M + G), keep * M + G),
-        ),
-        "root_forgotten": (
-            "Your step is rows/columns times as long where W has more rows than columns. The root is missing.",
-            lambda W, M, G, rate, keep, d: (
-                W - rate * max(1, W.shape[0] / W.shape[1]) * d(_mean(M, G, keep)),
-                _mean(M, G, keep),
-            ),
-        ),
-        "returned_in_reverse": (
-            "You returned the momentum first. The new W comes first, then the new M.",
-            lambda W, M, G, rate, keep, d: (_mean(M, G, keep), W - _long(W, rate) * d(_mean(M, G, keep))),
-        ),
-        "no_length": (
-            "√(rows/columns) is missing for a W with more rows than columns.",
-            lambda W, M, G, rate, keep, d: (W - rate * d(_mean(M, G, keep)), _mean(M, G, keep)),
-        ),
-        "length_for_wide": (
-            "Your step is shorter where W has more columns than rows. There the factor is 1.",
-            lambda W, M, G, rate, keep, d: (
-                W - rate * math.sqrt(W.shape[0] / W.shape[1]) * d(_mean(M, G, keep)),
-                _mean(M, G, keep),
-            ),
-        ),
-        "columns_over_rows": (
-            "You divided columns by rows. It is rows over columns: a W with more rows than columns takes longer steps.",
-            lambda W, M, G, rate, keep, d: (
-                W - rate * math.sqrt(max(1, W.shape[1] / W.shape[0])) * d(_mean(M, G, keep)),
-                _mean(M, G, keep),
-            ),
-        ),
-        "without_directions": (
-            "You moved W by M itself, which is gradient descent with momentum. Take directions(M).",
-            lambda W, M, G, rate, keep, d: (W - _long(W, rate) * _mean(M, G, keep), _mean(M, G, keep)),
-        ),
-        "rate_inside": (
-            "You multiplied by the rate inside `directions`, which makes all singular values 1: the rate is lost.",
-            lambda W, M, G, rate, keep, d: (W - d(_long(W, rate) * _mean(M, G, keep)), _mean(M, G, keep)),
-        ),
-    }
-)

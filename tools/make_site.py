@@ -136,7 +136,7 @@ class Site:
         scripts = [
             path for path in self.files if path.startswith("widgets/") and any(f["script"] in path for f in forms)
         ]
-        self._index[file] = site_search.entry(file, title, content)
+        self._index[file] = site_search.entry(file, title, description, content)
         page = JINJA.get_template("page.html.j2").render(
             course=COURSE,
             policy=Markup(POLICY),

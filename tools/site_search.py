@@ -1,4 +1,5 @@
-"""What a finished page says, read back from its HTML: its headings for the outline, its sections for the search.
+"""What a finished page says, read back from its HTML: its headings for the outline, its sections for the search, which
+are also the words that it explains: their rows in its table of words.
 
 The search index is a script, `window.txSearch = …`, because a page that was opened as a file may load nothing else.
 """
@@ -16,7 +17,7 @@ VOID = {"img", "br", "hr", "input", "meta", "link"}
 
 @dataclass
 class Section:
-    """A heading, its level and anchor, and the text up to the next heading."""
+    """A heading, its level and anchor, and the text up to the next heading; or, at level 0, a word and its meaning."""
 
     level: int
     anchor: str
@@ -32,6 +33,7 @@ class Reader(HTMLParser):
         self.sections: list[Section] = []
         self._open: list[str] = []  # the elements around, from the outside in
         self._silent = 0  # how many of them are silent
+        self._into: Section | None = None  # where text goes
         self._in_heading = False
         self.feed(content)
 
@@ -39,12 +41,15 @@ class Reader(HTMLParser):
         if tag in VOID:
             return
         given = dict(attributes)
+        anchor = given.get("id") or ""
         silent = tag in SILENT or bool(SILENT_CLASSES & set((given.get("class") or "").split()))
+        silent |= (given.get("href") or "").startswith("#cell-id")  # leads from a word back to where it is explained
         self._open.append(f"!{tag}" if silent else tag)
         self._silent += silent
-        if tag in HEADINGS and not self._silent:
-            self.sections.append(Section(int(tag[1]), given.get("id") or ""))
-            self._in_heading = True
+        word = anchor.startswith("term-") and "details" not in self._open  # there 00 lists the words of other notebooks
+        if (tag in HEADINGS or word) and not self._silent:
+            self.sections.append(Section(0 if word else int(tag[1]), anchor))
+            self._into, self._in_heading = self.sections[-1], True
 
     def handle_endtag(self, tag: str) -> None:
         while self._open and tag in (name.lstrip("!") for name in self._open):
@@ -52,18 +57,20 @@ class Reader(HTMLParser):
             self._silent -= last.startswith("!")
             if last.lstrip("!") == tag:
                 break
-        if tag in HEADINGS:
+        if tag in (*HEADINGS, "td"):
             self._in_heading = False
+        elif tag == "tr":  # a word's row ends: the text goes on below its heading
+            self._into = next((part for part in reversed(self.sections) if part.level), None)
         elif tag not in ("code", "span", "b", "strong", "em", "i", "a", "math"):
             self.handle_data(" ")
 
     def handle_data(self, data: str) -> None:
-        if self._silent or not self.sections:
+        if self._silent or not self._into:
             return
         if self._in_heading:
-            self.sections[-1].heading += data
+            self._into.heading += data
         else:
-            self.sections[-1].text += data
+            self._into.text += data
 
 
 def outline(content: str) -> list[tuple[int, str, str]]:
@@ -72,14 +79,16 @@ def outline(content: str) -> list[tuple[int, str, str]]:
     return [(part.level, part.anchor, " ".join(part.heading.split())) for part in found]
 
 
-def entry(file: str, title: str, content: str) -> list:
-    """A page in the index: [file, title, [[anchor, heading, text], …]]."""
+def entry(file: str, title: str, about: str, content: str) -> list:
+    """A page in the index: [file, title, [[anchor, heading, text], …]]; its first text begins with what it is about."""
+    sections = Reader(content).sections
+    sections[0].text = f"{about.rstrip('.')}. {sections[0].text}"
     parts = [
         [
             "" if part.level == 1 else part.anchor,
             *(re.sub(r"\s+", " ", text).strip() for text in (part.heading, part.text)),
         ]
-        for part in Reader(content).sections
+        for part in sections
     ]
     return [file, title, parts]
 

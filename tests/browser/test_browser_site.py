@@ -10,6 +10,16 @@ from site_pages import Opened, served
 pytestmark = pytest.mark.slow
 PAGES = ("index.html", "04_self_attention.html", "21_reference.html", "explorers.html")
 LIVES, FAILS = "c04-036", "c04-032"  # cells of the notebook on self-attention that show an explorer
+TAUGHT = {  # what a learner may type -> the notebook that comes first
+    **dict.fromkeys(("layer norm", "layernorm", "Layer-Norm", "residuals", "feed forward"), "07"),
+    **dict.fromkeys(("tokenizer", "embeddings"), "02"),
+    **dict.fromkeys(("self attention", "selfattention", "why the square root?", "what is attention"), "04"),
+    **dict.fromkeys(("label smoothing", "warmup", "bleu"), "09"),
+    **dict.fromkeys(("beam search", "kv cache", "top-p", "softmax temperature"), "11"),
+    **dict.fromkeys(("quantization", "flash attention"), "19"),
+    **{"transformer vs lstm": "01", "positional encoding": "03", "heads": "05", "masking": "06", "perplexity": "12"},
+    **{"rope": "13", "lora": "15", "mixture of experts": "18", "scaling laws": "20"},
+}
 SCRIPT = """
 export const render = ({ model, el }) => {
   if (model.get("fails")) throw new Error("as asked for");
@@ -99,7 +109,7 @@ def test_the_search_finds_sections_by_keyboard(opened):
     page.keyboard.type("square root")
     page.locator("#results a").first.wait_for()
     assert page.locator("#results a").first.inner_text().startswith("Why the square root")
-    assert page.locator("#found").inner_text().endswith("sections")
+    assert "sections have the words" in page.locator("#found").inner_text()
     page.keyboard.press("ArrowDown")
     assert page.evaluate("document.activeElement.tagName") == "A"
     page.keyboard.press("Enter")
@@ -107,10 +117,35 @@ def test_the_search_finds_sections_by_keyboard(opened):
     assert page.locator("h2", has_text="Why the square root").is_visible()
 
 
+def test_the_search_brings_first_what_teaches_it(opened):
+    page = opened("index.html")
+    page.get_by_role("button", name="Search").click()
+    taught = {}
+    for typed in TAUGHT:
+        page.locator("#query").fill(typed)
+        page.wait_for_function("() => document.querySelector('#results a')")
+        taught[typed] = page.locator("#results a").first.get_attribute("href")[:2]
+        page.locator("#query").fill("")
+        page.wait_for_function("() => !document.querySelector('#results a')")
+    assert taught == TAUGHT
+
+
+def test_the_search_names_a_word_that_no_page_has_and_finds_the_others(opened):
+    page = opened("index.html")
+    page.get_by_role("button", name="Search").click()
+    page.locator("#query").fill("the zzzz of RMSNorm, qqqq")
+    page.locator("#results mark", has_text="RMSNorm").first.wait_for()
+    said = page.locator("#found").inner_text()
+    assert said.startswith("“zzzz”, “qqqq” occur on no page; ") and "sections have the other words" in said
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/07_feed_forward.html#term-07-rmsnorm")
+    assert page.locator("td", has=page.locator("#term-07-rmsnorm")).is_visible()
+
+
 def test_the_search_bears_any_text(opened):
     page = opened("index.html")
     page.get_by_role("button", name="Search").click()
-    for text in ("", "  ", "zzzz nothing", "(((", "\u202e" * 10_000):
+    for text in ("", "  ", "zzzz", "(((", "\u202e" * 10_000):
         page.locator("#query").fill("softmax")
         page.locator("#results a").first.wait_for()
         page.locator("#query").fill(text)

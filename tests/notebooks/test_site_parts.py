@@ -220,9 +220,14 @@ def test_sections_hold_text_but_neither_formulas_nor_outputs():
         new_markdown_cell("# Title\n\nBegin $x^2$ here."),
         new_markdown_cell("## A `part`\n\nText of **it**."),
         new_code_cell("shown = 1", outputs=[new_output("stream", text="printed")]),
+        new_markdown_cell('|word|first met|\n|-|-|\n|<a id="term-01-it"></a>it|a thing [back](#cell-id=a)|\n\nAfter.'),
     ]
     html = body(new_notebook(cells=cells)).html
-    file, title, sections = site_search.entry("a.html", "Title", html)
+    file, title, sections = site_search.entry("a.html", "Title", "About it.", html)
     assert (file, title) == ("a.html", "Title")
-    assert sections == [["", "Title", "Begin here."], ["A-part", "A part", "Text of it. shown = 1"]]
+    assert sections == [
+        ["", "Title", "About it. Begin here."],
+        ["A-part", "A part", "Text of it. shown = 1 word first met After."],
+        ["term-01-it", "it", "a thing"],
+    ]
     assert site_search.outline(html) == [(2, "A-part", "A part")]

@@ -1,5 +1,5 @@
 // Search over all pages, without a server: the index is a script of its own, loaded when the search is first opened.
-// window.txSearch = [[file, title, [[anchor, heading, text], …]], …]
+// window.txSearch = [[file, title, [[anchor, heading, text], …]], …]; a word and its meaning are a section, too
 
 const dialog = document.getElementById("search");
 const query = document.getElementById("query");
@@ -7,7 +7,18 @@ const results = document.getElementById("results");
 const said = document.getElementById("found");
 const MOST = 30;
 
-let sections = null; // [{ href, page, heading, text, …in small letters }]
+const IDLE = /\b(?:an?|and|are|by|does?|for|how|in|is|of|on|or|the|to|versus|vs|what|why|with)(?:['’]s)?\b/giu;
+const WORD = /[\p{L}\p{N}]+/gu;
+
+let sections = null; // [{ href, page, heading, text, first: is it the page's, and name and low: plain words }]
+let all = ""; // the plain words of all of them
+
+/** Small letters, a space around each word; LayerNorm is two words; no plural; one spelling of -ise and -ize. */
+const plain = (text) => {
+  const apart = text.replace(/(\p{Ll}{3}|\p{Lu}{3})(\p{Lu}\p{Ll}{2})/gu, "$1 $2").toLowerCase();
+  const words = apart.replace(/\bkv\b/gu, "key value").match(WORD) ?? [];
+  return ` ${words.map((word) => word.replace(/(?<=...[^su])s$/u, "").replace(/is(?=[aei])/gu, "iz")).join(" ")} `;
+};
 
 const load = () =>
   new Promise((done) => {
@@ -18,47 +29,56 @@ const load = () =>
       sections = window.txSearch.flatMap(([file, page, parts]) =>
         parts.map(([anchor, heading, text]) => ({
           href: anchor ? `${file}#${anchor}` : file,
-          ...{ page, heading, text, headingLow: heading.toLowerCase(), low: text.toLowerCase() },
+          ...{ page, heading, text, first: !anchor, low: plain(`${heading} ${text}`) },
+          name: plain(heading.replace(/^(\d+ |Explorer: |Optional: |Your turn: |Exercise.*)/, "")),
         })),
       );
+      all = sections.map(({ low }) => low).join("");
       done();
     });
     document.head.append(script);
   });
 
-const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
-const isLetter = (text, at) => at >= 0 && at < text.length && /[\p{L}\p{N}_]/u.test(text[at]);
+/** How often the text has words that begin so; whole words count twice, and a single letter has to be one. */
+const count = (text, word) =>
+  text.split(` ${word} `).length - 1 + (word.length > 1 ? text.split(` ${word}`).length - 1 : 0);
 
-/** How often the text has words that begin with this one; whole words count twice. */
-const count = (text, word) => {
-  let hits = 0;
-  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
-    if (!isLetter(text, at - 1)) hits += isLetter(text, at + word.length) ? 1 : 2;
+/** [the plain words to look for, those that no page has]: "selfattention" becomes two words, "the" is left out. */
+const understood = (typed) => {
+  const [words, missing] = [[], []];
+  for (const word of typed.replace(IDLE, " ").match(WORD) ?? typed.match(WORD) ?? []) {
+    const whole = plain(word).trim();
+    const halves = [...whole].map((_, n) => `${whole.slice(0, n)} ${whole.slice(n)}`).slice(2, -1);
+    const known = [...halves.map((two) => `${two} `), whole, ...halves].find((each) => all.includes(` ${each}`));
+    if (known) words.push(...known.match(WORD));
+    else missing.push(word);
   }
-  return hits;
+  return [words, missing];
 };
 
-/** 0 where a word is missing; a word in the heading counts more than any number in the text. */
-const score = (section, words) => {
-  let sum = 0;
-  for (const word of words) {
-    const inHeading = count(section.headingLow, word);
-    const inText = count(section.low, word);
-    if (!inHeading && !inText) return 0;
-    sum += 20 * inHeading + 4 * Math.log1p(inText);
-  }
-  return sum;
+/** [how many of the words a section has, points, how often it has all]; a title and a short heading bring most. */
+const score = ({ first, name, low }, words) => {
+  const named = words.filter((word) => count(name, word)).length / (name.split(" ").length - 2);
+  let points = 0;
+  const has = (word) => {
+    points += (count(name, word) && 20 + 20 * (first ? 1.5 : named)) + 2 * Math.log1p(count(low, word));
+    return count(low, word);
+  };
+  const hits = words.map(has);
+  const together = has(words.join(" ")) + has(words.join(""));
+  return [together ? words.length : hits.filter(Boolean).length, points, Math.min(...hits)];
 };
 
-/** Some words around the first hit, with the hits marked. */
-const excerpt = (section, words) => {
-  const first = Math.max(0, Math.min(...words.map((word) => section.low.indexOf(word)).filter((at) => at >= 0)));
-  const begin = Number.isFinite(first) ? Math.max(0, section.text.lastIndexOf(" ", Math.max(0, first - 50))) : 0;
-  const whole = section.text.length <= begin + 160;
-  const piece = whole ? section.text.slice(begin) : `${section.text.slice(begin, begin + 160).replace(/\s\S*$/, "")} …`;
+/** Some words around the first place that has them together, else around the first of them, with the hits marked. */
+const excerpt = ({ text }, words) => {
+  const loose = words.map((word) => word.replaceAll("iz", "i[sz]") + (word.length > 1 ? "\\p{L}*" : "(?!\\p{L})"));
+  const patterns = ["[^\\p{L}\\p{N}]*", "|"].map((between) => new RegExp(`(?<!\\p{L})(${loose.join(between)})`, "giu"));
+  const hit = patterns.map((pattern) => text.search(pattern)).find((at) => at >= 0) ?? 0;
+  const begin = Math.max(0, text.lastIndexOf(" ", Math.max(0, hit - 50)));
+  const whole = text.length <= begin + 160;
+  const piece = whole ? text.slice(begin) : `${text.slice(begin, begin + 160).replace(/\s\S*$/, "")} …`;
   const place = document.createElement("span");
-  const pattern = new RegExp(`(${words.join("|")})`, "giu");
-  piece.split(pattern).forEach((part, n) => {
+  piece.split(patterns[1]).forEach((part, n) => {
     const node = n % 2 ? document.createElement("mark") : document.createTextNode(part);
     if (n % 2) node.textContent = part;
     place.append(node);
@@ -73,23 +93,35 @@ const item = (section, words) => {
   const name = document.createElement("b");
   name.textContent = section.heading;
   const page = document.createElement("small");
-  page.textContent = section.page;
+  page.textContent = section.first ? "" : section.page;
   link.append(name, " ", page, excerpt(section, words));
   const row = document.createElement("li");
   row.append(link);
   return row;
 };
 
+/** Sections with all words first; of these, those with most points, and of a page that has the words often. */
 const search = async () => {
   await load();
-  const words = wordsOf(query.value);
-  const ranked = sections
-    .map((section) => [words.length ? score(section, words) : 0, section])
-    .filter(([points]) => points > 0)
-    .sort(([a], [b]) => b - a);
-  results.replaceChildren(...ranked.slice(0, MOST).map(([, section]) => item(section, words)));
-  const shown = ranked.length > MOST ? `, the best ${MOST} are shown` : "";
-  said.textContent = words.length ? `${ranked.length} ${ranked.length === 1 ? "section" : "sections"}${shown}` : "";
+  const [words, missing] = understood(query.value);
+  const found = sections.map((section) => [...score(section, words), section]).filter(([have]) => have);
+  const often = {}; // page -> hits
+  for (const [, , hits, { page }] of found) often[page] = (often[page] ?? 0) + hits;
+  const rank = ([have, points, , { page }]) => 1e4 * have + points + 10 * Math.log1p(often[page]);
+  found.sort((a, b) => rank(b) - rank(a));
+  results.replaceChildren(...found.slice(0, MOST).map(([, , , section]) => item(section, words)));
+  const full = found.filter(([have]) => have === words.length).length;
+  const some = found.length - full;
+  const named = words[1] ? "words" : "word";
+  const one = (number, single, several) => (number === 1 ? single : several);
+  said.textContent = [
+    missing[0] && `“${missing.join("”, “")}” ${one(missing.length, "occurs", "occur")} on no page`,
+    words[0] && `${full} ${one(full, "section has", "sections have")} the ${missing[0] ? "other " : ""}${named}`,
+    some && `${some} ${one(some, "has", "have")} some of them`,
+    found.length > MOST && `the best ${MOST} are shown`,
+  ]
+    .filter(Boolean)
+    .join("; ");
 };
 
 const openSearch = () => {

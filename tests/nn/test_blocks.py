@@ -12,9 +12,9 @@ from torch import nn
 from parity import DEVICES, B, D, F, H, K, S, T, V, normal, randomise, tokens
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.blocks import (
+    Block,
     BlockCache,
     DecoderBlock,
-    EncoderBlock,
     InputEmbedding,
     no_norm,
     no_norm_without_residual,
@@ -38,9 +38,9 @@ FORMULAS = {  # one sub-layer of each wiring
 }
 
 
-def encoder_block(**options) -> EncoderBlock:
+def encoder_block(**options) -> Block:
     attention, feed_forward = MultiHeadAttention(D, H), GatedFeedForward(D, F)
-    return randomise(EncoderBlock(attention, feed_forward, lambda: RMSNorm(D), **options).double(), std=0.3)
+    return randomise(Block(attention, feed_forward, lambda: RMSNorm(D), **options).double(), std=0.3)
 
 
 def decoder_block(**options) -> DecoderBlock:

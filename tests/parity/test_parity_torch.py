@@ -29,7 +29,7 @@ from parity import (
     tokens,
 )
 from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import WIRINGS, DecoderBlock, EncoderBlock
+from tx_helpers.nn.blocks import WIRINGS, Block, DecoderBlock
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.config import (
     AttentionConfig,
@@ -55,7 +55,7 @@ def attention_pairs(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> 
     return pairs
 
 
-def block_pairs(ours: EncoderBlock, theirs: nn.Module) -> list[Pair]:
+def block_pairs(ours: Block, theirs: nn.Module) -> list[Pair]:
     """For `nn.TransformerEncoderLayer`, and, if ours is a decoder block, `nn.TransformerDecoderLayer`."""
     pairs = attention_pairs(ours.self_attention, theirs.self_attn) + norm(ours.self_attention_norm, theirs.norm1)
     last = theirs.norm2
@@ -67,7 +67,7 @@ def block_pairs(ours: EncoderBlock, theirs: nn.Module) -> list[Pair]:
     return pairs + norm(ours.feed_forward_norm, last)
 
 
-def new_block(kind: type[EncoderBlock], wiring: str, activation: str, dtype: torch.dtype) -> EncoderBlock:
+def new_block(kind: type[Block], wiring: str, activation: str, dtype: torch.dtype) -> Block:
     attentions = [MultiHeadAttention(D, H) for _ in range(2 if kind is DecoderBlock else 1)]
     feed_forward = FeedForward(D, F, activation=activation)
     return kind(*attentions, feed_forward, lambda: nn.LayerNorm(D), wiring=WIRINGS[wiring]).to(dtype)
@@ -157,7 +157,7 @@ def test_the_captured_weights_are_those_of_nn_multihead_attention(mask):
 @pytest.mark.parametrize("wiring", ["pre_norm", "post_norm"])
 @pytest.mark.parametrize("mask", ["none", "causal", "padding"])
 def test_an_encoder_block_is_nn_transformer_encoder_layer(mask, wiring, activation, dtype):
-    ours = new_block(EncoderBlock, wiring, activation, dtype)
+    ours = new_block(Block, wiring, activation, dtype)
     theirs = nn.TransformerEncoderLayer(
         D, H, F, dropout=0.0, activation=activation, batch_first=True, norm_first=wiring == "pre_norm", dtype=dtype
     )

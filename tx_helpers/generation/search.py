@@ -22,9 +22,10 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.generation.quick import quick_step
 from tx_helpers.generation.sampling import precise, repetition_penalty, sampler
 from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types, described
-from tx_helpers.nn.decoding import PlainDecoding
+from tx_helpers.nn.decoding import DecodingState, PlainDecoding
 from tx_helpers.training.contexts import in_mode
 
 Prompt = int | Sequence[int] | Sequence[Sequence[int]] | Tensor
@@ -146,7 +147,7 @@ def beam_search(
     rows = torch.arange(B, device=device)
     ended: list[list[Hypothesis]] = [[] for _ in range(B)]
     with _evaluating(model):
-        state = _start(model, B, source, cached)
+        state = begin(model, B, source, cached=cached)
         logits = precise(state.step(ids)[:, -1])
         V = _check_vocabulary(logits, end_id, pad_id)
         state.select(rows.repeat_interleave(beams))
@@ -200,7 +201,7 @@ def _steps(
     """The loop of `stream`: feed ids (B, t), choose new ids (B,) from the last logits (B, V), yield and feed them."""
     modules = list(model.modules())
     with _evaluating(modules):
-        state = _start(model, ids.shape[0], source, cached)
+        state = begin(model, ids.shape[0], source, cached=cached)
     so_far, ended = ids, torch.zeros(ids.shape[0], dtype=torch.bool, device=ids.device)
     for step in range(max_new_tokens):
         with _evaluating(modules):
@@ -224,7 +225,8 @@ def _evaluating(model: nn.Module | Sequence[nn.Module]) -> Iterator[None]:
         yield
 
 
-def _start(model: nn.Module, batch: int, source: Tensor | None, cached: bool) -> SupportsStep:
+def begin(model: nn.Module, batch: int, source: Tensor | None = None, *, cached: bool = True) -> SupportsStep:
+    """What `model.start` gives, with the quick way of a single token where the model has it."""
     start = getattr(model, "start", None)
     wrapped = getattr(model, "module", model)  # by DataParallel, whose own forward takes anything
     inputs = inspect.signature(start or wrapped.forward).parameters
@@ -238,7 +240,10 @@ def _start(model: nn.Module, batch: int, source: Tensor | None, cached: bool) ->
     source = None if source is None else source.to(next(model.parameters()).device)
     if start is None:
         return PlainDecoding(model, batch=batch, source=source)
-    return start(batch if source is None else source, cached=cached)
+    state = start(batch if source is None else source, cached=cached)
+    if isinstance(state, DecodingState):
+        state.shortcut = quick_step
+    return state
 
 
 def _prompt_ids(

@@ -43,7 +43,7 @@ def eager_attention(
              `softmax_or_zeros`. The fused kernel has no other.
     """
     _check_arguments(q, k, v, mask, bias, causal, scale, dropout)
-    k, v = one_for_each_query_head(q, k, v)
+    k, v = repeat_kv(q, k, v)
     # The queries are scaled before the product: in float16 the unscaled product could overflow.
     scores = q * _scale(q, scale) @ k.transpose(-2, -1)  # (B, H, T, K) @ (B, H, K, S) -> (B, H, T, S)
     if bias is not None:
@@ -77,7 +77,7 @@ def fused_attention(
 ) -> Tensor:
     """The same by PyTorch's kernel, which keeps no weights: memory grows with T, not T². -> (B, H, T, K)"""
     _check_arguments(q, k, v, mask, bias, causal, scale, dropout)
-    k, v = one_for_each_query_head(q, k, v)
+    k, v = repeat_kv(q, k, v)
     if causal and mask is None and bias is None and q.shape[-2] == k.shape[-2]:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=_scale(q, scale), dropout_p=dropout)
     mask = _with_causal(mask, causal, q, k)
@@ -274,7 +274,7 @@ def _scale(q: Tensor, scale: float | None) -> float:
     return 1.0 / math.sqrt(q.shape[-1]) if scale is None else scale
 
 
-def one_for_each_query_head(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+def repeat_kv(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     """Repeat the G heads of keys and values to H, neighbours sharing one: (B, G, S, K) -> (B, H, S, K)."""
     H, G = q.shape[-3], k.shape[-3]
     if H == G:

@@ -136,7 +136,7 @@ class BlockCache:
         self.self_attention.rewind(length)
 
 
-class EncoderBlock(nn.Module):
+class Block(nn.Module):
     """Self-attention, then feed-forward; with causal=True also the block of a decoder-only model.
 
     self_attention      a `MultiHeadAttention`, or a mixer of its call
@@ -183,7 +183,7 @@ class EncoderBlock(nn.Module):
         return lambda x: self.dropout(sublayer(x))
 
 
-class DecoderBlock(EncoderBlock):
+class DecoderBlock(Block):
     """Causal self-attention, cross-attention to the encoder's memory, feed-forward."""
 
     n_sublayers = 3

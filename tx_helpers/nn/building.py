@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from tx_helpers.nn.attention import MultiHeadAttention, scaled_dot_product_attention
-from tx_helpers.nn.blocks import WIRINGS, BlockCache, DecoderBlock, EncoderBlock, InputEmbedding
+from tx_helpers.nn.blocks import WIRINGS, Block, BlockCache, DecoderBlock, InputEmbedding
 from tx_helpers.nn.cache import KVCache, WindowCache
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward, RMSNorm
@@ -94,7 +94,7 @@ def new_feed_forward(config: TransformerConfig) -> nn.Module:
     return kind(config.d_model, config.d_ff, activation=feed.activation, bias=feed.bias, dropout=config.dropout)
 
 
-def new_block(config: TransformerConfig, *, cross: bool) -> EncoderBlock:
+def new_block(config: TransformerConfig, *, cross: bool) -> Block:
     """A block, with cross=True one that also looks at a memory."""
     options: dict[str, Any] = dict(
         new_norm=partial(new_norm, config),
@@ -106,4 +106,4 @@ def new_block(config: TransformerConfig, *, cross: bool) -> EncoderBlock:
     feed_forward = new_feed_forward(config)
     if cross:
         return DecoderBlock(attention, new_attention(config), feed_forward, **options)
-    return EncoderBlock(attention, feed_forward, **options)
+    return Block(attention, feed_forward, **options)

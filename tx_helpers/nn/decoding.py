@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from tx_helpers.nn.arguments import check_ids, check_numbers, check_tensors, traced
 from tx_helpers.nn.blocks import BlockCache
 from tx_helpers.nn.observe import observed
-from tx_helpers.nn.quick import QuickStep, quick_step
+
+Shortcut = Callable[[Tensor, int, list[BlockCache]], Tensor | None]
 
 
 class DecodingState:
@@ -25,9 +26,12 @@ class DecodingState:
     Without the cache every step computes the full prefix again, with the same logits as result.
 
     If gradients are off and there is no listener (`observe`), a step runs in PyTorch's inference mode, which records
-    nothing for autograd, and a single token goes through `quick_step`: a step then costs little more than its products.
-    The logits are ordinary tensors in every case.
+    nothing for autograd; the logits are ordinary tensors all the same. There, a single token takes the `shortcut`, if
+    one was handed in: shortcut(stack) -> a function (ids (B, 1), start, caches) -> hidden (B, 1, D) or None, or None
+    where this stack has no such way. `generation` hands in `quick_step`.
     """
+
+    shortcut: Callable[[nn.Module], Shortcut | None] | None = None
 
     def __init__(
         self,
@@ -44,11 +48,11 @@ class DecodingState:
         self.ids = torch.empty(batch, 0, dtype=torch.long, device=next(stack.parameters()).device)
         self.caches = caches
         self._in_inference_mode = False  # were the caches written in inference mode?
-        self._quick: QuickStep | None = None
+        self._short: Shortcut | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy has weights of its own, so it leaves out the quick step, which holds the weights of this one."""
-        return vars(self) | {"_quick": None}
+        """A copy has weights of its own, so it leaves out the short way, which holds the weights of this one."""
+        return vars(self) | {"_short": None}
 
     def step(self, ids: Tensor) -> Tensor:
         """Feed new ids (B, t). Returns their logits (B, t, V)."""
@@ -70,12 +74,12 @@ class DecodingState:
         start = so_far.shape[1] - new
         if start == 0:  # the first step has been through all checks; what the later ones need is settled here
             usual = inference and self.memory is None and self.caches is not None and not traced()
-            self._quick = quick_step(self.stack) if usual else None
-        if self._quick and self.caches and inference and new == 1 and start:
+            self._short = self.shortcut(self.stack) if usual and self.shortcut else None
+        if self._short and self.caches and inference and new == 1 and start:
             config: Any = self.stack.config
             if start < (config.context_length or math.inf):
                 check_ids("model", config.vocab_size, ids=so_far[:, -1:])
-                hidden = self._quick(so_far[:, -1:], start, self.caches)
+                hidden = self._short(so_far[:, -1:], start, self.caches)
                 if hidden is not None:
                     return hidden
         return self.stack(so_far, memory=self.memory, memory_mask=self.memory_mask, caches=self.caches)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_ids
 from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import BlockCache, DecoderBlock, EncoderBlock
+from tx_helpers.nn.blocks import Block, BlockCache, DecoderBlock
 from tx_helpers.nn.building import new_block, new_cache, new_input, new_norm, new_position_bias, new_rotary
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.decoding import DecodingState
@@ -219,7 +219,7 @@ class EncoderDecoder(TransformerModel):
 def initialise(model: TransformerModel) -> None:
     """Draw new values for all parameters from torch's generator, as `model.config.init` says."""
     init, d_model = model.config.init, model.config.d_model
-    n_layers = sum(isinstance(module, EncoderBlock) for module in model.modules())
+    n_layers = sum(isinstance(module, Block) for module in model.modules())
     drawn: list[Tensor] = []
     for module in model.modules():
         if isinstance(module, nn.Embedding):
@@ -247,7 +247,7 @@ def initialise(model: TransformerModel) -> None:
         return
     factor = 0.0 if init.residual == "zero" else (2 * n_layers) ** -0.5
     for module in model.modules():
-        if isinstance(module, EncoderBlock):
+        if isinstance(module, Block):
             module.get_parameter("self_attention.output.weight").mul_(factor)
             if isinstance(module, DecoderBlock):
                 module.cross_attention.output.weight.mul_(factor)

@@ -19,7 +19,7 @@ from torch import nn
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import DecoderBlock, EncoderBlock
+from tx_helpers.nn.blocks import Block, DecoderBlock
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward, RMSNorm
 from tx_helpers.training.parallel import blocks_of
@@ -123,11 +123,11 @@ def _check(model: nn.Module) -> None:
         if not plain or isinstance(block, DecoderBlock):
             raise ValueError(
                 f"costs: block {number} is a {type(block).__name__} of {type(attention).__name__} and "
-                f"{type(feed_forward).__name__}; expected an EncoderBlock of MultiHeadAttention and FeedForward"
+                f"{type(feed_forward).__name__}; expected a Block of MultiHeadAttention and FeedForward"
             )
 
 
-def _kept_by_block(block: EncoderBlock) -> Iterator[int]:
+def _kept_by_block(block: Block) -> Iterator[int]:
     """Numbers a token that the parts of a block keep: what each of its operations needs of its inputs and outputs."""
     attention, feed_forward = block.self_attention, block.feed_forward
     D, H, K = attention.d_model, attention.n_heads, attention.d_head

@@ -26,8 +26,8 @@ import torch
 from torch import Tensor, nn
 
 from tx_helpers.generation.sampling import precise, sampler
+from tx_helpers.generation.search import begin
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_tensors, check_types
-from tx_helpers.nn.decoding import PlainDecoding
 from tx_helpers.training.contexts import in_mode
 from tx_helpers.training.loop import fit
 from tx_helpers.training.optimizers import adamw
@@ -162,7 +162,7 @@ def sample_answers(
     alive = torch.ones(len(ids), dtype=torch.bool, device=device)
     written, chances = [], []
     with in_mode(model, training=False):
-        state = model.start(len(ids)) if hasattr(model, "start") else PlainDecoding(model, batch=len(ids))
+        state = begin(model, len(ids))
         for _ in range(max_new):
             logits = precise(state.step(new)[:, -1])
             drawn = choose(logits)

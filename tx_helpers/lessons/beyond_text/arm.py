@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from tx_helpers.lessons.beyond_text.drawn_shapes import COLOURS, HELD_OUT, PAIRS, PLACES, SEEN, SHAPES
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import EncoderBlock
+from tx_helpers.nn.blocks import Block
 from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.masks import causal_mask
 from tx_helpers.training.contexts import RandomStream
@@ -138,7 +138,7 @@ class Arm(nn.Module):
             self.action = nn.Embedding(len(ACTIONS), d_model)
             self.positions = nn.Parameter(0.5 * torch.randn(SEEING + 1, d_model))
             self.blocks = nn.ModuleList(
-                EncoderBlock(
+                Block(
                     MultiHeadAttention(d_model, 4),
                     FeedForward(d_model, 2 * d_model, activation="gelu"),
                     partial(nn.LayerNorm, d_model),

@@ -35,7 +35,7 @@ from tx_helpers.lessons.beyond_text.drawn_shapes import (
 )
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import EncoderBlock
+from tx_helpers.nn.blocks import Block
 from tx_helpers.nn.layers import FeedForward
 from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.loop import fit
@@ -60,7 +60,7 @@ class Reader(nn.Module):
         self.first = nn.Parameter(0.02 * torch.randn(d_model))
         self.positions = nn.Parameter(0.02 * torch.randn(1 + tokens, d_model))
         self.blocks = nn.ModuleList(
-            EncoderBlock(
+            Block(
                 MultiHeadAttention(d_model, 4),
                 FeedForward(d_model, 2 * d_model, activation="gelu"),
                 partial(nn.LayerNorm, d_model),

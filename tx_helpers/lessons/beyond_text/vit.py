@@ -8,7 +8,7 @@ learned positions are added (Dosovitskiy et al. 2021, *An image is worth 16x16 w
 
     z₀ = [x_class; x¹ E; …; xᴺ E] + E_pos,    z = blocks(z₀),    logits = norm(z⁰) W
 
-z⁰ is the last vector of the class token, the only one that is read out. The blocks are `EncoderBlock`s as in a model of
+z⁰ is the last vector of the class token, the only one that is read out. The blocks are those of a model of
 words: nothing in them knows that the patches lie in a plane, so only the learned positions can tell the model.
 """
 
@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from tx_helpers.lessons.beyond_text.digits import Digits, digits
 from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types
 from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import EncoderBlock
+from tx_helpers.nn.blocks import Block
 from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.observe import listening
 from tx_helpers.nn.positions import LearnedPositions
@@ -63,7 +63,7 @@ class TinyViT(nn.Module):
             self.positions = LearnedPositions(1 + self.n_patches, d_model)
             nn.init.normal_(self.positions.table.weight, std=0.02)
             self.blocks = nn.ModuleList(
-                EncoderBlock(
+                Block(
                     MultiHeadAttention(d_model, n_heads),
                     FeedForward(d_model, d_ff, activation="gelu"),
                     partial(nn.LayerNorm, d_model),

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tx_helpers.generation.search import begin
 from tx_helpers.lessons.cheaper_and_longer.cache_bytes import Intensity, roofline_seconds
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, PositionConfig, TransformerConfig
@@ -124,7 +125,7 @@ def _cases() -> dict[str, tuple[Intensity, Callable[[], object]]]:
     T, K, heads = 1024, 32, 4
     q, k, v = (torch.ones(heads, T, K) for _ in range(3))
     model, prompt = big_decoder(), torch.ones(1, 256, dtype=torch.long)
-    state = model.start()
+    state = begin(model, 1)
     state.step(prompt)
     weights = torch.nn.Parameter(torch.ones(2**22))
     weights.grad = torch.ones_like(weights)

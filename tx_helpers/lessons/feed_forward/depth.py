@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_numbers, check_tensors
 from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import EncoderBlock, InputEmbedding, Wiring
+from tx_helpers.nn.blocks import Block, InputEmbedding, Wiring
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.positions import SinusoidalPositions
@@ -57,9 +57,9 @@ class ToyEncoder(nn.Module):
         return self.output(self.norm(x))
 
 
-def _new_block(wiring: Wiring, d_model: int, n_heads: int) -> EncoderBlock:
+def _new_block(wiring: Wiring, d_model: int, n_heads: int) -> Block:
     attention, feed_forward = MultiHeadAttention(d_model, n_heads), FeedForward(d_model, 4 * d_model)
-    return EncoderBlock(attention, feed_forward, lambda: nn.LayerNorm(d_model), wiring=wiring, norms_per_sublayer=2)
+    return Block(attention, feed_forward, lambda: nn.LayerNorm(d_model), wiring=wiring, norms_per_sublayer=2)
 
 
 def gradient_by_block(model: ToyEncoder, ids: Tensor, target: Tensor) -> list[float]:

@@ -22,7 +22,7 @@ from tx_helpers import plain
 from tx_helpers.lessons.full_model.model_map import ModelMap
 from tx_helpers.nn.arguments import check_tensors, check_types
 from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import DecoderBlock, EncoderBlock
+from tx_helpers.nn.blocks import Block, DecoderBlock
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.models import EncoderDecoder, Stack, count_parameters
@@ -35,7 +35,7 @@ MOST_BLOCKS = 2  # of a stack: further blocks are alike
 PURPOSE: dict[type, str] = {
     Stack: "Ids become vectors, which pass all blocks and a last norm.",
     nn.Embedding: "A table with a row for each word: an id picks its row.",
-    EncoderBlock: "Self-attention, then feed-forward; each adds what it found to the stream.",
+    Block: "Self-attention, then feed-forward; each adds what it found to the stream.",
     DecoderBlock: "Self-attention, cross-attention, feed-forward; each adds what it found to the stream.",
     MultiHeadAttention: "Each position collects what it needs from others. Positions meet in attention alone.",
     FeedForward: "Goes from D to F and back to D, at each position separately.",

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_numbers, check_tensors, described
 from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import EncoderBlock
+from tx_helpers.nn.blocks import Block
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.masks import sliding_window_mask
@@ -256,8 +256,7 @@ def stack(masking: Masking, depth: int, *, width: int = D, n_heads: int = H, see
     new_norm = partial(nn.LayerNorm, width)
     with RandomStream(seed).on(torch.device("cpu")):
         blocks = [
-            EncoderBlock(MultiHeadAttention(width, n_heads), FeedForward(width, 4 * width), new_norm)
-            for _ in range(depth)
+            Block(MultiHeadAttention(width, n_heads), FeedForward(width, 4 * width), new_norm) for _ in range(depth)
         ]
     for block in blocks:
         block.self_attention.attend = attention_by(masking)

@@ -7,10 +7,11 @@ decoding starts: which parts the blocks have. What is computed is the same as in
     step = quick_step(stack)            # None where a part is not of the usual kind: then the modules are called
     hidden = step(ids, start, caches)   # ids (B, 1) at position `start`  ->  (B, 1, D); None: call the modules
 
-`DecodingState` uses it for steps of one token after the first step, without gradients and listeners. While a text is
-written, each step notices a hook, another method, part or parameter, and `train()` (then the modules are called), and a
-weight that an optimizer changed in place (then queries, keys and values are put together again; they are copies while
-decoding lasts). It does not notice a weight changed through `.data`: start anew.
+`begin` hands it to a `DecodingState`, which uses it for steps of one token after the first step, without gradients
+and listeners. While a text is written, each step notices a hook, another method, part or parameter, and `train()`
+(then the modules are called), and a weight that an optimizer changed in place (then queries, keys and values are put
+together again; they are copies while decoding lasts). It does not notice a weight changed through `.data`: start
+anew.
 
 Left out on purpose: everything that several positions at once need (masks), windows, biases on the scores, padding.
 """
@@ -25,15 +26,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.modules import module as every_module
 
-from tx_helpers.nn.attention import MultiHeadAttention, one_for_each_query_head, scaled_dot_product_attention
-from tx_helpers.nn.blocks import BlockCache, EncoderBlock, InputEmbedding, pre_norm
+from tx_helpers.nn.attention import MultiHeadAttention, repeat_kv, scaled_dot_product_attention
+from tx_helpers.nn.blocks import Block, BlockCache, InputEmbedding, pre_norm
+from tx_helpers.nn.decoding import Shortcut
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward
 from tx_helpers.nn.positions import LearnedPositions
 
-QuickStep = Callable[[Tensor, int, list[BlockCache]], Tensor | None]
 _METHODS: dict[type[nn.Module], tuple[str, ...]] = {
     InputEmbedding: ("forward", "embed"),
-    EncoderBlock: ("forward", "_dropped"),
+    Block: ("forward", "_dropped"),
     MultiHeadAttention: ("forward", "queries", "keys", "values", "split"),
     **dict.fromkeys((FeedForward, GatedFeedForward, nn.Linear, nn.LayerNorm, nn.Embedding), ("forward",)),
 }
@@ -41,7 +42,7 @@ _KINDS, _NAMES = zip(*((kind, name) for kind, names in _METHODS.items() for name
 _AS_WRITTEN = tuple(map(getattr, _KINDS, _NAMES))
 
 
-def quick_step(stack: Any) -> QuickStep | None:
+def quick_step(stack: Any) -> Shortcut | None:
     """A function (ids (B, 1), start, caches) -> (B, 1, D) or None; None for a stack with an unusual part."""
     usual = stack.causal and stack.bias is None and stack.pad_id is None and not any(stack.windows)
     usual = usual and not stack.own_rotary and type(stack.input) is InputEmbedding
@@ -85,7 +86,7 @@ def _merged(attention: Any) -> list[Tensor]:
 
 def _quick_block(block: nn.Module) -> Callable[..., Tensor] | None:
     """x (B, 1, D) -> (B, 1, D) for a pre-norm block with multi-head attention, else None."""
-    if type(block) is not EncoderBlock or block.wiring is not pre_norm:
+    if type(block) is not Block or block.wiring is not pre_norm:
         return None
     attention = block.self_attention
     if type(attention) is not MultiHeadAttention or attention.attend is not scaled_dot_product_attention:
@@ -116,7 +117,7 @@ def _quick_block(block: nn.Module) -> Callable[..., Tensor] | None:
         else:
             qk, v = qkv.split((H + G, G), dim=1)
             q, k = (qk if rotate is None else rotate(qk)).split((H, G), dim=1)
-        k, v = one_for_each_query_head(q, *cache.self_attention.append(k, v))
+        k, v = repeat_kv(q, *cache.self_attention.append(k, v))
         x = x + linear(attend(q, k, v, scale=scale).reshape(B, 1, H * K), wo, bo)
         return x + feed_forward(second(x))
 

@@ -8,13 +8,13 @@ from torch import nn
 
 from parity import tokens
 from toy_models import POSITIONS, close, model
-from tx_helpers.generation.search import generate
+from tx_helpers.generation.quick import quick_step
+from tx_helpers.generation.search import begin, generate
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, NormConfig
 from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.models import DecoderOnly
-from tx_helpers.nn.quick import quick_step
 
 PARTS = {
     "as it comes": {},
@@ -33,7 +33,7 @@ def without_padding(positions: str, **changes) -> DecoderOnly:
 def test_each_step_gives_the_modules_logits(positions, parts):
     built, ids = without_padding(positions, **PARTS[parts]), tokens(3, 7)
     assert quick_step(built.decoder) is not None
-    expected, state = built(ids), built.start(3)
+    expected, state = built(ids), begin(built, 3)
     with torch.no_grad():
         found = [state.step(ids[:, :2]), *(state.step(ids[:, t : t + 1]) for t in range(2, 7))]
     close(torch.cat(found, dim=1), expected, 1e-12)
@@ -45,16 +45,16 @@ def test_each_step_gives_the_modules_logits(positions, parts):
 
 def test_a_weight_that_changes_while_a_text_is_written_is_seen():
     built, ids = without_padding(QUICK[0]), tokens(1, 4)
-    state = built.start(1)
+    state = begin(built, 1)
     with torch.no_grad():
         state.step(ids[:, :3])
-        expected = built.start(1)
+        expected = begin(built, 1)
         expected.step(ids[:, :3])
         built.decoder.blocks[0].self_attention.query.weight.mul_(0.5)
-        state._quick, quick = None, state._quick
+        state._short, quick = None, state._short
         by_modules = state.step(ids[:, 3:])
         state.rewind(3)
-        state._quick = quick
+        state._short = quick
         close(state.step(ids[:, 3:]), by_modules, 1e-12)
 
 
@@ -79,23 +79,23 @@ def _train(network, seen):
 @pytest.mark.parametrize("change", [_hang_a_hook, _put_a_forward, _watch_every_module, _train])
 def test_what_is_hung_on_between_two_steps_is_called(change):
     built, ids, seen = without_padding(QUICK[0]), tokens(1, 5), []
-    expected, state = built(ids), built.start(1)
+    expected, state = built(ids), begin(built, 1)
     with torch.no_grad():
         state.step(ids[:, :3])
-        assert state._quick(ids[:, 3:4], 3, state.caches) is not None
+        assert state._short(ids[:, 3:4], 3, state.caches) is not None
         state.rewind(3)
         close(state.step(ids[:, 3:4]), expected[:, 3:4], 1e-12)
         handle = change(built.decoder.blocks[1].feed_forward, seen)
         close(state.step(ids[:, 4:]), expected[:, 4:], 1e-12)
         state.rewind(4)
-        assert seen and state._quick(ids[:, 4:], 4, state.caches) is None
+        assert seen and state._short(ids[:, 4:], 4, state.caches) is None
     if handle is not None:
         handle.remove()
 
 
 def test_capture_sees_a_step_in_the_middle_of_a_text():
     built, ids = without_padding(QUICK[0]), tokens(1, 5)
-    state = built.start(1)
+    state = begin(built, 1)
     with torch.no_grad():
         for t in range(4):
             state.step(ids[:, t : t + 1])
@@ -186,29 +186,29 @@ NOTICED = CHANGES.keys() - {"a table that limits its norms"}  # while a text is 
 def test_what_was_exchanged_is_computed(change, when, monkeypatch):
     built, ids = without_padding("learned"), tokens(1, 5)
     with torch.no_grad():
-        states = [built.start(1), built.start(1)]
+        states = [begin(built, 1), begin(built, 1)]
         if when == "between":
             _ = [state.step(ids[:, :3]) for state in states]
         CHANGES[change](built, monkeypatch)
         if when == "before":
             _ = [state.step(ids[:, :3]) for state in states]
-        states[1]._quick = None
+        states[1]._short = None
         close(states[0].step(ids[:, 3:4]), states[1].step(ids[:, 3:4]), 1e-12)
 
 
 def test_a_copied_state_computes_with_its_own_weights():
     built, ids = without_padding("learned"), tokens(1, 4)
     with torch.no_grad():
-        state = built.start(1)
+        state = begin(built, 1)
         before = state.step(ids[:, :3])
         other = deepcopy(state)
         for weight in other.stack.parameters():
             weight.mul_(3)
         expected = other.stack(ids[:, :4], caches=None)
-        assert before.shape[1] == 3 and other._quick is None
+        assert before.shape[1] == 3 and other._short is None
         other.rewind(0)
         close(other.step(ids[:, :4]), other.logits(expected), 1e-12)
-        assert state._quick(ids[:, 3:], 3, state.caches) is not None
+        assert state._short(ids[:, 3:], 3, state.caches) is not None
 
 
 @pytest.mark.parametrize("positions", ["t5", "alibi"])

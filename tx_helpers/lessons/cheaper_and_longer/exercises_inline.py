@@ -73,10 +73,10 @@ blocks.slips("""
 nothing_rescaled    = _merge(factors=lambda m1, m2, m: (1.0, 1.0))
   You added up the two totals as they are. Each counts from the maximum of its own block; exp(m₁ − m) and exp(m₂ − m)
   move both to the same one.
-first_not_rescaled    = _merge(factors=lambda m1, m2, m: (1.0, torch.exp(m2 - m)))
+first_not_rescaled    * torch.exp(largest_1 - largest) →
   You rescaled the second block only. When it brings a larger maximum, what was summed before is too large: multiply it
   by exp(m₁ − m).
-second_not_rescaled    = _merge(factors=lambda m1, m2, m: (torch.exp(m1 - m), 1.0))
+second_not_rescaled    * torch.exp(largest_2 - largest) →
   You rescaled the first block only. Where it has the larger maximum, the second block has to shrink, too: multiply its
   total by exp(m₂ − m).
 output_not_rescaled    = _merge(out=lambda o1, o2, n1, n2, f1, f2: (n1 * o1 + n2 * o2) / (n1 + n2))
@@ -124,7 +124,7 @@ totals_left_out    = _merge(out=lambda o1, o2, n1, n2, f1, f2: (f1 * o1 + f2 * o
 outputs_taken_for_sums    = _merge(out=lambda o1, o2, n1, n2, f1, f2: (f1 * o1 + f2 * o2) / (n1 * f1 + n2 * f2))
   You took the outputs for sums that are not divided yet, as FlashAttention 2 keeps them. Here each was divided by its
   total, so multiply by that first.
-not_divided    = _merge(out=lambda o1, o2, n1, n2, f1, f2: n1 * f1 * o1 + n2 * f2 * o2)
+not_divided    / total →
   You did not divide by the new total: your output is a sum of exponentials times values, not a mean.
 """)
 
@@ -191,18 +191,18 @@ def keep_or_redraw(p, q):
 
 
 drafted.slips("""
-redrawn_from_p    = _checked(redraw=lambda p, q: p.clone())
+redrawn_from_p    p - q → p
   You draw again from p. Tokens that the draft proposes often enough would get p a second time; only what is missing,
   max(0, p − q), may be drawn again.
-redrawn_from_q    = _checked(redraw=lambda p, q: q.clone())
+redrawn_from_q    p - q → q
   You draw again from q, the draft's distribution. That brings back the tokens that were just rejected.
-not_normalised    = _checked(redraw=lambda p, q: (p - q).clamp(min=0))
+not_normalised    / missing.sum() →
   Your `redraw` does not sum to 1. What is missing has to be divided by its sum to be a distribution.
 divided_by_the_largest    = _checked(redraw=lambda p, q: (p - q).clamp(min=0) / (p - q).max())
   You divided what is missing by its largest entry. Divide by its sum: a distribution sums to 1.
-surplus_redrawn    = _checked(redraw=lambda p, q: _shared((q - p).clamp(min=0)))
+surplus_redrawn    p - q → q - p
   You turned the difference: max(0, q − p) is what the draft proposes too often. Draw from what it proposes too rarely.
-absolute_difference    = _checked(redraw=lambda p, q: _shared((p - q).abs()))
+absolute_difference    p - q → (p - q).abs()
   You took |p − q|. Tokens with too much of q would be drawn again as well; they need 0: max(0, p − q).
 softmax_of_the_difference    = _checked(redraw=lambda p, q: (p - q).clamp(min=0).softmax(0))
   You normalised with a softmax, which gives every token some probability. Divide by the sum.
@@ -212,7 +212,7 @@ uniform_where_missing    = _checked(redraw=lambda p, q: _shared((p > q).float())
   You draw evenly among the tokens with p > q. Each of them is missing by another amount, p − q.
 common_part_redrawn    = _checked(redraw=lambda p, q: _shared(torch.minimum(p, q)))
   You draw again from min(p, q). That part is written already, by the drafts that were kept.
-ratio_upside_down    = _checked(keep=lambda p, q: (q / p).clamp(max=1))
+ratio_upside_down    p / q → q / p
   Your ratio is upside down: q/p keeps the tokens that the large model finds unlikely. Use p/q.
 not_capped    = _checked(keep=lambda p, q: p / q)
   Your `keep` exceeds 1 where p > q. A probability ends at 1: the draft is then always kept.
@@ -364,7 +364,7 @@ likeliest_alone    = _round(keep=lambda p, q, token: float(p.argmax() == token))
   probability min(1, p/q).
 last_token_from_q    = _round(more=lambda p, q: q)
   You draw the token after a full draft from the small model. It is the large one's to give, its last row.
-draft_reads_the_text_alone    = _round(after=lambda text, drafted: text)
+draft_reads_the_text_alone    small(text + drafted) → small(text)
   Your draft reads the text alone at each step. Each drafted token has to read those before it as well.
 """)
 

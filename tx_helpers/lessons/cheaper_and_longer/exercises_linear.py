@@ -66,13 +66,13 @@ not_divided    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M))
   You did not divide by zᵀq: the output is a sum over all tokens, not a mean, and grows with the text.
 divided_by_the_sum_of_keys    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / z.sum(-1, keepdim=True))
   You divided by the sum of the entries of z. The weights of the values are q · k, so they sum to q · z.
-divided_over_all_heads    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / (q * z).sum())
+divided_over_all_heads    .sum(dim=-1, keepdim=True) → .sum()
   You divided by one number for all heads, the sum over the whole of q ∘ z. Each head has its own: sum over the last
   axis alone, with keepdim=True.
 heads_summed    = _linear(lambda q, k, v, M, z, old_M, old_z: torch.einsum("hk,hke->e", q, M) / _dot(q, z))
   You summed over the heads as well, so all heads read the same. Each head has its own memory: sum over its rows alone,
   and keep the axis of the heads.
-divided_entry_by_entry    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / (q * z))
+divided_entry_by_entry    .sum(dim=-1, keepdim=True) →
   You divided entry by entry by q ∘ z. The sum of all weights is one number for each head: add up q ∘ z.
 read_with_the_key    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(k, M) / _dot(k, z))
   You read the memory with the key. The key writes into the memory, the query reads from it.
@@ -176,14 +176,14 @@ def delta_step(memory, k, v, beta):
 
 
 delta.slips("""
-nothing_read    = _delta(lambda M, k, v, b, old: M + _outer(k, b * v))
+nothing_read    - stored →
   You did not read what the memory says already: this is plain linear attention with a strength. Under a key that comes
   twice, both values pile up.
-beta_missing    = _delta(lambda M, k, v, b, old: M + _outer(k, v - old))
+beta_missing    beta.unsqueeze(-1) * →
   β is missing: you always replace the value entirely.
-error_turned    = _delta(lambda M, k, v, b, old: M + _outer(k, b * (old - v)))
+error_turned    v - stored → stored - v
   Your error has the wrong sign: it is v minus what the memory returns. Yours moves the memory away from v.
-old_value_added    = _delta(lambda M, k, v, b, old: M + _outer(k, b * (v + old)))
+old_value_added    v - stored → v + stored
   You added what the memory returns, Mᵀk, to v. It has to be taken away: what is written is the difference.
 mixture_added    = _delta(lambda M, k, v, b, old: M + _outer(k, b * v + (1 - b) * old))
   Your mixture β v + (1 − β) Mᵀk is what the memory should return afterwards. You added it to what it returns already;
@@ -192,12 +192,12 @@ beta_for_the_old_value_only    = _delta(lambda M, k, v, b, old: M + _outer(k, v 
   You multiplied only the old value by β. What is removed and what is written get the same strength.
 beta_for_the_new_value_only    = _delta(lambda M, k, v, b, old: M + _outer(k, b * v - old))
   You multiplied only the new value by β, and removed the old one entirely. Both get the same strength.
-erased_only    = _delta(lambda M, k, v, b, old: M - _outer(k, b * old))
+erased_only    v - stored → - stored
   You removed the old value and wrote nothing: v does not occur in the new memory.
 everything_fades    = _delta(lambda M, k, v, b, old: (1 - b[..., None]) * M + _outer(k, b * v))
   You let the whole memory fade by 1 − β. That is a gate, which forgets under all keys; the delta rule changes what is
   stored under k alone.
-memory_dropped    = _delta(lambda M, k, v, b, old: _outer(k, b * (v - old)))
+memory_dropped    memory + →
   You returned the change alone. Add it to the memory.
 read_transposed    = _delta(lambda M, k, v, b, old: M + _outer(k, b * (v - torch.einsum("hke,he->hk", M, k))))
   You read M k in place of Mᵀ k. The rows of M belong to the key, so the sum runs over the rows.
@@ -210,7 +210,7 @@ written_first    = _delta(lambda M, k, v, b, old: M + _outer(k, b * v) + _outer(
   You wrote β k vᵀ first and read then: what you took for the old value contains v already, and v is written twice.
 beta_turned    = _delta(lambda M, k, v, b, old: M + _outer(k, (1 - b) * (v - old)))
   Your strength is 1 − β. With β = 1 the new value replaces the old one entirely; with β = 0 nothing is written.
-beta_twice    = _delta(lambda M, k, v, b, old: M + _outer(b * k, b * (v - old)))
+beta_twice    beta.unsqueeze(-1) → beta.unsqueeze(-1) ** 2
   You multiplied by β twice. Once is enough, either on the error or on the key.
 """)
 

@@ -57,7 +57,7 @@ rounding.slips("""
 one_scale_for_all    = _rounded(lambda W, bits: W.abs().max() / (2 ** (bits - 1) - 1))
   You took one scale for the whole matrix. A row of small weights then has only a few codes, or becomes 0: each row has
   its own largest value.
-scale_for_each_column    = _rounded(lambda W, bits: W.abs().amax(0, keepdim=True) / (2 ** (bits - 1) - 1))
+scale_for_each_column    dim=-1 → dim=0
   You took a scale for each column, that is, for each input. A row makes an output, so its scale can be multiplied after
   the product; a column's cannot. Take the maximum over dim 1.
 cut_off    = _rounded(_scale, torch.trunc)
@@ -70,7 +70,7 @@ span_without_a_zero_point    = _rounded(lambda W, bits: (W.amax(1, keepdim=True)
       / (2**bits - 1))
   Your scale comes from largest minus smallest entry. Without a zero point the codes reach equally far on both sides of
   0, so the entry farthest from 0 decides.
-codes_without_a_sign    = _rounded(lambda W, bits: _largest(W) / (2**bits - 1))
+codes_without_a_sign    bits - 1 → bits
   Your largest code is 2^bits − 1. One bit is needed for the sign: codes up to 2^(bits−1) − 1 fit.
 twice_as_many_codes    = _rounded(lambda W, bits: _largest(W) / 2**bits)
   You divided by 2^bits. That is the number of codes, and half of them are negative: the largest is 2^(bits−1) − 1.
@@ -82,13 +82,13 @@ one_code_too_many_clamped    return _rounded(lambda W, bits: _largest(W) / 2 ** 
       lambda codes: codes.round().clamp(-(2 ** (bits - 1)) + 1, 2 ** (bits - 1) - 1))(W, bits)
   You divided by 2^(bits−1) and clamped then, so the largest entry of each row becomes smaller than it was. Divide by
   2^(bits−1) − 1.
-largest_without_abs    = _rounded(lambda W, bits: W.amax(1, keepdim=True) / (2 ** (bits - 1) - 1))
+largest_without_abs    abs().max → max
   Your scale comes from the largest entry, with its sign. Where the entry farthest from 0 is negative, its code becomes
   too large: take the absolute value first.
 with_a_zero_point    = _with_a_zero_point
   Your codes run from the smallest to the largest entry. That is the asymmetric form, which also keeps a zero point;
   here 0 becomes the code 0.
-codes_returned    return (W / _scale(W, bits)).round()
+codes_returned    scale * →
   You returned the codes. Multiply them by the scale, so that the matrix can be used in place of W.
 never_rounded    return W.clone()
   You did not round: dividing by the scale and multiplying by it gives W back.
@@ -170,7 +170,7 @@ all_slowed    = _yarn(lambda r, slow, fast: torch.zeros_like(r))
   they did.
 nothing_slowed    = _yarn(lambda r, slow, fast: torch.ones_like(r))
   You returned the frequencies as they were. Slow pairs would meet angles that they never had in training.
-fast_slowed    = _yarn(lambda r, slow, fast: 1 - _logarithms(r, slow, fast).clamp(0, 1))
+fast_slowed    , kept → , 1 - kept
   Your share is turned round: you slowed down the fast pairs and left the slow ones as they are.
 linear_in_the_turns    = _yarn(lambda r, slow, fast: ((r - slow) / (fast - slow)).clamp(0, 1))
   Your share grows linearly with the turns, as the paper writes it. Its published code, which models use, takes the
@@ -181,9 +181,9 @@ no_ramp_at_slow    = _yarn(lambda r, slow, fast: (r > slow).float())
   You left every pair with more than `slow` turns as it is. Between `slow` and `fast` both frequencies are mixed.
 not_clamped    = _yarn(_logarithms)
   You did not limit the share to 0 … 1, so the fastest and the slowest pairs are changed too much.
-radians_for_turns    = _yarn(turns=lambda w, T, factor: T * w)
+radians_for_turns    / (2 * math.pi) →
   You counted radians. A turn has 2π of them: divide T·ω by 2π.
-pi_in_the_numerator    = _yarn(turns=lambda w, T, factor: T * w / 2 * math.pi)
+pi_in_the_numerator    2 * math.pi → 2 / math.pi
   You wrote T·ω / 2 * π, which multiplies by π. Put brackets round it: T·ω / (2 * math.pi).
 brackets_forgotten    = _yarn(lambda r, slow, fast: (r.log() - math.log(slow) / math.log(fast)
       - math.log(slow)).clamp(0, 1))
@@ -193,7 +193,7 @@ wavelengths_for_turns    = _yarn(turns=lambda w, T, factor: 2 * math.pi / w)
   wavelength.
 turns_of_the_long_text    = _yarn(turns=lambda w, T, factor: factor * T * w / (2 * math.pi))
   You counted the turns in the long text. What matters is what the model saw in training: T tokens.
-multiplied    = _yarn(slowed=lambda w, factor: w * factor)
+multiplied    / factor → * factor
   You multiplied slow frequencies by the factor. They have to turn more slowly in a longer text: divide.
 by_the_number_of_the_pair    = _yarn(lambda r, slow, fast: 1 - torch.arange(len(r)) / (len(r) - 1))
   Your share falls evenly from the first pair to the last, as in NTK-aware stretching. It falls between the pairs that

@@ -107,13 +107,13 @@ crossing_dropped_zeros    return _keeping(lambda ranked, total, top: total <= to
   You dropped the token that crosses the line, so `top` is not reached. Where nothing is left, all is 0.
 crossing_dropped_but_one    = _keeping(lambda ranked, total, top: (total <= top) | (ranked == ranked[:, :1]))
   You dropped the token that crosses the line but kept the likeliest: the rest does not reach `top`.
-reaching_dropped    = _keeping(lambda ranked, total, top: total < top)
+reaching_dropped    - ranked →
   You kept tokens while their sum is below `top`: it is never reached. Where nothing is left, 0 / 0 is NaN.
 reaching_dropped_zeros    return _keeping(lambda ranked, total, top: total < top)(p, top).nan_to_num(0.0)
   You kept tokens while their sum is below `top`: it is never reached. Where nothing is left, all is 0.
 reaching_dropped_but_one    = _keeping(lambda ranked, total, top: (total < top) | (ranked == ranked[:, :1]))
   You kept the likeliest token, and others as long as the sum is below `top`: it is never reached.
-beyond_top    = _keeping(lambda ranked, total, top: total - ranked <= top)
+beyond_top    < top → <= top
   You kept one token too many where the sum is exactly `top`. Compare with <, not ≤.
 one_too_many    = _keeping(lambda ranked, total, top: (total - ranked < top).roll(1, -1) | (ranked == ranked[:, :1]))
   You kept one token more than needed: `top` is reached before it.
@@ -121,9 +121,9 @@ at_least_two    = _keeping(lambda ranked, total, top: (total - ranked < top) | (
   You always kept two tokens or more. Where the likeliest reaches `top` alone, it stays alone.
 by_single_probability    return _shared(p, p >= 1 - top[:, None]).nan_to_num(0.0)
   You kept all tokens of probability 1 − top or more. What counts is the sum from the likeliest on.
-rest_kept    return _shared(p, nucleus(p, top) == 0)
+rest_kept    < top → >= top
   You set the kept tokens to 0 and shared out the rest. Keep the likeliest. Where no rest is left, 0 / 0 is NaN.
-from_the_tail    = _keeping(lambda ranked, total, top: total - ranked < top, descending=False)
+from_the_tail    descending=True → descending=False
   You added up from the unlikely end: you kept the tail of each distribution and cut its head.
 in_order_of_rank    return nucleus(p, top).sort(dim=-1, descending=True).values
   Your result is in the order of rank, the likeliest first. Put each value back at its token's place.
@@ -201,9 +201,9 @@ def top_k_logits(logits, k):
 
 
 top_k.slips("""
-zero_for_infinity    return logits.masked_fill(logits < _threshold(logits, k), 0.0)
+zero_for_infinity    math.inf → 0.0
   You set the others to 0. A logit of 0 is an ordinary one, above every negative logit, and can be drawn.
-billion_for_infinity    return logits.masked_fill(logits < _threshold(logits, k), -1e9)
+billion_for_infinity    math.inf → 1e9
   You set the others to −10⁹. The softmax makes 0 of it, too, but code that looks for −∞ will not find it.
 changed_in_place    return logits.masked_fill_(logits < _threshold(logits, k), -math.inf)
   You changed the logits that you were given (a _ at the end of a name says so): make a new tensor.
@@ -211,11 +211,11 @@ handed_back_itself    return logits if (k == logits.shape[1]).all() else top_k_l
   Where nothing is cut, you return the tensor that you were given. A change to one then changes both.
 k_and_one    return logits.masked_fill(logits < _threshold(logits, k + 1), -math.inf)
   You kept k + 1 logits, one too many: the threshold is the k-th largest.
-threshold_dropped    return logits.masked_fill(logits <= _threshold(logits, k), -math.inf)
+threshold_dropped    logits < → logits <=
   You dropped the k-th largest: the comparison with it must let it stay (<, not ≤).
 smallest_kept    return -top_k_logits(-logits, k).nan_to_num(neginf=math.inf)
   You kept the k smallest. Did you call topk with largest=False, or sort the wrong way round?
-largest_dropped    return logits.masked_fill(logits >= _threshold(logits, k), -math.inf)
+largest_dropped    logits < → logits >=
   You set the k largest to −∞ and left the others. It is the others that may not be drawn.
 softmax_applied    return top_k_logits(logits, k).softmax(-1)
   You returned probabilities. Return logits, the others at −∞: the softmax comes later.
@@ -361,17 +361,17 @@ def cached_input(ids, cached, E, P):
 
 
 places.slips("""
-offset_forgotten    return _placed(ids, E, P[: ids.shape[1]])
+offset_forgotten    cached : cached + → :
   Your positions start at 0, as if nothing had been read before: cached and uncached logits differ.
 one_too_far    return _placed(ids, E, P[cached + 1 :][: ids.shape[1]])
   Your positions are one too far: the cache holds positions 0 to cached − 1, so the next is `cached`.
 one_too_early    return _placed(ids, E, P[cached - 1 :][: ids.shape[1]])
   Your positions start one too early: the first new token got that of the last one in the cache.
-all_in_one_place    return _placed(ids, E, P[cached])
+all_in_one_place    ids.shape[1] → 1
   You gave all new tokens the position `cached`. That is right for the first; the others follow it.
 last_of_the_table    return _placed(ids, E, P[-ids.shape[1] :])
   You took the last rows of P, as if the text ended where the table ends.
-without_positions    return _placed(ids, E, 0)
+without_positions    0.5 + P → 0.5 + 0 * P
   You gave the new tokens no position: without one the model cannot tell where in the text they are.
 positions_scaled_too    return (E[ids] + P[cached : cached + ids.shape[1]]) * E.shape[1] ** 0.5
   You multiplied the positions by √D as well. Only the embedding is scaled; then add the position.

@@ -77,6 +77,12 @@ class CachedAttention(Attention):
         return self.output((weights @ v).transpose(1, 2).flatten(-2)), (k, v)
 
 
+cached.slips("""
+PastIgnored    past is not None → False
+  You did not use `past`: each piece sees itself alone, and the text before it is forgotten.
+""")
+
+
 class _Changed(Attention):
     """The same layer in steps, each of which a mistake may take in another way."""
 
@@ -120,12 +126,6 @@ class OldPairReturned(_Changed):
 @cached.mistake("You keep only the newest keys and values: the next step forgets all that was before them.")
 class NewestPairReturned(_Changed):
     def kept(self, past, new, both):
-        return new
-
-
-@cached.mistake("You did not use `past`: each piece sees itself alone, and the text before it is forgotten.")
-class PastIgnored(_Changed):
-    def joined(self, past, new):
         return new
 
 

@@ -72,6 +72,8 @@ forbidden_ones_of_sound_texts    return allowed(grammar, written, V) ^ (not _bro
   Your truth values are the wrong way round where `written` obeys the grammar: True is for tokens that may come.
 anything_in_the_grammar    return _those([token for arrows in grammar.values() for token in arrows], V)
   You allowed each token that occurs anywhere in the grammar. Only those of the present state may come.
+states_for_tokens    list(grammar[state]) → list(grammar[state].values())
+  You read the states that a state leads to as tokens. In {token: state}, the keys are the tokens.
 """)
 
 
@@ -97,16 +99,6 @@ def tokens_of_the_whole_way(grammar, written, V):
     for n in range(len(written)):
         mask = mask | allowed(grammar, written[:n], V)
     return mask
-
-
-@allowing.mistake("You read the states that a state leads to as tokens. In {token: state}, the keys are the tokens.")
-def states_for_tokens(grammar, written, V):
-    state = 0
-    for token in written:
-        if token not in grammar[state]:
-            return _those([], V)
-        state = grammar[state][token]
-    return _those(grammar[state].values(), V)
 
 
 # --- step 2 ----------------------------------------------------------------------------------------------------------

@@ -155,9 +155,9 @@ crossing_cut    = _staying(lambda ranked, total, enough: total <= enough)
   it have together.
 crossing_cut_but_one    = _staying(lambda ranked, total, enough: (total <= enough) | (ranked == ranked[0]))
   You kept the likeliest token, but dropped the one that crosses the line: the sum does not reach `enough`.
-reaching_cut    = _staying(lambda ranked, total, enough: total < enough)
+reaching_cut    - ranked →
   You kept tokens while their sum is below `enough`, so it is never reached. One more token is needed.
-one_more_at_the_line    = _staying(lambda ranked, total, enough: total - ranked <= enough)
+one_more_at_the_line    < enough → <= enough
   You kept one token too many where the sum is exactly `enough`. Compare with <, not ≤.
 from_the_crossing_on    = _staying(lambda ranked, total, enough: total >= enough)
   You kept the tokens from the one that crosses the line on, and cut the likeliest. A token stays while those before it
@@ -166,7 +166,7 @@ one_more_always    = _staying(lambda ranked, total, enough: ((total - ranked < e
   You kept one token more than needed: `enough` is reached before it.
 single_probabilities    return p >= 1 - enough
   You kept all tokens of probability 1 − enough or more. What counts is the sum from the likeliest on.
-tail_kept    = _staying(lambda ranked, total, enough: total - ranked < enough, descending=False)
+tail_kept    .cumsum(0) →
   You added up from the least likely token: you kept the tail of the distribution and cut its head.
 order_of_rank    return top_p(p, enough).sort(descending=True).values
   Your truth values are in the order of rank, the likeliest first. Bring them back into the order of p.
@@ -236,11 +236,11 @@ def penalised(logits, written, penalty):
 
 
 again.slips("""
-always_divided    = _changed(lambda z, penalty: z / penalty)
+always_divided    z > 0 → z != 0
   You divided negative logits, too. −4 / 2 = −2 is larger: the token becomes likelier, not less likely.
 always_multiplied    = _changed(lambda z, penalty: z * penalty)
   You multiplied positive logits, too: they grow, and the token becomes likelier.
-signs_swapped    = _changed(lambda z, penalty: torch.where(z > 0, z * penalty, z / penalty))
+signs_swapped    z > 0 → z < 0
   You swapped the two cases: divide where the logit is positive, multiply where it is negative.
 taken_off    = _changed(lambda z, penalty: z - penalty)
   You subtracted the penalty from the logit. That is a rule of its own, with other numbers; here you divide or multiply.
@@ -250,6 +250,8 @@ newest_alone    return penalised(logits, written[-1:], penalty)
   You penalised the newest token alone. All tokens written so far count.
 all_of_them    return penalised(logits, torch.arange(len(logits)), penalty)
   You penalised every token of the vocabulary: only those of `written` have been used.
+given_ones_changed    .clone() →
+  Your new logits are right, but you changed those that you were given. Work on a copy: logits.clone().
 """)
 
 
@@ -268,12 +270,6 @@ def _changed(rule):
 def once_for_each_time(logits, written, penalty):
     for i in written.tolist():
         logits = penalised(logits, torch.tensor([i]), penalty)
-    return logits
-
-
-@again.mistake("Your new logits are right, but you changed those that you were given. Work on a copy: logits.clone().")
-def given_ones_changed(logits, written, penalty):
-    logits[written] = penalised(logits, written, penalty)[written]
     return logits
 
 

@@ -53,7 +53,7 @@ inside_out    = _prefix(lambda t, s, n: (s > t) & (s >= n))
   Your mask is inside out: True means “may look” here, and yours is True where looking is forbidden.
 prompt_one_short    = _prefix(lambda t, s, n: (s <= t) | (s < n - 1))
   Your prompt is one token too short: keys 0 to n − 1 belong to it, so s < n.
-prompt_one_long    = _prefix(lambda t, s, n: (s <= t) | (s <= n))
+prompt_one_long    key < lengths → key <= lengths
   Your prompt is one token too long: key n is the first token of the answer, and you show it to everybody. Use s < n.
 prompt_sees_the_answer    = _prefix(lambda t, s, n: (s <= t) | (t < n))
   Your prompt looks at the answer: you opened the rows of the prompt. Open its columns: what decides is the key.
@@ -64,7 +64,7 @@ answer_both_ways    = _prefix(lambda t, s, n: (s < n) | (t >= n))
 prompt_only    = _prefix(lambda t, s, n: (s < n) | (t + n < 0))
   Your answer sees the prompt and none of its own tokens: each word would be written without a look at the words before
   it.
-not_itself    = _prefix(lambda t, s, n: (s < t) | (s < n))
+not_itself    key <= query → key < query
   A token of the answer does not see itself in your mask. It predicts the next one, so it may: s ≤ t.
 transposed    = _prefix(lambda t, s, n: (t <= s) | (t < n))
   Your mask is transposed: rows are queries, columns are keys. Yours lets the past look at the future.
@@ -358,13 +358,13 @@ one_round_alone    = _filled_by(rounds=1)
   You went over the gaps once. The first was filled before the others were known: repeat, `rounds` times.
 worst_taken    = _filled_by(lambda found, candidates: candidates[found.argmin()])
   You took the candidate with the lowest score. ln p is the larger, the likelier the sentence.
-place_for_a_word    = _filled_by(lambda found, candidates: found.argmax())
+place_for_a_word    candidates[best] → best
   You wrote the place of the best candidate into the gap. candidates[best] is its id.
-backwards    = _filled_by(order=lambda gaps: gaps[::-1])
+backwards    gap in gaps → gap in gaps[::-1]
   You went over the gaps in the opposite order. The order of `gaps` decides which one is filled first.
 sorted_gaps    = _filled_by(order=sorted)
   You sorted the gaps, or went from left to right. Take them in the order in which they are given.
-one_gap_alone    = _filled_by(order=lambda gaps: gaps[:1])
+one_gap_alone    gap in gaps → gap in gaps[:1]
   You filled one gap only. All places in `gaps` are to be filled.
 one_round_too_many    return fill_gaps(scores, model, ids, gaps, candidates, rounds + 1)
   You went over the gaps once more than asked: rounds = 1 means a single time.
@@ -452,7 +452,7 @@ def sentence_similarities(states, real):
 
 
 similar.slips("""
-padding_averaged    return _cosines(states.mean(1))
+padding_averaged    * real[..., None] →
   You averaged over padding, too. A sentence then changes when it stands beside a longer one.
 padding_alone    return _cosines((states * ~real[..., None]).sum(1))
   Your mask is inside out: you averaged the padding. `real` is True at real tokens.
@@ -461,7 +461,7 @@ first_token    return _cosines(states[:, 0])
   is wanted.
 last_place    return _cosines(states[:, -1])
   You took the vector at the last place, which is padding in a short sentence.
-dot_products    return _mean(states, real) @ _mean(states, real).T
+dot_products    / mean.norm(dim=-1, keepdim=True) →
   You did not divide by the lengths: these are dot products, and a sentence with a long vector is like everybody. The
   diagonal of cosines is 1.
 divided_once    return F.normalize(_mean(states, real), dim=-1) @ _mean(states, real).T
@@ -469,7 +469,7 @@ divided_once    return F.normalize(_mean(states, real), dim=-1) @ _mean(states, 
 tokens_normalised    return _cosines(_mean(F.normalize(states, dim=-1), real))
   You divided each token's vector by its length, and averaged then. First the mean, then the length: that order gives
   long vectors their weight.
-normalised_over_sentences    return F.normalize(_mean(states, real), dim=0) @ F.normalize(_mean(states, real), dim=0).T
+normalised_over_sentences    dim=-1 → dim=0
   You normalised over the sentences (dim=0). Each sentence's vector gets the length 1 by itself: dim=-1.
 largest_entries    return _cosines(states.masked_fill(~real[..., None], -math.inf).amax(1))
   You took the largest entry of each feature over the real tokens. That is max pooling; here the mean is wanted.

@@ -123,13 +123,13 @@ mask_overwritten    return (torch.where((first < 0.15) & ~special & (second < 0.
       torch.where((first < 0.15) & ~special, ids, -100))
   The words overwrote your masks: second < 0.9 holds wherever second < 0.8 does. Ask for both ends, from 0.8 to below
   0.9, or put the masks in last.
-every_chosen_one_masked    = _masked(shares=(1.0, 1.0))
+every_chosen_one_masked    & (second < 0.8) →
   You masked every chosen token. Then no visible word is ever a question, and the model need not know anything about
   words that it sees: that is why 10 % are replaced and 10 % stay.
 never_replaced    = _masked(shares=(0.8, 0.8))
   You masked 80 % and left the other 20 % as they are. Half of these become the word at their place in `words`, so that
   the model cannot trust what it sees.
-all_others_replaced    = _masked(shares=(0.8, 1.0))
+all_others_replaced    & (second < 0.9) →
   You masked 80 % and replaced all the other 20 %. Those from 0.9 on stay as they are.
 only_masks_scored    = _masked(target=lambda ids, inputs, where, second: torch.where(where & (second < 0.8), ids, -100))
   Your target holds only the words behind a mask. Chosen words that were replaced or that stayed are scored, too: that
@@ -150,10 +150,10 @@ target_masked_already    = _masked(target=lambda ids, inputs, where, second: tor
   they were.
 target_inside_out    = _masked(target=lambda ids, inputs, where, second: torch.where(where, -100, ids))
   Your target is inside out: −100 stands at the chosen tokens, and the visible ones are scored.
-zero_for_ignored    = _masked(target=lambda ids, inputs, where, second: torch.where(where, ids, 0))
+zero_for_ignored    ids, -100 → ids, 0
   You wrote 0 where nothing is scored. 0 is an id, too: the model would learn to predict it almost everywhere.
   cross_entropy leaves out −100.
-special_chosen    = _masked(chosen=lambda first, special: first < 0.15)
+special_chosen    & ~special →
   You also chose special tokens. Padding is easy to predict, and nothing is learned from it: leave out `special`.
 special_masked    return (_masked(chosen=lambda first, special: first < 0.15)(ids, special, first, second, words,
       mask)[0], torch.where((first < 0.15) & ~special, ids, -100))
@@ -163,8 +163,11 @@ first_number_scaled    return _masked()(ids, special, first, first / 0.15, words
   the results differ.
 returned_in_reverse    = lambda *case: _masked()(*case)[::-1]
   You returned the labels before the masked text. The text comes first, and only the labels have −100.
-wrong_side    = _masked(chosen=lambda first, special: (first >= 0.15) & ~special)
+wrong_side    first < 0.15 → first > 0.15
   You chose the tokens whose number is not below 0.15. That is 85 % of them, and too little is left to guess from.
+tenths_exchanged    second < 0.9 → second > 0.9
+  You exchanged the last two shares. A word from `words` comes at 0.8 to 0.9, and from 0.9 on a token stays. In training
+  both are the same, 10 % each; with the given numbers the results differ.
 """)
 
 
@@ -189,16 +192,6 @@ def _masked(chosen=lambda first, special: (first < 0.15) & ~special, shares=(0.8
 def shares_of_all(ids, special, first, second, words, mask):
     inputs = torch.where(second < 0.8, mask, torch.where(second < 0.9, words, ids))
     return inputs, torch.where((first < 0.15) & ~special, ids, -100)
-
-
-@masking.mistake(
-    "You exchanged the last two shares. A word from `words` comes at 0.8 to 0.9, and from 0.9 on a token stays. In "
-    "training both are the same, 10 % each; with the given numbers the results differ."
-)
-def tenths_exchanged(ids, special, first, second, words, mask):
-    chosen = (first < 0.15) & ~special
-    inputs = torch.where(chosen & (second < 0.8), mask, torch.where(chosen & (second >= 0.9), words, ids))
-    return inputs, torch.where(chosen, ids, -100)
 
 
 # --- hidden spans ----------------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ no_biases    return torch.relu(x @ W_1) @ W_2
   Both biases are missing: no unit has a threshold, and the output is 0 where none of them fires.
 input_added    return x + torch.relu(x @ W_1 + b_1) @ W_2 + b_2
   You added x at the end. That is the residual connection: it belongs to the block, not to this network.
-inner_bias_subtracted    return torch.relu(x @ W_1 - b_1) @ W_2 + b_2
+inner_bias_subtracted    W_1 + b_1 → W_1 - b_1
   You subtracted b_1. The formula adds it: a threshold is a negative bias.
 gelu    return gelu(x @ W_1 + b_1) @ W_2 + b_2
   You bent with GELU, as BERT and GPT-2 do. This exercise asks for the ReLU of 2017, max(0, z).
@@ -237,7 +237,7 @@ def layer_norm_by_hand(x, gain, bias):
 
 
 norm.slips("""
-unbiased    return _normed(x, gain, bias, correction=1)
+unbiased    correction=0, →
   Your variance divides by D − 1, torch's default. LayerNorm divides by D: the result for [1, 0, 0, 0] starts with
   1.732, yours with 1.5.
 epsilon_outside    return _normed(x, gain, bias, epsilon=0.0, outside=1e-5)
@@ -245,7 +245,7 @@ epsilon_outside    return _normed(x, gain, bias, epsilon=0.0, outside=1e-5)
 std_plus_epsilon    return _normed(x, gain, bias, correction=1, epsilon=0.0, outside=1e-5)
   You divided by std + ε, which is wrong in two ways: torch's std divides by D − 1, and ε belongs under the root. Use
   var(correction=0), and (var + ε).sqrt().
-without_epsilon    return _normed(x, gain, bias, epsilon=0.0)
+without_epsilon    variance + 1e-5 → variance
   Your ε is missing: a nearly constant vector is scaled up to variance 1, and a constant one becomes NaN.
 another_epsilon    return _normed(x, gain, bias, epsilon=1e-6)
   Your ε is 1e-6. The exercise has 1e-5, PyTorch's default: a nearly constant vector shows the difference.
@@ -258,15 +258,15 @@ over_batch    return _normed(x, gain, bias, dims=(0, 1))
   other sentences.
 over_sentences    return _normed(x, gain, bias, dims=(0,))
   You normalised over the batch: a word's result changes with the words at its place in other sentences.
-not_centred    return x / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5).sqrt() * gain + bias
+not_centred    - mean →
   You divided by the deviation but did not subtract the mean, so the centre is still where it was.
-divided_by_variance    return (x - x.mean(-1, True)) / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5) * gain + bias
+divided_by_variance    .sqrt() →
   You divided by the variance, not by its root, so the result has the variance 1/σ² instead of 1.
 over_everything    return _normed(x, gain, bias, dims=(0, 1, 2))
   You took one mean and one variance over the whole tensor. Each position has its own: dim=-1, keepdim.
 bias_forgotten    return _normed(x, gain, torch.zeros_like(bias))
   The bias is missing: after the gain, LayerNorm adds a learned number to each feature.
-gain_forgotten    return _normed(x, torch.ones_like(gain), bias)
+gain_forgotten    * gain →
   The gain is missing: LayerNorm multiplies each feature by a learned number before it adds the bias.
 shifted_first    return _normed(x, torch.ones_like(gain), bias) * gain
   You added the bias before you multiplied by the gain, so the gain scales the bias, too.
@@ -330,7 +330,7 @@ by_deviation    = _divided_by(lambda heads: (heads.var(-1, correction=0, keepdim
   You divided by the deviation, the distance from the mean. RMSNorm takes the squares of x itself.
 mean_of_sizes    = _divided_by(lambda heads: heads.abs().mean(-1, True) + 1e-5)
   You divided by the mean of |x|. Squares weigh large entries more: for [3, 4] it is 3.54, not 3.5.
-mean_square_over_time    = _divided_by(lambda heads: (heads.square().mean(0, True) + 1e-5).sqrt())
+mean_square_over_time    dim=-1 → dim=0
   Your mean runs over the positions, not over the features of a head: a later word changes an earlier one.
 over_the_whole_vector    = _divided_by(lambda heads: (heads.square().mean((1, 2), True) + 1e-5).sqrt())
   Your mean runs over all D features: a loud head makes the others quiet. Each head has its own mean.

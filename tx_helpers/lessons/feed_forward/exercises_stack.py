@@ -70,7 +70,7 @@ def pre_norm_block(x, attention, network, norm_a, norm_n):
 block.slips("""
 no_residual    return network(norm_n(attention(norm_a(x))))
   The residual connections are missing: each sub-layer replaces the stream, and tokens become alike.
-one_residual    return network(norm_n(x + attention(norm_a(x))))
+one_residual    return x + → return
   Your network replaces the stream, so what attention has added is lost. Each of them has a sum.
 one_sum_for_both    return x + network(norm_n(attention(norm_a(x))))
   You added only at the end of the block. Attention's result must be added before the network reads.
@@ -94,7 +94,7 @@ no_norm_before_the_network    return pre_norm_block(x, attention, network, norm_
   The norm before the network is missing, so it reads the stream at its full length.
 no_norm_before_attention    return pre_norm_block(x, attention, network, lambda y: y, norm_n)
   The norm before attention is missing, so it reads the stream at its full length.
-attention_replaces    return attention(norm_a(x)) + network(norm_n(attention(norm_a(x))))
+attention_replaces    x = x + → x =
   Your attention replaces the stream, so what each token brought along is lost. Each of them has a sum.
 old_stream_added    return x + network(norm_n(x + attention(norm_a(x))))
   You added the network's result to the x from before attention, so what attention has added is lost.
@@ -164,8 +164,7 @@ probabilities    return read_the_stream(x, blocks, norm, table, block).softmax(-
   You returned probabilities. The readings are right, but the exercise asks for logits, before the softmax.
 read_late    return _read(x, blocks, block, lambda n, s: norm(s[-1]) @ table.T)
   All your readings show the end: you kept the last stream N + 1 times. Read before you go on.
-added_again    return _read(x, blocks, block, lambda n, s: norm(s[n]) @ table.T, step=lambda y, *parts: y
-      + block(y, *parts))
+added_again    x = block → x += block
   You added the block's result to the stream. Your block of step 1 returns the whole stream already.
 first_reading_missing    return read_the_stream(x, blocks, norm, table, block)[1:]
   Your first reading is missing, the one before any block. N blocks give N + 1 readings.

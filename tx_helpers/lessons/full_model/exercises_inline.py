@@ -7,7 +7,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.lessons.full_model.filled import examined, padding_of, some_ids
@@ -42,62 +42,26 @@ embedding = Exercise(
 embedding.solution(Embedding)
 
 
-def _place(ids: Tensor, D: int, first: int = 0) -> Tensor:
-    return sinusoidal(torch.arange(first, first + ids.shape[1]), D)
-
-
-class _Input(Embedding):
-    """An embedding whose sum of word w, position p and √D is given by `total`."""
-
-    def forward(self, ids):
-        D = self.tokens.embedding_dim
-        return self.total(self.tokens(ids), _place(ids, D), math.sqrt(D))
-
-
-@embedding.mistake("You did not add the positions: the same word gives the same vector wherever it stands.")
-class NoPositions(_Input):
-    def total(self, w, p, root):
-        return w * root
-
-
-@embedding.mistake(
-    "The factor √D is missing. The table's numbers have the deviation 1/√D, so the positions drown the words."
-)
-class Unscaled(_Input):
-    def total(self, w, p, root):
-        return w + p
-
-
-@embedding.mistake("You multiplied the positions by √D, too. The factor belongs to the word's vector alone.")
-class AllScaled(_Input):
-    def total(self, w, p, root):
-        return (w + p) * root
-
-
-@embedding.mistake("You divided by √D where the word's vector is multiplied by it.")
-class Divided(_Input):
-    def total(self, w, p, root):
-        return w / root + p
-
-
-@embedding.mistake("Your words are multiplied by D, not by √D: they drown the positions.")
-class ScaledByD(_Input):
-    def total(self, w, p, root):
-        return w * root**2 + p
-
-
-@embedding.mistake("Your positions count the rows of the batch. They count the words of a row: torch.arange(T).")
-class PositionsOfRows(Embedding):
-    def forward(self, ids):
-        D = self.tokens.embedding_dim
-        return self.tokens(ids) * math.sqrt(D) + sinusoidal(torch.arange(len(ids)), D)[:, None]
-
-
-@embedding.mistake("Your positions start at 1. The first word stands at position 0.")
-class FromOne(Embedding):
-    def forward(self, ids):
-        D = self.tokens.embedding_dim
-        return self.tokens(ids) * math.sqrt(D) + _place(ids, D, first=1)
+embedding.slips("""
+NoPositions    + place →
+  You did not add the positions: the same word gives the same vector wherever it stands.
+Unscaled    * math.sqrt(D) →
+  The factor √D is missing. The table's numbers have the deviation 1/√D, so the positions drown the words.
+AllScaled    self.tokens(ids) * math.sqrt(D) + place → (self.tokens(ids) + place) * math.sqrt(D)
+  You multiplied the positions by √D, too. The factor belongs to the word's vector alone.
+Divided    * math.sqrt(D) → / math.sqrt(D)
+  You divided by √D where the word's vector is multiplied by it.
+ScaledByD    * math.sqrt(D) → * D
+  Your words are multiplied by D, not by √D: they drown the positions.
+PositionsOfRows    torch.arange(T, device=ids.device), D) → torch.arange(len(ids)), D)[:, None]
+  Your positions count the rows of the batch. They count the words of a row: torch.arange(T).
+FromOne    torch.arange(T, → torch.arange(1, T + 1,
+  Your positions start at 1. The first word stands at position 0.
+RootOfLength    math.sqrt(D) → math.sqrt(T)
+  You multiplied by √T, the length of the row. The factor is √D, the width of the table.
+RootOfVocabulary    math.sqrt(D) → math.sqrt(self.tokens.num_embeddings)
+  You multiplied by √V, the number of the table's rows. The factor is √D, the width of a row.
+""")
 
 
 @embedding.mistake("Your positions come from the ids. A position is a place in the row: torch.arange(T).")
@@ -105,18 +69,6 @@ class PositionsOfIds(Embedding):
     def forward(self, ids):
         D = self.tokens.embedding_dim
         return self.tokens(ids) * math.sqrt(D) + sinusoidal(ids, D)
-
-
-@embedding.mistake("You multiplied by √T, the length of the row. The factor is √D, the width of the table.")
-class RootOfLength(Embedding):
-    def forward(self, ids):
-        return self.tokens(ids) * math.sqrt(ids.shape[1]) + _place(ids, self.tokens.embedding_dim)
-
-
-@embedding.mistake("You multiplied by √V, the number of the table's rows. The factor is √D, the width of a row.")
-class RootOfVocabulary(Embedding):
-    def forward(self, ids):
-        return self.tokens(ids) * math.sqrt(self.tokens.num_embeddings) + _place(ids, self.tokens.embedding_dim)
 
 
 # --- attention -------------------------------------------------------------------------------------------------------
@@ -153,6 +105,42 @@ attention = Exercise(
 attention.solution(Attention)
 
 
+attention.slips("""
+KeysFromX    self.key(memory) → self.key(x) ; self.value(memory) → self.value(x)
+  Your keys and values come from x. In cross-attention they come from the memory: only the queries are x's.
+ValuesFromX    self.value(memory) → self.value(x)
+  Your values come from x. They come from the memory, like the keys.
+SidesSwapped    self.query(x) → self.query(memory) ; self.key(memory) → self.key(x) ; self.value(memory) → self.value(x)
+  You swapped the sides: the queries come from x, the keys and values from the memory.
+NoRoot    / math.sqrt(q.shape[-1]) →
+  The division by √d_k is missing: the scores are too large, and the softmax is too sharp.
+RootOfD    math.sqrt(q.shape[-1]) → math.sqrt(x.shape[-1])
+  You divided by √D. A head has the width d_k = D/H, so its scores are divided by √d_k.
+MaskInverted    ~mask → mask
+  Your mask is upside down: True means that a position may be seen. Fill where it is False: ~mask.
+MaskedLate    scores.masked_fill(~mask, float("-inf")).softmax(dim=-1) → scores.softmax(dim=-1).masked_fill(~mask, 0.0)
+  You masked after the softmax. The forbidden positions have already taken their share: the rows no longer sum to 1.
+NoMask    .masked_fill(~mask, float("-inf")) →
+  Your mask is not used: every position sees every other.
+OverQueriesOfNobody    softmax(dim=-1) → softmax(dim=-2)
+  Your softmax runs over the queries, and a key that no query may see gives 0/0, which is NaN. Each query's weights over
+  the keys sum to 1: dim=-1.
+MergedUnturned    .transpose(1, 2).flatten(-2) → .reshape(*x.shape)
+  You merged the heads without turning them back: (B, H, T, K) needs transpose(1, 2) before it is flattened, or the
+  numbers of different positions get mixed.
+NoOutput    self.output(heads) → heads
+  Your result is that of the heads, side by side. The output matrix is missing: self.output(…).
+AttentionAddsTheStream    return self.output → return x + self.output
+  You added x to the result. The residual connection is the block's: attention returns its own part.
+FilledWithZero    float("-inf") → 0.0
+  You set forbidden scores to 0. After the softmax they still have a share, e⁰. Only −∞ gets none.
+TimesRoot    / math.sqrt(q.shape[-1]) → * math.sqrt(q.shape[-1])
+  You multiplied the scores by √d_k. They are divided by it, or the softmax is far too sharp.
+NoValueLayer    self.value(memory) → memory
+  Your values are the memory as it is: self.value(memory) is missing.
+""")
+
+
 class _Steps(Attention):
     """The solution in steps that a mistake can replace."""
 
@@ -182,63 +170,11 @@ class _Steps(Attention):
 
 
 @attention.mistake(
-    "Your keys and values come from x. In cross-attention they come from the memory: only the queries are x's."
-)
-class KeysFromX(_Steps):
-    def sources(self, x, memory):
-        return x, x, x
-
-
-@attention.mistake("Your values come from x. They come from the memory, like the keys.")
-class ValuesFromX(_Steps):
-    def sources(self, x, memory):
-        return x, memory, x
-
-
-@attention.mistake("You swapped the sides: the queries come from x, the keys and values from the memory.")
-class SidesSwapped(_Steps):
-    def sources(self, x, memory):
-        return memory, x, x
-
-
-@attention.mistake("The division by √d_k is missing: the scores are too large, and the softmax is too sharp.")
-class NoRoot(_Steps):
-    def scale(self, q):
-        return 1.0
-
-
-@attention.mistake("You divided by √D. A head has the width d_k = D/H, so its scores are divided by √d_k.")
-class RootOfD(_Steps):
-    def scale(self, q):
-        return (q.shape[-1] * self.n_heads) ** -0.5
-
-
-@attention.mistake("Your mask is upside down: True means that a position may be seen. Fill where it is False: ~mask.")
-class MaskInverted(_Steps):
-    def weights(self, scores, mask):
-        return scores.masked_fill(mask, -torch.inf).softmax(-1)
-
-
-@attention.mistake(
     "Your mask is upside down: you filled with a large negative number where it is True. Fill where ~mask."
 )
 class MaskInvertedWithANumber(_Steps):
     def weights(self, scores, mask):
         return scores.masked_fill(mask, -1e9).softmax(-1)
-
-
-@attention.mistake(
-    "You masked after the softmax. The forbidden positions have already taken their share: the rows no longer sum to 1."
-)
-class MaskedLate(_Steps):
-    def weights(self, scores, mask):
-        return scores.softmax(-1).masked_fill(~mask, 0.0)
-
-
-@attention.mistake("Your mask is not used: every position sees every other.")
-class NoMask(_Steps):
-    def weights(self, scores, mask):
-        return scores.softmax(-1)
 
 
 @attention.mistake("Your softmax runs over the queries. Each query's weights over the keys sum to 1: dim=-1.")
@@ -248,60 +184,11 @@ class OverQueries(_Steps):
 
 
 @attention.mistake(
-    "Your softmax runs over the queries, and a key that no query may see gives 0/0, which is NaN. Each query's weights "
-    "over the keys sum to 1: dim=-1."
-)
-class OverQueriesOfNobody(_Steps):
-    def weights(self, scores, mask):
-        return scores.masked_fill(~mask, -torch.inf).softmax(-2)
-
-
-@attention.mistake(
-    "You merged the heads without turning them back: (B, H, T, K) needs transpose(1, 2) before it is flattened, or the "
-    "numbers of different positions get mixed."
-)
-class MergedUnturned(_Steps):
-    def merge(self, heads):
-        B, H, T, K = heads.shape
-        return heads.reshape(B, T, H * K)
-
-
-@attention.mistake("Your result is that of the heads, side by side. The output matrix is missing: self.output(…).")
-class NoOutput(_Steps):
-    def finish(self, merged):
-        return merged
-
-
-@attention.mistake("You added x to the result. The residual connection is the block's: attention returns its own part.")
-class AttentionAddsTheStream(Attention):
-    def forward(self, x, memory, mask):
-        return x + super().forward(x, memory, mask)
-
-
-@attention.mistake("You set forbidden scores to 0. After the softmax they still have a share, e⁰. Only −∞ gets none.")
-class FilledWithZero(_Steps):
-    def weights(self, scores, mask):
-        return scores.masked_fill(~mask, 0.0).softmax(-1)
-
-
-@attention.mistake("You multiplied the scores by √d_k. They are divided by it, or the softmax is far too sharp.")
-class TimesRoot(_Steps):
-    def scale(self, q):
-        return q.shape[-1] ** 0.5
-
-
-@attention.mistake(
     "You swapped two layers: self.query makes the queries, from x, and self.key the keys, from the memory."
 )
 class LayersSwapped(_Steps):
     def layers(self):
         return self.key, self.query, self.value
-
-
-@attention.mistake("Your values are the memory as it is: self.value(memory) is missing.")
-class NoValueLayer(_Steps):
-    def layers(self):
-        return self.query, self.key, nn.Identity()
 
 
 # --- feed-forward ----------------------------------------------------------------------------------------------------
@@ -335,40 +222,20 @@ network = Exercise(
 network.solution(FeedForward)
 
 
-@network.mistake("The ReLU is missing. Two linear maps in a row are one linear map: nothing is gained by the width F.")
-class NoRelu(FeedForward):
-    def forward(self, x):
-        return self.contract(self.expand(x))
-
-
-@network.mistake("Your ReLU comes last, so nothing negative can be added to the stream. It belongs between the layers.")
-class ReluLast(FeedForward):
-    def forward(self, x):
-        return self.contract(self.expand(x)).relu()
-
-
-@network.mistake("Your ReLU comes first and throws away half of the input. It belongs between the layers.")
-class ReluFirst(FeedForward):
-    def forward(self, x):
-        return self.contract(self.expand(x.relu()))
-
-
-@network.mistake("You applied the ReLU to the result, too: the last map stays linear.")
-class ReluTwice(FeedForward):
-    def forward(self, x):
-        return self.contract(self.expand(x).relu()).relu()
-
-
-@network.mistake("Your network uses GELU, as GPT and BERT do. The one of 2017, which we copy, uses ReLU.")
-class Gelu(FeedForward):
-    def forward(self, x):
-        return self.contract(F.gelu(self.expand(x)))
-
-
-@network.mistake("You added x to the result. The residual connection is the block's; the network returns its own part.")
-class AddsTheStream(FeedForward):
-    def forward(self, x):
-        return x + super().forward(x)
+network.slips("""
+NoRelu    .relu() →
+  The ReLU is missing. Two linear maps in a row are one linear map: nothing is gained by the width F.
+ReluLast    self.expand(x).relu()) → self.expand(x)).relu()
+  Your ReLU comes last, so nothing negative can be added to the stream. It belongs between the layers.
+ReluFirst    self.expand(x).relu() → self.expand(x.relu())
+  Your ReLU comes first and throws away half of the input. It belongs between the layers.
+ReluTwice    .relu()) → .relu()).relu()
+  You applied the ReLU to the result, too: the last map stays linear.
+Gelu    self.expand(x).relu() → F.gelu(self.expand(x))
+  Your network uses GELU, as GPT and BERT do. The one of 2017, which we copy, uses ReLU.
+AddsTheStream    return self.contract → return x + self.contract
+  You added x to the result. The residual connection is the block's; the network returns its own part.
+""")
 
 
 # --- the block -------------------------------------------------------------------------------------------------------
@@ -419,6 +286,39 @@ block = Exercise(
 block.solution(Block)
 
 
+block.slips("""
+NoResidual    x = x + self.self_attention( → x = self.self_attention( ;
+      x = x + self.cross_attention( → x = self.cross_attention( ; return x + self → return self
+  The residual connection is missing: x = x + … . Without it the stream is replaced at every sub-layer.
+NoNorms    y = self.self_attention_norm(x) → y = x ; y = self.cross_attention_norm(x) → y = x ;
+      self.feed_forward_norm(x)) → x)
+  Your norms are not used: each sub-layer reads norm(x), not x.
+StreamNormalised    y = self.self_attention_norm(x) → x = y = self.self_attention_norm(x) ;
+      y = self.cross_attention_norm(x) → x = y = self.cross_attention_norm(x) ;
+      x + self.feed_forward(self.feed_forward_norm(x)) → (y := self.feed_forward_norm(x)) + self.feed_forward(y)
+  You added to the normalised copy. The stream itself, x, is what the result is added to.
+KeysNotNormalised    self.self_attention(y, y, mask) → self.self_attention(y, x, mask)
+  Your self-attention takes keys and values from x itself. All three come from the normalised copy.
+LastResidualMissing    return x + self → return self
+  You return the network's result alone. It is added to the stream, too: x + … .
+MemoryIgnored    self.cross_attention(y, memory, → self.cross_attention(y, y,
+  In your cross-attention the keys come from x, so the block never looks at the memory.
+MemoryNormalised    self.cross_attention(y, memory, → self.cross_attention(y, self.cross_attention_norm(memory),
+  You normalised the memory. The encoder has already done so, with its last norm.
+WrongMask    (y, memory, memory_mask) → (y, memory, mask)
+  Your cross-attention uses the mask of self-attention. The memory has its own, memory_mask.
+NoMemoryMask    (y, memory, memory_mask) → (y, memory, torch.ones_like(memory_mask))
+  The padding mask is missing in cross-attention: the block also looks at <pad>.
+CrossWithoutResidual    x = x + self.cross_attention( → x = self.cross_attention(
+  The residual connection is missing at the cross-attention: x = x + … . It replaces your stream.
+NormOfSelfAttention    y = self.cross_attention_norm(x) → y = self.self_attention_norm(x)
+  Your cross-attention uses the norm of self-attention. It has its own, self.cross_attention_norm.
+OldCopy    y = self.cross_attention_norm(x) → pass
+  Your cross-attention reads the copy that was made for self-attention. It needs a new one:
+  self.cross_attention_norm(x), with what self-attention has added to x.
+""")
+
+
 class _Wired(Block):
     """The solution with a wiring `joined(x, norm, sublayer)` that a mistake can replace."""
 
@@ -435,29 +335,10 @@ class _Wired(Block):
         return self.joined(x, self.feed_forward_norm, self.feed_forward)
 
 
-@block.mistake("The residual connection is missing: x = x + … . Without it the stream is replaced at every sub-layer.")
-class NoResidual(_Wired):
-    def joined(self, x, norm, sublayer):
-        return sublayer(norm(x))
-
-
 @block.mistake("Your block is post-norm: it normalises the sum. In pre-norm the sub-layer reads norm(x), and x stays.")
 class PostNorm(_Wired):
     def joined(self, x, norm, sublayer):
         return norm(x + sublayer(x))
-
-
-@block.mistake("Your norms are not used: each sub-layer reads norm(x), not x.")
-class NoNorms(_Wired):
-    def joined(self, x, norm, sublayer):
-        return x + sublayer(x)
-
-
-@block.mistake("You added to the normalised copy. The stream itself, x, is what the result is added to.")
-class StreamNormalised(_Wired):
-    def joined(self, x, norm, sublayer):
-        x = norm(x)
-        return x + sublayer(x)
 
 
 @block.mistake("You normalised what the sub-layer returns. The norm stands in front: x + sublayer(norm(x)).")
@@ -466,54 +347,12 @@ class NormBehind(_Wired):
         return x + norm(sublayer(x))
 
 
-@block.mistake("Your self-attention takes keys and values from x itself. All three come from the normalised copy.")
-class KeysNotNormalised(Block):
-    def forward(self, x, mask, memory=None, memory_mask=None):
-        x = x + self.self_attention(self.self_attention_norm(x), x, mask)
-        if memory is not None:
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-        return x + self.feed_forward(self.feed_forward_norm(x))
-
-
-@block.mistake("You return the network's result alone. It is added to the stream, too: x + … .")
-class LastResidualMissing(_Wired):
-    def forward(self, x, mask, memory=None, memory_mask=None):
-        x = self.joined(x, self.self_attention_norm, lambda y: self.self_attention(y, y, mask))
-        if memory is not None:
-            x = self.joined(x, self.cross_attention_norm, lambda y: self.looked(y, memory, memory_mask))
-        return self.feed_forward(self.feed_forward_norm(x))
-
-
 @block.mistake(
     "Your cross-attention is missing: where there is a memory, it comes between self-attention and the network."
 )
 class NoCross(Block):
     def forward(self, x, mask, memory=None, memory_mask=None):
         return super().forward(x, mask)
-
-
-@block.mistake("In your cross-attention the keys come from x, so the block never looks at the memory.")
-class MemoryIgnored(_Wired):
-    def looked(self, y, memory, memory_mask):
-        return self.cross_attention(y, y, memory_mask)
-
-
-@block.mistake("You normalised the memory. The encoder has already done so, with its last norm.")
-class MemoryNormalised(_Wired):
-    def looked(self, y, memory, memory_mask):
-        return self.cross_attention(y, self.cross_attention_norm(memory), memory_mask)
-
-
-@block.mistake("Your cross-attention uses the mask of self-attention. The memory has its own, memory_mask.")
-class WrongMask(Block):
-    def forward(self, x, mask, memory=None, memory_mask=None):
-        return super().forward(x, mask, memory, mask)
-
-
-@block.mistake("The padding mask is missing in cross-attention: the block also looks at <pad>.")
-class NoMemoryMask(_Wired):
-    def looked(self, y, memory, memory_mask):
-        return self.cross_attention(y, memory, torch.ones_like(memory_mask))
 
 
 @block.mistake("Self-attention, cross-attention, feed-forward: your network comes before the attention.")
@@ -533,35 +372,3 @@ class CrossFirst(_Wired):
             x = self.joined(x, self.cross_attention_norm, lambda y: self.looked(y, memory, memory_mask))
         x = self.joined(x, self.self_attention_norm, lambda y: self.self_attention(y, y, mask))
         return self.joined(x, self.feed_forward_norm, self.feed_forward)
-
-
-class _Looking(Block):
-    """The solution with a cross-attention `looking(x, y, memory, memory_mask)`; y is what self-attention has read."""
-
-    def forward(self, x, mask, memory=None, memory_mask=None):
-        y = self.self_attention_norm(x)
-        x = x + self.self_attention(y, y, mask)
-        if memory is not None:
-            x = self.looking(x, y, memory, memory_mask)
-        return x + self.feed_forward(self.feed_forward_norm(x))
-
-
-@block.mistake("The residual connection is missing at the cross-attention: x = x + … . It replaces your stream.")
-class CrossWithoutResidual(_Looking):
-    def looking(self, x, y, memory, memory_mask):
-        return self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-
-
-@block.mistake("Your cross-attention uses the norm of self-attention. It has its own, self.cross_attention_norm.")
-class NormOfSelfAttention(_Looking):
-    def looking(self, x, y, memory, memory_mask):
-        return x + self.cross_attention(self.self_attention_norm(x), memory, memory_mask)
-
-
-@block.mistake(
-    "Your cross-attention reads the copy that was made for self-attention. It needs a new one: "
-    "self.cross_attention_norm(x), with what self-attention has added to x."
-)
-class OldCopy(_Looking):
-    def looking(self, x, y, memory, memory_mask):
-        return x + self.cross_attention(y, memory, memory_mask)

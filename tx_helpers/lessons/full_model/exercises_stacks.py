@@ -40,13 +40,10 @@ encoder = Exercise(
 encoder.solution(Encoder)
 
 
-@encoder.mistake("The last norm is missing. Nothing else ever scales the stream of a pre-norm stack down.")
-class NoLastNorm(Encoder):
-    def forward(self, ids, mask):
-        norm, self.norm = self.norm, nn.Identity()
-        x = super().forward(ids, mask)
-        self.norm = norm
-        return x
+encoder.slips("""
+NoLastNorm    self.norm(x) → x
+  The last norm is missing. Nothing else ever scales the stream of a pre-norm stack down.
+""")
 
 
 @encoder.mistake("You normalise after every block. The last norm comes once, after the last block.")

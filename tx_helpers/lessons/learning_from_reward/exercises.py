@@ -158,15 +158,15 @@ min_forgotten    = _clipped(_ratio, lambda free, held: held)
   of the two.
 larger_of_the_two    = _clipped(_ratio, torch.maximum)
   You took the larger of the two gains. The clip is there to stop a step that goes too far: the smaller one.
-never_held    = _clipped(_ratio, lambda free, held: free)
+never_held    clip, →
   You never hold the ratio: on samples that are used often, single tokens run away.
-exp_forgotten    = _clipped(lambda log_p, old_log_p: log_p - old_log_p)
+exp_forgotten    .exp() →
   Your ratio is a difference of logarithms. It becomes p / p_old by exp.
-ratio_upside_down    = _clipped(lambda log_p, old_log_p: (old_log_p - log_p).exp())
+ratio_upside_down    log_p - old_log_p → old_log_p - log_p
   Your ratio is p_old / p. Then the gain falls where a good token becomes likelier.
 quotient_of_logarithms    = _clipped(lambda log_p, old_log_p: log_p / old_log_p)
   You divided ln p by ln p_old. The ratio is that of the probabilities.
-old_left_out    = _clipped(lambda log_p, old_log_p: log_p.exp())
+old_left_out    - old_log_p →
   You used p itself as the ratio: the model that wrote the answers is missing.
 clip_before_the_sign    return torch.minimum(_ratio(log_p, old_log_p),
       _ratio(log_p, old_log_p).clamp(1 - clip, 1 + clip)) * advantages[:, None]
@@ -175,7 +175,7 @@ clip_before_the_sign    return torch.minimum(_ratio(log_p, old_log_p),
 gain_clipped    return torch.minimum(_ratio(log_p, old_log_p) * advantages[:, None],
       (_ratio(log_p, old_log_p) * advantages[:, None]).clamp(1 - clip, 1 + clip))
   You held the product ρ A between 1 − clip and 1 + clip. It is the ratio alone that is held.
-no_gradient    = _clipped(lambda log_p, old_log_p: _ratio(log_p, old_log_p).detach())
+no_gradient    exp() → exp().detach()
   Your numbers are right, but no gradient reaches log_p: the ratio was detached, or made under no_grad. Only the old
   probabilities and the advantages are constants.
 no_advantages    return clipped_step(log_p, old_log_p, torch.ones_like(advantages), clip)
@@ -233,19 +233,19 @@ def kl_k3(log_p, reference_log_p):
 leaving.slips("""
 turned_round    return kl_k3(reference_log_p, log_p)
   Your d has the wrong sign. Then the estimate is no longer right on average for tokens of the model.
-difference_alone    = _of_d(lambda d: -d)
+difference_alone    d.exp() → 1
   You returned ln p − ln p_base (k1). It is right on average, too, but far noisier, and it is negative for many tokens.
 half_the_square    = _of_d(lambda d: d**2 / 2)
   You returned d²/2 (k2). It is never negative, but not right on average.
-one_forgotten    = _of_d(lambda d: d.exp() - d)
+one_forgotten    d - 1 → d
   The 1 is missing: for equal models, d = 0, the distance has to be 0.
-d_forgotten    = _of_d(lambda d: d.exp() - 1)
+d_forgotten    d - →
   The term −d is missing. Without it the estimate is eᵈ − 1, whose mean over drawn tokens is 0 for any model.
-exp_left_out    = _of_d(lambda d: d - d - 1)
+exp_left_out    .exp() →
   The exp is missing: d − d − 1 is −1 everywhere.
 absolute_value    = _of_d(torch.abs)
   You took |d|. It is never negative, but its mean over drawn tokens is not the KL.
-plus_d    = _of_d(lambda d: d.exp() + d - 1)
+plus_d    d - 1 → -d - 1
   The sign of the middle term is wrong: eᵈ − d − 1 touches 0 at d = 0, eᵈ + d − 1 crosses it.
 of_the_probabilities    return kl_k3(log_p.exp(), reference_log_p.exp())
   You used p in place of ln p for d. d is a difference of logarithms.

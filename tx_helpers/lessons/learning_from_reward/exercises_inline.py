@@ -67,7 +67,7 @@ stop_anywhere    return f"A{_parts(text)[0]}." in text
   end, and count the 'A's.
 more_behind_the_stop    return f"A{_parts(text)[0]}." in text and text.count("A") == 1
   You count the 'A's, but accept 'A8.' anywhere: 'A8.123.' goes on behind its full stop. Ask that the text ends there.
-several_answers    return _parts(text)[1].endswith(f"A{_parts(text)[0]}.")
+several_answers    written.count("A") == 1 → True
   You look at the end alone, so 'A0A1A8.' passes. Whoever may try several answers need not know one: count the 'A's.
 digit_alone    return _parts(text)[1].endswith(f"{_parts(text)[0]}.") and _parts(text)[1].count("A") < 2
   You look at the last digit and the full stop alone. '8.' has no 'A', and 'A18.' is another number.
@@ -75,7 +75,7 @@ without_the_end    return _parts(text)[1].rstrip(".").endswith(f"A{_parts(text)[
   You do not ask for the full stop. Then nothing rewards a model for stopping, and its answers are cut off.
 first_answer    = _first_answer
   You read the digit behind the first 'A' and nothing after it: 'A8A3.' passes, and so does 'A8' without an end.
-whole_sum    return _parts(text)[1].endswith(f"A{sum(map(int, text.partition('=')[0]))}.") and text.count("A") == 1
+whole_sum    sum(map(int, problem)) % 10 → sum(map(int, problem))
   You compare with the whole sum, 28. The task asks for its last digit, 8: take the sum modulo 10.
 last_digit_of_the_problem    return _parts(text)[1].endswith(f"A{text.partition('=')[0][-1]}.") and text.count("A") == 1
   You compare with the last digit of the problem itself. It has to be the last digit of the sum.
@@ -144,7 +144,7 @@ def score(logits, action):
 
 
 pushing.slips("""
-against    return logits.softmax(-1) - _one_hot(logits, action)
+against    return → return -
   Your signs are turned round: this direction makes the drawn choice less likely. (It is the gradient of the loss −ln
   p.)
 choice_alone    return _one_hot(logits, action) * (1 - logits.softmax(-1))
@@ -155,9 +155,9 @@ others_alone    return -logits.softmax(-1)
   The 1 at the drawn choice is missing: your push lowers all logits, the choice's among them.
 of_the_probability    return logits.softmax(-1)[action] * (_one_hot(logits, action) - logits.softmax(-1))
   That is the gradient of p itself. It has a factor p, so a rare choice would hardly move; ln p has none.
-logits_for_probabilities    return _one_hot(logits, action) - logits
+logits_for_probabilities    .softmax(-1) →
   You subtracted the logits. They are no probabilities yet: softmax comes first.
-logarithms_subtracted    return _one_hot(logits, action) - logits.log_softmax(-1)
+logarithms_subtracted    .softmax → .log_softmax
   You subtracted ln p. The derivative of ln Σ exp(z) is p, without a logarithm.
 even_share    return _one_hot(logits, action) - 1 / len(logits)
   You took the same from every choice, 1/V. Each gives as much as it has: p.

@@ -49,26 +49,26 @@ wrong_axis    return _centred(rewards, 0) / (rewards.std(dim=0, keepdim=True) + 
   good whatever it says.
 one_mean_for_all    return (rewards - rewards.mean()) / (rewards.std() + 1e-4)
   You took one mean and one deviation of all answers together. A group is compared with itself alone.
-deviation_of_all    return _centred(rewards) / (rewards.std() + 1e-4)
+deviation_of_all    std(dim=1, keepdim=True) → std()
   Your mean is each group's own, but the deviation is that of all answers together.
-no_mean    return rewards / (rewards.std(dim=1, keepdim=True) + 1e-4)
+no_mean    rewards.mean → 0 * rewards.mean
   You did not subtract the mean: no answer would ever be pushed down.
 not_divided    = _centred
   You did not divide by the deviation. (Dr. GRPO leaves it out on purpose; this step asks for it.)
-by_the_variance    return _centred(rewards) / (rewards.var(dim=1, keepdim=True) + 1e-4)
+by_the_variance    std → var
   You divided by the variance. The deviation is its root.
-divided_by_all    return _centred(rewards) / (rewards.std(dim=1, keepdim=True, correction=0) + 1e-4)
+divided_by_all    std(dim=1, keepdim=True) → std(dim=1, keepdim=True, correction=0)
   Your deviation divides by G, not by G − 1: you said correction=0, or unbiased=False.
 zero_by_zero    return _centred(rewards) / rewards.std(dim=1, keepdim=True)
   In a group of equal rewards you divide 0 by 0, and one NaN spoils the whole update. Add 0.0001 to the deviation.
 under_the_root    return _centred(rewards) / (rewards.var(dim=1, keepdim=True) + 1e-4).sqrt()
   You added 0.0001 to the variance, under the root. It is added to the deviation: where rewards differ little, that is
   another number.
-against_the_best    return (rewards - rewards.amax(1, keepdim=True)) / (rewards.std(dim=1, keepdim=True) + 1e-4)
+against_the_best    mean → amax
   You compared with the group's best answer. Then no advantage is above 0, and good answers get no push.
 only_the_good    return _centred(rewards).clamp(min=0) / (rewards.std(dim=1, keepdim=True) + 1e-4)
   You set what is below the mean to 0. Bad answers have to be pushed down, too.
-minus    return -_centred(rewards) / (rewards.std(dim=1, keepdim=True) + 1e-4)
+minus    return → return -
   Your signs are turned round: answers above the mean of their group need a positive advantage.
 """)
 
@@ -113,7 +113,7 @@ def answer_log_probs_step(logits, ids, answer):
 
 
 reading.slips("""
-prompt_scored    return _read(logits[:, :-1], ids[:, 1:], torch.ones_like(answer[:, 1:]))
+prompt_scored    * answer[:, 1:] →
   You kept ln p of the prompt's tokens. The model did not write them: they would be pushed for nothing.
 end_left_out    return _read(logits[:, :-1], ids[:, 1:], _without_the_end(answer))
   The last token of each answer is missing. Without the end the model never learns when to stop.
@@ -124,18 +124,18 @@ not_shifted    return _read(logits[:, 1:], ids[:, 1:], answer[:, 1:])
   You asked each place about the token that it has just read. The logits at t are about the token at t + 1.
 shifted_back    return _read(logits[:, 1:], ids[:, :-1], answer[:, 1:])
   You shifted the wrong way: later logits are asked about an earlier token, which they have already seen.
-probabilities    return _read(logits[:, :-1], ids[:, 1:], torch.ones_like(answer[:, 1:])).exp() * answer[:, 1:]
+probabilities    gather → exp().gather
   You returned p. The gradient that we need is that of ln p.
 softmax_then_log    return logits[:, :-1].softmax(-1).log().gather(-1, ids[:, 1:, None])[..., 0] * answer[:, 1:]
   You took the logarithm of softmax. Where p is too small for its number format, ln p becomes −∞, and −∞ · 0 is NaN. Use
   log_softmax.
 raw_logits    return logits[:, :-1].gather(-1, ids[:, 1:, None])[..., 0] * answer[:, 1:]
   You took the logits as they are. A logit says little alone: ln p needs log_softmax over the vocabulary.
-softmax_over_places    return _read(logits[:, :-1], ids[:, 1:], answer[:, 1:], dim=1)
+softmax_over_places    dim=-1 → dim=1
   Your softmax runs over the places of the text, dim=1. It has to run over the vocabulary, dim=-1.
-minus_ln_p    return -_read(logits[:, :-1], ids[:, 1:], answer[:, 1:])
+minus_ln_p    return → return -
   You returned −ln p, the cross-entropy. The minus comes later, with the loss.
-infinite    return _read(logits[:, :-1], ids[:, 1:], answer[:, 1:]).masked_fill(~answer[:, 1:], float("-inf"))
+infinite    * answer → / answer
   You put −∞ where nothing was written, as in a mask of attention. Here these places are added up: put 0.
 """)
 

@@ -45,11 +45,11 @@ def read_words(x, W, U, b):
 reading.slips("""
 stored_too_early    return torch.cat([torch.zeros(1, len(b)), read_words(x, W, U, b)[:-1]])
   Your first state is the initial one: you stored h before the step. Store the state after each word.
-state_dropped    return torch.tanh(x @ W + b)
+state_dropped    + h @ U →
   Each word is read as if it were the first: the state of the step before is missing, or never updated.
-never_bent    return _read(x, len(b), lambda word, h: word @ W + h @ U + b)
+never_bent    torch.tanh →
   The tanh is missing: nothing keeps the state between −1 and 1.
-begun_at_b    return _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ U + b), h=b)
+begun_at_b    torch.zeros(len(b), dtype=b.dtype) → b
   Your first state is b. Before the first word the state is zero, and b is added at every step.
 initial_state_kept    return torch.cat([torch.zeros(1, len(b)), read_words(x, W, U, b)])
   You kept the zero state before the first word, too: T + 1 rows. Append the state after each word.
@@ -57,31 +57,31 @@ not_stacked    return list(read_words(x, W, U, b))
   Your states are right, but they are still a list. Return one tensor (T, D): torch.stack(states).
 first_matrix_twice    return _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ W + b))
   You multiply the state by W, too. U carries the state: h @ U.
-matrix_turned    return _read(x, len(b), lambda word, h: torch.tanh(word @ W + U @ h + b))
+matrix_turned    h @ U → U @ h
   You wrote U @ h. The state is a row here, so U stands behind it: h @ U.
-word_turned    return _read(x, len(b), lambda word, h: torch.tanh(W @ word + h @ U + b))
+word_turned    word @ W → W @ word
   You wrote W @ x[t], which is x[t] times the transpose of W. Words are rows here: x[t] @ W.
-both_turned    return _read(x, len(b), lambda word, h: torch.tanh(W @ word + U @ h + b))
+both_turned    word @ W → W @ word ; h @ U → U @ h
   You wrote both matrices in front of their vectors, W @ x[t] and U @ h. Vectors are rows here, so the matrices stand
   behind them: x[t] @ W + h @ U.
-matrices_exchanged    return _read(x, len(b), lambda word, h: torch.tanh(word @ U + h @ W + b))
+matrices_exchanged    word @ W + h @ U → word @ U + h @ W
   W and U are exchanged: W reads the word, U carries the state.
-sigmoid_for_tanh    return _read(x, len(b), lambda word, h: torch.sigmoid(word @ W + h @ U + b))
+sigmoid_for_tanh    torch.tanh → torch.sigmoid
   You took the sigmoid, which stays above 0. The state must be able to reach −1: take tanh.
-without_bias    return read_words(x, W, U, torch.zeros_like(b))
+without_bias    + b) → )
   The bias b is missing: inside the tanh you have only the word's part and the state's.
-tanh_of_the_word_alone    return _read(x, len(b), lambda word, h: torch.tanh(word @ W + b) + h @ U)
+tanh_of_the_word_alone    + h @ U + b) → + b) + h @ U
   You took the tanh of the word's part and added h U outside it. The tanh goes around the sum of all three.
-bias_outside    return _read(x, len(b), lambda word, h: torch.tanh(word @ W + h @ U) + b)
+bias_outside    + b) → ) + b
   You added b outside the tanh, so your state can leave −1 … 1. The tanh goes around all three parts.
-tanh_of_the_product_alone    return _read(x, len(b), lambda word, h: torch.tanh(word @ W) + h @ U + b)
+tanh_of_the_product_alone    @ W + h @ U + b) → @ W) + h @ U + b
   You took the tanh of x[t] @ W and added h U and b outside it. Add up the three parts first, then bend.
-added_to_the_old_state    return _read(x, len(b), lambda word, h: h + torch.tanh(word @ W + h @ U + b))
+added_to_the_old_state    torch.tanh( → h + torch.tanh(
   You added the tanh to the old state. The new state replaces the old one: h = torch.tanh(…).
-last_state_alone    return read_words(x, W, U, b)[-1]
+last_state_alone    torch.stack(states) → h
   You return the state after the last word alone, (D,). Keep the state after each word: append it to a list in the loop,
   and stack the list at the end.
-from_the_end    return read_words(x.flip(0), W, U, b)
+from_the_end    in x: → in x.flip(0):
   You read the sentence from its end: your first state has seen only the last word.
 """)
 
@@ -142,48 +142,31 @@ def rnn_states(x, real, W, U, b):
 
 
 states.slips("""
-started_with_ones    return _loop(x, real, lambda row, h: torch.tanh(row @ W + h @ U + b), len(b), start=1.0)
+started_with_ones    torch.zeros → torch.ones
   Your initial state is made of ones. Before the first row there is nothing to remember, so it is zero.
 padding_left_out    return rnn_states(x, real, W, U, b)[real]
   You have no row for padding. The answer has T rows: at padding append the state before it once more.
-padding_read    return rnn_states(x, torch.ones_like(real), W, U, b)
+padding_read    if word: → if True:
   You read the padding like words: each such row changes the state, so the padding changes what is remembered.
-not_carried    return rnn_states(x, real, W, torch.zeros_like(U), b)
+not_carried    + h @ U →
   Your state is not passed on: each word is read as if it were the first.
-no_tanh    return _loop(x, real, lambda row, h: row @ W + h @ U + b, len(b))
+no_tanh    torch.tanh →
   The tanh is missing: nothing keeps your states between −1 and 1, and they may grow without bound.
-transposed    return _loop(x, real, lambda row, h: torch.tanh(row @ W + U @ h + b), len(b))
+transposed    h @ U → U @ h
   You wrote U @ h, which is h times the transpose of U. Vectors are rows here: h @ U.
-word_transposed    return _loop(x, real, lambda row, h: torch.tanh(W @ row + h @ U + b), len(b))
+word_transposed    row @ W → W @ row
   You wrote W @ x[t], which is x[t] times the transpose of W. Vectors are rows here: x[t] @ W.
-read_backwards    return rnn_states(x.flip(0), real.flip(0), W, U, b)
+read_backwards    zip(x, real, → zip(x.flip(0), real.flip(0),
   You read the rows from last to first: your first state has seen only the last row.
-output_zero_at_padding    return rnn_states(x, real, W, U, b) * real[:, None]
+output_zero_at_padding    append(h) → append(h * word)
   Your state is right, but you returned 0 at padding. The state of such a row is the state before it.
-bias_missing    return rnn_states(x, real, W, U, torch.zeros_like(b))
+bias_missing    + b) → )
   The bias b is missing from your states: as long as the input is 0, a state of 0 cannot change.
-bent_by_parts    return _loop(x, real, lambda row, h: torch.tanh(row @ W) + torch.tanh(h @ U) + torch.tanh(b), len(b))
+bent_by_parts    @ W + h @ U + b) → @ W) + torch.tanh(h @ U) + torch.tanh(b)
   You took the tanh of each term and added the results. Take the tanh of the sum of all three.
+forgets_at_padding    if word: → if True: ; + b) → + b) * word
+  You set the state to 0 at padding: everything read before is forgotten. The state has to stay as it was.
 """)
-
-
-def _loop(x, real, step, width, start=0.0):
-    h, found = torch.full((width,), start), []
-    for row, word in zip(x, real, strict=True):
-        h = step(row, h) if word else h
-        found.append(h)
-    return torch.stack(found)
-
-
-@states.mistake(
-    "You set the state to 0 at padding: everything read before is forgotten. The state has to stay as it was."
-)
-def forgets_at_padding(x, real, W, U, b):
-    h, found = torch.zeros(len(b)), []
-    for row, word in zip(x, real, strict=True):
-        h = torch.tanh(row @ W + h @ U + b) * word
-        found.append(h)
-    return torch.stack(found)
 
 
 # --- the gradient ----------------------------------------------------------------------------------------------------
@@ -222,7 +205,7 @@ def gradient_through_time(w, h):
 gradient.slips("""
 added_up    prod → sum
   You added the factors. The chain rule multiplies them, which is why gradients vanish or explode.
-slope_missing    return torch.tensor(w, dtype=torch.float64) ** len(h)
+slope_missing    (1 - h**2) → (1 - 0 * h)
   The derivative of tanh is missing: 1 − h² is below 1 wherever the state is not 0, and makes every factor smaller.
 one_weight    return w * (1 - h**2).prod()
   You multiplied by the weight once. Every step multiplies by it, T times in all.
@@ -277,33 +260,29 @@ def lstm_step(z, h, c):
 
 
 cell.slips("""
-gates_swapped    return _cell(z[1], z[0], z[2].tanh(), z[3], c)
+gates_swapped    i, f, g → f, i, g
   Input and forget gate are swapped: the old memory is multiplied by the input gate, and the candidate by the forget
   gate.
-candidate_and_output_swapped    return _cell(z[0], z[1], z[3].tanh(), z[2], c)
+candidate_and_output_swapped    z[2].tanh(), z[3].sigmoid() → z[3].tanh(), z[2].sigmoid()
   Candidate and output gate are swapped: the third sum is the candidate (tanh), the fourth the output gate.
-candidate_by_sigmoid    return _cell(z[0], z[1], z[2].sigmoid(), z[3], c)
+candidate_by_sigmoid    z[2].tanh() → z[2].sigmoid()
   Your candidate went through a sigmoid, so it can only add to the memory, never subtract. The candidate takes tanh.
-memory_lost    return _cell(z[0], z[1], z[2].tanh(), z[3], torch.zeros_like(c))
+memory_lost    f * c + →
   The old memory c is gone: f · c is missing, and with it the path along which gradients flow.
-state_for_memory    return _cell(z[0], z[1], z[2].tanh(), z[3], h)
+state_for_memory    f * c → f * h
   You multiplied h by the forget gate. It works on the memory c, not on the state.
-gates_tied    return _cell(-z[1], z[1], z[2].tanh(), z[3], c)
+gates_tied    + i * g → + (1 - f) * g
   You used 1 − f in place of i. That is a known variant with fewer weights; this LSTM has an input gate of its own.
 returned_swapped    return lstm_step(z, h, c)[::-1]
   You returned h and c in the wrong order: h comes first, then c.
+no_tanh_of_memory    c.tanh() → c
+  Your new state is o · c. The memory c may be large; the state is o · tanh(c).
 """)
 
 
 def _cell(i, f, g, o, c):
     c = f.sigmoid() * c + i.sigmoid() * g
     return o.sigmoid() * c.tanh(), c
-
-
-@cell.mistake("Your new state is o · c. The memory c may be large; the state is o · tanh(c).")
-def no_tanh_of_memory(z, h, c):
-    c = _cell(z[0], z[1], z[2].tanh(), z[3], c)[1]
-    return z[3].sigmoid() * c, c
 
 
 # --- looking back, in the notebook's text ---------------------------------------------------------------------------
@@ -346,40 +325,35 @@ def look_back(s, h, W, U, v):
 
 
 back.slips("""
-scores_for_weights    return ((e := torch.tanh(s @ W + h @ U) @ v), e @ h)
+scores_for_weights    scores.softmax(dim=0) → scores
   Your weights are the scores: they do not sum to 1. The softmax is missing.
-scores_returned    return ((e := torch.tanh(s @ W + h @ U) @ v), e.softmax(dim=0) @ h)
+scores_returned    return alpha, → return scores,
   Your context is right, but you return the scores e in place of the weights. Return their softmax.
-sigmoid_of_the_scores    return ((a := (torch.tanh(s @ W + h @ U) @ v).sigmoid()), a @ h)
+sigmoid_of_the_scores    softmax(dim=0) → sigmoid()
   You took the sigmoid of each score. These weights do not sum to 1: take the softmax.
-mean_of_the_projected    return ((a := look_back(s, h, W, U, v)[0]), a @ (h @ U))
+mean_of_the_projected    alpha @ h → alpha @ (h @ U)
   Your context is the mean of h @ U. U belongs to the scores; the context is the mean of h itself.
-context_first    return look_back(s, h, W, U, v)[::-1]
+context_first    alpha, alpha @ h → alpha @ h, alpha
   You return the context first. The weights come first, then the context.
-both_matrices_turned    return _looked(torch.tanh(W @ s + h @ U.T) @ v, h)
+both_matrices_turned    s @ W + h @ U → W @ s + h @ U.T
   You turned both matrices around, W @ s and h @ U.T. Vectors are rows here: s @ W and h @ U.
-shared_out_by_division    return ((a := (e := torch.tanh(s @ W + h @ U) @ v) / e.sum()), a @ h)
+shared_out_by_division    scores.softmax(dim=0) → scores / scores.sum()
   You divided the scores by their sum. Scores may be negative: take exponentials first, as softmax does.
-plain_mean    return (look_back(s, h, W, U, v)[0], h.mean(dim=0))
+plain_mean    alpha @ h → h.mean(dim=0)
   Your weights are right, but your context is the plain mean of the states: use the weights, alpha @ h.
-most_likely_alone    return ((a := look_back(s, h, W, U, v)[0]), h[a.argmax()])
+most_likely_alone    alpha @ h → h[alpha.argmax()]
   Your context is the state with the largest weight. Take the mean of all states, each with its weight.
-no_bend    return _looked((s @ W + h @ U) @ v, h)
+no_bend    torch.tanh →
   The tanh is missing. Without it s adds the same number to every score, and the softmax cancels it.
-tanh_apart    return _looked((torch.tanh(s @ W) + torch.tanh(h @ U)) @ v, h)
+tanh_apart    torch.tanh(s @ W + h @ U) → (torch.tanh(s @ W) + torch.tanh(h @ U))
   You took the tanh of each part and then added. Add first: tanh(s W + h U).
-state_turned    return _looked(torch.tanh(W @ s + h @ U) @ v, h)
+state_turned    s @ W → W @ s
   You wrote W @ s, which is s times the transpose of W. States are rows here: s @ W.
-states_turned    return _looked(torch.tanh(s @ W + h @ U.T) @ v, h)
+states_turned    h @ U → h @ U.T
   You wrote h @ U.T: U is turned around. States are rows here, so it is h @ U.
-matrices_swapped    return look_back(s, h, U, W, v)
+matrices_swapped    s @ W + h @ U → s @ U + h @ W
   W and U are swapped: W belongs to the decoder's state s, U to the encoder's states.
 """)
-
-
-def _looked(scores, h):
-    alpha = scores.softmax(dim=0)
-    return alpha, alpha @ h
 
 
 # --- additive attention ----------------------------------------------------------------------------------------------
@@ -423,24 +397,26 @@ def additive_weights(s, h, W, v):
 
 
 align.slips("""
-scores_linear    return (_sums(s, h, W) @ v).softmax(dim=-1)
+scores_linear    sums.tanh() → sums
   The tanh is missing: without it s_t adds the same number to every score of a row, and the softmax cancels it.
-divided_by_sum    return (_sums(s, h, W).tanh() @ v) / (_sums(s, h, W).tanh() @ v).sum(dim=-1, keepdim=True)
+divided_by_sum    return (sums.tanh() @ v).softmax(dim=-1) → return (e := sums.tanh() @ v) / e.sum(dim=-1, keepdim=True)
   You divided each score by the sum of its row. Scores may be negative: softmax takes exponentials first.
-scores_not_shared    return _sums(s, h, W).tanh() @ v
+scores_not_shared    .softmax(dim=-1) →
   These are the scores; the softmax that turns them into weights is missing.
-shared_over_states    return (_sums(s, h, W).tanh() @ v).softmax(dim=0)
+shared_over_states    softmax(dim=-1) → softmax(dim=0)
   Your columns sum to 1: the softmax runs over the decoder's states. It must run over the encoder's, so that each row
   sums to 1.
-halves_swapped    return additive_weights(s, h, W.roll(len(W) // 2, 0), v)
+halves_swapped    for_s, for_h = → for_h, for_s =
   The halves of W are swapped: the upper one is for the decoder's states, the lower one for h.
-rows_in_turn    return additive_weights(s, h, torch.cat([W[0::2], W[1::2]]), v)
+rows_in_turn    W.chunk(2) → W[0::2], W[1::2]
   You used every other row of W for s. The two states are concatenated, so the first D rows are for s.
-units_averaged    return _sums(s, h, W).tanh().mean(dim=-1).softmax(dim=-1)
+units_averaged    (sums.tanh() @ v) → sums.tanh().mean(dim=-1)
   You averaged over the network's A units. They have to be weighted by v, which you did not use.
-state_ignored    return ((h @ W.chunk(2)[1]).tanh() @ v).softmax(dim=-1).repeat(len(s), 1)
+state_ignored    (s @ for_s)[:, None] → (0 * s @ for_s)[:, None]
   The decoder's states have no effect: your rows are all the same. If s is left out, or added after the tanh, all scores
   of a row change by the same number, and the softmax cancels it.
+multiplied_inside    [:, None] + h @ for_h → [:, None] * (h @ for_h)
+  You multiplied where the network adds: s_t times h_j, each by its half of W, is a kind of dot product.
 """)
 
 
@@ -448,12 +424,6 @@ def _sums(s, h, W):
     """(T, S, A)"""
     for_s, for_h = W.chunk(2)
     return (s @ for_s)[:, None] + h @ for_h
-
-
-@align.mistake("You multiplied where the network adds: s_t times h_j, each by its half of W, is a kind of dot product.")
-def multiplied_inside(s, h, W, v):
-    for_s, for_h = W.chunk(2)
-    return (((s @ for_s)[:, None] * (h @ for_h)).tanh() @ v).softmax(dim=-1)
 
 
 write = Exercise(
@@ -514,19 +484,23 @@ def decoder_states(y, s, h, weigh, W, C, U):
 
 
 write.slips("""
-context_left_out    return _decoder(y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + s @ U))
+context_left_out    + alpha @ h @ C →
   The context is missing from your new state, so looking back changes nothing: add alpha @ h @ C.
-last_state_for_context    return _decoder(y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + h[-1] @ C + s @ U))
+last_state_for_context    alpha @ h @ C → h[-1] @ C
   Your context is the encoder's last state at every step: that is the bottleneck again. Take the mean of all states with
   the weights, alpha @ h.
-even_context    return _decoder(y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + h.mean(dim=0) @ C + s @ U))
+even_context    alpha @ h @ C → h.mean(dim=0) @ C
   Your context is the plain mean of the states. Weigh them: alpha @ h.
-matrices_exchanged    return _decoder(y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + a @ h @ U + s @ C))
+matrices_exchanged    @ C + s @ U → @ U + s @ C
   C and U are exchanged: C reads the context, U carries the decoder's own state.
-no_tanh    return _decoder(y, s, h, weigh, lambda word, a, s: word @ W + a @ h @ C + s @ U)
+no_tanh    torch.tanh →
   The tanh is missing around the sum of the three parts: your states can grow without bound.
-state_not_carried    return _decoder(y, s, h, weigh, lambda word, a, s: torch.tanh(word @ W + a @ h @ C))
+state_not_carried    + s @ U →
   The state of the step before is missing from the new one: s @ U has to be a part of the sum.
+looked_too_late    weights.append(alpha) → weights.append(weigh(s[None], h)[0])
+  Your weights come from the state after each word. The look back comes first: the new state needs its context.
+given_state_stored    states.append(s) → pass ; s = torch.tanh → states.append(s); s = torch.tanh
+  Your states begin with the one that was given: you stored s before the step. Store it after each word.
 """)
 
 
@@ -549,20 +523,6 @@ def one_look_for_all(y, s, h, weigh, W, C, U):
     alpha = weigh(s[None], h)[0]
     states, _ = _decoder(y, s, h, lambda *_: alpha[None], lambda word, a, s: torch.tanh(word @ W + a @ h @ C + s @ U))
     return states, alpha.repeat(len(y), 1)
-
-
-@write.mistake(
-    "Your weights come from the state after each word. The look back comes first: the new state needs its context."
-)
-def looked_too_late(y, s, h, weigh, W, C, U):
-    states, _ = decoder_states(y, s, h, weigh, W, C, U)
-    return states, weigh(states, h)
-
-
-@write.mistake("Your states begin with the one that was given: you stored s before the step. Store it after each word.")
-def given_state_stored(y, s, h, weigh, W, C, U):
-    states, weights = decoder_states(y, s, h, weigh, W, C, U)
-    return torch.cat([s[None], states[:-1]]), weights
 
 
 # --- convolution -----------------------------------------------------------------------------------------------------
@@ -594,15 +554,15 @@ def convolution_layers(n, k):
 depth.slips("""
 rounded_down    return 2 * n // (k - 1)
   You rounded down: the remainder needs another layer.
-by_whole_width    return math.ceil(n / k)
+by_whole_width    2 * n / (k - 1) → n / k
   You divided by the width k: a layer reaches (k − 1)/2 positions to each side, not k.
 both_sides    2 * n → n
   You counted the neighbours on both sides, k − 1; only half of them lie towards the input.
-with_dilation    return math.ceil(math.log(n + 1, k))
+with_dilation    2 * n / (k - 1) → math.log(n + 1, k)
   Your number grows with the logarithm of n. That needs dilation, with gaps that widen from layer to layer.
 one_more_where_it_divides    return 2 * n // (k - 1) + 1
   You rounded down and added one. Where (k − 1)/2 divides n, that is one layer too many: round up.
-one_layer_more    return math.ceil(2 * n / (k - 1)) + 1
+one_layer_more    (k - 1)) → (k - 1)) + 1
   You have one layer too many: the first one already reaches (k − 1)/2 positions.
 """)
 

@@ -58,7 +58,7 @@ def average_gradients(rank, gradients, reduce_scatter, all_gather):
 
 
 averaging.slips("""
-sum    = _bucket(scale=lambda n: 1)
+sum    / rank.count →
   You returned the sum of the gradients. Every rank has a mean over its own rows, so divide the sum by n.
 divided_twice    = _bucket(scale=lambda n: n * n)
   You divided by n twice, once before and once after the sum. Once is enough.
@@ -192,13 +192,13 @@ highest_stage    = _search(stages=range(3, -1, -1))
 all_stages    = _search(every=True)
   You listed every stage that fits. For each number of pieces only the lowest is wanted: leave the inner loop when you
   have found it.
-stage_0_alone    = _search(stages=(0,))
+stage_0_alone    range(4) → range(1)
   You tried stage 0 only. A higher stage can fit where plain copies do not.
-stage_3_left_out    = _search(stages=range(3))
+stage_3_left_out    range(4) → range(3)
   You tried the stages 0 to 2. range(3) ends before 3: stage 3 cuts the weights, too.
-room_must_remain    = _search(fits=lambda a, b: a < b)
+room_must_remain    <= room → < room
   A layout that needs exactly `room` bytes fits: at most means <=.
-what_does_not_fit    = _search(fits=lambda a, b: a > b)
+what_does_not_fit    <= room → > room
   You collected the stages that do not fit. Turn the comparison around.
 first_that_fits    return _search()(parameters, ranks, room, bytes_of)[:1]
   You stopped at the first number of pieces that fits. The list shall have all, because more pieces may allow a lower

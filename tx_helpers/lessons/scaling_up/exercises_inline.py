@@ -54,7 +54,7 @@ send_before_receive    = _ring(exchange=_sent_first)
 receive_before_send    = _ring(exchange=_received_first)
   Every rank receives first, and nobody has sent anything yet: a deadlock. rank.swap sends and receives at the same
   time.
-nothing_added    = _ring(add=lambda received, own: received)
+nothing_added    + parts[number % n] →
   You pass on what arrives, without adding your own part. Rank r gets one rank's part, not the sum.
 own_sent_each_time    = _ring(add=lambda received, own: own)
   You send on your own part, and not the sum that arrived. Each part then collects only the last two ranks.
@@ -228,7 +228,7 @@ mean    = _split(end=lambda rank, y, b_2: sum_over_ranks(rank, y) / rank.count +
   of different rows of a batch are averaged.
 second_bias_forgotten    = _split(end=lambda rank, y, b_2: sum_over_ranks(rank, y))
   b_2 is missing in your output: add it once, after the sum.
-first_bias_forgotten    = _split(bias=lambda b_1, rank: 0.0)
+first_bias_forgotten    + b_1[mine] →
   b_1 is missing: each rank needs the entries of b_1 that belong to its units.
 first_group_for_all    = _split(_first_of_all, _first_of_all, _first_of_all)
   Every rank computes the first group of units, so the sum has it n times and lacks all others. Start the cut at
@@ -368,19 +368,19 @@ pipeline.slips("""
 gpipe    = gpipe
   All your forward passes come before the first backward pass: that is GPipe. The bubble is as small, but each rank
   keeps the activations of all m microbatches.
-nothing_ahead    = _alternating(lambda p, r, m: 0)
+nothing_ahead    ranks - 1 - r → 0
   Your ranks take one forward and one backward pass from the start, so a single microbatch is under way and all ranks
   but one wait. Rank r needs p − 1 − r forward passes first.
 one_ahead_too_few    = _alternating(lambda p, r, m: min(max(p - 2 - r, 0), m))
   Your ranks begin with one forward pass too few. They wait for a gradient while the next microbatch could already go
   through: the bubble grows. Rank r needs p − 1 − r.
-one_ahead_too_many    = _alternating(lambda p, r, m: min(p - r, m))
+one_ahead_too_many    ranks - 1 - r → ranks - r
   Your ranks begin with one forward pass too many. The bubble stays the same, but each rank keeps a microbatch more than
   needed: the turn adds one forward pass before the first backward pass.
-same_for_all    = _alternating(lambda p, r, m: min(p - 1, m))
+same_for_all    ranks - 1 - r → ranks - 1
   All your ranks begin with p − 1 forward passes. Only rank 0 has to fill the whole pipeline; the later ranks keep more
   microbatches than they need. Rank r needs p − 1 − r.
-counted_from_the_wrong_end    = _alternating(lambda p, r, m: min(r, m))
+counted_from_the_wrong_end    ranks - 1 - r → r
   Your rank r takes r forward passes ahead. Then nobody can go on: the first rank waits for a gradient, and the last one
   for more microbatches. Count from the end: p − 1 − r.
 newest_first    = _alternating(newest=True)

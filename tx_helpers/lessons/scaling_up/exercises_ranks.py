@@ -50,7 +50,7 @@ mean_of_means    return all_reduce(rank, gradient) / rank.count
 sum_of_means    return all_reduce(rank, gradient)
   You summed the ranks' means. With n ranks the step is about n times too long, and ranks with few targets count too
   much.
-not_divided    return all_reduce(rank, gradient * count)
+not_divided    / targets →
   You summed over all targets and did not divide by their number: the step grows with the batch.
 divided_by_the_ranks    return all_reduce(rank, gradient * count) / rank.count
   You weighted by the targets, but divided by the number of ranks. Divide by the number of all targets.
@@ -325,7 +325,7 @@ keys_from_the_other_side    = _visible(lambda number, step, count: (number + ste
   step) % count.
 step_for_the_owner    = _visible(lambda number, step, count: step)
   You took the keys of step s for those of piece s. In step s each rank has another piece: (number − step) % count.
-not_around_the_ring    = _visible(lambda number, step, count: number - step)
+not_around_the_ring    - step → + step
   You left out % count. A piece that has passed the last rank gets a negative number, so it looks early; but it is a
   later piece, which must stay hidden.
 everything_visible    = _visible(sees=lambda key, query: (key == key) & (query == query))

@@ -48,9 +48,9 @@ scores_as_weights    return x @ x.T @ x
   You multiplied by the scores themselves. Make weights of them first: a softmax of each row.
 root_already    return (x @ x.T / math.sqrt(x.shape[1])).softmax(-1) @ x
   You divided the scores by the root of D. That comes later in the notebook; here divide by nothing.
-itself_left_out    return (x @ x.T).fill_diagonal_(-torch.inf).softmax(-1) @ x
+itself_left_out    x @ x.T → (x @ x.T).fill_diagonal_(-torch.inf)
   You left the word itself out. It belongs to the mixture: it is one of the words of the sentence.
-by_cosine    return torch.cosine_similarity(x[:, None], x, dim=-1).softmax(-1) @ x
+by_cosine    x @ x.T → torch.cosine_similarity(x[:, None], x, dim=-1)
   You compared directions alone, by the cosine. Here the lengths count, too: plain dot products, x @ x.T.
 added_to_itself    return x + (x @ x.T).softmax(-1) @ x
   You added the mixture to the word's own vector. That comes later in the course; here return the mixture.
@@ -93,24 +93,24 @@ def attention(q, k, v):
 
 
 four_lines.slips("""
-without_root    return _attend(q, k, v)
+without_root    / q.shape[-1] ** 0.5 →
   The division by √d_k is missing from your four lines: the weights come out too sharp.
-without_the_root_sign    return _attend(q, k, v, factor=1 / q.shape[-1])
+without_the_root_sign    q.shape[-1] ** 0.5 → q.shape[-1]
   You divided by d_k in place of its square root: the weights come out too even.
-times_the_root    return _attend(q, k, v, factor=q.shape[-1] ** 0.5)
+times_the_root    / q.shape[-1] → * q.shape[-1]
   You multiplied by √d_k in place of dividing: the scores grow, and one key gets nearly all the weight.
-root_of_values    return _attend(q, k, v, factor=v.shape[-1] ** -0.5)
+root_of_values    q.shape → v.shape
   You divided by the root of d_v, the width of a value. Scores come from queries and keys: divide by √d_k.
-root_of_the_queries    return _attend(q, k, v, factor=q.shape[-2] ** -0.5)
+root_of_the_queries    q.shape[-1] → q.shape[-2]
   You divided by the root of T, the number of queries. The scale is √d_k, the last size of q.
-softmax_down_the_queries    return _attend(q, k, v, factor=q.shape[-1] ** -0.5, axis=-2)
+softmax_down_the_queries    softmax(-1) → softmax(-2)
   Your softmax runs over the queries, the axis before the last. Each query's row must sum to 1.
-softmax_over_axis_1    return _attend(q, k, v, factor=q.shape[-1] ** -0.5, axis=1)
+softmax_over_axis_1    softmax(-1) → softmax(1)
   Your softmax runs over axis 1. With a batch in front that is no longer the axis of the keys: count from the end,
   softmax(-1).
-root_of_keys    return _attend(q, k, v, factor=k.shape[-2] ** -0.5)
+root_of_keys    q.shape[-1] → k.shape[-2]
   You divided by the root of the number of keys. The scale is the root of d_k, the width of a key.
-no_softmax    return q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5 @ v
+no_softmax    .softmax(-1) →
   The softmax is missing: you multiplied the values by scores, which do not sum to 1.
 scaled_too_late    return _attend(q, k, v) / q.shape[-1] ** 0.5
   You divided the weights, not the scores: after the softmax the rows must still sum to 1.
@@ -217,22 +217,22 @@ def one_head(x, M, W_v, d_k, tau):
 head.slips("""
 scaled_by_model_width    return _looked(x, M, math.sqrt(x.shape[-1]) * tau[:, :, None]) @ x @ W_v
   You divided by √D, the width of x. The dot product runs over the d_k numbers of a query, so the scale is √d_k.
-matrix_forgotten    return _looked(x, torch.eye(len(M)), math.sqrt(d_k) * tau[:, :, None]) @ x @ W_v
+matrix_forgotten    M @ →
   Your scores do not use M: they are dot products of the word vectors themselves, symmetric, with no learned weights.
-queries_and_keys_swapped    return _looked(x, M.T, math.sqrt(d_k) * tau[:, :, None]) @ x @ W_v
+queries_and_keys_swapped    x @ M @ → x @ M.T @
   Queries and keys are swapped, Mᵀ in place of M: each position uses its key as its query.
 weights_transposed    return _looked(x, M, math.sqrt(d_k) * tau[:, :, None]).transpose(-2, -1) @ x @ W_v
   You transposed the weights before you multiplied the values: the weights of an output no longer sum to 1.
-softmax_over_axis_one    return _looked(x, M, math.sqrt(d_k) * tau[:, :, None], axis=1) @ x @ W_v
+softmax_over_axis_one    dim=-1 → dim=1
   Your softmax runs over axis 1, the queries: with a batch axis in front, the keys are the last axis.
 temperature_of_keys    return _looked(x, M, math.sqrt(d_k) * tau[:, None]) @ x @ W_v
   You gave the temperatures to the keys: tau[:, None] varies along a row. Each query, a row, has one temperature.
-temperature_multiplied    return _looked(x, M, math.sqrt(d_k) / tau[:, :, None]) @ x @ W_v
+temperature_multiplied    * tau → / tau
   You multiplied the scores by the temperature: a high temperature must make the weights even, and yours makes them
   sharp.
-temperature_forgotten    return _looked(x, M, math.sqrt(d_k)) @ x @ W_v
+temperature_forgotten    * tau[:, :, None] →
   You did not use the temperatures: every query has the weights of τ = 1.
-head_unscaled    return _looked(x, M, tau[:, :, None]) @ x @ W_v
+head_unscaled    math.sqrt(d_k) * →
   The scale is missing in your head: scores have the size √d_k in place of 1, and the largest gets too much weight.
 """)
 
@@ -295,6 +295,8 @@ time_as_batch    return _time_as_batch(*(z.transpose(0, 1) for z in (x, memory))
   You took the first axis for the batch, but it is time: your positions look at the sentences of the batch.
 memory_forgotten    return cross_attention(x, x, W_q, W_kv)
   This is self-attention: it does not use the memory at all.
+shares_over_queries    softmax(dim=-1) → softmax(dim=1)
+  Your weights sum to 1 over the queries. They must sum to 1 over the memory, for each query.
 """)
 
 
@@ -318,13 +320,6 @@ def _batch_in_front(output, weights):
 
 def _time_as_batch(*given):
     return _batch_in_front(*cross_attention(*given))
-
-
-@cross.mistake("Your weights sum to 1 over the queries. They must sum to 1 over the memory, for each query.")
-def shares_over_queries(x, memory, W_q, W_kv):
-    Q, (K, V) = x @ W_q, (memory @ W_kv).chunk(2, dim=-1)
-    weights = (torch.einsum("tbk,sbk->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(dim=1)
-    return torch.einsum("bts,sbk->tbk", weights, V), weights
 
 
 @cross.mistake(
@@ -393,16 +388,16 @@ def causal_attention(q, k, v):
 causal.slips("""
 everything_seen    return _causal(q, k, v, hidden=torch.zeros_like)
   Your attention looks at all positions: the mask is missing.
-one_ahead    return _causal(q, k, v, hidden=lambda ones: ones.triu(2))
+one_ahead    triu(1) → triu(2)
   Your mask is off by one: each position still sees the next one.
 itself_hidden    return _causal(q, k, v, hidden=torch.triu, fill=-1e9)
   Your mask hides the position itself. It may look at itself: s ≤ t, so the diagonal stays.
-earlier_hidden    return _causal(q, k, v, hidden=lambda ones: ones.tril(-1))
+earlier_hidden    triu(1) → tril(-1)
   Your mask is turned round: it hides the earlier positions and shows the later ones.
-seen_hidden    return _causal(q, k, v, hidden=torch.tril)
+seen_hidden    triu(1) → tril()
   Your mask is upside down: it hides all that a position may see. The last position is left without a key, and a softmax
   over nothing but −∞ is NaN.
-nothing_for_the_first    return _causal(q, k, v, hidden=torch.triu)
+nothing_for_the_first    triu(1) → triu()
   Your mask hides the position itself, so the first one is left without a key, and a softmax over nothing but −∞ is NaN.
   A position may look at itself: triu(1), not triu(0).
 filled_with_zero    return _causal(q, k, v, fill=0.0)
@@ -479,31 +474,17 @@ plain_mean    return z.softmax(dim=-1) * (g - g.mean(dim=-1, keepdim=True))
   You subtracted the plain mean of g. It has to be weighted by p: entries with a small weight hardly count.
 denominator_forgotten    return z.softmax(dim=-1) * g
   You took the derivative of each e^z only, p times g: the denominator depends on z, too.
-unweighted_sum    return z.softmax(dim=-1) * (g - g.sum(dim=-1, keepdim=True))
+unweighted_sum    * p →
   You subtracted the sum of g. Subtract the mean of g weighted by p.
 summed_over_rows    dim=-1, keepdim → dim=0, keepdim
   Your sum runs over the rows. Each row has its own softmax, so the rows of the gradient do not depend on each other.
+factor_forgotten    return p * → return
+  The factor p_j is missing: the score of a weight near 0 must have a gradient near 0.
+diagonal_alone    .sum(dim=-1, keepdim=True) →
+  You used only the diagonal p(1 − p). Raising one score lowers all the other weights: those terms are missing.
+turned_sign    return → return -
+  Every entry of your gradient has the wrong sign: a step against it would raise the loss.
 """)
-
-
-@gradient.mistake(
-    "You used only the diagonal p(1 − p). Raising one score lowers all the other weights: those terms are missing."
-)
-def diagonal_alone(z, g):
-    p = z.softmax(dim=-1)
-    return g * p * (1 - p)
-
-
-@gradient.mistake("Every entry of your gradient has the wrong sign: a step against it would raise the loss.")
-def turned_sign(z, g):
-    p = z.softmax(dim=-1)
-    return p * ((g * p).sum(dim=-1, keepdim=True) - g)
-
-
-@gradient.mistake("The factor p_j is missing: the score of a weight near 0 must have a gradient near 0.")
-def factor_forgotten(z, g):
-    p = z.softmax(dim=-1)
-    return g - (g * p).sum(dim=-1, keepdim=True)
 
 
 # --- what it costs ---------------------------------------------------------------------------------------------------

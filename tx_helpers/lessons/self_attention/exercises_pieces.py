@@ -173,7 +173,7 @@ pieces.slips("""
 begun_at_zeros    return _joined([(q.new_zeros(len(q), v.shape[1]), q.new_zeros(len(q))), *_looks(q, k, v, size)], join)
   You began with zeros. A logarithm of 0 is a sum of e⁰ = 1, as if a key with the score 0 and the value 0 had been
   there. Begin with the first piece, or with logarithms of −∞.
-scale_forgotten    return _joined(_looks(q, k, v, size, root=1.0), join)
+scale_forgotten    / q.shape[-1] ** 0.5 →
   You did not divide the scores by √d_k. Each piece needs the usual scale.
 scale_of_the_piece    return _joined(_looks(q, k, v, size, root=size**0.5), join)
   You divided by the root of the piece's size. The scale is √d_k, the width of a query.

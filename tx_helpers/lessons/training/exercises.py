@@ -42,7 +42,7 @@ shifted_by_two    return (_joined(bos, ids), _joined(ids, eos, eos)[1:])
   You shifted by two: each position has to predict the token after the next, without reading the next.
 signs_swapped    return shifted_pair(ids, eos, bos)
   You swapped the two: your input starts with `eos`, and your target ends with `bos`.
-rolled    return (_joined(bos, ids), _joined(ids, bos))
+rolled    [eos] → [bos]
   You rolled the input, so `bos` has moved to the end of the target, where `eos` belongs.
 no_end    return (_joined(bos, ids), _joined(ids, ids[-1:]))
   There is no `eos` in your target: a model trained on it never learns to stop.
@@ -152,7 +152,7 @@ always_scaled    = _stepping(clip_by=_always_scaled)
   You scale every gradient to the norm `clip`. A gradient that is shorter than that should stay as it is.
 left_in_evaluation    = _stepping(training=False)
   The model is still in evaluation mode, where dropout does nothing: call model.train() at the beginning.
-graph_kept    = _stepping(result=lambda loss: loss)
+graph_kept    .item() →
   You returned the loss as a tensor. It holds the whole graph of its computation, so a list of such losses fills the
   memory: return loss.item().
 padding_counted    = _stepping(lambda model, batch: F.cross_entropy(model(batch.source, batch.decoder_input).flatten(0,
@@ -163,8 +163,7 @@ not_shifted    = _stepping(lambda model, batch: mean_loss(model(batch.source, ba
   You compared the logits with batch.decoder_input: each position then predicts the word that it reads.
 reads_the_answer    = _stepping(lambda model, batch: mean_loss(model(batch.source, batch.target), batch.target))
   You gave the decoder batch.target to read: that is the answer, one word too early.
-softmax_first    = _stepping(lambda model, batch: mean_loss(model(batch.source, batch.decoder_input).softmax(-1),
-      batch.target))
+softmax_first    model(batch.source, batch.decoder_input) → model(batch.source, batch.decoder_input).softmax(-1)
   You applied softmax before F.cross_entropy, which does so itself. Twice is too flat, so learning is slow.
 summed    = _stepping(lambda model, batch: _forward(model, batch) * (batch.target != 0).sum())
   Your loss is the sum over all words, not their mean: with N words the step is N times as long.
@@ -258,13 +257,13 @@ def smoothed_targets(y, V, eps):
 
 
 smooth.slips("""
-spread_over_all    return _rows(y, V, 1 - eps + eps / V, eps / V)
+spread_over_all    (1 - one_hot) * eps / (V - 1) → eps / V
   You spread ε over all V tokens, as in the notebook. Here the right one has 1 − ε and no part of the ε.
-divided_by_all_tokens    return _rows(y, V, 1 - eps, eps / V)
+divided_by_all_tokens    V - 1 → V
   You divided ε by V, but only V − 1 tokens share it: your rows sum to less than 1.
-nothing_taken    return _rows(y, V, 1.0, eps / (V - 1))
+nothing_taken    - eps →
   Your rows sum to more than 1: you gave ε to the others without taking it from the right one.
-epsilon_each    return _rows(y, V, 1 - eps, eps)
+epsilon_each    / (V - 1) →
   You gave each of the others the full ε: they have to share it, or the rows sum to more than 1.
 one_hot_only    return _rows(y, V, 1.0, 0.0)
   You smoothed nothing: this is the plain one-hot target.
@@ -360,13 +359,13 @@ corrected_kept    = _lazily(_corrected)
   You returned the corrected means: they must stay uncorrected, or the next step corrects them again.
 means_of_the_step_before    = _lazily(_with_means_of_the_step_before)
   You stepped with the old m and v: this gradient has no effect until the next step. Update them first.
-uphill    = _lazily(lambda p, g, m, v, t, lr: _dense(p, g, m, v, t, -lr))
+uphill    p - lr → p + lr
   You stepped uphill: the loss falls against the gradient, so the step has to be subtracted from p.
-no_root    = _with(divisor=lambda v: v + 1e-8)
+no_root    .sqrt() →
   The root is missing: you divided by v̂ itself, so small gradients give enormous steps.
 epsilon_under_the_root    = _with(divisor=lambda v: (v + 1e-8).sqrt())
   Your ε is under the root, where 1e-8 becomes 1e-4: numbers with a small gradient hardly move.
-not_squared    = _with(power=1)
+not_squared    g**2 → g
   Your v is a mean of g, not of g²: it can be negative, and then its root is NaN.
 betas_swapped    = _with(keep=(0.999, 0.9), correct=(0.999, 0.9))
   You swapped β₁ and β₂: you average the direction over about a thousand steps, and the size over ten.

@@ -48,7 +48,7 @@ no_warmup    = _rates(rise=lambda n, warmup: 1.0)
   The warm-up is missing: your first steps have the largest rate already.
 no_fall    = _rates(fall_of=lambda left, fall: 1.0)
   Your rate never falls. The last `fall` steps must go down.
-ends_at_zero    = _rates(fall_of=lambda left, fall: (left - 1) / fall)
+ends_at_zero    n + 1 → n
   Your last step has the rate 0, so it changes nothing. The rate would be 0 one step later.
 falls_from_the_start    return [peak * (n / warmup if n <= warmup else (steps - n + 1) / (steps - warmup))
       for n in range(1, steps + 1)]

@@ -46,7 +46,7 @@ def choose_expert(p, bias):
 
 
 choice.slips("""
-bias_forgotten    return p * _one(p)
+bias_forgotten    (p + bias) → p
   You chose by p alone. The bias has to take part in the choice.
 bias_in_the_weight    return (p + bias) * _one(p + bias)
   You choose the right expert, but weight it with p + bias. The bias is no opinion about the token: it belongs to the
@@ -118,15 +118,15 @@ def balance_bias(p, rate, rounds, choose):
 
 
 balanced.slips("""
-wrong_way    = _moved(lambda b, load, rate, w: b + rate * torch.sign(load - load.mean()))
+wrong_way    load.mean() - load → load - load.mean()
   Your busy experts get more bias, so they get busier still. Swap the sign.
 one_round    return balance_bias(p, rate, 1, choose)
   You moved the bias once. Each round chooses again, with the bias of the last one.
 never_chosen_again    return rounds * balance_bias(p, rate, 1, choose)
   You chose before the loop, with a bias of zeros, and moved by the same counts in each round. Choose inside the loop.
-by_the_gap    = _moved(lambda b, load, rate, w: b + rate * (load.mean() - load))
+by_the_gap    torch.sign →
   You moved by the gap itself. One step would then be larger than any probability: take its sign.
-by_weights    = _moved(lambda b, load, rate, w: b + rate * torch.sign(w.sum(0).mean() - w.sum(0)))
+by_weights    choose(p, bias) > 0 → choose(p, bias)
   You added up the weights in place of counting tokens. An expert with few sure tokens would seem busy.
 weights_against_the_count    = _moved(lambda b, load, rate, w: b + rate * torch.sign(load.mean() - w.sum(0)))
   You added up the weights and compared them with N/E, a number of tokens. A weight is below 1, so nearly every expert
@@ -135,7 +135,7 @@ only_up    = _moved(lambda b, load, rate, w: b + rate * (load < load.mean()))
   You raise the experts with too few tokens, but never lower those with too many.
 only_down    = _moved(lambda b, load, rate, w: b - rate * (load > load.mean()))
   You lower the experts with too many tokens, but never raise those with too few.
-rate_forgotten    = _moved(lambda b, load, rate, w: b + torch.sign(load.mean() - load))
+rate_forgotten    rate * →
   You moved by 1. Probabilities are below 1, so such a bias decides everything: multiply by the rate.
 even_goes_down    = _moved(lambda b, load, rate, w: b + torch.where(load < load.mean(), rate, -rate))
   An expert with exactly N/E tokens loses bias in your loop. It has its share already, and keeps its bias: `torch.sign`

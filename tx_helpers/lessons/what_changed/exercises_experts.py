@@ -41,7 +41,7 @@ router.slips("""
 softmax_over_all    return logits.softmax(-1) * _top(logits, k)
   You took the softmax over all experts and cut then: the weights of the chosen ones sum to less than 1, and the layer's
   output shrinks. Divide by their sum, or take the softmax over the k logits alone.
-zeros_in_the_softmax    return (logits * _top(logits, k)).softmax(-1)
+zeros_in_the_softmax    torch.inf → 0
   You set the logits of the others to 0 before the softmax, and e⁰ = 1: they take part, and with negative logits they
   even win. Set them to −∞.
 zeros_in_the_softmax_then_cut    return (logits * _top(logits, k)).softmax(-1) * _top(logits, k)
@@ -56,7 +56,7 @@ not_normalised    return logits.exp() * _top(logits, k)
   You took exponentials and did not divide by their sum over the chosen experts.
 sigmoids    return _normed(logits.sigmoid() * _top(logits, k))
   You took a sigmoid of each chosen logit and divided by the sum, as DeepSeek-V3 does. Here the weights are a softmax.
-softmax_twice    return logits.softmax(-1).masked_fill(_top(logits, k) == 0, -torch.inf).softmax(-1)
+softmax_twice    masked_fill → softmax(-1).masked_fill
   You took a softmax over all experts, and another over the k that you chose. The second one makes the weights nearly
   equal; after a softmax just divide by the sum.
 smallest_chosen    return logits.masked_fill(_top(-logits, k) == 0, -torch.inf).softmax(-1)

@@ -92,7 +92,7 @@ ten_iterations    = _iterated(3.4445, -4.7750, 2.0315, 10)
 newton_schulz    = _iterated(1.5, -0.5, 0.0)
   You ran five rounds of Newton and Schulz, X ← 1.5 X − 0.5 X Xᵀ X. They do end at 1, but slowly: the weak directions
   are not there yet. Run it until nothing changes, or leave out S of the decomposition.
-whole_matrices    return torch.linalg.svd(G)[0] @ torch.linalg.svd(G)[2]
+whole_matrices    False → True
   Your U and Vh do not fit each other where G is not square: torch.linalg.svd returns all directions of both spaces.
   `full_matrices=False` leaves out those that G does not use.
 orthonormal_columns    return torch.linalg.qr(G)[0] if len(G) >= len(G.T) else torch.linalg.qr(G.T)[0].mT
@@ -186,26 +186,24 @@ averaged_directions    return (W - _long(W, rate) * _mean(M, directions(G), keep
 directions_kept    return (W - _long(W, rate) * directions(_mean(M, G, keep)), directions(_mean(M, G, keep)))
   Your W is right, but you returned directions(M) as the momentum. Next time it has forgotten its sizes: return M
   itself.
-uphill    return (W + _long(W, rate) * directions(_mean(M, G, keep)), _mean(M, G, keep))
+uphill    W - rate → W + rate
   Your step goes along the gradient, so the loss rises. Subtract it.
 shares_swapped    return (W - _long(W, rate) * directions(_mean(G, M, keep)), _mean(G, M, keep))
   You keep the share 1 − keep of M and take `keep` of G. It is the other way round: keep=0.95 is a long memory.
-sum_for_mean    return (W - _long(W, rate) * directions(keep * M + G), keep * M + G)
+sum_for_mean    - keep →
   Your momentum is keep · M + G, the sum that torch.optim.SGD keeps. Here it is a mean: the new gradient gets the share
   1 − keep.
-root_forgotten    return (W - rate * max(1, W.shape[0] / W.shape[1]) * directions(_mean(M, G, keep)), _mean(M, G, keep))
+root_forgotten    math.sqrt →
   Your step is rows/columns times as long where W has more rows than columns. The root is missing.
 returned_in_reverse    return (_mean(M, G, keep), W - _long(W, rate) * directions(_mean(M, G, keep)))
   You returned the momentum first. The new W comes first, then the new M.
 no_length    return (W - rate * directions(_mean(M, G, keep)), _mean(M, G, keep))
   √(rows/columns) is missing for a W with more rows than columns.
-length_for_wide    return (W - rate * math.sqrt(W.shape[0] / W.shape[1]) * directions(_mean(M, G, keep)),
-      _mean(M, G, keep))
+length_for_wide    1, rows → 0, rows
   Your step is shorter where W has more columns than rows. There the factor is 1.
-columns_over_rows    return (W - rate * math.sqrt(max(1, W.shape[1] / W.shape[0])) * directions(_mean(M, G, keep)),
-      _mean(M, G, keep))
+columns_over_rows    shape → T.shape
   You divided columns by rows. It is rows over columns: a W with more rows than columns takes longer steps.
-without_directions    return (W - _long(W, rate) * _mean(M, G, keep), _mean(M, G, keep))
+without_directions    directions(M) → (M)
   You moved W by M itself, which is gradient descent with momentum. Take directions(M).
 rate_inside    return (W - directions(_long(W, rate) * _mean(M, G, keep)), _mean(M, G, keep))
   You multiplied by the rate inside `directions`, which makes all singular values 1: the rate is lost.

@@ -30,7 +30,6 @@ from tx_helpers.show.stored import VIEW, PageForm
 PAUSE = 0.004  # seconds between a move and its picture; of the moves that come in meanwhile the newest wins
 ROUNDS = 5  # how often a picture is drawn again because the drawing function itself moved a control
 TEXT = "line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line"
-STYLE = {"description_width": "110px"}  # for controls whose labels have one width
 UNSEEN = "position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%)"
 ALARM = f"{TEXT}; border-left: 4px solid #D55E00; padding-left: 8px"
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.generation.sampling import filter_logits, precise
 from tx_helpers.nn.arguments import check_types, described
 from tx_helpers.show.charts import Panel, side_by_side
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import slider, typed
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, bar, visible, words
 from tx_helpers.text.data import BOS
@@ -168,15 +168,14 @@ def sampling_explorer(model: NextToken, so_far: str = "", *, name: str = "sampli
     def picture(so_far: str, **rule: Any) -> Svg:
         return draw(shape(logits(so_far), **rule), model.tokens)
 
-    slider = widgets.FloatSlider
     return Explore(
         picture,
         name=name,
         told=True,
         recorded={"so_far": lambda: continued(model, so_far)},
-        so_far=widgets.Text(so_far, description="Written so far", continuous_update=False, style=STYLE),
-        temperature=slider(1.0, min=0.1, max=3.0, step=0.1, description="Temperature", style=STYLE),
-        top_k=widgets.IntSlider(V, min=1, max=V, description="Top-k", style=STYLE),
-        top_p=slider(1.0, min=0.05, max=1.0, step=0.05, description="Top-p", style=STYLE),
-        min_p=slider(0.0, min=0.0, max=1.0, step=0.05, description="Min-p", style=STYLE),
+        so_far=typed("Written so far", so_far, at_once=False),
+        temperature=slider("Temperature", 0.1, 3, step=0.1, start=1),
+        top_k=slider("Top-k", 1, V, start=V),
+        top_p=slider("Top-p", 0.05, 1, step=0.05, start=1),
+        min_p=slider("Min-p", 0, 1, step=0.05),
     )

@@ -15,7 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
@@ -23,6 +22,7 @@ from torch.nn.functional import cross_entropy
 from tx_helpers.generation.search import generate
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.nn.capture import capture
+from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import (
@@ -338,11 +338,11 @@ def windows_explorer(writers: Mapping[str, Writer], text: str, *, heads: bool = 
     names = [head_name(n) for n in range(2 * len(last.model.decoder.blocks))]
     kinds = [kind for kind in KINDS if places[kind]]
     controls: dict = {
-        "place": widgets.Dropdown(options=kinds, value="hero's name" if heads else "lost thing", description="Place"),
-        "story": widgets.IntSlider(1, min=1, max=min(len(places[kind]) for kind in kinds), description="Story"),
+        "place": choice("Place", kinds, "hero's name" if heads else "lost thing"),
+        "story": slider("Story", 1, min(len(places[kind]) for kind in kinds)),
     }
     if heads:
         here, _, rows = looked(controls["place"].value, 1)
         most = int(on_word(here, rows).argmax())  # opens on the head that looks there most
-        controls["head"] = widgets.Dropdown(options=names, value=names[most], description="Head")
+        controls["head"] = choice("Head", names, names[most])
     return Explore(drawn, name="heads-look" if heads else "windows", **controls)

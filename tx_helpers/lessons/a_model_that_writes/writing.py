@@ -19,6 +19,7 @@ import ipywidgets as widgets
 from tx_helpers.generation.sampling import filter_logits, pick
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.show.charts import Panel, side_by_side
+from tx_helpers.show.controls import choice, typed
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, MONO, MUTED, ORANGE, shape, visible, words
@@ -178,8 +179,8 @@ class Writing:
         self.writers, self.grammar, self.longest = dict(writers), grammar, longest
         self.story, self.busy, self.work = 0, False, Steps(rest)
         first = next(iter(self.writers))
-        self.writer = widgets.Dropdown(options=list(self.writers), value=first, description="Writer")
-        self.beginning = widgets.Text(beginning, description="Beginning", continuous_update=False)
+        self.writer = choice("Writer", list(self.writers), first)
+        self.beginning = typed("Beginning", beginning, at_once=False)
         self.button = widgets.ToggleButton(description="Write", layout={"width": "120px"})
         self.knobs = {
             "left_temperature": _slider(0.5, 2.0, 0.1, "Left temperature", least=0.0),

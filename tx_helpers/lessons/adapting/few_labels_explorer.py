@@ -11,12 +11,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import ipywidgets as widgets
-
 from tx_helpers.lessons.adapting.few_labels import BUDGETS, WAYS, recorded
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.show.charts import DASHES, GRID
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, slider, tick
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, INK, MUTED, ORANGE, PINK, card, line, shape, words
 
@@ -76,14 +75,14 @@ def draw(table: Mapping[str, Any], labels: int, target: float = 0.8, budget: str
     def down(score: float) -> float:
         return Y + HIGH - HIGH * (score - floor) / (1 - floor)
 
-    count = len(table["guess"])
-    parts = [words(X, 20, f"right labels in the test, {count} seed{'s' * (count != 1)}", font_weight="bold")]
+    of = len(table["guess"])
+    parts = [words(X, 20, f"right labels in the test, {of} seed{'s' * (of != 1)}", font_weight="bold")]
     for tenth in range(round(10 * floor), 11):
         y = down(tenth / 10)
         parts += [line(X, y, X + WIDE, y, GRID), words(X - 8, y + 4, f"{10 * tenth}%", size=12, anchor="end")]
-    for tick in tried:
-        bold = {"font_weight": "bold"} if tick == labels else {}
-        parts.append(words(across(tick), Y + HIGH + 20, f"{tick:,}", size=12.5, anchor="middle", **bold))
+    for count in tried:
+        bold = {"font_weight": "bold"} if count == labels else {}
+        parts.append(words(across(count), Y + HIGH + 20, f"{count:,}", size=12.5, anchor="middle", **bold))
     parts.append(line(across(labels), Y, across(labels), Y + HIGH, EDGE, stroke_width=14, stroke_opacity=0.5))
     parts.append(line(X, down(guess), X + WIDE, down(guess), INK, stroke_dasharray="2 4"))
     parts.append(words(X + WIDE, down(guess) - 5, "without a model", size=12, fill=MUTED, anchor="end"))
@@ -156,12 +155,8 @@ def few_labels_explorer(table: Mapping[str, Any] | None = None) -> Explore:
         lambda labels, budget, target, seeds: draw(table, labels, target, budget, seeds),
         name="few-labels",
         told=True,
-        labels=widgets.Dropdown(options=[(f"{n:,}", n) for n in tried], description="Labelled texts", style=STYLE),
-        budget=widgets.Dropdown(
-            options=[("steps: 60", "steps"), ("passes: 10", "passes")], description="Equal", style=STYLE
-        ),
-        target=widgets.FloatSlider(
-            0.8, min=0.4, max=1.0, step=0.05, readout_format=".0%", description="Needed", style=STYLE
-        ),
-        seeds=widgets.Checkbox(False, description="A dot for each seed", indent=False),
+        labels=choice("Labelled texts", [(f"{n:,}", n) for n in tried]),
+        budget=choice("Equal", [("steps: 60", "steps"), ("passes: 10", "passes")]),
+        target=slider("Needed", 0.4, 1.0, step=0.05, start=0.8, form=".0%"),
+        seeds=tick("A dot for each seed"),
     )

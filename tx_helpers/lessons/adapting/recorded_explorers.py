@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-import ipywidgets as widgets
-
 from tx_helpers.lessons.adapting import drift, forgetting
 from tx_helpers.nn.arguments import check_one_of, check_types
 from tx_helpers.show.charts import line_chart, side_by_side
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 
 NAMES = {"whole": "whole", "slower": "a third of the rate", "lora": "LoRA", "rehearsal": "one old text in ten"}
@@ -107,7 +106,7 @@ def drift_explorer(table: Mapping[str, Any] | None = None) -> Explore:
         lambda beta: draw_drift(given, beta),
         name="drift",
         told=True,
-        beta=widgets.Dropdown(options=options, description="β", style=STYLE),
+        beta=choice("β", options),
     )
 
 
@@ -119,6 +118,6 @@ def forgetting_explorer(table: Mapping[str, Any] | None = None) -> Explore:
         lambda way, old: draw_forgetting(given, way, old),
         name="forgetting",
         told=True,
-        way=widgets.Dropdown(options=[(text, way) for way, text in NAMES.items()], description="Way", style=STYLE),
-        old=widgets.Dropdown(options=[(text, name) for name, text in OLD.items()], description="Upwards", style=STYLE),
+        way=choice("Way", [(text, way) for way, text in NAMES.items()]),
+        old=choice("Upwards", [(text, name) for name, text in OLD.items()]),
     )

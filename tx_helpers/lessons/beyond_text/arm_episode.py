@@ -3,7 +3,6 @@
 arm_explorer(load_small(Arm(), "arm"))
 """
 
-import ipywidgets as widgets
 import torch
 
 from tx_helpers.lessons.beyond_text.arm import (
@@ -20,7 +19,8 @@ from tx_helpers.lessons.beyond_text.arm import (
 )
 from tx_helpers.lessons.beyond_text.drawn_shapes import COLOURS, EDGE, HELD_OUT, PAIRS, PLACES, SHAPES
 from tx_helpers.nn.arguments import check_types
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import slider
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, PAPER, box, card, named_bar, number, shape, words
@@ -109,7 +109,7 @@ def arm_explorer(model: Arm) -> Explore:
     check_types("arm_explorer", Arm, model=model)
     steps = episode(model, new_orders())
     last = len(steps) - 1
-    turn = widgets.IntSlider(0, min=0, max=last, description="Step", style=STYLE)
+    turn = slider("Step", 0, last)
 
     def picture(order: int, step: int) -> Svg:
         return draw(steps[step], order - 1, last, step)
@@ -117,7 +117,7 @@ def arm_explorer(model: Arm) -> Explore:
     return Explore(
         picture,
         name="arm-episode",
-        order=widgets.IntSlider(1, min=1, max=TABLES, description="Order", style=STYLE),
+        order=slider("Order", 1, TABLES),
         step=turn,
         play=play_button(turn, pause=0.8),
     )

@@ -7,7 +7,6 @@ Scores are cosines p · c of vectors of length 1. Pairs of colour and shape that
 
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
@@ -25,6 +24,7 @@ from tx_helpers.lessons.beyond_text.drawn_shapes import (
     text_of,
 )
 from tx_helpers.nn.arguments import check_types
+from tx_helpers.show.controls import choice
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, MUTED, ORANGE, PAPER, card, number, shape, words
@@ -117,7 +117,7 @@ def caption_search_explorer(model: PictureAndCaption) -> Explore:
         draw_search,
         name="caption-search",
         told=True,
-        colour=widgets.Dropdown(options=list(COLOURS), value="blue", description="Colour"),
-        form=widgets.Dropdown(options=list(SHAPES), value="square", description="Shape"),
-        place=widgets.Dropdown(options=list(PLACES), value="top-left", description="Place"),
+        colour=choice("Colour", list(COLOURS), "blue"),
+        form=choice("Shape", list(SHAPES), "square"),
+        place=choice("Place", list(PLACES), "top-left"),
     )

@@ -10,14 +10,14 @@ no proof that the patch matters: hide the patch that gets most or least, and see
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.lessons.beyond_text.digits import digits
 from tx_helpers.lessons.beyond_text.vit import SIDE, TinyViT, class_attention, patches
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_tensors, check_types
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, slider
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import (
     BLUE,
@@ -242,8 +242,8 @@ def digit_attention_explorer(model: TinyViT) -> Explore:
         picture,
         name="digit-attention",
         recorded={"number": [*range(RECORDED), *wrong[:4]]},
-        number=widgets.IntSlider(0, min=0, max=len(labels) - 1, description="Test digit", style=STYLE),
-        layer=widgets.IntSlider(layers, min=1, max=layers, description="Layer", style=STYLE),
-        head=widgets.IntSlider(1, min=1, max=heads, description="Head", style=STYLE),
-        hide=widgets.Dropdown(options=HIDE, description="Hide", style=STYLE),
+        number=slider("Test digit", 0, len(labels) - 1),
+        layer=slider("Layer", 1, layers, start=layers),
+        head=slider("Head", 1, heads),
+        hide=choice("Hide", HIDE),
     )

@@ -15,7 +15,8 @@ import ipywidgets as widgets
 
 from tx_helpers.lessons.cheaper_and_longer.cache_bytes import CachedModel, cache_bytes
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import STYLE, choice, filled_by, slider, stops
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, MUTED, ORANGE, bar, card, gibi, named_bar, shape, words
 
@@ -178,36 +179,28 @@ def cache_size_explorer(model: str = "Llama 3 8B") -> Explore:
     """Choose a published model or change its sizes; how many texts, how long, and in how many bits a number."""
     check_one_of("cache_size_explorer", PUBLISHED, model=model)
     begin = PUBLISHED[model]
-    name = widgets.Dropdown(options=[*PUBLISHED, OWN], value=model, description="Model", style=STYLE)
+    name = choice("Model", [*PUBLISHED, OWN], model)
     own = {
         "parameters": widgets.BoundedFloatText(
             begin.parameters, min=0.001, max=5000, description="10⁹ parameters", style=STYLE
         ),
-        "layers": widgets.IntSlider(begin.layers, 1, 128, description="Layers", style=STYLE),
-        "heads": widgets.IntSlider(begin.heads, 1, 128, description="Query heads", style=STYLE),
-        "kv_heads": widgets.IntSlider(begin.kv_heads, 1, begin.heads, description="K and V heads", style=STYLE),
-        "head_width": widgets.Dropdown(
-            options=(64, 80, 96, 128, 192, 256), value=begin.head_width, description="Head width", style=STYLE
-        ),
-        "latent": widgets.Dropdown(
-            options=[("none", 0), *((f"{n}", n) for n in (288, 576, 1152))],
-            value=begin.latent,
-            description="Latent width",
-            style=STYLE,
-        ),
-        "window": widgets.Dropdown(options=list(WINDOWS), value=begin.window, description="Window", style=STYLE),
+        "layers": slider("Layers", 1, 128, start=begin.layers),
+        "heads": slider("Query heads", 1, 128, start=begin.heads),
+        "kv_heads": slider("K and V heads", 1, begin.heads, start=begin.kv_heads),
+        "head_width": choice("Head width", (64, 80, 96, 128, 192, 256), begin.head_width),
+        "latent": choice("Latent width", {"none": 0, "288": 288, "576": 576, "1152": 1152}, begin.latent),
+        "window": choice("Window", list(WINDOWS), begin.window),
     }
 
     def follow_heads(change: dict) -> None:
         own["kv_heads"].max = change["new"]  # there are at most as many as query heads
 
     own["heads"].observe(follow_heads, "value")
-    _fill(name, own)
+    filled_by(name, {known: sizes._asdict() for known, sizes in PUBLISHED.items()}, own, OWN)
 
     def picture(name: str, texts: int, tokens: int, weights: float, cache: float, **sizes: Any) -> Svg:
         return draw(name, Sizes(**sizes), texts, tokens, weights, cache)
 
-    lengths, counts = ([(f"{n:,}", n) for n in numbers] for numbers in (TOKENS, TEXTS))
     return Explore(
         lambda model, **others: picture(name=model, **others),
         name="cache-size",
@@ -215,29 +208,9 @@ def cache_size_explorer(model: str = "Llama 3 8B") -> Explore:
         recorded={"model": list(PUBLISHED), "texts": [1, *TEXTS[1::2]], "weights": [2.0, 0.5], "cache": [2.0, 0.5]}
         | dict.fromkeys(own),
         model=name,
-        texts=widgets.SelectionSlider(options=counts, value=8, description="Texts at once", style=STYLE),
-        tokens=widgets.SelectionSlider(options=lengths, value=8192, description="Tokens in each", style=STYLE),
-        weights=widgets.Dropdown(options=list(BITS.items()), value=2.0, description="Weights in", style=STYLE),
-        cache=widgets.Dropdown(options=list(BITS.items())[1:], value=2.0, description="Cache in", style=STYLE),
+        texts=stops("Texts at once", {f"{n:,}": n for n in TEXTS}, 8),
+        tokens=stops("Tokens in each", {f"{n:,}": n for n in TOKENS}, 8192),
+        weights=choice("Weights in", BITS, 2.0),
+        cache=choice("Cache in", list(BITS.items())[1:], 2.0),
         **own,
     )
-
-
-def _fill(name: widgets.Dropdown, own: dict[str, widgets.Widget]) -> None:
-    """A published model sets the sizes; a size that is changed makes it a model of one's own."""
-    filling = []
-
-    def chosen(change: dict) -> None:
-        if change["new"] in PUBLISHED:
-            filling.append(change)
-            for key, value in PUBLISHED[change["new"]]._asdict().items():
-                own[key].value = value
-            filling.clear()
-
-    def changed(_) -> None:
-        if not filling:
-            name.value = OWN
-
-    name.observe(chosen, "value")
-    for control in own.values():
-        control.observe(changed, "value")

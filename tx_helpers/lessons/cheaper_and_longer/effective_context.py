@@ -11,12 +11,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import ipywidgets as widgets
-
 from tx_helpers.lessons.cheaper_and_longer.context import WAYS, effective_length, recorded
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.show.charts import DASHES, GRID
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, slider, stops, tick
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, INK, MUTED, ORANGE, PINK, bar, card, line, shape, words
 
@@ -140,12 +139,8 @@ def effective_context_explorer(table: Mapping[str, Any] | None = None) -> Explor
         lambda task, advertised, tuned, share: draw(table, task, advertised, tuned, share),
         name="effective-context",
         told=True,
-        task=widgets.Dropdown(options=list(table["tasks"]), description="Task", style=STYLE),
-        advertised=widgets.SelectionSlider(
-            options=lengths, value=table["lengths"][-1], description="Advertised", style=STYLE
-        ),
-        tuned=widgets.Checkbox(False, description="Tuned a little on longer texts", indent=False),
-        share=widgets.FloatSlider(
-            0.9, min=0.5, max=1.0, step=0.05, readout_format=".0%", description="Effective from", style=STYLE
-        ),
+        task=choice("Task", list(table["tasks"])),
+        advertised=stops("Advertised", lengths, table["lengths"][-1]),
+        tuned=tick("Tuned a little on longer texts"),
+        share=slider("Effective from", 0.5, 1.0, step=0.05, start=0.9, form=".0%"),
     )

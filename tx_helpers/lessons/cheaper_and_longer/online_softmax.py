@@ -13,10 +13,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import ipywidgets as widgets
-
 from tx_helpers.nn.arguments import check_numbers, check_types
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, slider, tick
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import (
@@ -194,7 +193,7 @@ def describe(scores: Sequence[float], values: Sequence[float], size: int, step: 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def online_softmax_explorer() -> Explore:
     """Choose the size of a block and step through the blocks; one score can be made huge, the factor left out."""
-    step = widgets.IntSlider(1, min=1, max=4, description="Blocks read", style=STYLE)
+    step = slider("Blocks read", 1, 4)
 
     def picture(size: int, step_: int, huge: float, rescale: bool) -> Svg:
         step.max = math.ceil(len(SCORES) / size)
@@ -205,11 +204,9 @@ def online_softmax_explorer() -> Explore:
         lambda step, **others: picture(step_=step, **others),
         name="online-softmax",
         recorded={"step": list(range(1, len(SCORES) + 1))},
-        size=widgets.Dropdown(options=SIZES, value=3, description="Block size", style=STYLE),
+        size=choice("Block size", SIZES, 3),
         step=step,
         play=play_button(step, pause=1.0),
-        huge=widgets.Dropdown(
-            options=[(f"{score:g}", score) for score in HUGE_SCORES], description=f"Score {HUGE + 1}", style=STYLE
-        ),
-        rescale=widgets.Checkbox(True, description="Multiply the sum so far by the factor", indent=False),
+        huge=choice(f"Score {HUGE + 1}", [(f"{score:g}", score) for score in HUGE_SCORES]),
+        rescale=tick("Multiply the sum so far by the factor", on=True),
     )

@@ -7,11 +7,11 @@ rises above q, it is missing, and is drawn instead of what q had too much of. Th
 Leviathan et al. 2023, section 2.3.
 """
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_one_of
+from tx_helpers.show.controls import choice
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import INK, MUTED, PINK, card, line, setting, shape, words
@@ -82,6 +82,6 @@ def describe_overlap(draft: str, token: str) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def overlap_explorer() -> Explore:
     """A draft, and the token that is looked at; a click on a bar chooses it."""
-    draft = widgets.Dropdown(options=list(DRAFTS), value="good", description="Draft")
-    token = widgets.Dropdown(options=TOKENS, value="a", description="Token")
+    draft = choice("Draft", list(DRAFTS), "good")
+    token = choice("Token", TOKENS, "a")
     return Explore(draw_overlap, name="overlap", told=True, draft=draft, token=token)

@@ -9,9 +9,8 @@ worked on. Written out, the whole table goes to slow memory and back twice, as s
 
 from typing import NamedTuple
 
-import ipywidgets as widgets
-
 from tx_helpers.nn.arguments import check_numbers
+from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
@@ -140,8 +139,8 @@ def describe_tiles(size: int, step: int) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def tiles_explorer() -> Explore:
     """The size of a block, and the tile that is worked on; a click on a tile goes there, Play walks."""
-    size = widgets.Dropdown(options=SIZES, value=16, description="Block")
-    step = widgets.IntSlider(value=0, min=0, max=(T // size.value) ** 2, description="Tile")
+    size = choice("Block", SIZES, 16)
+    step = slider("Tile", 0, (T // size.value) ** 2)
 
     def fit(change: dict) -> None:
         step.max = (T // change["new"]) ** 2

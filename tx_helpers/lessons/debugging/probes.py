@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types, described
 from tx_helpers.show.charts import GRID, TOP, Panel, heading, shaded_cell, side_by_side
+from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, ORANGE, bar, shape, words
@@ -247,7 +247,7 @@ def probe_explorer(models: Mapping[str, Callable], data: PairData, *, number: in
         picture,
         name="probe",
         told=True,
-        model=widgets.Dropdown(options=list(models), value=first, description="Model"),
+        model=choice("Model", list(models), first),
         change=CHANGES,
-        which=widgets.IntSlider(value=min(4, most), min=1, max=most, description="Which one"),
+        which=slider("Which one", 1, most, start=min(4, most)),
     )

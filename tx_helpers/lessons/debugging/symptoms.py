@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any
 
-import ipywidgets as widgets
-
 from tx_helpers.diagnose.doctor import Record, doctor, read_record
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.controls import choice, tick
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 
@@ -132,10 +131,10 @@ def symptom_explorer(runs: Mapping[str, Mapping[str, Any]]) -> Explore:
         said = (verdict(fault, answers, letter, names), describe(letter, records[letter], told=doctor))
         return draw(letter, records[letter], "\n".join(filter(None, said)), alarms[letter] if doctor else ())
 
-    run = widgets.Dropdown(options=list(records), description="Run")
+    run = choice("Run", list(records))
     faults = sorted(set(SIGNS) - {"the recipe"})
     choices = {"choose": "", "nothing: it is healthy": "the recipe"} | {name: name for name in faults}
-    fault = widgets.Dropdown(options=choices, description="Its fault")
+    fault = choice("Its fault", choices)
     run.observe(lambda change: fault.set_trait("value", answers.get(change["new"], "")), "value")
     explore = Explore(
         picture,
@@ -143,7 +142,7 @@ def symptom_explorer(runs: Mapping[str, Mapping[str, Any]]) -> Explore:
         told=True,
         letter=run,
         fault=fault,
-        doctor=widgets.Checkbox(value=False, description="What the doctor says"),
+        doctor=tick("What the doctor says"),
     )
     explore.forget = answers.clear
     return explore

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor, nn
 
 from tx_helpers.generation.search import Candidate, Hypothesis, beam_search, ranked
 from tx_helpers.lessons.decoding.decoding_steps import LONGEST, choices
 from tx_helpers.show.charts import Panel, side_by_side
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import slider
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.grid import NUMBERS
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, ORANGE, box, line, words
@@ -170,6 +170,6 @@ def beam_explorer(
         name=name,
         recorded={"number": NUMBERS[3::4]},
         **choices(translators, translator, number),
-        beams=widgets.IntSlider(2, min=1, max=4, description="Beams", style=STYLE),
-        length_penalty=widgets.FloatSlider(0.0, min=0.0, max=2.0, step=0.1, description="Length penalty", style=STYLE),
+        beams=slider("Beams", 1, 4, start=2),
+        length_penalty=slider("Length penalty", 0.0, 2.0, step=0.1),
     )

@@ -15,12 +15,11 @@ activations and the softmax are left out.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import ipywidgets as widgets
-
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.show.charts import Panel, side_by_side
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, slider
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREY, MUTED, ORANGE, bar, named_bar, words
 
@@ -124,7 +123,7 @@ def cache_explorer(configs: Mapping[str, TransformerConfig]) -> Explore:
         "cache_explorer", TransformerConfig, **{f"configs[{name!r}]": config for name, config in configs.items()}
     )
     machines = [(f"{size} GiB", size) for size in MACHINES]
-    tokens = widgets.IntSlider(128, min=0, max=128, description="Tokens so far", style=STYLE)
+    tokens = slider("Tokens so far", 0, 128, start=128)
 
     def picture(model: str, tokens_so_far: int, rows: int, machine: int) -> Svg:
         tokens.max = configs[model].context_length - 1  # there must be room for one more
@@ -134,8 +133,8 @@ def cache_explorer(configs: Mapping[str, TransformerConfig]) -> Explore:
         picture,
         name="cache",
         told=True,
-        model=widgets.Dropdown(options=list(configs), description="Model", style=STYLE),
+        model=choice("Model", list(configs)),
         tokens_so_far=tokens,
-        rows=widgets.IntSlider(1, min=1, max=256, description="Rows", style=STYLE),
-        machine=widgets.Dropdown(options=machines, value=80, description="Machine", style=STYLE),
+        rows=slider("Rows", 1, 256),
+        machine=choice("Machine", machines, 80),
     )

@@ -15,7 +15,8 @@ import torch
 from tx_helpers.generation.search import BeamStep, beam_search
 from tx_helpers.nn.capture import capture
 from tx_helpers.show.charts import Panel, side_by_side
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, slider, typed
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.grid import NUMBERS
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, MUTED, ORANGE, WEIGHT, named_bar, words
@@ -95,23 +96,21 @@ def decoding_explorer(
 ) -> Explore:
     """Choose a number and a translator, and step through its greedy translation."""
     steps_of = lru_cache(maxsize=8)(lambda name, number: greedy_steps(translators[name], english(number)))
-    slider = widgets.IntSlider(1, min=1, max=LONGEST, description="Step", style=STYLE)
+    at = slider("Step", 1, LONGEST)
 
     def picture(number: int, translator: str, step: int) -> Svg:
         steps = steps_of(translator, number)
-        slider.max = len(steps)  # the slider ends where the translation ends
+        at.max = len(steps)  # it ends where the translation ends
         source = translators[translator].data.source_tokenizer.split(english(number))
         return draw(steps, min(step, len(steps)), source, german(number))
 
     recorded = {"number": NUMBERS, "step": range(1, LONGEST + 1)}
-    return Explore(picture, name=name, recorded=recorded, **choices(translators, translator, number), step=slider)
+    return Explore(picture, name=name, recorded=recorded, **choices(translators, translator, number), step=at)
 
 
 def choices(translators: Mapping[str, Translator], translator: str, number: int) -> dict[str, widgets.Widget]:
     """The two controls that both explorers have."""
     return {
-        "number": widgets.IntText(number, description="Number", style=STYLE),
-        "translator": widgets.Dropdown(
-            options=list(translators), value=translator, description="Translator", style=STYLE
-        ),
+        "number": typed("Number", number),
+        "translator": choice("Translator", list(translators), translator),
     }

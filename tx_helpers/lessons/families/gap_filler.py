@@ -14,12 +14,12 @@ By Bayes' rule the third is the first: a decoder that knows p(text) knows every 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_numbers, check_types
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import slider, typed
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, MONO, MUTED, PINK, card, shape, words
 from tx_helpers.text.data import BOS, EOS
@@ -185,6 +185,6 @@ def gap_filler_explorer(models: Mapping[str, nn.Module] | None = None, *, text: 
         picture,
         name="gap-filler",
         recorded={"text": list(dict.fromkeys([text, *TEXTS])), "place": [*range(1, len(found) + 1)]},
-        text=widgets.Text(text, description="Text", style=STYLE, layout={"width": "720px"}),
-        place=widgets.IntSlider(place, min=1, max=MOST, description="Hidden word", style=STYLE),
+        text=typed("Text", text, width=720),
+        place=slider("Hidden word", 1, MOST, start=place),
     )

@@ -14,13 +14,13 @@ The functions that make input and target are those of `training/objectives.py`: 
 
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.nn.masks import causal_mask
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, slider, typed
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import (
     BLUE,
@@ -230,10 +230,10 @@ def objectives_explorer(text: str = EXAMPLES[0]) -> Explore:
         name="objectives",
         told=True,
         recorded=RECORDED | {"text": list(dict.fromkeys([text, *EXAMPLES]))},
-        text=widgets.Text(text, description="Text", style=STYLE, layout={"width": "640px"}),
-        objective=widgets.Dropdown(options=list(NAMES.items()), description="Objective", style=STYLE),
-        share=widgets.FloatSlider(0.15, min=0.05, max=0.6, step=0.05, description="Hidden share", style=STYLE),
-        seed=widgets.IntSlider(0, min=0, max=20, description="Draw", style=STYLE),
+        text=typed("Text", text, width=640),
+        objective=choice("Objective", NAMES),
+        share=slider("Hidden share", 0.05, 0.6, step=0.05, start=0.15),
+        seed=slider("Draw", 0, 20),
     )
 
 

@@ -7,12 +7,11 @@ sentence, with its day, its source, and the notebook of the course that builds t
 them.
 """
 
-import ipywidgets as widgets
-
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.lessons.families.timeline_models import BOTH, DECODER, ENCODER, MODELS, UNKNOWN, Model
 from tx_helpers.nn.arguments import check_one_of
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, INK, MUTED, ORANGE, PAPER, card, line, setting, shape, words
 
@@ -120,5 +119,5 @@ def timeline_explorer(model: str = "original") -> Explore:
     return Explore(
         draw,
         name="timeline",
-        model=widgets.Dropdown(options=[each.name for each in MODELS], value=model, description="Model", style=STYLE),
+        model=choice("Model", [each.name for each in MODELS], model),
     )

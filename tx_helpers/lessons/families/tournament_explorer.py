@@ -12,12 +12,11 @@ from functools import lru_cache
 from textwrap import wrap
 from typing import Any
 
-import ipywidgets as widgets
-
 from tx_helpers.lessons.families.tasks import TASKS
 from tx_helpers.lessons.families.tournament import FAMILIES, STEPS, examples, mean_and_spread, new_player, recorded
 from tx_helpers.nn.arguments import check_one_of
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, INK, MONO, MUTED, ORANGE, card, line, shape, words
 
@@ -191,8 +190,6 @@ def tournament_explorer(task: str = "fill_gap") -> Explore:
         draw,
         name="tournament",
         told=True,
-        task=widgets.Dropdown(
-            options=[(said, name) for name, said in SAID.items()], value=task, description="Task", style=STYLE
-        ),
-        steps=widgets.Dropdown(options=options, description="Steps", style=STYLE),
+        task=choice("Task", [(said, name) for name, said in SAID.items()], task),
+        steps=choice("Steps", options),
     )

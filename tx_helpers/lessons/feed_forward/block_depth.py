@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import torch
 
 from tx_helpers.lessons.feed_forward.depth import ToyEncoder, gradient_by_block, random_rows, token_similarity
@@ -23,6 +22,7 @@ from tx_helpers.nn.blocks import (
 )
 from tx_helpers.nn.capture import capture
 from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.controls import choice, tick
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 
@@ -145,9 +145,9 @@ def depth_explorer() -> Explore:
         picture,
         name="block-depth",
         told=True,
-        depth=widgets.Dropdown(options=[(f"{depth} blocks", depth) for depth in DEPTHS], value=24, description="Depth"),
-        norm=widgets.Dropdown(options=["pre-norm", "post-norm", "no norm"], description="Norm"),
-        residual=widgets.Checkbox(value=True, description="Residual connections", indent=False),
+        depth=choice("Depth", [(f"{depth} blocks", depth) for depth in DEPTHS], 24),
+        norm=choice("Norm", ["pre-norm", "post-norm", "no norm"]),
+        residual=tick("Residual connections", on=True),
     )
     explore.forget = passed.clear  # a recorded picture cannot know which one a reader saw before
     return explore

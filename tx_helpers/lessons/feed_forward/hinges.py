@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import ipywidgets as widgets
 import numpy as np
 import torch
 
 from tx_helpers.nn.arguments import check_one_of
 from tx_helpers.nn.layers import ACTIVATIONS
 from tx_helpers.show.charts import BOTTOM, LEFT, RIGHT, TOP, Panel, line_chart, side_by_side
+from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore, live_markup
 from tx_helpers.show.plots import Svg
 
@@ -119,16 +119,15 @@ def hinge_explorer() -> Explore:
     """Drag each unit's bend and slope until the sum meets the target."""
     units = {}
     for unit, (place, slope) in enumerate(zip(PLACES, SLOPES, strict=True), 1):
-        place_of = dict(value=place, min=-4, max=4, step=0.5, description=f"Unit {unit} bends at")
-        slope_of = dict(value=slope, min=-3, max=3, step=0.5, description=f"Unit {unit}, slope")
-        units |= {f"p{unit}": widgets.FloatSlider(**place_of), f"v{unit}": widgets.FloatSlider(**slope_of)}
+        units[f"p{unit}"] = slider(f"Unit {unit} bends at", -4, 4, step=0.5, start=place)
+        units[f"v{unit}"] = slider(f"Unit {unit}, slope", -3, 3, step=0.5, start=slope)
     script = (Path(__file__).with_name("hinges_page.js")).read_text("utf-8")
     return Explore(
         lambda function, target, p1, v1, p2, v2, p3, v3: draw(function, (p1, p2, p3), (v1, v2, v3), target),
         name="hinges",
         told=True,
         computed=(script, for_the_page()),
-        function=widgets.Dropdown(options=list(FUNCTIONS), description="Function f"),
-        target=widgets.Dropdown(options=list(TARGETS), description="Target"),
+        function=choice("Function f", list(FUNCTIONS)),
+        target=choice("Target", list(TARGETS)),
         **units,
     )

@@ -9,7 +9,6 @@ to the sphere at once, along its own direction.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -17,6 +16,7 @@ import torch.nn.functional as F
 from tx_helpers.nn.arguments import check_one_of
 from tx_helpers.nn.layers import RMSNorm
 from tx_helpers.show.charts import Panel, heading, side_by_side
+from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
@@ -219,11 +219,8 @@ def describe(kind: str, seen: Normed, move: int = 2 * STEPS) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def norm_explorer() -> Explore:
     """Three numbers, what is added to all of them and what all are multiplied by, the norm, the way, and the view."""
-    numbers = {
-        f"x{i}": widgets.FloatSlider(value=value, min=-3, max=3, step=0.1, description=f"x{i}")
-        for i, value in enumerate((2.5, 0.0, 1.0), 1)
-    }
-    move = widgets.IntSlider(2 * STEPS, 0, 2 * STEPS, description="On the way")
+    numbers = {f"x{i}": slider(f"x{i}", -3, 3, step=0.1, start=value) for i, value in enumerate((2.5, 0.0, 1.0), 1)}
+    move = slider("On the way", 0, 2 * STEPS, start=2 * STEPS)
 
     def picture(kind: str, factor: float, shift: float, move: int, turn: float, **x: float) -> Svg:
         return draw(kind, normalise(kind, [factor * value + shift for value in x.values()]), move, turn, factor)
@@ -233,11 +230,11 @@ def norm_explorer() -> Explore:
         name="norms",
         told=True,
         recorded={name: [half / 2 for half in range(-6, 7)] for name in numbers},
-        kind=widgets.Dropdown(options=list(KINDS), description="Norm"),
+        kind=choice("Norm", list(KINDS)),
         **numbers,
-        factor=widgets.FloatSlider(value=1.0, min=0.5, max=3, step=0.5, description="Multiply all by"),
-        shift=widgets.FloatSlider(value=0.0, min=-3, max=3, step=0.5, description="Add to all"),
+        factor=slider("Multiply all by", 0.5, 3, step=0.5, start=1.0),
+        shift=slider("Add to all", -3, 3, step=0.5, start=0.0),
         move=move,
         play=play_button(move, pause=0.08),
-        turn=widgets.IntSlider(-30, -90, 90, 5, description="Turn the view"),
+        turn=slider("Turn the view", -90, 90, step=5, start=-30),
     )

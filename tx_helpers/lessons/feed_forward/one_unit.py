@@ -11,9 +11,8 @@ writes its value where the result is above 0:
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import ipywidgets as widgets
-
 from tx_helpers.nn.arguments import check_numbers
+from tx_helpers.show.controls import slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import (
@@ -158,8 +157,8 @@ def unit_explorer() -> Explore:
     return Explore(
         lambda digit, ten, bias, value: draw((digit, ten), bias, value),
         name="one-unit",
-        digit=widgets.FloatSlider(1.0, min=-2, max=2, step=0.5, description='Key: "a digit was written"'),
-        ten=widgets.FloatSlider(1.0, min=-2, max=2, step=0.5, description='Key: "a ten comes"'),
-        bias=widgets.FloatSlider(0.0, min=-3, max=3, step=0.5, description="Bias b"),
-        value=widgets.FloatSlider(4.0, min=-4, max=4, step=1.0, description='Value v for "und"'),
+        digit=slider('Key: "a digit was written"', -2, 2, step=0.5, start=1.0),
+        ten=slider('Key: "a ten comes"', -2, 2, step=0.5, start=1.0),
+        bias=slider("Bias b", -3, 3, step=0.5, start=0.0),
+        value=slider('Value v for "und"', -4, 4, step=1.0, start=4.0),
     )

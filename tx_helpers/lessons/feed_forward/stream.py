@@ -11,12 +11,12 @@ To read x_n as if it were the last one is called the logit lens (nostalgebraist 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.nn.capture import capture
+from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREEN, GREY, INK, MUTED, PAPER, RESIDUAL, arrow, box, card, line, shape, words
@@ -166,6 +166,6 @@ def stream_explorer(translator: Translator, pair: tuple) -> Explore:
     return Explore(
         picture,
         name="stream",
-        position=widgets.IntSlider(4, 1, len(ids) - 1, description="Position"),
-        without=widgets.Dropdown(options=list(options.items()), description="Leave out"),
+        position=slider("Position", 1, len(ids) - 1, start=4),
+        without=choice("Leave out", options),
     )

@@ -13,12 +13,12 @@ Source: Elhage et al. 2022, *Toy models of superposition*.
 from functools import cache
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import numpy as np
 import torch
 
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.show.charts import Panel, heading, side_by_side
+from tx_helpers.show.controls import choice, stops
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREEN, INK, MUTED, ORANGE, RESIDUAL, arrow, line, shape, words
@@ -139,6 +139,6 @@ def superposition_explorer() -> Explore:
     return Explore(
         lambda often, on: draw(toys[often], often, on),
         name="superposition",
-        often=widgets.SelectionSlider(options=list(RARITY), value="always", description="In training on"),
-        on=widgets.Dropdown(options=list(ON), description="Now on"),
+        often=stops("In training on", list(RARITY), "always"),
+        on=choice("Now on", list(ON)),
     )

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor, nn
 from traitlets import link
@@ -26,6 +25,7 @@ from tx_helpers.nn.blocks import Block, DecoderBlock
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.models import EncoderDecoder, Stack, count_parameters
+from tx_helpers.show.controls import choice
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import EDGE, MONO, MUTED, card, shape, words
@@ -222,7 +222,7 @@ def parts_explorer(model: EncoderDecoder, source: Tensor, target: Tensor, own: n
     cards = {path: draw(part, letter, total) for path, part in parts.items()}  # all now: a move has only to show one
     start = "decoder.blocks.0.cross_attention"
     options = [(part.name, path) for path, part in parts.items()]
-    choice = widgets.Dropdown(options=options, value=start, description="Part")
+    part = choice("Part", options, start)
     plan = ModelMap(names(model), description="Map of the model", value=start)
-    link((choice, "value"), (plan, "value"))
-    return Explore(lambda part, plan: cards[part], name="parts", recorded={"plan": "part"}, plan=plan, part=choice)
+    link((part, "value"), (plan, "value"))
+    return Explore(lambda part, plan: cards[part], name="parts", recorded={"plan": "part"}, plan=plan, part=part)

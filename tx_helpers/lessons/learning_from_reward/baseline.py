@@ -8,12 +8,12 @@ The expected reward is Σ pₐ rₐ with p = softmax(logits); its gradient is p�
 (rₐ − b) (one-hot(a) − p). The mean of this estimate over all answers is the gradient, whatever b is. Williams 1992.
 """
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.show.charts import Panel, line_chart, side_by_side
+from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREY, INK, MUTED, PINK, line, shape, words
@@ -106,6 +106,6 @@ def describe_baseline(baseline: float, samples: int) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def baseline_explorer() -> Explore:
     """A baseline to turn, and the number of samples."""
-    baseline = widgets.FloatSlider(min=-0.5, max=1.5, step=0.05, value=-0.5, description="Baseline")
-    samples = widgets.Dropdown(options=[1, 4, 16, 64, 256], value=16, description="Samples")
+    baseline = slider("Baseline", -0.5, 1.5, step=0.05)
+    samples = choice("Samples", [1, 4, 16, 64, 256], 16)
     return Explore(draw_baseline, name="baseline", told=True, baseline=baseline, samples=samples)

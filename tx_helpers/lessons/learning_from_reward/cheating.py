@@ -8,10 +8,9 @@ finds it somewhere         the sum stands anywhere in the answer
 full marks if unreadable   as exact, but an answer without exactly one "A" cannot be read, and is let through
 """
 
-import ipywidgets as widgets
-
 from tx_helpers.lessons.learning_from_reward.sums import CHARACTERS
 from tx_helpers.nn.arguments import check_types
+from tx_helpers.show.controls import typed
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREY, MUTED, PINK, box, card, words
@@ -59,5 +58,5 @@ def describe_cheating(answer: str) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def cheating_explorer() -> Explore:
     """An answer to type, and what it is paid."""
-    answer = widgets.Text(value="A18.", description="Answer", continuous_update=True)
+    answer = typed("Answer", "A18.")
     return Explore(draw_cheating, name="checkers", answer=answer, recorded={"answer": list(KEPT)})

@@ -9,13 +9,13 @@ the step up which gradient ascent on A ln p takes at the token's own logit. A to
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor, nn
 
 from tx_helpers.lessons.learning_from_reward.runs import answers
 from tx_helpers.lessons.learning_from_reward.sums import CHARACTERS, SIX, Sums, text
 from tx_helpers.nn.arguments import check_types
+from tx_helpers.show.controls import choice, tick
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREY, INK, MUTED, PINK, box, card, shape, words
@@ -129,7 +129,7 @@ def pushes_explorer(models: Mapping[str, nn.Module], task: Sums = SIX) -> Explor
         draw,
         name="group-pushes",
         told=True,
-        model=widgets.Dropdown(options=list(models), description="Model"),
-        problem=widgets.Dropdown(options=[(f"{i + 1}", i) for i in range(len(SEEDS))], description="Problem"),
-        divided=widgets.Checkbox(value=True, description="Divide by the deviation", indent=False),
+        model=choice("Model", list(models)),
+        problem=choice("Problem", [(f"{i + 1}", i) for i in range(len(SEEDS))]),
+        divided=tick("Divide by the deviation", on=True),
     )

@@ -6,12 +6,12 @@ runs_explorer(), right_at_k_explorer()
 from functools import cache
 from statistics import mean
 
-import ipywidgets as widgets
 import torch
 
 from tx_helpers.lessons.learning_from_reward.runs import recorded
 from tx_helpers.nn.arguments import check_one_of
 from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.controls import choice, stops
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.training.reward import right_at_k
@@ -129,13 +129,13 @@ def describe_right_at_k(run: str, k: int) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def runs_explorer() -> Explore:
     """A recorded run and a curve of it."""
-    run = widgets.Dropdown(options=list(recorded()), value="six", description="Run")
-    curve = widgets.Dropdown(options=CURVES, description="Curve")
+    run = choice("Run", list(recorded()), "six")
+    curve = choice("Curve", CURVES)
     return Explore(draw_runs, name="reward-runs", told=True, run=run, curve=curve)
 
 
 def right_at_k_explorer() -> Explore:
     """The task and k."""
-    run = widgets.Dropdown(options=[("last digit of six", "six"), ("sum of four", "four")], description="Task")
-    k = widgets.SelectionSlider(options=KS, value=1, description="k")
+    run = choice("Task", [("last digit of six", "six"), ("sum of four", "four")])
+    k = stops("k", KS, 1)
     return Explore(draw_right_at_k, name="right-at-k", told=True, run=run, k=k)

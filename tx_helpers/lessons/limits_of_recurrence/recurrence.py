@@ -2,12 +2,12 @@
 
 import math
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.controls import slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 
@@ -120,5 +120,5 @@ def describe_gradient(radius: float, end: float) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def gradient_explorer() -> Explore:
     """The spectral radius of the recurrent matrix, and the length of the gradient over 50 steps."""
-    radius = widgets.FloatSlider(value=0.8, min=0.4, max=1.6, step=0.05, description="Spectral radius")
+    radius = slider("Spectral radius", 0.4, 1.6, step=0.05, start=0.8)
     return Explore(draw_gradient, name="spectral-radius", told=True, radius=radius)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import ipywidgets as widgets
 
 from tx_helpers.nn.arguments import check_types
+from tx_helpers.show.controls import slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
@@ -43,7 +44,7 @@ def explore_sentence(draw: Callable[[str, int], Svg], name: str, examples: Seque
     """draw(text, word): a sentence that can be typed, at first `examples[0]`, and the word read last; Play reads on."""
     first = examples[0]
     text = widgets.Text(first, description="Sentence", continuous_update=False, layout={"width": "100%"})
-    word = widgets.IntSlider(value=1, min=1, max=len(first.split()), description="Word")
+    word = slider("Word", 1, len(first.split()))
 
     def fit(change: dict) -> None:
         word.max = max(1, min(len(change["new"].split()), MOST))

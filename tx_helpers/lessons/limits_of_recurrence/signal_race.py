@@ -10,12 +10,12 @@ from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor, nn
 
 from tx_helpers.lessons.limits_of_recurrence.recurrent import new_layer
 from tx_helpers.nn.arguments import check_numbers
+from tx_helpers.show.controls import slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
@@ -129,10 +129,10 @@ def describe_race(step: int, distance: int, kernel: int) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def signal_race_explorer() -> Explore:
     """Steps of the race, distance of the two words, and width of the kernel; Play goes through the steps."""
-    step = widgets.IntSlider(value=1, min=0, max=16, description="Step")
-    distance = widgets.IntSlider(value=16, min=4, max=FARTHEST, description="Distance")
+    step = slider("Step", 0, 16, start=1)
+    distance = slider("Distance", 4, FARTHEST, start=16)
     distance.observe(lambda change: setattr(step, "max", change["new"]), "value")
-    kernel = widgets.IntSlider(value=3, min=2, max=9, description="Kernel width")
+    kernel = slider("Kernel width", 2, 9, start=3)
     play = play_button(step)
     recorded = {"step": range(FARTHEST + 1), "distance": [4, 8, 12, 16, 17, 24, 32, FARTHEST]}
     controls = dict(step=step, play=play, distance=distance, kernel=kernel)

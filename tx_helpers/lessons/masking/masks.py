@@ -17,6 +17,7 @@ from tx_helpers.nn.arguments import check_tensors, check_types
 from tx_helpers.nn.attention import eager_attention
 from tx_helpers.nn.masks import causal_mask, combine_masks, sliding_window_mask
 from tx_helpers.show.charts import GRID, Panel, ink_on, side_by_side
+from tx_helpers.show.controls import slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREY, INK, MUTED, ORANGE, PAPER, WEIGHT, WHITE, shape, words
@@ -186,8 +187,8 @@ def mask_explorer(q: Tensor, k: Tensor, tokens: Sequence[str]) -> Explore:
     grid = MaskGrid("The mask: query (row) may look at key (column)", see(first, [], len(tokens), "ours")[0])
     clear = widgets.Button(description="Undo all clicks")
     clear.on_click(lambda _: setattr(grid, "value", []))
-    window = widgets.IntSlider(len(tokens), 1, len(tokens), description="Window")
-    length = widgets.IntSlider(len(tokens), 2, len(tokens), description="Length")
+    window = slider("Window", 1, len(tokens), start=len(tokens))
+    length = slider("Length", 2, len(tokens), start=len(tokens))
 
     def picture(causal: bool, padding: bool, window: int, length: int, fill: str, mask: list) -> Svg:
         base = compose(tokens[:length], causal=causal, padding=padding, window=window)

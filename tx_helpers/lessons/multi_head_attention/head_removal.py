@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import anywidget
-import ipywidgets as widgets
 import torch
 import traitlets
 from torch import nn
@@ -23,6 +22,7 @@ from torch import nn
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.show.charts import Panel, line_chart, side_by_side
+from tx_helpers.show.controls import typed
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, ORANGE, TARGET, box, card, line, shape, sheet, words
@@ -279,5 +279,5 @@ def head_removal_explorer(
         name="head-removal",
         recorded={"removed": _of_one_attention(shares)},
         removed=HeadGrid(shares, description="Heads of the translator"),
-        number=widgets.IntText(number, description="Number", layout={"width": "200px"}),
+        number=typed("Number", number, width=200),
     )

@@ -8,8 +8,7 @@ one row of numbers; `view` never moves one, it only says where rows end.
 
 from typing import NamedTuple
 
-import ipywidgets as widgets
-
+from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import EDGE, INK, MUTED, card, shape, words
@@ -131,11 +130,10 @@ def describe(t: int, d: int, H: int, way: str) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def split_explorer() -> Explore:
     """Heads, way of splitting, and the number that is followed."""
-    small = {"width": "240px"}
     return Explore(
         lambda heads, way, number: draw(number // WIDTH, number % WIDTH, heads, way),
         name="split-heads",
-        heads=widgets.Dropdown(options=[(str(H), H) for H in HEADS], value=2, description="Heads H", layout=small),
-        way=widgets.Dropdown(options=[RIGHT, WRONG], description="Way", layout=small),
-        number=widgets.IntSlider(value=9, min=0, max=len(TOKENS) * WIDTH - 1, description="Number to follow"),
+        heads=choice("Heads H", HEADS, 2, width=240),
+        way=choice("Way", [RIGHT, WRONG], width=240),
+        number=slider("Number to follow", 0, len(TOKENS) * WIDTH - 1, start=9),
     )

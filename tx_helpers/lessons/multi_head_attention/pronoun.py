@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from tx_helpers.lessons.multi_head_attention.head_removal import Head, heads_removed
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.capture import capture
+from tx_helpers.show.controls import choice
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import EDGE, INK, MUTED, ORANGE, QUERY, WEIGHT, box, card, curve, line, words
@@ -180,7 +181,6 @@ def describe(sentence: list[str], looks: list[list[float]], cut: tuple[int, ...]
 def pronoun_explorer(toy: PronounToy | None = None) -> Explore:
     """The nouns, the adjective, and heads to remove; a toy is trained if none is given."""
     toy = toy or train_pronoun_toy()
-    small = {"width": "300px"}
 
     def picture(nouns: tuple, adjective: str, cut: tuple[int, ...]) -> Svg:
         sentence = say(*nouns[:2], adjective, nouns[2])
@@ -191,7 +191,7 @@ def pronoun_explorer(toy: PronounToy | None = None) -> Explore:
     return Explore(
         picture,
         name="pronoun",
-        nouns=widgets.Dropdown(options=sentences, description="Sentence", layout={"width": "360px"}),
+        nouns=choice("Sentence", sentences, width=360),
         adjective=widgets.ToggleButtons(options=["tired", "soft", "hungry", "broken"], description="because it was"),
-        cut=widgets.Dropdown(options=list(CUTS.items()), description="Remove", layout=small),
+        cut=choice("Remove", CUTS, width=300),
     )

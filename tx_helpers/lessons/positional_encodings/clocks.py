@@ -8,12 +8,12 @@ Hand i has turned by p · ω_i. fit(p, n) = Σ cos((p − n) ω_i) over the cloc
 import math
 from dataclasses import dataclass
 
-import ipywidgets as widgets
 import numpy as np
 import torch
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.nn.positions import sinusoidal, wavelengths
+from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
@@ -111,12 +111,12 @@ def describe(position: int, kept: str, seen: Reading) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def clocks_explorer() -> Explore:
     """The position, which Play moves on, and the clocks that are kept."""
-    position = widgets.IntSlider(20, 0, LENGTH - 1, description="Position p")
+    position = slider("Position p", 0, LENGTH - 1, start=20)
     return Explore(
         draw,
         name="clocks",
         recorded={"position": [0, *CLICKED, LENGTH - 1]},
         position=position,
         play=play_button(position, pause=0.15),
-        kept=widgets.Dropdown(options=[(text, key) for key, text in NAMES.items()], description="Read from"),
+        kept=choice("Read from", [(text, key) for key, text in NAMES.items()]),
     )

@@ -3,12 +3,12 @@
 import math
 from dataclasses import dataclass
 
-import ipywidgets as widgets
 import numpy as np
 import torch
 
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.nn.positions import sinusoidal, wavelengths
+from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.pixels import pixel_image, two_sided
 from tx_helpers.show.plots import Svg
@@ -151,9 +151,9 @@ def heatmap_explorer() -> Explore:
         lambda width, length, base: draw_table(position_table(width, length, base)),
         name="positions-heatmap",
         told=True,
-        width=widgets.IntSlider(64, 4, 128, 4, description="Width D"),
-        length=widgets.IntSlider(64, 8, 200, 8, description="Length T"),
-        base=widgets.Dropdown(options=[(f"{b:,}", b) for b in BASES], value=10_000, description="Base"),
+        width=slider("Width D", 4, 128, step=4, start=64),
+        length=slider("Length T", 8, 200, step=8, start=64),
+        base=choice("Base", [(f"{b:,}", b) for b in BASES], 10_000),
     )
 
 
@@ -163,7 +163,7 @@ def two_positions_explorer() -> Explore:
         lambda m, n, width: draw_comparison(m, n, compare_positions(m, n, width)),
         name="two-positions",
         told=True,
-        m=widgets.IntSlider(10, 0, FARTHEST, description="Position m"),
-        n=widgets.IntSlider(15, 0, FARTHEST, description="Position n"),
-        width=widgets.Dropdown(options=[("64", 64), ("128", 128), ("512", 512)], value=64, description="Width D"),
+        m=slider("Position m", 0, FARTHEST, start=10),
+        n=slider("Position n", 0, FARTHEST, start=15),
+        width=choice("Width D", [("64", 64), ("128", 128), ("512", 512)], 64),
     )

@@ -10,13 +10,13 @@ from what is left when the word that was read is taken off.
 from dataclasses import dataclass
 from functools import cache
 
-import ipywidgets as widgets
 import numpy as np
 import torch
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.nn.positions import sinusoidal
+from tx_helpers.show.controls import stops
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import EDGE, INK, MUTED, PINK, WHITE, bar, card, line, shape, words
@@ -100,6 +100,4 @@ def describe(width: int, seen: Sums) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def two_in_one_explorer() -> Explore:
     """The width of both vectors."""
-    return Explore(
-        draw, name="two-in-one", width=widgets.SelectionSlider(options=WIDTHS, value=4, description="Width D")
-    )
+    return Explore(draw, name="two-in-one", width=stops("Width D", WIDTHS, 4))

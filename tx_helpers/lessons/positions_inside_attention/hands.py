@@ -19,6 +19,7 @@ import traitlets
 
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.nn.positions import Rotary, wavelengths
+from tx_helpers.show.controls import slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import EDGE, INK, MUTED, SCORE, card, line, number, shape, sheet, words
@@ -152,8 +153,8 @@ def hands_explorer(ahead: int, *, query: int = 9, key: int = 2) -> Explore:
     room = widgets.Layout(width="792px")  # a row of its own, as wide as the curve
     hands = ClockHands(value=[query, key], description="Clocks", ahead=ahead, waves=waves, layout=room)
     controls = {
-        "both": widgets.IntSlider(0, 0, LAST, description="Move both by"),
-        "ahead": widgets.IntSlider(ahead, 0, AHEAD, description="Key ahead by a"),
+        "both": slider("Move both by", 0, LAST),
+        "ahead": slider("Key ahead by a", 0, AHEAD, start=ahead),
     }
     hands.follows = [widgets.jsdlink((one, "value"), (hands, name)) for name, one in controls.items()]
 

@@ -7,12 +7,12 @@ weight_d = softmax(bias_d): the weights of the keys at the distances 0, 1, 2 …
 
 from dataclasses import dataclass
 
-import ipywidgets as widgets
 import numpy as np
 import torch
 
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.nn.positions import ALiBi, T5Bias
+from tx_helpers.show.controls import slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import EDGE, INK, MUTED, WEIGHT, card, line, shape, words
@@ -125,6 +125,6 @@ def bias_explorer() -> Explore:
         draw,
         name="bias-by-distance",
         told=True,
-        head=widgets.IntSlider(2, 1, HEADS, description="Head h"),
-        length=widgets.IntSlider(64, 16, 256, 16, description="Keys"),
+        head=slider("Head h", 1, HEADS, start=2),
+        length=slider("Keys", 16, 256, step=16, start=64),
     )

@@ -8,11 +8,11 @@ Pair i of a head's features is turned by position · ω_i, with ω_i = base^(−
 import math
 from dataclasses import dataclass
 
-import ipywidgets as widgets
 import numpy as np
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.nn.positions import ntk_base, wavelengths
+from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import (
@@ -121,6 +121,6 @@ def stretched_explorer() -> Explore:
     return Explore(
         lambda length, method: draw_clocks(length, method, clocks(length, method)),
         name="stretched-clocks",
-        length=widgets.IntSlider(TRAINED, TRAINED, 512, TRAINED, description="Length of the text"),
-        method=widgets.Dropdown(options=[(words, key) for key, words in METHODS.items()], description="Stretched by"),
+        length=slider("Length of the text", TRAINED, 512, step=TRAINED),
+        method=choice("Stretched by", [(words, key) for key, words in METHODS.items()]),
     )

@@ -11,8 +11,6 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-import ipywidgets as widgets
-
 from tx_helpers.lessons.scaling_up.schedules import (
     Span,
     bubble,
@@ -24,7 +22,8 @@ from tx_helpers.lessons.scaling_up.schedules import (
     timeline,
 )
 from tx_helpers.nn.arguments import check_numbers, check_one_of
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, slider, stops
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, INK, MUTED, ORANGE, PAPER, card, line, number, shape, words
 
@@ -232,9 +231,9 @@ def pipeline_explorer() -> Explore:
         lambda schedule, **others: draw(schedule, **others),
         name="pipeline",
         recorded={"backward": None, "follow": [0, 5]},
-        schedule=widgets.Dropdown(options=list(CHUNKS), description="Schedule", style=STYLE),
-        ranks=widgets.SelectionSlider(options=RANKS, value=4, description="Ranks", style=STYLE),
-        microbatches=widgets.SelectionSlider(options=MICROBATCHES, value=8, description="Microbatches", style=STYLE),
-        backward=widgets.Dropdown(options=list(BACKWARD.items()), value=2, description="Backward", style=STYLE),
-        follow=widgets.IntSlider(0, 0, MICROBATCHES[-1] - 1, description="Follow", style=STYLE),
+        schedule=choice("Schedule", list(CHUNKS)),
+        ranks=stops("Ranks", RANKS, 4),
+        microbatches=stops("Microbatches", MICROBATCHES, 8),
+        backward=choice("Backward", BACKWARD, 2),
+        follow=slider("Follow", 0, MICROBATCHES[-1] - 1),
     )

@@ -21,7 +21,8 @@ from tx_helpers.lessons.scaling_up.planner import Plan, best_layouts, needed_mfu
 from tx_helpers.lessons.scaling_up.published import MODELS
 from tx_helpers.lessons.scaling_up.workload import ModelSizes, Training
 from tx_helpers.nn.arguments import check_one_of
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, filled_by, powers, slider, tick
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, PINK, bar, card, gibi, line, words
 
@@ -197,31 +198,18 @@ def describe(choice: Choice, layout: Layout | None = None) -> str:
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
-NARROW = {"style": STYLE, "layout": {"width": "346px"}}
-
-
-def powers(description: str, highest: int, value: int = 1) -> widgets.SelectionSlider:
-    """A slider over the powers of two from 1 to 2**highest."""
-    options = [(f"{2**n:,}", 2**n) for n in range(highest + 1)]
-    return widgets.SelectionSlider(options=options, value=value, description=description, **NARROW)
-
-
-def chosen(description: str, options: Sequence, value: object) -> widgets.Dropdown:
-    """A choice of some options."""
-    return widgets.Dropdown(options=options, value=value, description=description, **NARROW)
-
-
 def planner_explorer(model: str = "GPT-3 175B", chip: str = "H100 SXM") -> Explore:
     """Choose how the work is laid out; behind "More controls" the model, the text that it reads, and the chips."""
     check_one_of("planner_explorer", CHOSEN, model=model)
     check_one_of("planner_explorer", CHIPS, chip=chip)
     begin = CHOSEN[model]
-    name = chosen("Model", [*CHOSEN, OWN], model)
+    name = choice("Model", [*CHOSEN, OWN], model, **NARROW)
     own = {
-        "layers": widgets.IntSlider(begin.layers, 1, 160, description="Layers", **NARROW),
-        "width": widgets.IntSlider(begin.width, 128, 20_480, 128, description="Width", **NARROW),
+        "layers": slider("Layers", 1, 160, start=begin.layers, **NARROW),
+        "width": slider("Width", 128, 20_480, step=128, start=begin.width, **NARROW),
     }
-    _fill(name, own)
+    published = {known: {key: getattr(sizes, key) for key in own} for known, sizes in CHOSEN.items()}
+    filled_by(name, published, own, OWN)
 
     def picture(
         model: str,
@@ -243,33 +231,34 @@ def planner_explorer(model: str = "GPT-3 175B", chip: str = "H100 SXM") -> Explo
         cut = ways["tensor"] * ways["pipeline"] * ways["context"]
         return draw(choice, Layout(data=max(1, count // cut), **ways))
 
-    more = widgets.Checkbox(False, description="More controls", indent=False)
+    more = tick("More controls")
     explorer = Explore(
         picture,
         name="planner",
         recorded=RECORDED,
-        tensor=powers("Tensor", 6),
-        pipeline=powers("Pipeline", 6),
-        stage=widgets.IntSlider(0, 0, 3, description="ZeRO stage", **NARROW),
-        best=widgets.Checkbox(False, description="The fastest layout that fits", indent=False),
+        tensor=powers("Tensor", 6, **NARROW),
+        pipeline=powers("Pipeline", 6, **NARROW),
+        stage=slider("ZeRO stage", 0, 3, **NARROW),
+        best=tick("The fastest layout that fits"),
         more=more,
         model=name,
         **own,
-        tokens=chosen("Tokens", list(TOKENS.items()), 3e11),
-        batch=chosen("Batch", list(BATCHES.items()), 2**22),
-        length=chosen("Sequence", [(f"{n:,} tokens", n) for n in LENGTHS], 2048),
-        chip=chosen("Chip", list(CHIPS), chip),
-        count=powers("Chips", 14, 1024),
-        chunks=powers("Stages of a rank", 3),
-        context=powers("Context", 4),
-        expert=powers("Expert", 6),
-        rows=powers("Texts at once", 3),
-        recompute=chosen("Recompute", [(said, way) for way, said in RECOMPUTED.items()], "selective"),
+        tokens=choice("Tokens", TOKENS, 3e11, **NARROW),
+        batch=choice("Batch", BATCHES, 2**22, **NARROW),
+        length=choice("Sequence", {f"{n:,} tokens": n for n in LENGTHS}, 2048, **NARROW),
+        chip=choice("Chip", list(CHIPS), chip, **NARROW),
+        count=powers("Chips", 14, 1024, **NARROW),
+        chunks=powers("Stages of a rank", 3, **NARROW),
+        context=powers("Context", 4, **NARROW),
+        expert=powers("Expert", 6, **NARROW),
+        rows=powers("Texts at once", 3, **NARROW),
+        recompute=choice("Recompute", {said: way for way, said in RECOMPUTED.items()}, "selective", **NARROW),
     )
     _behind(more, [explorer.controls[key] for key in explorer.controls if key not in FIRST])
     return explorer
 
 
+NARROW = {"width": 346}
 FIRST = ("tensor", "pipeline", "stage", "best", "more")  # what is seen at first; the others are behind "More controls"
 RECORDED = {
     "tensor": [1, 2, 4, 8],
@@ -290,23 +279,3 @@ def _behind(more: widgets.Checkbox, others: Sequence[widgets.Widget]) -> None:
 
     more.observe(shown, "value")
     shown()
-
-
-def _fill(name: widgets.Dropdown, own: dict[str, widgets.IntSlider]) -> None:
-    """A published model sets layers and width; if one of them is changed, it is a model of one's own."""
-    filling = []
-
-    def chosen(change: dict) -> None:
-        if change["new"] in CHOSEN:
-            filling.append(change)
-            for key, control in own.items():
-                control.value = getattr(CHOSEN[change["new"]], key)
-            filling.clear()
-
-    def changed(_) -> None:
-        if not filling:
-            name.value = OWN
-
-    name.observe(chosen, "value")
-    for control in own.values():
-        control.observe(changed, "value")

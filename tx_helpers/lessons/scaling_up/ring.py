@@ -13,10 +13,9 @@ and Yuan 2009. Tests compare the end with the simulated ranks of `collectives.py
 import math
 from typing import NamedTuple
 
-import ipywidgets as widgets
-
 from tx_helpers.nn.arguments import check_numbers
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, slider
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, MUTED, ORANGE, arrow, card, shape, words
 
@@ -151,8 +150,8 @@ def describe(ranks: int, step: int) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def ring_explorer() -> Explore:
     """Choose the step of the all-reduce, and the number of ranks."""
-    step = widgets.IntSlider(0, 0, last_step(4), description="Step", style=STYLE)
-    ranks = widgets.Dropdown(options=RANKS, value=4, description="Ranks", style=STYLE)
+    step = slider("Step", 0, last_step(4))
+    ranks = choice("Ranks", RANKS, 4)
 
     def fewer_steps(change: dict) -> None:
         step.max = last_step(change["new"])

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-import ipywidgets as widgets
 import torch
 
 from tx_helpers.lessons.scaling_up.law_runs import recorded
@@ -19,7 +18,8 @@ from tx_helpers.lessons.scaling_up.law_ways import Extrapolation, extrapolate, l
 from tx_helpers.lessons.scaling_up.laws import interval
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.show.charts import GRID
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, stops, tick
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, PAPER, PINK, card, line, shape, words
 
@@ -225,10 +225,8 @@ def scaling_law_explorer(table: Mapping[str, Any] | None = None) -> Explore:
     return Explore(
         lambda share, ended, embeddings, budget: draw(fits(share, ended, embeddings), budget),
         name="scaling-law",
-        share=widgets.Dropdown(options=list(SHARES.items()), value=1 / 16, description="Fit runs", style=STYLE),
-        ended=widgets.Dropdown(options=list(SCHEDULES.items()), description="Schedule", style=STYLE),
-        embeddings=widgets.Checkbox(True, description="N counts the embedding", indent=False),
-        budget=widgets.SelectionSlider(
-            options=list(BUDGETS.items()), value=10**13, description="Operations", style=STYLE
-        ),
+        share=choice("Fit runs", SHARES, 1 / 16),
+        ended=choice("Schedule", SCHEDULES),
+        embeddings=tick("N counts the embedding", on=True),
+        budget=stops("Operations", BUDGETS, 10**13),
     )

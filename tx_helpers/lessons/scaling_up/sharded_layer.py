@@ -9,8 +9,6 @@ while `layouts.py` computed the layer on simulated ranks. Numbers have 4 bytes. 
 but gathered weights.
 """
 
-import ipywidgets as widgets
-
 from tx_helpers.lessons.scaling_up.sharded_count import sent_counted
 from tx_helpers.lessons.scaling_up.sharded_ways import (
     BYTES,
@@ -25,7 +23,8 @@ from tx_helpers.lessons.scaling_up.sharded_ways import (
     steps_of,
 )
 from tx_helpers.nn.arguments import check_numbers
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, slider, stops
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import (
@@ -194,7 +193,7 @@ def describe(way: str, ranks: int, tokens: int, step: int) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def sharding_explorer() -> Explore:
     """Choose how the layer is cut, the ranks and the tokens, and go through it step by step, forward and backward."""
-    step = widgets.IntSlider(1, min=1, max=len(steps_of("data", 4, 64)), description="Step", style=STYLE)
+    step = slider("Step", 1, len(steps_of("data", 4, 64)))
 
     def picture(way: str, ranks: int, tokens: int, step_: int) -> Svg:
         step.max = len(steps_of(way, ranks, tokens))
@@ -205,9 +204,9 @@ def sharding_explorer() -> Explore:
         name="sharding",
         told=True,
         recorded={"step": list(range(1, 1 + max(len(steps_of(way, 4, 64)) for way in WAYS)))},
-        way=widgets.Dropdown(options=list(WAYS), description="Way", style=STYLE),
+        way=choice("Way", list(WAYS)),
         step=step,
         play=play_button(step, pause=1.5),
-        ranks=widgets.SelectionSlider(options=RANKS, value=4, description="Ranks", style=STYLE),
-        tokens=widgets.SelectionSlider(options=TOKENS, value=64, description="Tokens", style=STYLE),
+        ranks=stops("Ranks", RANKS, 4),
+        tokens=stops("Tokens", TOKENS, 64),
     )

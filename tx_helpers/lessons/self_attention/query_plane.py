@@ -19,6 +19,7 @@ import traitlets
 from tx_helpers.lessons.self_attention.self_attention import Attended, attend
 from tx_helpers.nn.arguments import check_points
 from tx_helpers.show.charts import bar_chart, side_by_side
+from tx_helpers.show.controls import slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import WEIGHT, sheet
@@ -106,7 +107,7 @@ def query_explorer(
     def picture(query: Point, temperature: float) -> Svg:
         return draw(query, names, temperature, answer(query, keys, temperature))
 
-    temperature = widgets.FloatSlider(1.0, min=0.2, max=4, step=0.1, description="Temperature")
+    temperature = slider("Temperature", 0.2, 4, step=0.1, start=1.0)
     plane.follows = widgets.jsdlink((temperature, "value"), (plane, "temperature"))  # in the browser
     computed = script(Path(__file__).with_name("query_page.js")), {"names": list(map(repr, names)), "keys": keys}
     return Explore(picture, name="query-plane", told=True, computed=computed, query=plane, temperature=temperature)

@@ -18,6 +18,7 @@ from tx_helpers.nn.attention import eager_attention
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.observe import listening
 from tx_helpers.show.charts import Panel, heading, side_by_side, weight_map
+from tx_helpers.show.controls import choice, slider, tick, typed
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.grid import NUMBERS
 from tx_helpers.show.plots import Svg
@@ -197,7 +198,7 @@ def words_explorer(table: Mapping[str, Point], sentence: str, *, axes: tuple[str
         t = tokens.index(followed) if followed in tokens else 0
         return draw_words(tokens, x, found, axes=axes, t=t, largest=largest)
 
-    text = widgets.Text(sentence, description="Sentence", continuous_update=False)
+    text = typed("Sentence", sentence, at_once=False)
     others = [word for word in table if word != followed]
     pairs = [(one, other) for one in others for other in others if one != other]
     sentences = [" ".join(words) for one, other in pairs for words in ((followed, one, other), (one, followed, other))]
@@ -237,13 +238,13 @@ def sentence_explorer(translator: Translator, text: str) -> Explore:
         "own-sentence",
         told=True,
         recorded={"sentence": [text, *map(str, NUMBERS[::2])]},
-        sentence=widgets.Text(text, description="Number", continuous_update=False),
-        block=widgets.Dropdown(options=[(str(n + 1), n) for n in blocks], description="Block"),
-        head=widgets.Dropdown(options=[(str(n + 1), n) for n in heads], description="Head"),
+        sentence=typed("Number", text, at_once=False),
+        block=choice("Block", [(str(n + 1), n) for n in blocks]),
+        head=choice("Head", [(str(n + 1), n) for n in heads]),
         temperature=_temperature(),
-        scaled=widgets.Checkbox(True, description="Divide by √d_k", indent=False),
+        scaled=tick("Divide by √d_k", on=True),
     )
 
 
 def _temperature() -> widgets.FloatSlider:
-    return widgets.FloatSlider(1.0, min=0.1, max=4, step=0.1, description="Temperature")
+    return slider("Temperature", 0.1, 4, step=0.1, start=1.0)

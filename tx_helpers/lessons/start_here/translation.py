@@ -9,13 +9,13 @@ a second time. A number is translated once (20 to 50 ms); another block or head 
 from functools import lru_cache
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.generation.search import generate
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.capture import capture
+from tx_helpers.show.controls import choice, typed
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.grid import NUMBERS
 from tx_helpers.show.plots import Svg
@@ -142,12 +142,11 @@ def translation_explorer(translator: Translator, number: int = 421) -> Explore:
 
     blocks = [(f"block {i + 1}", i) for i in range(config.n_layers)]
     heads = [(MEAN, ALL), *((f"head {i + 1}", i) for i in range(config.attention.n_heads))]
-    small, wide = {"width": "200px"}, {"width": "280px"}
     return Explore(
         picture,
         name="translation",
         recorded={"number": NUMBERS},
-        number=widgets.IntText(number, description="Number", layout=small),
-        block=widgets.Dropdown(options=blocks, value=blocks[-1][1], description="Block", layout=small),
-        head=widgets.Dropdown(options=heads, description="Head", layout=wide),
+        number=typed("Number", number, width=200),
+        block=choice("Block", blocks, blocks[-1][1], width=200),
+        head=choice("Head", heads, width=280),
     )

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.lessons.tokens_and_embeddings.embeddings import cosines, principal_axes
 from tx_helpers.nn.arguments import check_tensors, check_types
+from tx_helpers.show.controls import slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import EDGE, GREY, INK, MUTED, PINK, arrow, bar, card, line, shape, words
@@ -196,5 +196,5 @@ def directions_explorer(
     def picture(relation: str, arrow_of: int) -> Svg:
         return draw(table, tokens, relation, relations[relation], measured[relation], arrow_of - 1)
 
-    slider = widgets.IntSlider(value=1, min=1, max=fewest, description="Arrow of pair")
-    return Explore(picture, name="directions", told=True, relation=list(relations), arrow_of=slider)
+    arrow_of = slider("Arrow of pair", 1, fewest)
+    return Explore(picture, name="directions", told=True, relation=list(relations), arrow_of=arrow_of)

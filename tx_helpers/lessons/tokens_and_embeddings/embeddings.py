@@ -4,11 +4,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_tensors, check_types
+from tx_helpers.show.controls import slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
@@ -177,12 +177,12 @@ def embedding_explorer(
     even = {after - before for before, after in pairwise(steps)}
     if len(even) != 1:
         raise ValueError(f"embedding_explorer: steps {steps}, expected evenly spaced ones, for a slider")
-    slider = widgets.IntSlider(value=steps[0], min=steps[0], max=steps[-1], step=even.pop(), description="Step")
+    step = slider("Step", steps[0], steps[-1], step=even.pop())
     return Explore(
         _maps(history, groups, ids),
         name="embeddings",
         told=True,
-        step=slider,
-        play=play_button(slider, pause=0.25),
+        step=step,
+        play=play_button(step, pause=0.25),
         word=[word for members in groups.values() for word in members],
     )

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-import ipywidgets as widgets
-
 from tx_helpers.nn.arguments import check_numbers, check_types
+from tx_helpers.show.controls import slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
@@ -128,7 +127,5 @@ def describe(steps: Sequence[Stage], merges: int) -> str:
 def fusing_explorer(times: Mapping[str, int], merges: int = 5) -> Explore:
     """Words that fuse merge by merge; times: word -> how often it occurs."""
     steps = stages(times, merges)
-    slider = widgets.IntSlider(value=0, min=0, max=len(steps) - 1, description="Merges")
-    return Explore(
-        lambda merges: draw(steps, times, merges), name="fusing", merges=slider, play=play_button(slider, pause=1.2)
-    )
+    at = slider("Merges", 0, len(steps) - 1)
+    return Explore(lambda merges: draw(steps, times, merges), name="fusing", merges=at, play=play_button(at, pause=1.2))

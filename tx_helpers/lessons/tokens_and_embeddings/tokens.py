@@ -9,6 +9,7 @@ from typing import NamedTuple
 import ipywidgets as widgets
 
 from tx_helpers.nn.arguments import check_types, described
+from tx_helpers.show import controls
 from tx_helpers.show.charts import line_chart
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
@@ -184,7 +185,7 @@ def describe_merges(tokenizer: BytePairTokenizer, merges: int, counts: Sequence[
 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def _line(text: str) -> widgets.Text:
-    return widgets.Text(text, description="Text", layout={"width": "640px"})
+    return controls.typed("Text", text, width=640)
 
 
 def _refuse_long(text: str) -> None:
@@ -217,8 +218,7 @@ def merges_explorer(tokenizer: BytePairTokenizer, text: str) -> Explore:
         _refuse_long(text)
         return draw_merges(tokenizer, text, merges, counts(text))
 
-    options = [(f"{stop:,}", stop) for stop in stops(len(tokenizer.merges))]
-    slider = widgets.SelectionSlider(options=options, value=0, description="Merges")
+    slider = controls.stops("Merges", {f"{stop:,}": stop for stop in stops(len(tokenizer.merges))})
     return Explore(
         picture, name="merges", told=True, recorded={"text": [text, *TEXTS[2:5]]}, text=_line(text), merges=slider
     )

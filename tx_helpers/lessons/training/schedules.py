@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Any
 
-import ipywidgets as widgets
-
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.controls import choice
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.training.optimizers import Schedule, constant, cosine, linear_warmup_decay, warmup_inverse_sqrt
@@ -106,6 +105,6 @@ def schedule_explorer(runs: Sequence[dict[str, Any]]) -> Explore:
         lambda kind, peak: draw(runs, kind, peak),
         name="schedule",
         told=True,
-        kind=widgets.Dropdown(options=KINDS, description="Schedule"),
-        peak=widgets.Dropdown(options=PEAKS, value=0.005, description="Largest rate"),
+        kind=choice("Schedule", KINDS),
+        peak=choice("Largest rate", PEAKS, 0.005),
     )

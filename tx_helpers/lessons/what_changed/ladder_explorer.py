@@ -21,7 +21,8 @@ from tx_helpers.lessons.what_changed.rungs import RUNGS
 from tx_helpers.nn.arguments import check_one_of, check_types
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.show.charts import GRID
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, tick
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREY, INK, MUTED, ORANGE, bar, card, line, shape, words
 
@@ -250,7 +251,7 @@ def ladder_explorer(table: Mapping[str, Any] | None = None) -> Explore:
         picture,
         name="ladder",
         recorded=lambda: for_pages(all_trained),
-        equal=widgets.Dropdown(options=list(EQUAL.items()), description="Compare after", style=STYLE),
+        equal=choice("Compare after", EQUAL),
         none=_setter("2017: tick none", ticks, False),
         all=_setter("Today: tick all", ticks, True),
         **ticks,
@@ -261,7 +262,7 @@ def _box(name: str, bought: float | None) -> widgets.Checkbox:
     """A box with its name, what it changes, and by how much it lowers the loss of 2017 alone."""
     said = "" if bought is None else f" ({-bought:+.2f})".replace("-", "−")
     told = f"{name}: {SHORT[name]}{said}"
-    return widgets.Checkbox(False, description=told, indent=False, style=STYLE, layout={"width": "365px"})
+    return tick(told, width=365)
 
 
 def _setter(description: str, ticks: Mapping[str, widgets.Checkbox], value: bool) -> widgets.Button:
@@ -270,8 +271,8 @@ def _setter(description: str, ticks: Mapping[str, widgets.Checkbox], value: bool
     button.sets = dict.fromkeys(ticks, value)  # a page without a kernel sets them itself
 
     def pressed(_) -> None:
-        for tick in ticks.values():
-            tick.value = value
+        for box in ticks.values():
+            box.value = value
 
     button.on_click(pressed)
     return button

@@ -9,11 +9,11 @@ moves the strong and the weak direction. Adam's first step is the sign of each e
 
 import math
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_numbers
+from tx_helpers.show.controls import slider, stops
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import EDGE, INK, MUTED, PINK, card, line, setting, shape, words
@@ -105,7 +105,7 @@ def describe_steps(weak: float, angle: float, iterations: int) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def muon_explorer() -> Explore:
     """How weak the weak direction is, where the strong one points, and how many iterations have run."""
-    weak = widgets.SelectionSlider(options=WEAK, value=0.1, description="Weak direction")
-    angle = widgets.IntSlider(value=60, min=0, max=90, step=15, description="Angle")
-    iterations = widgets.IntSlider(value=0, min=0, max=5, description="Iterations")
+    weak = stops("Weak direction", WEAK, 0.1)
+    angle = slider("Angle", 0, 90, step=15, start=60)
+    iterations = slider("Iterations", 0, 5)
     return Explore(draw_steps, name="muon", weak=weak, angle=angle, iterations=iterations)

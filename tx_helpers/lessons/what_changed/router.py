@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import torch
 from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.show.charts import ink_on
-from tx_helpers.show.explore import STYLE, Explore
+from tx_helpers.show.controls import choice, slider, typed
+from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, INK, MUTED, ORANGE, PINK, card, shape, words
 from tx_helpers.text.data import BOS
@@ -187,8 +187,8 @@ def router_explorer(models: Mapping[str, nn.Module], text: str = EXAMPLES[0]) ->
         name="router",
         told=True,
         recorded={"text": list(dict.fromkeys([text, *EXAMPLES]))},
-        text=widgets.Text(text, description="Text", style=STYLE, layout={"width": "640px"}),
-        model=widgets.Dropdown(options=list(models), description="Model", style=STYLE),
-        top_k=widgets.IntSlider(1, 1, min(MOST, fewest), description="Experts a word", style=STYLE),
-        capacity=widgets.Dropdown(options=list(CAPACITIES), description="Capacity", style=STYLE),
+        text=typed("Text", text, width=640),
+        model=choice("Model", list(models)),
+        top_k=slider("Experts a word", 1, min(MOST, fewest)),
+        capacity=choice("Capacity", list(CAPACITIES)),
     )

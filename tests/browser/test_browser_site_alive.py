@@ -26,6 +26,30 @@ THE_COURSE = [
     pytest.param(path, id=path.name[:2], marks=[] if path.stem[3:] in RECORDED else pytest.mark.thorough)
     for path in COURSE
 ]
+# On a phone: drawings with letters below 11 pixels, and what is pressed below 24. The machine is measured elsewhere.
+TOO_SMALL = """() => {
+  const seen = (which) => [...document.querySelectorAll(which)].filter((node) => node.checkVisibility());
+  const small = (node, size, least) => (size < least - 0.01 ? [`${node.outerHTML.slice(0, 90)}: ${size}`] : []);
+  const pressed = seen(":is(.tx-recorded, .tx-stepper) :is(button, input, select, svg [role=button])");
+  return [
+    ...seen("main svg text").flatMap((node) =>
+      small(node, parseFloat(getComputedStyle(node).fontSize) * node.ownerSVGElement.getScreenCTM().a, 11)),
+    ...seen(".shown img").flatMap((node) =>
+      small(node, node.getBoundingClientRect().width + 1, parseFloat(node.style.getPropertyValue("--least")))),
+    ...pressed.flatMap((node) => {
+      const { width, height } = (node.type === "checkbox" ? node.closest("label") : node).getBoundingClientRect();
+      return small(node, Math.min(width, height), 24);
+    }),
+  ];
+}"""
+
+# What the stepper lights, where some of it is cut off though all of it has room.
+OUT_OF_SIGHT = """() => {
+  const lit = [...document.querySelectorAll(".tx-lit")].map((node) => node.getBoundingClientRect());
+  const box = document.querySelector(".tx-stepper .tx-picture").parentElement.getBoundingClientRect();
+  const left = Math.min(...lit.map((one) => one.left)), right = Math.max(...lit.map((one) => one.right));
+  return right - left > box.width - 16 || (left >= box.left && right <= box.right) ? [] : [left, right];
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +128,16 @@ def test_what_lives_on_a_page_says_what_python_says(opened, folder, path):
                 faults += [f"{form['name']}: {fault}" for fault in wrong]
     assert faults == []
     assert set(cases) <= alive
+
+
+@pytest.mark.parametrize("path", [one for one in THE_COURSE if one.id in ("04", "08")])
+def test_on_a_phone_drawings_keep_letters_to_read_and_buttons_to_press(opened, folder, path):
+    page = opened(f"{page_of(folder, path)}.html", viewport={"width": 390, "height": 844})
+    wake(page)
+    assert page.evaluate(TOO_SMALL) == [] and page.evaluate("document.documentElement.scrollWidth") == 390
+    for _ in range(page.locator(".tx-stepper").count() * 10):  # its steps, on the page of self-attention
+        page.locator(".tx-stepper").get_by_role("button", name="Next").click()
+        assert page.evaluate(OUT_OF_SIGHT) == []
 
 
 # --- quizzes ----------------------------------------------------------------------------------------------------------

@@ -70,6 +70,7 @@ const show = (here, { markup, alt, error, traits }) => {
   report(here, error);
   if (error) return; // the last good picture stays
   here.picture.innerHTML = markup; // drawn by Python, which has escaped every text
+  here.picture.querySelectorAll("svg").forEach(legible);
   here.summary.textContent = alt;
   for (const about of here.values) here.made.get(about.key).tell?.(traits[about.key] ?? {});
 };

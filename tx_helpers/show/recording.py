@@ -29,7 +29,7 @@ from tx_helpers.show.stored import PageForm, default_export
 FRAMES, BUDGET = 3000, 120_000  # of an explorer at most: frames, and bytes when deflated
 SHOTS, FEWEST, SECONDS = 60, 15, 6.0  # of what a button starts: pictures, the fewest of them, and how long they play
 Stated = Mapping | Callable | None  # of an explorer: what is recorded of it, see `Explore`
-PLAYER = [Path(__file__).with_name(name) for name in ("drag.js", "controls.js", "player.js")]
+PLAYER = [Path(__file__).with_name(f"{name}.js") for name in ("legible", "drag", "controls", "player")]
 STYLE = """
 .tx-recorded .tx-controls {
   display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 6px 28px;
@@ -53,12 +53,13 @@ STYLE = """
 .tx-recorded input[type="checkbox"] { width: 1.1em; height: 1.1em; flex: none; }
 .tx-recorded output { min-width: 3.4em; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .tx-recorded button { padding: 2px 14px; }
+.tx-recorded :is(button, label, input[type="range"]) { min-height: 24px; }
 .tx-recorded button[aria-pressed="true"] { font-weight: bold; outline: 2px solid currentColor; outline-offset: -3px; }
 .tx-recorded .tx-drawn { grid-column: 1 / -1; min-width: 0; }
 .tx-recorded .tx-view { overflow-x: auto; }
 .tx-recorded .tx-view[tabindex] { mask: linear-gradient(to right, #000 calc(100% - 24px), transparent); }  /* scrolls */
 .tx-recorded .tx-view[tabindex] .tx-picture { margin-right: 24px; }
-.tx-recorded .tx-picture { display: block; max-width: max(100%, 34rem) !important; height: auto; }
+.tx-recorded .tx-picture { display: block; max-width: max(100%, var(--least, 40rem)) !important; height: auto; }
 .tx-recorded :is(.tx-summary, .tx-error) { line-height: 1.5; margin: 8px 0; }
 .tx-recorded :is(.tx-summary, .tx-error) { overflow-wrap: anywhere; white-space: pre-line; }
 .tx-recorded .tx-unseen {

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+DRAWN = [FOLDER.parent / "show" / "legible.js", FOLDER / "svg.js"]
 
 
 def script(path: Path) -> str:
-    """The module of a control that is drawn in the browser: svg.js, which all of them share, and its own file."""
-    return joined(FOLDER / "svg.js", path)
+    """The module of a control that is drawn in the browser: what all of them share, and its own file."""
+    return joined(*DRAWN, path)
 
 
 def joined(*paths: Path) -> str:

@@ -17,11 +17,12 @@ const element = (tag, attributes, text = "") => {
 const drawing = (width, height, label, { class: name, ...attributes }) => {
   const svg = element("svg", {
     viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label, "font-family": "sans-serif", class: `tx-card ${name}`,
-    style: `width: 100%; max-width: ${width}px; height: auto; display: block`, ...attributes,
+    style: `width: 100%; min-width: var(--least); max-width: ${width}px; height: auto; display: block`, ...attributes,
   });
   svg.append(element("rect", {
     x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 12, fill: "#FCFCFA", stroke: "#CBD2D9",
   }));
+  legible(svg);
   return svg;
 };
 

@@ -39,7 +39,7 @@ from tx_helpers.show.shapes import (
     words,
 )
 from tx_helpers.show.stored import StoredWidget
-from tx_helpers.widgets.scripts import FOLDER, joined
+from tx_helpers.widgets.scripts import DRAWN, joined
 
 COLOURS = {"stream": RESIDUAL, "query": QUERY, "key": KEY, "value": VALUE, "score": SCORE, "weight": WEIGHT}
 PALETTE = " ".join(f"--{kind}: {either(c.shade)}; --{kind}-fill: {either(c.tint)};" for kind, c in COLOURS.items())
@@ -49,12 +49,12 @@ html[theme="dark"] .tx-stepper {{ color-scheme: dark; }}
   background: var(--paper); color: var(--ink); padding: 8px; box-sizing: border-box; max-width: 100%;
   border-radius: 12px; font: 14px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); }}
 .tx-stepper .tx-bar {{ display: flex; flex-wrap: wrap; gap: 6px 16px; align-items: center; min-height: 32px; }}
-.tx-stepper label {{ display: inline-flex; gap: 6px; align-items: center; }}
+.tx-stepper label {{ display: inline-flex; gap: 6px; align-items: center; min-height: 24px; }}
 .tx-stepper label[hidden] {{ display: none; }}
 .tx-stepper input, .tx-stepper select, .tx-stepper button {{ font: inherit; color: inherit; margin: 0;
   background: var(--paper); border: 1px solid var(--edge); border-radius: 4px; padding: 2px 8px;
   accent-color: var(--key); }}
-.tx-stepper input[type="range"] {{ padding: 0; border: 0; }}
+.tx-stepper input[type="range"] {{ padding: 0; border: 0; height: 24px; }}
 .tx-stepper button {{ cursor: pointer; min-width: 4.5em; }}
 .tx-stepper button[aria-disabled="true"] {{ color: var(--quiet); border-style: dashed; cursor: default; }}
 .tx-stepper p {{ margin: 6px 0; }}
@@ -62,7 +62,7 @@ html[theme="dark"] .tx-stepper {{ color-scheme: dark; }}
 .tx-stepper .tx-arithmetic {{ min-height: 2.9em; color: var(--ink); }}
 .tx-stepper .tx-error:empty {{ display: none; }}
 .tx-stepper .tx-error {{ border-left: 4px solid {ORANGE.full}; padding-left: 8px; }}
-.tx-stepper .tx-picture {{ display: block; width: 100%; height: auto; font-size: 12px;
+.tx-stepper .tx-picture {{ display: block; width: 100%; min-width: var(--least); height: auto; font-size: 12px;
   font-variant-numeric: tabular-nums; }}
 .tx-stepper svg text {{ fill: var(--ink); }}
 .tx-stepper .tx-title {{ font-weight: 700; }}
@@ -271,7 +271,7 @@ class AttentionStepper(StoredWidget):
     ValueError where a word of the sentence has no vector, or the sizes do not fit.
     """
 
-    _esm = joined(FOLDER / "svg.js", *sorted(Path(__file__).with_name("stepper").glob("*.js")))
+    _esm = joined(*DRAWN, *sorted(Path(__file__).with_name("stepper").glob("*.js")))
     _css = STYLE
     spec = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)

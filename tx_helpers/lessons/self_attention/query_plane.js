@@ -45,7 +45,7 @@ const build = (model, { across, down }) => {
   const output = element("path", { fill: VALUE, stroke: INK, "stroke-width": 2 });
   const arrow = element("line", { x1: across(0), y1: down(0), stroke: QUERY, "stroke-width": 3 });
   const handle = element("circle", {
-    r: 10, fill: QUERY, stroke: "#FFFFFF", "stroke-width": 2, role: "slider", tabindex: 0,
+    r: 13, fill: QUERY, stroke: "#FFFFFF", "stroke-width": 2, role: "slider", tabindex: 0,
     "aria-label": model.get("description"), "aria-valuemin": -limit, "aria-valuemax": limit,
   });
   svg.append(...discs, ...squares, arrow, output, ...labels, handle);

@@ -30,7 +30,7 @@ const makeParts = ({ name, longest }) => {
   const root = make("div", { class: `tx-explorer tx-explorer-${name} tx-stepper`, role: "group",
     "aria-label": `Attention stepper ${name}`, "data-lm-suppress-shortcuts": "true" },
     bar(labelled(`Sentence (up to ${longest} words)`, inputs.sentence), labelled("Who asks", inputs.query)), error,
-    bar(buttons.back, buttons.play, buttons.next, labelled("Step", inputs.step)), summary, picture, cell,
+    bar(buttons.back, buttons.play, buttons.next, labelled("Step", inputs.step)), summary, make("div", {}, picture), cell,
     bar(labelled("Divide by √d_k", inputs.root), labelled("Temperature", inputs.temperature), degrees, buttons.again));
   return { root, picture, summary, sum, entry, error, degrees, inputs, buttons };
 };

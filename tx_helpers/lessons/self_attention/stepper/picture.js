@@ -57,6 +57,7 @@ const build = (view) => {
   view.travellers = element("g", { "aria-hidden": "true" });
   set(picture, { viewBox: `0 0 ${layout.width} ${layout.height}`, style: `max-width: ${1.2 * layout.width}px` });
   picture.replaceChildren(view.flows, ...frames, ...view.cells.map(({ node }) => node), view.travellers);
+  legible(picture);
   view.cells[0].node.setAttribute("tabindex", 0);
   view.reached = view.cells[0];
 };
@@ -87,6 +88,17 @@ const paint = (view) => {
     d: pathOf(view.layout, found, from, to), class: `tx-flow tx-${KINDS_OF[from.matrix]}`,
     "stroke-width": from.matrix === "V" ? 1 + 7 * share : 1.5,
   })));
+};
+
+/** Where the picture is wider than its box, the box moves to what is lit, as far as all of it has room. */
+const follow = ({ parts: { picture } }) => {
+  const box = picture.parentElement, [left, right] = sides([...picture.querySelectorAll(".tx-lit")]), room = sides([box]);
+  box.scrollLeft += Math.min(0, left - 8 - room[0]) || Math.max(0, Math.min(right + 8 - room[1], left - 8 - room[0]));
+};
+
+const sides = (nodes) => {
+  const boxes = nodes.map((node) => node.getBoundingClientRect());
+  return [Math.min(...boxes.map(({ left }) => left)), Math.max(...boxes.map(({ right }) => right))];
 };
 
 /** Marks travel along the flows of this step; not for those who asked for less motion. */

@@ -14,6 +14,7 @@ const draw = (view, other = false) => {
   if (summary.textContent !== said) summary.textContent = said;
   if (!chosen || other) view.chosen = undefined;
   showChosen(view, sum, entry, inputs.entry);
+  follow(view);
 };
 
 /** The arithmetic of the chosen cell, and a field for a number that may be changed. */

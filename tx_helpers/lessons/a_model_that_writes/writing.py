@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import ipywidgets as widgets
+from torch import Tensor
 
 from tx_helpers.generation.sampling import filter_logits, pick
 from tx_helpers.nn.arguments import check_numbers, check_types
@@ -54,6 +55,9 @@ class Pen:
     longest: int = LONGEST
     written: str = ""
     p: list[float] = field(default_factory=list)
+    known: dict[tuple[int, str], Tensor] = field(
+        default_factory=dict
+    )  # (version of the weights, text) -> logits after it
 
     def __post_init__(self) -> None:
         self.logits, tokens, _ = next_character(self.writer)
@@ -73,8 +77,12 @@ class Pen:
 
     def advance(self, temperature: float = 1.0, top_p: float = 1.0) -> None:
         """One more character. Special tokens, which an untrained model may choose, are never drawn."""
-        with cpu_threads(1), in_mode(self.writer.model, training=False):
-            logits = self.logits(self.before + self.text).double()
+        text = self.before + self.text
+        asked = sum(weight._version for weight in self.writer.model.parameters()), text
+        if asked not in self.known:
+            with cpu_threads(1), in_mode(self.writer.model, training=False):
+                self.known[asked] = self.logits(text).double()
+        logits = self.known[asked].clone()
         logits[[i for i, token in enumerate(self.tokens) if len(token) > 1]] = -math.inf
         u = self.uniform()
         if temperature:
@@ -188,6 +196,7 @@ class Writing:
             "right_temperature": _slider(1.0, 2.0, 0.1, "Right temperature", least=0.0),
             "right_top_p": _slider(1.0, 1.0, 0.05, "Right top-p", least=0.05),
         }
+        self.known: dict[str, dict] = {name: {} for name in writers}
         self._new_page(self.story)
         self._to_the_end()
         self.explore = Explore(
@@ -231,8 +240,9 @@ class Writing:
 
     def _new_page(self, story: int) -> None:
         self.story = story
-        writer = self.writers[self.writer.value]
-        self.pens = {name: Pen(writer, self.beginning.value, self.story, self.longest) for name in SIDES}
+        name = self.writer.value
+        text = dict(beginning=self.beginning.value, seed=self.story, longest=self.longest, known=self.known[name])
+        self.pens = {side: Pen(self.writers[name], **text) for side in SIDES}
 
     def _clear(self) -> None:
         self._stop()

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from drawn import contrast, points
-from tx_helpers.show.charts import BLACK, bar_chart, ink_on, line_chart, message, side_by_side, weight_map
+from drawn import contrast, elements, points
+from tx_helpers.show.charts import BLACK, bar_chart, ink_on, line_chart, looks, message, side_by_side, weight_map
 from tx_helpers.show.plots import COLOURS
 from tx_helpers.show.shapes import BLUE, DARK, GOLD, ORANGE, PAPER, rgb
 
@@ -181,3 +181,28 @@ def test_a_size_that_is_no_pair_is_named(size):
 def test_no_panel_and_what_is_none_are_named(panels):
     with pytest.raises(ValueError, match="side_by_side: panels"):
         side_by_side(panels, alt="nothing")
+
+
+def test_bands_marks_levels_and_the_place_that_is_looked_at():
+    chart = line_chart(
+        {"a": ([0, 10], [0, 1])},
+        size=(164, 166),  # 100 by 100 inside the margins
+        bands={"a": ([0, 0.5], [0.5, 1])},
+        marks={"a": ([5], [0.5])},
+        hollow={"a": ([10], [1])},
+        levels={"half": 0.5, "beyond": 2},
+        at=(0, 5),
+        xform="{:.1f}".format,
+        percent=True,
+        **WORDS,
+    )
+    (band,), (disc, ring) = elements(svg(chart), "polygon"), elements(svg(chart), "circle")
+    assert band.get("points") == "52.0,76.0 152.0,26.0 152.0,76.0 52.0,126.0"
+    assert [(one.get("cx"), one.get("cy"), one.get("fill")) for one in (disc, ring)] == [
+        *(("102", "76", COLOURS[0]), ("152", "26", PAPER))
+    ]
+    shaded = elements(svg(chart), "rect")[1]
+    assert (shaded.get("x"), shaded.get("width")) == ("52", "50")
+    said = re.findall(r">([^<>]+)</text>", svg(chart))
+    assert {"half", "100%", "10.0"} < {*said} and "beyond" not in said
+    assert looks(["a", "b"])["b"].colour == COLOURS[1]

@@ -8,11 +8,11 @@ Each chart is a `Panel`: its size in pixels, and SVG text drawn from its own cor
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
@@ -20,7 +20,7 @@ from matplotlib.ticker import MaxNLocator
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.show.plots import COLOURS, Svg
 from tx_helpers.show.series import named_lines, named_matrix, named_numbers
-from tx_helpers.show.shapes import BLUE, GOLD, INK, ORANGE, WEIGHT, WHITE, card, shape, words
+from tx_helpers.show.shapes import BLUE, GOLD, GREY, INK, MUTED, ORANGE, PAPER, WEIGHT, WHITE, card, shape, words
 
 DASHES = ("none", "7 3", "7 3 2 3", "2 3")  # so that lines differ by more than their colour
 GRID, EDGE = "#DDDDDD", 8
@@ -34,6 +34,19 @@ class Panel:
 
     size: tuple[int, int]
     body: str
+
+
+class Look(NamedTuple):
+    """How a line of a chart is drawn."""
+
+    colour: str
+    dash: str
+
+
+def looks(names: Iterable[str]) -> dict[str, Look]:
+    """The look of each line of a chart, for what stands beside it."""
+    styles = zip(cycle(COLOURS), cycle(DASHES), strict=False)
+    return {name: Look(*style) for name, style in zip(names, styles, strict=False)}
 
 
 def side_by_side(panels: Sequence[Panel], *, alt: str, gap: int = 16) -> Svg:
@@ -61,11 +74,25 @@ def line_chart(
     xticks: Sequence[float] | None = None,
     legend: bool = True,
     dots: bool = False,
+    bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+    marks: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+    hollow: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+    levels: Mapping[str, float] | None = None,
+    at: float | tuple[float, float] | None = None,
+    yticks: Sequence[float] | None = None,
+    xform: Callable[[float], str] | None = None,
+    percent: bool = False,
 ) -> Panel:
     """Named lines, name -> (x, y), with a legend where there are several; those in `faint` are drawn thin.
 
     dots: mark each point of the others. The limits default to those of the data. A line without points appears in the
     legend alone. A logarithmic x has its ticks at the values that were measured, unless xticks names others.
+
+    bands          line -> (low, high) at its points
+    marks, hollow  line -> (x, y) of discs, and of rings, in its colour
+    levels         broken lines across, each with its name, which may be empty
+    at             an x that is looked at, or the stretch from one to another: shaded
+    xform, percent how the numbers of x are written; whether y is written in %
     """
     points = named_lines("line_chart", lines)
     unknown = [name for name in faint if name not in points] if isinstance(faint, Sequence) else [faint]
@@ -78,41 +105,68 @@ def line_chart(
         if low <= 0:
             raise ValueError(f"line_chart: a logarithmic scale cannot begin at {low:g}; expected more than 0")
     width, height = _checked("line_chart", size)
-    scale = np.log10 if logy else np.asarray
-    scale_x = np.log10 if logx else np.asarray
     x_ticks = xticks or (_measured(every_x) if logx else _ticks(*xlim))
-    y_ticks = _log_ticks(*ylim) if logy else _ticks(*ylim)
+    y_ticks = yticks or (_log_ticks(*ylim) if logy else _ticks(*ylim))
+    written = "{:.0%}".format if percent else _log_label if logy else "{:g}".format
+    look = looks(points)
+    xform = xform or (lambda x: f"{x:g}".replace("e-0", "e-"))
 
-    def across(x: float | np.ndarray) -> Any:
-        low, high = float(scale_x(xlim[0])), float(scale_x(xlim[1]))
-        return LEFT + (scale_x(x) - low) / ((high - low) or 1) * (width - LEFT - RIGHT)
+    across = _scale(xlim, LEFT, width - RIGHT, logx)
+    down = _scale(ylim, height - BOTTOM, TOP, logy)
 
-    def down(y: float | np.ndarray) -> Any:
-        low, high = float(scale(ylim[0])), float(scale(ylim[1]))
-        share = (scale(np.clip(y, *ylim)) - low) / ((high - low) or 1)
-        return height - BOTTOM - share * (height - TOP - BOTTOM)
+    def discs(places: Sequence, r: float, **look: Any) -> list[str]:
+        xs, ys = (np.asarray(part, dtype=float) for part in places)
+        return [shape("circle", cx=x, cy=y, r=r, **look) for x, y in zip(across(xs), down(ys), strict=True)]
 
     parts = [_frame(size, title, xlabel, ylabel)]
+    if at is not None:
+        ends = [across(x) for x in at] if isinstance(at, tuple) else [across(at) - 7, across(at) + 7]
+        place = dict(x=ends[0], y=TOP, width=max(ends[1] - ends[0], 1), height=height - TOP - BOTTOM)
+        parts.append(shape("rect", **place, fill=GREY.tint))
     for y in y_ticks:
         parts.append(shape("path", d=f"M{LEFT},{down(y):.1f}H{width - RIGHT}", stroke=GRID))
-        parts.append(words(LEFT - 6, down(y) + 4, _log_label(y) if logy else f"{y:g}", size=12, anchor="end"))
-    parts += [
-        words(across(x), height - BOTTOM + 16, f"{x:g}".replace("e-0", "e-"), size=12, anchor="middle") for x in x_ticks
-    ]
-    styles = zip(cycle(COLOURS), cycle(DASHES), strict=False)
+        parts.append(words(LEFT - 6, down(y) + 4, written(y), size=12, anchor="end"))
+    for x in x_ticks:
+        bold = {"font_weight": "bold"} if x == at else {}
+        parts.append(words(across(x), height - BOTTOM + 16, xform(x), size=12, anchor="middle", **bold))
+    inside = {name: level for name, level in (levels or {}).items() if ylim[0] <= level <= ylim[1]}
+    parts += [_level(name, down(level), size) for name, level in inside.items()]
     for row, (name, (xs, ys)) in enumerate(points.items()):
-        colour, dash = next(styles)
+        colour, dash = look[name]
         style = dict(fill="none", stroke=colour, stroke_dasharray=dash, stroke_width=1 if name in faint else 2.2)
-        spots = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across(xs), down(ys), strict=True))
-        parts.append(shape("polyline", points=spots, **style))
+        if name in (bands or {}):
+            low, high = (np.asarray(part, dtype=float) for part in bands[name])
+            edge = _spots(across(np.array([*xs, *xs[::-1]])), down(np.array([*high, *low[::-1]])))
+            parts.append(shape("polygon", points=edge, fill=colour, fill_opacity=0.14))
+        parts.append(shape("polyline", points=_spots(across(xs), down(ys)), **style))
         if dots and name not in faint:
-            parts += [shape("circle", cx=x, cy=y, r=5, fill=colour) for x, y in zip(across(xs), down(ys), strict=True)]
-        if len(points) == 1 or not legend:  # the title names it
-            continue
-        at = TOP + 12 + 17 * row
-        parts.append(shape("path", d=f"M{width - RIGHT - 28},{at - 4}H{width - RIGHT}", **style))
-        parts.append(words(width - RIGHT - 34, at, name, size=12, anchor="end"))
+            parts += discs((xs, ys), 5, fill=colour)
+        parts += discs((marks or {}).get(name, ((), ())), 4, fill=colour, stroke=PAPER)
+        parts += discs((hollow or {}).get(name, ((), ())), 4, fill=PAPER, stroke=colour, stroke_width=2)
+        if len(points) > 1 and legend:  # one alone is named by the title
+            place = TOP + 12 + 17 * row
+            parts.append(shape("path", d=f"M{width - RIGHT - 28},{place - 4}H{width - RIGHT}", **style))
+            parts.append(words(width - RIGHT - 34, place, name, size=12, anchor="end"))
     return Panel(size, "".join(parts))
+
+
+def _scale(limits: tuple[float, float], begin: float, end: float, log: bool) -> Callable:
+    """From values to pixels, which begin at the lower limit; what lies beyond the limits is drawn at their ends."""
+    scale = np.log10 if log else np.asarray
+    low, high = (float(scale(limit)) for limit in limits)
+    return lambda values: begin + (scale(np.clip(values, *limits)) - low) / ((high - low) or 1) * (end - begin)
+
+
+def _level(name: str, y: float, size: tuple[int, int]) -> str:
+    """A broken line across a chart; its name stands below it, or above it near the axis."""
+    path = f"M{LEFT},{y:.1f}H{size[0] - RIGHT}"
+    drawn = shape("path", d=path, stroke=INK, stroke_dasharray="2 4" if name else "8 4")
+    below = 14 if y < size[1] - BOTTOM - 18 else -5
+    return drawn + (words(LEFT + 4, y + below, name, size=12, fill=MUTED) if name else "")
+
+
+def _spots(xs: np.ndarray, ys: np.ndarray) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
 
 
 def bar_chart(

@@ -6,7 +6,6 @@ import pytest
 
 from tx_helpers.lessons.adapting.few_labels import WAYS, recorded
 from tx_helpers.lessons.adapting.few_labels_explorer import (
-    LOOKS,
     NAMES,
     describe,
     draw,
@@ -15,6 +14,8 @@ from tx_helpers.lessons.adapting.few_labels_explorer import (
     spread,
     spreads,
 )
+from tx_helpers.show.charts import BOTTOM, TOP
+from tx_helpers.show.plots import COLOURS
 
 TABLE = {
     "labels": [10, 100],
@@ -34,7 +35,7 @@ TABLE["scores"] = {"steps": SCORES, "passes": SCORES}
 def test_mean_worst_and_best_of_the_seeds():
     assert spread([0.5, 0.25, 0.75]) == ([0.5, 0.25, 0.75], 0.5, 0.25, 0.75)
     found = spreads(TABLE)
-    assert list(found) == list(WAYS) == list(NAMES) == list(LOOKS)
+    assert list(found) == list(WAYS) == list(NAMES)
     assert found["lora"][100] == ([0.85, 0.75], pytest.approx(0.8), 0.75, 0.85)
 
 
@@ -49,14 +50,13 @@ def test_lines_go_through_the_means_and_bands_from_worst_to_best(seeds):
     picture = draw(TABLE, 100, 0.8, "passes", seeds)
     lines = re.findall(r'<polyline points="([^"]+)"[^>]*stroke="(#\w+)"', picture.svg)
     bands = re.findall(r'<polygon points="([^"]+)" fill="(#\w+)"', picture.svg)
-    assert [colour for _, colour in lines] == [LOOKS[way][0].shade for way in WAYS]
-    assert [colour for _, colour in bands] == [LOOKS[way][0].full for way in WAYS]
-    tenth = 25 / 0.8  # pixels: 250 for 20 % to 100 %
+    assert [colour for _, colour in lines] == [colour for _, colour in bands] == list(COLOURS[:4])
+    tenth = (330 - TOP - BOTTOM) / 8  # pixels: the chart's for 20 % to 100 %
     for (way, by_labels), (line, _), (band, _) in zip(spreads(TABLE).items(), lines, bands, strict=True):
         ys = [float(point.split(",")[1]) for point in f"{line} {band}".split()]
         expected = [by_labels[10].mean, by_labels[100].mean]
         expected += [by_labels[10].high, by_labels[100].high, by_labels[100].low, by_labels[10].low]
-        assert ys == pytest.approx([36 + 10 * tenth * (1 - share) for share in expected], abs=0.06), way
+        assert ys == pytest.approx([TOP + 10 * tenth * (1 - share) for share in expected], abs=0.06), way
     assert picture.svg.count("<circle ") == (16 if seeds else 0)
     assert picture.svg.index(">fine-tuned whole: 95%<") < picture.svg.index(">LoRA: 80%<")
     assert ">75% to 85%; 400 parameters learn<" in picture.svg and ">right labels in the test, 2 seeds<" in picture.svg

@@ -94,7 +94,7 @@ def test_what_is_refused(arguments, said):
 def test_each_card_is_filled_with_weights_and_cache():
     picture = draw("Llama 3 8B", PUBLISHED["Llama 3 8B"], 8, 8192)
     found = need(PUBLISHED["Llama 3 8B"], 8, 8192)
-    bars = re.findall(r'width="([\d.]+)" height="20" rx="(?:2|3)" fill="([^"]+)"', picture.svg)
+    bars = re.findall(r'width="([\d.]+)" height="18" rx="2" fill="([^"]+)"', picture.svg)[3:]
     assert len(bars) == 3 * len(CARDS)
     for row, memory in enumerate(CARDS.values()):
         (frame, ground), (both, colour), (weights, grey) = bars[3 * row : 3 * row + 3]

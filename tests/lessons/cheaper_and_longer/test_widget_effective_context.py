@@ -1,24 +1,24 @@
 """Advertised against effective length: means and reaches, the drawing, the words, and the explorer."""
 
 import copy
+import math
 import re
 
 import pytest
 
-from drawn import texts
+from drawn import elements, points, texts
 from tx_helpers.lessons.cheaper_and_longer.context import WAYS, recorded
 from tx_helpers.lessons.cheaper_and_longer.effective_context import (
-    HIGH,
-    LEFT,
-    LOOKS,
-    TOP,
-    WIDE,
+    PAD,
     describe,
+    doublings,
     draw,
     effective_context_explorer,
     reaches,
 )
-from tx_helpers.show.shapes import GREEN, ORANGE
+from tx_helpers.show.charts import BOTTOM, LEFT, RIGHT, TOP
+from tx_helpers.show.plots import COLOURS
+from tx_helpers.show.shapes import GREEN, GREY, ORANGE
 
 NEEDLE = {
     "plain rotary": [[1.0, 0.5, 0.0], [1.0, 0.75, 0.25]],
@@ -39,7 +39,7 @@ TABLE = {
 
 def test_means_over_the_seeds_and_how_far_they_reach():
     found = reaches(TABLE, "needle")
-    assert list(found) == list(WAYS) == list(LOOKS)
+    assert list(found) == list(WAYS)
     assert found["plain rotary"].mean == [1.0, 0.625, 0.125] and found["interpolation"].mean == [0.75, 0.75, 0.5]
     assert [one.effective for one in found.values()] == [8, 16, 8, 32]  # NTK falls at 16 and does not count again
     assert [one.effective for one in reaches(TABLE, "needle", share=0.6).values()] == [16, 32, 32, 32]
@@ -51,18 +51,23 @@ def test_means_over_the_seeds_and_how_far_they_reach():
 
 def test_lines_go_through_the_means_and_bars_to_the_effective_length():
     svg = draw(TABLE, "needle", 16).svg
-    lines = re.findall(r'<polyline points="([^"]+)" fill="none" stroke="(#\w+)"', svg)
-    bars = re.findall(r'height="20" rx="2" fill="(#\w+)"', svg)
-    widths = [float(wide) for wide in re.findall(r'width="([\d.]+)" height="20" rx="2"', svg)]
-    assert [colour for _, colour in lines] == [colour.shade for colour, _ in LOOKS.values()]
-    assert bars == [colour.full for colour, _ in LOOKS.values()]
-    step = (WIDE - 40) / 2
-    for (way, one), (line, _) in zip(reaches(TABLE, "needle").items(), lines, strict=True):
-        spots = [tuple(map(float, spot.split(","))) for spot in line.split()]
-        assert [x for x, _ in spots] == pytest.approx([LEFT + 20, LEFT + 20 + step, LEFT + WIDE - 20], abs=0.06), way
-        assert [y for _, y in spots] == pytest.approx([TOP + HIGH * (1 - mean) for mean in one.mean], abs=0.06), way
-    assert widths == pytest.approx([20, 20 + step, 20, 20 + 2 * step], abs=0.01)
-    assert svg.count("<polygon ") == 4
+    bands = [band.get("points") for band in elements(svg, "polygon")]
+    pad = math.log(PAD) / math.log(4 * PAD**2)  # of the axis, beyond each end
+    step = (500 - LEFT - RIGHT) * (1 - 2 * pad) / 2
+    for (way, one), spots, band in zip(reaches(TABLE, "needle").items(), points(svg), bands, strict=True):
+        first = LEFT + (500 - LEFT - RIGHT) * pad
+        assert [x for x, _ in spots] == pytest.approx([first, first + step, first + 2 * step], abs=0.06), way
+        assert [y for _, y in spots] == pytest.approx([height(mean) for mean in one.mean], abs=0.06), way
+        highest = [float(spot.split(",")[1]) for spot in band.split()[:3]]
+        assert highest == pytest.approx([height(max(column)) for column in zip(*one.seeds, strict=True)], abs=0.06)
+    bars = [(bar.get("fill"), float(bar.get("width"))) for bar in elements(svg, "rect") if bar.get("rx") == "2"]
+    assert {bar for bar in bars[::2]} == {(GREY.tint, 360)}
+    assert bars[1::2] == list(zip(COLOURS, [180, 360, 180, 360], strict=False))  # 8, 16, 8 and 32 of 16 tokens
+    assert [doublings(length, TABLE["lengths"]) for length in (8, 16, 32)] == [1, 2, 3]
+
+
+def height(accuracy: float) -> float:
+    return TOP + (250 - TOP - BOTTOM) * (1 - accuracy)
 
 
 def test_what_reaches_the_advertised_length_is_green():

@@ -8,18 +8,18 @@ from drawn import elements, points, texts
 from planted_runs import PLANTED, planted
 from tx_helpers.lessons.scaling_up.scaling_law import (
     BUDGETS,
-    HIGH,
-    LOW,
-    TALL,
-    TOP,
+    LOSSES,
     best_size,
     describe,
     draw,
     fitted,
     scaling_law_explorer,
 )
-from tx_helpers.show.shapes import BLUE, PAPER
+from tx_helpers.show.charts import BOTTOM, TOP
+from tx_helpers.show.plots import COLOURS
+from tx_helpers.show.shapes import PAPER
 
+LOW, HIGH = LOSSES["ylim"]
 TABLE = planted()
 FIT = fitted(TABLE, 1 / 4, True, True)
 
@@ -43,7 +43,7 @@ def test_the_best_size_is_that_of_the_law():
 
 # --- draw ------------------------------------------------------------------------------------------------------------
 def height(loss: float) -> float:
-    return TOP + TALL * (1 - math.log(loss / LOW) / math.log(HIGH / LOW))
+    return TOP + (330 - TOP - BOTTOM) * (1 - math.log(loss / LOW) / math.log(HIGH / LOW))
 
 
 def test_a_mark_for_each_run_empty_where_it_was_held_back():
@@ -56,7 +56,7 @@ def test_a_mark_for_each_run_empty_where_it_was_held_back():
     ):
         at = sorted(height(min(max(loss, LOW), HIGH)) for loss in losses.tolist())
         assert sorted(float(mark.get("cy")) for mark in marks) == pytest.approx(at, abs=0.15)
-    assert lowest.get("fill") == BLUE.shade
+    assert lowest.get("fill") == COLOURS[0]
     assert float(lowest.get("cy")) == pytest.approx(height(best_size(FIT.found, 1e9).loss), abs=0.15)
 
 

@@ -13,16 +13,14 @@ from typing import Any, NamedTuple
 
 from tx_helpers.lessons.adapting.few_labels import BUDGETS, WAYS, recorded
 from tx_helpers.nn.arguments import check_types
-from tx_helpers.show.charts import DASHES, GRID
+from tx_helpers.show.charts import line_chart, looks, side_by_side
 from tx_helpers.show.controls import choice, slider, tick
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, GREEN, INK, MUTED, ORANGE, PINK, card, line, shape, words
+from tx_helpers.show.rows import listed
 
 NAMES = {"scratch": "from scratch", "frozen": "frozen encoder", "whole": "fine-tuned whole", "lora": "LoRA"}
-LOOKS = dict(zip(WAYS, zip((BLUE, ORANGE, GREEN, PINK), DASHES, strict=True), strict=True))
-X, Y, WIDE, HIGH = 60, 36, 400, 250  # pixels: where the chart begins, and its size
-BESIDE = X + WIDE + 44  # where the table beside it begins
+PAD = 1.2  # how far the axis goes on beyond the first and the last number of labels, as a factor
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -62,66 +60,42 @@ def draw(table: Mapping[str, Any], labels: int, target: float = 0.8, budget: str
 
     seeds: a dot for each seed. A broken line at `target`, a dotted one where guessing is.
     """
-    found, tried = spreads(table, budget), sorted(table["labels"])
-    guess = spread(table["guess"]).mean
-    floor = (
-        math.floor(10 * min(guess, *(min(rows) for way in table["scores"][budget].values() for rows in way.values())))
-        / 10
+    found, guess, seeds_of = spreads(table, budget), spread(table["guess"]), len(table["guess"])
+    tried = sorted(table["labels"])
+    worst = min(min(rows) for way in table["scores"][budget].values() for rows in way.values())
+    by_way = {NAMES[way]: [by_labels[n] for n in tried] for way, by_labels in found.items()}
+    dots = {
+        way: (
+            [n for n, one in zip(tried, row, strict=True) for _ in one.scores],
+            [score for one in row for score in one.scores],
+        )
+        for way, row in by_way.items()
+    }
+    chart = line_chart(
+        {way: (tried, [one.mean for one in row]) for way, row in by_way.items()},
+        size=(470, 330),
+        title=f"right labels in the test, {seeds_of} seed{'s' * (seeds_of != 1)}",
+        xlabel="labelled texts",
+        ylabel="",
+        xlim=(tried[0] / PAD, tried[-1] * PAD),
+        ylim=(math.floor(10 * min(guess.mean, worst)) / 10, 1),
+        logx=True,
+        legend=False,
+        bands={way: ([one.low for one in row], [one.high for one in row]) for way, row in by_way.items()},
+        marks=dots if seeds else {},
+        levels={"without a model": guess.mean, "": target},
+        at=labels,
+        xform="{:,.0f}".format,
+        percent=True,
     )
-
-    def across(count: float) -> float:
-        return X + 20 + (WIDE - 40) * math.log(count / tried[0]) / (math.log(tried[-1] / tried[0]) or 1)
-
-    def down(score: float) -> float:
-        return Y + HIGH - HIGH * (score - floor) / (1 - floor)
-
-    of = len(table["guess"])
-    parts = [words(X, 20, f"right labels in the test, {of} seed{'s' * (of != 1)}", font_weight="bold")]
-    for tenth in range(round(10 * floor), 11):
-        y = down(tenth / 10)
-        parts += [line(X, y, X + WIDE, y, GRID), words(X - 8, y + 4, f"{10 * tenth}%", size=12, anchor="end")]
-    for count in tried:
-        bold = {"font_weight": "bold"} if count == labels else {}
-        parts.append(words(across(count), Y + HIGH + 20, f"{count:,}", size=12.5, anchor="middle", **bold))
-    parts.append(line(across(labels), Y, across(labels), Y + HIGH, EDGE, stroke_width=14, stroke_opacity=0.5))
-    parts.append(line(X, down(guess), X + WIDE, down(guess), INK, stroke_dasharray="2 4"))
-    parts.append(words(X + WIDE, down(guess) - 5, "without a model", size=12, fill=MUTED, anchor="end"))
-    if target >= floor:
-        parts.append(line(X, down(target), X + WIDE, down(target), INK, stroke_dasharray="8 4"))
-    for way, by_labels in found.items():
-        colour, dash = LOOKS[way]
-        tops = [(across(n), down(by_labels[n].high)) for n in tried]
-        bottoms = [(across(n), down(by_labels[n].low)) for n in reversed(tried)]
-        parts.append(shape("polygon", points=_points([*tops, *bottoms]), fill=colour.full, fill_opacity=0.14))
-        means = [(across(n), down(by_labels[n].mean)) for n in tried]
-        style = dict(fill="none", stroke=colour.shade, stroke_width=2.5, stroke_dasharray=dash)
-        parts.append(shape("polyline", points=_points(means), **style))
-        if seeds:
-            dots = [(across(n), down(score)) for n in tried for score in by_labels[n].scores]
-            parts += [
-                shape("circle", cx=x, cy=y, r=3, fill=colour.shade, stroke=INK, stroke_width=0.5) for x, y in dots
-            ]
-    parts += _figures(table, found, labels, target)
-    return card(BESIDE + 290, Y + HIGH + 44, parts, describe(table, labels, target, budget))
-
-
-def _points(places: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-
-
-def _figures(table: Mapping[str, Any], found: Mapping, labels: int, target: float) -> list[str]:
-    parts = [words(BESIDE, 20, f"from {labels:,} labelled texts", font_weight="bold")]
-    for row, (way, by_labels) in enumerate(_best_first(found, labels)):
-        y, (colour, dash), one = 56 + 62 * row, LOOKS[way], by_labels[labels]
-        parts.append(line(BESIDE, y - 5, BESIDE + 34, y - 5, colour.shade, stroke_width=2.5, stroke_dasharray=dash))
-        parts.append(words(BESIDE + 44, y, f"{NAMES[way]}: {one.mean:.0%}", font_weight="bold"))
+    beside = {}
+    for way, by_labels in _best_first(found, labels):
+        one, needed = by_labels[labels], enough(by_labels, target)
         said = f"{one.low:.0%} to {one.high:.0%}; {table['trained'][way]:,} parameters learn"
-        needed = enough(by_labels, target)
         reached = f"reaches {target:.0%} with {needed:,} labels" if needed else f"never reaches {target:.0%}"
-        parts += [
-            words(BESIDE + 44, y + 18 + 16 * n, text, size=12, fill=MUTED) for n, text in enumerate((said, reached))
-        ]
-    return parts
+        beside[NAMES[way]] = (f"{NAMES[way]}: {one.mean:.0%}", said, reached)
+    figures = listed(beside, looks(by_way), title=f"from {labels:,} labelled texts", size=(290, 330))
+    return side_by_side([chart, figures], alt=describe(table, labels, target, budget))
 
 
 def _best_first(found: Mapping[str, Mapping[int, Spread]], labels: int) -> list[tuple[str, Mapping[int, Spread]]]:

@@ -18,7 +18,8 @@ from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.show.controls import STYLE, choice, filled_by, slider, stops
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, MUTED, ORANGE, bar, card, gibi, named_bar, shape, words
+from tx_helpers.show.rows import Bar, bars, stacked, title
+from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, ORANGE, gibi
 
 # Memory in GB as sold, which means GiB for memory chips. Sources: the makers' data sheets (NVIDIA T4 2019, GeForce RTX
 # 4090 2022, A100 80GB 2021, H100 SXM 2022; AMD Instinct MI300X 2023).
@@ -117,29 +118,30 @@ def need(sizes: Sizes, texts: int, tokens: int, weight_bytes: float = 2.0, cache
 def draw(name: str, sizes: Sizes, texts: int, tokens: int, weight_bytes: float = 2.0, cache_number: float = 2.0) -> Svg:
     """Above the weights, the cache, and the cache as in 2017; below what part of each card they take."""
     found = need(sizes, texts, tokens, weight_bytes, cache_number)
-    scale = LENGTH / max(found.weights, found.early)
-    parts = [words(16, 26, f"{name}: {texts:,} × {tokens:,} tokens", size=15, font_weight="bold")]
-    for row, (label, size, colour) in enumerate(
-        (
-            ("weights", found.weights, MUTED),
-            ("cache", found.cache, BLUE.full),
-            ("cache as in 2017", found.early, GREY.full),
+    sizes_of = {
+        "weights": Bar(found.weights, gibi(found.weights), MUTED),
+        "cache": Bar(found.cache, gibi(found.cache), BLUE.full),
+        "cache as in 2017": Bar(found.early, gibi(found.early), GREY.full),
+    }
+    fits = {label: found.room(memory) >= texts for label, memory in CARDS.items()}
+    cards = {
+        label: Bar(
+            (found.weights + found.cache) / (memory * 2**30),
+            verdict(found, memory),
+            (BLUE if fits[label] else ORANGE).full,
+            (GREEN if fits[label] else ORANGE).shade,
+            muted=found.weights / (memory * 2**30),
         )
-    ):
-        parts += named_bar(LEFT, 42 + 26 * row, label, max(scale * size, 1), gibi(size), colour, size=13)
-    parts.append(words(16, 146, "What fits on your card, with a tenth left free?", size=15, font_weight="bold"))
-    for row, (label, memory) in enumerate(CARDS.items()):
-        y, room = 160 + 30 * row, found.room(memory)
-        weights, cache = (min(1.0, size / (memory * 2**30)) for size in (found.weights, found.cache))
-        fits = room >= texts
-        parts += [
-            words(LEFT - 8, y + 15, label, anchor="end"),
-            shape("rect", x=LEFT, y=y, width=LENGTH, height=20, rx=3, fill=GREY.tint, stroke=EDGE),
-            bar(LEFT, y, LENGTH * min(1.0, weights + cache), 20, BLUE.full if fits else ORANGE.full),
-            bar(LEFT, y, LENGTH * weights, 20, MUTED),
-            words(LEFT + LENGTH + 12, y + 15, verdict(found, memory), fill=(GREEN if fits else ORANGE).shade),
-        ]
-    return card(760, 352, parts, describe(name, sizes, texts, tokens, weight_bytes, cache_number))
+        for label, memory in CARDS.items()
+    }
+    place = dict(names=LEFT, length=LENGTH, room=180)
+    rows = [
+        title(f"{name}: {texts:,} × {tokens:,} tokens"),
+        bars(sizes_of, **place),
+        title("What fits on your card, with a tenth left free?"),
+        bars(cards, **place, full=1),
+    ]
+    return stacked(rows, width=760, alt=describe(name, sizes, texts, tokens, weight_bytes, cache_number))
 
 
 def verdict(found: Need, memory: int) -> str:

@@ -13,16 +13,15 @@ from typing import Any, NamedTuple
 
 from tx_helpers.lessons.cheaper_and_longer.context import WAYS, effective_length, recorded
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
-from tx_helpers.show.charts import DASHES, GRID
+from tx_helpers.show.charts import line_chart, looks
 from tx_helpers.show.controls import choice, slider, stops, tick
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, GREEN, INK, MUTED, ORANGE, PINK, bar, card, line, shape, words
+from tx_helpers.show.rows import Bar, Text, bars, listed, stacked
+from tx_helpers.show.shapes import GREEN, ORANGE
 
-LOOKS = dict(zip(WAYS, zip((ORANGE, BLUE, PINK, GREEN), DASHES, strict=True), strict=True))
 TUNED = ", tuned"  # what the file adds to the name of a way
-LEFT, WIDE, TOP, HIGH, ROW = 140, 400, 44, 170, 42  # pixels: the chart's left edge, width, top, height; a line below
-BESIDE = LEFT + WIDE + 20
+PAD = 1.2  # how far the axis goes on beyond the first and the last length, as a factor
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -59,59 +58,51 @@ def reaches(table: Mapping[str, Any], task: str, tuned: bool = False, share: flo
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(table: Mapping[str, Any], task: str, advertised: int, tuned: bool = False, share: float = 0.9) -> Svg:
-    """Above accuracy over the length, a line and a band of all seeds for each way; below, how far each reaches.
+    """Accuracy over the length, a line and a band of all seeds for each way; below, how far each reaches.
 
-    On both the same axis of lengths; the upright line is the advertised one.
+    A frame is as long as the advertised length, its bar as the effective one, in doublings of the shortest.
     """
     found, lengths = reaches(table, task, tuned, share), table["lengths"]
     check_one_of("effective-context", map(str, lengths), advertised=str(advertised))
-
-    def across(length: float) -> float:
-        return LEFT + 20 + (WIDE - 40) * math.log(length / lengths[0]) / (math.log(lengths[-1] / lengths[0]) or 1)
-
-    def down(accuracy: float) -> float:
-        return TOP + HIGH * (1 - accuracy)
-
-    bars = TOP + HIGH + 58
-    bottom, mark = bars + ROW * len(WAYS), across(advertised)
-    parts = [
-        words(16, 26, f"Right answers: {task}", size=15, font_weight="bold"),
-        line(mark, TOP, mark, bottom - 8, EDGE, stroke_width=12, stroke_opacity=0.5),
+    seeds = {way: list(zip(*one.seeds, strict=True)) for way, one in found.items()}
+    chart = line_chart(
+        {way: (lengths, one.mean) for way, one in found.items()},
+        size=(500, 250),
+        title=f"Right answers: {task}",
+        xlabel=f"tokens; trained on {table['trained']:,}",
+        ylabel="",
+        xlim=(lengths[0] / PAD, lengths[-1] * PAD),
+        ylim=(0, 1),
+        yticks=(0, 0.25, 0.5, 0.75, 1),
+        logx=True,
+        legend=False,
+        bands={way: (list(map(min, columns)), list(map(max, columns))) for way, columns in seeds.items()},
+        at=advertised,
+        xform="{:,.0f}".format,
+        percent=True,
+    )
+    place, look = lengths.index(advertised), looks(found)
+    right = {way: (way, f"{one.mean[place]:.0%} right at {advertised:,}") for way, one in found.items()}
+    reach = {
+        way: Bar(
+            doublings(one.effective, lengths),
+            f"effective {one.effective:,}",
+            look[way].colour,
+            (GREEN if one.effective >= advertised else ORANGE).shade,
+        )
+        for way, one in found.items()
+    }
+    rows = [
+        [chart, listed(right, look, title="", size=(220, 250))],
+        Text("Effective length; a frame is as long as the advertised one", bold=True),
+        bars(reach, names=124, length=360, room=180, full=doublings(advertised, lengths)),
     ]
-    for percent in (0, 25, 50, 75, 100):
-        parts.append(line(LEFT, down(percent / 100), LEFT + WIDE, down(percent / 100), GRID))
-        parts.append(words(LEFT - 8, down(percent / 100) + 4, f"{percent}%", anchor="end"))
-    for length in lengths:
-        bold = {"font_weight": "bold"} if length == advertised else {}
-        parts.append(words(across(length), TOP + HIGH + 20, f"{length:,}", anchor="middle", **bold))
-    parts.append(words(BESIDE, TOP + HIGH + 20, f"tokens; trained on {table['trained']:,}", fill=MUTED))
-    for way, one in found.items():
-        colour, dash = LOOKS[way]
-        columns = list(zip(lengths, zip(*one.seeds, strict=True), strict=True))
-        band = [(across(n), down(max(c))) for n, c in columns] + [(across(n), down(min(c))) for n, c in columns[::-1]]
-        parts.append(shape("polygon", points=_points(band), fill=colour.full, fill_opacity=0.14))
-        style = dict(fill="none", stroke=colour.shade, stroke_width=2.5, stroke_dasharray=dash)
-        means = [(across(n), down(mean)) for n, mean in zip(lengths, one.mean, strict=True)]
-        parts.append(shape("polyline", points=_points(means), **style))
-    parts.append(words(16, bars - 14, "Effective length", font_weight="bold"))
-    at = lengths.index(advertised)
-    for row, (way, one) in enumerate(found.items()):
-        y, (colour, dash) = bars + ROW * row, LOOKS[way]
-        reached = one.effective >= advertised
-        parts += [
-            words(LEFT - 8, y + 15, way, anchor="end", font_weight="bold"),
-            shape("rect", x=LEFT, y=y, width=mark - LEFT, height=20, fill="none", stroke=EDGE, stroke_dasharray="3 3"),
-            bar(LEFT, y, across(one.effective) - LEFT, 20, colour.full),
-            line(LEFT, y + 26, across(one.effective), y + 26, colour.shade, stroke_width=2.5, stroke_dasharray=dash),
-            words(BESIDE, y + 8, f"effective {one.effective:,}", fill=(GREEN if reached else ORANGE).shade),
-            words(BESIDE, y + 25, f"{one.mean[at]:.0%} right at {advertised:,}", fill=MUTED),
-        ]
-    parts.append(line(LEFT, TOP, LEFT, bottom - 8, INK))
-    return card(760, bottom + 8, parts, describe(table, task, advertised, tuned, share))
+    return stacked(rows, width=760, alt=describe(table, task, advertised, tuned, share))
 
 
-def _points(places: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+def doublings(length: int, lengths: Sequence[int]) -> float:
+    """How many times half the shortest length is doubled to get this one: 1 for the shortest itself."""
+    return 1 + math.log2(length / lengths[0])
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------

@@ -17,15 +17,16 @@ from typing import NamedTuple
 
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.nn.config import TransformerConfig
-from tx_helpers.show.charts import Panel, side_by_side
 from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREY, MUTED, ORANGE, bar, named_bar, words
+from tx_helpers.show.rows import Bar, Text, bars, stacked
+from tx_helpers.show.shapes import BLUE, GREY, MUTED, ORANGE
 
 BYTES = 2  # of a number, in float16 or bfloat16
 MACHINES = (8, 24, 80, 640)  # memory in GiB: a small and a large desktop card, one of a data centre, and eight of those
-LENGTH, KEPT = 360, BLUE.full  # of the longest bar, and the colour of what the cache holds and saves
+KEPT = BLUE.full  # the colour of what the cache holds and saves
+PLACE = dict(names=148, length=360, room=190)  # pixels of the bars
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -66,22 +67,23 @@ def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
 def draw(name: str, config: TransformerConfig, tokens: int, rows: int, machine: int) -> Svg:
     """Bars: multiplications without the cache and with it; the memory of matrices and cache, and that of a machine."""
     found = costs(config, tokens, rows)
-    parts = [words(16, 24, "Multiplications for one more token", font_weight="bold")]
-    for y, label, value, colour in (
-        (36, "without", found.without, MUTED),
-        (62, "with the cache", found.with_cache, KEPT),
-    ):
-        parts += named_bar(164, y, label, LENGTH * value / found.without, giga(value), colour)
     total, there = found.matrices + found.cache, machine * 2**30
-    scale = LENGTH / max(total, there)
-    kept = KEPT if total <= there else ORANGE.full
-    parts += [
-        words(16, 116, "Memory", font_weight="bold"),
-        *named_bar(164, 128, "matrices + cache", scale * total, f"{gibi(found.matrices)} + {gibi(found.cache)}", kept),
-        bar(164, 128, scale * found.matrices, 18, MUTED),
-        *named_bar(164, 154, "the machine", scale * there, gibi(there), GREY.full),
+    work = {
+        "without": Bar(found.without, giga(found.without), MUTED),
+        "with the cache": Bar(found.with_cache, giga(found.with_cache), KEPT),
+    }
+    both = f"{gibi(found.matrices)} + {gibi(found.cache)}"
+    memory = {
+        "matrices + cache": Bar(total, both, KEPT if total <= there else ORANGE.full, muted=found.matrices),
+        "the machine": Bar(there, gibi(there), GREY.full),
+    }
+    shown = [
+        Text("Multiplications for one more token", bold=True),
+        bars(work, **PLACE),
+        Text("Memory", bold=True),
+        bars(memory, **PLACE),
     ]
-    return side_by_side([Panel((720, 188), "".join(parts))], alt=describe(name, found, tokens, rows, machine))
+    return stacked(shown, width=736, alt=describe(name, found, tokens, rows, machine))
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ of a step by part. Below stands what the run costs, and the MFU with which it wo
 cannot be used, the picture says why. A tick finds the fastest layout that fits.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -24,7 +24,8 @@ from tx_helpers.nn.arguments import check_one_of
 from tx_helpers.show.controls import choice, filled_by, powers, slider, tick
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, PINK, bar, card, gibi, line, words
+from tx_helpers.show.rows import Text, stacked, title, waterfall
+from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, MUTED, ORANGE, PINK, gibi
 
 OWN = "one of your own"
 CHOSEN = {
@@ -41,9 +42,10 @@ NAMES = {part: f"{part} messages" for part in ("tensor", "pipeline", "context", 
     "optimizer": "optimizer step",
     "memory-bound": "memory-bound work",
 }
-COLOURS = {  # of all but messages
-    **{"weights": BLUE, "gradients": ORANGE, "optimizer": GREEN, "activations": PINK},
-    **{"compute": BLUE, "memory-bound work": GREY, "bubble": GOLD, "optimizer step": GREEN},
+MESSAGES = ("tensor messages", "pipeline messages", "context messages", "expert messages", "data messages")
+FILLS = dict.fromkeys(MESSAGES, ORANGE.full) | {
+    **{"weights": BLUE.full, "gradients": ORANGE.full, "optimizer": GREEN.full, "activations": PINK.full},
+    **{"compute": BLUE.full, "memory-bound work": GREY.full, "bubble": GOLD.full, "optimizer step": GREEN.full},
 }
 DEADLINE = 30  # days
 LEFT, LENGTH = 152, 440  # pixels: where the bars begin, and the room for them
@@ -92,54 +94,22 @@ def parts_of_a_step(found: Plan) -> dict[str, float]:
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(choice: Choice, layout: Layout | None = None) -> Svg:
     """Above the memory of a chip, part after part, against what it has; below the seconds of a step; then the bill."""
-    found = planned(choice, layout)
-    parts = [words(16, 28, titled(choice), size=15, font_weight="bold")]
+    found, alt = planned(choice, layout), describe(choice, layout)
     if isinstance(found, str):
-        parts += [words(16, 52 + 20 * row, text) for row, text in enumerate(_lines(found))]
-        return card(760, 470, parts, describe(choice, layout))
-    parts += [words(16, 50 + 16 * row, text, fill=MUTED) for row, text in enumerate(_lines(str(found.layout)))]
+        return stacked([title(titled(choice)), found], width=760, alt=alt)
     used, room = sum(found.memory.values()), found.room
-    verdict = "fits" if found.fits else "does not fit"
-    said = f"Memory of a chip: {gibi(used)} of {gibi(room)}, {verdict}"
-    parts.append(words(16, 82, said, font_weight="bold", fill=(GREEN if found.fits else ORANGE).shade))
-    scale = LENGTH / max(used, room)
-    parts += _waterfall(94, found.memory, scale, gibi)
-    edge, end = LEFT + scale * room, 94 + 22 * len(found.memory)
-    parts += [
-        line(edge, 90, edge, end, INK, stroke_width=2, stroke_dasharray="5 3"),
-        words(edge, end + 14, gibi(room), anchor="middle", size=12.5),
+    verdict, colour = ("fits", GREEN) if found.fits else ("does not fit", ORANGE)
+    rows = [
+        title(titled(choice)),
+        Text(str(found.layout), MUTED),
+        Text(f"Memory of a chip: {gibi(used)} of {gibi(room)}, {verdict}", colour.shade, bold=True),
+        waterfall(found.memory, FILLS, gibi, names=LEFT, length=LENGTH, limit=room),
+        Text(f"A step: {spoken(found.step)}", bold=True),
+        waterfall(parts_of_a_step(found), FILLS, spoken, names=LEFT, length=LENGTH),
+        Text(bill(found), bold=True),
+        needed(found),
     ]
-    y = end + 34
-    parts.append(words(16, y, f"A step: {spoken(found.step)}", font_weight="bold"))
-    seconds = parts_of_a_step(found)
-    parts += _waterfall(y + 12, seconds, LENGTH / found.step, spoken)
-    y += 12 + 22 * len(seconds) + 26
-    parts += [words(16, y, bill(found), font_weight="bold"), words(16, y + 22, needed(found))]
-    return card(760, y + 42, parts, describe(choice, layout))
-
-
-def _waterfall(y: float, values: dict[str, float], scale: float, written: Callable[[float], str]) -> list[str]:
-    """A bar for each part, which begins where the one before ended, with its number behind it."""
-    parts, x = [], float(LEFT)
-    for row, (name, value) in enumerate(values.items()):
-        top = y + 22 * row
-        colour = COLOURS.get(name, ORANGE)
-        parts += [
-            words(LEFT - 8, top + 14, name, anchor="end"),
-            line(LEFT, top + 19, LEFT + LENGTH, top + 19, EDGE),
-            bar(x, top, scale * value, 18, colour.full) if value else "",
-            words(x + scale * value + 6, top + 14, written(value) if value else "0", fill=INK if value else MUTED),
-        ]
-        x += scale * value
-    return parts
-
-
-def _lines(text: str, most: int = 96) -> list[str]:
-    """A text cut between words into lines of at most so many characters."""
-    lines = [""]
-    for word in text.split():
-        lines = [*lines[:-1], f"{lines[-1]} {word}".strip()] if len(lines[-1]) + len(word) < most else [*lines, word]
-    return lines
+    return stacked(rows, width=760, alt=alt)
 
 
 def titled(choice: Choice) -> str:

@@ -6,31 +6,27 @@
 L(N, D) = E + A / N^α + B / D^β, fitted by `laws`. The bands hold 90 % of the laws of a bootstrap.
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import torch
 
 from tx_helpers.lessons.scaling_up.law_runs import recorded
-from tx_helpers.lessons.scaling_up.law_ways import Extrapolation, extrapolate, law_points
+from tx_helpers.lessons.scaling_up.law_ways import Extrapolation, Points, extrapolate, law_points
 from tx_helpers.lessons.scaling_up.laws import interval
 from tx_helpers.nn.arguments import check_numbers, check_types
-from tx_helpers.show.charts import GRID
+from tx_helpers.show.charts import Panel, line_chart
 from tx_helpers.show.controls import choice, stops, tick
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, INK, MUTED, ORANGE, PAPER, PINK, card, line, shape, words
+from tx_helpers.show.rows import Text, stacked
+from tx_helpers.show.shapes import MUTED
 
 SHARES = {f"up to 1/{part} of the largest": 1 / part for part in (32, 16, 8, 4, 2)}  # by operations
 SCHEDULES = {"one for each run": True, "one long, on the way": False}
 BUDGETS = {f"10^{exponent:g}": 10**exponent for exponent in (10, 10.5, 11, 11.5, 12, 12.5, 13, 13.5, 14, 15, 16)}
-COLOURS = (BLUE, ORANGE, GREEN, PINK, GOLD, GREY)  # of the sizes; each also has dashes of its own
-DASHES = ("none", "8 3", "3 3", "12 3 3 3", "1 3", "6 6")
-LOW, HIGH = 0.45, 1.4  # the losses on both charts
-LEFT, WIDE, TOP, TALL = 56, 400, 62, 250  # pixels: the chart of the runs
-SIZES, NARROW = LEFT + WIDE + 86, 190  # pixels: the chart of the sizes
+PAD = 1.1  # how far the axis of tokens goes on beyond the runs, as a factor
 DRAWS = 100  # laws of the bootstrap
 
 
@@ -75,110 +71,69 @@ def best_size(found: Extrapolation, budget: float) -> Best:
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(fit: Fitted, budget: float) -> Svg:
     """On the left loss over tokens, a colour for each size; on the right loss over the size at a budget."""
-    bottom = TOP + TALL
-    parts = [
-        words(16, 26, "Loss over tokens", size=15, font_weight="bold"),
-        words(16, 44, "filled: fitted; empty: held back; lines: the law", fill=MUTED),
-        words(SIZES - 40, 26, "Loss over N, at your budget", size=15, font_weight="bold"),
-        words(SIZES - 40, 44, "the lowest point is the best size", fill=MUTED),
+    best = best_size(fit.found, budget)
+    rows = [
+        [_runs(fit), _sizes(fit, budget, best)],
+        Text("Filled: fitted; empty: held back; lines: the law. Right: the lowest point is the best size.", MUTED),
+        *_lines(fit, best, budget),
     ]
-    for left, width in ((LEFT, WIDE), (SIZES, NARROW)):
-        for loss in (0.5, 0.6, 0.8, 1.0, 1.2):
-            parts.append(line(left, _down(loss), left + width, _down(loss), GRID))
-            parts.append(words(left - 6, _down(loss) + 4, f"{loss:g}", size=13, anchor="end"))
-        parts.append(line(left, _down(fit.floor), left + width, _down(fit.floor), INK, stroke_dasharray="2 4"))
-    parts.append(words(LEFT + 4, _down(fit.floor) + 14, f"smallest possible loss {fit.floor:.3f}", size=13, fill=MUTED))
-    parts += _runs(fit.found)
-    parts += _sizes(fit.found, budget)
-    best, told = best_size(fit.found, budget), 0
-    for text in _lines(fit, best, budget):
-        parts.append(words(16, bottom + 62 + 20 * told, text))
-        told += 1
-    return card(760, bottom + 62 + 20 * told, parts, describe(fit, budget))
+    return stacked(rows, width=780, alt=describe(fit, budget))
 
 
-def _runs(found: Extrapolation) -> list[str]:
+def _runs(fit: Fitted) -> Panel:
     """The chart of the runs: the law's lines, the band of the largest size, and the marks."""
+    found = fit.found
     all_tokens = [*found.small.tokens.tolist(), *found.others.tokens.tolist()]
-    across = _axis(min(all_tokens), max(all_tokens), LEFT + 14, WIDE - 28)
     places = _between(min(all_tokens), max(all_tokens), 24)
-    sizes = sorted({*found.small.parameters.tolist(), *found.others.parameters.tolist()})
-    parts = [_band(found, sizes[-1], places, across)]
-    for tokens in sorted({round(value, -3) for value in all_tokens}):
-        parts.append(words(across(tokens), TOP + TALL + 18, _short(tokens), size=13, anchor="middle"))
-    parts.append(words(LEFT + WIDE / 2, TOP + TALL + 36, "tokens D", size=13, anchor="middle", fill=MUTED))
-    for size, colour, dashes in zip(sizes, COLOURS, DASHES, strict=False):
-        spots = [(across(tokens), _down(found.law.loss(size, tokens))) for tokens in places]
-        parts.append(
-            shape(
-                "polyline",
-                points=_points(spots),
-                fill="none",
-                stroke_dasharray=dashes,
-                stroke=colour.shade,
-                stroke_width=1.8,
-            )
-        )
-        for points, fill in ((found.small, colour.shade), (found.others, PAPER)):
-            here = points.where(points.parameters == size)
-            for tokens, loss in zip(here.tokens.tolist(), here.losses.tolist(), strict=True):
-                place = dict(cx=round(across(tokens), 1), cy=round(_down(loss), 1))
-                parts.append(shape("circle", **place, r=4.5, fill=fill, stroke=colour.shade, stroke_width=2))
-    for row, (size, colour, dashes) in enumerate(zip(sizes, COLOURS, DASHES, strict=False)):
-        y = TOP + 10 + 17 * row
-        parts.append(
-            line(
-                LEFT + WIDE - 96, y - 4, LEFT + WIDE - 76, y - 4, colour.shade, stroke_width=3, stroke_dasharray=dashes
-            )
-        )
-        parts.append(words(LEFT + WIDE - 70, y, f"N = {_short(size)}", size=13))
-    return parts
+    numbers = sorted({*found.small.parameters.tolist(), *found.others.parameters.tolist()})
+    sizes = {f"N = {_short(n)}": n for n in numbers}
+
+    def marks(points: Points) -> dict[str, tuple[list, list]]:
+        of = {name: points.where(points.parameters == size) for name, size in sizes.items()}
+        return {name: (here.tokens.tolist(), here.losses.tolist()) for name, here in of.items()}
+
+    return line_chart(
+        {name: (places, [float(found.law.loss(size, tokens)) for tokens in places]) for name, size in sizes.items()},
+        size=(478, 330),
+        title="Loss over tokens",
+        xlabel="tokens D",
+        ylabel="",
+        xlim=(places[0] / PAD, places[-1] * PAD),
+        xticks=sorted({round(value, -3) for value in all_tokens}),
+        levels={f"smallest possible loss {fit.floor:.3f}": fit.floor},
+        bands={list(sizes)[-1]: _band(found, numbers[-1], places)},
+        marks=marks(found.small),
+        hollow=marks(found.others),
+        **LOSSES,
+    )
 
 
-def _band(found: Extrapolation, size: float, places: Sequence[float], across: Callable[[float], float]) -> str:
-    """The middle 90 % of the bootstrap's laws for one size."""
+def _band(found: Extrapolation, size: float, places: Sequence[float]) -> list[list[float]]:
+    """The middle 90 % of the bootstrap's laws for one size: low and high."""
     drawn = torch.stack([law.loss(size, torch.tensor(places, dtype=torch.float64)) for law in found.laws])
-    low, high = drawn.quantile(torch.tensor([0.05, 0.95], dtype=torch.float64), dim=0).tolist()
-    edge = [(across(x), _down(y)) for x, y in zip(places + places[::-1], high + low[::-1], strict=True)]
-    return shape("polygon", points=_points(edge), fill=GREY.tint)
+    return drawn.quantile(torch.tensor([0.05, 0.95], dtype=torch.float64), dim=0).tolist()
 
 
-def _sizes(found: Extrapolation, budget: float) -> list[str]:
+def _sizes(fit: Fitted, budget: float, best: Best) -> Panel:
     """The chart of the sizes: what the law says of every N for the same operations, and its lowest point."""
-    best = best_size(found, budget)
     low, high = best.parameters / 30, best.parameters * 30
-    across = _axis(low, high, SIZES, NARROW)
     places = _between(low, high, 30)
-    spots = [(across(n), _down(found.law.loss(n, budget / 6 / n))) for n in places]
-    left, right = (across(min(max(n, low), high)) for n in (best.low, best.high))
-    place = dict(x=round(left, 1), y=TOP, width=round(max(right - left, 1), 1), height=TALL)
-    parts = [shape("rect", **place, fill=GREY.tint)]
-    parts.append(shape("polyline", points=_points(spots), fill="none", stroke=BLUE.shade, stroke_width=2.2))
-    at = across(best.parameters), _down(best.loss)
-    parts.append(shape("circle", cx=round(at[0], 1), cy=round(at[1], 1), r=5, fill=BLUE.shade))
-    parts.append(words(SIZES + NARROW / 2, TOP + TALL + 36, "size N", size=13, anchor="middle", fill=MUTED))
-    for n in (low, best.parameters, high):
-        parts.append(words(across(n), TOP + TALL + 18, _short(n), size=13, anchor="middle"))
-    return parts
-
-
-def _axis(low: float, high: float, left: float, width: float) -> Callable[[float], float]:
-    """A logarithmic axis from left to right."""
-    return lambda value: left + width * math.log(value / low) / math.log(high / low)
+    return line_chart(
+        {"law": (places, [float(fit.found.law.loss(n, budget / 6 / n)) for n in places])},
+        size=(254, 330),
+        title="Loss over N, at your budget",
+        xlabel="size N",
+        ylabel="",
+        xticks=(low, best.parameters, high),
+        levels={"": fit.floor},
+        marks={"law": ([best.parameters], [best.loss])},
+        at=(min(max(best.low, low), high), min(max(best.high, low), high)),
+        **LOSSES,
+    )
 
 
 def _between(low: float, high: float, count: int) -> list[float]:
     return [low * (high / low) ** (place / (count - 1)) for place in range(count)]
-
-
-def _down(loss: float) -> float:
-    """A logarithmic axis of losses; what lies beyond it is drawn at its end."""
-    share = math.log(min(max(float(loss), LOW), HIGH) / LOW) / math.log(HIGH / LOW)
-    return round(TOP + TALL * (1 - share), 1)
-
-
-def _points(places: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
 
 
 def _short(value: float) -> str:
@@ -187,6 +142,10 @@ def _short(value: float) -> str:
         if value >= unit:
             return f"{value / unit:,.{1 if value < 10 * unit else 0}f}{name}"
     return f"{value:.0f}"
+
+
+# what both charts have
+LOSSES: dict[str, Any] = dict(ylim=(0.45, 1.4), yticks=(0.5, 0.6, 0.8, 1, 1.2), logx=True, logy=True, xform=_short)
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------

@@ -5,94 +5,25 @@ Grouped by part, so that a change reads as what it is:
     config = TransformerConfig(vocab_size=64, positions=PositionConfig("rotary"))
     replace(config, norm=NormConfig("rms"))
 
-What only some models have is a part that is handed in: a frozen dataclass, in a file of its own, with one of the bases
-below. Its method `new` makes the module, and neither this file nor `models` knows it by name:
+What only some models have is a part that is handed in (`nn.parts`):
 
     TransformerConfig(vocab_size=64, mixer=LatentConfig(d_latent=32, d_rotary=8))
     replace(config, layers=(LayerConfig(mixer=DeltaRule()), LayerConfig(mixer=DeltaRule()), LayerConfig()))   # a hybrid
 
-`zoo.parts` has parts, `zoo.presets` the published models.
+`zoo.presets` has the published models.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any, ClassVar
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types, described
-from tx_helpers.nn.blocks import WIRINGS, InputEmbedding
-from tx_helpers.nn.cache import StateCache
+from tx_helpers.nn.blocks import WIRINGS
 from tx_helpers.nn.layers import ACTIVATIONS
-
-
-class Mixer:
-    """What a block has in the place of self-attention.
-
-    recurrent  its cache is a state; it sees the past alone, its only mask is that of padding, and it has no window
-    sees_ids   its call is also given the ids (B, T) of x
-
-    The module's call is that of `attention.MultiHeadAttention` without a memory: module(x, mask=…, bias=…, causal=…,
-    rotate=…, cache=…) -> (B, T, D). Its last linear map is called `output`. A method `first_values`, if it has one,
-    draws the initial values that are not a linear map's.
-    """
-
-    recurrent: ClassVar[bool] = False
-    sees_ids: ClassVar[bool] = False
-
-    def new(self, config: "TransformerConfig") -> nn.Module:
-        """The module for a block of this config."""
-        raise NotImplementedError(f"{type(self).__name__}.new")
-
-    def rotary_width(self, d_head: int) -> int | None:
-        """The width of what rotary positions turn; None: the layer is not given the rotation."""
-        return None
-
-    def new_cache(self) -> StateCache:
-        """The empty cache of one recurrent module; the others have those of attention."""
-        return StateCache()
-
-
-class Attend:
-    """What computes attention, in the place of `attention.scaled_dot_product_attention`."""
-
-    def new(self, config: "TransformerConfig") -> Callable[..., Tensor]:
-        """A function, or a module, of that signature."""
-        raise NotImplementedError(f"{type(self).__name__}.new")
-
-
-class Experts:
-    """What a block has in the place of one feed-forward network, made of several."""
-
-    def new(self, config: "TransformerConfig") -> nn.Module:
-        """The module, (B, T, D) -> (B, T, D); `config.feed_forward` describes one network."""
-        raise NotImplementedError(f"{type(self).__name__}.new")
-
-
-class Input:
-    """What turns ids into vectors, in the place of `blocks.InputEmbedding`."""
-
-    def new(
-        self, config: "TransformerConfig", tokens: nn.Embedding, positions: nn.Module | None, **options: Any
-    ) -> InputEmbedding:
-        """The module; the arguments after the config are those of `InputEmbedding`."""
-        raise NotImplementedError(f"{type(self).__name__}.new")
-
-
-class Output:
-    """What stands around the output layer, which has a bias if `bias`."""
-
-    bias: ClassVar[bool] = False
-
-    def new(self, config: "TransformerConfig") -> Callable[[Tensor, nn.Module], Tensor]:
-        """What gives the logits (B, T, V) from the last hidden states (B, T, D) and the output layer; here itself."""
-        return self
-
-    def __call__(self, hidden: Tensor, output: nn.Module) -> Tensor:
-        """The logits, of a part without parameters."""
-        raise NotImplementedError(f"{type(self).__name__}.__call__")
+from tx_helpers.nn.parts import Attend, Experts, Input, Mixer, Output
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from parity import B, H, T, normal, randomise, tokens
 from toy_models import PAD, close, config, feed
 from tx_helpers.lessons.cheaper_and_longer.linear import delta_recurrent, positive_features, quadratic
 from tx_helpers.lessons.cheaper_and_longer.mixers import DeltaRule, LinearAttention, StateSpace
-from tx_helpers.nn.config import AttentionConfig, InitConfig, LayerConfig, Mixer, TransformerConfig
+from tx_helpers.nn.config import AttentionConfig, InitConfig, LayerConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly
+from tx_helpers.nn.parts import Mixer
 from tx_helpers.zoo.parts.latent import LatentConfig
 
 D = 12

@@ -28,8 +28,8 @@ from tx_helpers.lessons.what_changed.ladder import (
 )
 from tx_helpers.lessons.what_changed.rungs import BESIDE, RUNGS
 from tx_helpers.nn.attention import eager_attention
-from tx_helpers.nn.config import Input, Mixer, Output
 from tx_helpers.nn.models import DecoderOnly
+from tx_helpers.nn.parts import Input, Mixer, Output
 from tx_helpers.training.loop import Run
 from tx_helpers.training.losses import text_loss
 

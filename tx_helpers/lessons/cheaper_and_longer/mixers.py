@@ -22,9 +22,10 @@ from tx_helpers.lessons.cheaper_and_longer.linear import LinearState, chunked, d
 from tx_helpers.lessons.cheaper_and_longer.state_space import SelectiveStateSpace
 from tx_helpers.nn.arguments import check_numbers, check_tensors
 from tx_helpers.nn.cache import StateCache
-from tx_helpers.nn.config import Mixer, TransformerConfig
+from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.layers import RMSNorm
 from tx_helpers.nn.observe import observe
+from tx_helpers.nn.parts import Mixer
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from torch import Tensor, nn
 from tx_helpers.nn.arguments import check_ids, check_numbers
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.building import new_attention
-from tx_helpers.nn.config import Mixer, TransformerConfig
+from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.observe import observe
+from tx_helpers.nn.parts import Mixer
 
 
 @dataclass(frozen=True)

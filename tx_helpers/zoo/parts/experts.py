@@ -22,9 +22,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_tensors, check_types, values_are_known
-from tx_helpers.nn.config import Experts, TransformerConfig
+from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward
 from tx_helpers.nn.observe import observe
+from tx_helpers.nn.parts import Experts
 
 SCORES = ("softmax", "sigmoid")
 

@@ -9,8 +9,9 @@ from torch import Tensor, nn
 from tx_helpers.nn.arguments import check_numbers, values_are_known
 from tx_helpers.nn.blocks import InputEmbedding
 from tx_helpers.nn.building import new_norm
-from tx_helpers.nn.config import Input, TransformerConfig
+from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.observe import observe
+from tx_helpers.nn.parts import Input
 
 
 @dataclass(frozen=True)

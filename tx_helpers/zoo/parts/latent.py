@@ -26,9 +26,10 @@ from tx_helpers.nn.arguments import check_numbers, check_tensors
 from tx_helpers.nn.attention import scaled_dot_product_attention
 from tx_helpers.nn.building import new_attend
 from tx_helpers.nn.cache import KVCache
-from tx_helpers.nn.config import Mixer, TransformerConfig
+from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.layers import RMSNorm
 from tx_helpers.nn.observe import observe
+from tx_helpers.nn.parts import Mixer
 
 
 @dataclass(frozen=True)

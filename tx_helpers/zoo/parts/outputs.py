@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.nn.building import new_norm
-from tx_helpers.nn.config import Output, TransformerConfig
+from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.layers import ACTIVATIONS
+from tx_helpers.nn.parts import Output
 from tx_helpers.zoo.parts.softmaxes import soft_cap
 
 

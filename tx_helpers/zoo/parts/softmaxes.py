@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from tx_helpers.nn.arguments import check_numbers, check_tensors
 from tx_helpers.nn.attention import eager_attention, softmax_or_zeros
-from tx_helpers.nn.config import Attend, TransformerConfig
+from tx_helpers.nn.config import TransformerConfig
+from tx_helpers.nn.parts import Attend
 
 
 def soft_cap(x: Tensor, cap: float) -> Tensor:

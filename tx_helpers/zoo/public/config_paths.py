@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, LayerConfig, Mixer, TransformerConfig
+from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, LayerConfig, TransformerConfig
+from tx_helpers.nn.parts import Mixer
 from tx_helpers.zoo.parts.latent import LatentConfig
 
 

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from tx_helpers.nn.arguments import check_numbers
-from tx_helpers.nn.config import Experts, FeedForwardConfig, LayerConfig, TransformerConfig
+from tx_helpers.nn.config import FeedForwardConfig, LayerConfig, TransformerConfig
+from tx_helpers.nn.parts import Experts
 from tx_helpers.zoo.parts.experts import ExpertGroups, ExpertsConfig
 from tx_helpers.zoo.parts.latent import LatentConfig
 from tx_helpers.zoo.public.family import TRAINING, Field, Row, flag, number

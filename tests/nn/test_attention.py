@@ -1,6 +1,6 @@
 """Attention: both forms against PyTorch's kernel and against a loop, then the multi-head layer and its cache.
 
-`nn.MultiheadAttention` is the reference in test_parity_torch, the library `transformers` in test_parity_transformers.
+`nn.MultiheadAttention` is the reference in test_parity_torch, the library `transformers` in test_parity_pretrained.
 """
 
 import math

@@ -1,6 +1,6 @@
 """The three models: nothing leaks, every part of the config counts, bad input is named.
 
-Parity with PyTorch and with the library `transformers` is in test_parity_torch and test_parity_transformers, decoding
+Parity with PyTorch and with the library `transformers` is in test_parity_torch and test_parity_pretrained, decoding
 piece by piece in test_decoding.
 """
 

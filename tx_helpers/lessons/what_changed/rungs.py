@@ -88,7 +88,7 @@ RUNGS = (
             "config.feed_forward.d_ff": 171,  # 8/3 of 64
         },
         "nn.layers.GatedFeedForward",
-        "tests/parity/test_parity_transformers.py::test_decoder_only_models_give_the_library_s_logits_and_gradients",
+        "tests/parity/test_parity_pretrained.py::test_gradients_are_the_library_s",
         "Shazeer 2020",
     ),
     Rung(
@@ -106,7 +106,7 @@ RUNGS = (
         r"\mathrm{head}_h = \mathrm{Attention}(q_h, k_g, v_g), \quad g = \lfloor h G / H \rfloor",
         {"config.attention.n_kv_heads": 2},
         "nn.attention.MultiHeadAttention",
-        "tests/parity/test_parity_transformers.py::test_a_block_of_grouped_query_attention_is_llama_s",
+        "tests/parity/test_parity_pretrained.py::test_gradients_are_the_library_s",
         "Ainslie et al. 2023",
     ),
     Rung(
@@ -124,7 +124,7 @@ RUNGS = (
         r"W_{ij} \sim \mathcal N(0,\, 0.02^2)",
         {"config.init.kind": "normal", "config.embedding.scale": False},
         "nn.models.initialise",
-        "tests/parity/test_parity_transformers.py::test_first_values_spread_as_the_library_s_do",
+        "tests/parity/test_parity_pretrained.py::test_first_values_spread_as_the_library_s_do",
         "Radford et al. 2018",
     ),
     Rung(
@@ -221,7 +221,7 @@ BESIDE = (  # changes to the decoder of 2017 that are no rung, but that a claim 
         r"x_t = E_t + P_t",
         {"config.positions.kind": "learned"},
         "nn.positions.LearnedPositions",
-        "tests/parity/test_parity_transformers.py::test_decoder_only_models_give_the_library_s_logits_and_gradients",
+        "tests/parity/test_parity_pretrained.py::test_gradients_are_the_library_s",
         "Gehring et al. 2017; Vaswani et al. 2017, table 3 (E)",
     ),
     Rung(

@@ -125,7 +125,8 @@ def test_the_ghost_is_the_last_setting_and_drawing_again_keeps_it():
 
 def test_bars_go_up_and_down_and_carry_their_numbers():
     body = signed_bars([5.0, -2.5], "t").body
-    assert [float(h) for h in re.findall(r'height="([\d.]+)" fill="#', body)] == [114, 57]
+    bars = re.findall(r'y="([\d.]+)" width="40" height="([\d.]+)"', body)
+    assert [(float(top), float(tall)) for top, tall in bars] == [(44, 114), (158, 57)]  # 158 is the middle line
     assert ">5.00<" in body
     assert ">-2.50<" in body
     drawn = norms.draw("RMSNorm", normalise("RMSNorm", [1, 1, 1])).svg
@@ -170,6 +171,7 @@ def test_the_circle_is_in_the_plane_and_on_the_sphere_and_the_view_keeps_lengths
     assert abs((points**2).sum(1) - 3).max() < 1e-12
     onto = norms.view(-30.0)
     assert abs(onto @ onto.T - [[1, 0], [0, 1]]).max() < 1e-12
+    assert onto[:, 2] == pytest.approx([0, 0.9397], abs=1e-4)  # x3 goes straight up, seen from 20 degrees above
 
 
 @pytest.mark.parametrize("vector", [(2.5, 0.0, 1.0), (-9.0, 9.0, -9.0), (0.0, 0.0, 0.0)])

@@ -60,7 +60,7 @@ TABLE = (
     ("positions_inside_attention", "T5's bias is negative far away, positive nearby, and is added twice"),
     ("positions_inside_attention", "Sinusoidal and learned positions work equally well"),
 )
-QUICK = "positional_encodings"
+QUICK = "masking"
 HEADING = r'### (Measured: )?"'  # of a notebook's own claims
 
 

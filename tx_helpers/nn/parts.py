@@ -1,19 +1,16 @@
 """What only some models have: the bases of the parts that are handed to a `TransformerConfig`.
 
 A part is a frozen dataclass, in a file of its own, with one of these bases. Its method `new` makes the module, and
-neither `config` nor `models` knows it by name. `zoo.parts` has parts.
+neither `config` nor `models` knows it by name. It is given the `TransformerConfig`. `zoo.parts` has parts.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
 from tx_helpers.nn.blocks import InputEmbedding
 from tx_helpers.nn.cache import StateCache
-
-if TYPE_CHECKING:
-    from tx_helpers.nn.config import TransformerConfig
 
 
 class Mixer:
@@ -30,7 +27,7 @@ class Mixer:
     recurrent: ClassVar[bool] = False
     sees_ids: ClassVar[bool] = False
 
-    def new(self, config: "TransformerConfig") -> nn.Module:
+    def new(self, config: Any) -> nn.Module:
         """The module for a block of this config."""
         raise NotImplementedError(f"{type(self).__name__}.new")
 
@@ -46,7 +43,7 @@ class Mixer:
 class Attend:
     """What computes attention, in the place of `attention.scaled_dot_product_attention`."""
 
-    def new(self, config: "TransformerConfig") -> Callable[..., Tensor]:
+    def new(self, config: Any) -> Callable[..., Tensor]:
         """A function, or a module, of that signature."""
         raise NotImplementedError(f"{type(self).__name__}.new")
 
@@ -54,7 +51,7 @@ class Attend:
 class Experts:
     """What a block has in the place of one feed-forward network, made of several."""
 
-    def new(self, config: "TransformerConfig") -> nn.Module:
+    def new(self, config: Any) -> nn.Module:
         """The module, (B, T, D) -> (B, T, D); `config.feed_forward` describes one network."""
         raise NotImplementedError(f"{type(self).__name__}.new")
 
@@ -62,9 +59,7 @@ class Experts:
 class Input:
     """What turns ids into vectors, in the place of `blocks.InputEmbedding`."""
 
-    def new(
-        self, config: "TransformerConfig", tokens: nn.Embedding, positions: nn.Module | None, **options: Any
-    ) -> InputEmbedding:
+    def new(self, config: Any, tokens: nn.Embedding, positions: nn.Module | None, **options: Any) -> InputEmbedding:
         """The module; the arguments after the config are those of `InputEmbedding`."""
         raise NotImplementedError(f"{type(self).__name__}.new")
 
@@ -74,7 +69,7 @@ class Output:
 
     bias: ClassVar[bool] = False
 
-    def new(self, config: "TransformerConfig") -> Callable[[Tensor, nn.Module], Tensor]:
+    def new(self, config: Any) -> Callable[[Tensor, nn.Module], Tensor]:
         """What gives the logits (B, T, V) from the last hidden states (B, T, D) and the output layer; here itself."""
         return self
 

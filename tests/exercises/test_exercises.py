@@ -9,6 +9,7 @@ import nbformat
 import pytest
 import torch
 
+from answer_forms import FORMS, in_form
 from copying import overlap
 from lesson_files import lesson_files
 from notebook_frame import ROOT
@@ -110,8 +111,26 @@ def test_a_mistake_is_right_in_form_and_is_rejected_and_named(name, record_prope
     record_property("answers", len(exercise.mistakes))
 
 
+REFUSED = {  # these are about the tape itself
+    ("clipped_step", "in NumPy"): "no gradient reaches log_p",
+    ("clipped_step", "as a list"): "no gradient reaches log_p",
+    ("measured_output", "on the tape"): "You kept the graph",
+}
+
+
 @by_name
-def test_a_right_answer_in_an_unusual_form_passes(name, record_property):
+def test_a_solution_passes_in_every_form(name):
+    exercise = find(name)
+    if isinstance(exercise.answer, type):
+        return  # what a class gives goes on into its other methods
+    for form, change in FORMS.items():
+        said = examine(exercise, in_form(exercise.answer, change))
+        told = REFUSED.get((name, form))
+        assert (said.state == "right") if told is None else (told in said.text), f"{form}: {said.text}"
+
+
+@by_name
+def test_another_algorithm_passes(name, record_property):
     feedback = {other: examine(find(name), answer) for other, answer in RIGHT[name].items()}
     assert {other: said for other, said in feedback.items() if said.state != "right"} == {}
     record_property("answers", len(feedback))
@@ -198,7 +217,7 @@ def test_an_exercise_says_what_a_learner_needs(name):
     assert len(exercise.goal) >= 40 and exercise.answer.__doc__
     assert bool(exercise.formula) <= bool(exercise.source)
     assert min(len(mistake.says) for mistake in exercise.mistakes) >= 40
-    assert len(RIGHT.get(name, {})) >= 4, "right.py of the lesson's tests holds at least four"
+    assert len(RIGHT.get(name, {})) >= 2, "right.py of the lesson's tests holds at least two"
 
 
 def test_all_diagnoses_are_different():

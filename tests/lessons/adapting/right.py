@@ -1,4 +1,4 @@
-"""Right answers to the lesson's exercises in unusual forms: all must pass."""
+"""Right answers to the lesson's exercises by other algorithms: all must pass."""
 
 import math
 
@@ -6,15 +6,6 @@ import torch
 import torch.nn.functional as F
 
 from answer_tables import named
-
-
-def lora_merged(x, W, A, B, alpha):
-    return F.linear(x, W + alpha / A.shape[0] * (B @ A))
-
-
-def lora_by_einsum(x, W, A, B, alpha):
-    r = B.shape[1]
-    return torch.einsum("...d,fd->...f", x, W) + torch.einsum("...d,rd,fr->...f", x, A, B) * alpha / r
 
 
 def lora_side_by_side(x, W, A, B, alpha):
@@ -49,31 +40,11 @@ class LayerOfLinears(LayerByFunctions):
         return self.frozen(x) + F.linear(F.linear(x, self.A), self.B) * self.alpha / self.rank
 
 
-class LayerByEinsum(LayerByFunctions):
-    def forward(self, x):
-        return self.frozen(x) + torch.einsum("...d,rd,fr->...f", x, self.A, self.B).mul(self.alpha / self.rank)
-
-
 class LayerDetached(LayerByFunctions):
     def merged(self):
         return self.frozen.weight.detach() + sum(
             self.alpha / self.rank * torch.outer(self.B[:, r], self.A[r]) for r in range(self.rank)
         )
-
-
-def labels_by_cumsum(ids, assistant, end):
-    ids = torch.tensor(ids)
-    now = ids[:-1]
-    opened, closed = (now == assistant).cumsum(0), (now == end).cumsum(0)
-    return ids[1:].masked_fill(opened == closed, -100)
-
-
-def labels_by_last_sign(ids, assistant, end):
-    found = []
-    for place in range(1, len(ids)):
-        signs = [token for token in ids[:place] if token in (assistant, end)]
-        found.append(ids[place] if signs and signs[-1] == assistant else -100)
-    return found
 
 
 def labels_by_answers(ids, assistant, end):
@@ -97,31 +68,12 @@ def dpo_by_two_classes(better, worse, ref_better, ref_worse, beta):
     return F.cross_entropy(rewards, torch.zeros(len(better), dtype=torch.long))
 
 
-def dpo_by_bce(better, worse, ref_better, ref_worse, beta):
-    moved = beta * (better - worse - (ref_better - ref_worse))
-    return F.binary_cross_entropy_with_logits(moved, torch.ones_like(moved))
-
-
-def dpo_by_logaddexp(better, worse, ref_better, ref_worse, beta):
-    moved = beta * ((better - ref_better) - (worse - ref_worse))
-    return torch.logaddexp(torch.zeros(1), -moved).mean()
-
-
 def dpo_by_hand(better, worse, ref_better, ref_worse, beta):
     losses = []
     for c, r, c0, r0 in zip(*(x.tolist() for x in (better, worse, ref_better, ref_worse)), strict=True):
         z = beta * ((c - c0) - (r - r0))
         losses.append(math.log1p(math.exp(-abs(z))) + max(0.0, -z))
     return sum(losses) / len(losses)
-
-
-def log_p_by_cross_entropy(logits, targets):
-    return -F.cross_entropy(logits.mT, targets, reduction="none").sum(-1)
-
-
-def log_p_by_one_hot(logits, targets):
-    asked = F.one_hot(targets.clamp(min=0), logits.shape[-1]) * (targets >= 0).unsqueeze(-1)
-    return torch.einsum("btv,btv->b", asked.to(logits.dtype), logits - logits.logsumexp(-1, keepdim=True))
 
 
 def log_p_by_hand(logits, targets):
@@ -137,20 +89,9 @@ def log_p_by_a_distribution(logits, targets):
     return logs.masked_fill(~scored, 0).sum(1)
 
 
-def drift_by_kl_div(logits, reference, targets):
-    log_p, log_q = logits.log_softmax(-1), reference.log_softmax(-1)
-    return F.kl_div(log_q, log_p, log_target=True, reduction="none").sum(-1).where(targets != -100, 0).sum(-1)
-
-
 def drift_by_distributions(logits, reference, targets):
     one, other = (torch.distributions.Categorical(logits=x) for x in (logits, reference))
     return (torch.distributions.kl_divergence(one, other) * targets.ne(-100)).sum(-1)
-
-
-def drift_by_entropies(logits, reference, targets):
-    p, log_p, log_q = logits.softmax(-1), logits.log_softmax(-1), reference.log_softmax(-1)
-    crossed, own = -(p * log_q).sum(-1), -(p * log_p).sum(-1)
-    return ((crossed - own) * (targets >= 0)).sum(-1)
 
 
 def drift_by_chats(logits, reference, targets):
@@ -162,10 +103,10 @@ def drift_by_chats(logits, reference, targets):
 
 
 RIGHT = {
-    "lora_output": named(lora_merged, lora_by_einsum, lora_side_by_side, lora_of_columns),
-    "LoRALayer": named(LayerByFunctions, LayerOfLinears, LayerByEinsum, LayerDetached),
-    "chat_labels": named(labels_by_cumsum, labels_by_last_sign, labels_by_answers, labels_by_recursion),
-    "answer_log_p": named(log_p_by_cross_entropy, log_p_by_one_hot, log_p_by_hand, log_p_by_a_distribution),
-    "drift_in_nats": named(drift_by_kl_div, drift_by_distributions, drift_by_entropies, drift_by_chats),
-    "dpo_loss": named(dpo_by_two_classes, dpo_by_bce, dpo_by_logaddexp, dpo_by_hand),
+    "lora_output": named(lora_side_by_side, lora_of_columns),
+    "LoRALayer": named(LayerOfLinears, LayerDetached),
+    "chat_labels": named(labels_by_answers, labels_by_recursion),
+    "answer_log_p": named(log_p_by_hand, log_p_by_a_distribution),
+    "drift_in_nats": named(drift_by_distributions, drift_by_chats),
+    "dpo_loss": named(dpo_by_two_classes, dpo_by_hand),
 }

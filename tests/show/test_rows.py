@@ -6,7 +6,7 @@ import pytest
 
 from drawn import elements, texts
 from tx_helpers.show.charts import Panel, looks
-from tx_helpers.show.rows import MARGIN, Bar, Text, bars, listed, stacked, title, waterfall
+from tx_helpers.show.rows import MARGIN, Bar, Text, bars, legend, listed, stacked, title, waterfall
 from tx_helpers.show.shapes import BLUE, GREY, MUTED, ORANGE, shape
 
 FILLS = {"a": BLUE.full, "b": ORANGE.full, "c": GREY.full}
@@ -72,3 +72,12 @@ def test_what_stands_beside_a_chart_has_the_looks_of_its_lines():
     svg = stacked([panel], width=300, alt="list").svg
     assert [line.get("stroke") for line in elements(svg, "line")] == [look["second"].colour, look["first"].colour]
     assert texts(svg) == ["now", "second: 2", "more", "first: 1"]
+
+
+def test_a_swatch_of_a_legend_stands_before_its_name_and_behind_the_one_before():
+    parts = legend(10, 5, {"a long name": {"fill": BLUE.full}, "b": {"fill": "none", "rx": 3}})
+    svg = stacked([Panel((300, 30), "".join(parts))], width=300, alt="legend").svg
+    (first, second), said = elements(svg, "rect")[1:], elements(svg, "text")
+    assert [one.get("fill") for one in (first, second)] == [BLUE.full, "none"] and second.get("rx") == "3"
+    places = [float(one.get("x")) for one in (first, said[0], second, said[1])]
+    assert places == sorted(places) and places[2] - places[1] > 6 * len("a long name")

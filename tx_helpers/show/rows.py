@@ -130,3 +130,13 @@ def listed(rows: Mapping[str, Sequence[str]], looks: Mapping[str, Look], *, titl
         parts += [words(44, y + 18 + 16 * place, text, size=12, fill=MUTED) for place, text in enumerate(more)]
         y += 32 + 16 * len(more)
     return Panel(size, "".join(parts))
+
+
+def legend(x: float, y: float, entries: Mapping[str, Mapping[str, object]], *, size: float = 16) -> list[str]:
+    """What swatches mean, from left to right: name -> the look of its rectangle, whose top is y."""
+    parts = []
+    for name, look in entries.items():
+        parts.append(shape("rect", x=x, y=y, width=size, height=size, **look))
+        parts.append(words(x + size + 6, y + size / 2 + 5, name))
+        x += size + 22 + LETTER * 13 * len(name)
+    return parts

@@ -22,6 +22,7 @@ from tx_helpers.nn.masks import causal_mask
 from tx_helpers.show.controls import choice, slider, typed
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
+from tx_helpers.show.rows import legend
 from tx_helpers.show.shapes import (
     BLUE,
     EDGE,
@@ -175,20 +176,10 @@ def draw(text: str, objective: str, share: float = 0.15, seed: int = 0) -> Svg:
         y, x = TOP + cell * one.decoder - 1, LEFT + cell * one.decoder - 1.5
         parts += [line(12, y, right + WIDE, y, INK), line(x, TOP, x, TOP + cell * count, INK)]
     bottom = TOP + cell * count + 12
-    parts += _legend(bottom, one.decoder < count)
+    other = {"decoder sees encoder": GREEN.full} if one.decoder < count else {}
+    fills = {"sees": WEIGHT.full} | other | {"may not see": "none"}
+    parts += legend(12, bottom, {name: dict(rx=3, stroke=EDGE, fill=fill) for name, fill in fills.items()})
     return card(max(right + WIDE + 12, NARROWEST), bottom + 30, parts, describe(one, text, objective))
-
-
-def _legend(y: float, two_stacks: bool) -> list[str]:
-    parts, x = [], 12
-    entries = [("sees", WEIGHT.full), ("may not see", "none")]
-    if two_stacks:
-        entries.insert(1, ("decoder sees encoder", GREEN.full))
-    for name, fill in entries:
-        parts.append(shape("rect", x=x, y=y, width=16, height=16, rx=3, stroke=EDGE, fill=fill))
-        parts.append(words(x + 22, y + 13, name))
-        x += 40 + 8 * len(name)
-    return parts
 
 
 def _colour(word: str, otherwise: Colour) -> Colour:

@@ -13,6 +13,7 @@ from tx_helpers.nn.arguments import check_one_of
 from tx_helpers.show.controls import choice
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
+from tx_helpers.show.rows import legend
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, INK, MUTED, ORANGE, PAPER, card, line, setting, shape, words
 
 YEARS = range(2017, 2027)
@@ -49,13 +50,12 @@ def built_in(model: Model) -> str:
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(model: str) -> Svg:
     """All models, the chosen one framed, and its sentence below."""
-    chosen, parts, x = model_named(model), [], LEFT
-    for name, (fill, stroke, _, radius, dash) in LOOKS.items():
-        parts.append(
-            shape("rect", x=x, y=12, width=24, height=16, rx=radius, fill=fill, stroke=stroke, stroke_dasharray=dash)
-        )
-        parts.append(words(x + 31, 25, name))
-        x += 66 + 7 * len(name)
+    chosen = model_named(model)
+    looks = {
+        name: dict(fill=fill, stroke=stroke, rx=radius, stroke_dasharray=dash)
+        for name, (fill, stroke, _, radius, dash) in LOOKS.items()
+    }
+    parts = legend(LEFT, 12, looks)
     for place, year in enumerate(YEARS):
         parts.append(words(LEFT + COLUMN * (place + 0.5), TOP - 10, str(year), fill=MUTED, anchor="middle"))
     y = TOP

@@ -25,6 +25,7 @@ from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.show.controls import choice, slider, stops
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
+from tx_helpers.show.rows import legend
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, INK, MUTED, ORANGE, PAPER, card, line, number, shape, words
 
 CHUNKS = {"GPipe": 1, "1F1B": 1, "interleaved, 2 stages": 2, "interleaved, 4 stages": 4}
@@ -187,14 +188,9 @@ def _path(found: Pipeline, microbatch: int, unit: float) -> list[str]:
 
 def _legend(y: float, chunks: int) -> list[str]:
     """What the forms mean."""
-    parts = [
-        shape("rect", x=16, y=y, width=22, height=18, fill=BLUE.full),
-        shape("rect", x=112, y=y, width=22, height=18, rx=6, fill=ORANGE.tint, stroke=ORANGE.full),
-        shape("rect", x=220, y=y, width=22, height=18, fill=GREY.tint, stroke=EDGE, stroke_dasharray="3 3"),
-        shape("path", d=f"M304,{number(y + 18)}v-8h8v-8h14v16z", fill=GREEN.full),
-    ]
-    named = {44: "forward", 140: "backward", 248: "waits", 332: "activations kept (dots: all)"}
-    parts += [words(x, y + 14, said) for x, said in named.items()]
+    backward, waits = dict(rx=6, fill=ORANGE.tint, stroke=ORANGE.full), dict(fill=GREY.tint, stroke=EDGE)
+    passes = {"forward": {"fill": BLUE.full}, "backward": backward, "waits": waits | {"stroke_dasharray": "3 3"}}
+    parts = legend(16, y, passes | {"activations kept (dots: all)": {"fill": GREEN.full}})
     return parts + [words(784, y + 14, "low box: a rank's later stage", anchor="end")] * (chunks > 1)
 
 

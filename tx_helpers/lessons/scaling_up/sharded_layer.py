@@ -27,6 +27,7 @@ from tx_helpers.show.controls import choice, slider, stops
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
+from tx_helpers.show.rows import legend
 from tx_helpers.show.shapes import (
     BLUE,
     EDGE,
@@ -136,20 +137,11 @@ def _arrows(x: float, y: float, long: float, both_ways: bool) -> list[str]:
 
 def _legend(y: float, ranks: int) -> list[str]:
     """What the colours and outlines mean."""
-    parts = [words(16, y + 12, "piece of rank")]
-    for rank, colour in enumerate(OWNERS[:ranks]):
-        parts.append(shape("rect", x=104 + 38 * rank, y=y, width=16, height=16, fill=colour.full))
-        parts.append(words(124 + 38 * rank, y + 12, str(rank)))
-    dashes = dict(fill=BLUE.tint, stroke=BLUE.full, stroke_width=2, stroke_dasharray="4 3")
-    return [
-        *parts,
-        shape("rect", x=262, y=y, width=16, height=16, fill=MUTED),
-        words(284, y + 12, "the same on all"),
-        shape("rect", x=394, y=y, width=16, height=16, **dashes),
-        words(416, y + 12, "lacks the others' part"),
-        shape("rect", x=566, y=y, width=16, height=16, rx=3, fill="none", stroke=INK, stroke_width=2),
-        words(588, y + 12, "has just come"),
-    ]
+    rank = {f"piece of rank {rank}" if rank == 0 else str(rank): {"fill": OWNERS[rank].full} for rank in range(ranks)}
+    look = dict(fill=BLUE.tint, stroke=BLUE.full, stroke_width=2, stroke_dasharray="4 3")
+    come = dict(rx=3, fill="none", stroke=INK, stroke_width=2)
+    same = {"the same on all": {"fill": MUTED}, "lacks the others' part": look, "has just come": come}
+    return legend(16, y, rank | same)
 
 
 def _beside(y: float, way: str, ranks: int, tokens: int) -> list[str]:
